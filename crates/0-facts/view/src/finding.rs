@@ -1,0 +1,92 @@
+//! A finding: one thing that costs time, where it stands, what it costs and what to do.
+
+use serde::Serialize;
+
+/// How much a finding matters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing; often nothing to do.
+    Info,
+    /// Likely costs time.
+    Warning,
+    /// Costs time in nearly every launch.
+    Severe,
+}
+
+/// A value that cannot be given, and why.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Missing {
+    /// The reason, as a phrase: "needs the workgroup size".
+    pub missing: String,
+}
+
+/// Where a finding or an instruction stands.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Place {
+    /// Address of the instruction within the code object; for text the byte offset its instruction would have is not known and the line is given instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<u64>,
+    /// Instruction text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instruction: Option<String>,
+    /// Line in the assembly text, 1-based.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_line: Option<u32>,
+    /// Source position, innermost frame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceLine>,
+    /// Loop it stands in, by the loop's number on the card.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_loop: Option<u32>,
+}
+
+/// A source position.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct SourceLine {
+    /// File as the debug information names it.
+    pub file: String,
+    /// Line, 1-based; 0 when the compiler gave none.
+    pub line: u32,
+    /// Function, when known; the inlined one first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+}
+
+/// One number a finding rests on.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Evidence {
+    /// What it is: "VGPRs", "loads in the loop narrower than 16 bytes".
+    pub what: String,
+    /// Its value with unit, as read: "170", "4 of 6".
+    pub value: String,
+}
+
+/// One thing found.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Finding {
+    /// Rule that found it, for example `RES003`.
+    pub rule: &'static str,
+    /// Severity.
+    pub severity: Severity,
+    /// One sentence: what is the case here, with numbers.
+    pub message: String,
+    /// What to do, one or two sentences.
+    pub advice: String,
+    /// What it costs, where that can be computed: "1 of 3 waves per SIMD", "12 of 40 instructions per iteration".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<String>,
+    /// Numbers it rests on.
+    pub evidence: Vec<Evidence>,
+    /// Where it stands; the first is the main place.
+    pub places: Vec<Place>,
+}
+
+/// A rule that could not be checked.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct NotChecked {
+    /// Rule.
+    pub rule: &'static str,
+    /// What it needs, as a phrase.
+    pub needs: String,
+}

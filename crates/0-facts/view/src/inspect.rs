@@ -1,0 +1,233 @@
+//! What `inspect` shows: one card per kernel, and the annotated listing.
+//!
+//! The one idea to keep in mind: the field names here are the JSON schema. A rename is a new schema version.
+
+use crate::{Finding, NotChecked, Place, SourceLine};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Version of the JSON written by `inspect --format json`.
+pub const INSPECT_SCHEMA: &str = "rockhound.inspect/1";
+
+/// One kernel, as far as its code says.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct KernelCard {
+    /// File it was read from.
+    pub file: String,
+    /// Where in the file: bundle member, archive member; empty for a bare code object.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub origin: String,
+    /// Processor with features: `gfx90a:sramecc+:xnack-`.
+    pub target: String,
+    /// Code-object version, 2 to 6; 0 when unknown.
+    pub code_object_version: u8,
+    /// Linker name.
+    pub name: String,
+    /// Demangled name.
+    pub demangled: String,
+    /// Source position of the kernel's first line, with debug information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceLine>,
+    /// Registers and memory.
+    pub resources: Resources,
+    /// Waves per SIMD and what limits them.
+    pub occupancy: Option<OccupancyCard>,
+    /// Code size in bytes.
+    pub code_bytes: u64,
+    /// Instructions, padding after the last `s_endpgm` excluded.
+    pub instructions: u32,
+    /// Bytes that decode to no instruction of the target, counted as instructions.
+    pub unknown_instructions: u32,
+    /// Static instruction mix of the whole kernel.
+    pub mix: Mix,
+    /// Most vector registers live at one instruction, and where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pressure: Option<Pressure>,
+    /// Natural loops, outer before inner, in code order.
+    pub loops: Vec<LoopCard>,
+    /// Arguments the programmer declared.
+    pub arguments: Vec<ArgumentCard>,
+    /// Hidden arguments used, by kind.
+    pub hidden_arguments: Vec<String>,
+    /// Functions called (by name where known).
+    pub calls: Vec<String>,
+    /// Findings, most severe first.
+    pub findings: Vec<Finding>,
+    /// Rules that need evidence which is absent.
+    pub not_checked: Vec<NotChecked>,
+    /// What was wrong with the input but did not stop the reading.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// Registers and memory of a kernel; `None` where the file does not say.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[allow(missing_docs, reason = "named after the metadata keys")]
+pub struct Resources {
+    /// Architectural VGPRs (without AGPRs).
+    pub vgprs: Option<u32>,
+    pub agprs: Option<u32>,
+    /// VGPRs allocated per lane, AGPRs included where the file is unified.
+    pub vgprs_allocated: Option<u32>,
+    pub sgprs: Option<u32>,
+    pub vgpr_spills: Option<u32>,
+    pub sgpr_spills: Option<u32>,
+    /// Static LDS, bytes.
+    pub lds_bytes: Option<u32>,
+    /// LDS at launch, where a companion file says it (bytes, static included).
+    pub launch_lds_bytes: Option<u32>,
+    /// Scratch per lane, bytes.
+    pub scratch_bytes: Option<u32>,
+    pub dynamic_stack: bool,
+    pub kernarg_bytes: Option<u32>,
+    pub max_workgroup: Option<u32>,
+    pub required_workgroup: Option<[u32; 3]>,
+    pub wavefront_size: Option<u32>,
+    /// Waves per workgroup the occupancy is computed for.
+    pub waves_per_workgroup: Option<u32>,
+}
+
+/// Occupancy of one kernel.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct OccupancyCard {
+    /// Waves per SIMD.
+    pub waves_per_simd: f64,
+    /// Most the GPU holds.
+    pub max_waves_per_simd: u32,
+    /// What limits it: `VGPR`, `LDS`, …, `wave slots` when nothing else does.
+    pub limiter: String,
+    /// Assumptions made: "workgroup of 1024 (max_flat_workgroup_size)".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
+    /// Next boundary per resource: what to shed to gain waves.
+    pub next: Vec<OccupancyStep>,
+}
+
+/// "Shed 4 VGPRs for 3 waves."
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct OccupancyStep {
+    /// Resource: `VGPR`, `LDS`, …
+    pub resource: String,
+    /// How much of it to shed.
+    pub shed: u32,
+    /// Unit: `registers`, `bytes`, `waves`.
+    pub unit: String,
+    /// Waves per SIMD then, with all else unchanged.
+    pub waves_per_simd: f64,
+}
+
+/// Counts of instructions by unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[allow(missing_docs, reason = "named after the instruction classes")]
+pub struct Mix {
+    pub valu: u32,
+    pub mfma: u32,
+    pub salu: u32,
+    pub smem: u32,
+    pub vmem_load: u32,
+    pub vmem_store: u32,
+    pub vmem_atomic: u32,
+    pub lds: u32,
+    pub branch: u32,
+    pub wait: u32,
+    pub barrier: u32,
+    pub message: u32,
+    pub control: u32,
+    pub unknown: u32,
+}
+
+/// Register pressure at its peak.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Pressure {
+    /// Live architectural VGPRs at the peak.
+    pub live_vgprs: u32,
+    /// Live AGPRs there.
+    pub live_agprs: u32,
+    /// Where.
+    pub at: Place,
+}
+
+/// One loop.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LoopCard {
+    /// Number, from 1.
+    pub id: u32,
+    /// Nesting depth, from 1.
+    pub depth: u32,
+    /// Enclosing loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u32>,
+    /// Address (or text line) range.
+    pub place: Place,
+    /// Instructions per iteration, inner loops excluded.
+    pub instructions: u32,
+    /// Mix per iteration, inner loops excluded.
+    pub mix: Mix,
+    /// Global, flat and buffer loads by bytes per lane: `{"16": 4, "4": 2}`.
+    pub load_widths: BTreeMap<u32, u32>,
+    /// Global, flat and buffer stores by bytes per lane.
+    pub store_widths: BTreeMap<u32, u32>,
+    /// LDS accesses by bytes per lane.
+    pub lds_widths: BTreeMap<u32, u32>,
+    /// Wait pattern in order: `["vmcnt(0)", "lgkmcnt(2)"]`.
+    pub waits: Vec<String>,
+}
+
+/// One argument.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[allow(missing_docs, reason = "named after the metadata keys")]
+pub struct ArgumentCard {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub type_name: String,
+    pub offset: u32,
+    pub size: u32,
+    pub kind: String,
+}
+
+/// One file that could not be read, in whole or in part.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct FileError {
+    /// File.
+    pub file: String,
+    /// What, where.
+    pub error: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+/// The annotated disassembly of one kernel.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Listing {
+    /// Kernel name.
+    pub kernel: String,
+    /// Lines in code order.
+    pub lines: Vec<ListingLine>,
+}
+
+/// One instruction of a listing.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ListingLine {
+    /// Address, or line of the text.
+    pub address: u64,
+    /// Instruction text.
+    pub text: String,
+    /// Label that stands before it (branch target).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Source position when it differs from the line before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceLine>,
+    /// Depth of loops around it.
+    pub loop_depth: u32,
+    /// Live VGPRs and AGPRs before it.
+    pub live_vgprs: u32,
+    /// Live AGPRs before it.
+    pub live_agprs: u32,
+    /// This is the peak of pressure.
+    pub peak: bool,
+    /// Rules with a finding here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<&'static str>,
+}

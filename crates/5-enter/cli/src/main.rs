@@ -1,0 +1,2 @@
+//! The `rockhound` command.
+fn main() {}

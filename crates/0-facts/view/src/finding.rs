@@ -14,6 +14,20 @@ pub enum Severity {
     Severe,
 }
 
+impl Severity {
+    /// All, worst first.
+    pub const ALL: [Severity; 3] = [Severity::Severe, Severity::Warning, Severity::Info];
+
+    /// The word used in every format: `severe`, `warning`, `info`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Severity::Severe => "severe",
+            Severity::Warning => "warning",
+            Severity::Info => "info",
+        }
+    }
+}
+
 /// A value that cannot be given, and why.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Missing {
@@ -89,4 +103,17 @@ pub struct NotChecked {
     pub rule: &'static str,
     /// What it needs, as a phrase.
     pub needs: String,
+}
+
+/// What a renderer needs to know about a rule.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct RuleInfo {
+    /// For example `RES003`.
+    pub id: &'static str,
+    /// One line: what it looks for.
+    pub title: &'static str,
+    /// Severity its findings have most often.
+    pub severity: Severity,
+    /// Its page, markdown.
+    pub page: &'static str,
 }

@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: the field names here are the JSON schema. A rename is a new schema version.
 
-use crate::{Finding, NotChecked, Place, SourceLine};
+use crate::{Finding, NotChecked, Place, Severity, SourceLine};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -40,6 +40,12 @@ pub struct KernelCard {
     pub unknown_instructions: u32,
     /// Static instruction mix of the whole kernel.
     pub mix: Mix,
+    /// Global, flat and buffer loads of the whole kernel by bytes per lane.
+    pub load_widths: BTreeMap<u32, u32>,
+    /// Global, flat and buffer stores of the whole kernel by bytes per lane.
+    pub store_widths: BTreeMap<u32, u32>,
+    /// LDS accesses of the whole kernel by bytes per lane.
+    pub lds_widths: BTreeMap<u32, u32>,
     /// Most vector registers live at one instruction, and where.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pressure: Option<Pressure>,
@@ -58,6 +64,23 @@ pub struct KernelCard {
     /// What was wrong with the input but did not stop the reading.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+}
+
+impl KernelCard {
+    /// The worst severity among the findings.
+    pub fn severity(&self) -> Option<Severity> {
+        self.findings.iter().map(|finding| finding.severity).max()
+    }
+
+    /// The name to show: demangled where there is one.
+    pub fn display_name(&self) -> &str {
+        if self.demangled.is_empty() { &self.name } else { &self.demangled }
+    }
+
+    /// The processor without features: `gfx90a` of `gfx90a:sramecc+`.
+    pub fn processor(&self) -> &str {
+        self.target.split(':').next().unwrap_or_default()
+    }
 }
 
 /// Registers and memory of a kernel; `None` where the file does not say.
@@ -134,6 +157,33 @@ pub struct Mix {
     pub message: u32,
     pub control: u32,
     pub unknown: u32,
+}
+
+impl Mix {
+    /// Every class with its key and the name a reader knows, in the order they are shown.
+    pub fn classes(&self) -> [(&'static str, &'static str, u32); 14] {
+        [
+            ("valu", "VALU", self.valu),
+            ("mfma", "MFMA", self.mfma),
+            ("salu", "SALU", self.salu),
+            ("smem", "SMEM", self.smem),
+            ("vmem_load", "load", self.vmem_load),
+            ("vmem_store", "store", self.vmem_store),
+            ("vmem_atomic", "atomic", self.vmem_atomic),
+            ("lds", "LDS", self.lds),
+            ("branch", "branch", self.branch),
+            ("wait", "wait", self.wait),
+            ("barrier", "barrier", self.barrier),
+            ("message", "message", self.message),
+            ("control", "control", self.control),
+            ("unknown", "unknown", self.unknown),
+        ]
+    }
+
+    /// Instructions of all classes.
+    pub fn total(&self) -> u32 {
+        self.classes().iter().map(|(_, _, count)| count).sum()
+    }
 }
 
 /// Register pressure at its peak.

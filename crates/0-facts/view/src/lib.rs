@@ -3,8 +3,14 @@
 //! The one idea to keep in mind: renderers see only this crate, so whatever a user is to read must be a
 //! value here. A value that is not known is [`Missing`] with its reason, never blank, zero or NaN.
 
+mod compare;
 mod finding;
 mod inspect;
+mod occupancy;
+mod summary;
 
+pub use compare::*;
 pub use finding::*;
 pub use inspect::*;
+pub use occupancy::*;
+pub use summary::*;

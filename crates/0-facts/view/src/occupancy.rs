@@ -1,0 +1,68 @@
+//! What the occupancy calculator answers: the result, and for each resource how much fits at each level.
+//!
+//! The one idea to keep in mind: the table of boundaries holds every other resource as it was asked for.
+
+use crate::OccupancyCard;
+use serde::Serialize;
+
+/// Version of the JSON written by `occupancy --format json`.
+pub const OCCUPANCY_SCHEMA: &str = "rockhound.occupancy/1";
+
+/// Question and answer of the calculator.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct OccupancyReport {
+    /// [`OCCUPANCY_SCHEMA`].
+    pub schema: &'static str,
+    /// Processor.
+    pub target: String,
+    /// What was asked.
+    pub inputs: OccupancyInputs,
+    /// What fits.
+    pub result: OccupancyCard,
+    /// Waves per SIMD each resource alone would allow.
+    pub limits: Vec<ResourceLimit>,
+    /// For each resource, the most of it at each number of waves.
+    pub boundaries: Vec<BoundaryTable>,
+}
+
+/// Resources of the kernel in question.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[allow(missing_docs, reason = "named after the flags")]
+pub struct OccupancyInputs {
+    pub vgprs: u32,
+    pub agprs: u32,
+    pub sgprs: u32,
+    pub lds_bytes: u32,
+    pub waves_per_workgroup: u32,
+}
+
+/// What one resource alone would allow.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ResourceLimit {
+    /// `VGPR`, `LDS`, …
+    pub resource: String,
+    /// Waves per SIMD.
+    pub waves_per_simd: f64,
+}
+
+/// How much of one resource fits at each number of waves.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct BoundaryTable {
+    /// `VGPR`, `LDS`, …
+    pub resource: String,
+    /// `registers` or `bytes`.
+    pub unit: String,
+    /// Most waves first.
+    pub rows: Vec<BoundaryRow>,
+}
+
+/// One step.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct BoundaryRow {
+    /// Waves per SIMD this resource allows.
+    pub waves_per_simd: f64,
+    /// Most of the resource that still gives them.
+    pub at_most: u32,
+    /// The kernel in question is on this step.
+    pub here: bool,
+}

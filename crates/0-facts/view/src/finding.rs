@@ -96,6 +96,44 @@ pub struct Finding {
     pub places: Vec<Place>,
 }
 
+impl Finding {
+    /// A finding without cost, evidence and places.
+    pub fn new(
+        rule: &'static str,
+        severity: Severity,
+        message: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Self {
+        Finding {
+            rule,
+            severity,
+            message: message.into(),
+            advice: advice.into(),
+            cost: None,
+            evidence: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+
+    /// States what it costs.
+    pub fn with_cost(mut self, cost: impl Into<String>) -> Self {
+        self.cost = Some(cost.into());
+        self
+    }
+
+    /// Adds one number it rests on.
+    pub fn with_evidence(mut self, what: impl Into<String>, value: impl ToString) -> Self {
+        self.evidence.push(Evidence { what: what.into(), value: value.to_string() });
+        self
+    }
+
+    /// Adds places; the first of all is the main place.
+    pub fn with_places(mut self, places: impl IntoIterator<Item = Place>) -> Self {
+        self.places.extend(places);
+        self
+    }
+}
+
 /// A rule that could not be checked.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct NotChecked {

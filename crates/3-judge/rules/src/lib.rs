@@ -1,3 +1,67 @@
 //! Rules: evidence in, findings out; one file per rule.
 //!
-//! The one idea to keep in mind: a rule fires only for the reason its page states.
+//! The one idea to keep in mind: a rule fires only for the reason its page states. Page, check and the
+//! arithmetic's tests of a rule stand in one file under `rules/`; [`all`] is the flat list of them; kernels
+//! that must and must not trigger each rule are in `fixtures/rules/`.
+
+mod check;
+mod page;
+mod registry;
+mod rules;
+
+pub use check::check;
+pub use page::{SECTIONS, sections};
+pub use registry::{all, by_id};
+
+use analysis::KernelEvidence;
+use view::{Finding, Severity};
+
+/// One rule.
+#[derive(Clone, Copy)]
+pub struct Rule {
+    /// Three letters for the subject and three digits, for example `RES003`. Never reused.
+    pub id: &'static str,
+    /// What is wrong where it fires, as a phrase: "registers spilled to scratch memory".
+    pub title: &'static str,
+    /// The highest severity its findings have.
+    pub severity: Severity,
+    /// Markdown with the headings of [`SECTIONS`], in that order.
+    pub page: &'static str,
+    /// Judges one kernel.
+    pub check: fn(&KernelEvidence<'_>) -> Outcome,
+}
+
+/// What a rule says about one kernel.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// The evidence is there and nothing is wrong.
+    Silent,
+    /// Evidence is absent; the phrase says what is needed: "the workgroup size".
+    NotChecked(String),
+    /// What is wrong, most costly first.
+    Findings(Vec<Finding>),
+}
+
+impl Outcome {
+    /// Findings, or silence when there are none.
+    pub fn from_findings(findings: Vec<Finding>) -> Self {
+        if findings.is_empty() { Outcome::Silent } else { Outcome::Findings(findings) }
+    }
+
+    /// Evidence `what` is absent.
+    pub fn needs(what: &str) -> Self {
+        Outcome::NotChecked(what.to_owned())
+    }
+}
+
+impl Rule {
+    /// A finding of this rule without cost, evidence and places; add them with the `with_` methods.
+    pub fn finding(
+        &self,
+        severity: Severity,
+        message: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Finding {
+        Finding::new(self.id, severity, message, advice)
+    }
+}

@@ -1,3 +1,23 @@
-//! GPU facts per target: limits, sizes, rates, and occupancy arithmetic.
+//! GPU facts per target and per model, and occupancy arithmetic.
 //!
-//! The one idea to keep in mind: facts are data files; nothing above this crate names a GPU.
+//! The one idea to keep in mind: facts are data files; nothing above this crate names a GPU. A fact knows
+//! its basis, and one that is not known says why instead of being zero.
+
+mod elf;
+mod fact;
+mod matrix;
+mod model;
+mod occupancy;
+mod overlay;
+mod rate;
+mod target;
+
+pub use elf::{elf_machine, elf_processor};
+pub use fact::{Basis, Fact, Known, Missing};
+pub use matrix::MatrixShape;
+pub use model::{ComputePartition, Model};
+pub use occupancy::{
+    Boundary, Limit, Limiter, Occupancy, Resources, Step, boundaries, occupancy, vgprs_allocated,
+};
+pub use rate::{PeakRate, Unit};
+pub use target::{IssueCosts, L2, Lds, MemorySideCache, Registers, Target, VectorL1};

@@ -1,0 +1,136 @@
+//! What a GPU model is: how many of everything, how fast, and how it can be divided.
+//!
+//! The one idea to keep in mind: a model is one device as the runtime counts devices; a board of two dies is
+//! two of them.
+
+use crate::fact::{Fact, Known};
+use crate::overlay;
+use crate::rate::Unit;
+use crate::target::Target;
+use serde::Deserialize;
+use std::sync::OnceLock;
+
+/// One GPU model.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// Name as sold: `Instinct MI300X`.
+    pub name: String,
+    /// Its gfx target.
+    target: String,
+    /// Devices of this kind on one board.
+    pub devices_per_board: Fact<u32>,
+    /// Active compute units.
+    pub compute_units: Fact<u32>,
+    /// Accelerator dies.
+    pub xcds: Fact<u32>,
+    /// Shader engines.
+    pub shader_engines: Fact<u32>,
+    /// Highest engine clock.
+    pub engine_mhz: Fact<u32>,
+    /// Highest memory clock.
+    pub memory_mhz: Known<u32>,
+    /// Device memory.
+    pub hbm: Hbm,
+    /// Cache on the memory side of the fabric.
+    pub memory_side_cache: MemorySide,
+    /// How the GPU can be divided.
+    pub partitions: Partitions,
+}
+
+/// Device memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hbm {
+    /// Size.
+    pub gib: Fact<u32>,
+    /// Peak bandwidth, 10^9 bytes per second.
+    pub gb_per_s: Fact<f64>,
+    /// Channels.
+    pub channels: Fact<u32>,
+}
+
+/// Memory-side cache of the model.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemorySide {
+    /// Size.
+    pub bytes: Known<u32>,
+}
+
+/// Partition modes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Partitions {
+    /// Compute partition modes.
+    pub compute: Fact<Vec<ComputePartition>>,
+    /// Memory partition modes: `NPS1` is one NUMA domain per socket.
+    pub memory: Fact<Vec<String>>,
+}
+
+/// One way to divide the compute units.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ComputePartition {
+    /// Mode: `SPX` is the whole GPU, `CPX` one logical GPU per XCD.
+    pub mode: String,
+    /// XCDs of one logical GPU.
+    pub xcds: u32,
+}
+
+struct Entry {
+    key: &'static str,
+    file: &'static str,
+    parsed: OnceLock<Model>,
+}
+
+macro_rules! models {
+    ($($key:literal),* $(,)?) => {
+        static MODELS: [Entry; [$($key),*].len()] = [$(Entry {
+            key: $key,
+            file: include_str!(concat!("../data/models/", $key, ".toml")),
+            parsed: OnceLock::new(),
+        }),*];
+    };
+}
+
+models!("mi100", "mi210", "mi250", "mi250x", "mi300a", "mi300x", "mi325x", "mi350x", "mi355x");
+
+impl Model {
+    /// A model by its short name in any case: `mi300x`, `MI300X`.
+    pub fn by_name(name: &str) -> Option<&'static Model> {
+        MODELS.iter().find(|entry| entry.key.eq_ignore_ascii_case(name)).map(Entry::get)
+    }
+
+    /// Short names of all models.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        MODELS.iter().map(|entry| entry.key)
+    }
+
+    /// Models of a target.
+    pub fn of_target(target: &Target) -> impl Iterator<Item = &'static Model> {
+        MODELS.iter().map(Entry::get).filter(|model| model.target == target.name)
+    }
+
+    /// The gfx target.
+    pub fn target(&self) -> &'static Target {
+        Target::by_name(&self.target).expect("validated by a test")
+    }
+
+    /// Compute units of one XCD.
+    pub fn compute_units_per_xcd(&self) -> u32 {
+        self.compute_units.value / self.xcds.value
+    }
+
+    /// Peak arithmetic rate at the highest engine clock, 10^12 operations per second.
+    pub fn peak_tera_ops(&self, unit: Unit, element: &str) -> Option<f64> {
+        let rate = self.target().peak(unit, element)?.value;
+        Some(f64::from(self.compute_units.value) * f64::from(self.engine_mhz.value) * f64::from(rate) / 1e6)
+    }
+}
+
+impl Entry {
+    fn get(&self) -> &Model {
+        self.parsed.get_or_init(|| overlay::parse(&[self.file]).expect("validated by a test"))
+    }
+}

@@ -1,0 +1,361 @@
+//! How many waves a compute unit holds, what stops more, and how far the next step is.
+//!
+//! The one idea to keep in mind: the hardware places whole workgroups. Every resource says how many
+//! workgroups it admits; the smallest answer wins, and waves follow from it.
+
+use crate::target::Target;
+
+/// What one workgroup of a kernel asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Resources {
+    /// Architectural vector registers per lane.
+    pub vgprs: u32,
+    /// Accumulation registers per lane.
+    pub agprs: u32,
+    /// Scalar registers per wave, with those the hardware reserves (as the metadata counts them).
+    pub sgprs: u32,
+    /// LDS of one workgroup, bytes.
+    pub lds_bytes: u32,
+    /// Waves of one workgroup; 0 counts as 1.
+    pub waves_per_workgroup: u32,
+}
+
+/// A resource that can be what stops more workgroups.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Limiter {
+    /// Vector registers: the whole file where VGPRs and AGPRs share it.
+    Vgpr,
+    /// Accumulation registers, where they are a file of their own.
+    Agpr,
+    /// Scalar registers.
+    Sgpr,
+    /// Local data share.
+    Lds,
+    /// Barrier slots: workgroups of more than one wave.
+    BarrierSlots,
+    /// Wave slots: nothing else stops more.
+    WaveSlots,
+}
+
+impl Limiter {
+    /// Name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limiter::Vgpr => "VGPR",
+            Limiter::Agpr => "AGPR",
+            Limiter::Sgpr => "SGPR",
+            Limiter::Lds => "LDS",
+            Limiter::BarrierSlots => "barrier slots",
+            Limiter::WaveSlots => "wave slots",
+        }
+    }
+
+    /// Unit in which the resource is counted.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Limiter::Vgpr | Limiter::Agpr | Limiter::Sgpr => "registers",
+            Limiter::Lds => "bytes",
+            Limiter::BarrierSlots => "workgroups",
+            Limiter::WaveSlots => "waves",
+        }
+    }
+}
+
+/// What one resource admits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limit {
+    /// The resource.
+    pub resource: Limiter,
+    /// Asked for, per lane (VGPR, AGPR), wave (SGPR) or workgroup (LDS, slots).
+    pub used: u32,
+    /// Taken, after rounding up to the granule.
+    pub allocated: u32,
+    /// What a SIMD (registers, wave slots) or a compute unit (LDS, barrier slots) has of it.
+    pub capacity: u32,
+    /// Workgroups per compute unit it admits.
+    pub workgroups: u32,
+    /// How much more could be used without losing a workgroup on this resource.
+    pub headroom: u32,
+}
+
+/// What shedding some of one resource would give, all else unchanged.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Step {
+    /// The resource.
+    pub resource: Limiter,
+    /// Most that may be used to be there.
+    pub at_most: u32,
+    /// How much less than now that is.
+    pub shed: u32,
+    /// Waves per SIMD this resource would admit then.
+    pub admits: f64,
+    /// Waves per SIMD the kernel would have then; equal to now when another resource stops it.
+    pub waves_per_simd: f64,
+}
+
+/// Waves a compute unit holds of one kernel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Occupancy {
+    /// Workgroups per compute unit; 0 when not even one fits.
+    pub workgroups_per_cu: u32,
+    /// Waves per compute unit.
+    pub waves_per_cu: u32,
+    /// Waves per SIMD, on average over the SIMDs.
+    pub waves_per_simd: f64,
+    /// Wave slots per SIMD.
+    pub max_waves_per_simd: u32,
+    /// What stops more workgroups. Of several that do, the first in the order of [`Limiter`]; wave slots
+    /// stand before all others.
+    pub limiter: Limiter,
+    /// What each resource admits.
+    pub limits: Vec<Limit>,
+    /// Next boundary per resource that has one.
+    pub next: Vec<Step>,
+}
+
+impl Occupancy {
+    /// All resources that admit no more than there are now: all of them must be shed to gain.
+    pub fn limiters(&self) -> impl Iterator<Item = Limiter> {
+        self.limits
+            .iter()
+            .filter(|limit| limit.workgroups == self.workgroups_per_cu)
+            .map(|limit| limit.resource)
+    }
+}
+
+/// A row of the table of boundaries.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Boundary {
+    /// Waves per SIMD the resource admits.
+    pub waves_per_simd: f64,
+    /// Workgroups per compute unit it admits.
+    pub workgroups: u32,
+    /// Most that may be used of it for that.
+    pub at_most: u32,
+}
+
+/// Registers taken per lane in a unified file: AGPRs begin at the next step above the VGPRs.
+pub fn vgprs_allocated(target: &Target, vgprs: u32, agprs: u32) -> u32 {
+    let registers = &target.registers;
+    let total = match (registers.unified.value, agprs) {
+        (true, 1..) => vgprs
+            .checked_next_multiple_of(registers.accum_offset_granule.value().unwrap_or(1))
+            .unwrap_or(u32::MAX)
+            .saturating_add(agprs),
+        _ => vgprs,
+    };
+    round_up(total, registers.vgpr_granule.value)
+}
+
+/// Occupancy of a kernel on a target.
+pub fn occupancy(target: &Target, resources: &Resources) -> Occupancy {
+    let budget = Budget::new(target, resources);
+    let limits: Vec<Limit> = budget.resources().map(|resource| budget.limit(resource)).collect();
+    let workgroups = limits.iter().map(|limit| limit.workgroups).min().unwrap_or(0);
+    let stops =
+        |resource| limits.iter().any(|l: &Limit| l.resource == resource && l.workgroups == workgroups);
+    let limiter = if stops(Limiter::WaveSlots) {
+        Limiter::WaveSlots
+    } else {
+        budget.resources().find(|resource| stops(*resource)).unwrap_or(Limiter::WaveSlots)
+    };
+    let next = budget
+        .resources()
+        .filter_map(|resource| {
+            let current = limits.iter().find(|limit| limit.resource == resource)?;
+            let others =
+                limits.iter().filter(|l| l.resource != resource).map(|l| l.workgroups).min().unwrap_or(0);
+            let row =
+                budget.boundaries(resource).into_iter().rev().find(|b| b.workgroups > current.workgroups)?;
+            Some(Step {
+                resource,
+                at_most: row.at_most,
+                shed: current.used.saturating_sub(row.at_most),
+                admits: row.waves_per_simd,
+                waves_per_simd: budget.per_simd(row.workgroups.min(others)),
+            })
+        })
+        .collect();
+    Occupancy {
+        workgroups_per_cu: workgroups,
+        waves_per_cu: workgroups * budget.waves,
+        waves_per_simd: budget.per_simd(workgroups),
+        max_waves_per_simd: budget.slots,
+        limiter,
+        limits,
+        next,
+    }
+}
+
+/// The steps of one resource for a kernel's workgroup size, most waves first; empty for slots, of which a
+/// kernel cannot use less.
+pub fn boundaries(target: &Target, resources: &Resources, resource: Limiter) -> Vec<Boundary> {
+    Budget::new(target, resources).boundaries(resource)
+}
+
+/// A kernel's demand against a target's supply.
+struct Budget<'a> {
+    target: &'a Target,
+    asked: &'a Resources,
+    /// Waves per workgroup, at least 1.
+    waves: u32,
+    simds: u32,
+    /// Wave slots per SIMD.
+    slots: u32,
+}
+
+impl<'a> Budget<'a> {
+    fn new(target: &'a Target, asked: &'a Resources) -> Self {
+        Budget {
+            target,
+            asked,
+            waves: asked.waves_per_workgroup.max(1),
+            simds: target.simds_per_cu.value,
+            slots: target.waves_per_simd.value,
+        }
+    }
+
+    fn resources(&self) -> impl Iterator<Item = Limiter> + use<> {
+        let separate = !self.target.registers.unified.value;
+        [Limiter::Vgpr, Limiter::Agpr, Limiter::Sgpr, Limiter::Lds, Limiter::BarrierSlots, Limiter::WaveSlots]
+            .into_iter()
+            .filter(move |resource| separate || *resource != Limiter::Agpr)
+    }
+
+    fn per_simd(&self, workgroups: u32) -> f64 {
+        f64::from(workgroups) * f64::from(self.waves) / f64::from(self.simds)
+    }
+
+    /// Workgroups for which there are `per_simd` wave places on every SIMD.
+    fn workgroups_in(&self, per_simd: u32) -> u32 {
+        per_simd * self.simds / self.waves
+    }
+
+    fn limit(&self, resource: Limiter) -> Limit {
+        let (used, allocated, capacity) = self.demand(resource);
+        let workgroups = match resource {
+            Limiter::WaveSlots => {
+                if self.waves > self.target.waves_per_workgroup.value {
+                    0
+                } else {
+                    self.workgroups_in(self.slots)
+                }
+            }
+            // A workgroup of one wave needs no barrier.
+            Limiter::BarrierSlots if self.waves == 1 => self.slots * self.simds,
+            Limiter::BarrierSlots => capacity,
+            Limiter::Lds if used > self.target.lds.bytes_per_workgroup.value => 0,
+            Limiter::Lds => capacity.checked_div(allocated).unwrap_or(u32::MAX).min(self.slots * self.simds),
+            _ if used > self.addressable(resource) => 0,
+            _ => self.workgroups_in(capacity.checked_div(allocated).unwrap_or(u32::MAX).min(self.slots)),
+        };
+        let headroom = self
+            .boundaries(resource)
+            .into_iter()
+            .find(|row| row.workgroups <= workgroups)
+            .map_or(0, |row| row.at_most.saturating_sub(used));
+        Limit { resource, used, allocated, capacity, workgroups, headroom }
+    }
+
+    /// Used, allocated and available amount.
+    fn demand(&self, resource: Limiter) -> (u32, u32, u32) {
+        let registers = &self.target.registers;
+        let Resources { vgprs, agprs, sgprs, lds_bytes, .. } = *self.asked;
+        match resource {
+            Limiter::Vgpr => {
+                let allocated = vgprs_allocated(self.target, vgprs, agprs);
+                let used = if registers.unified.value && agprs > 0 {
+                    let begin = registers.accum_offset_granule.value().unwrap_or(1);
+                    round_up(vgprs, begin).saturating_add(agprs)
+                } else {
+                    vgprs
+                };
+                (used, allocated, registers.vgprs_per_lane.value)
+            }
+            Limiter::Agpr => {
+                (agprs, round_up(agprs, registers.vgpr_granule.value), registers.vgprs_per_lane.value)
+            }
+            Limiter::Sgpr => {
+                (sgprs, round_up(sgprs, registers.sgpr_granule.value), registers.sgprs_per_simd.value)
+            }
+            Limiter::Lds => {
+                let lds = &self.target.lds;
+                (lds_bytes, round_up(lds_bytes, lds.granule.value), lds.bytes_per_cu.value)
+            }
+            Limiter::BarrierSlots => {
+                let slots = self.target.barrier_slots_per_cu.value;
+                let used = u32::from(self.waves > 1);
+                (used, used, slots)
+            }
+            Limiter::WaveSlots => (self.waves, self.waves, self.slots),
+        }
+    }
+
+    /// Most registers one wave can name.
+    fn addressable(&self, resource: Limiter) -> u32 {
+        let registers = &self.target.registers;
+        match resource {
+            // Metadata and people count both kinds as one number where they share a file.
+            Limiter::Vgpr if registers.unified.value => registers.vgprs_per_lane.value,
+            Limiter::Vgpr => registers.vgprs_addressable.value,
+            Limiter::Agpr => registers.agprs_addressable.value,
+            _ => registers.sgprs_addressable.value + registers.sgprs_reserved.value,
+        }
+    }
+
+    fn boundaries(&self, resource: Limiter) -> Vec<Boundary> {
+        let registers = &self.target.registers;
+        let row =
+            |workgroups, at_most| Boundary { waves_per_simd: self.per_simd(workgroups), workgroups, at_most };
+        let mut rows: Vec<Boundary> = match resource {
+            Limiter::Vgpr | Limiter::Agpr | Limiter::Sgpr => {
+                let (capacity, granule) = match resource {
+                    Limiter::Sgpr => (registers.sgprs_per_simd.value, registers.sgpr_granule.value),
+                    _ => (registers.vgprs_per_lane.value, registers.vgpr_granule.value),
+                };
+                let addressable = self.addressable(resource);
+                (1..=self.slots)
+                    .rev()
+                    .map(|waves| {
+                        let most = (capacity / waves / granule * granule).min(addressable);
+                        row(self.workgroups_in(waves), most)
+                    })
+                    .collect()
+            }
+            Limiter::Lds => {
+                let lds = &self.target.lds;
+                let granule = lds.granule.value;
+                let most = self.limit_by_slots();
+                (1..=most)
+                    .rev()
+                    .map(|workgroups| {
+                        let share = lds.bytes_per_cu.value / workgroups / granule * granule;
+                        row(workgroups, share.min(lds.bytes_per_workgroup.value))
+                    })
+                    .collect()
+            }
+            Limiter::BarrierSlots | Limiter::WaveSlots => Vec::new(),
+        };
+        // Of several amounts that admit the same number of workgroups the largest counts, and of several
+        // numbers of workgroups within the same amount the largest.
+        rows.retain(|row| row.workgroups > 0);
+        rows.dedup_by(|later, earlier| {
+            let same = later.workgroups == earlier.workgroups;
+            if same {
+                earlier.at_most = earlier.at_most.max(later.at_most);
+            }
+            same || later.at_most == earlier.at_most
+        });
+        rows
+    }
+
+    /// Workgroups the wave and barrier slots admit: no use to share LDS among more.
+    fn limit_by_slots(&self) -> u32 {
+        let waves = self.workgroups_in(self.slots);
+        if self.waves > 1 { waves.min(self.target.barrier_slots_per_cu.value) } else { waves }
+    }
+}
+
+fn round_up(amount: u32, granule: u32) -> u32 {
+    amount.checked_next_multiple_of(granule).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,32 @@
+//! Peak arithmetic rates.
+//!
+//! The one idea to keep in mind: a rate is per compute unit and cycle, so that a model's peak is a product
+//! of three facts.
+
+use crate::fact::Fact;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Which unit of the SIMD computes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Vector ALU.
+    Vector,
+    /// Matrix unit.
+    Matrix,
+}
+
+/// Operations per compute unit and cycle for one element type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeakRate<'a> {
+    /// Unit.
+    pub unit: Unit,
+    /// Element type: `f64`, `f32`, `xf32`, `f16`, `bf16`, `f8`, `f6`, `f4`, `i8`.
+    pub element: &'a str,
+    /// The rate, a multiply-add counting two.
+    pub rate: &'a Fact<u32>,
+}
+
+/// The rates of a target.
+pub(crate) type Rates = BTreeMap<Unit, BTreeMap<String, Fact<u32>>>;

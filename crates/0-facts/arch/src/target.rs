@@ -1,0 +1,246 @@
+//! What a gfx target is: limits, sizes and rates that all GPUs of the target share.
+//!
+//! The one idea to keep in mind: the fields are the data file's keys; a target is parsed when it is first
+//! asked for, and its matrix table only when that is.
+
+use crate::fact::{Basis, Fact, Known};
+use crate::matrix::{MatrixShape, MatrixTable};
+use crate::overlay;
+use crate::rate::{PeakRate, Rates, Unit};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// One gfx target.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// Processor name. Filled in from the file's name.
+    #[serde(skip)]
+    pub name: &'static str,
+    /// Architecture generation: `CDNA 3`.
+    pub generation: String,
+    /// `EF_AMDGPU_MACH` of its code objects.
+    pub elf_machine: u8,
+    /// SIMDs per compute unit.
+    pub simds_per_cu: Fact<u32>,
+    /// Lanes per wave.
+    pub lanes_per_wave: Fact<u32>,
+    /// Wave slots per SIMD.
+    pub waves_per_simd: Fact<u32>,
+    /// Most waves one workgroup may have.
+    pub waves_per_workgroup: Fact<u32>,
+    /// Workgroups of more than one wave that can be resident per compute unit.
+    pub barrier_slots_per_cu: Fact<u32>,
+    /// Workgroups of any size per compute unit.
+    pub workgroups_per_cu: Known<u32>,
+    /// Register files.
+    pub registers: Registers,
+    /// Local data share.
+    pub lds: Lds,
+    /// Vector L1 cache.
+    pub vector_l1: VectorL1,
+    /// L2 cache.
+    pub l2: L2,
+    /// Memory-side cache.
+    pub memory_side_cache: MemorySideCache,
+    /// Cycles per issue cost class.
+    pub issue: IssueCosts,
+    /// Peak rates by unit and element type.
+    peak: Rates,
+}
+
+struct Entry {
+    name: &'static str,
+    /// Data files, each laid over the one before.
+    files: &'static [&'static str],
+    matrix_file: &'static str,
+    parsed: OnceLock<Target>,
+    matrix: OnceLock<MatrixTable>,
+}
+
+macro_rules! targets {
+    ($($name:literal: $($file:literal),+; $matrix:literal),* $(,)?) => {
+        static TARGETS: [Entry; [$($name),*].len()] = [$(Entry {
+            name: $name,
+            files: &[$(include_str!(concat!("../data/targets/", $file, ".toml"))),+],
+            matrix_file: include_str!(concat!("../data/matrix/", $matrix, ".toml")),
+            parsed: OnceLock::new(),
+            matrix: OnceLock::new(),
+        }),*];
+    };
+}
+
+// Name: data files from the general to the particular; matrix table.
+targets!(
+    "gfx908": "cdna", "gfx908"; "gfx908",
+    "gfx90a": "cdna", "gfx90a"; "gfx90a",
+    "gfx940": "cdna", "gfx942", "gfx940"; "gfx942",
+    "gfx941": "cdna", "gfx942", "gfx941"; "gfx942",
+    "gfx942": "cdna", "gfx942"; "gfx942",
+    "gfx950": "cdna", "gfx950"; "gfx950",
+);
+
+impl Entry {
+    fn target(&'static self) -> &'static Target {
+        self.parsed.get_or_init(|| {
+            let mut target: Target = overlay::parse(self.files).expect("validated by a test");
+            target.name = self.name;
+            target
+        })
+    }
+}
+
+impl Target {
+    /// A target by its processor name; features after a colon (`gfx90a:xnack-`) are ignored.
+    pub fn by_name(name: &str) -> Option<&'static Target> {
+        let processor = name.split(':').next().unwrap_or(name);
+        TARGETS.iter().find(|entry| entry.name == processor).map(Entry::target)
+    }
+
+    /// Names of all targets with facts here.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        TARGETS.iter().map(|entry| entry.name)
+    }
+
+    /// Wave slots per compute unit.
+    pub fn waves_per_cu(&self) -> u32 {
+        self.waves_per_simd.value * self.simds_per_cu.value
+    }
+
+    /// Operations per compute unit and cycle.
+    pub fn peak(&self, unit: Unit, element: &str) -> Option<&Fact<u32>> {
+        self.peak.get(&unit)?.get(element)
+    }
+
+    /// All peak rates.
+    pub fn peaks(&self) -> impl Iterator<Item = PeakRate<'_>> {
+        self.peak.iter().flat_map(|(unit, rates)| {
+            rates.iter().map(|(element, rate)| PeakRate { unit: *unit, element, rate })
+        })
+    }
+
+    /// Matrix instructions with their cycles.
+    pub fn matrix_shapes(&self) -> &'static [MatrixShape] {
+        &self.matrix_table().shapes
+    }
+
+    /// What the cycles of [`Target::matrix_shapes`] rest on.
+    pub fn matrix_basis(&self) -> Basis {
+        self.matrix_table().basis
+    }
+
+    /// A matrix instruction by its mnemonic, without encoding suffix.
+    pub fn matrix_shape(&self, mnemonic: &str) -> Option<&'static MatrixShape> {
+        self.matrix_shapes().iter().find(|shape| shape.mnemonic == mnemonic)
+    }
+
+    fn matrix_table(&self) -> &'static MatrixTable {
+        let entry =
+            TARGETS.iter().find(|entry| entry.name == self.name).expect("a target comes from the table");
+        entry.matrix.get_or_init(|| MatrixTable::parse(entry.matrix_file).expect("validated by a test"))
+    }
+}
+
+/// Register files and the steps in which they are handed out.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Registers {
+    /// VGPRs and AGPRs share one file.
+    pub unified: Fact<bool>,
+    /// Registers per lane and SIMD in the file (in each file where there are two).
+    pub vgprs_per_lane: Fact<u32>,
+    /// VGPRs one wave can address.
+    pub vgprs_addressable: Fact<u32>,
+    /// AGPRs one wave can address.
+    pub agprs_addressable: Fact<u32>,
+    /// Step in which registers are allocated.
+    pub vgpr_granule: Fact<u32>,
+    /// Step of `GRANULATED_WORKITEM_VGPR_COUNT` in the kernel descriptor.
+    pub vgpr_encoding_granule: Fact<u32>,
+    /// Step at which AGPRs may begin in a unified file.
+    pub accum_offset_granule: Known<u32>,
+    /// Scalar registers per SIMD.
+    pub sgprs_per_simd: Fact<u32>,
+    /// Scalar registers a wave can address, VCC not counted.
+    pub sgprs_addressable: Fact<u32>,
+    /// Scalar registers above them that are allocated too.
+    pub sgprs_reserved: Fact<u32>,
+    /// Step in which scalar registers are allocated.
+    pub sgpr_granule: Fact<u32>,
+    /// Step of `GRANULATED_WAVEFRONT_SGPR_COUNT` in the kernel descriptor.
+    pub sgpr_encoding_granule: Fact<u32>,
+}
+
+/// Local data share of a compute unit.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lds {
+    /// Size.
+    pub bytes_per_cu: Fact<u32>,
+    /// Most one workgroup may use.
+    pub bytes_per_workgroup: Fact<u32>,
+    /// Step in which it is allocated, bytes.
+    pub granule: Fact<u32>,
+    /// Banks.
+    pub banks: Fact<u32>,
+    /// Width of a bank.
+    pub bank_bytes: Fact<u32>,
+    /// Peak bandwidth of a compute unit.
+    pub bytes_per_cycle: Fact<u32>,
+}
+
+/// Vector L1 data cache of a compute unit.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VectorL1 {
+    /// Size.
+    pub bytes: Fact<u32>,
+    /// Cache line.
+    pub line_bytes: Fact<u32>,
+    /// Peak bandwidth to the compute unit.
+    pub bytes_per_cycle: Fact<u32>,
+    /// Size of a read request to L2.
+    pub request_bytes: Fact<u32>,
+}
+
+/// L2 cache of one XCD (of the whole die where there is one).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct L2 {
+    /// Size.
+    pub bytes_per_xcd: Fact<u32>,
+    /// Channels.
+    pub channels_per_xcd: Fact<u32>,
+    /// Cache line.
+    pub line_bytes: Fact<u32>,
+    /// Peak read bandwidth of a channel.
+    pub bytes_per_channel_cycle: Fact<u32>,
+}
+
+/// Cache on the memory side of the fabric; its size is the model's.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemorySideCache {
+    /// Cache line.
+    pub line_bytes: Known<u32>,
+    /// Channels of one I/O die.
+    pub channels_per_io_die: Known<u32>,
+}
+
+/// Cycles a wave instruction occupies its unit, by cost class.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+pub struct IssueCosts(BTreeMap<String, Known<u32>>);
+
+impl IssueCosts {
+    /// Cycles of a class, by the class's name; an unknown class has no cost either.
+    pub fn cycles(&self, class: &str) -> Option<u32> {
+        self.0.get(class).and_then(Known::value)
+    }
+
+    /// All classes with what is known of them.
+    pub fn classes(&self) -> impl Iterator<Item = (&str, &Known<u32>)> {
+        self.0.iter().map(|(name, cost)| (name.as_str(), cost))
+    }
+}

@@ -3,6 +3,19 @@
 //! The one idea to keep in mind: opcodes are rows of one table; machine code and text are two ways to spell
 //! the same [`Inst`] values.
 
+mod cfg;
+mod defuse;
 mod inst;
+mod live;
+mod loops;
+mod mix;
+mod regset;
+mod seed;
 
+pub use cfg::{Block, Cfg};
+pub use defuse::{DefUse, Reaching};
 pub use inst::*;
+pub use live::{Live, Liveness};
+pub use loops::Loop;
+pub use mix::Mix;
+pub use regset::{RegSet, SLOTS, register, slots};

@@ -1,0 +1,57 @@
+//! Instruction mix: how many instructions issue to each unit.
+//!
+//! The one idea to keep in mind: counts are static, one per instruction in the code; per-loop counts leave inner
+//! loops out, so that the counts of all loops and of the code outside them add up to the kernel's.
+
+use crate::{Cfg, Class, Inst};
+
+/// Instructions by [`Class`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Mix {
+    counts: [u32; Class::Unknown as usize + 1],
+}
+
+impl Mix {
+    /// The mix of some instructions.
+    pub fn of<'a>(insts: impl IntoIterator<Item = &'a Inst>) -> Mix {
+        let mut mix = Mix::default();
+        for inst in insts {
+            mix.add(inst.op.info().class);
+        }
+        mix
+    }
+
+    /// The mix of `block`.
+    pub fn of_block(insts: &[Inst], cfg: &Cfg, block: u32) -> Mix {
+        let range = cfg.blocks.get(block as usize).map_or(0..0, |block| block.insts.clone());
+        Mix::of(range.filter_map(|i| insts.get(i as usize)))
+    }
+
+    /// The mix of loop `id`, inner loops left out.
+    pub fn of_loop(insts: &[Inst], cfg: &Cfg, id: u32) -> Mix {
+        Mix::of(cfg.loop_own_insts(id).filter_map(|i| insts.get(i as usize)))
+    }
+
+    /// Counts one more instruction.
+    pub fn add(&mut self, class: Class) {
+        self.counts[class as usize] += 1;
+    }
+
+    /// Instructions of `class`.
+    pub fn count(&self, class: Class) -> u32 {
+        self.counts[class as usize]
+    }
+
+    /// Instructions of every class.
+    pub fn total(&self) -> u32 {
+        self.counts.iter().sum()
+    }
+}
+
+impl std::ops::AddAssign for Mix {
+    fn add_assign(&mut self, other: Mix) {
+        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+            *count += more;
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Sets of 32-bit registers.
+//!
+//! The one idea to keep in mind: every register that code can write has one slot number below [`SLOTS`], so a
+//! set is ten words and set operations touch only the words they need.
+
+use crate::{RegFile, RegRange};
+use std::ops::Range;
+
+/// Number of register slots.
+pub const SLOTS: usize = WORDS * 64;
+const WORDS: usize = 10;
+
+/// First slot and number of registers of each file that is tracked; the rest hold constants.
+const FILES: [(RegFile, u16, u16); 11] = [
+    (RegFile::Vgpr, 0, 256),
+    (RegFile::Agpr, 256, 256),
+    (RegFile::Sgpr, 512, 102),
+    (RegFile::Vcc, 614, 2),
+    (RegFile::M0, 616, 1),
+    (RegFile::Exec, 617, 2),
+    (RegFile::FlatScratch, 619, 2),
+    (RegFile::XnackMask, 621, 2),
+    (RegFile::SrcScc, 623, 1),
+    (RegFile::Ttmp, 624, 16),
+    // Views of VCC and EXEC as one bit each.
+    (RegFile::SrcVccz, 614, 2),
+];
+
+/// The slots of a run of registers; empty for files that hold constants. Registers past the end of their file
+/// have no slot.
+pub fn slots(range: RegRange) -> Range<u16> {
+    let (base, size) = match range.file {
+        RegFile::Vgpr => (0, 256),
+        RegFile::Agpr => (256, 256),
+        RegFile::Sgpr => (512, 102),
+        file => {
+            let file = if file == RegFile::SrcExecz { RegFile::Exec } else { file };
+            match FILES.iter().find(|(known, ..)| *known == file) {
+                Some(&(_, base, size)) => (base, size),
+                None => return 0..0,
+            }
+        }
+    };
+    let whole = matches!(range.file, RegFile::SrcVccz | RegFile::SrcExecz);
+    let first = if whole { 0 } else { range.first.min(size) };
+    let count = if whole { size } else { u16::from(range.count) };
+    base + first..base + (first + count).min(size)
+}
+
+/// The register of a slot.
+pub fn register(slot: u16) -> Option<RegRange> {
+    let (file, base, _) = FILES.iter().find(|(_, base, size)| (*base..base + size).contains(&slot))?;
+    Some(RegRange::new(*file, slot - base, 1))
+}
+
+/// A set of registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RegSet {
+    words: [u64; WORDS],
+}
+
+/// The words a run of slots touches, each with the bits of the run in it.
+fn masks(slots: Range<u16>) -> impl Iterator<Item = (usize, u64)> {
+    let (from, to) = (u32::from(slots.start), u32::from(slots.end));
+    let words = if from < to { from / 64..(to - 1) / 64 + 1 } else { 0..0 };
+    words.map(move |word| {
+        let low = from.max(word * 64) - word * 64;
+        let high = to.min(word * 64 + 64) - word * 64;
+        (word as usize, (u64::MAX >> (64 - (high - low))) << low)
+    })
+}
+
+impl RegSet {
+    /// Adds the registers of `range`.
+    pub fn insert(&mut self, range: RegRange) {
+        for (word, mask) in masks(slots(range)) {
+            self.words[word] |= mask;
+        }
+    }
+
+    /// Takes the registers of `range` out.
+    pub fn remove(&mut self, range: RegRange) {
+        for (word, mask) in masks(slots(range)) {
+            self.words[word] &= !mask;
+        }
+    }
+
+    /// Adds the registers of `range`; returns how many were not in the set.
+    pub(crate) fn insert_counting(&mut self, range: RegRange) -> u16 {
+        let mut new = 0;
+        for (word, mask) in masks(slots(range)) {
+            new += (mask & !self.words[word]).count_ones() as u16;
+            self.words[word] |= mask;
+        }
+        new
+    }
+
+    /// Takes the registers of `range` out; returns how many were in the set.
+    pub(crate) fn remove_counting(&mut self, range: RegRange) -> u16 {
+        let mut gone = 0;
+        for (word, mask) in masks(slots(range)) {
+            gone += (mask & self.words[word]).count_ones() as u16;
+            self.words[word] &= !mask;
+        }
+        gone
+    }
+
+    /// Some register of `range` is in the set.
+    pub fn touches(&self, range: RegRange) -> bool {
+        masks(slots(range)).any(|(word, mask)| self.words[word] & mask != 0)
+    }
+
+    /// Every register of `range` that has a slot is in the set.
+    pub fn contains(&self, range: RegRange) -> bool {
+        masks(slots(range)).all(|(word, mask)| self.words[word] & mask == mask)
+    }
+
+    /// Registers of `file` in the set.
+    pub fn count(&self, file: RegFile) -> u16 {
+        let all = RegRange::new(file, 0, 255);
+        let rest = RegRange::new(file, 255, 1);
+        let ones = |range| {
+            masks(slots(range)).map(|(w, mask)| (self.words[w] & mask).count_ones() as u16).sum::<u16>()
+        };
+        ones(all) + ones(rest)
+    }
+
+    /// The set has no register.
+    pub fn is_empty(&self) -> bool {
+        self.words == [0; WORDS]
+    }
+
+    /// Slots in the set, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
+        self.words.iter().enumerate().flat_map(|(at, &word)| {
+            let next = |word: &u64| Some(word & (word - 1)).filter(|rest| *rest != 0);
+            std::iter::successors(Some(word).filter(|word| *word != 0), next)
+                .map(move |word| at as u16 * 64 + word.trailing_zeros() as u16)
+        })
+    }
+
+    /// Adds the registers of `other`; returns whether that changed anything.
+    pub fn union(&mut self, other: &RegSet) -> bool {
+        let before = *self;
+        for (word, add) in self.words.iter_mut().zip(other.words) {
+            *word |= add;
+        }
+        *self != before
+    }
+
+    /// Takes the registers of `other` out.
+    pub fn subtract(&mut self, other: &RegSet) {
+        for (word, gone) in self.words.iter_mut().zip(other.words) {
+            *word &= !gone;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_register_has_one_slot() {
+        let files = &FILES[..10];
+        let mut seen = vec![false; SLOTS];
+        for &(file, base, size) in files {
+            for first in 0..size {
+                let range = RegRange::new(file, first, 1);
+                assert_eq!(slots(range), base + first..base + first + 1);
+                assert_eq!(register(base + first), Some(range));
+                assert!(!std::mem::replace(&mut seen[usize::from(base + first)], true), "{file:?} {first}");
+            }
+        }
+        assert!(seen.iter().all(|&slot| slot));
+    }
+
+    #[test]
+    fn runs_may_cross_words_and_end_outside() {
+        // (first, count, slots)
+        let cases = [
+            (62, 4, 62..66),
+            (0, 255, 0..255),
+            (250, 32, 250..256),
+            (300, 2, 256..256),
+            (65535, 1, 256..256),
+        ];
+        for (first, count, expected) in cases {
+            let range = RegRange::new(RegFile::Vgpr, first, count);
+            assert_eq!(slots(range), expected);
+            let mut set = RegSet::default();
+            assert_eq!(set.insert_counting(range), expected.len() as u16);
+            assert_eq!(set.insert_counting(range), 0);
+            assert_eq!(set.iter().collect::<Vec<_>>(), expected.clone().collect::<Vec<_>>());
+            assert_eq!(set.count(RegFile::Vgpr), expected.len() as u16);
+            assert_eq!(set.count(RegFile::Agpr), 0);
+            assert!(set.contains(range));
+            assert_eq!(set.touches(range), !expected.is_empty());
+            assert_eq!(set.remove_counting(range), expected.len() as u16);
+            assert!(set.is_empty());
+        }
+    }
+
+    #[test]
+    fn zero_bits_are_views_of_their_masks() {
+        let mut set = RegSet::default();
+        set.insert(RegRange::new(RegFile::Exec, 1, 1));
+        assert!(set.touches(RegRange::new(RegFile::SrcExecz, 0, 1)));
+        assert!(!set.touches(RegRange::new(RegFile::SrcVccz, 0, 1)));
+        assert!(!set.touches(RegRange::new(RegFile::SrcSharedBase, 0, 2)));
+    }
+}

@@ -1,3 +1,13 @@
 //! Renderers: text, JSON, CSV, SARIF; one file per format.
 //!
-//! The one idea to keep in mind: renderers see only `view`.
+//! The one idea to keep in mind: renderers see only `view` and return strings. Results may be gigabytes of
+//! code, so every format is written in pieces: what comes before the kernels, each kernel, what comes after.
+//! Pieces of kernels are independent, so they can be rendered on all cores and written in order.
+
+pub mod csv;
+pub mod json;
+pub mod sarif;
+mod style;
+pub mod text;
+
+pub use style::{Role, Style};

@@ -1,0 +1,109 @@
+//! CSV: one row per kernel, flat columns.
+//!
+//! The one idea to keep in mind: a column is one row of [`COLUMNS`], so header and values cannot drift apart.
+
+use std::borrow::Cow;
+use view::{KernelCard, Severity};
+
+/// A cell: borrowed where the card holds the text already.
+type Cell<'a> = Cow<'a, str>;
+
+/// A column: header and value. Absent values are empty cells.
+type Column = (&'static str, fn(&KernelCard) -> Cell<'_>);
+
+fn number<T: ToString>(value: Option<T>) -> Cell<'static> {
+    value.map_or(Cow::Borrowed(""), |value| Cow::Owned(value.to_string()))
+}
+
+fn count(value: u32) -> Cell<'static> {
+    Cow::Owned(value.to_string())
+}
+
+fn findings(card: &KernelCard, severity: Severity) -> Cell<'static> {
+    Cow::Owned(card.findings.iter().filter(|finding| finding.severity == severity).count().to_string())
+}
+
+const COLUMNS: &[Column] = &[
+    ("file", |card| Cow::Borrowed(&card.file)),
+    ("origin", |card| Cow::Borrowed(&card.origin)),
+    ("target", |card| Cow::Borrowed(&card.target)),
+    ("name", |card| Cow::Borrowed(&card.name)),
+    ("demangled", |card| Cow::Borrowed(&card.demangled)),
+    ("source_file", |card| {
+        card.source.as_ref().map_or(Cow::Borrowed(""), |source| Cow::Borrowed(source.file.as_str()))
+    }),
+    ("source_line", |card| number(card.source.as_ref().map(|source| source.line))),
+    ("vgprs", |card| number(card.resources.vgprs)),
+    ("agprs", |card| number(card.resources.agprs)),
+    ("vgprs_allocated", |card| number(card.resources.vgprs_allocated)),
+    ("sgprs", |card| number(card.resources.sgprs)),
+    ("vgpr_spills", |card| number(card.resources.vgpr_spills)),
+    ("sgpr_spills", |card| number(card.resources.sgpr_spills)),
+    ("lds_bytes", |card| number(card.resources.lds_bytes)),
+    ("launch_lds_bytes", |card| number(card.resources.launch_lds_bytes)),
+    ("scratch_bytes", |card| number(card.resources.scratch_bytes)),
+    ("dynamic_stack", |card| Cow::Borrowed(if card.resources.dynamic_stack { "true" } else { "false" })),
+    ("kernarg_bytes", |card| number(card.resources.kernarg_bytes)),
+    ("max_workgroup", |card| number(card.resources.max_workgroup)),
+    ("required_workgroup", |card| {
+        number(card.resources.required_workgroup.map(|[x, y, z]| format!("{x}x{y}x{z}")))
+    }),
+    ("wavefront_size", |card| number(card.resources.wavefront_size)),
+    ("waves_per_workgroup", |card| number(card.resources.waves_per_workgroup)),
+    ("waves_per_simd", |card| number(card.occupancy.as_ref().map(|occupancy| occupancy.waves_per_simd))),
+    ("max_waves_per_simd", |card| {
+        number(card.occupancy.as_ref().map(|occupancy| occupancy.max_waves_per_simd))
+    }),
+    ("limiter", |card| {
+        card.occupancy
+            .as_ref()
+            .map_or(Cow::Borrowed(""), |occupancy| Cow::Borrowed(occupancy.limiter.as_str()))
+    }),
+    ("code_bytes", |card| Cow::Owned(card.code_bytes.to_string())),
+    ("instructions", |card| count(card.instructions)),
+    ("unknown_instructions", |card| count(card.unknown_instructions)),
+    ("valu", |card| count(card.mix.valu)),
+    ("mfma", |card| count(card.mix.mfma)),
+    ("salu", |card| count(card.mix.salu)),
+    ("smem", |card| count(card.mix.smem)),
+    ("vmem_load", |card| count(card.mix.vmem_load)),
+    ("vmem_store", |card| count(card.mix.vmem_store)),
+    ("vmem_atomic", |card| count(card.mix.vmem_atomic)),
+    ("lds", |card| count(card.mix.lds)),
+    ("branch", |card| count(card.mix.branch)),
+    ("wait", |card| count(card.mix.wait)),
+    ("barrier", |card| count(card.mix.barrier)),
+    ("message", |card| count(card.mix.message)),
+    ("control", |card| count(card.mix.control)),
+    ("peak_live_vgprs", |card| number(card.pressure.as_ref().map(|pressure| pressure.live_vgprs))),
+    ("peak_live_agprs", |card| number(card.pressure.as_ref().map(|pressure| pressure.live_agprs))),
+    ("loops", |card| Cow::Owned(card.loops.len().to_string())),
+    ("deepest_loop", |card| number(card.loops.iter().map(|card| card.depth).max().or(Some(0)))),
+    ("findings_severe", |card| findings(card, Severity::Severe)),
+    ("findings_warning", |card| findings(card, Severity::Warning)),
+    ("findings_info", |card| findings(card, Severity::Info)),
+    ("rules", |card| {
+        let mut rules: Vec<&str> = card.findings.iter().map(|finding| finding.rule).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        Cow::Owned(rules.join(" "))
+    }),
+];
+
+/// The header line.
+pub fn header() -> String {
+    record(COLUMNS.iter().map(|(name, _)| Cow::Borrowed(*name)))
+}
+
+/// One kernel as a line.
+pub fn kernel(card: &KernelCard) -> String {
+    record(COLUMNS.iter().map(|(_, value)| value(card)))
+}
+
+fn record<'a>(cells: impl Iterator<Item = Cell<'a>>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Writing to memory does not fail; a row that did would be missing, not broken.
+    let _ = writer.write_record(cells.map(|cell| cell.into_owned()));
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8(bytes).unwrap_or_default()
+}

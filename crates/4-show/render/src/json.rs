@@ -1,0 +1,68 @@
+//! JSON: the versioned schema documented in `docs/inspect-json.md`.
+//!
+//! The one idea to keep in mind: one kernel is one line of the output, so a document of gigabytes can be cut
+//! by line tools too, and pieces rendered apart are joined by [`SEPARATOR`].
+
+use serde::Serialize;
+use view::{Comparison, FileError, INSPECT_SCHEMA, KernelCard, Listing, OccupancyReport, RuleInfo, Summary};
+
+/// Stands between two kernels.
+pub const SEPARATOR: &str = ",\n";
+
+/// What stands before the first kernel.
+pub fn begin(version: &str) -> String {
+    format!(
+        "{{\"schema\":\"{INSPECT_SCHEMA}\",\"tool\":{{\"name\":\"rockhound\",\"version\":{}}},\"kernels\":[\n",
+        text(version)
+    )
+}
+
+/// One kernel, on one line, with its listing if given.
+pub fn kernel(card: &KernelCard, listing: Option<&Listing>) -> String {
+    #[derive(Serialize)]
+    struct WithListing<'a> {
+        #[serde(flatten)]
+        card: &'a KernelCard,
+        listing: &'a Listing,
+    }
+    match listing {
+        None => compact(card),
+        Some(listing) => compact(&WithListing { card, listing }),
+    }
+}
+
+/// What stands after the last kernel.
+pub fn end(summary: &Summary, errors: &[FileError]) -> String {
+    format!("\n],\"summary\":{},\"errors\":{}}}\n", compact(summary), compact(&errors))
+}
+
+/// A comparison, indented.
+pub fn comparison(comparison: &Comparison) -> String {
+    pretty(comparison)
+}
+
+/// An occupancy report, indented.
+pub fn occupancy(report: &OccupancyReport) -> String {
+    pretty(report)
+}
+
+/// Rules with their pages, indented.
+pub fn rules(rules: &[RuleInfo]) -> String {
+    pretty(&rules)
+}
+
+fn text(value: &str) -> String {
+    compact(&value)
+}
+
+/// The values of `view` have string keys and finite numbers, so writing them cannot fail; should one ever do,
+/// the reader sees `null` instead of half a document.
+fn compact<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+}
+
+fn pretty<T: Serialize>(value: &T) -> String {
+    let mut out = serde_json::to_string_pretty(value).unwrap_or_else(|_| "null".to_owned());
+    out.push('\n');
+    out
+}

@@ -1,0 +1,196 @@
+//! SARIF 2.1.0, as GitHub code scanning takes it.
+//!
+//! The one idea to keep in mind: a result needs a file and a line. With debug information it is the source
+//! line; for assembly text the line of the text; otherwise the binary itself, line 1, with the address in
+//! SARIF's own address object.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use view::{FileError, Finding, KernelCard, Place, RuleInfo, Severity, SourceLine};
+
+/// Stands between two results.
+pub const SEPARATOR: &str = ",\n";
+
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// SARIF's word for a severity.
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Severe => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+/// What stands before the first result.
+pub fn begin(version: &str, rules: &[RuleInfo]) -> String {
+    let rules: Vec<Value> = rules
+        .iter()
+        .map(|rule| {
+            json!({
+                "id": rule.id,
+                "name": rule.id,
+                "shortDescription": { "text": rule.title },
+                "fullDescription": { "text": rule.title },
+                "help": { "text": rule.page, "markdown": rule.page },
+                "defaultConfiguration": { "level": level(rule.severity) },
+                "properties": { "tags": ["performance", "gpu"], "problem.severity": match rule.severity {
+                    Severity::Severe => "error",
+                    Severity::Warning => "warning",
+                    Severity::Info => "recommendation",
+                } },
+            })
+        })
+        .collect();
+    let driver = json!({
+        "name": "rockhound",
+        "version": version,
+        "semanticVersion": version,
+        "rules": rules,
+    });
+    format!(
+        "{{\"$schema\":\"{SCHEMA}\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{{\"driver\":{driver}}},\"columnKind\":\"unicodeCodePoints\",\"results\":[\n"
+    )
+}
+
+/// The results of one kernel, joined by [`SEPARATOR`]; empty without findings.
+pub fn kernel(card: &KernelCard) -> String {
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    let results: Vec<String> =
+        card.findings.iter().map(|finding| result(card, finding, &mut seen).to_string()).collect();
+    results.join(SEPARATOR)
+}
+
+fn result(card: &KernelCard, finding: &Finding, seen: &mut BTreeMap<String, u32>) -> Value {
+    let mut text = format!("{} in kernel {}", finding.message.trim_end_matches('.'), card.display_name());
+    if let Some(cost) = &finding.cost {
+        text.push_str(&format!(". It costs {cost}"));
+    }
+    text.push_str(&format!(". {}", finding.advice));
+    // The same finding keeps its identity when code moves: rule, kernel, and which of them it is.
+    let key = format!("{}|{}|{}", finding.rule, card.processor(), card.name);
+    let number = seen.entry(key.clone()).or_default();
+    *number += 1;
+    let main = finding.places.first().cloned().unwrap_or_default();
+    let related: Vec<Value> = finding
+        .places
+        .iter()
+        .skip(1)
+        .take(16)
+        .enumerate()
+        .map(|(index, place)| {
+            let mut value = location(card, place);
+            value["id"] = json!(index + 1);
+            value
+        })
+        .collect();
+    let evidence: serde_json::Map<String, Value> =
+        finding.evidence.iter().map(|evidence| (evidence.what.clone(), json!(evidence.value))).collect();
+    let mut value = json!({
+        "ruleId": finding.rule,
+        "level": level(finding.severity),
+        "message": { "text": text },
+        "locations": [location(card, &main)],
+        "partialFingerprints": { "primaryLocationLineHash": format!("{:016x}:{number}", fingerprint(&key)) },
+        "properties": { "kernel": card.name, "target": card.target, "evidence": evidence },
+    });
+    if !related.is_empty() {
+        value["relatedLocations"] = json!(related);
+    }
+    value
+}
+
+fn location(card: &KernelCard, place: &Place) -> Value {
+    let source = place.source.as_ref().or(card.source.as_ref()).filter(|source| source.line > 0);
+    let mut physical = match (place.text_line, source) {
+        (_, Some(SourceLine { file, line, .. })) => {
+            json!({ "artifactLocation": { "uri": uri(file) }, "region": { "startLine": line } })
+        }
+        (Some(line), None) => {
+            json!({ "artifactLocation": { "uri": uri(&card.file) }, "region": { "startLine": line } })
+        }
+        (None, None) => {
+            json!({ "artifactLocation": { "uri": uri(&card.file) }, "region": { "startLine": 1 } })
+        }
+    };
+    if let Some(address) = place.address {
+        physical["address"] = json!({ "absoluteAddress": address, "kind": "instruction" });
+    }
+    let mut value = json!({
+        "physicalLocation": physical,
+        "logicalLocations": [{ "name": card.display_name(), "fullyQualifiedName": card.name, "kind": "function" }],
+    });
+    if let Some(instruction) = &place.instruction {
+        value["message"] = json!({ "text": instruction });
+    }
+    value
+}
+
+/// A path as a URI reference: separators forward, everything unusual escaped.
+fn uri(path: &str) -> String {
+    let mut out = String::with_capacity(path.len() + 8);
+    if path.starts_with('/') {
+        out.push_str("file://");
+    }
+    for byte in path.trim_start_matches("./").bytes() {
+        match byte {
+            b'\\' => out.push('/'),
+            b'A'..=b'Z'
+            | b'a'..=b'z'
+            | b'0'..=b'9'
+            | b'/'
+            | b'-'
+            | b'_'
+            | b'.'
+            | b'~'
+            | b'+'
+            | b','
+            | b'='
+            | b'@' => {
+                out.push(char::from(byte));
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+/// FNV-1a, 64 bits: stable between versions and machines.
+fn fingerprint(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// What stands after the last result.
+pub fn end(errors: &[FileError]) -> String {
+    let notifications: Vec<Value> = errors
+        .iter()
+        .map(|error| {
+            json!({
+                "level": "error",
+                "message": { "text": format!("{}: {}", error.file, error.error) },
+                "locations": [{ "physicalLocation": { "artifactLocation": { "uri": uri(&error.file) } } }],
+            })
+        })
+        .collect();
+    let invocation =
+        json!({ "executionSuccessful": errors.is_empty(), "toolExecutionNotifications": notifications });
+    format!("\n],\"invocations\":[{invocation}]}}]}}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_uris() {
+        for (path, expected) in [
+            ("src/a.hip", "src/a.hip"),
+            ("./a b.hip", "a%20b.hip"),
+            ("/tmp/ü.hip", "file:///tmp/%C3%BC.hip"),
+            ("C:\\x\\a.hip", "C%3A/x/a.hip"),
+        ] {
+            assert_eq!(uri(path), expected);
+        }
+    }
+}

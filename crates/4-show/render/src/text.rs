@@ -1,0 +1,24 @@
+//! Text for people: cards, tables, listings, comparisons, rule pages.
+//!
+//! The one idea to keep in mind: everything goes through [`page::Page`], which wraps, colours and makes
+//! control characters of names visible; no renderer writes escape codes itself.
+
+mod card;
+mod comparison;
+mod listing;
+mod markdown;
+mod names;
+mod number;
+mod occupancy;
+mod page;
+mod summary;
+mod table;
+
+pub use card::card;
+pub use comparison::comparison;
+pub use listing::listing;
+pub use markdown::{markdown, rules};
+pub use names::shorten;
+pub use occupancy::occupancy;
+pub use summary::summary;
+pub use table::{SORT_COLUMNS, table};

@@ -1,0 +1,484 @@
+//! One kernel as a card: what it uses, what limits it, its loops, what was found.
+//!
+//! The one idea to keep in mind: a reader scans the left column; every line begins with the word for what
+//! stands on it, and the answer comes before its evidence.
+
+use super::names::shorten;
+use super::number::{bytes, plural, short, thousands};
+use super::page::{Page, Span, dim, join, plain, span, width};
+use crate::{Role, Style};
+use std::collections::BTreeMap;
+use view::{Finding, KernelCard, LoopCard, Mix, NotChecked, OccupancyCard, Place, Severity, SourceLine};
+
+/// Column at which values start.
+const VALUES: usize = 12;
+/// Loops shown before the rest is only counted.
+const LOOPS_SHOWN: usize = 24;
+/// Findings of one rule shown before the rest is only counted.
+const FINDINGS_PER_RULE: usize = 4;
+
+/// Renders the card of one kernel.
+pub fn card(kernel: &KernelCard, style: &Style) -> String {
+    let mut page = Page::new(style);
+    title(&mut page, kernel);
+    resources(&mut page, kernel);
+    match &kernel.occupancy {
+        Some(occupancy) => occupancy_lines(&mut page, occupancy),
+        None => field(
+            &mut page,
+            "occupancy",
+            &[dim("unknown: no facts for this target, or no register counts in the file")],
+        ),
+    }
+    if let Some(pressure) = &kernel.pressure {
+        let mut spans = vec![span(Role::Strong, pressure.live_vgprs.to_string()), plain(" VGPRs")];
+        if pressure.live_agprs > 0 {
+            spans.push(plain(" and "));
+            spans.push(span(Role::Strong, pressure.live_agprs.to_string()));
+            spans.push(plain(" AGPRs"));
+        }
+        spans.push(plain(" live at most"));
+        spans.extend(place(&pressure.at, true));
+        field(&mut page, "pressure", &spans);
+    }
+    mix_lines(&mut page, kernel);
+    loop_lines(&mut page, &kernel.loops);
+    argument_lines(&mut page, kernel);
+    if !kernel.calls.is_empty() {
+        let room = style.width.saturating_sub(VALUES + 4).max(20);
+        let names = kernel.calls.iter().map(|call| vec![plain(short_name(call, room, style))]).collect();
+        field(&mut page, "calls", &join(names, ", "));
+    }
+    for warning in &kernel.warnings {
+        field(&mut page, "warning", &[span(Role::Warning, warning)]);
+    }
+    page.blank();
+    finding_lines(&mut page, &kernel.findings);
+    not_checked_lines(&mut page, &kernel.not_checked);
+    page.finish()
+}
+
+pub(super) fn short_name(name: &str, room: usize, style: &Style) -> String {
+    if style.full_names { name.to_owned() } else { shorten(name, room).into_owned() }
+}
+
+fn field(page: &mut Page, name: &str, spans: &[Span]) {
+    let first = [dim(format!("  {name:<width$}", width = VALUES - 2))];
+    page.prefixed(&first, &[plain(" ".repeat(VALUES))], spans);
+}
+
+fn title(page: &mut Page, kernel: &KernelCard) {
+    let style = page.style;
+    // Two lines of name before it is shortened.
+    let name = short_name(kernel.display_name(), 2 * style.width - 4, &style);
+    page.wrapped(0, 4, &[span(Role::Heading, name)]);
+    let mut parts = vec![vec![plain(&kernel.target)]];
+    let file = if kernel.origin.is_empty() {
+        kernel.file.clone()
+    } else {
+        format!("{} {}", kernel.file, kernel.origin)
+    };
+    parts.push(vec![plain(file)]);
+    if kernel.code_object_version > 0 {
+        parts.push(vec![plain(format!("code object v{}", kernel.code_object_version))]);
+    }
+    if let Some(source) = &kernel.source {
+        parts.push(vec![plain(source_text(source))]);
+    }
+    let mut line = join(parts, " · ");
+    for span in &mut line {
+        span.role = Role::Dim;
+    }
+    page.wrapped(2, 4, &line);
+}
+
+fn resources(page: &mut Page, kernel: &KernelCard) {
+    let resources = &kernel.resources;
+    let mut registers: Vec<Vec<Span>> = Vec::new();
+    let mut count = |name: &str, value: Option<u32>| match value {
+        Some(value) => registers.push(vec![plain(format!("{name} ")), span(Role::Strong, value.to_string())]),
+        None => registers.push(vec![plain(format!("{name} ")), dim("unknown")]),
+    };
+    count("VGPR", resources.vgprs);
+    count("AGPR", resources.agprs);
+    count("SGPR", resources.sgprs);
+    if let Some(allocated) = resources.vgprs_allocated {
+        registers.push(vec![plain(format!("{allocated} allocated per lane"))]);
+    }
+    match (resources.vgpr_spills.unwrap_or(0), resources.sgpr_spills.unwrap_or(0)) {
+        (0, 0) if resources.vgpr_spills.is_none() => {}
+        (0, 0) => registers.push(vec![plain("no spills")]),
+        (vgprs, sgprs) => {
+            registers.push(vec![span(Role::Severe, format!("spills {vgprs} VGPR, {sgprs} SGPR"))]);
+        }
+    }
+    field(page, "registers", &join(registers, " · "));
+
+    let mut memory: Vec<Vec<Span>> = Vec::new();
+    match (resources.lds_bytes, resources.launch_lds_bytes) {
+        (_, Some(launch)) => memory.push(vec![
+            plain("LDS "),
+            span(Role::Strong, bytes(u64::from(launch))),
+            plain(" at launch"),
+        ]),
+        (Some(lds), None) => memory.push(vec![plain("LDS "), span(Role::Strong, bytes(u64::from(lds)))]),
+        (None, None) => memory.push(vec![plain("LDS "), dim("unknown")]),
+    }
+    if resources.dynamic_stack {
+        memory.push(vec![span(Role::Warning, "scratch of unknown size (dynamic stack)")]);
+    } else {
+        match resources.scratch_bytes {
+            Some(0) => memory.push(vec![plain("scratch "), span(Role::Strong, "0 B")]),
+            Some(scratch) => memory.push(vec![
+                plain("scratch "),
+                span(Role::Warning, bytes(u64::from(scratch))),
+                plain(" per lane"),
+            ]),
+            None => memory.push(vec![plain("scratch "), dim("unknown")]),
+        }
+    }
+    if let Some(kernarg) = resources.kernarg_bytes {
+        memory.push(vec![plain(format!("kernel arguments {}", bytes(u64::from(kernarg))))]);
+    }
+    field(page, "memory", &join(memory, " · "));
+
+    let mut launch: Vec<Vec<Span>> = Vec::new();
+    if let Some([x, y, z]) = resources.required_workgroup {
+        launch.push(vec![plain(format!("workgroup of exactly {x}x{y}x{z}"))]);
+    } else if let Some(most) = resources.max_workgroup {
+        launch.push(vec![plain(format!("workgroup of at most {most}"))]);
+    }
+    if let Some(waves) = resources.waves_per_workgroup {
+        launch.push(vec![plain(plural(&waves.to_string(), "wave"))]);
+    }
+    if !launch.is_empty() {
+        field(page, "launch", &join(launch, " · "));
+    }
+}
+
+fn occupancy_lines(page: &mut Page, occupancy: &OccupancyCard) {
+    field(page, "occupancy", &occupancy_spans(occupancy));
+    let steps: Vec<Vec<Span>> = occupancy
+        .next
+        .iter()
+        .map(|step| {
+            let what = match step.unit.as_str() {
+                "registers" => plural(&step.shed.to_string(), &step.resource),
+                "bytes" => format!("{} of {}", bytes(u64::from(step.shed)), step.resource),
+                unit => format!("{} {unit} ({})", step.shed, step.resource),
+            };
+            vec![
+                plain("shed "),
+                span(Role::Good, what),
+                plain(" for "),
+                span(Role::Good, plural(&short(step.waves_per_simd), "wave")),
+            ]
+        })
+        .collect();
+    if !steps.is_empty() {
+        field(page, "", &join(steps, " · "));
+    }
+    if !occupancy.assumptions.is_empty() {
+        field(page, "", &[dim(format!("assumes {}", occupancy.assumptions.join("; ")))]);
+    }
+}
+
+/// "3 of 8 waves per SIMD, limited by VGPR".
+pub(super) fn occupancy_spans(occupancy: &OccupancyCard) -> Vec<Span> {
+    let most = f64::from(occupancy.max_waves_per_simd);
+    let role = if occupancy.waves_per_simd >= most { Role::Good } else { Role::Strong };
+    let mut spans = vec![
+        span(role, short(occupancy.waves_per_simd)),
+        plain(format!(" of {} per SIMD", plural(&occupancy.max_waves_per_simd.to_string(), "wave"))),
+    ];
+    if occupancy.waves_per_simd < most {
+        spans.extend([plain(", limited by "), span(Role::Strong, &occupancy.limiter)]);
+    }
+    spans
+}
+
+/// Groups of the bar: glyph without colour, colour, share.
+fn bar_groups(mix: &Mix) -> [(char, Role, &'static str, u32); 6] {
+    [
+        ('█', Role::Good, "VALU", mix.valu),
+        ('▓', Role::Info, "MFMA", mix.mfma),
+        ('░', Role::Dim, "scalar", mix.salu + mix.smem),
+        ('▒', Role::Warning, "memory", mix.vmem_load + mix.vmem_store + mix.vmem_atomic),
+        ('▚', Role::Strong, "LDS", mix.lds),
+        (
+            '·',
+            Role::Dim,
+            "other",
+            mix.branch + mix.wait + mix.barrier + mix.message + mix.control + mix.unknown,
+        ),
+    ]
+}
+
+fn mix_lines(page: &mut Page, kernel: &KernelCard) {
+    let total = kernel.mix.total();
+    if total == 0 {
+        field(page, "code", &[dim("none that could be read")]);
+        return;
+    }
+    let code = format!(
+        "{} in {}",
+        plural(&thousands(u64::from(kernel.instructions)), "instruction"),
+        bytes(kernel.code_bytes)
+    );
+    let mut spans = vec![plain(code)];
+    if kernel.unknown_instructions > 0 {
+        spans.push(span(
+            Role::Warning,
+            format!(" · {} unknown", thousands(u64::from(kernel.unknown_instructions))),
+        ));
+    }
+    field(page, "code", &spans);
+    field(page, "mix", &mix_spans(&kernel.mix));
+    let bar_width = page.style.width.saturating_sub(VALUES).clamp(10, 64);
+    let groups = bar_groups(&kernel.mix);
+    let mut bar = Vec::new();
+    let (mut sum, mut drawn) = (0u64, 0usize);
+    for (glyph, role, _, count) in groups {
+        sum += u64::from(count);
+        let until = (sum * bar_width as u64 / u64::from(total)) as usize;
+        // What is there shows, however little it is.
+        let until = if count > 0 { until.max(drawn + 1) } else { until }.min(bar_width);
+        bar.push(span(role, glyph.to_string().repeat(until.saturating_sub(drawn))));
+        drawn = until.max(drawn);
+    }
+    field(page, "", &bar);
+    let legend = groups
+        .iter()
+        .filter(|(_, _, _, count)| *count > 0)
+        .map(|(glyph, role, name, count)| {
+            let percent = (u64::from(*count) * 100 + u64::from(total) / 2) / u64::from(total);
+            let percent = if percent == 0 { "<1".to_owned() } else { percent.to_string() };
+            vec![span(*role, glyph.to_string()), dim(format!("\u{a0}{name}\u{a0}{percent}\u{a0}%"))]
+        })
+        .collect();
+    field(page, "", &join(legend, "  "));
+    let widths = width_groups(&kernel.load_widths, &kernel.store_widths, &kernel.lds_widths);
+    if !widths.is_empty() {
+        field(page, "widths", &join(widths, " · "));
+    }
+}
+
+/// "VALU 80 · MFMA 32".
+fn mix_spans(mix: &Mix) -> Vec<Span> {
+    let groups = mix
+        .classes()
+        .iter()
+        .filter(|(_, _, count)| *count > 0)
+        .map(|(_, name, count)| {
+            let role = if *name == "unknown" { Role::Warning } else { Role::Plain };
+            vec![span(role, format!("{name}\u{a0}{count}"))]
+        })
+        .collect();
+    join(groups, " · ")
+}
+
+/// "load 4×16 B", "store 2×4 B", "LDS 8×8 B".
+fn width_groups(
+    loads: &BTreeMap<u32, u32>,
+    stores: &BTreeMap<u32, u32>,
+    lds: &BTreeMap<u32, u32>,
+) -> Vec<Vec<Span>> {
+    [("load", loads), ("store", stores), ("LDS", lds)]
+        .into_iter()
+        .filter(|(_, widths)| !widths.is_empty())
+        .map(|(name, widths)| {
+            let list: Vec<String> =
+                widths.iter().rev().map(|(bytes, times)| format!("{times}×{bytes}\u{a0}B")).collect();
+            vec![plain(format!("{name} {}", list.join(" ")))]
+        })
+        .collect()
+}
+
+fn loop_lines(page: &mut Page, loops: &[LoopCard]) {
+    if loops.is_empty() {
+        return;
+    }
+    field(page, "loops", &[dim("per iteration, inner loops excluded; widths are bytes per lane")]);
+    for card in loops.iter().take(LOOPS_SHOWN) {
+        let indent = VALUES + 2 * (card.depth.clamp(1, 12) as usize - 1);
+        let first = [plain(" ".repeat(indent)), span(Role::Strong, format!("#{}", card.id)), plain(" ")];
+        let rest = [plain(" ".repeat(indent + 3))];
+        let mut head: Vec<Vec<Span>> = Vec::new();
+        let at = place(&card.place, false);
+        if !at.is_empty() {
+            head.push(at);
+        }
+        head.push(vec![plain(plural(&card.instructions.to_string(), "instruction"))]);
+        page.prefixed(&first, &rest, &join(head, " · "));
+        page.prefixed(&rest, &rest, &mix_spans(&card.mix));
+        let widths = width_groups(&card.load_widths, &card.store_widths, &card.lds_widths);
+        if !widths.is_empty() {
+            page.prefixed(&rest, &rest, &join(widths, " · "));
+        }
+        if !card.waits.is_empty() {
+            let waits = runs(&card.waits);
+            page.prefixed(&rest, &rest, &[dim("waits "), plain(waits)]);
+        }
+    }
+    if loops.len() > LOOPS_SHOWN {
+        field(
+            page,
+            "",
+            &[dim(format!("{} more loops (`--format json` has all)", loops.len() - LOOPS_SHOWN))],
+        );
+    }
+}
+
+/// `["a", "a", "b"]` becomes `a ×2, b`; long patterns end in how many more there are.
+fn runs(items: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let mut runs: Vec<(&str, usize)> = Vec::new();
+    for item in items {
+        match runs.last_mut() {
+            Some((last, times)) if *last == item => *times += 1,
+            _ => runs.push((item, 1)),
+        }
+    }
+    let mut out: Vec<String> = runs
+        .iter()
+        .take(SHOWN)
+        .map(|(item, times)| if *times == 1 { (*item).to_owned() } else { format!("{item}\u{a0}×{times}") })
+        .collect();
+    if runs.len() > SHOWN {
+        let rest: usize = runs[SHOWN..].iter().map(|(_, times)| times).sum();
+        out.push(format!("{rest} more"));
+    }
+    out.join(", ")
+}
+
+fn argument_lines(page: &mut Page, kernel: &KernelCard) {
+    if kernel.arguments.is_empty() && kernel.hidden_arguments.is_empty() {
+        return;
+    }
+    let mut groups: Vec<Vec<Span>> = kernel
+        .arguments
+        .iter()
+        .take(16)
+        .enumerate()
+        .map(|(index, argument)| {
+            let name = if argument.name.is_empty() { format!("#{index}") } else { argument.name.clone() };
+            let what = if argument.type_name.is_empty() { &argument.kind } else { &argument.type_name };
+            vec![plain(name), dim(format!(" {} ({} B)", shorten(what, 40), argument.size))]
+        })
+        .collect();
+    if kernel.arguments.len() > 16 {
+        groups.push(vec![dim(format!("{} more", kernel.arguments.len() - 16))]);
+    }
+    if !kernel.hidden_arguments.is_empty() {
+        groups.push(vec![dim(format!("{} hidden", kernel.hidden_arguments.len()))]);
+    }
+    field(page, "arguments", &join(groups, ", "));
+}
+
+pub(super) fn severity_role(severity: Severity) -> Role {
+    match severity {
+        Severity::Severe => Role::Severe,
+        Severity::Warning => Role::Warning,
+        Severity::Info => Role::Info,
+    }
+}
+
+fn finding_lines(page: &mut Page, findings: &[Finding]) {
+    if findings.is_empty() {
+        page.wrapped(2, 4, &[span(Role::Good, "no findings")]);
+        return;
+    }
+    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in findings {
+        let times = shown.entry(finding.rule).or_default();
+        *times += 1;
+        if *times <= FINDINGS_PER_RULE {
+            finding_line(page, finding);
+        }
+    }
+    for (rule, times) in shown {
+        if times > FINDINGS_PER_RULE {
+            let more = times - FINDINGS_PER_RULE;
+            page.wrapped(
+                2,
+                4,
+                &[dim(format!(
+                    "{rule}: {} (`--format json` has all)",
+                    plural(&format!("{more} more"), "finding")
+                ))],
+            );
+        }
+    }
+}
+
+fn finding_line(page: &mut Page, finding: &Finding) {
+    let severity = finding.severity.as_str();
+    let first = [
+        plain("  "),
+        span(severity_role(finding.severity), format!("{severity:<7} {}", finding.rule)),
+        plain(" "),
+    ];
+    let hang = first.iter().map(|span| width(&span.text)).sum();
+    let rest = [plain(" ".repeat(hang))];
+    page.prefixed(&first, &rest, &[plain(&finding.message)]);
+    if let Some(cost) = &finding.cost {
+        page.prefixed(&rest, &rest, &[dim("costs "), span(Role::Strong, cost)]);
+    }
+    let mut places: Vec<Vec<Span>> = finding.places.iter().take(3).map(|at| place(at, false)).collect();
+    places.retain(|spans| !spans.is_empty());
+    for (index, spans) in places.into_iter().enumerate() {
+        let mut line = vec![dim(if index == 0 { "at " } else { "and " })];
+        line.extend(spans);
+        page.prefixed(&rest, &rest, &line);
+    }
+    if finding.places.len() > 3 {
+        page.prefixed(&rest, &rest, &[dim(format!("and {} more places", finding.places.len() - 3))]);
+    }
+    page.prefixed(&rest, &[plain(" ".repeat(hang + 2))], &[span(Role::Good, "→ "), plain(&finding.advice)]);
+}
+
+fn not_checked_lines(page: &mut Page, not_checked: &[NotChecked]) {
+    if not_checked.is_empty() {
+        return;
+    }
+    // Rules that need the same thing share one sentence.
+    let mut needs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for rule in not_checked {
+        needs.entry(&rule.needs).or_default().push(rule.rule);
+    }
+    let groups =
+        needs.iter().map(|(need, rules)| vec![dim(format!("{} ({need})", rules.join(" ")))]).collect();
+    let mut spans = vec![dim("not checked: ")];
+    spans.extend(join(groups, ", "));
+    page.wrapped(2, 4, &spans);
+}
+
+/// `gemm.hip:33`, with the function when known.
+pub(super) fn source_text(source: &SourceLine) -> String {
+    let file = source.file.rsplit(['/', '\\']).next().unwrap_or(&source.file);
+    if source.line == 0 { file.to_owned() } else { format!("{file}:{}", source.line) }
+}
+
+/// "0x1a30 `s_waitcnt vmcnt(0)` gemm.hip:33 in loop #2".
+pub(super) fn place(place: &Place, short: bool) -> Vec<Span> {
+    let mut parts: Vec<Vec<Span>> = Vec::new();
+    match (place.address, place.text_line) {
+        (_, Some(line)) => parts.push(vec![dim(format!("line {line}"))]),
+        (Some(address), None) => parts.push(vec![dim(format!("{address:#x}"))]),
+        (None, None) => {}
+    }
+    if let (Some(instruction), false) = (&place.instruction, short) {
+        parts.push(vec![plain(shorten(instruction.trim(), 60))]);
+    }
+    if let Some(source) = &place.source {
+        parts.push(vec![plain(source_text(source))]);
+    }
+    if let Some(id) = place.in_loop {
+        parts.push(vec![plain(format!("loop\u{a0}#{id}"))]);
+    }
+    let mut spans = join(parts, ", ");
+    if short && !spans.is_empty() {
+        spans.insert(0, plain(" at "));
+    }
+    spans
+}

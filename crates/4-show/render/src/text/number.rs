@@ -1,0 +1,64 @@
+//! Numbers as people read them.
+//!
+//! The one idea to keep in mind: rounding must never hide a boundary, so bytes are only scaled when exact.
+
+/// `16 KiB`, `1300 B`.
+pub(crate) fn bytes(value: u64) -> String {
+    match value {
+        0 => "0 B".to_owned(),
+        value if value % (1 << 20) == 0 => format!("{} MiB", value >> 20),
+        value if value % (1 << 10) == 0 => format!("{} KiB", value >> 10),
+        value => format!("{value} B"),
+    }
+}
+
+/// `4`, `1.25`: at most two decimals, none that say nothing.
+pub(crate) fn short(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// `25,182`.
+pub(crate) fn thousands(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 wave`, `3 waves`.
+pub(crate) fn plural(value: &str, singular: &str) -> String {
+    if value == "1" { format!("1 {singular}") } else { format!("{value} {singular}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        for (value, expected) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (1300, "1300 B"),
+            (65536, "64 KiB"),
+            (3 << 20, "3 MiB"),
+        ] {
+            assert_eq!(bytes(value), expected);
+        }
+        for (value, expected) in [(4.0, "4"), (1.25, "1.25"), (0.333, "0.33"), (10.0, "10"), (0.0, "0")] {
+            assert_eq!(short(value), expected);
+        }
+        for (value, expected) in
+            [(0, "0"), (999, "999"), (1000, "1,000"), (25182, "25,182"), (1234567, "1,234,567")]
+        {
+            assert_eq!(thousands(value), expected);
+        }
+    }
+}

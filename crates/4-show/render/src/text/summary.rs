@@ -1,0 +1,62 @@
+//! Findings counted by rule, over all kernels.
+//!
+//! The one idea to keep in mind: the summary answers "what should I look at first in this library".
+
+use super::card::severity_role;
+use super::number::{plural, thousands};
+use super::page::{Page, dim, plain, span};
+use crate::{Role, Style};
+use view::{RuleInfo, Severity, Summary};
+
+/// Renders the counts; rules are named by their titles.
+pub fn summary(summary: &Summary, rules: &[RuleInfo], style: &Style) -> String {
+    let mut page = Page::new(style);
+    let total: u64 = summary.severities.values().sum();
+    let mut head = vec![
+        span(Role::Strong, plural(&thousands(summary.kernels), "kernel")),
+        plain(format!(", {}", plural(&thousands(summary.instructions), "instruction"))),
+    ];
+    if total == 0 {
+        head.push(plain(", no findings"));
+        page.wrapped(0, 2, &head);
+        return page.finish();
+    }
+    head.push(plain(format!(", {}: ", plural(&thousands(total), "finding"))));
+    let mut first = true;
+    for severity in Severity::ALL {
+        let Some(count) = summary.severities.get(severity.as_str()) else { continue };
+        if !first {
+            head.push(plain(", "));
+        }
+        first = false;
+        head.push(span(severity_role(severity), format!("{} {}", thousands(*count), severity.as_str())));
+    }
+    page.wrapped(0, 2, &head);
+    let mut counts: Vec<_> = summary.rules.iter().collect();
+    counts.sort_by(|(a_id, a), (b_id, b)| {
+        (b.severe, b.warning, b.info).cmp(&(a.severe, a.warning, a.info)).then(a_id.cmp(b_id))
+    });
+    let number_width =
+        counts.iter().map(|(_, count)| thousands(count.findings).len()).max().unwrap_or(1).max(8);
+    page.raw(&[dim(format!("  {:>number_width$}  {:>number_width$}  rule", "findings", "kernels"))]);
+    for (id, count) in counts {
+        let severity = if count.severe > 0 {
+            Severity::Severe
+        } else if count.warning > 0 {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+        let first = [
+            plain(format!("  {:>number_width$}", thousands(count.findings))),
+            plain(format!("  {:>number_width$}  ", thousands(count.kernels))),
+            span(severity_role(severity), *id),
+            plain("  "),
+        ];
+        let rest = [plain(" ".repeat(2 * number_width + 14))];
+        let title = rules.iter().find(|rule| rule.id == *id).map_or("", |rule| rule.title);
+        page.prefixed(&first, &rest, &[plain(title)]);
+    }
+    page.wrapped(0, 2, &[dim("`rockhound explain RULE` says what a rule means and what to do")]);
+    page.finish()
+}

@@ -1,0 +1,259 @@
+//! Many kernels as a table, one line each.
+//!
+//! The one idea to keep in mind: the name column takes what the numbers leave; on narrow terminals the least
+//! telling columns go first.
+
+use super::card::{severity_role, short_name};
+use super::number::{bytes, short, thousands};
+use super::page::{Page, Span, dim, plain, span, width};
+use crate::{Role, Style};
+use std::cmp::Ordering;
+use view::{KernelRow, Severity};
+
+/// One column: key for `--sort`, title, what a cell says, how rows compare (worst first).
+struct Column {
+    key: &'static str,
+    title: &'static str,
+    /// Columns with a higher number go first when the terminal is narrow.
+    rank: u8,
+    cell: fn(&KernelRow) -> String,
+    order: fn(&KernelRow, &KernelRow) -> Ordering,
+}
+
+fn number(value: Option<u32>) -> String {
+    value.map_or_else(|| "?".to_owned(), |value| value.to_string())
+}
+
+fn size(value: Option<u32>) -> String {
+    value.map_or_else(
+        || "?".to_owned(),
+        |value| if value == 0 { "0".to_owned() } else { bytes(u64::from(value)) },
+    )
+}
+
+const COLUMNS: &[Column] = &[
+    Column {
+        key: "target",
+        title: "target",
+        rank: 2,
+        cell: |row| row.target.clone(),
+        order: |a, b| a.target.cmp(&b.target),
+    },
+    Column {
+        key: "occupancy",
+        title: "waves",
+        rank: 0,
+        cell: |row| row.waves_per_simd.map_or_else(|| "?".to_owned(), short),
+        order: |a, b| a.waves_per_simd.unwrap_or(f64::MAX).total_cmp(&b.waves_per_simd.unwrap_or(f64::MAX)),
+    },
+    Column {
+        key: "limiter",
+        title: "limit",
+        rank: 3,
+        cell: |row| row.limiter.clone(),
+        order: |a, b| a.limiter.cmp(&b.limiter),
+    },
+    Column {
+        key: "vgprs",
+        title: "VGPR",
+        rank: 1,
+        cell: |row| number(row.vgprs),
+        order: |a, b| b.vgprs.cmp(&a.vgprs),
+    },
+    Column {
+        key: "agprs",
+        title: "AGPR",
+        rank: 5,
+        cell: |row| number(row.agprs),
+        order: |a, b| b.agprs.cmp(&a.agprs),
+    },
+    Column {
+        key: "sgprs",
+        title: "SGPR",
+        rank: 8,
+        cell: |row| number(row.sgprs),
+        order: |a, b| b.sgprs.cmp(&a.sgprs),
+    },
+    Column {
+        key: "spills",
+        title: "spills",
+        rank: 4,
+        cell: |row| number(row.spills),
+        order: |a, b| b.spills.cmp(&a.spills),
+    },
+    Column {
+        key: "lds",
+        title: "LDS",
+        rank: 2,
+        cell: |row| size(row.lds_bytes),
+        order: |a, b| b.lds_bytes.cmp(&a.lds_bytes),
+    },
+    Column {
+        key: "scratch",
+        title: "scratch",
+        rank: 3,
+        cell: |row| size(row.scratch_bytes),
+        order: |a, b| b.scratch_bytes.cmp(&a.scratch_bytes),
+    },
+    Column {
+        key: "instructions",
+        title: "instr",
+        rank: 6,
+        cell: |row| row.instructions.to_string(),
+        order: |a, b| b.instructions.cmp(&a.instructions),
+    },
+    Column {
+        key: "mfma",
+        title: "MFMA",
+        rank: 7,
+        cell: |row| row.mfma.to_string(),
+        order: |a, b| b.mfma.cmp(&a.mfma),
+    },
+    Column {
+        key: "loops",
+        title: "loops",
+        rank: 9,
+        cell: |row| row.loops.to_string(),
+        order: |a, b| b.loops.cmp(&a.loops),
+    },
+];
+
+/// What `--sort` takes: the columns, `severity` and `name`.
+pub const SORT_COLUMNS: &[&str] = &[
+    "severity",
+    "name",
+    "target",
+    "occupancy",
+    "limiter",
+    "vgprs",
+    "agprs",
+    "sgprs",
+    "spills",
+    "lds",
+    "scratch",
+    "instructions",
+    "mfma",
+    "loops",
+];
+
+fn by_severity(a: &KernelRow, b: &KernelRow) -> Ordering {
+    // More severe findings first; then fewer waves; then the larger kernel.
+    b.counts()
+        .cmp(&a.counts())
+        .then_with(|| (COLUMNS[1].order)(a, b))
+        .then(b.instructions.cmp(&a.instructions))
+}
+
+/// Sorts `rows` by the column named and renders the first `top` of them with a line for the rest.
+///
+/// An unknown column sorts by severity; the command line admits only [`SORT_COLUMNS`].
+pub fn table(rows: &mut [KernelRow], sort: &str, top: usize, style: &Style) -> String {
+    match COLUMNS.iter().find(|column| column.key == sort) {
+        Some(column) => rows.sort_by(|a, b| (column.order)(a, b).then_with(|| by_severity(a, b))),
+        None if sort == "name" => rows.sort_by(|a, b| a.name.cmp(&b.name)),
+        None => rows.sort_by(by_severity),
+    }
+    let shown = &rows[..top.min(rows.len())];
+    let mut page = Page::new(style);
+    let columns = choose(shown, style.width);
+    let widths: Vec<usize> = columns.iter().map(|column| column_width(column, shown)).collect();
+    let finding_width =
+        shown.iter().map(|row| width(&finding_text(row))).max().unwrap_or(0).clamp(8, 8.max(style.width / 4));
+    let used: usize = widths.iter().map(|width| width + 2).sum::<usize>() + finding_width + 2;
+    let room = style.width.saturating_sub(used).max(NAME_LEAST);
+    let longest = shown.iter().map(|row| width(&row.name)).max().unwrap_or(0).max(6);
+    let name_width = if style.full_names { longest } else { room.min(longest) };
+
+    let mut head = vec![dim(format!("{:<name_width$}", "kernel"))];
+    for (column, width) in columns.iter().zip(&widths) {
+        head.push(dim(align(column, column.title, *width)));
+    }
+    head.push(dim("  findings"));
+    page.raw(&head);
+    for row in shown {
+        let name = short_name(&row.name, name_width, style);
+        let padding = name_width.saturating_sub(width(&name));
+        let mut line = vec![span(Role::Heading, name), plain(" ".repeat(padding))];
+        for (column, width) in columns.iter().zip(&widths) {
+            line.push(plain(align(column, &(column.cell)(row), *width)));
+        }
+        line.push(plain("  "));
+        line.extend(finding_cell(row, finding_width));
+        page.raw(&line);
+    }
+    if rows.len() > shown.len() {
+        let rest = thousands((rows.len() - shown.len()) as u64);
+        page.wrapped(0, 0, &[dim(format!("{rest} more kernels: `--top N` shows more, `--sort COLUMN` orders them, `--kernel REGEX` gives details"))]);
+    }
+    page.finish()
+}
+
+/// Narrowest name column.
+const NAME_LEAST: usize = 24;
+
+fn align(column: &Column, text: &str, width: usize) -> String {
+    match column.key {
+        "target" | "limiter" => format!("  {text:<width$}"),
+        _ => format!("  {text:>width$}"),
+    }
+}
+
+fn column_width(column: &Column, rows: &[KernelRow]) -> usize {
+    rows.iter().map(|row| width(&(column.cell)(row))).max().unwrap_or(0).max(width(column.title))
+}
+
+/// The columns that leave the name enough room.
+fn choose(rows: &[KernelRow], total: usize) -> Vec<&'static Column> {
+    let mut columns: Vec<&Column> = COLUMNS.iter().collect();
+    // A column that says the same nothing on every row tells nothing.
+    columns.retain(|column| match column.key {
+        "agprs" => rows.iter().any(|row| row.agprs.unwrap_or(0) > 0),
+        "mfma" => rows.iter().any(|row| row.mfma > 0),
+        "spills" => rows.iter().any(|row| row.spills.unwrap_or(0) > 0),
+        "target" => rows.windows(2).any(|pair| pair[0].target != pair[1].target),
+        _ => true,
+    });
+    let name_wish = (total * 2 / 5).max(NAME_LEAST);
+    loop {
+        let used: usize = columns.iter().map(|column| column_width(column, rows) + 2).sum();
+        let findings = 2 + (total / 6).clamp(8, 24);
+        if used + findings + name_wish <= total || columns.len() <= 2 {
+            return columns;
+        }
+        let Some(last) = (0..columns.len()).max_by_key(|index| columns[*index].rank) else { return columns };
+        columns.remove(last);
+    }
+}
+
+fn finding_text(row: &KernelRow) -> String {
+    let words: Vec<String> = row
+        .findings
+        .iter()
+        .map(|(_, rule, times)| if *times > 1 { format!("{rule}×{times}") } else { (*rule).to_owned() })
+        .collect();
+    words.join(" ")
+}
+
+fn finding_cell(row: &KernelRow, room: usize) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut used = 0;
+    for (index, (severity, rule, times)) in row.findings.iter().enumerate() {
+        let word = if *times > 1 { format!("{rule}×{times}") } else { (*rule).to_owned() };
+        let rest = row.findings.len() - index;
+        let reserve = if rest > 1 { 3 } else { 0 };
+        if index > 0 && used + 1 + width(&word) + reserve > room {
+            spans.push(dim(format!(" +{rest}")));
+            break;
+        }
+        if index > 0 {
+            spans.push(plain(" "));
+            used += 1;
+        }
+        used += width(&word);
+        spans.push(span(severity_role(*severity), word));
+    }
+    if spans.is_empty() {
+        spans.push(span(severity_role(Severity::Info), ""));
+    }
+    spans
+}

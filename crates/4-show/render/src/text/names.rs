@@ -56,6 +56,12 @@ fn unqualified(text: &str, level: usize) -> String {
         let bracket = matches!(c, '<' | '>') && !is_operator(text, at);
         if c == ':' && text[at..].starts_with("::") && now >= level {
             rest.next();
+            // `a<b>::c` needs its first part: the name before the bracket says what `c` is.
+            if out.ends_with('>') {
+                out.push_str("::");
+                start = out.len();
+                continue;
+            }
             let anonymous = "(anonymous namespace)";
             if out.ends_with(anonymous) {
                 start = start.min(out.len() - anonymous.len());
@@ -67,7 +73,6 @@ fn unqualified(text: &str, level: usize) -> String {
         if bracket {
             now = if c == '<' { now + 1 } else { now.saturating_sub(1) };
         }
-        // What follows a closing bracket belongs to the name before it: `a<b>::c`.
         if !(c.is_alphanumeric() || matches!(c, '_' | '$' | '~')) {
             start = out.len();
         }
@@ -198,7 +203,7 @@ mod tests {
             (
                 "(anonymous namespace)::x::k<(anonymous namespace)::T, b::c<int>::d>(int)",
                 24,
-                "k<T, c<int>::d>(…)",
+                "k<T, c<…>::d>(…)",
             ),
         ] {
             let short = shorten(name, room);

@@ -6,8 +6,8 @@
 pub(crate) fn bytes(value: u64) -> String {
     match value {
         0 => "0 B".to_owned(),
-        value if value % (1 << 20) == 0 => format!("{} MiB", value >> 20),
-        value if value % (1 << 10) == 0 => format!("{} KiB", value >> 10),
+        value if value.is_multiple_of(1 << 20) => format!("{} MiB", value >> 20),
+        value if value.is_multiple_of(1 << 10) => format!("{} KiB", value >> 10),
         value => format!("{value} B"),
     }
 }
@@ -23,7 +23,7 @@ pub(crate) fn thousands(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

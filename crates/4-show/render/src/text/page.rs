@@ -197,7 +197,7 @@ mod tests {
             "  shed 4 VGPRs, then\n    shed 10\n",
         );
         check(24, &[plain("a  b")], "  a  b\n");
-        check(24, &[plain(&"x".repeat(40))], &format!("  {}\n    {}\n", "x".repeat(22), "x".repeat(18)));
+        check(24, &[plain("x".repeat(40))], &format!("  {}\n    {}\n", "x".repeat(22), "x".repeat(18)));
         check(24, &[], "\n");
     }
 

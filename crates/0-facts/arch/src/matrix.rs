@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 /// One matrix instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(from = "Row")]
+#[serde(try_from = "Row")]
 pub struct MatrixShape {
     /// Mnemonic without encoding suffix.
     pub mnemonic: String,
@@ -23,15 +23,31 @@ pub struct MatrixShape {
     pub blocks: u32,
     /// Cycles one wave instruction occupies its SIMD's matrix unit.
     pub cycles: u32,
-    /// Of those, cycles in which other vector instructions can issue.
-    pub overlap_cycles: u32,
+    /// The same when neither operand has 8-bit elements, for instructions whose element types are modifiers.
+    pub narrow_cycles: Option<u32>,
+    /// Of those, cycles in which other vector instructions can issue; `None` where that is not published.
+    pub overlap_cycles: Option<u32>,
 }
 
-type Row = (String, u32, u32, u32, u32, u32, u32);
+type Row = (String, u32, u32, u32, u32, u32, Overlap);
 
-impl From<Row> for MatrixShape {
-    fn from((mnemonic, m, n, k, blocks, cycles, overlap_cycles): Row) -> Self {
-        MatrixShape { mnemonic, m, n, k, blocks, cycles, overlap_cycles }
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Overlap {
+    Cycles(u32),
+    Word(String),
+}
+
+impl TryFrom<Row> for MatrixShape {
+    type Error = String;
+
+    fn try_from((mnemonic, m, n, k, blocks, cycles, overlap): Row) -> Result<Self, String> {
+        let overlap_cycles = match overlap {
+            Overlap::Cycles(cycles) => Some(cycles),
+            Overlap::Word(word) if word == "unknown" => None,
+            Overlap::Word(word) => return Err(format!("`{word}` is neither a number nor `unknown`")),
+        };
+        Ok(MatrixShape { mnemonic, m, n, k, blocks, cycles, narrow_cycles: None, overlap_cycles })
     }
 }
 
@@ -49,10 +65,18 @@ pub(crate) struct MatrixTable {
     /// What cycles and overlap rest on.
     pub(crate) basis: Basis,
     pub(crate) shapes: Vec<MatrixShape>,
+    /// Cycles without 8-bit elements, by mnemonic.
+    #[serde(default)]
+    narrow: Vec<(String, u32)>,
 }
 
 impl MatrixTable {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        overlay::parse(&[text])
+        let mut table: MatrixTable = overlay::parse(&[text])?;
+        for (mnemonic, cycles) in std::mem::take(&mut table.narrow) {
+            let shape = table.shapes.iter_mut().find(|shape| shape.mnemonic == mnemonic);
+            shape.ok_or_else(|| format!("`{mnemonic}` has no shape"))?.narrow_cycles = Some(cycles);
+        }
+        Ok(table)
     }
 }

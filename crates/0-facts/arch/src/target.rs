@@ -187,7 +187,7 @@ pub struct Lds {
     /// Width of a bank.
     pub bank_bytes: Fact<u32>,
     /// Peak bandwidth of a compute unit.
-    pub bytes_per_cycle: Fact<u32>,
+    pub bytes_per_cycle: Known<u32>,
 }
 
 /// Vector L1 data cache of a compute unit.

@@ -1,2 +1,59 @@
 //! The `rockhound` command.
-fn main() {}
+//!
+//! The one idea to keep in mind: commands return what they found as an [`exit::Outcome`] or an error; only
+//! here are errors printed and the process ended. Data goes to standard output, everything else to standard error.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "this layer does the reading, printing and asking for all others"
+)]
+
+mod args;
+mod completions;
+mod exit;
+mod explain;
+mod occupancy;
+mod output;
+mod terminal;
+
+use args::{Cli, Command};
+use clap::Parser;
+use exit::{Outcome, UsageError};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version come here too; they are no errors. A closed pipe is none either.
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(exit::USAGE) } else { ExitCode::SUCCESS };
+        }
+    };
+    match run(&cli) {
+        Ok(outcome) => outcome.code(),
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            match error.downcast_ref::<UsageError>() {
+                Some(usage) => {
+                    if !usage.hint.is_empty() {
+                        eprintln!("hint: {}", usage.hint);
+                    }
+                    ExitCode::from(exit::USAGE)
+                }
+                None => Outcome::InputError.code(),
+            }
+        }
+    }
+}
+
+fn run(cli: &Cli) -> anyhow::Result<Outcome> {
+    match &cli.command {
+        Command::Explain(args) => explain::run(args, &cli.look),
+        Command::Occupancy(args) => occupancy::run(args, &cli.look),
+        Command::Completions(args) => completions::completions(args),
+        Command::Man(args) => completions::man(args),
+        Command::Inspect(_) | Command::Diff(_) => anyhow::bail!("not built"),
+    }
+}

@@ -191,6 +191,9 @@ pub(super) fn occupancy_spans(occupancy: &OccupancyCard) -> Vec<Span> {
         span(role, short(occupancy.waves_per_simd)),
         plain(format!(" of {} per SIMD", plural(&occupancy.max_waves_per_simd.to_string(), "wave"))),
     ];
+    if occupancy.waves_per_simd == 0.0 {
+        spans.push(span(Role::Severe, ": not even one workgroup fits"));
+    }
     if occupancy.waves_per_simd < most {
         spans.extend([plain(", limited by "), span(Role::Strong, &occupancy.limiter)]);
     }

@@ -1,0 +1,227 @@
+//! What changed between two builds of the same kernels.
+//!
+//! The one idea to keep in mind: a metric is one row of [`METRICS`]: its key, its words, which way is better,
+//! and how to read it off a card. Thresholds, text and JSON all go by these rows.
+
+use std::collections::BTreeMap;
+use view::{
+    Change, Comparison, DIFF_SCHEMA, Finding, KernelCard, KernelComparison, KernelName, Severity, Verdict,
+};
+
+/// Which way a metric is better.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Better {
+    /// Less is better.
+    Less,
+    /// More is better.
+    More,
+    /// It depends.
+    Neither,
+}
+
+/// One value compared.
+#[derive(Clone, Copy)]
+pub struct Metric {
+    /// Key in JSON and in threshold files.
+    pub key: &'static str,
+    /// Words for a reader.
+    pub label: &'static str,
+    /// Unit; empty for counts.
+    pub unit: &'static str,
+    /// Which way is better.
+    pub better: Better,
+    value: fn(&KernelCard) -> Option<f64>,
+}
+
+const fn row(
+    key: &'static str,
+    label: &'static str,
+    unit: &'static str,
+    better: Better,
+    value: fn(&KernelCard) -> Option<f64>,
+) -> Metric {
+    Metric { key, label, unit, better, value }
+}
+
+fn findings(card: &KernelCard, severity: Severity) -> Option<f64> {
+    Some(card.findings.iter().filter(|finding| finding.severity == severity).count() as f64)
+}
+
+/// Every metric with a fixed key. Widths (`loads.16`) and rules (`findings.RES001`) come on top.
+pub const METRICS: &[Metric] = &[
+    row("occupancy", "waves per SIMD", "", Better::More, |c| c.occupancy.as_ref().map(|o| o.waves_per_simd)),
+    row("vgprs", "VGPRs", "", Better::Less, |c| c.resources.vgprs.map(f64::from)),
+    row("agprs", "AGPRs", "", Better::Less, |c| c.resources.agprs.map(f64::from)),
+    row("vgprs_allocated", "VGPRs allocated", "", Better::Less, |c| c.resources.vgprs_allocated.map(f64::from)),
+    row("sgprs", "SGPRs", "", Better::Less, |c| c.resources.sgprs.map(f64::from)),
+    row("vgpr_spills", "VGPR spills", "", Better::Less, |c| c.resources.vgpr_spills.map(f64::from)),
+    row("sgpr_spills", "SGPR spills", "", Better::Less, |c| c.resources.sgpr_spills.map(f64::from)),
+    row("scratch_bytes", "scratch per lane", "bytes", Better::Less, |c| c.resources.scratch_bytes.map(f64::from)),
+    row("lds_bytes", "LDS", "bytes", Better::Less, |c| c.resources.lds_bytes.map(f64::from)),
+    row("launch_lds_bytes", "LDS at launch", "bytes", Better::Less, |c| c.resources.launch_lds_bytes.map(f64::from)),
+    row("max_workgroup", "largest workgroup", "", Better::Neither, |c| c.resources.max_workgroup.map(f64::from)),
+    row("kernarg_bytes", "kernel arguments", "bytes", Better::Neither, |c| c.resources.kernarg_bytes.map(f64::from)),
+    row("live_vgprs", "live VGPRs at the peak", "", Better::Less, |c| c.pressure.as_ref().map(|p| f64::from(p.live_vgprs))),
+    row("live_agprs", "live AGPRs at the peak", "", Better::Less, |c| c.pressure.as_ref().map(|p| f64::from(p.live_agprs))),
+    row("instructions", "instructions", "", Better::Less, |c| Some(f64::from(c.instructions))),
+    row("code_bytes", "code", "bytes", Better::Less, |c| Some(c.code_bytes as f64)),
+    row("loops", "loops", "", Better::Neither, |c| Some(c.loops.len() as f64)),
+    row("findings.severe", "severe findings", "", Better::Less, |c| findings(c, Severity::Severe)),
+    row("findings.warning", "warnings", "", Better::Less, |c| findings(c, Severity::Warning)),
+    row("findings.info", "notes", "", Better::Less, |c| findings(c, Severity::Info)),
+];
+
+/// All values of a card by key, in the order they are shown.
+fn values(card: &KernelCard) -> Vec<(String, String, &'static str, Better, Option<f64>)> {
+    let mut values: Vec<_> = METRICS
+        .iter()
+        .map(|m| (m.key.to_owned(), m.label.to_owned(), m.unit, m.better, (m.value)(card)))
+        .collect();
+    for (key, label, count) in card.mix.classes() {
+        values.push((format!("mix.{key}"), format!("{label} instructions"), "", Better::Neither, Some(f64::from(count))));
+    }
+    for (key, words, widths) in [
+        ("loads", "loads", &card.load_widths),
+        ("stores", "stores", &card.store_widths),
+        ("lds", "LDS accesses", &card.lds_widths),
+    ] {
+        for (bytes, times) in widths {
+            values.push((format!("{key}.{bytes}"), format!("{words} of {bytes} bytes"), "", Better::Neither, Some(f64::from(*times))));
+        }
+    }
+    let mut rules: BTreeMap<&str, u32> = BTreeMap::new();
+    for finding in &card.findings {
+        *rules.entry(finding.rule).or_default() += 1;
+    }
+    for (rule, times) in rules {
+        values.push((format!("findings.{rule}"), format!("findings of {rule}"), "", Better::Less, Some(f64::from(times))));
+    }
+    values
+}
+
+/// Whether a key counts things, so that its absence on one side means none.
+fn counts(key: &str) -> bool {
+    ["loads.", "stores.", "lds.", "findings."].iter().any(|prefix| key.starts_with(prefix))
+}
+
+/// Every value that differs between two cards.
+pub fn changes(old: &KernelCard, new: &KernelCard) -> Vec<Change> {
+    let old_values = values(old);
+    let new_values = values(new);
+    let mut rows: Vec<(&(String, String, &str, Better, Option<f64>), Option<f64>, Option<f64>)> = Vec::new();
+    let absent = |key: &str| counts(key).then_some(0.0);
+    for value in &old_values {
+        let other = new_values.iter().find(|other| other.0 == value.0).map_or_else(|| absent(&value.0), |other| other.4);
+        rows.push((value, value.4, other));
+    }
+    for value in new_values.iter().filter(|value| !old_values.iter().any(|other| other.0 == value.0)) {
+        rows.push((value, absent(&value.0), value.4));
+    }
+    rows.into_iter()
+        .filter(|(_, old, new)| old != new)
+        .map(|((key, label, unit, better, _), old, new)| Change {
+            metric: key.clone(),
+            label: label.clone(),
+            unit: (*unit).to_owned(),
+            old,
+            new,
+            verdict: verdict(*better, old, new),
+            breaks: None,
+        })
+        .collect()
+}
+
+fn verdict(better: Better, old: Option<f64>, new: Option<f64>) -> Verdict {
+    let (Some(old), Some(new)) = (old, new) else { return Verdict::Neutral };
+    match better {
+        Better::Neither => Verdict::Neutral,
+        Better::Less if new < old => Verdict::Better,
+        Better::More if new > old => Verdict::Better,
+        Better::Less | Better::More => Verdict::Worse,
+    }
+}
+
+/// Findings only `one` has. Findings of one rule cancel out one by one, equal sentences first, so a number
+/// that moved in a sentence is no new finding.
+fn only_in<'a>(one: &'a [Finding], other: &[Finding]) -> Vec<&'a Finding> {
+    let mut free: Vec<&Finding> = other.iter().collect();
+    let mut left: Vec<&Finding> = Vec::new();
+    for finding in one {
+        match free.iter().position(|f| f.rule == finding.rule && f.severity == finding.severity && f.message == finding.message) {
+            Some(at) => drop(free.swap_remove(at)),
+            None => left.push(finding),
+        }
+    }
+    left.retain(|finding| match free.iter().position(|f| f.rule == finding.rule && f.severity == finding.severity) {
+        Some(at) => {
+            free.swap_remove(at);
+            false
+        }
+        None => true,
+    });
+    left
+}
+
+fn name(card: &KernelCard) -> KernelName {
+    KernelName { name: card.name.clone(), demangled: card.demangled.clone(), target: card.target.clone() }
+}
+
+/// Compares two cards; `None` when nothing differs.
+pub fn compare_kernels(old: &KernelCard, new: &KernelCard) -> Option<KernelComparison> {
+    let changes = changes(old, new);
+    let appeared: Vec<Finding> = only_in(&new.findings, &old.findings).into_iter().cloned().collect();
+    let gone: Vec<Finding> = only_in(&old.findings, &new.findings).into_iter().cloned().collect();
+    if changes.is_empty() && appeared.is_empty() && gone.is_empty() {
+        return None;
+    }
+    Some(KernelComparison { old: name(old), new: name(new), changes, appeared, gone })
+}
+
+/// Compares two builds. `renamed` pairs names (linker or demangled) of the old build with those of the new.
+///
+/// Kernels are matched by linker name and processor, or by name alone when the builds have no processor in
+/// common. A name that occurs several times is matched in order.
+pub fn compare(old: &[KernelCard], new: &[KernelCard], renamed: &[(String, String)]) -> Comparison {
+    let by_name_alone = !old.iter().any(|card| new.iter().any(|other| other.processor() == card.processor()));
+    let key = |card: &KernelCard, name: &str| {
+        let processor = if by_name_alone { String::new() } else { card.processor().to_owned() };
+        (name.to_owned(), processor)
+    };
+    let mut free: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
+    for (index, card) in new.iter().enumerate().rev() {
+        free.entry(key(card, &card.name)).or_default().push(index);
+    }
+    let mut matched = vec![false; new.len()];
+    let mut changed = Vec::new();
+    let mut removed = Vec::new();
+    let mut unchanged = 0;
+    for card in old {
+        let wanted = renamed
+            .iter()
+            .find(|(from, _)| *from == card.name || *from == card.demangled)
+            .and_then(|(_, to)| new.iter().find(|other| other.name == *to || other.demangled == *to))
+            .map_or(card.name.as_str(), |other| other.name.as_str());
+        match free.get_mut(&key(card, wanted)).and_then(Vec::pop) {
+            None => removed.push(name(card)),
+            Some(index) => {
+                matched[index] = true;
+                match compare_kernels(card, &new[index]) {
+                    Some(comparison) => changed.push(comparison),
+                    None => unchanged += 1,
+                }
+            }
+        }
+    }
+    let added = new.iter().zip(&matched).filter(|(_, matched)| !**matched).map(|(card, _)| name(card)).collect();
+    Comparison {
+        schema: DIFF_SCHEMA,
+        old: String::new(),
+        new: String::new(),
+        changed,
+        added,
+        removed,
+        unchanged,
+        regressions: 0,
+        errors: Vec::new(),
+    }
+}

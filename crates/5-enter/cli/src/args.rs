@@ -1,0 +1,272 @@
+//! The command line, described once: help, completions and the man page come from here.
+//!
+//! The one idea to keep in mind: every command shows examples, since an example is what people copy.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Help text of the exit codes.
+const EXIT_CODES: &str = "Exit codes:
+  0   everything was read, no threshold was met
+  1   an input could not be read (the others are still reported)
+  2   a threshold was met: --fail-on, or --thresholds of `diff`
+  64  the command line is wrong";
+
+/// Performance workbench for AMD Instinct GPUs: says what limits each kernel and what to change.
+#[derive(Parser)]
+#[command(name = "rockhound", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) look: Look,
+}
+
+/// How output looks; the same for every command.
+#[derive(Args, Clone)]
+pub(crate) struct Look {
+    /// When to colour the output; `auto`: on terminals, unless NO_COLOR is set.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub(crate) color: Color,
+    /// Columns to fill; by default the terminal's width, or 100.
+    #[arg(long, global = true, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
+    pub(crate) width: Option<u16>,
+    /// Do not shorten kernel names.
+    #[arg(long, global = true)]
+    pub(crate) full_names: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Inspect(Inspect),
+    Diff(Diff),
+    Explain(Explain),
+    Occupancy(Occupancy),
+    Completions(Completions),
+    Man(Man),
+}
+
+/// Say what limits each kernel of code objects, libraries, programs or assembly files.
+///
+/// Reads code objects, offload bundles (also compressed), programs and libraries with GPU code in them,
+/// archives, assembly text, Triton cache folders, and folders of all these. Files are recognised by what
+/// they contain. A few kernels are shown as cards, many as a table.
+#[derive(Args)]
+#[command(after_help = concat!("Examples:
+  rockhound inspect gemm.hsaco                         one code object: a card per kernel
+  rockhound inspect libfoo.so --arch gfx942 --top 50   a library: the 50 worst kernels
+  rockhound inspect libfoo.so --kernel 'gemm.*f16'     details of some kernels
+  rockhound inspect gemm.hsaco --kernel gemm --asm     annotated disassembly
+  rockhound inspect ~/.triton/cache --sort vgprs       everything Triton compiled
+  AMDGCN_ENABLE_DUMP=1 python train.py 2>&1 | rockhound inspect -
+  rockhound inspect build/ --format sarif -o gpu.sarif --fail-on severe --fail-on RES001"))]
+pub(crate) struct Inspect {
+    /// Files and folders; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Write to a file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Show the annotated disassembly of every kernel shown.
+    #[arg(long)]
+    pub(crate) asm: bool,
+    /// Show a card for every kernel, however many there are.
+    #[arg(long, conflicts_with_all = ["sort", "top"])]
+    pub(crate) details: bool,
+    /// Order of the table: worst first.
+    #[arg(long, value_name = "COLUMN", value_parser = PossibleValuesParser::new(render::text::SORT_COLUMNS.iter().copied()))]
+    pub(crate) sort: Option<String>,
+    /// Rows of the table; 0 shows all.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) top: usize,
+    /// Exit with 2 when there is a finding of this rule, or of this severity or worse (info, warning, severe).
+    #[arg(long, value_name = "RULE|SEVERITY")]
+    pub(crate) fail_on: Vec<String>,
+}
+
+/// Which kernels.
+#[derive(Args, Clone)]
+pub(crate) struct Select {
+    /// Only kernels whose linker name or demangled name matches.
+    #[arg(long, short, value_name = "REGEX")]
+    pub(crate) kernel: Option<String>,
+    /// Only code for these targets, for example `gfx942` or `gfx90a:xnack-`.
+    #[arg(long, short, value_name = "TARGET", value_delimiter = ',')]
+    pub(crate) arch: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// One document, one kernel per line; see docs/inspect-json.md.
+    Json,
+    /// One row per kernel.
+    Csv,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+}
+
+/// Show what changed between two builds, kernel by kernel.
+///
+/// Kernels are matched by name and target; when the two builds have no target in common, by name alone.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound diff old.hsaco new.hsaco
+  rockhound diff build-main/libfoo.so build-branch/libfoo.so --arch gfx942 --thresholds gpu-limits.toml
+  rockhound diff old.hsaco new.hsaco --match gemm_v1=gemm_v2
+
+A threshold file says how far values may move before the exit code is 2:
+  vgprs = \"+4\"                # at most 4 more
+  occupancy = \"-0\"            # no wave less
+  scratch_bytes = \"+0\"
+  instructions = \"+10%\"
+  findings.severe = \"+0\"
+  findings.RES001 = \"+0\"
+All keys are listed in docs/diff-thresholds.md.")]
+pub(crate) struct Diff {
+    /// The old build: a file or a folder.
+    pub(crate) old: PathBuf,
+    /// The new build: a file or a folder.
+    pub(crate) new: PathBuf,
+    #[command(flatten)]
+    pub(crate) select: Select,
+    /// Treat a kernel of the old build as the same as one of the new build (linker names or demangled names).
+    #[arg(long = "match", value_name = "OLD=NEW")]
+    pub(crate) matches: Vec<String>,
+    /// How far values may move before the exit code is 2.
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) thresholds: Option<PathBuf>,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
+    pub(crate) format: ShortFormat,
+    /// Write to a file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Changed kernels shown in text; 0 shows all.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) top: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShortFormat {
+    Text,
+    Json,
+}
+
+/// Print the page of a rule: what it looks for, why that is slow, and what to do; without a rule, list all.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound explain            all rules
+  rockhound explain RES003     one rule
+  rockhound explain MEM        the rules on memory access")]
+pub(crate) struct Explain {
+    /// Rule, or the letters of a group.
+    pub(crate) rule: Option<String>,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
+    pub(crate) format: ShortFormat,
+}
+
+/// Calculate how many waves fit, what limits them, and how far the next step is on every resource.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound occupancy --arch gfx942 --vgpr 170 --lds 32768 --waves 4
+  rockhound occupancy --arch mi300x --vgpr 96 --agpr 64 --lds 64K --waves 8 --format json")]
+pub(crate) struct Occupancy {
+    /// Target or GPU, for example `gfx942` or `mi300x`.
+    #[arg(long, short, value_name = "TARGET")]
+    pub(crate) arch: String,
+    /// Vector registers per lane, without AGPRs.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) vgpr: u32,
+    /// Accumulation registers per lane.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) agpr: u32,
+    /// Scalar registers per wave.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) sgpr: u32,
+    /// LDS per workgroup in bytes; `K` counts 1024.
+    #[arg(long, value_name = "BYTES", default_value = "0", value_parser = bytes)]
+    pub(crate) lds: u32,
+    /// Waves per workgroup.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) waves: u32,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
+    pub(crate) format: ShortFormat,
+}
+
+/// `32768`, `32K`, `32KiB`.
+fn bytes(text: &str) -> Result<u32, String> {
+    let lower = text.trim().to_ascii_lowercase();
+    let digits = lower.trim_end_matches("ib").trim_end_matches('b').trim_end_matches('k');
+    let scale = if lower[digits.len()..].starts_with('k') { 1024 } else { 1 };
+    let value: u32 = digits
+        .trim()
+        .parse()
+        .map_err(|_| format!("`{text}` is not a number of bytes such as `32768` or `32K`"))?;
+    value.checked_mul(scale).ok_or_else(|| format!("`{text}` is more than any GPU has"))
+}
+
+/// Print the completion script of a shell.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound completions bash > ~/.local/share/bash-completion/completions/rockhound
+  rockhound completions zsh > ~/.zfunc/_rockhound
+  rockhound completions fish > ~/.config/fish/completions/rockhound.fish")]
+pub(crate) struct Completions {
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Print the manual page, of the program or of one command.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound man > rockhound.1
+  rockhound man inspect | man -l -")]
+pub(crate) struct Man {
+    /// Command.
+    pub(crate) command: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_description_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn byte_counts() {
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("32768", Some(32768)),
+            ("32K", Some(32768)),
+            ("64KiB", Some(65536)),
+            ("12b", Some(12)),
+            ("9 k", Some(9216)),
+            ("", None),
+            ("k", None),
+            ("-1", None),
+            ("5000000K", None),
+        ] {
+            assert_eq!(bytes(text).ok(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! How the program ends.
+//!
+//! The one idea to keep in mind: a script can tell "could not read" from "read, and too slow" from "asked wrongly".
+
+use std::process::ExitCode;
+
+/// Result of a command that came to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    /// Everything was read, no threshold was met.
+    Fine,
+    /// An input could not be read. Stands before a threshold: a verdict on half the input is none.
+    InputError,
+    /// A threshold was met.
+    ThresholdMet,
+}
+
+impl Outcome {
+    pub(crate) fn of(input_errors: bool, threshold_met: bool) -> Self {
+        match (input_errors, threshold_met) {
+            (true, _) => Outcome::InputError,
+            (false, true) => Outcome::ThresholdMet,
+            (false, false) => Outcome::Fine,
+        }
+    }
+
+    pub(crate) fn code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Outcome::Fine => 0,
+            Outcome::InputError => 1,
+            Outcome::ThresholdMet => 2,
+        })
+    }
+}
+
+/// Exit code of a wrong command line (`EX_USAGE` of sysexits).
+pub(crate) const USAGE: u8 = 64;
+
+/// A wrong command line that only shows when the command looks at it.
+#[derive(Debug)]
+pub(crate) struct UsageError {
+    pub(crate) message: String,
+    pub(crate) hint: String,
+}
+
+impl std::fmt::Display for UsageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// Makes a usage error.
+pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    anyhow::Error::new(UsageError { message: message.into(), hint: hint.into() })
+}

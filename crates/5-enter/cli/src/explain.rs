@@ -1,0 +1,48 @@
+//! `rockhound explain`: the rules and their pages.
+
+use crate::args::{Explain, Look, ShortFormat};
+use crate::exit::{Outcome, usage};
+use crate::{output, terminal};
+use anyhow::Result;
+use render::{json, text};
+use view::RuleInfo;
+
+/// Prints the list of rules, or the pages of those asked for.
+pub(crate) fn run(args: &Explain, look: &Look) -> Result<Outcome> {
+    let rules = all();
+    let wanted = args.rule.as_deref().map(str::to_ascii_uppercase);
+    let chosen: Vec<RuleInfo> = match &wanted {
+        None => rules.clone(),
+        Some(wanted) => rules.iter().filter(|rule| rule.id.starts_with(wanted.as_str())).cloned().collect(),
+    };
+    if let (Some(wanted), true) = (&args.rule, chosen.is_empty()) {
+        return Err(unknown_rule(wanted));
+    }
+    let style = terminal::style(look, false);
+    output::print(&match (args.format, &wanted) {
+        (ShortFormat::Json, _) => json::rules(&chosen),
+        (ShortFormat::Text, Some(_)) if chosen.len() == 1 => page(&chosen[0], &style),
+        (ShortFormat::Text, _) => text::rules(&chosen, &style),
+    })?;
+    Ok(Outcome::Fine)
+}
+
+/// A page with its rule's name above it, unless the page begins with that itself.
+fn page(rule: &RuleInfo, style: &render::Style) -> String {
+    let begins_with_title = rule.page.lines().next().is_some_and(|line| line.starts_with("# "));
+    let title = if begins_with_title { String::new() } else { format!("# {}: {}\n\n", rule.id, rule.title) };
+    text::markdown(&format!("{title}{}", rule.page), style)
+}
+
+/// Every rule as a renderer needs it.
+pub(crate) fn all() -> Vec<RuleInfo> {
+    rules::all()
+        .iter()
+        .map(|rule| RuleInfo { id: rule.id, title: rule.title, severity: rule.severity, page: rule.page })
+        .collect()
+}
+
+/// The error for a name that is no rule.
+pub(crate) fn unknown_rule(name: &str) -> anyhow::Error {
+    usage(format!("there is no rule `{name}`"), "`rockhound explain` lists all rules")
+}

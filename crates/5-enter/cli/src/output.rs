@@ -1,0 +1,65 @@
+//! Where output goes: standard output or a file.
+//!
+//! The one idea to keep in mind: a reader that has seen enough closes the pipe; that ends the program quietly
+//! and is no error.
+
+use anyhow::{Context, Result};
+use std::fs::File;
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::Path;
+
+/// Buffered output.
+pub(crate) enum Output {
+    Stdout(BufWriter<StdoutLock<'static>>),
+    File { writer: BufWriter<File>, name: String },
+}
+
+impl Output {
+    /// Standard output, or the file named.
+    pub(crate) fn open(path: Option<&Path>) -> Result<Self> {
+        match path {
+            None => Ok(Output::Stdout(BufWriter::with_capacity(1 << 16, io::stdout().lock()))),
+            Some(path) => {
+                let name = path.display().to_string();
+                let file = File::create(path).with_context(|| format!("cannot write `{name}`"))?;
+                Ok(Output::File { writer: BufWriter::with_capacity(1 << 16, file), name })
+            }
+        }
+    }
+
+    /// Writes text.
+    pub(crate) fn write(&mut self, text: &str) -> Result<()> {
+        match self {
+            Output::Stdout(writer) => writer.write_all(text.as_bytes())?,
+            Output::File { writer, name } => {
+                writer.write_all(text.as_bytes()).with_context(|| format!("cannot write `{name}`"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is still buffered.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        match &mut self {
+            Output::Stdout(writer) => writer.flush()?,
+            Output::File { writer, name } => {
+                writer.flush().with_context(|| format!("cannot write `{name}`"))?
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes all of a text to standard output.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut output = Output::open(None)?;
+    output.write(text)?;
+    output.finish()
+}
+
+/// Whether an error is only that the reader of a pipe has gone.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

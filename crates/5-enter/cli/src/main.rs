@@ -54,6 +54,6 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Occupancy(args) => occupancy::run(args, &cli.look),
         Command::Completions(args) => completions::completions(args),
         Command::Man(args) => completions::man(args),
-        Command::Inspect(_) | Command::Diff(_) => anyhow::bail!("not built"),
+        Command::Inspect(_) | Command::Diff(_) => Err(exit::usage("not available in this build", "")),
     }
 }

@@ -1,7 +1,35 @@
 //! Code objects: ELF, offload bundles, kernel descriptors, metadata, line tables, assembly files.
 //!
 //! The one idea to keep in mind: bytes in, values out; a file is only ever trusted as far as it was checked.
+//!
+//! [`recognise`] tells what a file is by its contents. [`scan`] walks a file of any binary kind and yields the code
+//! objects in it one at a time; [`CodeObject::read`] reads one. [`read_text`] reads assembly text. [`LineTable`]
+//! maps addresses to source lines.
 
+mod archive;
+mod bundle;
+mod bytes;
+mod compressed;
+mod demangle;
+mod descriptor;
+mod elf;
+mod error;
+mod events;
+mod kind;
+mod lines;
+mod metadata;
 mod model;
+mod msgpack;
+mod read;
+mod scan;
+mod target;
+mod triton;
+mod yaml;
 
+pub use demangle::demangle;
+pub use error::ReadError;
+pub use kind::{Kind, recognise};
+pub use lines::{Frame, LineTable, Lines, Row};
 pub use model::*;
+pub use scan::{Found, Scan, Wanted, scan};
+pub use triton::apply_triton;

@@ -1,0 +1,95 @@
+//! What a file is, by its first bytes.
+//!
+//! The one idea to keep in mind: names and extensions never count.
+
+use crate::bytes::u16_at;
+use crate::elf;
+
+pub(crate) const BUNDLE_MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
+pub(crate) const COMPRESSED_MAGIC: &[u8] = b"CCOB";
+pub(crate) const ARCHIVE_MAGIC: &[u8] = b"!<arch>\n";
+pub(crate) const THIN_ARCHIVE_MAGIC: &[u8] = b"!<thin>\n";
+pub(crate) const BITCODE_MAGIC: &[u8] = b"BC\xc0\xde";
+pub(crate) const BITCODE_WRAPPER_MAGIC: &[u8] = b"\xde\xc0\x17\x0b";
+
+/// What a file is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// An AMD GPU code object in ELF.
+    CodeObject,
+    /// A program, library or object file for the host, which may hold code objects.
+    Host,
+    /// A static archive.
+    Archive,
+    /// An offload bundle, plain or compressed.
+    Bundle,
+    /// AMD GPU assembly text.
+    Assembly,
+    /// A JSON object, such as those beside code objects in Triton's cache.
+    Json,
+}
+
+/// Tells what a file is from its beginning; `None` for what holds no code objects.
+pub fn recognise(data: &[u8]) -> Option<Kind> {
+    if data.starts_with(b"\x7fELF") {
+        let gpu = u16_at(data, 18) == Some(elf::MACHINE_AMDGPU);
+        return Some(if gpu { Kind::CodeObject } else { Kind::Host });
+    }
+    if data.starts_with(ARCHIVE_MAGIC) || data.starts_with(THIN_ARCHIVE_MAGIC) {
+        return Some(Kind::Archive);
+    }
+    if data.starts_with(BUNDLE_MAGIC) || data.starts_with(COMPRESSED_MAGIC) {
+        return Some(Kind::Bundle);
+    }
+    recognise_text(data)
+}
+
+/// Bytes looked at to tell assembly from other text; compilers put the target into the first lines, but people
+/// put comments before it.
+const TEXT_PROBE: usize = 256 * 1024;
+
+fn recognise_text(data: &[u8]) -> Option<Kind> {
+    let probe = &data[..data.len().min(TEXT_PROBE)];
+    if probe.contains(&0) {
+        return None;
+    }
+    if probe.trim_ascii_start().starts_with(b"{") {
+        return Some(Kind::Json);
+    }
+    let directives: [&[u8]; 5] =
+        [b".amdgcn_target", b".amdhsa_", b".amdgpu_metadata", b".amd_kernel_code_t", b".hsa_code_object"];
+    let mut lines = probe.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_start);
+    let assembly =
+        lines.any(|line| line.starts_with(b".") && directives.iter().any(|word| line.starts_with(word)));
+    assembly.then_some(Kind::Assembly)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beginnings() {
+        let mut elf = vec![0; 64];
+        elf[..4].copy_from_slice(b"\x7fELF");
+        let host = elf.clone();
+        elf[18] = 224;
+        let cases: &[(&[u8], Option<Kind>)] = &[
+            (&elf, Some(Kind::CodeObject)),
+            (&host, Some(Kind::Host)),
+            (b"!<arch>\nfoo", Some(Kind::Archive)),
+            (b"!<thin>\nfoo", Some(Kind::Archive)),
+            (b"__CLANG_OFFLOAD_BUNDLE__", Some(Kind::Bundle)),
+            (b"CCOB\x02\0", Some(Kind::Bundle)),
+            (b"\t.text\n\t.amdgcn_target \"x\"\n", Some(Kind::Assembly)),
+            (b"; .amdgcn_target in a comment\n", None),
+            (b" {\"name\": 1}", Some(Kind::Json)),
+            (b"\t.text\n\t.globl main\n", None),
+            (b"\0\0.amdhsa_kernel", None),
+            (b"", None),
+        ];
+        for (data, expected) in cases {
+            assert_eq!(recognise(data), *expected, "{}", String::from_utf8_lossy(data));
+        }
+    }
+}

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: facts are data files; nothing above this crate names a GPU. A fact knows
 //! its basis, and one that is not known says why instead of being zero.
 
+mod descriptor;
 mod elf;
 mod fact;
 mod matrix;
@@ -12,6 +13,7 @@ mod overlay;
 mod rate;
 mod target;
 
+pub use descriptor::DescriptorFamily;
 pub use elf::{elf_machine, elf_processor};
 pub use fact::{Basis, Fact, Known, Missing};
 pub use matrix::MatrixShape;

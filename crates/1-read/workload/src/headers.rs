@@ -1,0 +1,171 @@
+//! What the profilers of each generation call the same column.
+//!
+//! The one idea to keep in mind: the rest of the crate knows one name per column, that of the newest folders; older
+//! spellings exist in this file only.
+
+/// Columns that describe a dispatch: the name used here, then every other spelling met in recordings, in lower case
+/// with `_` between words.
+const DISPATCH: &[(&str, &[&str])] = &[
+    ("Dispatch_ID", &["dispatch_id", "index"]),
+    ("Kernel_Name", &["kernel_name", "kernelname"]),
+    ("GPU_ID", &["gpu_id", "gpu", "agent_id"]),
+    ("Grid_Size", &["grid_size", "grd"]),
+    ("Workgroup_Size", &["workgroup_size", "wgr"]),
+    ("LDS_Per_Workgroup", &["lds_per_workgroup", "lds", "lds_block_size"]),
+    ("Scratch_Per_Workitem", &["scratch_per_workitem", "scr", "scratch_size"]),
+    ("Arch_VGPR", &["arch_vgpr", "vgpr", "vgpr_count"]),
+    ("Accum_VGPR", &["accum_vgpr", "accum_vgpr_count"]),
+    ("SGPR", &["sgpr", "sgpr_count"]),
+    ("Wave_Size", &["wave_size"]),
+    ("Start_Timestamp", &["start_timestamp", "beginns"]),
+    ("End_Timestamp", &["end_timestamp", "endns"]),
+    ("Counter_Name", &["counter_name"]),
+    ("Counter_Value", &["counter_value"]),
+];
+
+/// Columns that say nothing about the kernel: bookkeeping of the profiler.
+const BOOKKEEPING: &[&str] = &[
+    "queue_id",
+    "queue_index",
+    "queue",
+    "pid",
+    "tid",
+    "process_id",
+    "thread_id",
+    "stream_id",
+    "fbar",
+    "sig",
+    "obj",
+    "correlation_id",
+    "kernel_id",
+    "dispatchns",
+    "completens",
+    "kind",
+    "guid",
+    "xcc_index",
+    "node",
+    "device",
+];
+
+/// The name used here for a header, or the header itself.
+pub(crate) fn plain(header: &str) -> String {
+    let low = header.trim().to_ascii_lowercase().replace(['-', ' '], "_");
+    for (name, spellings) in DISPATCH {
+        if spellings.contains(&low.as_str()) {
+            return (*name).to_string();
+        }
+    }
+    header.trim().to_string()
+}
+
+/// Whether a column describes the dispatch.
+pub(crate) fn describes_dispatch(name: &str) -> bool {
+    DISPATCH.iter().any(|(n, _)| *n == name)
+}
+
+/// Whether a column is bookkeeping, also in the repeated form that joining passes leaves (`obj_3`, `Wave_Size_2`).
+pub(crate) fn is_bookkeeping(name: &str) -> bool {
+    let low = name.to_ascii_lowercase().replace('-', "_");
+    let is = |n: &str| BOOKKEEPING.contains(&n);
+    let stem = low.rsplit_once('_').filter(|(_, n)| n.bytes().all(|b| b.is_ascii_digit())).map(|(s, _)| s);
+    is(&low) || stem.is_some_and(|s| is(s) || describes_dispatch(&plain(s)))
+}
+
+/// Whether a name has the form of a hardware counter: `SQ_WAVES`, `TCC_HIT[3]`, `TCP_TOTAL_READ_sum`.
+pub(crate) fn is_counter(name: &str) -> bool {
+    let base = split_instance(name).0;
+    let base = ["_sum", "_avr", "_max", "_min"].iter().find_map(|s| base.strip_suffix(s)).unwrap_or(base);
+    let upper = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit();
+    base.split_once('_').is_some_and(|(block, rest)| {
+        block.len() >= 2
+            && block.as_bytes()[0].is_ascii_uppercase()
+            && block.bytes().all(upper)
+            && !rest.is_empty()
+            && rest.bytes().all(|b| upper(b) || b == b'_')
+    })
+}
+
+/// `TCC_HIT[3]` to `TCC_HIT` and 3.
+pub(crate) fn split_instance(name: &str) -> (&str, Option<u32>) {
+    name.strip_suffix(']')
+        .and_then(|n| n.split_once('['))
+        .and_then(|(base, i)| Some((base, Some(i.parse().ok()?))))
+        .unwrap_or((name, None))
+}
+
+/// Facts of the machine: the name used here, then other spellings.
+pub(crate) const MACHINE: &[(&str, &[&str])] = &[
+    ("workload_name", &[]),
+    ("command", &[]),
+    ("timestamp", &["date"]),
+    ("hostname", &["host_name"]),
+    ("cpu_model", &["host_cpu"]),
+    ("linux_distro", &["host_distro"]),
+    ("linux_kernel_version", &["host_kernel"]),
+    ("rocm_version", &["host_rocmver"]),
+    ("gpu_model", &["name"]),
+    ("gpu_arch", &["gpu_soc"]),
+    ("gpu_l1", &["L1"]),
+    ("gpu_l2", &["L2"]),
+    ("cu_per_gpu", &["numCU"]),
+    ("simd_per_cu", &["numSIMD"]),
+    ("se_per_gpu", &["numSE"]),
+    ("wave_size", &["waveSize"]),
+    ("workgroup_max_size", &["maxWorkgroupSize"]),
+    ("max_waves_per_cu", &["maxWavesPerCU"]),
+    ("max_sclk", &["sclk"]),
+    ("max_mclk", &["mclk"]),
+    ("cur_sclk", &[]),
+    ("cur_mclk", &[]),
+    ("total_l2_chan", &["L2Banks"]),
+    ("lds_banks_per_cu", &["LDSBanks"]),
+    ("sqc_per_gpu", &["numSQC"]),
+    ("pipes_per_gpu", &["numPipes"]),
+    ("hbm_bw", &["hbmBW"]),
+    ("num_xcd", &[]),
+    ("num_hbm_channels", &[]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_of_every_generation_meet() {
+        for (header, name) in [
+            ("KernelName", "Kernel_Name"),
+            ("Kernel_Name", "Kernel_Name"),
+            ("gpu-id", "GPU_ID"),
+            ("grd", "Grid_Size"),
+            ("wgr", "Workgroup_Size"),
+            ("scr", "Scratch_Per_Workitem"),
+            ("BeginNs", "Start_Timestamp"),
+            ("VGPR_Count", "Arch_VGPR"),
+            ("wave_size", "Wave_Size"),
+            ("TCC_HIT[3]", "TCC_HIT[3]"),
+        ] {
+            assert_eq!(plain(header), name);
+        }
+    }
+
+    #[test]
+    fn counters_are_told_from_bookkeeping() {
+        for (name, counter, bookkeeping) in [
+            ("SQ_WAVES", true, false),
+            ("TCP_TOTAL_READ_sum", true, false),
+            ("TCC_EA0_RDREQ[127]", true, false),
+            ("TCP_GATE_EN1_sum", true, false),
+            ("wave_size_3", false, true),
+            ("Wave_Size_12", false, true),
+            ("obj_18", false, true),
+            ("queue-id", false, true),
+            ("XCC_Index", false, true),
+            ("Correlation_ID_2", false, true),
+            ("GPUBusy", false, false),
+            ("SGPR", false, false),
+        ] {
+            assert_eq!(is_counter(name), counter, "{name}");
+            assert_eq!(is_bookkeeping(name), bookkeeping, "{name}");
+        }
+    }
+}

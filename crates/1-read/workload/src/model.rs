@@ -1,0 +1,289 @@
+//! The workload: what every generation of recording becomes.
+//!
+//! The one idea to keep in mind: everything is a column over the same dispatches in the same order. A counter that
+//! was read in another run of the application has already been brought into that order.
+
+use crate::problem::Problem;
+use crate::values::Values;
+use std::collections::{BTreeMap, HashMap};
+
+/// Which kind of recording a workload was read from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Generation {
+    /// A folder with a wide `pmc_perf.csv`, one column per counter, with Omniperf 1.x header names.
+    Omniperf1,
+    /// The same with the header names of Omniperf 2.x and rocprof-compute.
+    Wide,
+    /// A folder with a long `pmc_perf.csv`, one row per dispatch and counter.
+    Long,
+    /// `*_counter_collection.csv` and `*_kernel_trace.csv` of rocprofv3.
+    Rocprofv3,
+    /// `results.csv` of rocprof.
+    Rocprof1,
+    /// A rocpd SQLite database.
+    Rocpd,
+}
+
+impl Generation {
+    /// As said to a user.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Omniperf1 => "Omniperf 1.x folder",
+            Self::Wide => "rocprof-compute folder, wide",
+            Self::Long => "rocprof-compute folder, long (rocpd)",
+            Self::Rocprofv3 => "rocprofv3 CSV",
+            Self::Rocprof1 => "rocprof CSV",
+            Self::Rocpd => "rocpd database",
+        }
+    }
+}
+
+/// The machine a recording was made on, as far as the recording says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Machine {
+    /// Facts under the names of the newest `sysinfo.csv`: `gpu_arch`, `cu_per_gpu`, `max_sclk`, ….
+    pub facts: BTreeMap<String, String>,
+}
+
+impl Machine {
+    /// A fact as text; blank and `NA` are no facts.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.facts.get(name).map(String::as_str).filter(|v| !matches!(v.trim(), "" | "NA" | "N/A" | "nan"))
+    }
+
+    /// A fact as number.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.text(name)?.trim().parse::<f64>().ok().filter(|v| v.is_finite())
+    }
+
+    /// The GPU target, without feature suffixes.
+    pub fn target(&self) -> Option<&str> {
+        self.text("gpu_arch").map(|t| t.split(':').next().unwrap_or(t).trim())
+    }
+}
+
+/// The dispatches, one column per property.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Dispatches {
+    /// ID as recorded.
+    pub id: Vec<u64>,
+    /// Kernel, an index into [`Workload::kernels`].
+    pub kernel: Vec<u32>,
+    /// GPU as recorded.
+    pub gpu: Vec<u32>,
+    /// Start, ns since the profiler's epoch.
+    pub start: Vec<Option<i64>>,
+    /// End.
+    pub end: Vec<Option<i64>>,
+    /// Work items.
+    pub grid: Values,
+    /// Work items per workgroup.
+    pub workgroup: Values,
+    /// LDS bytes per workgroup.
+    pub lds: Values,
+    /// Scratch bytes per work item.
+    pub scratch: Values,
+    /// Architectural VGPRs.
+    pub arch_vgpr: Values,
+    /// Accumulation VGPRs.
+    pub accum_vgpr: Values,
+    /// SGPRs.
+    pub sgpr: Values,
+}
+
+impl Dispatches {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.id.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.id.is_empty()
+    }
+
+    /// Time a dispatch took in ns; `None` when not recorded, zero or negative.
+    pub fn duration(&self, row: usize) -> Option<f64> {
+        let (start, end) = (self.start.get(row).copied()??, self.end.get(row).copied()??);
+        let d = end.checked_sub(start)?;
+        (d > 0).then_some(d as f64)
+    }
+}
+
+/// One recorded counter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counter {
+    /// Name as recorded, without instance: `TCC_HIT`, `TCC_HIT_sum`, `SQ_LEVEL_WAVES_ACCUM`.
+    pub name: String,
+    /// Which instance of the block, counted over all XCDs, XCD-major.
+    pub instance: Option<u32>,
+    /// Level counter in whose run it was read, for a counter of a companion file: `SQ_IFETCH_LEVEL`. Such a counter
+    /// is also in the main run mostly, with another value.
+    pub run: Option<String>,
+    /// Number of the application run it was read in, where the recording says.
+    pub pass: Option<u16>,
+    /// File it was read from, an index into [`Workload::sources`].
+    pub source: u16,
+    /// Value per dispatch.
+    pub values: Values,
+}
+
+/// The counters of a workload.
+#[derive(Clone, Debug, Default)]
+pub struct Counters {
+    list: Vec<Counter>,
+    index: HashMap<(Option<String>, String, Option<u32>), usize>,
+    instances: HashMap<String, Vec<usize>>,
+}
+
+impl PartialEq for Counters {
+    fn eq(&self, other: &Self) -> bool {
+        self.list == other.list
+    }
+}
+
+impl Counters {
+    /// All, in the order recorded.
+    pub fn iter(&self) -> std::slice::Iter<'_, Counter> {
+        self.list.iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// A counter of the main run by its recorded name.
+    pub fn get(&self, name: &str) -> Option<&Counter> {
+        self.index.get(&(None, name.to_string(), None)).map(|i| &self.list[*i])
+    }
+
+    /// A counter as read in the run of a level counter.
+    pub fn get_in(&self, run: &str, name: &str) -> Option<&Counter> {
+        self.index.get(&(Some(run.to_string()), name.to_string(), None)).map(|i| &self.list[*i])
+    }
+
+    /// The instances of a counter, by instance number.
+    pub fn instances(&self, name: &str) -> Vec<&Counter> {
+        let mut list: Vec<&Counter> =
+            self.instances.get(name).map_or_else(Vec::new, |v| v.iter().map(|i| &self.list[*i]).collect());
+        list.sort_by_key(|c| c.instance);
+        list
+    }
+
+    /// One instance.
+    pub fn instance(&self, name: &str, instance: u32) -> Option<&Counter> {
+        self.index.get(&(None, name.to_string(), Some(instance))).map(|i| &self.list[*i])
+    }
+
+    /// Adds a counter; one of the same name, instance and run replaces nothing and is refused.
+    pub fn add(&mut self, counter: Counter) -> bool {
+        let key = (counter.run.clone(), counter.name.clone(), counter.instance);
+        if self.index.contains_key(&key) {
+            return false;
+        }
+        self.index.insert(key, self.list.len());
+        if counter.instance.is_some() && counter.run.is_none() {
+            self.instances.entry(counter.name.clone()).or_default().push(self.list.len());
+        }
+        self.list.push(counter);
+        true
+    }
+
+    pub(crate) fn into_list(self) -> Vec<Counter> {
+        self.list
+    }
+
+    pub(crate) fn set_pass(&mut self, name: &str, instance: Option<u32>, pass: u16) {
+        if let Some(i) = self.index.get(&(None, name.to_string(), instance)) {
+            self.list[*i].pass = Some(pass);
+        }
+    }
+}
+
+/// A further column that is neither a counter nor known otherwise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extra {
+    /// Header.
+    pub name: String,
+    /// Numbers, where the column holds numbers.
+    pub values: Values,
+}
+
+/// Measured ceilings of one device, from `roofline.csv`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ceilings {
+    /// Device number.
+    pub device: u32,
+    /// Values by header: `HBMBw` in GB/s, `FP32Flops` in GFLOP/s, and their `Low` and `High`.
+    pub values: BTreeMap<String, f64>,
+}
+
+/// A recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// What it was read from.
+    pub generation: Generation,
+    /// Machine facts.
+    pub machine: Machine,
+    /// Kernel names as recorded.
+    pub kernels: Vec<String>,
+    /// Dispatches.
+    pub dispatches: Dispatches,
+    /// Counters.
+    pub counters: Counters,
+    /// Other columns.
+    pub extras: Vec<Extra>,
+    /// Measured ceilings, one per device.
+    pub ceilings: Vec<Ceilings>,
+    /// The profiler's settings, lists joined with spaces.
+    pub settings: BTreeMap<String, String>,
+    /// Files read.
+    pub sources: Vec<String>,
+    /// What was wrong with them.
+    pub problems: Vec<Problem>,
+}
+
+impl Workload {
+    /// Kernel name of a dispatch.
+    pub fn kernel_of(&self, row: usize) -> &str {
+        self.dispatches.kernel.get(row).and_then(|k| self.kernels.get(*k as usize)).map_or("", String::as_str)
+    }
+}
+
+/// A kernel name without what profilers add: ` [clone .kd]`, ` (.kd)`, `.kd`.
+pub fn plain_kernel_name(name: &str) -> &str {
+    [" [clone .kd]", " (.kd)", ".kd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name).trim_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernel_names_lose_the_profilers_marks() {
+        for (name, plain) in [
+            ("copy(double*) [clone .kd]", "copy(double*)"),
+            ("copy(double*) (.kd)", "copy(double*)"),
+            ("fill.kd", "fill"),
+            ("fill", "fill"),
+        ] {
+            assert_eq!(plain_kernel_name(name), plain);
+        }
+    }
+
+    #[test]
+    fn blank_machine_facts_are_no_facts() {
+        let mut m = Machine::default();
+        for (k, v) in [("a", "NA"), ("b", ""), ("c", "1700"), ("gpu_arch", "gfx90a:sramecc+")] {
+            m.facts.insert(k.into(), v.into());
+        }
+        assert_eq!((m.number("a"), m.number("b"), m.number("c")), (None, None, Some(1700.0)));
+        assert_eq!(m.target(), Some("gfx90a"));
+    }
+}

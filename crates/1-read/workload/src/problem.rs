@@ -1,0 +1,202 @@
+//! What was wrong with a recording, where, and what follows from it.
+//!
+//! The one idea to keep in mind: a defect costs only what stands on it. Readers report it here and go on;
+//! [`Error`] is left for input from which nothing can be had.
+
+use std::collections::HashMap;
+use std::fmt;
+
+/// Whether a problem makes the recording less than what it claims to be.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Severity {
+    /// The recording is usable as it is; some values cannot be computed or need care.
+    Warning,
+    /// Part of the input was unreadable and is left out; a command should end with exit code 1.
+    Error,
+}
+
+/// One problem of the input.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Problem {
+    /// How bad.
+    pub severity: Severity,
+    /// File it is in, relative to the folder.
+    pub file: String,
+    /// First line it is on, 1-based.
+    pub line: Option<u64>,
+    /// Column it is in.
+    pub column: Option<String>,
+    /// Rows (or cells) concerned; 0 when it is not about rows.
+    pub rows: u64,
+    /// What is the case.
+    pub message: String,
+    /// What follows for the values, or what to do.
+    pub consequence: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        if let Some(column) = &self.column {
+            write!(f, ", column `{column}`")?;
+        }
+        write!(f, ": {}", self.message)?;
+        if self.rows > 1 {
+            write!(f, " ({} rows)", self.rows)?;
+        }
+        if !self.consequence.is_empty() {
+            write!(f, "; {}", self.consequence)?;
+        }
+        Ok(())
+    }
+}
+
+/// Nothing can be read.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Error {
+    /// the folder is empty
+    #[error(
+        "the folder holds no files\nhint: give the folder that holds `pmc_perf.csv`, a rocprofv3 output folder or a rocpd database"
+    )]
+    EmptyFolder,
+    /// no known recording
+    #[error(
+        "no recording found among {files} files ({some})\nhint: expected `pmc_perf.csv`, `*_counter_collection.csv`, `results.csv` or a rocpd `.db`"
+    )]
+    NoRecording {
+        /// How many files there are.
+        files: usize,
+        /// Some of their names.
+        some: String,
+    },
+    /// the file has no rows
+    #[error(
+        "`{file}` holds a header and no dispatches\nhint: the profiler was interrupted or no kernel matched its filter; record again"
+    )]
+    HeaderOnly {
+        /// File.
+        file: String,
+    },
+    /// the file is empty
+    #[error("`{file}` is empty\nhint: the profiler was interrupted; record again")]
+    EmptyFile {
+        /// File.
+        file: String,
+    },
+    /// a needed column is absent
+    #[error("`{file}`:1: no column `{column}`\nhint: {hint}")]
+    NoColumn {
+        /// File.
+        file: String,
+        /// Column.
+        column: String,
+        /// What to do.
+        hint: String,
+    },
+    /// too many columns
+    #[error("`{file}`:1: {columns} columns; at most {limit} are read")]
+    TooManyColumns {
+        /// File.
+        file: String,
+        /// Columns found.
+        columns: usize,
+        /// Limit.
+        limit: usize,
+    },
+    /// a quoted field does not end
+    #[error("`{file}`:{line}: a quoted field does not end\nhint: the file is cut off or is not CSV")]
+    OpenQuote {
+        /// File.
+        file: String,
+        /// Line.
+        line: u64,
+    },
+    /// a file could not be had from the caller
+    #[error("`{file}`: {reason}")]
+    Unreadable {
+        /// File.
+        file: String,
+        /// Why.
+        reason: String,
+    },
+    /// gzip data is damaged or too large
+    #[error("`{file}`: cannot be unpacked: {reason}")]
+    Gzip {
+        /// File.
+        file: String,
+        /// Why.
+        reason: String,
+    },
+    /// the database is no recording
+    #[error("`{file}`: {reason}\nhint: {hint}")]
+    Database {
+        /// File.
+        file: String,
+        /// What is wrong.
+        reason: String,
+        /// What to do.
+        hint: String,
+    },
+}
+
+/// Problems met so far, equal ones counted together.
+#[derive(Debug, Default)]
+pub(crate) struct Problems {
+    pub(crate) list: Vec<Problem>,
+    seen: HashMap<(String, Option<String>, String), usize>,
+}
+
+/// Problems listed; what comes after them is only counted with its like.
+const LISTED: usize = 1000;
+
+impl Problems {
+    /// Adds a problem; one with the same file, column and message as an earlier one only raises its count.
+    pub(crate) fn add(&mut self, problem: Problem) {
+        let kind = problem.message.clone();
+        self.add_kind(&kind, problem);
+    }
+
+    /// Adds a problem that counts with others of its kind, whatever their messages show as an example.
+    pub(crate) fn add_kind(&mut self, kind: &str, problem: Problem) {
+        let key = (problem.file.clone(), problem.column.clone(), kind.to_string());
+        if let Some(at) = self.seen.get(&key) {
+            self.list[*at].rows += problem.rows;
+        } else if self.list.len() < LISTED {
+            self.seen.insert(key, self.list.len());
+            self.list.push(problem);
+        }
+    }
+
+    pub(crate) fn warn(
+        &mut self,
+        file: &str,
+        rows: u64,
+        message: impl Into<String>,
+        consequence: impl Into<String>,
+    ) {
+        self.add(Problem {
+            severity: Severity::Warning,
+            file: file.to_string(),
+            line: None,
+            column: None,
+            rows,
+            message: message.into(),
+            consequence: consequence.into(),
+        });
+    }
+
+    pub(crate) fn error(&mut self, file: &str, message: impl Into<String>, consequence: impl Into<String>) {
+        self.add(Problem {
+            severity: Severity::Error,
+            file: file.to_string(),
+            line: None,
+            column: None,
+            rows: 0,
+            message: message.into(),
+            consequence: consequence.into(),
+        });
+    }
+}

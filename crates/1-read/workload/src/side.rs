@@ -1,0 +1,238 @@
+//! The small files beside the counters: machine, measured ceilings, settings, pass lists.
+//!
+//! The one idea to keep in mind: none of them is needed; what they would have said is then missing with a reason.
+
+use crate::dispatch_columns::launches;
+use crate::folder::Files;
+use crate::headers;
+use crate::join;
+use crate::model::{Ceilings, Counters, Dispatches, Machine};
+use crate::problem::Problems;
+use crate::table::{self, Want};
+use std::collections::BTreeMap;
+
+/// Reads a side file; an unreadable one is a problem, not the end.
+pub(crate) fn try_bytes<'a>(
+    files: &Files<'a>,
+    name: &str,
+    problems: &mut Problems,
+) -> Option<std::borrow::Cow<'a, [u8]>> {
+    if !files.has(name) {
+        return None;
+    }
+    match files.bytes(name) {
+        Ok(b) => Some(b),
+        Err(e) => {
+            problems.error(name, first_line(&e.to_string()), "the file is left out");
+            None
+        }
+    }
+}
+
+pub(crate) fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or("")
+}
+
+fn texts(file: &str, bytes: &[u8], problems: &mut Problems) -> Option<table::Table> {
+    match table::read(file, bytes, &|h| h.to_string(), &|_, _| Want::Text, problems) {
+        Ok(t) => Some(t),
+        Err(e) => {
+            problems.error(file, first_line(&e.to_string()), "the file is left out");
+            None
+        }
+    }
+}
+
+/// `sysinfo.csv`: one row of facts.
+pub(crate) fn machine(files: &Files<'_>, problems: &mut Problems) -> Machine {
+    let file = "sysinfo.csv";
+    let mut machine = Machine::default();
+    let Some(bytes) = try_bytes(files, file, problems) else {
+        if !files.has(file) {
+            problems.warn(
+                file,
+                0,
+                "the file is absent",
+                "peaks and everything else that needs the GPU's size or clock are n/a; name the GPU to fill them in",
+            );
+        }
+        return machine;
+    };
+    let Some(table) = texts(file, &bytes, problems) else { return machine };
+    if table.rows == 0 {
+        problems.error(file, "the file holds no row", "the machine is not known");
+        return machine;
+    }
+    if table.rows > 1 {
+        problems.warn(
+            file,
+            table.rows as u64,
+            "the file describes more than one machine",
+            "the first is used",
+        );
+    }
+    for name in &table.names {
+        let value = table.text(name).map_or("", |t| t.get(0)).trim();
+        let plain = headers::MACHINE
+            .iter()
+            .find(|(n, other)| n == name || other.contains(&name.as_str()))
+            .map_or(name.as_str(), |(n, _)| *n);
+        machine.facts.entry(plain.to_string()).or_insert_with(|| value.to_string());
+    }
+    machine
+}
+
+/// `roofline.csv`: one row of ceilings per device.
+pub(crate) fn ceilings(files: &Files<'_>, problems: &mut Problems) -> Vec<Ceilings> {
+    let file = "roofline.csv";
+    let Some(bytes) = try_bytes(files, file, problems) else { return Vec::new() };
+    let table = match table::read(file, &bytes, &|h| h.to_string(), &|_, _| Want::Number, problems) {
+        Ok(t) => t,
+        Err(e) => {
+            problems.error(file, first_line(&e.to_string()), "ceilings are taken from data sheets");
+            return Vec::new();
+        }
+    };
+    (0..table.rows)
+        .map(|row| {
+            let mut c = Ceilings { device: row as u32, values: BTreeMap::new() };
+            for name in &table.names {
+                let Some(v) = table.number(name).and_then(|v| v.get(row)) else { continue };
+                if name == "device" {
+                    c.device = v.max(0.0) as u32;
+                } else {
+                    c.values.insert(name.clone(), v);
+                }
+            }
+            c
+        })
+        .collect()
+}
+
+/// `profiling_config.yaml`: the profiler writes plain `key: value` lines and lists of plain items; nothing else of
+/// YAML is read.
+pub(crate) fn settings(files: &Files<'_>, problems: &mut Problems) -> BTreeMap<String, String> {
+    let mut out: BTreeMap<String, String> = BTreeMap::new();
+    let Some(bytes) = try_bytes(files, "profiling_config.yaml", problems) else { return out };
+    let text = String::from_utf8_lossy(&bytes);
+    let mut key = String::new();
+    for line in text.lines() {
+        let item = line.trim_start();
+        if let Some(item) = item.strip_prefix("- ") {
+            if let Some(list) = out.get_mut(&key) {
+                if !list.is_empty() {
+                    list.push(' ');
+                }
+                list.push_str(unquoted(item));
+            }
+        } else if !line.starts_with([' ', '#'])
+            && let Some((k, v)) = line.split_once(':')
+        {
+            key = k.trim().to_string();
+            let v = match unquoted(v) {
+                "null" | "{}" | "[]" => "",
+                v => v,
+            };
+            out.insert(key.clone(), v.to_string());
+        }
+    }
+    out
+}
+
+fn unquoted(text: &str) -> &str {
+    let t = text.trim();
+    t.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')).unwrap_or(t)
+}
+
+/// `perfmon/pmc_perf_N.txt`: which counters were read together.
+pub(crate) fn passes(files: &Files<'_>, counters: &mut Counters, problems: &mut Problems) {
+    let names: Vec<String> = files
+        .names()
+        .filter(|n| n.starts_with("perfmon/") && n.ends_with(".txt"))
+        .map(str::to_string)
+        .collect();
+    for name in names {
+        let stem = name.trim_start_matches("perfmon/").trim_end_matches(".txt");
+        let Some(pass) = stem.strip_prefix("pmc_perf_").and_then(|n| n.parse::<u16>().ok()) else { continue };
+        let Some(bytes) = try_bytes(files, &name, problems) else { continue };
+        for line in String::from_utf8_lossy(&bytes).lines() {
+            let Some(list) = line.trim().strip_prefix("pmc:") else { continue };
+            for counter in list.split_whitespace() {
+                let (base, instance) = headers::split_instance(counter);
+                counters.set_pass(base, instance, pass);
+            }
+        }
+    }
+}
+
+/// Time stamps from a file of their own, where the counters' file has none.
+pub(crate) fn times(
+    file: &str,
+    bytes: &[u8],
+    d: &mut Dispatches,
+    kernels: &[String],
+    problems: &mut Problems,
+) {
+    let mut table =
+        match table::read(file, bytes, &headers::plain, &crate::dispatch_columns::choose, problems) {
+            Ok(t) => t,
+            Err(e) => {
+                problems.error(file, first_line(&e.to_string()), "durations are not known");
+                return;
+            }
+        };
+    multiply_sizes(&mut table);
+    let Ok((other, names)) = crate::dispatch_columns::take(file, &mut table, problems) else {
+        problems.error(file, "no column `Kernel_Name`", "durations are not known");
+        return;
+    };
+    let met = join::join(&launches(d, kernels), &launches(&other, &names));
+    report(file, &met, "durations are not known for dispatches without partner", problems);
+    for (row, from) in met.rows.iter().enumerate() {
+        if let Some(from) = from {
+            d.start[row] = other.start[*from as usize];
+            d.end[row] = other.end[*from as usize];
+        }
+    }
+}
+
+/// Kernel traces give sizes per dimension; elsewhere their product is one column.
+pub(crate) fn multiply_sizes(table: &mut table::Table) {
+    for (name, parts) in [
+        ("Grid_Size", ["Grid_Size_X", "Grid_Size_Y", "Grid_Size_Z"]),
+        ("Workgroup_Size", ["Workgroup_Size_X", "Workgroup_Size_Y", "Workgroup_Size_Z"]),
+    ] {
+        if table.position(name).is_some() {
+            continue;
+        }
+        let columns: Vec<_> = parts.iter().filter_map(|p| table.number(p)).collect();
+        if columns.len() != parts.len() {
+            continue;
+        }
+        let product = (0..table.rows)
+            .map(|row| columns.iter().try_fold(1.0, |p, c| c.get(row).map(|v| p * v)))
+            .collect();
+        table.names.push(name.to_string());
+        table.columns.push(table::Cells::Number(product));
+    }
+}
+
+/// Reports dispatches that met no partner in another run.
+pub(crate) fn report(file: &str, met: &join::Match, consequence: &str, problems: &mut Problems) {
+    if met.alone > 0 {
+        problems.warn(
+            file,
+            met.alone,
+            format!("{} of {} dispatches have no partner here", met.alone, met.rows.len()),
+            consequence,
+        );
+    }
+    if met.left_over > 0 {
+        problems.warn(
+            file,
+            met.left_over,
+            format!("{} dispatches here have no partner among the counters", met.left_over),
+            "they are left out",
+        );
+    }
+}

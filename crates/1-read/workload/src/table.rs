@@ -1,0 +1,553 @@
+//! CSV to columns in one pass over the bytes.
+//!
+//! The one idea to keep in mind: the type of a column is decided before its rows are read, so each field is parsed
+//! straight from the file into its column; no row and no field is ever copied.
+
+use crate::problem::{Error, Problem, Problems, Severity};
+use crate::values::Values;
+use std::collections::HashMap;
+
+/// Columns a file may have.
+pub(crate) const MAX_COLUMNS: usize = 65_536;
+
+/// What to make of a column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Want {
+    /// Not needed.
+    Skip,
+    /// Numbers.
+    Number,
+    /// Whole numbers that need all 64 bits: time stamps.
+    Time,
+    /// Text.
+    Text,
+}
+
+/// Texts of a column, each different one stored once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Texts {
+    pub(crate) distinct: Vec<String>,
+    pub(crate) cells: Vec<u32>,
+    lookup: HashMap<Vec<u8>, u32>,
+}
+
+impl Texts {
+    pub(crate) fn get(&self, row: usize) -> &str {
+        self.cells.get(row).and_then(|c| self.distinct.get(*c as usize)).map_or("", String::as_str)
+    }
+    fn push(&mut self, field: &[u8]) {
+        // Neighbouring rows mostly repeat: try the last cell before the map.
+        if let Some(last) = self.cells.last()
+            && self.distinct[*last as usize].as_bytes() == field
+        {
+            self.cells.push(*last);
+            return;
+        }
+        let id = if let Some(id) = self.lookup.get(field) {
+            *id
+        } else {
+            let id = self.distinct.len() as u32;
+            self.distinct.push(String::from_utf8_lossy(field).into_owned());
+            self.lookup.insert(field.to_vec(), id);
+            id
+        };
+        self.cells.push(id);
+    }
+}
+
+/// Cells of one column.
+#[derive(Clone, Debug)]
+pub(crate) enum Cells {
+    Skipped,
+    Number(Values),
+    Time(Vec<Option<i64>>),
+    Text(Texts),
+}
+
+/// One file's columns.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) names: Vec<String>,
+    pub(crate) columns: Vec<Cells>,
+    pub(crate) rows: usize,
+}
+
+impl Table {
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|n| n == name)
+    }
+    pub(crate) fn text(&self, name: &str) -> Option<&Texts> {
+        match self.columns.get(self.position(name)?) {
+            Some(Cells::Text(t)) => Some(t),
+            _ => None,
+        }
+    }
+    pub(crate) fn number(&self, name: &str) -> Option<&Values> {
+        match self.columns.get(self.position(name)?) {
+            Some(Cells::Number(v)) => Some(v),
+            _ => None,
+        }
+    }
+    pub(crate) fn time(&self, name: &str) -> Option<&[Option<i64>]> {
+        match self.columns.get(self.position(name)?) {
+            Some(Cells::Time(v)) => Some(v),
+            _ => None,
+        }
+    }
+    /// Takes a number column out, leaving it skipped.
+    pub(crate) fn take_number(&mut self, position: usize) -> Option<Values> {
+        match self.columns.get_mut(position) {
+            Some(c @ Cells::Number(_)) => match std::mem::replace(c, Cells::Skipped) {
+                Cells::Number(v) => Some(v),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// Reads a file. `rename` gives each header its own name (old generations differ); `choose` says what to make of a
+/// column, given its name and the first row's field.
+pub(crate) fn read(
+    file: &str,
+    bytes: &[u8],
+    rename: &dyn Fn(&str) -> String,
+    choose: &dyn Fn(&str, &[u8]) -> Want,
+    problems: &mut Problems,
+) -> Result<Table, Error> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut scan = Scan { file, bytes, at: 0, line: 1 };
+    scan.skip_blank_lines();
+    if scan.done() {
+        return Err(Error::EmptyFile { file: file.to_string() });
+    }
+    let header: Vec<Vec<u8>> = scan.row(MAX_COLUMNS)?;
+    if header.len() > MAX_COLUMNS {
+        return Err(Error::TooManyColumns {
+            file: file.to_string(),
+            columns: header.len(),
+            limit: MAX_COLUMNS,
+        });
+    }
+    let names: Vec<String> = header.iter().map(|h| rename(String::from_utf8_lossy(h).trim())).collect();
+    scan.skip_blank_lines();
+    let start = (scan.at, scan.line);
+    let first = if scan.done() { Vec::new() } else { scan.row(MAX_COLUMNS)? };
+    let first_len = (scan.at - start.0).max(1);
+    (scan.at, scan.line) = start;
+    // No more rows than this can follow, as every row is at least as long as its separators.
+    let expected = if first.is_empty() {
+        0
+    } else {
+        let shortest = names.len().max(1);
+        ((bytes.len() - scan.at) / first_len + 1).min((bytes.len() - scan.at) / shortest + 1)
+    };
+
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let mut columns = Vec::with_capacity(names.len());
+    for (i, name) in names.iter().enumerate() {
+        if seen.insert(name.as_str(), i).is_some() && !name.is_empty() {
+            problems.add(Problem {
+                severity: Severity::Warning,
+                file: file.to_string(),
+                line: Some(1),
+                column: Some(name.clone()),
+                rows: 0,
+                message: "the column stands twice".to_string(),
+                consequence: "the first is read".to_string(),
+            });
+            columns.push(Cells::Skipped);
+            continue;
+        }
+        columns.push(match choose(name, first.get(i).map_or(&[][..], Vec::as_slice)) {
+            Want::Skip => Cells::Skipped,
+            Want::Number => Cells::Number(Values::new()),
+            Want::Time => Cells::Time(Vec::new()),
+            Want::Text => Cells::Text(Texts::default()),
+        });
+    }
+    let mut table = Table { names, columns, rows: 0 };
+    scan.rows(&mut table, expected, problems)?;
+    for c in &mut table.columns {
+        match c {
+            Cells::Number(v) => v.shrink(),
+            Cells::Text(t) => t.lookup = HashMap::new(),
+            Cells::Skipped | Cells::Time(_) => {}
+        }
+    }
+    Ok(table)
+}
+
+struct Scan<'a> {
+    file: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    line: u64,
+}
+
+/// What ended a field.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Comma,
+    Line,
+}
+
+impl<'a> Scan<'a> {
+    fn done(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
+    fn skip_blank_lines(&mut self) {
+        while let Some(b) = self.bytes.get(self.at) {
+            match b {
+                b'\n' => {
+                    self.line += 1;
+                    self.at += 1;
+                }
+                b'\r' => self.at += 1,
+                _ => break,
+            }
+        }
+    }
+
+    /// Fields of the next row, at most a few more than `limit`.
+    fn row(&mut self, limit: usize) -> Result<Vec<Vec<u8>>, Error> {
+        let mut out = Vec::new();
+        let mut spare = Vec::new();
+        loop {
+            let (range, quoted, end) = self.field()?;
+            if out.len() <= limit {
+                out.push(content(self.bytes, range, quoted, &mut spare).to_vec());
+            }
+            if end == End::Line {
+                return Ok(out);
+            }
+        }
+    }
+
+    /// The next field: its bytes without quotes, and what ended it. The position moves past the end.
+    #[inline]
+    fn field(&mut self) -> Result<((usize, usize), bool, End), Error> {
+        if self.bytes.get(self.at) == Some(&b'"') {
+            return self.quoted();
+        }
+        let rest = &self.bytes[self.at..];
+        let n = memchr::memchr2(b',', b'\n', rest).unwrap_or(rest.len());
+        let start = self.at;
+        let mut stop = start + n;
+        self.at = stop + 1;
+        let end = if rest.get(n) == Some(&b',') {
+            End::Comma
+        } else {
+            self.line += 1;
+            if stop > start && self.bytes[stop - 1] == b'\r' {
+                stop -= 1;
+            }
+            End::Line
+        };
+        Ok(((start, stop), false, end))
+    }
+
+    /// A field in quotes. Text between the closing quote and the separator is passed over.
+    fn quoted(&mut self) -> Result<((usize, usize), bool, End), Error> {
+        let line = self.line;
+        let start = self.at + 1;
+        let mut at = start;
+        let mut doubled = false;
+        loop {
+            let Some(n) = memchr::memchr2(b'"', b'\n', &self.bytes[at.min(self.bytes.len())..]) else {
+                return Err(Error::OpenQuote { file: self.file.to_string(), line });
+            };
+            at += n;
+            if self.bytes[at] == b'\n' {
+                self.line += 1;
+                at += 1;
+            } else if self.bytes.get(at + 1) == Some(&b'"') {
+                doubled = true;
+                at += 2;
+            } else {
+                break;
+            }
+        }
+        let range = (start, at);
+        let rest = &self.bytes[at + 1..];
+        let n = memchr::memchr2(b',', b'\n', rest).unwrap_or(rest.len());
+        self.at = at + 2 + n;
+        let end = if rest.get(n) == Some(&b',') {
+            End::Comma
+        } else {
+            self.line += 1;
+            End::Line
+        };
+        Ok((range, doubled, end))
+    }
+
+    fn rows(&mut self, table: &mut Table, expected: usize, problems: &mut Problems) -> Result<(), Error> {
+        let width = table.columns.len();
+        let mut spare = Vec::new();
+        loop {
+            self.skip_blank_lines();
+            if self.done() {
+                return Ok(());
+            }
+            let line = self.line;
+            let mut fields = 0;
+            loop {
+                if fields < width {
+                    match &mut table.columns[fields] {
+                        Cells::Number(values) => {
+                            // Digits up to a comma are nearly every field there is.
+                            if let Some((v, stop)) = whole(self.bytes, self.at) {
+                                values.push_small(v, expected);
+                                self.at = stop + 1;
+                                fields += 1;
+                                continue;
+                            }
+                            let (range, doubled, end) = self.field()?;
+                            let field = content(self.bytes, range, doubled, &mut spare);
+                            match number(field) {
+                                Ok(v) => values.push(v, expected),
+                                Err(()) => {
+                                    values.push(None, expected);
+                                    let name = &table.names[fields];
+                                    problems.add_kind("number", not_a_number(self.file, line, name, field));
+                                }
+                            }
+                            fields += 1;
+                            if end == End::Line {
+                                break;
+                            }
+                            continue;
+                        }
+                        cells => {
+                            let (range, doubled, end) = self.field()?;
+                            let field = content(self.bytes, range, doubled, &mut spare);
+                            match cells {
+                                Cells::Text(texts) => texts.push(field),
+                                Cells::Time(times) => match time(field) {
+                                    Ok(t) => times.push(t),
+                                    Err(()) => {
+                                        times.push(None);
+                                        let name = &table.names[fields];
+                                        problems
+                                            .add_kind("number", not_a_number(self.file, line, name, field));
+                                    }
+                                },
+                                Cells::Number(_) | Cells::Skipped => {}
+                            }
+                            fields += 1;
+                            if end == End::Line {
+                                break;
+                            }
+                        }
+                    }
+                } else {
+                    fields += 1;
+                    if self.field()?.2 == End::Line {
+                        break;
+                    }
+                }
+            }
+            if fields == width {
+                table.rows += 1;
+                continue;
+            }
+            for c in &mut table.columns {
+                match c {
+                    Cells::Number(v) => v.truncate(table.rows),
+                    Cells::Text(t) => t.cells.truncate(table.rows),
+                    Cells::Time(t) => t.truncate(table.rows),
+                    Cells::Skipped => {}
+                }
+            }
+            let few = fields < width;
+            problems.add(Problem {
+                severity: Severity::Error,
+                file: self.file.to_string(),
+                line: Some(line),
+                column: few.then(|| table.names[fields].clone()),
+                rows: 1,
+                message: if few {
+                    format!("the row ends after {fields} of {width} fields")
+                } else {
+                    format!("the row has more than {width} fields")
+                },
+                consequence: "the row is left out; record again if the file was cut off".to_string(),
+            });
+        }
+    }
+}
+
+fn not_a_number(file: &str, line: u64, column: &str, field: &[u8]) -> Problem {
+    let shown: String = String::from_utf8_lossy(&field[..field.len().min(40)]).into_owned();
+    Problem {
+        severity: Severity::Error,
+        file: file.to_string(),
+        line: Some(line),
+        column: Some(column.to_string()),
+        rows: 1,
+        message: format!("`{shown}` is not a number"),
+        consequence: "the cell counts as not recorded".to_string(),
+    }
+}
+
+/// The bytes of a field; doubled quotes are undone into `spare`.
+fn content<'b>(bytes: &'b [u8], range: (usize, usize), doubled: bool, spare: &'b mut Vec<u8>) -> &'b [u8] {
+    let raw = &bytes[range.0.min(bytes.len())..range.1.min(bytes.len())];
+    if !doubled {
+        return raw;
+    }
+    spare.clear();
+    let mut skip = false;
+    for b in raw {
+        if *b == b'"' && !skip {
+            skip = true;
+            continue;
+        }
+        skip = false;
+        spare.push(*b);
+    }
+    spare
+}
+
+/// At most nine digits followed by a comma, and where the comma stands. `.0` may follow the digits.
+#[inline]
+fn whole(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
+    let mut v: u32 = 0;
+    let mut i = at;
+    loop {
+        let b = *bytes.get(i)?;
+        let d = b.wrapping_sub(b'0');
+        if d > 9 {
+            if i == at {
+                return None;
+            }
+            return match b {
+                b',' => Some((v, i)),
+                b'.' if bytes.get(i + 1) == Some(&b'0') && bytes.get(i + 2) == Some(&b',') => {
+                    Some((v, i + 2))
+                }
+                _ => None,
+            };
+        }
+        if i - at == 9 {
+            return None;
+        }
+        v = v * 10 + u32::from(d);
+        i += 1;
+    }
+}
+
+/// A number as profilers and spreadsheets write it; blank and `nan` are cells that were not recorded.
+pub(crate) fn number(field: &[u8]) -> Result<Option<f64>, ()> {
+    let text = std::str::from_utf8(field).map_err(|_| ())?.trim();
+    match text {
+        "" | "nan" | "NaN" | "NA" | "N/A" | "None" | "null" | "inf" | "-inf" => Ok(None),
+        _ if text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b)) => {
+            text.parse::<f64>().map(Some).map_err(|_| ())
+        }
+        _ => Err(()),
+    }
+}
+
+fn time(field: &[u8]) -> Result<Option<i64>, ()> {
+    if let Ok(text) = std::str::from_utf8(field)
+        && let Ok(t) = text.trim().parse::<i64>()
+    {
+        return Ok(Some(t));
+    }
+    Ok(number(field)?.filter(|v| v.abs() < 9.2e18).map(|v| v.round() as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str) -> (Result<Table, Error>, Vec<String>) {
+        let mut problems = Problems::default();
+        let choose = |name: &str, _: &[u8]| match name.as_bytes().first() {
+            Some(b'n') => Want::Number,
+            Some(b't') => Want::Text,
+            Some(b's') => Want::Time,
+            _ => Want::Skip,
+        };
+        let t = read("f.csv", text.as_bytes(), &|n| n.to_string(), &choose, &mut problems);
+        (t, problems.list.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn fields_become_cells() {
+        // text, column n, column t, time stamps
+        type Case = (&'static str, &'static [Option<f64>], &'static [&'static str], &'static [Option<i64>]);
+        let cases: [Case; 7] = [
+            ("n,t,s\n1,a,5\n2,b,6\n", &[Some(1.0), Some(2.0)], &["a", "b"], &[Some(5), Some(6)]),
+            ("n,t,s\r\n1.0,a,5\r\n2.5,b,6", &[Some(1.0), Some(2.5)], &["a", "b"], &[Some(5), Some(6)]),
+            (
+                "\u{feff}n,t,s\n\n7,\"a,\"\"b\"\"\nc\",8.1097E+14\n\n",
+                &[Some(7.0)],
+                &["a,\"b\"\nc"],
+                &[Some(810_970_000_000_000)],
+            ),
+            (
+                "\"n\",\"t\",\"s\"\n\"12\",x,\"13386742234691895\"\n",
+                &[Some(12.0)],
+                &["x"],
+                &[Some(13_386_742_234_691_895)],
+            ),
+            ("n,t,s\n,,\n nan,é,\n", &[None, None], &["", "é"], &[None, None]),
+            (
+                "n,t,s\n4294967295,a,1\n4294967294,a,1\n12345678901,a,-3\n",
+                &[Some(4294967295.0), Some(4294967294.0), Some(12345678901.0)],
+                &["a", "a", "a"],
+                &[Some(1), Some(1), Some(-3)],
+            ),
+            ("n,t,s\n", &[], &[], &[]),
+        ];
+        for (text, n, t, s) in cases {
+            let (table, problems) = load(text);
+            let table = table.unwrap();
+            assert_eq!(problems, Vec::<String>::new(), "{text}");
+            assert_eq!(table.number("n").unwrap().iter().collect::<Vec<_>>(), n, "{text}");
+            let texts = table.text("t").unwrap();
+            assert_eq!((0..table.rows).map(|r| texts.get(r)).collect::<Vec<_>>(), t, "{text}");
+            assert_eq!(table.time("s").unwrap(), s, "{text}");
+        }
+    }
+
+    #[test]
+    fn bad_rows_are_named_and_the_rest_goes_on() {
+        let (table, problems) = load("n,t,s\n1,a,1\n2,b\n3,c,3,4\nx,d,y\n5,e,5\n6,f");
+        let table = table.unwrap();
+        assert_eq!(table.number("n").unwrap().iter().collect::<Vec<_>>(), [Some(1.0), None, Some(5.0)]);
+        assert_eq!(
+            problems,
+            [
+                "f.csv:3, column `s`: the row ends after 2 of 3 fields (2 rows); the row is left out; record again if the file was cut off",
+                "f.csv:4: the row has more than 3 fields; the row is left out; record again if the file was cut off",
+                "f.csv:5, column `n`: `x` is not a number; the cell counts as not recorded",
+                "f.csv:5, column `s`: `y` is not a number; the cell counts as not recorded",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_a_table_is_an_error() {
+        let wide = "n,".repeat(MAX_COLUMNS + 1);
+        for (text, want) in [
+            ("", "`f.csv` is empty"),
+            ("\n\r\n", "`f.csv` is empty"),
+            ("n,t\n1,\"abc", "`f.csv`:2: a quoted field does not end"),
+            (wide.as_str(), "`f.csv`:1: 65537 columns; at most 65536 are read"),
+        ] {
+            let error = load(text).0.unwrap_err().to_string();
+            assert!(error.starts_with(want), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_column_that_stands_twice_is_read_once() {
+        let (table, problems) = load("n,n,t\n1,2,a\n");
+        assert_eq!(table.unwrap().number("n").unwrap().get(0), Some(1.0));
+        assert_eq!(problems, ["f.csv:1, column `n`: the column stands twice; the first is read"]);
+    }
+}

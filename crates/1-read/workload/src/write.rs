@@ -1,0 +1,137 @@
+//! A workload written as the folder that rocprof-compute 3.x reads.
+//!
+//! The one idea to keep in mind: level counters go back into companion files of their own, because the vendor's tool
+//! looks for them there; reading the written folder gives the same workload again.
+
+use crate::model::{Counter, Workload};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// The files of the folder, by name.
+pub fn write(w: &Workload) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let runs: BTreeSet<String> = w
+        .counters
+        .iter()
+        .filter_map(|c| c.run.clone().or_else(|| c.name.strip_suffix("_ACCUM").map(str::to_string)))
+        .collect();
+    let main: Vec<&Counter> =
+        w.counters.iter().filter(|c| c.run.is_none() && !c.name.ends_with("_ACCUM")).collect();
+    files.insert("pmc_perf.csv".to_string(), table(w, &main, "", true));
+    files.insert("timestamps.csv".to_string(), table(w, &[], "", false));
+    for run in &runs {
+        let accumulated = format!("{run}_ACCUM");
+        let columns: Vec<&Counter> = w
+            .counters
+            .iter()
+            .filter(|c| c.run.as_deref() == Some(run) || (c.run.is_none() && c.name == accumulated))
+            .collect();
+        files.insert(format!("{run}.csv"), table(w, &columns, &accumulated, false));
+    }
+    if !w.machine.facts.is_empty() {
+        let row = |cells: Vec<&String>| cells.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(",");
+        let facts = &w.machine.facts;
+        let text = format!("{}\n{}\n", row(facts.keys().collect()), row(facts.values().collect()));
+        files.insert("sysinfo.csv".to_string(), text.into_bytes());
+    }
+    if !w.ceilings.is_empty() {
+        files.insert("roofline.csv".to_string(), ceilings(w));
+    }
+    if !w.settings.is_empty() {
+        let mut text = String::new();
+        for (k, v) in &w.settings {
+            let _ = writeln!(text, "{k}: {}", if v.is_empty() { "null" } else { v });
+        }
+        files.insert("profiling_config.yaml".to_string(), text.into_bytes());
+    }
+    files
+}
+
+fn ceilings(w: &Workload) -> Vec<u8> {
+    let names: BTreeSet<&String> = w.ceilings.iter().flat_map(|c| c.values.keys()).collect();
+    let mut text = "device".to_string();
+    for n in &names {
+        let _ = write!(text, ",{}", quoted(n));
+    }
+    text.push('\n');
+    for c in &w.ceilings {
+        let _ = write!(text, "{}", c.device);
+        for n in &names {
+            text.push(',');
+            if let Some(v) = c.values.get(*n) {
+                let _ = write!(text, "{v}");
+            }
+        }
+        text.push('\n');
+    }
+    text.into_bytes()
+}
+
+fn table(w: &Workload, counters: &[&Counter], accumulated: &str, extras: bool) -> Vec<u8> {
+    let d = &w.dispatches;
+    let sizes = [
+        ("Grid_Size", &d.grid),
+        ("Workgroup_Size", &d.workgroup),
+        ("LDS_Per_Workgroup", &d.lds),
+        ("Scratch_Per_Workitem", &d.scratch),
+        ("Arch_VGPR", &d.arch_vgpr),
+        ("Accum_VGPR", &d.accum_vgpr),
+        ("SGPR", &d.sgpr),
+    ];
+    let mut out = String::from("Dispatch_ID,GPU_ID");
+    for (name, _) in &sizes {
+        let _ = write!(out, ",{name}");
+    }
+    out.push_str(",Kernel_Name,Start_Timestamp,End_Timestamp");
+    for c in counters {
+        let name = if c.name == accumulated { "SQ_ACCUM_PREV_HIRES" } else { &c.name };
+        match c.instance {
+            Some(i) => {
+                let _ = write!(out, ",{name}[{i}]");
+            }
+            None => {
+                let _ = write!(out, ",{name}");
+            }
+        }
+    }
+    let extras: &[_] = if extras { &w.extras } else { &[] };
+    for e in extras {
+        let _ = write!(out, ",{}", quoted(&e.name));
+    }
+    out.push('\n');
+    let cell = |out: &mut String, v: Option<f64>| {
+        out.push(',');
+        if let Some(v) = v {
+            let _ = write!(out, "{v}");
+        }
+    };
+    for row in 0..d.len() {
+        let _ = write!(out, "{},{}", d.id[row], d.gpu.get(row).copied().unwrap_or(0));
+        for (_, v) in &sizes {
+            cell(&mut out, v.get(row));
+        }
+        let _ = write!(out, ",{}", quoted(w.kernel_of(row)));
+        for t in [&d.start, &d.end] {
+            out.push(',');
+            if let Some(Some(t)) = t.get(row) {
+                let _ = write!(out, "{t}");
+            }
+        }
+        for c in counters {
+            cell(&mut out, c.values.get(row));
+        }
+        for e in extras {
+            cell(&mut out, e.values.get(row));
+        }
+        out.push('\n');
+    }
+    out.into_bytes()
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_string()
+    }
+}

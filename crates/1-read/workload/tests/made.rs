@@ -1,0 +1,232 @@
+//! Recordings made here: rocpd databases, rocprof's `results.csv`, and everything that can be wrong with a folder.
+
+use std::collections::BTreeMap;
+use workload::{Generation, Options, Workload, read};
+
+fn folder(files: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {
+    files.iter().map(|(n, t)| ((*n).to_string(), t.as_bytes().to_vec())).collect()
+}
+
+fn load(files: &[(&str, &str)]) -> Result<Workload, String> {
+    read(&folder(files), &Options::default()).map_err(|e| e.to_string())
+}
+
+/// Problems apart from those about files this test does not write.
+fn problems(w: &Workload) -> Vec<String> {
+    w.problems.iter().map(ToString::to_string).filter(|p| !p.contains("the file is absent")).collect()
+}
+
+fn database(sql: &str) -> BTreeMap<String, Vec<u8>> {
+    let db = rusqlite::Connection::open_in_memory().unwrap();
+    db.execute_batch(sql).unwrap();
+    let bytes = db.serialize("main").unwrap().to_vec();
+    BTreeMap::from([("results.db".to_string(), bytes)])
+}
+
+const VIEWS: &str = "
+    CREATE TABLE rocpd_info_agent (type TEXT, name TEXT);
+    INSERT INTO rocpd_info_agent VALUES ('CPU', 'x86'), ('GPU', 'gfx942');
+    CREATE TABLE d (dispatch_id INTEGER, agent_abs_index INTEGER, kernel_name TEXT, start BIGINT, \"end\" BIGINT,
+        grid_size_x INTEGER, grid_size_y INTEGER, grid_size_z INTEGER, workgroup_size INTEGER, lds_block_size INTEGER,
+        vgpr_count INTEGER, counter_name TEXT, value REAL);
+    INSERT INTO d VALUES (1, 4, 'copy', 13386742234691895, 13386742234700548, 64, 2, 1, 64, 0, 8, 'SQ_WAVES', 2),
+        (1, 4, 'copy', 13386742234691895, 13386742234700548, 64, 2, 1, 64, 0, 8, 'TCC_HIT[3]', 1.5),
+        (2, 4, 'copy', 13386742234800000, 13386742234800010, 64, 2, 1, 64, 0, 8, 'SQ_WAVES', 3);
+    CREATE VIEW counters_collection AS SELECT * FROM d;";
+
+#[test]
+fn rocpd_database() {
+    let w = read(&database(VIEWS), &Options::default()).unwrap();
+    assert_eq!(w.generation, Generation::Rocpd);
+    assert_eq!(w.kernels, ["copy"]);
+    assert_eq!(w.dispatches.len(), 2);
+    assert_eq!(w.dispatches.duration(0), Some(8653.0));
+    assert_eq!(w.dispatches.grid.get(0), Some(128.0));
+    assert_eq!(w.counters.get("SQ_WAVES").unwrap().values.iter().collect::<Vec<_>>(), [Some(2.0), Some(3.0)]);
+    assert_eq!(
+        w.counters.instance("TCC_HIT", 3).unwrap().values.iter().collect::<Vec<_>>(),
+        [Some(1.5), None]
+    );
+    assert_eq!(w.machine.target(), Some("gfx942"));
+    assert_eq!(problems(&w), Vec::<String>::new());
+}
+
+#[test]
+fn databases_that_are_no_recording() {
+    let cases = [
+        (
+            "CREATE TABLE t (x)",
+            "`results.db`: the database has neither view `counters_collection` nor `kernels`",
+        ),
+        (
+            "CREATE VIEW counters_collection AS SELECT * FROM gone; CREATE TABLE t (x)",
+            "`results.db`: no such table: main.gone",
+        ),
+        (
+            "CREATE TABLE d (kernel_name TEXT, value REAL); CREATE VIEW counters_collection AS SELECT * FROM d",
+            "`results.db` holds a header and no dispatches",
+        ),
+    ];
+    for (sql, want) in cases {
+        let error = read(&database(sql), &Options::default()).unwrap_err().to_string();
+        assert!(error.starts_with(want), "{error}");
+    }
+    // Cut off anywhere, it is an error or a smaller recording, never a crash.
+    let whole = database(VIEWS).remove("results.db").unwrap();
+    for n in (16..whole.len()).step_by(511) {
+        let _ = read(&BTreeMap::from([("r.db".to_string(), whole[..n].to_vec())]), &Options::default());
+    }
+}
+
+#[test]
+fn rocprof_results_of_several_runs() {
+    let header = "\"Index\",\"KernelName\",\"gpu-id\",\"grd\",\"wgr\",\"lds\",\"scr\",\"arch_vgpr\",\"accum_vgpr\",\"sgpr\",\"sig\",\"obj\"";
+    let first = format!(
+        "{header},SQ_WAVES,DispatchNs,BeginNs,EndNs,CompleteNs\n0,\"a, b\",0,128,64,0,0,8,4,16,0x0,0x1,2,1,10,30,40\n1,\"c\",0,64,64,0,0,8,4,16,0x0,0x1,1,1,50,60,70\n"
+    );
+    let second = format!(
+        "{header},SQ_WAVES,SQ_INSTS,DispatchNs,BeginNs,EndNs,CompleteNs\n5,\"c\",0,64,64,0,0,8,4,16,0x0,0x1,9,100,1,10,31,40\n6,\"a, b\",0,128,64,0,0,8,4,16,0x0,0x1,9,200,1,50,60,70\n"
+    );
+    let w = load(&[("results_0.csv", &first), ("results_1.csv", &second)]).unwrap();
+    assert_eq!(w.generation, Generation::Rocprof1);
+    assert_eq!(w.kernels, ["a, b", "c"]);
+    assert_eq!(w.dispatches.duration(0), Some(20.0));
+    assert_eq!(
+        w.counters.get("SQ_INSTS").unwrap().values.iter().collect::<Vec<_>>(),
+        [Some(200.0), Some(100.0)]
+    );
+    assert_eq!(w.counters.get("SQ_WAVES").unwrap().values.get(0), Some(2.0));
+    assert_eq!(problems(&w), Vec::<String>::new());
+}
+
+#[test]
+fn folders_from_which_nothing_can_be_had() {
+    let cases: &[(&[(&str, &str)], &str)] = &[
+        (&[], "the folder holds no files"),
+        (
+            &[("notes.txt", "x"), ("sysinfo.csv", "a\n1\n")],
+            "no recording found among 2 files (notes.txt, sysinfo.csv)",
+        ),
+        (&[("pmc_perf.csv", "")], "`pmc_perf.csv` is empty"),
+        (
+            &[("pmc_perf.csv", "Dispatch_ID,Kernel_Name,SQ_WAVES\n")],
+            "`pmc_perf.csv` holds a header and no dispatches",
+        ),
+        (
+            &[("pmc_perf.csv", "Dispatch_ID,Kernel_Name,Counter_Name,Counter_Value\n")],
+            "`pmc_perf.csv` holds a header",
+        ),
+        (&[("pmc_perf.csv", "Dispatch_ID,SQ_WAVES\n0,1\n")], "`pmc_perf.csv`:1: no column `Kernel_Name`"),
+        (
+            &[("x_counter_collection.csv", "\"Kernel_Name\",\"Counter_Name\"\n")],
+            "`x_counter_collection.csv` holds a header",
+        ),
+    ];
+    for (files, want) in cases {
+        let error = load(files).unwrap_err();
+        assert!(error.starts_with(want), "{error}");
+        assert!(error.contains("hint: "), "{error}");
+    }
+}
+
+#[test]
+fn defects_are_named_once_and_cost_only_what_stands_on_them() {
+    let head =
+        "Dispatch_ID,GPU_ID,Kernel_Name,Grid_Size,Workgroup_Size,Start_Timestamp,End_Timestamp,SQ_WAVES";
+    // rows, problems, waves that remain
+    type Case = (&'static str, &'static [&'static str], &'static [Option<f64>]);
+    let cases: &[Case] = &[
+        ("0,0,k,64,64,5,9,1\r\n1,0,k,64,64,10,12,2\r\n", &[], &[Some(1.0), Some(2.0)]),
+        (
+            "0,0,k,64,64,5,9,1\n1,0,k,64\n2,0,k,64,64,5,9,3\n",
+            &[
+                "pmc_perf.csv:3, column `Workgroup_Size`: the row ends after 4 of 8 fields; the row is left out; record again if the file was cut off",
+            ],
+            &[Some(1.0), Some(3.0)],
+        ),
+        (
+            "0,0,k,64,64,5,9,many\n1,0,k,64,64,5,9,2\n",
+            &["pmc_perf.csv:2, column `SQ_WAVES`: `many` is not a number; the cell counts as not recorded"],
+            &[None, Some(2.0)],
+        ),
+        (
+            "7,0,k,64,64,5,9,1\n7,0,k,64,64,5,9,1\n",
+            &[
+                "pmc_perf.csv, column `Dispatch_ID`: dispatch IDs stand more than once; every row counts as a dispatch of its own; selecting such an ID selects all of its rows",
+            ],
+            &[Some(1.0), Some(1.0)],
+        ),
+        (
+            "0,0,k,64,64,5,9,1\n1,3,k,64,64,5,9,1\n",
+            &[
+                "pmc_perf.csv: dispatches of 2 GPUs (0, 3) (2 rows); they are taken together unless one is chosen",
+            ],
+            &[Some(1.0), Some(1.0)],
+        ),
+        (
+            "0,0,k,64,64,5,5,1\n1,0,k,64,64,,9,1\n",
+            &[
+                "pmc_perf.csv: 1 of 2 dispatches have no start or end time; their durations and rates are n/a",
+                "pmc_perf.csv: 1 of 2 dispatches end when they start; rates per second and durations are n/a for them; all else does not depend on time",
+            ],
+            &[Some(1.0), Some(1.0)],
+        ),
+    ];
+    for (rows, want, waves) in cases {
+        let w = load(&[("pmc_perf.csv", &format!("\u{feff}{head}\n{rows}"))]).unwrap();
+        assert_eq!(problems(&w), *want, "{rows}");
+        assert_eq!(w.counters.get("SQ_WAVES").unwrap().values.iter().collect::<Vec<_>>(), *waves, "{rows}");
+    }
+}
+
+#[test]
+fn companions_that_do_not_fit_are_counted() {
+    let main = "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_IFETCH\n0,a,1,2,10\n1,a,3,4,20\n2,b,5,6,30\n";
+    let level = "Dispatch_ID,Kernel_Name,SQ_IFETCH,SQ_ACCUM_PREV_HIRES\n9,b,33,300\n10,a,11,100\n11,c,1,1\n";
+    let w = load(&[("pmc_perf.csv", main), ("SQ_IFETCH_LEVEL.csv", level), ("SQ_LEVEL_WAVES.csv", "x\n")])
+        .unwrap();
+    let accumulated: Vec<_> = w.counters.get("SQ_IFETCH_LEVEL_ACCUM").unwrap().values.iter().collect();
+    assert_eq!(accumulated, [Some(100.0), None, Some(300.0)]);
+    let own: Vec<_> = w.counters.get_in("SQ_IFETCH_LEVEL", "SQ_IFETCH").unwrap().values.iter().collect();
+    assert_eq!(own, [Some(11.0), None, Some(33.0)]);
+    assert_eq!(
+        problems(&w),
+        [
+            "SQ_IFETCH_LEVEL.csv: 1 of 3 dispatches have no partner here; what needs this run is n/a for them",
+            "SQ_IFETCH_LEVEL.csv: 1 dispatches here have no partner among the counters; they are left out",
+            "SQ_LEVEL_WAVES.csv: `SQ_LEVEL_WAVES.csv`:1: no column `Kernel_Name`; the file is left out",
+        ]
+    );
+    let absent: Vec<String> =
+        w.problems.iter().map(ToString::to_string).filter(|p| p.contains("SQ_INST_LEVEL_LDS")).collect();
+    assert_eq!(absent, ["SQ_INST_LEVEL_LDS.csv: the file is absent; LDS latency is n/a"]);
+}
+
+#[test]
+fn ten_thousand_columns_and_columns_nobody_knows() {
+    let mut header = "Dispatch_ID,Kernel_Name,MyRatio,note".to_string();
+    let mut row = "0,k,0.5,hello".to_string();
+    for i in 0..10_000 {
+        header.push_str(&format!(",SQ_MADE_UP_{i}"));
+        row.push_str(&format!(",{i}"));
+    }
+    let w = load(&[("pmc_perf.csv", &format!("{header}\n{row}\n"))]).unwrap();
+    assert_eq!(w.counters.len(), 10_000);
+    assert_eq!(w.counters.get("SQ_MADE_UP_9999").unwrap().values.get(0), Some(9999.0));
+    assert_eq!(w.extras.len(), 1);
+    assert_eq!((w.extras[0].name.as_str(), w.extras[0].values.get(0)), ("MyRatio", Some(0.5)));
+}
+
+#[test]
+fn long_rows_join_over_runs_whatever_their_ids() {
+    let text = "Dispatch_ID,GPU_ID,Kernel_Name,Grid_Size,Workgroup_Size,Start_Timestamp,End_Timestamp,Counter_Name,Counter_Value\n\
+        1,0,a,64,64,10,20,SQ_WAVES,1\n2,0,b,64,64,30,40,SQ_WAVES,2\n\
+        1,0,b,64,64,110,120,SQ_INSTS,20\n2,0,a,64,64,130,140,SQ_INSTS,10\n1,0,b,64,64,110,120,SQ_WAVES,99\n";
+    let w = load(&[("pmc_perf.csv", text)]).unwrap();
+    assert_eq!(w.dispatches.len(), 2);
+    assert_eq!(
+        w.counters.get("SQ_INSTS").unwrap().values.iter().collect::<Vec<_>>(),
+        [Some(10.0), Some(20.0)]
+    );
+    assert_eq!(w.counters.get("SQ_WAVES").unwrap().values.iter().collect::<Vec<_>>(), [Some(1.0), Some(2.0)]);
+}

@@ -1,2 +1,81 @@
-//! Development tasks.
-fn main() {}
+//! Development tasks: `cargo xtask TASK`.
+//!
+//! The one idea to keep in mind: what a person calls and what CI calls is the same task; a task is one row of
+//! [`TASKS`] and one module.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tasks read the workspace, start programs and print"
+)]
+
+mod bench;
+mod codegen;
+mod layers;
+mod run;
+mod rust_source;
+mod setup;
+mod test;
+
+use anyhow::{Result, bail};
+use std::process::ExitCode;
+
+struct Task {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<()>,
+}
+
+const TASKS: &[Task] = &[
+    Task {
+        name: "setup",
+        about: "install the LLVM tools the tests compare with; `--print` shows the command, `--real` adds big inputs",
+        run: setup::run,
+    },
+    Task {
+        name: "test",
+        about: "setup where possible, then format, lints, layers, generated files and all tests",
+        run: test::run,
+    },
+    Task { name: "layers", about: "check the invariants of ARCHITECTURE.md", run: layers::run },
+    Task {
+        name: "codegen",
+        about: "write the generated files; `--check` fails when one is not as it would be written",
+        run: codegen::run,
+    },
+    Task { name: "bench", about: "run benchmarks: all, or those named; prints ratios", run: bench::run },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Result<()> {
+    let Some((name, rest)) = arguments.split_first() else {
+        print!("{}", usage());
+        return Ok(());
+    };
+    if ["help", "--help", "-h"].contains(&name.as_str()) {
+        print!("{}", usage());
+        return Ok(());
+    }
+    match TASKS.iter().find(|task| task.name == name) {
+        Some(task) => (task.run)(rest),
+        None => bail!("no task `{name}`\n{}", usage()),
+    }
+}
+
+fn usage() -> String {
+    let mut text = String::from("cargo xtask TASK [OPTION…]\n\n");
+    for task in TASKS {
+        text += &format!("  {:<8} {}\n", task.name, task.about);
+    }
+    text
+}

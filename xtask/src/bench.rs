@@ -1,0 +1,80 @@
+//! Benchmarks: measured numbers beside what is asked of them.
+//!
+//! The one idea to keep in mind: a benchmark is one row of [`BENCHMARKS`]; it returns lines, and a line that
+//! has a bound says whether it is kept. Inputs that are not there are said to be skipped.
+
+mod cold_start;
+mod facts;
+
+use anyhow::{Context, Result, bail};
+use std::time::{Duration, Instant};
+
+/// One measured number.
+pub(crate) struct Line {
+    pub(crate) what: String,
+    pub(crate) value: String,
+    /// What is asked and whether it is kept.
+    pub(crate) asked: Option<(String, bool)>,
+}
+
+struct Benchmark {
+    name: &'static str,
+    about: &'static str,
+    run: fn() -> Result<Vec<Line>>,
+}
+
+const BENCHMARKS: &[Benchmark] = &[
+    Benchmark { name: "facts", about: "reading the data file of one GPU target", run: facts::run },
+    Benchmark { name: "cold", about: "`rockhound inspect` of one small code object", run: cold_start::run },
+];
+
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    if arguments.iter().any(|argument| argument == "--list") {
+        for benchmark in BENCHMARKS {
+            println!("{:<8} {}", benchmark.name, benchmark.about);
+        }
+        return Ok(());
+    }
+    for argument in arguments {
+        if !BENCHMARKS.iter().any(|benchmark| benchmark.name == argument) {
+            bail!("no benchmark `{argument}`; `cargo xtask bench --list` names them");
+        }
+    }
+    let chosen = |benchmark: &&Benchmark| arguments.is_empty() || arguments.iter().any(|it| it == benchmark.name);
+    let mut missed = Vec::new();
+    for benchmark in BENCHMARKS.iter().filter(chosen) {
+        println!("{}: {}", benchmark.name, benchmark.about);
+        for line in (benchmark.run)().with_context(|| format!("benchmark `{}`", benchmark.name))? {
+            let asked = match &line.asked {
+                Some((asked, true)) => format!("  (asked: {asked}; kept)"),
+                Some((asked, false)) => format!("  (asked: {asked}; MISSED)"),
+                None => String::new(),
+            };
+            println!("  {:<48} {:>16}{asked}", line.what, line.value);
+            if line.asked.is_some_and(|(_, kept)| !kept) {
+                missed.push(line.what);
+            }
+        }
+    }
+    if !missed.is_empty() {
+        bail!("not kept: {}", missed.join(", "));
+    }
+    Ok(())
+}
+
+/// Median time of `runs` calls.
+pub(crate) fn median(runs: usize, mut call: impl FnMut() -> Result<()>) -> Result<Duration> {
+    let mut times = Vec::with_capacity(runs);
+    for _ in 0..runs {
+        let start = Instant::now();
+        call()?;
+        times.push(start.elapsed());
+    }
+    times.sort();
+    times.get(runs / 2).copied().context("no runs")
+}
+
+/// Milliseconds, for people.
+pub(crate) fn millis(time: Duration) -> String {
+    format!("{:.3} ms", time.as_secs_f64() * 1e3)
+}

@@ -1,0 +1,31 @@
+//! Reading one target's facts, which every `inspect` does once.
+//!
+//! The one idea to keep in mind: a target is parsed once per process, so each measurement is a new process.
+
+use super::{Line, median, millis};
+use crate::run::root;
+use anyhow::{Context, Result, ensure};
+use std::process::Command;
+use std::time::Duration;
+
+const ASKED: Duration = Duration::from_millis(1);
+
+pub(crate) fn run() -> Result<Vec<Line>> {
+    let mut build = Command::new("cargo");
+    build.args(["build", "--quiet", "--release", "-p", "rockhound-arch", "--example", "parse"]);
+    ensure!(build.current_dir(root()).status()?.success(), "cannot build the example");
+    let program = super::cold_start::release_folder()?.join("examples/parse");
+    let mut inside = Vec::new();
+    median(15, || {
+        let output = Command::new(&program).output().with_context(|| program.display().to_string())?;
+        inside.push(String::from_utf8(output.stdout)?.trim().parse::<u64>()?);
+        Ok(())
+    })?;
+    inside.sort_unstable();
+    let time = Duration::from_nanos(inside[inside.len() / 2]);
+    Ok(vec![Line {
+        what: "facts of one target, first use".to_owned(),
+        value: millis(time),
+        asked: Some((format!("under {}", millis(ASKED)), time < ASKED)),
+    }])
+}

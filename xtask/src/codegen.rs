@@ -1,0 +1,71 @@
+//! Writes the generated files, or checks that they are as they would be written.
+//!
+//! The one idea to keep in mind: a generated file is wholly generated and committed. A generator is one row
+//! of [`GENERATORS`]; it returns contents and touches no file.
+
+mod gpu_pages;
+mod rule_pages;
+
+use crate::run::{below_root, files, root};
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Contents by path below the workspace's folder.
+pub(crate) type Outputs = BTreeMap<PathBuf, String>;
+
+struct Generator {
+    name: &'static str,
+    /// Folders that hold nothing but this generator's files; what else is found there is stale.
+    owns: &'static [&'static str],
+    generate: fn() -> Result<Outputs>,
+}
+
+const GENERATORS: &[Generator] = &[
+    Generator { name: "rule pages", owns: &["docs/rules"], generate: rule_pages::generate },
+    Generator { name: "GPU pages", owns: &["docs/gpus"], generate: gpu_pages::generate },
+];
+
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let check = match arguments {
+        [] => false,
+        [option] if option == "--check" => true,
+        other => bail!("`codegen` takes only `--check`, found `{}`", other.join(" ")),
+    };
+    let mut differing = Vec::new();
+    for generator in GENERATORS {
+        let outputs = (generator.generate)().with_context(|| format!("generator of {}", generator.name))?;
+        for (path, content) in &outputs {
+            let full = root().join(path);
+            let old = std::fs::read_to_string(&full).ok();
+            if old.as_deref() == Some(content) {
+                continue;
+            }
+            differing.push(path.display().to_string());
+            if !check {
+                std::fs::create_dir_all(full.parent().expect("a file has a folder"))?;
+                std::fs::write(&full, content).with_context(|| format!("cannot write {}", full.display()))?;
+            }
+        }
+        for folder in generator.owns.iter().map(|folder| root().join(folder)).filter(|folder| folder.is_dir()) {
+            for path in files(&folder, |_| true)? {
+                let name = below_root(&path);
+                if !outputs.contains_key(&PathBuf::from(&name)) {
+                    if !check {
+                        std::fs::remove_file(&path)?;
+                    }
+                    differing.push(format!("{name} (stale)"));
+                }
+            }
+        }
+    }
+    if check && !differing.is_empty() {
+        bail!(
+            "not as generated:\n  {}\nhint: run `cargo xtask codegen` and commit the result",
+            differing.join("\n  ")
+        );
+    }
+
+    println!("codegen: {} generators, {} files changed", GENERATORS.len(), differing.len());
+    Ok(())
+}

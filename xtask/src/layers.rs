@@ -1,0 +1,24 @@
+//! Checks the invariants that ARCHITECTURE.md states as absences.
+//!
+//! The one idea to keep in mind: a check returns lines that say where and what; the task prints all of them
+//! and fails when there is one.
+
+mod manifests;
+mod sources;
+
+use anyhow::{Result, bail};
+
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    if let Some(argument) = arguments.first() {
+        bail!("`layers` takes no argument, found `{argument}`");
+    }
+    let workspace = manifests::Workspace::read()?;
+    let mut faults = workspace.arrows();
+    faults.extend(workspace.lints());
+    faults.extend(sources::check(&workspace)?);
+    if !faults.is_empty() {
+        bail!("{} broken invariants\n  {}", faults.len(), faults.join("\n  "));
+    }
+    println!("layers: {} crates keep the invariants", workspace.crates.len());
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! What sources must not hold: IO below the edge, GPU names outside their places, too many lines, and
+//! dependencies that nothing uses.
+//!
+//! The one idea to keep in mind: tests may do all of this, so only code outside tests is looked at.
+
+use super::manifests::{Crate, Workspace, foreign_dependencies, manifest_of};
+use crate::run::{below_root, files, root};
+use crate::rust_source::{RustSource, has_word};
+use anyhow::Result;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What layers 0 to 4 have no use for.
+const IO: &[&str] = &[
+    "std::fs", "std::env", "std::process", "std::net", "stdin", "stdout", "stderr", "print!", "println!", "eprint!",
+    "eprintln!", "unsafe",
+];
+
+/// Where names of GPU targets may stand outside tests: facts, and the choice of instruction tables.
+const GPU_NAMES_ALLOWED: &[&str] = &["crates/0-facts/arch/", "crates/1-read/isa/src/target.rs"];
+
+/// Most lines of a source file that is not generated.
+const MOST_LINES: usize = 600;
+
+pub(crate) fn check(workspace: &Workspace) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
+    let mut used = BTreeSet::new();
+    for it in &workspace.crates {
+        let mut sources = Vec::new();
+        for path in files(&it.folder, is_rust)? {
+            let name = below_root(&path);
+            let text = std::fs::read_to_string(&path)?;
+            faults.extend(too_long(&name, &text));
+            let is_test = is_test(&path);
+            let source = RustSource::parse(&text);
+            if !is_test {
+                if it.layer < 5 {
+                    faults.extend(io(&name, &source));
+                }
+                faults.extend(gpu_names(&name, &source));
+            }
+            sources.push((is_test, text, source));
+        }
+        faults.extend(unused(it, &sources));
+        used.extend(it.dependencies.iter().chain(&it.dev_dependencies).cloned());
+    }
+    let own = root().join("xtask");
+    for path in files(&own, is_rust)? {
+        faults.extend(too_long(&below_root(&path), &std::fs::read_to_string(&path)?));
+    }
+    let manifests = [std::fs::read_to_string(own.join("Cargo.toml"))?];
+    for name in foreign_dependencies(&std::fs::read_to_string(root().join("Cargo.toml"))?)? {
+        let elsewhere = manifests.iter().any(|text| text.lines().any(|line| has_word(line, &name)));
+        if !used.contains(&name) && !elsewhere {
+            faults.push(format!("Cargo.toml: no crate uses `{name}`"));
+        }
+    }
+    Ok(faults)
+}
+
+fn is_rust(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "rs")
+}
+
+fn is_test(path: &Path) -> bool {
+    let name = below_root(path);
+    name.contains("/tests/") || name.contains("/benches/") || name.contains("/examples/") || name.ends_with("/tests.rs") || name.ends_with("_tests.rs")
+}
+
+fn too_long(name: &str, text: &str) -> Option<String> {
+    let lines = text.lines().count();
+    (lines > MOST_LINES && !name.contains("/generated/"))
+        .then(|| format!("{name}: {lines} lines, over {MOST_LINES}; split it along its subject"))
+}
+
+fn io(name: &str, source: &RustSource) -> Vec<String> {
+    let lines = source.code.iter().enumerate();
+    lines
+        .flat_map(|(line, text)| {
+            IO.iter()
+                .filter(|word| has_word(text, word.trim_end_matches('!')) && text.contains(*word))
+                .map(move |word| format!("{name}:{}: `{word}` below 5-enter", line + 1))
+        })
+        .collect()
+}
+
+fn gpu_names(name: &str, source: &RustSource) -> Vec<String> {
+    if GPU_NAMES_ALLOWED.iter().any(|allowed| name.starts_with(allowed)) || name.contains("/generated/") {
+        return Vec::new();
+    }
+    let literals = source.literals.iter().filter(|(_, text)| is_gpu_name(text));
+    literals.map(|(line, text)| format!("{name}:{line}: names the GPU target `{text}`")).collect()
+}
+
+/// A literal that is a target's name or the beginning of one; prose that mentions one is none.
+fn is_gpu_name(text: &str) -> bool {
+    text.strip_prefix("gfx").is_some_and(|rest| {
+        rest.starts_with(|c: char| c.is_ascii_digit())
+            && rest.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | ':' | '+' | '_'))
+    })
+}
+
+/// Dependencies of which no source of the crate makes use.
+fn unused(it: &Crate, sources: &[(bool, String, RustSource)]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for name in &it.dependencies {
+        let identifier = name.replace('-', "_");
+        if !sources.iter().any(|(is_test, _, source)| !is_test && source.mentions(&identifier)) {
+            faults.push(format!("{}: `{name}` is not used", manifest_of(it)));
+        }
+    }
+    for name in &it.dev_dependencies {
+        let identifier = name.replace('-', "_");
+        // Unit tests are part of the text, not of the source without tests.
+        if !sources.iter().any(|(_, text, _)| text.lines().any(|line| has_word(line, &identifier))) {
+            faults.push(format!("{}: `{name}` is not used in tests", manifest_of(it)));
+        }
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn io_is_found_outside_tests_and_comments() {
+        for (text, faults) in [
+            ("use std::fs;", 1),
+            ("// std::fs", 0),
+            ("let a = \"std::fs\";", 0),
+            ("#[cfg(test)]\nmod tests {\n use std::fs;\n}", 0),
+            ("println!(\"a\");", 1),
+            ("let print = 1;", 0),
+            ("let stdouts = 1;", 0),
+        ] {
+            let found = io("a.rs", &RustSource::parse(text));
+            assert_eq!(found.len(), faults, "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn gpu_names_are_found() {
+        for (name, text, faults) in [
+            ("crates/3-judge/rules/src/a.rs", "x == \"gfx942\"", 1),
+            ("crates/3-judge/rules/src/a.rs", "starts_with(\"gfx9\")", 1),
+            ("crates/3-judge/rules/src/a.rs", "\"as on gfx942\"", 0),
+            ("crates/3-judge/rules/src/a.rs", "// \"gfx942\"", 0),
+            ("crates/0-facts/arch/src/a.rs", "\"gfx942\"", 0),
+        ] {
+            assert_eq!(gpu_names(name, &RustSource::parse(text)).len(), faults, "{name} {text}");
+        }
+    }
+
+    #[test]
+    fn length_counts_outside_generated_folders() {
+        let text = "x\n".repeat(601);
+        assert!(too_long("crates/a/src/a.rs", &text).is_some());
+        assert!(too_long("crates/a/src/generated/a.rs", &text).is_none());
+        assert!(too_long("crates/a/src/a.rs", &text[2..]).is_none());
+    }
+}

@@ -40,7 +40,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             bail!("no benchmark `{argument}`; `cargo xtask bench --list` names them");
         }
     }
-    let chosen = |benchmark: &&Benchmark| arguments.is_empty() || arguments.iter().any(|it| it == benchmark.name);
+    let chosen =
+        |benchmark: &&Benchmark| arguments.is_empty() || arguments.iter().any(|it| it == benchmark.name);
     let mut missed = Vec::new();
     for benchmark in BENCHMARKS.iter().filter(chosen) {
         println!("{}: {}", benchmark.name, benchmark.about);

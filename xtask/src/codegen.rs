@@ -47,7 +47,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
                 std::fs::write(&full, content).with_context(|| format!("cannot write {}", full.display()))?;
             }
         }
-        for folder in generator.owns.iter().map(|folder| root().join(folder)).filter(|folder| folder.is_dir()) {
+        for folder in generator.owns.iter().map(|folder| root().join(folder)).filter(|folder| folder.is_dir())
+        {
             for path in files(&folder, |_| true)? {
                 let name = below_root(&path);
                 if !outputs.contains_key(&PathBuf::from(&name)) {

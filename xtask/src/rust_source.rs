@@ -187,14 +187,16 @@ mod tests {
         ] {
             let (found, found_literals) = split(text);
             assert_eq!(found, code, "{text}");
-            let expected: Vec<(usize, String)> = literals.iter().map(|(l, t)| (*l, (*t).to_owned())).collect();
+            let expected: Vec<(usize, String)> =
+                literals.iter().map(|(l, t)| (*l, (*t).to_owned())).collect();
             assert_eq!(found_literals, expected, "{text}");
         }
     }
 
     #[test]
     fn tests_are_left_out() {
-        let source = RustSource::parse("fn a() {}\n#[cfg(test)]\nmod tests {\n fn b() { \"x\" }\n}\nfn c() {}\n");
+        let source =
+            RustSource::parse("fn a() {}\n#[cfg(test)]\nmod tests {\n fn b() { \"x\" }\n}\nfn c() {}\n");
         assert!(source.mentions("a") && source.mentions("c") && !source.mentions("b"));
         assert!(source.literals.is_empty());
         let source = RustSource::parse("#[cfg(test)]\nuse x::{a};\nfn c() {}\n");

@@ -13,7 +13,8 @@ pub(crate) const PACKAGES: &[&str] = &["clang-19", "lld-19", "llvm-19", "clang-2
 const PROGRAMS: &[&str] = &["clang-19", "ld.lld-19", "llvm-mc-19", "clang-22", "ld.lld-22", "llvm-mc-22"];
 
 /// Python packages whose libraries hold real kernels; large, so only on request.
-const REAL_WHEELS: &[&str] = &["onnxruntime-rocm==1.22.2.post3", "cupy-rocm-7-0==14.2.0", "bitsandbytes==0.50.2"];
+const REAL_WHEELS: &[&str] =
+    &["onnxruntime-rocm==1.22.2.post3", "cupy-rocm-7-0==14.2.0", "bitsandbytes==0.50.2"];
 
 /// Debian package of the largest one.
 const REAL_PACKAGES: &[&str] = &["librocsparse0"];

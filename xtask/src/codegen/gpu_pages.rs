@@ -95,7 +95,10 @@ fn page(target: &Target) -> Result<String> {
 }
 
 fn occupancy(target: &Target, text: &mut String) -> Result<()> {
-    write!(text, "\n## Occupancy\n\nMost registers or LDS for so many waves per SIMD, workgroups of four waves.\n")?;
+    write!(
+        text,
+        "\n## Occupancy\n\nMost registers or LDS for so many waves per SIMD, workgroups of four waves.\n"
+    )?;
     let asked = Resources { vgprs: 0, agprs: 0, sgprs: 0, lds_bytes: 0, waves_per_workgroup: 4 };
     write!(text, "\n| waves per SIMD | VGPRs | SGPRs | LDS bytes |\n|---|---|---|---|\n")?;
     let most = |resource, waves: u32| {

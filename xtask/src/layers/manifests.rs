@@ -56,8 +56,7 @@ impl Workspace {
 
     /// Arrows that point up, sideways without permission, or out of a crate that sees only some.
     pub(crate) fn arrows(&self) -> Vec<String> {
-        let layers: BTreeMap<&str, u32> =
-            self.crates.iter().map(|it| (it.name.as_str(), it.layer)).collect();
+        let layers: BTreeMap<&str, u32> = self.crates.iter().map(|it| (it.name.as_str(), it.layer)).collect();
         let mut faults = Vec::new();
         for from in &self.crates {
             for (kind, names) in
@@ -167,7 +166,8 @@ mod tests {
             crates: crates
                 .iter()
                 .map(|(layer, name, manifest)| {
-                    Crate::parse(layer, (*name).to_owned(), manifest, root().join("crates").join(name)).unwrap()
+                    Crate::parse(layer, (*name).to_owned(), manifest, root().join("crates").join(name))
+                        .unwrap()
                 })
                 .collect(),
             allowed: allowed_arrows(allowed),
@@ -197,13 +197,15 @@ mod tests {
     fn render_sees_only_view() {
         let manifest = "[dependencies]\nisa = { workspace = true }\nview = { workspace = true }\n";
         let found =
-            workspace(&[("4-show", "render", manifest), ("1-read", "isa", ""), ("0-facts", "view", "")], "").arrows();
+            workspace(&[("4-show", "render", manifest), ("1-read", "isa", ""), ("0-facts", "view", "")], "")
+                .arrows();
         assert_eq!(found.len(), 1, "{found:?}");
     }
 
     #[test]
     fn lints_are_inherited_below_the_edge() {
-        let crates = [("0-facts", "a", ""), ("5-enter", "b", ""), ("1-read", "c", "[lints]\nworkspace = true\n")];
+        let crates =
+            [("0-facts", "a", ""), ("5-enter", "b", ""), ("1-read", "c", "[lints]\nworkspace = true\n")];
         assert_eq!(workspace(&crates, "").lints().len(), 1);
     }
 }

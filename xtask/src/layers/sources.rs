@@ -12,8 +12,18 @@ use std::path::Path;
 
 /// What layers 0 to 4 have no use for.
 const IO: &[&str] = &[
-    "std::fs", "std::env", "std::process", "std::net", "stdin", "stdout", "stderr", "print!", "println!", "eprint!",
-    "eprintln!", "unsafe",
+    "std::fs",
+    "std::env",
+    "std::process",
+    "std::net",
+    "stdin",
+    "stdout",
+    "stderr",
+    "print!",
+    "println!",
+    "eprint!",
+    "eprintln!",
+    "unsafe",
 ];
 
 /// Where names of GPU targets may stand outside tests: facts, and the choice of instruction tables.
@@ -64,7 +74,11 @@ fn is_rust(path: &Path) -> bool {
 
 fn is_test(path: &Path) -> bool {
     let name = below_root(path);
-    name.contains("/tests/") || name.contains("/benches/") || name.contains("/examples/") || name.ends_with("/tests.rs") || name.ends_with("_tests.rs")
+    name.contains("/tests/")
+        || name.contains("/benches/")
+        || name.contains("/examples/")
+        || name.ends_with("/tests.rs")
+        || name.ends_with("_tests.rs")
 }
 
 fn too_long(name: &str, text: &str) -> Option<String> {

@@ -20,8 +20,6 @@ pub struct Target {
     pub name: &'static str,
     /// Architecture generation: `CDNA 3`.
     pub generation: String,
-    /// `EF_AMDGPU_MACH` of its code objects.
-    pub elf_machine: u8,
     /// SIMDs per compute unit.
     pub simds_per_cu: Fact<u32>,
     /// Lanes per wave.
@@ -71,12 +69,13 @@ macro_rules! targets {
     };
 }
 
-// Name: data files from the general to the particular; matrix table.
+// Name: data files from the general to the particular; matrix table. The first two of the third generation
+// differ from the one sold in nothing that stands here.
 targets!(
     "gfx908": "cdna", "gfx908"; "gfx908",
     "gfx90a": "cdna", "gfx90a"; "gfx90a",
-    "gfx940": "cdna", "gfx942", "gfx940"; "gfx942",
-    "gfx941": "cdna", "gfx942", "gfx941"; "gfx942",
+    "gfx940": "cdna", "gfx942"; "gfx942",
+    "gfx941": "cdna", "gfx942"; "gfx942",
     "gfx942": "cdna", "gfx942"; "gfx942",
     "gfx950": "cdna", "gfx950"; "gfx950",
 );
@@ -156,8 +155,6 @@ pub struct Registers {
     pub agprs_addressable: Fact<u32>,
     /// Step in which registers are allocated.
     pub vgpr_granule: Fact<u32>,
-    /// Step of `GRANULATED_WORKITEM_VGPR_COUNT` in the kernel descriptor.
-    pub vgpr_encoding_granule: Fact<u32>,
     /// Step at which AGPRs may begin in a unified file.
     pub accum_offset_granule: Known<u32>,
     /// Scalar registers per SIMD.
@@ -168,8 +165,6 @@ pub struct Registers {
     pub sgprs_reserved: Fact<u32>,
     /// Step in which scalar registers are allocated.
     pub sgpr_granule: Fact<u32>,
-    /// Step of `GRANULATED_WAVEFRONT_SGPR_COUNT` in the kernel descriptor.
-    pub sgpr_encoding_granule: Fact<u32>,
 }
 
 /// Local data share of a compute unit.

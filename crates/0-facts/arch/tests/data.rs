@@ -8,8 +8,12 @@ fn every_target_is_whole() {
     for name in Target::names() {
         let target = Target::by_name(name).unwrap();
         assert_eq!(target.name, name);
-        assert_eq!(arch::elf_processor(target.elf_machine), Some(name));
-        assert_eq!(arch::elf_machine(name), Some(target.elf_machine));
+        assert_eq!(arch::elf_machine(name).and_then(arch::elf_processor), Some(name));
+        // Registers are allocated in the steps in which descriptors count them.
+        let family = arch::DescriptorFamily::of(name).unwrap();
+        assert_eq!(family.vgpr_step(false), target.registers.vgpr_granule.value, "{name}");
+        assert_eq!(family.sgpr_step(), Some(target.registers.sgpr_granule.value), "{name}");
+        assert_eq!(family.has_accum_offset(), target.registers.unified.value, "{name}");
         assert!(!target.matrix_shapes().is_empty(), "{name}");
         seen += 1;
     }

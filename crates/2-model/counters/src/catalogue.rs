@@ -1,0 +1,331 @@
+//! The catalogue: one row per counter, in the data files of this crate.
+//!
+//! The one idea to keep in mind: a recorded name is a base name with a form. `TCC_HIT` over all channels is
+//! `TCC_HIT_sum`, one channel is `TCC_HIT[3]`, the sum over cycles of a level is `SQ_LEVEL_WAVES_ACCUM`; older GPUs
+//! spell `TCC_EA0_…` without the 0. [`Catalogue::find`] undoes all of these.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// A kind of hardware block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Name: `SQ`, `TCC`.
+    pub name: String,
+    /// Counters one instance reads at once.
+    pub limit: usize,
+    /// What there is one instance per.
+    pub per: Per,
+    /// What it is.
+    pub meaning: String,
+}
+
+/// What a block has one instance per.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Per {
+    /// XCD.
+    Xcd,
+    /// Shader engine.
+    ShaderEngine,
+    /// Compute unit.
+    Cu,
+    /// L2 channel.
+    Channel,
+}
+
+/// What a counter's value depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// On the program alone: the same in every run.
+    Functional,
+    /// On cache contents too.
+    Cache,
+    /// On timing too.
+    Timing,
+    /// On firmware, driver or configuration.
+    Firmware,
+}
+
+/// One counter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Name.
+    pub name: String,
+    /// Block, an index into [`Catalogue::blocks`].
+    pub block: usize,
+    /// What its value depends on.
+    pub class: Class,
+    /// Unit of the value: `req`, `cycle`, `thread*cycle`.
+    pub unit: String,
+    /// Targets that have it, a bit per [`Catalogue::targets`].
+    targets: u32,
+    /// What it counts.
+    pub meaning: String,
+}
+
+/// A recorded name taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name<'a> {
+    /// The counter.
+    pub definition: &'a Definition,
+    /// One instance of the block.
+    pub instance: Option<u32>,
+    /// Sum over cycles, of a level.
+    pub accumulated: bool,
+}
+
+/// An error of a data file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {what}")]
+pub struct CatalogueError {
+    /// File.
+    pub file: String,
+    /// Line, 1-based.
+    pub line: usize,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// All counters.
+#[derive(Debug)]
+pub struct Catalogue {
+    targets: Vec<String>,
+    blocks: Vec<Block>,
+    counters: Vec<Definition>,
+    by_name: HashMap<String, usize>,
+}
+
+/// The catalogue compiled into the program.
+pub fn catalogue() -> &'static Catalogue {
+    static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+    CATALOGUE.get_or_init(|| {
+        Catalogue::parse(
+            include_str!("../data/targets.tsv"),
+            include_str!("../data/blocks.tsv"),
+            &[
+                ("command-processor.tsv", include_str!("../data/command-processor.tsv")),
+                ("workgroup-manager.tsv", include_str!("../data/workgroup-manager.tsv")),
+                ("sequencer.tsv", include_str!("../data/sequencer.tsv")),
+                ("vector-memory.tsv", include_str!("../data/vector-memory.tsv")),
+                ("l2.tsv", include_str!("../data/l2.tsv")),
+            ],
+        )
+        .expect("the data files of this crate are well formed, which a test checks")
+    })
+}
+
+fn rows(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines().enumerate().map(|(i, l)| (i + 1, l)).filter(|(_, l)| !l.is_empty() && !l.starts_with('#'))
+}
+
+impl Catalogue {
+    /// Reads data files.
+    pub fn parse(targets: &str, blocks: &str, files: &[(&str, &str)]) -> Result<Self, CatalogueError> {
+        let mut c = Self {
+            targets: rows(targets).map(|(_, l)| l.trim().to_string()).collect(),
+            blocks: Vec::new(),
+            counters: Vec::new(),
+            by_name: HashMap::new(),
+        };
+        for (line, text) in rows(blocks) {
+            let fail = |what: &str| CatalogueError { file: "blocks.tsv".into(), line, what: what.into() };
+            let f: Vec<&str> = text.split('\t').collect();
+            let [name, limit, per, meaning] = f[..] else { return Err(fail("a row has 4 fields")) };
+            let per = match per {
+                "XCD" => Per::Xcd,
+                "shader engine" => Per::ShaderEngine,
+                "CU" => Per::Cu,
+                "channel" => Per::Channel,
+                _ => return Err(fail("the third field is `XCD`, `shader engine`, `CU` or `channel`")),
+            };
+            let limit =
+                limit.parse().ok().filter(|n| *n > 0).ok_or_else(|| fail("the limit is no number"))?;
+            c.blocks.push(Block { name: name.into(), limit, per, meaning: meaning.into() });
+        }
+        for (file, text) in files {
+            for (line, row) in rows(text) {
+                c.add(row).map_err(|what| CatalogueError { file: (*file).into(), line, what })?;
+            }
+        }
+        Ok(c)
+    }
+
+    fn add(&mut self, row: &str) -> Result<(), String> {
+        let f: Vec<&str> = row.split('\t').collect();
+        let [name, class, unit, targets, meaning] = f[..] else { return Err("a row has 5 fields".into()) };
+        let prefix = match name.split('_').next().unwrap_or("") {
+            "SQC" => "SQ",
+            p => p,
+        };
+        let block = self
+            .blocks
+            .iter()
+            .position(|b| b.name == prefix)
+            .ok_or_else(|| format!("`{name}` begins with no block's name"))?;
+        let class = match class {
+            "functional" => Class::Functional,
+            "cache" => Class::Cache,
+            "timing" => Class::Timing,
+            "firmware" => Class::Firmware,
+            other => return Err(format!("`{other}` is no class")),
+        };
+        let targets = self.target_bits(targets)?;
+        if meaning.is_empty() || unit.is_empty() {
+            return Err("unit and meaning may not be empty".into());
+        }
+        if self.by_name.insert(name.into(), self.counters.len()).is_some() {
+            return Err(format!("`{name}` stands twice"));
+        }
+        let (name, unit, meaning) = (name.into(), unit.into(), meaning.into());
+        self.counters.push(Definition { name, block, class, unit, targets, meaning });
+        Ok(())
+    }
+
+    /// `all`, names, and ranges `first..last` or `first..`, separated by spaces.
+    fn target_bits(&self, text: &str) -> Result<u32, String> {
+        let position = |t: &str| {
+            self.targets
+                .iter()
+                .position(|n| n == t)
+                .ok_or_else(|| format!("`{t}` is no target of targets.tsv"))
+        };
+        let mut bits = 0;
+        for part in text.split(' ') {
+            let (first, last) = match part.split_once("..") {
+                _ if part == "all" => (0, self.targets.len() - 1),
+                Some((a, "")) => (position(a)?, self.targets.len() - 1),
+                Some((a, b)) => (position(a)?, position(b)?),
+                None => (position(part)?, position(part)?),
+            };
+            for i in first..=last {
+                bits |= 1 << i;
+            }
+        }
+        Ok(bits)
+    }
+
+    /// Targets, oldest first.
+    pub fn targets(&self) -> &[String] {
+        &self.targets
+    }
+
+    /// Blocks.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// Counters, block by block.
+    pub fn counters(&self) -> &[Definition] {
+        &self.counters
+    }
+
+    /// The block of a counter.
+    pub fn block(&self, d: &Definition) -> &Block {
+        &self.blocks[d.block]
+    }
+
+    /// Whether a target has a counter.
+    pub fn has(&self, d: &Definition, target: &str) -> bool {
+        self.targets.iter().position(|t| t == target).is_some_and(|i| d.targets >> i & 1 == 1)
+    }
+
+    /// Targets that have a counter.
+    pub fn targets_of<'a>(&'a self, d: &'a Definition) -> impl Iterator<Item = &'a str> {
+        self.targets.iter().enumerate().filter(|(i, _)| d.targets >> i & 1 == 1).map(|(_, t)| t.as_str())
+    }
+
+    /// A counter by its plain name.
+    pub fn get(&self, name: &str) -> Option<&Definition> {
+        self.by_name.get(name).map(|i| &self.counters[*i])
+    }
+
+    /// A counter by any of its recorded names.
+    pub fn find(&self, recorded: &str) -> Option<Name<'_>> {
+        let (base, instance) = match recorded.strip_suffix(']').and_then(|n| n.split_once('[')) {
+            Some((base, i)) => (base, Some(i.parse::<u32>().ok()?)),
+            None => (recorded, None),
+        };
+        let spelled = |n: &str| match n.strip_prefix("TCC_EA_") {
+            Some(rest) => self.get(&format!("TCC_EA0_{rest}")),
+            None => self.get(n),
+        };
+        let name = |definition, accumulated| Some(Name { definition, instance, accumulated });
+        if let Some(d) = spelled(base) {
+            return name(d, false);
+        }
+        if let Some(d) = base.strip_suffix("_sum").and_then(spelled) {
+            return name(d, false);
+        }
+        name(base.strip_suffix("_ACCUM").and_then(spelled)?, true)
+    }
+
+    /// Names under which a counter (by its plain name) may have been recorded, the usual one first.
+    pub fn spellings(&self, name: &str) -> Vec<String> {
+        let mut out = vec![name.to_string()];
+        if let Some(rest) = name.strip_prefix("TCC_EA0_") {
+            out.push(format!("TCC_EA_{rest}"));
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_files_are_well_formed() {
+        let c = catalogue();
+        assert_eq!(c.targets().len(), 6);
+        assert_eq!(c.blocks().len(), 9);
+        assert!(c.counters().len() > 300, "{}", c.counters().len());
+        for d in c.counters() {
+            assert!(c.targets_of(d).count() > 0, "{}", d.name);
+            assert!(
+                !d.meaning.ends_with('.') && d.meaning.chars().next().unwrap().is_uppercase(),
+                "{}",
+                d.meaning
+            );
+        }
+    }
+
+    #[test]
+    fn recorded_names_are_taken_apart() {
+        let c = catalogue();
+        for (recorded, name, instance, accumulated) in [
+            ("SQ_WAVES", "SQ_WAVES", None, false),
+            ("TCC_HIT_sum", "TCC_HIT", None, false),
+            ("TCC_HIT[17]", "TCC_HIT", Some(17), false),
+            ("TCC_EA_RDREQ_sum", "TCC_EA0_RDREQ", None, false),
+            ("TCC_EA_RDREQ[3]", "TCC_EA0_RDREQ", Some(3), false),
+            ("SQ_LEVEL_WAVES_ACCUM", "SQ_LEVEL_WAVES", None, true),
+        ] {
+            let n = c.find(recorded).unwrap();
+            assert_eq!(
+                (n.definition.name.as_str(), n.instance, n.accumulated),
+                (name, instance, accumulated)
+            );
+        }
+        for unknown in ["SQ_WAVEZ", "TCC_HIT[x]", "", "_sum", "[1]"] {
+            assert_eq!(c.find(unknown), None);
+        }
+    }
+
+    #[test]
+    fn errors_name_file_and_line() {
+        let parse = |row: &str| {
+            Catalogue::parse("gfx1\ngfx2\n", "SQ\t8\tCU\tx\n", &[("a.tsv", &format!("# h\n{row}\n"))])
+                .unwrap_err()
+                .to_string()
+        };
+        for (row, error) in [
+            ("SQ_A\tfunctional\treq\tall", "a.tsv:2: a row has 5 fields"),
+            ("XX_A\tfunctional\treq\tall\tx", "a.tsv:2: `XX_A` begins with no block's name"),
+            ("SQ_A\tother\treq\tall\tx", "a.tsv:2: `other` is no class"),
+            ("SQ_A\tcache\treq\tgfx3..\tx", "a.tsv:2: `gfx3` is no target of targets.tsv"),
+            ("SQ_A\tcache\treq\tall\tx\nSQ_A\tcache\treq\tall\tx", "a.tsv:3: `SQ_A` stands twice"),
+        ] {
+            assert_eq!(parse(row), error);
+        }
+    }
+}

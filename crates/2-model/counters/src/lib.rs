@@ -1,0 +1,10 @@
+//! The hardware counters: which there are on which GPU, what they count, and how to read many in few runs.
+//!
+//! The one idea to keep in mind: a counter belongs to a hardware block, and each instance of a block can count only
+//! a few things at once; everything about passes follows from that.
+
+mod catalogue;
+mod plan;
+
+pub use catalogue::{Block, Catalogue, CatalogueError, Class, Definition, Name, Per, catalogue};
+pub use plan::{Need, Pass, Plan, PlanError, plan};

@@ -1,0 +1,57 @@
+//! The catalogue against the vendor's counter definitions, read from `../shared`; skipped loudly without it.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests read files and say what they skip"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Counters whose targets differ from the vendor's list, each with the reason.
+const DIFFERENT: &[(&str, &str)] = &[
+    ("GRBM_COUNT", "listed under the family name"),
+    ("GRBM_GUI_ACTIVE", "listed under the family name"),
+    ("GRBM_SPI_BUSY", "listed under the family name"),
+];
+
+#[test]
+fn counters_stand_on_the_targets_the_vendor_lists() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/facts/counter-definitions.yaml");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        assert!(std::env::var_os("CI").is_none_or(|v| v != "true"), "{} is absent", path.display());
+        println!("skipped: needs ../shared/facts, install with the project's shared data");
+        return;
+    };
+    let catalogue = counters::catalogue();
+    let mut listed: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let (mut name, mut targets, mut reading) = (String::new(), Vec::new(), false);
+    for line in text.lines() {
+        if let Some(n) = line.strip_prefix("  - name: ") {
+            name = n.trim().to_string();
+        } else if line.contains("architectures:") {
+            (targets, reading) = (Vec::new(), true);
+        } else if let Some(t) = line.strip_prefix("      - ").filter(|_| reading) {
+            targets.push(t.trim().to_string());
+        } else {
+            reading = false;
+            if line.trim_start().starts_with("block: ") {
+                let plain = name.replace("TCC_EA_", "TCC_EA0_");
+                listed.entry(plain).or_default().extend(targets.iter().cloned());
+            }
+        }
+    }
+    let mut differences = Vec::new();
+    for d in catalogue.counters() {
+        let ours: BTreeSet<String> = catalogue.targets_of(d).map(str::to_string).collect();
+        let theirs: BTreeSet<String> = listed
+            .get(&d.name)
+            .map(|t| t.iter().filter(|t| catalogue.targets().contains(t)).cloned().collect())
+            .unwrap_or_default();
+        if ours != theirs && !DIFFERENT.iter().any(|(n, _)| *n == d.name) {
+            differences.push(format!("{}: ours {ours:?}, listed {theirs:?}", d.name));
+        }
+    }
+    assert_eq!(differences, Vec::<String>::new());
+}

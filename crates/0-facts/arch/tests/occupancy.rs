@@ -37,6 +37,8 @@ fn waves_and_limiter() {
         ("gfx950", (32, 0, 16, 65536, 4), 8, Lds),
         ("gfx950", (32, 0, 16, 20480, 4), 32, WaveSlots),
         ("gfx950", (32, 0, 16, 20481, 4), 28, Lds),
+        ("gfx950", (32, 0, 16, 26880, 4), 24, Lds),
+        ("gfx950", (32, 0, 16, 27000, 4), 20, Lds),
         // One wave needs no barrier; two do, and 16 workgroups fill the slots.
         ("gfx942", (32, 0, 16, 0, 1), 32, WaveSlots),
         ("gfx942", (32, 0, 16, 0, 2), 32, WaveSlots),

@@ -6,22 +6,27 @@
 use crate::run::{self, output, root};
 use anyhow::{Result, bail};
 
-/// Debian packages of the tools that tests start.
-pub(crate) const PACKAGES: &[&str] = &["clang-19", "lld-19", "llvm-19", "clang-22", "lld-22", "llvm-22"];
-
-/// One program of each package, to see whether it is there.
-const PROGRAMS: &[&str] = &["clang-19", "ld.lld-19", "llvm-mc-19", "clang-22", "ld.lld-22", "llvm-mc-22"];
+/// Debian packages of the tools that tests start, each with one of its programs.
+const TOOLS: [(&str, &str); 7] = [
+    ("clang-19", "clang-19"),
+    ("lld-19", "ld.lld-19"),
+    ("llvm-19", "llvm-mc-19"),
+    ("clang-22", "clang-22"),
+    ("clang-tools-22", "clang-offload-bundler-22"),
+    ("lld-22", "ld.lld-22"),
+    ("llvm-22", "llvm-mc-22"),
+];
 
 /// Python packages whose libraries hold real kernels; large, so only on request.
 const REAL_WHEELS: &[&str] =
     &["onnxruntime-rocm==1.22.2.post3", "cupy-rocm-7-0==14.2.0", "bitsandbytes==0.50.2"];
 
-/// Debian package of the largest one.
-const REAL_PACKAGES: &[&str] = &["librocsparse0"];
+/// Debian package of the largest one; unpacked, not installed.
+const REAL_PACKAGE: &str = "librocsparse0";
 
 /// Installs what is missing.
 pub(crate) fn ensure() -> Result<()> {
-    if missing().is_empty() { Ok(()) } else { install(&[]) }
+    if missing().is_empty() { Ok(()) } else { install() }
 }
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -35,31 +40,32 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         }
     }
     if print_only {
-        println!("{}", command(if real { REAL_PACKAGES } else { &[] }));
+        println!("{}", command());
         if real {
-            println!("{}", wheels_command());
+            println!("{}", real_command());
         }
         return Ok(());
     }
     let missing = missing();
     if missing.is_empty() && !real {
-        println!("all tools are there: {}", PROGRAMS.join(" "));
+        let programs: Vec<&str> = TOOLS.iter().map(|(_, program)| *program).collect();
+        println!("all tools are there: {}", programs.join(" "));
         return Ok(());
     }
-    install(if real { REAL_PACKAGES } else { &[] })?;
-    if real {
-        run::run("sh", &["-c", &wheels_command()])?;
+    if !missing.is_empty() {
+        install()?;
     }
-    Ok(())
+    if real { run::run("sh", &["-c", &real_command()]) } else { Ok(()) }
 }
 
-/// Programs that are not found.
+/// Packages whose program is not found.
 fn missing() -> Vec<&'static str> {
-    PROGRAMS.iter().copied().filter(|program| output(program, &["--version"]).is_none()).collect()
+    let absent = TOOLS.iter().filter(|(_, program)| output(program, &["--version"]).is_none());
+    absent.map(|(package, _)| *package).collect()
 }
 
-fn install(more: &[&str]) -> Result<()> {
-    let command = command(more);
+fn install() -> Result<()> {
+    let command = command();
     let is_root = output("id", &["-u"]).is_some_and(|id| id.trim() == "0");
     if !is_root || output("apt-get", &["--version"]).is_none() {
         bail!("needs root on a Debian system; missing: {}\nhint: run `{command}`", missing().join(" "));
@@ -67,16 +73,20 @@ fn install(more: &[&str]) -> Result<()> {
     run::run("sh", &["-c", &command])
 }
 
-fn command(more: &[&str]) -> String {
-    let packages: Vec<&str> = PACKAGES.iter().chain(more).copied().collect();
+fn command() -> String {
     format!(
         "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends {}",
-        packages.join(" ")
+        TOOLS.map(|(package, _)| package).join(" ")
     )
 }
 
-/// Downloads the wheels, which are not installed, into `target/real`.
-fn wheels_command() -> String {
-    let folder = root().join("target/real");
-    format!("python3 -m pip download --no-deps --dest '{}' {}", folder.display(), REAL_WHEELS.join(" "))
+/// Downloads the big inputs into `target/real` and unpacks them there.
+fn real_command() -> String {
+    format!(
+        "mkdir -p '{folder}' && cd '{folder}' && apt-get download {REAL_PACKAGE} && dpkg -x {REAL_PACKAGE}_*.deb {REAL_PACKAGE} \
+         && python3 -m pip download --no-deps --dest . {wheels} && for wheel in *.whl; do \
+         python3 -m zipfile -e \"$wheel\" \"${{wheel%%-*}}\"; done",
+        folder = root().join("target/real").display(),
+        wheels = REAL_WHEELS.join(" ")
+    )
 }

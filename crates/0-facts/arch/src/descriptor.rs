@@ -61,4 +61,31 @@ impl DescriptorFamily {
     pub const fn has_wave32(self) -> bool {
         matches!(self, Self::Gfx10AndLater | Self::Gfx1250)
     }
+
+    /// Whether the processor can replay instructions after page faults (xnack), on gfx6 to gfx9.
+    pub fn has_xnack(self, processor: &str) -> bool {
+        matches!(self, Self::Gfx9 | Self::Gfx90a) || matches!(processor, "gfx801" | "gfx810")
+    }
+
+    /// SGPRs that a wave needs beyond those the program names: VCC, and from the third generation on the
+    /// replay mask and the address of flat scratch, which lie above each other.
+    pub fn extra_sgprs(self, processor: &str, vcc: bool, flat_scratch: bool, xnack: bool) -> u32 {
+        let before_gfx8 = processor.starts_with("gfx6") || processor.starts_with("gfx7");
+        if self.sgpr_step().is_none() {
+            return 0;
+        }
+        match () {
+            // The hardware sets up flat scratch in registers of its own, which are reserved all the same.
+            () if has_architected_flat_scratch(processor) => 6,
+            () if flat_scratch && before_gfx8 => 4,
+            () if flat_scratch => 6,
+            () if xnack && !before_gfx8 => 4,
+            () if vcc => 2,
+            () => 0,
+        }
+    }
+}
+
+fn has_architected_flat_scratch(processor: &str) -> bool {
+    matches!(processor, "gfx940" | "gfx941" | "gfx942" | "gfx950" | "gfx9-4-generic")
 }

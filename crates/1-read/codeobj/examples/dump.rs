@@ -19,8 +19,6 @@ fn main() {
             quiet = true;
             continue;
         }
-        let file = std::fs::File::open(&argument).expect("readable file");
-        let _ = &file;
         let data = std::fs::read(&argument).expect("readable file");
         println!("{argument}: {:?}", recognise(&data));
         let started = std::time::Instant::now();

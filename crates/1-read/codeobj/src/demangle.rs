@@ -9,8 +9,31 @@ use cpp_demangle::{BorrowedSymbol, DemangleOptions, ParseOptions};
 
 /// Longest name given to the demangler and longest text taken from it. Real template libraries reach 20 thousand.
 const LONGEST: usize = 64 * 1024;
+/// Text taken from the demangler for all names of one file.
+const MOST: usize = 64 << 20;
 /// Deepest nesting of types and expressions.
 const DEEPEST: u32 = 128;
+
+/// Demangler for all names of one file, which together may not unfold without end.
+pub(crate) struct Demangler {
+    left: usize,
+}
+
+impl Demangler {
+    pub(crate) fn new() -> Self {
+        Self { left: MOST }
+    }
+
+    /// Demangles a name, or returns it as it is once the file has used up its share.
+    pub(crate) fn name(&mut self, name: &str) -> String {
+        if self.left == 0 {
+            return name.to_owned();
+        }
+        let text = demangle(name);
+        self.left = self.left.saturating_sub(text.len());
+        text
+    }
+}
 
 /// Demangles an Itanium C++ name; other names come back unchanged.
 pub fn demangle(name: &str) -> String {
@@ -56,7 +79,7 @@ mod tests {
             ("plain", "plain"),
             ("_Z4tmplIfLi3EEvPT_", "void tmpl<float, 3>(float*)"),
             ("_ZN3foo3barEi", "foo::bar(int)"),
-            ("_ZN3foo3barEi.cold", "foo::bar(int).cold"),
+            ("_ZN3foo3barEi.cold", "foo::bar(int) [clone .cold]"),
             ("_Z", "_Z"),
             ("_ZN", "_ZN"),
             ("_Z3fooi\u{fffd}", "_Z3fooi\u{fffd}"),

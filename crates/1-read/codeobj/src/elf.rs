@@ -14,6 +14,7 @@ pub(crate) const SECTION_SYMTAB: u32 = 2;
 pub(crate) const SECTION_NOTE: u32 = 7;
 pub(crate) const SECTION_NOBITS: u32 = 8;
 pub(crate) const SECTION_DYNSYM: u32 = 11;
+pub(crate) const SYMBOL_FUNCTION: u8 = 2;
 pub(crate) const FLAG_COMPRESSED: u64 = 0x800;
 
 const HEADER_BYTES: usize = 64;
@@ -167,12 +168,21 @@ impl<'a> Elf<'a> {
                 )
             }
         };
-        Ok(entries.chunks_exact(SYMBOL_BYTES).map(move |entry| Symbol {
-            name: c_string(names, u32_at(entry, 0).unwrap_or(0) as usize).unwrap_or_default(),
-            kind: entry[4] & 0xf,
-            section: u16_at(entry, 6).unwrap_or(0),
-            value: u64_at(entry, 8).unwrap_or(0),
-            size: u64_at(entry, 16).unwrap_or(0),
+        // Many symbols could share one long name; beyond any honest total they have none.
+        let mut budget = self.data.len().saturating_mul(4);
+        Ok(entries.chunks_exact(SYMBOL_BYTES).map(move |entry| {
+            let start = u32_at(entry, 0).unwrap_or(0) as usize;
+            let longest = budget.min(names.len().saturating_sub(start));
+            let name =
+                names.get(start..start + longest).and_then(|names| c_string(names, 0)).unwrap_or_default();
+            budget -= name.len();
+            Symbol {
+                name,
+                kind: entry[4] & 0xf,
+                section: u16_at(entry, 6).unwrap_or(0),
+                value: u64_at(entry, 8).unwrap_or(0),
+                size: u64_at(entry, 16).unwrap_or(0),
+            }
         }))
     }
 

@@ -23,6 +23,7 @@ mod msgpack;
 mod read;
 mod scan;
 mod target;
+mod text;
 mod triton;
 mod yaml;
 
@@ -32,4 +33,5 @@ pub use kind::{Kind, recognise};
 pub use lines::{Frame, LineTable, Lines, Row};
 pub use model::*;
 pub use scan::{Found, Scan, Wanted, scan};
+pub use text::read_text;
 pub use triton::apply_triton;

@@ -72,13 +72,16 @@ impl Lines {
 /// The source positions of a code object.
 pub struct LineTable<'a> {
     context: Option<Context<Slice<'a>>>,
+    /// Address after the last, first address and name of each function, by address: debug information
+    /// may lack their names or namespaces.
+    functions: Vec<(u64, u64, &'a [u8])>,
     absent: &'static str,
 }
 
 impl<'a> LineTable<'a> {
     /// Opens the debug information of a code object; one without any gives an empty table.
     pub fn read(data: &'a [u8]) -> Result<LineTable<'a>, ReadError> {
-        let none = |absent| Ok(LineTable { context: None, absent });
+        let none = |absent| Ok(LineTable { context: None, functions: Vec::new(), absent });
         let elf = Elf::read(data)?;
         let Some(lines) = elf.section(b".debug_line") else {
             return none("built without debug information (`-g` or `-gline-tables-only`)");
@@ -102,7 +105,13 @@ impl<'a> LineTable<'a> {
             return Err(ReadError::new(position, "debug information with absurdly long file names"));
         }
         let context = Context::from_dwarf(dwarf).map_err(failed)?;
-        Ok(LineTable { context: Some(context), absent: "" })
+        let mut functions: Vec<_> = elf
+            .symbols()?
+            .filter(|symbol| symbol.kind == elf::SYMBOL_FUNCTION)
+            .map(|symbol| (symbol.value.saturating_add(symbol.size), symbol.value, symbol.name))
+            .collect();
+        functions.sort_unstable();
+        Ok(LineTable { context: Some(context), functions, absent: "" })
     }
 
     /// Why there are no source lines; `None` when there are.
@@ -127,7 +136,18 @@ impl<'a> LineTable<'a> {
                 column: location.and_then(|location| location.column).unwrap_or(0),
             });
         }
+        if let Some(outermost) = frames.last_mut()
+            && let Some(name) = self.function(address)
+        {
+            outermost.function = name;
+        }
         frames
+    }
+
+    fn function(&self, address: u64) -> Option<String> {
+        let after = self.functions.partition_point(|&(end, ..)| end <= address);
+        let &(_, start, name) = self.functions.get(after)?;
+        (start <= address).then(|| demangle(&String::from_utf8_lossy(name)))
     }
 
     /// The rows of a range of addresses: far cheaper than [`LineTable::frames`] for every instruction.

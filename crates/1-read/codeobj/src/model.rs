@@ -39,6 +39,8 @@ pub struct CodeObject {
     pub target: Target,
     /// Code-object version, 2 to 6; 0 when the file does not say.
     pub version: u8,
+    /// Lines of the file that belong to this compilation, for assembly text; empty for machine code.
+    pub lines: Range<usize>,
     /// Kernels in the order of their addresses (ELF) or lines (text).
     pub kernels: Vec<Kernel>,
     /// Device functions that are no kernels.

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::bytes::u32_at;
+use crate::demangle::Demangler;
 use crate::elf::{self, Elf, Note, Symbol};
 use crate::metadata::{self, Document};
 use crate::msgpack::Msgpack;
@@ -21,7 +22,6 @@ const NOTE_OLD_ISA: u32 = 3;
 const NOTE_OLD_METADATA: u32 = 10;
 
 const SYMBOL_OBJECT: u8 = 1;
-const SYMBOL_FUNCTION: u8 = 2;
 const SYMBOL_OLD_KERNEL: u8 = 10;
 
 /// Warnings of one kind after which the rest is only counted.
@@ -38,7 +38,7 @@ impl CodeObject {
             )
             .hint("give a code object, or a program or library that has some in it"));
         }
-        let mut reader = Reader { warnings: Warnings::default(), elf };
+        let mut reader = Reader { warnings: Warnings::default(), demangler: Demangler::new(), elf };
         let (mut target, version) = reader.target_and_version();
         let document = reader.document(&mut target)?;
         let symbols = Symbols::read(&reader.elf)?;
@@ -50,6 +50,7 @@ impl CodeObject {
             origin: String::new(),
             target,
             version,
+            lines: 0..0,
             kernels,
             functions,
             warnings: reader.warnings.finish(),
@@ -83,7 +84,7 @@ impl<'a> Symbols<'a> {
         };
         for symbol in elf.symbols()?.filter(|symbol| symbol.section != 0 && !symbol.name.is_empty()) {
             match symbol.kind {
-                SYMBOL_FUNCTION | SYMBOL_OLD_KERNEL => {
+                elf::SYMBOL_FUNCTION | SYMBOL_OLD_KERNEL => {
                     symbols.starts.push((symbol.section, symbol.value));
                     symbols.code_by_name.entry(symbol.name).or_insert(symbols.code.len());
                     symbols.code.push(symbol);
@@ -113,6 +114,7 @@ impl<'a> Symbols<'a> {
 struct Reader<'a> {
     elf: Elf<'a>,
     warnings: Warnings,
+    demangler: Demangler,
 }
 
 impl<'a> Reader<'a> {
@@ -249,7 +251,7 @@ impl<'a> Reader<'a> {
                 (descriptor, body)
             }
         };
-        Kernel { demangled: demangle(&name), name, body, descriptor, metadata }
+        Kernel { demangled: self.demangler.name(&name), name, body, descriptor, metadata }
     }
 
     fn descriptor(&mut self, name: &str, symbol: &Symbol<'_>, target: &Target) -> Option<Descriptor> {
@@ -350,7 +352,7 @@ impl<'a> Reader<'a> {
         let mut functions: Vec<Function> = symbols
             .code
             .iter()
-            .filter(|symbol| symbol.kind == SYMBOL_FUNCTION && !kernels.contains_key(symbol.name))
+            .filter(|symbol| symbol.kind == elf::SYMBOL_FUNCTION && !kernels.contains_key(symbol.name))
             .map(|symbol| {
                 let name = String::from_utf8_lossy(symbol.name).into_owned();
                 let body = self.body(&name, symbol, 0, symbols);

@@ -1,0 +1,358 @@
+//! Assembly text: which lines are which kernel's, and what the directives say about it.
+//!
+//! The one idea to keep in mind: one pass over the lines finds structure only; the instructions between the labels
+//! are read elsewhere. A stream may hold several compilations, each begun by its target directive.
+
+mod directives;
+mod expression;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::demangle::Demangler;
+use crate::metadata::{self, Document, KernelEntry};
+use crate::text::directives::Directives;
+use crate::text::expression::Symbols;
+use crate::yaml::Yaml;
+use crate::{Body, CodeObject, Function, Kernel, Metadata, ReadError, Target};
+
+/// Reads assembly text for AMD GPUs: one code object per `.amdgcn_target` directive.
+pub fn read_text(text: &str) -> Result<Vec<CodeObject>, ReadError> {
+    let parts = split(text);
+    let several = parts.len() > 1;
+    let mut objects = Vec::with_capacity(parts.len());
+    for (index, part) in parts.into_iter().enumerate() {
+        let mut object = part.read()?;
+        if several {
+            object.origin = format!("part[{index}]");
+        }
+        objects.push(object);
+    }
+    if objects.iter().all(|object| object.kernels.is_empty() && object.functions.is_empty()) {
+        return Err(ReadError::new(0, "assembly text without kernels")
+            .hint("kernels have an `.amdhsa_kernel` block or an entry in `.amdgpu_metadata`"));
+    }
+    Ok(objects)
+}
+
+/// One compilation within the text.
+struct Part<'a> {
+    /// Lines with their byte positions.
+    lines: Vec<(u64, &'a str)>,
+    /// Number of the first line.
+    first: usize,
+}
+
+/// Cuts the text where a target directive begins a new compilation, comments and directives before it included.
+fn split(text: &str) -> Vec<Part<'_>> {
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    let mut lines: Vec<(u64, &str)> = Vec::new();
+    let mut first = 0;
+    let mut position = 0u64;
+    let mut has_target = false;
+    for (number, line) in text.split('\n').enumerate() {
+        if line.trim_start().starts_with(".amdgcn_target") {
+            if has_target {
+                let prologue = lines.iter().rev().take_while(|(_, line)| is_prologue(line)).count();
+                let rest = lines.split_off(lines.len() - prologue);
+                parts.push(Part { lines: std::mem::replace(&mut lines, rest), first });
+                first = number - prologue;
+            }
+            has_target = true;
+        }
+        lines.push((position, line));
+        position += line.len() as u64 + 1;
+    }
+    parts.push(Part { lines, first });
+    parts
+}
+
+fn is_prologue(line: &str) -> bool {
+    let line = line.trim_start();
+    line.is_empty() || [";", "//", ".text", ".file"].iter().any(|start| line.starts_with(start))
+}
+
+/// What the lines of a part hold, before names are brought together.
+#[derive(Default)]
+struct Outline<'a> {
+    target: Option<Target>,
+    version: u8,
+    directives: Vec<Directives<'a>>,
+    symbols: Symbols<'a>,
+    /// Body by function name, in the order of lines.
+    bodies: Vec<(&'a str, Range<usize>)>,
+    kernels: HashSet<&'a str>,
+    document: Document,
+    warnings: Vec<String>,
+}
+
+impl<'a> Part<'a> {
+    fn read(&self) -> Result<CodeObject, ReadError> {
+        let mut outline = self.outline()?;
+        let target = outline.target.take();
+        let target = target.or_else(|| outline.document.target.as_deref().and_then(Target::parse));
+        let target = target.unwrap_or_else(|| {
+            outline.warnings.push("the text does not name its target".to_owned());
+            Target { processor: "unknown".to_owned(), ..Target::default() }
+        });
+        if outline.version == 0 {
+            outline.version = match outline.document.version {
+                Some((1, minor @ 0..=2)) => minor as u8 + 3,
+                _ => 0,
+            };
+        }
+        Ok(outline.finish(target, self.first..self.first + self.lines.len()))
+    }
+
+    fn outline(&self) -> Result<Outline<'a>, ReadError> {
+        let mut outline = Outline::default();
+        let functions = self.functions();
+        let mut open: Option<(&'a str, usize)> = None;
+        let mut in_code = true;
+        let mut at = 0;
+        while at < self.lines.len() {
+            let (position, line) = self.lines[at];
+            let number = self.first + at;
+            at += 1;
+            let close = |open: &mut Option<(&'a str, usize)>, outline: &mut Outline<'a>| {
+                if let Some((name, start)) = open.take() {
+                    outline.bodies.push((name, start..number));
+                }
+            };
+            if let Some(label) = label(line) {
+                if label.starts_with(".Lfunc_end") {
+                    close(&mut open, &mut outline);
+                } else if functions.contains(label) && in_code {
+                    close(&mut open, &mut outline);
+                    open = Some((label, number + 1));
+                }
+                continue;
+            }
+            let Some((directive, rest)) = directive(line) else { continue };
+            match directive {
+                ".amdgcn_target" => outline.target = Target::parse(unquote(rest)),
+                ".amdhsa_code_object_version" => outline.version = rest.parse().unwrap_or(0),
+                ".amdhsa_kernel" => {
+                    close(&mut open, &mut outline);
+                    at = self.directives(at, unquote(rest), &mut outline);
+                }
+                ".amdgpu_hsa_kernel" => {
+                    outline.kernels.insert(unquote(rest));
+                }
+                ".amd_kernel_code_t" => {
+                    at = self.end_of_block(at, ".end_amd_kernel_code_t");
+                    if let Some((_, start)) = &mut open {
+                        *start = self.first + at;
+                    }
+                }
+                ".amdgpu_metadata" | ".amd_amdgpu_hsa_metadata" => {
+                    close(&mut open, &mut outline);
+                    let end = self.end_of_block(
+                        at,
+                        if directive == ".amdgpu_metadata" {
+                            ".end_amdgpu_metadata"
+                        } else {
+                            ".end_amd_amdgpu_hsa_metadata"
+                        },
+                    );
+                    let document = self.metadata(position + line.len() as u64 + 1, at..end)?;
+                    merge(&mut outline.document, document);
+                    at = end;
+                }
+                ".set" => {
+                    if let Some((name, formula)) = rest.split_once(',') {
+                        outline.symbols.set(unquote(name.trim()), formula.trim());
+                    }
+                }
+                ".size" => close(&mut open, &mut outline),
+                ".text" => in_code = true,
+                ".section" | ".rodata" | ".data" | ".bss" | ".pushsection" => {
+                    in_code = unquote(rest).starts_with(".text");
+                    if !in_code {
+                        close(&mut open, &mut outline);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if let Some((name, start)) = open {
+            outline.bodies.push((name, start..self.first + self.lines.len()));
+        }
+        Ok(outline)
+    }
+
+    /// Names that are functions, wherever in the text that is said.
+    fn functions(&self) -> HashSet<&'a str> {
+        let mut functions = HashSet::new();
+        for (_, line) in &self.lines {
+            let Some((directive, rest)) = directive(line) else { continue };
+            match directive {
+                ".type" => {
+                    if let Some((name, kind)) = rest.rsplit_once(',')
+                        && matches!(
+                            kind.trim(),
+                            "@function" | "%function" | "STT_FUNC" | "@10" | "@AMDGPU_HSA_KERNEL"
+                        )
+                    {
+                        functions.insert(unquote(name.trim()));
+                    }
+                }
+                ".amdhsa_kernel" | ".amdgpu_hsa_kernel" => {
+                    functions.insert(unquote(rest));
+                }
+                _ => {}
+            }
+        }
+        functions
+    }
+
+    /// Reads an `.amdhsa_kernel` block; returns the line after it.
+    fn directives(&self, from: usize, name: &'a str, outline: &mut Outline<'a>) -> usize {
+        let end = self.end_of_block(from, ".end_amdhsa_kernel");
+        let values = self.lines[from..end]
+            .iter()
+            .filter_map(|(_, line)| directive(line))
+            .filter_map(|(directive, rest)| Some((directive.strip_prefix(".amdhsa_")?, rest)))
+            .collect();
+        outline.kernels.insert(name);
+        outline.directives.push(Directives { name, values });
+        end
+    }
+
+    /// The line of a closing directive, or the end of the part.
+    fn end_of_block(&self, from: usize, closing: &str) -> usize {
+        let found = self.lines[from..].iter().position(|(_, line)| line.trim_start().starts_with(closing));
+        found.map_or(self.lines.len(), |found| from + found)
+    }
+
+    fn metadata(&self, base: u64, lines: Range<usize>) -> Result<Document, ReadError> {
+        let yaml: Vec<&str> = self.lines[lines].iter().map(|(_, line)| *line).collect();
+        metadata::read(&mut Yaml::new(&yaml.join("\n"), base))
+    }
+}
+
+fn merge(into: &mut Document, from: Document) {
+    into.kernels.extend(from.kernels);
+    into.target = into.target.take().or(from.target);
+    into.version = into.version.or(from.version);
+}
+
+impl<'a> Outline<'a> {
+    /// Brings bodies, directives and metadata together by name.
+    fn finish(mut self, target: Target, lines: Range<usize>) -> CodeObject {
+        let entries: Vec<KernelEntry> = std::mem::take(&mut self.document.kernels);
+        let mut metadata: HashMap<String, Metadata> = HashMap::with_capacity(entries.len());
+        let mut order = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let name = entry.linker_name().to_owned();
+            order.push(name.clone());
+            if metadata.insert(name.clone(), entry.metadata).is_some() {
+                order.pop();
+                self.warnings.push(format!("kernel `{name}` is twice in the metadata"));
+            }
+        }
+        let mut descriptors = HashMap::new();
+        for directives in &self.directives {
+            let mut unknown = Vec::new();
+            let descriptor = directives::descriptor(directives, &target, &mut self.symbols, &mut unknown);
+            unknown.sort_unstable();
+            unknown.dedup();
+            for name in unknown {
+                self.warnings.push(format!(
+                    "kernel `{}`: the value of `.amdhsa_{name}` is not known",
+                    directives.name
+                ));
+            }
+            descriptors.insert(directives.name, descriptor);
+        }
+        let mut kernels = Vec::new();
+        let mut functions = Vec::new();
+        let mut seen = HashSet::new();
+        let mut demangler = Demangler::new();
+        let named: HashSet<&str> = order.iter().map(String::as_str).collect();
+        let mut add = |name: &str, body: Body, kernels: &mut Vec<Kernel>| {
+            kernels.push(Kernel {
+                demangled: demangler.name(name),
+                name: name.to_owned(),
+                body,
+                descriptor: descriptors.get(name).copied(),
+                metadata: metadata.remove(name).unwrap_or_default(),
+            });
+        };
+        for (name, lines) in self.bodies {
+            if !seen.insert(name) {
+                self.warnings.push(format!("`{name}` is defined twice"));
+                continue;
+            }
+            let body = Body::Text { lines };
+            if self.kernels.contains(name) || named.contains(name) {
+                add(name, body, &mut kernels);
+            } else {
+                functions.push(Function { name: name.to_owned(), body });
+            }
+        }
+        let mut rest: Vec<&str> =
+            self.kernels.iter().copied().chain(order.iter().map(String::as_str)).collect();
+        rest.sort_unstable();
+        rest.dedup();
+        for name in rest {
+            if !seen.contains(name) {
+                self.warnings.push(format!("kernel `{name}` has no code"));
+                add(name, Body::Absent, &mut kernels);
+            }
+        }
+        CodeObject {
+            origin: String::new(),
+            target,
+            version: self.version,
+            lines,
+            kernels,
+            functions,
+            warnings: self.warnings,
+        }
+    }
+}
+
+/// The label a line begins with.
+fn label(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    if let Some(quoted) = line.strip_prefix('"') {
+        let (name, rest) = quoted.split_once('"')?;
+        return rest.trim_start().starts_with(':').then_some(name);
+    }
+    let end = line.find(|letter: char| !(letter.is_alphanumeric() || "._$@".contains(letter)))?;
+    (end > 0 && line[end..].trim_start().starts_with(':')).then(|| &line[..end])
+}
+
+/// A directive and what follows it, without comments.
+fn directive(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim_start();
+    if !line.starts_with('.') {
+        return None;
+    }
+    let line = without_comment(line);
+    let end = line.find(|letter: char| letter.is_whitespace()).unwrap_or(line.len());
+    Some((&line[..end], line[end..].trim()))
+}
+
+fn without_comment(line: &str) -> &str {
+    let mut quoted = false;
+    let bytes = line.as_bytes();
+    for (at, &byte) in bytes.iter().enumerate() {
+        match byte {
+            b'"' => quoted = !quoted,
+            b';' if !quoted => return &line[..at],
+            b'/' if !quoted && bytes.get(at + 1) == Some(&b'/') => return &line[..at],
+            _ => {}
+        }
+    }
+    line
+}
+
+/// A name or section without quotes and what follows it.
+fn unquote(text: &str) -> &str {
+    match text.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next().unwrap_or_default(),
+        None => text,
+    }
+}

@@ -7,6 +7,8 @@
 
 use bitflags::bitflags;
 
+use crate::form::Field;
+
 /// A run of consecutive 32-bit registers of one file, for example `v[2:5]` or `vcc`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RegRange {
@@ -63,6 +65,8 @@ pub enum RegFile {
     Tma,
     /// `src_lds_direct`.
     LdsDirect,
+    /// The MODE register: rounding, denormals, exceptions. Never an operand, only an implicit access.
+    Mode,
 }
 
 /// The inline floating-point constants, codes 240 to 248.
@@ -387,6 +391,8 @@ bitflags! {
         const RETURNS = 128;
         /// Floating-point arithmetic.
         const FLOAT = 256;
+        /// The first operand of the row is present only when the instruction returns the old value (`sc0` or `glc`).
+        const OPTIONAL_DST = 512;
     }
 }
 
@@ -401,6 +407,8 @@ pub struct OpInfo {
     pub cost: Cost,
     /// Operands in printed order, destinations first.
     pub operands: &'static [OperandSpec],
+    /// Where each operand stands in the encoding, or how it is written as an immediate.
+    pub fields: &'static [Field],
     /// Registers read without being named.
     pub reads: Implicit,
     /// Registers written without being named.

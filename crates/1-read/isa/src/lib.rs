@@ -4,17 +4,26 @@
 //! the same [`Inst`] values.
 
 mod cfg;
+mod decode;
 mod defuse;
+mod effects;
+mod fields;
+mod form;
+mod generated;
 mod inst;
+mod isa;
 mod live;
 mod loops;
 mod mix;
+
 mod regset;
-mod seed;
 
 pub use cfg::{Block, Cfg};
+pub use decode::{Decoder, decode, decode_all};
 pub use defuse::{DefUse, Reaching};
+pub use form::Field;
 pub use inst::*;
+pub use isa::Isa;
 pub use live::{Live, Liveness};
 pub use loops::Loop;
 pub use mix::Mix;

@@ -1,0 +1,171 @@
+//! What an instruction reads, writes and touches, resolved for the one instruction.
+//!
+//! The one idea to keep in mind: roles stand in the opcode's row; here they meet the modifiers that change them
+//! (returning atomics, loads to LDS, partial writes, half registers).
+
+use crate::form::Field;
+use crate::inst::*;
+use crate::isa::Isa;
+
+impl Inst {
+    /// The opcode's row.
+    #[inline]
+    pub fn info(&self) -> &'static OpInfo {
+        self.op.info()
+    }
+
+    /// Unit the instruction issues to.
+    #[inline]
+    pub fn class(&self) -> Class {
+        self.info().class
+    }
+
+    /// Whether the bytes are no instruction of the target.
+    pub fn is_unknown(&self) -> bool {
+        self.encoding == Encoding::Unknown
+    }
+
+    /// Byte offset behind the instruction.
+    pub fn end(&self) -> u32 {
+        self.offset.saturating_add(u32::from(self.size))
+    }
+
+    /// Branch target as a byte offset from the start of the code, if the instruction names one.
+    pub fn target(&self) -> Option<i32> {
+        self.operands().iter().find_map(|operand| match operand {
+            Operand::Target(target) => Some(*target),
+            _ => None,
+        })
+    }
+
+    /// Index in the row of the instruction's first operand: rows list operands that some forms leave out.
+    fn skipped(&self) -> usize {
+        let info = self.info();
+        let optional = info.flags.contains(OpFlags::OPTIONAL_DST) && !self.mods.bits.contains(Bits::SC0);
+        let to_lds =
+            matches!(self.encoding, Encoding::Mubuf | Encoding::Mtbuf) && self.mods.bits.contains(Bits::LDS);
+        usize::from((optional || to_lds) && !info.operands.is_empty())
+    }
+
+    /// Each operand with its place in the row.
+    pub fn operands_with_specs(&self) -> impl Iterator<Item = (&Operand, &'static OperandSpec)> {
+        let specs: &'static [OperandSpec] = self.info().operands;
+        self.operands().iter().zip(&specs[self.skipped().min(specs.len())..])
+    }
+
+    /// Each operand with its field of the encoding.
+    pub fn operands_with_fields(&self) -> impl Iterator<Item = (&Operand, Field)> {
+        let fields: &'static [Field] = self.info().fields;
+        self.operands().iter().zip(fields[self.skipped().min(fields.len())..].iter().copied())
+    }
+
+    /// Whether an atomic gives back the old value.
+    pub fn returns_value(&self) -> bool {
+        let info = self.info();
+        match info.mem {
+            Some(Mem { access: Access::Atomic, .. }) => {
+                info.flags.contains(OpFlags::RETURNS)
+                    || (info.class != Class::Lds && self.mods.bits.contains(Bits::SC0))
+            }
+            Some(Mem { access: Access::Load | Access::Exchange, .. }) => !self.mods.bits.contains(Bits::LDS),
+            _ => false,
+        }
+    }
+
+    /// What the instruction touches in memory; buffer loads with `lds` are loads to LDS, `gds` is its own space.
+    pub fn mem(&self) -> Option<Mem> {
+        let mut mem = self.info().mem?;
+        if self.mods.bits.contains(Bits::LDS) && mem.access == Access::Load {
+            mem.access = Access::LoadToLds;
+        }
+        if self.mods.bits.contains(Bits::GDS) {
+            mem.space = Space::Gds;
+        }
+        Some(mem)
+    }
+
+    /// Whether the destination keeps some of its old bits or lanes' bits, so that the instruction also reads it.
+    pub fn writes_part(&self) -> bool {
+        if self.info().flags.contains(OpFlags::PARTIAL_DST) {
+            return true;
+        }
+        match self.mods.lane {
+            Lane::Sdwa(sdwa) => sdwa.dst_unused == 2 && sdwa.dst_sel != 6,
+            // Lanes whose source is invalid or masked off keep the old value.
+            Lane::Dpp(dpp) => !dpp.bound_ctrl || dpp.row_mask != 15 || dpp.bank_mask != 15,
+            // op_sel of the destination writes one half and keeps the other.
+            Lane::None => self.encoding == Encoding::Vop3 && self.mods.op_sel & 8 != 0,
+        }
+    }
+
+    /// Calls `visit` with every run of registers the instruction reads, implicit ones included.
+    pub fn visit_reads(&self, mut visit: impl FnMut(RegRange)) {
+        let info = self.info();
+        let partial = self.writes_part();
+        for (operand, spec) in self.operands_with_specs() {
+            let Operand::Reg(range) = *operand else { continue };
+            match spec.role {
+                Role::Src | Role::DstSrc => visit(range),
+                Role::Dst if partial && matches!(range.file, RegFile::Vgpr | RegFile::Agpr) => visit(range),
+                _ => {}
+            }
+        }
+        implicit(info.reads, &mut visit);
+        if self.mods.bits.intersects(Bits::LDS | Bits::GDS) {
+            visit(RegRange::new(RegFile::M0, 0, 1));
+        }
+    }
+
+    /// Calls `visit` with every run of registers the instruction writes, implicit ones included.
+    pub fn visit_writes(&self, mut visit: impl FnMut(RegRange)) {
+        let info = self.info();
+        for (operand, spec) in self.operands_with_specs() {
+            let Operand::Reg(range) = *operand else { continue };
+            if matches!(spec.role, Role::Dst | Role::DstSrc) {
+                visit(range);
+            }
+        }
+        // Buffer and scalar atomics give the old value back in their data registers.
+        let in_place = matches!(self.encoding, Encoding::Mubuf | Encoding::Smem);
+        if in_place
+            && matches!(info.mem, Some(Mem { access: Access::Atomic, .. }))
+            && self.mods.bits.contains(Bits::SC0)
+            && let Some(Operand::Reg(range)) = self.operands().first()
+        {
+            let count = if info.name.contains("cmpswap") { range.count.div_ceil(2) } else { range.count };
+            visit(RegRange { count, ..*range });
+        }
+        implicit(info.writes, &mut visit);
+    }
+
+    /// The destination registers of a vector or scalar result: the first written operand.
+    pub fn destination(&self) -> Option<RegRange> {
+        self.operands_with_specs().find_map(|(operand, spec)| match (operand, spec.role) {
+            (Operand::Reg(range), Role::Dst | Role::DstSrc) => Some(*range),
+            _ => None,
+        })
+    }
+
+    /// Whether the target can decode this instruction.
+    pub fn is_of(&self, isa: Isa) -> bool {
+        self.op.form(isa, self.encoding).is_some()
+    }
+}
+
+fn implicit(set: Implicit, visit: &mut impl FnMut(RegRange)) {
+    if set.is_empty() {
+        return;
+    }
+    for (flag, file, count) in [
+        (Implicit::VCC, RegFile::Vcc, 2),
+        (Implicit::EXEC, RegFile::Exec, 2),
+        (Implicit::SCC, RegFile::SrcScc, 1),
+        (Implicit::M0, RegFile::M0, 1),
+        (Implicit::MODE, RegFile::Mode, 1),
+        (Implicit::FLAT_SCRATCH, RegFile::FlatScratch, 2),
+    ] {
+        if set.contains(flag) {
+            visit(RegRange::new(file, 0, count));
+        }
+    }
+}

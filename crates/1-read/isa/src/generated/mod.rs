@@ -1,0 +1,3 @@
+//! Tables generated from `tables/*.tbl`; the generator is `cargo xtask codegen`.
+
+pub(crate) mod tables;

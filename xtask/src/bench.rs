@@ -5,8 +5,11 @@
 
 mod cold_start;
 mod facts;
+mod libraries;
 
+use crate::run::root;
 use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// One measured number.
@@ -17,6 +20,13 @@ pub(crate) struct Line {
     pub(crate) asked: Option<(String, bool)>,
 }
 
+impl Line {
+    /// A number nothing is asked of.
+    fn plain(what: String, value: String) -> Self {
+        Line { what, value, asked: None }
+    }
+}
+
 struct Benchmark {
     name: &'static str,
     about: &'static str,
@@ -24,8 +34,14 @@ struct Benchmark {
 }
 
 const BENCHMARKS: &[Benchmark] = &[
-    Benchmark { name: "facts", about: "reading the data file of one GPU target", run: facts::run },
+    Benchmark { name: "facts", about: "reading the data file of one GPU target", run: facts::first_use },
     Benchmark { name: "cold", about: "`rockhound inspect` of one small code object", run: cold_start::run },
+    Benchmark {
+        name: "library",
+        about: "`rockhound inspect` of a library beside `llvm-objdump-22 -d` of its code objects",
+        run: libraries::against_llvm,
+    },
+    Benchmark { name: "largest", about: "`rockhound inspect` of librocsparse", run: libraries::largest },
 ];
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -61,6 +77,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         bail!("not kept: {}", missed.join(", "));
     }
     Ok(())
+}
+
+/// Builds the command in release and says where it is.
+fn build_rockhound() -> Result<PathBuf> {
+    crate::run::run("cargo", &["build", "--quiet", "--release", "-p", "rockhound", "-j1"])?;
+    Ok(release_folder().join("rockhound"))
+}
+
+/// Where release builds are.
+fn release_folder() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from).join("release")
 }
 
 /// Median time of `runs` calls.

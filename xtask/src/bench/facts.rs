@@ -3,18 +3,16 @@
 //! The one idea to keep in mind: a target is parsed once per process, so each measurement is a new process.
 
 use super::{Line, median, millis};
-use crate::run::root;
-use anyhow::{Context, Result, ensure};
+use crate::run::run;
+use anyhow::{Context, Result};
 use std::process::Command;
 use std::time::Duration;
 
 const ASKED: Duration = Duration::from_millis(1);
 
-pub(crate) fn run() -> Result<Vec<Line>> {
-    let mut build = Command::new("cargo");
-    build.args(["build", "--quiet", "--release", "-p", "rockhound-arch", "--example", "parse"]);
-    ensure!(build.current_dir(root()).status()?.success(), "cannot build the example");
-    let program = super::cold_start::release_folder()?.join("examples/parse");
+pub(crate) fn first_use() -> Result<Vec<Line>> {
+    run("cargo", &["build", "--quiet", "--release", "-p", "rockhound-arch", "--example", "parse"])?;
+    let program = super::release_folder().join("examples/parse");
     let mut inside = Vec::new();
     median(15, || {
         let output = Command::new(&program).output().with_context(|| program.display().to_string())?;

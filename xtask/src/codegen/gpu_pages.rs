@@ -49,6 +49,7 @@ fn page(target: &Target) -> Result<String> {
         target.generation,
         model_names(target)
     );
+    text += &row("built per XCD", &target.compute_units_built_per_xcd);
     text += &row("SIMDs", &target.simds_per_cu);
     text += &row("lanes per wave", &target.lanes_per_wave);
     text += &row("wave slots per SIMD", &target.waves_per_simd);

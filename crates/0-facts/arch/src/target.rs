@@ -20,6 +20,8 @@ pub struct Target {
     pub name: &'static str,
     /// Architecture generation: `CDNA 3`.
     pub generation: String,
+    /// Compute units on a die; the model says how many are active.
+    pub compute_units_built_per_xcd: Fact<u32>,
     /// SIMDs per compute unit.
     pub simds_per_cu: Fact<u32>,
     /// Lanes per wave.

@@ -112,6 +112,8 @@ fn every_model_is_whole() {
         let model = Model::by_name(name).unwrap();
         assert!(model.name.to_lowercase().ends_with(name), "{name}");
         assert_eq!(model.compute_units.value % model.xcds.value, 0, "{name}");
+        let built = model.target().compute_units_built_per_xcd.value;
+        assert!(model.compute_units_per_xcd() <= built, "{name}");
         for partition in &model.partitions.compute.value {
             assert_eq!(model.xcds.value % partition.xcds, 0, "{name} {partition:?}");
         }

@@ -15,8 +15,8 @@ mod isa;
 mod live;
 mod loops;
 mod mix;
-
 mod regset;
+pub mod text;
 
 pub use cfg::{Block, Cfg};
 pub use decode::{Decoder, decode, decode_all};

@@ -10,8 +10,9 @@ use std::ops::Range;
 pub const SLOTS: usize = WORDS * 64;
 const WORDS: usize = 10;
 
-/// First slot and number of registers of each file that is tracked; the rest hold constants.
-const FILES: [(RegFile, u16, u16); 11] = [
+/// First slot and number of registers of each file that is tracked; the others hold constants or bits that no
+/// instruction names.
+const FILES: [(RegFile, u16, u16); 10] = [
     (RegFile::Vgpr, 0, 256),
     (RegFile::Agpr, 256, 256),
     (RegFile::Sgpr, 512, 102),
@@ -22,28 +23,32 @@ const FILES: [(RegFile, u16, u16); 11] = [
     (RegFile::XnackMask, 621, 2),
     (RegFile::SrcScc, 623, 1),
     (RegFile::Ttmp, 624, 16),
-    // Views of VCC and EXEC as one bit each.
-    (RegFile::SrcVccz, 614, 2),
 ];
+
+/// First slot and number of registers by file number; (0, 0) for files that are not tracked.
+const PLACES: [(u16, u16); RegFile::LdsDirect as usize + 1] = {
+    let mut places = [(0, 0); RegFile::LdsDirect as usize + 1];
+    let mut at = 0;
+    while at < FILES.len() {
+        let (file, base, size) = FILES[at];
+        places[file as usize] = (base, size);
+        at += 1;
+    }
+    places
+};
 
 /// The slots of a run of registers; empty for files that hold constants. Registers past the end of their file
 /// have no slot.
+#[inline]
 pub fn slots(range: RegRange) -> Range<u16> {
-    let (base, size) = match range.file {
-        RegFile::Vgpr => (0, 256),
-        RegFile::Agpr => (256, 256),
-        RegFile::Sgpr => (512, 102),
-        file => {
-            let file = if file == RegFile::SrcExecz { RegFile::Exec } else { file };
-            match FILES.iter().find(|(known, ..)| *known == file) {
-                Some(&(_, base, size)) => (base, size),
-                None => return 0..0,
-            }
-        }
+    // The bits `vccz` and `execz` are views of whole masks.
+    let (file, first, count) = match range.file {
+        RegFile::SrcVccz => (RegFile::Vcc, 0, 2),
+        RegFile::SrcExecz => (RegFile::Exec, 0, 2),
+        file => (file, range.first, u16::from(range.count)),
     };
-    let whole = matches!(range.file, RegFile::SrcVccz | RegFile::SrcExecz);
-    let first = if whole { 0 } else { range.first.min(size) };
-    let count = if whole { size } else { u16::from(range.count) };
+    let (base, size) = PLACES.get(file as usize).copied().unwrap_or((0, 0));
+    let first = first.min(size);
     base + first..base + (first + count).min(size)
 }
 
@@ -162,9 +167,8 @@ mod tests {
 
     #[test]
     fn every_register_has_one_slot() {
-        let files = &FILES[..10];
-        let mut seen = vec![false; SLOTS];
-        for &(file, base, size) in files {
+                let mut seen = vec![false; SLOTS];
+        for &(file, base, size) in &FILES {
             for first in 0..size {
                 let range = RegRange::new(file, first, 1);
                 assert_eq!(slots(range), base + first..base + first + 1);

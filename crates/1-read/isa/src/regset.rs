@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn every_register_has_one_slot() {
-                let mut seen = vec![false; SLOTS];
+        let mut seen = vec![false; SLOTS];
         for &(file, base, size) in &FILES {
             for first in 0..size {
                 let range = RegRange::new(file, first, 1);

@@ -184,7 +184,11 @@ fn read_line<'a>(isa: Isa, line: &'a str, symbols: Symbols<'_>) -> Result<Parsed
             _ => {
                 let inst = form::instruction(isa, name, &mut cursor, symbols);
                 Statement::Inst(inst.map_err(|(at_operand, problem)| {
-                    let at = at_operand.unwrap_or(if problem == Problem::UnknownMnemonic { at } else { cursor.at() });
+                    let at = at_operand.unwrap_or(if problem == Problem::UnknownMnemonic {
+                        at
+                    } else {
+                        cursor.at()
+                    });
                     TextError::new(code, at, problem)
                 })?)
             }

@@ -366,7 +366,8 @@ impl<'a> Reader<'a> {
         if name != ".fill" {
             return self.add(line, count, &[second.unwrap_or(0) as u8]);
         }
-        let size = usize::try_from(second.unwrap_or(1)).ok().filter(|size| *size <= 8).ok_or(Problem::OutOfRange)?;
+        let size =
+            usize::try_from(second.unwrap_or(1)).ok().filter(|size| *size <= 8).ok_or(Problem::OutOfRange)?;
         // Only four bytes of the pattern count.
         let pattern = u64::from(third.unwrap_or(0) as u32).to_le_bytes();
         self.add(line, count, &pattern[..size])

@@ -115,7 +115,8 @@ impl<'a> Cursor<'a> {
 
     /// A number as the assembler reads it, without sign: `12`, `0x1f`, `0b101`, `017`, `1.5`, `2e-3`.
     pub(crate) fn number(&mut self) -> Option<Number> {
-        if !self.peek()?.is_ascii_digit() && !(self.peek() == Some(b'.') && self.peek_at(1)?.is_ascii_digit()) {
+        let first = if self.peek()? == b'.' { self.peek_at(1)? } else { self.peek()? };
+        if !first.is_ascii_digit() {
             return None;
         }
         let from = self.at;
@@ -130,7 +131,9 @@ impl<'a> Cursor<'a> {
             while self.peek().is_some_and(|byte| char::from(byte).is_digit(radix)) {
                 self.at += 1;
             }
-            return u64::from_str_radix(self.since(digits), radix).ok().map(|value| Number::Int(value as i64));
+            return u64::from_str_radix(self.since(digits), radix)
+                .ok()
+                .map(|value| Number::Int(value as i64));
         }
         let digits = |cursor: &mut Self| {
             while cursor.peek().is_some_and(|byte| byte.is_ascii_digit()) {

@@ -9,9 +9,12 @@ use super::expression::Symbols;
 use super::modifiers::Modifiers;
 use super::operand::{self, Kind, Raw};
 use super::{ParsedInst, Problem, SymbolUse};
-use crate::form::{Field, Form, SDWA_NO_DST};
-use crate::{Bits, Dpp, Encoding, Inst, Isa, Lane, MatrixType, Mods, Op, OpFlags, Operand, OperandSpec, RegFile, RegRange};
 use crate::Sdwa;
+use crate::form::{Field, Form, SDWA_NO_DST};
+use crate::{
+    Bits, Dpp, Encoding, Inst, Isa, Lane, MatrixType, Mods, Op, OpFlags, Operand, OperandSpec, RegFile,
+    RegRange,
+};
 
 /// A problem and where it is, if it has a place of its own.
 type Placed = (Option<usize>, Problem);
@@ -319,10 +322,12 @@ impl<'w> Builder<'w> {
             | Field::Simm => immediate(kind),
             Field::Target => match kind {
                 // A number counts instructions words after this one.
-                Kind::Int(words) => match i16::try_from(words).or(u16::try_from(words).map(|words| words as i16)) {
-                    Ok(words) => Ok(Operand::Target(i32::from(words) * 4)),
-                    Err(_) => Err(Problem::OutOfRange),
-                },
+                Kind::Int(words) => {
+                    match i16::try_from(words).or(u16::try_from(words).map(|words| words as i16)) {
+                        Ok(words) => Ok(Operand::Target(i32::from(words) * 4)),
+                        Err(_) => Err(Problem::OutOfRange),
+                    }
+                }
                 Kind::Symbol(text) => {
                     self.symbol = Some((self.count as u8, text));
                     Ok(Operand::Target(0))
@@ -420,7 +425,8 @@ impl<'w> Builder<'w> {
         }
         let fixed = !matches!(field, Field::Addr | Field::Saddr | Field::Vaddr | Field::Vdata)
             && !self.op.info().matrix.is_some_and(|matrix| matrix.a == MatrixType::F8F6F4);
-        let sized = vector || matches!(range.file, RegFile::Sgpr | RegFile::Ttmp | RegFile::Vcc | RegFile::Exec);
+        let sized =
+            vector || matches!(range.file, RegFile::Sgpr | RegFile::Ttmp | RegFile::Vcc | RegFile::Exec);
         if fixed && sized && spec.dwords != 0 && range.count != spec.dwords {
             return Err(Problem::WrongWidth);
         }
@@ -467,7 +473,8 @@ impl<'w> Builder<'w> {
         }
         match self.shape {
             Shape::Dpp => {
-                let dpp = written.dpp.unwrap_or(Dpp { ctrl: 0, row_mask: 15, bank_mask: 15, bound_ctrl: false });
+                let dpp =
+                    written.dpp.unwrap_or(Dpp { ctrl: 0, row_mask: 15, bank_mask: 15, bound_ctrl: false });
                 mods.lane = Lane::Dpp(Dpp {
                     row_mask: written.row_mask.unwrap_or(15),
                     bank_mask: written.bank_mask.unwrap_or(15),
@@ -488,7 +495,8 @@ impl<'w> Builder<'w> {
             }
             Shape::Plain => {}
         }
-        let sources = self.op.info().fields.iter().filter(|field| Self::source(**field).is_some()).count() as u32;
+        let sources =
+            self.op.info().fields.iter().filter(|field| Self::source(**field).is_some()).count() as u32;
         let allow = Allowed(self.form.allow);
         match encoding {
             Encoding::Vop3p => {
@@ -512,12 +520,17 @@ impl<'w> Builder<'w> {
                 // The entry after the sources is the destination.
                 let low = (1 << sources.min(3)) - 1;
                 let wide = op_sel > 15 || op_sel >> (sources + 1) != 0;
-                mods.op_sel =
-                    if sources < 3 && !wide { op_sel & low | (op_sel & !low) << (3 - sources) } else { op_sel };
+                mods.op_sel = if sources < 3 && !wide {
+                    op_sel & low | (op_sel & !low) << (3 - sources)
+                } else {
+                    op_sel
+                };
                 mods.blgp |= written.bitop3;
                 let signs = mods.neg & !allow.neg() != 0 || mods.abs & !allow.abs() != 0;
                 let clamp = mods.bits.contains(Bits::CLAMP) && !allow.clamp();
-                refuse(signs || clamp || mods.omod & !allow.omod() != 0 || mods.op_sel & !allow.op_sel() != 0)?;
+                refuse(
+                    signs || clamp || mods.omod & !allow.omod() != 0 || mods.op_sel & !allow.op_sel() != 0,
+                )?;
             }
             Encoding::Mtbuf => {
                 mods.cbsz = written.dfmt.unwrap_or(1);

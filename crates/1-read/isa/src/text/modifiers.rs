@@ -249,7 +249,12 @@ fn value(cursor: &mut Cursor<'_>, symbols: Symbols<'_>, low: i64, high: i64) -> 
 }
 
 /// `[1,0,1]`: numbers of a range, and how many.
-fn list(cursor: &mut Cursor<'_>, symbols: Symbols<'_>, low: i64, high: i64) -> Result<([u8; 5], usize), Problem> {
+fn list(
+    cursor: &mut Cursor<'_>,
+    symbols: Symbols<'_>,
+    low: i64,
+    high: i64,
+) -> Result<([u8; 5], usize), Problem> {
     if !cursor.take(b'[') {
         return Err(Problem::Expected("["));
     }
@@ -331,7 +336,10 @@ mod tests {
         assert_eq!((all.op_sel, all.op_sel_hi, all.neg_lo, all.neg_hi), (Some(0b1010), Some(0b01), 3, 2));
         assert_eq!((all.bits, all.omod), (Bits::CLAMP, 2));
         let all = read("dst_sel:BYTE_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_1 src1_sel:DWORD")?;
-        assert_eq!((all.dst_sel, all.dst_unused, all.src0_sel, all.src1_sel), (Some(1), Some(2), Some(5), Some(6)));
+        assert_eq!(
+            (all.dst_sel, all.dst_unused, all.src0_sel, all.src1_sel),
+            (Some(1), Some(2), Some(5), Some(6))
+        );
         assert!(all.has_sdwa() && !all.has_dpp());
         let all = read("format:[BUF_DATA_FORMAT_32,BUF_NUM_FORMAT_FLOAT]")?;
         assert_eq!((all.dfmt, all.nfmt), (Some(4), Some(7)));

@@ -150,7 +150,9 @@ fn field(name: &str, cursor: &mut Cursor<'_>, symbols: Symbols<'_>) -> Result<Ki
             _ => {
                 cursor.go(at);
                 match expression::read(cursor, symbols) {
-                    Some(Value::Known(value)) => Kind::Literal(if negative { value.wrapping_neg() } else { value }),
+                    Some(Value::Known(value)) => {
+                        Kind::Literal(if negative { value.wrapping_neg() } else { value })
+                    }
                     _ => return Err(Problem::BadNumber),
                 }
             }
@@ -181,7 +183,8 @@ fn register_list(cursor: &mut Cursor<'_>) -> Result<RegRange, Problem> {
     while cursor.take(b',') {
         cursor.next_visible();
         let next = register(cursor)?.ok_or(Problem::BadRegister)?;
-        let follows = next.file == all.file && next.count == 1 && next.first == all.first + u16::from(all.count);
+        let follows =
+            next.file == all.file && next.count == 1 && next.first == all.first + u16::from(all.count);
         if !follows || all.count >= 32 {
             return Err(Problem::BadRegister);
         }

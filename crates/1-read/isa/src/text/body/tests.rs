@@ -47,7 +47,8 @@ fn what_only_the_linker_knows_is_listed() {
         .Lend: s_endpgm",
     );
     assert_eq!(body.errors, []);
-    let listed: Vec<_> = body.symbols.iter().map(|symbol| (symbol.inst, symbol.operand, symbol.text.as_str())).collect();
+    let listed: Vec<_> =
+        body.symbols.iter().map(|symbol| (symbol.inst, symbol.operand, symbol.text.as_str())).collect();
     assert_eq!(listed, [(1, 2, "f@rel32@lo+4"), (2, 2, "f@rel32@hi+12")]);
     assert_eq!(body.insts[1].operands()[2], Operand::Literal(0));
     assert_eq!(body.insts[3].operands()[2], Operand::Literal(8));
@@ -103,8 +104,11 @@ fn bad_lines_are_errors_and_reading_goes_on() {
         s_branch nowhere
         s_endpgm",
     );
-    let found: Vec<_> =
-        body.errors.iter().map(|error| (error.line, error.column, error.problem, error.near.as_str())).collect();
+    let found: Vec<_> = body
+        .errors
+        .iter()
+        .map(|error| (error.line, error.column, error.problem, error.near.as_str()))
+        .collect();
     let expected = [
         (1, 9, Problem::UnknownMnemonic, "s_made_up"),
         (2, 27, Problem::MissingOperand, ""),

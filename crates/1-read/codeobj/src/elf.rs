@@ -111,7 +111,7 @@ impl<'a> Elf<'a> {
         let count = if count == 0 { u64_at(first, 32).unwrap_or(0) } else { u64::from(count) };
         let names =
             if names == 0xffff { u64::from(u32_at(first, 40).unwrap_or(0)) } else { u64::from(names) };
-        let length = count.checked_mul(SECTION_HEADER_BYTES).unwrap_or(u64::MAX);
+        let length = count.saturating_mul(SECTION_HEADER_BYTES);
         let table = range(self.data, offset, length, "the section header table")?;
         let names = table
             .chunks_exact(SECTION_HEADER_BYTES as usize)
@@ -126,7 +126,7 @@ impl<'a> Elf<'a> {
                 let word = |at| u32_at(header, at).unwrap_or(0);
                 let long = |at| u64_at(header, at).unwrap_or(0);
                 Section {
-                    name: c_string(names, word(0) as usize).unwrap_or_default(),
+                    name: section_name(names, word(0) as usize),
                     kind: word(4),
                     flags: long(8),
                     address: long(16),
@@ -210,15 +210,23 @@ impl<'a> Elf<'a> {
     /// Notes of all note sections, or of the note segments in files without sections. Stops at a damaged note.
     pub(crate) fn notes(&self) -> Result<Vec<Note<'a>>, ReadError> {
         const SEGMENT_NOTE: u32 = 4;
-        let mut notes = Vec::new();
-        if self.sections.is_empty() {
-            for segment in self.segments().filter(|segment| segment.kind == SEGMENT_NOTE) {
-                let bytes = range(self.data, segment.offset, segment.file_size, "the note segment")?;
-                read_notes(bytes, segment.offset, &mut notes)?;
-            }
+        let places: Vec<(u64, u64)> = if self.sections.is_empty() {
+            let segments = self.segments().filter(|segment| segment.kind == SEGMENT_NOTE);
+            segments.map(|segment| (segment.offset, segment.file_size)).collect()
+        } else {
+            let sections = self.sections.iter().filter(|section| section.kind == SECTION_NOTE);
+            sections.map(|section| (section.offset, section.size)).collect()
+        };
+        let total = places.iter().fold(0u64, |sum, (_, size)| sum.saturating_add(*size));
+        if total > self.data.len() as u64 {
+            return Err(ReadError::new(
+                0,
+                format!("{total} bytes of notes in a file of {}", self.data.len()),
+            ));
         }
-        for section in self.sections.iter().filter(|section| section.kind == SECTION_NOTE) {
-            read_notes(self.contents(section)?, section.offset, &mut notes)?;
+        let mut notes = Vec::new();
+        for (offset, size) in places {
+            read_notes(range(self.data, offset, size, "the notes")?, offset, &mut notes)?;
         }
         Ok(notes)
     }
@@ -246,6 +254,13 @@ impl<'a> Elf<'a> {
             file_size: u64_at(header, 32).unwrap_or(0),
         })
     }
+}
+
+/// A section's name. Many headers could share one long name; the names that count here are short.
+fn section_name(names: &[u8], start: usize) -> &[u8] {
+    const LONGEST: usize = 1024;
+    let names = names.get(start..).unwrap_or_default();
+    c_string(&names[..names.len().min(LONGEST)], 0).unwrap_or_default()
 }
 
 const SEGMENT_LOAD: u32 = 1;

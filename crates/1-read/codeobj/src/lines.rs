@@ -188,8 +188,7 @@ fn written_out_names(dwarf: &Dwarf<Slice<'_>>) -> Result<u64, gimli::Error> {
         let length = |value| dwarf.attr_string(&unit, value).map_or(0, |text| text.len() as u64);
         let base = unit.comp_dir.map_or(0, |text| text.len() as u64);
         let header = program.header();
-        let directories: Vec<u64> =
-            header.include_directories().iter().map(|value| length(value.clone())).collect();
+        let directories: Vec<u64> = header.include_directories().iter().map(|value| length(*value)).collect();
         for file in header.file_names() {
             let directory = directories.get(file.directory_index() as usize).copied().unwrap_or(0);
             total = total.saturating_add(base + directory + length(file.path_name()));

@@ -9,7 +9,7 @@ use crate::{Argument, Metadata};
 
 /// Kernels and arguments beyond which a note is taken for damaged: several times what the largest libraries
 /// have in one code object.
-const MOST_KERNELS: usize = 100_000;
+pub(crate) const MOST_KERNELS: usize = 100_000;
 const MOST_ARGUMENTS: usize = 1_000_000;
 
 /// All that the metadata of one code object says.

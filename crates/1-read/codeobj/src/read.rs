@@ -12,9 +12,7 @@ use crate::elf::{self, Elf, Note, Symbol};
 use crate::metadata::{self, Document};
 use crate::msgpack::Msgpack;
 use crate::yaml::Yaml;
-use crate::{
-    Body, CodeObject, Descriptor, Function, Kernel, Metadata, ReadError, Target, demangle, descriptor,
-};
+use crate::{Body, CodeObject, Descriptor, Function, Kernel, Metadata, ReadError, Target, descriptor};
 
 const NOTE_METADATA: u32 = 32;
 const NOTE_OLD_VERSION: u32 = 1;
@@ -158,6 +156,10 @@ impl<'a> Reader<'a> {
                 // Relocatable links leave one note per input.
                 Some(found) => found.kernels.extend(document.kernels),
                 None => found = Some(document),
+            }
+            if found.as_ref().is_some_and(|found| found.kernels.len() > metadata::MOST_KERNELS) {
+                let message = format!("more than {} kernels", metadata::MOST_KERNELS);
+                return Err(ReadError::new(note.position, message));
             }
         }
         if found.is_none() {

@@ -37,33 +37,60 @@ pub fn read_text(text: &str) -> Result<Vec<CodeObject>, ReadError> {
 
 /// One compilation within the text.
 struct Part<'a> {
-    /// Lines with their byte positions.
-    lines: Vec<(u64, &'a str)>,
-    /// Number of the first line.
-    first: usize,
+    text: &'a str,
+    start: Cursor,
+}
+
+/// A place at the start of a line.
+#[derive(Clone, Copy)]
+struct Cursor {
+    /// Bytes from the start of the part.
+    offset: usize,
+    /// Bytes from the start of the file.
+    position: u64,
+    /// Number of the line in the file.
+    line: usize,
+}
+
+impl Cursor {
+    /// The line here, without its end; moves to the next one.
+    fn next<'a>(&mut self, text: &'a str) -> Option<&'a str> {
+        let rest = text.get(self.offset..).filter(|rest| !rest.is_empty())?;
+        let (length, line) = match rest.find('\n') {
+            Some(end) => (end + 1, &rest[..end]),
+            None => (rest.len(), rest),
+        };
+        self.offset += length;
+        self.position += length as u64;
+        self.line += 1;
+        Some(line.strip_suffix('\r').unwrap_or(line))
+    }
 }
 
 /// Cuts the text where a target directive begins a new compilation, comments and directives before it included.
 fn split(text: &str) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = Vec::new();
-    let mut lines: Vec<(u64, &str)> = Vec::new();
-    let mut first = 0;
-    let mut position = 0u64;
+    let mut start = Cursor { offset: 0, position: 0, line: 0 };
+    let mut cursor = start;
+    // Where the comments and directives that end at the cursor begin.
+    let mut prologue = start;
     let mut has_target = false;
-    for (number, line) in text.split('\n').enumerate() {
+    while let Some(line) = cursor.next(text) {
         if line.trim_start().starts_with(".amdgcn_target") {
             if has_target {
-                let prologue = lines.iter().rev().take_while(|(_, line)| is_prologue(line)).count();
-                let rest = lines.split_off(lines.len() - prologue);
-                parts.push(Part { lines: std::mem::replace(&mut lines, rest), first });
-                first = number - prologue;
+                parts.push(Part {
+                    text: &text[start.offset..prologue.offset],
+                    start: Cursor { offset: 0, ..start },
+                });
+                start = prologue;
             }
             has_target = true;
+            prologue = cursor;
+        } else if !is_prologue(line) {
+            prologue = cursor;
         }
-        lines.push((position, line));
-        position += line.len() as u64 + 1;
     }
-    parts.push(Part { lines, first });
+    parts.push(Part { text: &text[start.offset..], start: Cursor { offset: 0, ..start } });
     parts
 }
 
@@ -101,7 +128,8 @@ impl<'a> Part<'a> {
                 _ => 0,
             };
         }
-        Ok(outline.finish(target, self.first..self.first + self.lines.len()))
+        let lines = self.start.line..self.end().line;
+        Ok(outline.finish(target, lines))
     }
 
     fn outline(&self) -> Result<Outline<'a>, ReadError> {
@@ -109,11 +137,10 @@ impl<'a> Part<'a> {
         let functions = self.functions();
         let mut open: Option<(&'a str, usize)> = None;
         let mut in_code = true;
-        let mut at = 0;
-        while at < self.lines.len() {
-            let (position, line) = self.lines[at];
-            let number = self.first + at;
-            at += 1;
+        let mut cursor = self.start;
+        loop {
+            let number = cursor.line;
+            let Some(line) = cursor.next(self.text) else { break };
             let close = |open: &mut Option<(&'a str, usize)>, outline: &mut Outline<'a>| {
                 if let Some((name, start)) = open.take() {
                     outline.bodies.push((name, start..number));
@@ -134,30 +161,27 @@ impl<'a> Part<'a> {
                 ".amdhsa_code_object_version" => outline.version = rest.parse().unwrap_or(0),
                 ".amdhsa_kernel" => {
                     close(&mut open, &mut outline);
-                    at = self.directives(at, unquote(rest), &mut outline);
+                    self.directives(&mut cursor, unquote(rest), &mut outline);
                 }
                 ".amdgpu_hsa_kernel" => {
                     outline.kernels.insert(unquote(rest));
                 }
                 ".amd_kernel_code_t" => {
-                    at = self.end_of_block(at, ".end_amd_kernel_code_t");
+                    self.end_of_block(&mut cursor, ".end_amd_kernel_code_t");
                     if let Some((_, start)) = &mut open {
-                        *start = self.first + at;
+                        *start = cursor.line;
                     }
                 }
                 ".amdgpu_metadata" | ".amd_amdgpu_hsa_metadata" => {
                     close(&mut open, &mut outline);
-                    let end = self.end_of_block(
-                        at,
-                        if directive == ".amdgpu_metadata" {
-                            ".end_amdgpu_metadata"
-                        } else {
-                            ".end_amd_amdgpu_hsa_metadata"
-                        },
-                    );
-                    let document = self.metadata(position + line.len() as u64 + 1, at..end)?;
-                    merge(&mut outline.document, document);
-                    at = end;
+                    let start = cursor;
+                    let closing = match directive {
+                        ".amdgpu_metadata" => ".end_amdgpu_metadata",
+                        _ => ".end_amd_amdgpu_hsa_metadata",
+                    };
+                    let end = self.end_of_block(&mut cursor, closing);
+                    let yaml = &self.text[start.offset..end.offset];
+                    merge(&mut outline.document, metadata::read(&mut Yaml::new(yaml, start.position))?);
                 }
                 ".set" => {
                     if let Some((name, formula)) = rest.split_once(',') {
@@ -176,7 +200,7 @@ impl<'a> Part<'a> {
             }
         }
         if let Some((name, start)) = open {
-            outline.bodies.push((name, start..self.first + self.lines.len()));
+            outline.bodies.push((name, start..cursor.line));
         }
         Ok(outline)
     }
@@ -184,7 +208,7 @@ impl<'a> Part<'a> {
     /// Names that are functions, wherever in the text that is said.
     fn functions(&self) -> HashSet<&'a str> {
         let mut functions = HashSet::new();
-        for (_, line) in &self.lines {
+        for line in self.text.lines() {
             let Some((directive, rest)) = directive(line) else { continue };
             match directive {
                 ".type" => {
@@ -206,28 +230,34 @@ impl<'a> Part<'a> {
         functions
     }
 
-    /// Reads an `.amdhsa_kernel` block; returns the line after it.
-    fn directives(&self, from: usize, name: &'a str, outline: &mut Outline<'a>) -> usize {
-        let end = self.end_of_block(from, ".end_amdhsa_kernel");
-        let values = self.lines[from..end]
-            .iter()
-            .filter_map(|(_, line)| directive(line))
+    /// Reads an `.amdhsa_kernel` block and moves past it.
+    fn directives(&self, cursor: &mut Cursor, name: &'a str, outline: &mut Outline<'a>) {
+        let start = cursor.offset;
+        let end = self.end_of_block(cursor, ".end_amdhsa_kernel");
+        let values = self.text[start..end.offset]
+            .lines()
+            .filter_map(directive)
             .filter_map(|(directive, rest)| Some((directive.strip_prefix(".amdhsa_")?, rest)))
             .collect();
         outline.kernels.insert(name);
         outline.directives.push(Directives { name, values });
-        end
     }
 
-    /// The line of a closing directive, or the end of the part.
-    fn end_of_block(&self, from: usize, closing: &str) -> usize {
-        let found = self.lines[from..].iter().position(|(_, line)| line.trim_start().starts_with(closing));
-        found.map_or(self.lines.len(), |found| from + found)
+    /// Moves past the line of a closing directive, or to the end of the part; returns where that line begins.
+    fn end_of_block(&self, cursor: &mut Cursor, closing: &str) -> Cursor {
+        loop {
+            let here = *cursor;
+            match cursor.next(self.text) {
+                Some(line) if !line.trim_start().starts_with(closing) => {}
+                _ => return here,
+            }
+        }
     }
 
-    fn metadata(&self, base: u64, lines: Range<usize>) -> Result<Document, ReadError> {
-        let yaml: Vec<&str> = self.lines[lines].iter().map(|(_, line)| *line).collect();
-        metadata::read(&mut Yaml::new(&yaml.join("\n"), base))
+    fn end(&self) -> Cursor {
+        let mut cursor = self.start;
+        while cursor.next(self.text).is_some() {}
+        cursor
     }
 }
 

@@ -3,7 +3,10 @@
 //! The one idea to keep in mind: a generated file is wholly generated and committed. A generator is one row
 //! of [`GENERATORS`]; it returns contents and touches no file.
 
+#[cfg(feature = "workspace")]
 mod gpu_pages;
+mod instruction_tables;
+#[cfg(feature = "workspace")]
 mod rule_pages;
 
 use crate::run::{below_root, files, root};
@@ -22,7 +25,17 @@ struct Generator {
 }
 
 const GENERATORS: &[Generator] = &[
+    Generator {
+        name: "instruction tables",
+        owns: &[],
+        generate: || {
+            let text = instruction_tables::generate(root())?;
+            Ok(Outputs::from([(PathBuf::from(instruction_tables::OUTPUT), text)]))
+        },
+    },
+    #[cfg(feature = "workspace")]
     Generator { name: "rule pages", owns: &["docs/rules"], generate: rule_pages::generate },
+    #[cfg(feature = "workspace")]
     Generator { name: "GPU pages", owns: &["docs/gpus"], generate: gpu_pages::generate },
 ];
 

@@ -9,6 +9,9 @@
     reason = "tasks read the workspace, start programs and print"
 )]
 
+#[cfg(all(test, feature = "workspace"))]
+mod agreement;
+#[cfg(feature = "workspace")]
 mod bench;
 mod codegen;
 mod layers;
@@ -43,6 +46,7 @@ const TASKS: &[Task] = &[
         about: "write the generated files; `--check` fails when one is not as it would be written",
         run: codegen::run,
     },
+    #[cfg(feature = "workspace")]
     Task { name: "bench", about: "run benchmarks: all, or those named; prints ratios", run: bench::run },
 ];
 

@@ -12,14 +12,23 @@ use anyhow::{Context, Result, bail, ensure};
 
 /// Table files in the order of their opcodes' indices.
 const FILES: [&str; 11] = [
-    "sop.tbl", "smem.tbl", "vop2.tbl", "vop1.tbl", "vopc.tbl", "vop3.tbl", "vop3p.tbl", "mai.tbl", "ds.tbl", "flat.tbl",
+    "sop.tbl",
+    "smem.tbl",
+    "vop2.tbl",
+    "vop1.tbl",
+    "vopc.tbl",
+    "vop3.tbl",
+    "vop3p.tbl",
+    "mai.tbl",
+    "ds.tbl",
+    "flat.tbl",
     "buffer.tbl",
 ];
 
 /// Output file, relative to the repository.
-pub const OUTPUT: &str = "crates/1-read/isa/src/generated/tables.rs";
+pub(crate) const OUTPUT: &str = "crates/1-read/isa/src/generated/tables.rs";
 /// Folder of the tables, relative to the repository.
-pub const TABLES: &str = "crates/1-read/isa/tables";
+const TABLES: &str = "crates/1-read/isa/tables";
 
 struct Row {
     name: String,
@@ -29,7 +38,7 @@ struct Row {
 }
 
 /// The text of the generated file.
-pub fn generate(root: &Path) -> Result<String> {
+pub(crate) fn generate(root: &Path) -> Result<String> {
     let mut rows: Vec<Row> = Vec::new();
     for file in FILES {
         let path = root.join(TABLES).join(file);
@@ -337,7 +346,9 @@ fn memory(value: &str) -> Result<String> {
     };
     let (bytes, elements) = parts[2].split_once('x').unwrap_or((parts[2], "1"));
     let (bytes, elements): (u8, u8) = (bytes.parse()?, elements.parse()?);
-    Ok(format!("Some(Mem {{ space: Space::{space}, access: Access::{access}, bytes: {bytes}, elements: {elements} }})"))
+    Ok(format!(
+        "Some(Mem {{ space: Space::{space}, access: Access::{access}, bytes: {bytes}, elements: {elements} }})"
+    ))
 }
 
 fn matrix_of(value: &str) -> Result<String> {
@@ -411,8 +422,11 @@ fn modifiers(text: &str, encoding: &str) -> Result<(u16, u16)> {
 
 type Keys = Vec<(String, u16, u8)>;
 
+type Encoded = (String, String, u16, u8, bool);
+
 fn forms(text: &str, mods: &str, all: u8, lds: u8) -> Result<(Vec<String>, Keys)> {
-    let (mut list, mut keys): (Vec<(String, String, u16, u8, bool)>, Keys) = (Vec::new(), Vec::new());
+    let mut list: Vec<Encoded> = Vec::new();
+    let mut keys = Keys::new();
     let (mut sdwa, mut dpp) = ("sdwa(0, 0)".to_owned(), "dpp(0, 0)".to_owned());
     for word in text.split_whitespace() {
         let (key, value) = word.split_once('=').context("encoding=opcode")?;
@@ -436,7 +450,8 @@ fn forms(text: &str, mods: &str, all: u8, lds: u8) -> Result<(Vec<String>, Keys)
             }
             "dpp" => dpp = format!("dpp({at}, {:#x})", sources(value)?),
             _ => {
-                let (number, suffix) = value.strip_suffix('!').map_or((value, true), |number| (number, false));
+                let (number, suffix) =
+                    value.strip_suffix('!').map_or((value, true), |number| (number, false));
                 let number: u16 = number.parse()?;
                 let encoding = match key {
                     "sop1" => "Sop1",
@@ -479,8 +494,11 @@ fn forms(text: &str, mods: &str, all: u8, lds: u8) -> Result<(Vec<String>, Keys)
         } else {
             (0, 0)
         };
-        let (sdwa, dpp) =
-            if ["vop1", "vop2", "vopc"].contains(&key.as_str()) { (sdwa.as_str(), dpp.as_str()) } else { ("sdwa(0, 0)", "dpp(0, 0)") };
+        let (sdwa, dpp) = if ["vop1", "vop2", "vopc"].contains(&key.as_str()) {
+            (sdwa.as_str(), dpp.as_str())
+        } else {
+            ("sdwa(0, 0)", "dpp(0, 0)")
+        };
         out.push(format!(
             "Encoding::{encoding}, {number}, {at}, {suffix}, {allow:#x}, {ignore:#x}, {sdwa}, {dpp}, {lds}"
         ));

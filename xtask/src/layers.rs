@@ -15,6 +15,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let workspace = manifests::Workspace::read()?;
     let mut faults = workspace.arrows();
     faults.extend(workspace.lints());
+    faults.extend(workspace.map());
     faults.extend(sources::check(&workspace)?);
     if !faults.is_empty() {
         bail!("{} broken invariants\n  {}", faults.len(), faults.join("\n  "));

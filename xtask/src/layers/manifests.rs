@@ -34,6 +34,8 @@ pub(crate) struct Crate {
 pub(crate) struct Workspace {
     pub(crate) crates: Vec<Crate>,
     allowed: BTreeSet<(String, String)>,
+    /// Layer and crate of each row of the map in ARCHITECTURE.md.
+    map: BTreeSet<(String, String)>,
 }
 
 impl Workspace {
@@ -51,7 +53,18 @@ impl Workspace {
         }
         crates.sort_by_key(|it| (it.layer, it.name.clone()));
         let architecture = std::fs::read_to_string(root().join("ARCHITECTURE.md"))?;
-        Ok(Workspace { crates, allowed: allowed_arrows(&architecture) })
+        Ok(Workspace { crates, allowed: allowed_arrows(&architecture), map: map_rows(&architecture) })
+    }
+
+    /// Crates that the map does not show in their layer.
+    pub(crate) fn map(&self) -> Vec<String> {
+        let layer =
+            |it: &Crate| it.folder.parent()?.file_name().map(|name| name.to_string_lossy().into_owned());
+        self.crates
+            .iter()
+            .filter(|it| !self.map.contains(&(layer(it).unwrap_or_default(), it.name.clone())))
+            .map(|it| format!("ARCHITECTURE.md: the map has no row for `{}`", it.name))
+            .collect()
     }
 
     /// Arrows that point up, sideways without permission, or out of a crate that sees only some.
@@ -133,6 +146,19 @@ fn allowed_arrows(architecture: &str) -> BTreeSet<(String, String)> {
         .collect()
 }
 
+/// Rows that begin with a layer and a crate in backticks.
+fn map_rows(architecture: &str) -> BTreeSet<(String, String)> {
+    architecture
+        .lines()
+        .filter_map(|line| {
+            let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
+            let layer = cells.next()?.to_owned();
+            let name = cells.next()?.strip_prefix('`')?.strip_suffix('`')?.to_owned();
+            Some((layer, name))
+        })
+        .collect()
+}
+
 /// Names of the workspace's dependencies that are not ours.
 pub(crate) fn foreign_dependencies(root_manifest: &str) -> Result<BTreeSet<String>> {
     let table: Table = root_manifest.parse()?;
@@ -171,6 +197,7 @@ mod tests {
                 })
                 .collect(),
             allowed: allowed_arrows(allowed),
+            map: map_rows("| 0-facts | `a` | x |\n| 1-read | `c` | x |\n"),
         }
     }
 
@@ -200,6 +227,16 @@ mod tests {
             workspace(&[("4-show", "render", manifest), ("1-read", "isa", ""), ("0-facts", "view", "")], "")
                 .arrows();
         assert_eq!(found.len(), 1, "{found:?}");
+    }
+
+    #[test]
+    fn the_map_shows_every_crate() {
+        let faults = |layer: &str| {
+            let mut found = workspace(&[(layer, "a", "")], "");
+            found.crates[0].folder = root().join("crates").join(layer).join("a");
+            found.map().len()
+        };
+        assert_eq!((faults("0-facts"), faults("1-read")), (0, 1));
     }
 
     #[test]

@@ -1,0 +1,184 @@
+//! The card of one kernel, made from its evidence.
+//!
+//! The one idea to keep in mind: nothing is judged here; the card only says what is there.
+
+use crate::KernelEvidence;
+use isa::{Access, Class, Space};
+use std::collections::{BTreeMap, BTreeSet};
+use view::{
+    ArgumentCard, Finding, KernelCard, LoopCard, Mix, NotChecked, OccupancyCard, OccupancyStep, Pressure,
+};
+
+/// Makes the card of a kernel read from `file`.
+pub fn card(
+    evidence: &KernelEvidence<'_>,
+    file: &str,
+    findings: Vec<Finding>,
+    not_checked: Vec<NotChecked>,
+) -> KernelCard {
+    let kernel = evidence.kernel;
+    let widths = Widths::of(evidence, 0..evidence.insts.len());
+    let mut warnings = evidence.warnings.clone();
+    warnings.extend(evidence.object.warnings.iter().filter(|w| w.contains(&kernel.name)).cloned());
+    KernelCard {
+        file: file.to_owned(),
+        origin: evidence.object.origin.clone(),
+        target: evidence.object.target.to_string(),
+        code_object_version: evidence.object.version,
+        name: kernel.name.clone(),
+        demangled: kernel.demangled.clone(),
+        source: evidence.source_line(0),
+        resources: evidence.resources.clone(),
+        occupancy: evidence
+            .occupancy
+            .as_ref()
+            .map(|occupancy| occupancy_card(occupancy, &evidence.assumptions)),
+        code_bytes: evidence.code_bytes,
+        instructions: count(evidence.insts.len()),
+        unknown_instructions: evidence.mix.count(Class::Unknown),
+        mix: mix_card(&evidence.mix),
+        load_widths: widths.loads,
+        store_widths: widths.stores,
+        lds_widths: widths.lds,
+        pressure: pressure(evidence),
+        loops: (0..count(evidence.cfg.loops.len())).map(|id| loop_card(evidence, id)).collect(),
+        arguments: kernel.metadata.arguments.iter().filter(|a| !a.is_hidden()).map(argument_card).collect(),
+        hidden_arguments: kernel
+            .metadata
+            .arguments
+            .iter()
+            .filter(|argument| argument.is_hidden() && argument.kind != "hidden_none")
+            .map(|argument| argument.kind.clone())
+            .collect(),
+        calls: callees(evidence),
+        findings,
+        not_checked,
+        warnings,
+    }
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+fn callees(evidence: &KernelEvidence<'_>) -> Vec<String> {
+    let names: BTreeSet<&str> =
+        evidence.calls.iter().map(|call| call.callee.as_deref().unwrap_or("(through a pointer)")).collect();
+    names.into_iter().map(str::to_owned).collect()
+}
+
+fn argument_card(argument: &codeobj::Argument) -> ArgumentCard {
+    ArgumentCard {
+        name: argument.name.clone(),
+        type_name: argument.type_name.clone(),
+        offset: argument.offset,
+        size: argument.size,
+        kind: argument.kind.clone(),
+    }
+}
+
+fn occupancy_card(occupancy: &arch::Occupancy, assumptions: &[String]) -> OccupancyCard {
+    OccupancyCard {
+        waves_per_simd: occupancy.waves_per_simd,
+        max_waves_per_simd: occupancy.max_waves_per_simd,
+        limiter: occupancy.limiter.name().to_owned(),
+        assumptions: assumptions.to_vec(),
+        next: occupancy
+            .next
+            .iter()
+            .filter(|step| step.waves_per_simd > occupancy.waves_per_simd)
+            .map(|step| OccupancyStep {
+                resource: step.resource.name().to_owned(),
+                shed: step.shed,
+                unit: step.resource.unit().to_owned(),
+                waves_per_simd: step.waves_per_simd,
+            })
+            .collect(),
+    }
+}
+
+fn mix_card(mix: &isa::Mix) -> Mix {
+    Mix {
+        valu: mix.count(Class::Valu),
+        mfma: mix.count(Class::Mfma),
+        salu: mix.count(Class::Salu),
+        smem: mix.count(Class::Smem),
+        vmem_load: mix.count(Class::VmemLoad),
+        vmem_store: mix.count(Class::VmemStore),
+        vmem_atomic: mix.count(Class::VmemAtomic),
+        lds: mix.count(Class::Lds),
+        branch: mix.count(Class::Branch),
+        wait: mix.count(Class::Wait),
+        barrier: mix.count(Class::Barrier),
+        message: mix.count(Class::Message),
+        control: mix.count(Class::Control),
+        unknown: mix.count(Class::Unknown),
+    }
+}
+
+fn pressure(evidence: &KernelEvidence<'_>) -> Option<Pressure> {
+    let peak = evidence.live.peak()? as usize;
+    let live = evidence.live.before.get(peak)?;
+    Some(Pressure {
+        live_vgprs: u32::from(live.vgprs),
+        live_agprs: u32::from(live.agprs),
+        at: evidence.place(peak),
+    })
+}
+
+fn loop_card(evidence: &KernelEvidence<'_>, id: u32) -> LoopCard {
+    let cfg = &evidence.cfg;
+    let found = &cfg.loops[id as usize];
+    let own = || cfg.loop_own_insts(id).map(|inst| inst as usize);
+    let widths = Widths::of(evidence, own());
+    let header = cfg.blocks[found.header as usize].insts.start as usize;
+    LoopCard {
+        id: id + 1,
+        depth: found.depth,
+        parent: found.parent.map(|parent| parent + 1),
+        place: evidence.place(header),
+        instructions: count(own().count()),
+        mix: mix_card(&isa::Mix::of(own().map(|inst| &evidence.insts[inst]))),
+        load_widths: widths.loads,
+        store_widths: widths.stores,
+        lds_widths: widths.lds,
+        waits: own()
+            .filter(|i| evidence.insts[*i].class() == Class::Wait)
+            .map(|i| wait(evidence, i))
+            .collect(),
+    }
+}
+
+/// What a wait waits for: its operands as printed.
+fn wait(evidence: &KernelEvidence<'_>, inst: usize) -> String {
+    let text = evidence.text(inst);
+    text.split_once(' ').map_or(text.as_str(), |(_, operands)| operands).trim().to_owned()
+}
+
+/// Accesses by bytes per lane.
+#[derive(Default)]
+struct Widths {
+    loads: BTreeMap<u32, u32>,
+    stores: BTreeMap<u32, u32>,
+    lds: BTreeMap<u32, u32>,
+}
+
+impl Widths {
+    fn of(evidence: &KernelEvidence<'_>, insts: impl Iterator<Item = usize>) -> Self {
+        let mut widths = Widths::default();
+        for inst in insts {
+            let Some(mem) = evidence.insts[inst].mem() else { continue };
+            let bytes = u32::from(mem.bytes) * u32::from(mem.elements);
+            let table = match (mem.space, mem.access) {
+                (Space::Lds, Access::Load | Access::Store) => &mut widths.lds,
+                (Space::Global | Space::Flat | Space::Buffer, Access::Load | Access::LoadToLds) => {
+                    &mut widths.loads
+                }
+                (Space::Global | Space::Flat | Space::Buffer, Access::Store) => &mut widths.stores,
+                _ => continue,
+            };
+            *table.entry(bytes).or_default() += 1;
+        }
+        widths
+    }
+}

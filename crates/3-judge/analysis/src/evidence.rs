@@ -1,0 +1,207 @@
+//! One kernel as evidence: what the code object says, its instructions, their flow, and the GPU's facts.
+//!
+//! The one idea to keep in mind: a kernel read from machine code and one read from assembly text end up as
+//! the same [`KernelEvidence`]; only [`Source`] knows the difference, and only [`KernelEvidence::place`] asks it.
+
+use crate::text::{self, TextBody, TextFile};
+use crate::{calls, resources};
+use codeobj::{Body, CodeObject, Kernel};
+use isa::{Cfg, Class, Encoding, Inst, Isa, Liveness, Mix, OpFlags};
+use view::{Place, Resources, SourceLine};
+
+/// What the instructions of a kernel are read from.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// The bytes of the code object, and its line table when it has debug information.
+    Binary {
+        /// The code object the kernel's byte range refers to.
+        data: &'a [u8],
+        /// Source lines by address.
+        lines: Option<&'a codeobj::LineTable<'a>>,
+    },
+    /// The lines of the assembly file.
+    Text {
+        /// The file the kernel's line range refers to.
+        file: &'a TextFile<'a>,
+    },
+}
+
+/// Everything the rules and the card need to know of one kernel.
+pub struct KernelEvidence<'a> {
+    /// The code object it belongs to.
+    pub object: &'a CodeObject,
+    /// What the code object says of it.
+    pub kernel: &'a Kernel,
+    /// Facts of the target; `None` for a target that is not supported.
+    pub target: Option<&'static arch::Target>,
+    /// Instruction set; `None` for a target that is not supported.
+    pub isa: Option<Isa>,
+    /// Registers and memory.
+    pub resources: Resources,
+    /// Instructions in code order, trailing padding excluded.
+    pub insts: Vec<Inst>,
+    /// Control flow over `insts`.
+    pub cfg: Cfg,
+    /// Live registers before each instruction.
+    pub live: Liveness,
+    /// Instructions by unit.
+    pub mix: Mix,
+    /// Waves per SIMD; `None` when the target or the registers are not known.
+    pub occupancy: Option<arch::Occupancy>,
+    /// What the occupancy takes for granted, as phrases.
+    pub assumptions: Vec<String>,
+    /// Calls in code order.
+    pub calls: Vec<calls::Call>,
+    /// Size of the code in bytes, padding included; 0 for text.
+    pub code_bytes: u64,
+    /// What was wrong but did not stop the reading.
+    pub warnings: Vec<String>,
+    address: u64,
+    source: Source<'a>,
+    text: TextBody,
+}
+
+impl<'a> KernelEvidence<'a> {
+    /// Reads the body of `kernel` and works out everything else.
+    ///
+    /// A body that cannot be read (an unsupported target, a range outside the file, text with unknown
+    /// instructions) gives evidence without those instructions, and a warning.
+    pub fn gather(object: &'a CodeObject, kernel: &'a Kernel, source: Source<'a>) -> Self {
+        let target = arch::Target::by_name(&object.target.processor);
+        let isa = Isa::for_processor(&object.target.processor);
+        let mut warnings = Vec::new();
+        let mut text = TextBody::default();
+        let mut address = 0;
+        let mut code_bytes = 0;
+        let mut insts = Vec::new();
+        match (isa, &kernel.body, source) {
+            (None, _, _) => warnings.push(format!(
+                "instructions of `{}` are not decoded: the target is not supported",
+                object.target.processor
+            )),
+            (Some(isa), Body::Code { address: start, bytes }, Source::Binary { data, .. }) => {
+                address = *start;
+                match data.get(bytes.clone()) {
+                    Some(code) => {
+                        code_bytes = code.len() as u64;
+                        insts = isa::decode_all(isa, code);
+                    }
+                    None => warnings.push(format!("code of `{}` lies outside the file", kernel.name)),
+                }
+            }
+            (Some(isa), Body::Text { lines }, Source::Text { file }) => {
+                match text::read(isa, file, lines.clone(), &mut warnings) {
+                    Some(body) => {
+                        text = body;
+                        insts = std::mem::take(&mut text.insts);
+                    }
+                    None => warnings.push(format!("code of `{}` lies outside the file", kernel.name)),
+                }
+            }
+            (Some(_), Body::Absent, _) => warnings.push(format!("no code for `{}` in the file", kernel.name)),
+            (Some(_), _, _) => {
+                warnings.push(format!("code of `{}` is of another kind than its file", kernel.name))
+            }
+        }
+        insts.truncate(without_padding(&insts));
+        let cfg = Cfg::build(&insts);
+        let live = Liveness::build(&insts, &cfg);
+        let mix = Mix::of(&insts);
+        let resources = resources::gather(kernel, target);
+        let (occupancy, assumptions) = match target {
+            Some(target) => resources::occupancy(kernel, target, &resources),
+            None => (None, Vec::new()),
+        };
+        let calls = calls::find(&insts, address, object, &text.symbols);
+        KernelEvidence {
+            object,
+            kernel,
+            target,
+            isa,
+            resources,
+            insts,
+            cfg,
+            live,
+            mix,
+            occupancy,
+            assumptions,
+            calls,
+            code_bytes,
+            warnings,
+            address,
+            source,
+            text,
+        }
+    }
+
+    /// Address of an instruction within the code object; `None` for text.
+    pub fn address(&self, inst: usize) -> Option<u64> {
+        match self.source {
+            Source::Binary { .. } => self.insts.get(inst).map(|i| self.address + u64::from(i.offset)),
+            Source::Text { .. } => None,
+        }
+    }
+
+    /// Line of an instruction in the assembly text, 1-based; `None` for machine code.
+    pub fn text_line(&self, inst: usize) -> Option<u32> {
+        self.text.lines.get(inst).copied()
+    }
+
+    /// Source position of an instruction, innermost inlined function first.
+    pub fn source_line(&self, inst: usize) -> Option<SourceLine> {
+        match self.source {
+            Source::Text { .. } => self.text.sources.get(inst).cloned().flatten(),
+            Source::Binary { lines, .. } => {
+                let frame = lines?.frames(self.address(inst)?).into_iter().next()?;
+                Some(SourceLine {
+                    file: frame.file,
+                    line: frame.line,
+                    function: Some(frame.function).filter(|name| !name.is_empty()),
+                })
+                .filter(|source| !source.file.is_empty())
+            }
+        }
+    }
+
+    /// Text of an instruction as the disassembler prints it.
+    pub fn text(&self, inst: usize) -> String {
+        let mut text = String::new();
+        if let (Some(isa), Some(inst)) = (self.isa, self.insts.get(inst)) {
+            let _ = isa;
+            text.push_str(inst.op.info().name);
+        }
+        text
+    }
+
+    /// Number of the innermost loop around an instruction, from 1 as on the card.
+    pub fn loop_number(&self, inst: usize) -> Option<u32> {
+        self.cfg.loop_of(u32::try_from(inst).ok()?).map(|id| id + 1)
+    }
+
+    /// Where an instruction stands, for people.
+    pub fn place(&self, inst: usize) -> Place {
+        Place {
+            address: self.address(inst),
+            instruction: Some(self.text(inst)).filter(|text| !text.is_empty()),
+            text_line: self.text_line(inst),
+            source: self.source_line(inst),
+            in_loop: self.loop_number(inst),
+        }
+    }
+}
+
+/// How many instructions there are up to the last that can run: compilers pad a kernel's end.
+fn without_padding(insts: &[Inst]) -> usize {
+    let mut end = insts.len();
+    while let Some(inst) = insts[..end].last() {
+        let info = inst.op.info();
+        let padding = inst.encoding == Encoding::Unknown
+            || (info.class == Class::Control && !info.flags.intersects(OpFlags::END | OpFlags::JUMP));
+        if !padding {
+            return end;
+        }
+        end -= 1;
+    }
+    // Nothing but padding: show it as it is.
+    insts.len()
+}

@@ -1,0 +1,82 @@
+//! The annotated disassembly of one kernel.
+//!
+//! The one idea to keep in mind: one line per instruction, in code order; what changes from line to line
+//! (source position, label) is given only where it changes.
+
+use crate::KernelEvidence;
+use isa::Operand;
+use std::collections::{BTreeMap, BTreeSet};
+use view::{Finding, Listing, ListingLine, SourceLine};
+
+/// Makes the listing, with the rules of `findings` in the margin.
+pub fn listing(evidence: &KernelEvidence<'_>, findings: &[Finding]) -> Listing {
+    let margin = margin(findings);
+    let targets = targets(evidence);
+    let peak = evidence.live.peak().map(|peak| peak as usize);
+    let mut last_source: Option<SourceLine> = None;
+    let lines = (0..evidence.insts.len())
+        .map(|at| {
+            let address = evidence.address(at);
+            let line = evidence.text_line(at);
+            let source = evidence.source_line(at);
+            let changed = source.is_some() && source != last_source;
+            if changed {
+                last_source.clone_from(&source);
+            }
+            let live = evidence.live.before.get(at).copied().unwrap_or_default();
+            ListingLine {
+                address: address.unwrap_or_else(|| u64::from(line.unwrap_or(0))),
+                text: with_label(evidence, at, &targets),
+                label: targets.get(&evidence.insts[at].offset).cloned(),
+                source: source.filter(|_| changed),
+                loop_depth: u32::try_from(at).map_or(0, |at| evidence.cfg.depth_of(at)),
+                live_vgprs: u32::from(live.vgprs),
+                live_agprs: u32::from(live.agprs),
+                peak: peak == Some(at),
+                findings: margin
+                    .get(&(address, line))
+                    .map(|rules| rules.iter().copied().collect())
+                    .unwrap_or_default(),
+            }
+        })
+        .collect();
+    Listing { kernel: evidence.kernel.demangled.clone(), lines }
+}
+
+/// Rules by the place they name.
+fn margin(findings: &[Finding]) -> BTreeMap<(Option<u64>, Option<u32>), BTreeSet<&'static str>> {
+    let mut margin: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for finding in findings {
+        for place in finding.places.iter().filter(|place| place.instruction.is_some()) {
+            margin.entry((place.address, place.text_line)).or_default().insert(finding.rule);
+        }
+    }
+    margin
+}
+
+/// Labels of branch targets inside the kernel, by code offset, in code order.
+fn targets(evidence: &KernelEvidence<'_>) -> BTreeMap<u32, String> {
+    let offsets: BTreeSet<u32> = evidence
+        .insts
+        .iter()
+        .flat_map(|inst| inst.operands())
+        .filter_map(|operand| match operand {
+            Operand::Target(offset) => u32::try_from(*offset).ok(),
+            _ => None,
+        })
+        .collect();
+    offsets.into_iter().enumerate().map(|(number, offset)| (offset, format!("L{number}"))).collect()
+}
+
+/// Text of an instruction; a branch names the label it goes to.
+fn with_label(evidence: &KernelEvidence<'_>, at: usize, targets: &BTreeMap<u32, String>) -> String {
+    let text = evidence.text(at);
+    let target = evidence.insts[at].operands().iter().find_map(|operand| match operand {
+        Operand::Target(offset) => targets.get(&u32::try_from(*offset).ok()?),
+        _ => None,
+    });
+    match (target, text.rsplit_once(' ')) {
+        (Some(label), Some((before, _))) => format!("{before} {label}"),
+        _ => text,
+    }
+}

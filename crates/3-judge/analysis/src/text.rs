@@ -1,0 +1,90 @@
+//! An assembly file as the source of several kernels.
+//!
+//! The one idea to keep in mind: kernels of one file share its `.file` table, so the file is split once and
+//! each kernel reads only its own lines.
+
+use isa::{Inst, Isa};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+use view::SourceLine;
+
+/// The lines of an assembly file.
+pub struct TextFile<'a> {
+    lines: Vec<&'a str>,
+    files: OnceLock<HashMap<u32, String>>,
+}
+
+impl<'a> TextFile<'a> {
+    /// Splits a file.
+    pub fn new(text: &'a str) -> Self {
+        TextFile { lines: text.lines().collect(), files: OnceLock::new() }
+    }
+
+    /// The `.file` table: numbers and paths.
+    fn files(&self, isa: Isa) -> &HashMap<u32, String> {
+        self.files.get_or_init(|| {
+            let table = self.lines.iter().copied().filter(|line| line.trim_start().starts_with(".file"));
+            isa::text::parse_body(isa, table).files.into_iter().collect()
+        })
+    }
+}
+
+/// The body of one kernel in an assembly file.
+#[derive(Default)]
+pub(crate) struct TextBody {
+    pub(crate) insts: Vec<Inst>,
+    /// Line in the file of each instruction, from 1.
+    pub(crate) lines: Vec<u32>,
+    /// Source position of each instruction.
+    pub(crate) sources: Vec<Option<SourceLine>>,
+    /// Operands the linker fills in: instruction, and the symbol without its relocation suffix.
+    pub(crate) symbols: Vec<(usize, String)>,
+}
+
+/// Errors told one by one; the rest is counted.
+const ERRORS_TOLD: usize = 5;
+
+/// Reads the lines `range` of a file.
+pub(crate) fn read(
+    isa: Isa,
+    file: &TextFile<'_>,
+    range: Range<usize>,
+    warnings: &mut Vec<String>,
+) -> Option<TextBody> {
+    let lines = file.lines.get(range.clone())?;
+    let parsed = isa::text::parse_body(isa, lines.iter().copied());
+    let first = u32::try_from(range.start).unwrap_or(u32::MAX);
+    for error in parsed.errors.iter().take(ERRORS_TOLD) {
+        let mut error = error.clone();
+        error.line = error.line.saturating_add(first);
+        warnings.push(error.to_string());
+    }
+    if let Some(more @ 1..) = parsed.errors.len().checked_sub(ERRORS_TOLD) {
+        warnings.push(format!("{more} more lines that cannot be read"));
+    }
+    let files = file.files(isa);
+    let sources = (0u32..)
+        .take(parsed.insts.len())
+        .map(|inst| {
+            let location = parsed.location_of(inst)?;
+            let file =
+                files.get(&location.file).cloned().or_else(|| parsed.file(location.file).map(str::to_owned));
+            Some(SourceLine { file: file?, line: location.line, function: None })
+        })
+        .collect();
+    let symbols = parsed
+        .symbols
+        .iter()
+        .map(|symbol| {
+            let name = symbol.text.split(['@', '+', '-']).next().unwrap_or_default().trim();
+            (symbol.inst as usize, name.to_owned())
+        })
+        .collect();
+    Some(TextBody {
+        lines: parsed.line_of.iter().map(|line| first.saturating_add(*line).saturating_add(1)).collect(),
+        insts: parsed.insts,
+        sources,
+        symbols,
+    })
+}

@@ -10,11 +10,19 @@
 
 mod args;
 mod completions;
+mod contents;
+mod diff;
 mod exit;
 mod explain;
+mod fail_on;
+mod inputs;
+mod inspect;
+mod kernels;
 mod occupancy;
 mod output;
+mod progress;
 mod terminal;
+mod thresholds;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -50,10 +58,11 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> anyhow::Result<Outcome> {
     match &cli.command {
+        Command::Inspect(args) => inspect::run(args, &cli.look),
+        Command::Diff(args) => diff::run(args, &cli.look),
         Command::Explain(args) => explain::run(args, &cli.look),
         Command::Occupancy(args) => occupancy::run(args, &cli.look),
         Command::Completions(args) => completions::completions(args),
         Command::Man(args) => completions::man(args),
-        Command::Inspect(_) | Command::Diff(_) => Err(exit::usage("not available in this build", "")),
     }
 }

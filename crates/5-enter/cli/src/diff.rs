@@ -1,0 +1,88 @@
+//! `rockhound diff`: what changed between two builds.
+//!
+//! The one idea to keep in mind: both sides are read by the same driver as `inspect`; comparing is a function
+//! of two lists of cards.
+
+use crate::args::{Diff, Look, ShortFormat};
+use crate::exit::{Outcome, usage};
+use crate::kernels::{Selection, each_kernel};
+use crate::output::Output;
+use crate::{terminal, thresholds};
+use anyhow::{Context, Result};
+use render::{json, text};
+use std::path::Path;
+use view::{FileError, KernelCard};
+
+/// Compares.
+pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
+    let selection = Selection::new(&args.select)?;
+    let limits = match &args.thresholds {
+        None => Vec::new(),
+        Some(path) => {
+            let name = path.display();
+            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
+            thresholds::parse(&text).map_err(|error| usage(format!("`{name}`: {error}"), "write limits such as `vgprs = \"+4\"` or `occupancy = \"-0\"`"))?
+        }
+    };
+    let renamed = renames(&args.matches)?;
+    let mut errors = Vec::new();
+    let mut read = |path: &Path| -> Result<Vec<KernelCard>> {
+        let (cards, more) = cards(path, &selection)?;
+        errors.extend(more);
+        Ok(cards)
+    };
+    let old = read(&args.old)?;
+    let new = read(&args.new)?;
+    for (from, to) in &renamed {
+        for (name, side, cards) in [(from, "old", &old), (to, "new", &new)] {
+            if !cards.iter().any(|card| card.name == *name || card.demangled == *name) {
+                return Err(usage(format!("`--match`: the {side} build has no kernel `{name}`"), "give linker names or whole demangled names, as `rockhound inspect --format csv` lists them"));
+            }
+        }
+    }
+    let mut comparison = analysis::compare(&old, &new, &renamed);
+    comparison.old = args.old.display().to_string();
+    comparison.new = args.new.display().to_string();
+    comparison.errors = errors;
+    comparison.regressions = thresholds::apply(&limits, &mut comparison);
+    let mut output = Output::open(args.output.as_deref())?;
+    let top = if args.top == 0 { usize::MAX } else { args.top };
+    output.write(&match args.format {
+        ShortFormat::Text => text::comparison(&comparison, top, &terminal::style(look, args.output.is_some())),
+        ShortFormat::Json => json::comparison(&comparison),
+    })?;
+    output.finish()?;
+    Ok(Outcome::of(!comparison.errors.is_empty(), comparison.regressions > 0))
+}
+
+/// Cards of all selected kernels of one side, without what is not compared.
+fn cards(path: &Path, selection: &Selection) -> Result<(Vec<KernelCard>, Vec<FileError>)> {
+    let mut cards = Vec::new();
+    let errors = each_kernel(
+        &[path.to_owned()],
+        selection,
+        |judged| KernelCard {
+            arguments: Vec::new(),
+            hidden_arguments: Vec::new(),
+            not_checked: Vec::new(),
+            loops: Vec::new(),
+            ..analysis::card(judged.evidence, judged.file, judged.findings, judged.not_checked)
+        },
+        |card| {
+            cards.push(card);
+            Ok(())
+        },
+    )?;
+    Ok((cards, errors))
+}
+
+/// `--match OLD=NEW`. Names of operators hold `=` too, so the first `=` that has names on both sides counts.
+fn renames(flags: &[String]) -> Result<Vec<(String, String)>> {
+    flags
+        .iter()
+        .map(|flag| match flag.split_once('=') {
+            Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.to_owned(), new.to_owned())),
+            _ => Err(usage(format!("`--match {flag}` is not `OLD=NEW`"), "")),
+        })
+        .collect()
+}

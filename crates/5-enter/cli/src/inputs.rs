@@ -1,0 +1,142 @@
+//! Which files to read: those named, and everything in the folders named.
+//!
+//! The one idea to keep in mind: a file that was named must hold GPU code or it is an error; a file that was
+//! only come across in a folder may be anything.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use view::FileError;
+
+/// One file to read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Input {
+    /// Path; `-` is standard input.
+    pub(crate) path: PathBuf,
+    /// It was named on the command line.
+    pub(crate) named: bool,
+    /// The JSON file Triton wrote beside it, if there is one of that name.
+    pub(crate) companion: Option<PathBuf>,
+}
+
+impl Input {
+    /// Whether it is standard input.
+    pub(crate) fn is_standard_input(&self) -> bool {
+        self.path.as_os_str() == "-"
+    }
+
+    /// Name for people.
+    pub(crate) fn name(&self) -> String {
+        if self.is_standard_input() { "<stdin>".to_owned() } else { self.path.display().to_string() }
+    }
+}
+
+/// The error of one file.
+pub(crate) fn file_error(path: &Path, error: impl std::fmt::Display, hint: &str) -> FileError {
+    FileError {
+        file: path.display().to_string(),
+        error: error.to_string(),
+        hint: (!hint.is_empty()).then(|| hint.to_owned()),
+    }
+}
+
+/// Lists the files to read, folders opened, in the order given and by name within folders.
+pub(crate) fn expand(paths: &[PathBuf]) -> (Vec<Input>, Vec<FileError>) {
+    let mut inputs = Vec::new();
+    let mut errors = Vec::new();
+    for path in paths {
+        if path.as_os_str() != "-" && path.is_dir() {
+            let mut files = Vec::new();
+            walk(path, &mut files, &mut errors);
+            inputs.extend(pair(files));
+        } else {
+            inputs.push(named(path));
+        }
+    }
+    (inputs, errors)
+}
+
+/// A file named on the command line. Triton's JSON stands for its code object.
+fn named(path: &Path) -> Input {
+    let has = |extension: &str| path.extension().is_some_and(|found| found == extension);
+    if has("json") {
+        for extension in CODE_EXTENSIONS {
+            let code = path.with_extension(extension);
+            if code.is_file() {
+                return Input { path: code, named: true, companion: Some(path.to_owned()) };
+            }
+        }
+    }
+    let companion = CODE_EXTENSIONS
+        .iter()
+        .any(|extension| has(extension))
+        .then(|| path.with_extension("json"))
+        .filter(|json| json.is_file());
+    Input { path: path.to_owned(), named: true, companion }
+}
+
+/// What Triton writes code to: the code object first, since it says more than its assembly.
+const CODE_EXTENSIONS: [&str; 2] = ["hsaco", "amdgcn"];
+
+/// All regular files below a folder, sorted. Links to folders are not followed, so there are no circles.
+fn walk(folder: &Path, files: &mut Vec<PathBuf>, errors: &mut Vec<FileError>) {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => {
+            errors.push(file_error(folder, error, ""));
+            return;
+        }
+    };
+    let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => walk(&path, files, errors),
+            Ok(kind) if kind.is_file() || (kind.is_symlink() && path.is_file()) => files.push(path),
+            _ => {}
+        }
+    }
+}
+
+/// Puts Triton's sets together: of `x.hsaco`, `x.amdgcn` and `x.json` the first is read with the last.
+fn pair(files: Vec<PathBuf>) -> Vec<Input> {
+    let all: BTreeSet<&Path> = files.iter().map(PathBuf::as_path).collect();
+    let has = |path: &Path| all.contains(path);
+    let mut inputs = Vec::new();
+    for path in &files {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let beside = |extension: &str| path.with_extension(extension);
+        match extension {
+            "amdgcn" if has(&beside("hsaco")) => {}
+            "json" if CODE_EXTENSIONS.iter().any(|code| has(&beside(code))) => {}
+            _ => {
+                let companion = CODE_EXTENSIONS.contains(&extension).then(|| beside("json")).filter(|json| has(json));
+                inputs.push(Input { path: path.clone(), named: false, companion });
+            }
+        }
+    }
+    inputs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn triton_sets_are_read_once() {
+        let files = ["a/k.amdgcn", "a/k.hsaco", "a/k.json", "a/k.ttir", "b/t.amdgcn", "b/t.json", "c/other.json", "c/lib.so"];
+        let found: Vec<(String, Option<String>)> = pair(files.iter().map(PathBuf::from).collect())
+            .into_iter()
+            .map(|input| (input.name(), input.companion.map(|json| json.display().to_string())))
+            .collect();
+        let expected = [
+            ("a/k.hsaco", Some("a/k.json")),
+            ("a/k.ttir", None),
+            ("b/t.amdgcn", Some("b/t.json")),
+            ("c/other.json", None),
+            ("c/lib.so", None),
+        ];
+        let expected: Vec<_> = expected.map(|(name, json)| (name.to_owned(), json.map(str::to_owned))).to_vec();
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,137 @@
+//! `rockhound inspect`: cards, tables, listings and documents of every kernel in the inputs.
+//!
+//! The one idea to keep in mind: documents are written kernel by kernel as they come; only text waits, since
+//! how it looks depends on how many kernels there are.
+
+use crate::args::{Format, Inspect, Look};
+use crate::exit::Outcome;
+use crate::kernels::{Judged, Selection, each_kernel};
+use crate::output::Output;
+use crate::{explain, fail_on, terminal};
+use anyhow::Result;
+use render::{Style, csv, json, sarif, text};
+use view::{KernelCard, KernelRow, Summary};
+
+/// Up to this many kernels are shown as cards, more as a table.
+const CARDS: usize = 5;
+
+/// What is left of a kernel after a core has worked on it.
+struct Part {
+    row: KernelRow,
+    /// Rendered, unless it is not yet known how.
+    text: String,
+    card: Option<Box<KernelCard>>,
+}
+
+/// Inspects.
+pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
+    let selection = Selection::new(&args.select)?;
+    let mut conditions = fail_on::parse(&args.fail_on)?;
+    let style = terminal::style(look, args.output.is_some());
+    let version = env!("CARGO_PKG_VERSION");
+    let rules = explain::all();
+    let mut output = Output::open(args.output.as_deref())?;
+    let streams = args.asm || args.details || args.format != Format::Text;
+
+    output.write(&match args.format {
+        Format::Text => String::new(),
+        Format::Json => json::begin(version),
+        Format::Csv => csv::header(),
+        Format::Sarif => sarif::begin(version, &rules),
+    })?;
+    let separator = match args.format {
+        Format::Json => json::SEPARATOR,
+        Format::Sarif => sarif::SEPARATOR,
+        Format::Text => "\n",
+        Format::Csv => "",
+    };
+
+    let mut summary = Summary::default();
+    let mut rows: Vec<KernelRow> = Vec::new();
+    let mut cards: Vec<KernelCard> = Vec::new();
+    let mut first = true;
+    let errors = each_kernel(
+        &args.files,
+        &selection,
+        |judged| part(judged, args, streams, &style),
+        |part| {
+            summary.add(&part.row);
+            conditions.iter_mut().for_each(|condition| condition.add(&part.row));
+            if streams {
+                if !part.text.is_empty() {
+                    if !std::mem::replace(&mut first, false) {
+                        output.write(separator)?;
+                    }
+                    output.write(&part.text)?;
+                }
+                return Ok(());
+            }
+            // A sixth kernel makes it a table, and cards are not needed any more.
+            match part.card {
+                Some(card) if rows.len() < CARDS && args.sort.is_none() => cards.push(*card),
+                _ => cards.clear(),
+            }
+            rows.push(part.row);
+            Ok(())
+        },
+    )?;
+
+    output.write(&match args.format {
+        Format::Json => json::end(&summary, &errors),
+        Format::Sarif => sarif::end(&errors),
+        Format::Csv => String::new(),
+        Format::Text => closing(&mut rows, &cards, &summary, &rules, args, &style),
+    })?;
+    output.finish()?;
+    let mut met = false;
+    for verdict in conditions.iter().filter_map(fail_on::FailOn::verdict) {
+        met = true;
+        eprintln!("{verdict}");
+    }
+    Ok(Outcome::of(!errors.is_empty(), met))
+}
+
+/// Makes of a kernel what the format needs.
+fn part(judged: Judged<'_>, args: &Inspect, streams: bool, style: &Style) -> Part {
+    let listing = (args.asm && matches!(args.format, Format::Text | Format::Json))
+        .then(|| analysis::listing(judged.evidence, &judged.findings));
+    let card = analysis::card(judged.evidence, judged.file, judged.findings, judged.not_checked);
+    let row = KernelRow::from(&card);
+    let text = match args.format {
+        Format::Json => json::kernel(&card, listing.as_ref()),
+        Format::Csv => csv::kernel(&card),
+        Format::Sarif => sarif::kernel(&card),
+        Format::Text if streams => {
+            let mut text = text::card(&card, style);
+            if let Some(listing) = listing {
+                text.push('\n');
+                text.push_str(&text::listing(&listing, &card.findings, style));
+            }
+            text
+        }
+        Format::Text => String::new(),
+    };
+    Part { row, text, card: (!streams).then(|| Box::new(card)) }
+}
+
+/// What is written after all kernels were seen: cards or the table, and the summary.
+fn closing(
+    rows: &mut [KernelRow],
+    cards: &[KernelCard],
+    summary: &Summary,
+    rules: &[view::RuleInfo],
+    args: &Inspect,
+    style: &Style,
+) -> String {
+    let mut out: Vec<String> = Vec::new();
+    if cards.is_empty() && !rows.is_empty() {
+        let top = if args.top == 0 { usize::MAX } else { args.top };
+        out.push(text::table(rows, args.sort.as_deref().unwrap_or("severity"), top, style));
+    }
+    out.extend(cards.iter().map(|card| text::card(card, style)));
+    if summary.kernels > 1 {
+        let gap = if args.asm || args.details { "\n" } else { "" };
+        out.push(format!("{gap}{}", text::summary(summary, rules, style)));
+    }
+    out.join("\n")
+}

@@ -1,0 +1,366 @@
+//! From files to kernels: reads inputs one after the other and hands every selected kernel to a function.
+//!
+//! The one idea to keep in mind: results come in file order and in bounded batches, so output can stream and
+//! memory does not grow with the input; within a batch all cores work.
+
+use crate::args::Select;
+use crate::contents::Contents;
+use crate::exit::usage;
+use crate::inputs::{Input, expand, file_error};
+use crate::progress::Progress;
+use analysis::{KernelEvidence, Source};
+use anyhow::Result;
+use codeobj::{CodeObject, Found, Kind, LineTable, ReadError, Target, Wanted};
+use rayon::prelude::*;
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use view::{FileError, Finding, NotChecked};
+
+/// Code objects read together, at most.
+const BATCH_OBJECTS: usize = 256;
+/// Bytes of code objects read together, at most; one larger than this is a batch of its own.
+const BATCH_BYTES: usize = 16 << 20;
+/// Kernels one core works on before it takes the next.
+const TASK_KERNELS: usize = 16;
+/// Tasks whose results are held at the same time.
+const TASKS: usize = 128;
+/// Fewer bytes than this are read faster than threads start.
+const ALONE: usize = 256 << 10;
+
+/// Which kernels are wanted.
+pub(crate) struct Selection {
+    name: Option<Regex>,
+    wanted: Wanted,
+    /// `--arch` was given.
+    explicit: bool,
+}
+
+impl Selection {
+    /// Checks the flags.
+    pub(crate) fn new(select: &Select) -> Result<Self> {
+        let name = match &select.kernel {
+            None => None,
+            Some(pattern) => Some(Regex::new(pattern).map_err(|error| {
+                let text = error.to_string();
+                let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+                usage(format!("`--kernel {pattern}` is no regular expression: {reason}"), "put a backslash before brackets and stars that stand for themselves")
+            })?),
+        };
+        let mut targets = Vec::new();
+        for arch in &select.arch {
+            let target = Target::parse(arch).ok_or_else(|| {
+                usage(format!("`--arch {arch}` is no target"), "write it as the compiler does, for example `gfx942` or `gfx90a:xnack-`")
+            })?;
+            targets.push(target);
+        }
+        let explicit = !targets.is_empty();
+        if !explicit {
+            targets.extend(arch::Target::names().filter_map(Target::parse));
+        }
+        Ok(Selection { name, wanted: Wanted::targets(targets), explicit })
+    }
+
+    fn accepts(&self, kernel: &codeobj::Kernel) -> bool {
+        self.name.as_ref().is_none_or(|name| name.is_match(&kernel.name) || name.is_match(&kernel.demangled))
+    }
+}
+
+/// One kernel with its evidence and what the rules say of it.
+pub(crate) struct Judged<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) evidence: &'a KernelEvidence<'a>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) not_checked: Vec<NotChecked>,
+}
+
+/// Reads all inputs. `work` turns a kernel into a result, on any core; `take` gets the results in order.
+///
+/// Errors of files are printed as they occur and returned; only an error of `take` stops the reading.
+pub(crate) fn each_kernel<T: Send>(
+    paths: &[PathBuf],
+    selection: &Selection,
+    work: impl Fn(Judged<'_>) -> T + Sync,
+    take: impl FnMut(T) -> Result<()>,
+) -> Result<Vec<FileError>> {
+    let (inputs, errors) = expand(paths);
+    let mut run = Run {
+        selection,
+        work: &work,
+        take,
+        progress: Progress::new(),
+        errors: Vec::new(),
+        passed_over: BTreeSet::new(),
+        seen: 0,
+        taken: 0,
+        objects: 0,
+    };
+    for error in errors {
+        run.report(error);
+    }
+    for input in &inputs {
+        run.input(input)?;
+    }
+    run.conclude(paths);
+    Ok(run.errors)
+}
+
+struct Run<'a, W, K> {
+    selection: &'a Selection,
+    work: &'a W,
+    take: K,
+    progress: Progress,
+    errors: Vec<FileError>,
+    /// Targets come across and not wanted.
+    passed_over: BTreeSet<String>,
+    /// Kernels in the code objects read, before `--kernel`.
+    seen: u64,
+    /// Kernels handed on.
+    taken: u64,
+    /// Code objects read.
+    objects: u64,
+}
+
+impl<T: Send, W: Fn(Judged<'_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, W, K> {
+    fn report(&mut self, error: FileError) {
+        self.progress.say(&format!("error: {}: {}", error.file, error.error));
+        if let Some(hint) = &error.hint {
+            self.progress.say(&format!("hint: {hint}"));
+        }
+        self.errors.push(error);
+    }
+
+    fn input(&mut self, input: &Input) -> Result<()> {
+        let name = input.name();
+        let opened = if input.is_standard_input() { Contents::standard_input() } else { Contents::open(&input.path) };
+        let contents = match opened {
+            Ok(contents) => contents,
+            Err(error) => {
+                let hint = if error.kind() == std::io::ErrorKind::NotFound { "check the path" } else { "" };
+                self.report(FileError { file: name, ..file_error(&input.path, plain(&error), hint) });
+                return Ok(());
+            }
+        };
+        let companion = input.companion.as_ref().and_then(|path| std::fs::read(path).ok());
+        let objects_before = self.objects;
+        let passed_before = self.passed_over.len();
+        let result = match codeobj::recognise(contents.bytes()) {
+            Some(Kind::Assembly) => self.text(&name, contents.bytes(), companion.as_deref())?,
+            None if !input.named => return Ok(()),
+            Some(Kind::Json) if !input.named => return Ok(()),
+            Some(Kind::Json) => Err(ReadError {
+                position: 0,
+                what: "JSON without the code object it belongs to".to_owned(),
+                hint: "Triton writes `.hsaco` and `.json` side by side: keep them together".to_owned(),
+            }),
+            None if contents.bytes().is_empty() => Err(ReadError {
+                position: 0,
+                what: "the file is empty".to_owned(),
+                hint: String::new(),
+            }),
+            _ => self.binary(&name, &contents, companion.as_deref())?,
+        };
+        if let Err(error) = result {
+            self.report(as_file_error(&name, &error));
+        } else if input.named && self.objects == objects_before {
+            let passed = self.passed_over.len() > passed_before;
+            let (error, hint) = match (passed, self.selection.explicit) {
+                (false, _) => ("no GPU code in it".to_owned(), "give a code object, a program or library with HIP kernels, or assembly text".to_owned()),
+                (true, true) => {
+                    let targets: Vec<&str> = self.passed_over.iter().map(String::as_str).collect();
+                    ("no code for the targets asked for".to_owned(), format!("it holds code for {}", targets.join(", ")))
+                }
+                (true, false) => {
+                    let targets: Vec<&str> = self.passed_over.iter().map(String::as_str).collect();
+                    ("no code for a supported GPU".to_owned(), format!("`--arch {}` shows what its metadata says", targets.join(",")))
+                }
+            };
+            self.report(FileError { file: name, error, hint: Some(hint) });
+        }
+        Ok(())
+    }
+
+    /// Reads assembly text.
+    fn text(&mut self, name: &str, bytes: &[u8], companion: Option<&[u8]>) -> Result<Result<(), ReadError>> {
+        let text = String::from_utf8_lossy(bytes);
+        let mut objects = match codeobj::read_text(&text) {
+            Ok(objects) => objects,
+            Err(error) => return Ok(Err(error)),
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        for object in &objects {
+            if !self.selection.wanted.accepts(&object.target) {
+                self.passed_over.insert(object.target.to_string());
+            }
+        }
+        objects.retain(|object| self.selection.wanted.accepts(&object.target));
+        for object in &mut objects {
+            apply(companion, object);
+        }
+        let opened: Vec<Opened<'_>> = objects.into_iter().map(|object| Opened { object, code: Code::Text(&lines) }).collect();
+        self.judge(name, &opened, bytes.len())?;
+        Ok(Ok(()))
+    }
+
+    /// Reads a file of any binary kind, batch by batch.
+    fn binary(&mut self, name: &str, contents: &Contents, companion: Option<&[u8]>) -> Result<Result<(), ReadError>> {
+        let bytes = contents.bytes();
+        let mut scan = match codeobj::scan(bytes, &self.selection.wanted) {
+            Ok(scan) => scan,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut first_error: Option<ReadError> = None;
+        let mut errors = 0u64;
+        let mut note = |error: ReadError| {
+            errors += 1;
+            first_error.get_or_insert(error);
+        };
+        loop {
+            let mut batch: Vec<Found<'_>> = Vec::new();
+            let mut size = 0;
+            let mut at_end = true;
+            for found in scan.by_ref() {
+                match found {
+                    Ok(found) => {
+                        size += found.data.len();
+                        batch.push(found);
+                    }
+                    Err(error) => note(error),
+                }
+                if batch.len() >= BATCH_OBJECTS || size >= BATCH_BYTES {
+                    at_end = false;
+                    break;
+                }
+            }
+            if let Some(last) = batch.last() {
+                self.progress.at(name, last.position, bytes.len() as u64);
+            }
+            let read: Vec<Result<CodeObject, ReadError>> = if size < ALONE {
+                batch.iter().map(Found::read).collect()
+            } else {
+                batch.par_iter().map(Found::read).collect()
+            };
+            let mut opened = Vec::with_capacity(read.len());
+            for (object, found) in read.into_iter().zip(&batch) {
+                match object {
+                    Ok(mut object) => {
+                        apply(companion, &mut object);
+                        opened.push(Opened { object, code: Code::Binary(&found.data) });
+                    }
+                    Err(error) => note(error),
+                }
+            }
+            self.judge(name, &opened, size)?;
+            drop(opened);
+            drop(batch);
+            contents.release();
+            if at_end {
+                break;
+            }
+        }
+        self.passed_over.extend(scan.passed_over().map(str::to_owned));
+        Ok(match first_error {
+            None => Ok(()),
+            Some(error) if errors == 1 => Err(error),
+            Some(error) => Err(ReadError { what: format!("{} (and {} more errors in this file; the first is", error.what, errors - 1) + ")", ..error }),
+        })
+    }
+
+    /// Judges all selected kernels of some code objects.
+    fn judge(&mut self, file: &str, objects: &[Opened<'_>], size: usize) -> Result<()> {
+        let selection = self.selection;
+        let work = self.work;
+        let mut tasks: Vec<(&Opened<'_>, Vec<&codeobj::Kernel>)> = Vec::new();
+        for opened in objects {
+            self.objects += 1;
+            self.seen += opened.object.kernels.len() as u64;
+            let mut chosen = opened.object.kernels.iter().filter(|kernel| selection.accepts(kernel)).peekable();
+            while chosen.peek().is_some() {
+                tasks.push((opened, chosen.by_ref().take(TASK_KERNELS).collect()));
+            }
+        }
+        for group in tasks.chunks(TASKS) {
+            let run = |(opened, kernels): &(&Opened<'_>, Vec<&codeobj::Kernel>)| opened.run(file, kernels, work);
+            let results: Vec<Vec<T>> =
+                if size < ALONE { group.iter().map(run).collect() } else { group.par_iter().map(run).collect() };
+            for result in results.into_iter().flatten() {
+                self.taken += 1;
+                self.progress.kernels(1);
+                (self.take)(result)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says what a user should know at the end.
+    fn conclude(&mut self, paths: &[PathBuf]) {
+        self.progress.finish();
+        if self.objects > 0 && !self.selection.explicit && !self.passed_over.is_empty() {
+            let targets: Vec<&str> = self.passed_over.iter().map(String::as_str).collect();
+            self.progress.say(&format!("note: code for unsupported targets is passed over: {}", targets.join(", ")));
+        }
+        if self.taken == 0 && self.errors.is_empty() {
+            let file = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+            let (error, hint) = if self.objects == 0 {
+                ("no GPU code found".to_owned(), "give code objects, programs or libraries with HIP kernels, or assembly text".to_owned())
+            } else if self.seen == 0 {
+                ("the code objects hold no kernels".to_owned(), String::new())
+            } else {
+                ("no kernel matches `--kernel`".to_owned(), format!("{} kernels were looked at, by linker name and demangled name", self.seen))
+            };
+            self.report(FileError { file, error, hint: (!hint.is_empty()).then_some(hint) });
+        }
+    }
+}
+
+/// A code object with the bytes or lines its kernels refer to.
+struct Opened<'a> {
+    object: CodeObject,
+    code: Code<'a>,
+}
+
+enum Code<'a> {
+    Binary(&'a [u8]),
+    Text(&'a [&'a str]),
+}
+
+impl Opened<'_> {
+    fn run<T>(&self, file: &str, kernels: &[&codeobj::Kernel], work: &impl Fn(Judged<'_>) -> T) -> Vec<T> {
+        // Without debug information there is nothing to look up.
+        let lines = match self.code {
+            Code::Binary(data) => LineTable::read(data).ok().filter(|lines| lines.absent().is_none()),
+            Code::Text(_) => None,
+        };
+        let source = match self.code {
+            Code::Binary(data) => Source::Binary { data, lines: lines.as_ref() },
+            Code::Text(lines) => Source::Text { lines },
+        };
+        kernels
+            .iter()
+            .map(|kernel| {
+                let evidence = KernelEvidence::gather(&self.object, kernel, source);
+                let (findings, not_checked) = rules::check(&evidence);
+                work(Judged { file, evidence: &evidence, findings, not_checked })
+            })
+            .collect()
+    }
+}
+
+/// Adds what Triton's JSON says. A JSON file of that name that is none of Triton's is no error.
+fn apply(companion: Option<&[u8]>, object: &mut CodeObject) {
+    if let Some(json) = companion {
+        let _ = codeobj::apply_triton(json, object);
+    }
+}
+
+fn as_file_error(name: &str, error: &ReadError) -> FileError {
+    FileError { file: name.to_owned(), error: error.to_string(), hint: (!error.hint.is_empty()).then(|| error.hint.clone()) }
+}
+
+/// The system's words without the number: "no such file or directory".
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}

@@ -1,0 +1,63 @@
+//! A line on standard error that says how far the work is.
+//!
+//! The one idea to keep in mind: it appears only on terminals and only when the work takes longer than a
+//! second; whoever writes to standard error meanwhile goes through [`Progress::say`].
+
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// How long work may take in silence.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How far the work is.
+pub(crate) struct Progress {
+    start: Instant,
+    bar: Option<ProgressBar>,
+    terminal: bool,
+    kernels: u64,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        Progress { start: Instant::now(), bar: None, terminal: std::io::stderr().is_terminal(), kernels: 0 }
+    }
+
+    /// Counts kernels that are done.
+    pub(crate) fn kernels(&mut self, more: usize) {
+        self.kernels += more as u64;
+    }
+
+    /// Shows that `done` of `total` bytes of `file` are behind.
+    pub(crate) fn at(&mut self, file: &str, done: u64, total: u64) {
+        if !self.terminal || self.start.elapsed() < PATIENCE {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(8));
+            if let Ok(style) = ProgressStyle::with_template("{wide_msg} {elapsed}") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        bar.set_length(total);
+        bar.set_position(done);
+        let name = file.rsplit('/').next().unwrap_or(file);
+        bar.set_message(format!("{name}: {} of {}, {} kernels", HumanBytes(done), HumanBytes(total), self.kernels));
+    }
+
+    /// Writes a line to standard error, above the progress line.
+    pub(crate) fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{line}")),
+            None => eprintln!("{line}"),
+        }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn finish(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -3,7 +3,10 @@
 //! The one idea to keep in mind: this is the only `unsafe` of the program. Libraries with GPU code are
 //! gigabytes of which a few megabytes are looked at; mapping reads only those, and [`Contents::release`] gives
 //! the pages back, so memory in use does not grow with the file.
-#![allow(unsafe_code, reason = "mapping a file has a contract the compiler cannot check; it is stated at each use")]
+#![allow(
+    unsafe_code,
+    reason = "mapping a file has a contract the compiler cannot check; it is stated at each use"
+)]
 
 use memmap2::Mmap;
 use std::fs::File;

@@ -21,7 +21,12 @@ pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
         Some(path) => {
             let name = path.display();
             let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
-            thresholds::parse(&text).map_err(|error| usage(format!("`{name}`: {error}"), "write limits such as `vgprs = \"+4\"` or `occupancy = \"-0\"`"))?
+            thresholds::parse(&text).map_err(|error| {
+                usage(
+                    format!("`{name}`: {error}"),
+                    "write limits such as `vgprs = \"+4\"` or `occupancy = \"-0\"`",
+                )
+            })?
         }
     };
     let renamed = renames(&args.matches)?;
@@ -36,7 +41,10 @@ pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
     for (from, to) in &renamed {
         for (name, side, cards) in [(from, "old", &old), (to, "new", &new)] {
             if !cards.iter().any(|card| card.name == *name || card.demangled == *name) {
-                return Err(usage(format!("`--match`: the {side} build has no kernel `{name}`"), "give linker names or whole demangled names, as `rockhound inspect --format csv` lists them"));
+                return Err(usage(
+                    format!("`--match`: the {side} build has no kernel `{name}`"),
+                    "give linker names or whole demangled names, as `rockhound inspect --format csv` lists them",
+                ));
             }
         }
     }
@@ -48,7 +56,9 @@ pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
     let mut output = Output::open(args.output.as_deref())?;
     let top = if args.top == 0 { usize::MAX } else { args.top };
     output.write(&match args.format {
-        ShortFormat::Text => text::comparison(&comparison, top, &terminal::style(look, args.output.is_some())),
+        ShortFormat::Text => {
+            text::comparison(&comparison, top, &terminal::style(look, args.output.is_some()))
+        }
         ShortFormat::Json => json::comparison(&comparison),
     })?;
     output.finish()?;

@@ -19,10 +19,11 @@ pub(crate) fn run(args: &Explain, look: &Look) -> Result<Outcome> {
         return Err(unknown_rule(wanted));
     }
     let style = terminal::style(look, false);
-    output::print(&match (args.format, &wanted) {
+    let exact = chosen.iter().find(|rule| wanted.as_deref() == Some(rule.id));
+    output::print(&match (args.format, exact) {
         (ShortFormat::Json, _) => json::rules(&chosen),
-        (ShortFormat::Text, Some(_)) if chosen.len() == 1 => page(&chosen[0], &style),
-        (ShortFormat::Text, _) => text::rules(&chosen, &style),
+        (ShortFormat::Text, Some(rule)) => page(rule, &style),
+        (ShortFormat::Text, None) => text::rules(&chosen, &style),
     })?;
     Ok(Outcome::Fine)
 }

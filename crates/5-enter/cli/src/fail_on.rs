@@ -24,7 +24,8 @@ pub(crate) fn parse(flags: &[String]) -> Result<Vec<FailOn>> {
     flags
         .iter()
         .map(|flag| {
-            let severity = Severity::ALL.into_iter().find(|severity| severity.as_str().eq_ignore_ascii_case(flag));
+            let severity =
+                Severity::ALL.into_iter().find(|severity| severity.as_str().eq_ignore_ascii_case(flag));
             let rule = rules::all().iter().find(|rule| rule.id.eq_ignore_ascii_case(flag));
             let condition = match (severity, rule) {
                 (Some(severity), _) => Condition::AtLeast(severity),
@@ -55,7 +56,10 @@ impl FailOn {
     /// What to say when it was met.
     pub(crate) fn verdict(&self) -> Option<String> {
         (self.findings > 0).then(|| {
-            format!("failed: `--fail-on {}`: findings {}, kernels {}", self.written, self.findings, self.kernels)
+            format!(
+                "failed: `--fail-on {}`: findings {}, kernels {}",
+                self.written, self.findings, self.kernels
+            )
         })
     }
 }

@@ -110,7 +110,8 @@ fn pair(files: Vec<PathBuf>) -> Vec<Input> {
             "amdgcn" if has(&beside("hsaco")) => {}
             "json" if CODE_EXTENSIONS.iter().any(|code| has(&beside(code))) => {}
             _ => {
-                let companion = CODE_EXTENSIONS.contains(&extension).then(|| beside("json")).filter(|json| has(json));
+                let companion =
+                    CODE_EXTENSIONS.contains(&extension).then(|| beside("json")).filter(|json| has(json));
                 inputs.push(Input { path: path.clone(), named: false, companion });
             }
         }
@@ -124,7 +125,16 @@ mod tests {
 
     #[test]
     fn triton_sets_are_read_once() {
-        let files = ["a/k.amdgcn", "a/k.hsaco", "a/k.json", "a/k.ttir", "b/t.amdgcn", "b/t.json", "c/other.json", "c/lib.so"];
+        let files = [
+            "a/k.amdgcn",
+            "a/k.hsaco",
+            "a/k.json",
+            "a/k.ttir",
+            "b/t.amdgcn",
+            "b/t.json",
+            "c/other.json",
+            "c/lib.so",
+        ];
         let found: Vec<(String, Option<String>)> = pair(files.iter().map(PathBuf::from).collect())
             .into_iter()
             .map(|input| (input.name(), input.companion.map(|json| json.display().to_string())))
@@ -136,7 +146,8 @@ mod tests {
             ("c/other.json", None),
             ("c/lib.so", None),
         ];
-        let expected: Vec<_> = expected.map(|(name, json)| (name.to_owned(), json.map(str::to_owned))).to_vec();
+        let expected: Vec<_> =
+            expected.map(|(name, json)| (name.to_owned(), json.map(str::to_owned))).to_vec();
         assert_eq!(found, expected);
     }
 }

@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
 }
 
 /// Makes of a kernel what the format needs.
-fn part(judged: Judged<'_>, args: &Inspect, streams: bool, style: &Style) -> Part {
+fn part(judged: Judged<'_, '_>, args: &Inspect, streams: bool, style: &Style) -> Part {
     let listing = (args.asm && matches!(args.format, Format::Text | Format::Json))
         .then(|| analysis::listing(judged.evidence, &judged.findings));
     let card = analysis::card(judged.evidence, judged.file, judged.findings, judged.not_checked);

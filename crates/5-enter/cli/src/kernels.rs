@@ -8,7 +8,7 @@ use crate::contents::Contents;
 use crate::exit::usage;
 use crate::inputs::{Input, expand, file_error};
 use crate::progress::Progress;
-use analysis::{KernelEvidence, Source};
+use analysis::{KernelEvidence, Source, TextFile};
 use anyhow::Result;
 use codeobj::{CodeObject, Found, Kind, LineTable, ReadError, Target, Wanted};
 use rayon::prelude::*;
@@ -44,13 +44,19 @@ impl Selection {
             Some(pattern) => Some(Regex::new(pattern).map_err(|error| {
                 let text = error.to_string();
                 let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-                usage(format!("`--kernel {pattern}` is no regular expression: {reason}"), "put a backslash before brackets and stars that stand for themselves")
+                usage(
+                    format!("`--kernel {pattern}` is no regular expression: {reason}"),
+                    "put a backslash before brackets and stars that stand for themselves",
+                )
             })?),
         };
         let mut targets = Vec::new();
         for arch in &select.arch {
             let target = Target::parse(arch).ok_or_else(|| {
-                usage(format!("`--arch {arch}` is no target"), "write it as the compiler does, for example `gfx942` or `gfx90a:xnack-`")
+                usage(
+                    format!("`--arch {arch}` is no target"),
+                    "write it as the compiler does, for example `gfx942` or `gfx90a:xnack-`",
+                )
             })?;
             targets.push(target);
         }
@@ -67,9 +73,9 @@ impl Selection {
 }
 
 /// One kernel with its evidence and what the rules say of it.
-pub(crate) struct Judged<'a> {
+pub(crate) struct Judged<'a, 'b> {
     pub(crate) file: &'a str,
-    pub(crate) evidence: &'a KernelEvidence<'a>,
+    pub(crate) evidence: &'a KernelEvidence<'b>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) not_checked: Vec<NotChecked>,
 }
@@ -80,7 +86,7 @@ pub(crate) struct Judged<'a> {
 pub(crate) fn each_kernel<T: Send>(
     paths: &[PathBuf],
     selection: &Selection,
-    work: impl Fn(Judged<'_>) -> T + Sync,
+    work: impl Fn(Judged<'_, '_>) -> T + Sync,
     take: impl FnMut(T) -> Result<()>,
 ) -> Result<Vec<FileError>> {
     let (inputs, errors) = expand(paths);
@@ -121,7 +127,7 @@ struct Run<'a, W, K> {
     objects: u64,
 }
 
-impl<T: Send, W: Fn(Judged<'_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, W, K> {
+impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, W, K> {
     fn report(&mut self, error: FileError) {
         self.progress.say(&format!("error: {}: {}", error.file, error.error));
         if let Some(hint) = &error.hint {
@@ -132,7 +138,8 @@ impl<T: Send, W: Fn(Judged<'_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, 
 
     fn input(&mut self, input: &Input) -> Result<()> {
         let name = input.name();
-        let opened = if input.is_standard_input() { Contents::standard_input() } else { Contents::open(&input.path) };
+        let opened =
+            if input.is_standard_input() { Contents::standard_input() } else { Contents::open(&input.path) };
         let contents = match opened {
             Ok(contents) => contents,
             Err(error) => {
@@ -153,11 +160,9 @@ impl<T: Send, W: Fn(Judged<'_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, 
                 what: "JSON without the code object it belongs to".to_owned(),
                 hint: "Triton writes `.hsaco` and `.json` side by side: keep them together".to_owned(),
             }),
-            None if contents.bytes().is_empty() => Err(ReadError {
-                position: 0,
-                what: "the file is empty".to_owned(),
-                hint: String::new(),
-            }),
+            None if contents.bytes().is_empty() => {
+                Err(ReadError { position: 0, what: "the file is empty".to_owned(), hint: String::new() })
+            }
             _ => self.binary(&name, &contents, companion.as_deref())?,
         };
         if let Err(error) = result {
@@ -165,14 +170,23 @@ impl<T: Send, W: Fn(Judged<'_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, 
         } else if input.named && self.objects == objects_before {
             let passed = self.passed_over.len() > passed_before;
             let (error, hint) = match (passed, self.selection.explicit) {
-                (false, _) => ("no GPU code in it".to_owned(), "give a code object, a program or library with HIP kernels, or assembly text".to_owned()),
+                (false, _) => (
+                    "no GPU code in it".to_owned(),
+                    "give a code object, a program or library with HIP kernels, or assembly text".to_owned(),
+                ),
                 (true, true) => {
                     let targets: Vec<&str> = self.passed_over.iter().map(String::as_str).collect();
-                    ("no code for the targets asked for".to_owned(), format!("it holds code for {}", targets.join(", ")))
+                    (
+                        "no code for the targets asked for".to_owned(),
+                        format!("it holds code for {}", targets.join(", ")),
+                    )
                 }
                 (true, false) => {
                     let targets: Vec<&str> = self.passed_over.iter().map(String::as_str).collect();
-                    ("no code for a supported GPU".to_owned(), format!("`--arch {}` shows what its metadata says", targets.join(",")))
+                    (
+                        "no code for a supported GPU".to_owned(),
+                        format!("`--arch {}` shows what its metadata says", targets.join(",")),
+                    )
                 }
             };
             self.report(FileError { file: name, error, hint: Some(hint) });
@@ -187,7 +201,7 @@ impl<T: Send, W: Fn(Judged<'_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, 
             Ok(objects) => objects,
             Err(error) => return Ok(Err(error)),
         };
-        let lines: Vec<&str> = text.lines().collect();
+        let file = TextFile::new(&text);
         for object in &objects {
             if !self.selection.wanted.accepts(&object.target) {
                 self.passed_over.insert(object.target.to_string());
@@ -197,13 +211,19 @@ impl<T: Send, W: Fn(Judged<'_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, 
         for object in &mut objects {
             apply(companion, object);
         }
-        let opened: Vec<Opened<'_>> = objects.into_iter().map(|object| Opened { object, code: Code::Text(&lines) }).collect();
+        let opened: Vec<Opened<'_>> =
+            objects.into_iter().map(|object| Opened { object, code: Code::Text(&file) }).collect();
         self.judge(name, &opened, bytes.len())?;
         Ok(Ok(()))
     }
 
     /// Reads a file of any binary kind, batch by batch.
-    fn binary(&mut self, name: &str, contents: &Contents, companion: Option<&[u8]>) -> Result<Result<(), ReadError>> {
+    fn binary(
+        &mut self,
+        name: &str,
+        contents: &Contents,
+        companion: Option<&[u8]>,
+    ) -> Result<Result<(), ReadError>> {
         let bytes = contents.bytes();
         let mut scan = match codeobj::scan(bytes, &self.selection.wanted) {
             Ok(scan) => scan,
@@ -262,7 +282,11 @@ impl<T: Send, W: Fn(Judged<'_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, 
         Ok(match first_error {
             None => Ok(()),
             Some(error) if errors == 1 => Err(error),
-            Some(error) => Err(ReadError { what: format!("{} (and {} more errors in this file; the first is", error.what, errors - 1) + ")", ..error }),
+            Some(error) => Err(ReadError {
+                what: format!("{} (and {} more errors in this file; the first is", error.what, errors - 1)
+                    + ")",
+                ..error
+            }),
         })
     }
 
@@ -274,15 +298,20 @@ impl<T: Send, W: Fn(Judged<'_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, 
         for opened in objects {
             self.objects += 1;
             self.seen += opened.object.kernels.len() as u64;
-            let mut chosen = opened.object.kernels.iter().filter(|kernel| selection.accepts(kernel)).peekable();
+            let mut chosen =
+                opened.object.kernels.iter().filter(|kernel| selection.accepts(kernel)).peekable();
             while chosen.peek().is_some() {
                 tasks.push((opened, chosen.by_ref().take(TASK_KERNELS).collect()));
             }
         }
         for group in tasks.chunks(TASKS) {
-            let run = |(opened, kernels): &(&Opened<'_>, Vec<&codeobj::Kernel>)| opened.run(file, kernels, work);
-            let results: Vec<Vec<T>> =
-                if size < ALONE { group.iter().map(run).collect() } else { group.par_iter().map(run).collect() };
+            let run =
+                |(opened, kernels): &(&Opened<'_>, Vec<&codeobj::Kernel>)| opened.run(file, kernels, work);
+            let results: Vec<Vec<T>> = if size < ALONE {
+                group.iter().map(run).collect()
+            } else {
+                group.par_iter().map(run).collect()
+            };
             for result in results.into_iter().flatten() {
                 self.taken += 1;
                 self.progress.kernels(1);
@@ -297,16 +326,23 @@ impl<T: Send, W: Fn(Judged<'_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, 
         self.progress.finish();
         if self.objects > 0 && !self.selection.explicit && !self.passed_over.is_empty() {
             let targets: Vec<&str> = self.passed_over.iter().map(String::as_str).collect();
-            self.progress.say(&format!("note: code for unsupported targets is passed over: {}", targets.join(", ")));
+            self.progress
+                .say(&format!("note: code for unsupported targets is passed over: {}", targets.join(", ")));
         }
         if self.taken == 0 && self.errors.is_empty() {
             let file = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
             let (error, hint) = if self.objects == 0 {
-                ("no GPU code found".to_owned(), "give code objects, programs or libraries with HIP kernels, or assembly text".to_owned())
+                (
+                    "no GPU code found".to_owned(),
+                    "give code objects, programs or libraries with HIP kernels, or assembly text".to_owned(),
+                )
             } else if self.seen == 0 {
                 ("the code objects hold no kernels".to_owned(), String::new())
             } else {
-                ("no kernel matches `--kernel`".to_owned(), format!("{} kernels were looked at, by linker name and demangled name", self.seen))
+                (
+                    "no kernel matches `--kernel`".to_owned(),
+                    format!("{} kernels were looked at, by linker name and demangled name", self.seen),
+                )
             };
             self.report(FileError { file, error, hint: (!hint.is_empty()).then_some(hint) });
         }
@@ -321,11 +357,16 @@ struct Opened<'a> {
 
 enum Code<'a> {
     Binary(&'a [u8]),
-    Text(&'a [&'a str]),
+    Text(&'a TextFile<'a>),
 }
 
 impl Opened<'_> {
-    fn run<T>(&self, file: &str, kernels: &[&codeobj::Kernel], work: &impl Fn(Judged<'_>) -> T) -> Vec<T> {
+    fn run<T>(
+        &self,
+        file: &str,
+        kernels: &[&codeobj::Kernel],
+        work: &impl Fn(Judged<'_, '_>) -> T,
+    ) -> Vec<T> {
         // Without debug information there is nothing to look up.
         let lines = match self.code {
             Code::Binary(data) => LineTable::read(data).ok().filter(|lines| lines.absent().is_none()),
@@ -333,7 +374,7 @@ impl Opened<'_> {
         };
         let source = match self.code {
             Code::Binary(data) => Source::Binary { data, lines: lines.as_ref() },
-            Code::Text(lines) => Source::Text { lines },
+            Code::Text(file) => Source::Text { file },
         };
         kernels
             .iter()
@@ -354,7 +395,11 @@ fn apply(companion: Option<&[u8]>, object: &mut CodeObject) {
 }
 
 fn as_file_error(name: &str, error: &ReadError) -> FileError {
-    FileError { file: name.to_owned(), error: error.to_string(), hint: (!error.hint.is_empty()).then(|| error.hint.clone()) }
+    FileError {
+        file: name.to_owned(),
+        error: error.to_string(),
+        hint: (!error.hint.is_empty()).then(|| error.hint.clone()),
+    }
 }
 
 /// The system's words without the number: "no such file or directory".

@@ -43,7 +43,12 @@ impl Progress {
         bar.set_length(total);
         bar.set_position(done);
         let name = file.rsplit('/').next().unwrap_or(file);
-        bar.set_message(format!("{name}: {} of {}, {} kernels", HumanBytes(done), HumanBytes(total), self.kernels));
+        bar.set_message(format!(
+            "{name}: {} of {}, {} kernels",
+            HumanBytes(done),
+            HumanBytes(total),
+            self.kernels
+        ));
     }
 
     /// Writes a line to standard error, above the progress line.

@@ -35,7 +35,9 @@ impl fmt::Display for ThresholdError {
 
 /// Reads a threshold file.
 pub(crate) fn parse(text: &str) -> Result<Vec<Limit>, ThresholdError> {
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| ThresholdError(error.message().to_owned() + &position(text, &error)))?;
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        ThresholdError(error.message().to_owned() + &position(text, &error))
+    })?;
     let mut limits = Vec::new();
     flatten("", &table, &mut limits)?;
     Ok(limits)
@@ -83,7 +85,11 @@ fn limit(key: String, written: &str) -> Result<Limit, ThresholdError> {
             return Err(ThresholdError(format!("`{key}`: there is no rule or severity `{rule}`")));
         }
     }
-    let bad = || ThresholdError(format!("`{key} = \"{written}\"` is no limit; it needs a sign and a number, such as `+4` or `-10%`"));
+    let bad = || {
+        ThresholdError(format!(
+            "`{key} = \"{written}\"` is no limit; it needs a sign and a number, such as `+4` or `-10%`"
+        ))
+    };
     let (up, rest) = match (written.strip_prefix('+'), written.strip_prefix('-')) {
         (Some(rest), _) => (true, rest),
         (_, Some(rest)) => (false, rest),
@@ -116,7 +122,9 @@ pub(crate) fn apply(limits: &[Limit], comparison: &mut Comparison) -> u64 {
     for kernel in &mut comparison.changed {
         regressions += apply_to_kernel(limits, kernel);
     }
-    for (key, count) in [("kernels.added", comparison.added.len()), ("kernels.removed", comparison.removed.len())] {
+    for (key, count) in
+        [("kernels.added", comparison.added.len()), ("kernels.removed", comparison.removed.len())]
+    {
         let broken = limits.iter().any(|limit| limit.key == key && limit.broken(0.0, count as f64));
         regressions += u64::from(broken);
     }
@@ -135,7 +143,8 @@ fn apply_to_kernel(limits: &[Limit], kernel: &mut KernelComparison) -> u64 {
         }
     }
     kernel.changes.retain(|change| {
-        let of_one_rule = change.metric.strip_prefix("findings.").is_some_and(|rule| rules::by_id(rule).is_some());
+        let of_one_rule =
+            change.metric.strip_prefix("findings.").is_some_and(|rule| rules::by_id(rule).is_some());
         !of_one_rule || change.breaks.is_some()
     });
     regressions

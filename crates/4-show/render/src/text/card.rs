@@ -366,7 +366,7 @@ fn argument_lines(page: &mut Page, kernel: &KernelCard) {
         .map(|(index, argument)| {
             let name = if argument.name.is_empty() { format!("#{index}") } else { argument.name.clone() };
             let what = if argument.type_name.is_empty() { &argument.kind } else { &argument.type_name };
-            vec![plain(name), dim(format!(" {} ({} B)", shorten(what, 40), argument.size))]
+            vec![plain(name), dim(format!("\u{a0}{} ({}\u{a0}B)", shorten(what, 40), argument.size))]
         })
         .collect();
     if kernel.arguments.len() > 16 {

@@ -17,7 +17,7 @@ pub fn shorten(name: &str, room: usize) -> Cow<'_, str> {
     }
     let mut short = without_parameters(name);
     let steps: [fn(&str) -> String; 3] =
-        [|text| text.replace("> >", ">>"), |text| unqualified(text, 1), elide_deep];
+        [|text| without_casts(&text.replace("> >", ">>")), |text| unqualified(text, 1), elide_deep];
     for step in steps {
         if fits(&short) {
             return Cow::Owned(short);
@@ -38,6 +38,32 @@ pub fn shorten(name: &str, room: usize) -> Cow<'_, str> {
         short = short.trim_end_matches("(…)").to_owned();
     }
     Cow::Owned(cut_middle(&short, room))
+}
+
+/// `k<(unsigned int)16, (bool)1>` becomes `k<16, 1>`.
+fn without_casts(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('(') {
+        let (before, tail) = rest.split_at(open);
+        let cast = tail.find(')').filter(|close| {
+            let kind = &tail[1..*close];
+            let value = tail[close + 1..].chars().next();
+            before.ends_with(['<', ' '])
+                && !kind.is_empty()
+                && kind.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | ':'))
+                && value.is_some_and(|c| c.is_ascii_digit() || c == '-')
+        });
+        out.push_str(before);
+        match cast {
+            Some(close) => rest = &tail[close + 1..],
+            None => {
+                out.push('(');
+                rest = &tail[1..];
+            }
+        }
+    }
+    out + rest
 }
 
 /// Template arguments nested deeper than three levels say nothing to a reader.
@@ -195,6 +221,7 @@ mod tests {
             ("_Z6kernelPfi", 40, "_Z6kernelPfi"),
             ("kernel_name_that_is_long_without_brackets", 20, "kernel_nam…_brackets"),
             ("operator<<(a, b, c, d, e, f)", 20, "operator<<(…)"),
+            ("void k<(unsigned int)16, (bool)1, (a::E)-2, f(int)>(int)", 30, "k<16, 1, -2, f(int)>(…)"),
             ("x::operator-><int, float, double>(int)", 40, "x::operator-><int, float, double>(int)"),
             (")))>>><<<(((", 4, "))……"),
             ("void (anonymous namespace)::k<int>(float*)", 40, "(anonymous namespace)::k<int>(float*)"),

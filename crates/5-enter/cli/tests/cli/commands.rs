@@ -1,0 +1,223 @@
+//! Help, exit codes, colours, widths, pipes, and the small commands.
+
+use crate::run::{clean, command, folder, good, rockhound, rockhound_with_input, spilling};
+use std::io::Read;
+use std::process::Stdio;
+
+const COMMANDS: [&str; 6] = ["inspect", "diff", "explain", "occupancy", "completions", "man"];
+
+#[test]
+fn every_command_has_help_with_examples() {
+    for name in COMMANDS {
+        let help = good(&[name, "--help"]);
+        assert!(help.contains("Examples:\n  rockhound "), "{name}: {help}");
+    }
+    assert!(good(&["--help"]).contains("Exit codes:"));
+    assert!(good(&["--version"]).starts_with("rockhound "));
+}
+
+#[test]
+fn a_wrong_command_line_exits_with_64() {
+    let spilling = spilling();
+    for (args, message) in [
+        (vec![], "Usage"),
+        (vec!["inspect"], "required"),
+        (vec!["frobnicate"], "unrecognized subcommand"),
+        (vec!["inspect", &spilling, "--kernel", "a("], "no regular expression"),
+        (vec!["inspect", &spilling, "--arch", "sm_80"], "is no target"),
+        (vec!["inspect", &spilling, "--fail-on", "RES999"], "no rule `RES999`"),
+        (vec!["inspect", &spilling, "--sort", "colour"], "possible values"),
+        (vec!["explain", "XYZ123"], "no rule `XYZ123`"),
+        (vec!["occupancy", "--arch", "sm_80"], "no facts about `sm_80`"),
+        (vec!["occupancy", "--arch", "gfx942", "--lds", "many"], "not a number of bytes"),
+        (vec!["man", "nothing"], "no command `nothing`"),
+        (vec!["diff", &spilling, &spilling, "--match", "x"], "not `OLD=NEW`"),
+    ] {
+        let ran = rockhound(&args);
+        assert_eq!(ran.code, 64, "{args:?}: {}", ran.stderr);
+        assert_eq!(ran.stdout, "", "{args:?}");
+        assert!(ran.stderr.contains(message), "{args:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn fail_on_decides_the_exit_code() {
+    let (spilling, clean) = (spilling(), clean());
+    for (file, condition, code) in [
+        (&spilling, "RES001", 2),
+        (&spilling, "res001", 2),
+        (&spilling, "info", 2),
+        (&clean, "RES001", 0),
+        (&clean, "severe", 0),
+    ] {
+        let ran = rockhound(&["inspect", file, "--fail-on", condition]);
+        assert_eq!(ran.code, code, "{file} {condition}: {}", ran.stderr);
+        assert_eq!(ran.stderr.contains("failed: `--fail-on"), code == 2, "{}", ran.stderr);
+    }
+    let ran = rockhound(&["inspect", &spilling, "/no/such/file", "--fail-on", "RES001"]);
+    assert_eq!(ran.code, 1, "an unreadable input stands before a threshold");
+}
+
+#[test]
+fn colour_is_for_terminals() {
+    let spilling = spilling();
+    let colored = |args: &[&str], no_color: &str| {
+        let mut command = command(&["inspect", &spilling]);
+        command.args(args).env("NO_COLOR", no_color);
+        String::from_utf8(command.output().unwrap().stdout).unwrap().contains('\x1b')
+    };
+    assert!(!colored(&[], ""), "a pipe is no terminal");
+    assert!(!colored(&["--color", "never"], ""));
+    assert!(colored(&["--color", "always"], ""));
+    assert!(colored(&["--color", "always"], "1"), "what the user asks for now stands before the environment");
+}
+
+#[test]
+fn terminals_get_colour_unless_no_color() {
+    // `script` gives the program a terminal.
+    if std::process::Command::new("script").arg("--version").output().is_err() {
+        assert!(std::env::var_os("CI").is_none(), "script is missing");
+        eprintln!("skipped: needs script, install with `apt-get install bsdutils`");
+        return;
+    }
+    let on_terminal = |variable: &str| {
+        let line = format!("{} inspect {}", env!("CARGO_BIN_EXE_rockhound"), spilling());
+        let mut command = std::process::Command::new("script");
+        command
+            .args(["-qec", &line, "/dev/null"])
+            .env("TERM", "xterm")
+            .env_remove("NO_COLOR")
+            .stdin(Stdio::null());
+        if !variable.is_empty() {
+            command.env(variable, if variable == "TERM" { "dumb" } else { "1" });
+        }
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    assert!(on_terminal("").contains("\x1b["));
+    assert!(!on_terminal("NO_COLOR").contains("\x1b["));
+    assert!(!on_terminal("TERM").contains("\x1b["));
+}
+
+#[test]
+fn text_fits_the_width() {
+    let fixtures = crate::run::fixture("rules");
+    for width in [80, 160] {
+        let columns = width.to_string();
+        for args in [
+            vec!["inspect", &fixtures],
+            vec!["inspect", &fixtures, "--details"],
+            vec!["explain", "RES001"],
+            vec!["explain"],
+        ] {
+            let mut args = args;
+            args.extend(["--width", &columns]);
+            for line in good(&args).lines() {
+                assert!(line.chars().count() <= width, "{args:?}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_closed_pipe_ends_the_program_quietly() {
+    let fixtures = crate::run::fixture("rules");
+    for args in [
+        vec!["inspect", &fixtures, "--format", "json", "--asm"],
+        vec!["inspect", &fixtures, "--details"],
+        vec!["explain", "RES001"],
+        vec!["completions", "bash"],
+        vec!["--help"],
+    ] {
+        let mut child = command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let status = child.wait().unwrap();
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!((status.code(), stderr.as_str()), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[test]
+fn standard_input_is_a_file_too() {
+    let bytes = std::fs::read(spilling()).unwrap();
+    let ran = rockhound_with_input(&["inspect", "-"], &bytes);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert!(ran.stdout.contains("<stdin>") && ran.stdout.contains("spills_in_loop"), "{}", ran.stdout);
+}
+
+#[test]
+fn output_goes_where_it_is_sent() {
+    let path = folder("output").join("kernels.json");
+    let path = path.display().to_string();
+    assert_eq!(good(&["inspect", &spilling(), "--format", "json", "-o", &path]), "");
+    let written = std::fs::read_to_string(&path).unwrap();
+    serde_json::from_str::<serde_json::Value>(&written).unwrap();
+    let ran = rockhound(&["inspect", &spilling(), "-o", "/no/such/folder/file"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.starts_with("error: cannot write `/no/such/folder/file`"), "{}", ran.stderr);
+}
+
+#[test]
+fn few_kernels_are_cards_and_many_a_table() {
+    let fixtures = crate::run::fixture("rules");
+    let one = good(&["inspect", &spilling()]);
+    assert!(one.contains("\n  registers VGPR "), "{one}");
+    let sorted = good(&["inspect", &fixtures, "--sort", "vgprs", "--top", "1"]);
+    assert!(sorted.starts_with("kernel ") && sorted.contains("more kernel"), "{sorted}");
+    let chosen = good(&["inspect", &fixtures, "--kernel", "^spills_in_loop$"]);
+    assert!(chosen.starts_with("spills_in_loop\n"), "{chosen}");
+    let listing = good(&["inspect", &spilling(), "--asm"]);
+    assert!(listing.contains("s_endpgm") && listing.contains("live"), "{listing}");
+}
+
+#[test]
+fn rules_are_explained() {
+    let list = good(&["explain"]);
+    let first = list.split_whitespace().next().unwrap();
+    let page = good(&["explain", &first.to_lowercase()]);
+    assert!(page.starts_with(first), "{page}");
+    let rules: serde_json::Value = serde_json::from_str(&good(&["explain", "--format", "json"])).unwrap();
+    assert_eq!(rules.as_array().unwrap().len(), list.lines().filter(|line| !line.starts_with(' ')).count());
+    for rule in rules.as_array().unwrap() {
+        let id = rule["id"].as_str().unwrap();
+        assert!(good(&["explain", id]).lines().count() > 5, "{id}");
+    }
+    let group = good(&["explain", "RES"]);
+    assert!(group.lines().all(|line| line.starts_with("RES") || line.starts_with(' ')), "{group}");
+}
+
+#[test]
+fn occupancy_is_calculated() {
+    let args = ["occupancy", "--arch", "gfx942", "--vgpr", "170", "--lds", "16K", "--waves", "4"];
+    let text = good(&args);
+    assert!(text.contains("2 of 8 waves per SIMD, limited by VGPR"), "{text}");
+    assert!(text.contains("shed 2 VGPRs for 3 waves"), "{text}");
+    let mut json_args = args.to_vec();
+    json_args.extend(["--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&good(&json_args)).unwrap();
+    assert_eq!(report["schema"], "rockhound.occupancy/1");
+    assert_eq!(report["result"]["waves_per_simd"], 2.0);
+    let here: Vec<_> = report["boundaries"][0]["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| row["here"] == true)
+        .collect();
+    assert_eq!((here.len(), &here[0]["at_most"]), (1, &serde_json::json!(256)));
+    let by_model = good(&["occupancy", "--arch", "mi300x", "--vgpr", "170", "--lds", "16K", "--waves", "4"]);
+    assert_eq!(by_model, text);
+    let none = good(&["occupancy", "--arch", "gfx942", "--lds", "900K"]);
+    assert!(none.contains("not even one workgroup fits"), "{none}");
+}
+
+#[test]
+fn completions_and_manual_pages() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(good(&["completions", shell]).contains("occupancy"), "{shell}");
+    }
+    assert!(good(&["man"]).contains(".TH rockhound 1"));
+    for name in COMMANDS {
+        let page = good(&["man", name]);
+        assert!(page.contains(&format!(".TH rockhound-{name} 1")), "{page}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Starting the program and looking at what it wrote.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The repository.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).expect("crates/LAYER/CRATE").to_owned()
+}
+
+/// A small code object of one kernel whose registers are spilled.
+pub(crate) fn spilling() -> String {
+    fixture("rules/res001/trigger.hsaco")
+}
+
+/// A small code object of one kernel whose registers are not.
+pub(crate) fn clean() -> String {
+    fixture("rules/res001/miss.hsaco")
+}
+
+/// A file below `fixtures/`.
+pub(crate) fn fixture(path: &str) -> String {
+    let path = root().join("fixtures").join(path);
+    assert!(path.exists(), "{} is part of the repository", path.display());
+    path.display().to_string()
+}
+
+/// An empty folder of one test.
+pub(crate) fn folder(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).expect("a folder for the test");
+    path
+}
+
+/// What a run left.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// The program with a known environment.
+pub(crate) fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rockhound"));
+    command.args(args).env_remove("NO_COLOR").env_remove("COLUMNS").env("TERM", "xterm").current_dir(root());
+    command
+}
+
+/// Runs it to its end.
+pub(crate) fn rockhound(args: &[&str]) -> Ran {
+    rockhound_with_input(args, &[])
+}
+
+/// Runs it with something on standard input.
+pub(crate) fn rockhound_with_input(args: &[&str], input: &[u8]) -> Ran {
+    let mut child = command(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    let input = input.to_vec();
+    // The program may end without reading its input.
+    let writer = std::thread::spawn(move || drop(std::io::Write::write_all(&mut pipe, &input)));
+    let output = child.wait_with_output().expect("the program ends");
+    writer.join().expect("input is written");
+    Ran {
+        code: output.status.code().expect("an exit code, no signal"),
+        stdout: String::from_utf8(output.stdout).expect("text"),
+        stderr: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+/// Runs it and expects success and silence on standard error.
+pub(crate) fn good(args: &[&str]) -> String {
+    let ran = rockhound(args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}: {}", ran.stdout);
+    ran.stdout
+}

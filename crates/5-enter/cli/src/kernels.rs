@@ -21,10 +21,10 @@ use view::{FileError, Finding, NotChecked};
 const BATCH_OBJECTS: usize = 256;
 /// Bytes of code objects read together, at most; one larger than this is a batch of its own.
 const BATCH_BYTES: usize = 16 << 20;
-/// Kernels one core works on before it takes the next.
+/// Fewer kernels than this are not worth a task of their own.
 const TASK_KERNELS: usize = 16;
-/// Tasks whose results are held at the same time.
-const TASKS: usize = 128;
+/// Kernels whose results are held at the same time, give or take a task.
+const HELD_KERNELS: usize = 4096;
 /// Fewer bytes than this are read faster than threads start.
 const ALONE: usize = 256 << 10;
 
@@ -294,24 +294,34 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
     fn judge(&mut self, file: &str, objects: &[Opened<'_>], size: usize) -> Result<()> {
         let selection = self.selection;
         let work = self.work;
-        let mut tasks: Vec<(&Opened<'_>, Vec<&codeobj::Kernel>)> = Vec::new();
+        let alone = size < ALONE;
+        // Debug information is parsed once per task: with objects enough for all cores a task is a whole object.
+        let parts = if alone { 1 } else { (4 * rayon::current_num_threads()).div_ceil(objects.len().max(1)) };
+        let mut tasks: Vec<Task<'_>> = Vec::new();
         for opened in objects {
             self.objects += 1;
             self.seen += opened.object.kernels.len() as u64;
             let mut chosen =
                 opened.object.kernels.iter().filter(|kernel| selection.accepts(kernel)).peekable();
+            let most = opened.object.kernels.len().div_ceil(parts).clamp(TASK_KERNELS, HELD_KERNELS);
             while chosen.peek().is_some() {
-                tasks.push((opened, chosen.by_ref().take(TASK_KERNELS).collect()));
+                tasks.push((opened, chosen.by_ref().take(most).collect()));
             }
         }
-        for group in tasks.chunks(TASKS) {
-            let run =
-                |(opened, kernels): &(&Opened<'_>, Vec<&codeobj::Kernel>)| opened.run(file, kernels, work);
-            let results: Vec<Vec<T>> = if size < ALONE {
-                group.iter().map(run).collect()
-            } else {
-                group.par_iter().map(run).collect()
-            };
+        let mut rest = tasks.as_slice();
+        while !rest.is_empty() {
+            let mut held = 0;
+            let group = rest.iter().take_while(|(_, kernels)| {
+                let fits = held < HELD_KERNELS;
+                held += kernels.len();
+                fits
+            });
+            let group = group.count();
+            let (group, after) = rest.split_at(group);
+            rest = after;
+            let run = |(opened, kernels): &Task<'_>| opened.run(file, kernels, work);
+            let results: Vec<Vec<T>> =
+                if alone { group.iter().map(run).collect() } else { group.par_iter().map(run).collect() };
             for result in results.into_iter().flatten() {
                 self.taken += 1;
                 self.progress.kernels(1);
@@ -348,6 +358,9 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
         }
     }
 }
+
+/// Kernels of one code object that one core works on.
+type Task<'a> = (&'a Opened<'a>, Vec<&'a codeobj::Kernel>);
 
 /// A code object with the bytes or lines its kernels refer to.
 struct Opened<'a> {

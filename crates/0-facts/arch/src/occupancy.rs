@@ -193,6 +193,37 @@ pub fn boundaries(target: &Target, resources: &Resources, resource: Limiter) -> 
     Budget::new(target, resources).boundaries(resource)
 }
 
+/// Where several resources stop more workgroups alike: what to shed of each of them, together, to gain waves.
+/// Empty where shedding one is enough, and where a slot is what stops more.
+pub fn together(target: &Target, resources: &Resources, occupancy: &Occupancy) -> Vec<Step> {
+    let limiters: Vec<Limiter> = occupancy.limiters().collect();
+    if limiters.len() < 2 {
+        return Vec::new();
+    }
+    let budget = Budget::new(target, resources);
+    let now = occupancy.workgroups_per_cu;
+    let rows: Option<Vec<(Limiter, Boundary)>> = limiters
+        .iter()
+        .map(|resource| {
+            let row = budget.boundaries(*resource).into_iter().rev().find(|row| row.workgroups > now)?;
+            Some((*resource, row))
+        })
+        .collect();
+    let Some(rows) = rows else { return Vec::new() };
+    let others = occupancy.limits.iter().map(|limit| limit.workgroups).filter(|workgroups| *workgroups > now);
+    let then = rows.iter().map(|(_, row)| row.workgroups).chain(others).min().unwrap_or(now);
+    let used = |resource| occupancy.limits.iter().find(|l| l.resource == resource).map_or(0, |l| l.used);
+    rows.into_iter()
+        .map(|(resource, row)| Step {
+            resource,
+            at_most: row.at_most,
+            shed: used(resource).saturating_sub(row.at_most),
+            admits: row.waves_per_simd,
+            waves_per_simd: budget.per_simd(then),
+        })
+        .collect()
+}
+
 /// A kernel's demand against a target's supply.
 struct Budget<'a> {
     target: &'a Target,

@@ -124,6 +124,9 @@ pub struct OccupancyCard {
     pub assumptions: Vec<String>,
     /// Next boundary per resource: what to shed to gain waves.
     pub next: Vec<OccupancyStep>,
+    /// Where several resources limit alike: what to shed of each, together, to gain waves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<OccupancyStep>,
 }
 
 /// "Shed 4 VGPRs for 3 waves."

@@ -90,13 +90,9 @@ fn report(target: &'static Target, inputs: OccupancyInputs) -> OccupancyReport {
                 .next
                 .iter()
                 .filter(|step| step.waves_per_simd > occupancy.waves_per_simd)
-                .map(|step| OccupancyStep {
-                    resource: step.resource.name().to_owned(),
-                    shed: step.shed,
-                    unit: step.resource.unit().to_owned(),
-                    waves_per_simd: step.waves_per_simd,
-                })
+                .map(step)
                 .collect(),
+            together: arch::together(target, &resources, &occupancy).iter().map(step).collect(),
         },
         limits: occupancy
             .limits
@@ -107,5 +103,14 @@ fn report(target: &'static Target, inputs: OccupancyInputs) -> OccupancyReport {
             })
             .collect(),
         boundaries,
+    }
+}
+
+fn step(step: &arch::Step) -> OccupancyStep {
+    OccupancyStep {
+        resource: step.resource.name().to_owned(),
+        shed: step.shed,
+        unit: step.resource.unit().to_owned(),
+        waves_per_simd: step.waves_per_simd,
     }
 }

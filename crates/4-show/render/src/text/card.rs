@@ -8,7 +8,9 @@ use super::number::{bytes, plural, short, thousands};
 use super::page::{Page, Span, dim, join, plain, span, width};
 use crate::{Role, Style};
 use std::collections::BTreeMap;
-use view::{Finding, KernelCard, LoopCard, Mix, NotChecked, OccupancyCard, Place, Severity, SourceLine};
+use view::{
+    Finding, KernelCard, LoopCard, Mix, NotChecked, OccupancyCard, OccupancyStep, Place, Severity, SourceLine,
+};
 
 /// Column at which values start.
 const VALUES: usize = 12;
@@ -158,29 +160,37 @@ fn resources(page: &mut Page, kernel: &KernelCard) {
 
 fn occupancy_lines(page: &mut Page, occupancy: &OccupancyCard) {
     field(page, "occupancy", &occupancy_spans(occupancy));
-    let steps: Vec<Vec<Span>> = occupancy
-        .next
-        .iter()
-        .map(|step| {
-            let what = match step.unit.as_str() {
-                "registers" => plural(&step.shed.to_string(), &step.resource),
-                "bytes" => format!("{} of {}", bytes(u64::from(step.shed)), step.resource),
-                unit => format!("{} {unit} ({})", step.shed, step.resource),
-            };
-            vec![
-                plain("shed "),
-                span(Role::Good, what),
-                plain(" for "),
-                span(Role::Good, plural(&short(step.waves_per_simd), "wave")),
-            ]
-        })
-        .collect();
+    let steps = step_spans(occupancy);
     if !steps.is_empty() {
         field(page, "", &join(steps, " · "));
     }
     if !occupancy.assumptions.is_empty() {
         field(page, "", &[dim(format!("assumes {}", occupancy.assumptions.join("; ")))]);
     }
+}
+
+/// "shed 4 VGPRs for 3 waves", one group of spans per way to gain waves.
+pub(super) fn step_spans(occupancy: &OccupancyCard) -> Vec<Vec<Span>> {
+    let what = |step: &OccupancyStep| match step.unit.as_str() {
+        "registers" => plural(&step.shed.to_string(), &step.resource),
+        "bytes" => format!("{} of {}", bytes(u64::from(step.shed)), step.resource),
+        unit => format!("{} {unit} ({})", step.shed, step.resource),
+    };
+    let sentence = |what: String, waves: f64| {
+        vec![
+            plain("shed "),
+            span(Role::Good, what),
+            plain(" for "),
+            span(Role::Good, plural(&short(waves), "wave")),
+        ]
+    };
+    let mut ways: Vec<Vec<Span>> =
+        occupancy.next.iter().map(|step| sentence(what(step), step.waves_per_simd)).collect();
+    if let Some(first) = occupancy.together.first() {
+        let all: Vec<String> = occupancy.together.iter().map(what).collect();
+        ways.push(sentence(all.join(" and "), first.waves_per_simd));
+    }
+    ways
 }
 
 /// "3 of 8 waves per SIMD, limited by VGPR".
@@ -195,7 +205,9 @@ pub(super) fn occupancy_spans(occupancy: &OccupancyCard) -> Vec<Span> {
         spans.push(span(Role::Severe, ": not even one workgroup fits"));
     }
     if occupancy.waves_per_simd < most {
-        spans.extend([plain(", limited by "), span(Role::Strong, &occupancy.limiter)]);
+        let all: Vec<&str> = occupancy.together.iter().map(|step| step.resource.as_str()).collect();
+        let limiter = if all.is_empty() { occupancy.limiter.clone() } else { all.join(" and ") };
+        spans.extend([plain(", limited by "), span(Role::Strong, limiter)]);
     }
     spans
 }

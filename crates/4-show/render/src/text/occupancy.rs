@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the answer stands first, the table of boundaries shows how far the next
 //! step is on every resource.
 
-use super::card::occupancy_spans;
+use super::card::{occupancy_spans, step_spans};
 use super::number::{bytes, plural, short};
 use super::page::{Page, Span, dim, join, plain, span, width};
 use crate::{Role, Style};
@@ -23,22 +23,8 @@ pub fn occupancy(report: &OccupancyReport, style: &Style) -> String {
     ];
     page.wrapped(0, 2, &join(asked, " · "));
     page.wrapped(2, 4, &occupancy_spans(&report.result));
-    for step in &report.result.next {
-        let what = match step.unit.as_str() {
-            "bytes" => format!("{} of {}", bytes(u64::from(step.shed)), step.resource),
-            "registers" => plural(&step.shed.to_string(), &step.resource),
-            unit => format!("{} {unit} ({})", step.shed, step.resource),
-        };
-        page.wrapped(
-            2,
-            4,
-            &[
-                plain("shed "),
-                span(Role::Good, what),
-                plain(" for "),
-                span(Role::Good, plural(&short(step.waves_per_simd), "wave")),
-            ],
-        );
+    for step in step_spans(&report.result) {
+        page.wrapped(2, 4, &step);
     }
     for assumption in &report.result.assumptions {
         page.wrapped(2, 4, &[dim(format!("assumes {assumption}"))]);

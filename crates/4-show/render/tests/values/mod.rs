@@ -46,6 +46,7 @@ pub(crate) fn gemm() -> KernelCard {
                 OccupancyStep { resource: "VGPR".into(), shed: 32, unit: "registers".into(), waves_per_simd: 3.0 },
                 OccupancyStep { resource: "LDS".into(), shed: 3277, unit: "bytes".into(), waves_per_simd: 2.5 },
             ],
+            together: vec![],
         }),
         code_bytes: 5120,
         instructions: 1012,
@@ -163,6 +164,7 @@ pub(crate) fn plain_copy() -> KernelCard {
             limiter: "wave slots".into(),
             assumptions: vec![],
             next: vec![],
+            together: vec![],
         }),
         code_bytes: 100,
         instructions: 19,
@@ -350,7 +352,8 @@ pub(crate) fn occupancy() -> OccupancyReport {
             max_waves_per_simd: 8,
             limiter: "VGPR".into(),
             assumptions: vec![],
-            next: vec![
+            next: vec![],
+            together: vec![
                 OccupancyStep {
                     resource: "VGPR".into(),
                     shed: 2,
@@ -359,7 +362,7 @@ pub(crate) fn occupancy() -> OccupancyReport {
                 },
                 OccupancyStep {
                     resource: "LDS".into(),
-                    shed: 10880,
+                    shed: 11264,
                     unit: "bytes".into(),
                     waves_per_simd: 2.0,
                 },

@@ -192,6 +192,11 @@ fn occupancy_is_calculated() {
     let text = good(&args);
     assert!(text.contains("2 of 8 waves per SIMD, limited by VGPR"), "{text}");
     assert!(text.contains("shed 2 VGPRs for 3 waves"), "{text}");
+    let both = good(&["occupancy", "--arch", "gfx942", "--vgpr", "170", "--lds", "32768", "--waves", "4"]);
+    assert!(
+        both.contains("limited by VGPR and LDS\n  shed 2 VGPRs and 11 KiB of LDS for 3 waves\n"),
+        "{both}"
+    );
     let mut json_args = args.to_vec();
     json_args.extend(["--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&good(&json_args)).unwrap();

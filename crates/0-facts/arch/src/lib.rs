@@ -19,7 +19,7 @@ pub use fact::{Basis, Fact, Known, Missing};
 pub use matrix::MatrixShape;
 pub use model::{ComputePartition, Model};
 pub use occupancy::{
-    Boundary, Limit, Limiter, Occupancy, Resources, Step, boundaries, occupancy, together, vgprs_allocated,
+    Boundary, Limit, Limiter, Occupancy, Resources, Step, boundaries, occupancy, vgprs_allocated,
 };
 pub use rate::{PeakRate, Unit};
 pub use target::{IssueCosts, L2, Lds, MemorySideCache, Registers, Target, VectorL1};

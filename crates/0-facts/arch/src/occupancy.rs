@@ -111,6 +111,9 @@ pub struct Occupancy {
     pub limits: Vec<Limit>,
     /// Next boundary per resource that has one.
     pub next: Vec<Step>,
+    /// Where several resources stop more workgroups alike: what to shed of each of them, together, to gain
+    /// waves. Empty where shedding one is enough, and where a slot is what stops more.
+    pub together: Vec<Step>,
 }
 
 impl Occupancy {
@@ -176,6 +179,7 @@ pub fn occupancy(target: &Target, resources: &Resources) -> Occupancy {
             })
         })
         .collect();
+    let together = budget.together(&limits, workgroups);
     Occupancy {
         workgroups_per_cu: workgroups,
         waves_per_cu: workgroups * budget.waves,
@@ -184,6 +188,7 @@ pub fn occupancy(target: &Target, resources: &Resources) -> Occupancy {
         limiter,
         limits,
         next,
+        together,
     }
 }
 
@@ -191,37 +196,6 @@ pub fn occupancy(target: &Target, resources: &Resources) -> Occupancy {
 /// kernel cannot use less.
 pub fn boundaries(target: &Target, resources: &Resources, resource: Limiter) -> Vec<Boundary> {
     Budget::new(target, resources).boundaries(resource)
-}
-
-/// Where several resources stop more workgroups alike: what to shed of each of them, together, to gain waves.
-/// Empty where shedding one is enough, and where a slot is what stops more.
-pub fn together(target: &Target, resources: &Resources, occupancy: &Occupancy) -> Vec<Step> {
-    let limiters: Vec<Limiter> = occupancy.limiters().collect();
-    if limiters.len() < 2 {
-        return Vec::new();
-    }
-    let budget = Budget::new(target, resources);
-    let now = occupancy.workgroups_per_cu;
-    let rows: Option<Vec<(Limiter, Boundary)>> = limiters
-        .iter()
-        .map(|resource| {
-            let row = budget.boundaries(*resource).into_iter().rev().find(|row| row.workgroups > now)?;
-            Some((*resource, row))
-        })
-        .collect();
-    let Some(rows) = rows else { return Vec::new() };
-    let others = occupancy.limits.iter().map(|limit| limit.workgroups).filter(|workgroups| *workgroups > now);
-    let then = rows.iter().map(|(_, row)| row.workgroups).chain(others).min().unwrap_or(now);
-    let used = |resource| occupancy.limits.iter().find(|l| l.resource == resource).map_or(0, |l| l.used);
-    rows.into_iter()
-        .map(|(resource, row)| Step {
-            resource,
-            at_most: row.at_most,
-            shed: used(resource).saturating_sub(row.at_most),
-            admits: row.waves_per_simd,
-            waves_per_simd: budget.per_simd(then),
-        })
-        .collect()
 }
 
 /// A kernel's demand against a target's supply.
@@ -286,6 +260,34 @@ impl<'a> Budget<'a> {
             .find(|row| row.workgroups <= workgroups)
             .map_or(0, |row| row.at_most.saturating_sub(used));
         Limit { resource, used, allocated, capacity, workgroups, headroom }
+    }
+
+    /// See [`Occupancy::together`].
+    fn together(&self, limits: &[Limit], now: u32) -> Vec<Step> {
+        let (stop, others): (Vec<&Limit>, Vec<&Limit>) =
+            limits.iter().partition(|limit| limit.workgroups == now);
+        if stop.len() < 2 {
+            return Vec::new();
+        }
+        let rows: Option<Vec<(&Limit, Boundary)>> = stop
+            .into_iter()
+            .map(|limit| {
+                let rows = self.boundaries(limit.resource);
+                Some((limit, rows.into_iter().rev().find(|row| row.workgroups > now)?))
+            })
+            .collect();
+        let Some(rows) = rows else { return Vec::new() };
+        let admitted = rows.iter().map(|(_, row)| row.workgroups);
+        let then = admitted.chain(others.iter().map(|limit| limit.workgroups)).min().unwrap_or(now);
+        rows.into_iter()
+            .map(|(limit, row)| Step {
+                resource: limit.resource,
+                at_most: row.at_most,
+                shed: limit.used.saturating_sub(row.at_most),
+                admits: row.waves_per_simd,
+                waves_per_simd: self.per_simd(then),
+            })
+            .collect()
     }
 
     /// Used, allocated and available amount.

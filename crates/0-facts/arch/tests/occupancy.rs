@@ -158,3 +158,36 @@ fn steps_keep_their_promise() {
     }
     assert!(checked > 1000, "{checked}");
 }
+
+#[test]
+fn resources_that_stop_alike_are_shed_together() {
+    for name in arch::Target::names() {
+        let target = arch::Target::by_name(name).unwrap();
+        let mut seen = 0;
+        for vgprs in (8..500).step_by(27) {
+            for lds_bytes in (0..65536).step_by(3001) {
+                for waves_per_workgroup in [1, 2, 4, 8] {
+                    let asked =
+                        arch::Resources { vgprs, agprs: 0, sgprs: 32, lds_bytes, waves_per_workgroup };
+                    let now = arch::occupancy(target, &asked);
+                    let Some(step) = now.together.first() else { continue };
+                    seen += 1;
+                    assert!(now.together.len() > 1);
+                    let mut less = asked;
+                    for step in &now.together {
+                        match step.resource {
+                            arch::Limiter::Vgpr => less.vgprs -= step.shed,
+                            arch::Limiter::Lds => less.lds_bytes -= step.shed,
+                            arch::Limiter::Sgpr => less.sgprs -= step.shed,
+                            other => panic!("{other:?} cannot be shed"),
+                        }
+                    }
+                    let then = arch::occupancy(target, &less);
+                    assert_eq!(then.waves_per_simd, step.waves_per_simd, "{name} {asked:?}");
+                    assert!(then.waves_per_simd > now.waves_per_simd, "{name} {asked:?}");
+                }
+            }
+        }
+        assert!(seen > 10, "{name}: {seen}");
+    }
+}

@@ -92,7 +92,7 @@ fn report(target: &'static Target, inputs: OccupancyInputs) -> OccupancyReport {
                 .filter(|step| step.waves_per_simd > occupancy.waves_per_simd)
                 .map(step)
                 .collect(),
-            together: arch::together(target, &resources, &occupancy).iter().map(step).collect(),
+            together: occupancy.together.iter().map(step).collect(),
         },
         limits: occupancy
             .limits

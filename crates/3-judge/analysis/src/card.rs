@@ -87,13 +87,18 @@ fn occupancy_card(occupancy: &arch::Occupancy, assumptions: &[String]) -> Occupa
             .next
             .iter()
             .filter(|step| step.waves_per_simd > occupancy.waves_per_simd)
-            .map(|step| OccupancyStep {
-                resource: step.resource.name().to_owned(),
-                shed: step.shed,
-                unit: step.resource.unit().to_owned(),
-                waves_per_simd: step.waves_per_simd,
-            })
+            .map(step_card)
             .collect(),
+        together: occupancy.together.iter().map(step_card).collect(),
+    }
+}
+
+fn step_card(step: &arch::Step) -> OccupancyStep {
+    OccupancyStep {
+        resource: step.resource.name().to_owned(),
+        shed: step.shed,
+        unit: step.resource.unit().to_owned(),
+        waves_per_simd: step.waves_per_simd,
     }
 }
 

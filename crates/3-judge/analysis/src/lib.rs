@@ -5,6 +5,7 @@
 
 mod calls;
 mod card;
+mod compare;
 mod evidence;
 mod listing;
 mod resources;
@@ -12,6 +13,7 @@ mod text;
 
 pub use calls::Call;
 pub use card::card;
+pub use compare::{Better, METRICS, Metric, changes, compare, compare_kernels};
 pub use evidence::{KernelEvidence, Source};
 pub use listing::listing;
 pub use text::TextFile;

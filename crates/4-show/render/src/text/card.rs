@@ -319,7 +319,8 @@ fn loop_lines(page: &mut Page, loops: &[LoopCard]) {
         let first = [plain(" ".repeat(indent)), span(Role::Strong, format!("#{}", card.id)), plain(" ")];
         let rest = [plain(" ".repeat(indent + 3))];
         let mut head: Vec<Vec<Span>> = Vec::new();
-        let at = place(&card.place, false);
+        // The header's instruction and the loop's own number would say nothing.
+        let at = place(&Place { instruction: None, in_loop: None, ..card.place.clone() }, false);
         if !at.is_empty() {
             head.push(at);
         }

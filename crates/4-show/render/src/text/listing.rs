@@ -25,14 +25,19 @@ pub fn listing(listing: &Listing, findings: &[Finding], style: &Style) -> String
     }
     head.push_str("  loop");
     page.raw(&[dim(head)]);
+    let mut function = None;
     for line in &listing.lines {
         if let Some(label) = &line.label {
             page.raw(&[span(Role::Strong, format!("{label}:"))]);
         }
-        if let Some(source) = &line.source {
+        if let Some(source) = line.source.as_ref().filter(|source| source.line > 0) {
             let mut text = format!("  ; {}", source_text(source));
-            if let Some(function) = &source.function {
-                text.push_str(&format!("  {}", short_name(function, 60, style)));
+            // Code of another function is inlined here; the kernel's own name stands above all of it.
+            if source.function != function {
+                function.clone_from(&source.function);
+                if let Some(name) = &function {
+                    text.push_str(&format!("  {}", short_name(name, 60, style)));
+                }
             }
             page.raw(&[span(Role::Info, text)]);
         }

@@ -364,7 +364,7 @@ fn join(outer: &str, inner: &str) -> String {
 
 /// Sections where HIP and the offload bundler put GPU code.
 fn holds_gpu_code(section: &[u8]) -> bool {
-    section == b".hip_fatbin" || section.starts_with(BUNDLE_MAGIC)
+    section.starts_with(b".hip_fatbin") || section.starts_with(BUNDLE_MAGIC)
 }
 
 fn elf_target(data: &[u8]) -> Option<Target> {

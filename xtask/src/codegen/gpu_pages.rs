@@ -152,10 +152,16 @@ fn models() -> Result<String> {
             let peak = model.peak_tera_ops(unit, element);
             peak.map_or("unknown".to_owned(), |peak| format!("{peak:.1}"))
         };
-        let modes: Vec<&str> = model.partitions.compute.value.iter().map(|it| it.mode.as_str()).collect();
+        let compute = model.partitions.compute.get();
+        let modes = compute.map_or_else(str::to_owned, |modes| {
+            let names: Vec<&str> = modes.iter().map(|it| it.mode.as_str()).collect();
+            names.join(" ")
+        });
+        let memory =
+            model.partitions.memory.get().map_or_else(|_| String::new(), |it| format!("; {}", it.join(" ")));
         writeln!(
             text,
-            "| {} | [{target}]({target}.md) | {} | {} | {} | {} | {} | {} | {} | {}; {} |",
+            "| {} | [{target}]({target}.md) | {} | {} | {} | {} | {} | {} | {} | {modes}{memory} |",
             model.name,
             model.compute_units.value,
             model.xcds.value,
@@ -163,9 +169,7 @@ fn models() -> Result<String> {
             model.hbm.gib.value,
             model.hbm.gb_per_s.value,
             peak(Unit::Vector, "f64"),
-            peak(Unit::Matrix, "f16"),
-            modes.join(" "),
-            model.partitions.memory.value.join(" ")
+            peak(Unit::Matrix, "f16")
         )?;
     }
     Ok(text)

@@ -52,20 +52,19 @@ pub struct Missing {
     pub missing: String,
 }
 
+impl<T> Known<T> {
+    /// The value, or the reason why there is none.
+    pub fn get(&self) -> Result<&T, &str> {
+        match self {
+            Known::Fact(fact) => Ok(&fact.value),
+            Known::Missing(reason) => Err(&reason.missing),
+        }
+    }
+}
+
 impl<T: Copy> Known<T> {
     /// The value, if known.
     pub fn value(&self) -> Option<T> {
-        match self {
-            Known::Fact(fact) => Some(fact.value),
-            Known::Missing(_) => None,
-        }
-    }
-
-    /// The value, or the reason why there is none.
-    pub fn get(&self) -> Result<T, &str> {
-        match self {
-            Known::Fact(fact) => Ok(fact.value),
-            Known::Missing(reason) => Err(&reason.missing),
-        }
+        self.get().ok().copied()
     }
 }

@@ -63,9 +63,9 @@ pub struct MemorySide {
 #[serde(deny_unknown_fields)]
 pub struct Partitions {
     /// Compute partition modes.
-    pub compute: Fact<Vec<ComputePartition>>,
+    pub compute: Known<Vec<ComputePartition>>,
     /// Memory partition modes: `NPS1` is one NUMA domain per socket.
-    pub memory: Fact<Vec<String>>,
+    pub memory: Known<Vec<String>>,
 }
 
 /// One way to divide the compute units.

@@ -114,7 +114,7 @@ fn every_model_is_whole() {
         assert_eq!(model.compute_units.value % model.xcds.value, 0, "{name}");
         let built = model.target().compute_units_built_per_xcd.value;
         assert!(model.compute_units_per_xcd() <= built, "{name}");
-        for partition in &model.partitions.compute.value {
+        for partition in model.partitions.compute.get().into_iter().flatten() {
             assert_eq!(model.xcds.value % partition.xcds, 0, "{name} {partition:?}");
         }
         assert!(Model::of_target(model.target()).any(|other| other.name == model.name));

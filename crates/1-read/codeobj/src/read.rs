@@ -145,8 +145,8 @@ impl<'a> Reader<'a> {
                 }
                 (b"AMD", NOTE_OLD_METADATA) => old_metadata(&note)?,
                 (b"AMD", NOTE_OLD_ISA) => {
-                    if let Some(processor) = old_processor(note.contents) {
-                        target.processor = processor;
+                    if let Some(noted) = old_target(note.contents) {
+                        *target = noted;
                     }
                     continue;
                 }
@@ -392,10 +392,9 @@ fn old_metadata(note: &Note<'_>) -> Result<Document, ReadError> {
     metadata::read(&mut Yaml::new(&text, note.position))
 }
 
-/// The processor in the instruction-set note of version 2: vendor, architecture, major, minor, stepping.
-fn old_processor(note: &[u8]) -> Option<String> {
-    let (major, minor, stepping) = (u32_at(note, 4)?, u32_at(note, 8)?, u32_at(note, 12)?);
-    (major < 100 && minor < 16 && stepping < 16).then(|| format!("gfx{major}{minor:x}{stepping:x}"))
+/// The target in the instruction-set note of version 2: vendor, architecture, major, minor, stepping.
+fn old_target(note: &[u8]) -> Option<Target> {
+    Target::from_version(u32_at(note, 4)?, u32_at(note, 8)?, u32_at(note, 12)?)
 }
 
 /// Warnings, with an end: a hostile file could raise one per symbol.

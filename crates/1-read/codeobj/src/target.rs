@@ -57,11 +57,32 @@ impl Target {
             None => format!("unknown-{machine:#x}"),
         };
         let (xnack, sramecc) = match abi {
-            0 => (on_if(flags & 0x1 != 0), Feature::Unspecified),
+            // Version 2 says in a note which features are on.
+            0 => (Feature::Unspecified, Feature::Unspecified),
             1 => (on_if(flags & 0x100 != 0), on_if(flags & 0x200 != 0)),
             _ => (four_states(flags >> 8), four_states(flags >> 10)),
         };
         Target { processor, xnack, sramecc }
+    }
+
+    /// The target of code-object version 2, which numbers processors and gives those that replay page faults the
+    /// next odd stepping.
+    pub(crate) fn from_version(major: u32, minor: u32, stepping: u32) -> Option<Target> {
+        if major > 99 || minor > 15 || stepping > 15 {
+            return None;
+        }
+        let doubled = major == 9 && minor == 0 && stepping <= 7;
+        let xnack = match (doubled, stepping % 2) {
+            (false, _) => Feature::Unspecified,
+            (true, 0) => Feature::Off,
+            (true, _) => Feature::On,
+        };
+        let stepping = if doubled { stepping & !1 } else { stepping };
+        Some(Target {
+            processor: format!("gfx{major}{minor:x}{stepping:x}"),
+            xnack,
+            sramecc: Feature::Unspecified,
+        })
     }
 
     /// Whether this is the processor `name` names; features given in `name` must match those that are fixed.
@@ -125,12 +146,29 @@ mod tests {
             (0xa3f, 3, "gfx90a", Off, Off),
             (0x33f, 1, "gfx90a", On, On),
             (0x030, 1, "gfx908", Unspecified, Unspecified),
-            (0x02d, 0, "gfx902", On, Unspecified),
+            (0x02d, 0, "gfx902", Unspecified, Unspecified),
             (0x0fe, 3, "unknown-0xfe", Unspecified, Unspecified),
         ];
         for (flags, abi, processor, xnack, sramecc) in cases {
             let expected = Target { processor: processor.into(), xnack, sramecc };
             assert_eq!(Target::from_elf_flags(flags, abi), expected, "{flags:#x}");
+        }
+    }
+
+    #[test]
+    fn numbers() {
+        let cases = [
+            ((9, 0, 0), Some("gfx900:xnack-")),
+            ((9, 0, 1), Some("gfx900:xnack+")),
+            ((9, 0, 6), Some("gfx906:xnack-")),
+            ((9, 0, 10), Some("gfx90a")),
+            ((8, 0, 3), Some("gfx803")),
+            ((10, 3, 0), Some("gfx1030")),
+            ((u32::MAX, 0, 0), None),
+        ];
+        for ((major, minor, stepping), expected) in cases {
+            let target = Target::from_version(major, minor, stepping);
+            assert_eq!(target.map(|target| target.to_string()).as_deref(), expected);
         }
     }
 }

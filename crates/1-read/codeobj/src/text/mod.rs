@@ -158,6 +158,11 @@ impl<'a> Part<'a> {
             let Some((directive, rest)) = directive(line) else { continue };
             match directive {
                 ".amdgcn_target" => outline.target = Target::parse(unquote(rest)),
+                ".hsa_code_object_isa" => outline.target = old_target(rest),
+                ".hsa_code_object_version" => {
+                    outline.version =
+                        rest.split(',').next().and_then(|major| major.trim().parse().ok()).unwrap_or(0);
+                }
                 ".amdhsa_code_object_version" => outline.version = rest.parse().unwrap_or(0),
                 ".amdhsa_kernel" => {
                     close(&mut open, &mut outline);
@@ -341,6 +346,12 @@ impl<'a> Outline<'a> {
             warnings: self.warnings,
         }
     }
+}
+
+/// The target of code-object version 2: major, minor, stepping, and names.
+fn old_target(text: &str) -> Option<Target> {
+    let mut numbers = text.split(',').map(|number| number.trim().parse().ok());
+    Target::from_version(numbers.next()??, numbers.next()??, numbers.next()??)
 }
 
 /// The label a line begins with.

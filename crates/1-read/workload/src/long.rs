@@ -1,7 +1,8 @@
 //! Recordings with one row per dispatch and counter: long `pmc_perf.csv`, rocprofv3 CSV, rocpd databases.
 //!
 //! The one idea to keep in mind: a dispatch appears once per run of the application, with the same ID and another
-//! start time. The first run gives the dispatches and their times; the others are brought into its order.
+//! start time. The first run gives the dispatches; the others are brought into its order. A dispatch's time is the
+//! median over everything read of it, so that one slow run does not stand for all.
 
 use crate::check;
 use crate::dispatch_columns::{choose, take};
@@ -146,6 +147,17 @@ impl Gather {
             }
         }
         let rows = base.len();
+        let mut reads: Vec<u64> = vec![0; self.executions.len()];
+        for (execution, _, _) in &self.cells {
+            reads[*execution as usize] += 1;
+        }
+        let mut times: Vec<Vec<(i64, u64)>> = vec![Vec::new(); rows];
+        for ((execution, place), reads) in self.executions.iter().zip(&place).zip(&reads) {
+            let Some((row, _)) = place else { continue };
+            if let (Some(start), Some(end)) = (execution.start, execution.end) {
+                times[*row as usize].push((end.saturating_sub(start), (*reads).max(1)));
+            }
+        }
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); self.counters.len()];
         let mut origin: Vec<Option<u16>> = vec![None; self.counters.len()];
         let mut summed: u64 = 0;
@@ -195,7 +207,14 @@ impl Gather {
             kernel: base.iter().map(|e| x(e).kernel).collect(),
             gpu: base.iter().map(|e| x(e).gpu).collect(),
             start: base.iter().map(|e| x(e).start).collect(),
-            end: base.iter().map(|e| x(e).end).collect(),
+            end: base
+                .iter()
+                .zip(&mut times)
+                .map(|(e, times)| match median(times) {
+                    Some(t) => x(e).start.map(|s| s.saturating_add(t)),
+                    None => x(e).end,
+                })
+                .collect(),
             grid: size(0),
             workgroup: size(1),
             lds: size(2),
@@ -217,6 +236,24 @@ impl Gather {
             problems: Vec::new(),
         }
     }
+}
+
+/// The median of values with weights.
+fn median(values: &mut [(i64, u64)]) -> Option<i64> {
+    values.sort_unstable();
+    let all: u64 = values.iter().map(|v| v.1).sum();
+    let mut below = 0;
+    for (i, (v, weight)) in values.iter().enumerate() {
+        below += weight;
+        if 2 * below > all {
+            return Some(*v);
+        }
+        if 2 * below == all {
+            let next = values.get(i + 1)?.0;
+            return Some(v.midpoint(next));
+        }
+    }
+    None
 }
 
 /// Adds the rows of a CSV file.
@@ -368,4 +405,22 @@ fn agents(files: &Files<'_>, problems: &mut Problems) -> Machine {
         machine.facts.insert("max_waves_per_cu".to_string(), (per_simd * simds).to_string());
     }
     machine
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn medians_have_weights() {
+        for (values, want) in [
+            (vec![], None),
+            (vec![(7, 1)], Some(7)),
+            (vec![(9, 1), (5, 1)], Some(7)),
+            (vec![(9, 3), (5, 1)], Some(9)),
+            (vec![(1, 2), (9, 1), (5, 2)], Some(5)),
+        ] {
+            assert_eq!(median(&mut values.clone()), want, "{values:?}");
+        }
+    }
 }

@@ -181,8 +181,9 @@ impl Catalogue {
         Ok(())
     }
 
-    /// `all`, names, and ranges `first..last` or `first..`, separated by spaces.
-    fn target_bits(&self, text: &str) -> Result<u32, String> {
+    /// Targets as a set, a bit per [`Catalogue::targets`]: `all`, names, and ranges `first..last` or `first..`,
+    /// separated by spaces.
+    pub fn target_bits(&self, text: &str) -> Result<u32, String> {
         let position = |t: &str| {
             self.targets
                 .iter()
@@ -226,7 +227,12 @@ impl Catalogue {
 
     /// Whether a target has a counter.
     pub fn has(&self, d: &Definition, target: &str) -> bool {
-        self.targets.iter().position(|t| t == target).is_some_and(|i| d.targets >> i & 1 == 1)
+        d.targets & self.target_bit(target) != 0
+    }
+
+    /// The bit of one target in a set; 0 for a target not listed.
+    pub fn target_bit(&self, target: &str) -> u32 {
+        self.targets.iter().position(|t| t == target).map_or(0, |i| 1 << i)
     }
 
     /// Targets that have a counter.

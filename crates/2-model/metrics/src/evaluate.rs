@@ -1,0 +1,559 @@
+//! Metrics over the dispatches of a workload.
+//!
+//! The one idea to keep in mind: inside, NaN is a dispatch without a value; outside there is a number or
+//! [`Missing`] with its reason. A quotient whose divisor is zero has no value.
+
+use crate::compile::{Compiled, Leaf, NORMS, Node, Ready, Typed, facts_of, leaves_of, scaled};
+use crate::facts::{self, PROPERTIES, Property};
+use crate::parse::{Function, Operator};
+use crate::unit::Unit;
+use counters::catalogue;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use view::Missing;
+use workload::{Values, Workload};
+
+/// A number, or why there is none.
+pub type Value = Result<f64, Missing>;
+
+pub(crate) fn missing<T>(reason: impl Into<String>) -> Result<T, Missing> {
+    Err(Missing { missing: reason.into() })
+}
+
+/// How a value of several dispatches is made one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Average {
+    /// Sum over sum: a dispatch counts as much as it did.
+    #[default]
+    Weighted,
+    /// Every dispatch counts the same: the unweighted mean of the ratios.
+    Dispatches,
+}
+
+/// What totals are divided by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Norm {
+    /// The dispatch.
+    #[default]
+    Kernel,
+    /// Waves.
+    Wave,
+    /// Cycles.
+    Cycle,
+    /// Seconds.
+    Second,
+}
+
+impl Norm {
+    /// As it stands in a unit.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Wave => "wave",
+            Self::Cycle => "cycle",
+            Self::Second => "s",
+        }
+    }
+}
+
+/// How to evaluate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Settings {
+    /// Averages.
+    pub average: Average,
+    /// Normalisation.
+    pub norm: Norm,
+}
+
+/// Where a leaf's values come from.
+enum Source<'w> {
+    Column(&'w Values),
+    /// Instances to add up.
+    Sum(Vec<&'w Values>),
+    /// Instances by channel.
+    Channels(Vec<Option<&'w Values>>),
+    Time,
+    /// What was not recorded.
+    Absent(String),
+}
+
+/// Values of one operand over some dispatches.
+enum Chunk {
+    Same(f64),
+    Each(Vec<f64>),
+}
+
+/// Rows evaluated at once: their operands stay in the first-level cache.
+const CHUNK: usize = 1024;
+
+/// Definitions, a workload and some of its dispatches.
+pub struct Evaluation<'a> {
+    compiled: &'a Compiled,
+    workload: &'a Workload,
+    rows: Vec<u32>,
+    settings: Settings,
+    sources: Vec<Source<'a>>,
+    channels: usize,
+    means: RefCell<HashMap<usize, f64>>,
+}
+
+impl<'a> Evaluation<'a> {
+    /// Evaluates over `rows` of the workload's dispatches.
+    pub fn new(compiled: &'a Compiled, workload: &'a Workload, rows: Vec<u32>, settings: Settings) -> Self {
+        let channels = workload
+            .machine
+            .number("total_l2_chan")
+            .filter(|n| (0.0..=65_536.0).contains(n))
+            .map_or(0, |n| n as usize);
+        let sources = compiled.leaves.iter().map(|l| source(l, workload, channels)).collect();
+        let rows = rows.into_iter().filter(|r| (*r as usize) < workload.dispatches.len()).collect();
+        Self { compiled, workload, rows, settings, sources, channels, means: RefCell::default() }
+    }
+
+    /// L2 channels of the machine, 0 when not known.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
+    /// The dispatches, as rows.
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// The target.
+    pub fn target(&self) -> &str {
+        &self.compiled.target
+    }
+
+    /// The average of a metric.
+    pub fn value(&self, metric: &str) -> Value {
+        self.channel_value(metric, 0)
+    }
+
+    /// The average of a metric of channels.
+    pub fn channel_value(&self, metric: &str, channel: u32) -> Value {
+        let (node, degree) = self.prepare(metric, channel)?;
+        let v = self.average(&node, degree, channel);
+        if v.is_finite() { Ok(v) } else { missing(self.why_empty(&node)) }
+    }
+
+    /// The peak of a metric, `None` where it has none.
+    pub fn peak(&self, metric: &str) -> Option<Value> {
+        let ready = self.compiled.metrics.get(metric)?;
+        let peak = match ready.peak.as_ref()? {
+            Ok(t) => t,
+            Err(reason) => return Some(missing(reason.clone())),
+        };
+        Some(self.complete(&peak.node, 0).and_then(|()| {
+            let v = self.scalar(&peak.node, &|_| f64::NAN);
+            if v.is_finite() { Ok(v) } else { missing("the peak cannot be computed") }
+        }))
+    }
+
+    /// Percent of peak, `None` where there is no peak.
+    pub fn percent_of_peak(&self, metric: &str) -> Option<Value> {
+        let peak = self.peak(metric)?;
+        Some(peak.and_then(|peak| {
+            let v = self.value(metric)?;
+            if peak > 0.0 { Ok(100.0 * v / peak) } else { missing("the peak is zero") }
+        }))
+    }
+
+    /// The value of every dispatch, `None` where it has none.
+    pub fn dispatches(&self, metric: &str) -> Result<Vec<Option<f64>>, Missing> {
+        let (node, _) = self.prepare(metric, 0)?;
+        Ok(self.column(&node, 0).into_iter().map(|v| v.is_finite().then_some(v)).collect())
+    }
+
+    /// Least and greatest value of a dispatch.
+    pub fn extremes(&self, metric: &str) -> (Value, Value) {
+        match self.known(metric, 0) {
+            Ok(values) => {
+                let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+                let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                (Ok(least), Ok(greatest))
+            }
+            Err(m) => (Err(m.clone()), Err(m)),
+        }
+    }
+
+    /// Minimum, first quartile, median, third quartile, maximum over the dispatches.
+    pub fn quartiles(&self, metric: &str, channel: u32) -> Result<[f64; 5], Missing> {
+        let mut values = self.known(metric, channel)?;
+        Ok([0.0, 0.25, 0.5, 0.75, 1.0].map(|q| quantile(&mut values, q)))
+    }
+
+    /// Standard deviation over the dispatches, of a sample.
+    pub fn deviation(&self, metric: &str) -> Value {
+        let values = self.known(metric, 0)?;
+        let n = values.len() as f64;
+        if n < 2.0 {
+            return missing("needs two dispatches or more");
+        }
+        let mean = values.iter().sum::<f64>() / n;
+        Ok((values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt())
+    }
+
+    /// Values of the dispatches that have one; at least one.
+    fn known(&self, metric: &str, channel: u32) -> Result<Vec<f64>, Missing> {
+        let (node, _) = self.prepare(metric, channel)?;
+        let mut values = self.column(&node, channel);
+        values.retain(|v| v.is_finite());
+        if values.is_empty() { missing(self.why_empty(&node)) } else { Ok(values) }
+    }
+
+    /// A metric's node with its normalisation, once everything it needs is there.
+    fn prepare(&self, metric: &str, channel: u32) -> Result<(Arc<Node>, i8), Missing> {
+        let Some(Ready { value, .. }) = self.compiled.metrics.get(metric) else {
+            return missing(format!("there is no metric `{metric}`"));
+        };
+        let t = value.as_ref().or_else(|reason| missing(reason.clone()))?;
+        let (node, degree) = match (t.unit.is_per_norm(), self.settings.norm) {
+            (false, _) | (true, Norm::Kernel) => (t.node.clone(), t.degree),
+            (true, norm) => {
+                let by = match norm {
+                    Norm::Wave | Norm::Kernel => NORMS[0],
+                    Norm::Cycle => NORMS[1],
+                    Norm::Second => NORMS[2],
+                };
+                let by = match self.compiled.norms.get(by) {
+                    Some(Ok(by)) => by,
+                    Some(Err(reason)) => return missing(reason.clone()),
+                    None => return missing("the normalisation is not defined"),
+                };
+                let quotient = Arc::new(Node::Binary(Operator::Divide, t.node.clone(), to_base(by, norm)));
+                (quotient, t.degree - by.degree)
+            }
+        };
+        self.complete(&node, channel)?;
+        Ok((node, degree))
+    }
+
+    /// Whether everything a node needs was recorded.
+    fn complete(&self, node: &Node, channel: u32) -> Result<(), Missing> {
+        let mut leaves = Vec::new();
+        leaves_of(node, &mut leaves);
+        let absent: Vec<&str> = leaves
+            .iter()
+            .filter_map(|l| match &self.sources[*l] {
+                Source::Absent(what) => Some(what.as_str()),
+                Source::Channels(list) if list.get(channel as usize).is_none_or(Option::is_none) => {
+                    Some("a counter of this channel")
+                }
+                _ => None,
+            })
+            .collect();
+        if !absent.is_empty() {
+            return missing(format!("needs {}: not recorded", absent.join(", ")));
+        }
+        let mut names = Vec::new();
+        facts_of(node, &mut names);
+        for n in names {
+            if let Some(Err(reason)) = facts::machine(n, &self.workload.machine) {
+                return missing(reason);
+            }
+        }
+        Ok(())
+    }
+
+    fn why_empty(&self, node: &Node) -> String {
+        if self.rows.is_empty() {
+            return "no dispatch is selected".to_string();
+        }
+        let mut leaves = Vec::new();
+        leaves_of(node, &mut leaves);
+        if leaves.iter().any(|l| matches!(self.sources[*l], Source::Time))
+            && self.rows.iter().all(|r| self.workload.dispatches.duration(*r as usize).is_none())
+        {
+            return "the durations of the dispatches are not known".to_string();
+        }
+        "what it is divided by is zero in every dispatch".to_string()
+    }
+
+    /// The value of a node in every selected dispatch.
+    fn column(&self, node: &Node, channel: u32) -> Vec<f64> {
+        let mut out = Vec::with_capacity(self.rows.len());
+        for rows in self.rows.chunks(CHUNK) {
+            match self.chunk(node, rows, channel) {
+                Chunk::Same(v) => out.extend(std::iter::repeat_n(v, rows.len())),
+                Chunk::Each(v) => out.extend(v),
+            }
+        }
+        out
+    }
+
+    fn average(&self, node: &Node, degree: i8, channel: u32) -> f64 {
+        match self.settings.average {
+            Average::Dispatches => {
+                let (mut sum, mut n) = (0.0, 0u64);
+                for v in self.column(node, channel) {
+                    if v.is_finite() {
+                        sum += v;
+                        n += 1;
+                    }
+                }
+                sum / n as f64
+            }
+            Average::Weighted => {
+                let mut leaves = Vec::new();
+                leaves_of(node, &mut leaves);
+                let (mut sums, mut n) = (vec![0.0; leaves.len()], 0u64);
+                for rows in self.rows.chunks(CHUNK) {
+                    let columns: Vec<Vec<f64>> = leaves
+                        .iter()
+                        .map(|l| match self.chunk(&Node::Leaf(*l), rows, channel) {
+                            Chunk::Each(v) => v,
+                            Chunk::Same(v) => vec![v; rows.len()],
+                        })
+                        .collect();
+                    for i in 0..rows.len() {
+                        // Only dispatches for which everything was recorded count, above and below.
+                        if columns.iter().all(|c| c[i].is_finite()) {
+                            sums.iter_mut().zip(&columns).for_each(|(s, c)| *s += c[i]);
+                            n += 1;
+                        }
+                    }
+                }
+                if n == 0 {
+                    return f64::NAN;
+                }
+                let v =
+                    self.scalar(node, &|l| leaves.iter().position(|x| *x == l).map_or(f64::NAN, |i| sums[i]));
+                if degree == 1 { v / n as f64 } else { v }
+            }
+        }
+    }
+
+    /// A node with one number per leaf.
+    fn scalar(&self, node: &Node, leaf: &dyn Fn(usize) -> f64) -> f64 {
+        match node {
+            Node::Constant(v) => *v,
+            Node::Leaf(l) => leaf(*l),
+            Node::Machine(n) => self.fact(n),
+            Node::Scale(f, n) => f * self.scalar(n, leaf),
+            Node::Binary(o, a, b) => operate(*o, self.scalar(a, leaf), self.scalar(b, leaf)),
+            Node::Call(f, list) => {
+                let a = list.first().map_or(f64::NAN, |n| self.scalar(n, leaf));
+                let b = list.get(1).map_or(f64::NAN, |n| self.scalar(n, leaf));
+                call(*f, a, b)
+            }
+            Node::Mean(n, degree) => self.mean(n, *degree),
+        }
+    }
+
+    fn mean(&self, node: &Arc<Node>, degree: i8) -> f64 {
+        let key = Arc::as_ptr(node) as usize;
+        if let Some(v) = self.means.borrow().get(&key) {
+            return *v;
+        }
+        let v = self.average(node, degree, 0);
+        self.means.borrow_mut().insert(key, v);
+        v
+    }
+
+    fn fact(&self, name: &str) -> f64 {
+        facts::machine(name, &self.workload.machine).and_then(Result::ok).unwrap_or(f64::NAN)
+    }
+
+    fn chunk(&self, node: &Node, rows: &[u32], channel: u32) -> Chunk {
+        match node {
+            Node::Constant(v) => Chunk::Same(*v),
+            Node::Machine(n) => Chunk::Same(self.fact(n)),
+            Node::Mean(n, degree) => Chunk::Same(self.mean(n, *degree)),
+            Node::Leaf(l) => Chunk::Each(self.leaf(*l, rows, channel)),
+            Node::Scale(f, n) => map(self.chunk(n, rows, channel), |v| f * v),
+            Node::Binary(o, a, b) => {
+                zip(self.chunk(a, rows, channel), self.chunk(b, rows, channel), |a, b| operate(*o, a, b))
+            }
+            Node::Call(f, list) => match &list[..] {
+                [a] => map(self.chunk(a, rows, channel), |a| call(*f, a, f64::NAN)),
+                [a, b] => {
+                    zip(self.chunk(a, rows, channel), self.chunk(b, rows, channel), |a, b| call(*f, a, b))
+                }
+                _ => Chunk::Same(f64::NAN),
+            },
+        }
+    }
+
+    fn leaf(&self, leaf: usize, rows: &[u32], channel: u32) -> Vec<f64> {
+        let mut out = vec![f64::NAN; rows.len()];
+        match &self.sources[leaf] {
+            Source::Column(v) => v.gather(rows, &mut out),
+            Source::Channels(list) => {
+                if let Some(Some(v)) = list.get(channel as usize) {
+                    v.gather(rows, &mut out);
+                }
+            }
+            Source::Sum(list) => {
+                let mut one = vec![0.0; rows.len()];
+                out.fill(0.0);
+                for v in list {
+                    v.gather(rows, &mut one);
+                    out.iter_mut().zip(&one).for_each(|(o, v)| *o += v);
+                }
+            }
+            Source::Time => {
+                for (o, r) in out.iter_mut().zip(rows) {
+                    *o = self.workload.dispatches.duration(*r as usize).unwrap_or(f64::NAN);
+                }
+            }
+            Source::Absent(_) => {}
+        }
+        out
+    }
+}
+
+/// A normalisation in the unit its name stands for.
+fn to_base(by: &Typed, norm: Norm) -> Arc<Node> {
+    let unit = Unit::parse(if norm == Norm::Kernel { "1" } else { norm.name() }).unwrap_or(Unit::ONE);
+    scaled(by.node.clone(), by.unit.factor_to(unit))
+}
+
+fn source<'w>(leaf: &Leaf, w: &'w Workload, channels: usize) -> Source<'w> {
+    let d = &w.dispatches;
+    let property = |p: Property, v: &'w Values| {
+        if v.is_blank() {
+            let what =
+                PROPERTIES.iter().find(|(_, q, _, _)| *q == p).map_or("a property", |(_, _, _, what)| what);
+            Source::Absent(what.to_string())
+        } else {
+            Source::Column(v)
+        }
+    };
+    match leaf {
+        Leaf::Property(p) => match p {
+            Property::Time => Source::Time,
+            Property::Grid => property(*p, &d.grid),
+            Property::Workgroup => property(*p, &d.workgroup),
+            Property::Lds => property(*p, &d.lds),
+            Property::Scratch => property(*p, &d.scratch),
+            Property::ArchVgpr => property(*p, &d.arch_vgpr),
+            Property::AccumVgpr => property(*p, &d.accum_vgpr),
+            Property::Sgpr => property(*p, &d.sgpr),
+        },
+        Leaf::Level(level) => match w.counters.get(&format!("{level}_ACCUM")) {
+            Some(c) if !c.values.is_blank() => Source::Column(&c.values),
+            _ => Source::Absent(format!("{level} summed over cycles")),
+        },
+        Leaf::Counter { name, run: Some(run) } => match w.counters.get_in(run, name) {
+            Some(c) if !c.values.is_blank() => Source::Column(&c.values),
+            // Recordings without runs of their own have one value for all.
+            _ => total(name, w, channels),
+        },
+        Leaf::Counter { name, run: None } => total(name, w, channels),
+        Leaf::Channel(name) => {
+            for spelled in catalogue().spellings(name) {
+                if channels > 0 && !w.counters.instances(&spelled).is_empty() {
+                    let one =
+                        |i| w.counters.instance(&spelled, i).map(|c| &c.values).filter(|v| !v.is_blank());
+                    return Source::Channels((0..channels as u32).map(one).collect());
+                }
+            }
+            Source::Absent(format!("{name} per channel"))
+        }
+    }
+}
+
+/// A counter over all instances: recorded as a sum, as one value, or added up here.
+fn total<'w>(name: &str, w: &'w Workload, channels: usize) -> Source<'w> {
+    for spelled in catalogue().spellings(name) {
+        for recorded in [format!("{spelled}_sum"), spelled.clone()] {
+            if let Some(c) = w.counters.get(&recorded).filter(|c| !c.values.is_blank()) {
+                return Source::Column(&c.values);
+            }
+        }
+        let instances = w.counters.instances(&spelled);
+        if !instances.is_empty() && instances.len() == channels {
+            return Source::Sum(instances.into_iter().map(|c| &c.values).collect());
+        }
+    }
+    Source::Absent(name.to_string())
+}
+
+fn map(a: Chunk, f: impl Fn(f64) -> f64) -> Chunk {
+    match a {
+        Chunk::Same(a) => Chunk::Same(f(a)),
+        Chunk::Each(mut v) => {
+            v.iter_mut().for_each(|x| *x = f(*x));
+            Chunk::Each(v)
+        }
+    }
+}
+
+fn zip(a: Chunk, b: Chunk, f: impl Fn(f64, f64) -> f64) -> Chunk {
+    match (a, b) {
+        (Chunk::Same(a), Chunk::Same(b)) => Chunk::Same(f(a, b)),
+        (Chunk::Each(mut v), Chunk::Same(b)) => {
+            v.iter_mut().for_each(|x| *x = f(*x, b));
+            Chunk::Each(v)
+        }
+        (Chunk::Same(a), Chunk::Each(mut v)) => {
+            v.iter_mut().for_each(|x| *x = f(a, *x));
+            Chunk::Each(v)
+        }
+        (Chunk::Each(mut v), Chunk::Each(b)) => {
+            v.iter_mut().zip(b).for_each(|(x, b)| *x = f(*x, b));
+            Chunk::Each(v)
+        }
+    }
+}
+
+fn operate(o: Operator, a: f64, b: f64) -> f64 {
+    match o {
+        Operator::Add => a + b,
+        Operator::Subtract => a - b,
+        Operator::Multiply => a * b,
+        Operator::Divide if b == 0.0 => f64::NAN,
+        Operator::Divide => a / b,
+        Operator::Else if a.is_finite() => a,
+        Operator::Else => b,
+    }
+}
+
+fn call(f: Function, a: f64, b: f64) -> f64 {
+    match f {
+        // Of a value and no value there is no lesser.
+        Function::Min | Function::Max if a.is_nan() || b.is_nan() => f64::NAN,
+        Function::Min => a.min(b),
+        Function::Max => a.max(b),
+        Function::Round => a.round_ties_even(),
+        Function::Floor => a.floor(),
+        Function::Mod if b == 0.0 => f64::NAN,
+        Function::Mod => a.rem_euclid(b),
+        Function::Mean => a,
+    }
+}
+
+/// A quantile with linear interpolation between neighbours. The order of `values` changes.
+fn quantile(values: &mut [f64], q: f64) -> f64 {
+    let last = values.len() - 1;
+    let at = q * last as f64;
+    let below = (at.floor() as usize).min(last);
+    let (_, low, rest) = values.select_nth_unstable_by(below, f64::total_cmp);
+    let low = *low;
+    let part = at - below as f64;
+    if part == 0.0 {
+        return low;
+    }
+    let high = rest.iter().copied().fold(f64::INFINITY, f64::min);
+    low + part * (high - low)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_interpolate() {
+        for (values, q, want) in [
+            (vec![3.0], 0.25, 3.0),
+            (vec![4.0, 1.0, 2.0], 0.5, 2.0),
+            (vec![4.0, 1.0, 2.0], 0.25, 1.5),
+            (vec![4.0, 1.0, 2.0, 3.0], 0.75, 3.25),
+            (vec![4.0, 1.0], 1.0, 4.0),
+        ] {
+            assert_eq!(quantile(&mut values.clone(), q), want, "{values:?} {q}");
+        }
+    }
+}

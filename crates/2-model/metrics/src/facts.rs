@@ -1,0 +1,103 @@
+//! Names an expression can use without defining them: the dispatch, the machine, the target.
+//!
+//! The one idea to keep in mind: what a recording says of its machine comes from the recording; what all GPUs of a
+//! target share comes from `arch`.
+
+use arch::{Target, Unit as ArchUnit};
+use workload::Machine;
+
+/// A property of a dispatch.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Property {
+    Time,
+    Grid,
+    Workgroup,
+    Lds,
+    Scratch,
+    ArchVgpr,
+    AccumVgpr,
+    Sgpr,
+}
+
+/// Name, property, unit, what it is called when it is missing.
+pub(crate) const PROPERTIES: &[(&str, Property, &str, &str)] = &[
+    ("dispatch.time", Property::Time, "ns", "start and end times"),
+    ("dispatch.grid", Property::Grid, "item", "the grid size"),
+    ("dispatch.workgroup", Property::Workgroup, "item", "the workgroup size"),
+    ("dispatch.lds", Property::Lds, "B", "LDS per workgroup"),
+    ("dispatch.scratch", Property::Scratch, "B/item", "scratch per work item"),
+    ("dispatch.vgprs", Property::ArchVgpr, "register", "the number of VGPRs"),
+    ("dispatch.agprs", Property::AccumVgpr, "register", "the number of AGPRs"),
+    ("dispatch.sgprs", Property::Sgpr, "register", "the number of SGPRs"),
+];
+
+/// Name, name in `sysinfo.csv`, unit.
+pub(crate) const MACHINE: &[(&str, &str, &str)] = &[
+    ("machine.cus", "cu_per_gpu", "1"),
+    ("machine.shader_engines", "se_per_gpu", "1"),
+    ("machine.xcds", "num_xcd", "1"),
+    ("machine.pipes", "pipes_per_gpu", "1"),
+    ("machine.scalar_caches", "sqc_per_gpu", "1"),
+    ("machine.l2_channels", "total_l2_chan", "1"),
+    ("machine.hbm_channels", "num_hbm_channels", "1"),
+    ("machine.waves_per_cu", "max_waves_per_cu", "wave"),
+    ("machine.lanes_per_wave", "wave_size", "thread"),
+    ("machine.lds_banks", "lds_banks_per_cu", "1"),
+    ("machine.clock", "max_sclk", "MHz"),
+    ("machine.memory_clock", "max_mclk", "MHz"),
+];
+
+/// A value, or what is missing.
+pub(crate) fn machine(name: &str, machine: &Machine) -> Option<Result<f64, String>> {
+    let (_, key, _) = MACHINE.iter().find(|(n, _, _)| *n == name)?;
+    Some(machine.number(key).ok_or_else(|| format!("the recording does not say `{key}`")))
+}
+
+/// Unit of a machine or target fact.
+pub(crate) fn unit(name: &str) -> Option<&'static str> {
+    if let Some((_, _, unit)) = MACHINE.iter().find(|(n, _, _)| *n == name) {
+        return Some(unit);
+    }
+    match name {
+        "target.vector_l1.line" => Some("B/req"),
+        "target.vector_l1.width" | "target.lds.width" => Some("B/cycle"),
+        "target.l2.line" => Some("B/req"),
+        "target.l2.width" => Some("B/cycle"),
+        _ => {
+            let element = peak_name(name)?.1;
+            Some(if element.starts_with('i') { "op/cycle" } else { "flop/cycle" })
+        }
+    }
+}
+
+fn peak_name(name: &str) -> Option<(ArchUnit, &str)> {
+    let rest = name.strip_prefix("target.peak.")?;
+    match rest.split_once('.')? {
+        ("matrix", e @ ("f64" | "f32" | "xf32" | "f16" | "bf16" | "f8" | "f6" | "f4" | "i8")) => {
+            Some((ArchUnit::Matrix, e))
+        }
+        ("vector", e @ ("f64" | "f32" | "f16")) => Some((ArchUnit::Vector, e)),
+        _ => None,
+    }
+}
+
+/// A fact of a target.
+pub(crate) fn target(name: &str, target: &str) -> Option<Result<f64, String>> {
+    unit(name).filter(|_| name.starts_with("target."))?;
+    let Some(t) = Target::by_name(target) else {
+        return Some(Err(format!("nothing is known of `{target}`")));
+    };
+    Some(match name {
+        "target.vector_l1.line" => Ok(f64::from(t.vector_l1.line_bytes.value)),
+        "target.vector_l1.width" => Ok(f64::from(t.vector_l1.bytes_per_cycle.value)),
+        "target.l2.line" => Ok(f64::from(t.l2.line_bytes.value)),
+        "target.l2.width" => Ok(f64::from(t.l2.bytes_per_channel_cycle.value)),
+        "target.lds.width" => t.lds.bytes_per_cycle.get().map(f64::from).map_err(str::to_string),
+        _ => {
+            let (unit, element) = peak_name(name)?;
+            t.peak(unit, element)
+                .map(|f| f64::from(f.value))
+                .ok_or_else(|| format!("{target} has no {element} in its {unit:?} unit").to_lowercase())
+        }
+    })
+}

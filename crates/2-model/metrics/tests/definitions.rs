@@ -1,0 +1,332 @@
+//! Definition files: what loads, what does not, and whether rows and units stand where users know them.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests read files and say what they skip"
+)]
+
+use counters::{Need, catalogue, plan};
+use metrics::{Average, Definitions, Evaluation, Norm, Settings, Style, table};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use workload::{Options, Workload};
+
+#[test]
+fn built_in_definitions_hold_on_every_target() {
+    let d = Definitions::built_in();
+    for target in catalogue().targets() {
+        let compiled = d.compile(target).unwrap_or_else(|e| {
+            panic!("{target}:\n{}", e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+        });
+        let used: BTreeSet<&str> =
+            d.tables().iter().flat_map(|t| t.rows(target)).map(|r| r.metric.as_str()).collect();
+        let with_needs = used.iter().filter(|m| !compiled.needs(m).is_empty()).count();
+        assert!(with_needs > 100, "{target}: {with_needs} metrics can be computed");
+    }
+    let shown: BTreeSet<&str> = catalogue()
+        .targets()
+        .iter()
+        .flat_map(|t| d.tables().iter().flat_map(move |table| table.rows(t)))
+        .map(|r| r.metric.as_str())
+        .collect();
+    let hidden: Vec<&str> =
+        d.metrics().iter().map(|m| m.id.as_str()).filter(|m| !shown.contains(m)).collect();
+    assert_eq!(hidden, Vec::<&str>::new(), "metrics that no table shows");
+}
+
+#[test]
+fn the_full_set_is_read_in_few_runs() {
+    // target, runs of the vendor's profiler where recorded
+    for (target, at_most) in [("gfx908", 40), ("gfx90a", 25), ("gfx942", 24), ("gfx950", 40)] {
+        let compiled = Definitions::built_in().compile(target).unwrap();
+        let mut needs: Vec<Need> = Vec::new();
+        for t in Definitions::built_in().tables() {
+            for r in t.rows(target) {
+                for n in compiled.needs(&r.metric) {
+                    if !needs.contains(&n) {
+                        needs.push(n);
+                    }
+                }
+            }
+        }
+        let p = plan(catalogue(), target, &needs).unwrap();
+        println!("{target}: {} needs in {} runs", needs.len(), p.passes.len());
+        assert!(p.passes.len() <= at_most, "{target}: {}", p.passes.len());
+        assert_eq!(p, plan(catalogue(), target, &needs).unwrap());
+    }
+}
+
+/// Rows whose label or place differs from the vendor's on purpose.
+const OTHER_LABEL: &[(&str, &str)] = &[("Bypasss Req", "Bypass Req")];
+
+/// Units of the vendor that say something else than ours: table, metric, theirs, reason.
+const OTHER_UNIT: &[(&str, &str, &str)] = &[
+    ("1101", "GFLOP", "a rate"),
+    ("1101", "GIOP", "a rate"),
+    ("1702", "(Bytes + $normUnit)", "a rate on every target here"),
+    ("1603", "(Cycles + $normUnit)", "a latency on every target here"),
+];
+
+#[test]
+fn rows_and_units_stand_where_users_know_them() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/facts/metrics.tsv");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        assert!(std::env::var_os("CI").is_none_or(|v| v != "true"), "{} is absent", path.display());
+        println!("skipped: needs ../shared/facts, install with the project's shared data");
+        return;
+    };
+    // (table, target) -> row -> label; and units
+    let mut labels: BTreeMap<(u16, String), BTreeMap<usize, String>> = BTreeMap::new();
+    let mut units: BTreeMap<(u16, String, String), String> = BTreeMap::new();
+    for line in text.lines().filter(|l| !l.starts_with('#')) {
+        let f: Vec<&str> = line.split('\t').collect();
+        let id: u16 = f[0].parse().unwrap();
+        if id >= 1801 {
+            continue;
+        }
+        for place in f[4].split(' ') {
+            let (target, row) = place.split_once(':').unwrap();
+            let label = OTHER_LABEL.iter().find(|(t, _)| *t == f[1]).map_or(f[1], |(_, o)| o);
+            labels
+                .entry((id, target.to_string()))
+                .or_default()
+                .insert(row.parse().unwrap(), label.to_string());
+            if f[2] == "unit" || f[2] == "units" {
+                units.insert((id, target.to_string(), label.to_string()), f[3].to_string());
+            }
+        }
+    }
+    let d = Definitions::built_in();
+    let mut wrong = Vec::new();
+    let mut rows = 0;
+    for ((id, target), theirs) in &labels {
+        let Some(t) = d.table((id / 100, id % 100)) else {
+            wrong.push(format!("no table {id}"));
+            continue;
+        };
+        let ours: Vec<&str> = t.rows(target).map(|r| r.label.as_str()).collect();
+        let theirs: Vec<&str> = theirs.values().map(String::as_str).collect();
+        if ours != theirs {
+            wrong.push(format!("{id} {target}:\n  ours   {ours:?}\n  theirs {theirs:?}"));
+        }
+        for r in t.rows(target) {
+            rows += 1;
+            let Some(theirs) = units.get(&(*id, target.clone(), r.label.clone())) else { continue };
+            let ours = &d.metric(&r.metric).unwrap().unit_text;
+            if !same_unit(ours, theirs)
+                && !OTHER_UNIT.iter().any(|(t, u, _)| *t == id.to_string() && u == theirs)
+            {
+                wrong.push(format!("{id} {target} {}: ours [{ours}], theirs `{theirs}`", r.label));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(rows > 1100, "{rows}");
+}
+
+/// Whether the vendor's name of a unit says what ours says.
+fn same_unit(ours: &str, theirs: &str) -> bool {
+    let (stem, norm) = match ours.strip_suffix("/norm") {
+        Some(stem) => (stem, true),
+        None => (ours, false),
+    };
+    let theirs = theirs.to_lowercase();
+    let (word, per_norm) = match theirs.strip_prefix('(').and_then(|t| t.strip_suffix(" + $normunit)")) {
+        Some(w) => (w.to_string(), true),
+        None => (theirs, false),
+    };
+    let names: &[&str] = match stem {
+        "%" => &["pct", "pct of peak"],
+        "GB/s" => &["gb/s", "gbps"],
+        "Gflop/s" => &["gflop/s"],
+        "Gop/s" => &["giop/s"],
+        "flop" | "op" => &["ops"],
+        "instr" => &["instr", "instructions"],
+        "req" => &["req"],
+        "hit" => &["hits", "req"],
+        "miss" => &["misses", "req"],
+        "access" => &["accesses"],
+        "line" => &["cachelines"],
+        "cycle" => &["cycles", "cycle"],
+        "ns" => &["ns"],
+        "CU" => &["cus"],
+        "thread" => &["threads"],
+        "wave" => &["wavefronts", "wave"],
+        "workgroup" => &["workgroups"],
+        "item" => &["work items"],
+        "register" => &["registers"],
+        "B" => &["bytes"],
+        "B/item" => &["bytes/workitem"],
+        "cycle/wave" => &["cycles/wave"],
+        "cycle/instr" => &["cycles/instr"],
+        "instr/wave" => &["instr/wavefront"],
+        "instr/cycle" => &["instr/cycle"],
+        "conflict/access" => &["conflicts/access"],
+        _ => return false,
+    };
+    norm == per_norm && names.contains(&word.as_str())
+}
+
+fn user(text: &str) -> Result<Definitions, Vec<String>> {
+    let strings = |e: Vec<metrics::DefinitionError>| e.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let d = Definitions::built_in().clone().with(&[("mine.metrics", text)]).map_err(strings)?;
+    d.compile("gfx90a").map_err(strings)?;
+    Ok(d)
+}
+
+#[test]
+fn wrong_files_do_not_load_and_say_where() {
+    let cases: &[(&str, &[&str])] = &[
+        ("metric my.a [%] = SQ_WAVEZ / SQ_WAVES", &["mine.metrics:1:19: unknown counter `SQ_WAVEZ`"]),
+        ("metric my.a [%] = nonsense / SQ_WAVES", &["mine.metrics:1:19: unknown name `nonsense`"]),
+        ("metric my.a [%] = system(1)", &["mine.metrics:1:19: unknown function `system`"]),
+        ("metric my.a [furlong] = 1", &["mine.metrics:1:13: unknown unit `furlong`"]),
+        (
+            "metric my.a [GB/s] = TCC_REQ / time",
+            &["mine.metrics:1:30: `my.a` is declared as GB/s and computes 1000000000*req/s"],
+        ),
+        ("metric my.a [req] = TCC_REQ + SQ_WAVES", &["mine.metrics:1:29: req and wave do not go together"]),
+        (
+            "metric my.a [1] = 1 - TCC_REQ / 1[req]",
+            &["mine.metrics:1:21: a total and a ratio do not go together"],
+        ),
+        (
+            "metric my.a [req*req] = TCC_REQ * TCC_REQ",
+            &["mine.metrics:1:33: `my.a` is neither a total nor a ratio of totals"],
+        ),
+        (
+            "metric my.a [%/norm] = TCC_HIT / TCC_REQ",
+            &["mine.metrics:1:32: `my.a` is per normalisation but is no total"],
+        ),
+        ("metric my.a [%] = my.a + 1", &["mine.metrics:1:19: `my.a` is defined by itself"]),
+        (
+            "metric my.a [%] = 1\n    peak = SQ_WAVES / SQ_WAVES",
+            &["mine.metrics:2:1: a peak may not depend on dispatches"],
+        ),
+        (
+            "metric my.a [%] = 1\nmetric my.a [%] = 2",
+            &["mine.metrics:2:8: `my.a` is defined on line 1 already"],
+        ),
+        ("metric my.a [%] = 1\n    on gfx1 = 2", &["mine.metrics:2:8: `gfx1` is no target of targets.tsv"]),
+        (
+            "    row \"x\" l2.hit_rate",
+            &["mine.metrics:1:1: an indented line belongs to a statement above it, and there is none"],
+        ),
+        (
+            "table 30.1 stats \"Mine\" \"Mine\"\n    row \"x\" my.b",
+            &["mine.metrics:2:1: unknown metric `my.b`"],
+        ),
+        (
+            "table 30.1 pretty \"Mine\" \"Mine\"",
+            &[
+                "mine.metrics:1:12: expected one of speed, value, stats, aggregate, box, chart, channel-box, channels",
+            ],
+        ),
+        ("import os", &["mine.metrics:1:1: expected `let`, `metric` or `table`"]),
+        (
+            "metric my.a [%] = (1\nmetric my.b [%] = 1 +\nmetric my.c = 1",
+            &[
+                "mine.metrics:1:21: expected `)`",
+                "mine.metrics:2:22: expected a value",
+                "mine.metrics:3:13: expected a unit in brackets",
+            ],
+        ),
+    ];
+    for (text, errors) in cases {
+        assert_eq!(user(text).unwrap_err(), *errors, "{text}");
+    }
+}
+
+fn made(rows: &str) -> Workload {
+    let text = format!(
+        "Dispatch_ID,Kernel_Name,Grid_Size,Start_Timestamp,End_Timestamp,SQ_WAVES,TCC_HIT_sum,TCC_MISS_sum,TCC_REQ_sum\n{rows}"
+    );
+    let folder = BTreeMap::from([
+        ("pmc_perf.csv".to_string(), text.into_bytes()),
+        (
+            "sysinfo.csv".to_string(),
+            b"gpu_arch,cu_per_gpu,num_xcd,max_sclk,total_l2_chan\ngfx90a,104,1,1700,32\n".to_vec(),
+        ),
+    ]);
+    workload::read(&folder, &Options::default()).unwrap()
+}
+
+#[test]
+fn averages_weigh_or_do_not() {
+    // Hit rates 90 % of 100 requests in 10 ns and 50 % of 300 in 40 ns.
+    let w = made("0,k,64,0,10,2,90,10,100\n1,k,192,100,140,6,150,150,300\n");
+    let compiled = Definitions::built_in().compile("gfx90a").unwrap();
+    let value = |average, norm, metric: &str| {
+        Evaluation::new(&compiled, &w, vec![0, 1], Settings { average, norm })
+            .value(metric)
+            .map_err(|m| m.missing)
+    };
+    use Average::{Dispatches, Weighted};
+    for (average, norm, metric, want) in [
+        (Dispatches, Norm::Kernel, "l2.hit_rate", 70.0),
+        (Weighted, Norm::Kernel, "l2.hit_rate", 60.0),
+        (Dispatches, Norm::Kernel, "l2.requests", 200.0),
+        (Weighted, Norm::Kernel, "l2.requests", 200.0),
+        (Dispatches, Norm::Wave, "l2.requests", 50.0),
+        (Weighted, Norm::Wave, "l2.requests", 50.0),
+        (Dispatches, Norm::Second, "l2.requests", 8.75e9),
+        (Weighted, Norm::Second, "l2.requests", 8e9),
+        (Dispatches, Norm::Kernel, "l2.bandwidth", 1120.0),
+        (Weighted, Norm::Kernel, "l2.bandwidth", 1024.0),
+        (Weighted, Norm::Kernel, "dispatch.grid_size", 128.0),
+        (Weighted, Norm::Second, "dispatch.duration", 25.0),
+    ] {
+        let got = value(average, norm, metric).unwrap();
+        assert!((got - want).abs() < 1e-9 * want, "{average:?} {norm:?} {metric}: {got}, not {want}");
+    }
+    let e = Evaluation::new(&compiled, &w, vec![0, 1], Settings::default());
+    assert_eq!(e.extremes("l2.hit_rate"), (Ok(50.0), Ok(90.0)));
+    assert_eq!(e.quartiles("l2.hit_rate", 0).unwrap(), [50.0, 60.0, 70.0, 80.0, 90.0]);
+    assert_eq!(e.dispatches("l2.hit_rate").unwrap(), [Some(90.0), Some(50.0)]);
+}
+
+#[test]
+fn what_cannot_be_computed_says_why() {
+    let w = made("0,k,64,0,10,2,0,0,100\n1,k,64,5,5,0,0,0,100\n");
+    let compiled = Definitions::built_in().compile("gfx90a").unwrap();
+    let e = |rows: Vec<u32>| Evaluation::new(&compiled, &w, rows, Settings::default());
+    for (rows, metric, reason) in [
+        (vec![0, 1], "l2.hit_rate", "what it is divided by is zero in every dispatch"),
+        (vec![1], "l2.bandwidth", "the durations of the dispatches are not known"),
+        (vec![0], "issue.ipc", "needs SQ_INSTS, SQ_BUSY_CU_CYCLES: not recorded"),
+        (vec![0], "wave.occupancy", "needs SQ_LEVEL_WAVES summed over cycles, GRBM_GUI_ACTIVE: not recorded"),
+        (vec![0], "dispatch.vgpr_count", "needs the number of VGPRs: not recorded"),
+        (vec![0], "gpu.hbm_bandwidth", "the recording does not say `max_mclk`"),
+        (vec![0], "compute.matrix_f8", "gfx90a has no counter SQ_INSTS_VALU_MFMA_MOPS_F8"),
+        (vec![0], "channel.reads_128", "reads are of at most 64 bytes on this target"),
+        (vec![0], "channel.reads", "needs TCC_READ per channel: not recorded"),
+        (vec![], "l2.requests", "no dispatch is selected"),
+        (vec![7], "l2.requests", "no dispatch is selected"),
+        (vec![0], "l2.nonsense", "there is no metric `l2.nonsense`"),
+    ] {
+        assert_eq!(e(rows).value(metric).unwrap_err().missing, reason, "{metric}");
+    }
+    // Half a recording still gives the half: the dispatch without a time is left out of the rate alone.
+    assert_eq!(e(vec![0, 1]).value("l2.bandwidth"), Ok(1280.0));
+    assert_eq!(e(vec![0, 1]).value("l2.requests"), Ok(100.0));
+}
+
+#[test]
+fn users_add_metrics_and_tables() {
+    let d = user(
+        "let half = TCC_REQ / 2\n\
+         metric my.half [req/norm] = half\n    on gfx942 none \"not there\"\n\
+         table 30.1 stats \"Mine\" \"Halves\"\n    row \"Half\" my.half\n",
+    )
+    .unwrap();
+    let w = made("0,k,64,0,10,2,90,10,100\n");
+    let compiled = d.compile("gfx90a").unwrap();
+    let settings = Settings { norm: Norm::Wave, ..Settings::default() };
+    let t =
+        table(&d, d.table((30, 1)).unwrap(), &Evaluation::new(&compiled, &w, vec![0], settings), settings);
+    assert_eq!((t.style, t.rows.len(), t.rows[0].unit.as_str()), (Style::Stats, 1, "req per wave"));
+    assert_eq!(t.rows[0].cells, [Some(Ok(25.0)), Some(Ok(25.0)), Some(Ok(25.0))]);
+    let m = d.metric("my.half").unwrap();
+    assert_eq!((m.formula("gfx90a"), m.formula("gfx942")), (Ok("half"), Err("not there")));
+    assert_eq!(compiled.needs("my.half"), [Need::Counter("TCC_REQ".into())]);
+}

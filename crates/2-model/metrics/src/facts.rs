@@ -92,7 +92,7 @@ pub(crate) fn target(name: &str, target: &str) -> Option<Result<f64, String>> {
         "target.vector_l1.width" => Ok(f64::from(t.vector_l1.bytes_per_cycle.value)),
         "target.l2.line" => Ok(f64::from(t.l2.line_bytes.value)),
         "target.l2.width" => Ok(f64::from(t.l2.bytes_per_channel_cycle.value)),
-        "target.lds.width" => t.lds.bytes_per_cycle.get().map(f64::from).map_err(str::to_string),
+        "target.lds.width" => t.lds.bytes_per_cycle.get().map(|v| f64::from(*v)).map_err(str::to_string),
         _ => {
             let (unit, element) = peak_name(name)?;
             t.peak(unit, element)

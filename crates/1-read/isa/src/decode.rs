@@ -152,6 +152,7 @@ fn decode_words(isa: Isa, w: Words, rest: &[u8], offset: u32) -> Option<Inst> {
     let reader = Reader { isa, w, rest, offset, info, form };
     match encoding {
         E::Sop1 | E::Sop2 | E::Sopc | E::Sopk | E::Sopp => reader.scalar_alu(),
+        E::Vop1 if info.fields.is_empty() => (bits(w.w0, 17, 8) == 0).then(|| reader.start(4, E::Vop1)),
         E::Vop1 | E::Vop2 | E::Vopc => match w.w0 & 0x1ff {
             249 => reader.sdwa(),
             250 => reader.dpp(),
@@ -181,6 +182,11 @@ fn scaled(isa: Isa, w: Words, rest: &[u8], offset: u32) -> Option<Inst> {
     let info = Op(form.op).info();
     let reader = Reader { isa, w: mfma, rest: tail, offset, info, form };
     let mut inst = reader.mai()?;
+    // The second half is marked by this number in the field of `abid`.
+    if inst.mods.abid != 1 {
+        return None;
+    }
+    inst.mods.abid = 0;
     inst.size = 16;
     inst.encoding = Encoding::Vop3px2;
     for code in [bits(w.w1, 0, 9), bits(w.w1, 9, 9)] {
@@ -197,12 +203,12 @@ fn scaled(isa: Isa, w: Words, rest: &[u8], offset: u32) -> Option<Inst> {
 }
 
 /// Registers of one matrix operand of `f8f6f4`, by its format code.
-pub(crate) fn f8f6f4_dwords(format: u8) -> Option<u8> {
+pub(crate) fn f8f6f4_dwords(format: u8) -> u8 {
     match format {
-        0 | 1 => Some(8),
-        2 | 3 => Some(6),
-        4 => Some(4),
-        _ => None,
+        2 | 3 => 6,
+        4 => 4,
+        // fp8 and bf8; the codes above 4 are reserved
+        _ => 8,
     }
 }
 
@@ -301,9 +307,6 @@ impl Reader<'_> {
                 _ => reg(RegFile::Vcc, 0, 2),
             };
             inst.push(operand)?;
-        }
-        if self.info.fields.is_empty() && bits(w0, 17, 8) != 0 {
-            return None;
         }
         Some(inst)
     }
@@ -456,6 +459,9 @@ impl Reader<'_> {
                 inst.mods.bits |= Bits::CLAMP;
             }
         }
+        if self.info.fields.is_empty() && w0 & 0xff != 0 {
+            return None;
+        }
         let carry = self.form.encoding == Encoding::Vop3Sd;
         for (field, dwords) in self.fields() {
             let operand = match field {
@@ -501,16 +507,15 @@ impl Reader<'_> {
         if used & 0x80 != 0 {
             inst.mods.bits |= Bits::CLAMP;
         }
+        if !self.info.fields.contains(&Field::Vdst) && w0 & 0xff != 0 {
+            return None;
+        }
         let (read, write) = (self.info.name == "v_accvgpr_read_b32", self.info.name == "v_accvgpr_write_b32");
         for (field, dwords) in self.fields() {
             let operand = match field {
                 Field::Vdst => vector(write, w0, dwords),
-                Field::Src0 if read => {
-                    let code = self.long_source(field);
-                    if code < 256 {
-                        return None;
-                    }
-                    vector(true, code, dwords)
+                Field::Src0 if read && self.long_source(field) >= 256 => {
+                    vector(true, self.long_source(field), dwords)
                 }
                 _ => {
                     let code = self.long_source(field);
@@ -546,19 +551,17 @@ impl Reader<'_> {
                     let code = self.long_source(field);
                     let (bit, format) =
                         if field == Field::Src0 { (0x100, inst.mods.cbsz) } else { (0x200, inst.mods.blgp) };
-                    let dwords = if formats { f8f6f4_dwords(format)? } else { dwords };
-                    if code < 256 {
-                        return None;
-                    }
-                    vector(mods & bit != 0, code, dwords)
+                    let dwords = if formats { f8f6f4_dwords(format) } else { dwords };
+                    if code < 256 { source(code, dwords, 0) } else { vector(mods & bit != 0, code, dwords) }
                 }
+                Field::Scale0 | Field::Scale1 => continue,
                 _ => {
                     let code = self.long_source(field);
                     match code {
                         256.. if sparse => vector(false, code, dwords),
                         256.. => vector(accumulate, code, dwords),
-                        128..=248 if !sparse => source(code, dwords, 0),
-                        _ => return None,
+                        255 => return None,
+                        _ => source(code, dwords, 0),
                     }
                 }
             };
@@ -574,6 +577,9 @@ impl Reader<'_> {
         let (w0, w1) = (self.w.w0, self.w.w1);
         let mut inst = self.start(8, Encoding::Smem);
         let (immediate, register) = (w0 >> 17 & 1 != 0, w0 >> 14 & 1 != 0);
+        if immediate && !self.info.fields.contains(&Field::Offset) {
+            return None;
+        }
         for (field, dwords) in self.fields() {
             let operand = match field {
                 Field::Sdata => scalar(bits(w0, 6, 7), dwords),
@@ -591,7 +597,7 @@ impl Reader<'_> {
             };
             inst.push(operand)?;
         }
-        if w0 >> 16 & 1 != 0 {
+        if w0 >> 16 & 1 != 0 && self.info.mem.is_some() {
             inst.mods.bits |= Bits::SC0;
         }
         Some(inst)
@@ -624,6 +630,10 @@ impl Reader<'_> {
             return None;
         }
         if w0 >> 16 & 1 != 0 {
+            // Lane exchange is a matter of the LDS crossbar.
+            if self.info.name.ends_with("permute_b32") {
+                return None;
+            }
             inst.mods.bits |= Bits::GDS;
         }
         inst.mods.offset = (w0 & 0xffff) as i32;
@@ -646,17 +656,27 @@ impl Reader<'_> {
             inst.mods.bits |= Bits::NT;
         }
         if w0 >> 25 & 1 != 0 {
-            if self.isa == Isa::Gfx908 {
-                return None;
-            }
             inst.mods.bits |= Bits::SC1;
         }
+        if self.float_atomic_forbids(inst.mods.bits) {
+            return None;
+        }
+        if self.isa == Isa::Gfx908 {
+            inst.mods.bits.remove(Bits::SC1);
+        }
         inst.mods.offset = match encoding {
-            Encoding::Flat => bits(w0, 0, 12) as i32,
+            Encoding::Flat => bits(w0, 0, 13) as i32,
             _ => signed(bits(w0, 0, 13), 13),
         };
         let scratch = encoding == Encoding::Scratch;
-        if svs && !(scratch && self.isa.has_sc_bits()) {
+        if accumulator {
+            let returning = self.info.class == Class::VmemAtomic && inst.mods.bits.contains(Bits::SC0);
+            let registers = self.info.fields.iter().any(|field| matches!(field, Field::Vdst | Field::Data));
+            if !registers || (self.isa == Isa::Gfx908 && returning && encoding == Encoding::Global) {
+                return None;
+            }
+        }
+        if (svs && !(scratch && self.isa.has_sc_bits())) || (encoding == Encoding::Flat && saddr != 0) {
             return None;
         }
         for (index, (field, dwords)) in self.fields().enumerate() {
@@ -686,11 +706,44 @@ impl Reader<'_> {
         Some(inst)
     }
 
+    /// Floating-point atomics take fewer cache bits before gfx942, and return nothing on gfx908.
+    fn float_atomic_forbids(&self, flags: Bits) -> bool {
+        let float = self.info.class == Class::VmemAtomic && (77..=81).contains(&self.form.opcode);
+        float
+            && match self.isa {
+                Isa::Gfx908 => flags.intersects(Bits::SC0 | Bits::SC1),
+                Isa::Gfx90a => flags.contains(Bits::SC1),
+                _ => false,
+            }
+    }
+
+    /// Buffer opcodes that write back or invalidate a cache: only the scope bits of gfx942 mean something.
+    fn cache_control(&self) -> Option<Inst> {
+        let w0 = self.w.w0;
+        let scope = bits(w0, 14, 2);
+        let scoped = self.isa.has_sc_bits();
+        let ignored = scoped || self.info.name == "buffer_wbl2";
+        if bits(w0, 12, 2) != 0
+            || bits(w0, 16, 1) != 0
+            || self.w.w1 >> 23 & 1 != 0
+            || (scope != 0 && !ignored)
+        {
+            return None;
+        }
+        let mut inst = self.start(8, Encoding::Mubuf);
+        inst.mods.bits.set(Bits::SC0, scoped && scope & 1 != 0);
+        inst.mods.bits.set(Bits::SC1, scoped && scope & 2 != 0);
+        Some(inst)
+    }
+
     fn buffer(&self, encoding: Encoding) -> Option<Inst> {
         if self.rest.len() < 8 {
             return None;
         }
         let (w0, w1) = (self.w.w0, self.w.w1);
+        if self.info.fields.is_empty() {
+            return self.cache_control();
+        }
         let mut inst = self.start(8, encoding);
         let typed = encoding == Encoding::Mtbuf;
         let (offen, idxen) = (w0 >> 12 & 1 != 0, w0 >> 13 & 1 != 0);
@@ -713,9 +766,24 @@ impl Reader<'_> {
         if flags.contains(Bits::LDS) && self.form.lds & self.isa.bit() == 0 {
             return None;
         }
+        let atomic = self.info.class == Class::VmemAtomic;
+        if flags.contains(Bits::LDS) && accumulator {
+            return None;
+        }
+        if self.float_atomic_forbids(flags) {
+            return None;
+        }
         if old {
             flags.remove(Bits::SC1);
             flags.set(Bits::TFE, accumulator);
+            // Atomics and typed buffers report no residency.
+            if accumulator && (atomic || typed) {
+                return None;
+            }
+        }
+        // `buffer_store_lds_dword` exists with the bit only.
+        if self.form.lds != 0 && !self.info.fields.contains(&Field::Vdata) && !flags.contains(Bits::LDS) {
+            return None;
         }
         inst.mods.bits = flags;
         inst.mods.offset = bits(w0, 0, 12) as i32;

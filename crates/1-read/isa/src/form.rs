@@ -51,6 +51,9 @@ pub enum Field {
     Offset,
     /// The scalar data field as a number (`s_atc_probe`).
     Simm,
+    /// Scales of a scaled MFMA, in its first eight bytes.
+    Scale0,
+    Scale1,
 }
 
 /// One encoding of one opcode.

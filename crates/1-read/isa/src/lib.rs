@@ -15,6 +15,8 @@ mod isa;
 mod live;
 mod loops;
 mod mix;
+
+mod print;
 mod regset;
 pub mod text;
 

@@ -14,6 +14,8 @@ mod agreement;
 #[cfg(feature = "workspace")]
 mod bench;
 mod codegen;
+#[cfg(feature = "workspace")]
+mod isa_diff;
 mod layers;
 mod run;
 mod rust_source;
@@ -45,6 +47,12 @@ const TASKS: &[Task] = &[
         name: "codegen",
         about: "write the generated files; `--check` fails when one is not as it would be written",
         run: codegen::run,
+    },
+    #[cfg(feature = "workspace")]
+    Task {
+        name: "isa-diff",
+        about: "compare decoder and text with llvm-objdump: the code objects named, or random encodings",
+        run: isa_diff::run,
     },
     #[cfg(feature = "workspace")]
     Task { name: "bench", about: "run benchmarks: all, or those named; prints ratios", run: bench::run },

@@ -186,6 +186,8 @@ fn operands(text: &str) -> Result<(String, String, bool)> {
             "literal" => "Literal",
             "offset" => "Offset",
             "simm" => "Simm",
+            "scale0" => "Scale0",
+            "scale1" => "Scale1",
             _ => bail!("unknown field `{field}`"),
         };
         fields.push(format!("F::{field}"));
@@ -395,12 +397,12 @@ fn modifiers(text: &str, encoding: &str) -> Result<(u16, u16)> {
         let (name, mask) = rest.split_once(':').unwrap_or((rest, "1"));
         let mask = u16::from_str_radix(mask, 16)?;
         let bits = match (encoding, name) {
-            ("vop3", "abs") | ("vop3p", "neghi") | ("mai", "cbsz") => mask,
-            ("vop3", "sel") | ("vop3p", "sel") | ("mai", "abid") => mask << 3,
+            ("vop3", "abs") | ("vop3p", "neghi") | ("mai" | "vop3px2", "cbsz") => mask,
+            ("vop3", "sel") | ("vop3p", "sel") | ("mai" | "vop3px2", "abid") => mask << 3,
             ("vop3p", "selhi") => (mask & 3) << 8 | (mask >> 2) << 6,
             (_, "clamp") => mask << 7,
             ("vop3" | "vop3sd", "omod") => mask << 8,
-            (_, "neg") | ("mai", "blgp") => mask << 10,
+            (_, "neg") | ("mai" | "vop3px2", "blgp") => mask << 10,
             _ => bail!("unknown modifier `{word}` of {encoding}"),
         };
         if ignored {
@@ -409,7 +411,7 @@ fn modifiers(text: &str, encoding: &str) -> Result<(u16, u16)> {
             allow |= bits;
         }
     }
-    if encoding == "mai" {
+    if ["mai", "vop3px2"].contains(&encoding) {
         // acc_cd and acc of the sources
         allow |= 0x380;
     }
@@ -489,7 +491,7 @@ fn forms(text: &str, mods: &str, all: u8, lds: u8) -> Result<(Vec<String>, Keys)
     }
     let mut out = Vec::new();
     for (key, encoding, number, at, suffix) in list {
-        let (allow, ignore) = if ["vop3", "vop3sd", "vop3p", "mai"].contains(&key.as_str()) {
+        let (allow, ignore) = if ["vop3", "vop3sd", "vop3p", "mai", "vop3px2"].contains(&key.as_str()) {
             modifiers(mods, &key)?
         } else {
             (0, 0)

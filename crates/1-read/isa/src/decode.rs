@@ -711,7 +711,10 @@ impl Reader<'_> {
         let float = self.info.class == Class::VmemAtomic && (77..=81).contains(&self.form.opcode);
         float
             && match self.isa {
-                Isa::Gfx908 => flags.intersects(Bits::SC0 | Bits::SC1),
+                Isa::Gfx908 => {
+                    let flat = !matches!(self.form.encoding, Encoding::Mubuf);
+                    flags.contains(Bits::SC0) || (flat && flags.contains(Bits::SC1))
+                }
                 Isa::Gfx90a => flags.contains(Bits::SC1),
                 _ => false,
             }
@@ -777,7 +780,7 @@ impl Reader<'_> {
             flags.remove(Bits::SC1);
             flags.set(Bits::TFE, accumulator);
             // Atomics and typed buffers report no residency.
-            if accumulator && (atomic || typed) {
+            if accumulator && (atomic || typed || !self.info.fields.contains(&Field::Vdata)) {
                 return None;
             }
         }

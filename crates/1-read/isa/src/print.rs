@@ -152,7 +152,7 @@ impl Inst {
             Ty::I16 | Ty::U16 | Ty::B16 => Kind::Int16,
             Ty::F16 => Kind::Float16,
             Ty::F64 => Kind::Float64,
-            Ty::B64 | Ty::U64 | Ty::I64 | Ty::Mask64 => Kind::Int64,
+            Ty::B64 | Ty::U64 | Ty::I64 => Kind::Int64,
             _ => Kind::Word,
         }
     }

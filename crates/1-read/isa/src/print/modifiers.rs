@@ -285,8 +285,13 @@ impl Inst {
         if self.mods.offset != 0 {
             number(" offset:", self.mods.offset, out);
         }
+        // The one store from LDS names its space first.
+        let store = !self.info().fields.contains(&Field::Vdata);
+        if store && self.mods.bits.contains(Bits::LDS) {
+            out.push_str(" lds");
+        }
         self.cache_modifiers(isa, out);
-        if self.mods.bits.contains(Bits::LDS) {
+        if !store && self.mods.bits.contains(Bits::LDS) {
             out.push_str(" lds");
         }
         if self.mods.bits.contains(Bits::TFE) {

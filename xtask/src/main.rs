@@ -17,6 +17,7 @@ mod codegen;
 #[cfg(feature = "workspace")]
 mod isa_diff;
 mod layers;
+mod picture;
 mod run;
 mod rust_source;
 mod setup;
@@ -48,6 +49,7 @@ const TASKS: &[Task] = &[
         about: "write the generated files; `--check` fails when one is not as it would be written",
         run: codegen::run,
     },
+    Task { name: "picture", about: "draw the README's picture from real output", run: picture::run },
     #[cfg(feature = "workspace")]
     Task {
         name: "isa-diff",

@@ -3,9 +3,9 @@
 //! The one idea to keep in mind: the picture is made from the real output, so it cannot promise what the
 //! program does not print.
 
+use crate::run::root;
 use anyhow::{Context, Result, ensure};
 use std::fmt::Write as _;
-use std::path::Path;
 use std::process::Command;
 
 /// The command of the picture, as a user types it.
@@ -17,12 +17,14 @@ const BACKGROUND: &str = "#16181d";
 const FOREGROUND: &str = "#d7dae0";
 /// Colours 0 to 7 and their bright forms.
 const PALETTE: [&str; 16] = [
-    "#3b4048", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d7dae0", "#7f848e", "#ff7b86",
-    "#b5e890", "#ffd787", "#7fc1ff", "#df95f5", "#6fd3de", "#ffffff",
+    "#3b4048", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d7dae0", "#7f848e",
+    "#ff7b86", "#b5e890", "#ffd787", "#7fc1ff", "#df95f5", "#6fd3de", "#ffffff",
 ];
 
 /// Runs the command and writes the picture.
-pub fn run(root: &Path) -> Result<()> {
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    ensure!(arguments.is_empty(), "`picture` takes no argument");
+    let root = root();
     let output = Command::new(env!("CARGO"))
         .args(["run", "--release", "--quiet", "--package", "rockhound", "--"])
         .args(COMMAND)

@@ -8,6 +8,7 @@ mod check;
 mod page;
 mod registry;
 mod rules;
+mod sites;
 
 pub use check::check;
 pub use page::{SECTIONS, sections};

@@ -6,7 +6,19 @@
 use crate::{Rule, rules};
 
 /// Ascending by id.
-static RULES: &[Rule] = &[rules::res001::RULE];
+static RULES: &[Rule] = &[
+    rules::lch001::RULE,
+    rules::mat001::RULE,
+    rules::mat002::RULE,
+    rules::res001::RULE,
+    rules::res002::RULE,
+    rules::res003::RULE,
+    rules::res004::RULE,
+    rules::res005::RULE,
+    rules::res006::RULE,
+    rules::til006::RULE,
+    rules::til008::RULE,
+];
 
 /// Every rule, ascending by id.
 pub fn all() -> &'static [Rule] {

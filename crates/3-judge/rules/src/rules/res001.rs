@@ -3,9 +3,11 @@
 //! The one idea to keep in mind: the metadata says how much was spilled; only the instructions say how often
 //! it is paid for.
 
+use crate::sites::{Sites, counted};
 use crate::{Outcome, Rule};
 use analysis::KernelEvidence;
-use view::Severity;
+use isa::{Inst, Operand, RegFile, Space};
+use view::{Finding, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "RES001",
@@ -16,37 +18,138 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 const PAGE: &str = r"## What it does
-Fires when the compiler spilled vector or scalar registers, or when the kernel keeps private data in scratch memory.
+Fires when the kernel reads or writes scratch memory in its own code: because the compiler spilled vector registers, or
+because it keeps private data (an array indexed by a value that is not known at compile time, an object whose address is
+taken) in memory. It also fires when scalar registers were spilled to lanes of vector registers inside a loop.
+
+Severe: vector spills with scratch accesses in a loop that contains no other loop. Warning: other scratch accesses in
+loops, vector spills outside loops, scalar spills in loops. Info: private data touched outside loops only.
+
+Scratch that is reserved but never touched by the kernel's own code does not fire: it is the callees' (RES006) or unused.
 
 ## Why it is slow
-Scratch is memory: each spilled register costs a store and a load per lane through the vector memory path, 256
-bytes per wave and register, and waits like any other load.
+Scratch is global memory with a private address for each lane. A spilled register costs one store and later one or more
+loads, each moving 256 bytes for a wave through the vector memory path, with a wait before the value can be used. In
+a loop the price is paid in every iteration, and the traffic displaces the kernel's own data from the caches.
+A spilled scalar register costs a `v_writelane` and later a `v_readlane`, and vector registers to hold the lanes.
 
 ## Evidence
-The spill counts and the scratch size of the code object's metadata.
+The spill counts and the scratch size in the metadata, and each scratch access in the code: `scratch_` instructions, and
+`buffer_` instructions on the private segment's descriptor `s[0:3]` where the kernel is given one. The cost names the
+deepest loop that holds most of them.
 
 ## What to do
-Shorten live ranges: smaller tiles, less unrolling, fewer pipeline stages.
+Shorten live ranges: smaller tiles, less unrolling (`#pragma unroll 1`), fewer pipeline stages (`num_stages`), a larger
+workgroup that shares the work. If the stated workgroup size or `waves_per_eu` asks for more waves than the kernel needs,
+relax it: RES005 tells when the default limits the registers. For private arrays make all indices
+compile-time constants by unrolling the loop over them, or move the array to LDS.
 
 ## Source
-Seed documents 000, 001, 002 and 004: check the code object for spills first.
+Seed documents 000, 001 and 002 (look for register spills in the generated code, and use fewer stages when there are any)
+and 004 (spilled registers in the metadata lead to poor performance).
 ";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let resources = &evidence.resources;
-    let (Some(spills), Some(scratch)) = (resources.vgpr_spills, resources.scratch_bytes) else {
-        return Outcome::needs("spill counts and the scratch size");
-    };
-    if spills == 0 && scratch == 0 {
-        return Outcome::Silent;
+    let (vector, scalar) = (resources.vgpr_spills, resources.sgpr_spills);
+    if vector.is_none() && scalar.is_none() && resources.scratch_bytes.is_none() {
+        return Outcome::needs("spill counts or the scratch size");
     }
-    Outcome::Findings(vec![
+    let mut findings = Vec::new();
+    findings.extend(scratch(evidence, vector.unwrap_or(0)));
+    findings.extend(scalar_spills(evidence, scalar.unwrap_or(0)));
+    Outcome::from_findings(findings)
+}
+
+/// Scratch accesses in the kernel's own code.
+fn scratch(evidence: &KernelEvidence<'_>, spills: u32) -> Option<Finding> {
+    let bytes = evidence.resources.scratch_bytes.unwrap_or(0);
+    if bytes == 0 && spills == 0 && !evidence.resources.dynamic_stack {
+        return None;
+    }
+    let has_descriptor = evidence.kernel.descriptor.is_some_and(|d| d.properties & PRIVATE_SEGMENT_BUFFER != 0);
+    let sites = Sites::find(evidence, |inst| is_scratch_access(inst, has_descriptor));
+    if sites.count() == 0 {
+        return None;
+    }
+    let innermost =
+        sites.hottest.is_some_and(|hot| evidence.cfg.loops[hot.id as usize].nested_end == hot.id + 1);
+    let severity = match (spills > 0, sites.in_loops() > 0) {
+        (true, true) if innermost => Severity::Severe,
+        (true, _) | (_, true) => Severity::Warning,
+        (false, false) => Severity::Info,
+    };
+    let accesses = counted(sites.count() as u64, "scratch access").replace("accesss", "accesses");
+    let whose = match sites.hottest {
+        Some(hot) => format!("{accesses}, {} in loop {}", hot.sites, hot.number),
+        None => format!("{accesses}, none in a loop"),
+    };
+    let (message, advice) = if spills > 0 {
+        (
+            format!("{} spilled to memory: {whose}", counted(spills, "VGPR")),
+            "shorten live ranges: smaller tiles, less unrolling, fewer pipeline stages; or allow more registers with \
+             a smaller stated workgroup or fewer waves per SIMD",
+        )
+    } else {
+        (
+            format!("{bytes} bytes of private data per lane live in scratch memory: {whose}"),
+            "make every index of private arrays a compile-time constant by unrolling, or keep them in LDS",
+        )
+    };
+    let mut finding = RULE
+        .finding(severity, message, advice)
+        .with_evidence("VGPR spills", spills)
+        .with_evidence("scratch per lane", format!("{bytes} bytes"))
+        .with_evidence("scratch accesses in the code", sites.count())
+        .with_evidence("of these in loops", sites.in_loops())
+        .with_places(sites.places(evidence));
+    if let Some(hot) = sites.hottest {
+        finding = finding.with_cost(format!("{} access scratch", hot.per_iteration()));
+    }
+    Some(finding)
+}
+
+/// Scalar registers kept in lanes of vector registers.
+fn scalar_spills(evidence: &KernelEvidence<'_>, spills: u32) -> Option<Finding> {
+    if spills == 0 {
+        return None;
+    }
+    let sites = Sites::find(evidence, |inst| {
+        matches!(inst.op.info().name, "v_writelane_b32" | "v_readlane_b32")
+            && inst.operands().get(2).is_some_and(|lane| matches!(lane, Operand::Int(_)))
+    });
+    let hot = sites.hottest?;
+    Some(
         RULE.finding(
             Severity::Warning,
-            format!("{spills} VGPRs spilled, {scratch} bytes of scratch per lane"),
-            "shorten live ranges: smaller tiles, less unrolling, fewer pipeline stages",
+            format!(
+                "{} spilled to vector lanes: {} lane moves in loop {}",
+                counted(spills, "SGPR"),
+                hot.sites,
+                hot.number
+            ),
+            "keep fewer uniform values live across the loop: recompute addresses, pass fewer pointers, unroll less",
         )
-        .with_evidence("VGPR spills", spills)
-        .with_evidence("scratch per lane", format!("{scratch} bytes")),
-    ])
+        .with_cost(format!("{} move spilled scalars", hot.per_iteration()))
+        .with_evidence("SGPR spills", spills)
+        .with_evidence("lane moves in the code", sites.count())
+        .with_places(sites.places(evidence)),
+    )
+}
+
+/// `ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER` of the kernel descriptor's properties: `s[0:3]` is scratch.
+const PRIVATE_SEGMENT_BUFFER: u16 = 1;
+
+fn is_scratch_access(inst: &Inst, has_descriptor: bool) -> bool {
+    let Some(mem) = inst.op.info().mem else { return false };
+    match mem.space {
+        Space::Scratch => true,
+        Space::Buffer => {
+            has_descriptor
+                && inst.operands().iter().any(|operand| {
+                    matches!(operand, Operand::Reg(r) if r.file == RegFile::Sgpr && r.first == 0 && r.count == 4)
+                })
+        }
+        _ => false,
+    }
 }

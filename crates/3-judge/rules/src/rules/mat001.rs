@@ -1,0 +1,129 @@
+//! MAT001: 32x32 matrix instructions in a single GEMM.
+//!
+//! The one idea to keep in mind: this is a rule of thumb from measurements, so it fires only where the loop is
+//! plainly one GEMM and nothing else, and only as information.
+
+use crate::sites::{Sites, counted};
+use crate::{Outcome, Rule};
+use analysis::KernelEvidence;
+use isa::{Class, Inst, Operand, RegRange};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "MAT001",
+    title: "32x32 matrix instructions in a single GEMM",
+    severity: Severity::Info,
+    page: PAGE,
+    check,
+};
+
+const PAGE: &str = r"## What it does
+Fires on a kernel with exactly one loop that contains matrix instructions, where all of them multiply 32x32 blocks and
+accumulate in place, and the loop does nothing with the accumulators but add to them.
+
+Fused kernels are silent: a loop in which other vector instructions read an accumulator (a softmax, a scale, a second
+product) is not a single GEMM. So are kernels whose matrix loop has an exponential.
+
+## Why it is slow
+Both shapes reach the same peak. A 32x32 product needs 16 accumulator registers per instruction (16x16: 4) and runs for more
+cycles, so there are fewer independent instructions to interleave with loads, and the finer shape packs more of the
+tile's edge. On MI300X 16x16 usually wins for single GEMMs, even for large tiles.
+
+## Evidence
+The shapes of all matrix instructions in loops, their accumulators, and what else in the loop reads these registers.
+
+## What to do
+Try `matrix_instr_nonkdim=16` in Triton, or the 16x16 instructions in hand-written code, and compare. For fused kernels
+such as attention, 32x32 is the better choice. A library kernel that was selected by tuning needs no change.
+
+## Source
+Seed documents 000, 001 and 002: `mfma_16x16` typically outperforms `mfma_32x32` for GEMM on MI300X; on fused GEMM
+kernels 32 is better.
+";
+
+fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    let matrix = Sites::find(evidence, |inst| inst.op.info().class == Class::Mfma);
+    let Some(hot) = matrix.hottest else {
+        return Outcome::Silent;
+    };
+    let in_loops = matrix.all.iter().filter_map(|(at, innermost)| innermost.map(|id| (*at, id)));
+    for (at, id) in in_loops.clone() {
+        let inst = &evidence.insts[at as usize];
+        let is_32 = inst.op.info().matrix.is_some_and(|shape| shape.m == 32 && shape.n == 32 && shape.blocks == 1);
+        if id != hot.id || !is_32 || accumulator(inst).is_none() {
+            return Outcome::Silent;
+        }
+    }
+    if accumulators_are_read(evidence, hot.id) {
+        return Outcome::Silent;
+    }
+    let shape = in_loops.clone().find_map(|(at, _)| evidence.insts[at as usize].op.info().matrix);
+    let Some(shape) = shape else { return Outcome::Silent };
+    Outcome::Findings(vec![
+        RULE.finding(
+            Severity::Info,
+            format!(
+                "loop {} is a single GEMM of {}",
+                hot.number,
+                counted(hot.sites, &format!("32x32x{} matrix instruction", shape.k))
+            ),
+            "try 16x16 instructions (`matrix_instr_nonkdim=16`) and compare",
+        )
+        .with_evidence("matrix instructions per iteration", hot.sites)
+        .with_evidence("shape", format!("{}x{}x{}", shape.m, shape.n, shape.k))
+        .with_places(matrix.places(evidence)),
+    ])
+}
+
+/// The registers a matrix instruction adds to in place.
+fn accumulator(inst: &Inst) -> Option<RegRange> {
+    match inst.operands() {
+        [Operand::Reg(result), _, _, Operand::Reg(addend), ..] if result == addend => Some(*result),
+        _ => None,
+    }
+}
+
+/// Another vector instruction of the loop uses the running sums, or computes an exponential.
+fn accumulators_are_read(evidence: &KernelEvidence<'_>, id: u32) -> bool {
+    // One bit per register of the two files.
+    let mut sums = [[false; 256]; 2];
+    let slot = |range: RegRange| match range.file {
+        isa::RegFile::Vgpr => Some(0),
+        isa::RegFile::Agpr => Some(1),
+        _ => None,
+    };
+    let insts = || evidence.cfg.loop_insts(id).filter_map(|at| evidence.insts.get(at as usize));
+    for range in insts().filter(|inst| inst.op.info().class == Class::Mfma).filter_map(accumulator) {
+        if let Some(file) = slot(range) {
+            for register in range.indices() {
+                if let Some(sum) = sums[file].get_mut(usize::from(register)) {
+                    *sum = true;
+                }
+            }
+        }
+    }
+    insts().any(|inst| {
+        let info = inst.op.info();
+        if info.class == Class::Mfma {
+            // Factors that are running sums: a second product.
+            return inst.operands().get(1..3).is_some_and(|factors| {
+                factors.iter().any(|factor| match factor {
+                    Operand::Reg(range) => slot(*range).is_some_and(|file| {
+                        range.indices().any(|r| sums[file].get(usize::from(r)).copied().unwrap_or(false))
+                    }),
+                    _ => false,
+                })
+            });
+        }
+        if info.name.starts_with("v_exp_f") {
+            return true;
+        }
+        let mut reads = false;
+        inst.visit_reads(&mut |range| {
+            if let Some(file) = slot(range) {
+                reads |= range.indices().any(|r| sums[file].get(usize::from(r)).copied().unwrap_or(false));
+            }
+        });
+        reads
+    })
+}

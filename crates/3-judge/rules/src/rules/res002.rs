@@ -1,0 +1,164 @@
+//! RES002: few waves per SIMD.
+//!
+//! The one idea to keep in mind: low occupancy is a fact, not a fault; it is a fault where SIMDs stand idle or
+//! where a loop waits for memory and nothing else can run.
+
+use crate::{Outcome, Rule};
+use analysis::KernelEvidence;
+use arch::Limiter;
+use isa::{Class, Space};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "RES002",
+    title: "few waves per SIMD",
+    severity: Severity::Warning,
+    page: PAGE,
+    check,
+};
+
+const PAGE: &str = r"## What it does
+Fires when registers or LDS keep a compute unit from holding more than a quarter of its wave slots (2 of 8 waves per
+SIMD), and says which resource does.
+
+Warning: fewer waves than SIMDs fit, so SIMDs stand idle; or at most two waves fit and some innermost loop is short, waits
+for global loads and has no matrix instructions, so that nothing covers the latency.
+Info: at most two waves fit and no such loop is seen.
+Silent: kernels with matrix instructions that fill every SIMD. One or two waves per SIMD are usual for large tiles, whose
+independent instructions cover the latency.
+
+## Why it is slow
+A SIMD hides the latency of memory by switching to another wave. A load that misses the caches takes several hundred
+cycles; a wave that issues a vector instruction every four cycles needs about two hundred of them, its own or other
+waves', to cover one. With one or two waves a short loop cannot supply these.
+
+## Evidence
+Waves per SIMD by the rule `min(floor(register waves * SIMDs / n), workgroups by LDS) * n / SIMDs`, n being the waves of
+a workgroup, with the allocation granules, wave slots and barrier slots of the target. The workgroup is the required
+one, the companion file's, or else the largest allowed, and the finding says which was assumed. LDS given at launch is
+not in the code object; the number of waves is then an upper bound. The short loop: at most 128 instructions, with
+global, flat or buffer loads and a wait.
+
+## What to do
+Shed the limiting resource: RES003 tells when registers are close to a boundary, `rockhound occupancy` prints the table of
+boundaries. For LDS, halve the tile, reuse one buffer for two purposes, or give the same LDS a larger workgroup. Where
+occupancy cannot rise, let each wave do more at a time: unroll, and issue the loads of the next iteration
+before using those of this one.
+
+## Source
+Seed documents 000, 001 and 002 (how occupancy follows from registers, LDS and waves per workgroup; compute-bound GEMMs
+run at one or two waves per SIMD), 004 (registers decide how many waves a SIMD holds).
+";
+
+/// Instructions of an iteration below which two waves cannot cover a load.
+const SHORT_LOOP: usize = 128;
+
+fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    let (Some(target), Some(occupancy)) = (evidence.target, &evidence.occupancy) else {
+        return Outcome::needs("the register counts and a known target");
+    };
+    let waves = occupancy.waves_per_simd;
+    let few = f64::from(occupancy.max_waves_per_simd) / 4.0;
+    let own_resource = matches!(occupancy.limiter, Limiter::Vgpr | Limiter::Agpr | Limiter::Sgpr | Limiter::Lds);
+    if waves > few || occupancy.waves_per_cu == 0 || !own_resource {
+        return Outcome::Silent;
+    }
+    let idle_simds = target.simds_per_cu.value.saturating_sub(occupancy.waves_per_cu);
+    let has_matrix = evidence.insts.iter().any(|inst| inst.op.info().class == Class::Mfma);
+    if has_matrix && idle_simds == 0 {
+        return Outcome::Silent;
+    }
+    let waiting = if has_matrix { None } else { waiting_loop(evidence) };
+
+    let limiter = occupancy.limiter.name();
+    let used = occupancy.limits.iter().find(|limit| limit.resource == occupancy.limiter);
+    let used = used.map_or(String::new(), |limit| {
+        format!(" ({} of {} {})", limit.allocated, limit.capacity, occupancy.limiter.unit())
+    });
+    let mut message = format!(
+        "{} of {} waves per SIMD, limited by {limiter}{used}",
+        number(waves),
+        occupancy.max_waves_per_simd
+    );
+    if idle_simds > 0 {
+        message += &format!(": {idle_simds} of {} SIMDs idle", target.simds_per_cu.value);
+    } else if let Some(found) = &waiting {
+        message += &format!(
+            ": loop {} of {} instructions waits for loads with nothing to cover them",
+            found.id + 1,
+            found.instructions
+        );
+    }
+    let step = occupancy
+        .next
+        .iter()
+        .find(|step| step.resource == occupancy.limiter && step.waves_per_simd > occupancy.waves_per_simd);
+    let advice = match step {
+        Some(step) => format!(
+            "shed {} {limiter} {} for {} waves per SIMD; or give each wave more independent loads in flight",
+            step.shed,
+            occupancy.limiter.unit(),
+            number(step.waves_per_simd)
+        ),
+        None => "give each wave more independent loads in flight: unroll and load ahead".to_owned(),
+    };
+    let severity = if idle_simds > 0 || waiting.is_some() { Severity::Warning } else { Severity::Info };
+    let mut finding = RULE
+        .finding(severity, message, advice)
+        .with_cost(format!(
+            "{} of {} wave slots per SIMD stay empty",
+            number(f64::from(occupancy.max_waves_per_simd) - waves),
+            occupancy.max_waves_per_simd
+        ))
+        .with_evidence("waves per SIMD", number(waves))
+        .with_evidence("limited by", limiter);
+    for assumption in &evidence.assumptions {
+        finding = finding.with_evidence("assumed", assumption);
+    }
+    finding = finding
+        .with_places(waiting.and_then(|found| found.load).map(|at| evidence.place(at as usize)));
+    Outcome::Findings(vec![finding])
+}
+
+/// A short innermost loop that waits for memory.
+struct WaitingLoop {
+    id: u32,
+    instructions: usize,
+    /// Its first load.
+    load: Option<u32>,
+}
+
+fn waiting_loop(evidence: &KernelEvidence<'_>) -> Option<WaitingLoop> {
+    evidence.cfg.innermost_loops().find_map(|id| {
+        let (mut instructions, mut load, mut waits) = (0, None, false);
+        for at in evidence.cfg.loop_insts(id) {
+            let info = evidence.insts.get(at as usize)?.op.info();
+            instructions += 1;
+            waits |= info.class == Class::Wait;
+            let global = info.mem.is_some_and(|mem| mem.space != Space::Scratch);
+            if info.class == Class::VmemLoad && global && load.is_none() {
+                load = Some(at);
+            }
+        }
+        (instructions <= SHORT_LOOP && waits && load.is_some())
+            .then_some(WaitingLoop { id, instructions, load })
+    })
+}
+
+/// Waves per SIMD as people write them: `3`, `0.25`.
+pub(crate) fn number(waves: f64) -> String {
+    let text = format!("{waves:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waves_are_written_without_padding() {
+        for (waves, text) in [(3.0, "3"), (0.25, "0.25"), (2.5, "2.5"), (10.0, "10"), (0.0, "0")] {
+            assert_eq!(number(waves), text);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! RES003: a few registers above an occupancy boundary.
+//!
+//! The one idea to keep in mind: only the last few registers above a boundary are cheap to save; a boundary
+//! that is far away, or behind another limit, is no advice.
+
+use super::res002::number;
+use crate::sites::counted;
+use crate::{Outcome, Rule};
+use analysis::KernelEvidence;
+use arch::Limiter;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "RES003",
+    title: "a few registers above an occupancy boundary",
+    severity: Severity::Warning,
+    page: PAGE,
+    check,
+};
+
+const PAGE: &str = r"## What it does
+Fires when vector registers alone limit occupancy and at most 8 of them, or 5 % of those in use where that is more,
+stand between the kernel and more waves per SIMD.
+
+Warning: the kernel has fewer than half of the wave slots filled. Info: it has half or more.
+
+## Why it is slow
+Registers are handed out in steps, and a SIMD holds as many waves as fit in its file: with 512 registers per lane and
+steps of 8, a kernel with 168 runs three waves and one with 170 runs two. The two registers cost a third of the
+latency hiding.
+
+## Evidence
+The registers in the metadata, the allocation step and size of the target's register file, and the occupancy with the
+next boundary. The most registers live at one instruction tell how hard the compiler would have to work: where they are
+already at or under the boundary, the surplus is the allocator's choice.
+
+## What to do
+Ask the compiler for the occupancy: `waves_per_eu=n` in Triton, `__launch_bounds__(size, n)` in HIP, the attribute
+`amdgpu-waves-per-eu` in LLVM. Check that no spills appear (RES001); long live ranges cannot always be cut. Otherwise cut
+one live value: an address recomputed, an unroll factor one smaller.
+
+## Source
+Seed documents 000, 001 and 002 (`waves_per_eu` helps when registers limit occupancy and are only a few above a boundary;
+170 registers are the example), 004 (`amdgpu-waves-per-eu`, `__launch_bounds__`).
+";
+
+fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    let Some(occupancy) = &evidence.occupancy else {
+        return Outcome::needs("the register counts and a known target");
+    };
+    let gain = |resource| {
+        occupancy
+            .next
+            .iter()
+            .find(|step| step.resource == resource && step.waves_per_simd > occupancy.waves_per_simd)
+            .zip(occupancy.limits.iter().find(|limit| limit.resource == resource))
+    };
+    let Some((step, limit)) = gain(Limiter::Vgpr).or_else(|| gain(Limiter::Agpr)) else {
+        return Outcome::Silent;
+    };
+    if occupancy.waves_per_cu == 0 || !is_few(step.shed, limit.used) {
+        return Outcome::Silent;
+    }
+    let (now, then) = (occupancy.waves_per_simd, step.waves_per_simd);
+    let severity = if now * 2.0 < f64::from(occupancy.max_waves_per_simd) { Severity::Warning } else { Severity::Info };
+    let what = limit.resource.name();
+    let peak = (0..).zip(&evidence.live.before).max_by_key(|(at, live)| (live.vectors(), std::cmp::Reverse(*at)));
+
+    let mut finding = RULE
+        .finding(
+            severity,
+            format!(
+                "{} above the boundary for {} waves per SIMD: {} used, {} would do",
+                counted(step.shed, what),
+                number(then),
+                limit.used,
+                step.at_most
+            ),
+            format!(
+                "ask for {} waves: `waves_per_eu={}` (Triton), `__launch_bounds__(size, {})` (HIP) or \
+                 `amdgpu-waves-per-eu`, and check that nothing spills",
+                number(then),
+                then.floor(),
+                then.floor()
+            ),
+        )
+        .with_cost(format!("{} of {} waves per SIMD", number(then - now), number(then)))
+        .with_evidence(format!("{what}s used"), limit.used)
+        .with_evidence("allocated", limit.allocated)
+        .with_evidence("waves per SIMD", number(now));
+    if let Some((at, live)) = peak {
+        finding = finding
+            .with_evidence("most registers live at once", live.vectors())
+            .with_places([evidence.place(at)]);
+    }
+    for assumption in &evidence.assumptions {
+        finding = finding.with_evidence("assumed", assumption);
+    }
+    Outcome::Findings(vec![finding])
+}
+
+/// Few enough to be worth trying.
+fn is_few(shed: u32, used: u32) -> bool {
+    shed > 0 && (shed <= 8 || u64::from(shed) * 20 <= u64::from(used))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_means_eight_or_a_twentieth() {
+        for (shed, used, few) in
+            [(0, 128, false), (2, 170, true), (8, 20, true), (9, 136, false), (12, 240, true), (13, 240, false)]
+        {
+            assert_eq!(is_few(shed, used), few, "{shed} of {used}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! RES004: accumulation registers without matrix instructions.
+//!
+//! The one idea to keep in mind: without matrix instructions an AGPR is a place to spill to.
+
+use crate::sites::{Sites, counted};
+use crate::{Outcome, Rule};
+use analysis::KernelEvidence;
+use isa::{Class, RegFile};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "RES004",
+    title: "accumulation registers used without matrix instructions",
+    severity: Severity::Warning,
+    page: PAGE,
+    check,
+};
+
+const PAGE: &str = r"## What it does
+Fires when the code of a kernel without matrix instructions names accumulation registers (AGPRs).
+
+Warning: they are moved to or from in a loop. Info: outside loops only.
+Kernels that call functions are left out: the callees may hold the matrix instructions.
+
+## Why it is slow
+Vector instructions cannot compute on AGPRs. The compiler uses them as the cheapest place for values that do not fit in
+the VGPRs: each value is moved out with `v_accvgpr_write` and back with `v_accvgpr_read`. The moves take issue slots, and
+where both kinds share one file the AGPRs count against occupancy like VGPRs.
+
+## Evidence
+The AGPR count of the metadata and the instructions that name AGPRs; the cost names the deepest loop that holds most of them.
+
+## What to do
+Lower the register demand as for spills to memory: smaller tiles, less unrolling, shorter live ranges. In a HIP kernel look
+for `assert`, `printf` and heavy math functions on a path that is never taken: their registers are allocated
+all the same.
+
+## Source
+Seed document 003, exercise 3: AGPRs in a kernel without matrix instructions show registers spilled to AGPRs.
+";
+
+fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    match evidence.resources.agprs {
+        None => return Outcome::needs("the AGPR count"),
+        Some(0) => return Outcome::Silent,
+        Some(_) => {}
+    }
+    if !evidence.calls.is_empty() || evidence.insts.iter().any(|inst| inst.op.info().class == Class::Mfma) {
+        return Outcome::Silent;
+    }
+    let sites = Sites::find(evidence, |inst| {
+        let mut found = false;
+        inst.visit_reads(&mut |range| found |= range.file == RegFile::Agpr);
+        inst.visit_writes(&mut |range| found |= range.file == RegFile::Agpr);
+        found
+    });
+    if sites.count() == 0 {
+        return Outcome::Silent;
+    }
+    let agprs = evidence.resources.agprs.unwrap_or(0);
+    let (severity, detail) = match sites.hottest {
+        Some(hot) => (Severity::Warning, format!("{} moves in loop {}", hot.sites, hot.number)),
+        None => (Severity::Info, format!("{}, none in a loop", counted(sites.count() as u64, "move"))),
+    };
+    let mut finding = RULE
+        .finding(
+            severity,
+            format!("{} used without matrix instructions, as spill space: {detail}", counted(agprs, "AGPR")),
+            "shorten live ranges: smaller tiles, less unrolling; look for `assert`, `printf` and heavy math on rare paths",
+        )
+        .with_evidence("AGPRs", agprs)
+        .with_evidence("instructions that name AGPRs", sites.count())
+        .with_evidence("of these in loops", sites.in_loops())
+        .with_places(sites.places(evidence));
+    if let Some(vgprs) = evidence.resources.vgprs {
+        finding = finding.with_evidence("VGPRs", vgprs);
+    }
+    if let Some(hot) = sites.hottest {
+        finding = finding.with_cost(format!("{} handle AGPRs", hot.per_iteration()));
+    }
+    Outcome::Findings(vec![finding])
+}

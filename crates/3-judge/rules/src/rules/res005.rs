@@ -1,0 +1,100 @@
+//! RES005: the default workgroup size limits the registers.
+//!
+//! The one idea to keep in mind: the compiler must keep a workgroup of the largest allowed size resident at
+//! once, so the size that is not stated is paid for in registers.
+
+use crate::sites::counted;
+use crate::{Outcome, Rule};
+use analysis::KernelEvidence;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "RES005",
+    title: "default workgroup size limits the registers",
+    severity: Severity::Warning,
+    page: PAGE,
+    check,
+};
+
+const PAGE: &str = r"## What it does
+Fires when a kernel allows workgroups of 1024 work-items, the default of HIP, requires no size, and has taken every vector
+register that such a workgroup leaves it.
+
+Warning: vector registers were spilled as well. Info: all are taken, none is spilled; the compiler may have reordered or
+recomputed to stay within the limit.
+Silent where a companion file (Triton's JSON) or the kernel itself states the size: then 1024 is meant.
+
+A kernel that states 1024 by `__launch_bounds__(1024)` looks the same in the code object; if it is launched
+with 1024, there is nothing to do.
+
+## Why it is slow
+A workgroup of 1024 is 16 waves, four on each SIMD, and they must be resident together. A register file of 512 per lane
+then leaves 128 for each. A kernel launched with 256 work-items could have up to four times as many, but the compiler
+spills instead, because it was not told.
+
+## Evidence
+The largest workgroup, the required workgroup, the registers and the spills in the metadata; the register file and the
+lanes per wave of the target.
+
+## What to do
+State the size the kernel is launched with: `__launch_bounds__(256)` in HIP, with the least number of waves per SIMD
+as the second argument where occupancy matters; `amdgpu-flat-work-group-size` in LLVM. Then check registers and spills
+again.
+
+## Source
+Seed document 004: to use more than the default maximum of 128 registers, state the workgroup size.
+";
+
+/// What HIP allows when no size is stated.
+const DEFAULT_WORKGROUP: u32 = 1024;
+
+fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    let resources = &evidence.resources;
+    let (Some(target), Some(vgprs), Some(max_workgroup)) =
+        (evidence.target, resources.vgprs, resources.max_workgroup)
+    else {
+        return Outcome::needs("the registers, the largest workgroup and a known target");
+    };
+    let stated = resources.required_workgroup.is_some() || evidence.kernel.metadata.launch_waves.is_some();
+    if max_workgroup != DEFAULT_WORKGROUP || stated {
+        return Outcome::Silent;
+    }
+    let registers = &target.registers;
+    let waves_per_simd =
+        (max_workgroup / target.lanes_per_wave.value).div_ceil(target.simds_per_cu.value).max(1);
+    let granule = registers.vgpr_granule.value;
+    let limit = registers.vgprs_per_lane.value / waves_per_simd / granule * granule;
+    let agprs = if registers.unified.value { resources.agprs.unwrap_or(0) } else { 0 };
+    if arch::vgprs_allocated(target, vgprs, agprs) < limit {
+        return Outcome::Silent;
+    }
+    let spills = resources.vgpr_spills.unwrap_or(0);
+    let used = vgprs + agprs;
+    let (severity, message) = if spills > 0 {
+        (
+            Severity::Warning,
+            format!(
+                "{} spilled at the limit of {limit} that the default workgroup of {max_workgroup} leaves",
+                counted(spills, "VGPR")
+            ),
+        )
+    } else {
+        (
+            Severity::Info,
+            format!("{used} registers in use, the limit of {limit} that the default workgroup of {max_workgroup} leaves"),
+        )
+    };
+    Outcome::Findings(vec![
+        RULE.finding(
+            severity,
+            message,
+            "if launches are smaller, state their size: `__launch_bounds__(256)` in HIP, `amdgpu-flat-work-group-size` in LLVM",
+        )
+        .with_evidence("largest workgroup", max_workgroup)
+        .with_evidence("waves per SIMD it needs", waves_per_simd)
+        .with_evidence("registers it leaves", limit)
+        .with_evidence("registers used", used)
+        .with_evidence("VGPR spills", spills)
+        .with_places((!evidence.insts.is_empty()).then(|| evidence.place(0))),
+    ])
+}

@@ -1,0 +1,126 @@
+//! RES006: calls, or a stack of unknown size.
+//!
+//! The one idea to keep in mind: a kernel reserves the registers of everything it might call, whether or not
+//! the call happens.
+
+use crate::sites::{Sites, counted};
+use crate::{Outcome, Rule};
+use analysis::KernelEvidence;
+use isa::OpFlags;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "RES006",
+    title: "calls or a dynamic stack cost registers",
+    severity: Severity::Warning,
+    page: PAGE,
+    check,
+};
+
+const PAGE: &str = r"## What it does
+Fires when the kernel's code calls functions: `assert`, `printf`, device functions that were not inlined, functions
+through pointers, recursion.
+
+Warning: a call stands in a loop, or the stack is of unknown size. Info: calls outside loops with a known stack.
+
+## Why it is slow
+The kernel is given registers for the most demanding function it might call, so a check that never fails can lower
+occupancy. Around the call the caller saves what the callee may overwrite, arguments travel in fixed registers, and
+nothing is scheduled across it. A call through a pointer hides the callee: the compiler assumes the worst for registers,
+and the launch reserves a stack of default size in scratch memory.
+
+## Evidence
+Each `s_swappc` and `s_call` in the code, with the function's name where the address is found in the code object; the
+dynamic-stack flag of the metadata; the hidden arguments that `assert` and `printf` need, when there are calls that may use
+them.
+
+## What to do
+Build without `assert` (`-DNDEBUG`) and without `printf` for production. Mark device functions `__forceinline__`; replace
+function pointers and virtual functions by template parameters. If a rare path needs a call, move it to
+a kernel of its own.
+
+## Source
+Seed document 003, exercise 3: an assert limits occupancy by registers; removing it lowers VGPRs from 92 to 32 and AGPRs
+from 132 to none.
+";
+
+fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    let sites = Sites::find(evidence, |inst| inst.op.info().flags.contains(OpFlags::CALL));
+    if sites.count() == 0 {
+        return Outcome::Silent;
+    }
+    let resources = &evidence.resources;
+    let severity = if sites.in_loops() > 0 || resources.dynamic_stack { Severity::Warning } else { Severity::Info };
+    let mut message = counted(sites.count() as u64, "call");
+    let names: Vec<&str> = evidence.calls.iter().map(|name| shorten(name)).take(3).collect();
+    if !names.is_empty() {
+        let more = evidence.calls.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        message += &format!(" to {}{more}", names.join(", "));
+    }
+    if let Some(hot) = sites.hottest {
+        message += &format!(", {} of them in loop {}", hot.sites, hot.number);
+    }
+    if resources.dynamic_stack {
+        message += "; the stack is of unknown size";
+    }
+    let hidden: Vec<&str> = evidence
+        .kernel
+        .metadata
+        .arguments
+        .iter()
+        .map(|argument| argument.kind.as_str())
+        .filter(|kind| matches!(*kind, "hidden_hostcall_buffer" | "hidden_printf_buffer"))
+        .collect();
+    let mut finding = RULE
+        .finding(
+            severity,
+            message,
+            "inline what is called (`__forceinline__`, template parameters instead of function pointers) and build \
+             without `assert` and `printf`",
+        )
+        .with_evidence("calls in the code", sites.count())
+        .with_evidence("of these in loops", sites.in_loops())
+        .with_places(sites.places(evidence));
+    for (what, value) in [("VGPRs reserved", resources.vgprs), ("AGPRs reserved", resources.agprs)] {
+        if let Some(value) = value {
+            finding = finding.with_evidence(what, value);
+        }
+    }
+    if !hidden.is_empty() {
+        finding = finding.with_evidence("arguments for assert and printf", hidden.join(", "));
+    }
+    if let Some(peak) = evidence.live.before.iter().map(|live| live.vectors()).max() {
+        finding = finding.with_evidence("most registers live at once in the kernel's own code", peak);
+    }
+    Outcome::Findings(vec![finding])
+}
+
+/// The name without its parameters and, when still long, only its first part.
+fn shorten(name: &str) -> &str {
+    const LONG: usize = 60;
+    let end = name.char_indices().nth(LONG).map_or(name.len(), |(at, _)| at);
+    match name.find('(') {
+        Some(at) if at > 0 && at < end => &name[..at],
+        _ => &name[..end],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_their_parameters() {
+        let long = "é".repeat(100);
+        for (name, short) in [
+            ("f", "f"),
+            ("slow_path(float, float const*)", "slow_path"),
+            ("(unknown)", "(unknown)"),
+            (long.as_str(), &long[..120]),
+            ("", ""),
+        ] {
+            assert_eq!(shorten(name), short);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! TIL008: element-wise arithmetic in other types than float.
+//!
+//! The one idea to keep in mind: what costs is not the type of the data but every step between types: a
+//! rounding to bf16 in software, a detour through double.
+
+use crate::sites::{Sites, counted};
+use crate::{Outcome, Rule};
+use analysis::KernelEvidence;
+use isa::{Class, Inst, Operand};
+use view::{Finding, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "TIL008",
+    title: "element-wise arithmetic not in float32",
+    severity: Severity::Warning,
+    page: PAGE,
+    check,
+};
+
+const PAGE: &str = r"## What it does
+Fires on kernels without matrix instructions in two cases.
+
+* bf16 rounding in software: values are rounded to bf16 (bit extract, add with `0x7fff`) more often than 16-bit values
+  are stored to memory, so intermediate results are rounded too. Warning in a loop, else Info.
+* double by accident: in one loop (or in code without loops) float values are widened to double, computed on, and narrowed
+  to float again. Warning in a loop, else Info.
+
+## Why it is slow
+Vector units without bf16 arithmetic compute in float and round the result with about five integer instructions, each as
+expensive as the operation itself. A chain of bf16 operations pays that after every step, a chain in
+float once before the store. Double arithmetic runs at half the rate of float or less, holds twice the registers, and each
+conversion is an instruction more.
+
+## Evidence
+Pairs of `v_bfe_u32 …, 16, 1` and `v_add3_u32` on the same value; stores of 16-bit values; `v_cvt_f64_f32`,
+`v_cvt_f32_f64` and the double arithmetic between them in the same loop.
+
+## What to do
+Load 16-bit data, convert to float at once, compute in float, round once before the store: `x.to(tl.float32)` in Triton,
+`float` variables in HIP. Look for double constants (`0.5` instead of `0.5f`) and double math functions.
+If the extra precision is wanted, there is nothing to do.
+
+## Source
+Seed document 002: element-wise kernels should compute in `tl.float32`.
+";
+
+fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    if evidence.insts.iter().any(|inst| inst.op.info().class == Class::Mfma) {
+        return Outcome::Silent;
+    }
+    let mut findings = Vec::new();
+    findings.extend(rounding(evidence));
+    findings.extend(double_detour(evidence));
+    Outcome::from_findings(findings)
+}
+
+/// More software roundings to bf16 than stored 16-bit values.
+fn rounding(evidence: &KernelEvidence<'_>) -> Option<Finding> {
+    // `v_bfe_u32 bit, value, 16, 1` and then `v_add3_u32 _, value, bit, bias` in any order of the sources.
+    let mut pending: Vec<(Operand, Operand)> = Vec::new();
+    let roundings = Sites::find(evidence, |inst| {
+        let operands = inst.operands();
+        match (inst.op.info().name, operands) {
+            ("v_bfe_u32", [bit, value, Operand::Int(16), Operand::Int(1)]) => {
+                if pending.len() == PENDING {
+                    pending.remove(0);
+                }
+                pending.push((*bit, *value));
+                false
+            }
+            ("v_add3_u32", [_, sources @ ..]) => {
+                let at = pending.iter().position(|(bit, value)| sources.contains(bit) && sources.contains(value));
+                at.map(|at| pending.swap_remove(at)).is_some()
+            }
+            _ => false,
+        }
+    });
+    if roundings.count() < 2 {
+        return None;
+    }
+    let stored: usize = evidence.insts.iter().map(halves_stored).sum();
+    if roundings.count() <= stored {
+        return None;
+    }
+    let severity = if roundings.in_loops() > 0 { Severity::Warning } else { Severity::Info };
+    let mut finding = RULE
+        .finding(
+            severity,
+            format!(
+                "{} to bf16 in software for {} stored: intermediate results are rounded",
+                counted(roundings.count() as u64, "rounding"),
+                counted(stored as u64, "16-bit value")
+            ),
+            "convert to float after the load, compute in float, round once before the store",
+        )
+        .with_evidence("roundings to bf16", roundings.count())
+        .with_evidence("16-bit values stored per lane", stored)
+        .with_places(roundings.places(evidence));
+    finding = finding.with_cost(match roundings.hottest {
+        Some(hot) => format!("about {} instructions per iteration of loop {}", hot.sites * PER_ROUNDING, hot.number),
+        None => format!("about {} instructions", (roundings.count() - stored) as u32 * PER_ROUNDING),
+    });
+    Some(finding)
+}
+
+/// Bit extracts remembered; the addition follows closely.
+const PENDING: usize = 64;
+
+/// Instructions of one rounding: extract, add, compare for NaN, quieten, select.
+const PER_ROUNDING: u32 = 5;
+
+/// 16-bit values a lane stores with this instruction, as many as could be.
+fn halves_stored(inst: &Inst) -> usize {
+    let info = inst.op.info();
+    match info.mem {
+        Some(mem) if info.class == Class::VmemStore && mem.bytes >= 2 => {
+            usize::from(mem.bytes) * usize::from(mem.elements) / 2
+        }
+        // LDS holds 16-bit data too.
+        Some(mem) if mem.access == isa::Access::Store && mem.bytes >= 2 => {
+            usize::from(mem.bytes) * usize::from(mem.elements) / 2
+        }
+        _ => 0,
+    }
+}
+
+/// Float widened to double, computed on and narrowed in one loop.
+fn double_detour(evidence: &KernelEvidence<'_>) -> Option<Finding> {
+    let widen = Sites::find(evidence, |inst| inst.op.info().name == "v_cvt_f64_f32");
+    if widen.count() == 0 {
+        return None;
+    }
+    let narrow = Sites::find(evidence, |inst| inst.op.info().name == "v_cvt_f32_f64");
+    let arithmetic = Sites::find(evidence, |inst| is_double_arithmetic(inst.op.info().name));
+    // The same loop, or the straight code around all loops.
+    let scope = widen.all.iter().map(|(_, scope)| *scope).find(|scope| {
+        narrow.all.iter().any(|(_, other)| other == scope)
+            && arithmetic.all.iter().any(|(_, other)| other == scope)
+    })?;
+    let within = |sites: &Sites| sites.all.iter().filter(|(_, other)| *other == scope).count();
+    let (widened, narrowed, computed) = (within(&widen), within(&narrow), within(&arithmetic));
+    let (severity, where_) = match scope {
+        Some(id) => (Severity::Warning, format!(" in loop {}", id + 1)),
+        None => (Severity::Info, String::new()),
+    };
+    let places = widen.all.iter().filter(|(_, other)| *other == scope).take(4);
+    let places = places.chain(narrow.all.iter().filter(|(_, other)| *other == scope).take(4));
+    Some(
+        RULE.finding(
+            severity,
+            format!(
+                "float values go through double{where_}: {widened} widened, {} in double, {narrowed} narrowed",
+                counted(computed as u64, "operation")
+            ),
+            "look for double constants (`0.5` for `0.5f`) and double math functions; keep double only where its precision is wanted",
+        )
+        .with_cost(format!("{} conversions and {computed} double operations{where_}", widened + narrowed))
+        .with_evidence("widened to double", widened)
+        .with_evidence("narrowed to float", narrowed)
+        .with_evidence("double operations", computed)
+        .with_places(places.map(|(at, _)| evidence.place(*at as usize))),
+    )
+}
+
+fn is_double_arithmetic(name: &str) -> bool {
+    name.ends_with("_f64") && !name.starts_with("v_cvt") && !name.starts_with("v_cmp") && name.starts_with("v_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn double_arithmetic_is_told_by_name() {
+        for (name, is) in [
+            ("v_fma_f64", true),
+            ("v_fmac_f64", true),
+            ("v_cvt_f64_f32", false),
+            ("v_cvt_f32_f64", false),
+            ("v_cmp_lt_f64", false),
+            ("ds_add_f64", false),
+            ("v_add_f32", false),
+        ] {
+            assert_eq!(is_double_arithmetic(name), is, "{name}");
+        }
+    }
+}

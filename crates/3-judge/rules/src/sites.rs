@@ -1,0 +1,97 @@
+//! Where instructions of one kind stand, and in which loop they are paid for most often.
+//!
+//! The one idea to keep in mind: a count over the whole kernel says little; the count per iteration of the
+//! loop that runs most often says what it costs.
+
+use analysis::KernelEvidence;
+use isa::Inst;
+use view::Place;
+
+/// Places shown with a finding; the numbers count all of them.
+pub(crate) const MOST_PLACES: usize = 8;
+
+/// Instructions of one kind.
+pub(crate) struct Sites {
+    /// Positions in the kernel's instructions, in code order, each with the innermost loop around it.
+    pub(crate) all: Vec<(u32, Option<u32>)>,
+    /// The loop that holds most of them among the deepest loops that hold any.
+    pub(crate) hottest: Option<LoopShare>,
+}
+
+/// What a loop's iteration holds of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LoopShare {
+    /// Index of the loop.
+    pub(crate) id: u32,
+    /// Number of the loop on the card.
+    pub(crate) number: u32,
+    /// Instructions of the kind per iteration, inner loops excluded.
+    pub(crate) sites: u32,
+    /// All instructions per iteration, inner loops excluded.
+    pub(crate) instructions: u32,
+}
+
+impl Sites {
+    /// All instructions for which `is_one` holds.
+    pub(crate) fn find(evidence: &KernelEvidence<'_>, mut is_one: impl FnMut(&Inst) -> bool) -> Sites {
+        let cfg = &evidence.cfg;
+        let mut all = Vec::new();
+        let mut per_loop = vec![0u32; cfg.loops.len()];
+        for block in &cfg.blocks {
+            for at in block.insts.clone() {
+                if evidence.insts.get(at as usize).is_some_and(&mut is_one) {
+                    all.push((at, block.innermost));
+                    if let Some(count) = block.innermost.and_then(|id| per_loop.get_mut(id as usize)) {
+                        *count += 1;
+                    }
+                }
+            }
+        }
+        let hottest = (0..)
+            .zip(&per_loop)
+            .filter(|(_, count)| **count > 0)
+            .max_by_key(|(id, count)| (cfg.loops[*id as usize].depth, **count))
+            .map(|(id, count)| LoopShare {
+                id,
+                number: id + 1,
+                sites: *count,
+                instructions: cfg.loop_own_insts(id).count() as u32,
+            });
+        Sites { all, hottest }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    /// How many stand in any loop.
+    pub(crate) fn in_loops(&self) -> usize {
+        self.all.iter().filter(|(_, innermost)| innermost.is_some()).count()
+    }
+
+    /// The first few places, those in the hottest loop first.
+    pub(crate) fn places(&self, evidence: &KernelEvidence<'_>) -> Vec<Place> {
+        let hottest = self.hottest.map(|share| share.id);
+        let (hot, cold): (Vec<_>, Vec<_>) =
+            self.all.iter().partition(|(_, innermost)| hottest.is_some() && *innermost == hottest);
+        hot.into_iter()
+            .chain(cold)
+            .take(MOST_PLACES)
+            .map(|(at, _)| evidence.place(*at as usize))
+            .collect()
+    }
+}
+
+impl LoopShare {
+    /// "12 of 40 instructions per iteration of loop 2".
+    pub(crate) fn per_iteration(&self) -> String {
+        format!("{} of {} instructions per iteration of loop {}", self.sites, self.instructions, self.number)
+    }
+}
+
+/// `1 register`, `2 registers`.
+pub(crate) fn counted(count: impl Into<u64>, noun: &str) -> String {
+    let count = count.into();
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

@@ -74,12 +74,8 @@ impl Sites {
     pub(crate) fn places(&self, evidence: &KernelEvidence<'_>) -> Vec<Place> {
         let hottest = self.hottest.map(|share| share.id);
         let (hot, cold): (Vec<_>, Vec<_>) =
-            self.all.iter().partition(|(_, innermost)| hottest.is_some() && *innermost == hottest);
-        hot.into_iter()
-            .chain(cold)
-            .take(MOST_PLACES)
-            .map(|(at, _)| evidence.place(*at as usize))
-            .collect()
+            self.all.iter().copied().partition(|(_, innermost)| hottest.is_some() && innermost == &hottest);
+        hot.into_iter().chain(cold).take(MOST_PLACES).map(|(at, _)| evidence.place(at as usize)).collect()
     }
 }
 

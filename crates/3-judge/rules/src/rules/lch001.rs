@@ -74,11 +74,8 @@ fn partial_wave(size: u32, lanes: u32, stated: bool) -> Option<Finding> {
         return None;
     }
     let share = 100.0 * f64::from(idle) / f64::from(waves * lanes);
-    let (severity, what) = if stated {
-        (Severity::Warning, "workgroup")
-    } else {
-        (Severity::Info, "largest allowed workgroup")
-    };
+    let (severity, what) =
+        if stated { (Severity::Warning, "workgroup") } else { (Severity::Info, "largest allowed workgroup") };
     Some(
         RULE.finding(
             severity,
@@ -116,7 +113,11 @@ fn uneven(evidence: &KernelEvidence<'_>, simds: u32) -> Option<Finding> {
         (
             Severity::Info,
             format!("{holds}: {} of {simds} SIMDs have one wave less than the others", simds - over),
-            format!("{} waves per SIMD instead of {}", number(occupancy.waves_per_simd), resident.div_ceil(simds)),
+            format!(
+                "{} waves per SIMD instead of {}",
+                number(occupancy.waves_per_simd),
+                resident.div_ceil(simds)
+            ),
         )
     };
     Some(
@@ -132,7 +133,9 @@ mod tests {
 
     #[test]
     fn partial_waves_count_idle_lanes() {
-        for (size, idle) in [(1, Some(63)), (63, Some(1)), (64, None), (100, Some(28)), (256, None), (1000, Some(24))] {
+        for (size, idle) in
+            [(1, Some(63)), (63, Some(1)), (64, None), (100, Some(28)), (256, None), (1000, Some(24))]
+        {
             let found = partial_wave(size, 64, true);
             assert_eq!(found.is_some(), idle.is_some(), "{size}");
             if let (Some(found), Some(idle)) = (found, idle) {

@@ -49,7 +49,8 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let in_loops = matrix.all.iter().filter_map(|(at, innermost)| innermost.map(|id| (*at, id)));
     for (at, id) in in_loops.clone() {
         let inst = &evidence.insts[at as usize];
-        let is_32 = inst.op.info().matrix.is_some_and(|shape| shape.m == 32 && shape.n == 32 && shape.blocks == 1);
+        let is_32 =
+            inst.op.info().matrix.is_some_and(|shape| shape.m == 32 && shape.n == 32 && shape.blocks == 1);
         if id != hot.id || !is_32 || accumulator(inst).is_none() {
             return Outcome::Silent;
         }
@@ -119,7 +120,7 @@ fn accumulators_are_read(evidence: &KernelEvidence<'_>, id: u32) -> bool {
             return true;
         }
         let mut reads = false;
-        inst.visit_reads(&mut |range| {
+        inst.visit_reads(|range| {
             if let Some(file) = slot(range) {
                 reads |= range.indices().any(|r| sums[file].get(usize::from(r)).copied().unwrap_or(false));
             }

@@ -175,8 +175,8 @@ fn product(evidence: &KernelEvidence<'_>, id: u32) -> Option<Product> {
                 at_register(b, &mut |r| r.factors += 1);
             }
             None => {
-                inst.visit_reads(&mut |range| at_register(range, &mut |r| r.others += 1));
-                inst.visit_writes(&mut |range| {
+                inst.visit_reads(|range| at_register(range, &mut |r| r.others += 1));
+                inst.visit_writes(|range| {
                     at_register(range, &mut |r| {
                         r.others += 1;
                         r.writes += 1;
@@ -194,16 +194,8 @@ fn product(evidence: &KernelEvidence<'_>, id: u32) -> Option<Product> {
         range.indices().all(|index| registers.get(usize::from(index)).is_some_and(|r| r.writes > 0))
     };
 
-    let mut result = Product {
-        id,
-        element: "",
-        multiply_adds: 0,
-        products: 0,
-        sums: 0,
-        values: 0,
-        at: 0,
-        instructions,
-    };
+    let mut result =
+        Product { id, element: "", multiply_adds: 0, products: 0, sums: 0, values: 0, at: 0, instructions };
     let mut used = [false; 256];
     let mut uses = 0u32;
     for (at, inst) in insts() {

@@ -67,7 +67,8 @@ fn scratch(evidence: &KernelEvidence<'_>, spills: u32) -> Option<Finding> {
     if bytes == 0 && spills == 0 && !evidence.resources.dynamic_stack {
         return None;
     }
-    let has_descriptor = evidence.kernel.descriptor.is_some_and(|d| d.properties & PRIVATE_SEGMENT_BUFFER != 0);
+    let has_descriptor =
+        evidence.kernel.descriptor.is_some_and(|d| d.properties & PRIVATE_SEGMENT_BUFFER != 0);
     let sites = Sites::find(evidence, |inst| is_scratch_access(inst, has_descriptor));
     if sites.count() == 0 {
         return None;

@@ -9,13 +9,8 @@ use arch::Limiter;
 use isa::{Class, Space};
 use view::Severity;
 
-pub(crate) const RULE: Rule = Rule {
-    id: "RES002",
-    title: "few waves per SIMD",
-    severity: Severity::Warning,
-    page: PAGE,
-    check,
-};
+pub(crate) const RULE: Rule =
+    Rule { id: "RES002", title: "few waves per SIMD", severity: Severity::Warning, page: PAGE, check };
 
 const PAGE: &str = r"## What it does
 Fires when registers or LDS keep a compute unit from holding more than a quarter of its wave slots (2 of 8 waves per
@@ -59,7 +54,8 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     };
     let waves = occupancy.waves_per_simd;
     let few = f64::from(occupancy.max_waves_per_simd) / 4.0;
-    let own_resource = matches!(occupancy.limiter, Limiter::Vgpr | Limiter::Agpr | Limiter::Sgpr | Limiter::Lds);
+    let own_resource =
+        matches!(occupancy.limiter, Limiter::Vgpr | Limiter::Agpr | Limiter::Sgpr | Limiter::Lds);
     if waves > few || occupancy.waves_per_cu == 0 || !own_resource {
         return Outcome::Silent;
     }
@@ -115,8 +111,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     for assumption in &evidence.assumptions {
         finding = finding.with_evidence("assumed", assumption);
     }
-    finding = finding
-        .with_places(waiting.and_then(|found| found.load).map(|at| evidence.place(at as usize)));
+    finding = finding.with_places(waiting.and_then(|found| found.load).map(|at| evidence.place(at as usize)));
     Outcome::Findings(vec![finding])
 }
 
@@ -140,8 +135,11 @@ fn waiting_loop(evidence: &KernelEvidence<'_>) -> Option<WaitingLoop> {
                 load = Some(at);
             }
         }
-        (instructions <= SHORT_LOOP && waits && load.is_some())
-            .then_some(WaitingLoop { id, instructions, load })
+        (instructions <= SHORT_LOOP && waits && load.is_some()).then_some(WaitingLoop {
+            id,
+            instructions,
+            load,
+        })
     })
 }
 

@@ -62,9 +62,11 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         return Outcome::Silent;
     }
     let (now, then) = (occupancy.waves_per_simd, step.waves_per_simd);
-    let severity = if now * 2.0 < f64::from(occupancy.max_waves_per_simd) { Severity::Warning } else { Severity::Info };
+    let severity =
+        if now * 2.0 < f64::from(occupancy.max_waves_per_simd) { Severity::Warning } else { Severity::Info };
     let what = limit.resource.name();
-    let peak = (0..).zip(&evidence.live.before).max_by_key(|(at, live)| (live.vectors(), std::cmp::Reverse(*at)));
+    let peak =
+        (0..).zip(&evidence.live.before).max_by_key(|(at, live)| (live.vectors(), std::cmp::Reverse(*at)));
 
     let mut finding = RULE
         .finding(
@@ -110,9 +112,14 @@ mod tests {
 
     #[test]
     fn few_means_eight_or_a_twentieth() {
-        for (shed, used, few) in
-            [(0, 128, false), (2, 170, true), (8, 20, true), (9, 136, false), (12, 240, true), (13, 240, false)]
-        {
+        for (shed, used, few) in [
+            (0, 128, false),
+            (2, 170, true),
+            (8, 20, true),
+            (9, 136, false),
+            (12, 240, true),
+            (13, 240, false),
+        ] {
             assert_eq!(is_few(shed, used), few, "{shed} of {used}");
         }
     }

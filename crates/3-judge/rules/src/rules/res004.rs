@@ -50,8 +50,8 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     }
     let sites = Sites::find(evidence, |inst| {
         let mut found = false;
-        inst.visit_reads(&mut |range| found |= range.file == RegFile::Agpr);
-        inst.visit_writes(&mut |range| found |= range.file == RegFile::Agpr);
+        inst.visit_reads(|range| found |= range.file == RegFile::Agpr);
+        inst.visit_writes(|range| found |= range.file == RegFile::Agpr);
         found
     });
     if sites.count() == 0 {

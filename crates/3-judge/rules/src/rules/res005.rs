@@ -81,7 +81,9 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     } else {
         (
             Severity::Info,
-            format!("{used} registers in use, the limit of {limit} that the default workgroup of {max_workgroup} leaves"),
+            format!(
+                "{used} registers in use, the limit of {limit} that the default workgroup of {max_workgroup} leaves"
+            ),
         )
     };
     Outcome::Findings(vec![

@@ -50,13 +50,21 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         return Outcome::Silent;
     }
     let resources = &evidence.resources;
-    let severity = if sites.in_loops() > 0 || resources.dynamic_stack { Severity::Warning } else { Severity::Info };
+    let severity =
+        if sites.in_loops() > 0 || resources.dynamic_stack { Severity::Warning } else { Severity::Info };
     let mut message = counted(sites.count() as u64, "call");
-    let names: Vec<&str> = evidence.calls.iter().map(|name| shorten(name)).take(3).collect();
+    let mut names: Vec<&str> = evidence.calls.iter().filter_map(|call| call.callee.as_deref()).collect();
+    names.sort_unstable();
+    names.dedup();
     if !names.is_empty() {
-        let more = evidence.calls.len() - names.len();
+        let shown: Vec<&str> = names.iter().take(3).map(|name| shorten(name)).collect();
+        let more = names.len() - shown.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        message += &format!(" to {}{more}", names.join(", "));
+        message += &format!(" to {}{more}", shown.join(", "));
+    }
+    let through_pointers = evidence.calls.iter().filter(|call| call.callee.is_none()).count();
+    if through_pointers > 0 {
+        message += &format!(", {through_pointers} through pointers");
     }
     if let Some(hot) = sites.hottest {
         message += &format!(", {} of them in loop {}", hot.sites, hot.number);

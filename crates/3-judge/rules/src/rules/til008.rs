@@ -6,7 +6,7 @@
 use crate::sites::{Sites, counted};
 use crate::{Outcome, Rule};
 use analysis::KernelEvidence;
-use isa::{Class, Inst, Operand};
+use isa::{Access, Class, Inst, Operand};
 use view::{Finding, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -69,7 +69,8 @@ fn rounding(evidence: &KernelEvidence<'_>) -> Option<Finding> {
                 false
             }
             ("v_add3_u32", [_, sources @ ..]) => {
-                let at = pending.iter().position(|(bit, value)| sources.contains(bit) && sources.contains(value));
+                let at =
+                    pending.iter().position(|(bit, value)| sources.contains(bit) && sources.contains(value));
                 at.map(|at| pending.swap_remove(at)).is_some()
             }
             _ => false,
@@ -97,7 +98,9 @@ fn rounding(evidence: &KernelEvidence<'_>) -> Option<Finding> {
         .with_evidence("16-bit values stored per lane", stored)
         .with_places(roundings.places(evidence));
     finding = finding.with_cost(match roundings.hottest {
-        Some(hot) => format!("about {} instructions per iteration of loop {}", hot.sites * PER_ROUNDING, hot.number),
+        Some(hot) => {
+            format!("about {} instructions per iteration of loop {}", hot.sites * PER_ROUNDING, hot.number)
+        }
         None => format!("about {} instructions", (roundings.count() - stored) as u32 * PER_ROUNDING),
     });
     Some(finding)
@@ -109,17 +112,10 @@ const PENDING: usize = 64;
 /// Instructions of one rounding: extract, add, compare for NaN, quieten, select.
 const PER_ROUNDING: u32 = 5;
 
-/// 16-bit values a lane stores with this instruction, as many as could be.
+/// 16-bit values a lane stores with this instruction, to memory or LDS, as many as could be.
 fn halves_stored(inst: &Inst) -> usize {
-    let info = inst.op.info();
-    match info.mem {
-        Some(mem) if info.class == Class::VmemStore && mem.bytes >= 2 => {
-            usize::from(mem.bytes) * usize::from(mem.elements) / 2
-        }
-        // LDS holds 16-bit data too.
-        Some(mem) if mem.access == isa::Access::Store && mem.bytes >= 2 => {
-            usize::from(mem.bytes) * usize::from(mem.elements) / 2
-        }
+    match inst.op.info().mem {
+        Some(mem) if mem.access == Access::Store => usize::from(mem.bytes / 2) * usize::from(mem.elements),
         _ => 0,
     }
 }
@@ -163,7 +159,10 @@ fn double_detour(evidence: &KernelEvidence<'_>) -> Option<Finding> {
 }
 
 fn is_double_arithmetic(name: &str) -> bool {
-    name.ends_with("_f64") && !name.starts_with("v_cvt") && !name.starts_with("v_cmp") && name.starts_with("v_")
+    name.ends_with("_f64")
+        && !name.starts_with("v_cvt")
+        && !name.starts_with("v_cmp")
+        && name.starts_with("v_")
 }
 
 #[cfg(test)]

@@ -45,14 +45,13 @@ fn judge(path: &Path) -> Judged {
     let mut object =
         codeobj::CodeObject::read(&data).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     if let Ok(text) = std::fs::read(path.with_extension("json")) {
-        let companion = codeobj::Companion::read(&text).expect("the companion file is valid");
-        companion.apply(&mut object);
+        codeobj::apply_triton(&text, &mut object).expect("the companion file is valid");
     }
-    let lines = codeobj::LineTable::read(&data);
+    let lines = codeobj::LineTable::read(&data).expect("the line table is valid");
     let mut findings = Vec::new();
     assert!(!object.kernels.is_empty(), "{}", path.display());
     for kernel in &object.kernels {
-        let source = analysis::Source::Binary { data: &data, lines: lines.as_ref() };
+        let source = analysis::Source::Binary { data: &data, lines: Some(&lines) };
         let evidence = analysis::KernelEvidence::gather(&object, kernel, source);
         assert!(evidence.warnings.is_empty(), "{}: {:?}", path.display(), evidence.warnings);
         findings.extend(rules::check(&evidence).0);

@@ -11,7 +11,7 @@ mod rules;
 mod sites;
 
 pub use check::check;
-pub use page::{SECTIONS, document, index, sections};
+pub use page::{SECTIONS, sections};
 pub use registry::{all, by_id};
 
 use analysis::KernelEvidence;

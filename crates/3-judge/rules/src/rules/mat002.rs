@@ -20,7 +20,7 @@ pub(crate) const RULE: Rule = Rule {
 const PAGE: &str = r"## What it does
 Fires on a kernel without matrix instructions when an innermost loop has the shape of a matrix product:
 
-* at least 16 multiply-adds per iteration add to sums that stay in their registers and are touched by nothing else in the loop;
+* at least 16 products per iteration are added to at least 8 registers of sums that are carried from iteration to iteration;
 * both factors are vector registers that the loop fills anew, and each value is used in three products or more on average.
 
 Warning where the matrix unit has a higher peak than the vector unit for the type, with the ratio. Info where it has not.
@@ -75,10 +75,12 @@ const MULTIPLY_ADDS: &[MultiplyAdd] = &[
     MultiplyAdd { name: "v_dot4c_i32_i8", element: "i8", products: 4 },
 ];
 
-/// Sums an iteration adds to at least.
+/// Products per iteration at least.
 const FEWEST: u32 = 16;
-/// Products per loaded value at least, on average.
-const REUSE: u32 = 3;
+/// Registers of running sums at least.
+const FEWEST_SUMS: u32 = 8;
+/// Products per factor register at least, on average.
+const REUSE: usize = 3;
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let has_multiply_add = |inst: &Inst| multiply_add(inst).is_some();
@@ -112,7 +114,7 @@ struct Product {
     multiply_adds: u32,
     /// Products of one lane per iteration.
     products: u32,
-    /// Sums kept.
+    /// Registers of running sums.
     sums: u32,
     /// Values the factors take per iteration.
     values: u32,
@@ -121,30 +123,110 @@ struct Product {
     instructions: u32,
 }
 
-/// What happens to one vector register in the loop.
-#[derive(Clone, Copy, Default)]
-struct Register {
-    /// Multiply-adds that add to it.
-    sums: u16,
-    /// Other instructions that read or write it.
-    others: u16,
-    /// Writes by anything but those multiply-adds.
-    writes: u16,
-    /// Multiply-adds that use it as a factor.
-    factors: u16,
+/// What a vector register holds at one point of an iteration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// What the iteration before left.
+    Carried,
+    /// A running sum: a carried value with products added.
+    Sum,
+    /// A value made in this iteration.
+    Fresh,
 }
 
-/// In-place multiply-add: its sum and its two factors, all in vector registers.
-fn parts(inst: &Inst) -> Option<(RegRange, RegRange, RegRange)> {
+/// The vector registers during a walk over one iteration, in code order.
+struct Registers {
+    /// What each holds, and the number of the value.
+    now: [(Holds, u32); 256],
+    /// Written in the loop by anything but multiply-adds.
+    filled: [bool; 256],
+    /// Written in the loop at all.
+    written: [bool; 256],
+    next_value: u32,
+}
+
+impl Registers {
+    fn new(evidence: &KernelEvidence<'_>, id: u32) -> Registers {
+        let mut registers = Registers {
+            now: [(Holds::Carried, 0); 256],
+            filled: [false; 256],
+            written: [false; 256],
+            next_value: 256,
+        };
+        for (value, now) in (0..).zip(&mut registers.now) {
+            now.1 = value;
+        }
+        for inst in evidence.cfg.loop_insts(id).filter_map(|at| evidence.insts.get(at as usize)) {
+            let sums = multiply_add(inst).is_some();
+            inst.visit_writes(|range| {
+                for index in vector_indices(range) {
+                    registers.written[index] = true;
+                    registers.filled[index] |= !sums;
+                }
+            });
+        }
+        registers
+    }
+
+    fn write(&mut self, range: RegRange, holds: Holds) {
+        for index in vector_indices(range) {
+            self.now[index] = (holds, self.next_value);
+            self.next_value += 1;
+        }
+    }
+
+    /// The register is added to from iteration to iteration.
+    fn is_running_sum(&self, index: usize) -> bool {
+        match self.now[index].0 {
+            Holds::Sum => true,
+            Holds::Carried => self.written[index],
+            Holds::Fresh => false,
+        }
+    }
+
+    /// The loop fills the register anew: in this iteration, or in the one before for this one.
+    fn is_fresh(&self, index: usize) -> bool {
+        match self.now[index].0 {
+            Holds::Fresh => true,
+            Holds::Carried => self.filled[index],
+            Holds::Sum => false,
+        }
+    }
+}
+
+/// The registers of a run of VGPRs; none for other files.
+fn vector_indices(range: RegRange) -> impl Iterator<Item = usize> {
+    let is_vector = range.file == RegFile::Vgpr;
+    range.indices().map(usize::from).filter(move |index| is_vector && *index < 256)
+}
+
+/// A multiply-add on vector registers: result, addend, and the two factors' registers.
+struct Parts {
+    result: RegRange,
+    addend: RegRange,
+    factors: [RegRange; 2],
+}
+
+fn parts(inst: &Inst, row: &MultiplyAdd) -> Option<Parts> {
     let vector = |operand: &Operand| match operand {
         Operand::Reg(range) if range.file == RegFile::Vgpr => Some(*range),
         _ => None,
     };
-    match inst.operands() {
-        [sum, a, b] => Some((vector(sum)?, vector(a)?, vector(b)?)),
-        [sum, a, b, addend] if sum == addend => Some((vector(sum)?, vector(a)?, vector(b)?)),
-        _ => None,
-    }
+    let (result, a, b, addend) = match inst.operands() {
+        [sum, a, b] => (vector(sum)?, vector(a)?, vector(b)?, vector(sum)?),
+        [result, a, b, addend] => (vector(result)?, vector(a)?, vector(b)?, vector(addend)?),
+        _ => return None,
+    };
+    let halves = |source: u8, range: RegRange| {
+        // A packed f32 factor may use one register of its pair for both products.
+        let (low, high) = (inst.mods.op_sel >> source & 1, inst.mods.op_sel_hi >> source & 1);
+        if row.name == "v_pk_fma_f32" && range.count == 2 && low == high {
+            RegRange::new(range.file, range.first + u16::from(low), 1)
+        } else {
+            range
+        }
+    };
+    Some(Parts { result, addend, factors: [halves(0, a), halves(1, b)] })
 }
 
 fn product(evidence: &KernelEvidence<'_>, id: u32) -> Option<Product> {
@@ -152,75 +234,65 @@ fn product(evidence: &KernelEvidence<'_>, id: u32) -> Option<Product> {
         let positions = evidence.cfg.loop_insts(id);
         positions.filter_map(|at| evidence.insts.get(at as usize).map(|inst| (at, inst)))
     };
-    if insts().filter(|(_, inst)| multiply_add(inst).is_some()).count() < FEWEST as usize {
+    if insts().filter(|(_, inst)| multiply_add(inst).is_some()).take(FEWEST as usize / 2).count()
+        < FEWEST as usize / 2
+    {
         return None;
     }
-    let mut registers = [Register::default(); 256];
-    let mut at_register = |range: RegRange, change: &mut dyn FnMut(&mut Register)| {
-        if range.file == RegFile::Vgpr {
-            for index in range.indices() {
-                if let Some(register) = registers.get_mut(usize::from(index)) {
-                    change(register);
-                }
-            }
-        }
+    let mut registers = Registers::new(evidence, id);
+    let mut found = Product {
+        id,
+        element: "",
+        multiply_adds: 0,
+        products: 0,
+        sums: 0,
+        values: 0,
+        at: 0,
+        instructions: 0,
     };
-    let mut instructions = 0;
-    for (_, inst) in insts() {
-        instructions += 1;
-        match multiply_add(inst).and_then(|_| parts(inst)) {
-            Some((sum, a, b)) => {
-                at_register(sum, &mut |r| r.sums += 1);
-                at_register(a, &mut |r| r.factors += 1);
-                at_register(b, &mut |r| r.factors += 1);
-            }
-            None => {
-                inst.visit_reads(|range| at_register(range, &mut |r| r.others += 1));
-                inst.visit_writes(|range| {
-                    at_register(range, &mut |r| {
-                        r.others += 1;
-                        r.writes += 1;
-                    });
-                });
-            }
-        }
-    }
-    let is_sum = |range: RegRange| {
-        range.indices().all(|index| {
-            registers.get(usize::from(index)).is_some_and(|r| r.sums > 0 && r.others == 0 && r.factors == 0)
-        })
-    };
-    let is_fresh = |range: RegRange| {
-        range.indices().all(|index| registers.get(usize::from(index)).is_some_and(|r| r.writes > 0))
-    };
-
-    let mut result =
-        Product { id, element: "", multiply_adds: 0, products: 0, sums: 0, values: 0, at: 0, instructions };
-    let mut used = [false; 256];
-    let mut uses = 0u32;
+    let mut factors: Vec<u32> = Vec::new();
     for (at, inst) in insts() {
-        let Some((row, (sum, a, b))) = multiply_add(inst).zip(parts(inst)) else { continue };
-        if !is_sum(sum) || !is_fresh(a) || !is_fresh(b) || a == b {
-            continue;
-        }
-        if result.multiply_adds == 0 {
-            (result.element, result.at) = (row.element, at);
-        }
-        result.multiply_adds += 1;
-        result.products += row.products;
-        for factor in [a, b] {
-            uses += u32::from(factor.count);
-            for index in factor.indices() {
-                if let Some(used) = used.get_mut(usize::from(index)) {
-                    *used = true;
+        found.instructions += 1;
+        let sum = multiply_add(inst).and_then(|row| Some((row, parts(inst, row)?)));
+        let sum = sum
+            .filter(|(_, parts)| vector_indices(parts.addend).all(|index| registers.is_running_sum(index)));
+        match (sum, inst.operands()) {
+            (Some((row, parts)), _) => {
+                let fresh =
+                    parts.factors.iter().all(|f| vector_indices(*f).all(|index| registers.is_fresh(index)));
+                if fresh && parts.factors[0] != parts.factors[1] {
+                    if found.multiply_adds == 0 {
+                        (found.element, found.at) = (row.element, at);
+                    }
+                    found.multiply_adds += 1;
+                    found.products += row.products;
+                    found.sums += vector_indices(parts.addend)
+                        .filter(|index| registers.now[*index].0 == Holds::Carried)
+                        .count() as u32;
+                    let values = parts.factors.iter().flat_map(|f| vector_indices(*f));
+                    factors.extend(values.map(|index| registers.now[index].1));
+                }
+                registers.write(parts.result, Holds::Sum);
+            }
+            (None, [Operand::Reg(to), Operand::Reg(from)])
+                if inst.op.info().name.starts_with("v_mov_b") && to.count == from.count =>
+            {
+                for (to, from) in vector_indices(*to).zip(vector_indices(*from)) {
+                    registers.now[to] = registers.now[from];
+                }
+                if from.file != RegFile::Vgpr {
+                    registers.write(*to, Holds::Fresh);
                 }
             }
+            (None, _) => inst.visit_writes(|range| registers.write(range, Holds::Fresh)),
         }
     }
-    result.sums = registers.iter().filter(|r| r.sums > 0 && r.others == 0 && r.factors == 0).count() as u32;
-    result.values =
-        registers.iter().zip(used).filter(|(_, used)| *used).map(|(r, _)| u32::from(r.writes)).sum();
-    (result.products >= FEWEST && result.values > 0 && uses >= REUSE * result.values).then_some(result)
+    let uses = factors.len();
+    factors.sort_unstable();
+    factors.dedup();
+    found.values = factors.len() as u32;
+    let reused = found.values > 0 && uses >= REUSE * factors.len();
+    (found.products >= FEWEST && found.sums >= FEWEST_SUMS && reused).then_some(found)
 }
 
 impl Product {
@@ -246,7 +318,7 @@ impl Product {
             )
             .with_evidence("multiply-adds per iteration", self.multiply_adds)
             .with_evidence("registers of sums", self.sums)
-            .with_evidence("factor registers filled per iteration", self.values)
+            .with_evidence("values multiplied per iteration", self.values)
             .with_places([evidence.place(self.at as usize)]);
         if let Some(ratio) = ratio {
             let ratio = super::res002::number(ratio);

@@ -20,9 +20,12 @@ pub(crate) const RULE: Rule = Rule {
 
 const PAGE: &str = r"## What it does
 Fires when vector registers alone limit occupancy and at most 8 of them, or 5 % of those in use where that is more,
-stand between the kernel and more waves per SIMD.
+stand between the kernel and at least a quarter more waves per SIMD.
 
 Warning: the kernel has fewer than half of the wave slots filled. Info: it has half or more.
+
+Where the kernel allows the default of 1024 work-items and states no size, workgroups of 256 are assumed, so that a
+gain is not claimed that only the largest workgroup would see.
 
 ## Why it is slow
 Registers are handed out in steps, and a SIMD holds as many waves as fit in its file: with 512 registers per lane and
@@ -45,14 +48,18 @@ Seed documents 000, 001 and 002 (`waves_per_eu` helps when registers limit occup
 ";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
-    let Some(occupancy) = &evidence.occupancy else {
+    let (Some(target), Some(known)) = (evidence.target, &evidence.occupancy) else {
         return Outcome::needs("the register counts and a known target");
     };
+    let assumed = with_usual_workgroup(evidence, target);
+    let occupancy = assumed.as_ref().unwrap_or(known);
     let gain = |resource| {
         occupancy
             .next
             .iter()
-            .find(|step| step.resource == resource && step.waves_per_simd > occupancy.waves_per_simd)
+            .find(|step| {
+                step.resource == resource && step.waves_per_simd >= occupancy.waves_per_simd * LEAST_GAIN
+            })
             .zip(occupancy.limits.iter().find(|limit| limit.resource == resource))
     };
     let Some((step, limit)) = gain(Limiter::Vgpr).or_else(|| gain(Limiter::Agpr)) else {
@@ -95,10 +102,39 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
             .with_evidence("most registers live at once", live.vectors())
             .with_places([evidence.place(at)]);
     }
-    for assumption in &evidence.assumptions {
-        finding = finding.with_evidence("assumed", assumption);
+    if assumed.is_some() {
+        finding = finding.with_evidence(
+            "assumed",
+            format!("workgroups of {USUAL_WORKGROUP} work-items, no size is stated"),
+        );
+    } else {
+        for assumption in &evidence.assumptions {
+            finding = finding.with_evidence("assumed", assumption);
+        }
     }
     Outcome::Findings(vec![finding])
+}
+
+/// Waves per SIMD that make it worth trying, as a multiple of those now.
+const LEAST_GAIN: f64 = 1.25;
+
+/// Workgroup assumed where none is stated.
+const USUAL_WORKGROUP: u32 = 256;
+
+/// Occupancy for the usual workgroup, if the kernel leaves the size at the default.
+fn with_usual_workgroup(evidence: &KernelEvidence<'_>, target: &arch::Target) -> Option<arch::Occupancy> {
+    if !super::res005::leaves_size_at_default(evidence) {
+        return None;
+    }
+    let resources = &evidence.resources;
+    let asked = arch::Resources {
+        vgprs: resources.vgprs?,
+        agprs: resources.agprs.unwrap_or(0),
+        sgprs: resources.sgprs.unwrap_or(0),
+        lds_bytes: resources.launch_lds_bytes.max(resources.lds_bytes).unwrap_or(0),
+        waves_per_workgroup: USUAL_WORKGROUP / target.lanes_per_wave.value,
+    };
+    Some(arch::occupancy(target, &asked))
 }
 
 /// Few enough to be worth trying.

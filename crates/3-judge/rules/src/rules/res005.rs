@@ -48,6 +48,13 @@ Seed document 004: to use more than the default maximum of 128 registers, state 
 /// What HIP allows when no size is stated.
 const DEFAULT_WORKGROUP: u32 = 1024;
 
+/// The kernel allows what HIP allows by default, and nothing says that it is meant.
+pub(crate) fn leaves_size_at_default(evidence: &KernelEvidence<'_>) -> bool {
+    evidence.resources.max_workgroup == Some(DEFAULT_WORKGROUP)
+        && evidence.resources.required_workgroup.is_none()
+        && evidence.kernel.metadata.launch_waves.is_none()
+}
+
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let resources = &evidence.resources;
     let (Some(target), Some(vgprs), Some(max_workgroup)) =
@@ -55,8 +62,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     else {
         return Outcome::needs("the registers, the largest workgroup and a known target");
     };
-    let stated = resources.required_workgroup.is_some() || evidence.kernel.metadata.launch_waves.is_some();
-    if max_workgroup != DEFAULT_WORKGROUP || stated {
+    if !leaves_size_at_default(evidence) {
         return Outcome::Silent;
     }
     let registers = &target.registers;

@@ -53,11 +53,12 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let severity =
         if sites.in_loops() > 0 || resources.dynamic_stack { Severity::Warning } else { Severity::Info };
     let mut message = counted(sites.count() as u64, "call");
-    let mut names: Vec<&str> = evidence.calls.iter().filter_map(|call| call.callee.as_deref()).collect();
+    let callees = evidence.calls.iter().filter_map(|call| call.callee.as_deref());
+    let mut names: Vec<String> = callees.map(|name| shorten(&codeobj::demangle(name)).to_owned()).collect();
     names.sort_unstable();
     names.dedup();
     if !names.is_empty() {
-        let shown: Vec<&str> = names.iter().take(3).map(|name| shorten(name)).collect();
+        let shown = &names[..names.len().min(3)];
         let more = names.len() - shown.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         message += &format!(" to {}{more}", shown.join(", "));
@@ -104,14 +105,11 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     Outcome::Findings(vec![finding])
 }
 
-/// The name without its parameters and, when still long, only its first part.
+/// A demangled name without return type, template arguments and parameters.
 fn shorten(name: &str) -> &str {
-    const LONG: usize = 60;
-    let end = name.char_indices().nth(LONG).map_or(name.len(), |(at, _)| at);
-    match name.find('(') {
-        Some(at) if at > 0 && at < end => &name[..at],
-        _ => &name[..end],
-    }
+    let end = name.find(['<', '(']).filter(|at| *at > 0).unwrap_or(name.len());
+    let name = &name[..end];
+    name.rsplit(' ').next().unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -119,13 +117,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lose_their_parameters() {
-        let long = "é".repeat(100);
+    fn names_lose_all_but_the_function() {
         for (name, short) in [
             ("f", "f"),
             ("slow_path(float, float const*)", "slow_path"),
+            ("void a::b<int, c<3> >::d<long>(int)", "a::b"),
             ("(unknown)", "(unknown)"),
-            (long.as_str(), &long[..120]),
             ("", ""),
         ] {
             assert_eq!(shorten(name), short);

@@ -23,7 +23,7 @@ Fires on kernels without matrix instructions in two cases.
 * bf16 rounding in software: values are rounded to bf16 (bit extract, add with `0x7fff`) more often than 16-bit values
   are stored to memory, so intermediate results are rounded too. Warning in a loop, else Info.
 * double by accident: in one loop (or in code without loops) float values are widened to double, computed on, and narrowed
-  to float again. Warning in a loop, else Info.
+  to float again. Warning in a loop, else Info. Code that narrows first or widens last does not fire: its data are double.
 
 ## Why it is slow
 Vector units without bf16 arithmetic compute in float and round the result with about five integer instructions, each as
@@ -128,10 +128,14 @@ fn double_detour(evidence: &KernelEvidence<'_>) -> Option<Finding> {
     }
     let narrow = Sites::find(evidence, |inst| inst.op.info().name == "v_cvt_f32_f64");
     let arithmetic = Sites::find(evidence, |inst| is_double_arithmetic(inst.op.info().name));
-    // The same loop, or the straight code around all loops.
+    // The same loop, or the straight code around all loops. Where a narrowing comes first or a widening last,
+    // double is the data's type and float the detour.
+    let first = |sites: &Sites, scope| sites.all.iter().find(|(_, other)| *other == scope).map(|(at, _)| *at);
+    let last = |sites: &Sites, scope| sites.all.iter().rfind(|(_, other)| *other == scope).map(|(at, _)| *at);
     let scope = widen.all.iter().map(|(_, scope)| *scope).find(|scope| {
-        narrow.all.iter().any(|(_, other)| other == scope)
-            && arithmetic.all.iter().any(|(_, other)| other == scope)
+        let from_float = first(&widen, *scope) < first(&narrow, *scope);
+        let to_float = last(&widen, *scope) < last(&narrow, *scope);
+        from_float && to_float && first(&arithmetic, *scope).is_some()
     })?;
     let within = |sites: &Sites| sites.all.iter().filter(|(_, other)| *other == scope).count();
     let (widened, narrowed, computed) = (within(&widen), within(&narrow), within(&arithmetic));

@@ -21,6 +21,7 @@ Fires on the size of the workgroup.
 
 * It is not a multiple of the wave: lanes of the last wave never work. Warning where the size is required or a companion
   file states it, Info where only the largest allowed size is known.
+  A kernel for a single work-item has no work to divide and does not fire.
 * As many workgroups as a compute unit holds do not fill its SIMDs evenly: some stand idle (Warning when fewer waves than
   SIMDs are resident) or have a wave less than others (Info).
 
@@ -70,7 +71,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
 fn partial_wave(size: u32, lanes: u32, stated: bool) -> Option<Finding> {
     let waves = size.div_ceil(lanes);
     let idle = waves * lanes - size;
-    if idle == 0 {
+    if idle == 0 || size == 1 {
         return None;
     }
     let share = 100.0 * f64::from(idle) / f64::from(waves * lanes);
@@ -134,7 +135,7 @@ mod tests {
     #[test]
     fn partial_waves_count_idle_lanes() {
         for (size, idle) in
-            [(1, Some(63)), (63, Some(1)), (64, None), (100, Some(28)), (256, None), (1000, Some(24))]
+            [(1, None), (63, Some(1)), (64, None), (100, Some(28)), (256, None), (1000, Some(24))]
         {
             let found = partial_wave(size, 64, true);
             assert_eq!(found.is_some(), idle.is_some(), "{size}");

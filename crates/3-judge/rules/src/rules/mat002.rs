@@ -21,12 +21,13 @@ const PAGE: &str = r"## What it does
 Fires on a kernel without matrix instructions when an innermost loop has the shape of a matrix product:
 
 * at least 16 products per iteration are added to at least 8 registers of sums that are carried from iteration to iteration;
-* both factors are vector registers that the loop fills anew, and each value is used in three products or more on average.
+* both factors are vector registers that the loop fills anew, and in three quarters of the products each of the two is used
+  in at least three products.
 
 Warning where the matrix unit has a higher peak than the vector unit for the type, with the ratio. Info where it has not.
 
-Polynomials, filters with constant coefficients and matrix-vector products do not fire: their factors are not reused, or not
-loaded in the loop.
+Polynomials, filters with constant coefficients and matrix-vector products (complex ones too) do not fire: a factor is not
+reused, or not filled in the loop.
 
 ## Why it is slow
 The matrix unit does the same products with a multiple of the vector unit's rate (for f16 and bf16 many times, for f64
@@ -79,7 +80,7 @@ const MULTIPLY_ADDS: &[MultiplyAdd] = &[
 const FEWEST: u32 = 16;
 /// Registers of running sums at least.
 const FEWEST_SUMS: u32 = 8;
-/// Products per factor register at least, on average.
+/// Products in which each of the two factors is used at least.
 const REUSE: usize = 3;
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
@@ -250,7 +251,8 @@ fn product(evidence: &KernelEvidence<'_>, id: u32) -> Option<Product> {
         at: 0,
         instructions: 0,
     };
-    let mut factors: Vec<u32> = Vec::new();
+    // The values multiplied, as pairs.
+    let mut pairs: Vec<[u32; 2]> = Vec::new();
     for (at, inst) in insts() {
         found.instructions += 1;
         let sum = multiply_add(inst).and_then(|row| Some((row, parts(inst, row)?)));
@@ -269,8 +271,7 @@ fn product(evidence: &KernelEvidence<'_>, id: u32) -> Option<Product> {
                     found.sums += vector_indices(parts.addend)
                         .filter(|index| registers.now[*index].0 == Holds::Carried)
                         .count() as u32;
-                    let values = parts.factors.iter().flat_map(|f| vector_indices(*f));
-                    factors.extend(values.map(|index| registers.now[index].1));
+                    pairs.push(parts.factors.map(|f| registers.now[usize::from(f.first) & 255].1));
                 }
                 registers.write(parts.result, Holds::Sum);
             }
@@ -287,12 +288,15 @@ fn product(evidence: &KernelEvidence<'_>, id: u32) -> Option<Product> {
             (None, _) => inst.visit_writes(|range| registers.write(range, Holds::Fresh)),
         }
     }
-    let uses = factors.len();
-    factors.sort_unstable();
-    factors.dedup();
-    found.values = factors.len() as u32;
-    let reused = found.values > 0 && uses >= REUSE * factors.len();
-    (found.products >= FEWEST && found.sums >= FEWEST_SUMS && reused).then_some(found)
+    let mut values: Vec<u32> = pairs.iter().flatten().copied().collect();
+    values.sort_unstable();
+    let uses = |value| {
+        let first = values.partition_point(|other| *other < value);
+        values[first..].iter().take_while(|other| **other == value).count()
+    };
+    let reused = pairs.iter().filter(|pair| pair.iter().all(|value| uses(*value) >= REUSE)).count();
+    found.values = values.chunk_by(|a, b| a == b).count() as u32;
+    (found.products >= FEWEST && found.sums >= FEWEST_SUMS && reused * 4 >= pairs.len() * 3).then_some(found)
 }
 
 impl Product {

@@ -23,7 +23,8 @@ because it keeps private data (an array indexed by a value that is not known at 
 taken) in memory. It also fires when scalar registers were spilled to lanes of vector registers inside a loop.
 
 Severe: vector spills with scratch accesses in a loop that contains no other loop. Warning: other scratch accesses in
-loops, vector spills outside loops, scalar spills in loops. Info: private data touched outside loops only.
+loops, vector spills outside loops, scalar spills that make a twentieth of a loop or more. Info: private data touched
+outside loops only, scalar spills that make less of a loop.
 
 Scratch that is reserved but never touched by the kernel's own code does not fire: it is the callees' (RES006) or unused.
 
@@ -120,9 +121,10 @@ fn scalar_spills(evidence: &KernelEvidence<'_>, spills: u32) -> Option<Finding> 
             && inst.operands().get(2).is_some_and(|lane| matches!(lane, Operand::Int(_)))
     });
     let hot = sites.hottest?;
+    let severity = if hot.sites * 20 >= hot.instructions { Severity::Warning } else { Severity::Info };
     Some(
         RULE.finding(
-            Severity::Warning,
+            severity,
             format!(
                 "{} spilled to vector lanes: {} lane moves in loop {}",
                 counted(spills, "SGPR"),

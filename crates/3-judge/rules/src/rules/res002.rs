@@ -16,8 +16,8 @@ const PAGE: &str = r"## What it does
 Fires when registers or LDS keep a compute unit from holding more than a quarter of its wave slots (2 of 8 waves per
 SIMD), and says which resource does.
 
-Warning: fewer waves than SIMDs fit, so SIMDs stand idle; or at most two waves fit and some innermost loop is short, waits
-for global loads and has no matrix instructions, so that nothing covers the latency.
+Warning: fewer waves than SIMDs fit, so SIMDs stand idle; or at most two waves fit, the kernel has no matrix instructions,
+and some innermost loop is short, has one to four global loads and waits, so that little covers the latency.
 Info: at most two waves fit and no such loop is seen.
 Silent: kernels with matrix instructions that fill every SIMD. One or two waves per SIMD are usual for large tiles, whose
 independent instructions cover the latency.
@@ -32,7 +32,7 @@ Waves per SIMD by the rule `min(floor(register waves * SIMDs / n), workgroups by
 a workgroup, with the allocation granules, wave slots and barrier slots of the target. The workgroup is the required
 one, the companion file's, or else the largest allowed, and the finding says which was assumed. LDS given at launch is
 not in the code object; the number of waves is then an upper bound. The short loop: at most 128 instructions, with
-global, flat or buffer loads and a wait.
+one to four global, flat or buffer loads and a wait; more loads in one iteration cover each other.
 
 ## What to do
 Shed the limiting resource: RES003 tells when registers are close to a boundary, `rockhound occupancy` prints the table of
@@ -47,6 +47,8 @@ run at one or two waves per SIMD), 004 (registers decide how many waves a SIMD h
 
 /// Instructions of an iteration below which two waves cannot cover a load.
 const SHORT_LOOP: usize = 128;
+/// Loads of an iteration above which they cover each other.
+const FEW_LOADS: usize = 4;
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let (Some(target), Some(occupancy)) = (evidence.target, &evidence.occupancy) else {
@@ -80,8 +82,9 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         message += &format!(": {idle_simds} of {} SIMDs idle", target.simds_per_cu.value);
     } else if let Some(found) = &waiting {
         message += &format!(
-            ": loop {} of {} instructions waits for loads with nothing to cover them",
+            ": loop {} waits for {} with {} instructions per iteration to cover them",
             found.id + 1,
+            crate::sites::counted(found.loads as u64, "load"),
             found.instructions
         );
     }
@@ -119,27 +122,26 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
 struct WaitingLoop {
     id: u32,
     instructions: usize,
+    loads: usize,
     /// Its first load.
     load: Option<u32>,
 }
 
 fn waiting_loop(evidence: &KernelEvidence<'_>) -> Option<WaitingLoop> {
     evidence.cfg.innermost_loops().find_map(|id| {
-        let (mut instructions, mut load, mut waits) = (0, None, false);
+        let (mut instructions, mut loads, mut load, mut waits) = (0, 0, None, false);
         for at in evidence.cfg.loop_insts(id) {
             let info = evidence.insts.get(at as usize)?.op.info();
             instructions += 1;
             waits |= info.class == Class::Wait;
             let global = info.mem.is_some_and(|mem| mem.space != Space::Scratch);
-            if info.class == Class::VmemLoad && global && load.is_none() {
-                load = Some(at);
+            if info.class == Class::VmemLoad && global {
+                loads += 1;
+                load = load.or(Some(at));
             }
         }
-        (instructions <= SHORT_LOOP && waits && load.is_some()).then_some(WaitingLoop {
-            id,
-            instructions,
-            load,
-        })
+        let short = instructions <= SHORT_LOOP && waits && (1..=FEW_LOADS).contains(&loads);
+        short.then_some(WaitingLoop { id, instructions, loads, load })
     })
 }
 

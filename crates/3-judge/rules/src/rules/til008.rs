@@ -20,10 +20,10 @@ pub(crate) const RULE: Rule = Rule {
 const PAGE: &str = r"## What it does
 Fires on kernels without matrix instructions in two cases.
 
-* bf16 rounding in software: values are rounded to bf16 (bit extract, add with `0x7fff`) more often than 16-bit values
-  are stored to memory, so intermediate results are rounded too. Warning in a loop, else Info.
+* bf16 rounding in software: values are rounded to bf16 (bit extract, add with `0x7fff`) at least three times more
+  than 16-bit values are stored to memory, so intermediate results are rounded too. Warning in a loop, else Info.
 * double by accident: in one loop (or in code without loops) float values are widened to double, computed on, and narrowed
-  to float again. Warning in a loop, else Info. Code that narrows first or widens last does not fire: its data are double.
+  to float again. Warning in a loop; Info for code that runs once, from eight such instructions on. Code that narrows first or widens last does not fire: its data are double.
 
 ## Why it is slow
 Vector units without bf16 arithmetic compute in float and round the result with about five integer instructions, each as
@@ -76,11 +76,11 @@ fn rounding(evidence: &KernelEvidence<'_>) -> Option<Finding> {
             _ => false,
         }
     });
-    if roundings.count() < 2 {
+    if roundings.count() < FEWEST {
         return None;
     }
     let stored: usize = evidence.insts.iter().map(halves_stored).sum();
-    if roundings.count() <= stored {
+    if roundings.count() < stored + FEWEST {
         return None;
     }
     let severity = if roundings.in_loops() > 0 { Severity::Warning } else { Severity::Info };
@@ -105,6 +105,9 @@ fn rounding(evidence: &KernelEvidence<'_>) -> Option<Finding> {
     });
     Some(finding)
 }
+
+/// Intermediate roundings worth telling.
+const FEWEST: usize = 3;
 
 /// Bit extracts remembered; the addition follows closely.
 const PENDING: usize = 64;
@@ -139,6 +142,9 @@ fn double_detour(evidence: &KernelEvidence<'_>) -> Option<Finding> {
     })?;
     let within = |sites: &Sites| sites.all.iter().filter(|(_, other)| *other == scope).count();
     let (widened, narrowed, computed) = (within(&widen), within(&narrow), within(&arithmetic));
+    if scope.is_none() && widened + narrowed + computed < FEWEST_OUTSIDE_LOOPS {
+        return None;
+    }
     let (severity, where_) = match scope {
         Some(id) => (Severity::Warning, format!(" in loop {}", id + 1)),
         None => (Severity::Info, String::new()),
@@ -161,6 +167,9 @@ fn double_detour(evidence: &KernelEvidence<'_>) -> Option<Finding> {
         .with_places(places.map(|(at, _)| evidence.place(*at as usize))),
     )
 }
+
+/// Instructions worth telling of in code that runs once.
+const FEWEST_OUTSIDE_LOOPS: usize = 8;
 
 fn is_double_arithmetic(name: &str) -> bool {
     name.ends_with("_f64")

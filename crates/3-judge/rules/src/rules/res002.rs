@@ -6,7 +6,7 @@
 use crate::{Outcome, Rule};
 use analysis::KernelEvidence;
 use arch::Limiter;
-use isa::{Class, Space};
+use isa::{Bits, Class, Space};
 use view::Severity;
 
 pub(crate) const RULE: Rule =
@@ -32,7 +32,8 @@ Waves per SIMD by the rule `min(floor(register waves * SIMDs / n), workgroups by
 a workgroup, with the allocation granules, wave slots and barrier slots of the target. The workgroup is the required
 one, the companion file's, or else the largest allowed, and the finding says which was assumed. LDS given at launch is
 not in the code object; the number of waves is then an upper bound. The short loop: at most 128 instructions, with
-one to four global, flat or buffer loads and a wait; more loads in one iteration cover each other.
+one to four global, flat or buffer loads and a wait; more loads in one iteration cover each other, and loops that
+poll memory past the caches do not count.
 
 ## What to do
 Shed the limiting resource: RES003 tells when registers are close to a boundary, `rockhound occupancy` prints the table of
@@ -102,6 +103,8 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         None => "give each wave more independent loads in flight: unroll and load ahead".to_owned(),
     };
     let severity = if idle_simds > 0 || waiting.is_some() { Severity::Warning } else { Severity::Info };
+    let load = waiting.and_then(|found| found.load).map(|at| at as usize);
+    let place = load.or((!evidence.insts.is_empty()).then_some(0)).map(|at| evidence.place(at));
     let mut finding = RULE
         .finding(severity, message, advice)
         .with_cost(format!(
@@ -131,11 +134,16 @@ fn waiting_loop(evidence: &KernelEvidence<'_>) -> Option<WaitingLoop> {
     evidence.cfg.innermost_loops().find_map(|id| {
         let (mut instructions, mut loads, mut load, mut waits) = (0, 0, None, false);
         for at in evidence.cfg.loop_insts(id) {
-            let info = evidence.insts.get(at as usize)?.op.info();
+            let inst = evidence.insts.get(at as usize)?;
+            let info = inst.op.info();
             instructions += 1;
             waits |= info.class == Class::Wait;
             let global = info.mem.is_some_and(|mem| mem.space != Space::Scratch);
             if info.class == Class::VmemLoad && global {
+                // A load past the caches: the loop polls for another wave, and more waves would only poll too.
+                if inst.mods.bits.intersects(Bits::SC0 | Bits::SC1) {
+                    return None;
+                }
                 loads += 1;
                 load = load.or(Some(at));
             }

@@ -103,7 +103,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         None => "give each wave more independent loads in flight: unroll and load ahead".to_owned(),
     };
     let severity = if idle_simds > 0 || waiting.is_some() { Severity::Warning } else { Severity::Info };
-    let load = waiting.and_then(|found| found.load).map(|at| at as usize);
+    let load = waiting.as_ref().and_then(|found| found.load).map(|at| at as usize);
     let place = load.or((!evidence.insts.is_empty()).then_some(0)).map(|at| evidence.place(at));
     let mut finding = RULE
         .finding(severity, message, advice)

@@ -128,3 +128,31 @@ fn findings_are_complete() {
         }
     }
 }
+
+#[test]
+fn assembly_text_gives_the_findings_of_its_machine_code() {
+    let summary = |findings: &[view::Finding]| -> Vec<String> {
+        let lines =
+            findings.iter().map(|f| format!("{} {:?} {} | {:?}", f.rule, f.severity, f.message, f.cost));
+        lines.collect()
+    };
+    let mut compared = 0;
+    for machine_code in judge_all() {
+        let path = folder().join(&machine_code.name).with_extension("s");
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let objects = codeobj::read_text(&text).expect("the compiler's text is valid");
+        let file = analysis::TextFile::new(&text);
+        let mut findings = Vec::new();
+        for (object, kernel) in
+            objects.iter().flat_map(|object| object.kernels.iter().map(move |k| (object, k)))
+        {
+            let evidence =
+                analysis::KernelEvidence::gather(object, kernel, analysis::Source::Text { file: &file });
+            assert!(evidence.warnings.is_empty(), "{}: {:?}", path.display(), evidence.warnings);
+            findings.extend(rules::check(&evidence).0);
+        }
+        assert_eq!(summary(&findings), summary(&machine_code.findings), "{}", machine_code.name);
+        compared += 1;
+    }
+    assert!(compared >= 4, "only {compared} fixtures have assembly text");
+}

@@ -117,7 +117,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     for assumption in &evidence.assumptions {
         finding = finding.with_evidence("assumed", assumption);
     }
-    finding = finding.with_places(waiting.and_then(|found| found.load).map(|at| evidence.place(at as usize)));
+    finding = finding.with_places(place);
     Outcome::Findings(vec![finding])
 }
 

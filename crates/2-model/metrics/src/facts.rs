@@ -45,12 +45,19 @@ pub(crate) const MACHINE: &[(&str, &str, &str)] = &[
     ("machine.lds_banks", "lds_banks_per_cu", "1"),
     ("machine.clock", "max_sclk", "MHz"),
     ("machine.memory_clock", "max_mclk", "MHz"),
+    ("machine.hbm_bandwidth", "hbm_bw", "GB/s"),
 ];
 
 /// A value, or what is missing.
 pub(crate) fn machine(name: &str, machine: &Machine) -> Option<Result<f64, String>> {
     let (_, key, _) = MACHINE.iter().find(|(n, _, _)| *n == name)?;
-    Some(machine.number(key).ok_or_else(|| format!("the recording does not say `{key}`")))
+    let said = |key: &str| machine.number(key).ok_or_else(|| format!("the recording does not say `{key}`"));
+    if name == "machine.hbm_bandwidth" && machine.number(key).is_none() {
+        // Newer recordings give the clock and the channels instead; a channel moves 32 bytes per cycle.
+        let product = |clock: f64| Ok(clock / 1000.0 * 32.0 * said("num_hbm_channels")?);
+        return Some(said("max_mclk").and_then(product));
+    }
+    Some(said(key))
 }
 
 /// Unit of a machine or target fact.

@@ -37,6 +37,14 @@ fn shared() -> Option<PathBuf> {
 
 /// Cells that differ on purpose: table, row, column (empty: all), condition on the folder, reason.
 const DIFFERENT: &[(&str, &str, &str, &str, &str)] = &[
+    ("18.9", "", "", "", "the reference leaves the columns empty although the recording holds the counters"),
+    (
+        "18.10",
+        "",
+        "",
+        "",
+        "the reference leaves three columns empty although the recording holds the counters",
+    ),
     (
         "2.1",
         "L2 Cache BW",
@@ -68,6 +76,16 @@ const DIFFERENT: &[(&str, &str, &str, &str, &str)] = &[
         "the reference adds the misses of channel 28 twice and those of 29 never; on MI300X it reads channels 0 to 15 of 128",
     ),
 ];
+
+/// The aggregate hit rate of a dispatch as the reference adds it up: see the reason in [`DIFFERENT`].
+fn reference_hit_rate(w: &Workload, row: usize) -> f64 {
+    let one = |name: &str, i: u32| w.counters.instance(name, i).and_then(|c| c.values.get(row)).unwrap();
+    let channels: Vec<u32> =
+        if w.machine.target() == Some("gfx90a") { (0..32).collect() } else { (0..16).collect() };
+    let hits: f64 = channels.iter().map(|c| one("TCC_HIT", *c)).sum();
+    let misses: f64 = channels.iter().map(|c| one("TCC_MISS", if *c == 29 { 28 } else { *c })).sum();
+    100.0 * hits / (hits + misses)
+}
 
 struct Reference {
     headings: Vec<String>,
@@ -102,7 +120,8 @@ impl Count {
                 self.both_empty += 1;
                 return;
             }
-            (Some(t), None) if t.is_infinite() => {
+            // Rates over the durations that a spreadsheet rounded to nothing.
+            (Some(t), None) if t.is_infinite() && folder == "vcopy_MI300X_A1" => {
                 self.infinite += 1;
                 return;
             }
@@ -113,10 +132,12 @@ impl Count {
             return;
         }
         let known = DIFFERENT.iter().find(|(t, r, c, f, _)| {
-            *t == id && *r == row && (c.is_empty() || *c == column) && in_folder(f, folder)
+            // A listing without row is about what the reference leaves empty.
+            let row_fits = if r.is_empty() { theirs.is_empty() } else { *r == row };
+            *t == id && row_fits && (c.is_empty() || *c == column) && in_folder(f, folder)
         });
         match known {
-            Some((t, r, _, _, _)) => *self.listed.entry(format!("{t} {r}")).or_default() += 1,
+            Some((t, r, ..)) => *self.listed.entry(format!("{t} {r}")).or_default() += 1,
             None => {
                 self.wrong.push(format!("{folder} {id} {row} / {column}: theirs `{theirs}`, ours {ours:?}"))
             }
@@ -234,6 +255,16 @@ fn every_cell_of_the_reference() {
         let e = Evaluation::new(&compiled, &w, rows.clone(), settings);
         let dir = shared.join("oracle").join(folder);
         compare_overview(folder, &dir, &w, &rows, &mut count);
+        // The one table whose every number differs: the reference's way of adding gives the reference's numbers.
+        let theirs = reference(&dir.join("18.1_Aggregate_Stats_(All_channels).csv"));
+        let wrong: Vec<f64> = rows.iter().map(|r| reference_hit_rate(&w, *r as usize)).collect();
+        let mean = wrong.iter().sum::<f64>() / wrong.len() as f64;
+        let least = wrong.iter().copied().fold(f64::INFINITY, f64::min);
+        for (heading, want) in [("Avg", mean), ("Min", least)] {
+            let i = theirs.headings.iter().position(|h| h == heading).unwrap();
+            let got: f64 = theirs.rows[0][i].parse().unwrap();
+            assert!((got - want).abs() < 1e-9 * want, "{folder} 18.1 {heading}: {got}, explained {want}");
+        }
         let mut seen = 3;
         for t in definitions.tables() {
             let id = format!("{}.{}", t.id.0, t.id.1);
@@ -263,5 +294,5 @@ fn every_cell_of_the_reference() {
         count.equal, count.both_empty, count.infinite, count.listed
     );
     assert!(count.wrong.is_empty(), "{} differ:\n{}", count.wrong.len(), count.wrong.join("\n"));
-    assert!(count.equal > 6000, "{}", count.equal);
+    assert!(count.equal > 27_000, "{}", count.equal);
 }

@@ -52,17 +52,31 @@ pub const METRICS: &[Metric] = &[
     row("occupancy", "waves per SIMD", "", Better::More, |c| c.occupancy.as_ref().map(|o| o.waves_per_simd)),
     row("vgprs", "VGPRs", "", Better::Less, |c| c.resources.vgprs.map(f64::from)),
     row("agprs", "AGPRs", "", Better::Less, |c| c.resources.agprs.map(f64::from)),
-    row("vgprs_allocated", "VGPRs allocated", "", Better::Less, |c| c.resources.vgprs_allocated.map(f64::from)),
+    row("vgprs_allocated", "VGPRs allocated", "", Better::Less, |c| {
+        c.resources.vgprs_allocated.map(f64::from)
+    }),
     row("sgprs", "SGPRs", "", Better::Less, |c| c.resources.sgprs.map(f64::from)),
     row("vgpr_spills", "VGPR spills", "", Better::Less, |c| c.resources.vgpr_spills.map(f64::from)),
     row("sgpr_spills", "SGPR spills", "", Better::Less, |c| c.resources.sgpr_spills.map(f64::from)),
-    row("scratch_bytes", "scratch per lane", "bytes", Better::Less, |c| c.resources.scratch_bytes.map(f64::from)),
+    row("scratch_bytes", "scratch per lane", "bytes", Better::Less, |c| {
+        c.resources.scratch_bytes.map(f64::from)
+    }),
     row("lds_bytes", "LDS", "bytes", Better::Less, |c| c.resources.lds_bytes.map(f64::from)),
-    row("launch_lds_bytes", "LDS at launch", "bytes", Better::Less, |c| c.resources.launch_lds_bytes.map(f64::from)),
-    row("max_workgroup", "largest workgroup", "", Better::Neither, |c| c.resources.max_workgroup.map(f64::from)),
-    row("kernarg_bytes", "kernel arguments", "bytes", Better::Neither, |c| c.resources.kernarg_bytes.map(f64::from)),
-    row("live_vgprs", "live VGPRs at the peak", "", Better::Less, |c| c.pressure.as_ref().map(|p| f64::from(p.live_vgprs))),
-    row("live_agprs", "live AGPRs at the peak", "", Better::Less, |c| c.pressure.as_ref().map(|p| f64::from(p.live_agprs))),
+    row("launch_lds_bytes", "LDS at launch", "bytes", Better::Less, |c| {
+        c.resources.launch_lds_bytes.map(f64::from)
+    }),
+    row("max_workgroup", "largest workgroup", "", Better::Neither, |c| {
+        c.resources.max_workgroup.map(f64::from)
+    }),
+    row("kernarg_bytes", "kernel arguments", "bytes", Better::Neither, |c| {
+        c.resources.kernarg_bytes.map(f64::from)
+    }),
+    row("live_vgprs", "live VGPRs at the peak", "", Better::Less, |c| {
+        c.pressure.as_ref().map(|p| f64::from(p.live_vgprs))
+    }),
+    row("live_agprs", "live AGPRs at the peak", "", Better::Less, |c| {
+        c.pressure.as_ref().map(|p| f64::from(p.live_agprs))
+    }),
     row("instructions", "instructions", "", Better::Less, |c| Some(f64::from(c.instructions))),
     row("code_bytes", "code", "bytes", Better::Less, |c| Some(c.code_bytes as f64)),
     row("loops", "loops", "", Better::Neither, |c| Some(c.loops.len() as f64)),
@@ -71,14 +85,37 @@ pub const METRICS: &[Metric] = &[
     row("findings.info", "notes", "", Better::Less, |c| findings(c, Severity::Info)),
 ];
 
-/// All values of a card by key, in the order they are shown.
-fn values(card: &KernelCard) -> Vec<(String, String, &'static str, Better, Option<f64>)> {
-    let mut values: Vec<_> = METRICS
+/// One value of one card.
+struct Value {
+    key: String,
+    label: String,
+    unit: &'static str,
+    better: Better,
+    number: Option<f64>,
+}
+
+impl Value {
+    /// A number of things; its absence on the other side means none.
+    fn count(key: String, label: String, better: Better, count: u32) -> Self {
+        Value { key, label, unit: "", better, number: Some(f64::from(count)) }
+    }
+}
+
+/// All values of a card, in the order they are shown.
+fn values(card: &KernelCard) -> Vec<Value> {
+    let mut values: Vec<Value> = METRICS
         .iter()
-        .map(|m| (m.key.to_owned(), m.label.to_owned(), m.unit, m.better, (m.value)(card)))
+        .map(|metric| Value {
+            key: metric.key.to_owned(),
+            label: metric.label.to_owned(),
+            unit: metric.unit,
+            better: metric.better,
+            number: (metric.value)(card),
+        })
         .collect();
     for (key, label, count) in card.mix.classes() {
-        values.push((format!("mix.{key}"), format!("{label} instructions"), "", Better::Neither, Some(f64::from(count))));
+        let label = format!("{label} instructions");
+        values.push(Value::count(format!("mix.{key}"), label, Better::Neither, count));
     }
     for (key, words, widths) in [
         ("loads", "loads", &card.load_widths),
@@ -86,7 +123,8 @@ fn values(card: &KernelCard) -> Vec<(String, String, &'static str, Better, Optio
         ("lds", "LDS accesses", &card.lds_widths),
     ] {
         for (bytes, times) in widths {
-            values.push((format!("{key}.{bytes}"), format!("{words} of {bytes} bytes"), "", Better::Neither, Some(f64::from(*times))));
+            let label = format!("{words} of {bytes} bytes");
+            values.push(Value::count(format!("{key}.{bytes}"), label, Better::Neither, *times));
         }
     }
     let mut rules: BTreeMap<&str, u32> = BTreeMap::new();
@@ -94,7 +132,8 @@ fn values(card: &KernelCard) -> Vec<(String, String, &'static str, Better, Optio
         *rules.entry(finding.rule).or_default() += 1;
     }
     for (rule, times) in rules {
-        values.push((format!("findings.{rule}"), format!("findings of {rule}"), "", Better::Less, Some(f64::from(times))));
+        let label = format!("findings of {rule}");
+        values.push(Value::count(format!("findings.{rule}"), label, Better::Less, times));
     }
     values
 }
@@ -106,27 +145,25 @@ fn counts(key: &str) -> bool {
 
 /// Every value that differs between two cards.
 pub fn changes(old: &KernelCard, new: &KernelCard) -> Vec<Change> {
-    let old_values = values(old);
-    let new_values = values(new);
-    let mut rows: Vec<(&(String, String, &str, Better, Option<f64>), Option<f64>, Option<f64>)> = Vec::new();
-    let absent = |key: &str| counts(key).then_some(0.0);
-    for value in &old_values {
-        let other = new_values.iter().find(|other| other.0 == value.0).map_or_else(|| absent(&value.0), |other| other.4);
-        rows.push((value, value.4, other));
-    }
-    for value in new_values.iter().filter(|value| !old_values.iter().any(|other| other.0 == value.0)) {
-        rows.push((value, absent(&value.0), value.4));
-    }
-    rows.into_iter()
-        .filter(|(_, old, new)| old != new)
-        .map(|((key, label, unit, better, _), old, new)| Change {
-            metric: key.clone(),
-            label: label.clone(),
-            unit: (*unit).to_owned(),
-            old,
-            new,
-            verdict: verdict(*better, old, new),
-            breaks: None,
+    let (old, new) = (values(old), values(new));
+    let number_in = |side: &[Value], key: &str| {
+        let found = side.iter().find(|value| value.key == key);
+        found.map_or_else(|| counts(key).then_some(0.0), |value| value.number)
+    };
+    let only_new = new.iter().filter(|value| !old.iter().any(|other| other.key == value.key));
+    old.iter()
+        .chain(only_new)
+        .filter_map(|value| {
+            let (old, new) = (number_in(&old, &value.key), number_in(&new, &value.key));
+            (old != new).then(|| Change {
+                metric: value.key.clone(),
+                label: value.label.clone(),
+                unit: value.unit.to_owned(),
+                old,
+                new,
+                verdict: verdict(value.better, old, new),
+                breaks: None,
+            })
         })
         .collect()
 }
@@ -147,17 +184,21 @@ fn only_in<'a>(one: &'a [Finding], other: &[Finding]) -> Vec<&'a Finding> {
     let mut free: Vec<&Finding> = other.iter().collect();
     let mut left: Vec<&Finding> = Vec::new();
     for finding in one {
-        match free.iter().position(|f| f.rule == finding.rule && f.severity == finding.severity && f.message == finding.message) {
+        match free.iter().position(|f| {
+            f.rule == finding.rule && f.severity == finding.severity && f.message == finding.message
+        }) {
             Some(at) => drop(free.swap_remove(at)),
             None => left.push(finding),
         }
     }
-    left.retain(|finding| match free.iter().position(|f| f.rule == finding.rule && f.severity == finding.severity) {
-        Some(at) => {
-            free.swap_remove(at);
-            false
+    left.retain(|finding| {
+        match free.iter().position(|f| f.rule == finding.rule && f.severity == finding.severity) {
+            Some(at) => {
+                free.swap_remove(at);
+                false
+            }
+            None => true,
         }
-        None => true,
     });
     left
 }
@@ -212,7 +253,8 @@ pub fn compare(old: &[KernelCard], new: &[KernelCard], renamed: &[(String, Strin
             }
         }
     }
-    let added = new.iter().zip(&matched).filter(|(_, matched)| !**matched).map(|(card, _)| name(card)).collect();
+    let added =
+        new.iter().zip(&matched).filter(|(_, matched)| !**matched).map(|(card, _)| name(card)).collect();
     Comparison {
         schema: DIFF_SCHEMA,
         old: String::new(),

@@ -28,6 +28,9 @@ const HELD_KERNELS: usize = 4096;
 /// Fewer bytes than this are read faster than threads start.
 const ALONE: usize = 256 << 10;
 
+/// What to do about a file without GPU code.
+const NEEDED: &str = "give a code object, a program or library with HIP kernels, or assembly text";
+
 /// Which kernels are wanted.
 pub(crate) struct Selection {
     name: Option<Regex>,
@@ -150,7 +153,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
         };
         let companion = input.companion.as_ref().and_then(|path| std::fs::read(path).ok());
         let objects_before = self.objects;
-        let passed_before = self.passed_over.len();
+        let passed_elsewhere = std::mem::take(&mut self.passed_over);
         let result = match codeobj::recognise(contents.bytes()) {
             Some(Kind::Assembly) => self.text(&name, contents.bytes(), companion.as_deref())?,
             None if !input.named => return Ok(()),
@@ -168,29 +171,24 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
         if let Err(error) = result {
             self.report(as_file_error(&name, &error));
         } else if input.named && self.objects == objects_before {
-            let passed = self.passed_over.len() > passed_before;
-            let (error, hint) = match (passed, self.selection.explicit) {
-                (false, _) => (
-                    "no GPU code in it".to_owned(),
-                    "give a code object, a program or library with HIP kernels, or assembly text".to_owned(),
-                ),
-                (true, true) => {
-                    let targets: Vec<&str> = self.passed_over.iter().map(String::as_str).collect();
-                    (
-                        "no code for the targets asked for".to_owned(),
-                        format!("it holds code for {}", targets.join(", ")),
-                    )
-                }
-                (true, false) => {
-                    let targets: Vec<&str> = self.passed_over.iter().map(String::as_str).collect();
-                    (
-                        "no code for a supported GPU".to_owned(),
-                        format!("`--arch {}` shows what its metadata says", targets.join(",")),
-                    )
-                }
+            let passed = &self.passed_over;
+            let (error, hint) = if passed.is_empty() {
+                ("no GPU code in it", NEEDED.to_owned())
+            } else if self.selection.explicit {
+                ("no code for the targets asked for", format!("it holds code for {}", some(passed)))
+            } else {
+                let first = passed.first().map_or("", String::as_str);
+                (
+                    "no code for a supported GPU",
+                    format!(
+                        "it holds code for {}; `--arch {first}` shows what its metadata says",
+                        some(passed)
+                    ),
+                )
             };
-            self.report(FileError { file: name, error, hint: Some(hint) });
+            self.report(FileError { file: name, error: error.to_owned(), hint: Some(hint) });
         }
+        self.passed_over.extend(passed_elsewhere);
         Ok(())
     }
 
@@ -335,17 +333,13 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
     fn conclude(&mut self, paths: &[PathBuf]) {
         self.progress.finish();
         if self.objects > 0 && !self.selection.explicit && !self.passed_over.is_empty() {
-            let targets: Vec<&str> = self.passed_over.iter().map(String::as_str).collect();
-            self.progress
-                .say(&format!("note: code for unsupported targets is passed over: {}", targets.join(", ")));
+            let targets = some(&self.passed_over);
+            self.progress.say(&format!("note: code for unsupported targets is passed over: {targets}"));
         }
         if self.taken == 0 && self.errors.is_empty() {
             let file = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
             let (error, hint) = if self.objects == 0 {
-                (
-                    "no GPU code found".to_owned(),
-                    "give code objects, programs or libraries with HIP kernels, or assembly text".to_owned(),
-                )
+                ("no GPU code found".to_owned(), NEEDED.to_owned())
             } else if self.seen == 0 {
                 ("the code objects hold no kernels".to_owned(), String::new())
             } else {
@@ -398,6 +392,16 @@ impl Opened<'_> {
             })
             .collect()
     }
+}
+
+/// The first few targets, and how many more there are.
+fn some(targets: &BTreeSet<String>) -> String {
+    const SHOWN: usize = 6;
+    let mut text = targets.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if targets.len() > SHOWN {
+        text.push_str(&format!(" and {} more", targets.len() - SHOWN));
+    }
+    text
 }
 
 /// Adds what Triton's JSON says. A JSON file of that name that is none of Triton's is no error.

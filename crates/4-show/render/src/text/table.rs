@@ -155,7 +155,9 @@ pub fn table(rows: &mut [KernelRow], sort: &str, top: usize, style: &Style) -> S
     }
     let shown = &rows[..top.min(rows.len())];
     let mut page = Page::new(style);
-    let columns = choose(shown, style.width);
+    // A row that is not shown may have another target, and then each must say which it has.
+    let several_targets = rows.windows(2).any(|pair| pair[0].target != pair[1].target);
+    let columns = choose(shown, several_targets, style.width);
     let widths: Vec<usize> = columns.iter().map(|column| column_width(column, shown)).collect();
     let finding_width =
         shown.iter().map(|row| width(&finding_text(row))).max().unwrap_or(0).clamp(8, 8.max(style.width / 4));
@@ -203,14 +205,14 @@ fn column_width(column: &Column, rows: &[KernelRow]) -> usize {
 }
 
 /// The columns that leave the name enough room.
-fn choose(rows: &[KernelRow], total: usize) -> Vec<&'static Column> {
+fn choose(rows: &[KernelRow], several_targets: bool, total: usize) -> Vec<&'static Column> {
     let mut columns: Vec<&Column> = COLUMNS.iter().collect();
     // A column that says the same nothing on every row tells nothing.
     columns.retain(|column| match column.key {
         "agprs" => rows.iter().any(|row| row.agprs.unwrap_or(0) > 0),
         "mfma" => rows.iter().any(|row| row.mfma > 0),
         "spills" => rows.iter().any(|row| row.spills.unwrap_or(0) > 0),
-        "target" => rows.windows(2).any(|pair| pair[0].target != pair[1].target),
+        "target" => several_targets,
         _ => true,
     });
     let name_wish = (total * 2 / 5).max(NAME_LEAST);

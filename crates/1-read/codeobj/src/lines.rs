@@ -122,7 +122,8 @@ impl<'a> LineTable<'a> {
     /// The source position of an address, innermost function first. Empty where there is none.
     pub fn frames(&self, address: u64) -> Vec<Frame> {
         let mut frames = Vec::new();
-        let Some(context) = &self.context else { return frames };
+        // Nothing is at the last address, and the library looks at the one after.
+        let Some(context) = self.context.as_ref().filter(|_| address < u64::MAX) else { return frames };
         let Ok(mut found) = context.find_frames(address).skip_all_loads() else { return frames };
         while frames.len() < MOST_FRAMES
             && let Ok(Some(frame)) = found.next()

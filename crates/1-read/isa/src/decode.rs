@@ -287,12 +287,7 @@ impl Reader<'_> {
         let accumulators = self.form.encoding == Encoding::Vop1 && self.info.name.starts_with("v_accvgpr");
         for (field, dwords) in self.fields() {
             let operand = match field {
-                Field::Src0 if accumulators => {
-                    if code < 256 {
-                        return None;
-                    }
-                    vector(true, code, dwords)
-                }
+                Field::Src0 if accumulators && code >= 256 => vector(true, code, dwords),
                 Field::Src0 => source(code, dwords, literal),
                 Field::Vdst => vector(accumulators, bits(w0, 17, 8), dwords),
                 Field::Src1 => vector(false, bits(w0, 9, 8), dwords),
@@ -784,8 +779,9 @@ impl Reader<'_> {
                 return None;
             }
         }
-        // `buffer_store_lds_dword` exists with the bit only.
-        if self.form.lds != 0 && !self.info.fields.contains(&Field::Vdata) && !flags.contains(Bits::LDS) {
+        // `buffer_store_lds_dword` exists with the bit only, and not coherent with the system.
+        let from_lds = self.form.lds != 0 && !self.info.fields.contains(&Field::Vdata);
+        if from_lds && flags & (Bits::LDS | Bits::SC1) != Bits::LDS {
             return None;
         }
         inst.mods.bits = flags;

@@ -42,8 +42,7 @@ impl Inst {
     fn skipped(&self) -> usize {
         let info = self.info();
         let optional = info.flags.contains(OpFlags::OPTIONAL_DST) && !self.mods.bits.contains(Bits::SC0);
-        let to_lds =
-            matches!(self.encoding, Encoding::Mubuf | Encoding::Mtbuf) && self.mods.bits.contains(Bits::LDS);
+        let to_lds = info.fields.first() == Some(&Field::Vdata) && self.mods.bits.contains(Bits::LDS);
         usize::from((optional || to_lds) && !info.operands.is_empty())
     }
 

@@ -67,6 +67,15 @@ pub(super) fn operand(kind: Kind, ty: Ty, dwords: u8) -> Result<Option<Operand>,
     }))
 }
 
+/// The inline real number that a 16-bit integer operand shows as its bits. Where a literal is possible, the bits
+/// are read as one.
+pub(super) fn inline_half(kind: Kind, ty: Ty) -> Option<Operand> {
+    match kind {
+        Kind::Int(value) if width(ty, 1) == Width::I16 => inline_float(|row| i64::from(row.1) == value),
+        _ => None,
+    }
+}
+
 /// The 32 bits of a number that is always a literal.
 pub(super) fn literal_bits(kind: Kind, ty: Ty) -> Result<u32, Problem> {
     Ok(match (kind, width(ty, 1)) {

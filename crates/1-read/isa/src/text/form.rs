@@ -366,7 +366,7 @@ impl<'w> Builder<'w> {
                 };
                 if matches!(operand, Operand::Literal(_)) {
                     if !self.takes_literal(field) {
-                        return Err(Problem::WrongOperand);
+                        return constant::inline_half(kind, spec.ty).ok_or(Problem::WrongOperand);
                     }
                     self.has_literal = true;
                 }
@@ -390,8 +390,8 @@ impl<'w> Builder<'w> {
         match field {
             Field::Ssrc0 | Field::Ssrc1 => true,
             Field::Soffset => true,
-            Field::Src0 => self.shape == Shape::Plain,
-            Field::Src1 | Field::Src2 => !is_short(self.form.encoding),
+            Field::Src0 => self.shape != Shape::Dpp,
+            Field::Src1 | Field::Src2 => !is_short(self.form.encoding) || self.shape == Shape::Sdwa,
             _ => false,
         }
     }
@@ -399,7 +399,7 @@ impl<'w> Builder<'w> {
     fn takes_literal(&self, field: Field) -> bool {
         match self.form.encoding {
             Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopc => true,
-            encoding => is_short(encoding) && field == Field::Src0,
+            encoding => is_short(encoding) && self.shape == Shape::Plain && field == Field::Src0,
         }
     }
 
@@ -465,7 +465,10 @@ impl<'w> Builder<'w> {
             ..Mods::default()
         };
         let refuse = |wrong: bool| if wrong { Err(Problem::WrongModifier) } else { Ok(()) };
-        refuse(written.has_dpp() != (self.shape == Shape::Dpp))?;
+        // The lane swaps spell their `op_sel` bits as DPP modifiers.
+        let swap = encoding == Encoding::Vop3 && self.op.info().name.starts_with("v_permlane");
+        let has_dpp = if swap { written.dpp.is_some() } else { written.has_dpp() || written.fi };
+        refuse(has_dpp != (self.shape == Shape::Dpp))?;
         refuse(written.has_sdwa() && self.shape != Shape::Sdwa)?;
         if self.shape == Shape::Plain && is_short(encoding) {
             let modified = !written.bits.is_empty() || written.omod != 0 || written.op_sel.is_some();
@@ -517,14 +520,14 @@ impl<'w> Builder<'w> {
             }
             Encoding::Vop3 | Encoding::Vop3Sd => {
                 let op_sel = written.op_sel.unwrap_or(0);
-                // The entry after the sources is the destination.
+                // The entry after the sources is the destination, bit 3, where no byte selection uses bit 2.
                 let low = (1 << sources.min(3)) - 1;
-                let wide = op_sel > 15 || op_sel >> (sources + 1) != 0;
-                mods.op_sel = if sources < 3 && !wide {
-                    op_sel & low | (op_sel & !low) << (3 - sources)
-                } else {
-                    op_sel
-                };
+                let direct = op_sel >> (sources + 1) != 0 || allow.op_sel() & !(low | 8) != 0;
+                mods.op_sel =
+                    if direct { op_sel } else { op_sel & low | (op_sel & !low) << (3 - sources.min(3)) };
+                if swap {
+                    mods.op_sel |= u8::from(written.fi) | u8::from(written.bound_ctrl) << 1;
+                }
                 mods.blgp |= written.bitop3;
                 let signs = mods.neg & !allow.neg() != 0 || mods.abs & !allow.abs() != 0;
                 let clamp = mods.bits.contains(Bits::CLAMP) && !allow.clamp();

@@ -33,6 +33,8 @@ pub(crate) struct Modifiers {
     pub(crate) row_mask: Option<u8>,
     pub(crate) bank_mask: Option<u8>,
     pub(crate) bound_ctrl: bool,
+    /// `fi:1` of the lane swaps.
+    pub(crate) fi: bool,
     pub(crate) dst_sel: Option<u8>,
     pub(crate) dst_unused: Option<u8>,
     pub(crate) src0_sel: Option<u8>,
@@ -172,6 +174,7 @@ impl Modifiers {
             "bank_mask" => self.bank_mask = Some(number(0, 15)? as u8),
             // Both spellings mean the bit is set.
             "bound_ctrl" => self.bound_ctrl = number(-1, 1)? >= 0,
+            "fi" => self.fi = number(0, 1)? == 1,
             "quad_perm" => {
                 let lanes = list(cursor, symbols, 0, 3)?;
                 if lanes.1 != 4 {

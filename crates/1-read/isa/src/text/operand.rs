@@ -95,7 +95,16 @@ pub(crate) fn read<'a>(cursor: &mut Cursor<'a>, symbols: Symbols<'_>) -> Result<
     if cursor.take(b'|') {
         raw.abs = true;
         cursor.next_visible();
-        raw.kind = plain(cursor, symbols)?;
+        // The closing bar would read as the operator `|` of an expression.
+        let inner = cursor.at();
+        let negative = cursor.take(b'-');
+        raw.kind = match cursor.number() {
+            Some(Number::Int(value)) => Kind::Int(if negative { value.wrapping_neg() } else { value }),
+            _ => {
+                cursor.go(inner);
+                plain(cursor, symbols)?
+            }
+        };
         if !cursor.take(b'|') {
             return Err(Problem::Expected("|"));
         }
@@ -239,6 +248,8 @@ pub(crate) fn register(cursor: &mut Cursor<'_>) -> Result<Option<RegRange>, Prob
         let first = number.decimal().ok_or(Problem::BadRegister)?;
         (first, first)
     };
+    // Disassemblers print `s[100:103]` for a resource whose last two registers are past the end.
+    let size = if file == RegFile::Sgpr && last - first.min(last) >= 3 { size + 2 } else { size };
     if first > last || last >= size || last - first >= 32 {
         return Err(Problem::BadRegister);
     }

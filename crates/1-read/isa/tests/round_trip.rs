@@ -21,8 +21,8 @@ fn text_says_less(decoded: &Inst, read: &Inst) -> bool {
     literals
         // An inline real number of a 16-bit integer operand prints as its bits, which reads as a literal.
         || decoded.operands().iter().any(|operand| matches!(operand, Operand::Float(_)))
-        // Two bits between the counters mean nothing; a lane bit that is always 1 has several masks.
-        || matches!(name, "s_waitcnt" | "ds_swizzle_b32")
+        // Some bits of the immediate mean nothing; a lane bit that is always 1 has several masks.
+        || matches!(name, "s_waitcnt" | "s_sendmsg" | "s_sendmsghalt" | "ds_swizzle_b32")
         // The long form of an instruction without operands prints no suffix.
         || decoded.encoding == Encoding::Vop3 && decoded.operand_count == 0
         // The bit stays set where the target has no GDS and prints no `gds`.

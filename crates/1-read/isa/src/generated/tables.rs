@@ -1866,13 +1866,13 @@ pub(crate) static FORMS: [Form; 1655] = [
     form(406, Encoding::Vop3, 399, 15, true, 0x0, 0x78, sdwa(0, 0), dpp(0, 0), 0), // v_sat_pk_u8_i16
     form(407, Encoding::Vop1, 81, 15, false, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // v_swap_b32
     form(408, Encoding::Vop1, 82, 14, false, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // v_accvgpr_mov_b32
-    form(409, Encoding::Vop1, 84, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(12, 0x0), 0), // v_cvt_f32_fp8
+    form(409, Encoding::Vop1, 84, 12, true, 0x0, 0x0, sdwa(12, 0x702), dpp(12, 0x0), 0), // v_cvt_f32_fp8
     form(409, Encoding::Vop3, 404, 12, true, 0x380, 0x78, sdwa(0, 0), dpp(0, 0), 0), // v_cvt_f32_fp8
-    form(410, Encoding::Vop1, 85, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(12, 0x0), 0), // v_cvt_f32_bf8
+    form(410, Encoding::Vop1, 85, 12, true, 0x0, 0x0, sdwa(12, 0x702), dpp(12, 0x0), 0), // v_cvt_f32_bf8
     form(410, Encoding::Vop3, 405, 12, true, 0x380, 0x78, sdwa(0, 0), dpp(0, 0), 0), // v_cvt_f32_bf8
-    form(411, Encoding::Vop1, 86, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(12, 0x0), 0), // v_cvt_pk_f32_fp8
+    form(411, Encoding::Vop1, 86, 12, true, 0x0, 0x0, sdwa(12, 0x702), dpp(12, 0x0), 0), // v_cvt_pk_f32_fp8
     form(411, Encoding::Vop3, 406, 12, true, 0x380, 0x78, sdwa(0, 0), dpp(0, 0), 0), // v_cvt_pk_f32_fp8
-    form(412, Encoding::Vop1, 87, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(12, 0x0), 0), // v_cvt_pk_f32_bf8
+    form(412, Encoding::Vop1, 87, 12, true, 0x0, 0x0, sdwa(12, 0x702), dpp(12, 0x0), 0), // v_cvt_pk_f32_bf8
     form(412, Encoding::Vop3, 407, 12, true, 0x380, 0x78, sdwa(0, 0), dpp(0, 0), 0), // v_cvt_pk_f32_bf8
     form(413, Encoding::Vop1, 88, 8, true, 0x0, 0x0, sdwa(8, 0x102), dpp(8, 0x0), 0), // v_prng_b32
     form(413, Encoding::Vop3, 408, 8, true, 0x0, 0x78, sdwa(0, 0), dpp(0, 0), 0), // v_prng_b32

@@ -60,7 +60,14 @@ impl Inst {
             let table = self.mods.blgp;
             if table <= 9 { decimal(i64::from(table), out) } else { hex(u32::from(table), out) }
         }
-        if self.mods.op_sel != 0 {
+        if self.info().name.starts_with("v_permlane") {
+            // The lane swaps spell their two bits as DPP modifiers.
+            for (bit, word) in [(2, " bound_ctrl:1"), (1, " fi:1")] {
+                if self.mods.op_sel & bit != 0 {
+                    out.push_str(word);
+                }
+            }
+        } else if self.mods.op_sel != 0 {
             // The text of these has a place for a third source that they do not have.
             let third = matches!(
                 self.info().name,

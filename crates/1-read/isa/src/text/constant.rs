@@ -67,11 +67,12 @@ pub(super) fn operand(kind: Kind, ty: Ty, dwords: u8) -> Result<Option<Operand>,
     }))
 }
 
-/// The inline real number that a 16-bit integer operand shows as its bits. Where a literal is possible, the bits
-/// are read as one.
-pub(super) fn inline_half(kind: Kind, ty: Ty) -> Option<Operand> {
+/// The inline real number meant where no literal is possible: a 16-bit integer operand shows its bits, and
+/// 1/(2*pi) is written with the digits of f32 for pairs of f32 too. Elsewhere both are read as literals.
+pub(super) fn inline_without_literal(kind: Kind, ty: Ty) -> Option<Operand> {
     match kind {
         Kind::Int(value) if width(ty, 1) == Width::I16 => inline_float(|row| i64::from(row.1) == value),
+        Kind::Real(value) => inline_float(|row| row.3 == (value as f32).to_bits()),
         _ => None,
     }
 }

@@ -366,7 +366,7 @@ impl<'w> Builder<'w> {
                 };
                 if matches!(operand, Operand::Literal(_)) {
                     if !self.takes_literal(field) {
-                        return constant::inline_half(kind, spec.ty).ok_or(Problem::WrongOperand);
+                        return constant::inline_without_literal(kind, spec.ty).ok_or(Problem::WrongOperand);
                     }
                     self.has_literal = true;
                 }

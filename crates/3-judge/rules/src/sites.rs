@@ -4,7 +4,7 @@
 //! loop that runs most often says what it costs.
 
 use analysis::KernelEvidence;
-use isa::Inst;
+use isa::{Inst, Operand, RegFile, Space};
 use view::Place;
 
 /// Places shown with a finding; the numbers count all of them.
@@ -60,6 +60,13 @@ impl Sites {
         Sites { all, hottest }
     }
 
+    /// Accesses to scratch memory.
+    pub(crate) fn scratch(evidence: &KernelEvidence<'_>) -> Sites {
+        let descriptor = evidence.kernel.descriptor;
+        let has_buffer = descriptor.is_some_and(|d| d.properties & PRIVATE_SEGMENT_BUFFER != 0);
+        Sites::find(evidence, |inst| is_scratch_access(inst, has_buffer))
+    }
+
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.all.len()
@@ -90,4 +97,21 @@ impl LoopShare {
 pub(crate) fn counted(count: impl Into<u64>, noun: &str) -> String {
     let count = count.into();
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// `ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER` of the kernel descriptor's properties: `s[0:3]` is scratch.
+const PRIVATE_SEGMENT_BUFFER: u16 = 1;
+
+fn is_scratch_access(inst: &Inst, has_buffer: bool) -> bool {
+    let Some(mem) = inst.op.info().mem else { return false };
+    match mem.space {
+        Space::Scratch => true,
+        Space::Buffer => {
+            has_buffer
+                && inst.operands().iter().any(|operand| {
+                    matches!(operand, Operand::Reg(r) if r.file == RegFile::Sgpr && r.first == 0 && r.count == 4)
+                })
+        }
+        _ => false,
+    }
 }

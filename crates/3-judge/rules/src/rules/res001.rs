@@ -6,7 +6,7 @@
 use crate::sites::{Sites, counted};
 use crate::{Outcome, Rule};
 use analysis::KernelEvidence;
-use isa::{Inst, Operand, RegFile, Space};
+use isa::Operand;
 use view::{Finding, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -68,9 +68,7 @@ fn scratch(evidence: &KernelEvidence<'_>, spills: u32) -> Option<Finding> {
     if bytes == 0 && spills == 0 && !evidence.resources.dynamic_stack {
         return None;
     }
-    let has_descriptor =
-        evidence.kernel.descriptor.is_some_and(|d| d.properties & PRIVATE_SEGMENT_BUFFER != 0);
-    let sites = Sites::find(evidence, |inst| is_scratch_access(inst, has_descriptor));
+    let sites = Sites::scratch(evidence);
     if sites.count() == 0 {
         return None;
     }
@@ -138,21 +136,4 @@ fn scalar_spills(evidence: &KernelEvidence<'_>, spills: u32) -> Option<Finding> 
         .with_evidence("lane moves in the code", sites.count())
         .with_places(sites.places(evidence)),
     )
-}
-
-/// `ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER` of the kernel descriptor's properties: `s[0:3]` is scratch.
-const PRIVATE_SEGMENT_BUFFER: u16 = 1;
-
-fn is_scratch_access(inst: &Inst, has_descriptor: bool) -> bool {
-    let Some(mem) = inst.op.info().mem else { return false };
-    match mem.space {
-        Space::Scratch => true,
-        Space::Buffer => {
-            has_descriptor
-                && inst.operands().iter().any(|operand| {
-                    matches!(operand, Operand::Reg(r) if r.file == RegFile::Sgpr && r.first == 0 && r.count == 4)
-                })
-        }
-        _ => false,
-    }
 }

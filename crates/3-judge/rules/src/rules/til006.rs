@@ -2,10 +2,9 @@
 //!
 //! The one idea to keep in mind: each stage holds the loads of one more iteration in registers.
 
-use crate::sites::counted;
+use crate::sites::{Sites, counted};
 use crate::{Outcome, Rule};
 use analysis::KernelEvidence;
-use isa::{Class, Space};
 use view::Severity;
 
 pub(crate) const RULE: Rule = Rule {
@@ -47,11 +46,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     if stages < 2 || (spills == 0 && resources.scratch_bytes.unwrap_or(0) == 0) {
         return Outcome::Silent;
     }
-    let sites = crate::sites::Sites::find(evidence, |inst| {
-        let info = inst.op.info();
-        matches!(info.class, Class::VmemLoad | Class::VmemStore)
-            && info.mem.is_some_and(|mem| mem.space == Space::Scratch)
-    });
+    let sites = Sites::scratch(evidence);
     if spills == 0 && sites.in_loops() == 0 {
         return Outcome::Silent;
     }

@@ -255,6 +255,8 @@ pub struct FileError {
 pub struct Listing {
     /// Kernel name.
     pub kernel: String,
+    /// The addresses are lines of assembly text.
+    pub text_lines: bool,
     /// Lines in code order.
     pub lines: Vec<ListingLine>,
 }

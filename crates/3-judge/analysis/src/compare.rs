@@ -78,7 +78,7 @@ pub const METRICS: &[Metric] = &[
         c.pressure.as_ref().map(|p| f64::from(p.live_agprs))
     }),
     row("instructions", "instructions", "", Better::Less, |c| Some(f64::from(c.instructions))),
-    row("code_bytes", "code", "bytes", Better::Less, |c| Some(c.code_bytes as f64)),
+    row("code_bytes", "code", "bytes", Better::Less, |c| (c.code_bytes > 0).then_some(c.code_bytes as f64)),
     row("loops", "loops", "", Better::Neither, |c| Some(c.loops.len() as f64)),
     row("findings.severe", "severe findings", "", Better::Less, |c| findings(c, Severity::Severe)),
     row("findings.warning", "warnings", "", Better::Less, |c| findings(c, Severity::Warning)),

@@ -167,8 +167,7 @@ impl<'a> KernelEvidence<'a> {
     pub fn text(&self, inst: usize) -> String {
         let mut text = String::new();
         if let (Some(isa), Some(inst)) = (self.isa, self.insts.get(inst)) {
-            let _ = isa;
-            text.push_str(inst.op.info().name);
+            inst.write_text(isa, &mut text);
         }
         text
     }

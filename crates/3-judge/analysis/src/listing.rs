@@ -40,7 +40,7 @@ pub fn listing(evidence: &KernelEvidence<'_>, findings: &[Finding]) -> Listing {
             }
         })
         .collect();
-    Listing { kernel: evidence.kernel.demangled.clone(), lines }
+    Listing { kernel: evidence.kernel.demangled.clone(), text_lines: evidence.text_line(0).is_some(), lines }
 }
 
 /// Rules by the place they name.

@@ -64,9 +64,9 @@ pub fn kernel(card: &KernelCard) -> String {
 fn result(card: &KernelCard, finding: &Finding, seen: &mut BTreeMap<String, u32>) -> Value {
     let mut text = format!("{} in kernel {}", finding.message.trim_end_matches('.'), card.display_name());
     if let Some(cost) = &finding.cost {
-        text.push_str(&format!(". It costs {cost}"));
+        text.push_str(&format!(". Cost: {}", cost.trim_end_matches('.')));
     }
-    text.push_str(&format!(". {}", finding.advice));
+    text.push_str(&format!(". {}", sentence(&finding.advice)));
     // The same finding keeps its identity when code moves: rule, kernel, and which of them it is.
     let key = format!("{}|{}|{}", finding.rule, card.processor(), card.name);
     let number = seen.entry(key.clone()).or_default();
@@ -100,8 +100,15 @@ fn result(card: &KernelCard, finding: &Finding, seen: &mut BTreeMap<String, u32>
     value
 }
 
+/// The text with a capital first letter.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
 fn location(card: &KernelCard, place: &Place) -> Value {
-    let source = place.source.as_ref().or(card.source.as_ref()).filter(|source| source.line > 0);
+    // Code the compiler made up (spills) has no line of its own: the kernel's first line stands for it.
+    let source = [&place.source, &card.source].into_iter().flatten().find(|source| source.line > 0);
     let mut physical = match (place.text_line, source) {
         (_, Some(SourceLine { file, line, .. })) => {
             json!({ "artifactLocation": { "uri": uri(file) }, "region": { "startLine": line } })

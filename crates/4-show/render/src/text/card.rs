@@ -235,11 +235,11 @@ fn mix_lines(page: &mut Page, kernel: &KernelCard) {
         field(page, "code", &[dim("none that could be read")]);
         return;
     }
-    let code = format!(
-        "{} in {}",
-        plural(&thousands(u64::from(kernel.instructions)), "instruction"),
-        bytes(kernel.code_bytes)
-    );
+    let mut code = plural(&thousands(u64::from(kernel.instructions)), "instruction");
+    // Assembly text has no size.
+    if kernel.code_bytes > 0 {
+        code.push_str(&format!(" in {}", bytes(kernel.code_bytes)));
+    }
     let mut spans = vec![plain(code)];
     if kernel.unknown_instructions > 0 {
         spans.push(span(
@@ -438,7 +438,7 @@ fn finding_line(page: &mut Page, finding: &Finding) {
     let rest = [plain(" ".repeat(hang))];
     page.prefixed(&first, &rest, &[plain(&finding.message)]);
     if let Some(cost) = &finding.cost {
-        page.prefixed(&rest, &rest, &[dim("costs "), span(Role::Strong, cost)]);
+        page.prefixed(&rest, &rest, &[dim("cost "), span(Role::Strong, cost)]);
     }
     let mut places: Vec<Vec<Span>> = finding.places.iter().take(3).map(|at| place(at, false)).collect();
     places.retain(|spans| !spans.is_empty());

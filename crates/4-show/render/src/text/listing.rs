@@ -16,10 +16,12 @@ pub fn listing(listing: &Listing, findings: &[Finding], style: &Style) -> String
     let mut page = Page::new(style);
     let name = short_name(&listing.kernel, 2 * style.width - 4, style);
     page.wrapped(0, 4, &[span(Role::Heading, name)]);
+    let address = |value: u64| if listing.text_lines { value.to_string() } else { format!("{value:x}") };
     let address_width =
         listing.lines.iter().map(|line| address(line.address).len()).max().unwrap_or(4).max(7);
     let has_agprs = listing.lines.iter().any(|line| line.live_agprs > 0);
-    let mut head = format!("  {:>address_width$}  live", "address");
+    let head = if listing.text_lines { "line" } else { "address" };
+    let mut head = format!("  {head:>address_width$}  live");
     if has_agprs {
         head.push_str("  acc");
     }
@@ -71,8 +73,4 @@ pub fn listing(listing: &Listing, findings: &[Finding], style: &Style) -> String
         page.raw(&spans);
     }
     page.finish()
-}
-
-fn address(value: u64) -> String {
-    format!("{value:x}")
 }

@@ -287,7 +287,7 @@ pub(crate) fn listing() -> Listing {
     lines[1].live_agprs = 64;
     lines[2].findings = vec!["SYN002"];
     lines[3].findings = vec!["RES001", "SYN002"];
-    Listing { kernel: "ns::gemm<256u>(float const*)".into(), lines }
+    Listing { kernel: "ns::gemm<256u>(float const*)".into(), text_lines: false, lines }
 }
 
 fn name(name: &str) -> KernelName {

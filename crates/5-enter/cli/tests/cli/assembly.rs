@@ -55,7 +55,7 @@ fn a_dump_on_standard_input() {
         "LDS 1 KiB",
         "#1 line 11 · 6 instructions",
         "waits vmcnt(0)\n",
-        "code      9 instructions\n",
+        "code      10 instructions\n",
     ] {
         let text = format!("\n{}", ran.stdout);
         assert!(text.contains(part), "{part}: {text}");
@@ -68,6 +68,6 @@ fn listings_name_lines() {
     std::fs::write(&path, DUMP).unwrap();
     let text = good(&["inspect", &path.display().to_string(), "--kernel", "first", "--asm"]);
     let listing = &text[text.find("     line  live").expect("lines, not addresses")..];
-    assert!(listing.contains("       11     3  │     global_load_dword v2, v0, s[0:1]"), "{listing}");
+    assert!(listing.contains("       11     2  │     global_load_dword v2, v0, s[0:1]"), "{listing}");
     assert!(listing.contains("s_cbranch_scc1 L0\n"), "{listing}");
 }

@@ -230,3 +230,87 @@ fn long_rows_join_over_runs_whatever_their_ids() {
     );
     assert_eq!(w.counters.get("SQ_WAVES").unwrap().values.iter().collect::<Vec<_>>(), [Some(1.0), Some(2.0)]);
 }
+
+/// A small generator of numbers, the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n.max(1) as u64) as usize
+    }
+}
+
+#[test]
+fn damaged_recordings_give_a_workload_or_an_error() {
+    let wide = "Dispatch_ID,GPU_ID,Kernel_Name,Grid_Size,Start_Timestamp,End_Timestamp,SQ_WAVES,TCC_HIT[0],TCC_HIT_sum\n\
+        0,0,\"a(int, \"\"b\"\")\",64,1,9,5,7,8.0\n1,0,b,64,10,12,6,1e3,\n2,0,b,64,13,19,6,-1,nan\n";
+    let long = "Dispatch_ID,GPU_ID,Kernel_Name,Grid_Size,Start_Timestamp,End_Timestamp,Counter_Name,Counter_Value\n\
+        1,0,a,64,10,20,SQ_WAVES,1\n2,0,b,64,30,40,SQ_WAVES,2\n1,0,a,64,110,120,TCC_HIT[3],20\n";
+    let side = "gpu_arch,cu_per_gpu\ngfx90a,104\n";
+    let packed = {
+        use std::io::Write as _;
+        let mut z = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        z.write_all(wide.as_bytes()).unwrap();
+        z.finish().unwrap()
+    };
+    let db = database(VIEWS).remove("results.db").unwrap();
+    let seeds: Vec<(&str, Vec<u8>)> = vec![
+        ("pmc_perf.csv", wide.into()),
+        ("pmc_perf.csv", long.into()),
+        ("pmc_perf.csv.gz", packed),
+        ("SQ_IFETCH_LEVEL.csv", wide.into()),
+        ("timestamps.csv", wide.into()),
+        ("sysinfo.csv", side.into()),
+        ("roofline.csv", "device,HBMBw\n0,1388.5\n".into()),
+        ("profiling_config.yaml", "name: x\nlist:\n- a\n- 'b'\n".into()),
+        ("1_counter_collection.csv", long.into()),
+        ("1_kernel_trace.csv", wide.into()),
+        ("results.csv", wide.into()),
+        ("out.db", db),
+    ];
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let (mut read_well, mut refused) = (0, 0);
+    for round in 0..400 {
+        for (name, seed) in &seeds {
+            let mut bytes = seed.clone();
+            for _ in 0..1 + numbers.below(4) {
+                let at = numbers.below(bytes.len());
+                match numbers.below(5) {
+                    0 => bytes.truncate(at),
+                    1 if !bytes.is_empty() => bytes[at] = numbers.below(256) as u8,
+                    2 if !bytes.is_empty() => bytes[at] = b",\"\n\r.[]-0"[numbers.below(9)],
+                    3 => drop(bytes.splice(at..at, *b"99999999999999999999")),
+                    _ => {
+                        let end = (at + numbers.below(40)).min(bytes.len());
+                        let piece = bytes[at..end].to_vec();
+                        let to = numbers.below(bytes.len());
+                        drop(bytes.splice(to..to, piece));
+                    }
+                }
+            }
+            let mut files = BTreeMap::from([((*name).to_string(), bytes)]);
+            if name.ends_with("LEVEL.csv")
+                || ["timestamps", "sysinfo", "roofline", "profiling"].iter().any(|s| name.starts_with(s))
+            {
+                files.insert("pmc_perf.csv".to_string(), wide.into());
+            }
+            match read(&files, &Options { max_unpacked: 1 << 20 }) {
+                Ok(w) => {
+                    read_well += 1;
+                    let rows = w.dispatches.len();
+                    assert!(w.counters.iter().all(|c| c.values.len() == rows), "round {round}, {name}");
+                    let back = workload::write(&w);
+                    assert!(back.contains_key("pmc_perf.csv"));
+                }
+                Err(e) => {
+                    refused += 1;
+                    assert!(!e.to_string().is_empty());
+                }
+            }
+        }
+    }
+    assert!(read_well > 1000 && refused > 100, "{read_well} read, {refused} refused");
+}

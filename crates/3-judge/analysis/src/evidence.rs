@@ -3,10 +3,12 @@
 //! The one idea to keep in mind: a kernel read from machine code and one read from assembly text end up as
 //! the same [`KernelEvidence`]; only [`Source`] knows the difference, and only [`KernelEvidence::place`] asks it.
 
+use crate::affine::{Addresses, Entry};
 use crate::text::{self, TextBody, TextFile};
 use crate::{calls, resources};
 use codeobj::{Body, CodeObject, Kernel};
 use isa::{Cfg, Class, Encoding, Inst, Isa, Liveness, Mix, OpFlags};
+use std::sync::OnceLock;
 use view::{Place, Resources, SourceLine};
 
 /// What the instructions of a kernel are read from.
@@ -56,6 +58,7 @@ pub struct KernelEvidence<'a> {
     pub code_bytes: u64,
     /// What was wrong but did not stop the reading.
     pub warnings: Vec<String>,
+    addresses: OnceLock<Addresses>,
     address: u64,
     source: Source<'a>,
     text: TextBody,
@@ -128,10 +131,19 @@ impl<'a> KernelEvidence<'a> {
             calls,
             code_bytes,
             warnings,
+            addresses: OnceLock::new(),
             address,
             source,
             text,
         }
+    }
+
+    /// Addresses the memory instructions form; worked out when first asked for.
+    pub fn addresses(&self) -> &Addresses {
+        self.addresses.get_or_init(|| {
+            let packed = self.target.is_none_or(|target| target.registers.unified.value);
+            Addresses::build(&self.insts, &self.cfg, &Entry::of(self.kernel, packed))
+        })
     }
 
     /// Address of an instruction within the code object; `None` for text.

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: everything a rule or a card needs is computed once per kernel, here; rules
 //! only judge and renderers only write.
 
+pub mod affine;
 mod calls;
 mod card;
 mod compare;

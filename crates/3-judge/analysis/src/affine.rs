@@ -1,0 +1,171 @@
+//! Which addresses memory instructions form: lane by lane where the code says so, symbolically otherwise.
+//!
+//! The one idea to keep in mind: an address is a known number per lane plus a sum of unknowns ([`value`]). Two
+//! addresses with the same unknowns are a known distance apart; an address whose unknowns are the same for all
+//! lanes has known banks and a known stride. What the code does not determine is `None`, never a guess. One
+//! assumption is made: a kernel that asks for one work-item dimension runs in one-dimensional workgroups.
+
+mod entry;
+mod eval;
+mod semantics;
+mod state;
+mod value;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use entry::Entry;
+pub use value::{Id, LANES, Marks};
+
+use isa::{Cfg, Inst};
+use std::collections::HashMap;
+use value::{Pool, Quick};
+
+/// The address of one memory instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// The instruction.
+    pub inst: u32,
+    /// Address, or its lower word, without the instruction's immediate offset.
+    base: Id,
+    /// `base` without its constant.
+    stem: Id,
+    /// The constant.
+    constant: u32,
+    /// What else must be equal for two bases to be comparable: upper word, buffer resource.
+    key: Id,
+}
+
+impl Access {
+    /// Accesses of one group are a known distance apart: that of their [`constant`](Self::constant)s.
+    pub fn group(&self) -> (Id, Id) {
+        (self.key, self.stem)
+    }
+
+    /// Position within the group in bytes, without the instruction's immediate offset.
+    pub fn constant(&self) -> i32 {
+        self.constant as i32
+    }
+}
+
+/// What an iteration adds to an unknown.
+#[derive(Clone, Copy, Debug)]
+struct Advance {
+    in_loop: u32,
+    step: Id,
+}
+
+/// How an address moves from one iteration of a loop to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// By this many bytes.
+    Bytes(i32),
+    /// By an amount that is the same in every iteration and lane, known only at run time.
+    Uniform(Marks),
+}
+
+/// Addresses of all memory instructions of a kernel.
+#[derive(Debug)]
+pub struct Addresses {
+    pool: Pool,
+    accesses: Vec<Access>,
+    /// By symbol.
+    advances: HashMap<u32, Advance, Quick>,
+}
+
+impl Addresses {
+    /// Evaluates the address arithmetic of a kernel.
+    pub fn build(insts: &[Inst], cfg: &Cfg, entry: &Entry) -> Addresses {
+        walk::walk(insts, cfg, entry)
+    }
+
+    /// Accesses in code order.
+    pub fn accesses(&self) -> &[Access] {
+        &self.accesses
+    }
+
+    /// The address of instruction `inst`, if it forms one that is followed.
+    pub fn of(&self, inst: u32) -> Option<&Access> {
+        let at = self.accesses.binary_search_by_key(&inst, |access| access.inst).ok()?;
+        self.accesses.get(at)
+    }
+
+    /// Addresses of the lanes up to an amount that is the same for all of them.
+    pub fn lanes(&self, access: &Access) -> Option<[u32; LANES]> {
+        self.pool.has_uniform_terms(access.base).then(|| self.pool.lane_values(access.base))
+    }
+
+    /// Power of two that divides the amount left out of [`lanes`](Self::lanes), in bytes.
+    pub fn unknown_alignment(&self, access: &Access) -> u32 {
+        1 << self.pool.term_alignment(access.base).min(31)
+    }
+
+    /// All lanes form the same address.
+    pub fn is_uniform(&self, access: &Access) -> bool {
+        self.pool.is_uniform(access.base)
+    }
+
+    /// The address is the same in every iteration of loop `id`.
+    pub fn is_invariant(&self, access: &Access, cfg: &Cfg, id: u32) -> bool {
+        [access.base, access.key].iter().all(|value| {
+            let nested = cfg.loops.get(id as usize).map_or(id, |found| found.nested_end);
+            self.pool.get(*value).terms().iter().all(|term| {
+                !self.pool.symbol(*term).changes_in.is_some_and(|inner| (id..nested).contains(&inner))
+            })
+        })
+    }
+
+    /// How the address moves per iteration of loop `id`; `None` when that is not the same in all iterations and lanes.
+    pub fn step(&self, access: &Access, cfg: &Cfg, id: u32) -> Option<Step> {
+        let nested = cfg.loops.get(id as usize)?.nested_end;
+        let mut bytes = 0u32;
+        let mut unknown: Option<Marks> = None;
+        for term in self.pool.get(access.base).terms() {
+            let changes = self.pool.symbol(*term).changes_in;
+            if !changes.is_some_and(|inner| (id..nested).contains(&inner)) {
+                continue;
+            }
+            let advance = self.advances.get(&term.symbol).filter(|advance| advance.in_loop == id)?;
+            match self.pool.as_constant(advance.step) {
+                Some(step) => bytes = bytes.wrapping_add(step.wrapping_mul(term.coeff)),
+                None => {
+                    let marks = self.pool.marks(advance.step);
+                    unknown = Some(unknown.unwrap_or_default().union(marks));
+                }
+            }
+        }
+        Some(unknown.map_or(Step::Bytes(bytes as i32), Step::Uniform))
+    }
+
+    /// What the unknowns of the address derive from.
+    pub fn marks(&self, access: &Access) -> Marks {
+        self.pool.marks(access.base)
+    }
+
+    /// Loop `id` runs over the same addresses in each of its iterations: nothing in the address changes with it but
+    /// the iteration counts of loops inside it.
+    pub fn repeats(&self, access: &Access, cfg: &Cfg, id: u32) -> bool {
+        let nested = cfg.loops.get(id as usize).map_or(id, |found| found.nested_end);
+        // The upper word follows from the same index.
+        self.pool.get(access.base).terms().iter().all(|term| {
+            let changes = self.pool.symbol(*term).changes_in.filter(|inner| (id..nested).contains(inner));
+            changes.is_none() || self.advances.get(&term.symbol).is_some_and(|advance| advance.in_loop != id)
+        })
+    }
+
+    /// Names the array: equal for accesses whose addresses are formed from the same pointer argument or buffer.
+    pub fn array(&self, access: &Access) -> (u32, Id) {
+        let pointer = self.pool.get(access.base).terms().iter().find(|term| {
+            let symbol = self.pool.symbol(**term);
+            let marks = symbol.marks;
+            term.coeff == 1
+                && !symbol.varying
+                && marks.argument
+                && !marks.workgroup
+                && !marks.grid
+                && !marks.loaded
+        });
+        pointer.map_or((u32::MAX, access.key), |term| (term.symbol, 0))
+    }
+}

@@ -1,0 +1,290 @@
+//! Carries values from block to block.
+//!
+//! The one idea to keep in mind: blocks are visited once per pass in execution order. Where paths meet, a register
+//! keeps its value only if all paths agree; at a loop's header, registers the loop writes are unknown in the
+//! first pass, and `start + travelled` in the second if the first found them to advance by the same amount in
+//! every lane.
+
+use super::entry::Entry;
+use super::semantics::{Sem, sem};
+use super::state::{NONE, SLOTS, Set, State, VECTOR_SLOTS, insert, members, slots};
+use super::value::{Id, Marks, Pool, Quick, Symbol};
+use super::{Access, Addresses, Advance};
+use isa::{Cfg, Inst, RegFile, RegRange};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// What a loop writes.
+#[derive(Clone, Default)]
+struct Written {
+    slots: Set,
+    /// Those that arithmetic of a known kind writes: only these can advance evenly.
+    computed: Set,
+    /// Lanes may leave the loop at different times.
+    exec: bool,
+}
+
+/// A register the loop computes, as it is at the top of an iteration.
+#[derive(Clone)]
+struct Phi {
+    slot: u16,
+    id: Id,
+    /// What an iteration adds; `None` once a latch disagrees.
+    step: Option<Id>,
+    /// Some latch was seen.
+    closed: bool,
+}
+
+/// A kernel while it is evaluated.
+pub(super) struct Walker<'a> {
+    pub(super) insts: &'a [Inst],
+    cfg: &'a Cfg,
+    pub(super) entry: &'a Entry,
+    pub(super) pool: Pool,
+    written: Vec<Written>,
+    /// By loop; ascending by slot.
+    phis: Vec<Vec<Phi>>,
+    /// Iterations of a loop times a step.
+    counts: HashMap<(u32, Id), Id, Quick>,
+    advances: HashMap<u32, Advance, Quick>,
+    pub(super) accesses: Vec<Access>,
+    /// Pointers to the kernel's arguments and to the dispatch packet.
+    pub(super) kernarg: Id,
+    pub(super) dispatch: Id,
+    /// Innermost loop around the block at hand.
+    pub(super) innermost: Option<u32>,
+}
+
+/// Evaluates a kernel.
+pub(super) fn walk(insts: &[Inst], cfg: &Cfg, entry: &Entry) -> Addresses {
+    let mut walker = Walker {
+        insts,
+        cfg,
+        entry,
+        pool: Pool::default(),
+        written: written_in_loops(insts, cfg),
+        phis: vec![Vec::new(); cfg.loops.len()],
+        counts: HashMap::default(),
+        advances: HashMap::default(),
+        accesses: Vec::new(),
+        kernarg: NONE,
+        dispatch: NONE,
+        innermost: None,
+    };
+    walker.pool.constant(0);
+    walker.pass(&[]);
+    let found = std::mem::replace(&mut walker.phis, vec![Vec::new(); cfg.loops.len()]);
+    if found.iter().flatten().any(|phi| phi.step.is_some()) {
+        // Ids of the first pass stay valid: the pool only grows.
+        walker.accesses.clear();
+        walker.pass(&found);
+    }
+    Addresses { pool: walker.pool, accesses: walker.accesses, advances: walker.advances }
+}
+
+fn written_in_loops(insts: &[Inst], cfg: &Cfg) -> Vec<Written> {
+    let mut written = vec![Written::default(); cfg.loops.len()];
+    for block in &cfg.blocks {
+        let Some(innermost) = block.innermost else { continue };
+        let all = &mut written[innermost as usize];
+        for inst in &insts[block.insts.start as usize..block.insts.end as usize] {
+            inst.visit_writes(|range| {
+                all.exec |= range.file == RegFile::Exec;
+                slots(range).for_each(|slot| insert(&mut all.slots, slot));
+            });
+            if !matches!(sem(inst.op), Sem::Unknown | Sem::Load)
+                && let Some(range) = inst.destination()
+            {
+                slots(range).for_each(|slot| insert(&mut all.computed, slot));
+            }
+        }
+    }
+    for id in (0..cfg.loops.len()).rev() {
+        if let Some(parent) = cfg.loops[id].parent {
+            let inner = written[id].clone();
+            let outer = &mut written[parent as usize];
+            outer.exec |= inner.exec;
+            outer.slots.iter_mut().zip(inner.slots).for_each(|(all, part)| *all |= part);
+            outer.computed.iter_mut().zip(inner.computed).for_each(|(all, part)| *all |= part);
+        }
+    }
+    written
+}
+
+impl Walker<'_> {
+    fn pass(&mut self, found: &[Vec<Phi>]) {
+        let count = self.cfg.blocks.len();
+        let mut states: Vec<Option<Rc<State>>> = vec![None; count];
+        let mut uses: Vec<usize> = (0..count as u32).map(|block| self.cfg.succs(block).len()).collect();
+        let cfg = self.cfg;
+        for &block in cfg.order() {
+            self.innermost = cfg.blocks[block as usize].innermost;
+            let header = self.innermost.filter(|&id| cfg.loops[id as usize].header == block);
+            let mut state = self.enter(block, header, &states, found);
+            for &pred in cfg.preds(block) {
+                let left = &mut uses[pred as usize];
+                *left = left.saturating_sub(1);
+                if *left == 0 {
+                    states[pred as usize] = None;
+                }
+            }
+            for at in cfg.blocks[block as usize].insts.clone() {
+                self.step(at, &mut state);
+            }
+            self.close(block, &state);
+            if !cfg.succs(block).is_empty() {
+                states[block as usize] = Some(Rc::new(state));
+            }
+        }
+        self.accesses.sort_unstable_by_key(|access| access.inst);
+    }
+
+    /// Registers at the start of a block.
+    fn enter(
+        &mut self,
+        block: u32,
+        header: Option<u32>,
+        states: &[Option<Rc<State>>],
+        found: &[Vec<Phi>],
+    ) -> State {
+        let cfg = self.cfg;
+        let mut state: Option<State> = (block == 0).then(|| self.start());
+        let mut complete = true;
+        for &pred in cfg.preds(block) {
+            if header.is_some_and(|id| cfg.loop_contains(id, pred)) {
+                continue;
+            }
+            let Some(from) = &states[pred as usize] else {
+                complete = false;
+                continue;
+            };
+            match &mut state {
+                None => state = Some((**from).clone()),
+                Some(state) => state.meet(from),
+            }
+            // Lanes that left a loop early keep what they had then.
+            let mut left = cfg.blocks[pred as usize].innermost;
+            while let Some(id) = left
+                && !cfg.loop_contains(id, block)
+            {
+                if let Some(state) = &mut state
+                    && self.written[id as usize].exec
+                {
+                    state.forget(&self.written[id as usize].slots);
+                }
+                left = cfg.loops[id as usize].parent;
+            }
+        }
+        let mut state = match state {
+            Some(state) if complete => state,
+            _ => State { registers: [NONE; SLOTS], levels: Vec::new() },
+        };
+        if let Some(id) = header {
+            let before = state.registers;
+            let written = self.written[id as usize].clone();
+            members(&written.slots).for_each(|slot| state.registers[slot] = NONE);
+            let advancing =
+                if cfg.loops[id as usize].irreducible { Set::default() } else { written.computed };
+            let known = found.get(id as usize).map_or(&[][..], Vec::as_slice);
+            let mut phis = Vec::new();
+            for slot in members(&advancing) {
+                let start = before[slot];
+                let at = known.binary_search_by_key(&(slot as u16), |phi| phi.slot);
+                let step = at.ok().and_then(|at| known[at].step);
+                let phi = match step {
+                    Some(step) if start != NONE => {
+                        let travelled = self.travelled(id, step);
+                        self.pool.add(start, travelled).unwrap_or(NONE)
+                    }
+                    _ => NONE,
+                };
+                let phi = if phi != NONE {
+                    phi
+                } else {
+                    let varying = slot < VECTOR_SLOTS;
+                    let changes_in = Some(id);
+                    let phi =
+                        self.pool.unknown(Symbol { varying, max: None, changes_in, marks: Marks::default() });
+                    if let (Some(step), Some(term)) = (step, self.pool.get(phi).terms().first()) {
+                        self.advances.insert(term.symbol, Advance { in_loop: id, step });
+                    }
+                    phi
+                };
+                state.registers[slot] = phi;
+                phis.push(Phi { slot: slot as u16, id: phi, step: None, closed: false });
+            }
+            self.phis[id as usize] = phis;
+        }
+        state
+    }
+
+    /// How far `step` per iteration has led since loop `id` was entered. Registers that advance together share the
+    /// unknown, so their distance stays known.
+    fn travelled(&mut self, id: u32, step: Id) -> Id {
+        let constant = self.pool.as_constant(step);
+        let (unit, factor) = match constant {
+            Some(factor) => (self.pool.constant(1), factor),
+            None => (step, 1),
+        };
+        let count = match self.counts.get(&(id, unit)) {
+            Some(&count) => count,
+            None => {
+                let marks = self.pool.marks(unit);
+                let count =
+                    self.pool.unknown(Symbol { varying: false, max: None, changes_in: Some(id), marks });
+                if let Some(term) = self.pool.get(count).terms().first() {
+                    self.advances.insert(term.symbol, Advance { in_loop: id, step: unit });
+                }
+                self.counts.insert((id, unit), count);
+                count
+            }
+        };
+        self.pool.scale(count, factor).unwrap_or(NONE)
+    }
+
+    /// At the end of a latch: what an iteration added to each register.
+    fn close(&mut self, block: u32, state: &State) {
+        let mut at = self.innermost;
+        while let Some(id) = at {
+            let found = &self.cfg.loops[id as usize];
+            at = found.parent;
+            if !found.latches.contains(&block) {
+                continue;
+            }
+            for phi in &mut self.phis[id as usize] {
+                let new = state.registers[usize::from(phi.slot)];
+                let step = if new == NONE { None } else { self.pool.sub(new, phi.id) };
+                let step = step.filter(|step| {
+                    self.pool.is_uniform(*step)
+                        && !self.pool.changes_in(*step).is_some_and(|inner| inner >= id)
+                });
+                phi.step = if !phi.closed || phi.step == step { step } else { None };
+                phi.closed = true;
+            }
+        }
+    }
+
+    /// Registers when the kernel starts.
+    fn start(&mut self) -> State {
+        let mut state = State { registers: [NONE; SLOTS], levels: Vec::new() };
+        for (slot, value) in self.entry.vgprs(&mut self.pool).into_iter().enumerate() {
+            state.registers[slot] = value.unwrap_or(NONE);
+        }
+        let first = usize::from(slots(RegRange::new(RegFile::Sgpr, 0, 1)).start);
+        for register in 0..self.entry.user_sgprs.saturating_add(self.entry.workgroup_ids).min(100) {
+            let marks = Marks {
+                workgroup: register >= self.entry.user_sgprs,
+                argument: self.entry.kernarg.is_some_and(|at| register >= at + 2)
+                    && register < self.entry.user_sgprs,
+                ..Marks::default()
+            };
+            let symbol = Symbol { varying: false, max: None, changes_in: None, marks };
+            state.registers[first + usize::from(register)] = self.pool.unknown(symbol);
+        }
+        let read =
+            |at: Option<u16>| at.map_or(NONE, |at| state.registers[(first + usize::from(at)).min(SLOTS - 1)]);
+        self.kernarg = read(self.entry.kernarg);
+        self.dispatch = read(self.entry.dispatch);
+        state
+    }
+}

@@ -4,11 +4,17 @@
 //! arithmetic's tests of a rule stand in one file under `rules/`; [`all`] is the flat list of them; kernels
 //! that must and must not trigger each rule are in `fixtures/rules/`.
 
+mod access;
+mod banks;
 mod check;
+mod merge;
+mod narrow;
 mod page;
 mod registry;
 mod rules;
 mod sites;
+mod waits;
+mod work;
 
 pub use check::check;
 pub use page::{SECTIONS, sections};

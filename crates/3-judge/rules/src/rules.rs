@@ -3,13 +3,25 @@
 //! The one idea to keep in mind: a module gives one `RULE`; it reads evidence and no other rule's findings.
 
 pub(crate) mod lch001;
+pub(crate) mod lds001;
+pub(crate) mod lds002;
 pub(crate) mod mat001;
 pub(crate) mod mat002;
+pub(crate) mod mem001;
+pub(crate) mod mem002;
+pub(crate) mod mem004;
+pub(crate) mod mem005;
+pub(crate) mod mem006;
+pub(crate) mod mem007;
+pub(crate) mod mem008;
 pub(crate) mod res001;
 pub(crate) mod res002;
 pub(crate) mod res003;
 pub(crate) mod res004;
 pub(crate) mod res005;
 pub(crate) mod res006;
+pub(crate) mod syn001;
+pub(crate) mod syn002;
+pub(crate) mod syn003;
 pub(crate) mod til006;
 pub(crate) mod til008;

@@ -1,0 +1,111 @@
+//! Memory instructions of a kernel as the rules see them: width, offset, address.
+//!
+//! The one idea to keep in mind: accesses that the program orders (atomic, volatile, coherent) are left out;
+//! nothing may be merged, moved or dropped there.
+
+use analysis::KernelEvidence;
+use analysis::affine::{Access as Address, Addresses, LANES};
+use isa::{Access, Bits, Field, Inst, Operand, RegFile, Space};
+use std::collections::BTreeMap;
+use view::Place;
+
+/// Widest access of a lane, `dwordx4` and `b128`.
+pub(crate) const WIDEST: u32 = 16;
+/// Most places a finding lists.
+const PLACES: usize = 8;
+
+/// One memory instruction.
+#[derive(Clone, Copy)]
+pub(crate) struct MemoryAccess<'a> {
+    pub(crate) inst: u32,
+    /// Bytes per lane.
+    pub(crate) bytes: u32,
+    pub(crate) address: &'a Address,
+    /// Byte position within the address's group.
+    pub(crate) position: i64,
+}
+
+/// Whether an instruction is an ordinary load or store of global memory.
+pub(crate) fn is_global(evidence: &KernelEvidence<'_>, inst: &Inst, access: Access) -> bool {
+    reaches_global(evidence, inst, access) && is_plain(inst)
+}
+
+/// Whether an instruction accesses global memory, coherent accesses included. Flat accesses may.
+pub(crate) fn reaches_global(evidence: &KernelEvidence<'_>, inst: &Inst, access: Access) -> bool {
+    let Some(mem) = inst.mem().filter(|mem| mem.access == access) else { return false };
+    match mem.space {
+        Space::Global | Space::Flat => true,
+        Space::Buffer => !is_scratch(evidence, inst),
+        _ => false,
+    }
+}
+
+/// Whether a buffer access goes to scratch: compilers for targets without scratch instructions reach it through the
+/// resource a kernel is started with in `s[0:3]`.
+fn is_scratch(evidence: &KernelEvidence<'_>, inst: &Inst) -> bool {
+    let uses_scratch =
+        evidence.resources.scratch_bytes.is_none_or(|bytes| bytes > 0) || evidence.resources.dynamic_stack;
+    let given = evidence.kernel.descriptor.as_ref().is_none_or(|descriptor| descriptor.properties & 1 != 0);
+    uses_scratch
+        && given
+        && inst.operands_with_fields().any(|(operand, field)| {
+            field == Field::Srsrc
+                && matches!(operand, Operand::Reg(range) if range.file == RegFile::Sgpr && range.first == 0)
+        })
+}
+
+/// Not volatile or atomic: carries no coherence bits, or they only spell "non-temporal".
+pub(crate) fn is_plain(inst: &Inst) -> bool {
+    let bits = inst.mods.bits;
+    let coherent = bits.intersects(Bits::SC0 | Bits::SC1);
+    !coherent || (bits.contains(Bits::NT) && !bits.contains(Bits::SC1))
+}
+
+/// The access of `inst`, if its address is followed.
+pub(crate) fn memory_access<'a>(
+    evidence: &KernelEvidence<'_>,
+    addresses: &'a Addresses,
+    inst: u32,
+) -> Option<MemoryAccess<'a>> {
+    let instruction = evidence.insts.get(inst as usize)?;
+    let mem = instruction.mem()?;
+    let address = addresses.of(inst)?;
+    Some(MemoryAccess {
+        inst,
+        bytes: u32::from(mem.bytes) * u32::from(mem.elements),
+        address,
+        position: i64::from(address.constant()) + i64::from(instruction.mods.offset),
+    })
+}
+
+/// Neighbouring lanes read neighbouring elements, at least as far as one 16-byte access reaches.
+pub(crate) fn lanes_are_contiguous(addresses: &Addresses, access: &MemoryAccess<'_>) -> bool {
+    let Some(lanes) = addresses.lanes(access.address) else { return false };
+    let share = (WIDEST / access.bytes.max(1)).max(2) as usize;
+    (1..LANES).filter(|i| i % share != 0).all(|i| lanes[i].wrapping_sub(lanes[i - 1]) == access.bytes)
+}
+
+/// Places of the first instructions of a list.
+pub(crate) fn places(evidence: &KernelEvidence<'_>, insts: impl IntoIterator<Item = u32>) -> Vec<Place> {
+    insts.into_iter().take(PLACES).map(|inst| evidence.place(inst as usize)).collect()
+}
+
+/// "1 load", "2 loads"
+pub(crate) fn count(number: impl TryInto<u64>, one: &str) -> String {
+    let number = number.try_into().unwrap_or(u64::MAX);
+    let plural = match one {
+        _ if number == 1 => "",
+        _ if one.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{number} {one}{plural}")
+}
+
+/// "3 of 1 byte, 2 of 4 bytes"
+pub(crate) fn widths(counts: &BTreeMap<u32, u32>) -> String {
+    let parts = counts.iter().map(|(bytes, count)| {
+        let unit = if *bytes == 1 { "byte" } else { "bytes" };
+        format!("{count} of {bytes} {unit}")
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,48 @@
+//! Narrow accesses of one block that stand next to each other in memory.
+//!
+//! The one idea to keep in mind: two addresses of one group are a known number of bytes apart, whatever the
+//! unknowns are; sorting a group by position shows which accesses touch.
+
+use crate::access::{MemoryAccess, WIDEST};
+use std::collections::HashMap;
+
+/// Accesses that together touch one run of bytes.
+pub(crate) struct Run {
+    /// Their instructions in code order.
+    pub(crate) insts: Vec<u32>,
+    /// Bytes per lane of each.
+    pub(crate) bytes: Vec<u32>,
+    /// How many accesses of up to 16 bytes move the same.
+    pub(crate) needed: u32,
+}
+
+impl Run {
+    /// Accesses saved by merging.
+    pub(crate) fn saved(&self) -> u32 {
+        (self.insts.len() as u32).saturating_sub(self.needed)
+    }
+}
+
+/// Runs of at least two accesses narrower than `narrower_than`, of which merging saves some.
+pub(crate) fn runs(accesses: &[MemoryAccess<'_>], narrower_than: u32) -> Vec<Run> {
+    let mut groups: HashMap<_, Vec<&MemoryAccess<'_>>> = HashMap::new();
+    for access in accesses.iter().filter(|access| access.bytes < narrower_than) {
+        groups.entry(access.address.group()).or_default().push(access);
+    }
+    let mut runs: Vec<Run> = Vec::new();
+    for mut group in groups.into_values() {
+        group.sort_unstable_by_key(|access| (access.position, access.inst));
+        group.dedup_by_key(|access| access.position);
+        for run in group.chunk_by(|a, b| a.position + i64::from(a.bytes) == b.position) {
+            let total: u32 = run.iter().map(|access| access.bytes).sum();
+            let mut insts: Vec<u32> = run.iter().map(|access| access.inst).collect();
+            insts.sort_unstable();
+            let needed = total.div_ceil(WIDEST);
+            let bytes = run.iter().map(|access| access.bytes).collect();
+            runs.push(Run { insts, bytes, needed });
+        }
+    }
+    runs.retain(|run| run.saved() > 0);
+    runs.sort_unstable_by_key(|run| run.insts[0]);
+    runs
+}

@@ -1,0 +1,154 @@
+//! LDS001: LDS accesses in a loop narrower than 8 bytes per lane.
+//!
+//! The one idea to keep in mind: adjacent accesses can be merged for certain; a loop full of narrow ones is
+//! worth a look at the layout.
+
+use crate::access::{self, MemoryAccess, WIDEST, memory_access};
+use crate::{Outcome, Rule, merge};
+use analysis::KernelEvidence;
+use isa::{Access, Class, Space};
+use std::collections::BTreeMap;
+use view::{Finding, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "LDS001",
+    title: "LDS accesses narrower than 8 bytes per lane in a loop",
+    severity: Severity::Warning,
+    page: PAGE,
+    check,
+};
+
+const PAGE: &str = r"## What it does
+Fires on a loop for one of two reasons:
+
+* LDS reads or writes of fewer than 8 bytes touch adjacent bytes of the same lane within one block, so that fewer accesses
+  of up to 16 bytes move the same data;
+* an innermost loop makes at least eight LDS accesses per iteration, and at least half of them are narrower than 8 bytes per
+  lane at addresses that follow from the lane and from loop counters alone, so that a layout could bring them together.
+
+Two-address instructions (`ds_read2_b32`) count with both elements. Atomics and lane exchanges are left out.
+
+## Why it is slow
+The LDS gives each compute unit 128 bytes per cycle (twice that on the newest). A wave's `b32` access moves 256 bytes and a
+`b128` access 1024 for the same issue slot, address registers and wait; accesses of one or two bytes use a quarter or half
+of each bank's dword as well.
+
+## Evidence
+The width of each access, and for merging the addresses worked out symbolically. It is a warning where merging saves at
+least two accesses per iteration, where the loop feeds matrix instructions, or where accesses of one or two bytes prevail;
+otherwise it is for information.
+
+## What to do
+Lay the tile out so that what one lane needs lies in 16 contiguous bytes (`ds_read_b128`, `ds_write_b128`; 8 bytes is the
+least to aim for), align it, and use vector types. In Triton, `kpack=2` for matrix products and layouts with a wider last
+dimension do this. Transposes that force narrow accesses are better done once, on the way into the LDS.
+
+## Source
+Seed documents 000, 001 and 002: `b128` preferred, `b64` acceptable; 004 on the width of LDS instructions.
+";
+
+/// Narrower than this is narrow.
+const NARROW: u32 = 8;
+/// LDS accesses per iteration from which a loop is busy with them.
+const BUSY: usize = 8;
+
+fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    let cfg = &evidence.cfg;
+    let mut by_loop: BTreeMap<u32, InLoop> = BTreeMap::new();
+    for block in &cfg.blocks {
+        let Some(id) = block.innermost else { continue };
+        let mut accesses: [Vec<MemoryAccess<'_>>; 2] = Default::default();
+        for at in block.insts.clone() {
+            let inst = &evidence.insts[at as usize];
+            if inst.class() != Class::Lds {
+                continue;
+            }
+            let Some(mem) = inst.mem().filter(|mem| mem.space == Space::Lds) else { continue };
+            let list = match mem.access {
+                Access::Load => &mut accesses[0],
+                Access::Store => &mut accesses[1],
+                _ => continue,
+            };
+            let bytes = u32::from(mem.bytes) * u32::from(mem.elements);
+            let found = by_loop.entry(id).or_default();
+            found.all += 1;
+            if bytes < NARROW {
+                found.narrow.push((at, bytes));
+                let addresses = evidence.addresses();
+                let Some(access) = memory_access(evidence, addresses, at) else { continue };
+                found.regular += usize::from(addresses.lanes(access.address).is_some());
+                if mem.elements == 1 {
+                    list.push(access);
+                }
+            }
+        }
+        if let Some(found) = by_loop.get_mut(&id) {
+            for list in &accesses {
+                found.runs.extend(merge::runs(list, NARROW));
+            }
+        }
+    }
+    let findings = by_loop.into_iter().filter_map(|(id, found)| finding(evidence, id, &found));
+    Outcome::from_findings(findings.collect())
+}
+
+/// LDS accesses of one loop.
+#[derive(Default)]
+struct InLoop {
+    all: usize,
+    /// Instruction and bytes per lane.
+    narrow: Vec<(u32, u32)>,
+    /// Narrow ones whose addresses do not depend on data.
+    regular: usize,
+    runs: Vec<merge::Run>,
+}
+
+fn finding(evidence: &KernelEvidence<'_>, id: u32, found: &InLoop) -> Option<Finding> {
+    let cfg = &evidence.cfg;
+    let saved: u32 = found.runs.iter().map(merge::Run::saved).sum();
+    let is_innermost = cfg.loops[id as usize].nested_end == id + 1;
+    let busy = is_innermost && found.all >= BUSY && found.regular * 2 >= found.all;
+    if saved == 0 && !busy {
+        return None;
+    }
+    let has_matrix = cfg.loop_own_insts(id).any(|at| evidence.insts[at as usize].class() == Class::Mfma);
+    let tiny = found.narrow.iter().filter(|(_, bytes)| *bytes <= 2).count();
+    let severity = if saved >= 2 || (busy && (has_matrix || tiny * 2 >= found.all)) {
+        Severity::Warning
+    } else {
+        Severity::Info
+    };
+    let mut widths = BTreeMap::new();
+    for (_, bytes) in &found.narrow {
+        *widths.entry(*bytes).or_insert(0) += 1;
+    }
+    let count = found.narrow.len();
+    let base = format!(
+        "{count} of {} LDS accesses per iteration are narrower than {NARROW} bytes per lane",
+        found.all
+    );
+    let merged: u32 = found.runs.iter().map(|run| run.insts.len() as u32).sum();
+    let (message, places) = if saved > 0 {
+        let needed: u32 = found.runs.iter().map(|run| run.needed).sum();
+        let insts: Vec<u32> = found.runs.iter().flat_map(|run| run.insts.iter().copied()).collect();
+        (
+            format!("{base}; {merged} of them touch adjacent bytes and fit in {needed} of up to {WIDEST}"),
+            access::places(evidence, insts),
+        )
+    } else {
+        (base, access::places(evidence, found.narrow.iter().map(|(at, _)| *at)))
+    };
+    let total = cfg.loop_own_insts(id).count();
+    let mut finding = RULE
+        .finding(
+            severity,
+            message,
+            "lay the tile out so that each lane reads and writes 8 or 16 contiguous, aligned bytes at a time",
+        )
+        .with_evidence("narrow accesses", access::widths(&widths))
+        .with_places(places);
+    if saved > 0 {
+        finding = finding.with_cost(format!("{saved} of {total} instructions per iteration"));
+    }
+    Some(finding)
+}

@@ -1,0 +1,193 @@
+//! LDS002: lanes of one access ask the same LDS bank for different addresses.
+//!
+//! The one idea to keep in mind: only addresses known lane by lane are judged, and then exactly.
+
+use crate::access::{count, places};
+use crate::banks::{self, Cycles};
+use crate::{Outcome, Rule};
+use analysis::KernelEvidence;
+use analysis::affine::LANES;
+use isa::{Access, Class, Inst, Space};
+use std::collections::{BTreeMap, HashMap};
+use view::{Finding, Severity};
+
+pub(crate) const RULE: Rule =
+    Rule { id: "LDS002", title: "LDS bank conflicts", severity: Severity::Warning, page: PAGE, check };
+
+const PAGE: &str = r"## What it does
+Works out which bank each lane of an LDS read or write asks, where the code determines the address of every lane up to an
+amount common to all, and fires where lanes ask one bank for different addresses. Accesses whose addresses depend on data
+or on an unknown workgroup shape are not judged. Atomics are left out, and so are loops whose conflicts add less than an
+eighth to the cycles of their judged accesses, and code outside loops that loses fewer than 64 cycles per wave in all.
+
+## Why it is slow
+The LDS has 32 banks of 4 bytes (64 on the newest target), each of which gives one dword per cycle. An access is worked off
+in groups of neighbouring lanes that want one dword per bank: 32 lanes of 4 bytes, 16 of 8, 8 of 16. A group takes as many
+cycles as its busiest bank has different addresses. Two-address instructions take the time of both elements, or that of
+one access of twice the size where the elements are neighbours and that is less. With contiguous lanes, 4, 8 and 16 bytes per lane are free of
+conflicts, 2 bytes take twice and 1 byte four times as long as their group needs; a column of a tile whose rows
+are a multiple of the bank width takes up to 32 times as long.
+
+## Evidence
+The address of each lane by symbolic evaluation of the integer instructions before the access, with all lanes active, and
+the cycles of each access by counting over the 64 lanes. A kernel that asks for one work-item dimension is taken to run in
+one-dimensional workgroups. In loops it is a warning where conflicts at least double the cycles and some access is 4
+bytes or wider; otherwise it is for information.
+
+## What to do
+Pad the rows of the tile (33 instead of 32 dwords, or one access width), or permute the column index with the row index
+by exclusive-or. For 1 and 2 bytes per lane, let each lane read 4 contiguous bytes or more.
+
+## Source
+Seed document 004 gives banks, groups and the cases of 1 to 16 bytes per lane; 003 the counters that measure the same.
+";
+
+/// Part of a loop's LDS cycles below which its conflicts are not worth a word: one in so many.
+const WORTH_SHARE: u32 = 8;
+/// Conflict cycles per wave below which code outside loops is not worth a word.
+const WORTH_OUTSIDE: u32 = 64;
+
+/// Conflicts of one loop or of the code outside loops.
+#[derive(Default)]
+struct Conflicts {
+    /// Instruction, cycles, bytes per lane; only those with conflicts.
+    insts: Vec<(u32, Cycles, u32)>,
+    /// LDS accesses whose lanes are known.
+    judged: u32,
+    /// Cycles of all judged.
+    total: Cycles,
+}
+
+fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    let cfg = &evidence.cfg;
+    if !evidence.insts.iter().any(|inst| inst.class() == Class::Lds) {
+        return Outcome::Silent;
+    }
+    let Some(target) = evidence.target else { return Outcome::needs("the target's LDS banks") };
+    let banks = target.lds.banks.value;
+    if !banks.is_power_of_two() {
+        return Outcome::Silent;
+    }
+    let addresses = evidence.addresses();
+    let mut known: HashMap<_, Option<Cycles>> = HashMap::new();
+    let mut found: BTreeMap<u32, Conflicts> = BTreeMap::new();
+    let outside = cfg.loops.len() as u32;
+    for access in addresses.accesses() {
+        let inst = &evidence.insts[access.inst as usize];
+        let Some(width) = judged_width(inst) else { continue };
+        // A constant moves all lanes alike: within a group only the part below a dword matters.
+        let phase = (access.constant() + if width.elements == 1 { inst.mods.offset } else { 0 }) & 3;
+        let phase = if width.bytes < 4 { phase } else { 0 };
+        let cycles = *known.entry((access.group().1, width, phase)).or_insert_with(|| {
+            let lanes = addresses.lanes(access)?;
+            if width.bytes < 4 && addresses.unknown_alignment(access) < 4 {
+                return None;
+            }
+            let first = lanes[0];
+            let relative: [u32; LANES] =
+                std::array::from_fn(|i| lanes[i].wrapping_sub(first).wrapping_add((1 << 20) + phase as u32));
+            if width.bytes >= 4 && relative.iter().any(|lane| lane % 4 != 0) {
+                return None;
+            }
+            Some(width.cycles(&relative, banks))
+        });
+        let Some(all) = cycles else { continue };
+        let bytes = width.bytes;
+        let conflicts = found.entry(cfg.loop_of(access.inst).unwrap_or(outside)).or_default();
+        conflicts.judged += 1;
+        conflicts.total.taken += all.taken;
+        conflicts.total.least += all.least;
+        if all.taken > all.least {
+            conflicts.insts.push((access.inst, all, bytes));
+        }
+    }
+    let findings = found.into_iter().filter_map(|(id, conflicts)| {
+        let in_loop = (id < outside).then_some(id);
+        finding(evidence, in_loop, conflicts, banks)
+    });
+    Outcome::from_findings(findings.collect())
+}
+
+/// What one LDS read or write moves per lane.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Width {
+    /// Bytes of an element.
+    bytes: u32,
+    elements: u32,
+    /// Two elements that stand next to each other.
+    adjacent: bool,
+}
+
+impl Width {
+    /// Cycles of the access. Two adjacent elements are taken as one of twice the size where that is faster.
+    fn cycles(self, lanes: &[u32; LANES], banks: u32) -> Cycles {
+        let one = banks::cycles(lanes, self.bytes, banks);
+        let apart = Cycles { taken: one.taken * self.elements, least: one.least * self.elements };
+        if !self.adjacent {
+            return apart;
+        }
+        let together = banks::cycles(lanes, self.bytes * 2, banks);
+        if together.taken < apart.taken { together } else { apart }
+    }
+}
+
+/// The width of an LDS read or write.
+fn judged_width(inst: &Inst) -> Option<Width> {
+    let mem = inst.mem().filter(|mem| mem.space == Space::Lds)?;
+    if !matches!(mem.access, Access::Load | Access::Store) {
+        return None;
+    }
+    let offsets = (inst.mods.offset & 255, inst.mods.offset >> 8 & 255);
+    let strided = inst.op.info().name.contains("st64");
+    let adjacent = mem.elements == 2 && !strided && offsets.0.abs_diff(offsets.1) == 1;
+    Some(Width { bytes: u32::from(mem.bytes), elements: u32::from(mem.elements), adjacent })
+}
+
+fn finding(
+    evidence: &KernelEvidence<'_>,
+    in_loop: Option<u32>,
+    mut found: Conflicts,
+    banks: u32,
+) -> Option<Finding> {
+    // The worst first; code order among equals.
+    found.insts.sort_by_key(|(at, cycles, _)| (std::cmp::Reverse(cycles.taken - cycles.least), *at));
+    let (_, worst, bytes) = *found.insts.first()?;
+    let bytes = count(bytes, "byte");
+    let extra: u32 = found.insts.iter().map(|(_, cycles, _)| cycles.taken - cycles.least).sum();
+    let is_small = match in_loop {
+        Some(_) => extra * WORTH_SHARE < found.total.least,
+        None => extra < WORTH_OUTSIDE,
+    };
+    if is_small {
+        return None;
+    }
+    let has_dwords = found.insts.iter().any(|(_, _, bytes)| *bytes >= 4);
+    let doubled = found.total.taken >= 2 * found.total.least;
+    let severity =
+        if in_loop.is_some() && has_dwords && doubled { Severity::Warning } else { Severity::Info };
+    let per = if in_loop.is_some() { "per iteration" } else { "outside loops" };
+    let advice = if has_dwords {
+        "pad the rows of the tile by one access width, or permute columns with an exclusive-or of the row"
+    } else {
+        "let each lane access 4 contiguous bytes or more"
+    };
+    Some(
+        RULE.finding(
+            severity,
+            format!(
+                "{} {per} with conflicts over the {banks} banks; the worst ({bytes} per lane) takes {} cycles instead of {}",
+                count(found.insts.len(), "LDS access"),
+                worst.taken,
+                worst.least
+            ),
+            advice,
+        )
+        .with_cost(format!(
+            "{extra} conflict cycles per wave {per}, on top of {} for the {} accesses with known lanes",
+            found.total.least, found.judged
+        ))
+        .with_evidence("accesses with conflicts", format!("{} of {}", found.insts.len(), found.judged))
+        .with_evidence("conflict cycles", extra)
+        .with_places(places(evidence, found.insts.iter().map(|(at, ..)| *at))),
+    )
+}

@@ -1,0 +1,92 @@
+//! MEM001: loads in a loop that could move 16 bytes per lane and move fewer.
+//!
+//! The one idea to keep in mind: narrow is only worth a word where the addresses prove that wide is possible.
+
+use crate::access::{self, WIDEST};
+use crate::narrow::{Kind, Narrow};
+use crate::{Outcome, Rule, narrow};
+use analysis::KernelEvidence;
+use isa::Access;
+use view::{Finding, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "MEM001",
+    title: "loads in a loop narrower than 16 bytes per lane",
+    severity: Severity::Warning,
+    page: PAGE,
+    check,
+};
+
+const PAGE: &str = r"## What it does
+Fires on a loop whose global, flat or buffer loads move fewer than 16 bytes per lane although their addresses show that
+16-byte loads (`global_load_dwordx4`) can replace them. One of three things is proved for every load it names:
+
+* several loads of one block touch adjacent bytes of the same lane, so one wider load fetches them together;
+* neighbouring lanes read neighbouring elements, so a lane can take several consecutive elements itself;
+* each lane reads the next element in the next iteration, so one load can serve several iterations.
+
+Loads of 8 bytes and more are named only for the first reason. Indexed gathers, loads of one address by all lanes that
+does not move, and volatile, atomic or coherent loads are never counted.
+
+## Why it is slow
+A wave has a limited number of loads in flight, and each occupies the address path for the same time whatever its width.
+Loads of 4 bytes need four times as many instructions, waits and address computations as 16-byte loads for the same
+data, and keep a quarter of the bytes in flight; loads of one byte need sixteen times as many.
+
+## Evidence
+The width of each load, and its address worked out symbolically from the instructions: its distance to the others of
+the block, the step from lane to lane, and the step from iteration to iteration. Sums of 32 bits are taken not to wrap
+between neighbours. Work-item ids are taken to be those of
+one-dimensional workgroups where the kernel asks for one dimension only. The finding is a warning where loads of one or
+two bytes are concerned, where merging saves at least two loads per iteration, or where the loop feeds matrix
+instructions; otherwise it is for information.
+
+## What to do
+Give each lane 16 contiguous bytes per iteration: vector types (`float4`, eight halfs), a wider element per work-item in
+Triton's layout (`sizePerThread`), unrolling by the vector width. Make alignment and the absence of aliasing known to
+the compiler (`__builtin_assume_aligned`, `__restrict__`, contiguity and divisibility hints), since both prevent merging.
+
+## Source
+Seed documents 000, 001 and 002 ask for `global_load_dwordx4` above all for loads in loops; 004 gives the access width
+and contiguity that reach peak bandwidth.
+";
+
+fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    let found = narrow::find(evidence, Access::Load);
+    Outcome::from_findings(found.iter().filter_map(|narrow| finding(evidence, narrow)).collect())
+}
+
+fn finding(evidence: &KernelEvidence<'_>, narrow: &Narrow) -> Option<Finding> {
+    narrow.in_loop?;
+    let total = narrow.all;
+    let count = narrow.accesses.len() as u32;
+    let has_matrix = narrow.has_matrix;
+    let saved = narrow.saved();
+    let smallest = narrow.accesses.iter().map(|(_, bytes, _)| *bytes).min()?;
+    let severity = if smallest <= 2 || saved >= 2 || has_matrix { Severity::Warning } else { Severity::Info };
+    let advice = match narrow.accesses.first()?.2 {
+        Kind::Merge if narrow.interrupted => {
+            "load the adjacent elements with one vector load; stores between them may alias for all the compiler knows, so declare the pointers `__restrict__`"
+        }
+        Kind::Merge => {
+            "load the adjacent elements with one vector load (`float4`, `uint4`); make the alignment known"
+        }
+        Kind::Lanes => {
+            "let each lane take 16 contiguous bytes per iteration (`float4`, a larger size per thread)"
+        }
+        Kind::Iterations => {
+            "load 16 bytes ahead and use them over the next iterations: unroll by the vector width"
+        }
+    };
+    Some(
+        RULE.finding(
+            severity,
+            format!("{count} of {total} loads per iteration move fewer than {WIDEST} bytes per lane and can move more"),
+            advice,
+        )
+        .with_cost(format!("{} per iteration where 16-byte loads would need {}", access::count(count, "load"), narrow.needed_text()))
+        .with_evidence("narrow loads", access::widths(&narrow.widths()))
+        .with_evidence("proved", narrow.proof())
+        .with_places(access::places(evidence, narrow.accesses.iter().map(|(inst, ..)| *inst))),
+    )
+}

@@ -1,0 +1,103 @@
+//! MEM004: `flat_` instructions in a kernel that has nothing but global memory.
+//!
+//! The one idea to keep in mind: without LDS and scratch a generic address can only be global.
+
+use crate::{Outcome, Rule, access};
+use analysis::KernelEvidence;
+use isa::{Class, Operand, RegFile, Space};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "MEM004",
+    title: "flat_ instructions where only global memory exists",
+    severity: Severity::Warning,
+    page: PAGE,
+    check,
+};
+
+const PAGE: &str = r"## What it does
+Fires when a kernel uses `flat_` loads, stores or atomics although it allocates no LDS and no scratch, has no LDS
+instruction, calls no function and never asks for the LDS or scratch address range. Its generic addresses can then only
+be global, and `global_` instructions would do the same.
+
+## Why it is slow
+A `flat_` access finds out per lane at run time whether an address is LDS, scratch or global. It occupies the LDS path
+as well as the memory path and counts on both wait counters, so every wait for it is a wait for all LDS and scalar
+operations too, and results cannot be awaited in order. It has no scalar base register, so each address takes two vector
+registers and a 64-bit addition.
+
+## Evidence
+The `flat_` instructions; LDS and scratch sizes of the code object; the absence of `ds_` instructions, calls and reads of
+the aperture registers. It is a warning where a loop contains them, otherwise for information.
+
+## What to do
+The compiler loses the address space of pointers that come from memory: tables of pointers, structures behind a
+pointer, virtual calls, volatile accesses. Pass pointers as kernel arguments or inside by-value structures, or cast
+where they are loaded: `(__attribute__((address_space(1))) T*)p`.
+
+## Source
+Seed document 004: `flat_` allows for local and global addresses alike, which makes it slower than the instruction of
+the one address space.
+";
+
+fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    let mut flat: Vec<u32> = Vec::new();
+    for (inst, at) in evidence.insts.iter().zip(0u32..) {
+        match inst.mem().map(|mem| mem.space) {
+            Some(Space::Flat) => flat.push(at),
+            Some(Space::Lds | Space::Scratch) => return Outcome::Silent,
+            _ => {}
+        }
+    }
+    if flat.is_empty()
+        || !evidence.calls.is_empty()
+        || evidence.insts.iter().any(|inst| reads_aperture(inst.operands()))
+    {
+        return Outcome::Silent;
+    }
+    let resources = &evidence.resources;
+    let (Some(lds), Some(scratch)) = (resources.lds_bytes, resources.scratch_bytes) else {
+        return Outcome::needs("the LDS and scratch sizes");
+    };
+    if lds > 0
+        || scratch > 0
+        || resources.launch_lds_bytes.is_some_and(|bytes| bytes > 0)
+        || resources.dynamic_stack
+    {
+        return Outcome::Silent;
+    }
+    let vector = evidence
+        .insts
+        .iter()
+        .filter(|inst| matches!(inst.class(), Class::VmemLoad | Class::VmemStore | Class::VmemAtomic));
+    let all = vector.count();
+    let depth = |at: &u32| evidence.cfg.depth_of(*at);
+    let in_loops = flat.iter().filter(|at| depth(at) > 0).count();
+    // The deepest first; code order among equals.
+    flat.sort_by_key(|at| std::cmp::Reverse(depth(at)));
+    let severity = if in_loops > 0 { Severity::Warning } else { Severity::Info };
+    Outcome::Findings(vec![
+        RULE.finding(
+            severity,
+            format!(
+                "{} of {all} vector memory instructions are `flat_`, {in_loops} of them in loops, and the kernel has neither LDS nor scratch",
+                flat.len()
+            ),
+            "pass the pointers as kernel arguments or in by-value structures, or cast them to the global address space where they are loaded from memory",
+        )
+        .with_evidence("flat instructions", flat.len())
+        .with_evidence("LDS", format!("{lds} bytes"))
+        .with_evidence("scratch", format!("{scratch} bytes per lane"))
+        .with_places(access::places(evidence, flat)),
+    ])
+}
+
+/// Reads where the LDS or scratch address range lies.
+fn reads_aperture(operands: &[Operand]) -> bool {
+    operands.iter().any(|operand| {
+        matches!(operand, Operand::Reg(range) if matches!(
+            range.file,
+            RegFile::SrcSharedBase | RegFile::SrcSharedLimit | RegFile::SrcPrivateBase | RegFile::SrcPrivateLimit
+        ))
+    })
+}

@@ -1,0 +1,109 @@
+//! MEM006: loads in a loop behind a branch on the EXEC mask.
+//!
+//! The one idea to keep in mind: a block that holds nothing but loads and their addresses is a predicate, not work.
+
+use crate::access::{self, is_global};
+use crate::{Outcome, Rule};
+use analysis::KernelEvidence;
+use isa::{Access, Class};
+use std::collections::BTreeMap;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "MEM006",
+    title: "loads in a loop predicated by branches",
+    severity: Severity::Warning,
+    page: PAGE,
+    check,
+};
+
+const PAGE: &str = r"## What it does
+Fires on a loop with blocks that are skipped when no lane is active (`s_cbranch_execz` over them) and that hold only
+global loads and the arithmetic of their addresses: at most eight vector instructions per load, no store, atomic, LDS or
+matrix instruction, barrier, call or wait for vector memory. Such a block is a boundary test around a load.
+
+## Why it is slow
+Each test costs a compare, a save of the mask, a branch and a restore, and blocks end there: the compiler cannot issue
+the loads of several tests together, cannot move them across iterations, and waits for them one after the other.
+
+## Evidence
+The branches, the blocks they skip and the loads inside. With two or more such blocks per iteration it is a warning, with
+one it is for information.
+
+## What to do
+For allocations of up to 4 GiB use buffer loads: their resource holds the size, a lane beyond it reads zero, and no
+branch is needed (Triton does so when it knows the size; `AMDGCN_USE_BUFFER_OPS=1`). Otherwise clamp the index and
+select the value afterwards, pad the data, or peel the last iteration so that the others need no test.
+
+## Source
+Seed document 004: predicated loads by `buffer` instructions for allocations of 4 GB or less.
+";
+
+/// Vector instructions per load that still count as address arithmetic.
+const ADDRESS_WORK: u32 = 8;
+/// Scalar instructions of one test: save, branch, restore.
+const TEST_INSTRUCTIONS: usize = 3;
+
+fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    let cfg = &evidence.cfg;
+    let mut found: BTreeMap<u32, (usize, Vec<u32>)> = BTreeMap::new();
+    for (block, number) in cfg.blocks.iter().zip(0u32..) {
+        let Some(id) = block.innermost else { continue };
+        let [pred] = cfg.preds(number) else { continue };
+        let [next] = cfg.succs(number) else { continue };
+        let branches = cfg.succs(*pred);
+        let before = &cfg.blocks[*pred as usize];
+        if before.innermost != Some(id)
+            || branches.len() != 2
+            || !branches.contains(next)
+            || before.insts.is_empty()
+        {
+            continue;
+        }
+        let branch = &evidence.insts[before.insts.end as usize - 1];
+        if branch.op.info().name != "s_cbranch_execz" {
+            continue;
+        }
+        if let Some(loads) = only_loads(evidence, block.insts.clone()) {
+            let (blocks, all) = found.entry(id).or_default();
+            *blocks += 1;
+            all.extend(loads);
+        }
+    }
+    let findings = found.into_iter().map(|(id, (blocks, loads))| {
+        let total = cfg.loop_own_insts(id).count();
+        let severity = if blocks >= 2 { Severity::Warning } else { Severity::Info };
+        RULE.finding(
+            severity,
+            format!(
+                "{} per iteration behind {} on the EXEC mask",
+                access::count(loads.len(), "load"),
+                if blocks == 1 { "1 branch".to_owned() } else { format!("{blocks} branches") }
+            ),
+            "use buffer loads, which return zero out of bounds, or clamp the index and select the value",
+        )
+        .with_cost(format!("{} of {total} instructions per iteration", blocks * TEST_INSTRUCTIONS))
+        .with_evidence("predicated blocks", blocks)
+        .with_evidence("loads in them", loads.len())
+        .with_places(access::places(evidence, loads))
+    });
+    Outcome::from_findings(findings.collect())
+}
+
+/// The loads of a block that holds nothing else than them and their addresses.
+fn only_loads(evidence: &KernelEvidence<'_>, insts: std::ops::Range<u32>) -> Option<Vec<u32>> {
+    let mut loads = Vec::new();
+    let mut work = 0;
+    for at in insts {
+        let inst = &evidence.insts[at as usize];
+        match inst.class() {
+            Class::VmemLoad if is_global(evidence, inst, Access::Load) => loads.push(at),
+            Class::Valu => work += 1,
+            Class::Salu | Class::Branch | Class::Control => {}
+            Class::Wait if crate::waits::wait(inst).is_some_and(|wait| wait.vector.is_none()) => {}
+            _ => return None,
+        }
+    }
+    let few = work <= ADDRESS_WORK * loads.len() as u32;
+    (!loads.is_empty() && few).then_some(loads)
+}

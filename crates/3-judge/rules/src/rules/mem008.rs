@@ -1,0 +1,105 @@
+//! MEM008: a loop loads from addresses that do not change, because its stores might.
+//!
+//! The one idea to keep in mind: a load of an unchanging address stays in a loop only if something in the loop
+//! may write there.
+
+use crate::access::{self, is_global, is_plain};
+use crate::{Outcome, Rule};
+use analysis::KernelEvidence;
+use isa::{Access, Class, Space};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "MEM008",
+    title: "a loop reloads addresses that do not change",
+    severity: Severity::Warning,
+    page: PAGE,
+    check,
+};
+
+const PAGE: &str = r"## What it does
+Fires on a loop that loads from addresses which are the same in every iteration, while the loop also stores to global
+memory. The load stays in the loop because the compiler must assume that a store changes what is loaded. Loops with
+barriers, sleeps, atomics or coherent accesses are left out: there another wave may be meant to change the value.
+Loads by flat and buffer instructions count like global ones; scalar loads do not.
+
+## Why it is slow
+Every pass pays for loads, and often a store, that one load before the loop and one store after it would replace. A
+multiply-add over 20 passes whose pointers may alias takes 2.02 ms on an MI200, and 0.32 ms once they are declared not to.
+
+## Evidence
+The loads whose addresses nothing in the loop changes, worked out symbolically, and the stores of the loop.
+
+## What to do
+Declare the pointers `__restrict__`. If the loop stores to the loaded address itself, keep the value in a local variable
+and store it after the loop. Copy values behind pointers (sizes, scales) to locals before the loop.
+
+## Source
+Seed document 003: the daxpy exercise with and without `__restrict__`.
+";
+
+fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    let cfg = &evidence.cfg;
+    let mut findings = Vec::new();
+    for (id, _) in (0u32..).zip(&cfg.loops) {
+        let mut loads: Vec<u32> = Vec::new();
+        let mut stores: Vec<u32> = Vec::new();
+        let mut ordered = false;
+        for at in cfg.loop_own_insts(id) {
+            let inst = &evidence.insts[at as usize];
+            match inst.class() {
+                Class::VmemLoad if is_global(evidence, inst, Access::Load) => loads.push(at),
+                Class::VmemStore if is_global(evidence, inst, Access::Store) => stores.push(at),
+                Class::VmemLoad | Class::VmemStore if is_plain(inst) => {}
+                Class::VmemLoad | Class::VmemStore | Class::VmemAtomic | Class::Barrier => ordered = true,
+                Class::Lds if inst.mem().is_some_and(|mem| mem.access == Access::Atomic) => ordered = true,
+                Class::Control => ordered |= orders_memory(inst.op.info().name),
+                _ => {}
+            }
+        }
+        if ordered || loads.is_empty() || stores.is_empty() {
+            continue;
+        }
+        let addresses = evidence.addresses();
+        let unchanged =
+            |at: &u32| addresses.of(*at).is_some_and(|access| addresses.is_invariant(access, cfg, id));
+        loads.retain(unchanged);
+        if loads.is_empty() {
+            continue;
+        }
+        let kept: Vec<u32> = stores.iter().copied().filter(unchanged).collect();
+        let total = cfg.loop_own_insts(id).count();
+        let flat = loads
+            .iter()
+            .any(|at| evidence.insts[*at as usize].mem().is_some_and(|mem| mem.space == Space::Flat));
+        let message = if kept.is_empty() {
+            format!(
+                "{} per iteration from addresses that do not change in the loop, which also stores",
+                access::count(loads.len(), "load")
+            )
+        } else {
+            format!(
+                "{} and {} per iteration at addresses that do not change in the loop",
+                access::count(loads.len(), "load"),
+                access::count(kept.len(), "store")
+            )
+        };
+        let finding = RULE
+            .finding(
+                Severity::Warning,
+                message,
+                "declare the pointers `__restrict__`, or keep the values in local variables and store them after the loop",
+            )
+            .with_cost(format!("{} of {total} instructions per iteration", loads.len() + kept.len()))
+            .with_evidence("repeated loads", loads.len())
+            .with_evidence("stores in the loop", stores.len());
+        let finding = if flat { finding.with_evidence("by flat instructions", "yes") } else { finding };
+        findings.push(finding.with_places(access::places(evidence, loads.into_iter().chain(kept))));
+    }
+    Outcome::from_findings(findings)
+}
+
+/// Writes back or drops cached lines, or waits for others.
+fn orders_memory(name: &str) -> bool {
+    ["buffer_inv", "buffer_wb", "s_sleep", "s_dcache"].iter().any(|start| name.starts_with(start))
+}

@@ -21,6 +21,8 @@ mod picture;
 mod run;
 mod rust_source;
 mod setup;
+#[cfg(feature = "workspace")]
+mod survey;
 mod test;
 
 use anyhow::{Result, bail};
@@ -55,6 +57,12 @@ const TASKS: &[Task] = &[
         name: "isa-diff",
         about: "compare decoder and text with llvm-objdump: the code objects named, or random encodings",
         run: isa_diff::run,
+    },
+    #[cfg(feature = "workspace")]
+    Task {
+        name: "survey",
+        about: "how often rules fire on the kernels of FILE, their cost, and `--sample N` findings to judge",
+        run: survey::run,
     },
     #[cfg(feature = "workspace")]
     Task { name: "bench", about: "run benchmarks: all, or those named; prints ratios", run: bench::run },

@@ -1,0 +1,154 @@
+//! How often each rule fires on the kernels of a real file, what it costs to run, and a sample of findings to judge.
+//!
+//! The one idea to keep in mind: a rule that fires everywhere, or for a reason an expert would not act on, shows
+//! here and nowhere else. The sample depends on the number given and is the same in every run.
+
+use analysis::{KernelEvidence, Source};
+use anyhow::{Context, Result, bail};
+use codeobj::{LineTable, Target, Wanted};
+use rules::Outcome;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use view::{Finding, Severity};
+
+#[derive(Default)]
+struct Options {
+    file: Option<String>,
+    target: Option<String>,
+    /// Only rules whose id starts so.
+    rule: String,
+    sample: usize,
+    seed: u64,
+    kernels: usize,
+}
+
+#[derive(Default)]
+struct Fired {
+    kernels: usize,
+    findings: [usize; 3],
+    time: Duration,
+}
+
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let options = options(arguments)?;
+    let file = options
+        .file
+        .context("no file; usage: survey FILE [--arch T] [--rule R] [--sample N] [--seed N] [--kernels N]")?;
+    let data = std::fs::read(&file).with_context(|| file.clone())?;
+    let wanted = match &options.target {
+        Some(name) => Wanted::targets(vec![Target { processor: name.clone(), ..Target::default() }]),
+        None => Wanted::all(),
+    };
+    let chosen: Vec<&rules::Rule> =
+        rules::all().iter().filter(|rule| rule.id.starts_with(&options.rule)).collect();
+    let mut fired: BTreeMap<&str, Fired> = chosen.iter().map(|rule| (rule.id, Fired::default())).collect();
+    let (mut kernels, mut insts) = (0usize, 0u64);
+    let (mut gathering, mut addressing) = (Duration::ZERO, Duration::ZERO);
+    let mut sample: Vec<(u64, String, Finding)> = Vec::new();
+    let mut random = options.seed;
+    'objects: for found in codeobj::scan(&data, &wanted)? {
+        let Ok(found) = found else { continue };
+        let Ok(object) = found.read() else { continue };
+        let lines = LineTable::read(&found.data).ok();
+        for kernel in &object.kernels {
+            if kernels >= options.kernels {
+                break 'objects;
+            }
+            let start = Instant::now();
+            let source = Source::Binary { data: &found.data, lines: lines.as_ref() };
+            let evidence = KernelEvidence::gather(&object, kernel, source);
+            gathering += start.elapsed();
+            kernels += 1;
+            insts += evidence.insts.len() as u64;
+            let start = Instant::now();
+            evidence.addresses();
+            addressing += start.elapsed();
+            for rule in &chosen {
+                let start = Instant::now();
+                let outcome = (rule.check)(&evidence);
+                let entry = fired.entry(rule.id).or_default();
+                entry.time += start.elapsed();
+                let Outcome::Findings(findings) = outcome else { continue };
+                entry.kernels += 1;
+                for finding in findings {
+                    entry.findings[finding.severity as usize] += 1;
+                    random = random
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    // The findings with the smallest numbers are a fair sample of all.
+                    let at = sample.partition_point(|(other, ..)| *other < random >> 16);
+                    if at < options.sample {
+                        let name = format!("{} {}", found.origin, kernel.name);
+                        sample.insert(at, (random >> 16, name, finding));
+                        sample.truncate(options.sample);
+                    }
+                }
+            }
+        }
+    }
+    let per_inst = |time: Duration| time.as_secs_f64() * 1e9 / insts.max(1) as f64;
+    println!("{kernels} kernels, {insts} instructions");
+    println!("evidence {:.0} ns per instruction, addresses {:.0}", per_inst(gathering), per_inst(addressing));
+    println!(
+        "{:<8} {:>8} {:>7} {:>8} {:>8} {:>8} {:>9}",
+        "rule", "kernels", "share", "info", "warning", "severe", "ns/inst"
+    );
+    let mut total = Duration::ZERO;
+    for (id, one) in &fired {
+        let [info, warning, severe] = one.findings;
+        let share = 100.0 * one.kernels as f64 / kernels.max(1) as f64;
+        total += one.time;
+        println!(
+            "{id:<8} {:>8} {share:>6.1}% {info:>8} {warning:>8} {severe:>8} {:>9.1}",
+            one.kernels,
+            per_inst(one.time)
+        );
+    }
+    println!("rules together {:.0} ns per instruction", per_inst(total));
+    sample.sort_by(|a, b| (a.2.rule, &a.1).cmp(&(b.2.rule, &b.1)));
+    for (_, name, finding) in sample {
+        print_finding(&name, &finding);
+    }
+    Ok(())
+}
+
+fn print_finding(name: &str, finding: &Finding) {
+    let severity = match finding.severity {
+        Severity::Info => "info",
+        Severity::Warning => "warning",
+        Severity::Severe => "severe",
+    };
+    println!("\n{} {severity} {name}\n  {}", finding.rule, finding.message);
+    if let Some(cost) = &finding.cost {
+        println!("  cost: {cost}");
+    }
+    for evidence in &finding.evidence {
+        println!("  {}: {}", evidence.what, evidence.value);
+    }
+    for place in &finding.places {
+        println!(
+            "  {:#x} loop {:?} {}",
+            place.address.unwrap_or_default(),
+            place.in_loop,
+            place.instruction.as_deref().unwrap_or_default()
+        );
+    }
+}
+
+fn options(arguments: &[String]) -> Result<Options> {
+    let mut options = Options { kernels: usize::MAX, seed: 1, ..Options::default() };
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let mut value = || rest.next().with_context(|| format!("`{argument}` needs a value"));
+        match argument.as_str() {
+            "--arch" => options.target = Some(value()?.clone()),
+            "--rule" => options.rule = value()?.to_uppercase(),
+            "--sample" => options.sample = value()?.parse()?,
+            "--seed" => options.seed = value()?.parse()?,
+            "--kernels" => options.kernels = value()?.parse()?,
+            other if other.starts_with("--") => bail!("no option `{other}`"),
+            _ => options.file = Some(argument.clone()),
+        }
+    }
+    Ok(options)
+}

@@ -59,7 +59,7 @@ fn addresses_of_the_fixtures() {
                     KernelEvidence::gather(&object, kernel, Source::Binary { data: &data, lines: None });
                 writeln!(text, "{name}/{kind} {}", kernel.name).unwrap();
                 for access in evidence.addresses().accesses() {
-                    let instruction = evidence.text(access.inst as usize);
+                    let instruction = evidence.insts[access.inst as usize].op.info().name;
                     writeln!(text, "    {instruction:<50} {}", describe(&evidence, access)).unwrap();
                 }
             }

@@ -307,6 +307,10 @@ fn properties(text: &str, optional: bool) -> Result<Properties> {
             }
             "returns" => flags |= 128,
             "float" => flags |= 256,
+            "truthtable" => flags |= 1024,
+            "accsrc" => flags |= 2048,
+            "accdst" => flags |= 4096,
+            "nogds" => flags |= 8192,
             "lds" => lds = 15,
             _ if key.starts_with("lds@") => lds = targets(&key[4..], ',')?,
             _ => bail!("unknown property `{word}`"),

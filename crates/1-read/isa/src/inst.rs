@@ -393,6 +393,14 @@ bitflags! {
         const FLOAT = 256;
         /// The first operand of the row is present only when the instruction returns the old value (`sc0` or `glc`).
         const OPTIONAL_DST = 512;
+        /// The modifier bits hold a truth table (`v_bitop3`).
+        const TRUTH_TABLE = 1024;
+        /// The source is an accumulation register (`v_accvgpr_read`, `v_accvgpr_mov`).
+        const ACC_SOURCE = 2048;
+        /// The destination is an accumulation register (`v_accvgpr_write`, `v_accvgpr_mov`).
+        const ACC_DESTINATION = 4096;
+        /// Never goes to the global data share (`ds_permute`, `ds_bpermute`).
+        const NO_GDS = 8192;
     }
 }
 

@@ -24,10 +24,14 @@ struct Index {
 
 impl Index {
     fn build(count: usize, visit: impl Fn(usize, &mut dyn FnMut(RegRange))) -> Index {
+        // (first slot, end of slots, position) of each access, in ascending order of positions.
+        let mut accesses: Vec<(u16, u16, u32)> = Vec::with_capacity(count * 3);
         let mut starts = vec![0u32; SLOTS + 1];
         for i in 0..count {
             visit(i, &mut |range| {
-                for slot in slots(range) {
+                let slots = slots(range);
+                accesses.push((slots.start, slots.end, i as u32));
+                for slot in slots {
                     starts[usize::from(slot) + 1] += 1;
                 }
             });
@@ -37,14 +41,11 @@ impl Index {
         }
         let mut cursor = starts.clone();
         let mut positions = vec![0u32; starts[SLOTS] as usize];
-        for i in 0..count {
-            visit(i, &mut |range| {
-                for slot in slots(range) {
-                    let at = &mut cursor[usize::from(slot)];
-                    positions[*at as usize] = i as u32;
-                    *at += 1;
-                }
-            });
+        for (from, to, i) in accesses {
+            for at in &mut cursor[usize::from(from)..usize::from(to)] {
+                positions[*at as usize] = i;
+                *at += 1;
+            }
         }
         Index { starts, positions }
     }

@@ -60,16 +60,27 @@ impl Liveness {
         reads: impl Fn(usize, &mut dyn FnMut(RegRange)),
         writes: impl Fn(usize, &mut dyn FnMut(RegRange)),
     ) -> Liveness {
+        // Effects are asked once, in the order both walks below take: blocks in code order, each from its end.
+        let mut effects: Vec<RegRange> = Vec::with_capacity(count * 4);
+        // Writes and reads of each instruction.
+        let mut counts: Vec<(u8, u8)> = Vec::with_capacity(count);
         // What each block reads before writing it, and what it writes.
         let mut summary: Vec<(RegSet, RegSet)> = Vec::with_capacity(cfg.blocks.len());
         for block in &cfg.blocks {
             let (mut needs, mut kills) = (RegSet::default(), RegSet::default());
             for i in block.insts.clone().rev() {
-                writes(i as usize, &mut |range| {
-                    needs.remove(range);
-                    kills.insert(range);
-                });
-                reads(i as usize, &mut |range| needs.insert(range));
+                let from = effects.len();
+                writes(i as usize, &mut |range| effects.push(range));
+                let middle = effects.len();
+                reads(i as usize, &mut |range| effects.push(range));
+                for range in &effects[from..middle] {
+                    needs.remove(*range);
+                    kills.insert(*range);
+                }
+                for range in &effects[middle..] {
+                    needs.insert(*range);
+                }
+                counts.push(((middle - from) as u8, (effects.len() - middle) as u8));
             }
             summary.push((needs, kills));
         }
@@ -77,6 +88,8 @@ impl Liveness {
         let (live_in, live_out) = solve(cfg, &summary);
 
         let mut before = vec![Live::default(); count];
+        let mut effects = effects.into_iter();
+        let mut counts = counts.into_iter();
         for (block, live_out) in cfg.blocks.iter().zip(&live_out) {
             let mut set = *live_out;
             let mut live = Live {
@@ -84,19 +97,19 @@ impl Liveness {
                 agprs: set.count(RegFile::Agpr),
                 sgprs: set.count(RegFile::Sgpr),
             };
-            for i in block.insts.clone().rev() {
-                writes(i as usize, &mut |range| {
+            for (i, (written, read)) in block.insts.clone().rev().zip(&mut counts) {
+                for range in effects.by_ref().take(usize::from(written)) {
                     let gone = set.remove_counting(range);
                     if let Some(count) = live.of(range.file) {
                         *count -= gone;
                     }
-                });
-                reads(i as usize, &mut |range| {
+                }
+                for range in effects.by_ref().take(usize::from(read)) {
                     let new = set.insert_counting(range);
                     if let Some(count) = live.of(range.file) {
                         *count += new;
                     }
-                });
+                }
                 before[i as usize] = live;
             }
         }

@@ -77,23 +77,30 @@ fn masks(slots: Range<u16>) -> impl Iterator<Item = (usize, u64)> {
 
 impl RegSet {
     /// Adds the registers of `range`.
+    #[inline]
     pub fn insert(&mut self, range: RegRange) {
-        for (word, mask) in masks(slots(range)) {
-            self.words[word] |= mask;
-        }
+        self.insert_counting(range);
     }
 
     /// Takes the registers of `range` out.
+    #[inline]
     pub fn remove(&mut self, range: RegRange) {
-        for (word, mask) in masks(slots(range)) {
-            self.words[word] &= !mask;
-        }
+        self.remove_counting(range);
     }
 
     /// Adds the registers of `range`; returns how many were not in the set.
+    #[inline]
     pub(crate) fn insert_counting(&mut self, range: RegRange) -> u16 {
+        let slots = slots(range);
+        let slot = slots.start;
+        if slots.end == slot + 1 {
+            let (word, bit) = (&mut self.words[usize::from(slot / 64)], 1 << (slot % 64));
+            let new = *word & bit == 0;
+            *word |= bit;
+            return u16::from(new);
+        }
         let mut new = 0;
-        for (word, mask) in masks(slots(range)) {
+        for (word, mask) in masks(slots) {
             new += (mask & !self.words[word]).count_ones() as u16;
             self.words[word] |= mask;
         }
@@ -101,6 +108,7 @@ impl RegSet {
     }
 
     /// Takes the registers of `range` out; returns how many were in the set.
+    #[inline]
     pub(crate) fn remove_counting(&mut self, range: RegRange) -> u16 {
         let mut gone = 0;
         for (word, mask) in masks(slots(range)) {

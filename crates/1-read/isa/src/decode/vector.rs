@@ -62,6 +62,8 @@ impl Reader<'_> {
                 if lane.dst_sel == 7 || lane.dst_unused == 3 {
                     return None;
                 }
+            } else if bits(w1, 8, 3) != 6 {
+                return None;
             }
             if bits(w1, 13, 1) != 0 {
                 inst.mods.bits |= Bits::CLAMP;

@@ -10,8 +10,8 @@ tiled_matmul(const float* a, const float* b, float* c, int n) {
     __attribute__((shared)) static float a_tile[TILE][TILE];
     __attribute__((shared)) static float b_tile[TILE][TILE];
 
-    const int tx = __builtin_amdgcn_workitem_id_x();
-    const int ty = __builtin_amdgcn_workitem_id_y();
+    const int tx = __builtin_amdgcn_workitem_id_x() % TILE;
+    const int ty = __builtin_amdgcn_workitem_id_x() / TILE;
     const int row = __builtin_amdgcn_workgroup_id_y() * TILE + ty;
     const int col = __builtin_amdgcn_workgroup_id_x() * TILE + tx;
 

@@ -42,7 +42,7 @@ Use a multiple of 256 work-items, so that every SIMD has a full wave, or at leas
 workgroups on a compute unit (less LDS and fewer registers per workgroup).
 
 ## Source
-Seed document 004: use a workgroup of 256 or a multiple to utilise all four SIMDs; a workgroup of 128 leaves two idle.
+The IREE AMDGPU guide: use a workgroup of 256 or a multiple to utilise all four SIMDs; a workgroup of 128 leaves two idle.
 ";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {

@@ -44,7 +44,7 @@ least to aim for), align it, and use vector types. In Triton, `kpack=2` for matr
 dimension do this. Transposes that force narrow accesses are better done once, on the way into the LDS.
 
 ## Source
-Seed documents 000, 001 and 002: `b128` preferred, `b64` acceptable; 004 on the width of LDS instructions.
+The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: `b128` preferred, `b64` acceptable; the IREE AMDGPU guide on the width of LDS instructions.
 ";
 
 /// Narrower than this is narrow.

@@ -39,7 +39,7 @@ Pad the rows of the tile (33 instead of 32 dwords, or one access width), or perm
 by exclusive-or. For 1 and 2 bytes per lane, let each lane read 4 contiguous bytes or more.
 
 ## Source
-Seed document 004 gives banks, groups and the cases of 1 to 16 bytes per lane; 003 the counters that measure the same.
+The IREE AMDGPU guide gives banks, groups and the cases of 1 to 16 bytes per lane; the Omniperf training the counters that measure the same.
 ";
 
 /// Part of a loop's LDS cycles below which its conflicts are not worth a word: one in so many.

@@ -37,7 +37,7 @@ Try `matrix_instr_nonkdim=16` in Triton, or the 16x16 instructions in hand-writt
 such as attention, 32x32 is the better choice. A library kernel that was selected by tuning needs no change.
 
 ## Source
-Seed documents 000, 001 and 002: `mfma_16x16` typically outperforms `mfma_32x32` for GEMM on MI300X; on fused GEMM
+The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: `mfma_16x16` typically outperforms `mfma_32x32` for GEMM on MI300X; on fused GEMM
 kernels 32 is better.
 ";
 

@@ -42,7 +42,7 @@ Call a library (hipBLASLt, rocBLAS, composable kernel), use `rocwmma` or the `__
 in Triton with a type and tile that the matrix unit has.
 
 ## Source
-Seed document 000 (matrix instructions for GEMM), 003 (matrix instructions per kernel and their share of the peak).
+The ROCm MI300X workload guide (matrix instructions for GEMM), the Omniperf training (matrix instructions per kernel and their share of the peak).
 ";
 
 /// A multiply-add instruction.

@@ -47,7 +47,7 @@ Triton's layout (`sizePerThread`), unrolling by the vector width. Make alignment
 the compiler (`__builtin_assume_aligned`, `__restrict__`, contiguity and divisibility hints), since both prevent merging.
 
 ## Source
-Seed documents 000, 001 and 002 ask for `global_load_dwordx4` above all for loads in loops; 004 gives the access width
+The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki ask for `global_load_dwordx4` above all for loads in loops; the IREE AMDGPU guide gives the access width
 and contiguity that reach peak bandwidth.
 ";
 

@@ -46,7 +46,7 @@ neighbouring lanes hold the pieces, exchange them first (LDS, DPP). Loads betwee
 compiler from merging: declare the pointers `__restrict__`.
 
 ## Source
-Seed document 004: `global_store_dwordx4` for peak bandwidth, contiguous over the wave; 001 on the store width of GEMM
+The IREE AMDGPU guide: `global_store_dwordx4` for peak bandwidth, contiguous over the wave; the ROCm Triton kernel guide on the store width of GEMM
 epilogues.
 ";
 

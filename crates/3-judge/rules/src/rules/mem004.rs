@@ -36,7 +36,7 @@ pointer, virtual calls, volatile accesses. Pass pointers as kernel arguments or 
 where they are loaded: `(__attribute__((address_space(1))) T*)p`.
 
 ## Source
-Seed document 004: `flat_` allows for local and global addresses alike, which makes it slower than the instruction of
+The IREE AMDGPU guide: `flat_` allows for local and global addresses alike, which makes it slower than the instruction of
 the one address space.
 ";
 

@@ -41,7 +41,7 @@ Streamed once: `__builtin_nontemporal_load` and `__builtin_nontemporal_store`, i
 `eviction_policy=evict_first`, unless the next kernel reads the data soon. Reused: drop the hint.
 
 ## Source
-Seed document 004: non-temporal accesses for data that is streamed and need not be cached.
+The IREE AMDGPU guide: non-temporal accesses for data that is streamed and need not be cached.
 ";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {

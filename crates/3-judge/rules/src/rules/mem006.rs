@@ -36,7 +36,7 @@ branch is needed (Triton does so when it knows the size; `AMDGCN_USE_BUFFER_OPS=
 select the value afterwards, pad the data, or peel the last iteration so that the others need no test.
 
 ## Source
-Seed document 004: predicated loads by `buffer` instructions for allocations of 4 GB or less.
+The IREE AMDGPU guide: predicated loads by `buffer` instructions for allocations of 4 GB or less.
 ";
 
 /// Vector instructions per load that still count as address arithmetic.

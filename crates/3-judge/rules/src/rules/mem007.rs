@@ -37,7 +37,7 @@ assembly and hand-written kernels order them by hand (`__builtin_amdgcn_sched_gr
 Kernels that interleave loads with matrix instructions on purpose hide their latency that way; leave those alone.
 
 ## Source
-Seed document 004: up to four adjacent `global_load_dwordx4` form a clause.
+The IREE AMDGPU guide: up to four adjacent `global_load_dwordx4` form a clause.
 ";
 
 /// Fewest interrupted loads worth a word.

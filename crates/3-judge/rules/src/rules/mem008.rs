@@ -35,7 +35,7 @@ Declare the pointers `__restrict__`. If the loop stores to the loaded address it
 and store it after the loop. Copy values behind pointers (sizes, scales) to locals before the loop.
 
 ## Source
-Seed document 003: the daxpy exercise with and without `__restrict__`.
+The Omniperf training: the daxpy exercise with and without `__restrict__`.
 ";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {

@@ -46,8 +46,8 @@ relax it: RES005 tells when the default limits the registers. For private arrays
 compile-time constants by unrolling the loop over them, or move the array to LDS.
 
 ## Source
-Seed documents 000, 001 and 002 (look for register spills in the generated code, and use fewer stages when there are any)
-and 004 (spilled registers in the metadata lead to poor performance).
+The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki (look for register spills in the generated code, and use fewer stages when there are any)
+and the IREE AMDGPU guide (spilled registers in the metadata lead to poor performance).
 ";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {

@@ -42,8 +42,8 @@ occupancy cannot rise, let each wave do more at a time: unroll, and issue the lo
 before using those of this one.
 
 ## Source
-Seed documents 000, 001 and 002 (how occupancy follows from registers, LDS and waves per workgroup; compute-bound GEMMs
-run at one or two waves per SIMD), 004 (registers decide how many waves a SIMD holds).
+The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki (how occupancy follows from registers, LDS and waves per workgroup; compute-bound GEMMs
+run at one or two waves per SIMD), the IREE AMDGPU guide (registers decide how many waves a SIMD holds).
 ";
 
 /// Instructions of an iteration below which two waves cannot cover a load.

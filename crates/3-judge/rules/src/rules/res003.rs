@@ -43,8 +43,8 @@ Ask the compiler for the occupancy: `waves_per_eu=n` in Triton, `__launch_bounds
 one live value: an address recomputed, an unroll factor one smaller.
 
 ## Source
-Seed documents 000, 001 and 002 (`waves_per_eu` helps when registers limit occupancy and are only a few above a boundary;
-170 registers are the example), 004 (`amdgpu-waves-per-eu`, `__launch_bounds__`).
+The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki (`waves_per_eu` helps when registers limit occupancy and are only a few above a boundary;
+170 registers are the example), the IREE AMDGPU guide (`amdgpu-waves-per-eu`, `__launch_bounds__`).
 ";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {

@@ -36,7 +36,7 @@ for `assert`, `printf` and heavy math functions on a path that is never taken: t
 all the same.
 
 ## Source
-Seed document 003, exercise 3: AGPRs in a kernel without matrix instructions show registers spilled to AGPRs.
+The Omniperf training, exercise 3: AGPRs in a kernel without matrix instructions show registers spilled to AGPRs.
 ";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {

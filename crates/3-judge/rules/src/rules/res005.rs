@@ -42,7 +42,7 @@ as the second argument where occupancy matters; `amdgpu-flat-work-group-size` in
 again.
 
 ## Source
-Seed document 004: to use more than the default maximum of 128 registers, state the workgroup size.
+The IREE AMDGPU guide: to use more than the default maximum of 128 registers, state the workgroup size.
 ";
 
 /// What HIP allows when no size is stated.

@@ -40,7 +40,7 @@ function pointers and virtual functions by template parameters. If a rare path n
 a kernel of its own.
 
 ## Source
-Seed document 003, exercise 3: an assert limits occupancy by registers; removing it lowers VGPRs from 92 to 32 and AGPRs
+The Omniperf training, exercise 3: an assert limits occupancy by registers; removing it lowers VGPRs from 92 to 32 and AGPRs
 from 132 to none.
 ";
 

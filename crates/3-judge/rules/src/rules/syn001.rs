@@ -40,7 +40,7 @@ Load for the next iteration before working on this one, and let the wait count l
 Where registers allow, more waves per SIMD do the same.
 
 ## Source
-Seed documents 000, 001 and 002: what the wait counts mean, and overlapping instructions to hide latency.
+The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: what the wait counts mean, and overlapping instructions to hide latency.
 ";
 
 /// Work between load and wait that counts as none.

@@ -40,7 +40,7 @@ are used. In compiled code such a wait comes from an explicit fence, `__syncthre
 it where data dependence suffices.
 
 ## Source
-Seed documents 000, 001 and 002: `lgkmcnt(n)` lets n operations run on.
+The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: `lgkmcnt(n)` lets n operations run on.
 ";
 
 /// Work that could start earlier, in cycles, from which a finding is worth it.

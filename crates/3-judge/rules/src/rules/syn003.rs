@@ -36,7 +36,7 @@ Do more per barrier: a larger tile, several steps of the loop per stage, two buf
 iteration suffices. Reductions: finish within the wave by DPP or shuffles, which need no barrier, and meet once at the end.
 
 ## Source
-Seed document 002: do not wait for LDS or global loads if other instructions could run before the barrier.
+The ROCm Triton wiki: do not wait for LDS or global loads if other instructions could run before the barrier.
 ";
 
 /// Cycles of work per barrier below which the loop is named, and below which it is a warning.

@@ -33,8 +33,8 @@ loads go through loaded indices, 1 for compute-bound fused kernels (attention pr
 where there is no loop to pipeline. Smaller tiles or more warps also make room.
 
 ## Source
-Seed documents 000 and 002 (stages by kind of kernel; registers are the destination of loads, so more stages
-may spill; with spills, do not pipeline), 001 (the values for an older compiler).
+The ROCm MI300X workload guide and ROCm Triton wiki (stages by kind of kernel; registers are the destination of loads, so more stages
+may spill; with spills, do not pipeline), the ROCm Triton kernel guide (the values for an older compiler).
 ";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {

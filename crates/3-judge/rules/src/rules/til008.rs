@@ -41,7 +41,7 @@ Load 16-bit data, convert to float at once, compute in float, round once before 
 If the extra precision is wanted, there is nothing to do.
 
 ## Source
-Seed document 002: element-wise kernels should compute in `tl.float32`.
+The ROCm Triton wiki: element-wise kernels should compute in `tl.float32`.
 ";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {

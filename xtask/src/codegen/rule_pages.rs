@@ -23,6 +23,12 @@ pub(crate) fn generate() -> Result<Outputs> {
         );
         outputs.insert(PathBuf::from(format!("docs/rules/{}.md", rule.id)), page);
     }
+    index.push_str(
+        "\nSources, as the pages name them: the ROCm MI300X workload guide (AMD Instinct MI300X workload optimization, ROCm \
+         documentation), the ROCm Triton kernel guide (optimizing Triton kernels, ROCm documentation on fine-tuning), the ROCm \
+         Triton wiki (General Guide of AMD Triton Performance Optimization), the Omniperf training (Introduction to Omniperf, \
+         with exercises), the IREE AMDGPU guide (AMDGPU Kernel Optimization Guide).\n",
+    );
     outputs.insert(PathBuf::from("docs/rules/README.md"), index);
     Ok(outputs)
 }

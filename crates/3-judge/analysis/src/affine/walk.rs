@@ -255,8 +255,7 @@ impl Walker<'_> {
                 let new = state.registers[usize::from(phi.slot)];
                 let step = if new == NONE { None } else { self.pool.sub(new, phi.id) };
                 let step = step.filter(|step| {
-                    self.pool.is_uniform(*step)
-                        && !self.pool.changes_in(*step).is_some_and(|inner| inner >= id)
+                    self.pool.is_uniform(*step) && self.pool.changes_in(*step).is_none_or(|inner| inner < id)
                 });
                 phi.step = if !phi.closed || phi.step == step { step } else { None };
                 phi.closed = true;

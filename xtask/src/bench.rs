@@ -4,6 +4,7 @@
 //! has a bound says whether it is kept. Inputs that are not there are said to be skipped.
 
 mod cold_start;
+mod decoder;
 mod facts;
 mod libraries;
 
@@ -36,6 +37,11 @@ struct Benchmark {
 const BENCHMARKS: &[Benchmark] = &[
     Benchmark { name: "facts", about: "reading the data file of one GPU target", run: facts::first_use },
     Benchmark { name: "cold", about: "`rockhound inspect` of one small code object", run: cold_start::run },
+    Benchmark {
+        name: "decode",
+        about: "decoding the kernels of a real library, one core",
+        run: decoder::speed,
+    },
     Benchmark {
         name: "library",
         about: "`rockhound inspect` of a library beside `llvm-objdump-22 -d` of its code objects",

@@ -108,7 +108,7 @@ fn peak_resident(child: &Child) -> u64 {
     line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(0)
 }
 
-fn find(name: &str) -> Result<Option<PathBuf>> {
+pub(super) fn find(name: &str) -> Result<Option<PathBuf>> {
     let folder = std::env::var_os("ROCKHOUND_REAL").map_or_else(|| root().join("target/real"), PathBuf::from);
     if !folder.is_dir() {
         return Ok(None);
@@ -117,7 +117,7 @@ fn find(name: &str) -> Result<Option<PathBuf>> {
     Ok(found.into_iter().find(|path| path.file_name().is_some_and(|file| file == name)))
 }
 
-fn skipped() -> Vec<Line> {
+pub(super) fn skipped() -> Vec<Line> {
     vec![Line::plain(
         "skipped: needs real libraries, get them with `cargo xtask setup --real`".to_owned(),
         String::new(),

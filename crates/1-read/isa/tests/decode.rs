@@ -227,3 +227,29 @@ fn rows_are_sound() {
     assert!(Isa::Gfx942.has_encoding(Op::by_name("v_add_f32").unwrap(), Encoding::Vop2Sdwa));
     assert!(!Isa::Gfx942.has_encoding(Op::by_name("v_add_f64").unwrap(), Encoding::Vop2));
 }
+
+#[test]
+fn random_words_never_panic_and_sizes_add_up() {
+    let mut state = 0x1234_5678_9abc_def0u64;
+    let mut code = Vec::new();
+    for _ in 0..60_000 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        code.extend(((state >> 32) as u32).to_le_bytes());
+    }
+    code.push(7);
+    for isa in Isa::ALL {
+        let (mut at, mut known) = (0, 0);
+        let mut text = String::new();
+        for inst in decode_all(isa, &code) {
+            assert_eq!(inst.offset, at);
+            at = inst.end();
+            known += u32::from(!inst.is_unknown());
+            inst.write_text(isa, &mut text);
+            inst.visit_reads(|range| assert!(range.count > 0 && range.indices().end <= 256));
+            inst.visit_writes(|range| assert!(range.count > 0 && range.indices().end <= 256));
+        }
+        assert_eq!(at as usize, code.len());
+        assert!(known > 10_000, "{known} instructions of {isa:?}");
+        text.clear();
+    }
+}

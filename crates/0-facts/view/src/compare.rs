@@ -18,8 +18,10 @@ pub struct Comparison {
     pub old: String,
     /// The paths of the new build.
     pub new: String,
-    /// Kernels in both that differ.
+    /// Kernels in both that differ, what got worse first.
     pub changed: Vec<KernelComparison>,
+    /// For each value that differs somewhere, in how many kernels and which way.
+    pub totals: Vec<ChangeTotal>,
     /// Kernels in the new build only.
     pub added: Vec<KernelName>,
     /// Kernels in the old build only.
@@ -30,6 +32,21 @@ pub struct Comparison {
     pub regressions: u64,
     /// Inputs that could not be read.
     pub errors: Vec<FileError>,
+}
+
+/// How often one value differs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ChangeTotal {
+    /// Key, as thresholds name it.
+    pub metric: String,
+    /// Words for a reader.
+    pub label: String,
+    /// Kernels in which it got better.
+    pub better: u64,
+    /// Kernels in which it got worse.
+    pub worse: u64,
+    /// Kernels in which it differs without being either.
+    pub different: u64,
 }
 
 /// A kernel by name.

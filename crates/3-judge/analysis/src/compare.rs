@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 use view::{
-    Change, Comparison, DIFF_SCHEMA, Finding, KernelCard, KernelComparison, KernelName, Severity, Verdict,
+    Change, ChangeTotal, Comparison, DIFF_SCHEMA, Finding, KernelCard, KernelComparison, KernelName,
+    Severity, Verdict,
 };
 
 /// Which way a metric is better.
@@ -218,6 +219,36 @@ pub fn compare_kernels(old: &KernelCard, new: &KernelCard) -> Option<KernelCompa
     Some(KernelComparison { old: name(old), new: name(new), changes, appeared, gone })
 }
 
+/// What makes a change worth looking at first: new findings by severity, then waves lost, then values that got worse.
+fn weight(kernel: &KernelComparison) -> ([usize; 3], bool, usize) {
+    let appeared =
+        Severity::ALL.map(|severity| kernel.appeared.iter().filter(|f| f.severity == severity).count());
+    let worse = |change: &&Change| change.verdict == Verdict::Worse;
+    let waves = kernel.changes.iter().filter(worse).any(|change| change.metric == "occupancy");
+    (appeared, waves, kernel.changes.iter().filter(worse).count())
+}
+
+/// In how many kernels each value differs, the fixed metrics first.
+fn totals(changed: &[KernelComparison]) -> Vec<ChangeTotal> {
+    let mut totals: Vec<ChangeTotal> = Vec::new();
+    for change in changed.iter().flat_map(|kernel| &kernel.changes) {
+        let at = totals.iter().position(|total| total.metric == change.metric).unwrap_or_else(|| {
+            let (metric, label) = (change.metric.clone(), change.label.clone());
+            totals.push(ChangeTotal { metric, label, better: 0, worse: 0, different: 0 });
+            totals.len() - 1
+        });
+        let total = &mut totals[at];
+        match change.verdict {
+            Verdict::Better => total.better += 1,
+            Verdict::Worse => total.worse += 1,
+            Verdict::Neutral => total.different += 1,
+        }
+    }
+    let rank = |key: &str| METRICS.iter().position(|metric| metric.key == key).unwrap_or(METRICS.len());
+    totals.sort_by(|a, b| rank(&a.metric).cmp(&rank(&b.metric)));
+    totals
+}
+
 /// Compares two builds. `renamed` pairs names (linker or demangled) of the old build with those of the new.
 ///
 /// Kernels are matched by linker name and processor, or by name alone when the builds have no processor in
@@ -259,6 +290,7 @@ pub fn compare(old: &[KernelCard], new: &[KernelCard], renamed: &[(String, Strin
         schema: DIFF_SCHEMA,
         old: String::new(),
         new: String::new(),
+        totals: totals(&changed),
         changed,
         added,
         removed,

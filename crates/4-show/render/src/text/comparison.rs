@@ -6,7 +6,7 @@ use super::card::{severity_role, short_name, source_text};
 use super::number::{plural, short, thousands};
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
-use view::{Change, Comparison, Finding, KernelComparison, KernelName, Verdict};
+use view::{Change, ChangeTotal, Comparison, Finding, KernelComparison, KernelName, Verdict};
 
 /// Renders a comparison; at most `top` kernels are shown in full.
 pub fn comparison(comparison: &Comparison, top: usize, style: &Style) -> String {
@@ -26,6 +26,9 @@ pub fn comparison(comparison: &Comparison, top: usize, style: &Style) -> String 
     }
     names(&mut page, "added", Role::Info, &comparison.added, top);
     names(&mut page, "removed", Role::Info, &comparison.removed, top);
+    if comparison.changed.len() > 1 {
+        totals(&mut page, &comparison.totals);
+    }
     let mut line = vec![
         plain(format!("{} changed, ", thousands(comparison.changed.len() as u64))),
         plain(format!("{} added, ", thousands(comparison.added.len() as u64))),
@@ -99,6 +102,36 @@ fn finding_line(page: &mut Page, sign: &str, finding: &Finding) {
         spans.push(dim(format!(" ({})", source_text(source))));
     }
     page.prefixed(&first, &rest, &spans);
+}
+
+/// Rows of the table of totals that fit a glance; JSON has all.
+const TOTALS: usize = 14;
+
+fn totals(page: &mut Page, totals: &[ChangeTotal]) {
+    let shown = &totals[..totals.len().min(TOTALS)];
+    let label_width = shown.iter().map(|total| width(&total.label)).max().unwrap_or(0);
+    page.raw(&[dim(format!(
+        "  {:<label_width$}  {:>8}  {:>8}  {:>9}",
+        "kernels", "better", "worse", "different"
+    ))]);
+    let number = |value: u64| if value == 0 { "-".to_owned() } else { thousands(value) };
+    for total in shown {
+        let role = |value: u64, role: Role| if value == 0 { Role::Dim } else { role };
+        page.raw(&[
+            plain(format!("  {:<label_width$}", total.label)),
+            span(role(total.better, Role::Good), format!("  {:>8}", number(total.better))),
+            span(role(total.worse, Role::Severe), format!("  {:>8}", number(total.worse))),
+            span(role(total.different, Role::Plain), format!("  {:>9}", number(total.different))),
+        ]);
+    }
+    if totals.len() > shown.len() {
+        page.wrapped(
+            2,
+            4,
+            &[dim(format!("{} more values (`--format json` has all)", totals.len() - shown.len()))],
+        );
+    }
+    page.blank();
 }
 
 fn names(page: &mut Page, word: &str, role: Role, names: &[KernelName], top: usize) {

@@ -314,17 +314,41 @@ pub(crate) fn comparison() -> Comparison {
     ];
     changes[1].breaks = Some("-0".into());
     let card = gemm();
+    let total = |metric: &str, label: &str, better, worse, different| ChangeTotal {
+        metric: metric.into(),
+        label: label.into(),
+        better,
+        worse,
+        different,
+    };
+    let mut second = changes.clone();
+    second.truncate(1);
+    let second = KernelComparison {
+        old: name("scale"),
+        new: name("scale"),
+        changes: second,
+        appeared: vec![],
+        gone: vec![],
+    };
     Comparison {
+        totals: vec![
+            total("occupancy", "waves per SIMD", 0, 1, 0),
+            total("vgprs", "VGPRs", 0, 2, 0),
+            total("mix.mfma", "MFMA instructions", 0, 0, 1),
+        ],
         schema: DIFF_SCHEMA,
         old: "old.hsaco".into(),
         new: "new.hsaco".into(),
-        changed: vec![KernelComparison {
-            old: name("gemm_v1"),
-            new: name("gemm_v2"),
-            changes,
-            appeared: vec![card.findings[0].clone()],
-            gone: vec![card.findings[1].clone()],
-        }],
+        changed: vec![
+            KernelComparison {
+                old: name("gemm_v1"),
+                new: name("gemm_v2"),
+                changes,
+                appeared: vec![card.findings[0].clone()],
+                gone: vec![card.findings[1].clone()],
+            },
+            second,
+        ],
         added: vec![name("scan")],
         removed: vec![name("reduce")],
         unchanged: 1240,

@@ -1,0 +1,105 @@
+//! Matching kernels of two builds, and what counts as a change.
+
+use analysis::{compare, compare_kernels};
+use view::{Finding, KernelCard, Mix, Resources, Severity, Verdict};
+
+fn card(name: &str, target: &str, vgprs: u32) -> KernelCard {
+    KernelCard {
+        file: "f".into(),
+        origin: String::new(),
+        target: target.into(),
+        code_object_version: 5,
+        name: name.into(),
+        demangled: name.into(),
+        source: None,
+        resources: Resources { vgprs: Some(vgprs), ..Resources::default() },
+        occupancy: None,
+        code_bytes: 100,
+        instructions: 20,
+        unknown_instructions: 0,
+        mix: Mix::default(),
+        load_widths: Default::default(),
+        store_widths: Default::default(),
+        lds_widths: Default::default(),
+        pressure: None,
+        loops: Vec::new(),
+        arguments: Vec::new(),
+        hidden_arguments: Vec::new(),
+        calls: Vec::new(),
+        findings: Vec::new(),
+        not_checked: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+fn finding(rule: &'static str, message: &str) -> Finding {
+    Finding {
+        rule,
+        severity: Severity::Warning,
+        message: message.into(),
+        advice: String::new(),
+        cost: None,
+        evidence: Vec::new(),
+        places: Vec::new(),
+    }
+}
+
+#[test]
+fn kernels_are_matched_by_name_and_target() {
+    let old = [card("k", "gfx90a", 8), card("k", "gfx942:xnack-", 9), card("gone", "gfx942", 1)];
+    let new = [card("k", "gfx942:xnack+", 9), card("k", "gfx90a", 12), card("fresh", "gfx942", 1)];
+    let comparison = compare(&old, &new, &[]);
+    assert_eq!((comparison.changed.len(), comparison.unchanged), (1, 1));
+    assert_eq!(comparison.changed[0].new.target, "gfx90a");
+    assert_eq!(comparison.removed[0].name, "gone");
+    assert_eq!(comparison.added[0].name, "fresh");
+}
+
+#[test]
+fn builds_for_different_targets_are_matched_by_name() {
+    let comparison = compare(&[card("k", "gfx90a", 8)], &[card("k", "gfx942", 8)], &[]);
+    assert_eq!((comparison.unchanged, comparison.added.len()), (1, 0));
+}
+
+#[test]
+fn a_name_that_occurs_twice_is_matched_in_order() {
+    let old = [card("k", "gfx942", 8), card("k", "gfx942", 80)];
+    let new = [card("k", "gfx942", 8), card("k", "gfx942", 88)];
+    let comparison = compare(&old, &new, &[]);
+    assert_eq!((comparison.unchanged, comparison.changed.len()), (1, 1));
+    assert_eq!(comparison.changed[0].changes[0].old, Some(80.0));
+}
+
+#[test]
+fn renamed_kernels_are_compared() {
+    let renamed = [("a".to_owned(), "b".to_owned())];
+    let comparison = compare(&[card("a", "gfx942", 8)], &[card("b", "gfx942", 4)], &renamed);
+    assert_eq!((comparison.changed.len(), comparison.added.len(), comparison.removed.len()), (1, 0, 0));
+    assert_eq!(comparison.changed[0].changes[0].verdict, Verdict::Better);
+    assert_eq!((comparison.totals[0].metric.as_str(), comparison.totals[0].better), ("vgprs", 1));
+}
+
+#[test]
+fn a_number_that_moves_in_a_sentence_is_no_new_finding() {
+    let mut old = card("k", "gfx942", 8);
+    let mut new = old.clone();
+    old.findings = vec![finding("MEM001", "4 of 6 loads"), finding("MEM001", "same"), finding("SYN001", "x")];
+    new.findings = vec![finding("MEM001", "same"), finding("MEM001", "5 of 6 loads"), finding("LDS001", "y")];
+    let comparison = compare_kernels(&old, &new).expect("they differ");
+    let rules = |findings: &[Finding]| findings.iter().map(|finding| finding.rule).collect::<Vec<_>>();
+    assert_eq!((rules(&comparison.appeared), rules(&comparison.gone)), (vec!["LDS001"], vec!["SYN001"]));
+}
+
+#[test]
+fn a_width_of_one_side_counts_as_none_on_the_other_and_an_unknown_value_does_not() {
+    let mut old = card("k", "gfx942", 8);
+    let mut new = old.clone();
+    new.load_widths.insert(16, 3);
+    old.resources.lds_bytes = Some(64);
+    let comparison = compare_kernels(&old, &new).expect("they differ");
+    let change =
+        |metric: &str| comparison.changes.iter().find(|change| change.metric == metric).expect("a change");
+    assert_eq!((change("loads.16").old, change("loads.16").new), (Some(0.0), Some(3.0)));
+    assert_eq!((change("lds_bytes").new, change("lds_bytes").verdict), (None, Verdict::Neutral));
+    assert!(compare_kernels(&old, &old).is_none());
+}

@@ -147,8 +147,13 @@ fn decode_words(isa: Isa, w: Words, rest: &[u8], inst: &mut Inst) -> Option<()> 
         0x3a => (E::Mtbuf, bits(w.w0, 15, 4)),
         _ => return None,
     };
-    if encoding == E::Vop3p && opcode == SCALE_OPCODE && scaled(isa, w, rest, inst).is_some() {
-        return Some(());
+    if encoding == E::Vop3p && opcode == SCALE_OPCODE {
+        let untouched = *inst;
+        if scaled(isa, w, rest, inst).is_some() {
+            return Some(());
+        }
+        // No scaled MFMA after all: what the attempt filled in is none of this instruction's.
+        *inst = untouched;
     }
     let form = isa.form(encoding, opcode)?;
     let info = Op(form.op).info();

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: a metric is one row of [`METRICS`]: its key, its words, which way is better,
 //! and how to read it off a card. Thresholds, text and JSON all go by these rows.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use view::{
     Change, ChangeTotal, Comparison, DIFF_SCHEMA, Finding, KernelCard, KernelComparison, KernelName,
@@ -245,7 +246,7 @@ fn totals(changed: &[KernelComparison]) -> Vec<ChangeTotal> {
         }
     }
     let rank = |key: &str| METRICS.iter().position(|metric| metric.key == key).unwrap_or(METRICS.len());
-    totals.sort_by(|a, b| rank(&a.metric).cmp(&rank(&b.metric)));
+    totals.sort_by_key(|total| rank(&total.metric));
     totals
 }
 
@@ -286,6 +287,7 @@ pub fn compare(old: &[KernelCard], new: &[KernelCard], renamed: &[(String, Strin
     }
     let added =
         new.iter().zip(&matched).filter(|(_, matched)| !**matched).map(|(card, _)| name(card)).collect();
+    changed.sort_by_key(|kernel| Reverse(weight(kernel)));
     Comparison {
         schema: DIFF_SCHEMA,
         old: String::new(),

@@ -15,6 +15,7 @@ mod isa;
 mod live;
 mod loops;
 mod mix;
+mod mtbuf;
 
 mod print;
 mod regset;

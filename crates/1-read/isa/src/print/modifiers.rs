@@ -6,6 +6,7 @@
 use crate::form::{Field, SDWA_NO_DST};
 use crate::inst::*;
 use crate::isa::Isa;
+use crate::mtbuf::{DATA_FORMATS, NUMBER_FORMATS};
 
 use super::immediate::signed_hex;
 use super::{decimal, hex};
@@ -307,26 +308,6 @@ impl Inst {
     }
 
     fn format(&self, out: &mut String) {
-        const DATA: [&str; 16] = [
-            "INVALID",
-            "8",
-            "16",
-            "8_8",
-            "32",
-            "16_16",
-            "10_11_11",
-            "11_11_10",
-            "10_10_10_2",
-            "2_10_10_10",
-            "8_8_8_8",
-            "32_32",
-            "16_16_16_16",
-            "32_32_32",
-            "32_32_32_32",
-            "RESERVED_15",
-        ];
-        const NUMBER: [&str; 8] =
-            ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED_6", "FLOAT"];
         let (data, number) = (self.mods.cbsz & 15, self.mods.abid & 7);
         if data == 1 && number == 0 {
             return;
@@ -334,14 +315,14 @@ impl Inst {
         out.push_str(" format:[");
         if data != 1 {
             out.push_str("BUF_DATA_FORMAT_");
-            out.push_str(DATA[usize::from(data)]);
+            out.push_str(DATA_FORMATS[usize::from(data)]);
         }
         if number != 0 {
             if data != 1 {
                 out.push(',');
             }
             out.push_str("BUF_NUM_FORMAT_");
-            out.push_str(NUMBER[usize::from(number)]);
+            out.push_str(NUMBER_FORMATS[usize::from(number)]);
         }
         out.push(']');
     }

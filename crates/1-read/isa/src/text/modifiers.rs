@@ -7,6 +7,7 @@ use super::Problem;
 use super::cursor::Cursor;
 use super::expression::{self, Symbols, Value};
 use super::names;
+use crate::mtbuf::{DATA_FORMATS, NUMBER_FORMATS};
 use crate::{Bits, Dpp};
 
 /// What was written after the operands; `None` where nothing was.
@@ -80,30 +81,6 @@ const SELECTIONS: [&str; 7] = ["BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0",
 
 /// What SDWA does with the unwritten part of the destination.
 const UNUSED: [&str; 3] = ["UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"];
-
-/// MTBUF data formats in the order of their codes.
-const DATA_FORMATS: [&str; 16] = [
-    "INVALID",
-    "8",
-    "16",
-    "8_8",
-    "32",
-    "16_16",
-    "10_11_11",
-    "11_11_10",
-    "10_10_10_2",
-    "2_10_10_10",
-    "8_8_8_8",
-    "32_32",
-    "16_16_16_16",
-    "32_32_32",
-    "32_32_32_32",
-    "RESERVED_15",
-];
-
-/// MTBUF number formats in the order of their codes.
-const NUMBER_FORMATS: [&str; 8] =
-    ["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "RESERVED_6", "FLOAT"];
 
 impl Modifiers {
     /// Reads one modifier if one stands here; `false` (and nothing taken) if not.

@@ -28,8 +28,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let output = Command::new(env!("CARGO"))
         .args(["run", "--release", "--quiet", "--package", "rockhound", "--"])
         .args(COMMAND)
-        .args(["--color", "always"])
-        .env("COLUMNS", COLUMNS.to_string())
+        .args(["--color", "always", "--width", &COLUMNS.to_string()])
         .current_dir(root)
         .output()
         .context("cannot run rockhound")?;

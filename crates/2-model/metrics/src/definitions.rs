@@ -342,8 +342,14 @@ impl Reader {
                     return fault(column, "expected a unit in brackets");
                 };
                 let unit = Unit::parse(unit_text).map_err(|m| (column, m))?;
-                let (text, column) = w.formula()?;
-                let v = self.variant(u32::MAX, text, column, number)?;
+                let before = w.at;
+                let v = if w.next() == Some("none") {
+                    self.absent(u32::MAX, &mut w, number)?
+                } else {
+                    w.at = before;
+                    let (text, column) = w.formula()?;
+                    self.variant(u32::MAX, text, column, number)?
+                };
                 let metric = Metric {
                     id: id.to_string(),
                     unit_text: unit_text.to_string(),
@@ -431,19 +437,7 @@ impl Reader {
                 let bits = targets_of(catalogue(), targets).map_err(|m| (column, m))?;
                 let before = w.at;
                 match w.next() {
-                    Some("none") => {
-                        let column = w.column() + 1;
-                        let reason =
-                            w.quoted().ok_or((column, "expected the reason in quotes".to_string()))?;
-                        w.end()?;
-                        variants.push(Variant {
-                            targets: bits,
-                            formula: Err(reason.to_string()),
-                            text: String::new(),
-                            file: self.file,
-                            line: number,
-                        });
-                    }
+                    Some("none") => variants.push(self.absent(bits, w, number)?),
                     Some("peak") => {
                         let Some(peaks) = peaks else { return fault(column, "only a metric has a peak") };
                         let (text, column) = w.formula()?;
@@ -523,6 +517,14 @@ impl Reader {
             Some(before) => fault(column, format!("`{name}` is defined on line {before} already")),
             None => Ok(()),
         }
+    }
+
+    /// `none "reason"`, after the word itself.
+    fn absent(&self, targets: u32, w: &mut Words<'_>, line: usize) -> Result<Variant, Fault> {
+        let column = w.column() + 1;
+        let reason = w.quoted().ok_or((column, "expected the reason in quotes".to_string()))?;
+        w.end()?;
+        Ok(Variant { targets, formula: Err(reason.to_string()), text: String::new(), file: self.file, line })
     }
 
     fn variant(&self, targets: u32, text: &str, column: usize, line: usize) -> Result<Variant, Fault> {

@@ -7,10 +7,12 @@ mod compare;
 mod finding;
 mod inspect;
 mod occupancy;
+mod report;
 mod summary;
 
 pub use compare::*;
 pub use finding::*;
 pub use inspect::*;
 pub use occupancy::*;
+pub use report::*;
 pub use summary::*;

@@ -1,4 +1,4 @@
-//! Evidence from code objects: what one kernel looks like, as values.
+//! Evidence from code objects and recordings, as values.
 //!
 //! The one idea to keep in mind: everything a rule or a card needs is computed once per kernel, here; rules
 //! only judge and renderers only write.
@@ -11,6 +11,7 @@ mod evidence;
 mod listing;
 mod resources;
 mod text;
+pub mod workload;
 
 pub use calls::Call;
 pub use card::card;

@@ -11,6 +11,7 @@ mod names;
 mod number;
 mod occupancy;
 mod page;
+mod report;
 mod summary;
 mod table;
 
@@ -20,5 +21,6 @@ pub use listing::listing;
 pub use markdown::{markdown, rules};
 pub use names::shorten;
 pub use occupancy::occupancy;
+pub use report::report;
 pub use summary::summary;
 pub use table::{SORT_COLUMNS, table};

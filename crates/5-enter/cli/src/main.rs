@@ -8,6 +8,7 @@
     reason = "this layer does the reading, printing and asking for all others"
 )]
 
+mod analyze;
 mod args;
 mod completions;
 mod contents;
@@ -21,6 +22,7 @@ mod kernels;
 mod occupancy;
 mod output;
 mod progress;
+mod recording;
 mod terminal;
 mod thresholds;
 
@@ -60,6 +62,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
     match &cli.command {
         Command::Inspect(args) => inspect::run(args, &cli.look),
         Command::Diff(args) => diff::run(args, &cli.look),
+        Command::Analyze(args) => analyze::run(args, &cli.look),
         Command::Explain(args) => explain::run(args, &cli.look),
         Command::Occupancy(args) => occupancy::run(args, &cli.look),
         Command::Completions(args) => completions::completions(args),

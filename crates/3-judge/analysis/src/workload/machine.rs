@@ -1,0 +1,153 @@
+//! Machine facts a recording lacks, from the data sheets of `arch`.
+//!
+//! The one idea to keep in mind: a fact is filled in only when every GPU that the recording may stem from agrees on
+//! it, and each one filled in says where it is from.
+
+use arch::{Model, Target};
+use workload::Machine;
+
+/// A fact that was filled in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Filled {
+    /// Name as in `sysinfo.csv`.
+    pub fact: &'static str,
+    /// Value.
+    pub value: String,
+    /// Where it is from: `data sheet of Instinct MI300X`.
+    pub source: String,
+}
+
+/// What a model says about a fact.
+type FromModel = (&'static str, fn(&Model) -> Option<f64>);
+/// What a target says about a fact.
+type FromTarget = (&'static str, fn(&Target) -> f64);
+
+const OF_TARGET: &[FromTarget] = &[
+    ("wave_size", |t| f64::from(t.lanes_per_wave.value)),
+    ("simd_per_cu", |t| f64::from(t.simds_per_cu.value)),
+    ("max_waves_per_cu", |t| f64::from(t.waves_per_cu())),
+    ("lds_banks_per_cu", |t| f64::from(t.lds.banks.value)),
+];
+
+const OF_MODEL: &[FromModel] = &[
+    ("cu_per_gpu", |m| Some(f64::from(m.compute_units.value))),
+    ("se_per_gpu", |m| Some(f64::from(m.shader_engines.value))),
+    ("num_xcd", |m| Some(f64::from(m.xcds.value))),
+    ("max_sclk", |m| Some(f64::from(m.engine_mhz.value))),
+    ("max_mclk", |m| m.memory_mhz.value().map(f64::from)),
+    ("num_hbm_channels", |m| Some(f64::from(m.hbm.channels.value))),
+    ("hbm_bw", |m| Some(m.hbm.gb_per_s.value)),
+];
+
+/// Models a recording may stem from: the one it names, or those of its target with as many compute units.
+pub fn models(machine: &Machine) -> Vec<&'static Model> {
+    let named = machine.text("gpu_model").and_then(|name| {
+        let lower = name.to_ascii_lowercase();
+        let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+        words.find_map(Model::by_name)
+    });
+    let Some(target) = machine.target().and_then(Target::by_name) else {
+        return named.into_iter().collect();
+    };
+    if let Some(model) = named.filter(|m| m.target().name == target.name) {
+        return vec![model];
+    }
+    let cus = machine.number("cu_per_gpu");
+    Model::of_target(target)
+        .filter(|m| cus.is_none_or(|cus| cus == f64::from(m.compute_units.value)))
+        .collect()
+}
+
+/// Fills in what the recording does not say and returns what was filled in.
+pub fn fill(machine: &mut Machine) -> Vec<Filled> {
+    let mut filled = Vec::new();
+    let candidates = models(machine);
+    if machine.target().is_none() {
+        let mut targets: Vec<&str> = candidates.iter().map(|m| m.target().name).collect();
+        targets.dedup();
+        if let [target] = targets[..] {
+            add(machine, &mut filled, "gpu_arch", target.to_string(), sheet(&candidates));
+        }
+    }
+    let Some(target) = machine.target().and_then(Target::by_name) else { return filled };
+    for (fact, value) in OF_TARGET {
+        add(machine, &mut filled, fact, value(target).to_string(), format!("facts of {}", target.name));
+    }
+    // The bandwidth follows from a recorded memory clock, so that goes before the data sheet's number.
+    let bandwidth_follows =
+        machine.number("max_mclk").is_some() && machine.number("num_hbm_channels").is_some();
+    for (fact, value) in OF_MODEL {
+        if *fact == "hbm_bw" && bandwidth_follows {
+            continue;
+        }
+        let mut values = candidates.iter().map(|m| value(m));
+        let Some(Some(first)) = values.next() else { continue };
+        if values.all(|v| v == Some(first)) {
+            add(machine, &mut filled, fact, first.to_string(), sheet(&candidates));
+        }
+    }
+    if let Some(xcds) = machine.number("num_xcd") {
+        let channels = xcds * f64::from(target.l2.channels_per_xcd.value);
+        add(machine, &mut filled, "total_l2_chan", channels.to_string(), format!("facts of {}", target.name));
+    }
+    filled
+}
+
+fn sheet(models: &[&Model]) -> String {
+    let names: Vec<&str> = models.iter().map(|m| m.name.as_str()).collect();
+    format!("data sheet of {}", names.join(" and "))
+}
+
+fn add(machine: &mut Machine, filled: &mut Vec<Filled>, fact: &'static str, value: String, source: String) {
+    if machine.text(fact).is_none() {
+        machine.facts.insert(fact.to_string(), value.clone());
+        filled.push(Filled { fact, value, source });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(facts: &[(&str, &str)]) -> Machine {
+        Machine { facts: facts.iter().map(|(k, v)| ((*k).to_string(), (*v).to_string())).collect() }
+    }
+
+    #[test]
+    fn facts_are_filled_where_the_candidates_agree() {
+        type Case = (&'static [(&'static str, &'static str)], &'static str, Option<&'static str>);
+        let cases: [Case; 8] = [
+            // The model is named, with a stepping behind it.
+            (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1")], "max_mclk", Some("1300")),
+            (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1")], "total_l2_chan", Some("128")),
+            (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1")], "max_waves_per_cu", Some("32")),
+            // What is recorded stays.
+            (
+                &[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1"), ("max_sclk", "2000")],
+                "max_sclk",
+                Some("2000"),
+            ),
+            // A family: two models have this many compute units and agree.
+            (&[("gpu_arch", "gfx90a"), ("gpu_model", "MI200"), ("cu_per_gpu", "104")], "num_xcd", Some("1")),
+            // The name alone gives the target.
+            (&[("gpu_model", "AMD Instinct MI300X")], "gpu_arch", Some("gfx942")),
+            // The models of the target disagree.
+            (&[("gpu_arch", "gfx942")], "cu_per_gpu", None),
+            (&[], "wave_size", None),
+        ];
+        for (facts, fact, want) in cases {
+            let mut m = machine(facts);
+            fill(&mut m);
+            assert_eq!(m.text(fact), want, "{facts:?} {fact}");
+        }
+    }
+
+    #[test]
+    fn each_fact_filled_in_says_where_it_is_from() {
+        let mut m = machine(&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1"), ("max_mclk", "NA")]);
+        let filled = fill(&mut m);
+        let clock = filled.iter().find(|f| f.fact == "max_mclk").unwrap();
+        assert_eq!((clock.value.as_str(), clock.source.as_str()), ("1300", "data sheet of Instinct MI300X"));
+        assert!(filled.iter().all(|f| f.fact != "gpu_arch"));
+    }
+}

@@ -1,0 +1,65 @@
+//! Evaluated tables of metrics as tables of a report.
+//!
+//! The one idea to keep in mind: `metrics` gives cells in the order of its headings; here each gets its kind, so a
+//! renderer knows what to draw.
+
+use metrics::{EvaluatedTable, Style, Value};
+use view::{Cell, Column, ColumnKind, Number, Row, Table};
+
+/// What a row's label is.
+fn label(style: Style) -> &'static str {
+    match style {
+        Style::Channels | Style::ChannelBox => "channel",
+        _ => "metric",
+    }
+}
+
+fn kind(heading: &str, style: Style, unit: &str) -> ColumnKind {
+    match (heading, style) {
+        ("percent of peak", _) => ColumnKind::Percent,
+        (_, Style::Box | Style::ChannelBox) => ColumnKind::Quartile,
+        (_, Style::Value) if unit == "%" => ColumnKind::Percent,
+        _ => ColumnKind::Number,
+    }
+}
+
+/// A table of a report from an evaluated one; `recording` tells whose values they are.
+pub(crate) fn table(t: &EvaluatedTable, recording: usize) -> Table {
+    let id = format!("{}.{}", t.id.0, t.id.1);
+    let percent = !t.rows.is_empty() && t.rows.iter().all(|r| r.unit == "%");
+    let tags = t.tags.iter().map(|tag| Column::new(tag.to_lowercase(), ColumnKind::Text, ""));
+    let headings = t.headings.iter().map(|heading| {
+        let unit = if percent { "%" } else { "" };
+        let unit = if heading == "percent of peak" { "%" } else { unit };
+        Column { recording, ..Column::new(heading, kind(heading, t.style, unit), unit) }
+    });
+    Table {
+        columns: tags.chain(headings).collect(),
+        rows: t
+            .rows
+            .iter()
+            .map(|r| Row {
+                id: format!("{id}.{}", r.number),
+                label: r.label.clone(),
+                metric: r.metric.clone(),
+                unit: if percent { String::new() } else { r.unit.clone() },
+                cells: r
+                    .tags
+                    .iter()
+                    .map(|tag| Cell::Text(tag.clone()))
+                    .chain(r.cells.iter().map(|cell| cell.clone().map_or(Cell::Empty, number)))
+                    .collect(),
+            })
+            .collect(),
+        panel: t.panel.clone(),
+        title: t.title.clone(),
+        label: label(t.style).to_string(),
+        notes: Vec::new(),
+        id,
+    }
+}
+
+/// A cell from a value.
+pub(crate) fn number(value: Value) -> Cell {
+    Cell::Number(Number::from(value))
+}

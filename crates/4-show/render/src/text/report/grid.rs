@@ -1,0 +1,291 @@
+//! One table of a report: columns as wide as they must be, bars and boxes in what is left.
+//!
+//! The one idea to keep in mind: every column becomes finished cells first; only then are widths shared out, the
+//! label giving way before numbers do.
+
+use super::figure::{Figure, figure};
+use crate::text::names::shorten;
+use crate::text::page::{Page, Span, dim, plain, span, width};
+use crate::{Role, Style};
+use view::{Cell, ColumnKind, Number, Table};
+
+/// Narrowest and widest bar or box.
+const DRAWING: (usize, usize) = (8, 40);
+/// Narrowest label.
+const LABEL_LEAST: usize = 20;
+/// Between two columns.
+const GAP: usize = 2;
+
+/// A column ready to be written.
+struct Finished {
+    /// Lines of the heading.
+    heading: Vec<String>,
+    left: bool,
+    cells: Vec<Vec<Span>>,
+    width: usize,
+}
+
+impl Finished {
+    fn new(heading: &str, left: bool, cells: Vec<Vec<Span>>) -> Self {
+        let body = cells.iter().map(|c| spans_width(c)).max().unwrap_or(0);
+        let heading = folded(heading, body.max(8));
+        let width = heading.iter().map(|h| width(h)).max().unwrap_or(0).max(body);
+        Finished { heading, left, cells, width }
+    }
+}
+
+fn spans_width(spans: &[Span]) -> usize {
+    spans.iter().map(|s| width(&s.text)).sum()
+}
+
+/// A heading over several lines, broken at spaces where it is wider than `room`.
+fn folded(heading: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in heading.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Writes a table.
+pub(super) fn table(page: &mut Page, table: &Table, decimals: usize) {
+    if table.rows.is_empty() {
+        page.wrapped(2, 4, &[dim("no rows")]);
+        return;
+    }
+    let style = page.style;
+    let ids: Vec<Vec<Span>> = table.rows.iter().map(|r| vec![dim(&r.id)]).collect();
+    let mut columns = vec![Finished::new("", false, ids)];
+    let label_at = columns.len();
+    columns.push(Finished::new("", true, Vec::new()));
+    let has_units = table.rows.iter().any(|r| !r.unit.is_empty());
+    // The unit stands behind the numbers it is of, before percentages.
+    let last_number =
+        table.columns.iter().rposition(|c| matches!(c.kind, ColumnKind::Number | ColumnKind::Quartile));
+    for (index, column) in table.columns.iter().enumerate() {
+        let heading = if column.unit.is_empty() || column.title.contains("percent") {
+            column.title.clone()
+        } else {
+            format!("{} {}", column.title, column.unit)
+        };
+        columns.push(match column.kind {
+            ColumnKind::Text => {
+                let cells = table.rows.iter().map(|r| vec![plain(text(r.cells.get(index)))]).collect();
+                Finished::new(&heading, true, cells)
+            }
+            _ => Finished::new(&heading, false, numbers(table, index, decimals)),
+        });
+        if has_units && last_number == Some(index) {
+            columns.push(Finished::new("", true, table.rows.iter().map(|r| vec![dim(&r.unit)]).collect()));
+        }
+    }
+    let fixed: usize = columns.iter().map(|c| c.width + GAP).sum();
+    let longest = table.rows.iter().map(|r| width(&r.label)).max().unwrap_or(0).max(width(&table.label));
+    let room = style.width.saturating_sub(fixed).max(LABEL_LEAST);
+    let label = if style.full_names { longest } else { longest.min(room) };
+    let left = style.width.saturating_sub(fixed + label);
+    columns[label_at] = labels(table, label, &style);
+    columns[label_at].width = label;
+    if let Some(drawing) = drawing(table, left.saturating_sub(GAP).min(DRAWING.1)) {
+        columns.push(drawing);
+    }
+    write(page, &columns);
+}
+
+fn write(page: &mut Page, columns: &[Finished]) {
+    let lines = columns.iter().map(|c| c.heading.len()).max().unwrap_or(0);
+    for line in 0..lines {
+        let mut spans = Vec::new();
+        for c in columns {
+            let skipped = lines - c.heading.len();
+            let text = line.checked_sub(skipped).and_then(|i| c.heading.get(i)).map_or("", String::as_str);
+            push(&mut spans, vec![dim(text)], c);
+        }
+        page.raw(&spans);
+    }
+    let rows = columns.iter().map(|c| c.cells.len()).max().unwrap_or(0);
+    for row in 0..rows {
+        let mut spans = Vec::new();
+        for c in columns {
+            push(&mut spans, c.cells.get(row).cloned().unwrap_or_default(), c);
+        }
+        page.raw(&spans);
+    }
+}
+
+fn push(line: &mut Vec<Span>, cell: Vec<Span>, column: &Finished) {
+    let padding = " ".repeat(column.width.saturating_sub(spans_width(&cell)));
+    line.push(plain(" ".repeat(GAP)));
+    if column.left {
+        line.extend(cell);
+        line.push(plain(padding));
+    } else {
+        line.push(plain(padding));
+        line.extend(cell);
+    }
+}
+
+fn text(cell: Option<&Cell>) -> &str {
+    match cell {
+        Some(Cell::Text(text)) => text,
+        _ => "",
+    }
+}
+
+fn labels(table: &Table, room: usize, style: &Style) -> Finished {
+    let short = |label: &str| {
+        if style.full_names { label.to_owned() } else { shorten(label, room).into_owned() }
+    };
+    let cells = table.rows.iter().map(|r| vec![plain(short(&r.label))]).collect();
+    Finished { heading: vec![table.label.clone()], left: true, cells, width: room }
+}
+
+/// Cells of a column of numbers, aligned at the point.
+fn numbers(table: &Table, index: usize, decimals: usize) -> Vec<Vec<Span>> {
+    enum Shown {
+        Nothing,
+        Missing,
+        Figure(Figure),
+    }
+    let shown: Vec<Shown> = table
+        .rows
+        .iter()
+        .map(|r| match r.cells.get(index) {
+            Some(Cell::Number(Number::Known(v))) => Shown::Figure(figure(*v, decimals)),
+            Some(Cell::Number(Number::Missing(_))) => Shown::Missing,
+            _ => Shown::Nothing,
+        })
+        .collect();
+    let part = |s: &Shown| if let Shown::Figure(f) = s { width(&f.part) } else { 0 };
+    let most = shown.iter().map(part).max().unwrap_or(0);
+    shown
+        .iter()
+        .map(|s| match s {
+            Shown::Nothing => Vec::new(),
+            Shown::Missing => vec![dim(format!("n/a{}", " ".repeat(most)))],
+            Shown::Figure(f) => {
+                vec![plain(format!("{}{}{}", f.whole, f.part, " ".repeat(most - width(&f.part))))]
+            }
+        })
+        .collect()
+}
+
+/// Bars of a percent column, or boxes of five quartile columns, `room` wide.
+fn drawing(table: &Table, room: usize) -> Option<Finished> {
+    if room < DRAWING.0 {
+        return None;
+    }
+    let finished = |cells| Some(Finished { heading: vec![String::new()], left: true, cells, width: room });
+    if let Some(at) = table.columns.iter().rposition(|c| c.kind == ColumnKind::Percent) {
+        let cells = table.rows.iter().map(|r| match r.cells.get(at).and_then(Cell::number) {
+            Some(percent) => vec![span(role(percent), bar(percent, room)), dim(rest(percent, room))],
+            None => Vec::new(),
+        });
+        return finished(cells.collect());
+    }
+    let first = table.columns.iter().position(|c| c.kind == ColumnKind::Quartile)?;
+    let five = |row: &view::Row| -> Option<[f64; 5]> {
+        let mut out = [0.0; 5];
+        for (i, v) in out.iter_mut().enumerate() {
+            *v = row.cells.get(first + i)?.number()?;
+        }
+        Some(out)
+    };
+    let all: Vec<Option<[f64; 5]>> = table.rows.iter().map(five).collect();
+    let least = all.iter().flatten().map(|q| q[0]).fold(f64::INFINITY, f64::min);
+    let most = all.iter().flatten().map(|q| q[4]).fold(f64::NEG_INFINITY, f64::max);
+    if least >= most {
+        return None;
+    }
+    let cells = all.iter().map(|q| q.map_or_else(Vec::new, |q| vec![plain(quartiles(q, least, most, room))]));
+    finished(cells.collect())
+}
+
+/// How much attention a share of a peak deserves.
+fn role(percent: f64) -> Role {
+    match percent {
+        p if p >= 80.0 => Role::Severe,
+        p if p >= 50.0 => Role::Warning,
+        _ => Role::Info,
+    }
+}
+
+/// A bar in eighths of a character; what is beyond 100 percent ends in an arrow.
+fn bar(percent: f64, room: usize) -> String {
+    const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+    if percent > 100.5 {
+        return "█".repeat(room - 1) + "▶";
+    }
+    let eighths = (percent.clamp(0.0, 100.0) / 100.0 * (room * 8) as f64).round() as usize;
+    // What is not zero is seen.
+    let eighths = if percent > 0.0 { eighths.max(1) } else { eighths };
+    let mut out = "█".repeat(eighths / 8);
+    if eighths % 8 > 0 {
+        out.push(EIGHTHS[eighths % 8]);
+    }
+    out
+}
+
+/// What is left of the scale behind a bar.
+fn rest(percent: f64, room: usize) -> String {
+    "·".repeat(room - width(&bar(percent, room)))
+}
+
+/// `├──▓▓┃▓▓──┤` between the table's least and greatest value.
+fn quartiles(q: [f64; 5], least: f64, most: f64, room: usize) -> String {
+    let at = |v: f64| (((v - least) / (most - least)) * (room - 1) as f64).round() as usize;
+    let [min, q1, median, q3, max] = q.map(at);
+    (0..room)
+        .map(|i| match i {
+            i if i == median => '┃',
+            i if i > q1 && i < q3 || (i == q1 || i == q3) && q1 < q3 => '▓',
+            i if i == min && min < q1 => '├',
+            i if i == max && max > q3 => '┤',
+            i if i > min && i < max => '─',
+            _ => ' ',
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars() {
+        for (percent, text) in [
+            (0.0, ""),
+            (0.01, "▏"),
+            (50.0, "████"),
+            (100.0, "████████"),
+            (56.25, "████▌"),
+            (140.0, "███████▶"),
+        ] {
+            assert_eq!(bar(percent, 8), text, "{percent}");
+        }
+    }
+
+    #[test]
+    fn boxes() {
+        for (q, text) in [
+            ([0.0, 2.0, 5.0, 7.0, 9.0], "├─▓▓▓┃▓▓─┤"),
+            ([0.0, 0.0, 0.0, 0.0, 0.0], "┃         "),
+            ([0.0, 0.0, 0.0, 0.0, 9.0], "┃────────┤"),
+            ([3.0, 3.0, 4.0, 4.0, 4.0], "   ▓┃     "),
+        ] {
+            assert_eq!(quartiles(q, 0.0, 9.0, 10), text, "{q:?}");
+        }
+    }
+
+    #[test]
+    fn headings_fold_at_spaces() {
+        assert_eq!(folded("percent of peak", 8), ["percent", "of peak"]);
+        assert_eq!(folded("avg", 8), ["avg"]);
+    }
+}

@@ -39,8 +39,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Some(name) => Wanted::targets(vec![Target { processor: name.clone(), ..Target::default() }]),
         None => Wanted::all(),
     };
-    let chosen: Vec<&rules::Rule> =
-        rules::all().iter().filter(|rule| rule.id.starts_with(&options.rule)).collect();
+    let chosen: Vec<&rules::Rule> = rules::all()
+        .iter()
+        .filter(|rule| rule.code_check().is_some() && rule.id.starts_with(&options.rule))
+        .collect();
     let mut fired: BTreeMap<&str, Fired> = chosen.iter().map(|rule| (rule.id, Fired::default())).collect();
     let (mut kernels, mut insts) = (0usize, 0u64);
     let (mut gathering, mut addressing) = (Duration::ZERO, Duration::ZERO);
@@ -64,8 +66,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             evidence.addresses();
             addressing += start.elapsed();
             for rule in &chosen {
+                let Some(check) = rule.code_check() else { continue };
                 let start = Instant::now();
-                let outcome = (rule.check)(&evidence);
+                let outcome = check(&evidence);
                 let entry = fired.entry(rule.id).or_default();
                 entry.time += start.elapsed();
                 let Outcome::Findings(findings) = outcome else { continue };

@@ -90,6 +90,9 @@ pub struct Finding {
     /// What it costs, where that can be computed: "1 of 3 waves per SIMD", "12 of 40 instructions per iteration".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
+    /// Time lost to it in the recording, ns, at most: what orders findings of different rules and kernels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_lost_ns: Option<f64>,
     /// Numbers it rests on.
     pub evidence: Vec<Evidence>,
     /// Where it stands; the first is the main place.
@@ -110,6 +113,7 @@ impl Finding {
             message: message.into(),
             advice: advice.into(),
             cost: None,
+            time_lost_ns: None,
             evidence: Vec::new(),
             places: Vec::new(),
         }
@@ -118,6 +122,12 @@ impl Finding {
     /// States what it costs.
     pub fn with_cost(mut self, cost: impl Into<String>) -> Self {
         self.cost = Some(cost.into());
+        self
+    }
+
+    /// States how much of the recorded time it costs at most.
+    pub fn with_time_lost(mut self, ns: Option<f64>) -> Self {
+        self.time_lost_ns = ns.filter(|ns| ns.is_finite() && *ns >= 0.0);
         self
     }
 

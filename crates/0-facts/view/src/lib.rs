@@ -8,6 +8,7 @@ mod finding;
 mod inspect;
 mod occupancy;
 mod report;
+mod roofline;
 mod summary;
 
 pub use compare::*;
@@ -15,4 +16,5 @@ pub use finding::*;
 pub use inspect::*;
 pub use occupancy::*;
 pub use report::*;
+pub use roofline::*;
 pub use summary::*;

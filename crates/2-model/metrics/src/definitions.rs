@@ -174,6 +174,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("scalar.metrics", include_str!("../data/scalar.metrics")),
     ("vector-memory.metrics", include_str!("../data/vector-memory.metrics")),
     ("l2.metrics", include_str!("../data/l2.metrics")),
+    ("roofline.metrics", include_str!("../data/roofline.metrics")),
     ("tables.metrics", include_str!("../data/tables.metrics")),
 ];
 

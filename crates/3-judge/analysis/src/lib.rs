@@ -1,6 +1,6 @@
-//! Evidence from code objects and recordings, as values.
+//! Evidence: what one kernel looks like, in its code object and in a recording, as values.
 //!
-//! The one idea to keep in mind: everything a rule or a card needs is computed once per kernel, here; rules
+//! The one idea to keep in mind: everything a rule, a card or a chart needs is computed once per kernel, here; rules
 //! only judge and renderers only write.
 
 pub mod affine;
@@ -9,7 +9,9 @@ mod card;
 mod compare;
 mod evidence;
 mod listing;
+mod recorded;
 mod resources;
+pub mod roofline;
 mod text;
 pub mod workload;
 
@@ -18,4 +20,5 @@ pub use card::card;
 pub use compare::{Better, METRICS, Metric, changes, compare, compare_kernels};
 pub use evidence::{KernelEvidence, Source};
 pub use listing::listing;
+pub use recorded::WorkloadEvidence;
 pub use text::TextFile;

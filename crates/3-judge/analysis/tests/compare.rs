@@ -39,6 +39,7 @@ fn finding(rule: &'static str, message: &str) -> Finding {
         message: message.into(),
         advice: String::new(),
         cost: None,
+        time_lost_ns: None,
         evidence: Vec::new(),
         places: Vec::new(),
     }

@@ -1,10 +1,10 @@
-//! Runs every rule on one kernel.
+//! Runs every rule on one kernel, by its code or by a recording.
 //!
 //! The one idea to keep in mind: rules do not see each other's findings; order comes afterwards, from
 //! severity and place.
 
 use crate::{Outcome, registry};
-use analysis::KernelEvidence;
+use analysis::{KernelEvidence, WorkloadEvidence};
 use view::{Finding, NotChecked};
 
 /// All findings for a kernel, most severe first, and the rules whose evidence is absent.
@@ -12,7 +12,8 @@ pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
     let mut findings = Vec::new();
     let mut not_checked = Vec::new();
     for rule in registry::all() {
-        match (rule.check)(evidence) {
+        let Some(check) = rule.code_check() else { continue };
+        match check(evidence) {
             Outcome::Silent => {}
             Outcome::NotChecked(needs) => not_checked.push(NotChecked { rule: rule.id, needs }),
             Outcome::Findings(found) => findings.extend(found),
@@ -21,4 +22,35 @@ pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
     // Stable: a rule's own order stays within one severity.
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.rule.cmp(b.rule)));
     (findings, not_checked)
+}
+
+/// All findings for a kernel of a recording, most time lost first, and the rules whose evidence was not recorded.
+pub fn check_workload(evidence: &WorkloadEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
+    let mut findings = Vec::new();
+    let mut not_checked = Vec::new();
+    for rule in registry::all() {
+        let Some(check) = rule.recording_check() else { continue };
+        match check(evidence) {
+            Ok(Outcome::Silent) => {}
+            Ok(Outcome::NotChecked(needs)) => not_checked.push(NotChecked { rule: rule.id, needs }),
+            Ok(Outcome::Findings(found)) => findings.extend(found),
+            Err(reason) => not_checked.push(NotChecked { rule: rule.id, needs: need(&reason.missing) }),
+        }
+    }
+    sort_by_time(&mut findings);
+    (findings, not_checked)
+}
+
+/// Most time lost first; where none is known, most severe first.
+fn sort_by_time(findings: &mut [Finding]) {
+    let time = |finding: &Finding| finding.time_lost_ns.unwrap_or(-1.0);
+    findings.sort_by(|a, b| {
+        time(b).total_cmp(&time(a)).then_with(|| b.severity.cmp(&a.severity)).then_with(|| a.rule.cmp(b.rule))
+    });
+}
+
+/// What is needed, from the reason why a value is missing.
+fn need(reason: &str) -> String {
+    let what = reason.strip_suffix(": not recorded").unwrap_or(reason);
+    what.strip_prefix("needs ").unwrap_or(what).to_owned()
 }

@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: a rule fires only for the reason its page states. Page, check and the
 //! arithmetic's tests of a rule stand in one file under `rules/`; [`all`] is the flat list of them; kernels
-//! that must and must not trigger each rule are in `fixtures/rules/`.
+//! that must and must not trigger each rule are in `fixtures/rules/`. A rule judges code, a recording, or either.
 
 mod access;
 mod banks;
@@ -10,18 +10,19 @@ mod check;
 mod merge;
 mod narrow;
 mod page;
+mod recorded;
 mod registry;
 mod rules;
 mod sites;
 mod waits;
 mod work;
 
-pub use check::check;
+pub use check::{check, check_workload};
 pub use page::{SECTIONS, sections};
 pub use registry::{all, by_id};
 
-use analysis::KernelEvidence;
-use view::{Finding, Severity};
+use analysis::{KernelEvidence, WorkloadEvidence};
+use view::{Finding, Missing, Severity};
 
 /// One rule.
 #[derive(Clone, Copy)]
@@ -35,7 +36,24 @@ pub struct Rule {
     /// Markdown with the headings of [`SECTIONS`], in that order.
     pub page: &'static str,
     /// Judges one kernel.
-    pub check: fn(&KernelEvidence<'_>) -> Outcome,
+    pub check: Check,
+}
+
+/// Judges one kernel by its code.
+pub type CodeCheck = fn(&KernelEvidence<'_>) -> Outcome;
+
+/// Judges one kernel by its dispatches. A value that is missing ends the check with its reason.
+pub type RecordingCheck = fn(&WorkloadEvidence<'_>) -> Result<Outcome, Missing>;
+
+/// What a rule judges by.
+#[derive(Clone, Copy)]
+pub enum Check {
+    /// The code object or assembly text.
+    Code(CodeCheck),
+    /// A recording.
+    Recording(RecordingCheck),
+    /// Either; one page, two checks.
+    Either(CodeCheck, RecordingCheck),
 }
 
 /// What a rule says about one kernel.
@@ -62,6 +80,22 @@ impl Outcome {
 }
 
 impl Rule {
+    /// The check of code, if the rule has one.
+    pub const fn code_check(&self) -> Option<CodeCheck> {
+        match self.check {
+            Check::Code(check) | Check::Either(check, _) => Some(check),
+            Check::Recording(_) => None,
+        }
+    }
+
+    /// The check of a recording, if the rule has one.
+    pub const fn recording_check(&self) -> Option<RecordingCheck> {
+        match self.check {
+            Check::Recording(check) | Check::Either(_, check) => Some(check),
+            Check::Code(_) => None,
+        }
+    }
+
     /// A finding of this rule without cost, evidence and places; add them with the `with_` methods.
     pub fn finding(
         &self,

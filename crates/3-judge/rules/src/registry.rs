@@ -7,6 +7,7 @@ use crate::{Rule, rules};
 
 /// Ascending by id.
 static RULES: &[Rule] = &[
+    rules::ctr001::RULE,
     rules::lch001::RULE,
     rules::lds001::RULE,
     rules::lds002::RULE,

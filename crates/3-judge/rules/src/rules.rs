@@ -2,6 +2,7 @@
 //!
 //! The one idea to keep in mind: a module gives one `RULE`; it reads evidence and no other rule's findings.
 
+pub(crate) mod ctr001;
 pub(crate) mod lch001;
 pub(crate) mod lds001;
 pub(crate) mod lds002;

@@ -78,7 +78,7 @@ fn triggers_fire_and_near_misses_do_not() {
 
 #[test]
 fn every_rule_has_a_trigger_and_a_near_miss() {
-    for rule in rules::all() {
+    for rule in rules::all().iter().filter(|rule| rule.code_check().is_some()) {
         let files: Vec<String> = std::fs::read_dir(folder().join(rule.id.to_lowercase()))
             .map(|entries| {
                 entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()

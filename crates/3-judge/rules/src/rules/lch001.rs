@@ -4,7 +4,7 @@
 //! compute unit; what does not divide evenly stands idle.
 
 use super::res002::number;
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use view::{Finding, Severity};
 
@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "workgroup size leaves lanes or SIMDs idle",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

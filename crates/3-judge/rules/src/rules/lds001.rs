@@ -4,7 +4,7 @@
 //! worth a look at the layout.
 
 use crate::access::{self, MemoryAccess, WIDEST, memory_access};
-use crate::{Outcome, Rule, merge};
+use crate::{Check, Outcome, Rule, merge};
 use analysis::KernelEvidence;
 use isa::{Access, Class, Space};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "LDS accesses narrower than 8 bytes per lane in a loop",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

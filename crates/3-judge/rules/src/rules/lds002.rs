@@ -4,15 +4,20 @@
 
 use crate::access::{count, places};
 use crate::banks::{self, Cycles};
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use analysis::affine::LANES;
 use isa::{Access, Class, Inst, Space};
 use std::collections::{BTreeMap, HashMap};
 use view::{Finding, Severity};
 
-pub(crate) const RULE: Rule =
-    Rule { id: "LDS002", title: "LDS bank conflicts", severity: Severity::Warning, page: PAGE, check };
+pub(crate) const RULE: Rule = Rule {
+    id: "LDS002",
+    title: "LDS bank conflicts",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Code(check),
+};
 
 const PAGE: &str = r"## What it does
 Works out which bank each lane of an LDS read or write asks, where the code determines the address of every lane up to an

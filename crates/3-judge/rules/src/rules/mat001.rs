@@ -4,7 +4,7 @@
 //! plainly one GEMM and nothing else, and only as information.
 
 use crate::sites::{Sites, counted};
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::{Class, Inst, Operand, RegRange};
 use view::Severity;
@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "32x32 matrix instructions in a single GEMM",
     severity: Severity::Info,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

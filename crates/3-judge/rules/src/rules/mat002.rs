@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a product of matrices is told by reuse: every loaded value is multiplied
 //! with several others, and every sum stays in its register from iteration to iteration.
 
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use arch::Unit;
 use isa::{Class, Inst, Operand, RegFile, RegRange};
@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "GEMM-like loop without matrix instructions",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

@@ -4,7 +4,7 @@
 
 use crate::access::{self, WIDEST};
 use crate::narrow::{Kind, Narrow};
-use crate::{Outcome, Rule, narrow};
+use crate::{Check, Outcome, Rule, narrow};
 use analysis::KernelEvidence;
 use isa::Access;
 use view::{Finding, Severity};
@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "stores narrower than 16 bytes per lane",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

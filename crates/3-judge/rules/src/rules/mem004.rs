@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: without LDS and scratch a generic address can only be global.
 
-use crate::{Outcome, Rule, access};
+use crate::{Check, Outcome, Rule, access};
 use analysis::KernelEvidence;
 use isa::{Class, Operand, RegFile, Space};
 use view::Severity;
@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "flat_ instructions where only global memory exists",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

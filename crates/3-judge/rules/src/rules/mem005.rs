@@ -4,7 +4,7 @@
 //! and only the two patterns that need no guess are named.
 
 use crate::access::{self, is_global, lanes_are_contiguous, memory_access};
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use analysis::affine::Step;
 use isa::{Access, Bits};
@@ -16,7 +16,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "non-temporal hint absent on streamed or present on reused data",
     severity: Severity::Info,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

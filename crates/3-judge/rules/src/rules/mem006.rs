@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a block that holds nothing but loads and their addresses is a predicate, not work.
 
 use crate::access::{self, is_global};
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::{Access, Class};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "loads in a loop predicated by branches",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: loads of one array form a clause only while nothing stands between them.
 
 use crate::access::{self, WIDEST, is_global, memory_access};
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::{Access, Class, Inst, Operand, RegRange, RegSet};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "16-byte loads of one array interrupted by other instructions",
     severity: Severity::Info,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

@@ -4,7 +4,7 @@
 //! may write there.
 
 use crate::access::{self, is_global, is_plain};
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::{Access, Class, Space};
 use view::Severity;
@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "a loop reloads addresses that do not change",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

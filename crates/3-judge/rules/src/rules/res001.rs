@@ -4,7 +4,7 @@
 //! it is paid for.
 
 use crate::sites::{Sites, counted};
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::Operand;
 use view::{Finding, Severity};
@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "registers spilled, or private memory in scratch",
     severity: Severity::Severe,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

@@ -3,14 +3,19 @@
 //! The one idea to keep in mind: low occupancy is a fact, not a fault; it is a fault where SIMDs stand idle or
 //! where a loop waits for memory and nothing else can run.
 
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use arch::Limiter;
 use isa::{Bits, Class, Space};
 use view::Severity;
 
-pub(crate) const RULE: Rule =
-    Rule { id: "RES002", title: "few waves per SIMD", severity: Severity::Warning, page: PAGE, check };
+pub(crate) const RULE: Rule = Rule {
+    id: "RES002",
+    title: "few waves per SIMD",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Code(check),
+};
 
 const PAGE: &str = r"## What it does
 Fires when registers or LDS keep a compute unit from holding more than a quarter of its wave slots (2 of 8 waves per

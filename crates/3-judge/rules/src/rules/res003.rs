@@ -5,7 +5,7 @@
 
 use super::res002::number;
 use crate::sites::counted;
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use arch::Limiter;
 use view::Severity;
@@ -15,7 +15,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "a few registers above an occupancy boundary",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

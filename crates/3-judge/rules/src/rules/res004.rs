@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: without matrix instructions an AGPR is a place to spill to.
 
 use crate::sites::{Sites, counted};
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::{Class, RegFile};
 use view::Severity;
@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "accumulation registers used without matrix instructions",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

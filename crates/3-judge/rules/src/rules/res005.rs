@@ -4,7 +4,7 @@
 //! once, so the size that is not stated is paid for in registers.
 
 use crate::sites::counted;
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use view::Severity;
 
@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "default workgroup size limits the registers",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

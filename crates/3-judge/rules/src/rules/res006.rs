@@ -4,7 +4,7 @@
 //! the call happens.
 
 use crate::sites::{Sites, counted};
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::OpFlags;
 use view::Severity;
@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "calls or a dynamic stack cost registers",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

@@ -6,7 +6,7 @@
 use crate::access::{count, is_plain, places, reaches_global};
 use crate::waits::wait;
 use crate::work::Work;
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::Access;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "vmcnt(0) right after the load in a loop",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

@@ -6,7 +6,7 @@
 use crate::access::{count, places};
 use crate::waits::wait;
 use crate::work::Work;
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::{Class, Inst, RegRange, RegSet, Space};
 use std::collections::{BTreeMap, VecDeque};
@@ -17,7 +17,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "lgkmcnt(0) where a higher count would do",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

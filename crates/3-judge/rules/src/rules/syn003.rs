@@ -5,7 +5,7 @@
 
 use crate::access::{self, places};
 use crate::work::Work;
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::{Access, Class};
 use view::{Finding, Severity};
@@ -15,7 +15,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "barriers in a loop with little work between",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

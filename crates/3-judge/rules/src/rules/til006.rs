@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: each stage holds the loads of one more iteration in registers.
 
 use crate::sites::{Sites, counted};
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use view::Severity;
 
@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "software pipelining spills registers",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

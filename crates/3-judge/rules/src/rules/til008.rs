@@ -4,7 +4,7 @@
 //! rounding to bf16 in software, a detour through double.
 
 use crate::sites::{Sites, counted};
-use crate::{Outcome, Rule};
+use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::{Access, Class, Inst, Operand};
 use view::{Finding, Severity};
@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "element-wise arithmetic not in float32",
     severity: Severity::Warning,
     page: PAGE,
-    check,
+    check: Check::Code(check),
 };
 
 const PAGE: &str = r"## What it does

@@ -100,6 +100,7 @@ pub(crate) fn gemm() -> KernelCard {
                 message: "3 VGPRs are spilled to 16 bytes of scratch per lane, 2 of the accesses inside loop #2".into(),
                 advice: "Give the compiler more registers (`__launch_bounds__(256)`), or keep fewer values alive across the loop.".into(),
                 cost: Some("4 of 96 instructions per iteration".into()),
+                time_lost_ns: None,
                 evidence: vec![Evidence { what: "VGPR spills".into(), value: "3".into() }, Evidence { what: "scratch per lane".into(), value: "16 B".into() }],
                 places: vec![
                     Place { address: Some(0x1a48), instruction: Some("scratch_store_dwordx3 off, v[4:6], off offset:4".into()), source: source(34), in_loop: Some(2), ..Place::default() },
@@ -112,6 +113,7 @@ pub(crate) fn gemm() -> KernelCard {
                 message: "every LDS read is waited for with lgkmcnt(0) although 3 younger ones are in flight".into(),
                 advice: "Wait with a higher count, or load the next tile's operands one step ahead.".into(),
                 cost: None,
+                time_lost_ns: None,
                 evidence: vec![],
                 places: vec![Place { text_line: Some(120), instruction: Some("s_waitcnt lgkmcnt(0)".into()), in_loop: Some(2), ..Place::default() }],
             },
@@ -121,6 +123,7 @@ pub(crate) fn gemm() -> KernelCard {
                 message: "2 of 8 waves per SIMD, limited by VGPR".into(),
                 advice: "Nothing to do when the matrix cores are busy.".into(),
                 cost: None,
+                time_lost_ns: None,
                 evidence: vec![],
                 places: vec![],
             },

@@ -1,0 +1,123 @@
+//! The roofline: what the machine could do at most, and where kernels stand below it.
+//!
+//! The one idea to keep in mind: the verdict is the share of the nearest roof. A kernel that reaches 80 % of one
+//! ceiling can become 1.25 times as fast before that ceiling stops it, whatever the others are.
+
+use crate::{Missing, Number};
+use serde::Serialize;
+
+/// Ceilings of a machine and the kernels below them.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RooflineChart {
+    /// The machine, in words.
+    pub machine: String,
+    /// Bandwidths, from the farthest memory to the nearest.
+    pub bandwidths: Vec<Ceiling>,
+    /// Arithmetic rates of vector and matrix units by type.
+    pub rates: Vec<Ceiling>,
+    /// Kernels, most time first.
+    pub kernels: Vec<RooflineKernel>,
+    /// Kernels that are not in `kernels`.
+    pub left_out: usize,
+    /// What a reader should know of the numbers.
+    pub notes: Vec<String>,
+}
+
+/// What a ceiling rests on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CeilingBasis {
+    /// A benchmark on the recorded machine.
+    Measured,
+    /// Clock, size and width of the machine.
+    DataSheet,
+}
+
+impl CeilingBasis {
+    /// As said to a reader.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            CeilingBasis::Measured => "measured",
+            CeilingBasis::DataSheet => "data sheet",
+        }
+    }
+}
+
+/// The most one part of the machine can do.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Ceiling {
+    /// `HBM`, `L2`, `vL1D`, `LDS`; `vector f32`, `matrix f16`.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// `GB/s`, `Gflop/s`, `Gop/s`.
+    pub unit: &'static str,
+    /// What it rests on.
+    pub basis: CeilingBasis,
+    /// Whether a kernel of the chart uses the unit; always for bandwidths.
+    pub used: bool,
+}
+
+/// One kernel below the roof.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RooflineKernel {
+    /// Letter it is drawn with.
+    pub mark: char,
+    /// Name.
+    pub name: String,
+    /// Dispatches.
+    pub dispatches: usize,
+    /// Time of all of them, ns.
+    pub time_ns: Number,
+    /// Share of the time of all selected dispatches, percent.
+    pub time_percent: Number,
+    /// Floating-point operations of a dispatch, on average.
+    pub flops: Number,
+    /// Gflop/s.
+    pub rate: Number,
+    /// Where it stands at each level, from the farthest memory to the nearest.
+    pub levels: Vec<RooflineLevel>,
+    /// What stops it.
+    pub verdict: RoofVerdict,
+}
+
+/// A kernel at one level of memory.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RooflineLevel {
+    /// Name of the ceiling: `HBM`.
+    pub level: String,
+    /// Bytes of a dispatch, on average.
+    pub bytes: Number,
+    /// Operations per byte.
+    pub intensity: Number,
+    /// GB/s.
+    pub bandwidth: Number,
+    /// Percent of the ceiling.
+    pub percent: Number,
+}
+
+/// What stops a kernel from being faster.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RoofVerdict {
+    /// `HBM`, `vector f32`, `vector issue`, `latency`, `launch`; absent when it cannot be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound_by: Option<String>,
+    /// Percent of the nearest roof reached.
+    pub percent_of_roof: Number,
+    /// How many times as fast the nearest roof allows.
+    pub gap: Number,
+    /// The same in words.
+    pub text: String,
+}
+
+impl RoofVerdict {
+    /// No verdict, for a reason.
+    pub fn unknown(reason: Missing) -> Self {
+        RoofVerdict {
+            bound_by: None,
+            text: reason.missing.clone(),
+            percent_of_roof: Number::Missing(reason.clone()),
+            gap: Number::Missing(reason),
+        }
+    }
+}

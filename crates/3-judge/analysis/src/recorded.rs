@@ -1,0 +1,85 @@
+//! One kernel of a recording, as evidence.
+//!
+//! The one idea to keep in mind: numbers are asked of the metrics by name, over this kernel's dispatches only; what was
+//! not recorded is missing with its reason and a rule hands that reason on.
+
+use crate::roofline::Roof;
+use arch::Target;
+use metrics::{Compiled, Evaluation, Settings, Value, kernels};
+use std::cell::OnceCell;
+use workload::{Workload, plain_kernel_name};
+
+/// What is known of one kernel from its dispatches.
+pub struct WorkloadEvidence<'a> {
+    /// The recording.
+    pub workload: &'a Workload,
+    /// The metrics over the kernel's dispatches.
+    pub evaluation: Evaluation<'a>,
+    /// Facts of the GPU target, if there are any.
+    pub target: Option<&'static Target>,
+    /// Name, without what profilers add.
+    pub kernel: &'a str,
+    /// Time of its dispatches together, ns.
+    pub time: Value,
+    /// Percent of the time of all selected dispatches.
+    pub time_percent: Value,
+    /// The same kernel in the recording that is compared with.
+    pub baseline: Option<&'a WorkloadEvidence<'a>>,
+    roof: OnceCell<Roof>,
+}
+
+impl<'a> WorkloadEvidence<'a> {
+    /// Evidence of every kernel of the selected dispatches, most time first.
+    pub fn gather(compiled: &'a Compiled, workload: &'a Workload, rows: &[u32]) -> Vec<Self> {
+        let mut of_kernel: Vec<Vec<u32>> = vec![Vec::new(); workload.kernels.len()];
+        for row in rows {
+            let kernel = workload.dispatches.kernel.get(*row as usize);
+            if let Some(list) = kernel.and_then(|kernel| of_kernel.get_mut(*kernel as usize)) {
+                list.push(*row);
+            }
+        }
+        let target = workload.machine.target().and_then(Target::by_name);
+        let times = kernels(workload, rows);
+        times
+            .into_iter()
+            .filter_map(|times| {
+                let rows = std::mem::take(of_kernel.get_mut(times.kernel as usize)?);
+                Some(WorkloadEvidence {
+                    workload,
+                    evaluation: Evaluation::new(compiled, workload, rows, Settings::default()),
+                    target,
+                    kernel: plain_kernel_name(workload.kernels.get(times.kernel as usize)?),
+                    time: times.sum,
+                    time_percent: times.percent,
+                    baseline: None,
+                    roof: OnceCell::new(),
+                })
+            })
+            .collect()
+    }
+
+    /// The average of a metric over the kernel's dispatches.
+    pub fn value(&self, metric: &str) -> Value {
+        self.evaluation.value(metric)
+    }
+
+    /// Dispatches.
+    pub fn dispatches(&self) -> usize {
+        self.evaluation.rows().len()
+    }
+
+    /// Where the kernel stands below the machine's ceilings.
+    pub fn roof(&self) -> &Roof {
+        self.roof.get_or_init(|| Roof::of(self))
+    }
+
+    /// A share of the kernel's time in ns, where its time is known.
+    pub fn time_of(&self, share: f64) -> Option<f64> {
+        self.time.as_ref().ok().map(|time| time * share.clamp(0.0, 1.0))
+    }
+
+    /// Value of a machine fact.
+    pub fn machine(&self, name: &str) -> Option<f64> {
+        self.workload.machine.number(name)
+    }
+}

@@ -1,0 +1,270 @@
+//! Where kernels stand below the ceilings of the machine, and which ceiling stops them.
+//!
+//! The one idea to keep in mind: every ceiling gives the least time a kernel's bytes or operations need. The longest of
+//! these is the nearest roof; what the kernel takes beyond it is time no ceiling asks for.
+
+mod ceilings;
+mod verdict;
+
+pub use verdict::Bound;
+
+use crate::recorded::WorkloadEvidence;
+use ceilings::{LEVELS, RATES, Unit};
+use metrics::Value;
+use view::{
+    Ceiling, CeilingBasis, Missing, Number, RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel,
+};
+
+/// Operation counts by type; those the GPU does not have are not asked for.
+const FLOPS: &[&str] = &[
+    "compute.f6f4_ops",
+    "compute.f8_ops",
+    "compute.f16_ops",
+    "compute.bf16_ops",
+    "compute.f32_ops",
+    "compute.f64_ops",
+];
+
+/// A kernel at one ceiling.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Share {
+    /// Name of the ceiling: `HBM`, `vector f32`.
+    pub name: &'static str,
+    /// What the kernel reaches, in the ceiling's unit.
+    pub rate: Value,
+    /// The ceiling.
+    pub ceiling: f64,
+    /// Unit of both.
+    pub unit: &'static str,
+    /// What the ceiling rests on.
+    pub basis: CeilingBasis,
+}
+
+impl Share {
+    /// Part of the ceiling reached, 1 at the roof.
+    pub fn part(&self) -> Option<f64> {
+        self.rate.as_ref().ok().map(|rate| rate / self.ceiling)
+    }
+}
+
+/// A kernel below all ceilings.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Roof {
+    /// Levels of memory, farthest first.
+    pub levels: Vec<Share>,
+    /// Types the vector and matrix units compute with.
+    pub rates: Vec<Share>,
+    /// Part of the vector unit's peak, all types together, and of the matrix unit's.
+    units: [Option<f64>; 2],
+    /// Floating-point operations of a dispatch.
+    pub flops: Value,
+    /// Types whose operations were not recorded.
+    pub flops_without: Vec<String>,
+    /// What stops the kernel.
+    pub bound: Result<Bound, Missing>,
+}
+
+impl Roof {
+    pub(crate) fn of(evidence: &WorkloadEvidence<'_>) -> Self {
+        let levels = LEVELS
+            .iter()
+            .filter_map(|level| {
+                let (ceiling, basis) = level.ceiling(evidence)?;
+                let rate = evidence.value(level.bandwidth);
+                Some(Share { name: level.name, rate, ceiling, unit: "GB/s", basis })
+            })
+            .collect();
+        let mut units = [None; 2];
+        let mut rates = Vec::new();
+        for it in RATES {
+            let Some((ceiling, basis)) = it.ceiling(evidence) else { continue };
+            let share =
+                Share { name: it.name, rate: evidence.value(it.metric), ceiling, unit: it.unit_name, basis };
+            if let Some(part) = share.part() {
+                let unit = &mut units[if it.unit == Unit::Vector { 0 } else { 1 }];
+                *unit = Some(unit.unwrap_or(0.0) + part);
+            }
+            rates.push(share);
+        }
+        let (flops, flops_without) = flops(evidence);
+        let mut roof = Roof {
+            levels,
+            rates,
+            units,
+            flops,
+            flops_without,
+            bound: Err(Missing { missing: String::new() }),
+        };
+        roof.bound = verdict::bound(evidence, &roof);
+        roof
+    }
+
+    /// The level with this name.
+    pub fn level(&self, name: &str) -> Option<&Share> {
+        self.levels.iter().find(|share| share.name == name)
+    }
+
+    /// Part of the vector unit's peak reached by floating-point operations.
+    pub fn vector_part(&self) -> Option<f64> {
+        self.units[0]
+    }
+
+    /// Part of the matrix unit's peak reached.
+    pub fn matrix_part(&self) -> Option<f64> {
+        self.units[1]
+    }
+
+    /// The type that the unit spends most of its peak on.
+    fn main_rate(&self, unit: Unit) -> Option<&Share> {
+        let of_unit = |share: &&Share| RATES.iter().any(|rate| rate.name == share.name && rate.unit == unit);
+        let part = |share: &Share| share.part().unwrap_or(0.0);
+        self.rates.iter().filter(of_unit).max_by(|a, b| part(a).total_cmp(&part(b)))
+    }
+
+    /// The nearest roof's part, over 1 where a kernel beats a measured ceiling.
+    pub fn nearest(&self) -> Option<f64> {
+        let parts = self.levels.iter().filter_map(Share::part).chain(self.units.into_iter().flatten());
+        parts.filter(|part| part.is_finite()).reduce(f64::max)
+    }
+}
+
+/// Operations of a dispatch as far as they were recorded, and which types were not.
+fn flops(evidence: &WorkloadEvidence<'_>) -> (Value, Vec<String>) {
+    let mut total: Option<f64> = None;
+    let mut without = Vec::new();
+    let mut reason = Missing { missing: "no operations were recorded".to_owned() };
+    for metric in FLOPS {
+        match evidence.value(metric) {
+            Ok(value) => total = Some(total.unwrap_or(0.0) + value),
+            // A counter the GPU does not have counts nothing.
+            Err(missing) if missing.missing.ends_with("not recorded") => {
+                let name = metric.trim_start_matches("compute.").trim_end_matches("_ops");
+                without.push(name.to_owned());
+                reason = missing;
+            }
+            Err(_) => {}
+        }
+    }
+    (total.ok_or(reason), without)
+}
+
+/// The chart of a recording's kernels, at most `most` of them.
+pub fn chart(kernels: &[WorkloadEvidence<'_>], most: usize) -> RooflineChart {
+    let shown = &kernels[..kernels.len().min(most)];
+    let mut notes = Vec::new();
+    let Some(first) = kernels.first() else {
+        return RooflineChart {
+            machine: String::new(),
+            bandwidths: Vec::new(),
+            rates: Vec::new(),
+            kernels: Vec::new(),
+            left_out: 0,
+            notes: vec!["no dispatch is selected".to_owned()],
+        };
+    };
+    let used = |name: &str| {
+        shown.iter().any(|it| {
+            let share = it.roof().rates.iter().find(|share| share.name == name);
+            share.and_then(|share| share.rate.as_ref().ok()).is_some_and(|rate| *rate > 0.0)
+        })
+    };
+    let roof = first.roof();
+    let ceiling = |share: &Share, used: bool| Ceiling {
+        name: share.name.to_owned(),
+        value: share.ceiling,
+        unit: share.unit,
+        basis: share.basis,
+        used,
+    };
+    let bandwidths: Vec<Ceiling> = roof.levels.iter().map(|share| ceiling(share, true)).collect();
+    let rates: Vec<Ceiling> = roof.rates.iter().map(|share| ceiling(share, used(share.name))).collect();
+    if bandwidths.is_empty() {
+        notes.push("the recording does not say enough of the machine for ceilings".to_owned());
+    }
+    let mut without: Vec<&String> = shown.iter().flat_map(|it| &it.roof().flops_without).collect();
+    without.sort_unstable();
+    without.dedup();
+    if !without.is_empty() {
+        let list: Vec<&str> = without.into_iter().map(String::as_str).collect();
+        notes.push(format!("operations of {} were not recorded and are not counted", list.join(", ")));
+    }
+    let marks = ('A'..='Z').chain('a'..='z');
+    RooflineChart {
+        machine: machine(first),
+        bandwidths,
+        rates,
+        kernels: shown.iter().zip(marks).map(|(it, mark)| kernel(it, mark)).collect(),
+        left_out: kernels.len() - shown.len().min(52),
+        notes,
+    }
+}
+
+fn machine(evidence: &WorkloadEvidence<'_>) -> String {
+    let facts = &evidence.workload.machine;
+    let mut words: Vec<String> = Vec::new();
+    words.extend(facts.text("gpu_model").map(str::to_owned));
+    words.extend(facts.target().map(str::to_owned));
+    words.extend(facts.number("cu_per_gpu").map(|n| format!("{n} CUs")));
+    words.extend(facts.number("max_sclk").map(|n| format!("{n} MHz")));
+    words.join(" · ")
+}
+
+fn kernel(evidence: &WorkloadEvidence<'_>, mark: char) -> RooflineKernel {
+    let roof = evidence.roof();
+    let levels: Vec<RooflineLevel> = LEVELS.iter().map(|level| kernel_level(evidence, level)).collect();
+    let rate = match (&roof.flops, &evidence.value("dispatch.duration")) {
+        (Ok(flops), Ok(ns)) => Ok(flops / ns),
+        (Err(reason), _) | (_, Err(reason)) => Err(reason.clone()),
+    };
+    let verdict = match &roof.bound {
+        Ok(bound) => {
+            let part = bound.part().ok_or(Missing { missing: "no rate is known".to_owned() });
+            RoofVerdict {
+                bound_by: Some(bound.name().to_owned()),
+                percent_of_roof: part.clone().map(|part| 100.0 * part).into(),
+                gap: part.map(|part| (1.0 / part).max(1.0)).into(),
+                text: bound.describe(),
+            }
+        }
+        Err(reason) => RoofVerdict::unknown(reason.clone()),
+    };
+    RooflineKernel {
+        mark,
+        name: evidence.kernel.to_owned(),
+        dispatches: evidence.dispatches(),
+        time_ns: evidence.time.clone().into(),
+        time_percent: evidence.time_percent.clone().into(),
+        flops: roof.flops.clone().into(),
+        rate: rate.into(),
+        levels,
+        verdict,
+    }
+}
+
+fn kernel_level(evidence: &WorkloadEvidence<'_>, level: &ceilings::Level) -> RooflineLevel {
+    let roof = evidence.roof();
+    let bytes = evidence.value(level.bytes);
+    let intensity = match (&roof.flops, &bytes) {
+        (Err(reason), _) | (_, Err(reason)) => Err(reason.clone()),
+        (Ok(_), Ok(bytes)) if *bytes <= 0.0 => {
+            Err(Missing { missing: format!("no bytes moved at {}", level.name) })
+        }
+        (Ok(flops), Ok(bytes)) => Ok(flops / bytes),
+    };
+    let share = roof.level(level.name);
+    let bandwidth = match share {
+        Some(share) => share.rate.clone(),
+        None => evidence.value(level.bandwidth),
+    };
+    let percent = match share {
+        Some(share) => share.rate.clone().map(|rate| 100.0 * rate / share.ceiling),
+        None => Err(Missing { missing: format!("no ceiling of {} is known", level.name) }),
+    };
+    RooflineLevel {
+        level: level.name.to_owned(),
+        bytes: Number::from(bytes),
+        intensity: intensity.into(),
+        bandwidth: bandwidth.into(),
+        percent: percent.into(),
+    }
+}

@@ -1,0 +1,104 @@
+//! Ceilings of a machine: measured ones where the recording has them, else those of the data sheet.
+//!
+//! The one idea to keep in mind: one row per ceiling names both, the column of `roofline.csv` and the metric whose peak
+//! is the data-sheet value, so that they can never be of different things.
+
+use crate::recorded::WorkloadEvidence;
+use view::CeilingBasis;
+
+/// A level of memory.
+pub(super) struct Level {
+    /// As shown.
+    pub(super) name: &'static str,
+    /// Column of `roofline.csv`.
+    measured: &'static str,
+    /// Bytes of a dispatch.
+    pub(super) bytes: &'static str,
+    /// Rate, with the data-sheet value as its peak.
+    pub(super) bandwidth: &'static str,
+}
+
+/// From the farthest memory to the nearest.
+pub(super) const LEVELS: &[Level] = &[
+    Level {
+        name: "HBM",
+        measured: "HBMBw",
+        bytes: "roofline.hbm_bytes",
+        bandwidth: "roofline.hbm_bandwidth",
+    },
+    Level { name: "L2", measured: "L2Bw", bytes: "roofline.l2_bytes", bandwidth: "vl1d.l2_bandwidth" },
+    Level { name: "vL1D", measured: "L1Bw", bytes: "roofline.l1_bytes", bandwidth: "vl1d.bandwidth" },
+    Level { name: "LDS", measured: "LDSBw", bytes: "roofline.lds_bytes", bandwidth: "lds.bandwidth" },
+];
+
+/// A type that a unit computes with.
+pub(super) struct Rate {
+    /// As shown.
+    pub(super) name: &'static str,
+    /// The unit's types take turns: their shares of the peaks add up.
+    pub(super) unit: Unit,
+    /// Columns of `roofline.csv` of different ages.
+    measured: &'static [&'static str],
+    /// Rate, with the data-sheet value as its peak.
+    pub(super) metric: &'static str,
+    /// `Gflop/s` or `Gop/s`.
+    pub(super) unit_name: &'static str,
+}
+
+/// What computes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Unit {
+    Vector,
+    Matrix,
+}
+
+const fn rate(
+    name: &'static str,
+    unit: Unit,
+    measured: &'static [&'static str],
+    metric: &'static str,
+    unit_name: &'static str,
+) -> Rate {
+    Rate { name, unit, measured, metric, unit_name }
+}
+
+pub(super) const RATES: &[Rate] = &[
+    rate("vector f16", Unit::Vector, &["FP16Flops"], "roofline.vector_f16", "Gflop/s"),
+    rate("vector f32", Unit::Vector, &["FP32Flops"], "roofline.vector_f32", "Gflop/s"),
+    rate("vector f64", Unit::Vector, &["FP64Flops"], "roofline.vector_f64", "Gflop/s"),
+    rate("matrix f4/f6", Unit::Matrix, &["MFMAF6F4Flops"], "compute.matrix_f6f4", "Gflop/s"),
+    rate("matrix f8", Unit::Matrix, &["MFMAF8Flops"], "compute.matrix_f8", "Gflop/s"),
+    rate("matrix f16", Unit::Matrix, &["MFMAF16Flops"], "compute.matrix_f16", "Gflop/s"),
+    rate("matrix bf16", Unit::Matrix, &["MFMABF16Flops"], "compute.matrix_bf16", "Gflop/s"),
+    rate("matrix f32", Unit::Matrix, &["MFMAF32Flops"], "compute.matrix_f32", "Gflop/s"),
+    rate("matrix f64", Unit::Matrix, &["MFMAF64Flops"], "compute.matrix_f64", "Gflop/s"),
+    rate("matrix i8", Unit::Matrix, &["MFMAI8Ops"], "compute.matrix_i8", "Gop/s"),
+];
+
+impl Level {
+    pub(super) fn ceiling(&self, evidence: &WorkloadEvidence<'_>) -> Option<(f64, CeilingBasis)> {
+        ceiling(evidence, &[self.measured], self.bandwidth)
+    }
+}
+
+impl Rate {
+    pub(super) fn ceiling(&self, evidence: &WorkloadEvidence<'_>) -> Option<(f64, CeilingBasis)> {
+        ceiling(evidence, self.measured, self.metric)
+    }
+}
+
+fn ceiling(evidence: &WorkloadEvidence<'_>, columns: &[&str], metric: &str) -> Option<(f64, CeilingBasis)> {
+    let ceilings = &evidence.workload.ceilings;
+    let gpu = evidence.evaluation.rows().first().and_then(|row| {
+        let gpu = evidence.workload.dispatches.gpu.get(*row as usize)?;
+        ceilings.iter().find(|device| device.device == *gpu)
+    });
+    let measured = gpu.or_else(|| ceilings.first()).and_then(|device| {
+        columns.iter().find_map(|column| device.values.get(*column).copied()).filter(|value| *value > 0.0)
+    });
+    if let Some(value) = measured {
+        return Some((value, CeilingBasis::Measured));
+    }
+    let peak = evidence.evaluation.peak(metric)?.ok()?;
+    (peak.is_finite() && peak > 0.0).then_some((peak, CeilingBasis::DataSheet))
+}

@@ -1,0 +1,134 @@
+//! What stops a kernel: a ceiling, vector instructions, waiting, or too little to do.
+//!
+//! The one idea to keep in mind: a kernel below half of every ceiling is stopped by none of them; whether its compute
+//! units held waves all the time tells waiting from starting and ending.
+
+use super::{Roof, Share, Unit};
+use crate::recorded::WorkloadEvidence;
+use view::{CeilingBasis, Missing};
+
+/// Part of a ceiling from which on it is what stops a kernel.
+pub(super) const BOUND_FROM: f64 = 0.5;
+/// Part of the cycles with a vector instruction from which on their number stops a kernel.
+pub(super) const ISSUE_BOUND_FROM: f64 = 0.8;
+/// Part of the time the compute units hold waves below which starting and ending is what takes the time.
+pub(super) const BUSY_FROM: f64 = 0.5;
+
+/// What stops a kernel.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Bound {
+    /// A ceiling, of bandwidth or of a type's rate.
+    Ceiling {
+        /// The ceiling.
+        share: Share,
+        /// Part of it reached, all types of a unit together.
+        part: f64,
+    },
+    /// The vector unit is busy, with more than floating-point operations.
+    VectorIssue {
+        /// Part of the cycles in which it issues.
+        busy: f64,
+        /// Part of the nearest ceiling.
+        nearest: Option<f64>,
+    },
+    /// Waves are there and wait.
+    Latency {
+        /// Part of the nearest ceiling.
+        nearest: f64,
+    },
+    /// The compute units hold no waves most of the time.
+    Launch {
+        /// Part of the time they do.
+        busy: f64,
+        /// Part of the nearest ceiling, where rates are known.
+        nearest: Option<f64>,
+    },
+}
+
+impl Bound {
+    /// `HBM`, `vector f32`, `vector issue`, `latency`, `launch`.
+    pub fn name(&self) -> &str {
+        match self {
+            Bound::Ceiling { share, .. } => share.name,
+            Bound::VectorIssue { .. } => "vector issue",
+            Bound::Latency { .. } => "latency",
+            Bound::Launch { .. } => "launch",
+        }
+    }
+
+    /// Part of the time that what stops the kernel accounts for; the rest is lost.
+    pub fn part(&self) -> Option<f64> {
+        match self {
+            Bound::Ceiling { part, .. } => Some(*part),
+            Bound::VectorIssue { busy, .. } => Some(*busy),
+            Bound::Latency { nearest } => Some(*nearest),
+            Bound::Launch { busy, nearest } => Some(nearest.unwrap_or(0.0).max(*busy)),
+        }
+    }
+
+    /// One sentence with numbers.
+    pub fn describe(&self) -> String {
+        match self {
+            Bound::Ceiling { share, part } => {
+                let basis = match share.basis {
+                    CeilingBasis::Measured => "the measured ceiling",
+                    CeilingBasis::DataSheet => "the data sheet",
+                };
+                let rate = share.rate.as_ref().copied().unwrap_or(part * share.ceiling);
+                format!("{rate:.0} {}, {:.0} % of {basis}'s {:.0}", share.unit, 100.0 * part, share.ceiling)
+                    .replace("ceiling's", "ceiling of")
+            }
+            Bound::VectorIssue { busy, .. } => {
+                format!("the vector units issue in {:.0} % of the cycles", 100.0 * busy)
+            }
+            Bound::Latency { nearest } => {
+                format!("waves wait: {:.0} % of the nearest ceiling reached", 100.0 * nearest)
+            }
+            Bound::Launch { busy, .. } => {
+                format!("the compute units hold waves {:.0} % of the time", 100.0 * busy)
+            }
+        }
+    }
+}
+
+pub(super) fn bound(evidence: &WorkloadEvidence<'_>, roof: &Roof) -> Result<Bound, Missing> {
+    let nearest = roof.nearest();
+    let issue = evidence.value("issue.valu").ok().map(|percent| percent / 100.0);
+    let busy = evidence.value("gpu.simd_utilization").map(|percent| percent / 100.0);
+    if let Some(part) = nearest.filter(|part| *part >= BOUND_FROM)
+        && let Some(share) = nearest_ceiling(roof, part)
+    {
+        // A unit that issues all the time is full, however few of its instructions are floating-point operations.
+        if let Some(busy) = issue.filter(|busy| *busy >= ISSUE_BOUND_FROM && *busy > part) {
+            if roof.vector_part() == Some(part) {
+                return Ok(Bound::Ceiling { share, part });
+            }
+            return Ok(Bound::VectorIssue { busy, nearest });
+        }
+        return Ok(Bound::Ceiling { share, part });
+    }
+    if let Some(busy) = issue.filter(|busy| *busy >= ISSUE_BOUND_FROM) {
+        return Ok(Bound::VectorIssue { busy, nearest });
+    }
+    match (busy, nearest) {
+        (Ok(busy), nearest) if busy < BUSY_FROM => Ok(Bound::Launch { busy, nearest }),
+        (_, Some(nearest)) => Ok(Bound::Latency { nearest }),
+        (Err(reason), None) => Err(reason),
+        (Ok(_), None) => Err(evidence
+            .time
+            .clone()
+            .err()
+            .unwrap_or(Missing { missing: "no rate with a known ceiling was recorded".to_owned() })),
+    }
+}
+
+/// The ceiling of which `part` is reached.
+fn nearest_ceiling(roof: &Roof, part: f64) -> Option<Share> {
+    if roof.vector_part() == Some(part) {
+        return roof.main_rate(Unit::Vector).cloned();
+    }
+    if roof.matrix_part() == Some(part) {
+        return roof.main_rate(Unit::Matrix).cloned();
+    }
+    roof.levels.iter().find(|share| share.part() == Some(part)).cloned()
+}

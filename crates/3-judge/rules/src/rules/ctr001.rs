@@ -1,0 +1,133 @@
+//! CTR001: what stops the kernel, by the roofline.
+//!
+//! The one idea to keep in mind: the nearest roof says how much there is to gain before another thing must change.
+
+use crate::recorded::{lost, percent};
+use crate::{Check, Outcome, Rule};
+use analysis::WorkloadEvidence;
+use analysis::roofline::{Bound, Share};
+use view::{Finding, Missing, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "CTR001",
+    title: "what bounds the kernel: a ceiling, instructions, latency or launch",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Recording(check),
+};
+
+const PAGE: &str = r"## What it does
+Names for each kernel what stops it from being faster:
+
+* a ceiling (HBM, L2, vector L1 or LDS bandwidth, or the rate of the vector or matrix unit for a type) of which it reaches
+  half or more: the one it is nearest to. Info; from 80 % on the message says that it is at the roof;
+* vector issue, when the vector units issue in 80 % of the cycles or more and no floating-point ceiling explains it. Info;
+* launch, when it is below half of every ceiling and the compute units hold waves in less than half of its time. Warning;
+* latency, when it is below half of every ceiling and the compute units are busy: waves are there and wait. Warning.
+
+## Why it is slow
+Each ceiling gives the least time that the kernel's bytes or operations need. Time beyond the longest of these is lost to
+waiting, to starting and ending, or to work that the ceilings do not count; it is the most that can be gained without moving
+fewer bytes or computing less. A kernel at a roof gets faster only by asking less of that roof.
+
+## Evidence
+Bytes at each level, operations by type, the time, and the ceilings: those measured on the machine (`roofline.csv`) where the
+recording has them, else clock times width of the data sheet. A kernel can exceed a measured ceiling by some percent: the
+ceiling of HBM is measured with a copy, and reads alone are faster.
+
+## What to do
+At a bandwidth roof: raise the operations per byte of that level (reuse in registers, LDS or L1, narrower types, fused
+kernels). At a rate's roof: use the matrix unit or a narrower type. At vector issue: fewer address and control instructions per
+useful one. Latency: more waves or more loads in flight per wave. Launch: larger grids, or several small kernels in one.
+
+## Source
+The Omniperf training: roofline equations and the regions compute bound, bandwidth bound and poor performance.
+";
+
+/// Part of a roof from which on a kernel is at it.
+const AT_ROOF: f64 = 0.8;
+
+fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    let roof = evidence.roof();
+    let bound = roof.bound.clone()?;
+    let (severity, message, advice) = match &bound {
+        Bound::Ceiling { share, part } => {
+            let at = if *part >= AT_ROOF { "at the roof of" } else { "bound by" };
+            let what = if share.unit == "GB/s" {
+                format!("{} bandwidth", share.name)
+            } else {
+                share.name.to_owned()
+            };
+            (
+                Severity::Info,
+                format!("{at} {what}: {}", bound.describe()),
+                match (share.unit, *part < AT_ROOF) {
+                    (_, true) => {
+                        "more waves or more independent loads in flight bring it nearer to the roof; past it only less work does"
+                    }
+                    ("GB/s", _) => for_level(share),
+                    _ => for_rate(share),
+                },
+            )
+        }
+        Bound::VectorIssue { .. } => (
+            Severity::Info,
+            format!("bound by vector instructions: {}", bound.describe()),
+            "spend fewer instructions on addresses, conversions and control per useful operation; packed and wider \
+             instructions do more at once",
+        ),
+        Bound::Launch { .. } => (
+            Severity::Warning,
+            format!("bound by launch: {}", bound.describe()),
+            "give the kernel more work per launch, or put several small kernels into one",
+        ),
+        Bound::Latency { .. } => (
+            Severity::Warning,
+            format!("bound by latency: {}", bound.describe()),
+            "have more in flight: more waves, more independent loads per wave, loads issued earlier",
+        ),
+    };
+    let mut finding = RULE.finding(severity, message, advice);
+    for share in roof.levels.iter().chain(&roof.rates) {
+        if let (Some(part), Ok(rate)) = (share.part().filter(|part| *part >= 0.01), &share.rate) {
+            finding = finding.with_evidence(
+                share.name,
+                format!("{rate:.0} of {:.0} {} ({})", share.ceiling, share.unit, percent(part)),
+            );
+        }
+    }
+    finding = busy(evidence, finding);
+    Ok(Outcome::Findings(vec![match bound.part() {
+        Some(part) => lost(evidence, finding, 1.0 - part),
+        None => finding,
+    }]))
+}
+
+/// How busy the compute units and vector units are.
+fn busy(evidence: &WorkloadEvidence<'_>, mut finding: Finding) -> Finding {
+    for (metric, what) in
+        [("gpu.simd_utilization", "compute units hold waves"), ("issue.valu", "vector units issue")]
+    {
+        if let Ok(value) = evidence.value(metric) {
+            finding = finding.with_evidence(what, format!("{value:.1} % of the cycles"));
+        }
+    }
+    finding
+}
+
+fn for_level(share: &Share) -> &'static str {
+    match share.name {
+        "HBM" => "move fewer bytes: fuse with neighbouring kernels, narrower types, reuse in the caches",
+        "L2" => "reuse more in vector L1, LDS or registers, so that fewer requests reach L2",
+        "LDS" => "keep more in registers: larger tiles per wave, wider LDS accesses",
+        _ => "read each line with fewer and wider accesses, and keep values in registers or LDS",
+    }
+}
+
+fn for_rate(share: &Share) -> &'static str {
+    if share.name.starts_with("matrix") {
+        "a narrower type has a higher ceiling; otherwise compute less"
+    } else {
+        "use the matrix unit where the computation allows, or a narrower or packed type"
+    }
+}

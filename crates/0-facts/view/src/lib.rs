@@ -6,6 +6,7 @@
 mod compare;
 mod finding;
 mod inspect;
+mod metrics;
 mod occupancy;
 mod report;
 mod roofline;
@@ -14,6 +15,7 @@ mod summary;
 pub use compare::*;
 pub use finding::*;
 pub use inspect::*;
+pub use metrics::*;
 pub use occupancy::*;
 pub use report::*;
 pub use roofline::*;

@@ -89,6 +89,9 @@ pub struct Report {
     pub not_checked: Vec<NotChecked>,
     /// Tables by number.
     pub tables: Vec<Table>,
+    /// Conditions that were to be judged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<ConditionResult>,
     /// Why values are missing, each reason once.
     pub missing: Vec<MissingValues>,
     /// What was wrong with the recordings and what was assumed.
@@ -121,7 +124,9 @@ pub struct Recording {
     /// What was selected, in words; empty for everything.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub selection: String,
-    /// Facts of the machine, in the order shown.
+    /// The facts a reader wants first, a line each: `GPU`, `memory`, `system`, `command`.
+    pub summary: Vec<MachineFact>,
+    /// All facts of the machine, by name.
     pub machine: Vec<MachineFact>,
 }
 
@@ -265,6 +270,17 @@ pub struct Delta {
     pub change_percent: Option<f64>,
     /// Whether the change is beyond the noise of the dispatches; absent where there are too few to tell.
     pub beyond_noise: Option<bool>,
+}
+
+/// A condition of `--fail-on`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ConditionResult {
+    /// As written.
+    pub condition: String,
+    /// Whether it is met; absent where its value is not known.
+    pub met: Option<bool>,
+    /// The value it was judged by, or why there is none.
+    pub detail: String,
 }
 
 /// Values missing for one reason.

@@ -134,6 +134,16 @@ impl Compiled {
         &self.target
     }
 
+    /// Whether a metric has a value on this target.
+    pub fn defined(&self, metric: &str) -> bool {
+        self.metrics.get(metric).is_some_and(|m| m.value.is_ok())
+    }
+
+    /// Why a metric has no value on this target.
+    pub fn reason(&self, metric: &str) -> Option<&str> {
+        self.metrics.get(metric)?.value.as_ref().err().map(String::as_str)
+    }
+
     /// What has to be read for a metric on this target.
     pub fn needs(&self, metric: &str) -> Vec<Need> {
         let mut out: Vec<Need> = Vec::new();

@@ -228,6 +228,14 @@ impl Definitions {
         self.by_id.get(id).map(|i| &self.metrics[*i])
     }
 
+    /// What a name used in formulas stands for on a target: that of a `let`, or a metric's.
+    pub fn named_formula(&self, name: &str, target: &str) -> Option<&str> {
+        match self.lets.get(name) {
+            Some(l) => variant(&l.variants, target).filter(|v| v.formula.is_ok()).map(|v| v.text.as_str()),
+            None => self.metric(name)?.formula(target).ok(),
+        }
+    }
+
     /// Tables, by number.
     pub fn tables(&self) -> &[Table] {
         &self.tables

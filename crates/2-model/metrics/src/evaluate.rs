@@ -21,6 +21,15 @@ pub(crate) fn missing<T>(reason: impl Into<String>) -> Result<T, Missing> {
     Err(Missing { missing: reason.into() })
 }
 
+/// What stands around the names of what was not recorded.
+const NEEDS: &str = "needs ";
+const NOT_RECORDED: &str = ": not recorded";
+
+/// What a value lacks, when the reason of its absence is that something was not recorded.
+pub fn not_recorded(reason: &str) -> Option<impl Iterator<Item = &str>> {
+    Some(reason.strip_prefix(NEEDS)?.strip_suffix(NOT_RECORDED)?.split(", "))
+}
+
 /// How a value of several dispatches is made one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Average {
@@ -245,7 +254,7 @@ impl<'a> Evaluation<'a> {
             })
             .collect();
         if !absent.is_empty() {
-            return missing(format!("needs {}: not recorded", absent.join(", ")));
+            return missing(format!("{NEEDS}{}{NOT_RECORDED}", absent.join(", ")));
         }
         let mut names = Vec::new();
         facts_of(node, &mut names);

@@ -4,7 +4,10 @@
 //! by line tools too, and pieces rendered apart are joined by [`SEPARATOR`].
 
 use serde::Serialize;
-use view::{Comparison, FileError, INSPECT_SCHEMA, KernelCard, Listing, OccupancyReport, RuleInfo, Summary};
+use view::{
+    Comparison, FileError, INSPECT_SCHEMA, KernelCard, Listing, MetricsReport, OccupancyReport, Report,
+    RuleInfo, Summary,
+};
 
 /// Stands between two kernels.
 pub const SEPARATOR: &str = ",\n";
@@ -43,6 +46,16 @@ pub fn comparison(comparison: &Comparison) -> String {
 
 /// An occupancy report, indented.
 pub fn occupancy(report: &OccupancyReport) -> String {
+    pretty(report)
+}
+
+/// A report on recordings, on one line.
+pub fn report(report: &Report) -> String {
+    compact(report) + "\n"
+}
+
+/// Explained metrics, indented.
+pub fn metrics(report: &MetricsReport) -> String {
     pretty(report)
 }
 

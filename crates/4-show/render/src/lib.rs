@@ -6,6 +6,8 @@
 
 pub mod csv;
 pub mod json;
+pub mod report_csv;
+pub mod report_markdown;
 pub mod sarif;
 mod style;
 pub mod text;

@@ -2,9 +2,12 @@
 //!
 //! The one idea to keep in mind: every command shows examples, since an example is what people copy.
 
+pub(crate) use analyze::{Analyze, AverageKind, Metrics, NormalUnit, ReportFormat, TimeUnits};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+
+mod analyze;
 
 /// Help text of the exit codes.
 const EXIT_CODES: &str = "Exit codes:
@@ -49,6 +52,7 @@ pub(crate) enum Command {
     Inspect(Inspect),
     Diff(Diff),
     Analyze(Analyze),
+    Metrics(Metrics),
     Explain(Explain),
     Occupancy(Occupancy),
     Completions(Completions),
@@ -166,18 +170,6 @@ pub(crate) struct Diff {
 pub(crate) enum ShortFormat {
     Text,
     Json,
-}
-
-/// Make tables of a profiler's recording: what the GPU did, how near its limits it came, and what to change.
-///
-/// Reads folders of Omniperf and rocprof-compute of every version, rocprofv3 and rocprof CSV, and rocpd databases.
-#[derive(Args)]
-#[command(after_help = "Examples:
-  rockhound analyze -p workloads/vcopy/MI200")]
-pub(crate) struct Analyze {
-    /// Recording: a folder or a file.
-    #[arg(long, short, required = true, value_name = "DIR")]
-    pub(crate) path: Vec<PathBuf>,
 }
 
 /// Print the page of a rule: what it looks for, why that is slow, and what to do; without a rule, list all.

@@ -7,7 +7,7 @@ use crate::args::{Diff, Look, ShortFormat};
 use crate::exit::{Outcome, usage};
 use crate::kernels::{Selection, each_kernel};
 use crate::output::Output;
-use crate::{terminal, thresholds};
+use crate::{renames, terminal, thresholds};
 use anyhow::{Context, Result};
 use render::{json, text};
 use std::path::Path;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
             })?
         }
     };
-    let renamed = renames(&args.matches)?;
+    let renamed = renames::parse(&args.matches)?;
     let mut errors = Vec::new();
     let mut read = |path: &Path| -> Result<Vec<KernelCard>> {
         let (cards, more) = cards(path, &selection)?;
@@ -84,15 +84,4 @@ fn cards(path: &Path, selection: &Selection) -> Result<(Vec<KernelCard>, Vec<Fil
         },
     )?;
     Ok((cards, errors))
-}
-
-/// `--match OLD=NEW`. Names of operators hold `=` too, so the first `=` that has names on both sides counts.
-fn renames(flags: &[String]) -> Result<Vec<(String, String)>> {
-    flags
-        .iter()
-        .map(|flag| match flag.split_once('=') {
-            Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.to_owned(), new.to_owned())),
-            _ => Err(usage(format!("`--match {flag}` is not `OLD=NEW`"), "")),
-        })
-        .collect()
 }

@@ -12,6 +12,7 @@ mod analyze;
 mod args;
 mod completions;
 mod contents;
+mod definitions;
 mod diff;
 mod exit;
 mod explain;
@@ -19,10 +20,12 @@ mod fail_on;
 mod inputs;
 mod inspect;
 mod kernels;
+mod metrics;
 mod occupancy;
 mod output;
 mod progress;
 mod recording;
+mod renames;
 mod terminal;
 mod thresholds;
 
@@ -63,6 +66,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Inspect(args) => inspect::run(args, &cli.look),
         Command::Diff(args) => diff::run(args, &cli.look),
         Command::Analyze(args) => analyze::run(args, &cli.look),
+        Command::Metrics(args) => metrics::run(args, &cli.look),
         Command::Explain(args) => explain::run(args, &cli.look),
         Command::Occupancy(args) => occupancy::run(args, &cli.look),
         Command::Completions(args) => completions::completions(args),

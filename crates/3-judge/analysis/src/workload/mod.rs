@@ -3,10 +3,23 @@
 //! The one idea to keep in mind: metrics are evaluated in `metrics`; here is decided over which dispatches, and the
 //! numbers get the rows and columns a reader sees.
 
+mod blocks;
+mod compare;
+mod condition;
+mod definitions;
 mod machine;
+mod noise;
 mod overview;
 mod panels;
+mod present;
 mod report;
+mod select;
 
+pub use blocks::Blocks;
+pub use compare::Renames;
+pub use condition::Condition;
+pub use definitions::explain;
 pub use machine::{Filled, fill, models};
-pub use report::{Options, Subject, report};
+pub use present::TimeUnit;
+pub use report::{List, Options, Subject, list, report};
+pub use select::{KernelFilter, SelectError, Wanted, select};

@@ -1,13 +1,22 @@
-//! What stands before the metrics: top kernels, dispatches, the machine.
+//! What stands before the metrics: top kernels, dispatches, the machine; and the list of metrics.
 //!
 //! The one idea to keep in mind: these come from the recording alone, so they are there even when nothing is known
 //! of the GPU.
 
 use super::panels::number;
 use super::report::Subject;
-use metrics::{KernelTimes, kernels};
+use metrics::{Definitions, KernelTimes, Norm, kernels, shown_unit};
 use view::{Cell, Column, ColumnKind, Number, Row, Table};
-use workload::plain_kernel_name;
+use workload::{Values, plain_kernel_name};
+
+fn table(id: &str, panel: &str, title: &str, label: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
+    let (id, panel, title, label) = (id.to_string(), panel.to_string(), title.to_string(), label.to_string());
+    Table { id, panel, title, label, columns, rows, notes: Vec::new() }
+}
+
+fn row(id: String, label: &str, cells: Vec<Cell>) -> Row {
+    Row { id, label: label.to_string(), metric: String::new(), unit: String::new(), cells }
+}
 
 /// Kernels, most time first; at most `top` of them.
 pub(crate) fn top_kernels(subject: &Subject, top: usize) -> Table {
@@ -22,30 +31,100 @@ pub(crate) fn top_kernels(subject: &Subject, top: usize) -> Table {
             number(k.percent.clone()),
         ]
     };
-    let rows = times.iter().take(top).enumerate().map(|(index, k)| Row {
-        id: index.to_string(),
-        label: plain_kernel_name(&w.kernels[k.kernel as usize]).to_string(),
-        metric: String::new(),
-        unit: String::new(),
-        cells: cells(k),
-    });
-    let mut notes = Vec::new();
+    let rows =
+        times.iter().take(top).enumerate().map(|(index, k)| {
+            row(index.to_string(), plain_kernel_name(&w.kernels[k.kernel as usize]), cells(k))
+        });
+    let columns = vec![
+        Column::new("count", ColumnKind::Number, ""),
+        Column::new("sum", ColumnKind::Number, "ns"),
+        Column::new("mean", ColumnKind::Number, "ns"),
+        Column::new("median", ColumnKind::Number, "ns"),
+        Column::new("percent", ColumnKind::Percent, "%"),
+    ];
+    let mut out = table("0.1", "Top Stats", "Top Kernels", "kernel", columns, rows.collect());
     if times.len() > top {
-        notes.push(format!("{} more kernels; `--top N` shows more", times.len() - top));
+        let rest: f64 = times[top..].iter().filter_map(|k| k.percent.as_ref().ok()).sum();
+        let share = if rest > 0.0 { format!(" with {rest:.1} % of the time") } else { String::new() };
+        out.notes.push(format!("{} more kernels{share}; `--top N` shows more", times.len() - top));
     }
-    Table {
-        id: "0.1".to_string(),
-        panel: "Top Stats".to_string(),
-        title: "Top Kernels".to_string(),
-        label: "kernel".to_string(),
-        columns: vec![
-            Column::new("count", ColumnKind::Number, ""),
-            Column::new("sum", ColumnKind::Number, "ns"),
-            Column::new("mean", ColumnKind::Number, "ns"),
-            Column::new("median", ColumnKind::Number, "ns"),
-            Column::new("percent", ColumnKind::Percent, "%"),
-        ],
-        rows: rows.collect(),
-        notes,
+    out
+}
+
+/// The dispatches in the order recorded; at most `top` of them.
+pub(crate) fn dispatches(subject: &Subject, top: usize) -> Table {
+    let w = &subject.workload;
+    let d = &w.dispatches;
+    let columns: [(&str, &str, &Values); 7] = [
+        ("grid", "", &d.grid),
+        ("workgroup", "", &d.workgroup),
+        ("LDS", "B", &d.lds),
+        ("scratch", "B", &d.scratch),
+        ("VGPR", "", &d.arch_vgpr),
+        ("AGPR", "", &d.accum_vgpr),
+        ("SGPR", "", &d.sgpr),
+    ];
+    let recorded: Vec<&(&str, &str, &Values)> = columns.iter().filter(|(_, _, v)| !v.is_blank()).collect();
+    let mut headings =
+        vec![Column::new("GPU", ColumnKind::Number, ""), Column::new("time", ColumnKind::Number, "ns")];
+    headings.extend(recorded.iter().map(|(name, unit, _)| Column::new(*name, ColumnKind::Number, *unit)));
+    let known = |v: Option<f64>, what: &str| {
+        Cell::Number(
+            v.map_or_else(|| Number::missing(format!("{what} of the dispatch is not known")), Number::from),
+        )
+    };
+    let rows = subject.rows.iter().take(top).map(|r| {
+        let at = *r as usize;
+        let mut cells =
+            vec![Cell::Number(Number::from(f64::from(d.gpu[at]))), known(d.duration(at), "the duration")];
+        cells.extend(recorded.iter().map(|(name, _, v)| known(v.get(at), &format!("the {name}"))));
+        row(d.id[at].to_string(), plain_kernel_name(w.kernel_of(at)), cells)
+    });
+    let mut out = table("0.2", "Top Stats", "Dispatch List", "kernel", headings, rows.collect());
+    if subject.rows.len() > top {
+        out.notes.push(format!("{} more dispatches; `--top N` shows more", subject.rows.len() - top));
     }
+    out
+}
+
+/// Every fact of the machine.
+pub(crate) fn machine(subject: &Subject) -> Table {
+    let facts = &subject.workload.machine;
+    let rows = facts.facts.iter().filter_map(|(name, _)| Some((name, facts.text(name)?)));
+    let rows = rows.map(|(name, value)| row(name.clone(), name, vec![Cell::Text(value.trim().to_string())]));
+    let columns = vec![Column::new("value", ColumnKind::Text, "")];
+    let mut out = table("1.1", "System Info", "System Info", "fact", columns, rows.collect());
+    for (i, r) in out.rows.iter_mut().enumerate() {
+        r.id = format!("1.1.{i}");
+    }
+    out
+}
+
+/// Every row of every table of a target.
+pub(crate) fn metric_list(definitions: &Definitions, target: &str, norm: Norm) -> Vec<Table> {
+    let columns =
+        || vec![Column::new("metric", ColumnKind::Text, ""), Column::new("unit", ColumnKind::Text, "")];
+    definitions
+        .tables()
+        .iter()
+        .map(|t| {
+            let id = format!("{}.{}", t.id.0, t.id.1);
+            let rows = t.rows(target).enumerate().map(|(i, r)| {
+                let unit =
+                    definitions.metric(&r.metric).map_or(String::new(), |m| shown_unit(&m.unit_text, norm));
+                let tags =
+                    if r.tags.is_empty() { String::new() } else { format!(" ({})", r.tags.join(", ")) };
+                Row {
+                    metric: r.metric.clone(),
+                    ..row(
+                        format!("{id}.{i}"),
+                        &format!("{}{tags}", r.label),
+                        vec![Cell::Text(r.metric.clone()), Cell::Text(unit)],
+                    )
+                }
+            });
+            table(&id, &t.panel, &t.title, "row", columns(), rows.collect())
+        })
+        .filter(|t| !t.rows.is_empty())
+        .collect()
 }

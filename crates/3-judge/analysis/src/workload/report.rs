@@ -1,14 +1,20 @@
 //! A report put together from its parts.
+//!
+//! The one idea to keep in mind: tables are made for each recording alone, then merged; what was asked for (blocks,
+//! columns, thresholds) is picked from the whole at the end, so a condition sees rows that are not shown.
 
+use super::blocks::Blocks;
+use super::compare::{self, Renames};
+use super::condition::Condition;
 use super::machine::Filled;
+use super::present::{self, TimeUnit};
+use super::select::SelectError;
 use super::{overview, panels};
-use metrics::{Compiled, Definitions, Evaluation, Settings};
-use std::collections::BTreeMap;
+use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
 use view::{
-    ANALYZE_SCHEMA, Cell, MachineFact, MissingValues, Note, NoteKind, Number, Recording, Report,
-    ReportSettings, Table,
+    ANALYZE_SCHEMA, Cell, Column, ColumnKind, Note, NoteKind, Number, Report, ReportSettings, Row, Table,
 };
-use workload::{Severity, Workload};
+use workload::Workload;
 
 /// A recording with what is selected of it.
 #[derive(Debug)]
@@ -27,128 +33,287 @@ pub struct Subject {
     pub selection: String,
 }
 
+impl Subject {
+    /// Target of the recording; empty when not known.
+    pub fn target(&self) -> &str {
+        self.workload.machine.target().unwrap_or_default()
+    }
+}
+
 /// What to show.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// How to evaluate.
     pub settings: Settings,
     /// Most rows of top kernels and of the dispatch list.
     pub top: usize,
+    /// Tables and rows.
+    pub blocks: Blocks,
+    /// Columns of tables; of none come all.
+    pub columns: Vec<String>,
+    /// Unit of times.
+    pub time_unit: TimeUnit,
+    /// Kernels under other names.
+    pub renames: Renames,
+    /// Rows that change by less percent are hidden.
+    pub threshold: Option<f64>,
+    /// Conditions to judge.
+    pub conditions: Vec<Condition>,
 }
 
-/// The report on one recording.
+/// A list instead of a report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum List {
+    /// Kernels by time.
+    Kernels,
+    /// Dispatches.
+    Dispatches,
+    /// Metrics of the target.
+    Metrics,
+}
+
+/// A report that is a list.
+pub fn list(definitions: &Definitions, subjects: &[Subject], list: List, options: &Options) -> Report {
+    let tables = subjects.first().map_or_else(Vec::new, |s| match list {
+        List::Kernels => vec![overview::top_kernels(s, options.top)],
+        List::Dispatches => vec![overview::dispatches(s, options.top)],
+        List::Metrics => overview::metric_list(definitions, s.target(), options.settings.norm),
+    });
+    let mut report = empty(subjects, options);
+    report.tables = tables;
+    report.tables.iter_mut().for_each(|t| present::scale(t, options.time_unit));
+    report.missing = present::missing(&report.tables);
+    report
+}
+
+/// The report on one recording or several; `compiled` are the definitions for each one's target.
 pub fn report(
     definitions: &Definitions,
-    compiled: &Compiled,
-    subject: &Subject,
+    compiled: &[&Compiled],
+    subjects: &[Subject],
     options: &Options,
-) -> Report {
-    let w = &subject.workload;
-    let evaluation = Evaluation::new(compiled, w, subject.rows.clone(), options.settings);
-    let mut tables = vec![overview::top_kernels(subject, options.top)];
-    for t in definitions.tables().iter().filter(|t| t.id == (2, 1)) {
-        tables.push(panels::table(&metrics::table(definitions, t, &evaluation, options.settings), 0));
+) -> Result<Report, SelectError> {
+    let mut report = empty(subjects, options);
+    let (rows, notes) = if subjects.len() > 1 {
+        compare::common(subjects, &options.renames)
+    } else {
+        (subjects.iter().map(|s| s.rows.clone()).collect(), Vec::new())
+    };
+    report.notes.extend(notes.into_iter().map(|text| Note { kind: NoteKind::Info, text }));
+    let evaluations: Vec<Evaluation<'_>> = subjects
+        .iter()
+        .zip(compiled)
+        .zip(rows)
+        .map(|((s, c), rows)| Evaluation::new(c, &s.workload, rows, options.settings))
+        .collect();
+    let context = Context { definitions, subjects, evaluations: &evaluations, options };
+    let mut tables = context.tables();
+    tables.iter_mut().for_each(|t| present::scale(t, options.time_unit));
+    report.conditions = options.conditions.iter().map(|c| c.judge(&tables)).collect();
+    context.pick(&mut tables);
+    if let Some(percent) = options.threshold {
+        tables.iter_mut().for_each(|t| compare::hide_small(t, percent));
+        tables.retain(|t| !t.rows.is_empty());
     }
-    let missing = missing(&tables);
+    present::columns(&mut tables, &options.columns)?;
+    report.missing = present::missing(&tables);
+    report.tables = tables;
+    Ok(report)
+}
+
+fn empty(subjects: &[Subject], options: &Options) -> Report {
     Report {
         schema: ANALYZE_SCHEMA,
-        recordings: vec![recording(subject)],
+        recordings: subjects.iter().map(present::recording).collect(),
         settings: ReportSettings {
             average: match options.settings.average {
-                metrics::Average::Weighted => "weighted",
-                metrics::Average::Dispatches => "dispatches",
+                Average::Weighted => "weighted",
+                Average::Dispatches => "dispatches",
             },
             normalization: match options.settings.norm {
-                metrics::Norm::Kernel => "per_kernel",
-                metrics::Norm::Wave => "per_wave",
-                metrics::Norm::Cycle => "per_cycle",
-                metrics::Norm::Second => "per_second",
+                Norm::Kernel => "per_kernel",
+                Norm::Wave => "per_wave",
+                Norm::Cycle => "per_cycle",
+                Norm::Second => "per_second",
             },
         },
         findings: Vec::new(),
         not_checked: Vec::new(),
-        tables,
-        missing,
-        notes: notes(subject),
+        tables: Vec::new(),
+        conditions: Vec::new(),
+        missing: Vec::new(),
+        notes: subjects.iter().flat_map(|s| present::notes(s, subjects.len() > 1)).collect(),
     }
 }
 
-fn recording(subject: &Subject) -> Recording {
-    let w = &subject.workload;
-    let mut kernels: Vec<u32> = subject.rows.iter().map(|r| w.dispatches.kernel[*r as usize]).collect();
-    kernels.sort_unstable();
-    kernels.dedup();
-    let mut names: Vec<&str> = w.counters.iter().map(|c| c.name.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let times: Vec<f64> = subject.rows.iter().filter_map(|r| w.dispatches.duration(*r as usize)).collect();
-    let target = w.machine.target().unwrap_or_default().to_string();
-    Recording {
-        name: subject.name.clone(),
-        path: subject.path.clone(),
-        kind: w.generation.describe().to_string(),
-        gpu: w.machine.text("gpu_model").map_or_else(|| target.clone(), str::to_string),
-        target,
-        kernels: kernels.len() as u64,
-        dispatches: subject.rows.len() as u64,
-        recorded_dispatches: w.dispatches.len() as u64,
-        counters: names.len() as u64,
-        time_ns: if times.is_empty() {
-            Number::missing("the durations of the dispatches are not known")
-        } else {
-            Number::from(times.iter().sum::<f64>())
-        },
-        selection: subject.selection.clone(),
-        machine: w
-            .machine
-            .facts
-            .iter()
-            .filter(|(name, _)| w.machine.text(name).is_some())
-            .map(|(name, value)| MachineFact {
-                name: name.clone(),
-                value: value.clone(),
-                filled_from: subject.filled.iter().find(|f| f.fact == name).map(|f| f.source.clone()),
+struct Context<'a> {
+    definitions: &'a Definitions,
+    subjects: &'a [Subject],
+    evaluations: &'a [Evaluation<'a>],
+    options: &'a Options,
+}
+
+impl Context<'_> {
+    /// Every table of which something is shown or judged.
+    fn tables(&self) -> Vec<Table> {
+        let mut out = Vec::new();
+        let mut add = |id: (u16, u16), make: &dyn Fn(&Subject) -> Table| {
+            let judged = self
+                .options
+                .conditions
+                .iter()
+                .any(|c| c.subject().starts_with(&format!("{}.{}.", id.0, id.1)));
+            if self.options.blocks.shows(id) || judged {
+                let own: Vec<Table> = self.subjects.iter().map(make).collect();
+                out.extend(self.merged(&own.iter().map(Some).collect::<Vec<_>>()));
+            }
+        };
+        let top = if self.subjects.len() > 1 { usize::MAX } else { self.options.top };
+        add((0, 1), &|s| overview::top_kernels(s, top));
+        // Dispatches of two recordings have nothing in common but their numbers.
+        if self.subjects.len() == 1 {
+            add((0, 2), &|s| overview::dispatches(s, self.options.top));
+        }
+        add((1, 1), &overview::machine);
+        if let Some(kernels) = out.iter_mut().find(|t| t.id == "0.1")
+            && kernels.rows.len() > self.options.top
+        {
+            let rest = kernels.rows.len() - self.options.top;
+            kernels.rows.truncate(self.options.top);
+            kernels.notes.push(format!("{rest} more kernels; `--top N` shows more"));
+        }
+        for t in self.definitions.tables() {
+            if !self.wanted(t) {
+                continue;
+            }
+            let own: Vec<Table> = self
+                .evaluations
+                .iter()
+                .map(|e| panels::table(&metrics::table(self.definitions, t, e, self.options.settings), 0))
+                .collect();
+            if own.iter().all(|t| t.rows.is_empty()) {
+                continue;
+            }
+            let own: Vec<Option<&Table>> = own.iter().map(|t| (!t.rows.is_empty()).then_some(t)).collect();
+            out.extend(self.merged(&own));
+        }
+        if let Some(own) = self.loose() {
+            out.extend(self.merged(&own.iter().map(Some).collect::<Vec<_>>()));
+        }
+        out
+    }
+
+    fn wanted(&self, t: &metrics::Table) -> bool {
+        let Options { blocks, conditions, .. } = self.options;
+        let prefix = format!("{}.{}.", t.id.0, t.id.1);
+        blocks.shows(t.id)
+            || self.evaluations.iter().any(|e| {
+                blocks.shows_some(t.rows(e.target()).map(|r| r.metric.as_str()))
+                    || conditions.iter().any(|c| {
+                        c.subject().starts_with(&prefix)
+                            || t.rows(e.target()).any(|r| r.metric == c.subject())
+                    })
             })
-            .collect(),
     }
-}
 
-/// Every reason once, with the rows it concerns.
-fn missing(tables: &[Table]) -> Vec<MissingValues> {
-    let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for row in tables.iter().flat_map(|t| &t.rows) {
-        for cell in &row.cells {
-            let (Cell::Number(n) | Cell::Change(view::Delta { value: n, .. })) = cell else { continue };
-            let Some(reason) = n.reason() else { continue };
-            let rows = by_reason.entry(reason).or_default();
-            if rows.last() != Some(&row.id) {
-                rows.push(row.id.clone());
+    fn merged(&self, own: &[Option<&Table>]) -> Option<Table> {
+        if own.len() < 2 {
+            return own.first().copied().flatten().cloned();
+        }
+        let renames = &self.options.renames;
+        compare::merge(own, renames, &|row: &Row, heading: &str, recording: usize| {
+            let (base, other) = (self.subjects.first()?, self.subjects.get(recording)?);
+            if heading == "avg" && !row.metric.is_empty() {
+                let of = |i: usize, s| compare::sample(&self.evaluations[i], s, &row.metric);
+                return compare::differ(&of(0, base), &of(recording, other));
+            }
+            if matches!(heading, "mean" | "median") && row.metric.is_empty() {
+                let of = |i: usize, s| compare::durations(s, i, &row.label, renames);
+                return compare::differ(&of(0, base), &of(recording, other));
+            }
+            None
+        })
+    }
+
+    /// Metrics asked for by name that stand in no table.
+    fn loose(&self) -> Option<Vec<Table>> {
+        let asked = self.options.blocks.loose().iter().map(String::as_str);
+        let judged = self.options.conditions.iter().map(Condition::subject);
+        let mut names: Vec<&str> = Vec::new();
+        for name in asked.chain(judged) {
+            let in_a_table = |e: &Evaluation<'_>| {
+                self.definitions.tables().iter().any(|t| t.rows(e.target()).any(|r| r.metric == name))
+            };
+            if self.definitions.metric(name).is_some()
+                && !names.contains(&name)
+                && !self.evaluations.iter().any(in_a_table)
+            {
+                names.push(name);
             }
         }
+        if names.is_empty() {
+            return None;
+        }
+        let cells = |e: &Evaluation<'_>, name: &str| {
+            let (min, max) = e.extremes(name);
+            [e.value(name), min, max].map(|v| Cell::Number(Number::from(v))).to_vec()
+        };
+        let own = self.evaluations.iter().map(|e| Table {
+            id: "metrics".to_string(),
+            panel: "Metrics".to_string(),
+            title: "Metrics by name".to_string(),
+            label: "metric".to_string(),
+            columns: ["avg", "min", "max"].map(|t| Column::new(t, ColumnKind::Number, "")).to_vec(),
+            rows: names
+                .iter()
+                .filter_map(|name| {
+                    let metric = self.definitions.metric(name)?;
+                    Some(Row {
+                        id: String::new(),
+                        label: metric.id.clone(),
+                        metric: metric.id.clone(),
+                        unit: metrics::shown_unit(&metric.unit_text, self.options.settings.norm),
+                        cells: cells(e, name),
+                    })
+                })
+                .collect(),
+            notes: Vec::new(),
+        });
+        Some(own.collect())
     }
-    by_reason
-        .into_iter()
-        .map(|(reason, rows)| MissingValues { reason: reason.to_string(), rows, hint: None })
-        .collect()
+
+    /// Keeps the tables and rows asked for.
+    fn pick(&self, tables: &mut Vec<Table>) {
+        let blocks = &self.options.blocks;
+        for t in tables.iter_mut() {
+            let Some(id) = number_of(&t.id) else {
+                t.rows.retain(|r| blocks.loose().contains(&r.metric));
+                continue;
+            };
+            let channels = t.label == "channel";
+            let by_metric = |r: &Row| {
+                channels && {
+                    let of_table = self.definitions.table(id);
+                    of_table.is_some_and(|t| {
+                        self.evaluations
+                            .iter()
+                            .any(|e| blocks.shows_some(t.rows(e.target()).map(|row| row.metric.as_str())))
+                            && !r.id.is_empty()
+                    })
+                }
+            };
+            t.rows.retain(|r| blocks.shows_row(id, row_of(&r.id), &r.metric) || by_metric(r));
+        }
+        tables.retain(|t| !t.rows.is_empty());
+    }
 }
 
-fn notes(subject: &Subject) -> Vec<Note> {
-    let mut out: Vec<Note> = subject
-        .workload
-        .problems
-        .iter()
-        .map(|p| Note {
-            kind: if p.severity == Severity::Error { NoteKind::Error } else { NoteKind::Warning },
-            text: p.to_string(),
-        })
-        .collect();
-    let mut by_source: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for f in &subject.filled {
-        by_source.entry(&f.source).or_default().push(format!("{} = {}", f.fact, f.value));
-    }
-    out.extend(by_source.into_iter().map(|(source, facts)| Note {
-        kind: NoteKind::Info,
-        text: format!("{}: the recording does not say; taken from the {source}", facts.join(", ")),
-    }));
-    out
+fn number_of(id: &str) -> Option<(u16, u16)> {
+    let (panel, table) = id.split_once('.')?;
+    Some((panel.parse().ok()?, table.parse().ok()?))
+}
+
+/// A row's number within its table.
+fn row_of(id: &str) -> usize {
+    id.rsplit('.').next().and_then(|n| n.parse().ok()).unwrap_or(usize::MAX)
 }

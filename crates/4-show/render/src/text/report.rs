@@ -3,39 +3,55 @@
 //! The one idea to keep in mind: what costs time comes first, numbers to look up come last, and what is not there
 //! is explained once at the end.
 
-mod figure;
+pub(crate) mod figure;
 mod grid;
 
 use super::number::{plural, thousands};
 use super::page::{Page, dim, join, plain, span};
 use crate::{Role, Style};
-use view::{NoteKind, Number, Recording, Report, Table};
+use view::{Cell, Delta, MissingValues, NoteKind, Number, Recording, Report, Table};
 
 /// Renders a report; `decimals` after the point.
 pub fn report(report: &Report, decimals: usize, style: &Style) -> String {
     let mut page = Page::new(style);
-    for recording in &report.recordings {
-        head(&mut page, recording);
+    let compared = report.recordings.len() > 1;
+    for (index, recording) in report.recordings.iter().enumerate() {
+        let role = match (compared, index) {
+            (false, _) => "",
+            (true, 0) => "base",
+            (true, _) => "compared",
+        };
+        head(&mut page, recording, role);
     }
     notes(&mut page, report);
-    let mut panel = "";
+    let names: Vec<&str> = report.recordings.iter().map(|r| r.name.as_str()).collect();
     for table in &report.tables {
         page.blank();
-        if table.panel != panel {
-            panel = &table.panel;
-        }
         title(&mut page, table);
-        grid::table(&mut page, table, decimals);
+        grid::table(&mut page, table, &names, decimals);
         for note in &table.notes {
             page.wrapped(2, 4, &[dim(note)]);
         }
     }
-    missing(&mut page, report);
+    if report.tables.iter().any(has_noise) {
+        page.blank();
+        page.wrapped(0, 2, &[dim("* the change is beyond the noise of the dispatches (95 % of the time)")]);
+    }
+    missing(&mut page, &report.missing);
     page.finish()
 }
 
-fn head(page: &mut Page, recording: &Recording) {
-    page.wrapped(0, 4, &[span(Role::Heading, &recording.path), dim(format!("  {}", recording.kind))]);
+fn has_noise(table: &Table) -> bool {
+    let cells = table.rows.iter().flat_map(|r| &r.cells);
+    cells.into_iter().any(|c| matches!(c, Cell::Change(Delta { beyond_noise: Some(true), .. })))
+}
+
+fn head(page: &mut Page, recording: &Recording, role: &str) {
+    let mut first = vec![span(Role::Heading, &recording.path), dim(format!("  {}", recording.kind))];
+    if !role.is_empty() {
+        first.push(dim(format!(", {role}")));
+    }
+    page.wrapped(0, 4, &first);
     let count = |n: u64, word: &str| plain(plural(&thousands(n), word));
     let mut parts = vec![
         vec![plain(match recording.dispatches {
@@ -49,31 +65,37 @@ fn head(page: &mut Page, recording: &Recording) {
         parts.push(vec![plain(figure::duration(time))]);
     }
     if !recording.gpu.is_empty() {
-        let target = if recording.target == recording.gpu {
-            String::new()
-        } else {
-            format!(" ({})", recording.target)
-        };
+        let same = recording.target == recording.gpu || recording.target.is_empty();
+        let target = if same { String::new() } else { format!(" ({})", recording.target) };
         parts.insert(0, vec![span(Role::Strong, &recording.gpu), plain(target)]);
     }
     if recording.dispatches < recording.recorded_dispatches {
-        parts.push(vec![dim(format!("of {} recorded", thousands(recording.recorded_dispatches)))]);
+        parts.push(vec![dim(format!("of {} dispatches recorded", thousands(recording.recorded_dispatches)))]);
     }
     page.wrapped(2, 4, &join(parts, " · "));
-    if !recording.selection.is_empty() {
-        page.wrapped(2, 4, &[dim(format!("selected: {}", recording.selection))]);
+    if role.is_empty() {
+        for line in &recording.summary {
+            field(page, &line.name, &line.value);
+        }
     }
+    if !recording.selection.is_empty() {
+        field(page, "selected", &recording.selection);
+    }
+}
+
+fn field(page: &mut Page, name: &str, value: &str) {
+    page.prefixed(&[dim(format!("  {name:<9}"))], &[plain(" ".repeat(11))], &[plain(value)]);
 }
 
 fn notes(page: &mut Page, report: &Report) {
     for note in &report.notes {
         let (word, role) = match note.kind {
-            NoteKind::Error => ("error  ", Role::Severe),
+            NoteKind::Error => ("error", Role::Severe),
             NoteKind::Warning => ("warning", Role::Warning),
-            NoteKind::Info => ("note   ", Role::Dim),
+            NoteKind::Info => ("note", Role::Dim),
         };
         page.prefixed(
-            &[plain("  "), span(role, word), plain("  ")],
+            &[plain("  "), span(role, format!("{word:<7}")), plain("  ")],
             &[plain(" ".repeat(11))],
             &[plain(&note.text)],
         );
@@ -90,23 +112,62 @@ fn title(page: &mut Page, table: &Table) {
 
 /// Rows named for one reason before the rest is only counted.
 const ROWS_NAMED: usize = 6;
+/// Characters of a reason before it is cut; a panel may lack dozens of counters.
+const REASON: usize = 300;
 
-fn missing(page: &mut Page, report: &Report) {
-    if report.missing.is_empty() {
+fn missing(page: &mut Page, entries: &[MissingValues]) {
+    if entries.is_empty() {
         return;
     }
     page.blank();
     page.wrapped(0, 2, &[span(Role::Heading, "n/a"), dim("  why values are missing")]);
-    for entry in &report.missing {
+    for entry in entries {
         let mut rows = entry.rows.iter().take(ROWS_NAMED).cloned().collect::<Vec<_>>().join(" ");
         if entry.rows.len() > ROWS_NAMED {
             rows += &format!(" and {} more", entry.rows.len() - ROWS_NAMED);
         }
-        let mut spans = vec![plain(&entry.reason), dim(format!("  ({rows})"))];
+        let mut spans = vec![plain(cut(&entry.reason))];
         if let Some(hint) = &entry.hint {
             spans.push(plain("; "));
             spans.push(span(Role::Good, hint));
         }
+        spans.push(dim(format!("  ({rows})")));
         page.wrapped(2, 4, &spans);
+    }
+}
+
+/// A long list of counters, cut between two of them.
+fn cut(reason: &str) -> String {
+    if reason.chars().count() <= REASON {
+        return reason.to_owned();
+    }
+    let parts: Vec<&str> = reason.split(", ").collect();
+    let mut out = String::new();
+    let mut shown = 0;
+    for part in &parts {
+        if out.chars().count() + part.chars().count() > REASON {
+            break;
+        }
+        if shown > 0 {
+            out += ", ";
+        }
+        out += part;
+        shown += 1;
+    }
+    let end = reason.rsplit_once(": ").map_or("", |(_, end)| end);
+    format!("{out} and {} more: {end}", parts.len() - shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_reasons_are_cut_between_counters() {
+        let names: Vec<String> = (0..60).map(|i| format!("COUNTER_{i:02}")).collect();
+        let text = cut(&format!("needs {}: not recorded", names.join(", ")));
+        assert!(text.starts_with("needs COUNTER_00, ") && text.ends_with(" more: not recorded"), "{text}");
+        assert!(text.chars().count() < 340, "{text}");
+        assert_eq!(cut("needs A: not recorded"), "needs A: not recorded");
     }
 }

@@ -14,9 +14,8 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// Characters it takes.
-    #[cfg(test)]
-    fn text(&self) -> String {
+    /// Both parts.
+    pub(crate) fn text(&self) -> String {
         format!("{}{}", self.whole, self.part)
     }
 }

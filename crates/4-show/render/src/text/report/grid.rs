@@ -7,7 +7,7 @@ use super::figure::{Figure, figure};
 use crate::text::names::shorten;
 use crate::text::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
-use view::{Cell, ColumnKind, Number, Table};
+use view::{Cell, ColumnKind, Delta, Number, Table};
 
 /// Narrowest and widest bar or box.
 const DRAWING: (usize, usize) = (8, 40);
@@ -53,49 +53,99 @@ fn folded(heading: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// Writes a table.
-pub(super) fn table(page: &mut Page, table: &Table, decimals: usize) {
+/// Writes a table; `names` are those of the recordings.
+pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: usize) {
     if table.rows.is_empty() {
         page.wrapped(2, 4, &[dim("no rows")]);
         return;
     }
     let style = page.style;
+    let compared = table.columns.iter().any(|c| c.recording > 0);
+    let has_ids = table.rows.iter().any(|r| r.id != r.label && !r.id.is_empty());
     let ids: Vec<Vec<Span>> = table.rows.iter().map(|r| vec![dim(&r.id)]).collect();
-    let mut columns = vec![Finished::new("", false, ids)];
-    let label_at = columns.len();
-    columns.push(Finished::new("", true, Vec::new()));
     let has_units = table.rows.iter().any(|r| !r.unit.is_empty());
     // The unit stands behind the numbers it is of, before percentages.
     let last_number =
         table.columns.iter().rposition(|c| matches!(c.kind, ColumnKind::Number | ColumnKind::Quartile));
+    let mut data: Vec<Finished> = Vec::new();
     for (index, column) in table.columns.iter().enumerate() {
-        let heading = if column.unit.is_empty() || column.title.contains("percent") {
+        let mut heading = if column.unit.is_empty() || column.title.contains("percent") {
             column.title.clone()
         } else {
             format!("{} {}", column.title, column.unit)
         };
-        columns.push(match column.kind {
+        if compared && let Some(name) = names.get(column.recording) {
+            heading = format!("{name} {heading}");
+        }
+        match column.kind {
             ColumnKind::Text => {
                 let cells = table.rows.iter().map(|r| vec![plain(text(r.cells.get(index)))]).collect();
-                Finished::new(&heading, true, cells)
+                data.push(Finished::new(&heading, true, cells));
             }
-            _ => Finished::new(&heading, false, numbers(table, index, decimals)),
-        });
+            _ => {
+                data.push(Finished::new(&heading, false, numbers(table, index, decimals)));
+                if table.rows.iter().any(|r| matches!(r.cells.get(index), Some(Cell::Change(_)))) {
+                    let cells = table.rows.iter().map(|r| change(r.cells.get(index))).collect();
+                    data.push(Finished::new("change", false, cells));
+                }
+            }
+        }
         if has_units && last_number == Some(index) {
-            columns.push(Finished::new("", true, table.rows.iter().map(|r| vec![dim(&r.unit)]).collect()));
+            data.push(Finished::new("", true, table.rows.iter().map(|r| vec![dim(&r.unit)]).collect()));
         }
     }
-    let fixed: usize = columns.iter().map(|c| c.width + GAP).sum();
     let longest = table.rows.iter().map(|r| width(&r.label)).max().unwrap_or(0).max(width(&table.label));
-    let room = style.width.saturating_sub(fixed).max(LABEL_LEAST);
+    let mut columns = Vec::new();
+    if has_ids {
+        columns.push(Finished::new("", false, ids));
+    }
+    let before: usize = columns.iter().map(|c| c.width + GAP).sum();
+    let least = longest.min(LABEL_LEAST) + GAP + before;
+    // Where not even a short label leaves room, the last columns go.
+    let mut left_out = 0;
+    while data.len() > 1 && least + data.iter().map(|c| c.width + GAP).sum::<usize>() > style.width {
+        data.pop();
+        left_out += 1;
+    }
+    let fixed: usize = before + data.iter().map(|c| c.width + GAP).sum::<usize>();
+    let room = style.width.saturating_sub(fixed + GAP).max(LABEL_LEAST.min(longest));
     let label = if style.full_names { longest } else { longest.min(room) };
-    let left = style.width.saturating_sub(fixed + label);
-    columns[label_at] = labels(table, label, &style);
-    columns[label_at].width = label;
-    if let Some(drawing) = drawing(table, left.saturating_sub(GAP).min(DRAWING.1)) {
+    let left = style.width.saturating_sub(fixed + label + GAP);
+    columns.push(labels(table, label, &style));
+    columns.extend(data);
+    if !compared && let Some(drawing) = drawing(table, left.saturating_sub(GAP).min(DRAWING.1)) {
         columns.push(drawing);
     }
     write(page, &columns);
+    if left_out > 0 {
+        let word = if left_out == 1 { "column does" } else { "columns do" };
+        page.wrapped(
+            2,
+            4,
+            &[dim(format!("{left_out} more {word} not fit: `--width` or `--cols` shows them"))],
+        );
+    }
+}
+
+/// `+7.3 %*`: how a number changed; the star says that it is more than noise.
+fn change(cell: Option<&Cell>) -> Vec<Span> {
+    let Some(Cell::Change(delta)) = cell else { return Vec::new() };
+    let Some(change) = delta.change else { return Vec::new() };
+    let text = match delta.change_percent {
+        Some(p) if p.abs() >= 9999.5 => format!("×{:.0}", 1.0 + p / 100.0),
+        Some(p) if p == 0.0 => "=".to_owned(),
+        Some(p) if p.abs() < 0.05 => "<0.1 %".to_owned(),
+        Some(p) => format!("{p:+.1} %"),
+        None if change > 0.0 => "from 0".to_owned(),
+        None => "to 0".to_owned(),
+    };
+    let (role, mark) = match delta.beyond_noise {
+        Some(true) => (Role::Strong, "*"),
+        Some(false) => (Role::Dim, " "),
+        None => (Role::Plain, " "),
+    };
+    let role = if change == 0.0 { Role::Dim } else { role };
+    vec![span(role, format!("{text}{mark}"))]
 }
 
 fn write(page: &mut Page, columns: &[Finished]) {
@@ -157,8 +207,10 @@ fn numbers(table: &Table, index: usize, decimals: usize) -> Vec<Vec<Span>> {
         .rows
         .iter()
         .map(|r| match r.cells.get(index) {
-            Some(Cell::Number(Number::Known(v))) => Shown::Figure(figure(*v, decimals)),
-            Some(Cell::Number(Number::Missing(_))) => Shown::Missing,
+            Some(Cell::Number(n) | Cell::Change(Delta { value: n, .. })) => match n {
+                Number::Known(v) => Shown::Figure(figure(*v, decimals)),
+                Number::Missing(_) => Shown::Missing,
+            },
             _ => Shown::Nothing,
         })
         .collect();

@@ -1,0 +1,105 @@
+//! What `metrics` shows: definitions of metrics, the counters they need, and in how many runs those are read.
+
+use serde::Serialize;
+
+/// Version of the JSON written by `metrics --format json`.
+pub const METRICS_SCHEMA: &str = "rockhound.metrics/1";
+
+/// Definitions, of one target or of all.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct MetricsReport {
+    /// [`METRICS_SCHEMA`].
+    pub schema: &'static str,
+    /// Targets with what all their metrics need.
+    pub targets: Vec<TargetMetrics>,
+    /// What was asked for, all together, on each target.
+    pub asked: Vec<TargetMetrics>,
+    /// Metrics, with the rows that show them.
+    pub metrics: Vec<MetricCard>,
+    /// Counters asked for.
+    pub counters: Vec<CounterCard>,
+}
+
+/// What the metrics of a target need.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct TargetMetrics {
+    /// Target.
+    pub target: String,
+    /// Metrics that have a value on it.
+    pub metrics: u64,
+    /// Counters they need, each block's instances counted once.
+    pub counters: u64,
+    /// Runs of the application in which those are read; absent when they cannot be planned.
+    pub passes: Option<u64>,
+}
+
+/// One metric.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct MetricCard {
+    /// Name: `l2.hit_rate`.
+    pub metric: String,
+    /// Unit, with `norm` for the chosen normalisation.
+    pub unit: String,
+    /// Rows that show it, with their labels and tables.
+    pub rows: Vec<MetricRow>,
+    /// What it is, on the targets that agree.
+    pub variants: Vec<MetricVariant>,
+}
+
+/// A row that shows a metric.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct MetricRow {
+    /// Number: `17.1.4`; where targets differ, that of the first one that has it.
+    pub id: String,
+    /// Label.
+    pub label: String,
+    /// Title of the table.
+    pub table: String,
+}
+
+/// A metric's definition on some targets.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct MetricVariant {
+    /// Targets.
+    pub targets: Vec<String>,
+    /// Formula, or why there is none.
+    pub formula: Result<String, String>,
+    /// Formula of the peak.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak: Option<String>,
+    /// What the names in the formulas stand for.
+    pub names: Vec<NamedFormula>,
+    /// Counters it needs.
+    pub counters: Vec<CounterCard>,
+    /// Runs of the application in which those are read.
+    pub passes: Option<u64>,
+}
+
+/// A name of a formula.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct NamedFormula {
+    /// Name.
+    pub name: String,
+    /// What it stands for.
+    pub formula: String,
+}
+
+/// A hardware counter.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct CounterCard {
+    /// Name.
+    pub name: String,
+    /// Block it is counted in, and how many that block counts at once.
+    pub block: String,
+    /// Counters one instance of the block reads in one run.
+    pub block_limit: u64,
+    /// Unit.
+    pub unit: String,
+    /// What it counts.
+    pub meaning: String,
+    /// Targets that have it.
+    pub targets: Vec<String>,
+    /// Metrics that need it; filled in when the counter itself was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub used_by: Vec<String>,
+}

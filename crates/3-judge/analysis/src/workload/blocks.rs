@@ -1,0 +1,255 @@
+//! Which tables and rows: panels `2`, tables `7.1`, rows `2.1.20`, metrics by name.
+//!
+//! The one idea to keep in mind: what is picked is checked against the tables of the target, so a wrong number is
+//! answered with the right ones.
+
+use super::select::{SelectError, some_of, wrong};
+use metrics::Definitions;
+use std::collections::BTreeSet;
+
+/// Tables that are not made of metrics.
+pub(crate) const SPECIAL: &[((u16, u16), &str)] =
+    &[((0, 1), "Top Kernels"), ((0, 2), "Dispatch List"), ((1, 1), "System Info"), ((4, 1), "Roofline")];
+
+/// Tables shown when none are asked for.
+pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), (2, 1), (3, 1), (4, 1)];
+
+/// Tables and rows.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Blocks {
+    /// Everything.
+    all: bool,
+    /// Nothing was asked for.
+    overview: bool,
+    panels: BTreeSet<u16>,
+    tables: BTreeSet<(u16, u16)>,
+    rows: BTreeSet<(u16, u16, usize)>,
+    metrics: Vec<String>,
+    /// Metrics that stand in no table.
+    loose: Vec<String>,
+}
+
+impl Blocks {
+    /// Every table.
+    pub fn all() -> Self {
+        Blocks { all: true, ..Self::default() }
+    }
+
+    /// The tables shown when none are asked for.
+    pub fn overview() -> Self {
+        Blocks { overview: true, ..Self::default() }
+    }
+
+    /// Reads what was asked for; of nothing comes the overview.
+    pub fn parse(asked: &[String], definitions: &Definitions, target: &str) -> Result<Self, SelectError> {
+        let mut blocks = Blocks::default();
+        let words: Vec<&str> =
+            asked.iter().flat_map(|t| t.split([',', ' '])).map(str::trim).filter(|t| !t.is_empty()).collect();
+        if words.is_empty() {
+            return Ok(Self::overview());
+        }
+        let mut tables: Vec<(u16, u16)> = SPECIAL.iter().map(|(id, _)| *id).collect();
+        tables.extend(definitions.tables().iter().map(|t| t.id));
+        tables.sort_unstable();
+        for word in words {
+            if word == "all" {
+                blocks.all = true;
+            } else if word.starts_with(|c: char| c.is_ascii_digit()) {
+                blocks.number(word, &tables, definitions, target)?;
+            } else {
+                blocks.metric(word, definitions, target)?;
+            }
+        }
+        Ok(blocks)
+    }
+
+    fn number(
+        &mut self,
+        word: &str,
+        tables: &[(u16, u16)],
+        definitions: &Definitions,
+        target: &str,
+    ) -> Result<(), SelectError> {
+        let parts: Option<Vec<u64>> = word.split('.').map(|p| p.parse().ok()).collect();
+        let small = |n: u64| u16::try_from(n).unwrap_or(u16::MAX);
+        let mut panels: Vec<u16> = tables.iter().map(|t| t.0).collect();
+        panels.dedup();
+        match parts.as_deref() {
+            Some([panel]) => {
+                if !panels.contains(&small(*panel)) {
+                    let known: Vec<String> = panels.iter().map(ToString::to_string).collect();
+                    return Err(wrong(
+                        format!("there is no panel {word}"),
+                        format!("panels are {}", known.join(" ")),
+                    ));
+                }
+                self.panels.insert(small(*panel));
+            }
+            Some([panel, table]) => {
+                let id = (small(*panel), small(*table));
+                self.check_table(word, id, tables, &panels)?;
+                self.tables.insert(id);
+            }
+            Some([panel, table, row]) => {
+                let id = (small(*panel), small(*table));
+                self.check_table(&format!("{panel}.{table}"), id, tables, &panels)?;
+                let row = usize::try_from(*row).unwrap_or(usize::MAX);
+                let rows = definitions.table(id).map_or(0, |t| t.rows(target).count());
+                if rows > 0 && row >= rows {
+                    return Err(wrong(
+                        format!("table {}.{} has no row {row}", id.0, id.1),
+                        format!(
+                            "rows are {0}.{1}.0 to {0}.{1}.{2}; `--list-metrics` names them",
+                            id.0,
+                            id.1,
+                            rows - 1
+                        ),
+                    ));
+                }
+                self.rows.insert((id.0, id.1, row));
+            }
+            _ => {
+                return Err(wrong(
+                    format!("`{word}` is no panel, table or row"),
+                    "give numbers such as `2`, `7.1` or `2.1.20`, or a metric's name; `--list-metrics` lists them",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_table(
+        &self,
+        word: &str,
+        id: (u16, u16),
+        tables: &[(u16, u16)],
+        panels: &[u16],
+    ) -> Result<(), SelectError> {
+        if tables.contains(&id) {
+            return Ok(());
+        }
+        let of_panel: Vec<String> =
+            tables.iter().filter(|t| t.0 == id.0).map(|t| format!("{}.{}", t.0, t.1)).collect();
+        let hint = if of_panel.is_empty() {
+            format!("panels are {}", panels.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+        } else {
+            format!("tables of panel {} are {}", id.0, of_panel.join(" "))
+        };
+        Err(wrong(format!("there is no table {word}"), hint))
+    }
+
+    fn metric(&mut self, word: &str, definitions: &Definitions, target: &str) -> Result<(), SelectError> {
+        let names: Vec<&str> = definitions.metrics().iter().map(|m| m.id.as_str()).collect();
+        // `l2` stands for all metrics of the L2.
+        let chosen: Vec<&str> = names
+            .iter()
+            .copied()
+            .filter(|n| *n == word || n.strip_prefix(word).is_some_and(|rest| rest.starts_with('.')))
+            .collect();
+        if chosen.is_empty() {
+            let near: Vec<&str> = names.iter().copied().filter(|n| n.contains(word)).collect();
+            let hint = if near.is_empty() {
+                "give a panel, a table, a row or a metric's name; `--list-metrics` lists them".to_string()
+            } else {
+                some_of(&near, "metrics")
+            };
+            return Err(wrong(format!("there is no metric `{word}`"), hint));
+        }
+        for name in chosen {
+            let shown = definitions.tables().iter().any(|t| t.rows(target).any(|r| r.metric == name));
+            let list = if shown { &mut self.metrics } else { &mut self.loose };
+            if !list.iter().any(|n| n == name) {
+                list.push(name.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether any row of a table may be shown.
+    pub fn shows(&self, id: (u16, u16)) -> bool {
+        self.all
+            || (self.overview && OVERVIEW.contains(&id))
+            || self.whole(id)
+            || self.rows.iter().any(|r| (r.0, r.1) == id)
+    }
+
+    fn whole(&self, id: (u16, u16)) -> bool {
+        self.panels.contains(&id.0) || self.tables.contains(&id)
+    }
+
+    /// Whether a table may be shown because of a metric in it.
+    pub fn shows_some<'m>(&self, mut metrics: impl Iterator<Item = &'m str>) -> bool {
+        metrics.any(|m| self.metrics.iter().any(|n| n == m))
+    }
+
+    /// Whether a row is shown.
+    pub fn shows_row(&self, id: (u16, u16), row: usize, metric: &str) -> bool {
+        self.all
+            || (self.overview && OVERVIEW.contains(&id))
+            || self.whole(id)
+            || self.rows.contains(&(id.0, id.1, row))
+            || self.metrics.iter().any(|n| n == metric)
+    }
+
+    /// Metrics asked for that stand in no table.
+    pub fn loose(&self) -> &[String] {
+        &self.loose
+    }
+
+    /// Whether nothing was asked for.
+    pub fn is_overview(&self) -> bool {
+        self.overview
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<Blocks, String> {
+        let asked: Vec<String> = words.iter().map(|w| (*w).to_string()).collect();
+        Blocks::parse(&asked, Definitions::built_in(), "gfx90a")
+            .map_err(|e| format!("{}; {}", e.message, e.hint))
+    }
+
+    #[test]
+    fn rows_that_are_shown() {
+        for (words, id, row, metric, shown) in [
+            (&["2"][..], (2, 1), 7, "", true),
+            (&["2"], (7, 1), 0, "", false),
+            (&["7.1"], (7, 1), 3, "", true),
+            (&["7.1"], (7, 2), 3, "", false),
+            (&["2.1.20"], (2, 1), 20, "", true),
+            (&["2.1.20"], (2, 1), 19, "", false),
+            (&["2 7.1", "16.3"], (16, 3), 0, "", true),
+            (&["l2.hit_rate"], (17, 1), 4, "l2.hit_rate", true),
+            (&["l2"], (17, 1), 4, "l2.hit_rate", true),
+            (&["all"], (18, 4), 99, "", true),
+            (&[], (2, 1), 0, "", true),
+            (&[], (7, 1), 0, "", false),
+        ] {
+            assert_eq!(parse(words).unwrap().shows_row(id, row, metric), shown, "{words:?} {id:?} {row}");
+        }
+    }
+
+    #[test]
+    fn wrong_numbers_are_answered_with_the_right_ones() {
+        for (word, answer) in [
+            ("9", "there is no panel 9; panels are 0 1 2 3 4 5 6 7 10 11 12 13 14 15 16 17 18"),
+            ("7.9", "there is no table 7.9; tables of panel 7 are 7.1 7.2"),
+            ("9.1", "there is no table 9.1; panels are 0 1 2 3 4 5 6 7 10 11 12 13 14 15 16 17 18"),
+            ("2.1.31", "table 2.1 has no row 31; rows are 2.1.0 to 2.1.30; `--list-metrics` names them"),
+            (
+                "2.1.0.5",
+                "`2.1.0.5` is no panel, table or row; give numbers such as `2`, `7.1` or `2.1.20`, or a metric's name; `--list-metrics` lists them",
+            ),
+            ("hit_rate_or", "there is no metric `hit_rate_or`; metrics are l2.hit_rate_or_zero"),
+            (
+                "99999999999999999999",
+                "`99999999999999999999` is no panel, table or row; give numbers such as `2`, `7.1` or `2.1.20`, or a metric's name; `--list-metrics` lists them",
+            ),
+        ] {
+            assert_eq!(parse(&[word]).unwrap_err(), answer, "{word}");
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! What a reader sees of a report around its tables: its head, notes, reasons, units and columns.
+//!
+//! The one idea to keep in mind: nothing is computed from counters here.
+
+use super::report::Subject;
+use super::select::{SelectError, wrong};
+use std::collections::{BTreeMap, BTreeSet};
+use view::{Cell, Delta, MachineFact, MissingValues, Note, NoteKind, Number, Recording, Table};
+use workload::Severity;
+
+/// Unit in which times are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TimeUnit {
+    /// Nanoseconds, as recorded.
+    #[default]
+    Nanoseconds,
+    /// Microseconds.
+    Microseconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Seconds.
+    Seconds,
+}
+
+impl TimeUnit {
+    /// Symbol and nanoseconds of one.
+    const fn of(self) -> (&'static str, f64) {
+        match self {
+            TimeUnit::Nanoseconds => ("ns", 1.0),
+            TimeUnit::Microseconds => ("us", 1e3),
+            TimeUnit::Milliseconds => ("ms", 1e6),
+            TimeUnit::Seconds => ("s", 1e9),
+        }
+    }
+}
+
+/// Converts the times of a table; only what is in nanoseconds is a time.
+pub(crate) fn scale(table: &mut Table, unit: TimeUnit) {
+    let (symbol, ns) = unit.of();
+    if ns == 1.0 {
+        return;
+    }
+    let convert = |cell: &mut Cell| match cell {
+        Cell::Number(Number::Known(v)) => *v /= ns,
+        Cell::Change(Delta { value, change, .. }) => {
+            if let Number::Known(v) = value {
+                *v /= ns;
+            }
+            if let Some(c) = change {
+                *c /= ns;
+            }
+        }
+        Cell::Number(Number::Missing(_)) | Cell::Empty | Cell::Text(_) => {}
+    };
+    for row in table.rows.iter_mut().filter(|r| r.unit == "ns") {
+        row.unit = symbol.to_string();
+        for (column, cell) in table.columns.iter().zip(&mut row.cells) {
+            if column.unit.is_empty() {
+                convert(cell);
+            }
+        }
+    }
+    for (at, column) in table.columns.iter_mut().enumerate().filter(|(_, c)| c.unit == "ns") {
+        column.unit = symbol.to_string();
+        table.rows.iter_mut().filter_map(|r| r.cells.get_mut(at)).for_each(convert);
+    }
+}
+
+/// Keeps the columns named; every table keeps its words.
+pub(crate) fn columns(tables: &mut Vec<Table>, wanted: &[String]) -> Result<(), SelectError> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let there: BTreeSet<String> =
+        tables.iter().flat_map(|t| t.columns.iter().map(|c| c.title.to_lowercase())).collect();
+    let wanted: Vec<String> = wanted
+        .iter()
+        .flat_map(|w| w.split(','))
+        .map(|w| w.trim().to_lowercase())
+        .filter(|w| !w.is_empty())
+        .collect();
+    if let Some(unknown) = wanted.iter().find(|w| !there.contains(*w)) {
+        let known: Vec<&str> = there.iter().map(String::as_str).collect();
+        return Err(wrong(
+            format!("no table shown has a column `{unknown}`"),
+            format!("columns are {}", known.join(", ")),
+        ));
+    }
+    for t in tables.iter_mut() {
+        let keep: Vec<bool> = t.columns.iter().map(|c| wanted.contains(&c.title.to_lowercase())).collect();
+        let mut at = 0;
+        t.columns.retain(|_| {
+            at += 1;
+            keep[at - 1]
+        });
+        for row in &mut t.rows {
+            let mut at = 0;
+            row.cells.retain(|_| {
+                at += 1;
+                keep.get(at - 1).copied().unwrap_or(false)
+            });
+        }
+    }
+    tables.retain(|t| !t.columns.is_empty());
+    Ok(())
+}
+
+/// The head of a recording.
+pub(crate) fn recording(subject: &Subject) -> Recording {
+    let w = &subject.workload;
+    let machine = &w.machine;
+    let mut used = vec![false; w.kernels.len()];
+    subject.rows.iter().for_each(|r| used[w.dispatches.kernel[*r as usize] as usize] = true);
+    let names: BTreeSet<&str> = w.counters.iter().map(|c| c.name.as_str()).collect();
+    let (mut timed, mut time) = (0usize, 0.0);
+    for d in subject.rows.iter().filter_map(|r| w.dispatches.duration(*r as usize)) {
+        timed += 1;
+        time += d;
+    }
+    let target = subject.target().to_string();
+    Recording {
+        name: subject.name.clone(),
+        path: subject.path.clone(),
+        kind: w.generation.describe().to_string(),
+        gpu: machine.text("gpu_model").map_or_else(|| target.clone(), |t| t.trim().to_string()),
+        target,
+        kernels: used.iter().filter(|u| **u).count() as u64,
+        dispatches: subject.rows.len() as u64,
+        recorded_dispatches: w.dispatches.len() as u64,
+        counters: names.len() as u64,
+        time_ns: if timed == 0 {
+            Number::missing("the durations of the dispatches are not known")
+        } else {
+            Number::from(time)
+        },
+        selection: subject.selection.clone(),
+        summary: summary(subject),
+        machine: machine
+            .facts
+            .keys()
+            .filter_map(|name| Some((name, machine.text(name)?)))
+            .map(|(name, value)| MachineFact {
+                name: name.clone(),
+                value: value.trim().to_string(),
+                filled_from: subject.filled.iter().find(|f| f.fact == name).map(|f| f.source.clone()),
+            })
+            .collect(),
+    }
+}
+
+/// Lines of the head: a word, and facts with their names around them.
+type Line = (&'static str, &'static [(&'static str, &'static str, &'static str)]);
+const LINES: &[Line] = &[
+    (
+        "GPU",
+        &[
+            ("", "cu_per_gpu", " CUs"),
+            ("", "num_xcd", " XCDs"),
+            ("", "se_per_gpu", " shader engines"),
+            ("", "max_sclk", " MHz"),
+            ("", "compute_partition", ""),
+            ("", "memory_partition", ""),
+        ],
+    ),
+    (
+        "memory",
+        &[("HBM ", "hbm_bw", " GB/s"), ("HBM ", "max_mclk", " MHz"), ("", "total_l2_chan", " L2 channels")],
+    ),
+    (
+        "system",
+        &[
+            ("ROCm ", "rocm_version", ""),
+            ("", "linux_distro", ""),
+            ("", "cpu_model", ""),
+            ("", "hostname", ""),
+        ],
+    ),
+    ("command", &[("", "command", ""), ("", "timestamp", "")]),
+];
+
+fn summary(subject: &Subject) -> Vec<MachineFact> {
+    let machine = &subject.workload.machine;
+    LINES
+        .iter()
+        .filter_map(|(word, facts)| {
+            let shown: Vec<String> = facts
+                .iter()
+                .filter_map(|(before, fact, after)| {
+                    Some(format!("{before}{}{after}", machine.text(fact)?.trim()))
+                })
+                .collect();
+            let fact =
+                MachineFact { name: (*word).to_string(), value: shown.join(" · "), filled_from: None };
+            (!shown.is_empty()).then_some(fact)
+        })
+        .collect()
+}
+
+/// Every reason once, with the rows it concerns. Counters that were not recorded are taken together by panel.
+pub(crate) fn missing(tables: &[Table]) -> Vec<MissingValues> {
+    let mut plain: Vec<MissingValues> = Vec::new();
+    let mut counters: BTreeMap<u16, (Vec<String>, Vec<String>)> = BTreeMap::new();
+    for table in tables {
+        let panel: u16 = table.id.split('.').next().and_then(|p| p.parse().ok()).unwrap_or(0);
+        for row in &table.rows {
+            let name = if row.id.contains('.') || row.id.is_empty() {
+                if row.id.is_empty() { row.label.clone() } else { row.id.clone() }
+            } else {
+                format!("{}.{}", table.id, row.id)
+            };
+            for cell in &row.cells {
+                let (Cell::Number(n) | Cell::Change(Delta { value: n, .. })) = cell else { continue };
+                let Some(reason) = n.reason() else { continue };
+                let rows = match metrics::not_recorded(reason) {
+                    Some(needed) => {
+                        let (names, rows) = counters.entry(panel).or_default();
+                        for counter in needed {
+                            if !names.iter().any(|n| n == counter) {
+                                names.push(counter.to_string());
+                            }
+                        }
+                        rows
+                    }
+                    None => {
+                        let at = plain.iter().position(|m| m.reason == reason).unwrap_or_else(|| {
+                            plain.push(MissingValues {
+                                reason: reason.to_string(),
+                                rows: Vec::new(),
+                                hint: None,
+                            });
+                            plain.len() - 1
+                        });
+                        &mut plain[at].rows
+                    }
+                };
+                if rows.last() != Some(&name) {
+                    rows.push(name.clone());
+                }
+            }
+        }
+    }
+    let recorded = counters.into_iter().map(|(panel, (names, rows))| MissingValues {
+        reason: format!("needs {}: not recorded", names.join(", ")),
+        rows,
+        hint: (panel > 0).then(|| format!("profile with `-b {panel}`")),
+    });
+    plain.into_iter().chain(recorded).collect()
+}
+
+/// What was wrong with a recording and what was assumed.
+pub(crate) fn notes(subject: &Subject, named: bool) -> Vec<Note> {
+    let before = if named { format!("{}: ", subject.name) } else { String::new() };
+    let mut out: Vec<Note> = subject
+        .workload
+        .problems
+        .iter()
+        .map(|p| Note {
+            kind: if p.severity == Severity::Error { NoteKind::Error } else { NoteKind::Warning },
+            text: format!("{before}{p}"),
+        })
+        .collect();
+    let mut by_source: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for f in &subject.filled {
+        by_source.entry(&f.source).or_default().push(format!("{} = {}", f.fact, f.value));
+    }
+    out.extend(by_source.into_iter().map(|(source, facts)| Note {
+        kind: NoteKind::Info,
+        text: format!("{before}not recorded, taken from the {source}: {}", facts.join(", ")),
+    }));
+    if subject.target().is_empty() {
+        out.push(Note {
+            kind: NoteKind::Warning,
+            text: format!(
+                "{before}the recording does not say which GPU it is from; metrics need it: `--arch` with a target or model"
+            ),
+        });
+    }
+    out
+}

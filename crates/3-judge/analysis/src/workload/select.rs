@@ -1,0 +1,290 @@
+//! Which dispatches: by kernel, by dispatch ID, by GPU.
+//!
+//! The one idea to keep in mind: every part of a selection must select something, and one that does not is answered
+//! with what there is to choose from.
+
+use metrics::kernels;
+use regex::Regex;
+use std::collections::BTreeSet;
+use workload::{Workload, plain_kernel_name};
+
+/// What is wanted, as written on a command line.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Kernels: index among the kernels by time, name, or regular expression.
+    pub kernels: Vec<String>,
+    /// Dispatch IDs: `3`, `1-5`, `>10`, `<=4`.
+    pub dispatches: Vec<String>,
+    /// GPUs as recorded.
+    pub gpus: Vec<u32>,
+}
+
+/// A selection that selects nothing or cannot be understood.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct SelectError {
+    /// What is wrong.
+    pub message: String,
+    /// What can be given instead.
+    pub hint: String,
+}
+
+pub(crate) fn wrong(message: impl Into<String>, hint: impl Into<String>) -> SelectError {
+    SelectError { message: message.into(), hint: hint.into() }
+}
+
+/// Values named in a hint before the rest is only counted.
+const NAMED: usize = 8;
+
+/// Some of many values, for a hint.
+pub(crate) fn some_of<T: ToString>(values: &[T], word: &str) -> String {
+    let named: Vec<String> = values.iter().take(NAMED).map(ToString::to_string).collect();
+    let rest = match values.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{word} are {}{rest}", named.join(", "))
+}
+
+/// A filter on kernels, resolved on the recording it was written for.
+#[derive(Debug)]
+pub struct KernelFilter {
+    names: BTreeSet<String>,
+    patterns: Vec<Regex>,
+}
+
+impl KernelFilter {
+    /// Resolves indexes, names and expressions. `None` when every kernel is wanted.
+    pub fn new(w: &Workload, wanted: &[String]) -> Result<Option<Self>, SelectError> {
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        let all: Vec<u32> = (0..w.dispatches.len() as u32).collect();
+        let ranked: Vec<&str> =
+            kernels(w, &all).iter().map(|k| plain_kernel_name(&w.kernels[k.kernel as usize])).collect();
+        let mut filter = KernelFilter { names: BTreeSet::new(), patterns: Vec::new() };
+        for text in wanted {
+            if let Ok(index) = text.trim().parse::<usize>() {
+                let name = ranked.get(index).ok_or_else(|| {
+                    let last = ranked.len().saturating_sub(1);
+                    wrong(
+                        format!("there is no kernel {index}"),
+                        format!("kernels are 0 to {last}; `--list-kernels` lists them"),
+                    )
+                })?;
+                filter.names.insert((*name).to_string());
+                continue;
+            }
+            let exact = plain_kernel_name(text);
+            if ranked.contains(&exact) {
+                filter.names.insert(exact.to_string());
+                continue;
+            }
+            let pattern = Regex::new(text).map_err(|e| {
+                let reason = e
+                    .to_string()
+                    .lines()
+                    .last()
+                    .unwrap_or_default()
+                    .trim_start_matches("error: ")
+                    .to_string();
+                wrong(
+                    format!("`{text}` is no kernel and no regular expression: {reason}"),
+                    some_of(&ranked, "kernels"),
+                )
+            })?;
+            if !ranked.iter().any(|name| pattern.is_match(name)) {
+                return Err(wrong(format!("no kernel matches `{text}`"), some_of(&ranked, "kernels")));
+            }
+            filter.patterns.push(pattern);
+        }
+        Ok(Some(filter))
+    }
+
+    /// Also admits a kernel.
+    pub fn admit(&mut self, name: &str) {
+        self.names.insert(name.to_string());
+    }
+
+    /// Whether a kernel is wanted.
+    pub fn admits(&self, name: &str) -> bool {
+        let name = plain_kernel_name(name);
+        self.names.contains(name) || self.patterns.iter().any(|p| p.is_match(name))
+    }
+}
+
+/// A range of IDs, both ends included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Ids {
+    first: u64,
+    last: u64,
+}
+
+fn ids(text: &str) -> Result<Ids, SelectError> {
+    let bad =
+        || wrong(format!("`{text}` names no dispatches"), "give IDs such as `3`, `1-5`, `>10` or `<=4`");
+    let number = |t: &str| t.trim().parse::<u64>().map_err(|_| bad());
+    let t = text.trim();
+    for (sign, make) in [
+        (">=", (|n| Some((n, u64::MAX))) as fn(u64) -> Option<(u64, u64)>),
+        ("<=", |n| Some((0, n))),
+        (">", |n| Some((n.checked_add(1)?, u64::MAX))),
+        ("<", |n| Some((0, n.checked_sub(1)?))),
+    ] {
+        if let Some(rest) = t.strip_prefix(sign) {
+            let (first, last) = make(number(rest)?).ok_or_else(bad)?;
+            return Ok(Ids { first, last });
+        }
+    }
+    match t.split_once('-') {
+        Some((a, b)) => {
+            let (first, last) = (number(a)?, number(b)?);
+            if first <= last { Ok(Ids { first, last }) } else { Err(bad()) }
+        }
+        None => number(t).map(|n| Ids { first: n, last: n }),
+    }
+}
+
+/// The selected dispatches as rows, and the selection in words.
+pub fn select(
+    w: &Workload,
+    filter: Option<&KernelFilter>,
+    wanted: &Wanted,
+) -> Result<(Vec<u32>, String), SelectError> {
+    let d = &w.dispatches;
+    let mut words = Vec::new();
+    let mut rows: Vec<u32> = (0..d.len() as u32).collect();
+    if !wanted.gpus.is_empty() {
+        let mut there = d.gpu.clone();
+        there.sort_unstable();
+        there.dedup();
+        if let Some(gpu) = wanted.gpus.iter().find(|g| !there.contains(g)) {
+            return Err(wrong(
+                format!("no dispatch ran on GPU {gpu}"),
+                some_of(&there, "GPUs of the recording"),
+            ));
+        }
+        rows.retain(|r| wanted.gpus.contains(&d.gpu[*r as usize]));
+        words.push(format!("GPU {}", list(&wanted.gpus)));
+    }
+    if let Some(filter) = filter {
+        let admitted: Vec<bool> = w.kernels.iter().map(|k| filter.admits(k)).collect();
+        rows.retain(|r| admitted[d.kernel[*r as usize] as usize]);
+        words.push(format!("kernel {}", list(&wanted.kernels)));
+    }
+    if !wanted.dispatches.is_empty() {
+        let mut ranges = Vec::new();
+        for part in wanted.dispatches.iter().flat_map(|t| t.split(',')).filter(|t| !t.trim().is_empty()) {
+            let range = ids(part)?;
+            if !rows.iter().any(|r| range.holds(d.id[*r as usize])) {
+                return Err(wrong(format!("no dispatch is `{}`", part.trim()), known_ids(w, &rows)));
+            }
+            ranges.push(range);
+        }
+        rows.retain(|r| ranges.iter().any(|range| range.holds(d.id[*r as usize])));
+        words.push(format!("dispatch {}", list(&wanted.dispatches)));
+    }
+    Ok((rows, words.join(", ")))
+}
+
+impl Ids {
+    fn holds(self, id: u64) -> bool {
+        (self.first..=self.last).contains(&id)
+    }
+}
+
+fn list<T: ToString>(values: &[T]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn known_ids(w: &Workload, rows: &[u32]) -> String {
+    let ids = rows.iter().map(|r| w.dispatches.id[*r as usize]);
+    match (ids.clone().min(), ids.max()) {
+        (Some(a), Some(b)) => {
+            format!("IDs of the selected kernels are {a} to {b}; `--list-dispatches` lists them")
+        }
+        _ => "no dispatch is left by the other filters".to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn recording() -> Workload {
+        let csv = "Dispatch_ID,GPU_ID,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES\n\
+            10,2,\"copy(float*) [clone .kd]\",0,10,1\n11,2,scale,20,60,1\n12,3,\"copy(float*) [clone .kd]\",70,80,1\n15,2,fill<int>,80,81,1\n";
+        let folder = BTreeMap::from([("pmc_perf.csv".to_string(), csv.as_bytes().to_vec())]);
+        workload::read(&folder, &workload::Options::default()).unwrap()
+    }
+
+    /// IDs selected, or the message and hint.
+    fn chosen(kernels: &[&str], dispatches: &[&str], gpus: &[u32]) -> Result<Vec<u64>, String> {
+        let w = recording();
+        let own = |list: &[&str]| list.iter().map(|t| (*t).to_string()).collect::<Vec<_>>();
+        let wanted = Wanted { kernels: own(kernels), dispatches: own(dispatches), gpus: gpus.to_vec() };
+        let text = |e: SelectError| format!("{}; {}", e.message, e.hint);
+        let filter = KernelFilter::new(&w, &wanted.kernels).map_err(text)?;
+        let (rows, _) = select(&w, filter.as_ref(), &wanted).map_err(text)?;
+        Ok(rows.iter().map(|r| w.dispatches.id[*r as usize]).collect())
+    }
+
+    #[test]
+    fn selections() {
+        type Case = (&'static [&'static str], &'static [&'static str], &'static [u32], &'static [u64]);
+        let cases: [Case; 14] = [
+            (&[], &[], &[], &[10, 11, 12, 15]),
+            // By time: scale 40, copy 20, fill 1.
+            (&["0"], &[], &[], &[11]),
+            (&["copy(float*)"], &[], &[], &[10, 12]),
+            (&["copy(float*) [clone .kd]"], &[], &[], &[10, 12]),
+            (&["^fill"], &[], &[], &[15]),
+            (&["2", "scale"], &[], &[], &[11, 15]),
+            (&[], &["11"], &[], &[11]),
+            (&[], &["11-14", "15"], &[], &[11, 12, 15]),
+            (&[], &["10,15"], &[], &[10, 15]),
+            (&[], &["> 11"], &[], &[12, 15]),
+            (&[], &["<=11"], &[], &[10, 11]),
+            (&[], &["<11"], &[], &[10]),
+            (&[], &[], &[3], &[12]),
+            (&["copy"], &[">=11"], &[], &[12]),
+        ];
+        for (k, d, g, want) in cases {
+            assert_eq!(chosen(k, d, g).as_deref(), Ok(want), "{k:?} {d:?} {g:?}");
+        }
+    }
+
+    #[test]
+    fn what_selects_nothing_is_answered_with_what_there_is() {
+        type Case = (&'static [&'static str], &'static [&'static str], &'static [u32], &'static str);
+        let cases: [Case; 8] = [
+            (&["7"], &[], &[], "there is no kernel 7; kernels are 0 to 2; `--list-kernels` lists them"),
+            (&["gemm"], &[], &[], "no kernel matches `gemm`; kernels are scale, copy(float*), fill<int>"),
+            (
+                &["cop(y"],
+                &[],
+                &[],
+                "`cop(y` is no kernel and no regular expression: unclosed group; kernels are scale, copy(float*), fill<int>",
+            ),
+            (
+                &[],
+                &["9"],
+                &[],
+                "no dispatch is `9`; IDs of the selected kernels are 10 to 15; `--list-dispatches` lists them",
+            ),
+            (
+                &["scale"],
+                &["12"],
+                &[],
+                "no dispatch is `12`; IDs of the selected kernels are 11 to 11; `--list-dispatches` lists them",
+            ),
+            (&[], &["x"], &[], "`x` names no dispatches; give IDs such as `3`, `1-5`, `>10` or `<=4`"),
+            (&[], &["5-1"], &[], "`5-1` names no dispatches; give IDs such as `3`, `1-5`, `>10` or `<=4`"),
+            (&[], &[], &[0], "no dispatch ran on GPU 0; GPUs of the recording are 2, 3"),
+        ];
+        for (k, d, g, want) in cases {
+            assert_eq!(chosen(k, d, g).unwrap_err(), want, "{k:?} {d:?} {g:?}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! CSV of reports: one long table for programs, or a wide file per table for spreadsheets.
+//!
+//! The one idea to keep in mind: numbers are written exactly; a missing one is an empty cell with its reason beside it.
+
+use view::{Cell, Delta, Number, Report, Table};
+
+const LONG: [&str; 13] = [
+    "recording",
+    "table",
+    "panel",
+    "title",
+    "row",
+    "label",
+    "metric",
+    "column",
+    "value",
+    "unit",
+    "missing",
+    "change",
+    "change_percent",
+];
+
+/// All tables, a line per cell.
+pub fn long(report: &Report) -> String {
+    let mut out = Lines::new();
+    out.line(LONG.iter().map(|c| (*c).to_owned()));
+    for t in &report.tables {
+        for r in &t.rows {
+            for (column, cell) in t.columns.iter().zip(&r.cells) {
+                let (value, missing) = match cell {
+                    Cell::Empty => continue,
+                    Cell::Text(text) => (text.clone(), String::new()),
+                    Cell::Number(n) | Cell::Change(Delta { value: n, .. }) => number(n),
+                };
+                let (change, percent) = match cell {
+                    Cell::Change(d) => (optional(d.change), optional(d.change_percent)),
+                    _ => (String::new(), String::new()),
+                };
+                let recording = report.recordings.get(column.recording).map_or("", |r| r.name.as_str());
+                let unit = if column.unit.is_empty() { &r.unit } else { &column.unit };
+                out.line(
+                    [
+                        recording,
+                        &t.id,
+                        &t.panel,
+                        &t.title,
+                        &r.id,
+                        &r.label,
+                        &r.metric,
+                        &column.title,
+                        &value,
+                        unit,
+                        &missing,
+                        &change,
+                        &percent,
+                    ]
+                    .map(str::to_owned),
+                );
+            }
+        }
+    }
+    out.finish()
+}
+
+/// One table, a line per row.
+pub fn wide(report: &Report, t: &Table) -> String {
+    let mut out = Lines::new();
+    let several = t.columns.iter().any(|c| c.recording > 0);
+    let mut head = vec!["id".to_owned(), t.label.clone(), "unit".to_owned()];
+    for c in &t.columns {
+        let unit = if c.unit.is_empty() { String::new() } else { format!(" ({})", c.unit) };
+        let of = report.recordings.get(c.recording).filter(|_| several);
+        let of = of.map_or_else(String::new, |r| format!("{}: ", r.name));
+        head.push(format!("{of}{}{unit}", c.title));
+        if c.recording > 0 {
+            head.push(format!("{of}{} change %", c.title));
+        }
+    }
+    out.line(head);
+    for r in &t.rows {
+        let mut cells = vec![r.id.clone(), r.label.clone(), r.unit.clone()];
+        for (column, cell) in t.columns.iter().zip(&r.cells) {
+            cells.push(match cell {
+                Cell::Empty => String::new(),
+                Cell::Text(text) => text.clone(),
+                Cell::Number(n) | Cell::Change(Delta { value: n, .. }) => number(n).0,
+            });
+            if column.recording > 0 {
+                cells.push(if let Cell::Change(d) = cell {
+                    optional(d.change_percent)
+                } else {
+                    String::new()
+                });
+            }
+        }
+        out.line(cells);
+    }
+    out.finish()
+}
+
+fn number(n: &Number) -> (String, String) {
+    match n {
+        Number::Known(v) => (v.to_string(), String::new()),
+        Number::Missing(m) => (String::new(), m.missing.clone()),
+    }
+}
+
+fn optional(v: Option<f64>) -> String {
+    v.map_or_else(String::new, |v| v.to_string())
+}
+
+struct Lines(csv::Writer<Vec<u8>>);
+
+impl Lines {
+    fn new() -> Self {
+        Lines(csv::Writer::from_writer(Vec::new()))
+    }
+
+    fn line(&mut self, cells: impl IntoIterator<Item = String>) {
+        // Writing to memory does not fail, and all lines have as many cells as the header.
+        let _ = self.0.write_record(cells);
+    }
+
+    fn finish(self) -> String {
+        String::from_utf8(self.0.into_inner().unwrap_or_default()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,146 @@
+//! Flags of the commands on recordings.
+
+use super::ShortFormat;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Make a report of a profiler's recording: what costs time, how near the limits the GPU came, every metric.
+///
+/// Reads folders of Omniperf and rocprof-compute of every version, rocprofv3 and rocprof CSV, and rocpd
+/// databases, gzipped or not. Several recordings are compared with the first.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound analyze -p workloads/vcopy/MI200             what costs time, in one page
+  rockhound analyze -p workloads/vcopy/MI200 -b all      every table
+  rockhound analyze -p DIR -k 0 -b 2 7.1 16.3.4          one kernel, some panels, tables, rows
+  rockhound analyze -p DIR -k 'gemm.*f16' -d '>10'       kernels by expression, without warm-up
+  rockhound analyze -p DIR -b l2.hit_rate --normal-unit per_wave
+  rockhound analyze -p problem -p solution -b 2 16.1 17.1 --threshold 5
+  rockhound analyze -p main -p branch --fail-on '0.1.0 > 5%' --fail-on 'l2.hit_rate < -2%'
+  rockhound analyze -p DIR --format csv -o tables/       a file per table")]
+pub(crate) struct Analyze {
+    /// Recording: a folder or a file. The first of several is the base of a comparison.
+    #[arg(long, short, required = true, value_name = "DIR")]
+    pub(crate) path: Vec<PathBuf>,
+    /// List the kernels by time.
+    #[arg(long, group = "list")]
+    pub(crate) list_kernels: bool,
+    /// List the metrics of the recording's GPU.
+    #[arg(long, group = "list")]
+    pub(crate) list_metrics: bool,
+    /// List the dispatches.
+    #[arg(long, group = "list")]
+    pub(crate) list_dispatches: bool,
+    /// Only these kernels: number in the list of kernels, name, or regular expression.
+    #[arg(long, short, value_name = "KERNEL", num_args = 1..)]
+    pub(crate) kernel: Vec<String>,
+    /// Only these dispatches: IDs, ranges `1-5`, bounds `>10`.
+    #[arg(long, short, value_name = "ID", num_args = 1..)]
+    pub(crate) dispatch: Vec<String>,
+    /// Only dispatches on these GPUs.
+    #[arg(long, value_name = "GPU", num_args = 1.., value_delimiter = ',')]
+    pub(crate) gpu_id: Vec<u32>,
+    /// Only these panels `2`, tables `7.1`, rows `2.1.20` or metrics `l2.hit_rate`; `all` for everything.
+    ///
+    /// By default text and markdown show an overview, JSON and CSV everything.
+    #[arg(long = "block", short = 'b', visible_alias = "metric", value_name = "BLOCK", num_args = 1..)]
+    pub(crate) blocks: Vec<String>,
+    /// What totals are divided by.
+    #[arg(long, value_enum, default_value_t = NormalUnit::PerKernel, value_name = "UNIT")]
+    pub(crate) normal_unit: NormalUnit,
+    /// How dispatches are averaged: `weighted` adds up before it divides, `dispatches` takes the mean of ratios.
+    #[arg(long, value_enum, default_value_t = AverageKind::Weighted, value_name = "KIND")]
+    pub(crate) average: AverageKind,
+    /// Unit of times.
+    #[arg(long, value_enum, default_value_t = TimeUnits::Ns, value_name = "UNIT")]
+    pub(crate) time_unit: TimeUnits,
+    /// Decimals in text and markdown; other formats are exact.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=15))]
+    pub(crate) decimal: u8,
+    /// Only these columns of tables: `avg`, `peak`, `percent of peak`, `max`, …
+    #[arg(long, value_name = "COLUMN", num_args = 1.., value_delimiter = ',')]
+    pub(crate) cols: Vec<String>,
+    /// Rows of lists and of the top kernels; 0 shows all.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) top: usize,
+    /// Compare a kernel of the base with one of another name.
+    #[arg(long = "match", value_name = "OLD=NEW")]
+    pub(crate) matches: Vec<String>,
+    /// In comparisons, hide rows that change by less.
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) threshold: Option<f64>,
+    /// Exit with 2 when a row meets a condition: `2.1.20 > 50` its value, `2.1.20 > 5%` its change from the base.
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_on: Vec<String>,
+    /// Further definitions of metrics and tables.
+    #[arg(long = "metrics", value_name = "FILE")]
+    pub(crate) definitions: Vec<PathBuf>,
+    /// GPU of the recording, where it does not say: target or model.
+    #[arg(long, value_name = "GPU")]
+    pub(crate) arch: Option<String>,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+    /// Write into a folder: a file per report, for CSV a file per table.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For people.
+    Text,
+    /// One document; see docs/analyze-json.md.
+    Json,
+    /// A line per number; with `-o` a file per table.
+    Csv,
+    /// For issues and wikis.
+    Markdown,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum NormalUnit {
+    PerKernel,
+    PerWave,
+    PerCycle,
+    PerSecond,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AverageKind {
+    Weighted,
+    Dispatches,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TimeUnits {
+    Ns,
+    Us,
+    Ms,
+    S,
+}
+
+/// Explain metrics and counters: formula, counters needed, runs of the application needed; without one, list all.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound metrics                        what there is on each target
+  rockhound metrics --arch mi300x          every metric of a GPU
+  rockhound metrics 2.1.20 --arch mi300x   one row
+  rockhound metrics l2.hit_rate            one metric on all targets
+  rockhound metrics 17 --arch gfx90a       a panel, and the runs it needs
+  rockhound metrics TCC_HIT                a counter, and the metrics that need it")]
+pub(crate) struct Metrics {
+    /// Panels, tables, rows, metrics or counters.
+    #[arg(value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// Target or GPU, for example `gfx942` or `mi300x`.
+    #[arg(long, short, value_name = "GPU")]
+    pub(crate) arch: Option<String>,
+    /// Further definitions of metrics and tables.
+    #[arg(long = "metrics", value_name = "FILE")]
+    pub(crate) definitions: Vec<PathBuf>,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
+    pub(crate) format: ShortFormat,
+}

@@ -1,0 +1,27 @@
+//! `rockhound metrics`: what metrics and counters mean and need.
+
+use crate::args::{Look, Metrics, ShortFormat};
+use crate::exit::{Outcome, usage};
+use crate::{definitions, output, terminal};
+use analysis::workload::explain;
+use anyhow::Result;
+use arch::Target;
+use metrics::{Compiled, Definitions};
+use render::{json, text};
+
+/// Explains.
+pub(crate) fn run(args: &Metrics, look: &Look) -> Result<Outcome> {
+    let own = definitions::read(&args.definitions)?;
+    let all = own.as_ref().unwrap_or_else(|| Definitions::built_in());
+    let targets: Vec<String> = match &args.arch {
+        Some(name) => vec![definitions::gpu(name)?.0],
+        None => Target::names().map(str::to_owned).collect(),
+    };
+    let compiled = targets.iter().map(|t| definitions::compile(all, t)).collect::<Result<Vec<Compiled>>>()?;
+    let report = explain(all, &compiled, &args.ids).map_err(|e| usage(e.message, e.hint))?;
+    output::print(&match args.format {
+        ShortFormat::Text => text::metrics(&report, !args.ids.is_empty(), &terminal::style(look, false)),
+        ShortFormat::Json => json::metrics(&report),
+    })?;
+    Ok(Outcome::Fine)
+}

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: everything goes through [`page::Page`], which wraps, colours and makes
 //! control characters of names visible; no renderer writes escape codes itself.
 
+mod canvas;
 mod card;
 mod comparison;
 mod listing;
@@ -13,6 +14,7 @@ mod number;
 mod occupancy;
 mod page;
 mod report;
+mod roofline;
 mod summary;
 mod table;
 
@@ -25,5 +27,6 @@ pub use names::shorten;
 pub use occupancy::occupancy;
 pub(crate) use report::figure;
 pub use report::report;
+pub use roofline::roofline;
 pub use summary::summary;
 pub use table::{SORT_COLUMNS, table};

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the field names here are the JSON schema of `docs/analyze-json.md`. A table
 //! carries exact numbers; how many decimals a reader sees is the renderer's affair.
 
-use crate::{Finding, Missing, NotChecked};
+use crate::{Finding, Missing, NotChecked, RooflineChart};
 use serde::Serialize;
 
 /// Version of the JSON written by `analyze --format json`.
@@ -87,6 +87,9 @@ pub struct Report {
     pub findings: Vec<KernelFinding>,
     /// Rules that need evidence the recording lacks.
     pub not_checked: Vec<NotChecked>,
+    /// Ceilings and the kernels below them; of a comparison, of the last recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roofline: Option<RooflineChart>,
     /// Tables by number.
     pub tables: Vec<Table>,
     /// Conditions that were to be judged.
@@ -156,7 +159,7 @@ pub struct ReportSettings {
 pub struct KernelFinding {
     /// Kernel.
     pub kernel: String,
-    /// The kernel's share of the selected time, percent.
+    /// Percent of the selected time the kernel takes.
     pub time_percent: Number,
     /// What was found.
     #[serde(flatten)]

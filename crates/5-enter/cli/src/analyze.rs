@@ -3,13 +3,14 @@
 //! The one idea to keep in mind: reading, selecting, evaluating and writing are functions of their own; here they
 //! only meet. A recording that cannot be read is reported and the others go on.
 
+mod judge;
 mod names;
 mod write;
 
 use crate::args::Analyze;
 use crate::args::{AverageKind, Look, NormalUnit, ReportFormat, TimeUnits};
 use crate::exit::{Outcome, usage};
-use crate::{definitions, recording, renames};
+use crate::{definitions, fail_on, recording, renames};
 use analysis::workload::{
     Blocks, Condition, Filled, KernelFilter, List, Options, Renames, SelectError, Subject, TimeUnit, Wanted,
     fill, list, report, select,
@@ -22,9 +23,13 @@ use workload::Workload;
 
 /// Analyzes.
 pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
+    // A condition compares; what does not is a rule or a severity.
+    let (compares, names): (Vec<String>, Vec<String>) =
+        args.fail_on.iter().cloned().partition(|c| c.contains(['<', '>', '=', ' ']));
     let conditions =
-        args.fail_on.iter().map(|c| Condition::parse(c, args.path.len())).collect::<Result<Vec<_>, _>>();
+        compares.iter().map(|c| Condition::parse(c, args.path.len())).collect::<Result<Vec<_>, _>>();
     let conditions = conditions.map_err(refuse)?;
+    let mut on_findings = fail_on::parse(&names)?;
     let pairs = renames::parse(&args.matches)?;
     if let Some(percent) = args.threshold
         && !(percent.is_finite() && percent >= 0.0)
@@ -82,11 +87,14 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         Some(kind) => list(definitions, &subjects, kind, &options),
         None => {
             let for_each: Vec<&Compiled> = subjects.iter().map(|s| &compiled[s.target()]).collect();
-            report(definitions, &for_each, &subjects, &options).map_err(refuse)?
+            let mut report = report(definitions, &for_each, &subjects, &options).map_err(refuse)?;
+            judge::judge(&mut report, &for_each, &subjects, &options, &mut on_findings);
+            report
         }
     };
     write::write(&report, args, look)?;
-    Ok(outcome(&report, failed))
+    let met = on_findings.iter().filter_map(fail_on::FailOn::verdict).inspect(|v| eprintln!("{v}")).count();
+    Ok(outcome(&report, failed, met > 0))
 }
 
 fn refuse(error: SelectError) -> anyhow::Error {
@@ -171,13 +179,12 @@ fn select_in(args: &Analyze, subjects: &mut [Subject], renames: &Renames) -> Res
 }
 
 /// Says on standard error what a script must not miss.
-fn outcome(report: &Report, failed: bool) -> Outcome {
+fn outcome(report: &Report, failed: bool, mut met: bool) -> Outcome {
     let mut input_error = failed;
     for note in report.notes.iter().filter(|n| n.kind == NoteKind::Error) {
         input_error = true;
         eprintln!("error: {}", note.text);
     }
-    let mut met = false;
     for c in &report.conditions {
         match c.met {
             Some(true) => {

@@ -4,7 +4,7 @@
 
 use crate::explain;
 use anyhow::Result;
-use view::{KernelRow, Severity};
+use view::{Finding, KernelRow, Severity};
 
 /// One `--fail-on` with what it met so far.
 pub(crate) struct FailOn {
@@ -38,15 +38,26 @@ pub(crate) fn parse(flags: &[String]) -> Result<Vec<FailOn>> {
 }
 
 impl FailOn {
+    fn is_met_by(&self, severity: Severity, rule: &str) -> bool {
+        match self.condition {
+            Condition::Rule(wanted) => rule == wanted,
+            Condition::AtLeast(least) => severity >= least,
+        }
+    }
+
+    /// Counts the findings of one kernel of a recording.
+    pub(crate) fn add_findings(&mut self, findings: &[Finding]) {
+        let count = findings.iter().filter(|f| self.is_met_by(f.severity, f.rule)).count() as u64;
+        self.findings += count;
+        self.kernels += u64::from(count > 0);
+    }
+
     /// Counts the findings of one kernel.
     pub(crate) fn add(&mut self, row: &KernelRow) {
         let findings: u64 = row
             .findings
             .iter()
-            .filter(|(severity, rule, _)| match self.condition {
-                Condition::Rule(wanted) => *rule == wanted,
-                Condition::AtLeast(least) => *severity >= least,
-            })
+            .filter(|(severity, rule, _)| self.is_met_by(*severity, rule))
             .map(|(_, _, times)| u64::from(*times))
             .sum();
         self.findings += findings;

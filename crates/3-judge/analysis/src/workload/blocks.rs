@@ -9,10 +9,15 @@ use std::collections::BTreeSet;
 
 /// Tables that are not made of metrics.
 pub(crate) const SPECIAL: &[((u16, u16), &str)] =
-    &[((0, 1), "Top Kernels"), ((0, 2), "Dispatch List"), ((1, 1), "System Info"), ((4, 1), "Roofline")];
+    &[((0, 1), "Top Kernels"), ((0, 2), "Dispatch List"), ((1, 1), "System Info")];
 
 /// Tables shown when none are asked for.
-pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), (2, 1), (3, 1), (4, 1)];
+pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), (2, 1)];
+
+/// The table of the memory chart's numbers.
+pub const MEMORY_CHART: (u16, u16) = (3, 1);
+/// The table of the roofline's numbers.
+pub const ROOFLINE: (u16, u16) = (4, 1);
 
 /// Tables and rows.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -194,6 +199,16 @@ impl Blocks {
     /// Metrics asked for that stand in no table.
     pub fn loose(&self) -> &[String] {
         &self.loose
+    }
+
+    /// Whether the chart that belongs to a table is shown.
+    pub fn shows_chart(&self, id: (u16, u16)) -> bool {
+        self.overview || self.shows(id)
+    }
+
+    /// Whether findings are shown: they are about the whole recording.
+    pub fn shows_findings(&self) -> bool {
+        self.overview || self.all
     }
 
     /// Whether nothing was asked for.

@@ -40,7 +40,7 @@ impl Renames {
     }
 
     /// The name a kernel of a recording has in the base.
-    fn in_base<'a>(&'a self, name: &'a str, recording: usize) -> &'a str {
+    pub fn in_base<'a>(&'a self, name: &'a str, recording: usize) -> &'a str {
         let name = plain_kernel_name(name);
         let renamed = self.0.iter().find(|(_, new)| recording > 0 && new == name);
         renamed.map_or(name, |(old, _)| old)
@@ -118,7 +118,9 @@ pub(crate) fn merge(tables: &[Option<&Table>], renames: &Renames, noise: &Noise<
             if !keys.contains(&key) {
                 let label = key.0.clone();
                 keys.push(key);
-                rows.push(Row { label, cells: Vec::new(), ..row.clone() });
+                // A number of another recording's table may be another row of the base.
+                let id = if recording > 0 && !by_kernel { String::new() } else { row.id.clone() };
+                rows.push(Row { id, label, cells: Vec::new(), ..row.clone() });
             }
         }
     }

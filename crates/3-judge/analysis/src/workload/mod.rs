@@ -15,7 +15,7 @@ mod present;
 mod report;
 mod select;
 
-pub use blocks::Blocks;
+pub use blocks::{Blocks, MEMORY_CHART, ROOFLINE};
 pub use compare::Renames;
 pub use condition::Condition;
 pub use definitions::explain;

@@ -139,6 +139,7 @@ fn empty(subjects: &[Subject], options: &Options) -> Report {
         },
         findings: Vec::new(),
         not_checked: Vec::new(),
+        roofline: None,
         tables: Vec::new(),
         conditions: Vec::new(),
         missing: Vec::new(),

@@ -4,6 +4,7 @@
 //! is explained once at the end.
 
 pub(crate) mod figure;
+mod findings;
 mod grid;
 
 use super::number::{plural, thousands};
@@ -24,6 +25,7 @@ pub fn report(report: &Report, decimals: usize, style: &Style) -> String {
         head(&mut page, recording, role);
     }
     notes(&mut page, report);
+    findings::write(&mut page, report);
     let names: Vec<&str> = report.recordings.iter().map(|r| r.name.as_str()).collect();
     for table in &report.tables {
         page.blank();

@@ -44,12 +44,12 @@ pub(crate) fn figure(value: f64, decimals: usize) -> Figure {
     Figure { whole: format!("{sign}{whole}"), part }
 }
 
-/// A time in the unit that reads best: `52.32 µs`.
+/// A time in the unit that reads best: `52.3 us`.
 pub(crate) fn duration(ns: f64) -> String {
     let (scale, unit) = match ns.abs() {
         t if t >= 1e9 => (1e9, "s"),
         t if t >= 1e6 => (1e6, "ms"),
-        t if t >= 1e3 => (1e3, "µs"),
+        t if t >= 1e3 => (1e3, "us"),
         _ => (1.0, "ns"),
     };
     let value = ns / scale;
@@ -89,9 +89,9 @@ mod tests {
     #[test]
     fn durations() {
         for (ns, text) in [
-            (52_320.0, "52.3 µs"),
+            (52_320.0, "52.3 us"),
             (999.0, "999 ns"),
-            (1_500.0, "1.50 µs"),
+            (1_500.0, "1.50 us"),
             (3_353_042.0, "3.35 ms"),
             (812e6, "812 ms"),
             (1.25e9, "1.25 s"),

@@ -23,6 +23,8 @@ struct Finished {
     left: bool,
     cells: Vec<Vec<Span>>,
     width: usize,
+    /// Goes before others when the terminal is narrow.
+    droppable: bool,
 }
 
 impl Finished {
@@ -30,7 +32,7 @@ impl Finished {
         let body = cells.iter().map(|c| spans_width(c)).max().unwrap_or(0);
         let heading = folded(heading, body.max(8));
         let width = heading.iter().map(|h| width(h)).max().unwrap_or(0).max(body);
-        Finished { heading, left, cells, width }
+        Finished { heading, left, cells, width, droppable: false }
     }
 }
 
@@ -83,8 +85,12 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
                 data.push(Finished::new(&heading, true, cells));
             }
             _ => {
-                data.push(Finished::new(&heading, false, numbers(table, index, decimals)));
-                if table.rows.iter().any(|r| matches!(r.cells.get(index), Some(Cell::Change(_)))) {
+                let cells = numbers(table, index, decimals);
+                let droppable = compared && column.title == "peak";
+                data.push(Finished { droppable, ..Finished::new(&heading, false, cells) });
+                let changes = table.rows.iter().any(|r| matches!(r.cells.get(index), Some(Cell::Change(_))));
+                // A peak is a fact of the machine; what it changes by explains nothing.
+                if changes && column.title != "peak" {
                     let cells = table.rows.iter().map(|r| change(r.cells.get(index))).collect();
                     data.push(Finished::new("change", false, cells));
                 }
@@ -101,10 +107,11 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
     }
     let before: usize = columns.iter().map(|c| c.width + GAP).sum();
     let least = longest.min(LABEL_LEAST) + GAP + before;
-    // Where not even a short label leaves room, the last columns go.
+    // Where not even a short label leaves room, peaks go first, then the last columns.
     let mut left_out = 0;
     while data.len() > 1 && least + data.iter().map(|c| c.width + GAP).sum::<usize>() > style.width {
-        data.pop();
+        let at = data.iter().rposition(|c| c.droppable).unwrap_or(data.len() - 1);
+        data.remove(at);
         left_out += 1;
     }
     let fixed: usize = before + data.iter().map(|c| c.width + GAP).sum::<usize>();
@@ -193,7 +200,7 @@ fn labels(table: &Table, room: usize, style: &Style) -> Finished {
         if style.full_names { label.to_owned() } else { shorten(label, room).into_owned() }
     };
     let cells = table.rows.iter().map(|r| vec![plain(short(&r.label))]).collect();
-    Finished { heading: vec![table.label.clone()], left: true, cells, width: room }
+    Finished { heading: vec![table.label.clone()], left: true, cells, width: room, droppable: false }
 }
 
 /// Cells of a column of numbers, aligned at the point.
@@ -233,7 +240,9 @@ fn drawing(table: &Table, room: usize) -> Option<Finished> {
     if room < DRAWING.0 {
         return None;
     }
-    let finished = |cells| Some(Finished { heading: vec![String::new()], left: true, cells, width: room });
+    let finished = |cells| {
+        Some(Finished { heading: vec![String::new()], left: true, cells, width: room, droppable: false })
+    };
     if let Some(at) = table.columns.iter().rposition(|c| c.kind == ColumnKind::Percent) {
         let cells = table.rows.iter().map(|r| match r.cells.get(at).and_then(Cell::number) {
             Some(percent) => vec![span(role(percent), bar(percent, room)), dim(rest(percent, room))],

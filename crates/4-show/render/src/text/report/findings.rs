@@ -1,0 +1,94 @@
+//! Findings of a report: what costs time, why, and what to do.
+//!
+//! The one idea to keep in mind: one line says what is lost, the next what to do; numbers follow for who doubts.
+
+use crate::text::card::{severity_role, short_name};
+use crate::text::page::{Page, Span, dim, plain, span};
+use crate::{Role, Style};
+use std::collections::BTreeMap;
+use view::{KernelFinding, NotChecked, Report};
+
+/// Findings shown before the rest is only counted.
+const SHOWN: usize = 10;
+/// Findings of one rule shown; the same advice for a tenth kernel teaches nothing.
+const PER_RULE: usize = 3;
+/// Column at which what belongs to a finding starts.
+const INDENT: usize = 11;
+
+/// Writes the findings and what could not be checked.
+pub(super) fn write(page: &mut Page, report: &Report) {
+    if report.findings.is_empty() && report.not_checked.is_empty() {
+        return;
+    }
+    page.blank();
+    let style = page.style;
+    let several = report.recordings.iter().any(|r| r.kernels > 1);
+    let word = match report.findings.len() {
+        0 => "no findings".to_owned(),
+        1 => "1 finding".to_owned(),
+        n => format!("{n} findings"),
+    };
+    let order = if report.findings.len() > 1 { ", most time first" } else { "" };
+    page.wrapped(0, 2, &[span(Role::Heading, word), dim(order)]);
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut shown = 0;
+    for f in &report.findings {
+        let of_rule = seen.entry(f.finding.rule).or_default();
+        *of_rule += 1;
+        if shown < SHOWN && *of_rule <= PER_RULE {
+            shown += 1;
+            finding(page, f, several, &style);
+        }
+    }
+    if shown < report.findings.len() {
+        let rules: Vec<String> = seen.iter().map(|(rule, n)| format!("{rule}×{n}")).collect();
+        page.wrapped(
+            2,
+            4,
+            &[dim(format!(
+                "{} more (all: {}); `--format json` has every one, `-k` selects a kernel",
+                report.findings.len() - shown,
+                rules.join(" ")
+            ))],
+        );
+    }
+    not_checked(page, &report.not_checked);
+}
+
+fn finding(page: &mut Page, it: &KernelFinding, several: bool, style: &Style) {
+    let f = &it.finding;
+    let role = severity_role(f.severity);
+    let first = [span(role, format!("  {:<7} ", f.severity.as_str())), plain(" ")];
+    let rest = [plain(" ".repeat(INDENT))];
+    let mut line: Vec<Span> = vec![span(role, f.rule), plain("  "), span(Role::Strong, &f.message)];
+    if let Some(cost) = &f.cost {
+        line.push(plain("; costs "));
+        line.push(span(Role::Strong, cost));
+    }
+    page.prefixed(&first, &rest, &line);
+    if several {
+        let name = short_name(&it.kernel, style.width.saturating_sub(INDENT + 16).max(24), style);
+        let share = it.time_percent.get().map_or_else(String::new, |p| format!("  {p:.1} % of the time"));
+        page.prefixed(&rest, &rest, &[dim("in "), plain(name), dim(share)]);
+    }
+    page.prefixed(&rest, &rest, &[span(Role::Good, "→ "), plain(&f.advice)]);
+    if !f.evidence.is_empty() {
+        let words: Vec<String> = f.evidence.iter().map(|e| format!("{}: {}", e.what, e.value)).collect();
+        page.prefixed(&rest, &rest, &[dim(words.join(" · "))]);
+    }
+}
+
+/// Rules that lack the same are named together.
+fn not_checked(page: &mut Page, list: &[NotChecked]) {
+    let mut by_need: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for it in list {
+        by_need.entry(&it.needs).or_default().push(it.rule);
+    }
+    for (needs, rules) in by_need {
+        page.prefixed(
+            &[dim("  not checked ")],
+            &[plain(" ".repeat(INDENT))],
+            &[dim(format!("{}: needs {needs}", rules.join(" ")))],
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! Findings and charts of a report: what the rules and the roofline say of each kernel.
+//!
+//! The one idea to keep in mind: of several recordings the last one is judged, with the base beside it.
+
+use crate::fail_on::FailOn;
+use analysis::WorkloadEvidence;
+use analysis::workload::{Options, ROOFLINE, Subject};
+use metrics::Compiled;
+use std::collections::BTreeMap;
+use view::{KernelFinding, NotChecked, Note, NoteKind, Number, Report};
+
+/// Kernels judged, those of most time; a recording of more than these is rare and the rest takes next to no time.
+const KERNELS: usize = 200;
+/// Kernels drawn in the roofline.
+const DRAWN: usize = 10;
+
+/// Fills in findings and charts.
+pub(crate) fn judge(
+    report: &mut Report,
+    compiled: &[&Compiled],
+    subjects: &[Subject],
+    options: &Options,
+    conditions: &mut [FailOn],
+) {
+    let findings = options.blocks.shows_findings() || !conditions.is_empty();
+    let roofline = options.blocks.shows_chart(ROOFLINE);
+    let (Some(last), Some(of_last)) = (subjects.last(), compiled.last()) else { return };
+    if !(findings || roofline) || last.target().is_empty() {
+        return;
+    }
+    let base = match (subjects.first(), compiled.first()) {
+        (Some(base), Some(compiled)) if subjects.len() > 1 => {
+            WorkloadEvidence::gather(compiled, &base.workload, &base.rows)
+        }
+        _ => Vec::new(),
+    };
+    let mut kernels = WorkloadEvidence::gather(of_last, &last.workload, &last.rows);
+    for kernel in &mut kernels {
+        let name = options.renames.in_base(kernel.kernel, subjects.len() - 1);
+        kernel.baseline = base.iter().find(|b| b.kernel == name);
+    }
+    if roofline {
+        report.roofline = Some(analysis::roofline::chart(&kernels, DRAWN));
+    }
+    if findings {
+        check(report, &kernels, options.blocks.shows_findings(), conditions);
+    }
+}
+
+fn check(report: &mut Report, kernels: &[WorkloadEvidence<'_>], shown: bool, conditions: &mut [FailOn]) {
+    let mut not_checked: BTreeMap<(&'static str, String), u64> = BTreeMap::new();
+    for kernel in kernels.iter().take(KERNELS) {
+        let (findings, missing) = rules::check_workload(kernel);
+        conditions.iter_mut().for_each(|c| c.add_findings(&findings));
+        for m in missing {
+            *not_checked.entry((m.rule, m.needs)).or_default() += 1;
+        }
+        if shown {
+            report.findings.extend(findings.into_iter().map(|finding| KernelFinding {
+                kernel: kernel.kernel.to_owned(),
+                time_percent: Number::from(kernel.time_percent.clone()),
+                finding,
+            }));
+        }
+    }
+    // Most time lost first; where it is not known, most severe first. The order of kernels stays within that.
+    report.findings.sort_by(|a, b| {
+        let time = |f: &KernelFinding| f.finding.time_lost_ns.unwrap_or(-1.0);
+        time(b).total_cmp(&time(a)).then_with(|| b.finding.severity.cmp(&a.finding.severity))
+    });
+    if !shown {
+        return;
+    }
+    let all = kernels.len().min(KERNELS) as u64;
+    report.not_checked = not_checked
+        .into_iter()
+        .map(|((rule, needs), count)| NotChecked {
+            rule,
+            needs: if count < all { format!("{needs} (in {count} of {all} kernels)") } else { needs },
+        })
+        .collect();
+    if kernels.len() > KERNELS {
+        report.notes.push(Note {
+            kind: NoteKind::Info,
+            text: format!(
+                "{KERNELS} of {} kernels are judged by the rules, those of most time",
+                kernels.len()
+            ),
+        });
+    }
+}

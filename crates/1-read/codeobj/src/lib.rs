@@ -30,7 +30,7 @@ mod yaml;
 pub use demangle::demangle;
 pub use error::ReadError;
 pub use kind::{Kind, recognise};
-pub use lines::{Frame, LineTable, Lines, Row};
+pub use lines::{Frame, LineTable, Lines, Row, has_lines};
 pub use model::*;
 pub use scan::{Found, Scan, Wanted, scan};
 pub use text::read_text;

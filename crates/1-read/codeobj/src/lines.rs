@@ -78,6 +78,11 @@ pub struct LineTable<'a> {
     absent: &'static str,
 }
 
+/// Whether a code object has a line table at all; costs one look at the section table.
+pub fn has_lines(data: &[u8]) -> bool {
+    Elf::read(data).is_ok_and(|elf| elf.section(b".debug_line").is_some())
+}
+
 impl<'a> LineTable<'a> {
     /// Opens the debug information of a code object; one without any gives an empty table.
     pub fn read(data: &'a [u8]) -> Result<LineTable<'a>, ReadError> {

@@ -99,7 +99,26 @@ impl Inst {
 
     /// Calls `visit` with every run of registers the instruction reads, implicit ones included.
     pub fn visit_reads(&self, mut visit: impl FnMut(RegRange)) {
-        let info = self.info();
+        self.visit_operand_reads(&mut visit);
+        implicit(self.implicit_reads(), &mut visit);
+    }
+
+    /// Registers the instruction reads without naming them.
+    #[inline]
+    pub fn implicit_reads(&self) -> Implicit {
+        let reads = self.info().reads;
+        if self.mods.bits.intersects(Bits::LDS | Bits::GDS) { reads | Implicit::M0 } else { reads }
+    }
+
+    /// Registers the instruction writes without naming them.
+    #[inline]
+    pub fn implicit_writes(&self) -> Implicit {
+        self.info().writes
+    }
+
+    /// Calls `visit` with every run of registers that the instruction's operands read.
+    #[inline]
+    pub fn visit_operand_reads(&self, mut visit: impl FnMut(RegRange)) {
         let partial = self.writes_part();
         for (operand, spec) in self.operands_with_specs() {
             let Operand::Reg(range) = *operand else { continue };
@@ -109,14 +128,17 @@ impl Inst {
                 _ => {}
             }
         }
-        implicit(info.reads, &mut visit);
-        if self.mods.bits.intersects(Bits::LDS | Bits::GDS) {
-            visit(RegRange::new(RegFile::M0, 0, 1));
-        }
     }
 
     /// Calls `visit` with every run of registers the instruction writes, implicit ones included.
     pub fn visit_writes(&self, mut visit: impl FnMut(RegRange)) {
+        self.visit_operand_writes(&mut visit);
+        implicit(self.implicit_writes(), &mut visit);
+    }
+
+    /// Calls `visit` with every run of registers that the instruction's operands name as written.
+    #[inline]
+    pub fn visit_operand_writes(&self, mut visit: impl FnMut(RegRange)) {
         let info = self.info();
         for (operand, spec) in self.operands_with_specs() {
             let Operand::Reg(range) = *operand else { continue };
@@ -134,7 +156,6 @@ impl Inst {
             let count = if info.name.contains("cmpswap") { range.count.div_ceil(2) } else { range.count };
             visit(RegRange { count, ..*range });
         }
-        implicit(info.writes, &mut visit);
     }
 
     /// The destination registers of a vector or scalar result: the first written operand.
@@ -155,16 +176,19 @@ fn implicit(set: Implicit, visit: &mut impl FnMut(RegRange)) {
     if set.is_empty() {
         return;
     }
-    for (flag, file, count) in [
-        (Implicit::VCC, RegFile::Vcc, 2),
-        (Implicit::EXEC, RegFile::Exec, 2),
-        (Implicit::SCC, RegFile::SrcScc, 1),
-        (Implicit::M0, RegFile::M0, 1),
-        (Implicit::MODE, RegFile::Mode, 1),
-        (Implicit::FLAT_SCRATCH, RegFile::FlatScratch, 2),
-    ] {
+    for (flag, range) in IMPLICIT {
         if set.contains(flag) {
-            visit(RegRange::new(file, 0, count));
+            visit(range);
         }
     }
 }
+
+/// What each flag stands for.
+pub(crate) const IMPLICIT: [(Implicit, RegRange); 6] = [
+    (Implicit::VCC, RegRange::new(RegFile::Vcc, 0, 2)),
+    (Implicit::EXEC, RegRange::new(RegFile::Exec, 0, 2)),
+    (Implicit::SCC, RegRange::new(RegFile::SrcScc, 0, 1)),
+    (Implicit::M0, RegRange::new(RegFile::M0, 0, 1)),
+    (Implicit::MODE, RegRange::new(RegFile::Mode, 0, 1)),
+    (Implicit::FLAT_SCRATCH, RegRange::new(RegFile::FlatScratch, 0, 2)),
+];

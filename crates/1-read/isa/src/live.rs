@@ -12,7 +12,7 @@
 //! nothing is assumed alive; calls are taken to read and write what the call instruction itself names.
 
 use crate::regset::RegSet;
-use crate::{Cfg, Inst, RegFile, RegRange};
+use crate::{Cfg, Implicit, Inst, RegFile, RegRange};
 use std::collections::VecDeque;
 
 /// Live registers before one instruction.
@@ -42,54 +42,84 @@ pub struct Liveness {
     live_out: Vec<RegSet>,
 }
 
+/// What one instruction reads and writes: runs of registers its operands name, and those it does not name.
+pub(crate) trait Effects {
+    /// Registers read.
+    fn reads(&self, visit: impl FnMut(RegRange)) -> Implicit;
+    /// Registers written.
+    fn writes(&self, visit: impl FnMut(RegRange)) -> Implicit;
+}
+
+impl Effects for Inst {
+    fn reads(&self, visit: impl FnMut(RegRange)) -> Implicit {
+        self.visit_operand_reads(visit);
+        self.implicit_reads()
+    }
+
+    fn writes(&self, visit: impl FnMut(RegRange)) -> Implicit {
+        self.visit_operand_writes(visit);
+        self.implicit_writes()
+    }
+}
+
+/// How many of the runs belong to one instruction, and what it accesses besides.
+struct Effect {
+    written: u8,
+    read: u8,
+    also_written: Implicit,
+    also_read: Implicit,
+}
+
 impl Liveness {
     /// Liveness of `insts`, whose graph is `cfg`.
     pub fn build(insts: &[Inst], cfg: &Cfg) -> Liveness {
-        Liveness::from_effects(
-            insts.len(),
-            cfg,
-            |i, f| insts[i].visit_reads(f),
-            |i, f| insts[i].visit_writes(f),
-        )
+        Liveness::of_effects(insts, cfg)
     }
 
-    /// Liveness of `count` instructions, given what each reads and writes.
-    pub(crate) fn from_effects(
-        count: usize,
-        cfg: &Cfg,
-        reads: impl Fn(usize, &mut dyn FnMut(RegRange)),
-        writes: impl Fn(usize, &mut dyn FnMut(RegRange)),
-    ) -> Liveness {
+    /// Liveness of instructions, given what each reads and writes.
+    pub(crate) fn of_effects(insts: &[impl Effects], cfg: &Cfg) -> Liveness {
         // Effects are asked once, in the order both walks below take: blocks in code order, each from its end.
-        let mut effects: Vec<RegRange> = Vec::with_capacity(count * 4);
-        // Writes and reads of each instruction.
-        let mut counts: Vec<(u8, u8)> = Vec::with_capacity(count);
+        let mut ranges: Vec<RegRange> = Vec::with_capacity(insts.len() * 3);
+        let mut effects: Vec<Effect> = Vec::with_capacity(insts.len());
         // What each block reads before writing it, and what it writes.
         let mut summary: Vec<(RegSet, RegSet)> = Vec::with_capacity(cfg.blocks.len());
         for block in &cfg.blocks {
             let (mut needs, mut kills) = (RegSet::default(), RegSet::default());
-            for i in block.insts.clone().rev() {
-                let from = effects.len();
-                writes(i as usize, &mut |range| effects.push(range));
-                let middle = effects.len();
-                reads(i as usize, &mut |range| effects.push(range));
-                for range in &effects[from..middle] {
-                    needs.remove(*range);
-                    kills.insert(*range);
-                }
-                for range in &effects[middle..] {
-                    needs.insert(*range);
-                }
-                counts.push(((middle - from) as u8, (effects.len() - middle) as u8));
+            for inst in insts[block.insts.start as usize..block.insts.end as usize].iter().rev() {
+                let from = ranges.len();
+                let also_written = inst.writes(|range| {
+                    needs.remove(range);
+                    kills.insert(range);
+                    ranges.push(range);
+                });
+                needs.remove_implicit(also_written);
+                kills.insert_implicit(also_written);
+                let middle = ranges.len();
+                let also_read = inst.reads(|range| {
+                    needs.insert(range);
+                    ranges.push(range);
+                });
+                needs.insert_implicit(also_read);
+                effects.push(Effect {
+                    written: (middle - from) as u8,
+                    read: (ranges.len() - middle) as u8,
+                    also_written,
+                    also_read,
+                });
             }
             summary.push((needs, kills));
         }
 
         let (live_in, live_out) = solve(cfg, &summary);
 
-        let mut before = vec![Live::default(); count];
+        let mut before = vec![Live::default(); insts.len()];
+        let mut ranges = ranges.as_slice();
+        let mut take = |count: u8| {
+            let (taken, rest) = ranges.split_at(usize::from(count));
+            ranges = rest;
+            taken
+        };
         let mut effects = effects.into_iter();
-        let mut counts = counts.into_iter();
         for (block, live_out) in cfg.blocks.iter().zip(&live_out) {
             let mut set = *live_out;
             let mut live = Live {
@@ -97,19 +127,21 @@ impl Liveness {
                 agprs: set.count(RegFile::Agpr),
                 sgprs: set.count(RegFile::Sgpr),
             };
-            for (i, (written, read)) in block.insts.clone().rev().zip(&mut counts) {
-                for range in effects.by_ref().take(usize::from(written)) {
-                    let gone = set.remove_counting(range);
+            for (i, effect) in block.insts.clone().rev().zip(&mut effects) {
+                for range in take(effect.written) {
+                    let gone = set.remove_counting(*range);
                     if let Some(count) = live.of(range.file) {
                         *count -= gone;
                     }
                 }
-                for range in effects.by_ref().take(usize::from(read)) {
-                    let new = set.insert_counting(range);
+                set.remove_implicit(effect.also_written);
+                for range in take(effect.read) {
+                    let new = set.insert_counting(*range);
                     if let Some(count) = live.of(range.file) {
                         *count += new;
                     }
                 }
+                set.insert_implicit(effect.also_read);
                 before[i as usize] = live;
             }
         }

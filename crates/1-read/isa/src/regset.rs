@@ -3,7 +3,8 @@
 //! The one idea to keep in mind: every register that code can write has one slot number below [`SLOTS`], so a
 //! set is ten words and set operations touch only the words they need.
 
-use crate::{RegFile, RegRange};
+use crate::effects::IMPLICIT;
+use crate::{Implicit, RegFile, RegRange};
 use std::ops::Range;
 
 /// Number of register slots.
@@ -35,6 +36,29 @@ const PLACES: [(u16, u16); RegFile::LdsDirect as usize + 1] = {
         at += 1;
     }
     places
+};
+
+/// Bits in the last word of the registers that each combination of [`Implicit`] flags stands for. All have their
+/// slots there; MODE is not tracked.
+const IMPLICIT_BITS: [u64; 64] = {
+    let mut table = [0; 64];
+    let mut flags = 0;
+    while flags < 64 {
+        let mut at = 0;
+        while at < IMPLICIT.len() {
+            let (flag, range) = IMPLICIT[at];
+            let (base, size) =
+                if matches!(range.file, RegFile::Mode) { (0, 0) } else { PLACES[range.file as usize] };
+            if flags & flag.bits() as usize != 0 && size > 0 {
+                let first = base + range.first;
+                assert!(first as usize / 64 == WORDS - 1 && range.count as u16 <= size);
+                table[flags] |= ((1 << range.count) - 1) << (first % 64);
+            }
+            at += 1;
+        }
+        flags += 1;
+    }
+    table
 };
 
 /// The slots of a run of registers; empty for files that hold constants. Registers past the end of their file
@@ -76,6 +100,18 @@ fn masks(slots: Range<u16>) -> impl Iterator<Item = (usize, u64)> {
 }
 
 impl RegSet {
+    /// Adds registers that an instruction accesses without naming them; none of them is counted anywhere.
+    #[inline]
+    pub(crate) fn insert_implicit(&mut self, flags: Implicit) {
+        self.words[WORDS - 1] |= IMPLICIT_BITS[usize::from(flags.bits()) % 64];
+    }
+
+    /// Takes such registers out.
+    #[inline]
+    pub(crate) fn remove_implicit(&mut self, flags: Implicit) {
+        self.words[WORDS - 1] &= !IMPLICIT_BITS[usize::from(flags.bits()) % 64];
+    }
+
     /// Adds the registers of `range`.
     #[inline]
     pub fn insert(&mut self, range: RegRange) {
@@ -110,8 +146,16 @@ impl RegSet {
     /// Takes the registers of `range` out; returns how many were in the set.
     #[inline]
     pub(crate) fn remove_counting(&mut self, range: RegRange) -> u16 {
+        let slots = slots(range);
+        let slot = slots.start;
+        if slots.end == slot + 1 {
+            let (word, bit) = (&mut self.words[usize::from(slot / 64)], 1 << (slot % 64));
+            let old = *word & bit != 0;
+            *word &= !bit;
+            return u16::from(old);
+        }
         let mut gone = 0;
-        for (word, mask) in masks(slots(range)) {
+        for (word, mask) in masks(slots) {
             gone += (mask & self.words[word]).count_ones() as u16;
             self.words[word] &= !mask;
         }

@@ -32,7 +32,7 @@ pub(crate) struct Look {
     /// When to colour the output; `auto`: on terminals, unless NO_COLOR is set.
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(crate) color: Color,
-    /// Columns to fill; by default the terminal's width, or 100.
+    /// Columns to fill; by default COLUMNS where it is set, the terminal's width, or 100.
     #[arg(long, global = true, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
     pub(crate) width: Option<u16>,
     /// Do not shorten kernel names.

@@ -20,9 +20,11 @@ use view::{FileError, Finding, NotChecked};
 /// Code objects read together, at most.
 const BATCH_OBJECTS: usize = 256;
 /// Bytes of code objects read together, at most; one larger than this is a batch of its own.
-const BATCH_BYTES: usize = 16 << 20;
+const BATCH_BYTES: usize = 48 << 20;
 /// Fewer kernels than this are not worth a task of their own.
 const TASK_KERNELS: usize = 16;
+/// More kernels than this are several tasks, unless debug information would be parsed once for each.
+const LARGE_TASK: usize = 64;
 /// Kernels whose results are held at the same time, give or take a task.
 const HELD_KERNELS: usize = 4096;
 /// Fewer bytes than this are read faster than threads start.
@@ -103,6 +105,7 @@ pub(crate) fn each_kernel<T: Send>(
         seen: 0,
         taken: 0,
         objects: 0,
+        judged: Vec::new(),
     };
     for error in errors {
         run.report(error);
@@ -110,11 +113,12 @@ pub(crate) fn each_kernel<T: Send>(
     for input in &inputs {
         run.input(input)?;
     }
+    run.hand_on()?;
     run.conclude(paths);
     Ok(run.errors)
 }
 
-struct Run<'a, W, K> {
+struct Run<'a, T, W, K> {
     selection: &'a Selection,
     work: &'a W,
     take: K,
@@ -128,9 +132,11 @@ struct Run<'a, W, K> {
     taken: u64,
     /// Code objects read.
     objects: u64,
+    /// Results not handed on yet: that is done while the other cores judge what comes next.
+    judged: Vec<Vec<T>>,
 }
 
-impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, W, K> {
+impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, T, W, K> {
     fn report(&mut self, error: FileError) {
         self.progress.say(&format!("error: {}: {}", error.file, error.error));
         if let Some(hint) = &error.hint {
@@ -301,7 +307,11 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
             self.seen += opened.object.kernels.len() as u64;
             let mut chosen =
                 opened.object.kernels.iter().filter(|kernel| selection.accepts(kernel)).peekable();
-            let most = opened.object.kernels.len().div_ceil(parts).clamp(TASK_KERNELS, HELD_KERNELS);
+            let most = opened.object.kernels.len().div_ceil(parts);
+            let most = match opened.has_lines() {
+                true => most.clamp(TASK_KERNELS, HELD_KERNELS),
+                false => most.clamp(TASK_KERNELS, LARGE_TASK),
+            };
             while chosen.peek().is_some() {
                 tasks.push((opened, chosen.by_ref().take(most).collect()));
             }
@@ -318,13 +328,27 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
             let (group, after) = rest.split_at(group);
             rest = after;
             let run = |(opened, kernels): &Task<'_>| opened.run(file, kernels, work);
-            let results: Vec<Vec<T>> =
-                if alone { group.iter().map(run).collect() } else { group.par_iter().map(run).collect() };
-            for result in results.into_iter().flatten() {
-                self.taken += 1;
-                self.progress.kernels(1);
-                (self.take)(result)?;
+            let mut results: Vec<Vec<T>> = Vec::new();
+            if alone {
+                results.extend(group.iter().map(run));
+                self.hand_on()?;
+            } else {
+                rayon::in_place_scope(|scope| {
+                    scope.spawn(|_| results = group.par_iter().with_max_len(1).map(run).collect());
+                    self.hand_on()
+                })?;
             }
+            self.judged = results;
+        }
+        Ok(())
+    }
+
+    /// Hands on what was judged.
+    fn hand_on(&mut self) -> Result<()> {
+        for result in std::mem::take(&mut self.judged).into_iter().flatten() {
+            self.taken += 1;
+            self.progress.kernels(1);
+            (self.take)(result)?;
         }
         Ok(())
     }
@@ -368,6 +392,10 @@ enum Code<'a> {
 }
 
 impl Opened<'_> {
+    fn has_lines(&self) -> bool {
+        matches!(self.code, Code::Binary(data) if codeobj::has_lines(data))
+    }
+
     fn run<T>(
         &self,
         file: &str,

@@ -17,7 +17,8 @@ pub(crate) fn style(look: &Look, to_file: bool) -> Style {
         Color::Never => false,
         Color::Auto => terminal && allows_color(),
     };
-    let width = look.width.map(usize::from).or_else(|| if terminal { columns() } else { None });
+    let width =
+        look.width.map(usize::from).or_else(wanted_columns).or_else(|| if terminal { columns() } else { None });
     Style { width: width.unwrap_or(PLAIN_WIDTH), color, full_names: look.full_names }
 }
 
@@ -25,6 +26,11 @@ pub(crate) fn style(look: &Look, to_file: bool) -> Style {
 fn allows_color() -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// COLUMNS, where it is exported: also for pagers and scripts.
+fn wanted_columns() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.trim().parse().ok().filter(|width| (40..=1000).contains(width))
 }
 
 /// Columns of the terminal on standard output.

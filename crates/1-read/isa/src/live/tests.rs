@@ -8,18 +8,39 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 struct Step(Flow, Vec<u16>, Vec<u16>);
 
+impl Effects for Step {
+    fn reads(&self, visit: impl FnMut(RegRange)) -> Implicit {
+        self.1.iter().map(|&r| v(r)).for_each(visit);
+        Implicit::empty()
+    }
+
+    fn writes(&self, visit: impl FnMut(RegRange)) -> Implicit {
+        self.2.iter().map(|&r| v(r)).for_each(visit);
+        Implicit::empty()
+    }
+}
+
+/// An instruction that only reads.
+struct Reads(Vec<RegRange>);
+
+impl Effects for Reads {
+    fn reads(&self, visit: impl FnMut(RegRange)) -> Implicit {
+        self.0.iter().copied().for_each(visit);
+        Implicit::empty()
+    }
+
+    fn writes(&self, _: impl FnMut(RegRange)) -> Implicit {
+        Implicit::empty()
+    }
+}
+
 fn v(first: u16) -> RegRange {
     RegRange::new(RegFile::Vgpr, first, 1)
 }
 
 fn build(steps: &[Step]) -> (Cfg, Liveness) {
     let cfg = Cfg::from_flow(steps.len(), |i| steps[i].0, |i| i as u32);
-    let live = Liveness::from_effects(
-        steps.len(),
-        &cfg,
-        |i, f| steps[i].1.iter().for_each(|&r| f(v(r))),
-        |i, f| steps[i].2.iter().for_each(|&r| f(v(r))),
-    );
+    let live = Liveness::of_effects(steps, &cfg);
     (cfg, live)
 }
 
@@ -80,12 +101,7 @@ fn files_are_counted_apart() {
         RegRange::new(RegFile::Sgpr, 8, 4),
         RegRange::new(RegFile::Vcc, 0, 2),
     ];
-    let live = Liveness::from_effects(
-        2,
-        &cfg,
-        |i, f| ranges.iter().filter(|_| i == 0).for_each(|&r| f(r)),
-        |_, _| {},
-    );
+    let live = Liveness::of_effects(&[Reads(ranges.to_vec()), Reads(Vec::new())], &cfg);
     assert_eq!(live.before, [Live { vgprs: 2, agprs: 16, sgprs: 4 }, Live::default()]);
     assert_eq!(live.before[0].vectors(), 18);
     assert_eq!(Liveness::default().peak(), None);

@@ -140,6 +140,14 @@ pub(super) struct Pool {
 }
 
 impl Pool {
+    /// An empty pool with room for the values of `insts` instructions.
+    pub(super) fn for_instructions(insts: usize) -> Self {
+        let mut pool = Pool::default();
+        pool.values.reserve(insts);
+        pool.ids.reserve(insts);
+        pool
+    }
+
     pub(super) fn get(&self, id: Id) -> &Value {
         &self.values[id as usize]
     }

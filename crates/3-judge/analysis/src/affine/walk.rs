@@ -61,7 +61,7 @@ pub(super) fn walk(insts: &[Inst], cfg: &Cfg, entry: &Entry) -> Addresses {
         insts,
         cfg,
         entry,
-        pool: Pool::default(),
+        pool: Pool::for_instructions(insts.len()),
         written: written_in_loops(insts, cfg),
         phis: vec![Vec::new(); cfg.loops.len()],
         counts: HashMap::default(),

@@ -188,8 +188,9 @@ fn finding(
             advice,
         )
         .with_cost(format!(
-            "{extra} conflict cycles per wave {per}, on top of {} for the {} accesses with known lanes",
-            found.total.least, found.judged
+            "{extra} conflict cycles per wave {per}, on top of {} for the {} with known lanes",
+            found.total.least,
+            count(found.judged, "access")
         ))
         .with_evidence("accesses with conflicts", format!("{} of {}", found.insts.len(), found.judged))
         .with_evidence("conflict cycles", extra)

@@ -2,6 +2,7 @@
 
 use crate::run::{Ran, clean, folder, good, rockhound, spilling};
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 
 /// Runs `inspect` on a bad file and a good one.
@@ -161,4 +162,83 @@ fn triton_sets_belong_together() {
         assert_eq!(kernels[0]["resources"]["launch_lds_bytes"], 49152, "{path}");
         assert_eq!(kernels[0]["resources"]["waves_per_workgroup"], 4, "{path}");
     }
+}
+
+/// Small files that unfold to gigabytes or claim to, in a folder with a good one, read with 200 MB of memory.
+#[test]
+fn hostile_files_are_read_within_200_megabytes() {
+    let folder = folder("hostile");
+    // What a CPU's worth of threads need besides is not the reader's.
+    const LIMIT_KB: usize = 200 * 1000 * 1000 / 1024;
+    const ID: &[u8] = b"hipv4-amdgcn-amd-amdhsa--gfx942";
+    let object = std::fs::read(clean()).unwrap();
+    let table = |offset: u64, size: u64| {
+        let mut bundle = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
+        for field in [1, offset, size, ID.len() as u64] {
+            bundle.extend(field.to_le_bytes());
+        }
+        bundle.extend(ID);
+        bundle
+    };
+    let compressed = |claimed: u64, frame: &[u8]| {
+        let mut data = b"CCOB\x03\x00\x01\x00".to_vec();
+        data.extend((32 + frame.len() as u64).to_le_bytes());
+        data.extend(claimed.to_le_bytes());
+        data.extend([0; 8]);
+        data.extend(frame);
+        data
+    };
+    // 1 GiB behind the header of a code object, in a frame of some kilobytes.
+    let bomb = {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        let mut head = table(4096, (1 << 30) - 4096);
+        head.resize(4096, 0);
+        head.extend(&object[..64]);
+        encoder.write_all(&head).unwrap();
+        let zeros = vec![0; 1 << 20];
+        for _ in 0..1023 {
+            encoder.write_all(&zeros).unwrap();
+        }
+        encoder.finish().unwrap()
+    };
+    assert!(bomb.len() < 1 << 20, "{} bytes", bomb.len());
+    let mut long_note = object.clone();
+    let sections = u64::from_le_bytes(object[40..48].try_into().unwrap()) as usize;
+    // Every section claims 4 GB.
+    for section in (sections..object.len().saturating_sub(63)).step_by(64) {
+        long_note[section + 32..section + 40].copy_from_slice(&(4u64 << 30).to_le_bytes());
+    }
+    let files: [(&str, Vec<u8>); 7] = [
+        ("bomb", compressed(1 << 30, &bomb)),
+        ("bomb_that_lies", compressed(4096, &bomb)),
+        ("claim_of_exabytes", compressed(u64::MAX, &bomb[..200])),
+        ("entry_of_4_gb", [table(4096, 4 << 30), vec![0; 8192]].concat()),
+        ("name_of_4_gb", {
+            let mut data = table(4096, 100);
+            data[48..56].copy_from_slice(&(4u64 << 30).to_le_bytes());
+            data
+        }),
+        ("sections_of_4_gb.hsaco", long_note),
+        ("noise.so", [b"\x7fELF\x02\x01\x01\x40".to_vec(), noise(4, 60000)].concat()),
+    ];
+    for (name, bytes) in &files {
+        write(&folder, name, bytes);
+    }
+    std::fs::copy(clean(), folder.join("good.hsaco")).unwrap();
+    // The limit is on memory that is written to; mapped files do not count.
+    let shell = format!("ulimit -d {LIMIT_KB} && exec \"$0\" inspect --format json \"$1\"");
+    let output = std::process::Command::new("sh")
+        .args(["-c", &shell, env!("CARGO_BIN_EXE_rockhound"), &folder.display().to_string()])
+        .env("RAYON_NUM_THREADS", "2")
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    for (name, _) in &files {
+        let errors = stderr.lines().filter(|l| l.starts_with("error: ") && l.contains(&format!("/{name}:")));
+        assert_eq!(errors.count(), 1, "{name}: {stderr}");
+    }
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["kernels"].as_array().unwrap().len(), 1, "the good file is reported");
+    assert_eq!(document["errors"].as_array().unwrap().len(), files.len());
 }

@@ -3,6 +3,8 @@
 //! The one idea to keep in mind: a mangled name of a few bytes can stand for gigabytes of text, so both depth and
 //! output are bounded and the raw name is always an acceptable answer.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fmt;
 
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, ParseOptions};
@@ -35,12 +37,37 @@ impl Demangler {
     }
 }
 
+/// Bytes of names that a thread remembers: a library holds the same kernels for each of its targets, next to each
+/// other.
+const REMEMBERED: usize = 4 << 20;
+
+thread_local! {
+    static KNOWN: RefCell<Known> = RefCell::default();
+}
+
+#[derive(Default)]
+struct Known {
+    names: HashMap<Box<str>, Box<str>>,
+    bytes: usize,
+}
+
 /// Demangles an Itanium C++ name; other names come back unchanged.
 pub fn demangle(name: &str) -> String {
     if !name.starts_with("_Z") || name.len() > LONGEST {
         return name.to_owned();
     }
-    readable(name).unwrap_or_else(|| name.to_owned())
+    KNOWN.with_borrow_mut(|known| {
+        if let Some(text) = known.names.get(name) {
+            return text.to_string();
+        }
+        let text = readable(name).unwrap_or_else(|| name.to_owned());
+        if known.bytes > REMEMBERED {
+            *known = Known::default();
+        }
+        known.bytes += name.len() + text.len();
+        known.names.insert(name.into(), text.as_str().into());
+        text
+    })
 }
 
 fn readable(name: &str) -> Option<String> {

@@ -12,7 +12,6 @@ use super::value::{Id, Marks, Pool, Quick, Symbol};
 use super::{Access, Addresses, Advance};
 use isa::{Cfg, Inst, RegFile, RegRange};
 use std::collections::HashMap;
-use std::rc::Rc;
 
 /// What a loop writes.
 #[derive(Clone, Default)]
@@ -114,26 +113,19 @@ fn written_in_loops(insts: &[Inst], cfg: &Cfg) -> Vec<Written> {
 impl Walker<'_> {
     fn pass(&mut self, found: &[Vec<Phi>]) {
         let count = self.cfg.blocks.len();
-        let mut states: Vec<Option<Rc<State>>> = vec![None; count];
+        let mut states: Vec<Option<Box<State>>> = vec![None; count];
         let mut uses: Vec<usize> = (0..count as u32).map(|block| self.cfg.succs(block).len()).collect();
         let cfg = self.cfg;
         for &block in cfg.order() {
             self.innermost = cfg.blocks[block as usize].innermost;
             let header = self.innermost.filter(|&id| cfg.loops[id as usize].header == block);
-            let mut state = self.enter(block, header, &states, found);
-            for &pred in cfg.preds(block) {
-                let left = &mut uses[pred as usize];
-                *left = left.saturating_sub(1);
-                if *left == 0 {
-                    states[pred as usize] = None;
-                }
-            }
+            let mut state = self.enter(block, header, &mut states, &mut uses, found);
             for at in cfg.blocks[block as usize].insts.clone() {
                 self.step(at, &mut state);
             }
             self.close(block, &state);
-            if !cfg.succs(block).is_empty() {
-                states[block as usize] = Some(Rc::new(state));
+            if uses[block as usize] > 0 {
+                states[block as usize] = Some(state);
             }
         }
         self.accesses.sort_unstable_by_key(|access| access.inst);
@@ -144,23 +136,32 @@ impl Walker<'_> {
         &mut self,
         block: u32,
         header: Option<u32>,
-        states: &[Option<Rc<State>>],
+        states: &mut [Option<Box<State>>],
+        uses: &mut [usize],
         found: &[Vec<Phi>],
-    ) -> State {
+    ) -> Box<State> {
         let cfg = self.cfg;
-        let mut state: Option<State> = (block == 0).then(|| self.start());
+        let mut state: Option<Box<State>> = (block == 0).then(|| Box::new(self.start()));
         let mut complete = true;
         for &pred in cfg.preds(block) {
+            let left = &mut uses[pred as usize];
+            *left = left.saturating_sub(1);
+            let last = *left == 0;
             if header.is_some_and(|id| cfg.loop_contains(id, pred)) {
                 continue;
             }
-            let Some(from) = &states[pred as usize] else {
-                complete = false;
-                continue;
-            };
-            match &mut state {
-                None => state = Some((**from).clone()),
-                Some(state) => state.meet(from),
+            let from = &mut states[pred as usize];
+            match (&mut state, &from) {
+                (_, None) => {
+                    complete = false;
+                    continue;
+                }
+                (None, Some(_)) if last => state = from.take(),
+                (None, Some(from)) => state = Some(from.clone()),
+                (Some(state), Some(from)) => state.meet(from),
+            }
+            if last {
+                states[pred as usize] = None;
             }
             // Lanes that left a loop early keep what they had then.
             let mut left = cfg.blocks[pred as usize].innermost;
@@ -177,7 +178,7 @@ impl Walker<'_> {
         }
         let mut state = match state {
             Some(state) if complete => state,
-            _ => State { registers: [NONE; SLOTS], levels: Vec::new() },
+            _ => Box::new(State { registers: [NONE; SLOTS], levels: Vec::new() }),
         };
         if let Some(id) = header {
             let before = state.registers;

@@ -12,6 +12,9 @@ use view::{
 /// Stands between two kernels.
 pub const SEPARATOR: &str = ",\n";
 
+/// What most kernels take, so that their text grows in one piece.
+const KERNEL_BYTES: usize = 4096;
+
 /// What stands before the first kernel.
 pub fn begin(version: &str) -> String {
     format!(
@@ -71,7 +74,11 @@ fn text(value: &str) -> String {
 /// The values of `view` have string keys and finite numbers, so writing them cannot fail; should one ever do,
 /// the reader sees `null` instead of half a document.
 fn compact<T: Serialize>(value: &T) -> String {
-    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+    let mut out = Vec::with_capacity(KERNEL_BYTES);
+    match serde_json::to_writer(&mut out, value) {
+        Ok(()) => String::from_utf8(out).unwrap_or_default(),
+        Err(_) => "null".to_owned(),
+    }
 }
 
 fn pretty<T: Serialize>(value: &T) -> String {

@@ -136,6 +136,8 @@ pub(super) struct Pool {
     tables: Vec<[u32; LANES]>,
     table_ids: HashMap<[u32; LANES], u32, Quick>,
     symbols: Vec<Symbol>,
+    /// The value that is a symbol and nothing else, by symbol: most values are, and need no look-up.
+    alone: Vec<Id>,
     derived: HashMap<(Derived, Id, Id, Id), Id, Quick>,
 }
 
@@ -144,7 +146,9 @@ impl Pool {
     pub(super) fn for_instructions(insts: usize) -> Self {
         let mut pool = Pool::default();
         pool.values.reserve(insts);
-        pool.ids.reserve(insts);
+        pool.symbols.reserve(insts / 2);
+        pool.alone.reserve(insts / 2);
+        pool.ids.reserve(insts / 2);
         pool
     }
 
@@ -157,6 +161,9 @@ impl Pool {
     }
 
     fn intern(&mut self, value: Value) -> Id {
+        if let (Lane::Linear { base: 0, step: 0 }, [Term { symbol, coeff: 1 }]) = (value.lane, value.terms()) {
+            return self.alone[*symbol as usize];
+        }
         let values = &mut self.values;
         *self.ids.entry(value).or_insert_with(|| {
             values.push(value);
@@ -184,7 +191,10 @@ impl Pool {
         let mut value = Value::constant(0);
         value.terms[0] = Term { symbol: index, coeff: 1 };
         value.count = 1;
-        self.intern(value)
+        self.values.push(value);
+        let id = self.values.len() as Id - 1;
+        self.alone.push(id);
+        id
     }
 
     /// One number per lane.

@@ -6,6 +6,7 @@
 mod compare;
 mod finding;
 mod inspect;
+mod memory_chart;
 mod metrics;
 mod occupancy;
 mod report;
@@ -15,6 +16,7 @@ mod summary;
 pub use compare::*;
 pub use finding::*;
 pub use inspect::*;
+pub use memory_chart::*;
 pub use metrics::*;
 pub use occupancy::*;
 pub use report::*;

@@ -9,6 +9,7 @@ mod card;
 mod compare;
 mod evidence;
 mod listing;
+pub mod memory_chart;
 mod recorded;
 mod resources;
 pub mod roofline;

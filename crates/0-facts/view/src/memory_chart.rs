@@ -1,0 +1,136 @@
+//! The memory chart: blocks of the machine and what flows between them.
+//!
+//! The one idea to keep in mind: blocks stand in columns from the compute units to memory and links join neighbouring
+//! columns; where things are drawn follows from that, and each renderer decides how.
+
+use crate::Number;
+use serde::Serialize;
+
+/// Blocks and links.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct MemoryChart {
+    /// What counts are for: `kernel`, `wave`, `cycle` or `s`.
+    pub per: String,
+    /// Blocks, by column and within it from top to bottom.
+    pub blocks: Vec<MemoryBlock>,
+    /// Links, in the order of the blocks they start from.
+    pub links: Vec<MemoryLink>,
+}
+
+/// Which block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockId {
+    /// Waves on the compute units.
+    ComputeUnits,
+    /// Local data share.
+    Lds,
+    /// Vector L1 data cache.
+    VectorL1,
+    /// Scalar L1 data cache.
+    ScalarL1,
+    /// Instruction cache.
+    Instructions,
+    /// L2.
+    L2,
+    /// The way from L2 to memory.
+    Fabric,
+    /// Device memory.
+    Hbm,
+}
+
+impl BlockId {
+    /// Column it stands in, from the compute units to memory.
+    pub const fn column(self) -> usize {
+        match self {
+            BlockId::ComputeUnits => 0,
+            BlockId::Lds | BlockId::VectorL1 | BlockId::ScalarL1 | BlockId::Instructions => 1,
+            BlockId::L2 => 2,
+            BlockId::Fabric | BlockId::Hbm => 3,
+        }
+    }
+
+    /// As shown.
+    pub const fn title(self) -> &'static str {
+        match self {
+            BlockId::ComputeUnits => "Compute units",
+            BlockId::Lds => "LDS",
+            BlockId::VectorL1 => "Vector L1",
+            BlockId::ScalarL1 => "Scalar L1",
+            BlockId::Instructions => "Instr. cache",
+            BlockId::L2 => "L2",
+            BlockId::Fabric => "Fabric",
+            BlockId::Hbm => "HBM",
+        }
+    }
+}
+
+/// One block.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct MemoryBlock {
+    /// Which.
+    pub id: BlockId,
+    /// What is known of it, most important first.
+    pub facts: Vec<MemoryFact>,
+}
+
+/// A number of a block.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct MemoryFact {
+    /// A word or two: `hit`, `latency`.
+    pub label: &'static str,
+    /// Its value.
+    pub value: Number,
+    /// Its unit: `%`, `cycle`, `GB/s`; empty for counts.
+    pub unit: &'static str,
+    /// Whether the value is a percent of a peak, which colours it.
+    pub is_share: bool,
+}
+
+/// What flows between two blocks.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct MemoryLink {
+    /// The block nearer to the compute units.
+    pub from: BlockId,
+    /// The block nearer to memory.
+    pub to: BlockId,
+    /// Which way the data goes.
+    pub flow: Flow,
+    /// Requests.
+    pub requests: Number,
+    /// Bytes; absent where the counters do not tell directions apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<Number>,
+    /// GB/s; absent like the bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Number>,
+    /// Percent of the link's peak; absent where it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent: Option<Number>,
+}
+
+/// Which way data goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Flow {
+    /// Towards the compute units.
+    Read,
+    /// Towards memory.
+    Write,
+    /// There and back.
+    Atomic,
+    /// Not told apart.
+    Any,
+}
+
+impl Flow {
+    /// As shown.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Flow::Read => "read",
+            Flow::Write => "write",
+            Flow::Atomic => "atomic",
+            Flow::Any => "all",
+        }
+    }
+}

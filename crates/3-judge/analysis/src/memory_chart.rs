@@ -1,0 +1,167 @@
+//! The memory chart of the selected dispatches.
+//!
+//! The one idea to keep in mind: which metric stands where is two tables, blocks and links; a link's rate is its bytes
+//! over the time of a dispatch.
+
+use metrics::{Evaluation, Norm, Value};
+use view::BlockId::{ComputeUnits, Fabric, Hbm, Instructions, L2, Lds, ScalarL1, VectorL1};
+use view::{BlockId, Flow, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Missing, Number};
+
+/// Block, label, metric, unit.
+type Fact = (BlockId, &'static str, &'static str, &'static str);
+
+/// Within a block in the order shown. `%%` is a metric's percent of its peak.
+const FACTS: &[Fact] = &[
+    (ComputeUnits, "waves", "wave.occupancy", ""),
+    (ComputeUnits, "of slots", "wave.occupancy", "%%"),
+    (ComputeUnits, "CUs", "gpu.cus", ""),
+    (ComputeUnits, "CUs busy", "gpu.simd_utilization", "%"),
+    (ComputeUnits, "life", "wave.life", "cycle"),
+    (ComputeUnits, "workgroups", "dispatch.workgroups", ""),
+    (ComputeUnits, "waves run", "dispatch.waves", ""),
+    (ComputeUnits, "VGPR", "dispatch.vgpr_count", ""),
+    (ComputeUnits, "AGPR", "dispatch.agpr_count", ""),
+    (ComputeUnits, "SGPR", "dispatch.sgpr_count", ""),
+    (ComputeUnits, "LDS", "dispatch.lds_allocation", "B"),
+    (ComputeUnits, "scratch", "dispatch.scratch_allocation", "B"),
+    (ComputeUnits, "VALU", "instructions.valu", ""),
+    (ComputeUnits, "MFMA", "instructions.matrix", ""),
+    (ComputeUnits, "SALU", "instructions.salu", ""),
+    (ComputeUnits, "branch", "instructions.branch", ""),
+    (ComputeUnits, "VMEM", "instructions.vmem_all", ""),
+    (ComputeUnits, "SMEM", "instructions.smem", ""),
+    (ComputeUnits, "LDS instr", "instructions.lds", ""),
+    (Lds, "busy", "lds.utilization", "%"),
+    (Lds, "latency", "lds.latency", "cycle"),
+    (Lds, "conflicts", "lds.conflicts_per_access", "/acc"),
+    (VectorL1, "hit", "vl1d.hit_rate", "%"),
+    (VectorL1, "rate", "vl1d.bandwidth", "GB/s"),
+    (VectorL1, "peak", "vl1d.bandwidth", "%%"),
+    (VectorL1, "latency", "vl1d.latency", "cycle"),
+    (VectorL1, "coalesced", "vl1d.coalescing", "%"),
+    (VectorL1, "wait data", "vl1d.stall_l2_data", "%"),
+    (VectorL1, "wait L2", "vl1d.stall_l2_request", "%"),
+    (ScalarL1, "hit", "sl1d.hit_rate_of_lines", "%"),
+    (ScalarL1, "latency", "latency.smem", "cycle"),
+    (Instructions, "hit", "l1i.hit_rate_of_lines", "%"),
+    (Instructions, "latency", "l1i.fetch_latency", "cycle"),
+    (L2, "hit", "l2.hit_rate", "%"),
+    (L2, "rate", "vl1d.l2_bandwidth", "GB/s"),
+    (L2, "peak", "vl1d.l2_bandwidth", "%%"),
+    (L2, "busy", "l2.utilization", "%"),
+    (L2, "read", "vl1d.l2_read_latency", "cycle"),
+    (L2, "write", "vl1d.l2_write_latency", "cycle"),
+    (Fabric, "read", "fabric.read_latency", "cycle"),
+    (Fabric, "write", "fabric.write_latency", "cycle"),
+    (Fabric, "to HBM", "fabric.hbm_read_share", "%"),
+    (Fabric, "remote", "fabric.remote_read_share", "%"),
+    (Hbm, "rate", "roofline.hbm_bandwidth", "GB/s"),
+    (Hbm, "peak", "roofline.hbm_bandwidth", "%%"),
+    (Hbm, "reads", "fabric.hbm_reads", ""),
+    (Hbm, "writes", "fabric.hbm_writes", ""),
+];
+
+/// What flows where: requests, bytes, the metric whose peak is the link's.
+struct Link {
+    from: BlockId,
+    to: BlockId,
+    flow: Flow,
+    requests: &'static str,
+    bytes: Option<&'static str>,
+    peak: Option<&'static str>,
+}
+
+const fn link(
+    from: BlockId,
+    to: BlockId,
+    flow: Flow,
+    requests: &'static str,
+    bytes: Option<&'static str>,
+    peak: Option<&'static str>,
+) -> Link {
+    Link { from, to, flow, requests, bytes, peak }
+}
+
+const LINKS: &[Link] = &[
+    link(ComputeUnits, Lds, Flow::Any, "instructions.lds", Some("roofline.lds_bytes"), Some("lds.bandwidth")),
+    link(ComputeUnits, VectorL1, Flow::Read, "vl1d.reads", None, None),
+    link(ComputeUnits, VectorL1, Flow::Write, "vl1d.writes", None, None),
+    link(ComputeUnits, VectorL1, Flow::Atomic, "vl1d.atomics", None, None),
+    link(ComputeUnits, ScalarL1, Flow::Read, "sl1d.requests", Some("sl1d.bytes"), Some("sl1d.bandwidth")),
+    link(ComputeUnits, Instructions, Flow::Read, "l1i.requests", Some("l1i.bytes"), Some("l1i.bandwidth")),
+    link(VectorL1, L2, Flow::Read, "vl1d.l2_reads", Some("vl1d.l2_read_bytes"), Some("vl1d.l2_bandwidth")),
+    link(VectorL1, L2, Flow::Write, "vl1d.l2_writes", Some("vl1d.l2_write_bytes"), Some("vl1d.l2_bandwidth")),
+    link(
+        VectorL1,
+        L2,
+        Flow::Atomic,
+        "vl1d.l2_atomics",
+        Some("vl1d.l2_atomic_bytes"),
+        Some("vl1d.l2_bandwidth"),
+    ),
+    link(ScalarL1, L2, Flow::Any, "sl1d.l2_reads", Some("sl1d.l2_bytes"), None),
+    link(Instructions, L2, Flow::Read, "l1i.l2_requests", Some("l1i.l2_bytes"), None),
+    link(L2, Fabric, Flow::Read, "fabric.reads", Some("fabric.read_bytes"), Some("fabric.read_bandwidth")),
+    link(
+        L2,
+        Fabric,
+        Flow::Write,
+        "fabric.writes",
+        Some("fabric.write_bytes"),
+        Some("fabric.write_bandwidth"),
+    ),
+    link(L2, Fabric, Flow::Atomic, "fabric.atomics", None, None),
+];
+
+/// The chart of what `evaluation` selects; `norm` is what it divides counts by.
+pub fn chart(evaluation: &Evaluation<'_>, norm: Norm) -> MemoryChart {
+    let mut blocks: Vec<MemoryBlock> = Vec::new();
+    for (id, label, metric, unit) in FACTS {
+        let share = *unit == "%%";
+        let value = if share {
+            let none = || Err(Missing { missing: "there is no peak".to_owned() });
+            evaluation.percent_of_peak(metric).unwrap_or_else(none)
+        } else {
+            evaluation.value(metric)
+        };
+        let unit = if share { "%" } else { unit };
+        let fact = MemoryFact { label, value: Number::from(value), unit, is_share: share };
+        match blocks.last_mut().filter(|block| block.id == *id) {
+            Some(block) => block.facts.push(fact),
+            None => blocks.push(MemoryBlock { id: *id, facts: vec![fact] }),
+        }
+    }
+    // Bytes are per what the caller divides by; rates need them per dispatch.
+    let duration = evaluation.value("dispatch.duration");
+    let per_dispatch = per_dispatch(evaluation, norm);
+    let links = LINKS.iter().map(|link| measure(evaluation, link, &duration, &per_dispatch)).collect();
+    MemoryChart { per: norm.name().to_owned(), blocks, links }
+}
+
+/// What a count is multiplied with to be that of a dispatch.
+fn per_dispatch(evaluation: &Evaluation<'_>, norm: Norm) -> Value {
+    match norm {
+        Norm::Kernel => Ok(1.0),
+        Norm::Wave => evaluation.value("dispatch.waves"),
+        Norm::Cycle => evaluation.value("dispatch.cycles"),
+        Norm::Second => evaluation.value("dispatch.duration").map(|ns| ns / 1e9),
+    }
+}
+
+fn measure(evaluation: &Evaluation<'_>, link: &Link, duration: &Value, per_dispatch: &Value) -> MemoryLink {
+    let bytes = link.bytes.map(|metric| evaluation.value(metric));
+    let bandwidth = bytes.clone().map(|bytes| Ok(bytes? * per_dispatch.clone()? / duration.clone()?));
+    let percent = link.peak.zip(bandwidth.clone()).and_then(|(metric, bandwidth)| {
+        let peak = evaluation.peak(metric)?;
+        Some(bandwidth.and_then(|bandwidth| Ok(100.0 * bandwidth / peak?)))
+    });
+    MemoryLink {
+        from: link.from,
+        to: link.to,
+        flow: link.flow,
+        requests: evaluation.value(link.requests).into(),
+        bytes: bytes.map(Number::from),
+        bandwidth: bandwidth.map(Number::from),
+        percent: percent.map(Number::from),
+    }
+}

@@ -1,0 +1,288 @@
+//! The memory chart as a diagram.
+//!
+//! The one idea to keep in mind: columns of blocks with links between them; a block is as high as its facts and its
+//! links need, and a block alone in its column is as high as what it is linked to. Nothing has a fixed place.
+
+use super::canvas::Canvas;
+use super::page::{Page, dim, span, width};
+use super::roofline::of_peak;
+use crate::{Role, Style};
+use view::{BlockId, Flow, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number};
+
+/// Columns of each column of blocks, and of the links between.
+const BLOCK: [usize; 4] = [17, 17, 15, 15];
+const LINK: usize = 12;
+/// Columns the diagram takes.
+const WIDTH: usize = 100;
+/// Lines of a link: what and how many, how much, how fast.
+const LINES: usize = 3;
+
+/// Renders the chart: a diagram where it fits, else a list of blocks and links.
+pub fn memory_chart(chart: &MemoryChart, style: &Style) -> String {
+    let mut page = Page::new(style);
+    let head = [
+        dim("3.1  "),
+        span(Role::Heading, "Memory chart"),
+        dim(format!("  requests and bytes per {}, colour: share of peak", chart.per)),
+    ];
+    page.wrapped(0, 4, &head);
+    if style.width >= WIDTH {
+        diagram(&mut page, chart)
+    } else {
+        list(&mut page, chart)
+    }
+    page.finish()
+}
+
+/// A block with its place.
+struct Placed<'a> {
+    block: &'a MemoryBlock,
+    x: usize,
+    y: usize,
+    height: usize,
+}
+
+/// Links that say something: an atomic without requests does not.
+fn shown<'a>(chart: &'a MemoryChart, of: BlockId) -> Vec<&'a MemoryLink> {
+    let says = |link: &&MemoryLink| link.flow != Flow::Atomic || link.requests.get() != Some(0.0);
+    let of = move |link: &&MemoryLink| {
+        if of.column() == 1 { link.to == of || link.from == of } else { link.to == of }
+    };
+    chart.links.iter().filter(of).filter(says).collect()
+}
+
+/// Lines one side of a block's links need.
+fn lines_of(links: &[&MemoryLink], side: impl Fn(&MemoryLink) -> bool) -> usize {
+    let lines = |link: &&MemoryLink| if link.bytes.is_some() { LINES } else { LINES - 1 };
+    links.iter().filter(|link| side(link)).map(|link| lines(link)).sum()
+}
+
+fn place(chart: &MemoryChart) -> (Vec<Placed<'_>>, usize) {
+    let mut placed = Vec::new();
+    let x = |column: usize| BLOCK[..column].iter().map(|width| width + LINK).sum::<usize>();
+    let column = |n: usize| chart.blocks.iter().filter(move |block| block.id.column() == n);
+    let mut y = 0;
+    for block in column(1) {
+        let links = shown(chart, block.id);
+        let left = lines_of(&links, |link| link.to == block.id);
+        let right = lines_of(&links, |link| link.from == block.id);
+        let height = block.facts.len().max(left).max(right) + 2;
+        placed.push(Placed { block, x: x(1), y, height });
+        y += height;
+    }
+    let total = y.max(column(0).map(|block| block.facts.len() + 2).max().unwrap_or(0));
+    // L2 and what is behind it stand beside the caches that reach it.
+    let top = placed.iter().find(|it| it.block.id != BlockId::Lds).map_or(0, |it| it.y);
+    for block in column(0) {
+        placed.push(Placed { block, x: 0, y: 0, height: total });
+    }
+    for block in column(2) {
+        placed.push(Placed { block, x: x(2), y: top, height: y - top });
+    }
+    let mut below = top;
+    for block in column(3) {
+        let need = lines_of(&shown(chart, block.id), |_| true).max(block.facts.len()) + 2;
+        placed.push(Placed { block, x: x(3), y: below, height: need });
+        // Room for the arrow to the next.
+        below += need + 1;
+    }
+    (placed, total.max(below.saturating_sub(1)))
+}
+
+fn diagram(page: &mut Page, chart: &MemoryChart) {
+    let (placed, height) = place(chart);
+    let mut canvas = Canvas::new(WIDTH, height);
+    for it in &placed {
+        draw_block(&mut canvas, it);
+    }
+    for it in placed.iter().filter(|it| matches!(it.block.id.column(), 1 | 3)) {
+        let links = shown(chart, it.block.id);
+        let mut y = it.y + 1;
+        for link in links.iter().filter(|link| link.to == it.block.id) {
+            y = draw_link(&mut canvas, link, (it.x - LINK, y), LINK);
+        }
+        let mut y = it.y + 1;
+        for link in links.iter().filter(|link| link.from == it.block.id) {
+            y = draw_link(&mut canvas, link, (it.x + BLOCK[1], y), LINK);
+        }
+    }
+    let stacked: Vec<&Placed<'_>> = placed.iter().filter(|it| it.block.id.column() == 3).collect();
+    for pair in stacked.windows(2) {
+        canvas.text(pair[0].x + BLOCK[3] / 2 - 1, pair[0].y + pair[0].height, Role::Dim, "▲ ▼");
+    }
+    canvas.write(page, |_| Vec::new());
+}
+
+fn draw_block(canvas: &mut Canvas, it: &Placed<'_>) {
+    let inner = BLOCK[it.block.id.column()] - 2;
+    let title = it.block.id.title();
+    let bar = "─".repeat(inner.saturating_sub(width(title) + 2));
+    canvas.text(it.x, it.y, Role::Dim, "┌ ");
+    canvas.text(it.x + 2, it.y, Role::Heading, title);
+    canvas.text(it.x + 3 + width(title), it.y, Role::Dim, &format!("{bar}┐"));
+    for row in 1..it.height - 1 {
+        canvas.text(it.x, it.y + row, Role::Dim, "│");
+        canvas.text(it.x + inner + 1, it.y + row, Role::Dim, "│");
+    }
+    canvas.text(it.x, it.y + it.height - 1, Role::Dim, &format!("└{}┘", "─".repeat(inner)));
+    for (row, fact) in it.block.facts.iter().enumerate().take(it.height - 2) {
+        let (value, role) = value_of(fact);
+        canvas.text(it.x + 1, it.y + 1 + row, Role::Dim, fact.label);
+        canvas.text(it.x + 1 + inner - width(&value), it.y + 1 + row, role, &value);
+    }
+}
+
+/// Draws a link into the gap at `place` and gives the line after it.
+fn draw_link(canvas: &mut Canvas, link: &MemoryLink, place: (usize, usize), room: usize) -> usize {
+    let (x, mut y) = place;
+    let role = link.percent.as_ref().and_then(Number::get).map_or(Role::Plain, of_peak);
+    let center = |text: &str| x + room.saturating_sub(width(text)) / 2;
+    let requests = format!("{} {}", link.flow.word(), link.requests.get().map_or("n/a".to_owned(), count));
+    canvas.text(center(&requests), y, Role::Dim, &requests);
+    y += 1;
+    let amount = match link.bytes.as_ref().map(|bytes| bytes.get()) {
+        Some(Some(bytes)) => format!("{}B", count(bytes)),
+        Some(None) => "n/a".to_owned(),
+        None => String::new(),
+    };
+    let (tail, head) = match link.flow {
+        Flow::Read => ("◀", "─"),
+        Flow::Write => ("─", "▶"),
+        Flow::Atomic | Flow::Any => ("◀", "▶"),
+    };
+    let dashes = room.saturating_sub(width(&amount) + 2);
+    let arrow = format!("{tail}{}{amount}{}{head}", "─".repeat(dashes / 2), "─".repeat(dashes - dashes / 2));
+    canvas.text(x, y, role, &arrow);
+    y += 1;
+    if let Some(bytes) = &link.bytes {
+        if bytes.get() == Some(0.0) {
+            return y + 1;
+        }
+        let rate = link.bandwidth.as_ref().and_then(Number::get).map_or("n/a".to_owned(), speed);
+        let percent =
+            link.percent.as_ref().and_then(Number::get).map_or(String::new(), |p| format!(" {p:.0}%"));
+        let text = format!("{rate}{percent}");
+        canvas.text(center(&text), y, role, &text);
+        y += 1;
+    }
+    y
+}
+
+fn value_of(fact: &MemoryFact) -> (String, Role) {
+    let Some(value) = fact.value.get() else { return ("n/a".to_owned(), Role::Dim) };
+    let role = if fact.is_share { of_peak(value) } else { Role::Plain };
+    let text = match fact.unit {
+        "%" if value >= 99.95 => format!("{value:.0}%"),
+        "%" => format!("{value:.1}%"),
+        "cycle" => format!("{}cyc", count(value)),
+        "/acc" => format!("{value:.2}/acc"),
+        "GB/s" => speed(value),
+        "" => count(value),
+        unit => format!("{} {unit}", count(value)),
+    };
+    (text, role)
+}
+
+/// Narrow terminals: the same, one line for each block and link.
+fn list(page: &mut Page, chart: &MemoryChart) {
+    for block in &chart.blocks {
+        let mut spans = vec![];
+        for (index, fact) in block.facts.iter().enumerate() {
+            let (value, role) = value_of(fact);
+            let separator = if index > 0 { " · " } else { "" };
+            spans.push(dim(format!("{separator}{}\u{a0}", fact.label)));
+            spans.push(span(role, value.replace(' ', "\u{a0}")));
+        }
+        let title = [span(Role::Heading, format!("  {:<14}", block.id.title()))];
+        page.prefixed(&title, &[dim(" ".repeat(16))], &spans);
+        for link in chart
+            .links
+            .iter()
+            .filter(|link| link.to == block.id || (link.from == block.id && link.to == BlockId::L2))
+        {
+            if link.flow == Flow::Atomic && link.requests.get() == Some(0.0) {
+                continue;
+            }
+            let arrow = match link.flow {
+                Flow::Read => "◀",
+                Flow::Write => "▶",
+                Flow::Atomic | Flow::Any => "◀▶",
+            };
+            let mut text = format!(
+                "{arrow} {} {}",
+                link.flow.word(),
+                link.requests.get().map_or("n/a".to_owned(), |value| format!("{} req", count(value)))
+            );
+            for (number, show) in [(&link.bytes, true), (&link.bandwidth, false)] {
+                if let Some(number) = number {
+                    let value = number.get();
+                    let shown = value
+                        .map_or("n/a".to_owned(), |v| if show { format!("{}B", count(v)) } else { speed(v) });
+                    text += &format!(" · {shown}");
+                }
+            }
+            let percent = link.percent.as_ref().and_then(Number::get);
+            if let Some(percent) = percent {
+                text += &format!(" · {percent:.0} %");
+            }
+            if link.to == BlockId::L2 && block.id != BlockId::L2 {
+                text += " with L2";
+            } else if link.to == BlockId::L2 {
+                continue;
+            }
+            page.wrapped(16, 18, &[span(percent.map_or(Role::Plain, of_peak), text)]);
+        }
+    }
+}
+
+/// `131k`, `1.05M`, `24`: at most four digits.
+fn count(value: f64) -> String {
+    let (value, unit) = match value.abs() {
+        v if v >= 999.5e9 => (value / 1e12, "T"),
+        v if v >= 999.5e6 => (value / 1e9, "G"),
+        v if v >= 999.5e3 => (value / 1e6, "M"),
+        v if v >= 9_999.5 => (value / 1e3, "k"),
+        _ => (value, ""),
+    };
+    let text = match value.abs() {
+        v if v >= 99.5 || v.fract() == 0.0 => format!("{value:.0}"),
+        v if v >= 9.95 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    };
+    format!("{text}{unit}")
+}
+
+/// `864 GB/s`, `2.28 TB/s`.
+fn speed(value: f64) -> String {
+    match value {
+        v if v >= 999.5 => format!("{:.2}TB/s", v / 1e3),
+        v if v >= 9.95 => format!("{v:.0}GB/s"),
+        v if v >= 0.1 => format!("{v:.1}GB/s"),
+        0.0 => "0".to_owned(),
+        v => format!("{:.0}MB/s", v * 1e3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_take_few_columns() {
+        for (value, text) in [
+            (0.0, "0"),
+            (24.0, "24"),
+            (1.234, "1.23"),
+            (9999.0, "9999"),
+            (131_072.0, "131k"),
+            (1.05e6, "1.05M"),
+            (16_777_216.0, "16.8M"),
+            (2.5e12, "2.50T"),
+        ] {
+            assert_eq!(count(value), text);
+        }
+        for (value, text) in [(0.0, "0"), (864.2, "864GB/s"), (2281.0, "2.28TB/s"), (0.05, "50MB/s")] {
+            assert_eq!(speed(value), text);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The charts of a recording: what fits where, and what is said when numbers are missing.
+
+use render::{Style, text};
+use view::{
+    BlockId, Ceiling, CeilingBasis, Flow, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number,
+    RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel,
+};
+
+fn number(value: Option<f64>) -> Number {
+    value.map_or_else(|| Number::missing("not recorded"), Number::Known)
+}
+
+fn roofline(rate: Option<f64>, intensity: Option<f64>) -> RooflineChart {
+    let ceiling = |name: &str, value, unit| Ceiling {
+        name: name.to_owned(),
+        value,
+        unit,
+        basis: CeilingBasis::DataSheet,
+        used: true,
+    };
+    let level = |name: &str| RooflineLevel {
+        level: name.to_owned(),
+        bytes: number(Some(1e6)),
+        intensity: number(intensity),
+        bandwidth: number(rate.map(|_| 700.0)),
+        percent: number(rate.map(|_| 44.0)),
+    };
+    RooflineChart {
+        machine: "made-up · 104 CUs".to_owned(),
+        bandwidths: vec![ceiling("HBM", 1600.0, "GB/s"), ceiling("L2", 7000.0, "GB/s")],
+        rates: vec![ceiling("vector f32", 22_000.0, "Gflop/s")],
+        kernels: vec![RooflineKernel {
+            mark: 'A',
+            name: "a_kernel<with, a, very, long, list, of, arguments, that, does, not, fit, on, a, line>"
+                .to_owned(),
+            dispatches: 1,
+            time_ns: number(rate.map(|_| 1e6)),
+            time_percent: number(rate.map(|_| 100.0)),
+            flops: number(Some(2e9)),
+            rate: number(rate),
+            levels: vec![level("HBM"), level("L2")],
+            verdict: RoofVerdict {
+                bound_by: rate.map(|_| "HBM".to_owned()),
+                percent_of_roof: number(rate.map(|_| 44.0)),
+                gap: number(rate.map(|_| 2.3)),
+                text: "44 % of the data sheet's 1600".to_owned(),
+            },
+        }],
+        left_out: 3,
+        notes: Vec::new(),
+    }
+}
+
+fn memory(value: Option<f64>) -> MemoryChart {
+    let fact = |label| MemoryFact { label, value: number(value), unit: "cycle", is_share: false };
+    let ids = [
+        BlockId::ComputeUnits,
+        BlockId::Lds,
+        BlockId::VectorL1,
+        BlockId::ScalarL1,
+        BlockId::Instructions,
+        BlockId::L2,
+        BlockId::Fabric,
+        BlockId::Hbm,
+    ];
+    let link = |from, to, flow| MemoryLink {
+        from,
+        to,
+        flow,
+        requests: number(value),
+        bytes: Some(number(value)),
+        bandwidth: Some(number(value)),
+        percent: Some(number(value.map(|value| value.min(100.0)))),
+    };
+    MemoryChart {
+        per: "kernel".to_owned(),
+        blocks: ids.map(|id| MemoryBlock { id, facts: vec![fact("latency"), fact("hit")] }).into(),
+        links: vec![
+            link(BlockId::ComputeUnits, BlockId::Lds, Flow::Any),
+            link(BlockId::ComputeUnits, BlockId::VectorL1, Flow::Read),
+            link(BlockId::VectorL1, BlockId::L2, Flow::Atomic),
+            link(BlockId::L2, BlockId::Fabric, Flow::Write),
+        ],
+    }
+}
+
+fn style(width: usize) -> Style {
+    Style { width, ..Style::default() }
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for width in [80, 100, 160] {
+        for value in [None, Some(0.0), Some(12.0), Some(99_999.0), Some(123_456_789.0)] {
+            let charts = [
+                text::roofline(&roofline(value, value), &style(width)),
+                text::memory_chart(&memory(value), &style(width)),
+            ];
+            for chart in charts {
+                for line in chart.lines() {
+                    assert!(line.chars().count() <= width, "{width} {value:?}: {line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kernel_stands_on_the_plot_only_with_rate_and_intensity() {
+    // rate, intensity, whether it is drawn, and a phrase that is there
+    for (rate, intensity, drawn, phrase) in [
+        (Some(700.0), Some(1.0), true, "HBM: 44 % of the data sheet's 1600, 2.3x below its roof"),
+        (Some(700.0), None, false, "no plot"),
+        (None, Some(1.0), false, "no verdict"),
+    ] {
+        let out = text::roofline(&roofline(rate, intensity), &style(100));
+        assert_eq!(out.contains('└') && out.contains('┤'), drawn, "{out}");
+        assert!(out.contains(phrase), "{phrase}: {out}");
+        assert!(out.contains("3 more kernels") && out.contains("data sheet ceilings"), "{out}");
+    }
+}
+
+#[test]
+fn a_missing_number_is_never_blank() {
+    for width in [80, 100] {
+        let out = text::memory_chart(&memory(None), &style(width));
+        assert!(out.matches("n/a").count() >= 16 + 4, "{out}");
+        assert!(!out.contains("NaN") && !out.contains("inf"), "{out}");
+    }
+}
+
+#[test]
+fn atomics_without_requests_are_not_drawn() {
+    let out = text::memory_chart(&memory(Some(0.0)), &style(100));
+    assert!(!out.contains("atomic"), "{out}");
+    let out = text::memory_chart(&memory(Some(5.0)), &style(100));
+    assert!(out.contains("atomic 5"), "{out}");
+}

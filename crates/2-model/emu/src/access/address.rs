@@ -1,0 +1,153 @@
+//! Addresses of the lanes of a memory instruction.
+//!
+//! The one idea to keep in mind: the result is 64 addresses and the lanes that really access memory; buffer accesses
+//! out of range access nothing.
+
+use super::{Access, Buffer};
+use crate::machine::{Machine, SCRATCH_RESOURCE};
+use crate::operand::{M0, Src};
+use crate::wave::Wave;
+use isa::Space;
+
+/// Fills in the addresses of one element. Returns the space, the active lanes, and those within range.
+pub(super) fn compute(
+    access: &Access,
+    element: usize,
+    machine: &mut Machine<'_>,
+    wave: &Wave,
+) -> (Space, u64) {
+    let exec = wave.exec();
+    let offset = access.offsets[element];
+    if let Some(buffer) = access.buffer {
+        return buffered(access, buffer, offset, machine, wave);
+    }
+    let base = match access.base {
+        Src::None => 0,
+        src => machine.scalar(wave, src),
+    };
+    let addresses = &mut machine.addresses;
+    match access.space {
+        Space::Global | Space::Flat => {
+            let start = base.wrapping_add(offset as u64);
+            match (access.address, access.base) {
+                (Src::Row(row), Src::None) => {
+                    let (low, high) = (&wave.v[usize::from(row)], &wave.v[usize::from(row) + 1]);
+                    for (lane, address) in addresses.iter_mut().enumerate() {
+                        let whole = u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32;
+                        *address = whole.wrapping_add(start);
+                    }
+                }
+                (Src::Row(row), _) => {
+                    let offsets = &wave.v[usize::from(row)];
+                    for (address, offset) in addresses.iter_mut().zip(&offsets.0) {
+                        *address = start.wrapping_add(u64::from(*offset));
+                    }
+                }
+                _ => *addresses = [start; 64],
+            }
+        }
+        Space::Lds if access.by_lane => {
+            let start = u64::from(wave.s[usize::from(M0)] & 0xffff) + offset as u64;
+            for (lane, address) in addresses.iter_mut().enumerate() {
+                *address = start + 4 * lane as u64;
+            }
+        }
+        _ => {
+            // LDS and scratch: 32-bit offsets.
+            let start = (base as u32).wrapping_add(offset as u32);
+            match access.address {
+                Src::Row(row) => {
+                    for (address, offset) in addresses.iter_mut().zip(&wave.v[usize::from(row)].0) {
+                        *address = u64::from(start.wrapping_add(*offset));
+                    }
+                }
+                _ => *addresses = [u64::from(start); 64],
+            }
+        }
+    }
+    (access.space, exec)
+}
+
+/// A buffer resource.
+struct Resource {
+    base: u64,
+    stride: u64,
+    records: u64,
+    swizzled: bool,
+    add_lane: bool,
+    index_stride: u64,
+    element: u64,
+}
+
+impl Resource {
+    fn read(wave: &Wave, first: u8) -> Resource {
+        let word = |index: u8| wave.s[usize::from(first + index) & 127];
+        Resource {
+            base: u64::from(word(0)) | u64::from(word(1) & 0xffff) << 32,
+            stride: u64::from(word(1) >> 16 & 0x3fff),
+            records: u64::from(word(2)),
+            swizzled: word(1) >> 31 != 0,
+            add_lane: word(3) >> 23 & 1 != 0,
+            index_stride: 8 << (word(3) >> 21 & 3),
+            element: 2 << (word(3) >> 19 & 3),
+        }
+    }
+
+    /// The resource of the wave's own scratch.
+    fn is_scratch(&self) -> bool {
+        self.base >> 32 == SCRATCH_RESOURCE
+    }
+}
+
+fn buffered(
+    access: &Access,
+    buffer: Buffer,
+    offset: i64,
+    machine: &mut Machine<'_>,
+    wave: &Wave,
+) -> (Space, u64) {
+    let resource = Resource::read(wave, buffer.resource);
+    let soffset = machine.scalar(wave, buffer.soffset) & 0xffff_ffff;
+    let row = |number: u16| match access.address {
+        Src::Row(row) => Some(&wave.v[usize::from(row + number)]),
+        _ => None,
+    };
+    let indices = if buffer.index_enable { row(0) } else { None };
+    let offsets = if buffer.offset_enable { row(u16::from(buffer.index_enable)) } else { None };
+    let bytes = u64::from(access.data.bytes());
+    let mut inside = 0;
+    for lane in 0..64 {
+        let within = u64::from(offsets.map_or(0, |row| row.0[lane])).wrapping_add(offset as u64);
+        if resource.is_scratch() {
+            // The offset register counts bytes of the whole wave.
+            machine.addresses[lane] = (soffset / 64).wrapping_add(within) & 0xffff_ffff;
+            inside |= 1 << lane;
+            continue;
+        }
+        let mut index = u64::from(indices.map_or(0, |row| row.0[lane]));
+        if resource.add_lane {
+            index += lane as u64;
+        }
+        let structured = resource.stride != 0 && buffer.index_enable;
+        let fits = if structured {
+            index < resource.records && (!resource.swizzled || within + bytes <= resource.stride)
+        } else {
+            within + bytes <= resource.records.saturating_sub(if resource.stride == 0 { soffset } else { 0 })
+        };
+        if fits {
+            inside |= 1 << lane;
+        }
+        let linear = if resource.swizzled {
+            let (group, place) = (index / resource.index_stride, index % resource.index_stride);
+            let (block, rest) = (within / resource.element, within % resource.element);
+            (group * resource.stride + block * resource.element) * resource.index_stride
+                + place * resource.element
+                + rest
+        } else {
+            index * resource.stride + within
+        };
+        machine.addresses[lane] = resource.base.wrapping_add(soffset).wrapping_add(linear);
+    }
+    let space = if resource.is_scratch() { Space::Scratch } else { Space::Buffer };
+    (space, wave.exec() & inside)
+}

@@ -1,0 +1,428 @@
+//! From instruction values to actions.
+//!
+//! The one idea to keep in mind: an action holds everything its handler needs; what an opcode does is looked up by
+//! name in the tables of the subjects (`vector`, `scalar`, `access`), so a new opcode is one line there.
+
+use crate::access::{Access, ScalarAccess};
+use crate::lanes::{Kernel, Mode};
+use crate::lanes_cross::LaneOp;
+use crate::matrix;
+use crate::modifiers::Modifiers;
+use crate::operand::{EXEC, Files, NONE, Pool, Src, VCC, scalar_index, source};
+use crate::scalar::{ExecOp, ScalarOp, exec_operation, operation};
+use crate::vector::Kernels;
+use codeobj::Descriptor;
+use isa::{Bits, Class, Encoding, Inst, Isa, Lane, Op, OpFlags, Operand, RegFile, Role, Space, Ty};
+
+/// A vector ALU instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Valu {
+    pub(crate) kernel: Kernel,
+    pub(crate) src: [Src; 3],
+    pub(crate) dst: u16,
+    /// Result rows, 0 when only a mask is written.
+    pub(crate) rows: u8,
+    /// Scalar pair that gets the mask.
+    pub(crate) mask_out: u8,
+    /// Mask operand.
+    pub(crate) mask_in: Src,
+    /// The mask is a comparison's and goes to EXEC too.
+    pub(crate) writes_exec: bool,
+    /// Number for the kernel.
+    pub(crate) immediate: u32,
+}
+
+/// A scalar ALU instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Salu {
+    pub(crate) op: ScalarOp,
+    pub(crate) src: [Src; 2],
+    pub(crate) dst: u8,
+    /// Bit 0, 1: that source is 64 bits wide; bit 2: the destination is.
+    pub(crate) wide: u8,
+}
+
+/// When a branch is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Condition {
+    Always,
+    Scc(bool),
+    /// VCC (or EXEC) is zero, or not.
+    Vcc(bool),
+    Exec(bool),
+    Never,
+}
+
+/// What one instruction does.
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    /// One result row, no mask, no modifiers.
+    Valu(Valu),
+    /// Everything else of the vector ALU without modifiers.
+    ValuAny(Valu),
+    /// With modifiers.
+    Modified(Box<(Valu, Modifiers)>),
+    /// Several dwords per lane beyond a pair, lane exchange, scalar destinations.
+    Lane(Box<LaneOp>),
+    Matrix(Box<matrix::Instruction>),
+    Salu(Salu),
+    /// EXEC manipulation: function, source, destination, whether the new EXEC is what the destination gets.
+    Exec {
+        op: ExecOp,
+        src: Src,
+        dst: u8,
+        new: bool,
+    },
+    Branch {
+        condition: Condition,
+        target: usize,
+    },
+    /// Jump to the address in a scalar pair; the return address goes to `link`.
+    Jump {
+        target: Src,
+        link: u8,
+    },
+    /// Direct call.
+    Call {
+        target: usize,
+        link: u8,
+    },
+    GetPc {
+        dst: u8,
+    },
+    GetReg {
+        dst: u8,
+        spec: u16,
+    },
+    SetReg {
+        src: Src,
+        spec: u16,
+    },
+    /// Scalar register at an offset in M0: read (destination, base) or written.
+    MoveIndexed {
+        dst: u8,
+        src: Src,
+        wide: bool,
+        read: bool,
+    },
+    /// Register indexing: 0 off, 1 on, 2 index only, 3 mode only.
+    Index {
+        what: u8,
+        src: Src,
+        mode: u8,
+    },
+    ScalarMemory(Box<ScalarAccess>),
+    Memory(Box<Access>),
+    Time {
+        dst: u8,
+    },
+    Barrier,
+    End,
+    Trap(u16),
+    /// Waits, hints, cache control: nothing to do.
+    Nothing,
+    /// Not emulated.
+    Unsupported,
+}
+
+pub(crate) struct Resolver<'a> {
+    files: Files,
+    kernels: Kernels,
+    index: &'a [u32],
+    pub(crate) pool: Pool,
+    pub(crate) rows: u16,
+    pub(crate) ordered: bool,
+    /// MODE may be other than the host's arithmetic: floating-point instructions look at it.
+    watches_mode: bool,
+    /// MODE may index registers: all vector instructions look at it.
+    indexes: bool,
+}
+
+impl<'a> Resolver<'a> {
+    pub(crate) fn new(descriptor: &Descriptor, index: &'a [u32], insts: &[Inst]) -> Self {
+        let uses = |prefix: &str| insts.iter().any(|inst| inst.info().name.starts_with(prefix));
+        let accumulators =
+            if descriptor.accum_offset == 0 { 256 } else { descriptor.accum_offset.min(256) as u16 };
+        Resolver {
+            files: Files { accumulators },
+            kernels: crate::raw::kernels(),
+            index,
+            pool: Pool::default(),
+            rows: (descriptor.vgprs_allocated.min(512) as u16).max(4) + 2,
+            ordered: false,
+            watches_mode: !initial_mode(descriptor).is_host() || uses("s_setreg"),
+            indexes: uses("s_set_gpr_idx") || uses("s_setreg"),
+        }
+    }
+
+    /// What an instruction does; [`Action::Unsupported`] when that is not known.
+    pub(crate) fn action(&mut self, inst: &Inst) -> Action {
+        let info = inst.info();
+        for operand in inst.operands() {
+            if let Operand::Reg(range) = operand
+                && let Some(row) = self.files.row(*range)
+            {
+                // Pairs at the end must stay inside.
+                self.rows = self.rows.max(row + u16::from(range.count) + 2);
+            }
+        }
+        let action = match info.class {
+            Class::Valu => self.vector(inst),
+            Class::Mfma => {
+                matrix::resolve(inst, self.files, &mut self.pool).map(|it| Action::Matrix(Box::new(it)))
+            }
+            Class::Salu | Class::Branch | Class::Control | Class::Message => self.scalar(inst),
+            Class::Wait => Some(Action::Nothing),
+            Class::Barrier => Some(Action::Barrier),
+            Class::Smem => self.scalar_memory(inst),
+            Class::VmemLoad | Class::VmemStore | Class::VmemAtomic | Class::Lds => self.memory(inst),
+            Class::Unknown => None,
+        };
+        action.unwrap_or(Action::Unsupported)
+    }
+
+    fn source(&mut self, operand: Operand, ty: Ty) -> Option<Src> {
+        source(operand, ty, self.files, &mut self.pool)
+    }
+
+    fn target(&self, operand: Operand) -> Option<usize> {
+        let Operand::Target(offset) = operand else { return None };
+        let index = *self.index.get(usize::try_from(offset).ok()? / 4)?;
+        (index != u32::MAX).then_some(index as usize)
+    }
+
+    fn vector(&mut self, inst: &Inst) -> Option<Action> {
+        if let Some(op) = LaneOp::resolve(inst, self.files, &mut self.pool) {
+            return op.map(|op| Action::Lane(Box::new(op)));
+        }
+        let info = inst.info();
+        if matches!(info.name, "v_nop" | "v_clrexcp") {
+            return Some(Action::Nothing);
+        }
+        let clamp = inst.mods.bits.contains(Bits::CLAMP);
+        let saturating = clamp && !info.flags.contains(OpFlags::FLOAT);
+        let kernel = if saturating {
+            self.kernels.get(&format!("{} clamp", info.name))?
+        } else {
+            self.kernels.get(info.name)?
+        };
+        let mut valu = Valu {
+            kernel,
+            src: [Src::None; 3],
+            dst: 0,
+            rows: 0,
+            mask_out: NONE,
+            mask_in: Src::None,
+            writes_exec: info.name.starts_with("v_cmpx_"),
+            immediate: u32::from(inst.mods.blgp),
+        };
+        let mut count = 0;
+        let mut accumulate = None;
+        for (operand, spec) in inst.operands_with_specs() {
+            match (spec.role, spec.ty) {
+                (Role::Dst, Ty::Mask64) => {
+                    let Operand::Reg(range) = *operand else { return None };
+                    valu.mask_out = scalar_index(range)?;
+                }
+                (Role::Dst | Role::DstSrc, _) => {
+                    let Operand::Reg(range) = *operand else { return None };
+                    valu.dst = self.files.row(range)?;
+                    valu.rows = range.count;
+                    if spec.role == Role::DstSrc {
+                        accumulate = Some(Src::Row(valu.dst));
+                    }
+                }
+                (Role::Src, Ty::Mask64) => valu.mask_in = self.source(*operand, spec.ty)?,
+                _ => {
+                    *valu.src.get_mut(count)? = self.source(*operand, spec.ty)?;
+                    count += 1;
+                }
+            }
+        }
+        if valu.rows > 2 {
+            return None;
+        }
+        if let Some(old) = accumulate {
+            *valu.src.get_mut(count)? = old;
+        }
+        if info.reads.contains(isa::Implicit::VCC) && valu.mask_in == Src::None {
+            valu.mask_in = Src::Scalar(VCC);
+        }
+        let modifiers = Modifiers::of(inst, saturating);
+        let watched = self.indexes || (self.watches_mode && info.flags.contains(OpFlags::FLOAT));
+        if watched || !modifiers.is_plain() {
+            return Some(Action::Modified(Box::new((valu, modifiers))));
+        }
+        let simple = valu.rows == 1 && valu.mask_out == NONE && valu.mask_in == Src::None;
+        Some(if simple { Action::Valu(valu) } else { Action::ValuAny(valu) })
+    }
+
+    fn scalar(&mut self, inst: &Inst) -> Option<Action> {
+        let info = inst.info();
+        let name = info.name;
+        let operand = |index: usize| inst.operands().get(index).copied();
+        let immediate = |index: usize| match operand(index) {
+            Some(Operand::Imm(value)) => Some(value as u16),
+            _ => None,
+        };
+        let scalar = |index: usize| match operand(index) {
+            Some(Operand::Reg(range)) => scalar_index(range),
+            _ => None,
+        };
+        if let Some(op) = operation(name) {
+            return self.scalar_alu(inst, op);
+        }
+        if let Some((op, new)) = exec_operation(name) {
+            let src = self.source(operand(1)?, Ty::B64)?;
+            return Some(Action::Exec { op, src, dst: scalar(0)?, new });
+        }
+        let branch = |condition| Some(Action::Branch { condition, target: self.target(operand(0)?)? });
+        match name {
+            "s_branch" => branch(Condition::Always),
+            "s_cbranch_scc0" => branch(Condition::Scc(false)),
+            "s_cbranch_scc1" => branch(Condition::Scc(true)),
+            "s_cbranch_vccz" => branch(Condition::Vcc(true)),
+            "s_cbranch_vccnz" => branch(Condition::Vcc(false)),
+            "s_cbranch_execz" => branch(Condition::Exec(true)),
+            "s_cbranch_execnz" => branch(Condition::Exec(false)),
+            _ if name.starts_with("s_cbranch_cdbg") => branch(Condition::Never),
+            "s_endpgm" | "s_endpgm_saved" | "s_endpgm_ordered_ps_done" => Some(Action::End),
+            "s_setpc_b64" => Some(Action::Jump { target: self.source(operand(0)?, Ty::B64)?, link: NONE }),
+            "s_swappc_b64" => {
+                Some(Action::Jump { target: self.source(operand(1)?, Ty::B64)?, link: scalar(0)? })
+            }
+            "s_call_b64" => Some(Action::Call { target: self.target(operand(1)?)?, link: scalar(0)? }),
+            "s_getpc_b64" => Some(Action::GetPc { dst: scalar(0)? }),
+            "s_getreg_b32" => Some(Action::GetReg { dst: scalar(0)?, spec: immediate(1)? }),
+            "s_setreg_b32" | "s_setreg_imm32_b32" => {
+                Some(Action::SetReg { src: self.source(operand(1)?, Ty::B32)?, spec: immediate(0)? })
+            }
+            "s_movrels_b32" | "s_movrels_b64" | "s_movreld_b32" | "s_movreld_b64" => {
+                Some(Action::MoveIndexed {
+                    dst: scalar(0)?,
+                    src: self.source(operand(1)?, Ty::B64)?,
+                    wide: name.ends_with("b64"),
+                    read: name.starts_with("s_movrels"),
+                })
+            }
+            "s_set_gpr_idx_on" => Some(Action::Index {
+                what: 1,
+                src: self.source(operand(0)?, Ty::B32)?,
+                mode: immediate(1)? as u8,
+            }),
+            "s_set_gpr_idx_off" => Some(Action::Index { what: 0, src: Src::None, mode: 0 }),
+            "s_set_gpr_idx_idx" => {
+                Some(Action::Index { what: 2, src: self.source(operand(0)?, Ty::B32)?, mode: 0 })
+            }
+            "s_set_gpr_idx_mode" => {
+                Some(Action::Index { what: 3, src: Src::None, mode: immediate(0)? as u8 })
+            }
+            "s_trap" => Some(Action::Trap(immediate(0)?)),
+            // The host looks at memory, not at messages.
+            "s_sendmsg" | "s_sendmsghalt" => Some(Action::Nothing),
+            "s_nop" | "s_wakeup" | "s_sleep" | "s_setprio" | "s_icache_inv" | "s_sethalt" | "s_setkill"
+            | "s_incperflevel" | "s_decperflevel" | "s_ttracedata" => Some(Action::Nothing),
+            // Caches hold nothing that memory does not.
+            _ if name.starts_with("s_dcache_") || name.starts_with("s_atc_probe") => Some(Action::Nothing),
+            "buffer_wbl2" | "buffer_invl2" | "buffer_inv" | "buffer_wbinvl1" | "buffer_wbinvl1_vol" => {
+                Some(Action::Nothing)
+            }
+            _ => None,
+        }
+    }
+
+    fn scalar_alu(&mut self, inst: &Inst, op: ScalarOp) -> Option<Action> {
+        let mut salu = Salu { op, src: [Src::None; 2], dst: NONE, wide: 0 };
+        let mut count = 0;
+        for (operand, spec) in inst.operands_with_specs() {
+            match spec.role {
+                Role::Dst | Role::DstSrc => {
+                    let Operand::Reg(range) = *operand else { return None };
+                    salu.dst = scalar_index(range)?;
+                    salu.wide |= if spec.dwords == 2 { 4 } else { 0 };
+                }
+                _ => {
+                    let mut operand = *operand;
+                    // 16-bit immediates are signed but for unsigned comparisons.
+                    if let (Operand::Imm(value), false) = (operand, inst.info().name.ends_with("_u32")) {
+                        operand = Operand::Imm(i32::from(value as i16));
+                    }
+                    *salu.src.get_mut(count)? = self.source(operand, spec.ty)?;
+                    salu.wide |= if spec.dwords == 2 { 1 << count } else { 0 };
+                    count += 1;
+                }
+            }
+        }
+        Some(Action::Salu(salu))
+    }
+
+    fn scalar_memory(&mut self, inst: &Inst) -> Option<Action> {
+        let name = inst.info().name;
+        if matches!(name, "s_memtime" | "s_memrealtime") {
+            let Some(Operand::Reg(range)) = inst.operands().first() else { return None };
+            return Some(Action::Time { dst: scalar_index(*range)? });
+        }
+        let access = ScalarAccess::resolve(inst, self.files, &mut self.pool)?;
+        self.ordered |= access.atomic.is_some();
+        Some(Action::ScalarMemory(Box::new(access)))
+    }
+
+    fn memory(&mut self, inst: &Inst) -> Option<Action> {
+        if inst.info().name == "ds_nop" {
+            return Some(Action::Nothing);
+        }
+        if let Some(op) = LaneOp::resolve(inst, self.files, &mut self.pool) {
+            return op.map(|op| Action::Lane(Box::new(op)));
+        }
+        let access = Access::resolve(inst, self.files, &mut self.pool)?;
+        if access.space != Space::Lds {
+            self.ordered |= access.depends_on_order();
+        }
+        Some(Action::Memory(Box::new(access)))
+    }
+}
+
+/// Whether the emulator executes an opcode of a target in its plain form.
+pub fn executes(isa: Isa, op: Op) -> bool {
+    let info = op.info();
+    let descriptor = Descriptor { vgprs_allocated: 512, accum_offset: 256, ..Descriptor::default() };
+    let Some(encoding) = isa.encodings(op).next() else { return false };
+    let mut operands = [Operand::Off; 6];
+    let mut count = 0;
+    for (slot, spec) in operands.iter_mut().zip(info.operands) {
+        *slot = sample(info.class, spec, encoding);
+        count += 1;
+    }
+    let inst =
+        Inst { offset: 0, size: 8, encoding, op, operand_count: count, operands, mods: Default::default() };
+    let mut mods = inst.mods;
+    mods.op_sel_hi = 7;
+    mods.lane = Lane::None;
+    let index = [0u32];
+    let mut resolver = Resolver::new(&descriptor, &index, &[]);
+    !matches!(resolver.action(&Inst { mods, ..inst }), Action::Unsupported)
+}
+
+/// An operand such as the opcode takes.
+fn sample(class: Class, spec: &isa::OperandSpec, encoding: Encoding) -> Operand {
+    let scalar = matches!(class, Class::Salu | Class::Smem | Class::Branch | Class::Control | Class::Message)
+        || spec.ty == Ty::Mask64;
+    if spec.role == Role::None {
+        return if class == Class::Branch { Operand::Target(0) } else { Operand::Imm(0) };
+    }
+    let file = if scalar { RegFile::Sgpr } else { RegFile::Vgpr };
+    let _ = encoding;
+    Operand::Reg(isa::RegRange::new(file, 0, spec.dwords.max(1)))
+}
+
+/// The MODE register at the start of a wave.
+pub(crate) fn initial_mode(descriptor: &Descriptor) -> Mode {
+    Mode(
+        u32::from(descriptor.float_mode)
+            | u32::from(descriptor.dx10_clamp) << 8
+            | u32::from(descriptor.ieee_mode) << 9,
+    )
+}
+
+/// Scalar pair of EXEC, for those who write it by number.
+pub(crate) const EXEC_PAIR: u8 = EXEC;

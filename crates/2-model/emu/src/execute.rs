@@ -1,0 +1,219 @@
+//! The loop that executes a wave.
+//!
+//! The one idea to keep in mind: one match over actions; whatever is not short is a function of its subject.
+
+use crate::decode::{Action, Condition, EXEC_PAIR, Valu};
+use crate::fault::{Cause, Stop};
+use crate::lanes::Mode;
+use crate::machine::{Machine, PRIVATE_BASE, SHARED_BASE, fetch};
+use crate::observe::Observer;
+use crate::operand::{M0, NONE, Src};
+use crate::wave::{State, Wave};
+
+/// Numbers of the hardware registers of `s_getreg_b32`.
+mod register {
+    pub(super) const MODE: u16 = 1;
+    pub(super) const STATUS: u16 = 2;
+    pub(super) const GPR_ALLOC: u16 = 5;
+    pub(super) const LDS_ALLOC: u16 = 6;
+    pub(super) const SH_MEM_BASES: u16 = 15;
+}
+
+/// Executes until a barrier, the end, or until as many instructions are issued as `until` says.
+#[inline(always)]
+pub(crate) fn run<O: Observer>(
+    machine: &mut Machine<'_>,
+    wave: &mut Wave,
+    observer: &mut O,
+    until: u64,
+) -> Result<(), Box<Stop>> {
+    let program = machine.program;
+    let id = wave.id;
+    while wave.issued < until {
+        let pc = wave.pc;
+        let Some(action) = program.actions.get(pc) else {
+            wave.pc = pc + 1;
+            return Err(Stop::new(Cause::BadJump(program.address(pc))));
+        };
+        observer.issue(id, pc, wave.exec());
+        wave.issued += 1;
+        wave.pc = pc + 1;
+        match action {
+            Action::Valu(valu) => {
+                let mut extra = machine.extra(wave, valu);
+                run_kernel(machine, wave, valu, &mut extra);
+                let exec = wave.exec();
+                wave.store_row(usize::from(valu.dst), &machine.out[0], exec);
+            }
+            Action::ValuAny(valu) => {
+                let mut extra = machine.extra(wave, valu);
+                run_kernel(machine, wave, valu, &mut extra);
+                let exec = wave.exec();
+                for row in 0..usize::from(valu.rows) {
+                    wave.store_row(usize::from(valu.dst) + row, &machine.out[row & 1], exec);
+                }
+                machine.store_mask(wave, valu, &extra, exec);
+            }
+            Action::Modified(both) => {
+                let (valu, modifiers) = &**both;
+                modifiers.run(valu, machine, wave);
+            }
+            Action::Lane(op) => op.run(machine, wave),
+            Action::Matrix(instruction) => instruction.run(machine, wave),
+            Action::Salu(salu) => {
+                let operand = |index: usize| {
+                    let value = machine.scalar(wave, salu.src[index]);
+                    if salu.wide >> index & 1 != 0 { value } else { value & 0xffff_ffff }
+                };
+                let (a, b) = (operand(0), operand(1));
+                let wide = salu.wide & 4 != 0;
+                let old = match salu.dst {
+                    NONE => 0,
+                    dst if wide => wave.pair(dst),
+                    dst => u64::from(wave.s[usize::from(dst) & 127]),
+                };
+                let result = (salu.op)(a, b, old, &mut wave.scc);
+                match salu.dst {
+                    NONE => {}
+                    dst if wide => wave.set_pair(dst, result),
+                    dst => wave.s[usize::from(dst) & 127] = result as u32,
+                }
+            }
+            Action::Exec { op, src, dst, new } => {
+                let (old, source) = (wave.exec(), machine.scalar(wave, *src));
+                let exec = op(source, old);
+                wave.set_pair(*dst, if *new { exec } else { old });
+                wave.set_pair(EXEC_PAIR, exec);
+                wave.scc = exec != 0;
+            }
+            Action::Branch { condition, target } => {
+                let taken = match *condition {
+                    Condition::Always => true,
+                    Condition::Scc(value) => wave.scc == value,
+                    Condition::Vcc(zero) => (wave.vcc() == 0) == zero,
+                    Condition::Exec(zero) => (wave.exec() == 0) == zero,
+                    Condition::Never => false,
+                };
+                if taken {
+                    wave.pc = *target;
+                }
+            }
+            Action::ScalarMemory(access) => {
+                access.run(machine, wave, pc, &mut |event| observer.access(id, event))?;
+            }
+            Action::Memory(access) => {
+                access.run(machine, wave, pc, &mut |event| observer.access(id, event))?;
+            }
+            Action::Nothing => {}
+            Action::Barrier => {
+                wave.state = State::AtBarrier;
+                return Ok(());
+            }
+            Action::End => {
+                wave.state = State::Ended;
+                return Ok(());
+            }
+            other => rare(other, machine, wave, pc)?,
+        }
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn run_kernel(machine: &mut Machine<'_>, wave: &Wave, valu: &Valu, extra: &mut crate::lanes::Extra) {
+    let program = machine.program;
+    for index in 0..3 {
+        if matches!(valu.src[index], Src::Special(_)) {
+            machine.spread[index] = machine.pair(wave, valu.src[index], index);
+        }
+    }
+    let [a, b, c] = &mut machine.spread;
+    let a = fetch(program, wave, a, valu.src[0]);
+    let b = fetch(program, wave, b, valu.src[1]);
+    let c = fetch(program, wave, c, valu.src[2]);
+    (valu.kernel)(&mut machine.out, a, b, c, extra);
+}
+
+/// What happens seldom enough to be a call.
+#[inline(never)]
+fn rare(action: &Action, machine: &mut Machine<'_>, wave: &mut Wave, pc: usize) -> Result<(), Box<Stop>> {
+    let program = machine.program;
+    let after = machine.load + program.address(pc + 1).max(program.address(pc) + 4);
+    match action {
+        Action::Jump { target, link } => {
+            let address = machine.scalar(wave, *target);
+            if *link != NONE {
+                wave.set_pair(*link, after);
+            }
+            let offset = address.wrapping_sub(machine.load + program.base);
+            wave.pc = program.index_at(offset).ok_or_else(|| Stop::new(Cause::BadJump(address)))?;
+        }
+        Action::Call { target, link } => {
+            wave.set_pair(*link, after);
+            wave.pc = *target;
+        }
+        Action::GetPc { dst } => wave.set_pair(*dst, after),
+        Action::GetReg { dst, spec } => {
+            let value = read_register(machine, wave, spec & 63);
+            let (at, width) = (spec >> 6 & 31, (spec >> 11) + 1);
+            wave.s[usize::from(*dst) & 127] = (u64::from(value) >> at & ((1u64 << width) - 1)) as u32;
+        }
+        Action::SetReg { src, spec } => {
+            let value = machine.scalar(wave, *src) as u32;
+            let (at, width) = (spec >> 6 & 31, (spec >> 11) + 1);
+            let mask = (((1u64 << width) - 1) << at) as u32;
+            if spec & 63 == register::MODE {
+                wave.mode = Mode(wave.mode.0 & !mask | value << at & mask);
+            }
+        }
+        Action::MoveIndexed { dst, src, wide, read } => {
+            let offset = wave.s[usize::from(M0)] as u8;
+            let value = match src {
+                Src::Scalar(register) if *read => wave.pair(register.wrapping_add(offset) & 127),
+                _ => machine.scalar(wave, *src),
+            };
+            let dst = if *read { *dst } else { dst.wrapping_add(offset) & 127 };
+            if *wide {
+                wave.set_pair(dst, value);
+            } else {
+                wave.s[usize::from(dst) & 127] = value as u32;
+            }
+        }
+        Action::Index { what, src, mode } => {
+            const ENABLE: u32 = 1 << 27;
+            let m0 = &mut wave.s[usize::from(M0)];
+            match what {
+                0 => wave.mode.0 &= !ENABLE,
+                3 => *m0 = *m0 & !0xf000 | u32::from(*mode) << 12,
+                _ => {
+                    let index = machine.scalar(wave, *src) as u32 & 0xff;
+                    let m0 = &mut wave.s[usize::from(M0)];
+                    *m0 = *m0 & !0xff | index;
+                    if *what == 1 {
+                        *m0 = *m0 & !0xf000 | u32::from(*mode) << 12;
+                        wave.mode.0 |= ENABLE;
+                    }
+                }
+            }
+        }
+        Action::Time { dst } => wave.set_pair(*dst, machine.clock + wave.issued),
+        Action::Trap(number) => return Err(Stop::new(Cause::Trap(u32::from(*number)))),
+        _ => return Err(Stop::new(Cause::Unsupported(program.text(pc)))),
+    }
+    Ok(())
+}
+
+fn read_register(machine: &Machine<'_>, wave: &Wave, number: u16) -> u32 {
+    match number {
+        register::MODE => wave.mode.0,
+        // SCC, EXECZ and VCCZ are those a kernel can see.
+        register::STATUS => {
+            u32::from(wave.scc) | u32::from(wave.exec() == 0) << 9 | u32::from(wave.vcc() == 0) << 10
+        }
+        register::GPR_ALLOC => (machine.program.rows as u32 / 8) << 8,
+        // Size in units of 128 dwords.
+        register::LDS_ALLOC => (machine.lds.len() as u32).div_ceil(512) << 12,
+        register::SH_MEM_BASES => ((SHARED_BASE >> 48) << 16 | PRIVATE_BASE >> 48) as u32,
+        _ => 0,
+    }
+}

@@ -1,0 +1,125 @@
+//! Why a kernel stops before its end, and where.
+//!
+//! The one idea to keep in mind: a fault names everything a person needs to find the place: kernel, instruction,
+//! address in the code object (which the line table turns into a source line), workgroup, wave, lane.
+
+use crate::memory::Nearest;
+use std::fmt;
+
+/// What went wrong.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Cause {
+    /// Access outside every allocation.
+    #[error("{access} of {bytes} bytes at {address:#x}: outside every allocation{}", near(.nearest))]
+    Unmapped {
+        /// `load`, `store` or `atomic`.
+        access: &'static str,
+        /// Address of the lane.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Where it might have belonged.
+        nearest: Option<Nearest>,
+    },
+    /// Scratch or LDS access outside what the wave has.
+    #[error("{access} at {space} offset {offset:#x}: only {size} bytes there")]
+    OutOfRange {
+        /// `load`, `store` or `atomic`.
+        access: &'static str,
+        /// `scratch` or `LDS`.
+        space: &'static str,
+        /// Offset of the lane.
+        offset: u64,
+        /// Bytes the wave or workgroup has.
+        size: u64,
+    },
+    /// An atomic whose address is not a multiple of its size.
+    #[error("atomic at {address:#x} is not aligned to {bytes} bytes")]
+    Misaligned {
+        /// Address of the lane.
+        address: u64,
+        /// Required alignment.
+        bytes: u32,
+    },
+    /// The emulator does not know the instruction, or not this use of it.
+    #[error("instruction is not emulated: {0}")]
+    Unsupported(String),
+    /// A jump to where no instruction begins.
+    #[error("jump to {0:#x}, where no instruction of the program begins")]
+    BadJump(u64),
+    /// `s_trap`.
+    #[error("trap {0}")]
+    Trap(u32),
+    /// More instructions than allowed.
+    #[error("still running after {limit} instructions of one wave, in the loop from {from:#x} to {to:#x}")]
+    Endless {
+        /// The limit that was set.
+        limit: u64,
+        /// First instruction of the innermost loop it was in.
+        from: u64,
+        /// Its last instruction.
+        to: u64,
+    },
+    /// The launch was stopped from outside.
+    #[error("stopped")]
+    Stopped,
+}
+
+fn near(nearest: &Option<Nearest>) -> String {
+    nearest.as_ref().map_or_else(String::new, |nearest| format!(", {nearest}"))
+}
+
+/// A fault with its place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// Cause.
+    pub cause: Cause,
+    /// Kernel.
+    pub kernel: String,
+    /// Text of the instruction.
+    pub instruction: String,
+    /// Its virtual address in the code object: what line tables map.
+    pub address: u64,
+    /// Workgroup in the grid.
+    pub workgroup: [u32; 3],
+    /// Wave in the workgroup.
+    pub wave: u32,
+    /// First lane concerned.
+    pub lane: Option<u32>,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Fault { cause, kernel, instruction, address, workgroup: [x, y, z], wave, lane } = self;
+        write!(
+            out,
+            "{cause}\n  in `{kernel}` at {address:#x}: `{instruction}`\n  workgroup ({x}, {y}, {z}), wave {wave}"
+        )?;
+        if let Some(lane) = lane {
+            write!(out, ", lane {lane}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Cause and lane, before the place is known.
+#[derive(Clone, Debug)]
+pub(crate) struct Stop {
+    pub(crate) cause: Cause,
+    pub(crate) lane: Option<u32>,
+}
+
+impl Stop {
+    #[cold]
+    pub(crate) fn new(cause: Cause) -> Box<Stop> {
+        Box::new(Stop { cause, lane: None })
+    }
+
+    #[cold]
+    pub(crate) fn at(lane: usize, cause: Cause) -> Box<Stop> {
+        Box::new(Stop { cause, lane: Some(lane as u32) })
+    }
+}

@@ -1,0 +1,176 @@
+//! Instructions that move values between lanes or between lanes and scalars.
+//!
+//! The one idea to keep in mind: these do not compute lane by lane, so they read and write registers themselves; most
+//! ignore EXEC where the rest of the vector ALU obeys it.
+
+use crate::lanes::{LANES, Row};
+use crate::machine::Machine;
+use crate::operand::{Files, Pool, Src, scalar_index, source};
+use crate::wave::Wave;
+use isa::{Inst, Operand, Ty};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    ReadFirstLane,
+    ReadLane,
+    WriteLane,
+    Swap,
+    /// Rows of 16 or halves of 32 lanes change places.
+    SwapRows(usize),
+    Swizzle,
+    Permute,
+    BackwardPermute,
+}
+
+/// One of them, resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct LaneOp {
+    kind: Kind,
+    /// Scalar register or row.
+    dst: u16,
+    src: [Src; 2],
+    offset: u32,
+}
+
+impl LaneOp {
+    /// `None` when the instruction is not of this kind, `Some(None)` when its operands are not understood.
+    pub(crate) fn resolve(inst: &Inst, files: Files, pool: &mut Pool) -> Option<Option<LaneOp>> {
+        let kind = match inst.info().name {
+            "v_readfirstlane_b32" => Kind::ReadFirstLane,
+            "v_readlane_b32" => Kind::ReadLane,
+            "v_writelane_b32" => Kind::WriteLane,
+            "v_swap_b32" => Kind::Swap,
+            "v_permlane16_swap_b32" => Kind::SwapRows(16),
+            "v_permlane32_swap_b32" => Kind::SwapRows(32),
+            "ds_swizzle_b32" => Kind::Swizzle,
+            "ds_permute_b32" => Kind::Permute,
+            "ds_bpermute_b32" => Kind::BackwardPermute,
+            _ => return None,
+        };
+        Some(Self::operands(inst, kind, files, pool))
+    }
+
+    fn operands(inst: &Inst, kind: Kind, files: Files, pool: &mut Pool) -> Option<LaneOp> {
+        let Some(Operand::Reg(range)) = inst.operands().first() else { return None };
+        let dst = match files.row(*range) {
+            Some(row) => row,
+            None => u16::from(scalar_index(*range)?),
+        };
+        let mut src = [Src::None; 2];
+        for (slot, operand) in src.iter_mut().zip(&inst.operands()[1..]) {
+            *slot = source(*operand, Ty::B32, files, pool)?;
+        }
+        Some(LaneOp { kind, dst, src, offset: inst.mods.offset as u32 })
+    }
+
+    pub(crate) fn run(&self, machine: &mut Machine<'_>, wave: &mut Wave) {
+        let dst = usize::from(self.dst);
+        let exec = wave.exec();
+        match self.kind {
+            Kind::ReadFirstLane => {
+                let lane = if exec == 0 { 0 } else { exec.trailing_zeros() as usize };
+                wave.s[dst & 127] = machine.row(wave, self.src[0]).0[lane];
+            }
+            Kind::ReadLane => {
+                let lane = machine.scalar(wave, self.src[1]) as usize & 63;
+                wave.s[dst & 127] = machine.row(wave, self.src[0]).0[lane];
+            }
+            Kind::WriteLane => {
+                let lane = machine.scalar(wave, self.src[1]) as usize & 63;
+                wave.v[dst].0[lane] = machine.scalar(wave, self.src[0]) as u32;
+            }
+            Kind::Swap => {
+                let Src::Row(other) = self.src[0] else { return };
+                let (mine, theirs) = (wave.v[dst], wave.v[usize::from(other)]);
+                wave.store_row(dst, &theirs, exec);
+                wave.store_row(usize::from(other), &mine, exec);
+            }
+            Kind::SwapRows(size) => {
+                let Src::Row(other) = self.src[0] else { return };
+                let (mut mine, mut theirs) = (wave.v[dst], wave.v[usize::from(other)]);
+                // Odd groups of the destination change places with even groups of the source.
+                for lane in (0..LANES).filter(|lane| lane / size % 2 == 0) {
+                    std::mem::swap(&mut mine.0[lane + size], &mut theirs.0[lane]);
+                }
+                wave.store_row(dst, &mine, exec);
+                wave.store_row(usize::from(other), &theirs, exec);
+            }
+            Kind::Swizzle => {
+                let from = machine.row(wave, self.src[0]);
+                let offset = self.offset;
+                let result = Row(std::array::from_fn(|lane| {
+                    let source = swizzled(lane, offset);
+                    if exec >> source & 1 != 0 { from.0[source] } else { 0 }
+                }));
+                wave.store_row(dst, &result, exec);
+            }
+            Kind::Permute => {
+                let (to, from) = (machine.row(wave, self.src[0]), machine.row(wave, self.src[1]));
+                let mut result = Row::ZERO;
+                for lane in (0..LANES).filter(|lane| exec >> lane & 1 != 0) {
+                    result.0[to.0[lane].wrapping_add(self.offset) as usize / 4 % LANES] = from.0[lane];
+                }
+                wave.store_row(dst, &result, exec);
+            }
+            Kind::BackwardPermute => {
+                let (at, from) = (machine.row(wave, self.src[0]), machine.row(wave, self.src[1]));
+                let result = Row(std::array::from_fn(|lane| {
+                    let source = at.0[lane].wrapping_add(self.offset) as usize / 4 % LANES;
+                    if exec >> source & 1 != 0 { from.0[source] } else { 0 }
+                }));
+                wave.store_row(dst, &result, exec);
+            }
+        }
+    }
+}
+
+/// Lane that `ds_swizzle_b32` reads for a lane.
+fn swizzled(lane: usize, offset: u32) -> usize {
+    let offset = offset as usize;
+    if offset >= 0xe000 {
+        // Butterflies of the fast Fourier transform: reversed bits within 32 lanes.
+        let reversed = |value: usize| (value as u32).reverse_bits() as usize >> 27;
+        let group = lane & !31;
+        return match offset & 31 {
+            0x1f => lane,
+            keep => group | (reversed(lane & 31) & !keep & 31) | (lane & keep & 31),
+        };
+    }
+    if offset >= 0xc000 {
+        // Rotation of 32 lanes, with a mask of bits that stay.
+        let (amount, keep) = (offset >> 5 & 31, offset & 31);
+        let rotated = if offset >> 10 & 1 == 0 { lane + amount } else { lane.wrapping_sub(amount) } & 31;
+        return lane & !31 | (rotated & !keep) | (lane & keep);
+    }
+    if offset >= 0x8000 {
+        return lane & !3 | offset >> (2 * (lane & 3)) & 3;
+    }
+    let (and, or, xor) = (offset & 31, offset >> 5 & 31, offset >> 10 & 31);
+    lane & !31 | ((lane & 31 & and) | or) ^ xor
+}
+
+#[cfg(test)]
+mod tests {
+    use super::swizzled;
+
+    #[test]
+    fn swizzles_have_their_patterns() {
+        for (offset, lane, source) in [
+            // quad_perm(3, 2, 1, 0)
+            (0x801b, 5, 6),
+            (0x801b, 60, 63),
+            // and 31, xor 1
+            (0x041f, 6, 7),
+            (0x041f, 39, 38),
+            // broadcast lane 3 of 32
+            (0x0060, 40, 35),
+            // rotate by 4
+            (0xc080, 30, 2),
+            // no swizzle
+            (0xe01f, 11, 11),
+            (0xe000, 1, 16),
+        ] {
+            assert_eq!(swizzled(lane, offset), source, "{offset:#x} {lane}");
+        }
+    }
+}

@@ -1,0 +1,433 @@
+//! Launching a kernel: grid, registers at the start of each wave, workgroups on all cores.
+//!
+//! The one idea to keep in mind: workgroups are independent; which thread runs one has no influence on anything. Kernels
+//! whose results depend on the order of workgroups run them one after the other.
+
+use crate::decode::initial_mode;
+use crate::fault::{Cause, Fault, Stop};
+use crate::machine::{Machine, SCRATCH_RESOURCE};
+use crate::memory::Memory;
+use crate::observe::{Observer, WaveId};
+use crate::operand::EXEC;
+use crate::program::Program;
+use crate::raw;
+use crate::wave::{State, Wave};
+use isa::Isa;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Instructions a wave may issue before another one gets its turn.
+const QUANTUM: u64 = 20_000;
+
+/// Bytes at a kernel's entry that load the arguments where the hardware does not preload them.
+const PRELOAD_SKIP: u64 = 256;
+
+/// Workgroups that share an observer and are taken by a thread together.
+const BATCH: u64 = 8;
+
+/// What a launch needs besides the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    /// Work-items in each dimension.
+    pub grid: [u32; 3],
+    /// Work-items of a workgroup in each dimension.
+    pub workgroup: [u32; 3],
+    /// LDS beyond what the kernel declares, bytes.
+    pub dynamic_lds: u32,
+    /// Address of the kernel arguments.
+    pub kernarg: u64,
+    /// Address of the dispatch packet, or 0.
+    pub packet: u64,
+    /// Address of the queue, or 0.
+    pub queue: u64,
+    /// Address at which the code object's virtual address 0 lies.
+    pub load: u64,
+    /// Threads; 0 stands for one per core.
+    pub threads: usize,
+    /// Most instructions of one wave.
+    pub max_instructions: u64,
+    /// Stops the launch from outside.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+impl Launch<'_> {
+    /// A launch of whole workgroups.
+    pub fn new(workgroups: [u32; 3], workgroup: [u32; 3], kernarg: u64) -> Self {
+        Launch {
+            grid: [0, 1, 2].map(|axis| workgroups[axis] * workgroup[axis]),
+            workgroup,
+            dynamic_lds: 0,
+            kernarg,
+            packet: 0,
+            queue: 0,
+            load: 0,
+            threads: 0,
+            max_instructions: u64::MAX,
+            stop: None,
+        }
+    }
+
+    /// Workgroups in each dimension.
+    pub fn workgroups(&self) -> [u32; 3] {
+        [0, 1, 2].map(|axis| self.grid[axis].div_ceil(self.workgroup[axis].max(1)))
+    }
+
+    /// All workgroups.
+    pub fn workgroup_count(&self) -> u64 {
+        self.workgroups().iter().map(|&count| u64::from(count)).product()
+    }
+
+    /// The packet that a queue would hold for this launch.
+    pub fn dispatch_packet(&self, program: &Program) -> [u8; 64] {
+        let mut packet = [0; 64];
+        let mut put = |at: usize, bytes: &[u8]| packet[at..at + bytes.len()].copy_from_slice(bytes);
+        // A kernel dispatch with barrier bit and system scope.
+        put(0, &0x1502u16.to_le_bytes());
+        let dimensions = if self.grid[2] > 1 {
+            3u16
+        } else if self.grid[1] > 1 {
+            2
+        } else {
+            1
+        };
+        put(2, &dimensions.to_le_bytes());
+        for axis in 0..3 {
+            put(4 + 2 * axis, &(self.workgroup[axis] as u16).to_le_bytes());
+            put(12 + 4 * axis, &self.grid[axis].to_le_bytes());
+        }
+        put(24, &program.descriptor.scratch_bytes.to_le_bytes());
+        put(28, &(program.descriptor.lds_bytes + self.dynamic_lds).to_le_bytes());
+        put(40, &self.kernarg.to_le_bytes());
+        packet
+    }
+}
+
+/// What a launch came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Summary {
+    /// Workgroups run.
+    pub workgroups: u64,
+    /// Waves run.
+    pub waves: u64,
+    /// Wave instructions issued.
+    pub instructions: u64,
+}
+
+/// Progress shared by the threads of a launch.
+struct Shared<O> {
+    next: AtomicU64,
+    /// Batches from this one on are not begun: an earlier one failed.
+    end: AtomicU64,
+    done: Mutex<Done<O>>,
+}
+
+struct Done<O> {
+    waiting: BTreeMap<u64, O>,
+    merged: u64,
+    summary: Summary,
+    fault: Option<(u64, Box<Fault>)>,
+}
+
+/// Runs a kernel. `make` makes an observer for some workgroups that follow each other, `merge` gets the observers in
+/// the order of workgroups.
+pub fn run<O: Observer + Send>(
+    program: &Program,
+    memory: &Memory,
+    launch: &Launch<'_>,
+    make: impl Fn() -> O + Sync,
+    merge: impl FnMut(O) + Send,
+) -> Result<Summary, Box<Fault>> {
+    let total = launch.workgroup_count();
+    let batches = total.div_ceil(BATCH);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = match (program.ordered, launch.threads) {
+        (true, _) => 1,
+        (false, 0) => cores,
+        (false, threads) => threads,
+    };
+    let shared = Shared {
+        next: AtomicU64::new(0),
+        end: AtomicU64::new(batches),
+        done: Mutex::new(Done {
+            waiting: BTreeMap::new(),
+            merged: 0,
+            summary: Summary::default(),
+            fault: None,
+        }),
+    };
+    let merge = Mutex::new(merge);
+    let work = || {
+        let mut worker = Worker::new(program, memory, launch);
+        loop {
+            let batch = shared.next.fetch_add(1, Ordering::Relaxed);
+            if batch >= shared.end.load(Ordering::Relaxed) {
+                break;
+            }
+            let mut observer = make();
+            let mut summary = Summary::default();
+            let mut fault = None;
+            for index in batch * BATCH..((batch + 1) * BATCH).min(total) {
+                if let Err(found) = worker.workgroup(index, &mut observer, &mut summary) {
+                    shared.end.fetch_min(batch, Ordering::Relaxed);
+                    fault = Some(found);
+                    break;
+                }
+            }
+            finish(&shared, &merge, batch, observer, summary, fault);
+        }
+    };
+    let threads = threads.clamp(1, batches.clamp(1, 1024) as usize);
+    if threads == 1 {
+        work();
+    } else {
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(work);
+            }
+        });
+    }
+    let done = shared.done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match done.fault {
+        Some((_, fault)) => Err(fault),
+        None => Ok(done.summary),
+    }
+}
+
+/// Hands over what a batch observed, as soon as all batches before it are done.
+fn finish<O>(
+    shared: &Shared<O>,
+    merge: &Mutex<impl FnMut(O)>,
+    batch: u64,
+    observer: O,
+    summary: Summary,
+    fault: Option<Box<Fault>>,
+) {
+    let mut done = shared.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    done.summary.workgroups += summary.workgroups;
+    done.summary.waves += summary.waves;
+    done.summary.instructions += summary.instructions;
+    if let Some(fault) = fault
+        && done.fault.as_ref().is_none_or(|(first, _)| batch < *first)
+    {
+        done.fault = Some((batch, fault));
+    }
+    done.waiting.insert(batch, observer);
+    let mut merge = merge.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    loop {
+        let next = done.merged;
+        let Some(observer) = done.waiting.remove(&next) else { break };
+        done.merged += 1;
+        merge(observer);
+    }
+}
+
+/// One thread's machine and waves.
+struct Worker<'a> {
+    machine: Machine<'a>,
+    launch: &'a Launch<'a>,
+    waves: Vec<Wave>,
+}
+
+impl<'a> Worker<'a> {
+    fn new(program: &'a Program, memory: &'a Memory, launch: &'a Launch<'a>) -> Self {
+        let lds = (program.descriptor.lds_bytes + launch.dynamic_lds) as usize;
+        Worker { machine: Machine::new(program, memory, launch.load, lds), launch, waves: Vec::new() }
+    }
+
+    fn workgroup<O: Observer>(
+        &mut self,
+        index: u64,
+        observer: &mut O,
+        summary: &mut Summary,
+    ) -> Result<(), Box<Fault>> {
+        let counts = self.launch.workgroups().map(u64::from);
+        let workgroup = [
+            (index % counts[0]) as u32,
+            (index / counts[0] % counts[1]) as u32,
+            (index / counts[0] / counts[1]) as u32,
+        ];
+        // Workgroups at the end of a grid may be smaller.
+        let size = [0, 1, 2].map(|axis| {
+            let start = workgroup[axis] * self.launch.workgroup[axis];
+            self.launch.workgroup[axis].min(self.launch.grid[axis] - start)
+        });
+        let items = size.iter().product::<u32>();
+        self.machine.lds.fill(0);
+        self.machine.clock = 0;
+        let count = items.div_ceil(64);
+        for number in 0..count {
+            let id = WaveId { workgroup, workgroup_index: index, wave: number };
+            if self.waves.len() <= number as usize {
+                let program = self.machine.program;
+                let mode = initial_mode(&program.descriptor);
+                self.waves.push(Wave::new(id, program.rows, mode, self.scratch_bytes()));
+            }
+            let wave = &mut self.waves[number as usize];
+            wave.restart(id, initial_mode(&self.machine.program.descriptor), self.machine.program.entry);
+            prepare(wave, &self.machine, self.launch, size);
+            observer.wave_start(id, wave.exec());
+        }
+        self.interleave(count as usize, observer)?;
+        summary.workgroups += 1;
+        summary.waves += u64::from(count);
+        summary.instructions += self.waves[..count as usize].iter().map(|wave| wave.issued).sum::<u64>();
+        Ok(())
+    }
+
+    fn scratch_bytes(&self) -> u32 {
+        const DYNAMIC: u32 = 16 * 1024;
+        let descriptor = &self.machine.program.descriptor;
+        // A stack of unknown size gets the runtime's usual reserve.
+        descriptor.scratch_bytes + if descriptor.dynamic_stack { DYNAMIC } else { 0 }
+    }
+
+    /// Runs the waves in turns until all have ended; a barrier opens when every wave waits at it or has ended.
+    fn interleave<O: Observer>(&mut self, count: usize, observer: &mut O) -> Result<(), Box<Fault>> {
+        loop {
+            let mut running = false;
+            for number in 0..count {
+                let wave = &mut self.waves[number];
+                if wave.state != State::Running {
+                    continue;
+                }
+                let until = (wave.issued + QUANTUM).min(self.launch.max_instructions);
+                let before = wave.issued;
+                let result = raw::run_wave(&mut self.machine, wave, observer, until);
+                self.machine.clock += wave.issued - before;
+                result.map_err(|stop| fault(&self.machine, wave, wave.pc.saturating_sub(1), *stop))?;
+                if wave.state == State::Ended {
+                    observer.wave_end(wave.id);
+                }
+                if wave.state == State::Running {
+                    running = true;
+                    self.keep_going(number)?;
+                }
+            }
+            if running {
+                continue;
+            }
+            let mut waiting =
+                self.waves[..count].iter_mut().filter(|wave| wave.state == State::AtBarrier).peekable();
+            let Some(first) = waiting.peek() else { return Ok(()) };
+            observer.barrier(first.id.workgroup);
+            waiting.for_each(|wave| wave.state = State::Running);
+        }
+    }
+
+    /// Whether a wave that has used up its turn may have another one.
+    fn keep_going(&self, number: usize) -> Result<(), Box<Fault>> {
+        let wave = &self.waves[number];
+        let limit = self.launch.max_instructions;
+        let stop = |cause| fault(&self.machine, wave, wave.pc, Stop { cause, lane: None });
+        if wave.issued >= limit {
+            let (from, to) = innermost_loop(self.machine.program, wave.pc);
+            return Err(stop(Cause::Endless { limit, from, to }));
+        }
+        if self.launch.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(stop(Cause::Stopped));
+        }
+        Ok(())
+    }
+}
+
+fn fault(machine: &Machine<'_>, wave: &Wave, index: usize, stop: Stop) -> Box<Fault> {
+    Box::new(Fault {
+        cause: stop.cause,
+        kernel: machine.program.name.clone(),
+        instruction: machine.program.text(index),
+        address: machine.program.address(index),
+        workgroup: wave.id.workgroup,
+        wave: wave.id.wave,
+        lane: stop.lane,
+    })
+}
+
+/// Addresses of the first and last instruction of the smallest loop around an instruction.
+fn innermost_loop(program: &Program, pc: usize) -> (u64, u64) {
+    let (from, to) = program
+        .back_edges()
+        .filter(|&(from, to)| from <= pc && pc <= to)
+        .min_by_key(|(from, to)| to - from)
+        .unwrap_or((pc, pc));
+    (program.address(from), program.address(to))
+}
+
+/// Registers at the start of a wave, as the descriptor asks for them.
+fn prepare(wave: &mut Wave, machine: &Machine<'_>, launch: &Launch<'_>, size: [u32; 3]) {
+    let (program, memory) = (machine.program, machine.memory);
+    let descriptor = &program.descriptor;
+    let mut at = 0;
+    let mut put = |wave: &mut Wave, value: u32| {
+        wave.s[at & 127] = value;
+        at += 1;
+    };
+    let asked = |bit: u16| descriptor.properties >> bit & 1 != 0;
+    if asked(0) {
+        // Swizzled with the lane's number, elements of 4 bytes, groups of 64 lanes, no range.
+        for word in [0, (SCRATCH_RESOURCE as u32) | 1 << 31, u32::MAX, 1 << 23 | 3 << 21 | 1 << 19] {
+            put(wave, word);
+        }
+    }
+    for (bit, value) in [(1, launch.packet), (2, launch.queue), (3, launch.kernarg), (4, 0), (5, 0)] {
+        if asked(bit) {
+            put(wave, value as u32);
+            put(wave, (value >> 32) as u32);
+        }
+    }
+    if asked(6) {
+        put(wave, descriptor.scratch_bytes);
+    }
+    // Arguments in registers: such a kernel begins behind the code that would load them.
+    let (count, offset) = (descriptor.kernarg_preload & 0x7f, descriptor.kernarg_preload >> 7);
+    if count > 0 {
+        let bytes = memory.read(launch.kernarg + 4 * u64::from(offset), 4 * usize::from(count));
+        for word in bytes.unwrap_or_default().as_chunks::<4>().0 {
+            put(wave, u32::from_le_bytes(*word));
+        }
+        wave.pc = program.index_after(wave.pc, PRELOAD_SKIP).unwrap_or(wave.pc);
+    }
+    // System registers stand behind all that the user asked for.
+    at = usize::from(descriptor.user_sgprs);
+    let mut put = |wave: &mut Wave, value: u32| {
+        wave.s[at & 127] = value;
+        at += 1;
+    };
+    for axis in 0..3 {
+        if descriptor.workgroup_id_mask >> axis & 1 != 0 {
+            put(wave, wave.id.workgroup[axis]);
+        }
+    }
+    if descriptor.workgroup_id_mask >> 3 & 1 != 0 {
+        put(wave, 0);
+    }
+    let architected = matches!(program.isa, Isa::Gfx942 | Isa::Gfx950);
+    if descriptor.private_segment && !architected {
+        put(wave, 0);
+    }
+    work_items(wave, program, size);
+}
+
+/// Work-item numbers of the lanes, and which lanes there are.
+fn work_items(wave: &mut Wave, program: &Program, size: [u32; 3]) {
+    let packed = program.isa != Isa::Gfx908;
+    let items = size.iter().product::<u32>();
+    let mut exec = 0u64;
+    for lane in 0..64u32 {
+        let item = wave.id.wave * 64 + lane;
+        if item >= items {
+            continue;
+        }
+        exec |= 1 << lane;
+        let id = [item % size[0], item / size[0] % size[1], item / size[0] / size[1]];
+        let lane = lane as usize;
+        if packed {
+            wave.v[0].0[lane] = id[0] | id[1] << 10 | id[2] << 20;
+        } else {
+            for (row, id) in wave.v.iter_mut().zip(id) {
+                row.0[lane] = id;
+            }
+        }
+    }
+    wave.set_pair(EXEC, exec);
+}

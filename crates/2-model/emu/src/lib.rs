@@ -1,0 +1,35 @@
+//! The emulator: device code runs on the CPU, exactly.
+//!
+//! The one idea to keep in mind: nothing in the executor counts or times anything; it executes, and whoever wants to
+//! know what happened gives an observer, which costs nothing when there is none.
+
+mod access;
+mod arguments;
+mod atomics;
+mod decode;
+mod execute;
+mod fault;
+mod half;
+mod lanes;
+mod lanes_cross;
+mod launch;
+mod machine;
+mod matrix;
+mod memory;
+mod modifiers;
+mod observe;
+mod operand;
+mod program;
+mod raw;
+mod scalar;
+mod vector;
+mod wave;
+
+pub use arguments::{Hidden, arguments};
+pub use decode::executes;
+pub use fault::{Cause, Fault};
+pub use launch::{Launch, Summary, run};
+pub use memory::{Memory, Nearest};
+pub use observe::{InstructionCounts, MemoryAccess, Observer, WaveId};
+pub use program::{Program, ProgramError};
+pub use raw::Shared;

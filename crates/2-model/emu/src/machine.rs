@@ -1,0 +1,138 @@
+//! What a workgroup runs on: memory, LDS, and places for operands on their way to kernels.
+//!
+//! The one idea to keep in mind: one machine per thread; it holds no state that survives a workgroup except memory.
+
+use crate::decode::{EXEC_PAIR, Valu};
+use crate::lanes::{Extra, Pair, Row};
+use crate::memory::Memory;
+use crate::operand::{NONE, Special, Src};
+use crate::program::Program;
+use crate::wave::Wave;
+
+/// Addresses of the LDS and scratch windows in the flat address space.
+pub(crate) const SHARED_BASE: u64 = 0x0001_0000_0000_0000;
+/// As above.
+pub(crate) const PRIVATE_BASE: u64 = 0x0002_0000_0000_0000;
+
+/// High bits of the base in the buffer resource of a wave's own scratch; no real allocation has them.
+pub(crate) const SCRATCH_RESOURCE: u64 = 0xfffe;
+
+/// The machine of one thread.
+#[derive(Debug)]
+pub(crate) struct Machine<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) memory: &'a Memory,
+    /// Address at which the code object's virtual address 0 lies.
+    pub(crate) load: u64,
+    pub(crate) lds: Vec<u8>,
+    /// Range of memory that was reached last.
+    pub(crate) hint: usize,
+    /// Scalar operands spread over lanes, one place per source.
+    pub(crate) spread: [Pair; 3],
+    /// Result of the kernel.
+    pub(crate) out: Pair,
+    /// Addresses of the memory instruction.
+    pub(crate) addresses: [u64; 64],
+    /// Instructions of all waves of the workgroup so far: what the clocks show.
+    pub(crate) clock: u64,
+}
+
+impl<'a> Machine<'a> {
+    pub(crate) fn new(program: &'a Program, memory: &'a Memory, load: u64, lds: usize) -> Self {
+        Machine {
+            program,
+            memory,
+            load,
+            lds: vec![0; lds],
+            hint: 0,
+            spread: [[Row::ZERO; 2]; 3],
+            out: [Row::ZERO; 2],
+            addresses: [0; 64],
+            clock: 0,
+        }
+    }
+
+    /// Value of a source that is the same in all lanes.
+    #[inline(always)]
+    pub(crate) fn scalar(&self, wave: &Wave, src: Src) -> u64 {
+        match src {
+            Src::Scalar(index) => wave.pair(index),
+            Src::Constant(index) => self.program.pool.value(index),
+            _ => self.rare_scalar(wave, src),
+        }
+    }
+
+    #[cold]
+    fn rare_scalar(&self, wave: &Wave, src: Src) -> u64 {
+        match src {
+            Src::Special(special) => match special {
+                Special::Vccz => u64::from(wave.vcc() == 0),
+                Special::Execz => u64::from(wave.exec() == 0),
+                Special::Scc => u64::from(wave.scc),
+                Special::SharedBase => SHARED_BASE,
+                Special::SharedLimit => SHARED_BASE + 0xffff_ffff,
+                Special::PrivateBase => PRIVATE_BASE,
+                Special::PrivateLimit => PRIVATE_BASE + 0xffff_ffff,
+            },
+            // The scalar unit sees the first lane of a vector register.
+            Src::Row(row) => u64::from(wave.v[usize::from(row)].0[0]),
+            _ => 0,
+        }
+    }
+
+    /// A source as a row, by value.
+    pub(crate) fn row(&self, wave: &Wave, src: Src) -> Row {
+        match src {
+            Src::Row(row) => wave.v[usize::from(row)],
+            _ => Row([self.scalar(wave, src) as u32; 64]),
+        }
+    }
+
+    /// A source as a pair of rows, by value; registers are offset where MODE indexes them.
+    pub(crate) fn pair(&self, wave: &Wave, src: Src, position: usize) -> Pair {
+        match src {
+            Src::Row(row) => {
+                let row = usize::from(row) + wave.source_offset(position);
+                [row, row + 1].map(|row| wave.v.get(row).copied().unwrap_or(Row::ZERO))
+            }
+            _ => {
+                let value = self.scalar(wave, src);
+                [Row([value as u32; 64]), Row([(value >> 32) as u32; 64])]
+            }
+        }
+    }
+
+    /// What a kernel gets besides rows.
+    #[inline(always)]
+    pub(crate) fn extra(&self, wave: &Wave, valu: &Valu) -> Extra {
+        let mask_in = if valu.mask_in == Src::None { 0 } else { self.scalar(wave, valu.mask_in) };
+        Extra { mask_in, mask_out: 0, mode: wave.mode, immediate: valu.immediate }
+    }
+
+    /// Stores the mask a kernel made: active lanes only, all others 0.
+    #[inline(always)]
+    pub(crate) fn store_mask(&self, wave: &mut Wave, valu: &Valu, extra: &Extra, lanes: u64) {
+        if valu.mask_out != NONE {
+            wave.set_pair(valu.mask_out, extra.mask_out & lanes);
+        }
+        if valu.writes_exec {
+            wave.set_pair(EXEC_PAIR, extra.mask_out & lanes);
+        }
+    }
+}
+
+/// A source as a reference to a pair of rows: registers and constants where they are, scalars spread first.
+#[inline(always)]
+pub(crate) fn fetch<'a>(program: &'a Program, wave: &'a Wave, place: &'a mut Pair, src: Src) -> &'a Pair {
+    match src {
+        Src::Row(row) => wave.v[usize::from(row)..].first_chunk().unwrap_or(place),
+        Src::Constant(index) => &program.pool.rows[usize::from(index)],
+        Src::Scalar(index) => {
+            let value = wave.pair(index);
+            place[0] = Row([value as u32; 64]);
+            place[1] = Row([(value >> 32) as u32; 64]);
+            place
+        }
+        Src::None | Src::Special(_) => place,
+    }
+}

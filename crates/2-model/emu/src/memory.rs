@@ -1,0 +1,192 @@
+//! Global memory as device code sees it: ranges of 64-bit addresses.
+//!
+//! The one idea to keep in mind: an address means something only inside a registered range; everything else is a
+//! fault that names the nearest range and the distance to it.
+
+use crate::raw::Shared;
+use std::fmt;
+
+/// Where the first range of a memory of its own lies; far from anything a program would use by mistake.
+const FIRST: u64 = 0x7f00_0000_0000;
+/// Distance kept between ranges, so that small overruns fault.
+const GUARD: u64 = 1 << 16;
+
+/// One registered range.
+#[derive(Debug)]
+struct Range {
+    base: u64,
+    bytes: Shared,
+    name: String,
+    freed: bool,
+}
+
+impl Range {
+    fn end(&self) -> u64 {
+        self.base + self.bytes.len() as u64
+    }
+}
+
+/// Memory that kernels can reach.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// Sorted by address, not overlapping.
+    ranges: Vec<Range>,
+}
+
+/// The range an invalid address is closest to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Nearest {
+    /// Name given when it was registered.
+    pub name: String,
+    /// First address.
+    pub base: u64,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Distance in bytes; negative when the address lies before the range.
+    pub distance: i64,
+    /// The address lies inside, and the range has been freed.
+    pub freed: bool,
+}
+
+impl fmt::Display for Nearest {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Nearest { name, base, bytes, distance, freed } = self;
+        if *freed {
+            return write!(out, "inside `{name}` ({bytes} bytes at {base:#x}), which was freed");
+        }
+        let (far, side) =
+            if *distance < 0 { (distance.unsigned_abs(), "before") } else { (*distance as u64, "behind") };
+        write!(out, "{far} bytes {side} `{name}` ({bytes} bytes at {base:#x})")
+    }
+}
+
+impl Memory {
+    /// Memory without any range.
+    pub fn new() -> Memory {
+        Memory::default()
+    }
+
+    /// Adds a zeroed range and returns its address.
+    pub fn allocate(&mut self, name: &str, bytes: usize) -> u64 {
+        let base = self.ranges.last().map_or(FIRST, |last| (last.end() + GUARD).next_multiple_of(GUARD));
+        let range = Range { base, bytes: Shared::zeroed(bytes), name: name.to_string(), freed: false };
+        self.ranges.push(range);
+        base
+    }
+
+    /// Adds a range with contents and returns its address.
+    pub fn allocate_with(&mut self, name: &str, bytes: &[u8]) -> u64 {
+        let base = self.allocate(name, bytes.len());
+        if let Some((range, at)) = self.locate(base, bytes.len() as u64) {
+            range.write(at, bytes);
+        }
+        base
+    }
+
+    /// Registers a range at an address of the caller's choice, for example memory of the process itself.
+    /// Refuses ranges that overlap a live one; a freed one gives way.
+    pub fn register(&mut self, name: &str, base: u64, bytes: Shared) -> Result<(), Shared> {
+        let end = base.saturating_add(bytes.len() as u64);
+        if self.ranges.iter().any(|it| !it.freed && it.base < end && base < it.end()) {
+            return Err(bytes);
+        }
+        self.ranges.retain(|it| it.base >= end || base >= it.end());
+        let at = self.ranges.partition_point(|it| it.base < base);
+        self.ranges.insert(at, Range { base, bytes, name: name.to_string(), freed: false });
+        Ok(())
+    }
+
+    /// Removes the range that begins at an address; a later access says that it was freed.
+    pub fn free(&mut self, base: u64) -> bool {
+        let Some(range) = self.ranges.iter_mut().find(|it| it.base == base && !it.freed) else {
+            return false;
+        };
+        range.freed = true;
+        true
+    }
+
+    /// The range that holds all of `size` bytes at an address, and the offset in it.
+    #[inline]
+    pub fn locate(&self, address: u64, size: u64) -> Option<(&Shared, usize)> {
+        let mut hint = 0;
+        self.locate_near(&mut hint, address, size)
+    }
+
+    /// As [`Memory::locate`], trying first the range that was found last.
+    #[inline]
+    pub(crate) fn locate_near(&self, hint: &mut usize, address: u64, size: u64) -> Option<(&Shared, usize)> {
+        if let Some(found) = self.ranges.get(*hint).and_then(|range| within(range, address, size)) {
+            return Some(found);
+        }
+        let index = self.ranges.partition_point(|range| range.base <= address).checked_sub(1)?;
+        let found = within(&self.ranges[index], address, size)?;
+        *hint = index;
+        Some(found)
+    }
+
+    /// Copies bytes out, for programs around the kernels; `None` when they do not lie in one range.
+    pub fn read(&self, address: u64, length: usize) -> Option<Vec<u8>> {
+        let (range, at) = self.locate(address, length as u64)?;
+        let mut bytes = vec![0; length];
+        range.read(at, &mut bytes);
+        Some(bytes)
+    }
+
+    /// Copies bytes in; `None` when they do not lie in one range.
+    pub fn write(&self, address: u64, bytes: &[u8]) -> Option<()> {
+        let (range, at) = self.locate(address, bytes.len() as u64)?;
+        range.write(at, bytes);
+        Some(())
+    }
+
+    /// What lies closest to an address that is in no live range.
+    pub fn nearest(&self, address: u64) -> Option<Nearest> {
+        let distance = |range: &Range| {
+            if address < range.base {
+                -i64::try_from(range.base - address).unwrap_or(i64::MAX)
+            } else {
+                i64::try_from(address.saturating_sub(range.end())).unwrap_or(i64::MAX)
+            }
+        };
+        let range = self.ranges.iter().min_by_key(|range| (distance(range).unsigned_abs(), !range.freed))?;
+        Some(Nearest {
+            name: range.name.clone(),
+            base: range.base,
+            bytes: range.bytes.len() as u64,
+            distance: distance(range),
+            freed: range.freed && address >= range.base && address < range.end(),
+        })
+    }
+}
+
+#[inline]
+fn within(range: &Range, address: u64, size: u64) -> Option<(&Shared, usize)> {
+    let at = address.checked_sub(range.base)?;
+    let length = range.bytes.len() as u64;
+    (at <= length && length - at >= size && !range.freed).then_some((&range.bytes, at as usize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_outside_ranges_name_the_nearest() {
+        let mut memory = Memory::new();
+        let a = memory.allocate("a", 100);
+        let b = memory.allocate("b", 8);
+        assert!(memory.locate(a + 96, 4).is_some());
+        assert!(memory.locate(a + 97, 4).is_none());
+        assert_eq!(
+            memory.nearest(a + 104).unwrap().to_string(),
+            format!("4 bytes behind `a` (100 bytes at {a:#x})")
+        );
+        assert_eq!(
+            memory.nearest(b - 3).unwrap().to_string(),
+            format!("3 bytes before `b` (8 bytes at {b:#x})")
+        );
+        assert!(memory.free(a));
+        assert!(memory.locate(a, 4).is_none());
+        assert!(memory.nearest(a + 5).unwrap().to_string().ends_with("which was freed"));
+    }
+}

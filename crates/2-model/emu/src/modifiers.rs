@@ -1,0 +1,257 @@
+//! Operand and result modifiers of the vector ALU: handled here and nowhere else.
+//!
+//! The one idea to keep in mind: modifiers turn operand rows into other rows before the kernel, and result rows into
+//! other rows after it; kernels never see them.
+
+mod dpp;
+mod float;
+mod sdwa;
+
+use crate::decode::Valu;
+use crate::lanes::{LANES, Mode, Pair, Row};
+use crate::machine::Machine;
+use crate::operand::Src;
+use crate::wave::Wave;
+use isa::{Bits, Dpp, Encoding, Inst, Lane, OpFlags, Role, Sdwa, Ty};
+
+/// Number format of an operand, as far as modifiers care.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Format {
+    /// Not a floating-point number, or one that takes no modifiers.
+    Bits,
+    F16,
+    F32,
+    F64,
+    /// Two halves.
+    Packed16,
+    /// Two f32 in two rows.
+    Packed32,
+    /// f32 or one half of a register, as `op_sel_hi` says.
+    Mixed,
+}
+
+/// Modifiers of one instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Modifiers {
+    formats: [Format; 3],
+    result: Format,
+    neg: u8,
+    abs: u8,
+    op_sel: u8,
+    op_sel_hi: u8,
+    omod: u8,
+    clamp: bool,
+    sdwa: Option<Sdwa>,
+    dpp: Option<Dpp>,
+    /// The result is one half of the register; the other keeps its value.
+    half: Option<bool>,
+    /// Halves that need no `op_sel` are the low ones; packed sources take both.
+    packed: bool,
+    /// The opcode computes with floating-point numbers, so that denormals may be flushed.
+    computes: bool,
+}
+
+/// 16-bit opcodes that keep the other half of the destination; all others clear it.
+const KEEPS_OTHER_HALF: &[&str] = &[
+    "v_mad_f16",
+    "v_mad_u16",
+    "v_mad_i16",
+    "v_fma_f16",
+    "v_div_fixup_f16",
+    "v_min3_f16",
+    "v_min3_i16",
+    "v_min3_u16",
+    "v_max3_f16",
+    "v_max3_i16",
+    "v_max3_u16",
+    "v_med3_f16",
+    "v_med3_i16",
+    "v_med3_u16",
+    "v_bitop3_b16",
+    "v_cvt_sr_f16_f32",
+    "v_cvt_sr_bf16_f32",
+    "v_ashr_pk_i8_i32",
+    "v_ashr_pk_u8_i32",
+];
+
+impl Modifiers {
+    pub(crate) fn of(inst: &Inst, saturating: bool) -> Modifiers {
+        let info = inst.info();
+        let mut formats = [Format::Bits; 3];
+        let mut sources = info.operands.iter().filter(|spec| spec.role == Role::Src && spec.ty != Ty::Mask64);
+        for format in &mut formats {
+            *format = sources.next().map_or(Format::Bits, |spec| format_of(spec.ty));
+        }
+        let result = info.operands.first().map_or(Format::Bits, |spec| format_of(spec.ty));
+        if info.operands.first().is_some_and(|spec| spec.role == Role::DstSrc)
+            && !info.name.starts_with("v_fma_mix")
+        {
+            // The accumulator is the last source.
+            let count = info.operands.iter().filter(|spec| spec.role == Role::Src).count();
+            if let Some(format) = formats.get_mut(count) {
+                *format = result;
+            }
+        }
+        let mixed = info.name.starts_with("v_fma_mix");
+        if mixed {
+            formats = [Format::Mixed; 3];
+        }
+        if info.name == "v_cndmask_b32" {
+            formats[0] = Format::F32;
+            formats[1] = Format::F32;
+        }
+        let packed = inst.encoding == Encoding::Vop3p && !mixed;
+        let sixteen = |ty: Ty| matches!(ty, Ty::F16 | Ty::U16 | Ty::I16 | Ty::B16 | Ty::Bf16);
+        let high = inst.mods.op_sel & 8 != 0 && !packed;
+        let half = match info.name {
+            "v_fma_mixlo_f16" => Some(false),
+            "v_fma_mixhi_f16" => Some(true),
+            name if KEEPS_OTHER_HALF.contains(&name) => Some(high),
+            _ if info.operands.first().is_some_and(|spec| sixteen(spec.ty)) && high => Some(true),
+            _ => None,
+        };
+        let (sdwa, dpp) = match inst.mods.lane {
+            Lane::None => (None, None),
+            Lane::Sdwa(sdwa) => (Some(sdwa), None),
+            Lane::Dpp(dpp) => (None, Some(dpp)),
+        };
+        Modifiers {
+            formats,
+            result: if info.name == "v_fma_mix_f32" { Format::F32 } else { result },
+            neg: inst.mods.neg,
+            abs: inst.mods.abs,
+            op_sel: inst.mods.op_sel,
+            op_sel_hi: if packed || mixed { inst.mods.op_sel_hi } else { 7 },
+            omod: inst.mods.omod,
+            clamp: inst.mods.bits.contains(Bits::CLAMP) && !saturating,
+            sdwa,
+            dpp,
+            half,
+            packed,
+            computes: info.flags.contains(OpFlags::FLOAT),
+        }
+    }
+
+    /// Nothing to do before or after the kernel.
+    pub(crate) fn is_plain(&self) -> bool {
+        let all = [0, 1, 2].into_iter().filter(|&index| self.formats[index] != Format::Bits);
+        let packed_default = !self.packed || all.into_iter().all(|index| self.op_sel_hi >> index & 1 != 0);
+        self.neg | self.abs | self.op_sel | self.omod == 0
+            && packed_default
+            && !self.formats.contains(&Format::Mixed)
+            && !self.clamp
+            && self.sdwa.is_none()
+            && self.dpp.is_none()
+            && self.half.is_none()
+    }
+
+    /// Runs a kernel with everything around it.
+    pub(crate) fn run(&self, valu: &Valu, machine: &mut Machine<'_>, wave: &mut Wave) {
+        let mut operands = [[Row::ZERO; 2]; 3];
+        let mut lanes = wave.exec();
+        for (index, operand) in operands.iter_mut().enumerate() {
+            if valu.src[index] == Src::None {
+                continue;
+            }
+            *operand = machine.pair(wave, valu.src[index], index);
+            if let (0, Some(dpp)) = (index, self.dpp) {
+                lanes &= dpp::exchange(dpp, wave.exec(), operand);
+            }
+            self.prepare(index, operand, wave.mode);
+        }
+        let mut extra = machine.extra(wave, valu);
+        let mut out: Pair = [Row::ZERO; 2];
+        let [a, b, c] = &operands;
+        (valu.kernel)(&mut out, a, b, c, &mut extra);
+        self.finish(valu, wave, &mut out);
+        for (number, row) in out.iter().enumerate().take(usize::from(valu.rows)) {
+            let target = usize::from(valu.dst) + wave.destination_offset() + number;
+            if target < wave.v.len() {
+                wave.store_row(target, row, lanes);
+            }
+        }
+        machine.store_mask(wave, valu, &extra, lanes);
+    }
+
+    /// Selection, then absolute value, then sign.
+    fn prepare(&self, index: usize, operand: &mut Pair, mode: Mode) {
+        let bit = |mask: u8| mask >> index & 1 != 0;
+        let format = self.formats[index];
+        if let Some(sdwa) = self.sdwa {
+            sdwa::select(sdwa, index, operand);
+        }
+        match format {
+            Format::Packed16 if self.packed => {
+                select_halves(&mut operand[0], bit(self.op_sel), bit(self.op_sel_hi))
+            }
+            // Whole registers: of a pair, the one `op_sel` names.
+            Format::Bits if self.packed && bit(self.op_sel) => operand[0] = operand[1],
+            Format::Packed32 => {
+                let [low, high] = *operand;
+                operand[0] = if bit(self.op_sel) { high } else { low };
+                operand[1] = if bit(self.op_sel_hi) { high } else { low };
+            }
+            Format::Mixed if bit(self.op_sel_hi) => {
+                let shift = if bit(self.op_sel) { 16 } else { 0 };
+                for value in &mut operand[0].0 {
+                    *value = crate::half::f16_to_f32((*value >> shift) as u16).to_bits();
+                }
+            }
+            Format::Mixed => {}
+            _ if bit(self.op_sel) => {
+                for value in &mut operand[0].0 {
+                    *value >>= 16;
+                }
+            }
+            _ => {}
+        }
+        float::sign(format, self.packed, bit(self.neg), bit(self.abs), operand);
+        if self.computes {
+            float::flush(format, mode, operand);
+        }
+    }
+
+    /// Output multiplier, clamp, and which part of the register is written.
+    fn finish(&self, valu: &Valu, wave: &Wave, out: &mut Pair) {
+        if self.computes {
+            float::flush_result(self.result, wave.mode, out);
+        }
+        float::scale(self.result, self.omod, out);
+        if self.clamp {
+            float::clamp(self.result, wave.mode, out);
+        }
+        if let Some(high) = self.half {
+            let old = &wave.v[usize::from(valu.dst)];
+            for lane in 0..LANES {
+                let value = out[0].0[lane];
+                out[0].0[lane] = if high {
+                    old.0[lane] & 0xffff | value << 16
+                } else {
+                    old.0[lane] & 0xffff_0000 | value & 0xffff
+                };
+            }
+        }
+        if let (Some(sdwa), 1..) = (self.sdwa, valu.rows) {
+            sdwa::place(sdwa, &wave.v[usize::from(valu.dst)], &mut out[0]);
+        }
+    }
+}
+
+fn format_of(ty: Ty) -> Format {
+    match ty {
+        Ty::F16 => Format::F16,
+        Ty::F32 => Format::F32,
+        Ty::F64 => Format::F64,
+        Ty::PkF16 | Ty::PkBf16 | Ty::PkI16 | Ty::PkU16 => Format::Packed16,
+        Ty::PkF32 => Format::Packed32,
+        _ => Format::Bits,
+    }
+}
+
+/// The halves that the low and the high operation get.
+fn select_halves(row: &mut Row, low_from_high: bool, high_from_high: bool) {
+    for value in &mut row.0 {
+        let half = |high: bool| if high { *value >> 16 } else { *value & 0xffff };
+        *value = half(low_from_high) | half(high_from_high) << 16;
+    }
+}

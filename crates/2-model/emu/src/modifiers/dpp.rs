@@ -1,0 +1,91 @@
+//! Data-parallel primitives: a source operand taken from other lanes.
+//!
+//! The one idea to keep in mind: a lane whose source does not exist or is inactive gets 0 with `bound_ctrl`, and is
+//! not written without.
+
+use crate::lanes::{LANES, Pair, Row};
+use isa::Dpp;
+
+/// The lane that a lane reads; `None` when there is none.
+fn source(ctrl: u16, lane: usize) -> Option<usize> {
+    let (row, column) = (lane & !15, lane & 15);
+    let amount = usize::from(ctrl & 15);
+    match ctrl {
+        0x000..=0x0ff => Some(lane & !3 | usize::from(ctrl >> (2 * (lane & 3))) & 3),
+        0x101..=0x10f => (column + amount < 16).then_some(lane + amount),
+        0x111..=0x11f => (column >= amount).then(|| lane - amount),
+        0x121..=0x12f => Some(row | (column + 16 - amount) & 15),
+        0x130 => (lane < 63).then_some(lane + 1),
+        0x134 => Some((lane + 1) & 63),
+        0x138 => lane.checked_sub(1),
+        0x13c => Some((lane + 63) & 63),
+        0x140 => Some(row | (15 - column)),
+        0x141 => Some(lane & !7 | (7 - (lane & 7))),
+        0x142 => row.checked_sub(1),
+        0x143 => (lane >= 32).then_some(31),
+        0x150..=0x15f => Some(row | amount),
+        _ => None,
+    }
+}
+
+/// Replaces the operand by that of the source lanes and returns the lanes that may be written.
+pub(super) fn exchange(dpp: Dpp, exec: u64, operand: &mut Pair) -> u64 {
+    let from = *operand;
+    let mut written = 0;
+    for lane in 0..LANES {
+        let valid = source(dpp.ctrl, lane).filter(|&source| exec >> source & 1 != 0);
+        for (row, rows) in operand.iter_mut().zip(&from) {
+            let Row(values) = rows;
+            row.0[lane] = valid.map_or(0, |source| values[source]);
+        }
+        let enabled = dpp.row_mask >> (lane / 16) & 1 != 0 && dpp.bank_mask >> (lane / 4 % 4) & 1 != 0;
+        if enabled && (valid.is_some() || dpp.bound_ctrl) {
+            written |= 1 << lane;
+        }
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controls_name_their_lanes() {
+        for (ctrl, lane, expected) in [
+            (0x1b, 5, Some(6)),
+            (0x101, 14, Some(15)),
+            (0x101, 15, None),
+            (0x112, 17, None),
+            (0x112, 18, Some(16)),
+            (0x121, 16, Some(31)),
+            (0x138, 0, None),
+            (0x13c, 0, Some(63)),
+            (0x140, 17, Some(30)),
+            (0x141, 9, Some(14)),
+            (0x142, 5, None),
+            (0x142, 20, Some(15)),
+            (0x143, 40, Some(31)),
+            (0x143, 3, None),
+            (0x155, 33, Some(37)),
+        ] {
+            assert_eq!(source(ctrl, lane), expected, "{ctrl:#x} {lane}");
+        }
+    }
+
+    #[test]
+    fn masks_and_bounds_decide_what_is_written() {
+        let values = Row(std::array::from_fn(|lane| lane as u32));
+        let dpp = Dpp { ctrl: 0x111, row_mask: 0xf, bank_mask: 0xf, bound_ctrl: false };
+        let mut operand = [values, values];
+        // Lane 0 of each row has no source; lane 5's is inactive.
+        assert_eq!(exchange(dpp, !(1 << 4), &mut operand), !0x0001_0001_0001_0021);
+        assert_eq!(operand[0].0[7], 6);
+        let mut operand = [values, values];
+        assert_eq!(
+            exchange(Dpp { bound_ctrl: true, row_mask: 2, bank_mask: 1, ..dpp }, !0, &mut operand),
+            0x000f_0000
+        );
+        assert_eq!(operand[0].0[16], 0);
+    }
+}

@@ -1,0 +1,142 @@
+//! Sign, scale and clamp of floating-point rows, and flushing of denormals.
+//!
+//! The one idea to keep in mind: each works on the bits of one format; formats that are not numbers stay as they are.
+
+use super::Format;
+use crate::half::{f16_to_f32, f32_to_f16};
+use crate::lanes::{LANES, Mode, Pair, halves, set_wide, wide};
+
+/// Absolute value, then negation. In packed operands `neg` is the low half's sign and `abs` the high half's.
+pub(super) fn sign(format: Format, packed: bool, neg: bool, abs: bool, operand: &mut Pair) {
+    if !neg && !abs {
+        return;
+    }
+    if packed {
+        let (low, high): (u32, u32) = match format {
+            Format::Packed16 => (if neg { 0x8000 } else { 0 } | if abs { 0x8000_0000 } else { 0 }, 0),
+            Format::F32 | Format::Mixed => (if neg { 0x8000_0000 } else { 0 }, 0),
+            Format::Packed32 => (if neg { 0x8000_0000 } else { 0 }, if abs { 0x8000_0000 } else { 0 }),
+            _ => return,
+        };
+        for lane in 0..LANES {
+            operand[0].0[lane] ^= low;
+            operand[1].0[lane] ^= high;
+        }
+        return;
+    }
+    let (row, bit) = match format {
+        Format::F16 => (0, 0x8000),
+        Format::F32 | Format::Mixed => (0, 0x8000_0000),
+        Format::F64 => (1, 0x8000_0000),
+        _ => return,
+    };
+    for value in &mut operand[row].0 {
+        if abs {
+            *value &= !bit;
+        }
+        if neg {
+            *value ^= bit;
+        }
+    }
+}
+
+/// Applies a function of one value to a row of a format.
+fn map(format: Format, out: &mut Pair, narrow: impl Fn(f32) -> f32, double: impl Fn(f64) -> f64) {
+    let half = |value: u16| f32_to_f16(narrow(f16_to_f32(value)));
+    match format {
+        Format::F16 => out[0].0.iter_mut().for_each(|value| *value = u32::from(half(*value as u16))),
+        Format::Packed16 => out[0].0.iter_mut().for_each(|value| *value = halves(*value, half)),
+        Format::F32 | Format::Mixed | Format::Packed32 => {
+            let rows = if format == Format::Packed32 { 2 } else { 1 };
+            for row in &mut out[..rows] {
+                row.0.iter_mut().for_each(|value| *value = narrow(f32::from_bits(*value)).to_bits());
+            }
+        }
+        Format::F64 => {
+            for lane in 0..LANES {
+                let value = f64::from_bits(wide(out, lane));
+                set_wide(out, lane, double(value).to_bits());
+            }
+        }
+        Format::Bits => {}
+    }
+}
+
+/// Output multiplier: 1 doubles, 2 quadruples, 3 halves.
+pub(super) fn scale(format: Format, omod: u8, out: &mut Pair) {
+    let factor = match omod {
+        1 => 2.0f32,
+        2 => 4.0,
+        3 => 0.5,
+        _ => return,
+    };
+    map(format, out, |value| value * factor, |value| value * f64::from(factor));
+}
+
+/// To [0, 1]; NaN becomes 0 where the mode says so.
+pub(super) fn clamp(format: Format, mode: Mode, out: &mut Pair) {
+    let zero_nan = mode.dx10_clamp();
+    // Adding 0 turns -0 into +0.
+    map(
+        format,
+        out,
+        |value| match value.is_nan() {
+            true => {
+                if zero_nan {
+                    0.0
+                } else {
+                    value
+                }
+            }
+            false => value.clamp(0.0, 1.0) + 0.0,
+        },
+        |value| match value.is_nan() {
+            true => {
+                if zero_nan {
+                    0.0
+                } else {
+                    value
+                }
+            }
+            false => value.clamp(0.0, 1.0) + 0.0,
+        },
+    );
+}
+
+/// Replaces denormal values by zeros of their sign.
+fn flush_rows(format: Format, out: &mut Pair) {
+    match format {
+        Format::F16 | Format::Packed16 => {
+            let flush = |half: u16| if half & 0x7c00 == 0 { half & 0x8000 } else { half };
+            out[0].0.iter_mut().for_each(|value| *value = halves(*value, flush));
+        }
+        _ => map(
+            format,
+            out,
+            |value| if value.abs() < f32::MIN_POSITIVE { 0.0f32.copysign(value) } else { value },
+            |value| if value.abs() < f64::MIN_POSITIVE { 0.0f64.copysign(value) } else { value },
+        ),
+    }
+}
+
+fn keeps(format: Format, mode: Mode, bit: u8) -> bool {
+    match format {
+        Format::Bits => true,
+        Format::F32 | Format::Mixed | Format::Packed32 => mode.denormal32() & bit != 0,
+        Format::F16 | Format::F64 | Format::Packed16 => mode.denormal64() & bit != 0,
+    }
+}
+
+/// Denormal sources as the mode wants them.
+pub(super) fn flush(format: Format, mode: Mode, operand: &mut Pair) {
+    if !keeps(format, mode, 1) {
+        flush_rows(format, operand);
+    }
+}
+
+/// Denormal results as the mode wants them.
+pub(super) fn flush_result(format: Format, mode: Mode, out: &mut Pair) {
+    if !keeps(format, mode, 2) {
+        flush_rows(format, out);
+    }
+}

@@ -1,0 +1,142 @@
+//! Watching a kernel run.
+//!
+//! The one idea to keep in mind: an observer is a type parameter of the executor; the empty one compiles to nothing.
+//! Each workgroup has an observer of its own, and they are merged in the order of workgroups, so what is observed does
+//! not depend on the number of threads.
+
+use crate::program::Program;
+use isa::{Access as Kind, Space};
+
+/// Which wave an event belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WaveId {
+    /// Workgroup in the grid.
+    pub workgroup: [u32; 3],
+    /// Number of the workgroup in dispatch order.
+    pub workgroup_index: u64,
+    /// Wave in the workgroup.
+    pub wave: u32,
+}
+
+/// One memory access of a wave.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryAccess<'a> {
+    /// Index of the instruction in the program.
+    pub index: usize,
+    /// Space that was reached; a flat access is reported once per space it reached.
+    pub space: Space,
+    /// Load, store, atomic.
+    pub kind: Kind,
+    /// Bytes per lane (per wave for scalar memory) of one element.
+    pub bytes: u32,
+    /// Which element of a two-address LDS instruction.
+    pub element: u8,
+    /// Active lanes; bit 0 alone for scalar memory.
+    pub lanes: u64,
+    /// Address of each lane: 64 bits in global memory, byte offsets in LDS and scratch. Only active lanes' count.
+    pub addresses: &'a [u64; 64],
+}
+
+/// Receives events. Every method does nothing unless it is overridden.
+#[allow(unused_variables, reason = "the names document the events")]
+pub trait Observer {
+    /// A wave begins with these lanes.
+    #[inline(always)]
+    fn wave_start(&mut self, wave: WaveId, lanes: u64) {}
+    /// An instruction issues, before it executes.
+    #[inline(always)]
+    fn issue(&mut self, wave: WaveId, index: usize, exec: u64) {}
+    /// A memory instruction reaches memory.
+    #[inline(always)]
+    fn access(&mut self, wave: WaveId, access: &MemoryAccess<'_>) {}
+    /// All waves of the workgroup have reached a barrier.
+    #[inline(always)]
+    fn barrier(&mut self, workgroup: [u32; 3]) {}
+    /// A wave ends.
+    #[inline(always)]
+    fn wave_end(&mut self, wave: WaveId) {}
+}
+
+/// Watches nothing.
+impl Observer for () {}
+
+/// Two observers at once.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    #[inline(always)]
+    fn wave_start(&mut self, wave: WaveId, lanes: u64) {
+        self.0.wave_start(wave, lanes);
+        self.1.wave_start(wave, lanes);
+    }
+
+    #[inline(always)]
+    fn issue(&mut self, wave: WaveId, index: usize, exec: u64) {
+        self.0.issue(wave, index, exec);
+        self.1.issue(wave, index, exec);
+    }
+
+    #[inline(always)]
+    fn access(&mut self, wave: WaveId, access: &MemoryAccess<'_>) {
+        self.0.access(wave, access);
+        self.1.access(wave, access);
+    }
+
+    #[inline(always)]
+    fn barrier(&mut self, workgroup: [u32; 3]) {
+        self.0.barrier(workgroup);
+        self.1.barrier(workgroup);
+    }
+
+    #[inline(always)]
+    fn wave_end(&mut self, wave: WaveId) {
+        self.0.wave_end(wave);
+        self.1.wave_end(wave);
+    }
+}
+
+/// Executions of each instruction, and the sum of its active lanes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct InstructionCounts {
+    /// By instruction index: executions, active lanes.
+    pub counts: Vec<[u64; 2]>,
+    /// Waves started.
+    pub waves: u64,
+}
+
+impl InstructionCounts {
+    /// Counters for a program, all zero.
+    pub fn new(program: &Program) -> Self {
+        InstructionCounts { counts: vec![[0; 2]; program.instructions().len()], waves: 0 }
+    }
+
+    /// Adds another workgroup's counts.
+    pub fn merge(&mut self, other: &InstructionCounts) {
+        self.waves += other.waves;
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), [0; 2]);
+        }
+        for (sum, [executions, lanes]) in self.counts.iter_mut().zip(&other.counts) {
+            sum[0] += executions;
+            sum[1] += lanes;
+        }
+    }
+
+    /// All executions.
+    pub fn total(&self) -> u64 {
+        self.counts.iter().map(|count| count[0]).sum()
+    }
+}
+
+impl Observer for InstructionCounts {
+    #[inline(always)]
+    fn wave_start(&mut self, _: WaveId, _: u64) {
+        self.waves += 1;
+    }
+
+    #[inline(always)]
+    fn issue(&mut self, _: WaveId, index: usize, exec: u64) {
+        if let Some(count) = self.counts.get_mut(index) {
+            count[0] += 1;
+            count[1] += u64::from(exec.count_ones());
+        }
+    }
+}

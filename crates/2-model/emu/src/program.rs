@@ -1,0 +1,168 @@
+//! A kernel's instructions, decoded once and resolved for execution.
+//!
+//! The one idea to keep in mind: everything that does not change while the kernel runs is settled here: operands,
+//! functions, branch targets. An instruction that is not emulated becomes one that stops the kernel and says so.
+
+use crate::decode::{Action, Resolver};
+use crate::operand::Pool;
+use codeobj::{Body, CodeObject, Descriptor, Kernel, Metadata};
+use isa::{Inst, Isa, OpFlags};
+use std::ops::Range;
+
+/// Why a kernel cannot be made ready.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// Target the emulator does not know.
+    #[error("`{0}` is not a target the emulator knows\nhint: it runs code for {1}")]
+    Target(String, String),
+    /// There is no machine code.
+    #[error("kernel `{0}` has no machine code in this file")]
+    NoCode(String),
+    /// There is no kernel descriptor.
+    #[error("kernel `{0}` has no descriptor")]
+    NoDescriptor(String),
+}
+
+/// A kernel ready to run.
+#[derive(Debug)]
+pub struct Program {
+    /// Name of the kernel.
+    pub name: String,
+    /// Instruction set.
+    pub isa: Isa,
+    /// What the hardware is told about the kernel.
+    pub descriptor: Descriptor,
+    /// Arguments and sizes.
+    pub metadata: Metadata,
+    /// Code-object version.
+    pub version: u8,
+    insts: Vec<Inst>,
+    pub(crate) actions: Vec<Action>,
+    pub(crate) pool: Pool,
+    /// Instruction index by dword offset.
+    index: Vec<u32>,
+    /// Virtual address of the first instruction in the code object.
+    pub(crate) base: u64,
+    pub(crate) entry: usize,
+    /// Vector registers with room for pairs at the end.
+    pub(crate) rows: usize,
+    /// Some instruction depends on the order in which workgroups run.
+    pub(crate) ordered: bool,
+}
+
+impl Program {
+    /// Decodes a kernel of a code object that was read from `bytes`.
+    pub fn new(bytes: &[u8], object: &CodeObject, kernel: &Kernel) -> Result<Program, ProgramError> {
+        let isa = Isa::for_processor(&object.target.processor).ok_or_else(|| {
+            let known = Isa::ALL.map(Isa::processor).join(", ");
+            ProgramError::Target(object.target.processor.clone(), known)
+        })?;
+        let no_code = || ProgramError::NoCode(kernel.name.clone());
+        let descriptor = kernel.descriptor.ok_or_else(|| ProgramError::NoDescriptor(kernel.name.clone()))?;
+        let (start, mut range) = place(&kernel.body).ok_or_else(no_code)?;
+        let mut insts = isa::decode_all(isa, bytes.get(range.clone()).ok_or_else(no_code)?);
+        if insts.iter().any(calls) {
+            range = whole(object, start, &range);
+            insts = isa::decode_all(isa, bytes.get(range.clone()).ok_or_else(no_code)?);
+        }
+        let (kernel_start, kernel_range) = place(&kernel.body).ok_or_else(no_code)?;
+        let base = kernel_start - (kernel_range.start - range.start) as u64;
+        let mut index = vec![u32::MAX; range.len() / 4 + 1];
+        for (number, inst) in insts.iter().enumerate() {
+            index[inst.offset as usize / 4] = number as u32;
+        }
+        let mut resolver = Resolver::new(&descriptor, &index, &insts);
+        let actions: Vec<Action> = insts.iter().map(|inst| resolver.action(inst)).collect();
+        let (pool, rows, ordered) = (resolver.pool, usize::from(resolver.rows), resolver.ordered);
+        let entry = index[(kernel_start - base) as usize / 4] as usize;
+        Ok(Program {
+            name: kernel.name.clone(),
+            isa,
+            descriptor,
+            metadata: kernel.metadata.clone(),
+            version: object.version,
+            insts,
+            actions,
+            pool,
+            index,
+            base,
+            entry,
+            rows,
+            ordered,
+        })
+    }
+
+    /// The instructions; observers name them by their index.
+    pub fn instructions(&self) -> &[Inst] {
+        &self.insts
+    }
+
+    /// Virtual address of an instruction in the code object.
+    pub fn address(&self, index: usize) -> u64 {
+        self.base + self.insts.get(index).map_or(0, |inst| u64::from(inst.offset))
+    }
+
+    /// Text of an instruction.
+    pub fn text(&self, index: usize) -> String {
+        self.insts.get(index).map_or_else(String::new, |inst| inst.text(self.isa))
+    }
+
+    /// Names of instructions that stop the kernel if they are reached, each once.
+    pub fn unsupported(&self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self
+            .actions
+            .iter()
+            .zip(&self.insts)
+            .filter(|(action, _)| matches!(action, Action::Unsupported))
+            .map(|(_, inst)| inst.info().name)
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Index of the instruction a number of bytes behind another one.
+    pub(crate) fn index_after(&self, index: usize, bytes: u64) -> Option<usize> {
+        self.index_at(u64::from(self.insts.get(index)?.offset) + bytes)
+    }
+
+    /// Branches that go back: indices of their targets and of themselves.
+    pub(crate) fn back_edges(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.actions.iter().enumerate().filter_map(|(index, action)| match action {
+            Action::Branch { target, .. } if *target <= index => Some((*target, index)),
+            _ => None,
+        })
+    }
+
+    /// Index of the instruction at a byte offset from the first.
+    pub(crate) fn index_at(&self, offset: u64) -> Option<usize> {
+        let index = *self.index.get(usize::try_from(offset / 4).ok()?)?;
+        (offset.is_multiple_of(4) && index != u32::MAX).then_some(index as usize)
+    }
+}
+
+fn place(body: &Body) -> Option<(u64, Range<usize>)> {
+    match body {
+        Body::Code { address, bytes } => Some((*address, bytes.clone())),
+        Body::Text { .. } | Body::Absent => None,
+    }
+}
+
+fn calls(inst: &Inst) -> bool {
+    inst.info().flags.intersects(OpFlags::CALL | OpFlags::INDIRECT)
+}
+
+/// All code of the object that lies in one piece with the kernel.
+fn whole(object: &CodeObject, start: u64, range: &Range<usize>) -> Range<usize> {
+    let kernels = object.kernels.iter().map(|kernel| &kernel.body);
+    let functions = object.functions.iter().map(|function| &function.body);
+    let mut all = range.clone();
+    for (address, bytes) in kernels.chain(functions).filter_map(place) {
+        let same_section =
+            address.wrapping_sub(start) == (bytes.start as u64).wrapping_sub(range.start as u64);
+        if same_section {
+            all = all.start.min(bytes.start)..all.end.max(bytes.end);
+        }
+    }
+    all
+}

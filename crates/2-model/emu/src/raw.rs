@@ -1,0 +1,225 @@
+//! The one module with `unsafe` code: bytes that several threads share, and the choice of the CPU's instruction set.
+//!
+//! The one idea to keep in mind: every access is checked against the range's length and done with relaxed atomic
+//! operations, so device code that races gives some value and never undefined behaviour in the host program.
+#![allow(unsafe_code, reason = "audited: shared bytes and target features")]
+
+use crate::execute;
+use crate::fault::Stop;
+use crate::lanes::Row;
+use crate::machine::Machine;
+use crate::observe::Observer;
+use crate::vector::Kernels;
+use crate::wave::Wave;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+
+/// A range of bytes that device code reads and writes from several threads.
+#[derive(Debug)]
+pub struct Shared {
+    start: *mut u8,
+    length: usize,
+    /// Keeps memory that belongs to the range itself.
+    _owned: Option<Vec<u64>>,
+}
+
+// SAFETY: all accesses after construction are atomic; the constructor's caller promises the range's lifetime.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+macro_rules! access {
+    ($load:ident, $store:ident, $update:ident, $int:ty, $atomic:ty) => {
+        /// Reads at a byte offset.
+        ///
+        /// # Panics
+        /// When the access does not lie within the range.
+        #[inline]
+        pub fn $load(&self, at: usize) -> $int {
+            let pointer = self.at(at, size_of::<$int>());
+            if pointer.addr().is_multiple_of(align_of::<$int>()) {
+                // SAFETY: in bounds (checked by `at`), aligned, and atomics may alias each other.
+                unsafe { <$atomic>::from_ptr(pointer.cast()) }.load(Relaxed)
+            } else {
+                let mut bytes = [0; size_of::<$int>()];
+                self.read(at, &mut bytes);
+                <$int>::from_le_bytes(bytes)
+            }
+        }
+
+        /// Writes at a byte offset.
+        ///
+        /// # Panics
+        /// When the access does not lie within the range.
+        #[inline]
+        pub fn $store(&self, at: usize, value: $int) {
+            let pointer = self.at(at, size_of::<$int>());
+            if pointer.addr().is_multiple_of(align_of::<$int>()) {
+                // SAFETY: as for reading.
+                unsafe { <$atomic>::from_ptr(pointer.cast()) }.store(value, Relaxed)
+            } else {
+                self.write(at, &value.to_le_bytes());
+            }
+        }
+
+        /// Replaces the value by a function of it in one step and returns the old one; `None` when misaligned.
+        ///
+        /// # Panics
+        /// When the access does not lie within the range.
+        #[inline]
+        pub fn $update(&self, at: usize, mut change: impl FnMut($int) -> $int) -> Option<$int> {
+            let pointer = self.at(at, size_of::<$int>());
+            if !pointer.addr().is_multiple_of(align_of::<$int>()) {
+                return None;
+            }
+            // SAFETY: as for reading.
+            let atomic = unsafe { <$atomic>::from_ptr(pointer.cast()) };
+            let mut old = atomic.load(Relaxed);
+            loop {
+                match atomic.compare_exchange_weak(old, change(old), SeqCst, Relaxed) {
+                    Ok(_) => return Some(old),
+                    Err(now) => old = now,
+                }
+            }
+        }
+    };
+}
+
+impl Shared {
+    /// Memory of its own, zeroed.
+    pub fn zeroed(length: usize) -> Shared {
+        let mut owned = vec![0u64; length.div_ceil(8)];
+        Shared { start: owned.as_mut_ptr().cast(), length, _owned: Some(owned) }
+    }
+
+    /// Memory that belongs to somebody else.
+    ///
+    /// # Safety
+    /// The range must stay readable and writable as long as the value lives, and nobody may hold a Rust reference
+    /// into it while device code runs.
+    pub unsafe fn borrowed(start: *mut u8, length: usize) -> Shared {
+        Shared { start, length, _owned: None }
+    }
+
+    /// Bytes in the range.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether the range has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    #[inline]
+    fn at(&self, at: usize, size: usize) -> *mut u8 {
+        assert!(at <= self.length && self.length - at >= size, "access checked before");
+        // SAFETY: within the allocation.
+        unsafe { self.start.add(at) }
+    }
+
+    access!(load_u8, store_u8, update_u8, u8, AtomicU8);
+    access!(load_u16, store_u16, update_u16, u16, AtomicU16);
+    access!(load_u32, store_u32, update_u32, u32, AtomicU32);
+    access!(load_u64, store_u64, update_u64, u64, AtomicU64);
+
+    /// Copies bytes out.
+    ///
+    /// # Panics
+    /// When the access does not lie within the range.
+    pub fn read(&self, at: usize, out: &mut [u8]) {
+        let start = self.at(at, out.len());
+        for (index, byte) in out.iter_mut().enumerate() {
+            // SAFETY: checked for the whole length.
+            *byte = unsafe { AtomicU8::from_ptr(start.add(index)) }.load(Relaxed);
+        }
+    }
+
+    /// Copies bytes in.
+    ///
+    /// # Panics
+    /// When the access does not lie within the range.
+    pub fn write(&self, at: usize, bytes: &[u8]) {
+        let start = self.at(at, bytes.len());
+        for (index, byte) in bytes.iter().enumerate() {
+            // SAFETY: checked for the whole length.
+            unsafe { AtomicU8::from_ptr(start.add(index)) }.store(*byte, Relaxed);
+        }
+    }
+
+    /// Reads one element of consecutive dwords per lane, or says that the range is not aligned.
+    #[inline]
+    pub(crate) fn load_row(&self, at: usize, out: &mut Row) -> bool {
+        let start = self.at(at, 256);
+        if !start.addr().is_multiple_of(4) {
+            return false;
+        }
+        for (lane, value) in out.0.iter_mut().enumerate() {
+            // SAFETY: in bounds and aligned.
+            *value = unsafe { AtomicU32::from_ptr(start.cast::<u32>().add(lane)) }.load(Relaxed);
+        }
+        true
+    }
+
+    /// Writes one element of consecutive dwords per lane, or says that the range is not aligned.
+    #[inline]
+    pub(crate) fn store_row(&self, at: usize, row: &Row) -> bool {
+        let start = self.at(at, 256);
+        if !start.addr().is_multiple_of(4) {
+            return false;
+        }
+        for (lane, value) in row.0.iter().enumerate() {
+            // SAFETY: in bounds and aligned.
+            unsafe { AtomicU32::from_ptr(start.cast::<u32>().add(lane)) }.store(*value, Relaxed);
+        }
+        true
+    }
+}
+
+/// Runs a wave with the executor compiled for the best instruction set this CPU has.
+pub(crate) fn run_wave<O: Observer>(
+    machine: &mut Machine<'_>,
+    wave: &mut Wave,
+    observer: &mut O,
+    until: u64,
+) -> Result<(), Box<Stop>> {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: the CPU has every feature the function is compiled for.
+        return unsafe { run_wave_avx2(machine, wave, observer, until) };
+    }
+    execute::run(machine, wave, observer, until)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+fn run_wave_avx2<O: Observer>(
+    machine: &mut Machine<'_>,
+    wave: &mut Wave,
+    observer: &mut O,
+    until: u64,
+) -> Result<(), Box<Stop>> {
+    execute::run(machine, wave, observer, until)
+}
+
+/// The features that the second compilation of everything uses.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("f16c")
+}
+
+/// The vector kernels compiled for the best instruction set this CPU has.
+pub(crate) fn kernels() -> Kernels {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: the CPU has every feature the function is compiled for.
+        return unsafe { crate::vector::avx2() };
+    }
+    crate::vector::portable()
+}

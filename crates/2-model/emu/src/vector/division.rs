@@ -1,0 +1,177 @@
+//! The steps of division: scaling, the last fused multiply-add, and fixing special cases.
+//!
+//! The one idea to keep in mind: scaling keeps the Newton iteration away from over- and underflow, tells the last
+//! step by a mask, and the fix-up puts in what IEEE division says for zeros, infinities and NaNs.
+
+use super::{float32, float64};
+use crate::lanes::*;
+
+/// Biased exponent.
+#[inline(always)]
+fn exponent32(v: f32) -> i32 {
+    (v.to_bits() >> 23 & 0xff) as i32
+}
+
+#[inline(always)]
+fn denormal32(v: f32) -> bool {
+    v != 0.0 && v.abs() < f32::MIN_POSITIVE
+}
+
+/// The scaled operand, and whether the quotient needs scaling back.
+fn scale32(s0: f32, s1: f32, s2: f32) -> (f32, bool) {
+    let reciprocal_denormal = {
+        let r = 1.0 / f64::from(s1);
+        r != 0.0 && r.abs() < f64::from(f32::MIN_POSITIVE)
+    };
+    if s2 == 0.0 || s1 == 0.0 {
+        (f32::NAN, false)
+    } else if exponent32(s2) - exponent32(s1) >= 96 {
+        (if s0 == s1 { float32::ldexp(s0, 64) } else { s0 }, true)
+    } else if denormal32(s1) {
+        (float32::ldexp(s0, 64), false)
+    } else if reciprocal_denormal && denormal32(s2 / s1) {
+        (if s0 == s1 { float32::ldexp(s0, 64) } else { s0 }, true)
+    } else if reciprocal_denormal {
+        (float32::ldexp(s0, -64), false)
+    } else if denormal32(s2 / s1) {
+        (if s0 == s2 { float32::ldexp(s0, 64) } else { s0 }, true)
+    } else if exponent32(s2) <= 23 {
+        (float32::ldexp(s0, 64), false)
+    } else {
+        (s0, false)
+    }
+}
+
+#[inline(always)]
+fn exponent64(v: f64) -> i32 {
+    (v.to_bits() >> 52 & 0x7ff) as i32
+}
+
+#[inline(always)]
+fn denormal64(v: f64) -> bool {
+    v != 0.0 && v.abs() < f64::MIN_POSITIVE
+}
+
+fn scale64(s0: f64, s1: f64, s2: f64) -> (f64, bool) {
+    if s2 == 0.0 || s1 == 0.0 {
+        (f64::NAN, false)
+    } else if exponent64(s2) - exponent64(s1) >= 768 {
+        (if s0 == s1 { float64::ldexp(s0, 128) } else { s0 }, true)
+    } else if denormal64(s1) {
+        (float64::ldexp(s0, 128), false)
+    } else if denormal64(1.0 / s1) && denormal64(s2 / s1) {
+        (if s0 == s1 { float64::ldexp(s0, 128) } else { s0 }, true)
+    } else if denormal64(1.0 / s1) {
+        (float64::ldexp(s0, -128), false)
+    } else if denormal64(s2 / s1) {
+        (if s0 == s2 { float64::ldexp(s0, 128) } else { s0 }, true)
+    } else if exponent64(s2) <= 53 {
+        (float64::ldexp(s0, 128), false)
+    } else {
+        (s0, false)
+    }
+}
+
+/// What division gives where the iteration does not: quotient, denominator, numerator.
+macro_rules! fixup {
+    ($name:ident $float:ty, $quiet:expr, $exponent:ident, $low:expr, $high:expr) => {
+        #[inline(always)]
+        fn $name(quotient: $float, denominator: $float, numerator: $float) -> $float {
+            let sign = (denominator.to_bits() ^ numerator.to_bits()) >> $high != 0;
+            let signed = |v: $float| if sign { -v } else { v };
+            if numerator.is_nan() {
+                <$float>::from_bits(numerator.to_bits() | $quiet)
+            } else if denominator.is_nan() {
+                <$float>::from_bits(denominator.to_bits() | $quiet)
+            } else if (denominator == 0.0 && numerator == 0.0)
+                || (denominator.is_infinite() && numerator.is_infinite())
+            {
+                <$float>::from_bits(<$float>::NEG_INFINITY.to_bits() | $quiet)
+            } else if denominator == 0.0 || numerator.is_infinite() {
+                signed(<$float>::INFINITY)
+            } else if denominator.is_infinite() || numerator == 0.0 {
+                signed(0.0)
+            } else if $exponent(numerator) - $exponent(denominator) < $low {
+                // Far below the smallest denormal.
+                signed(0.0)
+            } else {
+                signed(quotient.abs())
+            }
+        }
+    };
+}
+
+fixup!(fix32 f32, 0x0040_0000, exponent32, -150, 31);
+fixup!(fix64 f64, 1 << 51, exponent64, -1075, 63);
+
+#[inline(always)]
+fn scaling32(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) {
+    x.mask_out = 0;
+    for lane in 0..LANES {
+        let [s0, s1, s2] = [a, b, c].map(|pair| f32::from_bits(pair[0].0[lane]));
+        let (value, flag) = scale32(s0, s1, s2);
+        o[0].0[lane] = value.to_bits();
+        x.mask_out |= u64::from(flag) << lane;
+    }
+}
+
+#[inline(always)]
+fn scaling64(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) {
+    x.mask_out = 0;
+    for lane in 0..LANES {
+        let [s0, s1, s2] = [a, b, c].map(|pair| f64::from_bits(wide(pair, lane)));
+        let (value, flag) = scale64(s0, s1, s2);
+        set_wide(o, lane, value.to_bits());
+        x.mask_out |= u64::from(flag) << lane;
+    }
+}
+
+/// The last step: the fused multiply-add, scaled back where the mask says so.
+#[inline(always)]
+fn last32(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) {
+    for lane in 0..LANES {
+        let [p, q, r] = [a, b, c].map(|pair| f32::from_bits(pair[0].0[lane]));
+        let sum = f32::mul_add(p, q, r);
+        // Below the middle of the range the quotient was scaled up, above it down.
+        let scale =
+            if exponent32(r) > 127 { f32::from_bits(0x5f80_0000) } else { f32::from_bits(0x1f80_0000) };
+        let scaled = if x.mask_in >> lane & 1 != 0 { sum * scale } else { sum };
+        o[0].0[lane] = scaled.to_bits();
+    }
+}
+
+#[inline(always)]
+fn last64(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) {
+    for lane in 0..LANES {
+        let [p, q, r] = [a, b, c].map(|pair| f64::from_bits(wide(pair, lane)));
+        let sum = f64::mul_add(p, q, r);
+        let scale = if exponent64(r) > 1023 { float64::ldexp(1.0, 128) } else { float64::ldexp(1.0, -128) };
+        let scaled = if x.mask_in >> lane & 1 != 0 { sum * scale } else { sum };
+        set_wide(o, lane, scaled.to_bits());
+    }
+}
+
+kernels! {
+    scaling32 {
+        "v_div_scale_f32" = ();
+    }
+    scaling64 {
+        "v_div_scale_f64" = ();
+    }
+    last32 {
+        "v_div_fmas_f32" = ();
+    }
+    last64 {
+        "v_div_fmas_f64" = ();
+    }
+    f32_3 {
+        "v_div_fixup_f32" = fix32;
+    }
+    f64_3 {
+        "v_div_fixup_f64" = fix64;
+    }
+    f16_3 {
+        "v_div_fixup_f16" = fix32;
+        "v_div_fixup_legacy_f16" = fix32;
+    }
+}

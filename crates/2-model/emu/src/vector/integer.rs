@@ -1,0 +1,210 @@
+//! Integer arithmetic.
+//!
+//! The one idea to keep in mind: arithmetic wraps; saturation is the clamp bit's matter and handled where results
+//! are stored, except where the opcode itself saturates.
+
+use crate::lanes::*;
+
+#[inline(always)]
+fn low24(v: u32) -> u32 {
+    v & 0x00ff_ffff
+}
+
+#[inline(always)]
+fn signed24(v: u32) -> i32 {
+    ((v << 8) as i32) >> 8
+}
+
+#[inline(always)]
+fn absolute_difference(a: u32, b: u32) -> u32 {
+    a.abs_diff(b)
+}
+
+/// Byte `index` of a word.
+#[inline(always)]
+fn byte(v: u32, index: u32) -> u32 {
+    v >> (8 * index) & 0xff
+}
+
+/// Sum of absolute differences of four bytes, leaving out those where `mask` says so.
+#[inline(always)]
+fn sad8(a: u32, b: u32, c: u32, skip_zero: bool) -> u32 {
+    let mut sum = c;
+    for index in 0..4 {
+        let (p, q) = (byte(a, index), byte(b, index));
+        if !skip_zero || q != 0 {
+            sum = sum.wrapping_add(p.abs_diff(q));
+        }
+    }
+    sum
+}
+
+/// Four sums of absolute differences of the reference with four overlapping words.
+#[inline(always)]
+fn quad_sad(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, _: &mut Extra, masked: bool) {
+    for lane in 0..LANES {
+        let (window, reference, sums) = (wide(a, lane), b[0].0[lane], wide(c, lane));
+        let mut result = 0u64;
+        for index in 0..4 {
+            let sum = sad8(
+                (window >> (8 * index)) as u32,
+                reference,
+                (sums >> (16 * index)) as u32 & 0xffff,
+                masked,
+            );
+            result |= u64::from(sum.min(0xffff)) << (16 * index);
+        }
+        set_wide(o, lane, result);
+    }
+}
+
+/// 64-bit result of a product of two words and a 64-bit addend, with carry.
+#[inline(always)]
+fn multiply_add_wide(
+    o: &mut Pair,
+    a: &Pair,
+    b: &Pair,
+    c: &Pair,
+    x: &mut Extra,
+    f: impl Fn(u32, u32, u64) -> (u64, bool),
+) {
+    for lane in 0..LANES {
+        set_wide(o, lane, f(a[0].0[lane], b[0].0[lane], wide(c, lane)).0);
+    }
+    x.mask_out = mask_of(|lane| f(a[0].0[lane], b[0].0[lane], wide(c, lane)).1);
+}
+
+/// 64-bit operand shifted by a word, or the other way round.
+#[inline(always)]
+fn shift_wide(o: &mut Pair, a: &Pair, b: &Pair, _: &Pair, _: &mut Extra, f: impl Fn(u32, u64) -> u64) {
+    for lane in 0..LANES {
+        set_wide(o, lane, f(a[0].0[lane], wide(b, lane)));
+    }
+}
+
+#[inline(always)]
+fn shift_add_wide(
+    o: &mut Pair,
+    a: &Pair,
+    b: &Pair,
+    c: &Pair,
+    _: &mut Extra,
+    f: impl Fn(u64, u32, u64) -> u64,
+) {
+    for lane in 0..LANES {
+        set_wide(o, lane, f(wide(a, lane), b[0].0[lane], wide(c, lane)));
+    }
+}
+
+#[inline(always)]
+fn median<T: Ord + Copy>(a: T, b: T, c: T) -> T {
+    a.min(b).max(a.max(b).min(c))
+}
+
+#[inline(always)]
+fn saturate8(v: i32, low: i32, high: i32) -> u32 {
+    (v.clamp(low, high) & 0xff) as u32
+}
+
+kernels! {
+    u32_1 {
+        "v_mov_b32" = |a| a;
+        "v_accvgpr_read_b32" = |a| a;
+        "v_accvgpr_write_b32" = |a| a;
+        "v_accvgpr_mov_b32" = |a| a;
+    }
+    u64_1 {
+        "v_mov_b64" = |a| a;
+    }
+    u32_2 {
+        "v_add_u32" = |a, b| a.wrapping_add(b);
+        "v_sub_u32" = |a, b| a.wrapping_sub(b);
+        "v_subrev_u32" = |a, b| b.wrapping_sub(a);
+        "v_add_i32" = |a, b| a.wrapping_add(b);
+        "v_sub_i32" = |a, b| a.wrapping_sub(b);
+        "v_mul_u32_u24" = |a, b| low24(a).wrapping_mul(low24(b));
+        "v_mul_hi_u32_u24" = |a, b| (u64::from(low24(a)) * u64::from(low24(b)) >> 32) as u32;
+        "v_mul_i32_i24" = |a, b| signed24(a).wrapping_mul(signed24(b)) as u32;
+        "v_mul_hi_i32_i24" = |a, b| (i64::from(signed24(a)) * i64::from(signed24(b)) >> 32) as u32;
+        "v_mul_lo_u32" = |a, b| a.wrapping_mul(b);
+        "v_mul_hi_u32" = |a, b| (u64::from(a) * u64::from(b) >> 32) as u32;
+        "v_mul_hi_i32" = |a, b| (i64::from(a as i32) * i64::from(b as i32) >> 32) as u32;
+        "v_min_u32" = |a, b| a.min(b);
+        "v_max_u32" = |a, b| a.max(b);
+    }
+    i32_2 {
+        "v_min_i32" = |a, b| a.min(b);
+        "v_max_i32" = |a, b| a.max(b);
+    }
+    u32_3 {
+        "v_mad_u32_u24" = |a, b, c| low24(a).wrapping_mul(low24(b)).wrapping_add(c);
+        "v_mad_i32_i24" = |a, b, c| (signed24(a).wrapping_mul(signed24(b)) as u32).wrapping_add(c);
+        "v_mad_u32_u16" = |a, b, c| ((a & 0xffff) * (b & 0xffff)).wrapping_add(c);
+        "v_mad_i32_i16" = |a, b, c| (i32::from(a as i16) * i32::from(b as i16)).wrapping_add(c as i32) as u32;
+        "v_min3_u32" = |a, b, c| a.min(b).min(c);
+        "v_max3_u32" = |a, b, c| a.max(b).max(c);
+        "v_med3_u32" = median;
+        "v_add3_u32" = |a, b, c| a.wrapping_add(b).wrapping_add(c);
+        "v_lshl_add_u32" = |a, b, c| a.wrapping_shl(b).wrapping_add(c);
+        "v_add_lshl_u32" = |a, b, c| a.wrapping_add(b).wrapping_shl(c);
+        "v_xad_u32" = |a, b, c| (a ^ b).wrapping_add(c);
+        "v_sad_u8" = |a, b, c| sad8(a, b, c, false);
+        "v_msad_u8" = |a, b, c| sad8(a, b, c, true);
+        "v_sad_hi_u8" = |a, b, c| (sad8(a, b, 0, false) << 16).wrapping_add(c);
+        "v_sad_u16" = |a, b, c| c
+            .wrapping_add(absolute_difference(a & 0xffff, b & 0xffff))
+            .wrapping_add(absolute_difference(a >> 16, b >> 16));
+        "v_sad_u32" = |a, b, c| absolute_difference(a, b).wrapping_add(c);
+        "v_lerp_u8" = |a, b, c| {
+            let mut result = 0;
+            for index in 0..4 {
+                let sum = byte(a, index) + byte(b, index) + (byte(c, index) & 1);
+                result |= (sum >> 1) << (8 * index);
+            }
+            result
+        };
+        "v_ashr_pk_i8_i32" = |a, b, c| {
+            let shifted = |v: u32| saturate8((v as i32) >> (c & 31), -128, 127);
+            shifted(a) | shifted(b) << 8
+        };
+        "v_ashr_pk_u8_i32" = |a, b, c| {
+            let shifted = |v: u32| saturate8((v as i32) >> (c & 31), 0, 255);
+            shifted(a) | shifted(b) << 8
+        };
+    }
+    i32_3 {
+        "v_min3_i32" = |a, b, c| a.min(b).min(c);
+        "v_max3_i32" = |a, b, c| a.max(b).max(c);
+        "v_med3_i32" = median;
+    }
+    carry {
+        "v_add_co_u32" = |a, b, _| a.overflowing_add(b);
+        "v_sub_co_u32" = |a, b, _| a.overflowing_sub(b);
+        "v_subrev_co_u32" = |a, b, _| b.overflowing_sub(a);
+        "v_addc_co_u32" = |a, b, bit| {
+            let sum = u64::from(a) + u64::from(b) + u64::from(bit);
+            (sum as u32, sum >> 32 != 0)
+        };
+        "v_subb_co_u32" = |a, b, bit| (a.wrapping_sub(b).wrapping_sub(bit), u64::from(b) + u64::from(bit) > u64::from(a));
+        "v_subbrev_co_u32" = |a, b, bit| (b.wrapping_sub(a).wrapping_sub(bit), u64::from(a) + u64::from(bit) > u64::from(b));
+    }
+    multiply_add_wide {
+        "v_mad_u64_u32" = |a, b, c| (u64::from(a) * u64::from(b)).overflowing_add(c);
+        "v_mad_i64_i32" = |a, b, c: u64| {
+            let (sum, overflow) = (i64::from(a as i32) * i64::from(b as i32)).overflowing_add(c as i64);
+            (sum as u64, overflow)
+        };
+    }
+    shift_wide {
+        "v_lshlrev_b64" = |a, b| b << (a & 63);
+        "v_lshrrev_b64" = |a, b| b >> (a & 63);
+        "v_ashrrev_i64" = |a, b| ((b as i64) >> (a & 63)) as u64;
+    }
+    shift_add_wide {
+        "v_lshl_add_u64" = |a, b, c| a.wrapping_shl(b & 7).wrapping_add(c);
+    }
+    quad_sad {
+        "v_qsad_pk_u16_u8" = false;
+        "v_mqsad_pk_u16_u8" = true;
+    }
+}

@@ -1,0 +1,161 @@
+//! What vector ALU instructions compute: one line per opcode.
+//!
+//! The one idea to keep in mind: a line is a function of one lane; modifiers, register widths and EXEC are not its
+//! business. Every table is compiled twice, for any x86-64 (or other) CPU and for AVX2 with FMA; the CPU chooses.
+
+macro_rules! kernels {
+    ($( $adapter:ident { $( $name:literal = $function:expr; )* } )*) => {
+        pub(super) fn portable(list: &mut Vec<(&'static str, crate::lanes::Kernel)>) {
+            $( $( list.push(($name, crate::lanes::kernel(|o, a, b, c, x| $adapter(o, a, b, c, x, $function)))); )* )*
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+        pub(super) fn avx2(list: &mut Vec<(&'static str, crate::lanes::Kernel)>) {
+            $( $( list.push(($name, crate::lanes::kernel(|o, a, b, c, x| $adapter(o, a, b, c, x, $function)))); )* )*
+        }
+    };
+}
+
+mod bits;
+mod compare;
+mod convert;
+mod division;
+mod dot;
+mod float32;
+mod float64;
+mod integer;
+mod minmax;
+mod packed;
+mod short;
+mod trans;
+
+use crate::lanes::Kernel;
+use std::collections::HashMap;
+
+/// Kernels by mnemonic.
+#[derive(Debug)]
+pub(crate) struct Kernels(HashMap<&'static str, Kernel>);
+
+impl Kernels {
+    /// The kernel of a mnemonic. Comparisons that write EXEC compute what those that do not compute.
+    pub(crate) fn get(&self, name: &str) -> Option<Kernel> {
+        if let Some(rest) = name.strip_prefix("v_cmpx_") {
+            return self.0.get(format!("v_cmp_{rest}").as_str()).copied();
+        }
+        self.0.get(name).copied()
+    }
+}
+
+macro_rules! all_tables {
+    ($which:ident) => {{
+        let mut list = Vec::with_capacity(800);
+        bits::$which(&mut list);
+        compare::$which(&mut list);
+        convert::$which(&mut list);
+        division::$which(&mut list);
+        dot::$which(&mut list);
+        float32::$which(&mut list);
+        float64::$which(&mut list);
+        integer::$which(&mut list);
+        minmax::$which(&mut list);
+        packed::$which(&mut list);
+        short::$which(&mut list);
+        trans::$which(&mut list);
+        Kernels(list.into_iter().collect())
+    }};
+}
+
+/// For every CPU.
+pub(crate) fn portable() -> Kernels {
+    all_tables!(portable)
+}
+
+/// For CPUs with AVX2, FMA and their contemporaries.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+pub(crate) fn avx2() -> Kernels {
+    all_tables!(avx2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::{Extra, Mode, Pair, Row};
+
+    /// Values that stress every type: zeros, ones, infinities, NaNs, denormals, limits of integers.
+    fn operand(seed: u32) -> Pair {
+        const EDGES: [u32; 16] = [
+            0,
+            0x8000_0000,
+            0x3f80_0000,
+            0xbf80_0000,
+            0x7f80_0000,
+            0xff80_0000,
+            0x7fc0_0000,
+            0x0000_0001,
+            0x7fff_ffff,
+            0xffff_ffff,
+            0x3c00_bc00,
+            0x7c00_fc00,
+            0x4b00_0000,
+            0x0080_0000,
+            0x0000_ffff,
+            0x3ff0_0000,
+        ];
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            if state >> 29 == 0 { EDGES[(state >> 13 & 15) as usize] } else { state ^ state >> 15 }
+        };
+        let mut row = || Row(std::array::from_fn(|_| next()));
+        [row(), row()]
+    }
+
+    /// NaN results may differ in payload and sign between compilations; everything else may not.
+    #[test]
+    fn both_compilations_agree() {
+        let (plain, best) = (portable(), crate::raw::kernels());
+        assert_eq!(plain.0.len(), best.0.len());
+        let mut differing = Vec::new();
+        for (name, kernel) in &plain.0 {
+            let other = best.0[name];
+            for seed in 0..8 {
+                let run = |kernel: Kernel| {
+                    let mut out = [Row::ZERO; 2];
+                    let mut extra = Extra {
+                        mask_in: 0x1234_5678_9abc_def0,
+                        mask_out: 0,
+                        mode: Mode(0x3f0),
+                        immediate: 0x5a,
+                    };
+                    kernel(&mut out, &operand(seed), &operand(seed + 99), &operand(seed + 999), &mut extra);
+                    (out, extra.mask_out)
+                };
+                if !agree(name, run(*kernel), run(other)) {
+                    differing.push(*name);
+                    break;
+                }
+            }
+        }
+        assert!(differing.is_empty(), "{differing:?}");
+    }
+
+    fn agree(name: &str, left: (Pair, u64), right: (Pair, u64)) -> bool {
+        let both_nan = |p: u32, q: u32, p_high: u32, q_high: u32| {
+            if name.contains("f64") {
+                let join = |low: u32, high: u32| f64::from_bits(u64::from(high) << 32 | u64::from(low));
+                return join(p, p_high).is_nan() && join(q, q_high).is_nan();
+            }
+            let half = |v: u32| v & 0x7fff > 0x7c00 || v >> 16 & 0x7fff > 0x7c00;
+            (f32::from_bits(p).is_nan() && f32::from_bits(q).is_nan())
+                || (f32::from_bits(p_high).is_nan() && f32::from_bits(q_high).is_nan() && p == q)
+                || (name.contains("16") && half(p) && half(q))
+        };
+        left.1 == right.1
+            && (0..64).all(|lane| {
+                let (p, q) = (left.0.map(|row| row.0[lane]), right.0.map(|row| row.0[lane]));
+                p == q || both_nan(p[0], q[0], p[1], q[1])
+            })
+    }
+}

@@ -1,0 +1,124 @@
+//! The state of one wave.
+//!
+//! The one idea to keep in mind: vector registers are rows of 64 lanes, so that one instruction is one loop over
+//! memory that lies together; VGPRs and accumulation registers share one array.
+
+use crate::lanes::{Mode, Row, spread};
+use crate::observe::WaveId;
+use crate::operand::{EXEC, VCC};
+
+/// Why a wave does not run at the moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    Running,
+    AtBarrier,
+    Ended,
+}
+
+/// One wave.
+#[derive(Debug)]
+pub(crate) struct Wave {
+    /// The scalar registers by their operand codes.
+    pub(crate) s: [u32; 128],
+    pub(crate) v: Vec<Row>,
+    pub(crate) scc: bool,
+    pub(crate) mode: Mode,
+    /// Index of the next instruction.
+    pub(crate) pc: usize,
+    pub(crate) id: WaveId,
+    pub(crate) state: State,
+    /// Scratch of all lanes, one lane after the other.
+    pub(crate) scratch: Vec<u8>,
+    /// Scratch bytes of one lane.
+    pub(crate) scratch_bytes: u32,
+    /// Instructions issued.
+    pub(crate) issued: u64,
+    /// Lanes as a row of masks, and the EXEC it was made for.
+    exec_row: Row,
+    exec_of_row: u64,
+}
+
+impl Wave {
+    pub(crate) fn new(id: WaveId, rows: usize, mode: Mode, scratch_bytes: u32) -> Wave {
+        Wave {
+            s: [0; 128],
+            v: vec![Row::ZERO; rows],
+            scc: false,
+            mode,
+            pc: 0,
+            id,
+            state: State::Running,
+            scratch: vec![0; scratch_bytes as usize * 64],
+            scratch_bytes,
+            issued: 0,
+            exec_row: Row::ZERO,
+            exec_of_row: 0,
+        }
+    }
+
+    /// Everything as at the start of a wave; registers are zero.
+    pub(crate) fn restart(&mut self, id: WaveId, mode: Mode, entry: usize) {
+        self.s = [0; 128];
+        self.v.fill(Row::ZERO);
+        self.scratch.fill(0);
+        self.scc = false;
+        self.mode = mode;
+        self.pc = entry;
+        self.id = id;
+        self.state = State::Running;
+        self.issued = 0;
+    }
+
+    #[inline(always)]
+    pub(crate) fn pair(&self, index: u8) -> u64 {
+        let index = usize::from(index);
+        u64::from(self.s[index & 127]) | u64::from(self.s[(index + 1) & 127]) << 32
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_pair(&mut self, index: u8, value: u64) {
+        let index = usize::from(index);
+        self.s[index & 127] = value as u32;
+        self.s[(index + 1) & 127] = (value >> 32) as u32;
+    }
+
+    #[inline(always)]
+    pub(crate) fn exec(&self) -> u64 {
+        self.pair(EXEC)
+    }
+
+    #[inline(always)]
+    pub(crate) fn vcc(&self) -> u64 {
+        self.pair(VCC)
+    }
+
+    /// Writes a result row where the mask has lanes.
+    #[inline(always)]
+    pub(crate) fn store_row(&mut self, row: usize, values: &Row, mask: u64) {
+        let target = &mut self.v[row];
+        if mask == u64::MAX {
+            *target = *values;
+            return;
+        }
+        if self.exec_of_row != mask {
+            self.exec_row = spread(mask);
+            self.exec_of_row = mask;
+        }
+        for ((old, new), lanes) in target.0.iter_mut().zip(&values.0).zip(&self.exec_row.0) {
+            *old = *new & lanes | *old & !lanes;
+        }
+    }
+}
+
+impl Wave {
+    /// Offset of a vector register source while MODE indexes registers.
+    pub(crate) fn source_offset(&self, position: usize) -> usize {
+        let m0 = self.s[usize::from(crate::operand::M0)];
+        if self.mode.index_registers() && m0 >> (12 + position) & 1 != 0 { (m0 & 0xff) as usize } else { 0 }
+    }
+
+    /// Offset of a vector register destination while MODE indexes registers.
+    pub(crate) fn destination_offset(&self) -> usize {
+        self.source_offset(3)
+    }
+}

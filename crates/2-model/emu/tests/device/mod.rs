@@ -1,0 +1,124 @@
+//! Compiles device code and runs its kernels from a memory of their own.
+#![allow(dead_code, reason = "each test uses some of it")]
+
+use codeobj::CodeObject;
+use emu::{Hidden, InstructionCounts, Launch, Memory, Program, Summary, arguments, run};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Mutex;
+
+static COMPILED: Mutex<BTreeMap<(String, String), Option<Vec<u8>>>> = Mutex::new(BTreeMap::new());
+
+/// Compiles a source of `tests/sources`, once; `None` (and a word about it) where the compiler is missing.
+pub(crate) fn compile(source: &str, target: &str) -> Option<Vec<u8>> {
+    let mut compiled = COMPILED.lock().unwrap();
+    let key = (source.to_string(), target.to_string());
+    compiled.entry(key).or_insert_with(|| compile_now(source, target, &[])).clone()
+}
+
+fn compile_now(source: &str, target: &str, more: &[&str]) -> Option<Vec<u8>> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/sources");
+    let unique = format!("emu-{}-{target}-{source}-{}.hsaco", std::process::id(), more.concat());
+    let output = std::env::temp_dir().join(unique);
+    let result = Command::new("clang++-22")
+        .args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "--no-gpu-bundle-output"])
+        .args(["-O3", "-Wno-everything", &format!("--offload-arch={target}")])
+        .args(more)
+        .arg(folder.join(source))
+        .arg("-o")
+        .arg(&output)
+        .output();
+    let Ok(result) = result else {
+        println!("skipped: no clang++-22");
+        return None;
+    };
+    assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
+    let bytes = std::fs::read(&output).unwrap();
+    std::fs::remove_file(output).unwrap();
+    Some(bytes)
+}
+
+pub(crate) fn program(bytes: &[u8], kernel: &str) -> Program {
+    let object = CodeObject::read(bytes).unwrap();
+    let kernel = object.kernels.iter().find(|it| it.name == kernel).unwrap();
+    let program = Program::new(bytes, &object, kernel).unwrap();
+    assert_eq!(program.unsupported(), [] as [&str; 0], "{}", kernel.name);
+    program
+}
+
+/// Explicit arguments as they lie in memory.
+#[derive(Default)]
+pub(crate) struct Arguments(pub(crate) Vec<u8>);
+
+impl Arguments {
+    pub(crate) fn put<const N: usize>(mut self, bytes: [u8; N]) -> Self {
+        self.0.resize(self.0.len().next_multiple_of(N), 0);
+        self.0.extend(bytes);
+        self
+    }
+    pub(crate) fn u32(self, value: u32) -> Self {
+        self.put(value.to_le_bytes())
+    }
+    pub(crate) fn u64(self, value: u64) -> Self {
+        self.put(value.to_le_bytes())
+    }
+    pub(crate) fn f64(self, value: f64) -> Self {
+        self.put(value.to_le_bytes())
+    }
+}
+
+/// Runs a kernel on whole workgroups; counts instructions.
+pub(crate) fn launch(
+    program: &Program,
+    memory: &mut Memory,
+    workgroups: [u32; 3],
+    workgroup: [u32; 3],
+    explicit: Arguments,
+) -> Result<(Summary, InstructionCounts), Box<emu::Fault>> {
+    let mut launch = Launch::new(workgroups, workgroup, 0);
+    launch.max_instructions = 50_000_000;
+    launch_with(program, memory, launch, explicit)
+}
+
+pub(crate) fn launch_with(
+    program: &Program,
+    memory: &mut Memory,
+    mut launch: Launch<'_>,
+    explicit: Arguments,
+) -> Result<(Summary, InstructionCounts), Box<emu::Fault>> {
+    let segment = arguments(program, &launch, &Hidden::default(), &explicit.0);
+    launch.kernarg = memory.allocate_with("kernarg", &segment);
+    launch.packet = memory.allocate_with("packet", &launch.dispatch_packet(program));
+    let mut counts = InstructionCounts::new(program);
+    let summary =
+        run(program, memory, &launch, || InstructionCounts::new(program), |part| counts.merge(&part))?;
+    assert_eq!(summary.instructions, counts.total());
+    Ok((summary, counts))
+}
+
+pub(crate) fn u32s(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
+    values.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+pub(crate) fn f32s(values: impl IntoIterator<Item = f32>) -> Vec<u8> {
+    values.into_iter().flat_map(f32::to_le_bytes).collect()
+}
+
+pub(crate) fn f64s(values: impl IntoIterator<Item = f64>) -> Vec<u8> {
+    values.into_iter().flat_map(f64::to_le_bytes).collect()
+}
+
+pub(crate) fn read_u32s(memory: &Memory, address: u64, count: usize) -> Vec<u32> {
+    let bytes = memory.read(address, 4 * count).unwrap();
+    bytes.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
+}
+
+pub(crate) fn read_f32s(memory: &Memory, address: u64, count: usize) -> Vec<f32> {
+    read_u32s(memory, address, count).into_iter().map(f32::from_bits).collect()
+}
+
+pub(crate) fn read_f64s(memory: &Memory, address: u64, count: usize) -> Vec<f64> {
+    let bytes = memory.read(address, 8 * count).unwrap();
+    bytes.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect()
+}

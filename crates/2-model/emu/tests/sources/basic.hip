@@ -1,0 +1,97 @@
+#include "device.h"
+
+extern "C" __global__ void copy(const float *a, float *b, u32 n) {
+  u32 i = global_x();
+  if (i < n) b[i] = a[i];
+}
+
+extern "C" __global__ void daxpy(double alpha, const double *x, double *y, u32 n) {
+  u32 i = global_x();
+  if (i < n) y[i] = alpha * x[i] + y[i];
+}
+
+// Sum of a workgroup through LDS.
+extern "C" __global__ void reduce(const u32 *in, u32 *out) {
+  __shared__ u32 part[256];
+  u32 t = thread_x();
+  part[t] = in[global_x()];
+  barrier();
+  for (u32 s = 128; s > 0; s >>= 1) {
+    if (t < s) part[t] += part[t + s];
+    barrier();
+  }
+  if (t == 0) out[block_x()] = part[0];
+}
+
+extern "C" __global__ void histogram(const unsigned char *in, u32 *bins, u32 n) {
+  __shared__ u32 local[256];
+  local[thread_x()] = 0;
+  barrier();
+  for (u32 i = global_x(); i < n; i += 1024)
+    __hip_atomic_fetch_add(&local[in[i]], 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+  barrier();
+  __hip_atomic_fetch_add(&bins[thread_x()], local[thread_x()], __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+extern "C" __global__ void transpose(const float *in, float *out, u32 n) {
+  __shared__ float tile[16][17];
+  u32 x = block_x() * 16 + thread_x(), y = block_y() * 16 + thread_y();
+  tile[thread_y()][thread_x()] = in[y * n + x];
+  barrier();
+  u32 tx = block_y() * 16 + thread_x(), ty = block_x() * 16 + thread_y();
+  out[ty * n + tx] = tile[thread_x()][thread_y()];
+}
+
+static __device__ __attribute__((noinline)) u32 collatz(u64 v) {
+  u32 steps = 0;
+  while (v != 1) { v = v & 1 ? 3 * v + 1 : v / 2; steps++; }
+  return steps;
+}
+
+// A call, divergent loops, 64-bit integers.
+extern "C" __global__ void steps(u32 *out) { u32 i = global_x(); out[i] = collatz(i + 1); }
+
+// Registers indexed at run time: an array that lives in scratch.
+extern "C" __global__ void scratch(const u32 *order, u32 *out) {
+  u32 values[32];
+  u32 i = global_x();
+  for (u32 k = 0; k < 32; k++) values[order[k] & 31] = k * i;
+  u32 sum = 0;
+  for (u32 k = 0; k < 32; k++) sum = sum * 31 + values[(k + i) & 31];
+  out[i] = sum;
+}
+
+// Generic pointers to all three spaces.
+static __device__ __attribute__((noinline)) u32 add_up(const u32 *p, u32 n) {
+  u32 sum = 0;
+  for (u32 k = 0; k < n; k++) sum += p[k];
+  return sum;
+}
+extern "C" __global__ void generic(const u32 *in, u32 *out) {
+  __shared__ u32 shared[64];
+  u32 own[8];
+  u32 t = thread_x();
+  for (u32 k = 0; k < 8; k++) own[k] = in[(t + k) & 63];
+  shared[t] = in[t] * 3;
+  barrier();
+  out[t] = add_up(in, 64) + 1000 * add_up(shared, 64) + 1000000 * add_up(own, 8);
+}
+
+// A counter that gives every work-item a ticket.
+extern "C" __global__ void tickets(u32 *counter, u32 *out) {
+  out[global_x()] = __hip_atomic_fetch_add(counter, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+extern "C" __global__ void float_sum(float *sum, const float *in) {
+  __hip_atomic_fetch_add(sum, in[global_x()], __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+extern "C" __global__ void division(const float *a, const double *b, float *q, double *r, u32 *i) {
+  u32 t = global_x();
+  q[t] = a[t] / a[t + 64];
+  r[t] = b[t] / b[t + 64];
+  i[t] = (u32)(b[t] * 1e6) / ((u32)(b[t + 64] * 77.0) + 1);
+}
+
+extern "C" __global__ void out_of_bounds(u32 *out) { out[global_x() * 1024] = 1; }
+extern "C" __global__ void endless(volatile u32 *flag) { while (*flag == 0) {} }

@@ -7,6 +7,7 @@ mod cold_start;
 mod decoder;
 mod facts;
 mod libraries;
+mod recordings;
 
 use crate::run::root;
 use anyhow::{Context, Result, bail};
@@ -46,6 +47,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "library",
         about: "`rockhound inspect` of a library beside `llvm-objdump-22 -d` of its code objects",
         run: libraries::against_llvm,
+    },
+    Benchmark {
+        name: "analyze",
+        about: "`rockhound analyze` of a small recording and of generated large ones",
+        run: recordings::run,
     },
     Benchmark { name: "largest", about: "`rockhound inspect` of librocsparse", run: libraries::largest },
 ];

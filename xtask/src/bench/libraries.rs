@@ -76,19 +76,21 @@ pub(crate) fn largest() -> Result<Vec<Line>> {
     ])
 }
 
-struct Measured {
-    time: Duration,
-    peak_kib: u64,
+/// What a run took.
+pub(super) struct Measured {
+    pub(super) time: Duration,
+    pub(super) peak_kib: u64,
 }
 
 fn inspect(program: &Path, library: &Path) -> Result<Measured> {
+    measure(Command::new(program).args(["inspect", "--format", "json"]).arg(library))
+}
+
+/// Runs a command that has to succeed, its output thrown away.
+pub(super) fn measure(command: &mut Command) -> Result<Measured> {
     let start = Instant::now();
-    let mut child = Command::new(program)
-        .args(["inspect", "--format", "json"])
-        .arg(library)
-        .stdout(Stdio::null())
-        .spawn()
-        .with_context(|| format!("cannot start {}", program.display()))?;
+    let mut child =
+        command.stdout(Stdio::null()).spawn().with_context(|| format!("cannot start {command:?}"))?;
     let mut peak_kib = 0;
     let status = loop {
         peak_kib = peak_kib.max(peak_resident(&child));
@@ -97,7 +99,7 @@ fn inspect(program: &Path, library: &Path) -> Result<Measured> {
         }
         std::thread::sleep(Duration::from_millis(10));
     };
-    ensure!(status.success(), "`rockhound inspect {}` failed", library.display());
+    ensure!(status.success(), "{command:?} failed");
     Ok(Measured { time: start.elapsed(), peak_kib })
 }
 
@@ -124,6 +126,6 @@ pub(super) fn skipped() -> Vec<Line> {
     )]
 }
 
-fn seconds(time: Duration) -> String {
+pub(super) fn seconds(time: Duration) -> String {
     format!("{:.2} s", time.as_secs_f64())
 }

@@ -6,7 +6,7 @@ use super::report::Subject;
 use super::select::{SelectError, wrong};
 use std::collections::{BTreeMap, BTreeSet};
 use view::{Cell, Delta, MachineFact, MissingValues, Note, NoteKind, Number, Recording, Table};
-use workload::Severity;
+use workload::{Problem, Severity};
 
 /// Unit in which times are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -250,15 +250,31 @@ pub(crate) fn missing(tables: &[Table]) -> Vec<MissingValues> {
 /// What was wrong with a recording and what was assumed.
 pub(crate) fn notes(subject: &Subject, named: bool) -> Vec<Note> {
     let before = if named { format!("{}: ", subject.name) } else { String::new() };
-    let mut out: Vec<Note> = subject
-        .workload
-        .problems
-        .iter()
-        .map(|p| Note {
-            kind: if p.severity == Severity::Error { NoteKind::Error } else { NoteKind::Warning },
-            text: format!("{before}{p}"),
-        })
-        .collect();
+    let mut out: Vec<Note> = Vec::new();
+    // Files that lack the same way are told of together.
+    let mut whole: Vec<&Problem> = Vec::new();
+    for p in &subject.workload.problems {
+        if p.line.is_none() && p.column.is_none() && p.rows == 0 && p.severity == Severity::Warning {
+            whole.push(p);
+            continue;
+        }
+        let kind = if p.severity == Severity::Error { NoteKind::Error } else { NoteKind::Warning };
+        out.push(Note { kind, text: format!("{before}{p}") });
+    }
+    while let Some(first) = whole.first().copied() {
+        let (alike, rest): (Vec<&Problem>, Vec<&Problem>) =
+            whole.iter().partition(|p| p.message == first.message);
+        let text = match &alike[..] {
+            [one] => one.to_string(),
+            several => {
+                let files: Vec<&str> = several.iter().map(|p| p.file.as_str()).collect();
+                let costs: Vec<&str> = several.iter().map(|p| p.consequence.as_str()).collect();
+                format!("{}: {}; {}", files.join(", "), first.message, costs.join(", "))
+            }
+        };
+        out.push(Note { kind: NoteKind::Warning, text: format!("{before}{text}") });
+        whole = rest;
+    }
     let mut by_source: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for f in &subject.filled {
         by_source.entry(&f.source).or_default().push(format!("{} = {}", f.fact, f.value));

@@ -5,6 +5,7 @@
     reason = "tests start the program, read its files and say what they skip"
 )]
 
+mod analyze;
 mod assembly;
 mod bad_input;
 mod commands;

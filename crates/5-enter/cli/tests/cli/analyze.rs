@@ -1,0 +1,347 @@
+//! `rockhound analyze` and `rockhound metrics` on small recordings made here, and on bad ones.
+
+use crate::run::{Ran, folder, good, rockhound};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+const HEADER: &str = "Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES,GRBM_GUI_ACTIVE,TCC_HIT_sum,TCC_MISS_sum";
+const SYSTEM: &str = "gpu_arch,gpu_model,cu_per_gpu\ngfx942,MI300X_A1,304\n";
+
+/// A recording of three launches of `copy` and one of `scale`; `hits` of 100 requests hit in the L2.
+fn recording(test: &str, name: &str, copy_ns: u64, hits: u64) -> String {
+    let dir = folder(test).parent().unwrap().join(format!("{test}-{name}"));
+    let _ = std::fs::remove_dir_all(&dir);
+    std::fs::create_dir_all(&dir).unwrap();
+    let mut csv = String::from(HEADER);
+    for i in 0..3u64 {
+        let (start, end) = (1000 * i, 1000 * i + copy_ns + i);
+        let _ = write!(
+            csv,
+            "\n{i},0,1024,64,\"copy(float*) [clone .kd]\",{start},{end},16,8000,{hits},{}",
+            100 - hits
+        );
+    }
+    let _ = write!(csv, "\n7,0,2048,64,scale,9000,9100,32,8000,50,50\n");
+    write(&dir, "pmc_perf.csv", csv.as_bytes());
+    write(&dir, "sysinfo.csv", SYSTEM.as_bytes());
+    dir.display().to_string()
+}
+
+fn write(dir: &Path, name: &str, bytes: &[u8]) {
+    std::fs::write(dir.join(name), bytes).unwrap();
+}
+
+/// Every value of the long CSV by row and column.
+fn values(csv: &str) -> BTreeMap<(String, String, String), String> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let head = reader.headers().unwrap().clone();
+    let at = |name: &str| head.iter().position(|h| h == name).unwrap();
+    let (row, column, value, recording, table) =
+        (at("row"), at("column"), at("value"), at("recording"), at("table"));
+    reader
+        .records()
+        .map(|r| {
+            let r = r.unwrap();
+            let id =
+                if r[row].contains('.') { r[row].to_owned() } else { format!("{}.{}", &r[table], &r[row]) };
+            ((id, r[column].to_owned(), r[recording].to_owned()), r[value].to_owned())
+        })
+        .collect()
+}
+
+#[test]
+fn the_overview_says_what_was_measured() {
+    let dir = recording("overview", "a", 100, 25);
+    let text = good(&["analyze", "-p", &dir, "--width", "100"]);
+    for part in [
+        "MI300X_A1 (gfx942)",
+        "4 dispatches",
+        "2 kernels",
+        "0.1  Top Kernels",
+        "2.1  System Speed-of-Light",
+        "copy(float*)",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("7.1"), "panels that were not asked for: {text}");
+    // What is missing says why and what to do, once.
+    assert_eq!(text.matches("profile with `-b 2`").count(), 1, "{text}");
+    assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
+}
+
+#[test]
+fn numbers_are_exact_and_selections_select() {
+    let dir = recording("exact", "a", 100, 25);
+    let hit_rate = |flags: &[&str]| {
+        let csv = good(&[&["analyze", "-p", &dir, "--format", "csv", "-b", "17.1"], flags].concat());
+        values(&csv).into_iter().find(|((id, _, _), _)| id == "17.1.2").unwrap().1
+    };
+    for (flags, want) in [
+        (&[][..], "31.25"),
+        (&["-k", "copy(float*)"], "25"),
+        (&["-k", "1"], "50"),
+        (&["-k", "sc.*e"], "50"),
+        (&["-d", "2", "7"], "37.5"),
+        (&["-d", ">2"], "50"),
+        (&["--average", "dispatches"], "31.25"),
+        (&["--gpu-id", "0"], "31.25"),
+    ] {
+        assert_eq!(hit_rate(flags), want, "{flags:?}");
+    }
+    let csv = good(&["analyze", "-p", &dir, "--format", "csv", "-b", "0.1", "--time-unit", "us"]);
+    let values = values(&csv);
+    let get =
+        |id: &str, column: &str| values[&(id.to_owned(), column.to_owned(), "exact-a".to_owned())].clone();
+    assert_eq!((get("0.1.0", "sum").as_str(), get("0.1.0", "count").as_str()), ("0.303", "3"));
+}
+
+#[test]
+fn normalisation_and_columns() {
+    let dir = recording("norm", "a", 100, 25);
+    let text = good(&["analyze", "-p", &dir, "-b", "l2.hits", "--normal-unit", "per_wave", "--cols", "max"]);
+    assert!(text.contains("hit per wave") && text.contains("max") && !text.contains("avg"), "{text}");
+    let ran = rockhound(&["analyze", "-p", &dir, "-b", "17.3", "--cols", "mox"]);
+    assert_eq!(ran.code, 64);
+    assert!(
+        ran.stderr.contains("no table shown has a column `mox`\nhint: columns are avg, max, min"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn lists() {
+    let dir = recording("lists", "a", 100, 25);
+    let kernels = good(&["analyze", "-p", &dir, "--list-kernels"]);
+    assert!(kernels.contains("copy(float*)") && kernels.contains("scale"), "{kernels}");
+    let dispatches = good(&["analyze", "-p", &dir, "--list-dispatches", "--top", "2"]);
+    assert!(dispatches.contains("2 more dispatches"), "{dispatches}");
+    let metrics = good(&["analyze", "-p", &dir, "--list-metrics"]);
+    assert!(metrics.contains("l2.hit_rate") && metrics.contains("17.1.2"), "{metrics}");
+}
+
+#[test]
+fn wrong_values_are_answered_with_the_right_ones() {
+    let dir = recording("wrong", "a", 100, 25);
+    for (flags, error) in [
+        (&["-k", "gemm"][..], "error: no kernel matches `gemm`\nhint: kernels are copy(float*), scale\n"),
+        (
+            &["-d", "9"],
+            "error: no dispatch is `9`\nhint: IDs of the selected kernels are 0 to 7; `--list-dispatches` lists them\n",
+        ),
+        (&["--gpu-id", "3"], "error: no dispatch ran on GPU 3\nhint: GPUs of the recording are 0\n"),
+        (&["-b", "7.8"], "error: there is no table 7.8\nhint: tables of panel 7 are 7.1 7.2\n"),
+        (
+            &["--fail-on", "2.1.99 > 4"],
+            "error: table 2.1 has no row 99\nhint: rows are 2.1.0 to 2.1.31; `--list-metrics` names them\n",
+        ),
+        (
+            &["--fail-on", "XYZ001"],
+            "error: there is no rule `XYZ001`\nhint: `rockhound explain` lists all rules\n",
+        ),
+        (&["--match", "a"], "error: `--match a` is not `OLD=NEW`\n"),
+        (&["--arch", "mi1"], "error: there are no facts about `mi1`\n"),
+    ] {
+        let ran = rockhound(&[&["analyze", "-p", &dir], flags].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (64, ""), "{flags:?}");
+        assert!(ran.stderr.starts_with(error), "{flags:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn two_recordings_are_compared_with_the_first() {
+    let (a, b) = (recording("compare", "a", 100, 25), recording("compare", "b", 200, 25));
+    let text = good(&["analyze", "-p", &a, "-p", &b, "-b", "0.1", "17.1.2", "--width", "120"]);
+    assert!(text.contains("base") && text.contains("compare-a") && text.contains("compare-b"), "{text}");
+    // The time of `copy` doubles, beyond what its launches scatter; its hit rate stays.
+    assert!(text.contains("+99.0 %*"), "{text}");
+    let hit = text.lines().find(|l| l.contains("17.1.2")).unwrap();
+    assert!(hit.contains('='), "{hit}");
+    let hidden = good(&["analyze", "-p", &a, "-p", &b, "-b", "0.1", "17.1", "--threshold", "5"]);
+    assert!(!hidden.contains("17.1.2"), "{hidden}");
+}
+
+#[test]
+fn conditions_set_the_exit_code() {
+    let (a, b) = (recording("gate", "a", 100, 25), recording("gate", "b", 200, 20));
+    let run = |flags: &[&str]| rockhound(&[&["analyze", "-p", &a, "-p", &b, "-b", "0.1"], flags].concat());
+    for (condition, code) in [
+        ("l2.hit_rate < -5%", 2),
+        ("l2.hit_rate < -50%", 0),
+        ("17.1.2 < 30", 2),
+        ("17.1.2 > 30", 0),
+        ("0.1.0 > 50%", 2),
+        ("0.1.0 > 200%", 0),
+        // Not recorded: a gate that cannot be judged does not pass.
+        ("2.1.9 > 5%", 1),
+    ] {
+        let Ran { code: got, stderr, stdout } = run(&["--fail-on", condition]);
+        assert_eq!(got, code, "{condition}: {stderr}");
+        assert_eq!(stderr.is_empty(), code == 0, "{condition}: {stderr}");
+        assert!(!stdout.is_empty());
+    }
+    let ran = rockhound(&["analyze", "-p", &a, "--fail-on", "2.1.9 > 5%"]);
+    assert_eq!(ran.code, 64);
+}
+
+#[test]
+fn formats_and_files() {
+    let dir = recording("files", "a", 100, 25);
+    let out = folder("files-out");
+    for (format, file) in [("text", "report.txt"), ("json", "report.json"), ("markdown", "report.md")] {
+        let at = out.display().to_string();
+        assert_eq!(good(&["analyze", "-p", &dir, "--format", format, "-o", &at]), "");
+        assert!(std::fs::metadata(out.join(file)).unwrap().len() > 500, "{file}");
+    }
+    let at = out.join("tables");
+    good(&["analyze", "-p", &dir, "--format", "csv", "-o", &at.display().to_string()]);
+    let table = std::fs::read_to_string(at.join("17.1_l2_speed_of_light.csv")).unwrap();
+    assert!(table.contains("17.1.2,Hit Rate,") && table.contains(",31.25"), "{table}");
+    let json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(out.join("report.json")).unwrap()).unwrap();
+    assert_eq!(json["schema"], "rockhound.analyze/1");
+    let table = json["tables"].as_array().unwrap().iter().find(|t| t["id"] == "17.1").unwrap();
+    assert_eq!(table["rows"][2]["cells"][0], 31.25);
+    // What is missing carries its reason.
+    let missing = json["tables"].as_array().unwrap().iter().find(|t| t["id"] == "2.1").unwrap();
+    let reason = missing["rows"][0]["cells"][0]["missing"].as_str().unwrap();
+    assert!(reason.starts_with("needs SQ_INSTS_VALU_ADD_F16"), "{reason}");
+}
+
+#[test]
+fn own_definitions_are_checked_and_used() {
+    let dir = recording("own", "a", 100, 25);
+    let out = folder("own-files");
+    let file = |text: &str| {
+        write(&out, "my.metrics", text.as_bytes());
+        out.join("my.metrics").display().to_string()
+    };
+    let path = file(
+        "metric my.hits_per_wave [hit/wave] = TCC_HIT / SQ_WAVES\ntable 90.1 stats \"Mine\" \"Mine\"\n    row \"Hits\" my.hits_per_wave\n",
+    );
+    let csv = good(&["analyze", "-p", &dir, "--metrics", &path, "-b", "90", "--format", "csv"]);
+    assert!(
+        values(&csv).iter().any(|((id, c, _), v)| id == "90.1.0" && c == "avg" && v == "1.5625"),
+        "{csv}"
+    );
+    let ran = rockhound(&["analyze", "-p", &dir, "--metrics", &file("metric my.x [req] = TCC_HITS\n")]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("my.metrics:1:21: unknown counter `TCC_HITS`"), "{}", ran.stderr);
+}
+
+#[test]
+fn bad_recordings_give_one_clear_error_each_and_the_rest_goes_on() {
+    let dir = folder("bad-recordings");
+    let rows = "0,0,1024,64,copy,100,200,16,1000,1,1\n1,0,1024,64,copy,300,400,16,1100,1,1\n";
+    let fine = format!("{HEADER}\n{rows}");
+    let wide: String = (0..10_000).map(|i| format!(",C{i}")).collect();
+    let ones = ",1".repeat(10_000);
+    type Files = Vec<(&'static str, Vec<u8>)>;
+    let csv = |text: String| -> Files {
+        vec![("pmc_perf.csv", text.into_bytes()), ("sysinfo.csv", SYSTEM.as_bytes().to_vec())]
+    };
+    // Name, files, exit code, what standard error begins with, what the report still shows.
+    let cases: Vec<(&str, Files, i32, &str, &str)> = vec![
+        ("empty", vec![], 1, "the folder holds no files", ""),
+        (
+            "strange",
+            vec![("notes.txt", b"x".to_vec())],
+            1,
+            "no recording found among 1 files (notes.txt)",
+            "",
+        ),
+        ("header", csv(format!("{HEADER}\n")), 1, "`pmc_perf.csv` holds a header and no dispatches", ""),
+        ("nothing", csv(String::new()), 1, "`pmc_perf.csv` is empty", ""),
+        (
+            "ragged",
+            csv(format!("{fine}2,0,1024,64,copy,500\n")),
+            1,
+            "pmc_perf.csv:4, column `End_Timestamp`: the row ends after 6 of 11 fields",
+            "2 dispatches",
+        ),
+        (
+            "words",
+            csv(fine.replace(",1100,", ",many,")),
+            1,
+            "pmc_perf.csv:3, column `GRBM_GUI_ACTIVE`: `many` is not a number",
+            "2 dispatches",
+        ),
+        ("twice", csv(fine.replace("TCC_MISS_sum", "TCC_HIT_sum")), 0, "", "the column stands twice"),
+        (
+            "wide",
+            csv(format!("{HEADER}{wide}\n0,0,1024,64,copy,100,200,16,1000,1,1{ones}\n")),
+            0,
+            "",
+            "1 dispatch",
+        ),
+        (
+            "mixed",
+            csv(format!("{fine}2,1,1024,64,copy,500,600,16,1000,1,1\n")),
+            0,
+            "",
+            "dispatches of 2 GPUs (0, 1)",
+        ),
+        ("bom", csv(format!("\u{feff}{}", fine.replace('\n', "\r\n"))), 0, "", "2 dispatches"),
+        (
+            "quote",
+            csv(format!("{HEADER}\n0,0,1024,64,\"copy,100\n")),
+            1,
+            "`pmc_perf.csv`:2: a quoted field does not end",
+            "",
+        ),
+        (
+            "gzip",
+            vec![("pmc_perf.csv.gz", b"\x1f\x8bxx".to_vec())],
+            1,
+            "`pmc_perf.csv.gz`: cannot be unpacked",
+            "",
+        ),
+    ];
+    for (name, files, code, error, shown) in cases {
+        let at = dir.join(name);
+        std::fs::create_dir_all(&at).unwrap();
+        files.iter().for_each(|(file, bytes)| write(&at, file, bytes));
+        let ran = rockhound(&["analyze", "-p", &at.display().to_string(), "--width", "200"]);
+        assert_eq!(ran.code, code, "{name}: {}", ran.stderr);
+        assert!(ran.stderr.contains(error), "{name}: {}", ran.stderr);
+        assert!(ran.stdout.contains(shown), "{name}: {}", ran.stdout);
+        let errors = ran.stderr.lines().filter(|l| l.starts_with("error: ")).count();
+        assert_eq!(errors, usize::from(code == 1), "one error: {}", ran.stderr);
+        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+    }
+    // One of two cannot be read: the other is reported.
+    let fine = recording("bad-recordings", "fine", 100, 25);
+    let ran = rockhound(&["analyze", "-p", &fine, "-p", &dir.join("empty").display().to_string()]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stdout.contains("copy(float*)") && ran.stderr.contains("holds no files"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_recording_without_its_gpu_takes_it_from_the_command_line() {
+    let dir = PathBuf::from(recording("no-gpu", "a", 100, 25));
+    std::fs::remove_file(dir.join("sysinfo.csv")).unwrap();
+    let path = dir.display().to_string();
+    let text = good(&["analyze", "-p", &path]);
+    assert!(text.contains("`--arch`") && text.contains("copy(float*)"), "{text}");
+    let text = good(&["analyze", "-p", &path, "--arch", "mi300x", "-b", "17.1"]);
+    assert!(text.contains("31.25") && text.contains("command line"), "{text}");
+}
+
+#[test]
+fn metrics_explain_themselves() {
+    let list = good(&["metrics", "--arch", "mi300x"]);
+    assert!(list.contains("l2.hit_rate") && list.contains("gfx942  all: "), "{list}");
+    let one = good(&["metrics", "l2.hit_rate"]);
+    for part in ["formula", "TCC_HIT", "gfx90a", "runs"] {
+        assert!(one.contains(part), "{part}: {one}");
+    }
+    let counter = good(&["metrics", "TCC_EA_RDREQ"]);
+    assert!(counter.contains("TCC_EA0_RDREQ") && counter.contains("used by"), "{counter}");
+    let json: serde_json::Value =
+        serde_json::from_str(&good(&["metrics", "17.1", "--arch", "gfx90a", "--format", "json"])).unwrap();
+    assert_eq!(json["schema"], "rockhound.metrics/1");
+    assert_eq!(json["metrics"].as_array().unwrap().len(), 6);
+    let ran = rockhound(&["metrics", "SQ_WAVEZ"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (64, ""));
+}

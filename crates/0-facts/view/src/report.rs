@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the field names here are the JSON schema of `docs/analyze-json.md`. A table
 //! carries exact numbers; how many decimals a reader sees is the renderer's affair.
 
-use crate::{Finding, Missing, NotChecked, RooflineChart};
+use crate::{Finding, MemoryChart, Missing, NotChecked, RooflineChart};
 use serde::Serialize;
 
 /// Version of the JSON written by `analyze --format json`.
@@ -90,6 +90,9 @@ pub struct Report {
     /// Ceilings and the kernels below them; of a comparison, of the last recording.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roofline: Option<RooflineChart>,
+    /// Blocks of the memory system with what flows between them; of a comparison, of the last recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_chart: Option<MemoryChart>,
     /// Tables by number.
     pub tables: Vec<Table>,
     /// Conditions that were to be judged.

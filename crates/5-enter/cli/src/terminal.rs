@@ -17,8 +17,11 @@ pub(crate) fn style(look: &Look, to_file: bool) -> Style {
         Color::Never => false,
         Color::Auto => terminal && allows_color(),
     };
-    let width =
-        look.width.map(usize::from).or_else(wanted_columns).or_else(|| if terminal { columns() } else { None });
+    let width = look
+        .width
+        .map(usize::from)
+        .or_else(wanted_columns)
+        .or_else(|| if terminal { columns() } else { None });
     Style { width: width.unwrap_or(PLAIN_WIDTH), color, full_names: look.full_names }
 }
 

@@ -161,7 +161,8 @@ impl Pool {
     }
 
     fn intern(&mut self, value: Value) -> Id {
-        if let (Lane::Linear { base: 0, step: 0 }, [Term { symbol, coeff: 1 }]) = (value.lane, value.terms()) {
+        if let (Lane::Linear { base: 0, step: 0 }, [Term { symbol, coeff: 1 }]) = (value.lane, value.terms())
+        {
             return self.alone[*symbol as usize];
         }
         let values = &mut self.values;

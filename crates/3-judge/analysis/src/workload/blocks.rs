@@ -201,9 +201,9 @@ impl Blocks {
         &self.loose
     }
 
-    /// Whether the chart that belongs to a table is shown.
-    pub fn shows_chart(&self, id: (u16, u16)) -> bool {
-        self.overview || self.shows(id)
+    /// Whether the chart that belongs to a table is shown; in the overview only of a recording `alone`.
+    pub fn shows_chart(&self, id: (u16, u16), alone: bool) -> bool {
+        if self.overview { alone } else { self.shows(id) }
     }
 
     /// Whether findings are shown: they are about the whole recording.

@@ -3,13 +3,14 @@
 //! The one idea to keep in mind: tables are made for each recording alone, then merged; what was asked for (blocks,
 //! columns, thresholds) is picked from the whole at the end, so a condition sees rows that are not shown.
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, MEMORY_CHART};
 use super::compare::{self, Renames};
 use super::condition::Condition;
 use super::machine::Filled;
 use super::present::{self, TimeUnit};
 use super::select::SelectError;
 use super::{overview, panels};
+use crate::memory_chart;
 use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
 use view::{
     ANALYZE_SCHEMA, Cell, Column, ColumnKind, Note, NoteKind, Number, Report, ReportSettings, Row, Table,
@@ -116,6 +117,10 @@ pub fn report(
         tables.retain(|t| !t.rows.is_empty());
     }
     present::columns(&mut tables, &options.columns)?;
+    let alone = subjects.len() == 1;
+    if let (true, Some(e)) = (options.blocks.shows_chart(MEMORY_CHART, alone), evaluations.last()) {
+        report.memory_chart = (!e.target().is_empty()).then(|| memory_chart::chart(e, options.settings.norm));
+    }
     report.missing = present::missing(&tables);
     report.tables = tables;
     Ok(report)
@@ -140,6 +145,7 @@ fn empty(subjects: &[Subject], options: &Options) -> Report {
         findings: Vec::new(),
         not_checked: Vec::new(),
         roofline: None,
+        memory_chart: None,
         tables: Vec::new(),
         conditions: Vec::new(),
         missing: Vec::new(),

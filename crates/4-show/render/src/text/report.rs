@@ -7,8 +7,10 @@ pub(crate) mod figure;
 mod findings;
 mod grid;
 
+use super::memory_chart::memory_chart;
 use super::number::{plural, thousands};
 use super::page::{Page, dim, join, plain, span};
+use super::roofline::roofline;
 use crate::{Role, Style};
 use view::{Cell, Delta, MissingValues, NoteKind, Number, Recording, Report, Table};
 
@@ -26,21 +28,45 @@ pub fn report(report: &Report, decimals: usize, style: &Style) -> String {
     }
     notes(&mut page, report);
     findings::write(&mut page, report);
-    let names: Vec<&str> = report.recordings.iter().map(|r| r.name.as_str()).collect();
-    for table in &report.tables {
-        page.blank();
-        title(&mut page, table);
-        grid::table(&mut page, table, &names, decimals);
-        for note in &table.notes {
-            page.wrapped(2, 4, &[dim(note)]);
-        }
+    // Charts stand where the tables of their numbers would.
+    let (before, after): (Vec<&Table>, Vec<&Table>) = report.tables.iter().partition(|t| panel(t) < CHARTS);
+    tables(&mut page, &before, report, decimals);
+    let mut out = page.finish();
+    if let Some(chart) = &report.roofline {
+        out.push('\n');
+        out += &roofline(chart, style);
     }
+    if let Some(chart) = &report.memory_chart {
+        out.push('\n');
+        out += &memory_chart(chart, style);
+    }
+    let mut page = Page::new(style);
+    tables(&mut page, &after, report, decimals);
     if report.tables.iter().any(has_noise) {
         page.blank();
         page.wrapped(0, 2, &[dim("* the change is beyond the noise of the dispatches (95 % of the time)")]);
     }
     missing(&mut page, &report.missing);
-    page.finish()
+    out + &page.finish()
+}
+
+/// The panel before which charts stand.
+const CHARTS: u32 = 3;
+
+fn panel(table: &Table) -> u32 {
+    table.id.split('.').next().and_then(|p| p.parse().ok()).unwrap_or(u32::MAX)
+}
+
+fn tables(page: &mut Page, tables: &[&Table], report: &Report, decimals: usize) {
+    let names: Vec<&str> = report.recordings.iter().map(|r| r.name.as_str()).collect();
+    for table in tables {
+        page.blank();
+        title(page, table);
+        grid::table(page, table, &names, decimals);
+        for note in &table.notes {
+            page.wrapped(2, 4, &[dim(note)]);
+        }
+    }
 }
 
 fn has_noise(table: &Table) -> bool {

@@ -23,7 +23,7 @@ pub(crate) fn judge(
     conditions: &mut [FailOn],
 ) {
     let findings = options.blocks.shows_findings() || !conditions.is_empty();
-    let roofline = options.blocks.shows_chart(ROOFLINE);
+    let roofline = options.blocks.shows_chart(ROOFLINE, subjects.len() == 1);
     let (Some(last), Some(of_last)) = (subjects.last(), compiled.last()) else { return };
     if !(findings || roofline) || last.target().is_empty() {
         return;

@@ -311,7 +311,7 @@ fn bad_recordings_give_one_clear_error_each_and_the_rest_goes_on() {
         assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
     }
     // One of two cannot be read: the other is reported.
-    let fine = recording("bad-recordings", "fine", 100, 25);
+    let fine = recording("bad-and-good", "fine", 100, 25);
     let ran = rockhound(&["analyze", "-p", &fine, "-p", &dir.join("empty").display().to_string()]);
     assert_eq!(ran.code, 1);
     assert!(ran.stdout.contains("copy(float*)") && ran.stderr.contains("holds no files"), "{}", ran.stderr);

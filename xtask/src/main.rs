@@ -15,6 +15,8 @@ mod agreement;
 mod bench;
 mod codegen;
 #[cfg(feature = "workspace")]
+mod example_recording;
+#[cfg(feature = "workspace")]
 mod isa_diff;
 mod layers;
 mod picture;
@@ -52,6 +54,12 @@ const TASKS: &[Task] = &[
         run: codegen::run,
     },
     Task { name: "picture", about: "draw the README's picture from real output", run: picture::run },
+    #[cfg(feature = "workspace")]
+    Task {
+        name: "example-recording",
+        about: "write examples/heat3d, a synthetic recording, from its description",
+        run: example_recording::run,
+    },
     #[cfg(feature = "workspace")]
     Task {
         name: "isa-diff",

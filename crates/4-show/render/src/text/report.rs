@@ -135,6 +135,9 @@ fn title(page: &mut Page, table: &Table) {
     if table.title != table.panel {
         spans.push(dim(format!("  {}", table.panel)));
     }
+    if let Some(unit) = grid::common_unit(table) {
+        spans.push(dim(format!("  [{unit}]")));
+    }
     page.wrapped(0, 4, &spans);
 }
 

@@ -23,8 +23,28 @@ struct Finished {
     left: bool,
     cells: Vec<Vec<Span>>,
     width: usize,
-    /// Goes before others when the terminal is narrow.
-    droppable: bool,
+    /// Columns that go together when the terminal is narrow; without one it stays.
+    group: Option<Group>,
+}
+
+/// Place of a heading within the table, and whether it goes before the others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Group {
+    place: usize,
+    first_to_go: bool,
+}
+
+/// Headings that go first in comparisons: facts of the machine, and what is no measurement.
+const FIRST_TO_GO: [&str; 2] = ["peak", "count"];
+
+/// The heading that goes next; the last one stays.
+fn next_to_go(data: &[Finished]) -> Option<Group> {
+    let mut groups: Vec<Group> = data.iter().filter_map(|c| c.group).collect();
+    groups.dedup();
+    if groups.len() < 2 {
+        return None;
+    }
+    groups.iter().rev().find(|g| g.first_to_go).or(groups.last()).copied()
 }
 
 impl Finished {
@@ -32,7 +52,7 @@ impl Finished {
         let body = cells.iter().map(|c| spans_width(c)).max().unwrap_or(0);
         let heading = folded(heading, body.max(8));
         let width = heading.iter().map(|h| width(h)).max().unwrap_or(0).max(body);
-        Finished { heading, left, cells, width, droppable: false }
+        Finished { heading, left, cells, width, group: None }
     }
 }
 
@@ -55,6 +75,12 @@ fn folded(heading: &str, room: usize) -> Vec<String> {
     lines
 }
 
+/// The unit that all rows share, which then stands in the title.
+pub(super) fn common_unit(table: &Table) -> Option<&str> {
+    let first = table.rows.first().map(|r| r.unit.as_str()).filter(|u| !u.is_empty())?;
+    table.rows.iter().all(|r| r.unit == first).then_some(first)
+}
+
 /// Writes a table; `names` are those of the recordings.
 pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: usize) {
     if table.rows.is_empty() {
@@ -63,14 +89,18 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
     }
     let style = page.style;
     let compared = table.columns.iter().any(|c| c.recording > 0);
-    let has_ids = table.rows.iter().any(|r| r.id != r.label && !r.id.is_empty());
+    // A channel's number says all that its row's number would.
+    let has_ids = table.label != "channel" && table.rows.iter().any(|r| r.id != r.label && !r.id.is_empty());
     let ids: Vec<Vec<Span>> = table.rows.iter().map(|r| vec![dim(&r.id)]).collect();
-    let has_units = table.rows.iter().any(|r| !r.unit.is_empty());
+    let has_units = common_unit(table).is_none() && table.rows.iter().any(|r| !r.unit.is_empty());
     // The unit stands behind the numbers it is of, before percentages.
     let last_number =
         table.columns.iter().rposition(|c| matches!(c.kind, ColumnKind::Number | ColumnKind::Quartile));
     let mut data: Vec<Finished> = Vec::new();
     for (index, column) in table.columns.iter().enumerate() {
+        let place = table.columns.iter().position(|c| c.title == column.title).unwrap_or(index);
+        let first_to_go = compared && FIRST_TO_GO.contains(&column.title.as_str());
+        let group = Some(Group { place, first_to_go });
         let mut heading = if column.unit.is_empty() || column.title.contains("percent") {
             column.title.clone()
         } else {
@@ -82,22 +112,22 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
         match column.kind {
             ColumnKind::Text => {
                 let cells = table.rows.iter().map(|r| vec![plain(text(r.cells.get(index)))]).collect();
-                data.push(Finished::new(&heading, true, cells));
+                data.push(Finished { group, ..Finished::new(&heading, true, cells) });
             }
             _ => {
                 let cells = numbers(table, index, decimals);
-                let droppable = compared && column.title == "peak";
-                data.push(Finished { droppable, ..Finished::new(&heading, false, cells) });
+                data.push(Finished { group, ..Finished::new(&heading, false, cells) });
                 let changes = table.rows.iter().any(|r| matches!(r.cells.get(index), Some(Cell::Change(_))));
                 // A peak is a fact of the machine; what it changes by explains nothing.
                 if changes && column.title != "peak" {
                     let cells = table.rows.iter().map(|r| change(r.cells.get(index))).collect();
-                    data.push(Finished::new("change", false, cells));
+                    data.push(Finished { group, ..Finished::new("change", false, cells) });
                 }
             }
         }
         if has_units && last_number == Some(index) {
-            data.push(Finished::new("", true, table.rows.iter().map(|r| vec![dim(&r.unit)]).collect()));
+            let units = table.rows.iter().map(|r| vec![dim(&r.unit)]).collect();
+            data.push(Finished::new("", true, units));
         }
     }
     let longest = table.rows.iter().map(|r| width(&r.label)).max().unwrap_or(0).max(width(&table.label));
@@ -107,12 +137,17 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
     }
     let before: usize = columns.iter().map(|c| c.width + GAP).sum();
     let least = longest.min(LABEL_LEAST) + GAP + before;
-    // Where not even a short label leaves room, peaks go first, then the last columns.
+    let fits = |data: &[Finished]| least + data.iter().map(|c| c.width + GAP).sum::<usize>() <= style.width;
     let mut left_out = 0;
-    while data.len() > 1 && least + data.iter().map(|c| c.width + GAP).sum::<usize>() > style.width {
-        let at = data.iter().rposition(|c| c.droppable).unwrap_or(data.len() - 1);
-        data.remove(at);
+    while !fits(&data)
+        && let Some(group) = next_to_go(&data)
+    {
         left_out += 1;
+        data.retain(|c| c.group != Some(group));
+    }
+    // Of a comparison with one heading left the change matters more than the unit.
+    if !fits(&data) && compared {
+        data.retain(|c| c.group.is_some());
     }
     let fixed: usize = before + data.iter().map(|c| c.width + GAP).sum::<usize>();
     let room = style.width.saturating_sub(fixed + GAP).max(LABEL_LEAST.min(longest));
@@ -140,7 +175,7 @@ fn change(cell: Option<&Cell>) -> Vec<Span> {
     let Some(change) = delta.change else { return Vec::new() };
     let text = match delta.change_percent {
         Some(p) if p.abs() >= 9999.5 => format!("×{:.0}", 1.0 + p / 100.0),
-        Some(p) if p == 0.0 => "=".to_owned(),
+        Some(0.0) => "=".to_owned(),
         Some(p) if p.abs() < 0.05 => "<0.1 %".to_owned(),
         Some(p) => format!("{p:+.1} %"),
         None if change > 0.0 => "from 0".to_owned(),
@@ -200,7 +235,7 @@ fn labels(table: &Table, room: usize, style: &Style) -> Finished {
         if style.full_names { label.to_owned() } else { shorten(label, room).into_owned() }
     };
     let cells = table.rows.iter().map(|r| vec![plain(short(&r.label))]).collect();
-    Finished { heading: vec![table.label.clone()], left: true, cells, width: room, droppable: false }
+    Finished { heading: vec![table.label.clone()], left: true, cells, width: room, group: None }
 }
 
 /// Cells of a column of numbers, aligned at the point.
@@ -240,9 +275,8 @@ fn drawing(table: &Table, room: usize) -> Option<Finished> {
     if room < DRAWING.0 {
         return None;
     }
-    let finished = |cells| {
-        Some(Finished { heading: vec![String::new()], left: true, cells, width: room, droppable: false })
-    };
+    let finished =
+        |cells| Some(Finished { heading: vec![String::new()], left: true, cells, width: room, group: None });
     if let Some(at) = table.columns.iter().rposition(|c| c.kind == ColumnKind::Percent) {
         let cells = table.rows.iter().map(|r| match r.cells.get(at).and_then(Cell::number) {
             Some(percent) => vec![span(role(percent), bar(percent, room)), dim(rest(percent, room))],

@@ -2,7 +2,8 @@
 //!
 //! The one idea to keep in mind: a table there has no width to fit, so every column is written.
 
-use crate::text::figure;
+use crate::Style;
+use crate::text::{self, figure};
 use std::fmt::Write;
 use view::{Cell, ColumnKind, Delta, NoteKind, Number, Report, Table};
 
@@ -10,22 +11,22 @@ use view::{Cell, ColumnKind, Delta, NoteKind, Number, Report, Table};
 pub fn report(report: &Report, decimals: usize) -> String {
     let mut out = String::new();
     for r in &report.recordings {
-        let _ = writeln!(out, "# {}\n", text(&r.path));
+        let _ = writeln!(out, "# {}\n", words(&r.path));
         let time = r.time_ns.get().map_or_else(String::new, |t| format!(", {}", figure::duration(t)));
         let _ = writeln!(
             out,
             "{} ({}): {} dispatches of {} kernels{time}; {}\n",
-            text(&r.gpu),
-            text(&r.target),
+            words(&r.gpu),
+            words(&r.target),
             r.dispatches,
             r.kernels,
-            text(&r.kind)
+            words(&r.kind)
         );
         for line in &r.summary {
-            let _ = writeln!(out, "- {}: {}", text(&line.name), text(&line.value));
+            let _ = writeln!(out, "- {}: {}", words(&line.name), words(&line.value));
         }
         if !r.selection.is_empty() {
-            let _ = writeln!(out, "- selected: {}", text(&r.selection));
+            let _ = writeln!(out, "- selected: {}", words(&r.selection));
         }
         out.push('\n');
     }
@@ -35,7 +36,19 @@ pub fn report(report: &Report, decimals: usize) -> String {
             NoteKind::Warning => "Warning",
             NoteKind::Info => "Note",
         };
-        let _ = writeln!(out, "> **{word}:** {}\n", text(&note.text));
+        let _ = writeln!(out, "> **{word}:** {}\n", words(&note.text));
+    }
+    findings(&mut out, report);
+    // Charts are drawn with characters; a block of code keeps them together.
+    let style = Style { width: 100, ..Style::default() };
+    for chart in [
+        report.roofline.as_ref().map(|chart| text::roofline(chart, &style)),
+        report.memory_chart.as_ref().map(|chart| text::memory_chart(chart, &style)),
+    ]
+    .into_iter()
+    .flatten()
+    {
+        let _ = writeln!(out, "```text\n{}```\n", chart.replace("```", ""));
     }
     for t in &report.tables {
         table(&mut out, report, t, decimals);
@@ -44,27 +57,47 @@ pub fn report(report: &Report, decimals: usize) -> String {
         out.push_str("## n/a: why values are missing\n\n");
         for m in &report.missing {
             let hint = m.hint.as_ref().map_or_else(String::new, |h| format!("; {h}"));
-            let _ = writeln!(out, "- {}{hint} ({} rows)", text(&m.reason), m.rows.len());
+            let _ = writeln!(out, "- {}{hint} ({} rows)", words(&m.reason), m.rows.len());
         }
     }
     out
 }
 
+fn findings(out: &mut String, report: &Report) {
+    if report.findings.is_empty() {
+        return;
+    }
+    out.push_str("## Findings\n\n");
+    for it in &report.findings {
+        let f = &it.finding;
+        let cost = f.cost.as_ref().map_or_else(String::new, |c| format!("; costs {}", words(c)));
+        let _ = writeln!(out, "- **{}** ({}): {}{cost}", f.rule, f.severity.as_str(), words(&f.message));
+        let _ = writeln!(out, "  - kernel: {}", words(&it.kernel));
+        let _ = writeln!(out, "  - {}", words(&f.advice));
+        if !f.evidence.is_empty() {
+            let list: Vec<String> =
+                f.evidence.iter().map(|e| format!("{}: {}", words(&e.what), words(&e.value))).collect();
+            let _ = writeln!(out, "  - {}", list.join(" · "));
+        }
+    }
+    out.push('\n');
+}
+
 fn table(out: &mut String, report: &Report, t: &Table, decimals: usize) {
-    let _ = writeln!(out, "## {} {}\n", t.id, text(&t.title));
+    let _ = writeln!(out, "## {} {}\n", t.id, words(&t.title));
     let several = t.columns.iter().any(|c| c.recording > 0);
     let units = t.rows.iter().any(|r| !r.unit.is_empty());
     let mut head = vec!["id".to_owned(), t.label.clone()];
     let mut rule = vec!["---", "---"];
     for c in &t.columns {
         let of = report.recordings.get(c.recording).filter(|_| several);
-        let of = of.map_or_else(String::new, |r| format!("{} ", text(&r.name)));
+        let of = of.map_or_else(String::new, |r| format!("{} ", words(&r.name)));
         let unit = if c.unit.is_empty() || c.title.contains("percent") {
             String::new()
         } else {
             format!(" {}", c.unit)
         };
-        head.push(format!("{of}{}{unit}", text(&c.title)));
+        head.push(format!("{of}{}{unit}", words(&c.title)));
         rule.push(if c.kind == ColumnKind::Text { "---" } else { "---:" });
         if c.recording > 0 && c.kind != ColumnKind::Text {
             head.push("change".to_owned());
@@ -77,11 +110,11 @@ fn table(out: &mut String, report: &Report, t: &Table, decimals: usize) {
     }
     let _ = writeln!(out, "| {} |\n|{}|", head.join(" | "), rule.join("|"));
     for r in &t.rows {
-        let mut cells = vec![text(&r.id), text(&r.label)];
+        let mut cells = vec![words(&r.id), words(&r.label)];
         for (c, cell) in t.columns.iter().zip(&r.cells) {
             cells.push(match cell {
                 Cell::Empty => String::new(),
-                Cell::Text(words) => text(words),
+                Cell::Text(text) => words(text),
                 Cell::Number(n) | Cell::Change(Delta { value: n, .. }) => number(n, decimals),
             });
             if c.recording > 0 && c.kind != ColumnKind::Text {
@@ -92,13 +125,13 @@ fn table(out: &mut String, report: &Report, t: &Table, decimals: usize) {
             }
         }
         if units {
-            cells.push(text(&r.unit));
+            cells.push(words(&r.unit));
         }
         let _ = writeln!(out, "| {} |", cells.join(" | "));
     }
     out.push('\n');
     for note in &t.notes {
-        let _ = writeln!(out, "{}\n", text(note));
+        let _ = writeln!(out, "{}\n", words(note));
     }
 }
 
@@ -110,9 +143,9 @@ fn number(n: &Number, decimals: usize) -> String {
 }
 
 /// Text in which markdown sees no markup of its own.
-fn text(words: &str) -> String {
-    let mut out = String::with_capacity(words.len());
-    for c in words.chars() {
+fn words(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
         match c {
             '|' | '*' | '_' | '`' | '[' | ']' | '\\' => {
                 out.push('\\');

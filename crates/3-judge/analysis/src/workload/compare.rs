@@ -141,17 +141,17 @@ pub(crate) fn merge(tables: &[Option<&Table>], renames: &Renames, noise: &Noise<
                 continue;
             }
             columns.push(Column { recording, ..column.clone() });
-            for at in 0..keys.len() {
+            for (at, row) in rows.iter_mut().enumerate() {
                 let base = cell_of(0, at);
                 let cell = match cell_of(recording, at).or(base.filter(|_| once)) {
                     None => Cell::Empty,
                     Some(Cell::Number(value)) if recording > 0 => {
-                        let beyond_noise = noise(&rows[at], &column.title, recording);
+                        let beyond_noise = noise(row, &column.title, recording);
                         Cell::Change(delta(base.and_then(Cell::number), value.clone(), beyond_noise))
                     }
                     Some(cell) => cell.clone(),
                 };
-                rows[at].cells.push(cell);
+                row.cells.push(cell);
             }
         }
     }

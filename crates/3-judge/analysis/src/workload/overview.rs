@@ -90,7 +90,7 @@ pub(crate) fn dispatches(subject: &Subject, top: usize) -> Table {
 /// Every fact of the machine.
 pub(crate) fn machine(subject: &Subject) -> Table {
     let facts = &subject.workload.machine;
-    let rows = facts.facts.iter().filter_map(|(name, _)| Some((name, facts.text(name)?)));
+    let rows = facts.facts.keys().filter_map(|name| Some((name, facts.text(name)?)));
     let rows = rows.map(|(name, value)| row(name.clone(), name, vec![Cell::Text(value.trim().to_string())]));
     let columns = vec![Column::new("value", ColumnKind::Text, "")];
     let mut out = table("1.1", "System Info", "System Info", "fact", columns, rows.collect());

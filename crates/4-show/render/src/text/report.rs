@@ -82,9 +82,10 @@ fn head(page: &mut Page, recording: &Recording, role: &str) {
     page.wrapped(0, 4, &first);
     let count = |n: u64, word: &str| plain(plural(&thousands(n), word));
     let mut parts = vec![
-        vec![plain(match recording.dispatches {
-            1 => "1 dispatch".to_owned(),
-            n => format!("{} dispatches", thousands(n)),
+        vec![plain(match (recording.dispatches, recording.recorded_dispatches) {
+            (1, 1) => "1 dispatch".to_owned(),
+            (n, all) if n < all => format!("{} of {} dispatches", thousands(n), thousands(all)),
+            (n, _) => format!("{} dispatches", thousands(n)),
         })],
         vec![count(recording.kernels, "kernel")],
         vec![count(recording.counters, "counter")],
@@ -96,9 +97,6 @@ fn head(page: &mut Page, recording: &Recording, role: &str) {
         let same = recording.target == recording.gpu || recording.target.is_empty();
         let target = if same { String::new() } else { format!(" ({})", recording.target) };
         parts.insert(0, vec![span(Role::Strong, &recording.gpu), plain(target)]);
-    }
-    if recording.dispatches < recording.recorded_dispatches {
-        parts.push(vec![dim(format!("of {} dispatches recorded", thousands(recording.recorded_dispatches)))]);
     }
     page.wrapped(2, 4, &join(parts, " · "));
     if role.is_empty() {

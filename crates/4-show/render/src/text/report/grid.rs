@@ -92,44 +92,6 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
     // A channel's number says all that its row's number would.
     let has_ids = table.label != "channel" && table.rows.iter().any(|r| r.id != r.label && !r.id.is_empty());
     let ids: Vec<Vec<Span>> = table.rows.iter().map(|r| vec![dim(&r.id)]).collect();
-    let has_units = common_unit(table).is_none() && table.rows.iter().any(|r| !r.unit.is_empty());
-    // The unit stands behind the numbers it is of, before percentages.
-    let last_number =
-        table.columns.iter().rposition(|c| matches!(c.kind, ColumnKind::Number | ColumnKind::Quartile));
-    let mut data: Vec<Finished> = Vec::new();
-    for (index, column) in table.columns.iter().enumerate() {
-        let place = table.columns.iter().position(|c| c.title == column.title).unwrap_or(index);
-        let first_to_go = compared && FIRST_TO_GO.contains(&column.title.as_str());
-        let group = Some(Group { place, first_to_go });
-        let mut heading = if column.unit.is_empty() || column.title.contains("percent") {
-            column.title.clone()
-        } else {
-            format!("{} {}", column.title, column.unit)
-        };
-        if compared && let Some(name) = names.get(column.recording) {
-            heading = format!("{name} {heading}");
-        }
-        match column.kind {
-            ColumnKind::Text => {
-                let cells = table.rows.iter().map(|r| vec![plain(text(r.cells.get(index)))]).collect();
-                data.push(Finished { group, ..Finished::new(&heading, true, cells) });
-            }
-            _ => {
-                let cells = numbers(table, index, decimals);
-                data.push(Finished { group, ..Finished::new(&heading, false, cells) });
-                let changes = table.rows.iter().any(|r| matches!(r.cells.get(index), Some(Cell::Change(_))));
-                // A peak is a fact of the machine; what it changes by explains nothing.
-                if changes && column.title != "peak" {
-                    let cells = table.rows.iter().map(|r| change(r.cells.get(index))).collect();
-                    data.push(Finished { group, ..Finished::new("change", false, cells) });
-                }
-            }
-        }
-        if has_units && last_number == Some(index) {
-            let units = table.rows.iter().map(|r| vec![dim(&r.unit)]).collect();
-            data.push(Finished::new("", true, units));
-        }
-    }
     let longest = table.rows.iter().map(|r| width(&r.label)).max().unwrap_or(0).max(width(&table.label));
     let mut columns = Vec::new();
     if has_ids {
@@ -138,6 +100,11 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
     let before: usize = columns.iter().map(|c| c.width + GAP).sum();
     let least = longest.min(LABEL_LEAST) + GAP + before;
     let fits = |data: &[Finished]| least + data.iter().map(|c| c.width + GAP).sum::<usize>() <= style.width;
+    // Differences stand beside percentages where there is room.
+    let mut data = data_columns(table, names, decimals, compared);
+    if !compared || !fits(&data) {
+        data = data_columns(table, names, decimals, false);
+    }
     let mut left_out = 0;
     while !fits(&data)
         && let Some(group) = next_to_go(&data)
@@ -167,6 +134,65 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
             &[dim(format!("{left_out} more {word} not fit: `--width` or `--cols` shows them"))],
         );
     }
+}
+
+/// The columns of cells; `differences` also says by how much numbers changed.
+fn data_columns(table: &Table, names: &[&str], decimals: usize, differences: bool) -> Vec<Finished> {
+    let compared = table.columns.iter().any(|c| c.recording > 0);
+    let has_units = common_unit(table).is_none() && table.rows.iter().any(|r| !r.unit.is_empty());
+    // The unit stands behind the numbers it is of, before percentages.
+    let last_number =
+        table.columns.iter().rposition(|c| matches!(c.kind, ColumnKind::Number | ColumnKind::Quartile));
+    let mut data: Vec<Finished> = Vec::new();
+    for (index, column) in table.columns.iter().enumerate() {
+        let place = table.columns.iter().position(|c| c.title == column.title).unwrap_or(index);
+        let first_to_go = compared && FIRST_TO_GO.contains(&column.title.as_str());
+        let group = Some(Group { place, first_to_go });
+        let mut heading = if column.unit.is_empty() || column.title.contains("percent") {
+            column.title.clone()
+        } else {
+            format!("{} {}", column.title, column.unit)
+        };
+        if compared && let Some(name) = names.get(column.recording) {
+            heading = format!("{name} {heading}");
+        }
+        match column.kind {
+            ColumnKind::Text => {
+                let cells = table.rows.iter().map(|r| vec![plain(text(r.cells.get(index)))]).collect();
+                data.push(Finished { group, ..Finished::new(&heading, true, cells) });
+            }
+            _ => {
+                let cells = numbers(table, index, decimals);
+                data.push(Finished { group, ..Finished::new(&heading, false, cells) });
+                let changes = table.rows.iter().any(|r| matches!(r.cells.get(index), Some(Cell::Change(_))));
+                // A peak is a fact of the machine; what it changes by explains nothing.
+                if changes && column.title != "peak" {
+                    if differences {
+                        let cells =
+                            table.rows.iter().map(|r| difference(r.cells.get(index), decimals)).collect();
+                        data.push(Finished { group, ..Finished::new("+/-", false, cells) });
+                    }
+                    let cells = table.rows.iter().map(|r| change(r.cells.get(index))).collect();
+                    data.push(Finished { group, ..Finished::new("change", false, cells) });
+                }
+            }
+        }
+        if has_units && last_number == Some(index) {
+            let units = table.rows.iter().map(|r| vec![dim(&r.unit)]).collect();
+            data.push(Finished::new("", true, units));
+        }
+    }
+    data
+}
+
+/// `+384.62`: by how much a number changed.
+fn difference(cell: Option<&Cell>, decimals: usize) -> Vec<Span> {
+    let Some(Cell::Change(Delta { change: Some(change), .. })) = cell else { return Vec::new() };
+    if *change == 0.0 {
+        return Vec::new();
+    }
+    let sign = if *change > 0.0 { "+" } else { "" };
+    vec![dim(format!("{sign}{}", figure(*change, decimals).text()))]
 }
 
 /// `+7.3 %*`: how a number changed; the star says that it is more than noise.

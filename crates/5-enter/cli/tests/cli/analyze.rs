@@ -1,6 +1,7 @@
 //! `rockhound analyze` and `rockhound metrics` on small recordings made here, and on bad ones.
 
-use crate::run::{Ran, folder, good, rockhound};
+use crate::run::{Ran, folder, good, rockhound, root};
+use crate::schema::Schema;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -207,6 +208,26 @@ fn formats_and_files() {
     let missing = json["tables"].as_array().unwrap().iter().find(|t| t["id"] == "2.1").unwrap();
     let reason = missing["rows"][0]["cells"][0]["missing"].as_str().unwrap();
     assert!(reason.starts_with("needs SQ_INSTS_VALU_ADD_F16"), "{reason}");
+}
+
+#[test]
+fn json_follows_its_schema() {
+    let text = std::fs::read_to_string(root().join("docs/schema/analyze-1.json")).unwrap();
+    let schema = Schema::new(serde_json::from_str(&text).unwrap());
+    let (a, b) = (recording("schema", "a", 100, 25), recording("schema", "b", 200, 0));
+    let example = root().join("examples/heat3d");
+    let example = example.display().to_string();
+    let runs: Vec<Vec<&str>> = vec![
+        vec!["-p", &example],
+        vec!["-p", &a],
+        vec!["-p", &a, "-p", &b, "--fail-on", "l2.hit_rate > 1000%"],
+        vec!["-p", &a, "--list-dispatches"],
+    ];
+    for flags in runs {
+        let text = good(&[&["analyze", "--format", "json"], &flags[..]].concat());
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(schema.problems(&document), Vec::<String>::new(), "{flags:?}");
+    }
 }
 
 #[test]

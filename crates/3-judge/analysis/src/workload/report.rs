@@ -116,6 +116,14 @@ pub fn report(
         tables.iter_mut().for_each(|t| compare::hide_small(t, percent));
         tables.retain(|t| !t.rows.is_empty());
     }
+    let kernels = report.recordings.first().map_or(0, |r| r.kernels);
+    if let (true, Some(t)) =
+        (options.blocks.is_overview() && kernels > 1, tables.iter_mut().find(|t| t.id == "2.1"))
+    {
+        t.notes.push(format!(
+            "over the dispatches of all {kernels} kernels together; `-k 0` shows the first alone"
+        ));
+    }
     present::columns(&mut tables, &options.columns)?;
     let alone = subjects.len() == 1;
     if let (true, Some(e)) = (options.blocks.shows_chart(MEMORY_CHART, alone), evaluations.last()) {

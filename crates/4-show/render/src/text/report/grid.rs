@@ -305,7 +305,7 @@ fn drawing(table: &Table, room: usize) -> Option<Finished> {
         |cells| Some(Finished { heading: vec![String::new()], left: true, cells, width: room, group: None });
     if let Some(at) = table.columns.iter().rposition(|c| c.kind == ColumnKind::Percent) {
         let cells = table.rows.iter().map(|r| match r.cells.get(at).and_then(Cell::number) {
-            Some(percent) => vec![span(role(percent), bar(percent, room)), dim(rest(percent, room))],
+            Some(percent) => vec![span(Role::Info, bar(percent, room)), dim(rest(percent, room))],
             None => Vec::new(),
         });
         return finished(cells.collect());
@@ -326,15 +326,6 @@ fn drawing(table: &Table, room: usize) -> Option<Finished> {
     }
     let cells = all.iter().map(|q| q.map_or_else(Vec::new, |q| vec![plain(quartiles(q, least, most, room))]));
     finished(cells.collect())
-}
-
-/// How much attention a share of a peak deserves.
-fn role(percent: f64) -> Role {
-    match percent {
-        p if p >= 80.0 => Role::Severe,
-        p if p >= 50.0 => Role::Warning,
-        _ => Role::Info,
-    }
 }
 
 /// A bar in eighths of a character; what is beyond 100 percent ends in an arrow.

@@ -7,6 +7,7 @@ use crate::roofline::Roof;
 use arch::Target;
 use metrics::{Compiled, Evaluation, Settings, Value, kernels};
 use std::cell::OnceCell;
+use view::Missing;
 use workload::{Workload, plain_kernel_name};
 
 /// What is known of one kernel from its dispatches.
@@ -81,5 +82,14 @@ impl<'a> WorkloadEvidence<'a> {
     /// Value of a machine fact.
     pub fn machine(&self, name: &str) -> Option<f64> {
         self.workload.machine.number(name)
+    }
+
+    /// Size of the L2 caches together.
+    pub fn l2_bytes(&self) -> Value {
+        let missing = |what: &str| Missing { missing: what.to_owned() };
+        let target = self.target.ok_or_else(|| missing("facts of the GPU target"))?;
+        // GPUs of one die do not say how many they have.
+        let dies = self.machine("num_xcd").unwrap_or(1.0).max(1.0);
+        Ok(dies * f64::from(target.l2.bytes_per_xcd.value))
     }
 }

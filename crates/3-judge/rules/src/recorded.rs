@@ -4,11 +4,19 @@
 //! since nothing below the roof can be gained without changing the work.
 
 use analysis::WorkloadEvidence;
-use view::Finding;
+use analysis::roofline::{Bound, Share};
+use arch::Resources;
+use view::{Finding, Missing};
+
+/// Part of the time below which nothing is lost.
+const NOTHING: f64 = 0.005;
 
 /// States that a finding costs `part` of the kernel's time, as time where it is known.
 pub(crate) fn lost(evidence: &WorkloadEvidence<'_>, finding: Finding, part: f64) -> Finding {
     let part = part.clamp(0.0, 1.0);
+    if part < NOTHING {
+        return finding.with_time_lost(evidence.time_of(0.0));
+    }
     let Some(ns) = evidence.time_of(part) else {
         return finding.with_cost(format!("up to {} of the kernel's time", percent(part)));
     };
@@ -16,6 +24,50 @@ pub(crate) fn lost(evidence: &WorkloadEvidence<'_>, finding: Finding, part: f64)
     finding
         .with_cost(format!("up to {} of {} ({})", duration(ns), duration(total), percent(part)))
         .with_time_lost(Some(ns))
+}
+
+/// As [`lost`], but no more than the kernel takes beyond its nearest roof.
+pub(crate) fn lost_below_roof(evidence: &WorkloadEvidence<'_>, finding: Finding, part: f64) -> Finding {
+    let bound = evidence.roof().bound.as_ref().ok().and_then(|bound| bound.part());
+    let room = bound.map_or(1.0, |part| (1.0 - part).max(0.0));
+    lost(evidence, finding, part.min(room))
+}
+
+/// What a workgroup of the kernel asks for, as recorded.
+pub(crate) fn resources(evidence: &WorkloadEvidence<'_>) -> Result<Resources, Missing> {
+    let count = |metric: &str| evidence.value(metric).map(|value| value.round() as u32);
+    let threads = count("dispatch.workgroup_size")?;
+    let lanes = evidence.target.map_or(64, |target| target.lanes_per_wave.value);
+    Ok(Resources {
+        vgprs: count("dispatch.vgpr_count")?,
+        // Older recordings do not tell the two kinds apart.
+        agprs: count("dispatch.agpr_count").unwrap_or(0),
+        sgprs: count("dispatch.sgpr_count")?,
+        lds_bytes: count("dispatch.lds_allocation")?,
+        waves_per_workgroup: threads.div_ceil(lanes),
+    })
+}
+
+/// Whether no ceiling is what stops the kernel, so that more in flight would help.
+pub(crate) fn waits(evidence: &WorkloadEvidence<'_>) -> bool {
+    matches!(evidence.roof().bound, Ok(Bound::Latency { .. } | Bound::Launch { .. }))
+}
+
+/// Part of a level's bandwidth ceiling that is reached, 0 where it is not known.
+pub(crate) fn part_of(evidence: &WorkloadEvidence<'_>, level: &str) -> f64 {
+    evidence.roof().level(level).and_then(Share::part).unwrap_or(0.0)
+}
+
+/// `1.2 GB`, `8.39 MB`.
+pub(crate) fn bytes(value: f64) -> String {
+    let (value, unit) = match value {
+        v if v >= 1e9 => (v / 1e9, "GB"),
+        v if v >= 1e6 => (v / 1e6, "MB"),
+        v if v >= 1e3 => (v / 1e3, "kB"),
+        v => return format!("{v:.0} B"),
+    };
+    let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.decimals$} {unit}")
 }
 
 /// `0.4 %`, `35 %`.
@@ -50,6 +102,11 @@ mod tests {
             (2e9, "2.00 s"),
         ] {
             assert_eq!(duration(ns), text);
+        }
+        for (value, text) in
+            [(64.0, "64 B"), (8_388_608.0, "8.39 MB"), (1.2e9, "1.20 GB"), (268.4e6, "268 MB")]
+        {
+            assert_eq!(bytes(value), text);
         }
         for (part, text) in [(0.004, "0.4 %"), (0.349, "35 %"), (1.0, "100 %")] {
             assert_eq!(percent(part), text);

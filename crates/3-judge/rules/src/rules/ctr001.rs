@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: the nearest roof says how much there is to gain before another thing must change.
 
-use crate::recorded::{lost, percent};
+use crate::recorded::{duration, lost, percent};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
 use analysis::roofline::{Bound, Share};
@@ -97,6 +97,18 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         }
     }
     finding = busy(evidence, finding);
+    if matches!(bound, Bound::Launch { .. }) {
+        for (metric, what) in
+            [("dispatch.workgroups", "workgroups per dispatch"), ("gpu.cus", "compute units")]
+        {
+            if let Ok(value) = evidence.value(metric) {
+                finding = finding.with_evidence(what, format!("{value:.0}"));
+            }
+        }
+        if let Ok(ns) = evidence.value("dispatch.duration") {
+            finding = finding.with_evidence("mean time of a dispatch", duration(ns));
+        }
+    }
     Ok(Outcome::Findings(vec![match bound.part() {
         Some(part) => lost(evidence, finding, 1.0 - part),
         None => finding,

@@ -4,19 +4,20 @@
 
 use crate::access::{count, places};
 use crate::banks::{self, Cycles};
+use crate::recorded::{lost, percent};
 use crate::{Check, Outcome, Rule};
-use analysis::KernelEvidence;
 use analysis::affine::LANES;
+use analysis::{KernelEvidence, WorkloadEvidence};
 use isa::{Access, Class, Inst, Space};
 use std::collections::{BTreeMap, HashMap};
-use view::{Finding, Severity};
+use view::{Finding, Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "LDS002",
     title: "LDS bank conflicts",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    check: Check::Either(check, check_recorded),
 };
 
 const PAGE: &str = r"## What it does
@@ -24,6 +25,9 @@ Works out which bank each lane of an LDS read or write asks, where the code dete
 amount common to all, and fires where lanes ask one bank for different addresses. Accesses whose addresses depend on data
 or on an unknown workgroup shape are not judged. Atomics are left out, and so are loops whose conflicts add less than an
 eighth to the cycles of their judged accesses, and code outside loops that loses fewer than 64 cycles per wave in all.
+
+In a recording it fires when conflicts add an eighth or more to the cycles of the LDS accesses and take 1 % or more of the
+kernel's cycles. Warning where they at least double the accesses' cycles.
 
 ## Why it is slow
 The LDS has 32 banks of 4 bytes (64 on the newest target), each of which gives one dword per cycle. An access is worked off
@@ -38,6 +42,7 @@ The address of each lane by symbolic evaluation of the integer instructions befo
 the cycles of each access by counting over the 64 lanes. A kernel that asks for one work-item dimension is taken to run in
 one-dimensional workgroups. In loops it is a warning where conflicts at least double the cycles and some access is 4
 bytes or wider; otherwise it is for information.
+In a recording the conflict cycles and the cycles that moved data; the cost is the conflict cycles, within the kernel's.
 
 ## What to do
 Pad the rows of the tile (33 instead of 32 dwords, or one access width), or permute the column index with the row index
@@ -196,4 +201,36 @@ fn finding(
         .with_evidence("conflict cycles", extra)
         .with_places(places(evidence, found.insts.iter().map(|(at, ..)| *at))),
     )
+}
+
+/// Conflict cycles for each cycle that moves data, worth a word and a warning.
+const WORTH_RATIO: f64 = 0.125;
+const DOUBLED: f64 = 1.0;
+/// Percent of the kernel's cycles below which conflicts do not matter.
+const WORTH_TIME: f64 = 1.0;
+
+fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    if evidence.value("lds.bank_conflict_cycles")? <= 0.0 {
+        return Ok(Outcome::Silent);
+    }
+    let ratio = evidence.value("lds.conflicts_per_access")?;
+    let share = evidence.value("lds.conflict_share")?;
+    if ratio < WORTH_RATIO || share < WORTH_TIME {
+        return Ok(Outcome::Silent);
+    }
+    let mut finding = RULE
+        .finding(
+            if ratio >= DOUBLED { Severity::Warning } else { Severity::Info },
+            format!(
+                "{ratio:.2} conflict cycles for each LDS cycle that moves data, in {} of the kernel's cycles",
+                percent(share / 100.0)
+            ),
+            "pad the rows of the tile or permute columns by exclusive-or; `rockhound inspect` names the accesses",
+        )
+        .with_evidence("conflict cycles per cycle of data", format!("{ratio:.2}"))
+        .with_evidence("conflict cycles", format!("{share:.1} % of the kernel's"));
+    if let Ok(busy) = evidence.value("lds.utilization") {
+        finding = finding.with_evidence("LDS busy", format!("{busy:.1} %"));
+    }
+    Ok(Outcome::Findings(vec![lost(evidence, finding, share / 100.0)]))
 }

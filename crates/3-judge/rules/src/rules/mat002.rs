@@ -3,18 +3,19 @@
 //! The one idea to keep in mind: a product of matrices is told by reuse: every loaded value is multiplied
 //! with several others, and every sum stays in its register from iteration to iteration.
 
+use crate::recorded::{lost, percent};
 use crate::{Check, Outcome, Rule};
-use analysis::KernelEvidence;
+use analysis::{KernelEvidence, WorkloadEvidence};
 use arch::Unit;
 use isa::{Class, Inst, Operand, RegFile, RegRange};
-use view::{Finding, Severity};
+use view::{Finding, Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "MAT002",
     title: "GEMM-like loop without matrix instructions",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    check: Check::Either(check, check_recorded),
 };
 
 const PAGE: &str = r"## What it does
@@ -29,13 +30,18 @@ Warning where the matrix unit has a higher peak than the vector unit for the typ
 Polynomials, filters with constant coefficients and matrix-vector products (complex ones too) do not fire: a factor is not
 reused, or not filled in the loop.
 
+In a recording it fires on a kernel without matrix instructions that reaches a quarter of the vector unit's rate or more,
+three quarters of it multiply-adds, and loads each byte it gets from memory eight times or more from LDS or the vector L1. Those are
+the signs of a matrix product, and of some stencils and convolutions: for information where the type has no higher peak in
+the matrix unit, else a warning.
+
 ## Why it is slow
 The matrix unit does the same products with a multiple of the vector unit's rate (for f16 and bf16 many times, for f64
 twice), with one instruction for thousands of multiply-adds, so that the wave's issue slots are free for loads and addresses.
 
 ## Evidence
 The multiply-adds of the loop, their sums and factors, how often each factor is defined and used, and the peak
-rates of the target's vector and matrix units for the type.
+rates of the target's vector and matrix units for the type. In a recording the operations by kind, and the bytes of LDS, L1 and memory.
 
 ## What to do
 Call a library (hipBLASLt, rocBLAS, composable kernel), use `rocwmma` or the `__builtin_amdgcn_mfma_*` intrinsics, or `tl.dot`
@@ -333,4 +339,49 @@ impl Product {
         }
         finding
     }
+}
+
+/// Part of the vector unit's rate from which on it is what the kernel does.
+const RATE: f64 = 0.25;
+/// Percent of the operations that are multiply-adds.
+const MULTIPLY_ADD: f64 = 75.0;
+/// Times each byte from memory is loaded by lanes.
+const LOADED_AGAIN: f64 = 8.0;
+
+fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    if evidence.value("instructions.matrix")? > 0.0 {
+        return Ok(Outcome::Silent);
+    }
+    let memory = evidence.value("roofline.hbm_bytes")?;
+    let loaded = evidence.value("roofline.l1_bytes")?.max(evidence.value("roofline.lds_bytes")?);
+    let roof = evidence.roof();
+    let vectors = roof.rates.iter().filter(|share| share.name.starts_with("vector"));
+    let main = vectors.max_by(|a, b| a.part().unwrap_or(0.0).total_cmp(&b.part().unwrap_or(0.0)));
+    let Some(main) = main else { return Ok(Outcome::Silent) };
+    let rate = main.rate.clone()?;
+    let part = rate / main.ceiling;
+    if part < RATE || loaded < LOADED_AGAIN * memory {
+        return Ok(Outcome::Silent);
+    }
+    let multiply_adds = evidence.value("compute.multiply_add_share")?;
+    if multiply_adds < MULTIPLY_ADD {
+        return Ok(Outcome::Silent);
+    }
+    let element = main.name.trim_start_matches("vector ");
+    let target = evidence.target.ok_or(Missing { missing: "facts of the GPU target".to_owned() })?;
+    let peak = |unit| target.peak(unit, element).map(|peak| f64::from(peak.value));
+    let ratio = peak(Unit::Matrix).zip(peak(Unit::Vector)).map_or(1.0, |(matrix, vector)| matrix / vector);
+    let finding = RULE
+        .finding(
+            if ratio > 1.0 { Severity::Warning } else { Severity::Info },
+            format!(
+                "{} of the vector unit's {element} rate, {multiply_adds:.0} % multiply-adds on data that is loaded {:.0} times, and no matrix instruction",
+                percent(part),
+                loaded / memory.max(1.0)
+            ),
+            "if it is a product of matrices, call a library or use matrix instructions (`rocwmma`, `tl.dot`)",
+        )
+        .with_evidence("multiply-adds", format!("{multiply_adds:.0} % of the operations"))
+        .with_evidence("matrix peak against vector peak", format!("{ratio:.1}"));
+    Ok(Outcome::Findings(vec![lost(evidence, finding, part * (1.0 - 1.0 / ratio))]))
 }

@@ -4,19 +4,20 @@
 //! and only the two patterns that need no guess are named.
 
 use crate::access::{self, is_global, lanes_are_contiguous, memory_access};
+use crate::recorded::bytes;
 use crate::{Check, Outcome, Rule};
-use analysis::KernelEvidence;
 use analysis::affine::Step;
+use analysis::{KernelEvidence, WorkloadEvidence};
 use isa::{Access, Bits};
 use std::collections::{BTreeMap, HashMap};
-use view::Severity;
+use view::{Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "MEM005",
     title: "non-temporal hint absent on streamed or present on reused data",
     severity: Severity::Info,
     page: PAGE,
-    check: Check::Code(check),
+    check: Check::Either(check, check_recorded),
 };
 
 const PAGE: &str = r"## What it does
@@ -28,6 +29,10 @@ Names two patterns:
 * an access with the non-temporal hint whose addresses a surrounding loop repeats: nothing in the address changes with
   that loop.
 
+In a recording it names kernels that store eight times the L2 or more, each byte once and without streaming requests, while L2
+serves what they read three times or more; and kernels with half or more streaming requests of which L2 serves each byte
+twice or more.
+
 ## Why it is slow
 Data that is used once displaces data that is used again from the caches. The non-temporal hint lets it pass through.
 The reverse costs more: data marked non-temporal leaves the caches early and is fetched again in every pass.
@@ -35,6 +40,7 @@ The reverse costs more: data marked non-temporal leaves the caches early and is 
 ## Evidence
 The hint bit of each access (`nt`, on older targets `slc`), and how its address moves with the loops around it. Whether
 a later kernel reads the data from the cache cannot be seen here, so the finding is for information.
+In a recording the streaming requests of L2, and the bytes before and behind it in each direction.
 
 ## What to do
 Streamed once: `__builtin_nontemporal_load` and `__builtin_nontemporal_store`, in Triton `cache_modifier=.cs` or
@@ -117,4 +123,52 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         .with_places(access::places(evidence, insts))
     });
     Outcome::from_findings(repeated.chain(streamed).collect())
+}
+
+/// Times the L2 that streamed stores fill at least.
+const BEYOND_L2: f64 = 8.0;
+/// Bytes stored to L2 for each that reaches memory, up to which each is stored once.
+const ONCE: f64 = 1.1;
+/// Bytes that L2 hands out for each it reads: many beside streamed stores, and with the hint.
+const OFTEN: f64 = 3.0;
+const TWICE: f64 = 2.0;
+/// Percent of requests with the hint that are none, and many.
+const NONE: f64 = 1.0;
+const MANY: f64 = 50.0;
+
+fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    let stored = evidence.value("vl1d.l2_write_bytes")?;
+    let kept = evidence.value("fabric.write_bytes")?;
+    let served = evidence.value("vl1d.l2_read_bytes")?;
+    let read = evidence.value("fabric.read_bytes")?;
+    if evidence.value("l2.requests")? <= 0.0 || read <= 0.0 {
+        return Ok(Outcome::Silent);
+    }
+    let hinted = evidence.value("access.streaming_share")?;
+    let reuse = served / read;
+    let streams = stored >= BEYOND_L2 * evidence.l2_bytes()? && stored <= ONCE * kept;
+    let (message, advice) = if hinted < NONE && streams && reuse >= OFTEN {
+        (
+            format!(
+                "{} are stored without non-temporal hint, through an L2 that serves what is read {reuse:.1} times",
+                bytes(stored)
+            ),
+            "use non-temporal stores for results that this kernel does not read again",
+        )
+    } else if hinted >= MANY && reuse >= TWICE {
+        (
+            format!(
+                "{hinted:.0} % of the L2 requests have the non-temporal hint, and L2 serves each byte {reuse:.1} times"
+            ),
+            "drop the non-temporal hint where the data is used again",
+        )
+    } else {
+        return Ok(Outcome::Silent);
+    };
+    let finding = RULE
+        .finding(Severity::Info, message, advice)
+        .with_evidence("stored to L2 and to memory", format!("{} and {}", bytes(stored), bytes(kept)))
+        .with_evidence("read from L2 and from memory", format!("{} and {}", bytes(served), bytes(read)))
+        .with_evidence("requests with the hint", format!("{hinted:.1} %"));
+    Ok(Outcome::Findings(vec![finding]))
 }

@@ -4,17 +4,18 @@
 //! may write there.
 
 use crate::access::{self, is_global, is_plain};
+use crate::recorded::{bytes, lost};
 use crate::{Check, Outcome, Rule};
-use analysis::KernelEvidence;
+use analysis::{KernelEvidence, WorkloadEvidence};
 use isa::{Access, Class, Space};
-use view::Severity;
+use view::{Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "MEM008",
     title: "a loop reloads addresses that do not change",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    check: Check::Either(check, check_recorded),
 };
 
 const PAGE: &str = r"## What it does
@@ -23,12 +24,17 @@ memory. The load stays in the loop because the compiler must assume that a store
 barriers, sleeps, atomics or coherent accesses are left out: there another wave may be meant to change the value.
 Loads by flat and buffer instructions count like global ones; scalar loads do not.
 
+In a recording it fires when the vector L1 writes four times as many bytes to L2, or more, as leave L2 for memory, and reads at
+least half as often as it writes: the same addresses are stored, and loaded, again and again. The stores must be by contiguous
+lanes, so that parts of a line are not taken for repetitions, and fill eight times the L2, so that results which stay there are not.
+
 ## Why it is slow
 Every pass pays for loads, and often a store, that one load before the loop and one store after it would replace. A
 multiply-add over 20 passes whose pointers may alias takes 2.02 ms on an MI200, and 0.32 ms once they are declared not to.
 
 ## Evidence
 The loads whose addresses nothing in the loop changes, worked out symbolically, and the stores of the loop.
+In a recording the bytes written to L2 and from L2 to memory; the cost is the share of repeated stores.
 
 ## What to do
 Declare the pointers `__restrict__`. If the loop stores to the loaded address itself, keep the value in a local variable
@@ -102,4 +108,43 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
 /// Writes back or drops cached lines, or waits for others.
 fn orders_memory(name: &str) -> bool {
     ["buffer_inv", "buffer_wb", "s_sleep", "s_dcache"].iter().any(|start| name.starts_with(start))
+}
+
+/// Times each byte is stored from which on it is repetition.
+const REPEATED: f64 = 4.0;
+/// Accesses per look-up of contiguous lanes, at least.
+const CONTIGUOUS: f64 = 3.0;
+/// Times the L2 that the stores fill at least.
+const BEYOND_L2: f64 = 8.0;
+
+fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    let written = evidence.value("vl1d.l2_write_bytes")?;
+    let kept = evidence.value("fabric.write_bytes")?;
+    let reads = evidence.value("vl1d.reads")?;
+    let writes = evidence.value("vl1d.writes")?;
+    if kept <= 0.0
+        || written < REPEATED * kept
+        || written < BEYOND_L2 * evidence.l2_bytes()?
+        || 2.0 * reads < writes
+    {
+        return Ok(Outcome::Silent);
+    }
+    if evidence.value("access.per_lookup")? < CONTIGUOUS {
+        return Ok(Outcome::Silent);
+    }
+    let times = written / kept;
+    let finding = RULE
+        .finding(
+            Severity::Warning,
+            format!(
+                "{} are stored to L2 of which {} reach memory: each address is stored {times:.0} times",
+                bytes(written),
+                bytes(kept)
+            ),
+            "declare the pointers `__restrict__`, or keep the values in local variables and store them after the loop",
+        )
+        .with_evidence("stored to L2", bytes(written))
+        .with_evidence("written to memory", bytes(kept))
+        .with_evidence("vector L1 reads and writes", format!("{reads:.0} and {writes:.0} per dispatch"));
+    Ok(Outcome::Findings(vec![lost(evidence, finding, 1.0 - 1.0 / times)]))
 }

@@ -2,18 +2,20 @@
 //!
 //! The one idea to keep in mind: without matrix instructions an AGPR is a place to spill to.
 
+use crate::recorded::{lost_below_roof, resources};
 use crate::sites::{Sites, counted};
 use crate::{Check, Outcome, Rule};
-use analysis::KernelEvidence;
+use analysis::{KernelEvidence, WorkloadEvidence};
+use arch::{Resources, occupancy};
 use isa::{Class, RegFile};
-use view::Severity;
+use view::{Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "RES004",
     title: "accumulation registers used without matrix instructions",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Code(check),
+    check: Check::Either(check, check_recorded),
 };
 
 const PAGE: &str = r"## What it does
@@ -22,6 +24,9 @@ Fires when the code of a kernel without matrix instructions names accumulation r
 Warning: they are moved to or from in a loop. Info: outside loops only.
 Kernels that call functions are left out: the callees may hold the matrix instructions.
 
+In a recording it fires when dispatches allocate AGPRs, more than rounding to the allocation's step explains, and run no matrix
+instruction. Warning.
+
 ## Why it is slow
 Vector instructions cannot compute on AGPRs. The compiler uses them as the cheapest place for values that do not fit in
 the VGPRs: each value is moved out with `v_accvgpr_write` and back with `v_accvgpr_read`. The moves take issue slots, and
@@ -29,6 +34,8 @@ where both kinds share one file the AGPRs count against occupancy like VGPRs.
 
 ## Evidence
 The AGPR count of the metadata and the instructions that name AGPRs; the cost names the deepest loop that holds most of them.
+In a recording the AGPRs and VGPRs of the dispatches and the number of matrix instructions; the cost is the share of waves
+that the AGPRs keep out, within what the roofline leaves.
 
 ## What to do
 Lower the register demand as for spills to memory: smaller tiles, less unrolling, shorter live ranges. In a HIP kernel look
@@ -79,4 +86,28 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         finding = finding.with_cost(format!("{} handle AGPRs", hot.per_iteration()));
     }
     Outcome::Findings(vec![finding])
+}
+
+fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    let agprs = evidence.value("dispatch.agpr_count")?;
+    let target = evidence.target.ok_or(Missing { missing: "facts of the GPU target".to_owned() })?;
+    // What is allocated beyond the last VGPR up to the next step is counted as AGPRs.
+    if agprs < f64::from(target.registers.vgpr_granule.value) || evidence.value("instructions.matrix")? > 0.0
+    {
+        return Ok(Outcome::Silent);
+    }
+    let asked = resources(evidence)?;
+    let now = occupancy(target, &asked).waves_per_cu;
+    let without = occupancy(target, &Resources { agprs: 0, ..asked }).waves_per_cu;
+    let finding = RULE
+        .finding(
+            Severity::Warning,
+            format!("{agprs:.0} AGPRs beside {} VGPRs and no matrix instruction: registers spill to them", asked.vgprs),
+            "shorten live ranges: smaller tiles, less unrolling; look for `assert`, `printf` and heavy math on rare paths",
+        )
+        .with_evidence("AGPRs", format!("{agprs:.0}"))
+        .with_evidence("VGPRs", asked.vgprs)
+        .with_evidence("waves per compute unit", format!("{now}, without AGPRs {without}"));
+    let part = 1.0 - f64::from(now) / f64::from(without.max(1));
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
 }

@@ -43,7 +43,7 @@ struct Placed<'a> {
 }
 
 /// Links that say something: an atomic without requests does not.
-fn shown<'a>(chart: &'a MemoryChart, of: BlockId) -> Vec<&'a MemoryLink> {
+fn shown(chart: &MemoryChart, of: BlockId) -> Vec<&MemoryLink> {
     let says = |link: &&MemoryLink| link.flow != Flow::Atomic || link.requests.get() != Some(0.0);
     let of = move |link: &&MemoryLink| {
         if of.column() == 1 { link.to == of || link.from == of } else { link.to == of }
@@ -54,7 +54,7 @@ fn shown<'a>(chart: &'a MemoryChart, of: BlockId) -> Vec<&'a MemoryLink> {
 /// Lines one side of a block's links need.
 fn lines_of(links: &[&MemoryLink], side: impl Fn(&MemoryLink) -> bool) -> usize {
     let lines = |link: &&MemoryLink| if link.bytes.is_some() { LINES } else { LINES - 1 };
-    links.iter().filter(|link| side(link)).map(|link| lines(link)).sum()
+    links.iter().filter(|link| side(link)).map(lines).sum()
 }
 
 fn place(chart: &MemoryChart) -> (Vec<Placed<'_>>, usize) {

@@ -1,0 +1,64 @@
+//! CTR002: many waves, few instructions.
+//!
+//! The one idea to keep in mind: when the slots are full and little is issued, more waves are not the answer.
+
+use crate::recorded::lost_below_roof;
+use crate::{Check, Outcome, Rule};
+use analysis::WorkloadEvidence;
+use analysis::roofline::Bound;
+use view::{Missing, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "CTR002",
+    title: "few instructions per cycle although waves are resident",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Recording(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when a busy compute unit runs less than 0.5 instructions per cycle (10 % of the 5 it can) although half of its wave slots
+or more are in use and the kernel is bound by latency (CTR001).
+
+## Why it is slow
+The waves are there and all wait. Another wave would wait with them: the time must come from shorter waits or more independent
+work within each wave.
+
+## Evidence
+Instructions per busy cycle of a compute unit, waves in flight against the slots, and the latency of vector memory. The cost is
+the share of the latency that the roofline leaves.
+
+## What to do
+Find what the waves wait for: SYN004 says for what, MEM003, MEM011 and CTR004 why it takes long. Within a wave, issue several
+loads before the first use, and keep dependent chains short.
+
+## Source
+The Omniperf training: instructions per cycle in the speed of light.
+";
+
+/// Instructions per cycle below which little is issued.
+const LITTLE: f64 = 0.5;
+/// Percent of the wave slots from which on waves are resident.
+const RESIDENT: f64 = 50.0;
+
+fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    let ipc = evidence.value("issue.ipc")?;
+    let none = || Err(Missing { missing: "the number of wave slots".to_owned() });
+    let resident = evidence.evaluation.percent_of_peak("wave.occupancy").unwrap_or_else(none)?;
+    let Bound::Latency { nearest } = evidence.roof().bound.clone()? else { return Ok(Outcome::Silent) };
+    if ipc >= LITTLE || resident < RESIDENT {
+        return Ok(Outcome::Silent);
+    }
+    let mut finding = RULE
+        .finding(
+            Severity::Warning,
+            format!("{ipc:.2} instructions per cycle with {resident:.0} % of the wave slots in use"),
+            "more waves will not help: put more independent loads into each wave, and shorten what they wait for",
+        )
+        .with_evidence("instructions per busy cycle", format!("{ipc:.2}"))
+        .with_evidence("wave slots in use", format!("{resident:.0} %"));
+    if let Ok(cycles) = evidence.value("latency.vmem") {
+        finding = finding.with_evidence("vector memory latency", format!("{cycles:.0} cycles"));
+    }
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, 1.0 - nearest)]))
+}

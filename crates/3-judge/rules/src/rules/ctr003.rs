@@ -1,0 +1,71 @@
+//! CTR003: the code does not fit in the instruction cache.
+//!
+//! The one idea to keep in mind: every kernel misses once for each line of its code; more misses mean that lines are
+//! displaced before they are used again.
+
+use crate::recorded::lost_below_roof;
+use crate::{Check, Outcome, Rule};
+use analysis::WorkloadEvidence;
+use view::{Missing, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "CTR003",
+    title: "instruction cache misses",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Recording(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when less than 95 % of the instruction fetches hit, requests for lines on their way included, and each cache misses more
+than 2048 times in a dispatch: twice the lines that the largest of them has, so that a first pass through the code does not
+count. Warning below 90 %.
+
+## Why it is slow
+A wave whose next instructions come from L2 issues nothing for hundreds of cycles, and waves that share the cache
+often wait for the same line. The cause is a loop body longer than the cache (32 or 64 KiB), many different code paths at once, or
+several kernels at a time.
+
+## Evidence
+Hits, misses and misses of lines already on their way, misses per cache, and the latency of fetches. The cost is the share
+of fetches that do not hit, within what the roofline leaves.
+
+## What to do
+Unroll less, and split the kernel or its rarely taken paths from the hot loop (`__noinline__`). Keep waves of one workgroup on one
+path.
+
+## Source
+The Omniperf training: instruction cache hit rate and fetch latency in the speed of light.
+";
+
+/// Percent of hits below which it is worth a word.
+const FEW: f64 = 95.0;
+/// Percent of hits below which it is a warning.
+const VERY_FEW: f64 = 90.0;
+/// Misses of one cache that are more than a first pass.
+const MISSES: f64 = 2048.0;
+
+fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    if evidence.value("l1i.requests")? <= 0.0 {
+        return Ok(Outcome::Silent);
+    }
+    let hits = evidence.value("l1i.hit_rate")?;
+    let misses = evidence.value("l1i.misses_per_cache")?;
+    if hits >= FEW || misses <= MISSES {
+        return Ok(Outcome::Silent);
+    }
+    let mut finding = RULE
+        .finding(
+            if hits < VERY_FEW { Severity::Warning } else { Severity::Info },
+            format!(
+                "{hits:.1} % of instruction fetches hit; each cache misses {misses:.0} times per dispatch"
+            ),
+            "shorten the hot loop: unroll less, move rare paths out of it, split the kernel",
+        )
+        .with_evidence("instruction cache hit rate", format!("{hits:.2} %"))
+        .with_evidence("misses per cache", format!("{misses:.0}"));
+    if let Ok(cycles) = evidence.value("l1i.fetch_latency") {
+        finding = finding.with_evidence("fetch latency", format!("{cycles:.0} cycles"));
+    }
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, 1.0 - hits / 100.0)]))
+}

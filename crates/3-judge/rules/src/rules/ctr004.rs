@@ -1,0 +1,121 @@
+//! CTR004: the way from L2 to memory is slow, or leads elsewhere.
+//!
+//! The one idea to keep in mind: a latency far above an idle GPU's is a queue; a queue without a full memory stands
+//! somewhere else.
+
+use crate::recorded::{lost_below_roof, part_of, percent};
+use crate::{Check, Outcome, Rule};
+use analysis::WorkloadEvidence;
+use analysis::roofline::Bound;
+use view::{Finding, Missing, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "CTR004",
+    title: "high latency from L2 to memory, or traffic to other memory",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Recording(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires, for kernels that move at least 1 MB over the fabric, when
+
+* reads or writes take twice as long or more from L2 to memory as on an idle GPU, while memory is below 80 % of its bandwidth.
+  Warning from three times on, otherwise info. Kernels bound by launch (CTR001) are left out: their requests come in one burst;
+* 5 % or more of the reads or writes go to memory other than the GPU's own: host memory or another GPU. Warning.
+
+## Why it is slow
+Requests queue although memory has bandwidth left: they crowd few channels (addresses a power of two apart), miss in the
+address translation, or mix reads and writes closely. Memory behind PCIe or another GPU's links has a fraction of the
+bandwidth and several times the latency.
+
+## Evidence
+Mean latency of reads and writes beyond L2 against that of pointer chasing on an idle GPU, the share of requests that go to
+other memory, and the bandwidth reached. The cost is the latency above the idle one, or the remote share, within what the
+roofline leaves.
+
+## What to do
+Pad leading dimensions that are a multiple of 4 KiB; use large pages and large allocations; separate phases of reading and
+writing. Remote: copy the data to the GPU first, and check `hipHostMalloc` and managed memory, and where the pages of
+fine-grained allocations are.
+
+## Source
+The Omniperf training: L2 to fabric latencies and remote traffic in the speed of light and the fabric tables.
+";
+
+/// Times the idle latency that are worth a word, and a warning.
+const SLOW: f64 = 2.0;
+const VERY_SLOW: f64 = 3.0;
+/// Part of memory bandwidth from which on a queue is its price.
+const FULL: f64 = 0.8;
+/// Percent of requests to other memory.
+const REMOTE: f64 = 5.0;
+/// Bytes below which nothing is to be gained.
+const LEAST: f64 = 1e6;
+
+fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    let moved = evidence.value("roofline.hbm_bytes")?;
+    if moved < LEAST {
+        return Ok(Outcome::Silent);
+    }
+    let findings = [slow(evidence)?, remote(evidence)?];
+    Ok(Outcome::from_findings(findings.into_iter().flatten().collect()))
+}
+
+fn slow(evidence: &WorkloadEvidence<'_>) -> Result<Option<Finding>, Missing> {
+    let idle = evidence.value("fabric.idle_latency")?;
+    let reads = evidence.value("fabric.reads")?;
+    // A kernel may only read, or only write.
+    let read = if reads > 0.0 { Some(evidence.value("fabric.read_latency")?) } else { None };
+    let write = evidence.value("fabric.write_latency").ok();
+    let (what, cycles) = match (read, write) {
+        (Some(read), Some(write)) if write > read => ("writes", write),
+        (Some(read), _) => ("reads", read),
+        (None, Some(write)) => ("writes", write),
+        (None, None) => return Ok(None),
+    };
+    let memory = part_of(evidence, "HBM");
+    let launch = matches!(evidence.roof().bound, Ok(Bound::Launch { .. }));
+    if cycles < SLOW * idle || memory >= FULL || launch {
+        return Ok(None);
+    }
+    let known = evidence.roof().level("HBM").is_some_and(|share| share.part().is_some());
+    let at = if known { format!(" at {} of the bandwidth", percent(memory)) } else { String::new() };
+    let mut finding = RULE
+        .finding(
+            if cycles >= VERY_SLOW * idle { Severity::Warning } else { Severity::Info },
+            format!("{what} take {cycles:.0} cycles from L2 to memory and back{at}, {:.1} times the idle latency", cycles / idle),
+            "spread addresses over the channels (pad power-of-two strides), use large pages, keep reads and writes apart",
+        )
+        .with_evidence("idle latency", format!("{idle:.0} cycles"));
+    for (value, what) in [(read, "read latency"), (write, "write latency")] {
+        if let Some(cycles) = value {
+            finding = finding.with_evidence(what, format!("{cycles:.0} cycles"));
+        }
+    }
+    Ok(Some(lost_below_roof(evidence, finding, 1.0 - idle / cycles)))
+}
+
+fn remote(evidence: &WorkloadEvidence<'_>) -> Result<Option<Finding>, Missing> {
+    // The shares are of requests, and there may be none.
+    let reads =
+        if evidence.value("fabric.reads")? > 0.0 { evidence.value("fabric.remote_read_share")? } else { 0.0 };
+    let writes = if evidence.value("fabric.writes")? > 0.0 {
+        evidence.value("fabric.remote_write_share")?
+    } else {
+        0.0
+    };
+    if reads.max(writes) < REMOTE {
+        return Ok(None);
+    }
+    let (share, what) = if reads >= writes { (reads, "reads") } else { (writes, "writes") };
+    let finding = RULE
+        .finding(
+            Severity::Warning,
+            format!("{share:.0} % of the {what} go to memory other than the GPU's own"),
+            "copy the data to the GPU's memory first; check host, managed and peer allocations",
+        )
+        .with_evidence("remote reads", format!("{reads:.1} %"))
+        .with_evidence("remote writes", format!("{writes:.1} %"));
+    Ok(Some(lost_below_roof(evidence, finding, share / 100.0)))
+}

@@ -1,0 +1,113 @@
+//! CTR005: more work than another version of the kernel needed.
+//!
+//! The one idea to keep in mind: times compare two runs, work compares two algorithms; what moves fewer bytes can get
+//! faster yet.
+
+use crate::recorded::{bytes, duration, lost};
+use crate::{Check, Outcome, Rule};
+use analysis::WorkloadEvidence;
+use view::{Finding, Missing, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "CTR005",
+    title: "the work differs from the recording it is compared with",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Recording(check),
+};
+
+const PAGE: &str = r"## What it does
+Needs a second recording to compare with, of the same kernel (the same name, or matched by name on request). Compares what a
+dispatch does: bytes from and to memory, requests to L2, line look-ups of the vector L1, floating-point operations,
+instructions. Fires where any differs by 10 % or more: warning where the kernel now does more, info where it does less.
+
+## Why it is slow
+Hit rates and rooflines do not show work that an algorithm does without need. The last exercise of the training becomes 29 times
+faster while its hit rates hardly tell why: it asks for 64 times fewer bytes. The version that moves more bytes or computes
+more than another that gives the same result has that much to gain.
+
+## Evidence
+Each quantity per dispatch in both recordings, with the change. The cost, where the kernel does more, is the share of memory
+time that the additional bytes take.
+
+## What to do
+Where it does more: find what is read again, spilled, or computed twice. Where it does less: the time should follow; if it
+does not, the kernel is now bound by something else (CTR001).
+
+## Source
+The Omniperf training, exercise 5: an algorithmic optimisation shows in the work, not in the hit rates.
+";
+
+/// Metric, what it counts, whether it is bytes.
+const WORK: &[(&str, &str, bool)] = &[
+    ("roofline.hbm_bytes", "bytes from and to memory", true),
+    ("vl1d.l2_reads", "reads from L2", false),
+    ("vl1d.cache_accesses", "line look-ups of the vector L1", false),
+    ("compute.flops", "floating-point operations", false),
+    ("instructions.valu_and_matrix", "vector instructions", false),
+];
+/// Change from which on the work differs.
+const CHANGED: f64 = 0.1;
+
+fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    let Some(base) = evidence.baseline else { return Ok(Outcome::needs("a recording to compare with")) };
+    let mut more: Vec<(f64, String)> = Vec::new();
+    let mut less: Vec<(f64, String)> = Vec::new();
+    let mut lines = Vec::new();
+    let mut compared = 0;
+    for (metric, what, is_bytes) in WORK {
+        let (Ok(old), Ok(new)) = (base.value(metric), evidence.value(metric)) else { continue };
+        compared += 1;
+        if old <= 0.0 || new <= 0.0 || (new / old - 1.0).abs() < CHANGED && (old / new - 1.0).abs() < CHANGED
+        {
+            continue;
+        }
+        let show = |value: f64| if *is_bytes { bytes(value) } else { format!("{value:.0}") };
+        lines.push((*what, format!("{} instead of {}", show(new), show(old))));
+        let list = if new > old { &mut more } else { &mut less };
+        let factor = if new > old { new / old } else { old / new };
+        list.push((factor, format!("{factor:.1} times the {what}")));
+    }
+    if compared == 0 {
+        return Err(Missing { missing: "counters that both recordings have".to_owned() });
+    }
+    let (severity, list, advice) = if more.is_empty() {
+        (
+            Severity::Info,
+            &mut less,
+            "the work shrank; where the time did not follow, something else now bounds the kernel",
+        )
+    } else {
+        (Severity::Warning, &mut more, "find what is read again, spilled or computed twice")
+    };
+    list.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let Some((factor, text)) = list.first() else { return Ok(Outcome::Silent) };
+    let message = match severity {
+        Severity::Info => format!("does less than the base: that had {text}"),
+        _ => format!("does more than the base: {text}"),
+    };
+    let _ = factor;
+    let mut finding = RULE.finding(severity, message, advice);
+    for (what, value) in lines {
+        finding = finding.with_evidence(what, value);
+    }
+    finding = times(evidence, base, finding);
+    Ok(Outcome::Findings(vec![lost(evidence, finding, surplus(evidence, base))]))
+}
+
+/// Share of the time that bytes beyond the base's take.
+fn surplus(evidence: &WorkloadEvidence<'_>, base: &WorkloadEvidence<'_>) -> f64 {
+    let metric = "roofline.hbm_bytes";
+    let (Ok(old), Ok(new)) = (base.value(metric), evidence.value(metric)) else { return 0.0 };
+    let part = crate::recorded::part_of(evidence, "HBM");
+    if new > old { part * (1.0 - old / new) } else { 0.0 }
+}
+
+fn times(evidence: &WorkloadEvidence<'_>, base: &WorkloadEvidence<'_>, finding: Finding) -> Finding {
+    let metric = "dispatch.duration";
+    match (base.value(metric), evidence.value(metric)) {
+        (Ok(old), Ok(new)) => finding
+            .with_evidence("time of a dispatch", format!("{} instead of {}", duration(new), duration(old))),
+        _ => finding,
+    }
+}

@@ -1,0 +1,79 @@
+//! LCH002: too few workgroups for the GPU.
+//!
+//! The one idea to keep in mind: a workgroup runs on one compute unit, so workgroups that are not there are compute
+//! units that stand idle.
+
+use crate::recorded::lost_below_roof;
+use crate::{Check, Outcome, Rule};
+use analysis::WorkloadEvidence;
+use view::{Missing, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "LCH002",
+    title: "fewer workgroups than the GPU needs",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Recording(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when a dispatch has, on average,
+
+* fewer workgroups than the GPU has compute units. Warning;
+* on a GPU of several dies (XCDs) fewer than 1024 workgroups. Info.
+
+## Why it is slow
+Each workgroup runs on one compute unit. With fewer workgroups than compute units the rest of the GPU is idle for the whole
+dispatch. With few per compute unit the last round leaves many idle, and there is no second workgroup to run while the
+first waits. A launch of 4 workgroups on 104 compute units takes 11 times as long as the same work in 2048.
+
+## Evidence
+Workgroups started (or grid over workgroup size) and the number of compute units. The cost is the share of idle compute
+units, for the second case that of the last round.
+
+## What to do
+Launch more, smaller workgroups; split the reduction dimension (split-K, stream-K) where the result has too few tiles;
+process several problems in one launch.
+
+## Source
+The Omniperf training, exercise 1 (launch parameters); the ROCm MI300X workload guide and the ROCm Triton kernel guide (at
+least 1024 workgroups on MI300X).
+";
+
+/// Workgroups a GPU of several dies should have.
+const MANY: f64 = 1024.0;
+
+fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    let workgroups = workgroups(evidence)?;
+    let cus = evidence.value("gpu.cus")?;
+    let several_dies = evidence.machine("num_xcd").is_some_and(|xcds| xcds > 1.0);
+    if workgroups >= cus && (!several_dies || workgroups >= MANY) {
+        return Ok(Outcome::Silent);
+    }
+    let (severity, part, message) = if workgroups < cus {
+        let text = format!("{workgroups:.0} workgroups for {cus:.0} compute units");
+        (Severity::Warning, 1.0 - workgroups / cus, text)
+    } else {
+        let rounds = workgroups / cus;
+        let text = format!(
+            "{workgroups:.0} workgroups, under {MANY:.0}, for {cus:.0} compute units on several dies"
+        );
+        (Severity::Info, 1.0 - rounds / rounds.ceil(), text)
+    };
+    let finding = RULE
+        .finding(
+            severity,
+            message,
+            "launch more and smaller workgroups, or split the reduction over workgroups",
+        )
+        .with_evidence("workgroups per dispatch", format!("{workgroups:.0}"))
+        .with_evidence("compute units", format!("{cus:.0}"));
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
+}
+
+/// Workgroups of a dispatch, counted or worked out.
+pub(super) fn workgroups(evidence: &WorkloadEvidence<'_>) -> Result<f64, Missing> {
+    evidence
+        .value("dispatch.workgroups")
+        .or_else(|_| Ok(evidence.value("dispatch.grid_size")? / evidence.value("dispatch.workgroup_size")?))
+}

@@ -1,0 +1,79 @@
+//! LCH004: compute units without waves while the kernel runs.
+//!
+//! The one idea to keep in mind: with workgroups enough for all, an idle compute unit means that starting, ending or
+//! uneven work takes the time.
+
+use super::lch002::workgroups;
+use crate::recorded::{duration, lost_below_roof};
+use crate::{Check, Outcome, Rule};
+use analysis::WorkloadEvidence;
+use analysis::roofline::Bound;
+use view::{Missing, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "LCH004",
+    title: "compute units hold no waves part of the time",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Recording(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when the compute units hold waves in less than 75 % of a kernel's cycles although there are workgroups for all of
+them. Warning below 50 %. Kernels with too few workgroups are left to LCH002, those bound by launch to CTR001.
+
+## Why it is slow
+A compute unit without waves does nothing. The causes differ with the length of the dispatch: below some tens of
+microseconds it is the time until the first waves start and the last ones' results are written; in longer ones a few
+workgroups that take much longer than the rest, or a last round with few workgroups.
+
+## Evidence
+Busy cycles of the compute units over all cycles, the number of workgroups and the mean time of a dispatch. (The vendor's
+figure of active compute units is an estimate that it later replaced; it is not used.)
+
+## What to do
+Short dispatches: more work per launch, several kernels in one, graphs. Long ones: give every workgroup the same work, make
+workgroups smaller, start the long ones first, or take work from a queue.
+
+## Source
+The Omniperf training: active compute units in the speed of light.
+";
+
+/// Percent of the cycles from which on compute units count as busy.
+const BUSY: f64 = 75.0;
+/// Below it is a warning.
+const IDLE: f64 = 50.0;
+/// Dispatches up to this long are mostly start and end, ns.
+const SHORT: f64 = 50_000.0;
+
+fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    let busy = evidence.value("gpu.simd_utilization")?;
+    let cus = evidence.value("gpu.cus")?;
+    let workgroups = workgroups(evidence)?;
+    let launch = matches!(evidence.roof().bound, Ok(Bound::Launch { .. }));
+    if busy >= BUSY || workgroups < cus || launch {
+        return Ok(Outcome::Silent);
+    }
+    let mean = evidence.value("dispatch.duration").ok();
+    let advice = match mean {
+        Some(ns) if ns > SHORT => {
+            "give workgroups equal work or make them smaller, so that no compute unit waits for the last"
+        }
+        _ => "a short dispatch is mostly start and end: more work per launch, or several kernels in one",
+    };
+    let mut finding = RULE
+        .finding(
+            if busy < IDLE { Severity::Warning } else { Severity::Info },
+            format!(
+                "compute units hold waves in {busy:.0} % of the cycles, with {:.0} workgroups for each of the {cus:.0}",
+                workgroups / cus
+            ),
+            advice,
+        )
+        .with_evidence("compute units busy", format!("{busy:.1} %"))
+        .with_evidence("workgroups per dispatch", format!("{workgroups:.0}"));
+    if let Some(ns) = mean {
+        finding = finding.with_evidence("mean time of a dispatch", duration(ns));
+    }
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, 1.0 - busy / 100.0)]))
+}

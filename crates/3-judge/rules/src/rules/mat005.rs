@@ -1,0 +1,86 @@
+//! MAT005: the matrix units are idle in a matrix kernel.
+//!
+//! The one idea to keep in mind: matrix instructions that follow each other keep the unit busy; cycles without one are
+//! gaps that loads, LDS or barriers leave.
+
+use crate::recorded::{lost_below_roof, percent};
+use crate::{Check, Outcome, Rule};
+use analysis::WorkloadEvidence;
+use view::{Missing, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "MAT005",
+    title: "matrix units are idle in a matrix kernel",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Recording(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when a kernel does half or more of its floating-point operations with matrix instructions, and the matrix units are busy
+in less than 60 % of the cycles. Warning where no bandwidth is at 80 % of its ceiling; info where one is, since then the matrix
+units wait for data.
+
+## Why it is slow
+The matrix units are where such a kernel's time should go. Each cycle without a matrix instruction is a gap that loads, LDS
+accesses, address arithmetic, barriers or too few waves leave.
+
+## Evidence
+Busy cycles of the matrix units, their rate against the ceiling, cycles per matrix instruction and the waves in flight. The cost
+is the share of idle cycles, within what the roofline leaves.
+
+## What to do
+Load the next tiles while computing (more pipeline stages, direct loads to LDS); two or more waves per SIMD that take turns;
+larger tiles per wave, so that more matrix instructions share a load; avoid bank conflicts and barriers in the main loop.
+
+## Source
+The Omniperf training: matrix utilisation in the speed of light (a GEMM of bf16 at 14 % busy and 30 % of the peak).
+";
+
+/// Part of the operations that makes a matrix kernel.
+const MATRIX: f64 = 0.5;
+/// Percent of the cycles from which on the units are busy.
+const BUSY: f64 = 60.0;
+/// Part of a bandwidth from which on it is what stops the kernel.
+const FULL: f64 = 0.8;
+
+fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    let instructions = evidence.value("instructions.matrix")?;
+    if instructions <= 0.0 {
+        return Ok(Outcome::Silent);
+    }
+    let busy = evidence.value("issue.matrix")?;
+    let roof = evidence.roof();
+    let flops = roof.flops.clone()?;
+    let vector = ["f16", "f32", "f64"]
+        .iter()
+        .filter_map(|kind| evidence.value(&format!("roofline.vector_{kind}")).ok())
+        .sum::<f64>()
+        * evidence.value("dispatch.duration")?;
+    if busy >= BUSY || flops > 0.0 && (flops - vector) < MATRIX * flops {
+        return Ok(Outcome::Silent);
+    }
+    let full = roof.levels.iter().find(|share| share.part().is_some_and(|part| part >= FULL));
+    let mut finding = RULE
+        .finding(
+            if full.is_some() { Severity::Info } else { Severity::Warning },
+            format!("the matrix units are busy in {busy:.0} % of the cycles of a matrix kernel"),
+            match full {
+                Some(_) => "the data does not come fast enough: larger tiles use each byte for more operations",
+                None => "close the gaps: load ahead, more pipeline stages, two waves per SIMD, larger tiles per wave",
+            },
+        )
+        .with_evidence("matrix units busy", format!("{busy:.1} %"))
+        .with_evidence("matrix instructions", format!("{instructions:.0} per dispatch"));
+    if let Some(part) = roof.matrix_part() {
+        finding = finding.with_evidence("of the matrix ceiling", percent(part));
+    }
+    if let Ok(cycles) = evidence.value("issue.matrix_cycles") {
+        finding = finding.with_evidence("cycles per matrix instruction", format!("{cycles:.1}"));
+    }
+    if let Some(share) = full {
+        finding = finding
+            .with_evidence(format!("of {} bandwidth", share.name), percent(share.part().unwrap_or(0.0)));
+    }
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, 1.0 - busy / 100.0)]))
+}

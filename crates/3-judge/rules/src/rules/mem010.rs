@@ -1,0 +1,78 @@
+//! MEM010: more is read from memory than the lanes can have asked for.
+//!
+//! The one idea to keep in mind: an access of the vector L1 carries 16 bytes at most, so accesses bound what is wanted;
+//! bytes beyond that were fetched in vain or again.
+
+use crate::recorded::{bytes, lost, part_of};
+use crate::{Check, Outcome, Rule};
+use analysis::WorkloadEvidence;
+use view::{Missing, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "MEM010",
+    title: "memory is read more than once or in part only",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Recording(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when at least 1.5 times as many bytes come from memory as the lanes can have asked for. Warning from 2 times on. The
+kernel must read at least four times the L2, so that what other kernels left there does not matter.
+
+What the lanes touch cannot be more than they ask for, so part of the data was read more than once, or in lines of which
+only a part was used before they left the caches. The rule does not see re-reading of data that the lanes also ask for again.
+
+## Why it is slow
+Bandwidth of memory is the narrowest there is, and this part of it brings nothing.
+
+## Evidence
+Bytes read over the fabric, and 16 bytes for each read access of the vector L1, the most one can carry. The cost is the
+share of memory time that the surplus takes at the ceiling.
+
+## What to do
+Use whole lines at once: contiguous lanes, arrays of fields instead of arrays of structs. Tile loops so that a line is used
+up before it is displaced. Put workgroups that share data on the same die (XCD).
+
+## Source
+The Omniperf training, exercise 5 (bytes from memory against the algorithm's); the IREE AMDGPU guide (cache lines).
+";
+
+/// Most bytes of one access.
+const ACCESS: f64 = 16.0;
+/// Times the wanted bytes from which on it is worth a word.
+const SURPLUS: f64 = 1.5;
+/// From which on it is a warning.
+const MUCH: f64 = 2.0;
+/// Times the L2's size a kernel must read.
+const BEYOND_L2: f64 = 4.0;
+
+fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    let read = evidence.value("fabric.read_bytes")?;
+    let asked = ACCESS * evidence.value("vl1d.reads")?;
+    if asked <= 0.0 || read < SURPLUS * asked || read < BEYOND_L2 * evidence.l2_bytes()? {
+        return Ok(Outcome::Silent);
+    }
+    let factor = read / asked;
+    let mut finding = RULE
+        .finding(
+            if factor >= MUCH { Severity::Warning } else { Severity::Info },
+            format!(
+                "{} come from memory where the lanes ask for at most {}: {factor:.1} times as many",
+                bytes(read),
+                bytes(asked)
+            ),
+            "use whole lines while they are in the caches: contiguous lanes, tiles, neighbours in the same workgroup",
+        )
+        .with_evidence("read from memory", bytes(read))
+        .with_evidence("asked for, at most", bytes(asked));
+    if let Ok(hit) = evidence.value("l2.hit_rate") {
+        finding = finding.with_evidence("L2 hit rate", format!("{hit:.1} %"));
+    }
+    let share = read / (read + evidence.value("fabric.write_bytes").unwrap_or(0.0));
+    Ok(Outcome::Findings(vec![lost(
+        evidence,
+        finding,
+        part_of(evidence, "HBM") * share * (1.0 - 1.0 / factor),
+    )]))
+}

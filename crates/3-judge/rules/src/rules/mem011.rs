@@ -1,0 +1,74 @@
+//! MEM011: reuse that L2 sees and the vector L1 does not.
+//!
+//! The one idea to keep in mind: L2 hits are data used again; that L1 has none of them means it left L1 before.
+
+use crate::recorded::{lost_below_roof, part_of};
+use crate::{Check, Outcome, Rule};
+use analysis::WorkloadEvidence;
+use view::{Missing, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "MEM011",
+    title: "data is reused in L2 but not in the vector L1",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Recording(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when the vector L1 hits in less than 10 % and L2 in 80 % or more, and most requests from L1 to L2 are reads. Stores
+always go through L1 and say nothing of reuse.
+
+## Why it is slow
+The data is used again, but each time it comes from L2, which takes about twice as long as L1 and has a fifth to a half of its
+bandwidth. Typical is a stride over lines: each line is fetched for one value and displaced before its neighbours are used.
+Exercise 4 of the training had 0 % and 93 %; with neighbouring lanes on neighbouring addresses 50 %, and a fifth of the time.
+
+## Evidence
+Hit rates of both caches, read requests between them, and how long L1 waited for L2. The cost is the share of L1's cycles
+spent waiting, within what the roofline leaves.
+
+## What to do
+Use a line's values together: neighbouring lanes on neighbouring addresses, loops exchanged or tiled, several values per
+lane. Copy tiles that several waves use to LDS.
+
+## Source
+The Omniperf training, exercise 4: vector L1 and L2 hit rates.
+";
+
+/// Hit rate of L1 below which it has none, percent.
+const L1_NONE: f64 = 10.0;
+/// Hit rate of L2 from which on there is reuse, percent.
+const L2_REUSE: f64 = 80.0;
+
+fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    let accesses = evidence.value("vl1d.cache_accesses")?;
+    if accesses <= 0.0 {
+        return Ok(Outcome::Silent);
+    }
+    let l1 = evidence.value("vl1d.hit_rate")?;
+    let reads = evidence.value("vl1d.l2_reads")?;
+    let writes = evidence.value("vl1d.l2_writes")? + evidence.value("vl1d.l2_atomics")?;
+    if l1 >= L1_NONE || reads < writes || evidence.value("l2.requests")? <= 0.0 {
+        return Ok(Outcome::Silent);
+    }
+    let l2 = evidence.value("l2.hit_rate")?;
+    if l2 < L2_REUSE {
+        return Ok(Outcome::Silent);
+    }
+    let waiting = evidence.value("vl1d.stall_l2_data").ok();
+    let mut finding = RULE
+        .finding(
+            Severity::Warning,
+            format!("the vector L1 hits in {l1:.1} % where L2 hits in {l2:.0} %"),
+            "use the values of a line together: neighbouring lanes on neighbouring addresses, tiles in LDS or registers",
+        )
+        .with_evidence("vector L1 hit rate", format!("{l1:.1} %"))
+        .with_evidence("L2 hit rate", format!("{l2:.1} %"))
+        .with_evidence("reads from L1 to L2", format!("{reads:.0} per dispatch"));
+    if let Some(percent) = waiting {
+        finding = finding.with_evidence("vector L1 waits for data", format!("{percent:.0} % of its cycles"));
+    }
+    let part = waiting.map_or(part_of(evidence, "L2"), |percent| percent / 100.0);
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
+}

@@ -1,0 +1,87 @@
+//! MEM012: the vector L1 waits for L2.
+//!
+//! The one idea to keep in mind: at the roof of a bandwidth waiting is its price; below it, waiting is what there is to
+//! gain.
+
+use crate::recorded::{lost_below_roof, part_of, percent};
+use crate::{Check, Outcome, Rule};
+use analysis::WorkloadEvidence;
+use view::{Missing, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "MEM012",
+    title: "the vector L1 waits for L2",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Recording(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when the vector L1 waits for data from L2 in half of its cycles or more, or cannot hand its requests to L2 in a quarter
+of them or more, while the kernel is at no roof (80 % of a ceiling, or vector units that always issue; CTR001).
+
+Warning where the kernel is below half of every ceiling; else info.
+
+## Why it is slow
+Waves that use the data wait as long. Since no bandwidth is exhausted, the reason is latency: too few loads in flight, loads
+that depend on each other, or requests that crowd some channels of L2.
+
+## Evidence
+Cycles in which L1 waited for data and in which it could not send requests, over the cycles it was on, the latency that
+L1 saw, and the bandwidth reached. The cost is the larger share, within what the roofline leaves.
+
+## What to do
+Waiting for data: more loads in flight per wave (unroll, load the next tile early), more waves, wider loads. Requests held
+back: fewer and wider requests, addresses that are not a large power of two apart.
+
+## Source
+The Omniperf training: L1 stalls in the daxpy example (74 % on data, 19 % on requests).
+";
+
+/// Percent of the cycles waiting for data.
+const DATA: f64 = 50.0;
+/// Percent of the cycles with requests held back.
+const REQUESTS: f64 = 25.0;
+/// Part of a ceiling from which on waiting is its price.
+const EXHAUSTED: f64 = 0.8;
+/// Part of every ceiling below which it is a warning.
+const FAR: f64 = 0.5;
+
+fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    if evidence.value("vl1d.cache_accesses")? <= 0.0 {
+        return Ok(Outcome::Silent);
+    }
+    let data = evidence.value("vl1d.stall_l2_data")?;
+    let requests = evidence.value("vl1d.stall_l2_request")?;
+    let busiest = part_of(evidence, "HBM").max(part_of(evidence, "L2"));
+    let roof = evidence.roof().bound.as_ref().ok().and_then(|bound| bound.part()).unwrap_or(0.0);
+    if (data < DATA && requests < REQUESTS) || busiest.max(roof) >= EXHAUSTED {
+        return Ok(Outcome::Silent);
+    }
+    let known = evidence.roof().levels.iter().any(|share| share.part().is_some());
+    let used = if known { format!(", at {} of the bandwidth", percent(busiest)) } else { String::new() };
+    let (message, advice) = if requests >= REQUESTS && requests > data {
+        (
+            format!("the vector L1 cannot hand on requests in {requests:.0} % of its cycles{used}"),
+            "make fewer and wider requests, and spread addresses over the channels",
+        )
+    } else {
+        (
+            format!("the vector L1 waits for data from L2 in {data:.0} % of its cycles{used}"),
+            "keep more loads in flight: unroll, load the next values early, more waves, wider loads",
+        )
+    };
+    let far = evidence.roof().nearest().is_none_or(|part| part < FAR);
+    let mut finding = RULE
+        .finding(if far { Severity::Warning } else { Severity::Info }, message, advice)
+        .with_evidence("waits for data", format!("{data:.1} %"))
+        .with_evidence("requests held back", format!("{requests:.1} %"));
+    for (metric, what) in
+        [("vl1d.latency", "latency of L1"), ("vl1d.l2_read_latency", "latency of reads from L2")]
+    {
+        if let Ok(cycles) = evidence.value(metric) {
+            finding = finding.with_evidence(what, format!("{cycles:.0} cycles"));
+        }
+    }
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, data.max(requests) / 100.0)]))
+}

@@ -1,0 +1,78 @@
+//! RES007: LDS of the workgroups leaves few waves on a compute unit.
+//!
+//! The one idea to keep in mind: only where LDS alone is the limit, and workgroups really waited for it, does a smaller
+//! allocation help.
+
+use crate::access::count;
+use crate::recorded::{lost_below_roof, resources, waits};
+use crate::{Check, Outcome, Rule};
+use analysis::WorkloadEvidence;
+use arch::{Limiter, Resources, occupancy};
+use view::{Missing, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "RES007",
+    title: "the LDS allocation limits occupancy",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Recording(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when the LDS that a workgroup asks for, and nothing else, limits how many workgroups fit on a compute unit, and the
+recording shows workgroups that waited for LDS (0.1 % of the cycles or more).
+
+Warning where the kernel is bound by latency or launch (CTR001). Info where a ceiling stops it anyway.
+
+## Why it is slow
+With few waves on a compute unit nothing runs while they wait. A kernel whose workgroups of one wave take all 64 KiB runs
+one wave per compute unit; with 2 KiB it took 50 ms instead of 175. Less LDS can beat none: the same kernel without LDS took
+70 ms.
+
+## Evidence
+LDS, registers and workgroup size of the dispatches, the occupancy that follows with and without the LDS, and the cycles in
+which a workgroup could not start for lack of LDS. The cost is the share of waves that are missing, within what the roofline
+leaves.
+
+## What to do
+Keep in LDS only what is reused most: smaller tiles, narrower types, one buffer instead of two. Let more waves share one
+allocation with a larger workgroup.
+
+## Source
+The Omniperf training, exercise 2: LDS as occupancy limiter.
+";
+
+/// Percent of the cycles from which on waiting for LDS counts.
+const WAITED: f64 = 0.1;
+
+fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    let lds = evidence.value("dispatch.lds_allocation")?;
+    if lds <= 0.0 {
+        return Ok(Outcome::Silent);
+    }
+    let waited = evidence.value("spi.no_lds")?;
+    let target = evidence.target.ok_or(Missing { missing: "facts of the GPU target".to_owned() })?;
+    let asked = resources(evidence)?;
+    let now = occupancy(target, &asked);
+    let without = occupancy(target, &Resources { lds_bytes: 0, ..asked });
+    let only_lds = now.limiters().all(|limiter| limiter == Limiter::Lds);
+    if waited < WAITED || !only_lds || without.waves_per_cu <= now.waves_per_cu {
+        return Ok(Outcome::Silent);
+    }
+    let finding = RULE
+        .finding(
+            if waits(evidence) { Severity::Warning } else { Severity::Info },
+            format!(
+                "{} KiB of LDS per workgroup leave room for {} per compute unit where the registers allow {}",
+                (10.0 * lds / 1024.0).round() / 10.0,
+                count(now.waves_per_cu, "wave"),
+                without.waves_per_cu
+            ),
+            "allocate less LDS per wave: smaller tiles, narrower types, only what is reused most, or larger workgroups that share it",
+        )
+        .with_evidence("LDS per workgroup", format!("{lds:.0} B"))
+        .with_evidence("waves per workgroup", asked.waves_per_workgroup)
+        .with_evidence("a workgroup waited for LDS", format!("{waited:.1} % of the cycles"));
+    let part = 1.0 - f64::from(now.waves_per_cu) / f64::from(without.waves_per_cu);
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
+}

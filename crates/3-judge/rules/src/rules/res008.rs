@@ -1,0 +1,93 @@
+//! RES008: workgroups waited for a resource of the compute units.
+//!
+//! The one idea to keep in mind: the workgroup manager counts the cycles in which something did not fit; full wave slots
+//! are not a lack.
+
+use crate::recorded::{lost_below_roof, waits};
+use crate::{Check, Outcome, Rule};
+use analysis::WorkloadEvidence;
+use view::{Missing, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "RES008",
+    title: "workgroups waited for registers, barriers, scratch or a wave limit",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Recording(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when workgroups could not start in 0.1 % of the cycles or more because VGPRs, SGPRs, barrier slots, scratch, or a
+limit on workgroups or waves did not allow it. The resource with most cycles is named first.
+
+Warning from 10 % on where the kernel is bound by latency or launch (CTR001); else info. Wave slots are left out: when they
+are full the occupancy is the highest there is. LDS is left to RES007.
+
+## Why it is slow
+What does not fit waits, and the compute unit runs with fewer waves than it has slots for. How much that costs depends on
+whether more waves would have had something to do: 0.1 % of the cycles came with 9 % of the time in one exercise.
+
+## Evidence
+Cycles of the workgroup manager in which each resource was short, over the cycles of all compute units, and the waves that
+were resident. The cost is the share of the first resource, within what the roofline leaves.
+
+## What to do
+VGPRs: smaller tiles, less unrolling, `__launch_bounds__`, and look for `assert`, `printf` and heavy math functions.
+SGPRs: fewer kernel arguments live at once. Barriers: larger workgroups. Scratch: spills, large private arrays. Wave limit: an
+environment variable or queue setting restricts the kernel.
+
+## Source
+The Omniperf training, exercises 2 and 3: resource allocation of the workgroup manager.
+";
+
+/// Metric and what it stands for.
+const SHORT: &[(&str, &str)] = &[
+    ("spi.no_vgprs", "vector registers"),
+    ("spi.no_sgprs", "scalar registers"),
+    ("spi.no_barrier", "barrier slots"),
+    ("spi.scratch_stall", "scratch"),
+    ("spi.workgroup_limit", "the limit on workgroups"),
+    ("spi.wave_limit", "the limit on waves"),
+];
+/// Percent of the cycles from which on a lack counts.
+const LEAST: f64 = 0.1;
+/// Percent from which on it is a warning.
+const MUCH: f64 = 10.0;
+
+fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    let mut known: Vec<(f64, &str)> = Vec::new();
+    let mut missing = None;
+    for (metric, what) in SHORT {
+        match evidence.value(metric) {
+            Ok(value) => known.push((value, what)),
+            Err(reason) => missing = missing.or(Some(reason)),
+        }
+    }
+    if let (Some(reason), true) = (missing, known.is_empty()) {
+        return Err(reason);
+    }
+    known.retain(|(value, _)| *value >= LEAST);
+    known.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let Some((most, what)) = known.first().copied() else { return Ok(Outcome::Silent) };
+    let severe = most >= MUCH && waits(evidence);
+    let mut finding = RULE.finding(
+        if severe { Severity::Warning } else { Severity::Info },
+        format!("workgroups waited for {what} in {most:.1} % of the compute units' cycles"),
+        match what {
+            "vector registers" => {
+                "use fewer VGPRs: smaller tiles, less unrolling; `rockhound inspect` shows the next step"
+            }
+            "scratch" => "avoid spills and large private arrays",
+            "barrier slots" => "use larger workgroups",
+            "scalar registers" => "keep fewer scalar values live",
+            _ => "look for a setting that limits the kernel's waves",
+        },
+    );
+    for (value, what) in &known {
+        finding = finding.with_evidence(format!("waited for {what}"), format!("{value:.1} % of the cycles"));
+    }
+    if let Some(Ok(percent)) = evidence.evaluation.percent_of_peak("wave.occupancy") {
+        finding = finding.with_evidence("wave slots in use", format!("{percent:.0} %"));
+    }
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, most / 100.0)]))
+}

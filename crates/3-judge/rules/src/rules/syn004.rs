@@ -1,0 +1,88 @@
+//! SYN004: waves spend their time waiting.
+//!
+//! The one idea to keep in mind: waiting costs only where the waits of all waves of a compute unit fall together, which
+//! is where no ceiling is reached.
+
+use crate::recorded::lost_below_roof;
+use crate::{Check, Outcome, Rule};
+use analysis::WorkloadEvidence;
+use analysis::roofline::Bound;
+use view::{Finding, Missing, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "SYN004",
+    title: "waves spend most of their cycles waiting",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Recording(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when waves spend 60 % or more of their cycles in one kind of wait and the kernel is bound by latency (CTR001):
+
+* dependency wait: at `s_waitcnt`, for memory, LDS or messages;
+* issue wait: ready, but another wave's instruction is issued.
+
+At the roof of a ceiling waiting is the price of that ceiling, and where the compute units are mostly empty it is not what takes
+the time; there the rule is silent.
+
+## Why it is slow
+A wave that waits does nothing; other waves may fill the gap. Below half of every ceiling they do not.
+
+## Evidence
+Cycles of each kind of wait over all wave cycles, waves per SIMD, and the latencies of vector memory, scalar memory and LDS as
+the waves saw them. The cost is the share of the wait, within what the roofline leaves.
+
+## What to do
+Dependency wait: issue loads earlier, keep more independent loads in flight, wait for the oldest only (`vmcnt(n)`), raise the
+occupancy. Issue wait: the waves compete for one unit; spread the work over vector, scalar and memory instructions.
+
+## Source
+The Omniperf training: dependency and issue wait cycles in the wavefront statistics.
+";
+
+/// Percent of the wave cycles from which on a wait dominates.
+const DOMINATES: f64 = 60.0;
+
+fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
+    if evidence.value("wave.cycles")? <= 0.0 {
+        return Ok(Outcome::Silent);
+    }
+    let dependency = evidence.value("wave.dependency_share")?;
+    let issue = evidence.value("wave.issue_share")?;
+    let bound = evidence.roof().bound.clone()?;
+    if dependency.max(issue) < DOMINATES || !matches!(bound, Bound::Latency { .. }) {
+        return Ok(Outcome::Silent);
+    }
+    let (what, share, advice) = if dependency >= issue {
+        (
+            "for memory, LDS or messages",
+            dependency,
+            "issue loads earlier and keep more of them in flight; more waves hide the rest",
+        )
+    } else {
+        ("for their turn to issue", issue, "spread the work over vector, scalar and memory instructions")
+    };
+    let finding = RULE
+        .finding(Severity::Warning, format!("waves wait {what} in {share:.0} % of their cycles"), advice)
+        .with_evidence("dependency wait", format!("{dependency:.1} %"))
+        .with_evidence("issue wait", format!("{issue:.1} %"));
+    let finding = latencies(evidence, finding);
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, share / 100.0)]))
+}
+
+fn latencies(evidence: &WorkloadEvidence<'_>, mut finding: Finding) -> Finding {
+    for (metric, what) in [
+        ("latency.vmem", "vector memory latency"),
+        ("latency.smem", "scalar memory latency"),
+        ("lds.latency", "LDS latency"),
+    ] {
+        if let Ok(cycles) = evidence.value(metric) {
+            finding = finding.with_evidence(what, format!("{cycles:.0} cycles"));
+        }
+    }
+    if let Some(Ok(percent)) = evidence.evaluation.percent_of_peak("wave.occupancy") {
+        finding = finding.with_evidence("wave slots in use", format!("{percent:.0} %"));
+    }
+    finding
+}

@@ -13,6 +13,8 @@ use view::{Cell, ColumnKind, Delta, Number, Table};
 const DRAWING: (usize, usize) = (8, 40);
 /// Narrowest label.
 const LABEL_LEAST: usize = 20;
+/// Rows without any value that are still shown one by one.
+const FEW: usize = 3;
 /// Between two columns.
 const GAP: usize = 2;
 
@@ -75,6 +77,15 @@ fn folded(heading: &str, room: usize) -> Vec<String> {
     lines
 }
 
+/// Whether there is no number in a table that should have some.
+fn all_missing(table: &Table) -> bool {
+    table.rows.iter().flat_map(|r| &r.cells).all(|cell| match cell {
+        Cell::Number(n) | Cell::Change(Delta { value: n, .. }) => n.get().is_none(),
+        Cell::Empty => true,
+        Cell::Text(_) => false,
+    })
+}
+
 /// The unit that all rows share, which then stands in the title.
 pub(super) fn common_unit(table: &Table) -> Option<&str> {
     let first = table.rows.first().map(|r| r.unit.as_str()).filter(|u| !u.is_empty())?;
@@ -85,6 +96,10 @@ pub(super) fn common_unit(table: &Table) -> Option<&str> {
 pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: usize) {
     if table.rows.is_empty() {
         page.wrapped(2, 4, &[dim("no rows")]);
+        return;
+    }
+    if table.rows.len() > FEW && all_missing(table) {
+        page.wrapped(2, 4, &[dim(format!("all {} rows are n/a", table.rows.len()))]);
         return;
     }
     let style = page.style;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use workload::{Folder, Workload};
+use workload::{Folder, Workload, plain_kernel_name};
 
 /// Deepest folder looked into; rocprofv3 makes one per host, others none.
 const DEPTH: usize = 3;
@@ -47,7 +47,15 @@ pub(crate) fn read(path: &Path) -> Result<Workload> {
     } else {
         return Err(anyhow!("`{name}`: no such file or folder"));
     }
-    workload::read(&disk, &workload::Options::default()).map_err(|error| anyhow!("`{name}`: {error}"))
+    let mut workload =
+        workload::read(&disk, &workload::Options::default()).map_err(|error| anyhow!("`{name}`: {error}"))?;
+    for kernel in &mut workload.kernels {
+        let plain = plain_kernel_name(kernel);
+        if plain.starts_with("_Z") {
+            *kernel = codeobj::demangle(plain);
+        }
+    }
+    Ok(workload)
 }
 
 /// The folder itself, or its one subfolder that is a recording: profilers write `NAME/MI200/pmc_perf.csv`.

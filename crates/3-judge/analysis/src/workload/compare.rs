@@ -7,7 +7,7 @@ use super::noise::{Sample, beyond};
 use super::report::Subject;
 use super::select::{SelectError, some_of, wrong};
 use metrics::Evaluation;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use view::{Cell, Column, ColumnKind, Delta, Number, Row, Table};
 use workload::plain_kernel_name;
 
@@ -110,28 +110,36 @@ pub(crate) fn merge(tables: &[Option<&Table>], renames: &Renames, noise: &Noise<
         (label.to_string(), row.metric.clone())
     };
     // Rows of the base first, then those only later recordings have.
-    let mut keys: Vec<(String, String)> = Vec::new();
+    let mut places: HashMap<(String, String), usize> = HashMap::new();
     let mut rows: Vec<Row> = Vec::new();
+    // For each recording and merged row, the recording's own row.
+    let mut own: Vec<Vec<Option<&Row>>> = Vec::new();
     for (recording, table) in tables.iter().enumerate() {
+        let mut of_recording: Vec<Option<&Row>> = vec![None; rows.len()];
         for row in table.iter().flat_map(|t| &t.rows) {
             let key = key(row, recording);
-            if !keys.contains(&key) {
-                let label = key.0.clone();
-                keys.push(key);
-                // A number of another recording's table may be another row of the base.
-                let id = if recording > 0 && !by_kernel { String::new() } else { row.id.clone() };
-                rows.push(Row { id, label, cells: Vec::new(), ..row.clone() });
-            }
+            let at = match places.get(&key) {
+                Some(at) => *at,
+                None => {
+                    // A number of another recording's table may be another row of the base.
+                    let id = if recording > 0 { String::new() } else { row.id.clone() };
+                    rows.push(Row { id, label: key.0.clone(), cells: Vec::new(), ..row.clone() });
+                    places.insert(key, rows.len() - 1);
+                    rows.len() - 1
+                }
+            };
+            of_recording.resize(rows.len(), None);
+            of_recording[at].get_or_insert(row);
         }
+        own.push(of_recording);
     }
-    let find = |recording: usize, at: usize| {
-        tables[recording]?.rows.iter().find(|row| key(row, recording) == keys[at])
-    };
     let mut columns = Vec::new();
     for (index, column) in base.columns.iter().enumerate() {
-        let cell_of = |recording: usize, at: usize| find(recording, at).and_then(|r| r.cells.get(index));
+        let cell_of = |recording: usize, at: usize| {
+            own.get(recording)?.get(at).copied().flatten().and_then(|r| r.cells.get(index))
+        };
         let alike = (1..tables.len()).all(|recording| {
-            (0..keys.len())
+            (0..rows.len())
                 .all(|at| cell_of(recording, at).is_none() || cell_of(0, at) == cell_of(recording, at))
         });
         // What is the same in all by its nature stands once.
@@ -193,17 +201,20 @@ pub(crate) fn sample(e: &Evaluation<'_>, subject: &Subject, metric: &str) -> Sam
     e.rows().iter().zip(values).filter_map(|(row, v)| Some((kernel(row), v?))).collect()
 }
 
-/// Durations of one kernel's selected dispatches; `name` is the base's.
-pub(crate) fn durations(subject: &Subject, recording: usize, name: &str, renames: &Renames) -> Sample {
+/// Durations of the selected dispatches by the kernel's name in the base.
+pub(crate) fn durations(subject: &Subject, recording: usize, renames: &Renames) -> HashMap<String, Sample> {
     let d = &subject.workload.dispatches;
-    let wanted: Vec<bool> =
-        subject.workload.kernels.iter().map(|k| renames.in_base(k, recording) == name).collect();
-    subject
-        .rows
-        .iter()
-        .filter(|r| wanted[d.kernel[**r as usize] as usize])
-        .filter_map(|r| Some((0, d.duration(*r as usize)?)))
-        .collect()
+    let mut of_kernel: Vec<Sample> = vec![Vec::new(); subject.workload.kernels.len()];
+    for row in &subject.rows {
+        if let Some(duration) = d.duration(*row as usize) {
+            of_kernel[d.kernel[*row as usize] as usize].push((0, duration));
+        }
+    }
+    let mut out: HashMap<String, Sample> = HashMap::new();
+    for (name, sample) in subject.workload.kernels.iter().zip(of_kernel) {
+        out.entry(renames.in_base(name, recording).to_string()).or_default().extend(sample);
+    }
+    out
 }
 
 /// Whether two samples differ beyond their scatter.

@@ -186,7 +186,10 @@ fn summary(subject: &Subject) -> Vec<MachineFact> {
             let shown: Vec<String> = facts
                 .iter()
                 .filter_map(|(before, fact, after)| {
-                    Some(format!("{before}{}{after}", machine.text(fact)?.trim()))
+                    let value = machine.text(fact)?.trim();
+                    // One of a thing is named in the singular.
+                    let after = if value == "1" { after.trim_end_matches('s') } else { after };
+                    Some(format!("{before}{value}{after}"))
                 })
                 .collect();
             let fact =

@@ -7,11 +7,14 @@ use super::blocks::{Blocks, MEMORY_CHART};
 use super::compare::{self, Renames};
 use super::condition::Condition;
 use super::machine::Filled;
+use super::noise::Sample;
 use super::present::{self, TimeUnit};
 use super::select::SelectError;
 use super::{overview, panels};
 use crate::memory_chart;
 use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use view::{
     ANALYZE_SCHEMA, Cell, Column, ColumnKind, Note, NoteKind, Number, Report, ReportSettings, Row, Table,
 };
@@ -107,7 +110,8 @@ pub fn report(
         .zip(rows)
         .map(|((s, c), rows)| Evaluation::new(c, &s.workload, rows, options.settings))
         .collect();
-    let context = Context { definitions, subjects, evaluations: &evaluations, options };
+    let context =
+        Context { definitions, subjects, evaluations: &evaluations, options, durations: OnceCell::new() };
     let mut tables = context.tables();
     tables.iter_mut().for_each(|t| present::scale(t, options.time_unit));
     report.conditions = options.conditions.iter().map(|c| c.judge(&tables)).collect();
@@ -166,9 +170,18 @@ struct Context<'a> {
     subjects: &'a [Subject],
     evaluations: &'a [Evaluation<'a>],
     options: &'a Options,
+    durations: OnceCell<Vec<HashMap<String, Sample>>>,
 }
 
 impl Context<'_> {
+    /// Durations by kernel of each recording.
+    fn durations(&self) -> &[HashMap<String, Sample>] {
+        self.durations.get_or_init(|| {
+            let of = |(i, s)| compare::durations(s, i, &self.options.renames);
+            self.subjects.iter().enumerate().map(of).collect()
+        })
+    }
+
     /// Every table of which something is shown or judged.
     fn tables(&self) -> Vec<Table> {
         let mut out = Vec::new();
@@ -243,8 +256,8 @@ impl Context<'_> {
                 return compare::differ(&of(0, base), &of(recording, other));
             }
             if matches!(heading, "mean" | "median") && row.metric.is_empty() {
-                let of = |i: usize, s| compare::durations(s, i, &row.label, renames);
-                return compare::differ(&of(0, base), &of(recording, other));
+                let of = |i: usize| self.durations().get(i).and_then(|d| d.get(&row.label));
+                return compare::differ(of(0)?, of(recording)?);
             }
             None
         })

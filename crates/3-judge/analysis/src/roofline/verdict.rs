@@ -23,6 +23,8 @@ pub enum Bound {
         share: Share,
         /// Part of it reached, all types of a unit together.
         part: f64,
+        /// How full it is: the part, or that of the cycles in which the unit issues where that is more.
+        full: f64,
     },
     /// The vector unit is busy, with more than floating-point operations.
     VectorIssue {
@@ -59,7 +61,7 @@ impl Bound {
     /// Part of the time that what stops the kernel accounts for; the rest is lost.
     pub fn part(&self) -> Option<f64> {
         match self {
-            Bound::Ceiling { part, .. } => Some(*part),
+            Bound::Ceiling { full, .. } => Some(*full),
             Bound::VectorIssue { busy, .. } => Some(*busy),
             Bound::Latency { nearest } => Some(*nearest),
             Bound::Launch { busy, nearest } => Some(nearest.unwrap_or(0.0).max(*busy)),
@@ -69,7 +71,7 @@ impl Bound {
     /// One sentence with numbers.
     pub fn describe(&self) -> String {
         match self {
-            Bound::Ceiling { share, part } => {
+            Bound::Ceiling { share, part, .. } => {
                 let basis = match share.basis {
                     CeilingBasis::Measured => "the measured ceiling",
                     CeilingBasis::DataSheet => "the data sheet",
@@ -98,14 +100,13 @@ pub(super) fn bound(evidence: &WorkloadEvidence<'_>, roof: &Roof) -> Result<Boun
     if let Some(part) = nearest.filter(|part| *part >= BOUND_FROM)
         && let Some(share) = nearest_ceiling(roof, part)
     {
+        let vector = roof.vector_part() == Some(part);
+        let full = issue.filter(|_| vector).map_or(part, |busy| busy.max(part));
         // A unit that issues all the time is full, however few of its instructions are floating-point operations.
-        if let Some(busy) = issue.filter(|busy| *busy >= ISSUE_BOUND_FROM && *busy > part) {
-            if roof.vector_part() == Some(part) {
-                return Ok(Bound::Ceiling { share, part });
-            }
-            return Ok(Bound::VectorIssue { busy, nearest });
-        }
-        return Ok(Bound::Ceiling { share, part });
+        return match issue.filter(|busy| *busy >= ISSUE_BOUND_FROM && *busy > part) {
+            Some(busy) if !vector || part < ISSUE_BOUND_FROM => Ok(Bound::VectorIssue { busy, nearest }),
+            _ => Ok(Bound::Ceiling { share, part, full }),
+        };
     }
     if let Some(busy) = issue.filter(|busy| *busy >= ISSUE_BOUND_FROM) {
         return Ok(Bound::VectorIssue { busy, nearest });

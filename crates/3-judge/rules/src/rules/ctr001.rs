@@ -21,7 +21,8 @@ Names for each kernel what stops it from being faster:
 
 * a ceiling (HBM, L2, vector L1 or LDS bandwidth, or the rate of the vector or matrix unit for a type) of which it reaches
   half or more: the one it is nearest to. Info; from 80 % on the message says that it is at the roof;
-* vector issue, when the vector units issue in 80 % of the cycles or more and no floating-point ceiling explains it. Info;
+* vector issue, when the vector units issue in 80 % of the cycles or more, and more of them than of any ceiling: with a rate
+  below 80 % of its ceiling, other instructions fill the unit. Info;
 * launch, when it is below half of every ceiling and the compute units hold waves in less than half of its time. Warning;
 * latency, when it is below half of every ceiling and the compute units are busy: waves are there and wait. Warning.
 
@@ -51,7 +52,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     let roof = evidence.roof();
     let bound = roof.bound.clone()?;
     let (severity, message, advice) = match &bound {
-        Bound::Ceiling { share, part } => {
+        Bound::Ceiling { share, part, .. } => {
             let at = if *part >= AT_ROOF { "at the roof of" } else { "bound by" };
             let what = if share.unit == "GB/s" {
                 format!("{} bandwidth", share.name)

@@ -18,7 +18,7 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 const PAGE: &str = r"## What it does
-Fires, for kernels that move at least 1 MB over the fabric, when
+Fires, for kernels that move at least 1 MB over the fabric, and for directions with a tenth of the bytes or more, when
 
 * reads or writes take twice as long or more from L2 to memory as on an idle GPU, while memory is below 80 % of its bandwidth.
   Warning from three times on, otherwise info. Kernels bound by launch (CTR001) are left out: their requests come in one burst;
@@ -50,6 +50,8 @@ const VERY_SLOW: f64 = 3.0;
 const FULL: f64 = 0.8;
 /// Percent of requests to other memory.
 const REMOTE: f64 = 5.0;
+/// Part of the bytes from which on a direction counts.
+const COUNTS: f64 = 0.1;
 /// Bytes below which nothing is to be gained.
 const LEAST: f64 = 1e6;
 
@@ -58,16 +60,17 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if moved < LEAST {
         return Ok(Outcome::Silent);
     }
-    let findings = [slow(evidence)?, remote(evidence)?];
+    let counts = |metric: &str| Ok::<bool, Missing>(evidence.value(metric)? >= COUNTS * moved);
+    let ways = (counts("fabric.read_bytes")?, counts("fabric.write_bytes")?);
+    let findings = [slow(evidence, ways)?, remote(evidence, ways)?];
     Ok(Outcome::from_findings(findings.into_iter().flatten().collect()))
 }
 
-fn slow(evidence: &WorkloadEvidence<'_>) -> Result<Option<Finding>, Missing> {
+/// `ways`: whether reads and writes count.
+fn slow(evidence: &WorkloadEvidence<'_>, ways: (bool, bool)) -> Result<Option<Finding>, Missing> {
     let idle = evidence.value("fabric.idle_latency")?;
-    let reads = evidence.value("fabric.reads")?;
-    // A kernel may only read, or only write.
-    let read = if reads > 0.0 { Some(evidence.value("fabric.read_latency")?) } else { None };
-    let write = evidence.value("fabric.write_latency").ok();
+    let read = ways.0.then(|| evidence.value("fabric.read_latency")).transpose()?;
+    let write = ways.1.then(|| evidence.value("fabric.write_latency")).transpose()?;
     let (what, cycles) = match (read, write) {
         (Some(read), Some(write)) if write > read => ("writes", write),
         (Some(read), _) => ("reads", read),
@@ -96,15 +99,10 @@ fn slow(evidence: &WorkloadEvidence<'_>) -> Result<Option<Finding>, Missing> {
     Ok(Some(lost_below_roof(evidence, finding, 1.0 - idle / cycles)))
 }
 
-fn remote(evidence: &WorkloadEvidence<'_>) -> Result<Option<Finding>, Missing> {
-    // The shares are of requests, and there may be none.
-    let reads =
-        if evidence.value("fabric.reads")? > 0.0 { evidence.value("fabric.remote_read_share")? } else { 0.0 };
-    let writes = if evidence.value("fabric.writes")? > 0.0 {
-        evidence.value("fabric.remote_write_share")?
-    } else {
-        0.0
-    };
+fn remote(evidence: &WorkloadEvidence<'_>, ways: (bool, bool)) -> Result<Option<Finding>, Missing> {
+    let share = |counts: bool, metric: &str| if counts { evidence.value(metric) } else { Ok(0.0) };
+    let reads = share(ways.0, "fabric.remote_read_share")?;
+    let writes = share(ways.1, "fabric.remote_write_share")?;
     if reads.max(writes) < REMOTE {
         return Ok(None);
     }

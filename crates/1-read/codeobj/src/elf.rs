@@ -246,12 +246,18 @@ impl<'a> Elf<'a> {
         })
     }
 
+    /// Segments that are loaded into memory.
+    pub(crate) fn loads(&self) -> impl Iterator<Item = Segment> + use<'a> {
+        self.segments().filter(|segment| segment.kind == SEGMENT_LOAD)
+    }
+
     fn segments(&self) -> impl Iterator<Item = Segment> + use<'a> {
         self.program_headers.chunks_exact(PROGRAM_HEADER_BYTES as usize).map(|header| Segment {
             kind: u32_at(header, 0).unwrap_or(0),
             offset: u64_at(header, 8).unwrap_or(0),
             address: u64_at(header, 16).unwrap_or(0),
             file_size: u64_at(header, 32).unwrap_or(0),
+            memory_size: u64_at(header, 40).unwrap_or(0),
         })
     }
 }
@@ -265,11 +271,13 @@ fn section_name(names: &[u8], start: usize) -> &[u8] {
 
 const SEGMENT_LOAD: u32 = 1;
 
-struct Segment {
-    kind: u32,
-    offset: u64,
-    address: u64,
-    file_size: u64,
+/// One program header.
+pub(crate) struct Segment {
+    pub(crate) kind: u32,
+    pub(crate) offset: u64,
+    pub(crate) address: u64,
+    pub(crate) file_size: u64,
+    pub(crate) memory_size: u64,
 }
 
 fn read_notes<'a>(bytes: &'a [u8], base: u64, notes: &mut Vec<Note<'a>>) -> Result<(), ReadError> {

@@ -15,6 +15,7 @@ mod descriptor;
 mod elf;
 mod error;
 mod events;
+mod image;
 mod kind;
 mod lines;
 mod metadata;
@@ -29,6 +30,7 @@ mod yaml;
 
 pub use demangle::demangle;
 pub use error::ReadError;
+pub use image::{Image, ImageSymbol, Part};
 pub use kind::{Kind, recognise};
 pub use lines::{Frame, LineTable, Lines, Row, has_lines};
 pub use model::*;

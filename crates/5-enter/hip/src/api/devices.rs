@@ -1,0 +1,200 @@
+//! Devices, contexts, peers.
+//!
+//! The one idea to keep in mind: all devices are the same GPU model and share the process's memory; which one is chosen
+//! belongs to the thread.
+
+use super::{entries, put};
+use crate::codes::Code;
+use crate::runtime::lock;
+use std::cell::Cell;
+
+thread_local! {
+    static CURRENT: Cell<i32> = const { Cell::new(0) };
+}
+
+/// The thread's device.
+pub(crate) fn current() -> i32 {
+    CURRENT.get()
+}
+
+fn check(device: i32) -> Result<(), Code> {
+    if (0..lock().devices).contains(&device) { Ok(()) } else { Err(Code::hipErrorInvalidDevice) }
+}
+
+/// Contexts are devices: handle 1 is device 0.
+fn context_device(context: usize) -> Result<i32, Code> {
+    let device =
+        i32::try_from(context).ok().and_then(|it| it.checked_sub(1)).ok_or(Code::hipErrorInvalidContext)?;
+    check(device).map(|()| device)
+}
+
+entries! {
+    /// How many devices there are.
+    fn hipGetDeviceCount(count: *mut i32) {
+        // SAFETY: as the headers say; this holds for all entries here.
+        unsafe { put(count, lock().devices) }
+    }
+
+    /// The thread's device.
+    fn hipGetDevice(device: *mut i32) {
+        // SAFETY: as above.
+        unsafe { put(device, current()) }
+    }
+
+    /// Chooses the thread's device.
+    fn hipSetDevice(device: i32) {
+        check(device)?;
+        CURRENT.set(device);
+        Ok(())
+    }
+
+    /// The first of the given devices is good.
+    fn hipSetValidDevices(_devices: *const i32, _count: i32) {
+        Ok(())
+    }
+
+    /// A device by number.
+    fn hipDeviceGet(device: *mut i32, number: i32) {
+        check(number)?;
+        // SAFETY: as above.
+        unsafe { put(device, number) }
+    }
+
+    /// Everything is done already.
+    fn hipDeviceSynchronize = hipCtxSynchronize() {
+        Ok(())
+    }
+
+    /// Frees nothing: pointers of other threads stay valid, as programs that reset in one thread expect.
+    fn hipDeviceReset() {
+        Ok(())
+    }
+
+    /// Flags of the device change nothing here.
+    fn hipSetDeviceFlags(_flags: u32) {
+        Ok(())
+    }
+
+    /// The flags are those nobody set.
+    fn hipGetDeviceFlags(flags: *mut u32) {
+        // SAFETY: as above.
+        unsafe { put(flags, 0) }
+    }
+
+    /// Cache preferences change nothing on these GPUs.
+    fn hipDeviceSetCacheConfig = hipCtxSetCacheConfig(_configuration: u32) {
+        Ok(())
+    }
+
+    /// No preference.
+    fn hipDeviceGetCacheConfig = hipCtxGetCacheConfig(configuration: *mut u32) {
+        // SAFETY: as above.
+        unsafe { put(configuration, 0) }
+    }
+
+    /// Bank width is fixed.
+    fn hipDeviceSetSharedMemConfig = hipCtxSetSharedMemConfig(_configuration: u32) {
+        Ok(())
+    }
+
+    /// Four bytes.
+    fn hipDeviceGetSharedMemConfig = hipCtxGetSharedMemConfig(configuration: *mut u32) {
+        // SAFETY: as above.
+        unsafe { put(configuration, 1) }
+    }
+
+    /// All devices reach the same memory.
+    fn hipDeviceCanAccessPeer(can: *mut i32, device: i32, peer: i32) {
+        check(device)?;
+        check(peer)?;
+        // SAFETY: as above.
+        unsafe { put(can, i32::from(device != peer)) }
+    }
+
+    /// Access is always open.
+    fn hipDeviceEnablePeerAccess(peer: i32, _flags: u32) {
+        check(peer)?;
+        if peer == current() { Err(Code::hipErrorInvalidDevice) } else { Ok(()) }
+    }
+
+    /// As above.
+    fn hipDeviceDisablePeerAccess(peer: i32) {
+        check(peer)
+    }
+
+    /// The only context there is for a device.
+    fn hipCtxCreate(context: *mut usize, _flags: u32, device: i32) {
+        check(device)?;
+        CURRENT.set(device);
+        // SAFETY: as above.
+        unsafe { put(context, device as usize + 1) }
+    }
+
+    /// Contexts stay.
+    fn hipCtxDestroy(context: usize) {
+        context_device(context).map(|_| ())
+    }
+
+    /// The context of the thread's device.
+    fn hipCtxGetCurrent(context: *mut usize) {
+        // SAFETY: as above.
+        unsafe { put(context, current() as usize + 1) }
+    }
+
+    /// Chooses a device by its context.
+    fn hipCtxSetCurrent = hipCtxPushCurrent(context: usize) {
+        CURRENT.set(context_device(context)?);
+        Ok(())
+    }
+
+    /// The context stays the thread's.
+    fn hipCtxPopCurrent(context: *mut usize) {
+        if context.is_null() { return Ok(()) }
+        // SAFETY: as above.
+        unsafe { put(context, current() as usize + 1) }
+    }
+
+    /// Device of the thread's context.
+    fn hipCtxGetDevice(device: *mut i32) {
+        // SAFETY: as above.
+        unsafe { put(device, current()) }
+    }
+
+    /// The context of a device.
+    fn hipDevicePrimaryCtxRetain(context: *mut usize, device: i32) {
+        check(device)?;
+        // SAFETY: as above.
+        unsafe { put(context, device as usize + 1) }
+    }
+
+    /// Contexts stay.
+    fn hipDevicePrimaryCtxRelease = hipDevicePrimaryCtxReset(device: i32) {
+        check(device)
+    }
+
+    /// The context is there.
+    fn hipDevicePrimaryCtxGetState(device: i32, flags: *mut u32, active: *mut i32) {
+        check(device)?;
+        // SAFETY: as above.
+        unsafe {
+            put(flags, 0)?;
+            put(active, 1)
+        }
+    }
+
+    /// Flags change nothing here.
+    fn hipDevicePrimaryCtxSetFlags(device: i32, _flags: u32) {
+        check(device)
+    }
+
+    /// Bytes free and in all.
+    fn hipMemGetInfo(free: *mut usize, total: *mut usize) {
+        let runtime = lock();
+        let all = runtime.device.memory_bytes();
+        // SAFETY: as above.
+        unsafe {
+            put(free, all - runtime.allocations.device_bytes())?;
+            put(total, all)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Error codes and versions.
+//!
+//! The one idea to keep in mind: texts live as long as the library, so a pointer into the table is enough.
+
+use super::{entries, put};
+use crate::codes::{self, Code};
+use crate::device::VERSION;
+
+type Chars = *const libc::c_char;
+
+/// The thread's last error, which is gone then.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipGetLastError() -> i32 {
+    codes::take()
+}
+
+/// The same for the extension interface.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipExtGetLastError() -> i32 {
+    codes::take()
+}
+
+/// The thread's last error, which stays.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipPeekAtLastError() -> i32 {
+    codes::peek()
+}
+
+/// Name of a code.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipGetErrorName(code: i32) -> Chars {
+    codes::name(code).as_ptr()
+}
+
+/// Text of a code.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipGetErrorString(code: i32) -> Chars {
+    codes::text(code).as_ptr()
+}
+
+/// Names of interface functions are for tracers, which have nothing to trace here.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipApiName(_number: u32) -> Chars {
+    c"unknown".as_ptr()
+}
+
+entries! {
+    /// Name of a code.
+    fn hipDrvGetErrorName(code: i32, name: *mut Chars) {
+        // SAFETY: as the headers say; this holds for all entries here.
+        unsafe { put(name, codes::name(code).as_ptr()) }
+    }
+
+    /// Text of a code.
+    fn hipDrvGetErrorString(code: i32, text: *mut Chars) {
+        // SAFETY: as above.
+        unsafe { put(text, codes::text(code).as_ptr()) }
+    }
+
+    /// Version of the driver.
+    fn hipDriverGetVersion(version: *mut i32) {
+        // SAFETY: as above.
+        unsafe { put(version, VERSION) }
+    }
+
+    /// Version of the runtime.
+    fn hipRuntimeGetVersion(version: *mut i32) {
+        // SAFETY: as above.
+        unsafe { put(version, VERSION) }
+    }
+
+    /// Nothing is left to do.
+    fn hipInit(flags: u32) {
+        if flags == 0 { Ok(()) } else { Err(Code::hipErrorInvalidValue) }
+    }
+
+    /// Recording is `rockhound`'s affair.
+    fn hipProfilerStart() {
+        Ok(())
+    }
+
+    /// As above.
+    fn hipProfilerStop() {
+        Ok(())
+    }
+}

@@ -1,0 +1,188 @@
+//! Attributes of kernels, and how many of their workgroups a compute unit holds.
+//!
+//! The one idea to keep in mind: the descriptor says what a kernel needs; the occupancy of the fact files says what that
+//! leaves room for.
+
+use super::{entries, put};
+use crate::codes::Code;
+use crate::device::{Device, MOST_THREADS};
+use crate::runtime::{Runtime, lock};
+use arch::{Resources, occupancy};
+use emu::Program;
+use std::sync::Arc;
+
+/// What `hipFuncGetAttributes` fills in.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Attributes {
+    binary_version: i32,
+    cache_mode: i32,
+    constant_bytes: usize,
+    local_bytes: usize,
+    most_dynamic_lds: i32,
+    most_threads: i32,
+    registers: i32,
+    carveout: i32,
+    ptx_version: i32,
+    lds_bytes: usize,
+}
+
+fn program(runtime: &mut Runtime, function: usize) -> Result<Arc<Program>, Code> {
+    let function = runtime.functions.get(&function).cloned().ok_or(Code::hipErrorInvalidDeviceFunction)?;
+    runtime.module(function.module)?.program(&function.name)
+}
+
+fn attributes(function: usize) -> Result<Attributes, Code> {
+    let mut runtime = lock();
+    let program = program(&mut runtime, function)?;
+    let device = runtime.device;
+    let descriptor = &program.descriptor;
+    let (major, minor) = device.version();
+    let most_lds = device.model.target().lds.bytes_per_workgroup.value;
+    let version = major * 10 + minor;
+    Ok(Attributes {
+        binary_version: version,
+        cache_mode: 0,
+        constant_bytes: 0,
+        local_bytes: descriptor.scratch_bytes as usize,
+        most_dynamic_lds: most_lds.saturating_sub(descriptor.lds_bytes) as i32,
+        most_threads: program.metadata.max_workgroup.unwrap_or(MOST_THREADS) as i32,
+        registers: program.metadata.vgprs.unwrap_or(descriptor.vgprs_allocated) as i32,
+        carveout: 0,
+        ptx_version: version,
+        lds_bytes: descriptor.lds_bytes as usize,
+    })
+}
+
+/// Workgroups of a size that fit on a compute unit.
+fn workgroups_per_cu(device: Device, program: &Program, threads: u32, dynamic_lds: usize) -> u32 {
+    let target = device.model.target();
+    let metadata = &program.metadata;
+    let agprs = metadata.agprs.unwrap_or(0);
+    let resources = Resources {
+        vgprs: metadata.vgprs.unwrap_or(program.descriptor.vgprs_allocated).saturating_sub(agprs),
+        agprs,
+        sgprs: metadata.sgprs.unwrap_or(program.descriptor.sgprs_allocated),
+        lds_bytes: program
+            .descriptor
+            .lds_bytes
+            .saturating_add(u32::try_from(dynamic_lds).unwrap_or(u32::MAX)),
+        waves_per_workgroup: threads.div_ceil(target.lanes_per_wave.value),
+    };
+    if resources.lds_bytes > target.lds.bytes_per_workgroup.value {
+        return 0;
+    }
+    occupancy(target, &resources).workgroups_per_cu
+}
+
+fn active_blocks(count: *mut i32, function: usize, threads: i32, dynamic_lds: usize) -> Result<(), Code> {
+    let threads = u32::try_from(threads).ok().filter(|it| *it > 0).ok_or(Code::hipErrorInvalidValue)?;
+    let mut runtime = lock();
+    let program = program(&mut runtime, function)?;
+    let blocks = match threads {
+        0..=MOST_THREADS => workgroups_per_cu(runtime.device, &program, threads, dynamic_lds),
+        _ => 0,
+    };
+    // SAFETY: as the headers say.
+    unsafe { put(count, blocks as i32) }
+}
+
+/// The size of workgroup that fills a compute unit best, the largest of equals.
+fn best_block(
+    grid: *mut i32,
+    block: *mut i32,
+    function: usize,
+    dynamic_lds: usize,
+    limit: i32,
+) -> Result<(), Code> {
+    let mut runtime = lock();
+    let program = program(&mut runtime, function)?;
+    let device = runtime.device;
+    let lanes = device.model.target().lanes_per_wave.value;
+    let most = program.metadata.max_workgroup.unwrap_or(MOST_THREADS);
+    let most =
+        u32::try_from(limit).ok().filter(|it| *it > 0).map_or(most, |limit| most.min(limit)).max(lanes);
+    let fitting = |threads: u32| workgroups_per_cu(device, &program, threads, dynamic_lds);
+    let best = (1..=most / lanes).map(|waves| waves * lanes).max_by_key(|it| (it * fitting(*it), *it));
+    let best = best.unwrap_or(lanes);
+    // SAFETY: as the headers say.
+    unsafe {
+        put(grid, (fitting(best) * device.model.compute_units.value) as i32)?;
+        put(block, best as i32)
+    }
+}
+
+entries! {
+    /// Everything about a kernel.
+    fn hipFuncGetAttributes(place: *mut Attributes, function: usize) {
+        // SAFETY: as the headers say; this holds for all entries here.
+        unsafe { put(place, attributes(function)?) }
+    }
+
+    /// One attribute.
+    fn hipFuncGetAttribute(value: *mut i32, attribute: u32, function: usize) {
+        let all = attributes(function)?;
+        let found = match attribute {
+            0 => all.most_threads,
+            1 => all.lds_bytes as i32,
+            2 => all.constant_bytes as i32,
+            3 => all.local_bytes as i32,
+            4 => all.registers,
+            5 => all.ptx_version,
+            6 => all.binary_version,
+            7 => all.cache_mode,
+            8 => all.most_dynamic_lds,
+            9 => all.carveout,
+            _ => return Err(Code::hipErrorInvalidValue),
+        };
+        // SAFETY: as above.
+        unsafe { put(value, found) }
+    }
+
+    /// All LDS may be used dynamically anyway.
+    fn hipFuncSetAttribute(function: usize, _attribute: u32, _value: i32) {
+        if lock().functions.contains_key(&function) { Ok(()) } else { Err(Code::hipErrorInvalidDeviceFunction) }
+    }
+
+    /// Cache preferences change nothing on these GPUs.
+    fn hipFuncSetCacheConfig = hipFuncSetSharedMemConfig(_function: usize, _configuration: u32) {
+        Ok(())
+    }
+
+    /// The handle of a stub: stubs are handles.
+    fn hipGetFuncBySymbol(function: *mut usize, symbol: usize) {
+        if !lock().functions.contains_key(&symbol) {
+            return Err(Code::hipErrorInvalidDeviceFunction);
+        }
+        // SAFETY: as above.
+        unsafe { put(function, symbol) }
+    }
+
+    /// Workgroups that fit on a compute unit.
+    fn hipOccupancyMaxActiveBlocksPerMultiprocessor = hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+        count: *mut i32, function: usize, threads: i32, dynamic_lds: usize,
+    ) {
+        active_blocks(count, function, threads, dynamic_lds)
+    }
+
+    /// The same with flags that change nothing.
+    fn hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags = hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        count: *mut i32, function: usize, threads: i32, dynamic_lds: usize, _flags: u32,
+    ) {
+        active_blocks(count, function, threads, dynamic_lds)
+    }
+
+    /// The size of workgroup that fills a compute unit best.
+    fn hipOccupancyMaxPotentialBlockSize = hipModuleOccupancyMaxPotentialBlockSize(
+        grid: *mut i32, block: *mut i32, function: usize, dynamic_lds: usize, limit: i32,
+    ) {
+        best_block(grid, block, function, dynamic_lds, limit)
+    }
+
+    /// The same with flags that change nothing.
+    fn hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
+        grid: *mut i32, block: *mut i32, function: usize, dynamic_lds: usize, limit: i32, _flags: u32,
+    ) {
+        best_block(grid, block, function, dynamic_lds, limit)
+    }
+}

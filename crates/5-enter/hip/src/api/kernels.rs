@@ -1,0 +1,276 @@
+//! Launching kernels.
+//!
+//! The one idea to keep in mind: the metadata says where each argument lies and how long it is, which is all that is
+//! needed to pick up what the pointers lead to.
+
+use super::{Dim3, entries, get};
+use crate::codes::Code;
+use crate::launch::{Kernel, Work, perform};
+use crate::runtime::{Function, lock};
+use crate::stream::Event;
+use std::ffi::c_void;
+use std::time::Instant;
+
+type Arguments = *mut *mut c_void;
+
+/// Keys of the list that gives arguments as one piece of memory.
+const BUFFER: usize = 1;
+const BUFFER_SIZE: usize = 2;
+const END: usize = 3;
+
+/// Launch of the driver interface with attributes.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Configuration {
+    grid: Dim3,
+    block: Dim3,
+    shared: u32,
+    stream: usize,
+    attributes: *const c_void,
+    attribute_count: u32,
+}
+
+/// The same of the runtime interface.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct ConfigurationC {
+    grid: Dim3,
+    block: Dim3,
+    shared: usize,
+    stream: usize,
+    attributes: *const c_void,
+    attribute_count: u32,
+}
+
+/// A kernel launch before the arguments are looked at.
+#[derive(Clone, Copy)]
+struct Request {
+    function: usize,
+    /// Work-items.
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: usize,
+    stream: usize,
+}
+
+impl Request {
+    /// From numbers of workgroups.
+    fn blocks(
+        function: usize,
+        blocks: [u32; 3],
+        block: [u32; 3],
+        shared: usize,
+        stream: usize,
+    ) -> Result<Self, Code> {
+        let mut grid = [0; 3];
+        for axis in 0..3 {
+            grid[axis] = blocks[axis].checked_mul(block[axis]).ok_or(Code::hipErrorInvalidConfiguration)?;
+        }
+        Ok(Request { function, grid, block, shared, stream })
+    }
+
+    /// Picks up the arguments and launches.
+    ///
+    /// # Safety
+    /// `arguments` is null or has a pointer for each argument; `extra` is null or a list of keys and values.
+    unsafe fn launch(self, arguments: Arguments, extra: Arguments) -> Result<(), Code> {
+        // SAFETY: as the caller says.
+        let kernel = unsafe { self.kernel(arguments, extra) }?;
+        perform(self.stream, Work::Kernel(kernel))
+    }
+
+    /// # Safety
+    /// As for [`Request::launch`].
+    unsafe fn kernel(self, arguments: Arguments, extra: Arguments) -> Result<Kernel, Code> {
+        let dynamic_lds = u32::try_from(self.shared).map_err(|_| Code::hipErrorInvalidConfiguration)?;
+        let function =
+            lock().functions.get(&self.function).cloned().ok_or(Code::hipErrorInvalidDeviceFunction)?;
+        let arguments = if arguments.is_null() && !extra.is_null() {
+            // SAFETY: as the caller says.
+            unsafe { from_buffer(extra) }?
+        } else {
+            // SAFETY: as the caller says.
+            unsafe { from_pointers(&function, arguments) }?
+        };
+        Ok(Kernel { function, grid: self.grid, workgroup: self.block, dynamic_lds, arguments })
+    }
+}
+
+/// # Safety
+/// `arguments` has a pointer to each argument, or is null.
+unsafe fn from_pointers(function: &Function, arguments: Arguments) -> Result<Vec<u8>, Code> {
+    let mut runtime = lock();
+    let program = runtime.module(function.module)?.program(&function.name)?;
+    let explicit = program.metadata.arguments.iter().filter(|it| !it.is_hidden());
+    let mut bytes = Vec::new();
+    for (index, argument) in explicit.enumerate() {
+        if arguments.is_null() {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        // SAFETY: one pointer per argument.
+        let source = unsafe { get(arguments.add(index)) }?.cast::<u8>();
+        if source.is_null() {
+            crate::message::say(&format!("argument {index} of `{}` is a null pointer", function.name));
+            return Err(Code::hipErrorInvalidValue);
+        }
+        let (offset, size) = (argument.offset as usize, argument.size as usize);
+        let end = offset.checked_add(size).filter(|end| *end <= 1 << 16).ok_or(Code::hipErrorInvalidImage)?;
+        bytes.resize(end.max(bytes.len()), 0);
+        // SAFETY: the program's argument has the size its kernel says.
+        unsafe { std::ptr::copy_nonoverlapping(source, bytes[offset..].as_mut_ptr(), size) };
+    }
+    Ok(bytes)
+}
+
+/// # Safety
+/// `extra` is a list of keys and values that ends with its end key.
+unsafe fn from_buffer(extra: Arguments) -> Result<Vec<u8>, Code> {
+    let (mut start, mut size) = (std::ptr::null_mut::<c_void>(), 0);
+    for at in (0..8).step_by(2) {
+        // SAFETY: the list has not ended yet.
+        let key = unsafe { get(extra.add(at)) }?.addr();
+        if key == END {
+            break;
+        }
+        // SAFETY: a key other than the end has a value.
+        let value = unsafe { get(extra.add(at + 1)) }?;
+        match key {
+            BUFFER => start = value,
+            // SAFETY: the value of this key leads to a size.
+            BUFFER_SIZE => size = unsafe { get(value.cast::<usize>()) }?,
+            _ => return Err(Code::hipErrorInvalidValue),
+        }
+    }
+    if size > 1 << 16 || (start.is_null() && size > 0) {
+        return Err(Code::hipErrorInvalidValue);
+    }
+    let mut bytes = vec![0; size];
+    if size > 0 {
+        // SAFETY: the program gives a buffer of that size.
+        unsafe { std::ptr::copy_nonoverlapping(start.cast::<u8>(), bytes.as_mut_ptr(), size) };
+    }
+    Ok(bytes)
+}
+
+/// Events around a launch: recorded before and after it.
+fn timed(events: [usize; 2], launch: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
+    let record = |handle: usize| {
+        if let Some(event) = lock().streams.events.get_mut(&handle) {
+            *event = Event { recorded: Some(Instant::now()), ..*event };
+        }
+    };
+    record(events[0]);
+    launch()?;
+    record(events[1]);
+    Ok(())
+}
+
+entries! {
+    /// Launches a kernel by its stub.
+    fn hipLaunchKernel = hipLaunchKernel_spt(
+        function: usize, grid: Dim3, block: Dim3, arguments: Arguments, shared: usize, stream: usize,
+    ) {
+        // SAFETY: arguments as the headers say; this holds for all entries here.
+        unsafe { Request::blocks(function, grid.array(), block.array(), shared, stream)?.launch(arguments, std::ptr::null_mut()) }
+    }
+
+    /// The same with events around it.
+    fn hipExtLaunchKernel(
+        function: usize, grid: Dim3, block: Dim3, arguments: Arguments, shared: usize, stream: usize,
+        start: usize, stop: usize, _flags: i32,
+    ) {
+        let request = Request::blocks(function, grid.array(), block.array(), shared, stream)?;
+        // SAFETY: as above.
+        timed([start, stop], || unsafe { request.launch(arguments, std::ptr::null_mut()) })
+    }
+
+    /// Launches a kernel whose workgroups all fit on the device.
+    fn hipLaunchCooperativeKernel = hipLaunchCooperativeKernel_spt(
+        function: usize, grid: Dim3, block: Dim3, arguments: Arguments, shared: u32, stream: usize,
+    ) {
+        let request = Request::blocks(function, grid.array(), block.array(), shared as usize, stream)?;
+        request.fits()?;
+        // SAFETY: as above.
+        unsafe { request.launch(arguments, std::ptr::null_mut()) }
+    }
+
+    /// Launches a kernel of a module.
+    fn hipModuleLaunchKernel(
+        function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: usize,
+        arguments: Arguments, extra: Arguments,
+    ) {
+        // SAFETY: as above.
+        unsafe { Request::blocks(function, [gx, gy, gz], [bx, by, bz], shared as usize, stream)?.launch(arguments, extra) }
+    }
+
+    /// The same, cooperative.
+    fn hipModuleLaunchCooperativeKernel(
+        function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: usize,
+        arguments: Arguments,
+    ) {
+        let request = Request::blocks(function, [gx, gy, gz], [bx, by, bz], shared as usize, stream)?;
+        request.fits()?;
+        // SAFETY: as above.
+        unsafe { request.launch(arguments, std::ptr::null_mut()) }
+    }
+
+    /// Launches by the driver's configuration.
+    fn hipDrvLaunchKernelEx(configuration: *const Configuration, function: usize, arguments: Arguments, extra: Arguments) {
+        // SAFETY: as above.
+        unsafe {
+            let c = get(configuration)?;
+            Request::blocks(function, c.grid.array(), c.block.array(), c.shared as usize, c.stream)?.launch(arguments, extra)
+        }
+    }
+
+    /// Launches by the runtime's configuration.
+    fn hipLaunchKernelExC(configuration: *const ConfigurationC, function: usize, arguments: Arguments) {
+        // SAFETY: as above.
+        unsafe {
+            let c = get(configuration)?;
+            Request::blocks(function, c.grid.array(), c.block.array(), c.shared, c.stream)?
+                .launch(arguments, std::ptr::null_mut())
+        }
+    }
+
+    /// Launches a kernel of a module over work-items, with events around it. The name is that of C++.
+    fn hipExtModuleLaunchKernel = _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j(
+        function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: usize, stream: usize,
+        arguments: Arguments, extra: Arguments, start: usize, stop: usize, _flags: u32,
+    ) {
+        let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream };
+        // SAFETY: as above.
+        timed([start, stop], || unsafe { request.launch(arguments, extra) })
+    }
+
+    /// Its older form.
+    fn hipHccModuleLaunchKernel = _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_(
+        function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: usize, stream: usize,
+        arguments: Arguments, extra: Arguments, start: usize, stop: usize,
+    ) {
+        let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream };
+        // SAFETY: as above.
+        timed([start, stop], || unsafe { request.launch(arguments, extra) })
+    }
+}
+
+impl Request {
+    /// Whether all workgroups of a cooperative launch are resident together. The emulator runs one after the other, so
+    /// kernels that wait for each other's workgroups do not end, which is said beforehand.
+    fn fits(&self) -> Result<(), Code> {
+        let function =
+            lock().functions.get(&self.function).cloned().ok_or(Code::hipErrorInvalidDeviceFunction)?;
+        let mut runtime = lock();
+        let program = runtime.module(function.module)?.program(&function.name)?;
+        let syncs = program.metadata.arguments.iter().any(|it| it.kind == "hidden_multigrid_sync_arg");
+        let workgroups: u64 =
+            [0, 1, 2].map(|axis| u64::from(self.grid[axis] / self.block[axis].max(1))).iter().product();
+        if syncs && workgroups > 1 {
+            crate::message::say_once(&format!(
+                "`{}` is launched cooperatively: workgroups run one after the other here, so a grid-wide barrier would not end",
+                function.name
+            ));
+        }
+        Ok(())
+    }
+}

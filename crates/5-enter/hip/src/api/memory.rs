@@ -1,0 +1,416 @@
+//! Allocation, copies, fills.
+//!
+//! The one idea to keep in mind: one address space; the kind of a copy says what the program believes, the addresses
+//! say what is.
+
+use super::{Dim3, entries, get, put};
+use crate::codes::Code;
+use crate::launch::{Copy3, Fill, Place, Work, perform};
+use crate::memory::Kind;
+use crate::message::say;
+use crate::runtime::lock;
+use std::ffi::c_void;
+
+/// Most bytes that rows of pitched memory are rounded up to.
+const PITCH: usize = 256;
+
+/// Pitched memory.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Pitched {
+    address: usize,
+    pitch: usize,
+    width: usize,
+    height: usize,
+}
+
+/// Sizes or positions in three dimensions.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Size3 {
+    x: usize,
+    y: usize,
+    z: usize,
+}
+
+/// A copy in three dimensions.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Parameters3 {
+    from_array: usize,
+    from_position: Size3,
+    from: Pitched,
+    to_array: usize,
+    to_position: Size3,
+    to: Pitched,
+    extent: Size3,
+    kind: u32,
+}
+
+const _: () = assert!(size_of::<Dim3>() == 12 && size_of::<Parameters3>() == 160);
+
+fn allocate(place: *mut usize, bytes: usize, kind: Kind, flags: u32) -> Result<(), Code> {
+    if place.is_null() {
+        return Err(Code::hipErrorInvalidValue);
+    }
+    let mut runtime = lock();
+    // No bytes are no memory.
+    let address = match bytes {
+        0 => 0,
+        _ => {
+            let capacity = runtime.device.memory_bytes();
+            runtime.allocations.allocate(kind, bytes, flags, capacity)?
+        }
+    };
+    // SAFETY: as the headers say.
+    unsafe { put(place, address) }
+}
+
+fn free(memory: *mut c_void, kinds: &[Kind]) -> Result<(), Code> {
+    if memory.is_null() {
+        return Ok(());
+    }
+    let mut runtime = lock();
+    let result = runtime.allocations.free(memory.cast(), kinds);
+    if result.is_err() {
+        let nearest = runtime.allocations.emulated.nearest(memory.addr() as u64);
+        let nearest = nearest.map_or_else(String::new, |it| format!(": {it}"));
+        say(&format!("{memory:?} is freed, which is not the beginning of an allocation{nearest}"));
+    }
+    result
+}
+
+fn copy2(to: usize, to_pitch: usize, from: usize, from_pitch: usize, width: usize, height: usize) -> Copy3 {
+    let place = |address, pitch| Place { address, pitch, slice: 0 };
+    Copy3 { to: place(to, to_pitch), from: place(from, from_pitch), width, height, depth: 1 }
+}
+
+fn copy3(parameters: *const Parameters3, stream: usize) -> Result<(), Code> {
+    // SAFETY: as the headers say.
+    let p = unsafe { get(parameters) }?;
+    if p.from_array != 0 || p.to_array != 0 {
+        crate::message::say_once("hipMemcpy3D with arrays is not supported");
+        return Err(Code::hipErrorNotSupported);
+    }
+    let place = |it: Pitched, at: Size3| {
+        let slice = it.pitch.checked_mul(it.height)?;
+        let offset = slice.checked_mul(at.z)?.checked_add(it.pitch.checked_mul(at.y)?)?.checked_add(at.x)?;
+        Some(Place { address: it.address.checked_add(offset)?, pitch: it.pitch, slice })
+    };
+    let to = place(p.to, p.to_position).ok_or(Code::hipErrorInvalidValue)?;
+    let from = place(p.from, p.from_position).ok_or(Code::hipErrorInvalidValue)?;
+    perform(stream, Work::Copy(Copy3 { to, from, width: p.extent.x, height: p.extent.y, depth: p.extent.z }))
+}
+
+/// Fills `count` values of `size` bytes.
+fn fill(to: usize, pattern: u32, size: usize, count: usize, stream: usize) -> Result<(), Code> {
+    let width = count.checked_mul(size).ok_or(Code::hipErrorInvalidValue)?;
+    let to = Place { address: to, pitch: width, slice: width };
+    perform(stream, Work::Fill(Fill { to, pattern, size, width, height: 1, depth: 1 }))
+}
+
+/// Fills rows of `width` values of `size` bytes.
+fn fill2(
+    to: usize,
+    pitch: usize,
+    pattern: u32,
+    size: usize,
+    width: usize,
+    height: usize,
+    stream: usize,
+) -> Result<(), Code> {
+    let width = width.checked_mul(size).ok_or(Code::hipErrorInvalidValue)?;
+    let to = Place { address: to, pitch, slice: 0 };
+    perform(stream, Work::Fill(Fill { to, pattern, size, width, height, depth: 1 }))
+}
+
+fn fill3(to: Pitched, value: i32, extent: Size3, stream: usize) -> Result<(), Code> {
+    let slice = to.pitch.checked_mul(to.height).ok_or(Code::hipErrorInvalidValue)?;
+    let to = Place { address: to.address, pitch: to.pitch, slice };
+    let (width, height, depth) = (extent.x, extent.y, extent.z);
+    perform(stream, Work::Fill(Fill { to, pattern: value as u32, size: 1, width, height, depth }))
+}
+
+fn pitched(place: *mut usize, pitch: *mut usize, width: usize, height: usize) -> Result<(), Code> {
+    let row = width.checked_next_multiple_of(PITCH).ok_or(Code::hipErrorOutOfMemory)?;
+    allocate(place, row.checked_mul(height).ok_or(Code::hipErrorOutOfMemory)?, Kind::Device, 0)?;
+    // SAFETY: as the headers say.
+    unsafe { put(pitch, row) }
+}
+
+entries! {
+    /// Device memory.
+    fn hipMalloc(place: *mut usize, bytes: usize) {
+        allocate(place, bytes, Kind::Device, 0)
+    }
+
+    /// Device memory of a sort; all sorts are the same here.
+    fn hipExtMallocWithFlags(place: *mut usize, bytes: usize, flags: u32) {
+        allocate(place, bytes, Kind::Device, flags)
+    }
+
+    /// Device memory in the order of a stream.
+    fn hipMallocAsync(place: *mut usize, bytes: usize, _stream: usize) {
+        allocate(place, bytes, Kind::Device, 0)
+    }
+
+    /// The same out of a pool.
+    fn hipMallocFromPoolAsync(place: *mut usize, bytes: usize, _pool: usize, _stream: usize) {
+        allocate(place, bytes, Kind::Device, 0)
+    }
+
+    /// Memory of both sides.
+    fn hipMallocManaged(place: *mut usize, bytes: usize, flags: u32) {
+        allocate(place, bytes, Kind::Managed, flags)
+    }
+
+    /// Host memory that kernels reach.
+    fn hipHostMalloc = hipHostAlloc(place: *mut usize, bytes: usize, flags: u32) {
+        allocate(place, bytes, Kind::Host, flags)
+    }
+
+    /// The same without flags.
+    fn hipMallocHost = hipMemAllocHost(place: *mut usize, bytes: usize) {
+        allocate(place, bytes, Kind::Host, 0)
+    }
+
+    /// Rows that begin at multiples of the pitch.
+    fn hipMallocPitch(place: *mut usize, pitch: *mut usize, width: usize, height: usize) {
+        pitched(place, pitch, width, height)
+    }
+
+    /// The same with the size of an element, which changes nothing.
+    fn hipMemAllocPitch(place: *mut usize, pitch: *mut usize, width: usize, height: usize, _element: u32) {
+        pitched(place, pitch, width, height)
+    }
+
+    /// A box of rows.
+    fn hipMalloc3D(place: *mut Pitched, extent: Size3) {
+        let (mut address, mut pitch) = (0, 0);
+        let rows = extent.y.checked_mul(extent.z).ok_or(Code::hipErrorOutOfMemory)?;
+        pitched(&mut address, &mut pitch, extent.x, rows)?;
+        // SAFETY: as the headers say; this holds for all entries here.
+        unsafe { put(place, Pitched { address, pitch, width: extent.x, height: extent.y }) }
+    }
+
+    /// Gives device memory back; host memory too, as some programs do.
+    fn hipFree(memory: *mut c_void) {
+        free(memory, &[Kind::Device, Kind::Managed, Kind::Host])
+    }
+
+    /// The same in the order of a stream.
+    fn hipFreeAsync(memory: *mut c_void, _stream: usize) {
+        free(memory, &[Kind::Device, Kind::Managed])
+    }
+
+    /// Gives host memory back.
+    fn hipHostFree = hipFreeHost(memory: *mut c_void) {
+        free(memory, &[Kind::Host])
+    }
+
+    /// Makes memory of the program reachable for kernels.
+    fn hipHostRegister(memory: *mut c_void, bytes: usize, flags: u32) {
+        if memory.is_null() || bytes == 0 {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        lock().allocations.register(memory.cast(), bytes, flags)
+    }
+
+    /// Takes that back.
+    fn hipHostUnregister(memory: *mut c_void) {
+        let result = lock().allocations.free(memory.cast(), &[Kind::Registered]);
+        result.map_err(|_| Code::hipErrorHostMemoryNotRegistered)
+    }
+
+    /// The address kernels use: the same.
+    fn hipHostGetDevicePointer(place: *mut usize, memory: usize, _flags: u32) {
+        if lock().allocations.find(memory).is_none() {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        // SAFETY: as above.
+        unsafe { put(place, memory) }
+    }
+
+    /// Flags host memory was made with.
+    fn hipHostGetFlags(flags: *mut u32, memory: usize) {
+        let found = lock().allocations.find(memory).ok_or(Code::hipErrorInvalidValue)?;
+        // SAFETY: as above.
+        unsafe { put(flags, found.flags) }
+    }
+
+    /// Copies.
+    fn hipMemcpy = hipMemcpy_spt(to: usize, from: usize, bytes: usize, _kind: u32) {
+        perform(0, Work::Copy(Copy3::flat(to, from, bytes)))
+    }
+
+    /// Copies in the order of a stream.
+    fn hipMemcpyAsync = hipMemcpyAsync_spt hipMemcpyWithStream(to: usize, from: usize, bytes: usize, _kind: u32, stream: usize) {
+        perform(stream, Work::Copy(Copy3::flat(to, from, bytes)))
+    }
+
+    /// Copies, by direction.
+    fn hipMemcpyHtoD = hipMemcpyDtoH hipMemcpyDtoD(to: usize, from: usize, bytes: usize) {
+        perform(0, Work::Copy(Copy3::flat(to, from, bytes)))
+    }
+
+    /// The same in the order of a stream.
+    fn hipMemcpyHtoDAsync = hipMemcpyDtoHAsync hipMemcpyDtoDAsync(to: usize, from: usize, bytes: usize, stream: usize) {
+        perform(stream, Work::Copy(Copy3::flat(to, from, bytes)))
+    }
+
+    /// Copies between devices, which share their memory.
+    fn hipMemcpyPeer(to: usize, _to_device: i32, from: usize, _from_device: i32, bytes: usize) {
+        perform(0, Work::Copy(Copy3::flat(to, from, bytes)))
+    }
+
+    /// The same in the order of a stream.
+    fn hipMemcpyPeerAsync(to: usize, _to_device: i32, from: usize, _from_device: i32, bytes: usize, stream: usize) {
+        perform(stream, Work::Copy(Copy3::flat(to, from, bytes)))
+    }
+
+    /// Copies rows.
+    fn hipMemcpy2D = hipMemcpy2D_spt(
+        to: usize, to_pitch: usize, from: usize, from_pitch: usize, width: usize, height: usize, _kind: u32,
+    ) {
+        perform(0, Work::Copy(copy2(to, to_pitch, from, from_pitch, width, height)))
+    }
+
+    /// The same in the order of a stream.
+    fn hipMemcpy2DAsync = hipMemcpy2DAsync_spt(
+        to: usize, to_pitch: usize, from: usize, from_pitch: usize, width: usize, height: usize, _kind: u32, stream: usize,
+    ) {
+        perform(stream, Work::Copy(copy2(to, to_pitch, from, from_pitch, width, height)))
+    }
+
+    /// Copies a box.
+    fn hipMemcpy3D = hipMemcpy3D_spt(parameters: *const Parameters3) {
+        copy3(parameters, 0)
+    }
+
+    /// The same in the order of a stream.
+    fn hipMemcpy3DAsync = hipMemcpy3DAsync_spt(parameters: *const Parameters3, stream: usize) {
+        copy3(parameters, stream)
+    }
+
+    /// Fills bytes.
+    fn hipMemset = hipMemset_spt(to: usize, value: i32, bytes: usize) {
+        fill(to, value as u32, 1, bytes, 0)
+    }
+
+    /// The same in the order of a stream.
+    fn hipMemsetAsync = hipMemsetAsync_spt(to: usize, value: i32, bytes: usize, stream: usize) {
+        fill(to, value as u32, 1, bytes, stream)
+    }
+
+    /// Fills bytes.
+    fn hipMemsetD8(to: usize, value: u8, count: usize) {
+        fill(to, u32::from(value), 1, count, 0)
+    }
+
+    /// The same in the order of a stream.
+    fn hipMemsetD8Async(to: usize, value: u8, count: usize, stream: usize) {
+        fill(to, u32::from(value), 1, count, stream)
+    }
+
+    /// Fills values of two bytes.
+    fn hipMemsetD16(to: usize, value: u16, count: usize) {
+        fill(to, u32::from(value), 2, count, 0)
+    }
+
+    /// The same in the order of a stream.
+    fn hipMemsetD16Async(to: usize, value: u16, count: usize, stream: usize) {
+        fill(to, u32::from(value), 2, count, stream)
+    }
+
+    /// Fills values of four bytes.
+    fn hipMemsetD32(to: usize, value: i32, count: usize) {
+        fill(to, value as u32, 4, count, 0)
+    }
+
+    /// The same in the order of a stream.
+    fn hipMemsetD32Async(to: usize, value: i32, count: usize, stream: usize) {
+        fill(to, value as u32, 4, count, stream)
+    }
+
+    /// Fills rows.
+    fn hipMemset2D = hipMemset2D_spt(to: usize, pitch: usize, value: i32, width: usize, height: usize) {
+        fill2(to, pitch, value as u32, 1, width, height, 0)
+    }
+
+    /// The same in the order of a stream.
+    fn hipMemset2DAsync = hipMemset2DAsync_spt(to: usize, pitch: usize, value: i32, width: usize, height: usize, stream: usize) {
+        fill2(to, pitch, value as u32, 1, width, height, stream)
+    }
+
+    /// Fills rows with bytes.
+    fn hipMemsetD2D8(to: usize, pitch: usize, value: u8, width: usize, height: usize) {
+        fill2(to, pitch, u32::from(value), 1, width, height, 0)
+    }
+
+    /// Fills rows with values of two bytes.
+    fn hipMemsetD2D16(to: usize, pitch: usize, value: u16, width: usize, height: usize) {
+        fill2(to, pitch, u32::from(value), 2, width, height, 0)
+    }
+
+    /// Fills rows with values of four bytes.
+    fn hipMemsetD2D32(to: usize, pitch: usize, value: u32, width: usize, height: usize) {
+        fill2(to, pitch, value, 4, width, height, 0)
+    }
+
+    /// Fills a box.
+    fn hipMemset3D = hipMemset3D_spt(to: Pitched, value: i32, extent: Size3) {
+        fill3(to, value, extent, 0)
+    }
+
+    /// The same in the order of a stream.
+    fn hipMemset3DAsync = hipMemset3DAsync_spt(to: Pitched, value: i32, extent: Size3, stream: usize) {
+        fill3(to, value, extent, stream)
+    }
+
+    /// Advice changes nothing here.
+    fn hipMemAdvise(_memory: usize, _bytes: usize, _advice: u32, _device: i32) {
+        Ok(())
+    }
+
+    /// Memory is where it is.
+    fn hipMemPrefetchAsync(_memory: usize, _bytes: usize, _device: i32, _stream: usize) {
+        Ok(())
+    }
+
+    /// The only pool.
+    fn hipDeviceGetDefaultMemPool = hipDeviceGetMemPool(pool: *mut usize, _device: i32) {
+        // SAFETY: as above.
+        unsafe { put(pool, 16) }
+    }
+
+    /// Any pool is the only one.
+    fn hipDeviceSetMemPool(_device: i32, _pool: usize) {
+        Ok(())
+    }
+
+    /// As above.
+    fn hipMemPoolCreate(pool: *mut usize, _properties: *const c_void) {
+        // SAFETY: as above.
+        unsafe { put(pool, 16) }
+    }
+
+    /// As above.
+    fn hipMemPoolDestroy(_pool: usize) {
+        Ok(())
+    }
+
+    /// Nothing is held back that could be trimmed.
+    fn hipMemPoolTrimTo(_pool: usize, _bytes: usize) {
+        Ok(())
+    }
+
+    /// Attributes of the pool change nothing here.
+    fn hipMemPoolSetAttribute(_pool: usize, _attribute: u32, _value: *mut c_void) {
+        Ok(())
+    }
+
+    /// All devices reach the same memory.
+    fn hipMemPoolSetAccess(_pool: usize, _accesses: *const c_void, _count: usize) {
+        Ok(())
+    }
+}

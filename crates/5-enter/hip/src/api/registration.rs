@@ -1,0 +1,147 @@
+//! What the compiler's constructors call before `main`: binaries, kernels, variables; and the launch syntax.
+//!
+//! The one idea to keep in mind: a program registers everything it has and uses little of it, so only the place is noted.
+
+use super::{Dim3, entries, get, put, text};
+use crate::codes::Code;
+use crate::fat_binary::{self, MAGIC, Wrapper};
+use crate::memory::Kind;
+use crate::message::say;
+use crate::runtime::{Function, ModuleId, Slot, Variable, lock};
+use std::cell::RefCell;
+use std::ffi::c_void;
+
+type Chars = *const libc::c_char;
+
+/// What `<<<>>>` leaves for the stub.
+type Configuration = (Dim3, Dim3, usize, usize);
+
+thread_local! {
+    static CONFIGURATIONS: RefCell<Vec<Configuration>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Handles of binaries are numbers from 1 on.
+fn module_of(handle: *mut *mut c_void) -> ModuleId {
+    handle.addr().wrapping_sub(1)
+}
+
+/// Notes a binary of the program.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __hipRegisterFatBinary(wrapper: *const Wrapper) -> *mut *mut c_void {
+    // SAFETY: the compiler gives a wrapper.
+    let data = unsafe { get(wrapper.cast::<[usize; 3]>()) }.ok().and_then(|_| {
+        // SAFETY: as above, and not null.
+        let wrapper = unsafe { &*wrapper };
+        // SAFETY: a registered binary stays mapped until it is unregistered; it is not read later than that.
+        if wrapper.magic == MAGIC { unsafe { fat_binary::bytes(wrapper.binary.cast()) } } else { None }
+    });
+    let slot = match data {
+        Some(data) => Slot::Registered(data),
+        None => {
+            say("the program registers something that is no GPU binary; its kernels cannot be launched");
+            Slot::Failed(Code::hipErrorInvalidImage)
+        }
+    };
+    std::ptr::without_provenance_mut(lock().add_module(slot) + 1)
+}
+
+/// Forgets a binary.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __hipUnregisterFatBinary(handle: *mut *mut c_void) {
+    let _ = lock().remove_module(module_of(handle));
+}
+
+/// Notes a kernel: the address of its stub and its name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __hipRegisterFunction(
+    handle: *mut *mut c_void,
+    stub: *const c_void,
+    _device_function: *mut libc::c_char,
+    name: Chars,
+    _thread_limit: u32,
+    _thread: *mut c_void,
+    _block: *mut c_void,
+    _block_size: *mut Dim3,
+    _grid_size: *mut Dim3,
+    _warp_size: *mut i32,
+) {
+    // SAFETY: the compiler gives a text.
+    if let Ok(name) = unsafe { text(name) } {
+        lock().functions.insert(stub.addr(), Function { module: module_of(handle), name });
+    }
+}
+
+/// Notes a variable: the address of its shadow and its name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __hipRegisterVar(
+    handle: *mut *mut c_void,
+    shadow: *mut c_void,
+    _host_name: Chars,
+    name: Chars,
+    _external: i32,
+    _bytes: usize,
+    _constant: i32,
+    _global: i32,
+) {
+    // SAFETY: the compiler gives a text.
+    if let Ok(name) = unsafe { text(name) } {
+        lock().variables.insert(shadow.addr(), Variable { module: module_of(handle), name, managed: None });
+    }
+}
+
+/// Notes a managed variable: memory for it is made now, and `pointer` on the host side leads to it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __hipRegisterManagedVar(
+    handle: *mut *mut c_void,
+    pointer: *mut *mut c_void,
+    initial: *const c_void,
+    name: Chars,
+    bytes: usize,
+    _alignment: u32,
+) {
+    // SAFETY: the compiler gives a text.
+    let Ok(name) = (unsafe { text(name) }) else { return };
+    let mut runtime = lock();
+    let capacity = runtime.device.memory_bytes();
+    let Ok(memory) = runtime.allocations.allocate(Kind::Managed, bytes, 0, capacity) else {
+        say(&format!("no memory for the managed variable `{name}`"));
+        return;
+    };
+    if !initial.is_null() {
+        // SAFETY: the compiler gives an initial value of that size; the memory was allocated with it.
+        unsafe { std::ptr::copy(initial.cast::<u8>(), std::ptr::with_exposed_provenance_mut(memory), bytes) };
+    }
+    // SAFETY: the compiler gives a place for the pointer.
+    let _ = unsafe { put(pointer, std::ptr::with_exposed_provenance_mut(memory)) };
+    let variable = Variable { module: module_of(handle), name, managed: Some(memory) };
+    runtime.variables.insert(pointer.addr(), variable);
+}
+
+/// Textures of programs compiled for them: their use fails, their registration is harmless.
+#[unsafe(no_mangle)]
+pub extern "C" fn __hipRegisterTexture() {}
+
+/// As for textures.
+#[unsafe(no_mangle)]
+pub extern "C" fn __hipRegisterSurface() {}
+
+entries! {
+    /// `<<<grid, block, shared, stream>>>` in front of the stub's call.
+    fn __hipPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: usize) {
+        CONFIGURATIONS.with_borrow_mut(|all| all.push((grid, block, shared, stream)));
+        Ok(())
+    }
+
+    /// The same, in the stub.
+    fn __hipPopCallConfiguration(grid: *mut Dim3, block: *mut Dim3, shared: *mut usize, stream: *mut usize) {
+        let last = CONFIGURATIONS.with_borrow_mut(Vec::pop);
+        let (g, b, bytes, s) = last.ok_or(Code::hipErrorMissingConfiguration)?;
+        // SAFETY: places of the stub.
+        unsafe {
+            put(grid, g)?;
+            put(block, b)?;
+            put(shared, bytes)?;
+            put(stream, s)
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Streams.
+//!
+//! The one idea to keep in mind: a stream is never busy, since work is done when it is asked for.
+
+use super::{entries, put};
+use crate::codes::Code;
+use crate::launch::{HostFunction, Work, perform};
+use crate::runtime::lock;
+use crate::stream::Stream;
+use std::ffi::c_void;
+
+type Callback = unsafe extern "C" fn(usize, i32, *mut c_void);
+
+fn create(place: *mut usize, flags: u32, priority: i32) -> Result<(), Code> {
+    let mut runtime = lock();
+    let handle = runtime.streams.handle();
+    runtime.streams.streams.insert(handle, Stream { flags, priority, capture: None });
+    // SAFETY: as the headers say.
+    unsafe { put(place, handle) }
+}
+
+fn check(stream: usize) -> Result<(), Code> {
+    if lock().streams.is_stream(stream) { Ok(()) } else { Err(Code::hipErrorInvalidHandle) }
+}
+
+/// A property of a stream; those that always exist have none set.
+fn property<T: Default>(stream: usize, of: impl Fn(&Stream) -> T) -> Result<T, Code> {
+    check(stream)?;
+    Ok(lock().streams.streams.get(&stream).map(of).unwrap_or_default())
+}
+
+/// Device of a stream.
+#[unsafe(no_mangle)]
+pub extern "C" fn hipGetStreamDeviceId(_stream: usize) -> i32 {
+    super::devices::current()
+}
+
+entries! {
+    /// A stream.
+    fn hipStreamCreate(stream: *mut usize) {
+        create(stream, 0, 0)
+    }
+
+    /// A stream with flags.
+    fn hipStreamCreateWithFlags(stream: *mut usize, flags: u32) {
+        create(stream, flags, 0)
+    }
+
+    /// A stream with a priority, which orders nothing here.
+    fn hipStreamCreateWithPriority(stream: *mut usize, flags: u32, priority: i32) {
+        create(stream, flags, priority)
+    }
+
+    /// A stream on some compute units; all are used.
+    fn hipExtStreamCreateWithCUMask(stream: *mut usize, _words: u32, _mask: *const u32) {
+        create(stream, 0, 0)
+    }
+
+    /// Ends a stream.
+    fn hipStreamDestroy(stream: usize) {
+        lock().streams.streams.remove(&stream).map(|_| ()).ok_or(Code::hipErrorInvalidHandle)
+    }
+
+    /// Everything is done already.
+    fn hipStreamSynchronize = hipStreamSynchronize_spt hipStreamQuery hipStreamQuery_spt(stream: usize) {
+        check(stream)?;
+        match lock().streams.capture(stream) {
+            Some(_) => Err(Code::hipErrorStreamCaptureUnsupported),
+            None => Ok(()),
+        }
+    }
+
+    /// What the event waits for is done already.
+    fn hipStreamWaitEvent = hipStreamWaitEvent_spt(stream: usize, event: usize, _flags: u32) {
+        check(stream)?;
+        if lock().streams.events.contains_key(&event) { Ok(()) } else { Err(Code::hipErrorInvalidHandle) }
+    }
+
+    /// Flags of a stream.
+    fn hipStreamGetFlags = hipStreamGetFlags_spt(stream: usize, flags: *mut u32) {
+        // SAFETY: as the headers say; this holds for all entries here.
+        unsafe { put(flags, property(stream, |it| it.flags)?) }
+    }
+
+    /// Priority of a stream.
+    fn hipStreamGetPriority = hipStreamGetPriority_spt(stream: usize, priority: *mut i32) {
+        // SAFETY: as above.
+        unsafe { put(priority, property(stream, |it| it.priority)?) }
+    }
+
+    /// Priorities, from the lowest to the highest.
+    fn hipDeviceGetStreamPriorityRange(lowest: *mut i32, highest: *mut i32) {
+        // SAFETY: as above.
+        unsafe {
+            if !lowest.is_null() { put(lowest, 1)? }
+            if !highest.is_null() { put(highest, -1)? }
+        }
+        Ok(())
+    }
+
+    /// Device of a stream.
+    fn hipStreamGetDevice(stream: usize, device: *mut i32) {
+        check(stream)?;
+        // SAFETY: as above.
+        unsafe { put(device, super::devices::current()) }
+    }
+
+    /// Number of a stream.
+    fn hipStreamGetId(stream: usize, number: *mut u64) {
+        check(stream)?;
+        // SAFETY: as above.
+        unsafe { put(number, stream as u64) }
+    }
+
+    /// Calls a function in the order of the stream.
+    fn hipLaunchHostFunc = hipLaunchHostFunc_spt(stream: usize, function: Option<HostFunction>, data: *mut c_void) {
+        let function = function.ok_or(Code::hipErrorInvalidValue)?;
+        perform(stream, Work::Call(function, data.expose_provenance()))
+    }
+
+    /// The older form, which hears how the stream fares.
+    fn hipStreamAddCallback = hipStreamAddCallback_spt(stream: usize, callback: Option<Callback>, data: *mut c_void, flags: u32) {
+        check(stream)?;
+        let callback = callback.ok_or(Code::hipErrorInvalidValue)?;
+        if flags != 0 {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        // SAFETY: the program gave the function for this call.
+        unsafe { callback(stream, 0, data) };
+        Ok(())
+    }
+
+    /// Managed memory belongs to every stream.
+    fn hipStreamAttachMemAsync(stream: usize, _memory: *mut c_void, _bytes: usize, _flags: u32) {
+        check(stream)
+    }
+}

@@ -1,0 +1,66 @@
+//! The GPU that programs see.
+//!
+//! The one idea to keep in mind: everything a program may ask about the device follows from the model's facts; limits of
+//! the programming interface stand here.
+
+use arch::Model;
+
+/// Most work-items of a workgroup.
+pub(crate) const MOST_THREADS: u32 = 1024;
+/// Version that programs hear: 7.1, the newest whose headers were looked at.
+pub(crate) const VERSION: i32 = 70_100_000;
+
+/// The device of this process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Device {
+    pub(crate) model: &'static Model,
+}
+
+impl Device {
+    /// By the short name of a model.
+    pub(crate) fn by_name(name: &str) -> Option<Device> {
+        Model::by_name(name).map(|model| Device { model })
+    }
+
+    /// Processor: the name of its target.
+    pub(crate) fn processor(self) -> &'static str {
+        self.model.target().name
+    }
+
+    /// Target as programs read it, with the features as the GPUs come.
+    pub(crate) fn target_id(self) -> String {
+        format!("{}:sramecc+:xnack-", self.processor())
+    }
+
+    /// What of a program's code fits.
+    pub(crate) fn wanted(self) -> codeobj::Target {
+        codeobj::Target {
+            processor: self.processor().to_string(),
+            sramecc: codeobj::Feature::On,
+            xnack: codeobj::Feature::Off,
+        }
+    }
+
+    /// Bytes of device memory.
+    pub(crate) fn memory_bytes(self) -> usize {
+        (self.model.hbm.gib.value as usize) << 30
+    }
+
+    /// LDS of a compute unit.
+    pub(crate) fn lds_bytes(self) -> u32 {
+        self.model.target().lds.bytes_per_cu.value
+    }
+
+    /// Waves of a compute unit, as work-items.
+    pub(crate) fn threads_per_cu(self) -> u32 {
+        self.model.target().waves_per_cu() * self.model.target().lanes_per_wave.value
+    }
+
+    /// Major and minor number of the target: `gfx942` is 9 and 4.
+    pub(crate) fn version(self) -> (i32, i32) {
+        let digits: Vec<char> = self.processor().chars().skip_while(|it| it.is_alphabetic()).collect();
+        let count = digits.len();
+        let number = |range: &[char]| range.iter().collect::<String>().parse().unwrap_or(0);
+        if count < 3 { (0, 0) } else { (number(&digits[..count - 2]), number(&digits[count - 2..count - 1])) }
+    }
+}

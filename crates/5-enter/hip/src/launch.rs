@@ -1,0 +1,283 @@
+//! Work of a stream: kernels, copies, fills, calls of host functions.
+//!
+//! The one idea to keep in mind: work is a value, so that doing it now and keeping it in a graph differ in one place.
+
+use crate::codes::Code;
+use crate::device::MOST_THREADS;
+use crate::journal::Dispatch;
+use crate::memory::Kind;
+use crate::message::say;
+use crate::runtime::{Function, Runtime, lock};
+use emu::{Cause, Fault, Hidden, Launch, Program, Summary};
+use std::ffi::c_void;
+use std::ptr::with_exposed_provenance_mut as pointer;
+use std::sync::LazyLock;
+use std::time::Instant;
+
+/// Since when times are counted.
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// A function of the program that a stream calls.
+pub(crate) type HostFunction = unsafe extern "C" fn(*mut c_void);
+
+/// Something a stream does.
+#[derive(Clone, Debug)]
+pub(crate) enum Work {
+    /// Runs a kernel.
+    Kernel(Kernel),
+    /// Copies a box of bytes.
+    Copy(Copy3),
+    /// Fills a box of bytes with a pattern.
+    Fill(Fill),
+    /// Calls a function of the program.
+    Call(HostFunction, usize),
+}
+
+/// A kernel with all it needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Kernel {
+    pub(crate) function: Function,
+    /// Work-items.
+    pub(crate) grid: [u32; 3],
+    pub(crate) workgroup: [u32; 3],
+    pub(crate) dynamic_lds: u32,
+    /// Explicit arguments as they lie in memory.
+    pub(crate) arguments: Vec<u8>,
+}
+
+/// A copy of `width` bytes, `height` times, `depth` times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copy3 {
+    pub(crate) to: Place,
+    pub(crate) from: Place,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) depth: usize,
+}
+
+/// Where a box begins and how far its rows and slices are apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) address: usize,
+    pub(crate) pitch: usize,
+    pub(crate) slice: usize,
+}
+
+/// A pattern of `size` bytes repeated over a box.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fill {
+    pub(crate) to: Place,
+    pub(crate) pattern: u32,
+    pub(crate) size: usize,
+    /// Bytes.
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) depth: usize,
+}
+
+/// Does work, or adds it to what the stream captures.
+pub(crate) fn perform(stream: usize, work: Work) -> Result<(), Code> {
+    let mut runtime = lock();
+    if !runtime.streams.is_stream(stream) {
+        return Err(Code::hipErrorInvalidHandle);
+    }
+    if let Some(capture) = runtime.streams.capture(stream) {
+        capture.push(work);
+        return Ok(());
+    }
+    drop(runtime);
+    now(&work)
+}
+
+/// Does work at once.
+pub(crate) fn now(work: &Work) -> Result<(), Code> {
+    match work {
+        Work::Kernel(kernel) => lock().launch(kernel),
+        Work::Copy(copy) => copy.perform(&lock()),
+        Work::Fill(fill) => fill.perform(&lock()),
+        Work::Call(function, data) => {
+            // SAFETY: the program gave the function for exactly this call. The lock is not held: it may call us.
+            unsafe { function(pointer(*data)) };
+            Ok(())
+        }
+    }
+}
+
+/// Bytes from the first to behind the last of a box; `None` when that is no number.
+fn extent(place: Place, width: usize, height: usize, depth: usize) -> Option<usize> {
+    if width == 0 || height == 0 || depth == 0 {
+        return Some(0);
+    }
+    let rows = place.pitch.checked_mul(height - 1)?;
+    place.slice.checked_mul(depth - 1)?.checked_add(rows)?.checked_add(width)
+}
+
+impl Copy3 {
+    /// A copy of bytes that lie together.
+    pub(crate) fn flat(to: usize, from: usize, bytes: usize) -> Copy3 {
+        let place = |address| Place { address, pitch: bytes, slice: bytes };
+        Copy3 { to: place(to), from: place(from), width: bytes, height: 1, depth: 1 }
+    }
+
+    fn perform(&self, runtime: &Runtime) -> Result<(), Code> {
+        let Copy3 { to, from, width, height, depth } = *self;
+        for (what, place) in [("copy to", to), ("copy from", from)] {
+            match extent(place, width, height, depth) {
+                Some(0) => return Ok(()),
+                _ if place.address == 0 => return Err(Code::hipErrorInvalidValue),
+                Some(bytes) => runtime.allocations.check(what, place.address, bytes)?,
+                None => return Err(Code::hipErrorInvalidValue),
+            }
+            if height > 1 && place.pitch < width {
+                return Err(Code::hipErrorInvalidPitchValue);
+            }
+        }
+        for z in 0..depth {
+            for y in 0..height {
+                let at = |place: Place| place.address + z * place.slice + y * place.pitch;
+                // SAFETY: inside allocations as just checked, or memory the program vouches for.
+                unsafe { std::ptr::copy(pointer::<u8>(at(from)), pointer::<u8>(at(to)), width) };
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Fill {
+    fn perform(&self, runtime: &Runtime) -> Result<(), Code> {
+        let Fill { to, pattern, size, width, height, depth } = *self;
+        match extent(to, width, height, depth) {
+            Some(0) => return Ok(()),
+            _ if to.address == 0 => return Err(Code::hipErrorInvalidValue),
+            Some(bytes) => runtime.allocations.check("fill", to.address, bytes)?,
+            None => return Err(Code::hipErrorInvalidValue),
+        }
+        let bytes = pattern.to_le_bytes();
+        for z in 0..depth {
+            for y in 0..height {
+                let start = pointer::<u8>(to.address + z * to.slice + y * to.pitch);
+                if bytes[..size].iter().all(|it| *it == bytes[0]) {
+                    // SAFETY: inside allocations as just checked, or memory the program vouches for.
+                    unsafe { std::ptr::write_bytes(start, bytes[0], width) };
+                    continue;
+                }
+                for x in (0..width / size).map(|index| index * size) {
+                    // SAFETY: as above.
+                    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), start.add(x), size) };
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Runtime {
+    /// Runs a kernel. A fault of the kernel ends the program, as it does on the hardware.
+    fn launch(&mut self, kernel: &Kernel) -> Result<(), Code> {
+        LazyLock::force(&START);
+        let module = self.module(kernel.function.module)?;
+        let (program, load) = (module.program(&kernel.function.name)?, module.base as u64);
+        let name = module.demangled(&kernel.function.name);
+        self.check_sizes(kernel, &program, &name)?;
+        let mut launch = Launch::new([1; 3], kernel.workgroup, 0);
+        launch.grid = kernel.grid;
+        launch.dynamic_lds = kernel.dynamic_lds;
+        launch.load = load;
+        launch.threads = self.settings.threads;
+        launch.max_instructions = self.settings.max_instructions.unwrap_or(u64::MAX);
+        let hidden = Hidden::default();
+        let segment = emu::arguments(&program, &launch, &hidden, &kernel.arguments);
+        launch.kernarg = self.internal(&segment)?;
+        launch.packet = self.internal(&launch.dispatch_packet(&program))?;
+        let start = START.elapsed();
+        let result = emu::run(&program, &self.allocations.emulated, &launch, || (), |()| {});
+        let end = START.elapsed();
+        for address in [launch.kernarg, launch.packet] {
+            let _ = self.allocations.free(pointer(address as usize), &[Kind::Internal]);
+        }
+        match result {
+            Ok(summary) => {
+                self.record(
+                    kernel,
+                    &program,
+                    &name,
+                    [start.as_nanos() as u64, end.as_nanos() as u64],
+                    summary,
+                );
+                Ok(())
+            }
+            Err(fault) => self.fault(kernel, &name, &fault),
+        }
+    }
+
+    /// Memory of the runtime with contents.
+    fn internal(&mut self, bytes: &[u8]) -> Result<u64, Code> {
+        let base = self.allocations.allocate(Kind::Internal, bytes.len(), 0, usize::MAX)? as u64;
+        self.allocations.emulated.write(base, bytes);
+        Ok(base)
+    }
+
+    fn check_sizes(&self, kernel: &Kernel, program: &Program, name: &str) -> Result<(), Code> {
+        let [x, y, z] = kernel.workgroup.map(u64::from);
+        let threads = x.saturating_mul(y).saturating_mul(z);
+        if threads == 0 || kernel.grid.contains(&0) {
+            return Err(Code::hipErrorInvalidConfiguration);
+        }
+        let most = program.metadata.max_workgroup.unwrap_or(MOST_THREADS);
+        if threads > u64::from(most) {
+            let why =
+                if most < MOST_THREADS { "it was compiled for at most" } else { "a workgroup has at most" };
+            say(&format!("`{name}` is launched with workgroups of {threads} work-items, but {why} {most}"));
+            return Err(Code::hipErrorInvalidConfiguration);
+        }
+        let (fixed, dynamic) = (program.descriptor.lds_bytes, kernel.dynamic_lds);
+        let most = self.device.model.target().lds.bytes_per_workgroup.value;
+        if u64::from(fixed) + u64::from(dynamic) > u64::from(most) {
+            say(&format!(
+                "`{name}` is launched with {} bytes of LDS ({fixed} of its own and {dynamic} dynamic), but a \
+                 workgroup has at most {most} on {}",
+                u64::from(fixed) + u64::from(dynamic),
+                self.device.processor()
+            ));
+            return Err(Code::hipErrorOutOfMemory);
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, kernel: &Kernel, program: &Program, name: &str, times: [u64; 2], summary: Summary) {
+        let Some(journal) = &mut self.journal else { return };
+        let descriptor = &program.descriptor;
+        let vgprs = descriptor.vgprs_allocated;
+        let arch = if descriptor.accum_offset > 0 { descriptor.accum_offset.min(vgprs) } else { vgprs };
+        journal.write(&Dispatch {
+            kernel: name.to_string(),
+            grid: kernel.grid,
+            workgroup: kernel.workgroup,
+            lds: descriptor.lds_bytes + kernel.dynamic_lds,
+            scratch: descriptor.scratch_bytes,
+            vgprs: arch,
+            agprs: vgprs - arch,
+            sgprs: program.metadata.sgprs.unwrap_or(descriptor.sgprs_allocated),
+            start: times[0],
+            end: times[1],
+            waves: summary.waves,
+            instructions: summary.instructions,
+            counters: Vec::new(),
+        });
+    }
+
+    /// Says where a kernel failed and ends the program as the vendor's runtime does: by abort.
+    fn fault(&mut self, kernel: &Kernel, name: &str, fault: &Fault) -> ! {
+        let source = self.module(kernel.function.module).ok().and_then(|it| it.source(fault.address));
+        let source = source.map_or_else(String::new, |it| format!("\n  source {it}"));
+        let hint = match fault.cause {
+            Cause::Endless { .. } => "\nhint: `--max-instructions` sets how long a wave may run",
+            _ if source.is_empty() => "\nhint: compile with `-gline-tables-only` to see the source line",
+            _ => "",
+        };
+        let mut fault = fault.clone();
+        fault.kernel = name.to_string();
+        say(&format!("kernel stopped: {fault}{source}{hint}"));
+        std::process::abort();
+    }
+}

@@ -1,0 +1,40 @@
+//! `libamdhip64.so`: HIP programs find this library in place of the vendor's and run on the emulator.
+//!
+//! The one idea to keep in mind: device memory is the process's own memory, streams run in order and at once, so a call
+//! has done everything when it returns.
+//!
+//! Every function of [`api`] is called from C. Their common contract is that of the HIP headers: a pointer is null or
+//! points to what its type says, and memory given to a call stays valid until the call returns. What is checked here
+//! is what real programs get wrong: null, sizes, freed and foreign addresses.
+#![allow(non_snake_case, reason = "names of the C interface")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "this layer reads the environment, writes journals and talks to the user"
+)]
+#![allow(
+    clippy::too_many_arguments,
+    clippy::missing_safety_doc,
+    reason = "the C interface; its contract stands above"
+)]
+
+mod api;
+mod codes;
+mod device;
+mod fat_binary;
+mod journal;
+mod launch;
+mod memory;
+mod message;
+mod module;
+mod runtime;
+mod stream;
+
+/// What `rockhound` looks for in the file before it uses it: the version of the library and of its journals.
+const MARK: &str = concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-journal-1\0");
+
+/// Version of this library, as text with a zero at the end.
+#[unsafe(no_mangle)]
+pub extern "C" fn rockhound_hip_version() -> *const libc::c_char {
+    MARK.as_ptr().cast()
+}

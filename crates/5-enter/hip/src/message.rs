@@ -1,0 +1,21 @@
+//! What the library says on standard error.
+//!
+//! The one idea to keep in mind: the program owns its output; a line here begins with `rockhound:` and is said once.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Says something.
+pub(crate) fn say(text: &str) {
+    eprintln!("rockhound: {text}");
+}
+
+/// Says something the first time only.
+pub(crate) fn say_once(text: &str) {
+    let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if said.insert(text.to_string()) {
+        say(text);
+    }
+}

@@ -1,0 +1,148 @@
+//! Loaded code: images in memory, kernels, variables.
+//!
+//! The one idea to keep in mind: nothing is read before it is needed; a program with a thousand kernels pays for the one
+//! it launches.
+
+use crate::codes::Code;
+use crate::device::Device;
+use crate::memory::{Allocations, Kind};
+use crate::message::say;
+use codeobj::{CodeObject, Image, LineTable, Wanted};
+use emu::Program;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A code object in memory.
+#[derive(Debug)]
+pub(crate) struct Module {
+    data: Vec<u8>,
+    object: CodeObject,
+    /// Where virtual address 0 lies.
+    pub(crate) base: usize,
+    symbols: BTreeMap<String, (u64, u64)>,
+    kernels: BTreeMap<String, usize>,
+    programs: BTreeMap<String, Arc<Program>>,
+}
+
+impl Module {
+    /// Finds the code for the device in a file or bundle and loads it.
+    pub(crate) fn load(data: &[u8], device: Device, allocations: &mut Allocations) -> Result<Module, Code> {
+        let data = select(data, device)?.into_owned();
+        let object = CodeObject::read(&data).map_err(|error| damaged(&error))?;
+        if object.target.processor != device.processor() {
+            no_code(device, &[object.target.to_string()]);
+            return Err(Code::hipErrorNoBinaryForGpu);
+        }
+        let image = Image::read(&data).map_err(|error| damaged(&error))?;
+        let bytes = usize::try_from(image.bytes).map_err(|_| Code::hipErrorOutOfMemory)?;
+        let base = allocations.allocate(
+            Kind::Internal,
+            bytes.next_multiple_of(4096).max(128 << 10),
+            0,
+            usize::MAX,
+        )?;
+        let start = std::ptr::with_exposed_provenance_mut::<u8>(base);
+        // SAFETY: allocated just now with at least this length; nobody else knows of it yet.
+        image.place(unsafe { std::slice::from_raw_parts_mut(start, bytes) }, base as u64);
+        let symbols = image.symbols.iter().map(|it| (it.name.clone(), (it.address, it.size))).collect();
+        let kernels = object.kernels.iter().enumerate().map(|(index, it)| (it.name.clone(), index)).collect();
+        Ok(Module { data, object, base, symbols, kernels, programs: BTreeMap::new() })
+    }
+
+    /// A kernel ready to run.
+    pub(crate) fn program(&mut self, name: &str) -> Result<Arc<Program>, Code> {
+        if let Some(program) = self.programs.get(name) {
+            return Ok(program.clone());
+        }
+        let index = *self.kernels.get(name).ok_or(Code::hipErrorNotFound)?;
+        let program =
+            Program::new(&self.data, &self.object, &self.object.kernels[index]).map_err(|error| {
+                say(&error.to_string());
+                Code::hipErrorInvalidImage
+            })?;
+        let program = Arc::new(program);
+        self.programs.insert(name.to_string(), program.clone());
+        Ok(program)
+    }
+
+    /// Whether there is such a kernel.
+    pub(crate) fn has_kernel(&self, name: &str) -> bool {
+        self.kernels.contains_key(name)
+    }
+
+    /// Number of kernels.
+    pub(crate) fn kernel_count(&self) -> usize {
+        self.kernels.len()
+    }
+
+    /// Address and size of a variable.
+    pub(crate) fn variable(&self, name: &str) -> Option<(usize, usize)> {
+        let (address, size) = self.symbols.get(name)?;
+        Some((self.base + usize::try_from(*address).ok()?, usize::try_from(*size).ok()?))
+    }
+
+    /// Demangled name of a kernel.
+    pub(crate) fn demangled(&self, name: &str) -> String {
+        self.kernels
+            .get(name)
+            .map_or_else(|| name.to_string(), |&index| self.object.kernels[index].demangled.clone())
+    }
+
+    /// Source file and line of an address, innermost first.
+    pub(crate) fn source(&self, address: u64) -> Option<String> {
+        let table = LineTable::read(&self.data).ok()?;
+        let frames = table.frames(address);
+        let frame = frames.into_iter().find(|frame| !frame.file.is_empty())?;
+        Some(format!("{}:{}", frame.file, frame.line))
+    }
+
+    /// Targets that a release must not outlive: gives the image back.
+    pub(crate) fn unload(self, allocations: &mut Allocations) {
+        // The pointer comes from `allocate`; nothing to do when it is gone already.
+        let _ = allocations.free(std::ptr::with_exposed_provenance_mut(self.base), &[Kind::Internal]);
+    }
+}
+
+/// The code object for the device.
+fn select(data: &[u8], device: Device) -> Result<Cow<'_, [u8]>, Code> {
+    let wanted = Wanted::targets(vec![device.wanted()]);
+    let mut scan = codeobj::scan(data, &wanted).map_err(|error| damaged(&error))?;
+    let mut problem = None;
+    for found in scan.by_ref() {
+        match found {
+            Ok(found) => return Ok(found.data),
+            Err(error) => problem = problem.or(Some(error)),
+        }
+    }
+    if let Some(error) = problem {
+        return Err(damaged(&error));
+    }
+    let mut others: Vec<String> = scan
+        .passed_over()
+        .map(|id| codeobj::Target::parse(id).map_or_else(|| id.to_string(), |target| target.to_string()))
+        .collect();
+    others.sort();
+    others.dedup();
+    no_code(device, &others);
+    Err(Code::hipErrorNoBinaryForGpu)
+}
+
+fn no_code(device: Device, others: &[String]) {
+    let others = if others.is_empty() {
+        "no GPU code at all".to_string()
+    } else {
+        format!("code for {}", others.join(", "))
+    };
+    let gpu = device.model.name.trim_start_matches("Instinct ");
+    let target = device.processor();
+    crate::message::say_once(&format!(
+        "the program has {others}, and none for the emulated {gpu} ({target})\n\
+         hint: compile with `--offload-arch={target}`, or choose a GPU that the program has code for with `--gpu`"
+    ));
+}
+
+fn damaged(error: &codeobj::ReadError) -> Code {
+    say(&format!("the program's GPU code cannot be read: {error}"));
+    Code::hipErrorInvalidImage
+}

@@ -1,0 +1,162 @@
+//! The state of the runtime in this process.
+//!
+//! The one idea to keep in mind: one lock around everything; a kernel runs while it is held, since every stream runs in
+//! order and at once. Functions of the program are called without it.
+
+use crate::codes::Code;
+use crate::device::Device;
+use crate::journal::Journal;
+use crate::memory::Allocations;
+use crate::module::Module;
+use crate::stream::Streams;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The GPU of a program that was started without `rockhound`.
+const DEFAULT_GPU: &str = "mi300x";
+
+/// Where a module is.
+pub(crate) type ModuleId = usize;
+
+/// Code that was handed over, loaded when it is first used.
+#[derive(Debug)]
+pub(crate) enum Slot {
+    /// Bytes of a registered binary.
+    Registered(&'static [u8]),
+    /// In memory.
+    Loaded(Box<Module>),
+    /// Could not be loaded; said once.
+    Failed(Code),
+    /// Given back.
+    Gone,
+}
+
+/// A kernel, by module and name.
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    pub(crate) module: ModuleId,
+    pub(crate) name: String,
+}
+
+/// A variable of device code that host code knows by an address of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub(crate) module: ModuleId,
+    pub(crate) name: String,
+    /// Memory of a managed variable; its symbol holds this address.
+    pub(crate) managed: Option<usize>,
+}
+
+/// What the environment asks for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    /// Threads; 0 stands for one per core.
+    pub(crate) threads: usize,
+    /// Most instructions of one wave.
+    pub(crate) max_instructions: Option<u64>,
+}
+
+/// Everything.
+#[derive(Debug)]
+pub(crate) struct Runtime {
+    pub(crate) device: Device,
+    pub(crate) devices: i32,
+    pub(crate) settings: Settings,
+    pub(crate) allocations: Allocations,
+    pub(crate) modules: Vec<Slot>,
+    /// By address of the host's stub, or by the handle given out.
+    pub(crate) functions: BTreeMap<usize, Function>,
+    pub(crate) variables: BTreeMap<usize, Variable>,
+    pub(crate) streams: Streams,
+    pub(crate) journal: Option<Journal>,
+}
+
+static RUNTIME: OnceLock<Mutex<Runtime>> = OnceLock::new();
+
+/// The runtime, for this thread alone.
+pub(crate) fn lock() -> MutexGuard<'static, Runtime> {
+    RUNTIME.get_or_init(|| Mutex::new(Runtime::new())).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+impl Runtime {
+    fn new() -> Runtime {
+        let asked = std::env::var("ROCKHOUND_GPU").unwrap_or_else(|_| DEFAULT_GPU.to_string());
+        let device = Device::by_name(&asked).unwrap_or_else(|| {
+            crate::message::say(&format!("there is no GPU `{asked}`: emulating {DEFAULT_GPU}"));
+            Device::by_name(DEFAULT_GPU).expect("a model of the fact files")
+        });
+        Runtime {
+            device,
+            devices: number("ROCKHOUND_DEVICES").filter(|it| (1..=64).contains(it)).unwrap_or(1),
+            settings: Settings {
+                threads: number("ROCKHOUND_THREADS").unwrap_or(0),
+                max_instructions: number("ROCKHOUND_MAX_INSTRUCTIONS"),
+            },
+            allocations: Allocations::default(),
+            modules: Vec::new(),
+            functions: BTreeMap::new(),
+            variables: BTreeMap::new(),
+            streams: Streams::default(),
+            journal: std::env::var_os("ROCKHOUND_JOURNAL").and_then(|folder| Journal::open(folder.as_ref())),
+        }
+    }
+
+    /// A module, loaded if it was not yet.
+    pub(crate) fn module(&mut self, id: ModuleId) -> Result<&mut Module, Code> {
+        let Runtime { modules, allocations, device, variables, .. } = self;
+        let slot = modules.get_mut(id).ok_or(Code::hipErrorInvalidHandle)?;
+        if let Slot::Registered(data) = slot {
+            *slot = match Module::load(data, *device, allocations) {
+                Ok(module) => {
+                    let own = variables.values().filter(|it| it.module == id);
+                    for (variable, memory) in own.filter_map(|it| Some((it, it.managed?))) {
+                        if let Some((address, 8..)) = module.variable(&variable.name) {
+                            allocations.emulated.write(address as u64, &(memory as u64).to_le_bytes());
+                        }
+                    }
+                    Slot::Loaded(Box::new(module))
+                }
+                Err(code) => Slot::Failed(code),
+            };
+        }
+        match slot {
+            Slot::Loaded(module) => Ok(module),
+            Slot::Failed(code) => Err(*code),
+            Slot::Registered(_) | Slot::Gone => Err(Code::hipErrorInvalidHandle),
+        }
+    }
+
+    /// Adds code; its number is what names it.
+    pub(crate) fn add_module(&mut self, slot: Slot) -> ModuleId {
+        self.modules.push(slot);
+        self.modules.len() - 1
+    }
+
+    /// Gives a module back, with everything that refers to it.
+    pub(crate) fn remove_module(&mut self, id: ModuleId) -> Result<(), Code> {
+        let slot = self.modules.get_mut(id).ok_or(Code::hipErrorInvalidHandle)?;
+        match std::mem::replace(slot, Slot::Gone) {
+            Slot::Loaded(module) => module.unload(&mut self.allocations),
+            Slot::Gone => return Err(Code::hipErrorInvalidHandle),
+            Slot::Registered(_) | Slot::Failed(_) => {}
+        }
+        self.functions.retain(|_, it| it.module != id);
+        self.variables.retain(|_, it| it.module != id);
+        Ok(())
+    }
+
+    /// Address and size of a variable that host code knows by address, or by name.
+    pub(crate) fn symbol(&mut self, address: usize) -> Result<(usize, usize), Code> {
+        let variable = self.variables.get(&address).cloned().ok_or(Code::hipErrorInvalidSymbol)?;
+        let module = self.module(variable.module)?;
+        let (place, bytes) = module.variable(&variable.name).ok_or(Code::hipErrorInvalidSymbol)?;
+        match variable.managed {
+            Some(memory) => Ok((memory, self.allocations.find(memory).map_or(bytes, |it| it.bytes))),
+            None => Ok((place, bytes)),
+        }
+    }
+}

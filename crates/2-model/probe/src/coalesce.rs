@@ -1,0 +1,119 @@
+//! What the lanes of a vector memory access become on their way to the vector L1.
+//!
+//! The one idea to keep in mind: lanes travel in quads. When every quad's lanes stand in a row and ask for at most a
+//! dword each, a quad is one access and four quads share a tag look-up per line; otherwise every lane is an access
+//! and the lanes of one quad share a look-up per line. Both follow from recordings: contiguous loads of 2 and 4 bytes
+//! per lane are 16 accesses and 4 look-ups, contiguous 8 bytes 64 and 16, 8 bytes in different lines 64 and 64.
+
+/// Lanes of a quad.
+const QUAD: usize = 4;
+/// Bytes per lane a quad can have to be one access.
+const MOST_BYTES: u64 = 4;
+
+/// One access of a wave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Coalesced {
+    /// Accesses that reach the cache.
+    pub(crate) accesses: u64,
+    /// Tags looked up.
+    pub(crate) lookups: u64,
+    /// Different lines over the whole wave.
+    pub(crate) lines: u64,
+    /// Every quad is one access.
+    pub(crate) in_quads: bool,
+}
+
+/// Works off an access of `bytes` per lane; `line` is the size of a cache line, a power of two.
+pub(crate) fn coalesce(addresses: &[u64; 64], lanes: u64, bytes: u32, line: u64) -> Coalesced {
+    let bytes = u64::from(bytes.max(1));
+    let shift = line.trailing_zeros();
+    let in_quads = bytes <= MOST_BYTES && quads_in_a_row(addresses, lanes, bytes);
+    let group = if in_quads { 4 * QUAD } else { QUAD };
+    let accesses = if in_quads {
+        (0..64).step_by(QUAD).filter(|first| lanes >> first & 0xf != 0).count() as u64
+    } else {
+        u64::from(lanes.count_ones())
+    };
+    let mut found = Coalesced { accesses, lookups: 0, lines: 0, in_quads };
+    let mut all = Lines::<128>::new();
+    for first in (0..64).step_by(group) {
+        let mut of_group = Lines::<32>::new();
+        for lane in (first..first + group).filter(|lane| lanes >> lane & 1 != 0) {
+            let (from, to) = (addresses[lane] >> shift, addresses[lane].wrapping_add(bytes - 1) >> shift);
+            of_group.add(from);
+            if to != from {
+                of_group.add(to);
+            }
+        }
+        found.lookups += of_group.count as u64;
+        of_group.seen[..of_group.count].iter().for_each(|&line| all.add(line));
+    }
+    found.lines = all.count as u64;
+    found
+}
+
+/// Whether in every quad the active lanes stand where lanes in a row would.
+fn quads_in_a_row(addresses: &[u64; 64], lanes: u64, bytes: u64) -> bool {
+    addresses.as_chunks::<QUAD>().0.iter().enumerate().all(|(number, quad)| {
+        let active = (lanes >> (number * QUAD) & 0xf) as u32;
+        let first = active.trailing_zeros() as usize;
+        active == 0
+            || (first..QUAD)
+                .filter(|lane| active >> lane & 1 != 0)
+                .all(|lane| quad[lane].wrapping_sub(quad[first]) == (lane - first) as u64 * bytes)
+    })
+}
+
+/// Different lines; few in most cases, so the newest is looked at first.
+struct Lines<const MOST: usize> {
+    seen: [u64; MOST],
+    count: usize,
+}
+
+impl<const MOST: usize> Lines<MOST> {
+    fn new() -> Self {
+        Lines { seen: [0; MOST], count: 0 }
+    }
+
+    fn add(&mut self, line: u64) {
+        if !self.seen[..self.count].iter().rev().any(|&seen| seen == line) {
+            self.seen[self.count] = line;
+            self.count += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strides_and_widths() {
+        // (bytes between lanes, bytes per lane, line, active lanes, accesses, look-ups, lines)
+        let all = u64::MAX;
+        let cases = [
+            // As recorded: short, float, double in a row, doubles 256 KiB apart.
+            (2, 2, 64, all, 16, 4, 2),
+            (4, 4, 64, all, 16, 4, 4),
+            (8, 8, 64, all, 64, 16, 8),
+            (8, 8, 128, all, 64, 16, 4),
+            (262_144, 8, 64, all, 64, 64, 64),
+            // A broadcast, part of the lanes, none.
+            (0, 4, 64, all, 64, 16, 1),
+            (4, 4, 64, 0xff, 2, 1, 1),
+            (8, 8, 64, 0b101, 2, 1, 1),
+            (4, 4, 64, 0, 0, 0, 0),
+            // Every lane reaches over the end of a line.
+            (64, 16, 64, 1, 1, 1, 1),
+        ];
+        for (stride, bytes, line, lanes, accesses, lookups, lines) in cases {
+            let addresses = std::array::from_fn(|lane| 0x1000 + lane as u64 * stride);
+            let found = coalesce(&addresses, lanes, bytes, line);
+            let got = (found.accesses, found.lookups, found.lines);
+            assert_eq!(got, (accesses, lookups, lines), "{stride} {bytes} {line} {lanes:#x}");
+        }
+        let addresses = std::array::from_fn(|lane| 0x1038 + lane as u64 * 64);
+        let found = coalesce(&addresses, all, 16, 64);
+        assert_eq!((found.lookups, found.lines), (80, 65));
+    }
+}

@@ -1,0 +1,23 @@
+//! Hardware counters of emulated kernels.
+//!
+//! The one idea to keep in mind: the executor counts nothing, a probe does. While a kernel runs it counts executions
+//! of instructions and works off memory accesses; everything that is a property of an instruction is settled once
+//! per program, and multiplied with its executions afterwards.
+
+mod banks;
+mod classify;
+mod coalesce;
+mod event;
+mod instructions;
+mod launch_registers;
+mod observe;
+mod recorder;
+mod registry;
+mod table;
+
+pub use event::{Event, Totals};
+pub use instructions::{FILE as INSTRUCTIONS_FILE, InstructionRow};
+pub use observe::{Counts, Memory, Probe};
+pub use recorder::{Dispatch, Provenance, Recorder};
+pub use registry::{Basis, Formula, Registry, RegistryError, Rule, Value, reason, registry};
+pub use table::Table;

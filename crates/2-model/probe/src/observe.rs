@@ -1,0 +1,261 @@
+//! The observer: what is counted while a kernel runs.
+//!
+//! The one idea to keep in mind: per instruction only executions, active lanes and jumps are counted; memory
+//! accesses are worked off as they come. Everything else is arithmetic afterwards.
+
+use crate::banks;
+use crate::coalesce::coalesce;
+use crate::event::{Event, Totals};
+use crate::table::{NO_SLOT, Table};
+use emu::{MemoryAccess, Observer, WaveId};
+use isa::{Access, Space};
+
+/// Executions of one instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Executions {
+    /// By waves.
+    pub times: u64,
+    /// Active lanes, summed.
+    pub lanes: u64,
+    /// Of the executions, those that did not follow the instruction before.
+    pub jumps: u64,
+}
+
+/// What the accesses of one memory instruction came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Memory {
+    /// Accesses that went to the vector L1, as the executor reports them.
+    pub vector: u64,
+    /// Of these, accesses of the cache after coalescing: loads, stores, atomics.
+    pub accesses: [u64; 3],
+    /// Tags looked up.
+    pub lookups: u64,
+    /// Different cache lines, summed over the accesses.
+    pub lines: u64,
+    /// Accesses that were coalesced in quads.
+    pub coalesced: u64,
+    /// Accesses that went to the LDS.
+    pub lds: u64,
+    /// Cycles they took.
+    pub lds_cycles: u64,
+    /// Of these, lost to bank conflicts.
+    pub bank_conflicts: u64,
+    /// Of these, lost to atomics on one dword.
+    pub address_conflicts: u64,
+    /// Cycles of atomics.
+    pub lds_atomic_cycles: u64,
+    /// Accesses with an unaligned lane.
+    pub unaligned: u64,
+}
+
+impl Memory {
+    fn merge(&mut self, other: &Memory) {
+        let Memory {
+            vector,
+            accesses,
+            lookups,
+            lines,
+            coalesced,
+            lds,
+            lds_cycles,
+            bank_conflicts,
+            address_conflicts,
+            lds_atomic_cycles,
+            unaligned,
+        } = other;
+        self.vector += vector;
+        self.accesses.iter_mut().zip(accesses).for_each(|(sum, more)| *sum += more);
+        self.lookups += lookups;
+        self.lines += lines;
+        self.coalesced += coalesced;
+        self.lds += lds;
+        self.lds_cycles += lds_cycles;
+        self.bank_conflicts += bank_conflicts;
+        self.address_conflicts += address_conflicts;
+        self.lds_atomic_cycles += lds_atomic_cycles;
+        self.unaligned += unaligned;
+    }
+
+    /// Adds the events; `returns` says whether an atomic gives the old value back.
+    pub(crate) fn add_to(&self, totals: &mut Totals, returns: bool) {
+        let atomic = if returns { Event::TcpAtomicReturn } else { Event::TcpAtomic };
+        totals.add(Event::TcpRead, self.accesses[0]);
+        totals.add(Event::TcpWrite, self.accesses[1]);
+        totals.add(atomic, self.accesses[2]);
+        totals.add(Event::TcpLookup, self.lookups);
+        totals.add(Event::Coalesced, self.coalesced);
+        totals.add(Event::LdsCycles, self.lds_cycles);
+        totals.add(Event::LdsBankConflict, self.bank_conflicts);
+        totals.add(Event::LdsAddressConflict, self.address_conflicts);
+        totals.add(Event::LdsAtomicReturn, if returns { self.lds_atomic_cycles } else { 0 });
+        totals.add(Event::LdsUnaligned, self.unaligned);
+    }
+}
+
+/// What was counted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Counts {
+    /// By instruction.
+    pub executions: Vec<Executions>,
+    /// By memory instruction, in the order of the program.
+    pub memory: Vec<Memory>,
+    /// Waves begun.
+    pub waves: u64,
+    /// Waves by the number of lanes they begin with.
+    pub waves_by_lanes: [u64; 65],
+    /// Workgroups begun.
+    pub workgroups: u64,
+}
+
+impl Counts {
+    /// Nothing counted yet.
+    pub fn new(table: &Table) -> Counts {
+        Counts {
+            executions: vec![Executions::default(); table.len()],
+            memory: vec![Memory::default(); table.memory_len()],
+            waves: 0,
+            waves_by_lanes: [0; 65],
+            workgroups: 0,
+        }
+    }
+
+    /// Adds what was counted elsewhere for the same program.
+    pub fn merge(&mut self, other: &Counts) {
+        self.waves += other.waves;
+        self.workgroups += other.workgroups;
+        self.waves_by_lanes.iter_mut().zip(&other.waves_by_lanes).for_each(|(sum, more)| *sum += more);
+        for (sum, more) in self.executions.iter_mut().zip(&other.executions) {
+            sum.times += more.times;
+            sum.lanes += more.lanes;
+            sum.jumps += more.jumps;
+        }
+        self.memory.iter_mut().zip(&other.memory).for_each(|(sum, more)| sum.merge(more));
+    }
+}
+
+/// Counts the workgroups it is given.
+#[derive(Debug)]
+pub struct Probe<'t> {
+    table: &'t Table,
+    /// What was counted so far.
+    pub counts: Counts,
+    /// The wave that issued last, and the instruction that would follow.
+    wave: u32,
+    next: usize,
+    /// The instruction that would follow, of the waves of the workgroup that are not issuing.
+    waiting: Vec<usize>,
+}
+
+/// Follows no instruction: every first one is a jump.
+const NOWHERE: usize = usize::MAX;
+
+impl<'t> Probe<'t> {
+    /// A probe that has counted nothing.
+    pub fn new(table: &'t Table) -> Self {
+        Probe { table, counts: Counts::new(table), wave: 0, next: NOWHERE, waiting: Vec::new() }
+    }
+
+    /// Another wave issues, or a wave jumped.
+    #[cold]
+    #[inline(never)]
+    fn elsewhere(&mut self, wave: u32, index: usize) {
+        if wave != self.wave {
+            if let Some(place) = self.waiting.get_mut(self.wave as usize) {
+                *place = self.next;
+            }
+            self.wave = wave;
+            self.next = self.waiting.get(wave as usize).copied().unwrap_or(NOWHERE);
+        }
+        if self.next != index
+            && let Some(executed) = self.counts.executions.get_mut(index)
+        {
+            executed.jumps += 1;
+        }
+    }
+
+    fn vector(&mut self, slot: usize, access: &MemoryAccess<'_>) {
+        let memory = &mut self.counts.memory[slot];
+        memory.vector += 1;
+        let kind = match access.kind {
+            Access::Store => 1,
+            Access::Atomic => 2,
+            _ => 0,
+        };
+        let mut count = |addresses: &[u64; 64], bytes: u32| {
+            let found = coalesce(addresses, access.lanes, bytes, self.table.line);
+            memory.accesses[kind] += found.accesses;
+            memory.lookups += found.lookups;
+            memory.lines += found.lines;
+            found.in_quads
+        };
+        let coalesced = if access.space == Space::Scratch {
+            // Scratch is laid out dword by dword: the same dword of all lanes stands in a row.
+            let mut in_quads = true;
+            for dword in 0..access.bytes.div_ceil(4).max(1) {
+                let addresses = std::array::from_fn(|lane| {
+                    let offset = access.addresses[lane].wrapping_add(4 * u64::from(dword));
+                    (offset & !3).wrapping_mul(64).wrapping_add(4 * lane as u64 + (offset & 3))
+                });
+                in_quads &= count(&addresses, access.bytes.min(4));
+            }
+            in_quads
+        } else {
+            count(access.addresses, access.bytes)
+        };
+        memory.coalesced += u64::from(coalesced);
+    }
+
+    fn lds(&mut self, slot: usize, access: &MemoryAccess<'_>) {
+        let memory = &mut self.counts.memory[slot];
+        let atomic = access.kind == Access::Atomic;
+        let found = banks::cycles(access.addresses, access.lanes, access.bytes, self.table.banks, !atomic);
+        memory.lds += 1;
+        memory.lds_cycles += found.taken;
+        memory.bank_conflicts += found.bank;
+        memory.address_conflicts += found.address;
+        memory.unaligned += u64::from(found.unaligned);
+        if atomic {
+            memory.lds_atomic_cycles += found.taken;
+        }
+    }
+}
+
+impl Observer for Probe<'_> {
+    fn wave_start(&mut self, wave: WaveId, lanes: u64) {
+        if wave.wave == 0 {
+            self.counts.workgroups += 1;
+            self.waiting.clear();
+            self.next = NOWHERE;
+            self.wave = 0;
+        }
+        self.waiting.push(NOWHERE);
+        self.counts.waves += 1;
+        self.counts.waves_by_lanes[lanes.count_ones() as usize] += 1;
+    }
+
+    #[inline(always)]
+    fn issue(&mut self, wave: WaveId, index: usize, exec: u64) {
+        if index != self.next || wave.wave != self.wave {
+            self.elsewhere(wave.wave, index);
+        }
+        self.next = index + 1;
+        if let Some(executed) = self.counts.executions.get_mut(index) {
+            executed.times += 1;
+            executed.lanes += u64::from(exec.count_ones());
+        }
+    }
+
+    fn access(&mut self, _: WaveId, access: &MemoryAccess<'_>) {
+        let slot = self.table.slot(access.index);
+        if slot == NO_SLOT || slot as usize >= self.counts.memory.len() {
+            return;
+        }
+        match access.space {
+            Space::Global | Space::Flat | Space::Buffer | Space::Scratch => {
+                self.vector(slot as usize, access);
+            }
+            Space::Lds => self.lds(slot as usize, access),
+            Space::Scalar | Space::Gds => {}
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Emulated dispatches, gathered into a workload.
+//!
+//! The one idea to keep in mind: what comes out is what a profiler would have written, with the counters that follow
+//! from execution; nothing above can tell the difference except by the machine's `emulated_by`.
+
+use crate::instructions::{self, InstructionRow};
+use crate::observe::{Counts, Probe};
+use crate::registry::{Value, registry};
+use crate::table::Table;
+use arch::Model;
+use counters::catalogue;
+use emu::{Fault, Launch, Program, Summary};
+use std::collections::BTreeMap;
+use workload::{Counter, Counters, Dispatches, Generation, Machine, Values, Workload};
+
+/// One dispatch that ran to its end.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Dispatch {
+    /// Kernel, demangled.
+    pub kernel: String,
+    /// Target of its code.
+    pub target: &'static str,
+    /// Work-items in each dimension.
+    pub grid: [u32; 3],
+    /// Work-items of a workgroup in each dimension.
+    pub workgroup: [u32; 3],
+    /// LDS of a workgroup, bytes.
+    pub lds: u32,
+    /// Scratch of a work-item, bytes.
+    pub scratch: u32,
+    /// Architectural vector registers.
+    pub arch_vgprs: u32,
+    /// Accumulation registers.
+    pub accum_vgprs: u32,
+    /// Scalar registers.
+    pub sgprs: u32,
+    /// Counters of the target, in the order of the catalogue.
+    pub counters: Vec<(&'static str, Value)>,
+    /// Instructions that ran.
+    pub instructions: Vec<InstructionRow>,
+}
+
+/// What the workload says about its origin.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Provenance {
+    /// Name of the workload.
+    pub name: String,
+    /// Command line.
+    pub command: String,
+    /// Program that emulates, with its version.
+    pub emulator: String,
+}
+
+/// Gathers dispatches.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    model: &'static Model,
+    dispatches: Vec<Dispatch>,
+}
+
+impl Recorder {
+    /// A recorder of dispatches on a GPU.
+    pub fn new(model: &'static Model) -> Recorder {
+        Recorder { model, dispatches: Vec::new() }
+    }
+
+    /// The GPU.
+    pub fn model(&self) -> &'static Model {
+        self.model
+    }
+
+    /// The dispatches recorded so far.
+    pub fn dispatches(&self) -> &[Dispatch] {
+        &self.dispatches
+    }
+
+    /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as shown.
+    /// `table` is [`Table::new`] of the program: the caller keeps it for the next launch.
+    pub fn run(
+        &mut self,
+        kernel: &str,
+        program: &Program,
+        table: &Table,
+        memory: &emu::Memory,
+        launch: &Launch<'_>,
+    ) -> Result<Summary, Box<Fault>> {
+        let (summary, counts) = Self::count(program, table, memory, launch)?;
+        self.add(kernel, program, table, &counts, launch);
+        Ok(summary)
+    }
+
+    /// Runs a kernel and returns what was counted, recording nothing.
+    pub fn count(
+        program: &Program,
+        table: &Table,
+        memory: &emu::Memory,
+        launch: &Launch<'_>,
+    ) -> Result<(Summary, Counts), Box<Fault>> {
+        let mut counts = Counts::new(table);
+        let merge = |probe: Probe<'_>| counts.merge(&probe.counts);
+        let summary = emu::run(program, memory, launch, || Probe::new(table), merge)?;
+        Ok((summary, counts))
+    }
+
+    /// Records a dispatch that was counted elsewhere.
+    pub fn add(
+        &mut self,
+        kernel: &str,
+        program: &Program,
+        table: &Table,
+        counts: &Counts,
+        launch: &Launch<'_>,
+    ) {
+        let target = program.isa.processor();
+        let totals = table.totals(counts, u64::from(self.model.compute_units.value));
+        let catalogue = catalogue();
+        let counters = catalogue
+            .counters()
+            .iter()
+            .filter(|definition| catalogue.has(definition, target))
+            .map(|definition| (definition.name.as_str(), registry().value(definition, target, &totals)))
+            .collect();
+        let descriptor = &program.descriptor;
+        let unified = descriptor.accum_offset > 0;
+        let arch_vgprs = if unified { descriptor.accum_offset } else { descriptor.vgprs_allocated };
+        let allocated_sgprs = match descriptor.sgprs_allocated {
+            0 => program.metadata.sgprs.unwrap_or(0).next_multiple_of(SGPR_STEP),
+            allocated => allocated,
+        };
+        self.dispatches.push(Dispatch {
+            kernel: kernel.to_string(),
+            target,
+            grid: launch.grid,
+            workgroup: launch.workgroup,
+            lds: descriptor.lds_bytes + launch.dynamic_lds,
+            scratch: descriptor.scratch_bytes,
+            arch_vgprs,
+            accum_vgprs: descriptor.vgprs_allocated.saturating_sub(arch_vgprs),
+            sgprs: allocated_sgprs,
+            counters,
+            instructions: instructions::rows(program, table, counts),
+        });
+    }
+
+    /// The recording.
+    pub fn workload(&self, provenance: &Provenance) -> Workload {
+        let each = |value: fn(&Dispatch) -> f64| -> Values {
+            self.dispatches.iter().map(|dispatch| Some(value(dispatch))).collect()
+        };
+        let size = |sizes: [u32; 3]| sizes.iter().map(|&size| f64::from(size)).product::<f64>();
+        let mut kernels: Vec<String> = Vec::new();
+        let mut numbers = Vec::new();
+        for dispatch in &self.dispatches {
+            let known = kernels.iter().position(|name| *name == dispatch.kernel);
+            numbers.push(known.unwrap_or_else(|| {
+                kernels.push(dispatch.kernel.clone());
+                kernels.len() - 1
+            }) as u32);
+        }
+        let count = self.dispatches.len();
+        let grid = self.dispatches.iter().map(|dispatch| Some(size(dispatch.grid))).collect();
+        let workgroup = self.dispatches.iter().map(|dispatch| Some(size(dispatch.workgroup))).collect();
+        Workload {
+            generation: Generation::Wide,
+            machine: self.machine(provenance),
+            kernels,
+            dispatches: Dispatches {
+                id: (0..count as u64).collect(),
+                kernel: numbers,
+                gpu: vec![0; count],
+                start: vec![None; count],
+                end: vec![None; count],
+                grid,
+                workgroup,
+                lds: each(|it| f64::from(it.lds)),
+                scratch: each(|it| f64::from(it.scratch)),
+                arch_vgpr: each(|it| f64::from(it.arch_vgprs)),
+                accum_vgpr: each(|it| f64::from(it.accum_vgprs)),
+                sgpr: each(|it| f64::from(it.sgprs)),
+            },
+            counters: self.counters(),
+            extras: Vec::new(),
+            ceilings: Vec::new(),
+            settings: BTreeMap::from([
+                ("name".to_string(), provenance.name.clone()),
+                ("mode".to_string(), "profile".to_string()),
+                ("emulated_by".to_string(), provenance.emulator.clone()),
+            ]),
+            sources: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// Counters as recorded: those of the units of a compute unit are sums over all of them.
+    fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        for (column, definition) in catalogue().counters().iter().enumerate() {
+            let values: Values = self
+                .dispatches
+                .iter()
+                .map(|dispatch| {
+                    // Every dispatch of one target has the same columns, but targets may differ.
+                    let place = dispatch.counters.get(column).filter(|(name, _)| *name == definition.name);
+                    let found =
+                        place.or_else(|| dispatch.counters.iter().find(|(name, _)| *name == definition.name));
+                    found.and_then(|(_, value)| value.known()).map(|value| value as f64)
+                })
+                .collect();
+            if values.is_blank() {
+                continue;
+            }
+            let name = match catalogue().block(definition).per {
+                counters::Per::Cu | counters::Per::Channel => format!("{}_sum", definition.name),
+                counters::Per::Xcd | counters::Per::ShaderEngine => definition.name.clone(),
+            };
+            counters.add(Counter { name, instance: None, run: None, pass: None, source: 0, values });
+        }
+        counters
+    }
+
+    fn machine(&self, provenance: &Provenance) -> Machine {
+        let (model, target) = (self.model, self.model.target());
+        let mut facts = BTreeMap::new();
+        let mut fact = |name: &str, value: String| {
+            facts.insert(name.to_string(), value);
+        };
+        fact("workload_name", provenance.name.clone());
+        fact("command", provenance.command.clone());
+        fact("emulated_by", provenance.emulator.clone());
+        fact("version", SYSINFO_VERSION.to_string());
+        fact("gpu_model", model.name.rsplit(' ').next().unwrap_or(&model.name).to_string());
+        fact("gpu_arch", target.name.to_string());
+        fact("gpu_l1", (target.vector_l1.bytes.value / 1024).to_string());
+        fact("gpu_l2", (target.l2.bytes_per_xcd.value / 1024).to_string());
+        fact("cu_per_gpu", model.compute_units.value.to_string());
+        fact("simd_per_cu", target.simds_per_cu.value.to_string());
+        fact("se_per_gpu", model.shader_engines.value.to_string());
+        fact("wave_size", target.lanes_per_wave.value.to_string());
+        fact("max_waves_per_cu", target.waves_per_cu().to_string());
+        fact("max_sclk", model.engine_mhz.value.to_string());
+        if let Some(memory) = model.memory_mhz.value() {
+            fact("max_mclk", memory.to_string());
+        }
+        fact("total_l2_chan", (model.xcds.value * target.l2.channels_per_xcd.value).to_string());
+        fact("lds_banks_per_cu", target.lds.banks.value.to_string());
+        fact("num_xcd", model.xcds.value.to_string());
+        fact("num_hbm_channels", model.hbm.channels.value.to_string());
+        fact("hbm_bw", model.hbm.gb_per_s.value.to_string());
+        Machine { facts }
+    }
+
+    /// The instructions of all dispatches, as the file [`crate::INSTRUCTIONS_FILE`].
+    pub fn instructions(&self) -> String {
+        let mut out = format!("{}\n", instructions::HEADER);
+        for (number, dispatch) in self.dispatches.iter().enumerate() {
+            instructions::write(&mut out, number, &dispatch.kernel, &dispatch.instructions);
+        }
+        out
+    }
+
+    /// All files of the folder, by name.
+    pub fn files(&self, provenance: &Provenance) -> BTreeMap<String, Vec<u8>> {
+        let mut files = workload::write(&self.workload(provenance));
+        files.insert(instructions::FILE.to_string(), self.instructions().into_bytes());
+        files
+    }
+}
+
+/// Scalar registers are handed out in steps of so many.
+const SGPR_STEP: u32 = 8;
+
+/// Version of the column names of `sysinfo.csv`.
+const SYSINFO_VERSION: &str = "2";

@@ -1,0 +1,267 @@
+//! The registry: which counters follow from execution, how, and on what that rests.
+//!
+//! The one idea to keep in mind: rules are rows of `data/rules.tsv`. What has no row cannot be had from execution
+//! alone, and the class of the counter says why.
+
+use crate::event::{Event, Totals};
+use counters::{Catalogue, Class, Definition, catalogue};
+use std::sync::OnceLock;
+
+/// What a rule rests on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Basis {
+    /// Equals recordings in which the counter is not 0.
+    Recorded,
+    /// Equals recordings, all of which have 0.
+    Zero,
+    /// Follows from what the counter is.
+    Defined,
+    /// Extends what is recorded.
+    Inferred,
+}
+
+impl Basis {
+    /// Its word in the data file and in the documentation.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Basis::Recorded => "recorded",
+            Basis::Zero => "zero",
+            Basis::Defined => "defined",
+            Basis::Inferred => "inferred",
+        }
+    }
+
+    /// All, in the order of the documentation.
+    pub const ALL: [Basis; 4] = [Basis::Recorded, Basis::Zero, Basis::Defined, Basis::Inferred];
+}
+
+/// How a value is made of events.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Formula {
+    /// Sum of events with factors; missing where the event `unless` happened.
+    Sum {
+        /// Events with factors; none gives 0.
+        terms: Vec<(u64, Event)>,
+        /// Where this happened nothing is known.
+        unless: Option<Event>,
+    },
+    /// There is no rule.
+    Missing,
+}
+
+/// One rule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rule {
+    /// Counter.
+    pub counter: String,
+    /// Targets, a bit per target of the counter catalogue.
+    pub targets: u32,
+    /// Formula as written.
+    pub text: String,
+    /// Formula.
+    pub formula: Formula,
+    /// What it rests on.
+    pub basis: Basis,
+    /// The rule in words; empty for a missing one.
+    pub rule: String,
+    /// What is still open; empty where nothing is.
+    pub open: String,
+}
+
+/// A counter's value, or why there is none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// Counted.
+    Known(u64),
+    /// Not known, with the reason.
+    Missing(String),
+}
+
+impl Value {
+    /// The value, if it is known.
+    pub fn known(&self) -> Option<u64> {
+        match self {
+            Value::Known(value) => Some(*value),
+            Value::Missing(_) => None,
+        }
+    }
+}
+
+/// An error of the data file.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("rules.tsv:{line}: {what}")]
+pub struct RegistryError {
+    /// Line, 1-based.
+    pub line: usize,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// All rules.
+#[derive(Debug)]
+pub struct Registry {
+    rules: Vec<Rule>,
+}
+
+/// The registry compiled into the program.
+pub fn registry() -> &'static Registry {
+    static REGISTRY: OnceLock<Registry> = OnceLock::new();
+    REGISTRY.get_or_init(|| {
+        Registry::parse(include_str!("../data/rules.tsv"), catalogue())
+            .expect("the data file of this crate is well formed, which a test checks")
+    })
+}
+
+impl Registry {
+    /// Reads a data file; counters and targets are those of the catalogue.
+    pub fn parse(text: &str, catalogue: &Catalogue) -> Result<Registry, RegistryError> {
+        let mut rules: Vec<Rule> = Vec::new();
+        for (number, row) in text.lines().enumerate() {
+            if row.is_empty() || row.starts_with('#') {
+                continue;
+            }
+            let fail = |what: String| RegistryError { line: number + 1, what };
+            let rule = rule(row, catalogue).map_err(fail)?;
+            let twice = |other: &&Rule| other.counter == rule.counter && other.targets & rule.targets != 0;
+            if rules.iter().find(twice).is_some() {
+                return Err(fail(format!("`{}` has two rules for one target", rule.counter)));
+            }
+            rules.push(rule);
+        }
+        Ok(Registry { rules })
+    }
+
+    /// All rules, in the order of the data file.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// The rule of a counter on a target.
+    pub fn rule(&self, counter: &str, target: &str) -> Option<&Rule> {
+        let bit = catalogue().target_bit(target);
+        self.rules.iter().find(|rule| rule.counter == counter && rule.targets & bit != 0)
+    }
+
+    /// A counter of the catalogue on a target.
+    pub fn value(&self, definition: &Definition, target: &str, totals: &Totals) -> Value {
+        let Some(rule) = self.rule(&definition.name, target) else {
+            return Value::Missing(reason(definition.class).to_string());
+        };
+        match &rule.formula {
+            Formula::Missing => Value::Missing(rule.open.clone()),
+            Formula::Sum { unless: Some(event), .. } if totals.get(*event) > 0 => {
+                Value::Missing(rule.open.clone())
+            }
+            Formula::Sum { terms, .. } => {
+                Value::Known(terms.iter().map(|(factor, event)| factor * totals.get(*event)).sum())
+            }
+        }
+    }
+}
+
+/// Why a counter without rule cannot be had from execution.
+pub fn reason(class: Class) -> &'static str {
+    match class {
+        Class::Functional => "no rule is known yet",
+        Class::Cache => "depends on what the caches hold, which is not emulated",
+        Class::Timing => "depends on time, and the emulator has no clock",
+        Class::Firmware => "depends on firmware and driver, which are not emulated",
+    }
+}
+
+fn rule(row: &str, catalogue: &Catalogue) -> Result<Rule, String> {
+    let fields: Vec<&str> = row.split('\t').collect();
+    let [counter, targets, text, basis, rule, open] = fields[..] else {
+        return Err("a row has 6 fields".into());
+    };
+    let definition = catalogue.get(counter).ok_or_else(|| format!("`{counter}` is no counter"))?;
+    let targets = catalogue.target_bits(targets)?;
+    let known = catalogue.targets_of(definition).fold(0, |bits, name| bits | catalogue.target_bit(name));
+    let basis = Basis::ALL
+        .into_iter()
+        .find(|known| known.word() == basis)
+        .ok_or_else(|| format!("`{basis}` is no basis"))?;
+    let absent = |text: &str| if text == "-" { String::new() } else { text.to_string() };
+    let formula = formula(text)?;
+    if absent(open).is_empty() && !matches!(&formula, Formula::Sum { unless: None, .. }) {
+        return Err("what may be missing needs a reason".into());
+    }
+    Ok(Rule {
+        counter: counter.to_string(),
+        targets: targets & known,
+        text: text.to_string(),
+        formula,
+        basis,
+        rule: absent(rule),
+        open: absent(open),
+    })
+}
+
+fn formula(text: &str) -> Result<Formula, String> {
+    if text == "missing" {
+        return Ok(Formula::Missing);
+    }
+    let event = |name: &str| Event::by_name(name).ok_or_else(|| format!("`{name}` is no event"));
+    let (sum, unless) = match text.split_once(" unless ") {
+        Some((sum, name)) => (sum, Some(event(name)?)),
+        None => (text, None),
+    };
+    let mut terms = Vec::new();
+    for term in sum.split(" + ").filter(|term| *term != "0") {
+        let (factor, name) = term.split_once('*').unwrap_or(("1", term));
+        let factor = factor.parse().map_err(|_| format!("`{factor}` is no factor"))?;
+        terms.push((factor, event(name)?));
+    }
+    Ok(Formula::Sum { terms, unless })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_functional_counter_has_a_rule_and_no_other_has() {
+        let catalogue = catalogue();
+        for definition in catalogue.counters() {
+            for target in catalogue.targets_of(definition) {
+                let has = registry().rule(&definition.name, target).is_some();
+                assert_eq!(has, definition.class == Class::Functional, "{} on {target}", definition.name);
+            }
+        }
+    }
+
+    #[test]
+    fn formulas_are_read() {
+        let sum = |terms: &[(u64, Event)], unless| Ok(Formula::Sum { terms: terms.to_vec(), unless });
+        let cases = [
+            ("wave", sum(&[(1, Event::Wave)], None)),
+            ("valu + 2*wave", sum(&[(1, Event::Valu), (2, Event::Wave)], None)),
+            ("0", sum(&[], None)),
+            ("0 unless buffer", sum(&[], Some(Event::Buffer))),
+            ("missing", Ok(Formula::Missing)),
+            ("waves", Err("`waves` is no event".to_string())),
+            ("x*wave", Err("`x` is no factor".to_string())),
+            ("", Err("`` is no event".to_string())),
+        ];
+        for (text, want) in cases {
+            assert_eq!(formula(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let parse = |text: &str| Registry::parse(text, catalogue()).unwrap_err().to_string();
+        for (row, error) in [
+            ("SQ_WAVES\tall\twave\tdefined\tx", "rules.tsv:2: a row has 6 fields"),
+            ("SQ_WAVEZ\tall\twave\tdefined\tx\t-", "rules.tsv:2: `SQ_WAVEZ` is no counter"),
+            ("SQ_WAVES\tall\twave\tguessed\tx\t-", "rules.tsv:2: `guessed` is no basis"),
+            ("SQ_WAVES\tall\tmissing\tdefined\tx\t-", "rules.tsv:2: what may be missing needs a reason"),
+            (
+                "SQ_WAVES\tall\twave\tdefined\tx\t-\nSQ_WAVES\tgfx90a\twave\tdefined\tx\t-",
+                "rules.tsv:3: `SQ_WAVES` has two rules for one target",
+            ),
+        ] {
+            assert_eq!(parse(&format!("# h\n{row}\n")), error);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What each instruction of a program counts for, settled before it runs.
+//!
+//! The one idea to keep in mind: totals are executions times these rows; only sums over lanes, jumps and memory
+//! accesses come from the run itself.
+
+use crate::classify;
+use crate::event::{Event, Totals};
+use crate::launch_registers::LaunchRegisters;
+use crate::observe::{Counts, Memory};
+use arch::Target;
+use emu::Program;
+use isa::Class;
+
+/// Bytes of code a wave gets with one fetch.
+const FETCH_BYTES: u64 = 32;
+
+/// No memory instruction.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+/// What one instruction counts for.
+#[derive(Clone, Debug)]
+struct Row {
+    /// Events of one execution.
+    events: Vec<(Event, u64)>,
+    /// Active lanes count.
+    lanes: bool,
+    /// Fetches when it follows the instruction before it.
+    fetches: u64,
+    /// Fetches when it is jumped to.
+    fetches_after_jump: u64,
+}
+
+/// The rows of a program, and the facts of its target that accesses are worked off with.
+#[derive(Clone, Debug)]
+pub struct Table {
+    rows: Vec<Row>,
+    /// Number among the memory instructions, by instruction.
+    slots: Vec<u32>,
+    /// Instruction of each memory slot.
+    of_slot: Vec<u32>,
+    registers: LaunchRegisters,
+    /// Line of the vector L1, bytes.
+    pub(crate) line: u64,
+    /// Banks of the LDS.
+    pub(crate) banks: usize,
+    /// Whether an atomic returns the old value, by memory slot.
+    returns: Vec<bool>,
+}
+
+/// Facts of targets nothing is known of.
+const LINE: u64 = 64;
+const BANKS: usize = 32;
+
+impl Table {
+    /// Settles the rows of a program.
+    pub fn new(program: &Program) -> Table {
+        let target = Target::by_name(program.isa.processor());
+        let mut table = Table {
+            rows: Vec::with_capacity(program.instructions().len()),
+            slots: Vec::with_capacity(program.instructions().len()),
+            of_slot: Vec::new(),
+            registers: LaunchRegisters::of(&program.descriptor),
+            line: target.map_or(LINE, |target| u64::from(target.vector_l1.line_bytes.value)),
+            banks: target.map_or(BANKS, |target| target.lds.banks.value as usize),
+            returns: Vec::new(),
+        };
+        for (index, inst) in program.instructions().iter().enumerate() {
+            let info = inst.op.info();
+            let (start, end) =
+                (program.address(index), program.address(index) + u64::from(inst.size).max(1));
+            let blocks = |from: u64| end.div_ceil(FETCH_BYTES).saturating_sub(from);
+            table.rows.push(Row {
+                events: classify::events(inst, target),
+                lanes: matches!(info.class, Class::Valu | Class::Mfma),
+                fetches: blocks(start.div_ceil(FETCH_BYTES)),
+                fetches_after_jump: blocks(start / FETCH_BYTES),
+            });
+            if info.mem.is_none() {
+                table.slots.push(NO_SLOT);
+                continue;
+            }
+            table.slots.push(table.of_slot.len() as u32);
+            table.of_slot.push(index as u32);
+            table.returns.push(returns_old_value(inst));
+        }
+        table
+    }
+
+    /// Instructions.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Memory instructions.
+    pub(crate) fn memory_len(&self) -> usize {
+        self.of_slot.len()
+    }
+
+    #[inline(always)]
+    pub(crate) fn slot(&self, index: usize) -> u32 {
+        self.slots.get(index).copied().unwrap_or(NO_SLOT)
+    }
+
+    /// What a memory instruction came to; all zero for one that is none.
+    pub fn memory<'a>(&self, counts: &'a Counts, index: usize) -> Option<&'a Memory> {
+        counts.memory.get(self.slot(index) as usize)
+    }
+
+    /// All events of a run. `compute_units` of the GPU count once.
+    pub fn totals(&self, counts: &Counts, compute_units: u64) -> Totals {
+        let mut totals = Totals::default();
+        totals.add(Event::ComputeUnit, compute_units);
+        totals.add(Event::Workgroup, counts.workgroups);
+        totals.add(Event::Wave, counts.waves);
+        totals.add(Event::SgprQuads, counts.waves * self.registers.quads);
+        totals.add(Event::SgprQuadsWithScratch, counts.waves * self.registers.quads_with_scratch);
+        for (lanes, &waves) in counts.waves_by_lanes.iter().enumerate() {
+            let bounds = [
+                (Event::WaveBelow64, 64),
+                (Event::WaveBelow48, 48),
+                (Event::WaveBelow32, 32),
+                (Event::WaveBelow16, 16),
+            ];
+            if lanes == 64 {
+                totals.add(Event::WaveFull, waves);
+            }
+            for (event, bound) in bounds {
+                if lanes < bound {
+                    totals.add(event, waves);
+                }
+            }
+        }
+        for (row, executed) in self.rows.iter().zip(&counts.executions) {
+            if executed.times == 0 {
+                continue;
+            }
+            for &(event, times) in &row.events {
+                totals.add(event, times * executed.times);
+            }
+            let in_sequence = executed.times - executed.jumps.min(executed.times);
+            totals.add(Event::Fetch, in_sequence * row.fetches + executed.jumps * row.fetches_after_jump);
+            if row.lanes {
+                totals.add(Event::ValuLanes, executed.lanes);
+            }
+        }
+        for (memory, &returns) in counts.memory.iter().zip(&self.returns) {
+            memory.add_to(&mut totals, returns);
+        }
+        totals
+    }
+}
+
+/// Whether an atomic writes the old value to a register.
+fn returns_old_value(inst: &isa::Inst) -> bool {
+    let flags = inst.op.info().flags;
+    flags.contains(isa::OpFlags::RETURNS)
+        || (flags.contains(isa::OpFlags::OPTIONAL_DST) && inst.mods.bits.contains(isa::Bits::SC0))
+}

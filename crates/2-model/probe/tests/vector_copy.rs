@@ -1,0 +1,156 @@
+//! Counters of a vector copy, compared with the recorded ones of MI200 and MI300X.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run compilers and read recordings"
+)]
+
+use codeobj::CodeObject;
+use emu::{Hidden, Launch, Memory, Program, arguments};
+use probe::{Basis, Provenance, Recorder, Table, Value, registry};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const N: u32 = 1_048_576;
+
+/// The kernel's code, or `None` (and a word about it) where the compiler is missing.
+fn compile(target: &str) -> Option<Vec<u8>> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources/vector_copy.hip");
+    let output = std::env::temp_dir().join(format!("probe-{}-{target}.hsaco", std::process::id()));
+    let result = Command::new("clang++-19")
+        .args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "--no-gpu-bundle-output", "-O3"])
+        .arg(format!("--offload-arch={target}"))
+        .arg(source)
+        .arg("-o")
+        .arg(&output)
+        .output();
+    let Ok(result) = result else {
+        println!("skipped: no clang++-19");
+        return None;
+    };
+    assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
+    let bytes = std::fs::read(&output).unwrap();
+    std::fs::remove_file(output).unwrap();
+    Some(bytes)
+}
+
+/// Runs the copy on a GPU and returns the recorder.
+fn run(bytes: &[u8], model: &str, threads: usize) -> Recorder {
+    let object = CodeObject::read(bytes).unwrap();
+    let kernel = &object.kernels[0];
+    let program = Program::new(bytes, &object, kernel).unwrap();
+    let mut memory = Memory::new();
+    let values: Vec<u8> = (0..N).flat_map(|i| f64::from(i).to_le_bytes()).collect();
+    let a = memory.allocate_with("a", &values);
+    let b = memory.allocate("b", 8);
+    let c = memory.allocate("c", values.len());
+    let mut explicit = Vec::new();
+    for pointer in [a, b, c] {
+        explicit.extend(pointer.to_le_bytes());
+    }
+    explicit.extend(N.to_le_bytes());
+    explicit.extend(1u32.to_le_bytes());
+    let mut launch = Launch::new([N / 256, 1, 1], [256, 1, 1], 0);
+    launch.threads = threads;
+    let segment = arguments(&program, &launch, &Hidden::default(), &explicit);
+    launch.kernarg = memory.allocate_with("arguments", &segment);
+    let mut recorder = Recorder::new(arch::Model::by_name(model).unwrap());
+    let table = Table::new(&program);
+    recorder.run(&kernel.demangled, &program, &table, &memory, &launch).unwrap();
+    assert_eq!(memory.read(c, values.len()).unwrap(), values);
+    recorder
+}
+
+/// The recording of a GPU, or `None` (and a word about it) where it is not there.
+fn recording(name: &str) -> Option<workload::Workload> {
+    let folder =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/workloads/vcopy").join(name);
+    let folder = std::env::var_os("ROCKHOUND_SHARED")
+        .map_or(folder, |shared| Path::new(&shared).join("workloads/vcopy").join(name));
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        println!("skipped: no {}", folder.display());
+        return None;
+    };
+    let files: BTreeMap<String, Vec<u8>> = entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
+        .map(|path| {
+            (path.file_name().unwrap().to_str().unwrap().to_string(), std::fs::read(&path).unwrap())
+        })
+        .collect();
+    Some(workload::read(&files, &workload::Options::default()).unwrap())
+}
+
+/// Recorded value of a counter in every dispatch, if it was recorded and never varied.
+fn recorded(workload: &workload::Workload, name: &str) -> Option<f64> {
+    let counters = &workload.counters;
+    let values: Vec<Option<f64>> = match counters.get(name).or_else(|| counters.get(&format!("{name}_sum"))) {
+        Some(counter) => counter.values.iter().collect(),
+        None => {
+            let instances = counters.instances(name);
+            if instances.is_empty() {
+                return None;
+            }
+            (0..workload.dispatches.len())
+                .map(|row| instances.iter().map(|counter| counter.values.get(row)).sum())
+                .collect()
+        }
+    };
+    assert!(values.iter().all(|value| *value == values[0]), "{name} varies: {values:?}");
+    values[0]
+}
+
+#[test]
+fn counters_equal_the_recorded_ones() {
+    for (target, model, name) in [("gfx90a", "mi250x", "MI200"), ("gfx942", "mi300x", "MI300X_A1")] {
+        let Some(bytes) = compile(target) else { return };
+        let Some(recording) = recording(name) else { return };
+        let recorder = run(&bytes, model, 0);
+        let dispatch = &recorder.dispatches()[0];
+        let mut wrong = Vec::new();
+        let (mut same, mut not_recorded) = (0, Vec::new());
+        for (counter, value) in &dispatch.counters {
+            let Value::Known(value) = value else { continue };
+            let Some(want) = recorded(&recording, counter) else {
+                not_recorded.push(*counter);
+                continue;
+            };
+            if want == *value as f64 {
+                same += 1;
+            } else {
+                wrong.push(format!("{counter}: {value}, recorded {want}"));
+            }
+            // What a rule claims to rest on is so.
+            let rule = registry().rule(counter, target).unwrap();
+            assert!(rule.basis != Basis::Zero || want == 0.0, "{counter}");
+        }
+        assert!(wrong.is_empty(), "{name}: {}", wrong.join("\n"));
+        println!("{name}: {same} counters equal the recording, not recorded: {}", not_recorded.join(" "));
+        assert!(same >= 89, "{same}");
+        let d = &recording.dispatches;
+        let got = [dispatch.arch_vgprs, dispatch.accum_vgprs, dispatch.sgprs, dispatch.lds, dispatch.scratch];
+        let want = [&d.arch_vgpr, &d.accum_vgpr, &d.sgpr, &d.lds, &d.scratch];
+        assert_eq!(got.map(|value| Some(f64::from(value))), want.map(|column| column.get(0)), "{name}");
+    }
+}
+
+#[test]
+fn the_written_folder_does_not_depend_on_threads_and_reads_back() {
+    let Some(bytes) = compile("gfx942") else { return };
+    let provenance = Provenance { name: "copy".into(), command: "copy".into(), emulator: "test".into() };
+    let files = run(&bytes, "mi300x", 1).files(&provenance);
+    assert_eq!(files, run(&bytes, "mi300x", 2).files(&provenance));
+    let workload = workload::read(&files, &workload::Options::default()).unwrap();
+    let errors = workload.problems.iter().filter(|problem| problem.severity == workload::Severity::Error);
+    assert_eq!(errors.count(), 0, "{:?}", workload.problems);
+    assert_eq!(workload.machine.text("emulated_by"), Some("test"));
+    assert_eq!(workload.counters.get("SQ_WAVES").unwrap().values.get(0), Some(16384.0));
+    assert_eq!(
+        workload.counters.get("TCP_TOTAL_CACHE_ACCESSES_sum").unwrap().values.get(0),
+        Some(524_288.0)
+    );
+    let instructions = String::from_utf8(files[probe::INSTRUCTIONS_FILE].clone()).unwrap();
+    let load = instructions.lines().find(|line| line.contains("global_load_dwordx2")).unwrap();
+    assert!(load.ends_with(",16384,1048576,1048576,262144,65536,,,"), "{load}");
+}

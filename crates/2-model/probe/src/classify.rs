@@ -145,8 +145,7 @@ fn matrix_events(inst: &Inst, matrix: &Matrix, target: Option<&Target>) -> [(Eve
     let shape = target.and_then(|target| target.matrix_shape(inst.op.info().name));
     let narrow = matrix.a == MatrixType::F8F6F4 && !wide;
     let cycles = shape.map(|shape| shape.narrow_cycles.filter(|_| narrow).unwrap_or(shape.cycles));
-    let cycles =
-        cycles.map_or((Event::MatrixUnknown, 1), |cycles| (Event::MatrixCycles, u64::from(cycles)));
+    let cycles = cycles.map_or((Event::MatrixUnknown, 1), |cycles| (Event::MatrixCycles, u64::from(cycles)));
     [(kind, 1), (mops, operations / OPERATIONS_PER_MOP), cycles]
 }
 

@@ -66,8 +66,7 @@ impl Table {
         };
         for (index, inst) in program.instructions().iter().enumerate() {
             let info = inst.op.info();
-            let (start, end) =
-                (program.address(index), program.address(index) + u64::from(inst.size).max(1));
+            let (start, end) = (program.address(index), program.address(index) + u64::from(inst.size).max(1));
             let blocks = |from: u64| end.div_ceil(FETCH_BYTES).saturating_sub(from);
             table.rows.push(Row {
                 events: classify::events(inst, target),

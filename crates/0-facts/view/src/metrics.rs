@@ -49,7 +49,7 @@ pub struct MetricCard {
 /// A row that shows a metric.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct MetricRow {
-    /// Number: `17.1.4`; where targets differ, that of the first one that has it.
+    /// Number: `17.1.4`; where targets differ, that of the table: `17.1`.
     pub id: String,
     /// Label.
     pub label: String,

@@ -21,6 +21,9 @@ use std::collections::BTreeMap;
 use view::{NoteKind, Report};
 use workload::Workload;
 
+/// Kernels listed in a report unless told otherwise.
+const TOP_KERNELS: usize = 10;
+
 /// Analyzes.
 pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     // A condition compares; what does not is a rule or a severity.
@@ -70,7 +73,11 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
                 NormalUnit::PerSecond => Norm::Second,
             },
         },
-        top: if args.top == 0 { usize::MAX } else { args.top },
+        top: match (args.top, wanted_list(args)) {
+            (Some(0), _) | (None, Some(_)) => usize::MAX,
+            (Some(top), _) => top,
+            (None, None) => TOP_KERNELS,
+        },
         blocks,
         columns: args.cols.clone(),
         time_unit: match args.time_unit {

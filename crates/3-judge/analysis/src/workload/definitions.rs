@@ -25,7 +25,7 @@ pub fn explain(
         counters.into_iter().map(|name| counter(definitions, compiled, name)).collect::<Result<_, _>>()?;
     let rest: Vec<String> = rest.into_iter().cloned().collect();
     let chosen: Vec<&Metric> = if rest.is_empty() {
-        if asked.is_empty() { definitions.metrics().iter().collect() } else { Vec::new() }
+        if asked.is_empty() { in_table_order(definitions, compiled) } else { Vec::new() }
     } else {
         chosen(definitions, compiled, &rest)?
     };
@@ -42,6 +42,19 @@ pub fn explain(
         metrics: chosen.iter().map(|m| card(definitions, compiled, m)).collect(),
         counters,
     })
+}
+
+/// All metrics, in the order in which tables show them.
+fn in_table_order<'d>(definitions: &'d Definitions, compiled: &[Compiled]) -> Vec<&'d Metric> {
+    let mut out: Vec<&Metric> = Vec::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for t in definitions.tables() {
+        for row in compiled.iter().rev().flat_map(|c| t.rows(c.target())) {
+            out.extend(definitions.metric(&row.metric).filter(|m| seen.insert(&m.id)));
+        }
+    }
+    out.extend(definitions.metrics().iter().filter(|m| !seen.contains(m.id.as_str())));
+    out
 }
 
 /// Metrics of the rows or names asked for, each once.
@@ -134,9 +147,12 @@ fn card(definitions: &Definitions, compiled: &[Compiled], m: &Metric) -> MetricC
     for c in compiled {
         for t in definitions.tables() {
             for (i, row) in t.rows(c.target()).enumerate().filter(|(_, r)| r.metric == m.id) {
-                if !rows.iter().any(|r| r.label == row.label && r.table == t.title) {
-                    let id = format!("{}.{}.{i}", t.id.0, t.id.1);
-                    rows.push(MetricRow { id, label: row.label.clone(), table: t.title.clone() });
+                let id = format!("{}.{}.{i}", t.id.0, t.id.1);
+                match rows.iter_mut().find(|r| r.label == row.label && r.table == t.title) {
+                    Some(known) if known.id == id => {}
+                    // Its number differs between targets; that of the table does not.
+                    Some(known) => known.id = format!("{}.{}", t.id.0, t.id.1),
+                    None => rows.push(MetricRow { id, label: row.label.clone(), table: t.title.clone() }),
                 }
             }
         }

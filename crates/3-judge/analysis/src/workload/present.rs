@@ -4,6 +4,7 @@
 
 use super::report::Subject;
 use super::select::{SelectError, wrong};
+use arch::Target;
 use std::collections::{BTreeMap, BTreeSet};
 use view::{Cell, Delta, MachineFact, MissingValues, Note, NoteKind, Number, Recording, Table};
 use workload::{Problem, Severity};
@@ -286,7 +287,14 @@ pub(crate) fn notes(subject: &Subject, named: bool) -> Vec<Note> {
         kind: NoteKind::Info,
         text: format!("{before}not recorded, taken from the {source}: {}", facts.join(", ")),
     }));
-    if subject.target().is_empty() {
+    let target = subject.target();
+    if !target.is_empty() && Target::by_name(target).is_none() {
+        out.push(Note {
+            kind: NoteKind::Warning,
+            text: format!("{before}no metrics are defined for `{target}`; kernels and dispatches are listed"),
+        });
+    }
+    if target.is_empty() {
         out.push(Note {
             kind: NoteKind::Warning,
             text: format!(

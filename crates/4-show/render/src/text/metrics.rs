@@ -67,12 +67,10 @@ fn list(page: &mut Page, report: &MetricsReport) {
             page.raw(&[span(Role::Heading, table)]);
         }
         let without = m.variants.iter().all(|v| v.formula.is_err());
-        page.raw(&[
-            dim(format!("  {:<id_width$}  ", r.id)),
-            plain(format!("{:<name_width$}  ", m.metric)),
-            plain(&r.label),
-            dim(format!("  [{}]{}", m.unit, if without { "  n/a" } else { "" })),
-        ]);
+        let first = [dim(format!("  {:<id_width$}  ", r.id)), plain(format!("{:<name_width$}  ", m.metric))];
+        let rest = [plain(" ".repeat(id_width + name_width + 8))];
+        let unit = dim(format!("  [{}]{}", m.unit, if without { "  n/a" } else { "" }));
+        page.prefixed(&first, &rest, &[plain(&r.label), unit]);
     }
     page.blank();
     totals(page, "all", &report.targets);

@@ -60,9 +60,9 @@ pub(crate) struct Analyze {
     /// Only these columns of tables: `avg`, `peak`, `percent of peak`, `max`, …
     #[arg(long, value_name = "COLUMN", num_args = 1.., value_delimiter = ',')]
     pub(crate) cols: Vec<String>,
-    /// Rows of lists and of the top kernels; 0 shows all.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub(crate) top: usize,
+    /// Rows of lists and of the top kernels; by default 10 top kernels and whole lists; 0 shows all.
+    #[arg(long, value_name = "N")]
+    pub(crate) top: Option<usize>,
     /// Compare a kernel of the base with one of another name.
     #[arg(long = "match", value_name = "OLD=NEW")]
     pub(crate) matches: Vec<String>,
@@ -72,7 +72,7 @@ pub(crate) struct Analyze {
     /// Exit with 2 when a row meets a condition: `2.1.20 > 50` its value, `2.1.20 > 5%` its change from the base.
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_on: Vec<String>,
-    /// Further definitions of metrics and tables.
+    /// Further definitions of metrics and tables; see docs/metric-definitions.md.
     #[arg(long = "metrics", value_name = "FILE")]
     pub(crate) definitions: Vec<PathBuf>,
     /// GPU of the recording, where it does not say: target or model.
@@ -137,7 +137,7 @@ pub(crate) struct Metrics {
     /// Target or GPU, for example `gfx942` or `mi300x`.
     #[arg(long, short, value_name = "GPU")]
     pub(crate) arch: Option<String>,
-    /// Further definitions of metrics and tables.
+    /// Further definitions of metrics and tables; see docs/metric-definitions.md.
     #[arg(long = "metrics", value_name = "FILE")]
     pub(crate) definitions: Vec<PathBuf>,
     /// Output format.

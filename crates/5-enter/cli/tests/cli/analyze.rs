@@ -252,6 +252,20 @@ fn own_definitions_are_checked_and_used() {
 }
 
 #[test]
+fn the_documented_definitions_load() {
+    let page = std::fs::read_to_string(root().join("docs/metric-definitions.md")).unwrap();
+    let example = page.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+    let out = folder("documented");
+    write(&out, "my.metrics", example.as_bytes());
+    let file = out.join("my.metrics").display().to_string();
+    let text = good(&["metrics", "--metrics", &file, "my.l2_rate", "my.bytes_per_flop"]);
+    assert!(
+        text.contains("my_bytes / time") && text.contains("the counter counts something else there"),
+        "{text}"
+    );
+}
+
+#[test]
 fn bad_recordings_give_one_clear_error_each_and_the_rest_goes_on() {
     let dir = folder("bad-recordings");
     let rows = "0,0,1024,64,copy,100,200,16,1000,1,1\n1,0,1024,64,copy,300,400,16,1100,1,1\n";

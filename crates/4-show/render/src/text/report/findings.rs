@@ -28,7 +28,11 @@ pub(super) fn write(page: &mut Page, report: &Report) {
         1 => "1 finding".to_owned(),
         n => format!("{n} findings"),
     };
-    let order = if report.findings.len() > 1 { ", most time first" } else { "" };
+    // Of a comparison the last recording is judged.
+    let compared = report.recordings.len() > 1;
+    let of =
+        report.recordings.last().filter(|_| compared).map_or_else(String::new, |r| format!(" in {}", r.name));
+    let order = format!("{of}{}", if report.findings.len() > 1 { ", most time first" } else { "" });
     page.wrapped(0, 2, &[span(Role::Heading, word), dim(order)]);
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut shown = 0;

@@ -102,7 +102,7 @@ pub struct Evaluation<'a> {
     workload: &'a Workload,
     rows: Vec<u32>,
     settings: Settings,
-    sources: Vec<Source<'a>>,
+    sources: Arc<[Source<'a>]>,
     channels: usize,
     means: RefCell<HashMap<usize, f64>>,
 }
@@ -118,6 +118,12 @@ impl<'a> Evaluation<'a> {
         let sources = compiled.leaves.iter().map(|l| source(l, workload, channels)).collect();
         let rows = rows.into_iter().filter(|r| (*r as usize) < workload.dispatches.len()).collect();
         Self { compiled, workload, rows, settings, sources, channels, means: RefCell::default() }
+    }
+
+    /// The same over other dispatches, without looking the counters up again.
+    pub fn over(&self, rows: Vec<u32>) -> Self {
+        let rows = rows.into_iter().filter(|r| (*r as usize) < self.workload.dispatches.len()).collect();
+        Self { rows, sources: Arc::clone(&self.sources), means: RefCell::default(), ..*self }
     }
 
     /// L2 channels of the machine, 0 when not known.

@@ -41,13 +41,14 @@ impl<'a> WorkloadEvidence<'a> {
         }
         let target = workload.machine.target().and_then(Target::by_name);
         let times = kernels(workload, rows);
+        let evaluation = Evaluation::new(compiled, workload, Vec::new(), Settings::default());
         times
             .into_iter()
             .filter_map(|times| {
                 let rows = std::mem::take(of_kernel.get_mut(times.kernel as usize)?);
                 Some(WorkloadEvidence {
                     workload,
-                    evaluation: Evaluation::new(compiled, workload, rows, Settings::default()),
+                    evaluation: evaluation.over(rows),
                     target,
                     kernel: plain_kernel_name(workload.kernels.get(times.kernel as usize)?),
                     time: times.sum,

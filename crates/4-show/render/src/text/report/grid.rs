@@ -15,6 +15,8 @@ const DRAWING: (usize, usize) = (8, 40);
 const LABEL_LEAST: usize = 20;
 /// Rows without any value that are still shown one by one.
 const FEW: usize = 3;
+/// What the row's number and label take beside columns of words.
+const BESIDE_TEXT: usize = 36;
 /// Between two columns.
 const GAP: usize = 2;
 
@@ -116,9 +118,9 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
     let least = longest.min(LABEL_LEAST) + GAP + before;
     let fits = |data: &[Finished]| least + data.iter().map(|c| c.width + GAP).sum::<usize>() <= style.width;
     // Differences stand beside percentages where there is room.
-    let mut data = data_columns(table, names, decimals, compared);
+    let mut data = data_columns(table, names, decimals, compared, style.width);
     if !compared || !fits(&data) {
-        data = data_columns(table, names, decimals, false);
+        data = data_columns(table, names, decimals, false, style.width);
     }
     let mut left_out = 0;
     while !fits(&data)
@@ -152,7 +154,15 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
 }
 
 /// The columns of cells; `differences` also says by how much numbers changed.
-fn data_columns(table: &Table, names: &[&str], decimals: usize, differences: bool) -> Vec<Finished> {
+fn data_columns(
+    table: &Table,
+    names: &[&str],
+    decimals: usize,
+    differences: bool,
+    total: usize,
+) -> Vec<Finished> {
+    let texts = table.columns.iter().filter(|c| c.kind == ColumnKind::Text).count().max(1);
+    let room = (total.saturating_sub(BESIDE_TEXT) / texts).max(16);
     let compared = table.columns.iter().any(|c| c.recording > 0);
     let has_units = common_unit(table).is_none() && table.rows.iter().any(|r| !r.unit.is_empty());
     // The unit stands behind the numbers it is of, before percentages.
@@ -173,7 +183,8 @@ fn data_columns(table: &Table, names: &[&str], decimals: usize, differences: boo
         }
         match column.kind {
             ColumnKind::Text => {
-                let cells = table.rows.iter().map(|r| vec![plain(text(r.cells.get(index)))]).collect();
+                let cells =
+                    table.rows.iter().map(|r| vec![plain(cut(text(r.cells.get(index)), room))]).collect();
                 data.push(Finished { group, ..Finished::new(&heading, true, cells) });
             }
             _ => {
@@ -269,6 +280,14 @@ fn text(cell: Option<&Cell>) -> &str {
         Some(Cell::Text(text)) => text,
         _ => "",
     }
+}
+
+/// A text of at most `room` characters.
+fn cut(text: &str, room: usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 fn labels(table: &Table, room: usize, style: &Style) -> Finished {

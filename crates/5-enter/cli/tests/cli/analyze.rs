@@ -380,3 +380,65 @@ fn metrics_explain_themselves() {
     let ran = rockhound(&["metrics", "SQ_WAVEZ"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (64, ""));
 }
+
+/// Averages of a table of the reference by row label.
+fn reference(folder: &Path, id: &str) -> Vec<(String, String)> {
+    let file = std::fs::read_dir(folder)
+        .unwrap()
+        .flatten()
+        .map(|f| f.path())
+        .find(|p| p.file_name().unwrap().to_string_lossy().starts_with(&format!("{id}_")))
+        .unwrap();
+    let mut reader = csv::Reader::from_path(file).unwrap();
+    let head = reader.headers().unwrap().clone();
+    let at = |name: &str| head.iter().position(|h| h == name).unwrap();
+    let (label, value) = (at("Metric"), at("Avg"));
+    reader.records().map(|r| r.unwrap()).map(|r| (r[label].to_owned(), r[value].to_owned())).collect()
+}
+
+#[test]
+fn the_command_gives_the_references_averages() {
+    let shared = root().join("../shared");
+    if !shared.join("oracle").is_dir() {
+        assert!(std::env::var_os("CI").is_none_or(|v| v != "true"), "{} is absent", shared.display());
+        println!("skipped: needs ../shared/oracle, install with the project's shared data");
+        return;
+    }
+    let mut compared = 0;
+    for (folder, recording, flags) in [
+        ("vcopy_MI200", "vcopy/MI200", &[][..]),
+        ("vcopy_MI200_d1", "vcopy/MI200", &["-d", "1"]),
+        ("vcopy_MI200_per_wave", "vcopy/MI200", &["--normal-unit", "per_wave"]),
+        ("vcopy_MI200_per_cycle", "vcopy/MI200", &["--normal-unit", "per_cycle"]),
+        ("vcopy_MI200_per_second", "vcopy/MI200", &["--normal-unit", "per_second"]),
+        ("vcopy_MI300X_A1_rocpd", "vcopy/MI300X_A1_rocpd", &[]),
+    ] {
+        let path = shared.join("workloads").join(recording).display().to_string();
+        let tables = ["2.1", "7.1", "16.3", "17.3"];
+        let csv = good(
+            &[
+                &["analyze", "-p", &path, "--average", "dispatches", "--format", "csv", "-b"],
+                &tables[..],
+                flags,
+            ]
+            .concat(),
+        );
+        let mut reader = csv::Reader::from_reader(csv.as_bytes());
+        let ours: Vec<csv::StringRecord> = reader.records().map(|r| r.unwrap()).collect();
+        for id in tables {
+            for (label, theirs) in reference(&shared.join("oracle").join(folder), id) {
+                let row = ours.iter().find(|r| &r[1] == id && r[5] == label && &r[7] == "avg");
+                let row = row.unwrap_or_else(|| panic!("{folder} {id} {label}"));
+                match (theirs.parse::<f64>().ok().filter(|v| v.is_finite()), row[8].parse::<f64>().ok()) {
+                    (Some(t), Some(o)) => {
+                        assert!((t - o).abs() <= 1e-9 * t.abs().max(1e-3), "{folder} {id} {label}: {t}, {o}");
+                        compared += 1;
+                    }
+                    (None, None) => {}
+                    other => panic!("{folder} {id} {label}: {other:?}"),
+                }
+            }
+        }
+    }
+    assert!(compared > 300, "{compared}");
+}

@@ -147,6 +147,37 @@ fn findings_are_complete() {
     }
 }
 
+#[test]
+fn odd_values_give_no_odd_words() {
+    let columns: Vec<String> = lines("base.tsv").into_iter().map(|line| line[0].clone()).collect();
+    let counters = columns.iter().filter(|name| !matches!(name.as_str(), "Dispatch_ID" | "Kernel_Name"));
+    let counters: Vec<&String> = counters.collect();
+    let machine: Vec<String> = lines("machine.tsv").into_iter().map(|line| line[0].clone()).collect();
+    let mut changes: Vec<String> = Vec::new();
+    for value in ["0", "-", "1e300", "-5", "0.001"] {
+        changes.push(counters.iter().map(|name| format!("{name}={value} ")).collect());
+        changes.extend(counters.iter().map(|name| format!("{name}={value}")));
+    }
+    for value in ["0", "-", "1e300", "-5", "many"] {
+        let names = machine.iter().filter(|name| *name != "gpu_arch");
+        changes.extend(names.map(|name| format!("{name}={value}")));
+    }
+    for change in &changes {
+        for (_, findings, _) in judge(&made_up(change), None) {
+            for finding in findings {
+                let mut words =
+                    format!("{} {}", finding.message, finding.cost.as_deref().unwrap_or_default());
+                finding.evidence.iter().for_each(|it| words += &format!(" {}", it.value));
+                let odd = words
+                    .split(' ')
+                    .any(|word| matches!(word.trim_matches(['(', ')', ',']), "inf" | "-inf" | "NaN"));
+                assert!(!odd, "{change}: {words}");
+                assert!(finding.time_lost_ns.is_none_or(f64::is_finite), "{change}: {finding:?}");
+            }
+        }
+    }
+}
+
 struct Disk(PathBuf);
 
 impl workload::Folder for Disk {

@@ -35,7 +35,7 @@ impl Canvas {
     }
 
     fn cell(&mut self, x: usize, y: usize) -> Option<&mut Cell> {
-        if x < self.width { self.cells.get_mut(y * self.width + x) } else { None }
+        if x < self.width && y < self.height() { self.cells.get_mut(y * self.width + x) } else { None }
     }
 
     /// Writes text from a cell to the right; what does not fit is cut.
@@ -50,9 +50,9 @@ impl Canvas {
 
     /// Whether nothing is written on `cells` cells from here on.
     pub(super) fn is_free(&self, x: usize, y: usize, cells: usize) -> bool {
-        (x..x + cells).all(|x| {
-            x < self.width && self.cells.get(y * self.width + x).is_some_and(|cell| cell.text.is_none())
-        })
+        x + cells <= self.width
+            && y < self.height()
+            && self.cells[y * self.width + x..][..cells].iter().all(|cell| cell.text.is_none())
     }
 
     /// Draws a straight line between two points given as parts of width and height from the lower left corner; what

@@ -128,7 +128,7 @@ fn draw_block(canvas: &mut Canvas, it: &Placed<'_>) {
     for (row, fact) in it.block.facts.iter().enumerate().take(it.height - 2) {
         let (value, role) = value_of(fact);
         canvas.text(it.x + 1, it.y + 1 + row, Role::Dim, fact.label);
-        canvas.text(it.x + 1 + inner - width(&value), it.y + 1 + row, role, &value);
+        canvas.text((it.x + 1 + inner).saturating_sub(width(&value)), it.y + 1 + row, role, &value);
     }
 }
 
@@ -172,6 +172,7 @@ fn value_of(fact: &MemoryFact) -> (String, Role) {
     let Some(value) = fact.value.get() else { return ("n/a".to_owned(), Role::Dim) };
     let role = if fact.is_share { of_peak(value) } else { Role::Plain };
     let text = match fact.unit {
+        "%" if value.abs() >= 1e5 => format!("{value:.0e}%"),
         "%" if value >= 99.95 => format!("{value:.0}%"),
         "%" => format!("{value:.1}%"),
         "cycle" => format!("{}cyc", count(value)),
@@ -237,6 +238,9 @@ fn list(page: &mut Page, chart: &MemoryChart) {
 
 /// `131k`, `1.05M`, `24`: at most four digits.
 fn count(value: f64) -> String {
+    if value.abs() >= 1e15 {
+        return format!("{value:.0e}");
+    }
     let (value, unit) = match value.abs() {
         v if v >= 999.5e9 => (value / 1e12, "T"),
         v if v >= 999.5e6 => (value / 1e9, "G"),
@@ -255,6 +259,7 @@ fn count(value: f64) -> String {
 /// `864 GB/s`, `2.28 TB/s`.
 fn speed(value: f64) -> String {
     match value {
+        v if v >= 1e6 => format!("{v:.0e}GB/s"),
         v if v >= 999.5 => format!("{:.2}TB/s", v / 1e3),
         v if v >= 9.95 => format!("{v:.0}GB/s"),
         v if v >= 0.1 => format!("{v:.1}GB/s"),

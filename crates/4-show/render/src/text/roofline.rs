@@ -272,11 +272,17 @@ fn row(page: &mut Page, kernel: &RooflineKernel, shown: &Shown) {
             spans.push(plain(format!(" {:>8}", intensity(level))));
         }
         if shown.bandwidth {
-            let text = level.bandwidth.get().map_or("n/a".to_owned(), |value| format!("{value:.0}"));
+            let text = level.bandwidth.get().map_or("n/a".to_owned(), |value| match value {
+                v if v.abs() >= 1e8 => format!("{v:.0e}"),
+                v => format!("{v:.0}"),
+            });
             spans.push(plain(format!(" {text:>9}")));
         }
         let percent = level.percent.get();
-        let text = percent.map_or("n/a".to_owned(), |percent| format!("{percent:.0}"));
+        let text = percent.map_or("n/a".to_owned(), |percent| match percent {
+            p if p.abs() >= 9999.5 => format!("{p:.0e}"),
+            p => format!("{p:.0}"),
+        });
         spans.push(span(percent.map_or(Role::Dim, of_peak), format!(" {text:>4}")));
     }
     page.raw(&spans);
@@ -315,6 +321,7 @@ pub(super) fn of_peak(percent: f64) -> Role {
 /// `0.01`, `3.2`, `128`, `10k`.
 fn count(value: f64) -> String {
     match value {
+        v if v >= 1e8 => format!("{v:.0e}"),
         v if v >= 9999.5 => format!("{:.0}k", v / 1e3),
         v if v >= 99.5 => format!("{v:.0}"),
         v if v >= 0.995 => trimmed(format!("{v:.1}")),
@@ -330,6 +337,7 @@ fn trimmed(text: String) -> String {
 /// A rate given in 10^9 per second: `20.5 T`, `875 G`.
 fn rate(giga: f64) -> String {
     let (value, unit) = match giga {
+        g if g >= 1e9 => return format!("{g:.0e} G"),
         g if g >= 1e6 => (g / 1e6, "P"),
         g if g >= 1e3 => (g / 1e3, "T"),
         g if g >= 1.0 => (g, "G"),

@@ -5,6 +5,7 @@
 
 mod cold_start;
 mod decoder;
+mod emulator;
 mod facts;
 mod libraries;
 mod recordings;
@@ -53,6 +54,7 @@ const BENCHMARKS: &[Benchmark] = &[
         about: "`rockhound analyze` of a small recording and of generated large ones",
         run: recordings::run,
     },
+    Benchmark { name: "emu", about: "emulated wave instructions per second", run: emulator::speed },
     Benchmark { name: "largest", about: "`rockhound inspect` of librocsparse", run: libraries::largest },
 ];
 

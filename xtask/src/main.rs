@@ -17,6 +17,8 @@ mod codegen;
 #[cfg(feature = "workspace")]
 mod example_recording;
 #[cfg(feature = "workspace")]
+mod isa_coverage;
+#[cfg(feature = "workspace")]
 mod isa_diff;
 mod layers;
 mod picture;
@@ -65,6 +67,19 @@ const TASKS: &[Task] = &[
         name: "isa-diff",
         about: "compare decoder and text with llvm-objdump: the code objects named, or random encodings",
         run: isa_diff::run,
+    },
+    #[cfg(feature = "workspace")]
+    Task {
+        name: "isa-coverage",
+        about: "which opcodes the emulator executes, per target and microcode format",
+        run: isa_coverage::run,
+    },
+    Task {
+        name: "semantics",
+        about: "compare emulated functions with the same functions on the host, bit by bit",
+        run: |_| {
+            run::run("cargo", &["test", "-p", "rockhound-emu", "--test", "semantics", "--", "--nocapture"])
+        },
     },
     #[cfg(feature = "workspace")]
     Task {

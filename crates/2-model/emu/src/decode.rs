@@ -126,6 +126,7 @@ pub(crate) enum Action {
 }
 
 pub(crate) struct Resolver<'a> {
+    isa: Isa,
     files: Files,
     kernels: Kernels,
     index: &'a [u32],
@@ -139,11 +140,12 @@ pub(crate) struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    pub(crate) fn new(descriptor: &Descriptor, index: &'a [u32], insts: &[Inst]) -> Self {
+    pub(crate) fn new(isa: Isa, descriptor: &Descriptor, index: &'a [u32], insts: &[Inst]) -> Self {
         let uses = |prefix: &str| insts.iter().any(|inst| inst.info().name.starts_with(prefix));
         let accumulators =
             if descriptor.accum_offset == 0 { 256 } else { descriptor.accum_offset.min(256) as u16 };
         Resolver {
+            isa,
             files: Files { accumulators },
             kernels: crate::raw::kernels(),
             index,
@@ -168,9 +170,8 @@ impl<'a> Resolver<'a> {
         }
         let action = match info.class {
             Class::Valu => self.vector(inst),
-            Class::Mfma => {
-                matrix::resolve(inst, self.files, &mut self.pool).map(|it| Action::Matrix(Box::new(it)))
-            }
+            Class::Mfma => matrix::resolve(inst, self.isa, self.files, &mut self.pool)
+                .map(|it| Action::Matrix(Box::new(it))),
             Class::Salu | Class::Branch | Class::Control | Class::Message => self.scalar(inst),
             Class::Wait => Some(Action::Nothing),
             Class::Barrier => Some(Action::Barrier),
@@ -214,7 +215,10 @@ impl<'a> Resolver<'a> {
             mask_out: NONE,
             mask_in: Src::None,
             writes_exec: info.name.starts_with("v_cmpx_"),
-            immediate: u32::from(inst.mods.blgp),
+            immediate: match info.flags.contains(OpFlags::TRUTH_TABLE) {
+                true => u32::from(inst.mods.blgp),
+                false => u32::from(inst.mods.op_sel) | u32::from(self.isa == Isa::Gfx950) << 8,
+            },
         };
         let mut count = 0;
         let mut accumulate = None;
@@ -248,7 +252,8 @@ impl<'a> Resolver<'a> {
         if info.reads.contains(isa::Implicit::VCC) && valu.mask_in == Src::None {
             valu.mask_in = Src::Scalar(VCC);
         }
-        let modifiers = Modifiers::of(inst, saturating);
+        let rounded = self.kernels.get(&format!("{} rounded", info.name));
+        let modifiers = Modifiers::of(inst, saturating, rounded);
         let watched = self.indexes || (self.watches_mode && info.flags.contains(OpFlags::FLOAT));
         if watched || !modifiers.is_plain() {
             return Some(Action::Modified(Box::new((valu, modifiers))));
@@ -399,7 +404,7 @@ pub fn executes(isa: Isa, op: Op) -> bool {
     mods.op_sel_hi = 7;
     mods.lane = Lane::None;
     let index = [0u32];
-    let mut resolver = Resolver::new(&descriptor, &index, &[]);
+    let mut resolver = Resolver::new(isa, &descriptor, &index, &[]);
     !matches!(resolver.action(&Inst { mods, ..inst }), Action::Unsupported)
 }
 

@@ -37,6 +37,18 @@ impl Mode {
         self.0 >> 8 & 1 != 0
     }
 
+    /// Rounding of f32: 0 nearest even, 1 up, 2 down, 3 to zero.
+    #[inline(always)]
+    pub(crate) fn round32(self) -> u8 {
+        (self.0 & 3) as u8
+    }
+
+    /// Rounding of f64 and f16.
+    #[inline(always)]
+    pub(crate) fn round64(self) -> u8 {
+        (self.0 >> 2 & 3) as u8
+    }
+
     /// Denormals of f32: bit 0 keeps inputs, bit 1 keeps results.
     #[inline(always)]
     pub(crate) fn denormal32(self) -> u8 {

@@ -16,6 +16,7 @@ mod launch;
 mod machine;
 mod matrix;
 mod memory;
+mod minifloat;
 mod modifiers;
 mod observe;
 mod operand;

@@ -1,22 +1,98 @@
-//! Matrix instructions: the seam between the executor and the shapes.
+//! Matrix instructions: D = A x B + C over the lanes of a wave.
 //!
-//! The one idea to keep in mind: an instruction is resolved to rows of its operands and a shape; what a shape computes
-//! is a function of those rows.
+//! The one idea to keep in mind: operands are unpacked to one number per element and lane; which lane holds which
+//! element of a matrix is the layout's matter, and the product is one loop for all shapes and types.
 
+mod element;
+mod layout;
+mod product;
+#[cfg(test)]
+mod tests;
+
+use crate::lanes::Row;
 use crate::machine::Machine;
-use crate::operand::{Files, Pool};
+use crate::operand::{Files, Pool, Src, source};
 use crate::wave::Wave;
-use isa::Inst;
+use element::Element;
+use isa::{Inst, Isa, Matrix, MatrixType, Operand, Ty};
 
 /// A matrix instruction, resolved.
 #[derive(Clone, Debug)]
-pub(crate) struct Instruction;
+pub(crate) struct Instruction {
+    shape: Matrix,
+    dst: u16,
+    a: Src,
+    b: Src,
+    c: Src,
+    a_type: Element,
+    b_type: Element,
+    /// Block broadcast of A: group size as a power of two, block within the group.
+    broadcast: (u8, u8),
+    /// Lane exchange of B.
+    exchange: u8,
+    /// Signs of A, B and C (f64).
+    neg: u8,
+    /// Scales of A and B with the byte they stand in.
+    scales: Option<[(Src, u8); 2]>,
+    /// Sparse: positions of A's elements, and which part of the register holds them.
+    positions: Option<(Src, u8)>,
+}
 
 /// Resolves a matrix instruction; `None` when it is not emulated.
-pub(crate) fn resolve(_inst: &Inst, _files: Files, _pool: &mut Pool) -> Option<Instruction> {
-    None
+pub(crate) fn resolve(inst: &Inst, isa: Isa, files: Files, pool: &mut Pool) -> Option<Instruction> {
+    let shape = inst.info().matrix?;
+    let mods = &inst.mods;
+    let operands = inst.operands();
+    let Operand::Reg(range) = *operands.first()? else { return None };
+    let dst = files.row(range)?;
+    let mut operand = |index: usize, ty: Ty| source(*operands.get(index)?, ty, files, pool);
+    let accumulator = match shape.acc {
+        MatrixType::F64 => Ty::F64,
+        MatrixType::I32 => Ty::I32,
+        _ => Ty::F32,
+    };
+    let (a, b, third) = (operand(1, Ty::B32)?, operand(2, Ty::B32)?, operand(3, accumulator)?);
+    let scales = match shape.scaled {
+        true => {
+            let byte = |index: u8| mods.op_sel >> index & 1 | (mods.op_sel_hi >> index & 1) << 1;
+            Some([(operand(4, Ty::B32)?, byte(0)), (operand(5, Ty::B32)?, byte(1))])
+        }
+        false => None,
+    };
+    let formats = shape.a == MatrixType::F8F6F4;
+    let double = shape.acc == MatrixType::F64;
+    Some(Instruction {
+        shape,
+        dst,
+        a,
+        b,
+        c: if shape.sparse { Src::Row(dst) } else { third },
+        a_type: Element::of(shape.a, mods.cbsz, isa)?,
+        b_type: Element::of(shape.b, mods.blgp, isa)?,
+        broadcast: if formats || shape.sparse { (0, 0) } else { (mods.cbsz, mods.abid) },
+        exchange: if formats || double { 0 } else { mods.blgp },
+        neg: if double { mods.blgp } else { 0 },
+        scales,
+        positions: shape.sparse.then_some((third, if mods.cbsz == 0 { mods.abid } else { 0 })),
+    })
 }
 
 impl Instruction {
-    pub(crate) fn run(&self, _machine: &mut Machine<'_>, _wave: &mut Wave) {}
+    /// All lanes take part, whatever EXEC says.
+    #[inline(always)]
+    pub(crate) fn run(&self, machine: &mut Machine<'_>, wave: &mut Wave) {
+        match self.shape.acc {
+            MatrixType::F64 => product::double(self, machine, wave),
+            MatrixType::I32 => product::integer(self, machine, wave),
+            _ => product::single(self, machine, wave),
+        }
+    }
+
+    /// Registers of an operand, or a constant for all of them.
+    fn rows<'a>(&self, wave: &'a Wave, src: Src) -> &'a [Row] {
+        match src {
+            Src::Row(row) => &wave.v[usize::from(row)..],
+            _ => &[],
+        }
+    }
 }

@@ -8,7 +8,7 @@ mod float;
 mod sdwa;
 
 use crate::decode::Valu;
-use crate::lanes::{LANES, Mode, Pair, Row};
+use crate::lanes::{Kernel, LANES, Mode, Pair, Row};
 use crate::machine::Machine;
 use crate::operand::Src;
 use crate::wave::Wave;
@@ -47,6 +47,8 @@ pub(crate) struct Modifiers {
     half: Option<bool>,
     /// Halves that need no `op_sel` are the low ones; packed sources take both.
     packed: bool,
+    /// The kernel for rounding other than to nearest.
+    rounded: Option<Kernel>,
     /// The opcode computes with floating-point numbers, so that denormals may be flushed.
     computes: bool,
 }
@@ -75,7 +77,7 @@ const KEEPS_OTHER_HALF: &[&str] = &[
 ];
 
 impl Modifiers {
-    pub(crate) fn of(inst: &Inst, saturating: bool) -> Modifiers {
+    pub(crate) fn of(inst: &Inst, saturating: bool, rounded: Option<Kernel>) -> Modifiers {
         let info = inst.info();
         let mut formats = [Format::Bits; 3];
         let mut sources = info.operands.iter().filter(|spec| spec.role == Role::Src && spec.ty != Ty::Mask64);
@@ -120,7 +122,8 @@ impl Modifiers {
             result: if info.name == "v_fma_mix_f32" { Format::F32 } else { result },
             neg: inst.mods.neg,
             abs: inst.mods.abs,
-            op_sel: inst.mods.op_sel,
+            // Of these it names parts of the destination, which is their kernel's matter.
+            op_sel: if is_tiny_conversion(info.name) { 0 } else { inst.mods.op_sel },
             op_sel_hi: if packed || mixed { inst.mods.op_sel_hi } else { 7 },
             omod: inst.mods.omod,
             clamp: inst.mods.bits.contains(Bits::CLAMP) && !saturating,
@@ -128,6 +131,7 @@ impl Modifiers {
             dpp,
             half,
             packed,
+            rounded,
             computes: info.flags.contains(OpFlags::FLOAT),
         }
     }
@@ -162,7 +166,11 @@ impl Modifiers {
         let mut extra = machine.extra(wave, valu);
         let mut out: Pair = [Row::ZERO; 2];
         let [a, b, c] = &operands;
-        (valu.kernel)(&mut out, a, b, c, &mut extra);
+        let kernel = match self.rounded {
+            Some(rounded) if self.rounds(wave.mode) => rounded,
+            _ => valu.kernel,
+        };
+        kernel(&mut out, a, b, c, &mut extra);
         self.finish(valu, wave, &mut out);
         for (number, row) in out.iter().enumerate().take(usize::from(valu.rows)) {
             let target = usize::from(valu.dst) + wave.destination_offset() + number;
@@ -171,6 +179,14 @@ impl Modifiers {
             }
         }
         machine.store_mask(wave, valu, &extra, lanes);
+    }
+
+    /// The mode rounds results of this format other than to nearest.
+    fn rounds(&self, mode: Mode) -> bool {
+        match self.result {
+            Format::F32 => mode.round32() != 0,
+            _ => mode.round64() != 0,
+        }
     }
 
     /// Selection, then absolute value, then sign.
@@ -235,6 +251,11 @@ impl Modifiers {
             sdwa::place(sdwa, &wave.v[usize::from(valu.dst)], &mut out[0]);
         }
     }
+}
+
+/// Conversions to parts of a register, chosen by `op_sel`.
+pub(crate) fn is_tiny_conversion(name: &str) -> bool {
+    ["v_cvt_pk_fp8_f32", "v_cvt_pk_bf8_f32", "v_cvt_sr_fp8_f32", "v_cvt_sr_bf8_f32"].contains(&name)
 }
 
 fn format_of(ty: Ty) -> Format {

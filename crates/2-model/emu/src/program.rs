@@ -71,7 +71,7 @@ impl Program {
         for (number, inst) in insts.iter().enumerate() {
             index[inst.offset as usize / 4] = number as u32;
         }
-        let mut resolver = Resolver::new(&descriptor, &index, &insts);
+        let mut resolver = Resolver::new(isa, &descriptor, &index, &insts);
         let actions: Vec<Action> = insts.iter().map(|inst| resolver.action(inst)).collect();
         let (pool, rows, ordered) = (resolver.pool, usize::from(resolver.rows), resolver.ordered);
         let entry = index[(kernel_start - base) as usize / 4] as usize;
@@ -138,6 +138,28 @@ impl Program {
     pub(crate) fn index_at(&self, offset: u64) -> Option<usize> {
         let index = *self.index.get(usize::try_from(offset / 4).ok()?)?;
         (offset.is_multiple_of(4) && index != u32::MAX).then_some(index as usize)
+    }
+}
+
+#[cfg(test)]
+impl Program {
+    /// A program without instructions, for tests of single instructions.
+    pub(crate) fn empty(isa: Isa) -> Program {
+        Program {
+            name: "test".into(),
+            isa,
+            descriptor: Descriptor::default(),
+            metadata: Metadata::default(),
+            version: 5,
+            insts: Vec::new(),
+            actions: Vec::new(),
+            pool: Pool::default(),
+            index: Vec::new(),
+            base: 0,
+            entry: 0,
+            rows: 512,
+            ordered: false,
+        }
     }
 }
 

@@ -3,7 +3,12 @@
 //! The one idea to keep in mind: the names say the relation that gives 1; `n…` are the negations, so they are true
 //! for NaN operands.
 
-#![allow(clippy::neg_cmp_op_on_partial_ord, reason = "the negated comparisons are what the names say")]
+#![allow(
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::double_comparisons,
+    clippy::nonminimal_bool,
+    reason = "the negated comparisons are what the names say"
+)]
 
 use crate::half::f16_to_f32;
 use crate::lanes::*;

@@ -30,7 +30,8 @@ fn scale32(s0: f32, s1: f32, s2: f32) -> (f32, bool) {
     } else if denormal32(s1) {
         (float32::ldexp(s0, 64), false)
     } else if reciprocal_denormal && denormal32(s2 / s1) {
-        (if s0 == s1 { float32::ldexp(s0, 64) } else { s0 }, true)
+        // The manual scales up here; only scaling down keeps the reciprocal in range.
+        (if s0 == s1 { float32::ldexp(s0, -64) } else { s0 }, true)
     } else if reciprocal_denormal {
         (float32::ldexp(s0, -64), false)
     } else if denormal32(s2 / s1) {
@@ -60,7 +61,7 @@ fn scale64(s0: f64, s1: f64, s2: f64) -> (f64, bool) {
     } else if denormal64(s1) {
         (float64::ldexp(s0, 128), false)
     } else if denormal64(1.0 / s1) && denormal64(s2 / s1) {
-        (if s0 == s1 { float64::ldexp(s0, 128) } else { s0 }, true)
+        (if s0 == s1 { float64::ldexp(s0, -128) } else { s0 }, true)
     } else if denormal64(1.0 / s1) {
         (float64::ldexp(s0, -128), false)
     } else if denormal64(s2 / s1) {

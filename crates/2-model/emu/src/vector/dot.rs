@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: integer sums wrap (or saturate with clamp); floating-point sums round at every step.
 
-use crate::half::{bf16_to_f32, f16_to_f32};
+use crate::half::{bf16_to_f32, f16_to_f32, f32_to_f16};
 use crate::lanes::*;
 
 /// Both operands split in fields of a width, products summed.
@@ -34,7 +34,20 @@ fn dot2_bf16(a: u32, b: u32, c: u32) -> u32 {
     (a0 * b0 + a1 * b1 + f32::from_bits(c)).to_bits()
 }
 
+/// Mixed-precision fused multiply-add with an f16 result.
+#[inline(always)]
+fn mixed_half(a: f32, b: f32, c: f32) -> u32 {
+    u32::from(f32_to_f16(f32::mul_add(a, b, c)))
+}
+
 kernels! {
+    f32_3 {
+        "v_fma_mix_f32" = |a, b, c| f32::mul_add(a, b, c);
+    }
+    f32_to_u32_3 {
+        "v_fma_mixlo_f16" = mixed_half;
+        "v_fma_mixhi_f16" = mixed_half;
+    }
     u32_3 {
         "v_dot2_f32_f16" = dot2_f16;
         "v_dot2c_f32_f16" = dot2_f16;

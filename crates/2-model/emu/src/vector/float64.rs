@@ -103,11 +103,11 @@ fn scale_down(a: f64, n: i32) -> f64 {
     if result < -1080 {
         return 0.0f64.copysign(a);
     }
-    // fraction lies in [0.5, 1): the first product is exact and normal, the second rounds if it must.
+    // The first product is exact and normal, the second rounds if it must.
     if result >= -1021 {
         fraction * 2.0 * power(result - 1)
     } else {
-        fraction * power(-1) * power(result + 1)
+        fraction * power(result + 200) * power(-200)
     }
 }
 

@@ -27,7 +27,10 @@ mod float64;
 mod integer;
 mod minmax;
 mod packed;
+mod rounded;
+mod saturate;
 mod short;
+mod tiny;
 mod trans;
 
 use crate::lanes::Kernel;
@@ -60,7 +63,10 @@ macro_rules! all_tables {
         integer::$which(&mut list);
         minmax::$which(&mut list);
         packed::$which(&mut list);
+        rounded::$which(&mut list);
+        saturate::$which(&mut list);
         short::$which(&mut list);
+        tiny::$which(&mut list);
         trans::$which(&mut list);
         Kernels(list.into_iter().collect())
     }};

@@ -8,7 +8,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Mutex;
 
-static COMPILED: Mutex<BTreeMap<(String, String), Option<Vec<u8>>>> = Mutex::new(BTreeMap::new());
+/// Code objects by source and target.
+type Compiled = BTreeMap<(String, String), Option<Vec<u8>>>;
+
+static COMPILED: Mutex<Compiled> = Mutex::new(BTreeMap::new());
 
 /// Compiles a source of `tests/sources`, once; `None` (and a word about it) where the compiler is missing.
 pub(crate) fn compile(source: &str, target: &str) -> Option<Vec<u8>> {

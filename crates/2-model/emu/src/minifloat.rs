@@ -1,0 +1,202 @@
+//! Floating-point numbers of 8, 6 and 4 bits.
+//!
+//! The one idea to keep in mind: a format is a row of numbers (exponent and mantissa bits, bias, what its special codes
+//! mean), and one pair of functions converts all of them.
+
+/// What the highest codes mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Special {
+    /// Negative zero's code is the only NaN; there is no infinity.
+    NegativeZeroIsNan,
+    /// All ones is NaN; there is no infinity.
+    OnesAreNan,
+    /// As IEEE: highest exponent is infinity and NaN.
+    Ieee,
+    /// Every code is a number.
+    None,
+}
+
+/// A format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Format {
+    exponent: u32,
+    mantissa: u32,
+    bias: i32,
+    special: Special,
+}
+
+const fn format(exponent: u32, mantissa: u32, bias: i32, special: Special) -> Format {
+    Format { exponent, mantissa, bias, special }
+}
+
+/// E4M3 of the OCP.
+pub(crate) const FP8: Format = format(4, 3, 7, Special::OnesAreNan);
+/// E5M2 of the OCP.
+pub(crate) const BF8: Format = format(5, 2, 15, Special::Ieee);
+/// E4M3 without negative zero.
+pub(crate) const FP8_FNUZ: Format = format(4, 3, 8, Special::NegativeZeroIsNan);
+/// E5M2 without negative zero.
+pub(crate) const BF8_FNUZ: Format = format(5, 2, 16, Special::NegativeZeroIsNan);
+/// E2M3.
+pub(crate) const FP6: Format = format(2, 3, 1, Special::None);
+/// E3M2.
+pub(crate) const BF6: Format = format(3, 2, 3, Special::None);
+/// E2M1.
+pub(crate) const FP4: Format = format(2, 1, 1, Special::None);
+
+impl Format {
+    /// Bits of a number.
+    pub(crate) const fn bits(self) -> u32 {
+        1 + self.exponent + self.mantissa
+    }
+
+    /// The value of a code, exact.
+    pub(crate) fn decode(self, code: u32) -> f32 {
+        let code = code & ((1 << self.bits()) - 1);
+        let sign = if code >> (self.bits() - 1) != 0 { -1.0f32 } else { 1.0 };
+        let exponent = code >> self.mantissa & ((1 << self.exponent) - 1);
+        let fraction = code & ((1 << self.mantissa) - 1);
+        let all = (1 << self.exponent) - 1;
+        match self.special {
+            Special::NegativeZeroIsNan if code == 1 << (self.bits() - 1) => return f32::NAN,
+            Special::OnesAreNan if exponent == all && fraction == (1 << self.mantissa) - 1 => {
+                return f32::NAN;
+            }
+            Special::Ieee if exponent == all => {
+                return if fraction == 0 { sign * f32::INFINITY } else { f32::NAN };
+            }
+            _ => {}
+        }
+        let (whole, power) = if exponent == 0 {
+            (fraction, 1 - self.bias)
+        } else {
+            (fraction | 1 << self.mantissa, exponent as i32 - self.bias)
+        };
+        sign * whole as f32 * power_of_two(power - self.mantissa as i32)
+    }
+
+    /// The largest finite code without sign.
+    fn largest(self) -> u32 {
+        let codes = (1u32 << (self.bits() - 1)) - 1;
+        match self.special {
+            Special::OnesAreNan => codes - 1,
+            Special::Ieee => codes - (1 << self.mantissa),
+            Special::NegativeZeroIsNan | Special::None => codes,
+        }
+    }
+
+    /// The code nearest to a value, ties to even. `noise` is added below the last place instead of rounding when it
+    /// is given (32 random bits). Too large values become the largest finite one if `saturate`, else NaN or infinity.
+    pub(crate) fn encode(self, value: f32, noise: Option<u32>, saturate: bool) -> u32 {
+        let sign_bit = u32::from(value.is_sign_negative()) << (self.bits() - 1);
+        let nan = match self.special {
+            Special::NegativeZeroIsNan => 1 << (self.bits() - 1),
+            Special::OnesAreNan | Special::Ieee => (1 << (self.bits() - 1)) - 1 | sign_bit,
+            Special::None => self.largest() | sign_bit,
+        };
+        if value.is_nan() {
+            return nan;
+        }
+        let overflow = if saturate || self.special == Special::None {
+            self.largest() | sign_bit
+        } else if self.special == Special::Ieee {
+            self.largest() + 1 | sign_bit
+        } else {
+            nan
+        };
+        if value.is_infinite() {
+            return overflow;
+        }
+        let magnitude = value.abs();
+        // Units in the last place: the exponent of the value, at least that of denormals.
+        let exponent = ((magnitude.to_bits() >> 23) as i32 - 127).max(1 - self.bias);
+        let scaled =
+            f64::from(magnitude) / f64::from(power_of_two(exponent)) * f64::from(1u32 << self.mantissa);
+        let units = match noise {
+            None => scaled.round_ties_even(),
+            Some(noise) => (scaled + f64::from(noise) / 4_294_967_296.0).floor(),
+        } as u32;
+        let code = if units < 1 << self.mantissa {
+            units
+        } else {
+            // A carry out of the mantissa goes into the exponent by itself.
+            (((exponent + self.bias) as u32) << self.mantissa) + (units - (1 << self.mantissa))
+        };
+        if code > self.largest() {
+            return overflow;
+        }
+        match (self.special, code) {
+            (Special::NegativeZeroIsNan, 0) => 0,
+            _ => code | sign_bit,
+        }
+    }
+}
+
+/// 2 to a power within f32's range, denormals included.
+fn power_of_two(power: i32) -> f32 {
+    if power >= -126 {
+        f32::from_bits(((power + 127) as u32) << 23)
+    } else {
+        f32::from_bits(1 << (power + 149).max(0))
+    }
+}
+
+/// The value of an E8M0 scale: a power of two, 255 is NaN.
+pub(crate) fn scale(code: u32) -> f32 {
+    if code & 0xff == 0xff { f32::NAN } else { power_of_two((code & 0xff) as i32 - 127) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_those_of_the_standards() {
+        for (format, code, value) in [
+            (FP8, 0x7e, 448.0),
+            (FP8, 0x08, 0.015625),
+            (FP8, 0x01, 0.001953125),
+            (FP8, 0xb8, -1.0),
+            (BF8, 0x7b, 57344.0),
+            (BF8, 0x3c, 1.0),
+            (FP8_FNUZ, 0x7f, 240.0),
+            (FP8_FNUZ, 0x40, 1.0),
+            (BF8_FNUZ, 0x7f, 57344.0),
+            (FP6, 0x1f, 7.5),
+            (BF6, 0x1f, 28.0),
+            (FP4, 0x7, 6.0),
+            (FP4, 0x1, 0.5),
+        ] {
+            assert_eq!(format.decode(code), value, "{format:?} {code:#x}");
+        }
+        assert!(FP8.decode(0x7f).is_nan() && BF8.decode(0x7d).is_nan() && FP8_FNUZ.decode(0x80).is_nan());
+        assert_eq!(BF8.decode(0xfc), f32::NEG_INFINITY);
+        assert_eq!((scale(127), scale(130), scale(0)), (1.0, 8.0, 5.877_471_8e-39));
+    }
+
+    #[test]
+    fn every_code_survives_the_round_trip() {
+        for format in [FP8, BF8, FP8_FNUZ, BF8_FNUZ, FP6, BF6, FP4] {
+            for code in 0..1 << format.bits() {
+                let value = format.decode(code);
+                if !value.is_nan() {
+                    assert_eq!(format.encode(value, None, false), code, "{format:?} {value}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rounding_and_overflow() {
+        assert_eq!(FP8.encode(1.0625, None, false), 0x38);
+        assert_eq!(FP8.encode(1.1875, None, false), 0x3a);
+        assert_eq!(FP8.encode(464.0, None, false), 0x7e);
+        assert_eq!(FP8.encode(500.0, None, false), 0x7f);
+        assert_eq!(FP8.encode(500.0, None, true), 0x7e);
+        assert_eq!(BF8.encode(1e9, None, false), 0x7c);
+        assert_eq!(FP4.encode(-100.0, None, false), 0xf);
+        // Noise of almost one unit rounds up whatever is not exact.
+        assert_eq!(FP8.encode(1.001, Some(u32::MAX), false), 0x39);
+        assert_eq!(FP8.encode(1.0, Some(u32::MAX), false), 0x38);
+    }
+}

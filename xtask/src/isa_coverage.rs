@@ -1,0 +1,59 @@
+//! Which opcodes the emulator executes, per target and microcode format.
+//!
+//! The one idea to keep in mind: the emulator itself is asked, by resolving a sample of every opcode; what is left out
+//! on purpose is listed with its reason.
+
+use anyhow::Result;
+use isa::{Isa, Op};
+use std::collections::BTreeMap;
+
+/// Opcodes that no compute kernel needs: prefix and reason.
+const LEFT_OUT: &[(&str, &str)] = &[
+    ("buffer_load_format", "typed formats belong to graphics"),
+    ("buffer_store_format", "typed formats belong to graphics"),
+    ("tbuffer_", "typed formats belong to graphics"),
+    ("ds_append", "append buffers belong to graphics"),
+    ("ds_consume", "append buffers belong to graphics"),
+    ("ds_gws", "global wave sync is the firmware's"),
+    ("s_rfe", "trap handler"),
+    ("s_cbranch_g_fork", "trap handler and graphics"),
+    ("s_cbranch_i_fork", "trap handler and graphics"),
+    ("s_cbranch_join", "trap handler and graphics"),
+    ("s_setvskip", "graphics"),
+    ("v_screen_partition", "graphics"),
+    ("v_interp", "graphics"),
+    ("buffer_store_lds", "graphics"),
+    ("s_scratch_", "compilers never use it"),
+];
+
+pub(crate) fn run(_arguments: &[String]) -> Result<()> {
+    for isa in [Isa::Gfx90a, Isa::Gfx942, Isa::Gfx950] {
+        let mut table: BTreeMap<String, (u32, u32, Vec<&str>)> = BTreeMap::new();
+        let mut left_out = 0;
+        for op in Op::all().filter(|op| isa.has(*op)) {
+            let name = op.info().name;
+            if LEFT_OUT.iter().any(|(prefix, _)| name.starts_with(prefix)) {
+                left_out += 1;
+                continue;
+            }
+            let Some(encoding) = isa.encodings(op).next() else { continue };
+            let entry = table.entry(format!("{encoding:?}")).or_default();
+            entry.1 += 1;
+            if emu::executes(isa, op) {
+                entry.0 += 1;
+            } else {
+                entry.2.push(name);
+            }
+        }
+        let sum = table.values().fold((0, 0), |sum, entry| (sum.0 + entry.0, sum.1 + entry.1));
+        println!("{}: {} of {} opcodes, {left_out} left out", isa.processor(), sum.0, sum.1);
+        for (encoding, (done, all, missing)) in &table {
+            println!("  {:<8} {done:>4} of {all:>4}  {}", encoding.to_lowercase(), missing.join(" "));
+        }
+    }
+    println!("left out:");
+    for (prefix, reason) in LEFT_OUT {
+        println!("  {prefix:<20} {reason}");
+    }
+    Ok(())
+}

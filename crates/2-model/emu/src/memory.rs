@@ -83,6 +83,16 @@ impl Memory {
         base
     }
 
+    /// Loads a code object's image and returns the address of its virtual address 0.
+    pub fn load(&mut self, name: &str, image: &codeobj::Image<'_>) -> u64 {
+        let length = usize::try_from(image.bytes).unwrap_or(usize::MAX);
+        let base = self.allocate(name, length);
+        let mut bytes = vec![0; length];
+        image.place(&mut bytes, base);
+        let _ = self.write(base, &bytes);
+        base
+    }
+
     /// Registers a range at an address of the caller's choice, for example memory of the process itself.
     /// Refuses ranges that overlap a live one; a freed one gives way.
     pub fn register(&mut self, name: &str, base: u64, bytes: Shared) -> Result<(), Shared> {

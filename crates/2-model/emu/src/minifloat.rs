@@ -171,7 +171,7 @@ mod tests {
         }
         assert!(FP8.decode(0x7f).is_nan() && BF8.decode(0x7d).is_nan() && FP8_FNUZ.decode(0x80).is_nan());
         assert_eq!(BF8.decode(0xfc), f32::NEG_INFINITY);
-        assert_eq!((scale(127), scale(130), scale(0)), (1.0, 8.0, 5.877_471_8e-39));
+        assert_eq!((scale(127), scale(130), scale(0)), (1.0, 8.0, 5.877_472e-39));
     }
 
     #[test]

@@ -234,3 +234,24 @@ fn faults_name_their_place() {
         assert!(from <= fault.address && fault.address <= to && from < to, "{fault}");
     });
 }
+
+#[test]
+fn variables_and_function_pointers_are_loaded() {
+    on_all(|bytes| {
+        let program = program(bytes, "globals");
+        let image = codeobj::Image::read(bytes).unwrap();
+        let mut memory = Memory::new();
+        let load = memory.load("image", &image);
+        let out = memory.allocate("out", 256);
+        let shape = Launch { load, max_instructions: 100_000, ..Launch::new([1, 1, 1], [64, 1, 1], 0) };
+        launch_with(&program, &mut memory, shape, Arguments::default().u64(out)).unwrap();
+        let table = [3u32, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3];
+        let expected = (0..64usize).map(|t| {
+            let v = table[t % 16] + t as u32;
+            if t % 2 == 0 { v * 2 } else { v * v }
+        });
+        assert_eq!(read_u32s(&memory, out, 64), expected.collect::<Vec<_>>());
+        let address = image.symbol("total").unwrap().address;
+        assert_eq!(read_u32s(&memory, load + address, 1), [4 * table.iter().sum::<u32>()]);
+    });
+}

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: scaling keeps the Newton iteration away from over- and underflow, tells the last
 //! step by a mask, and the fix-up puts in what IEEE division says for zeros, infinities and NaNs.
 
-use super::{float32, float64};
+use super::{float32, float64, rounded};
 use crate::lanes::*;
 
 /// Biased exponent.
@@ -95,6 +95,9 @@ macro_rules! fixup {
             } else if $exponent(numerator) - $exponent(denominator) < $low {
                 // Far below the smallest denormal.
                 signed(0.0)
+            } else if quotient.is_nan() {
+                // The iteration overflowed.
+                signed(<$float>::INFINITY)
             } else {
                 signed(quotient.abs())
             }
@@ -127,17 +130,33 @@ fn scaling64(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) 
     }
 }
 
-/// The last step: the fused multiply-add, scaled back where the mask says so.
+/// The last step: the fused multiply-add, scaled back where the mask says so. Both together round once.
 #[inline(always)]
 fn last32(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) {
     for lane in 0..LANES {
         let [p, q, r] = [a, b, c].map(|pair| f32::from_bits(pair[0].0[lane]));
-        let sum = f32::mul_add(p, q, r);
         // Below the middle of the range the quotient was scaled up, above it down.
-        let scale =
-            if exponent32(r) > 127 { f32::from_bits(0x5f80_0000) } else { f32::from_bits(0x1f80_0000) };
-        let scaled = if x.mask_in >> lane & 1 != 0 { sum * scale } else { sum };
-        o[0].0[lane] = scaled.to_bits();
+        let scale = if exponent32(r) > 127 { TWO_TO_64 } else { 1.0 / TWO_TO_64 };
+        // The product is exact in f64, and an odd last bit keeps what the sum loses.
+        let (sum, error) = rounded::sum(f64::from(p) * f64::from(q), f64::from(r));
+        let scaled = (rounded::odd(sum, error) * scale) as f32;
+        let flag = x.mask_in >> lane & 1 != 0;
+        o[0].0[lane] = if flag { scaled } else { f32::mul_add(p, q, r) }.to_bits();
+    }
+}
+
+const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
+
+/// A denormal that was rounded twice, put right: a tie of the second rounding is decided by the first one's error.
+fn rounded_once(sum: f64, error: f64, scaled: f64, scale: i32) -> f64 {
+    let rest = sum - float64::ldexp(scaled, -scale);
+    let half = float64::ldexp(f64::from_bits(1), -scale) * 0.5;
+    if rest.abs() != half || error == 0.0 || (rest > 0.0) != (error > 0.0) {
+        scaled
+    } else if rest > 0.0 {
+        scaled.next_up()
+    } else {
+        scaled.next_down()
     }
 }
 
@@ -145,10 +164,17 @@ fn last32(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) {
 fn last64(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) {
     for lane in 0..LANES {
         let [p, q, r] = [a, b, c].map(|pair| f64::from_bits(wide(pair, lane)));
-        let sum = f64::mul_add(p, q, r);
-        let scale = if exponent64(r) > 1023 { float64::ldexp(1.0, 128) } else { float64::ldexp(1.0, -128) };
-        let scaled = if x.mask_in >> lane & 1 != 0 { sum * scale } else { sum };
-        set_wide(o, lane, scaled.to_bits());
+        let scale = if exponent64(r) > 1023 { 128 } else { -128 };
+        let mut sum = f64::mul_add(p, q, r);
+        if x.mask_in >> lane & 1 != 0 {
+            let scaled = float64::ldexp(sum, scale);
+            sum = if scaled.abs() < f64::MIN_POSITIVE {
+                rounded_once(sum, rounded::fused(p, q, r).1, scaled, scale)
+            } else {
+                scaled
+            };
+        }
+        set_wide(o, lane, sum.to_bits());
     }
 }
 

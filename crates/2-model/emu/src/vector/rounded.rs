@@ -45,7 +45,7 @@ nudge!(nudge32, f32);
 
 /// Sum and the exact error of it.
 #[inline(always)]
-fn sum(a: f64, b: f64) -> (f64, f64) {
+pub(super) fn sum(a: f64, b: f64) -> (f64, f64) {
     let total = a + b;
     if !total.is_finite() {
         // An overflow of finite numbers: the exact sum lies on the near side of infinity.
@@ -69,7 +69,7 @@ fn product(a: f64, b: f64) -> (f64, f64) {
 
 /// Fused multiply-add and the sign of its error.
 #[inline(always)]
-fn fused(a: f64, b: f64, c: f64) -> (f64, f64) {
+pub(super) fn fused(a: f64, b: f64, c: f64) -> (f64, f64) {
     let value = f64::mul_add(a, b, c);
     if !value.is_finite() {
         let finite = a.is_finite() && b.is_finite() && c.is_finite();
@@ -84,7 +84,7 @@ fn fused(a: f64, b: f64, c: f64) -> (f64, f64) {
 
 /// A sum with the last bit odd when it is not exact.
 #[inline(always)]
-fn odd(value: f64, error: f64) -> f64 {
+pub(super) fn odd(value: f64, error: f64) -> f64 {
     if error == 0.0 || error.is_nan() || !value.is_finite() || value.to_bits() & 1 == 1 {
         return value;
     }

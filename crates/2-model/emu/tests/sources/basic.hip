@@ -95,3 +95,16 @@ extern "C" __global__ void division(const float *a, const double *b, float *q, d
 
 extern "C" __global__ void out_of_bounds(u32 *out) { out[global_x() * 1024] = 1; }
 extern "C" __global__ void endless(volatile u32 *flag) { while (*flag == 0) {} }
+
+__device__ u32 table[16] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3};
+__device__ u32 total;
+static __device__ __attribute__((noinline)) u32 twice(u32 v) { return v * 2; }
+static __device__ __attribute__((noinline)) u32 square(u32 v) { return v * v; }
+__device__ u32 (*functions[2])(u32) = {twice, square};
+
+// Variables with initial values, and calls through pointers that differ between lanes.
+extern "C" __global__ void globals(u32 *out) {
+  u32 t = thread_x();
+  out[t] = functions[t & 1](table[t & 15] + t);
+  __hip_atomic_fetch_add(&total, table[t & 15], __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}

@@ -2,12 +2,14 @@
 //!
 //! The one idea to keep in mind: every command shows examples, since an example is what people copy.
 
+pub(crate) use emulate::{Emulate, Run};
 pub(crate) use analyze::{Analyze, AverageKind, Metrics, NormalUnit, ReportFormat, TimeUnits};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 mod analyze;
+mod emulate;
 
 /// Help text of the exit codes.
 const EXIT_CODES: &str = "Exit codes:
@@ -53,6 +55,7 @@ pub(crate) enum Command {
     Diff(Diff),
     Analyze(Analyze),
     Metrics(Metrics),
+    Run(Run),
     Explain(Explain),
     Occupancy(Occupancy),
     Completions(Completions),

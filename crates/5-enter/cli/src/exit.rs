@@ -13,6 +13,8 @@ pub(crate) enum Outcome {
     InputError,
     /// A threshold was met.
     ThresholdMet,
+    /// A program ran, and this is its own exit code.
+    Program(u8),
 }
 
 impl Outcome {
@@ -29,6 +31,7 @@ impl Outcome {
             Outcome::Fine => 0,
             Outcome::InputError => 1,
             Outcome::ThresholdMet => 2,
+            Outcome::Program(code) => code,
         })
     }
 }

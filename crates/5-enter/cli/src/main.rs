@@ -14,6 +14,7 @@ mod completions;
 mod contents;
 mod definitions;
 mod diff;
+mod emulation;
 mod exit;
 mod explain;
 mod fail_on;
@@ -26,6 +27,7 @@ mod output;
 mod progress;
 mod recording;
 mod renames;
+mod run;
 mod terminal;
 mod thresholds;
 
@@ -67,6 +69,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Diff(args) => diff::run(args, &cli.look),
         Command::Analyze(args) => analyze::run(args, &cli.look),
         Command::Metrics(args) => metrics::run(args, &cli.look),
+        Command::Run(args) => run::run(args),
         Command::Explain(args) => explain::run(args, &cli.look),
         Command::Occupancy(args) => occupancy::run(args, &cli.look),
         Command::Completions(args) => completions::completions(args),

@@ -1,0 +1,194 @@
+//! Running a program with Rockhound's HIP runtime in place of the vendor's.
+//!
+//! The one idea to keep in mind: the program is a child process that finds the library by its usual names in a private
+//! folder; what it did comes back as a journal, which is complete up to the moment the program ended, however it did.
+
+mod library;
+mod program;
+
+use crate::args::Emulate;
+use crate::exit::{Outcome, usage};
+use anyhow::{Context, Result, anyhow};
+use arch::Model;
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Names under which programs ask for the runtime.
+const NAMES: [&str; 4] = ["libamdhip64.so", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"];
+
+/// GPUs in the order in which they are chosen for the code a program has.
+const PREFERRED: [&str; 4] = ["mi300x", "mi355x", "mi210", "mi100"];
+
+/// A program about to run.
+pub(crate) struct Emulation {
+    pub(crate) model: &'static Model,
+    model_name: String,
+    library: PathBuf,
+}
+
+/// What a run left.
+pub(crate) struct Finished {
+    status: ExitStatus,
+    /// Private folder; gone when this is.
+    folder: Scratch,
+    /// How the program was called.
+    pub(crate) command: String,
+}
+
+impl Emulation {
+    /// Looks at everything that can be wrong before the program starts, and says which GPU it gets.
+    pub(crate) fn prepare(emulate: &Emulate, program: &[OsString]) -> Result<Emulation> {
+        let library = library::find()?;
+        let path = program::find(&program[0])?;
+        let targets = program::targets(&path)?;
+        let name = match &emulate.gpu {
+            Some(name) => name.to_ascii_lowercase(),
+            None => choose(&targets).to_owned(),
+        };
+        let model = Model::by_name(&name).ok_or_else(|| anyhow!("no facts of the GPU `{name}`"))?;
+        let target = model.target().name;
+        let fits = |it: &String| it.split(':').next() == Some(target);
+        if !targets.is_empty() && !targets.iter().any(fits) {
+            let (program, gpu) = (path.display(), short(model));
+            return Err(usage(
+                format!("`{program}` has code for {}, and none for {gpu} ({target})", targets.join(", ")),
+                format!("compile with `--offload-arch={target}`, or choose another `--gpu`"),
+            ));
+        }
+        let why = if emulate.gpu.is_some() { "" } else { "no AMD GPU found: " };
+        eprintln!("{why}emulating {} ({target})", short(model));
+        Ok(Emulation { model, model_name: name, library })
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn run(&self, emulate: &Emulate, program: &[OsString], counters: bool) -> Result<Finished> {
+        let folder = Scratch::new()?;
+        for name in NAMES {
+            let link = folder.0.join(name);
+            std::os::unix::fs::symlink(&self.library, &link)
+                .with_context(|| format!("cannot make {}", link.display()))?;
+        }
+        let mut paths = folder.0.clone().into_os_string();
+        if let Some(others) = std::env::var_os("LD_LIBRARY_PATH").filter(|it| !it.is_empty()) {
+            paths.push(":");
+            paths.push(others);
+        }
+        // The program hears Ctrl-C itself; this process stays to write down what it finished.
+        let interrupted = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(signal_hook::consts::SIGINT, interrupted)?;
+        let mut command = Command::new(&program[0]);
+        command
+            .args(&program[1..])
+            .env("LD_LIBRARY_PATH", paths)
+            .env("TRITON_LIBHIP_PATH", folder.0.join(NAMES[0]))
+            .env("ROCKHOUND_GPU", &self.model_name)
+            .env("ROCKHOUND_DEVICES", emulate.devices.to_string())
+            .env("ROCKHOUND_THREADS", emulate.threads.to_string())
+            .env("ROCKHOUND_JOURNAL", &folder.0)
+            .env("ROCKHOUND_COUNTERS", if counters { "1" } else { "0" });
+        if let Some(limit) = emulate.max_instructions {
+            command.env("ROCKHOUND_MAX_INSTRUCTIONS", limit.to_string());
+        }
+        let status = command.status().with_context(|| format!("cannot start {}", program[0].display()))?;
+        let words: Vec<_> = program.iter().map(|word| word.to_string_lossy()).collect();
+        let finished = Finished { status, folder, command: words.join(" ") };
+        if let Some(signal) = status.signal() {
+            eprintln!("rockhound: the program was ended by signal {signal}");
+        }
+        if finished.journals()?.is_empty() {
+            eprintln!("rockhound: `{}` never called the HIP runtime; nothing was emulated", program[0].display());
+        }
+        Ok(finished)
+    }
+}
+
+impl Finished {
+    /// The program's own exit code, or 128 and the signal.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let code = self.status.code().or_else(|| self.status.signal().map(|signal| 128 + signal));
+        Outcome::Program(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    }
+
+    /// Journals of the program and its children, in the order they were begun.
+    pub(crate) fn journals(&self) -> Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&self.folder.0)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|it| it == "journal") {
+                let begun = std::fs::metadata(&path)?.created().ok();
+                found.push((begun, path));
+            }
+        }
+        found.sort();
+        Ok(found.into_iter().map(|(_, path)| path).collect())
+    }
+}
+
+/// A model's name without the make.
+pub(crate) fn short(model: &Model) -> &str {
+    model.name.rsplit(' ').next().unwrap_or(&model.name)
+}
+
+/// The GPU for code of some targets.
+fn choose(targets: &[String]) -> &'static str {
+    let fits = |name: &&&str| {
+        let model = Model::by_name(name);
+        model.is_some_and(|it| targets.iter().any(|t| t.split(':').next() == Some(it.target().name)))
+    };
+    PREFERRED.iter().find(fits).unwrap_or(&PREFERRED[0])
+}
+
+/// A folder that is removed in the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Scratch> {
+        use std::os::unix::fs::DirBuilderExt;
+        let base = std::env::temp_dir();
+        for attempt in 0..100 {
+            let path = base.join(format!("rockhound-{}-{attempt}", std::process::id()));
+            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Scratch(path)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error).with_context(|| format!("cannot make {}", path.display())),
+            }
+        }
+        Err(anyhow!("cannot make a folder in {}", base.display()))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left behind is in the folder for temporary files.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Whether a path is an executable file.
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gpu_follows_the_code() {
+        for (targets, expected) in [
+            (vec![], "mi300x"),
+            (vec!["gfx90a:xnack-"], "mi210"),
+            (vec!["gfx90a", "gfx942"], "mi300x"),
+            (vec!["gfx950"], "mi355x"),
+            (vec!["gfx1100"], "mi300x"),
+        ] {
+            let targets: Vec<String> = targets.into_iter().map(str::to_owned).collect();
+            assert_eq!(choose(&targets), expected, "{targets:?}");
+        }
+    }
+}

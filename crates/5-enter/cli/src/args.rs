@@ -2,10 +2,10 @@
 //!
 //! The one idea to keep in mind: every command shows examples, since an example is what people copy.
 
-pub(crate) use emulate::{Emulate, Run};
 pub(crate) use analyze::{Analyze, AverageKind, Metrics, NormalUnit, ReportFormat, TimeUnits};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use emulate::{Emulate, Profile, Run};
 use std::path::PathBuf;
 
 mod analyze;
@@ -56,6 +56,7 @@ pub(crate) enum Command {
     Analyze(Analyze),
     Metrics(Metrics),
     Run(Run),
+    Profile(Profile),
     Explain(Explain),
     Occupancy(Occupancy),
     Completions(Completions),

@@ -1,7 +1,8 @@
 //! Running a program with Rockhound's HIP runtime in place of the vendor's.
 //!
 //! The one idea to keep in mind: the program is a child process that finds the library by its usual names in a private
-//! folder; what it did comes back as a journal, which is complete up to the moment the program ended, however it did.
+//! folder; what it did is written down by the library as it
+//! happens, so it stays however the program ends.
 
 mod library;
 mod program;
@@ -35,8 +36,6 @@ pub(crate) struct Finished {
     status: ExitStatus,
     /// Private folder; gone when this is.
     folder: Scratch,
-    /// How the program was called.
-    pub(crate) command: String,
 }
 
 impl Emulation {
@@ -65,7 +64,12 @@ impl Emulation {
     }
 
     /// Runs the program to its end.
-    pub(crate) fn run(&self, emulate: &Emulate, program: &[OsString], counters: bool) -> Result<Finished> {
+    pub(crate) fn run(
+        &self,
+        emulate: &Emulate,
+        program: &[OsString],
+        more: &[(&str, OsString)],
+    ) -> Result<Finished> {
         let folder = Scratch::new()?;
         for name in NAMES {
             let link = folder.0.join(name);
@@ -88,19 +92,21 @@ impl Emulation {
             .env("ROCKHOUND_GPU", &self.model_name)
             .env("ROCKHOUND_DEVICES", emulate.devices.to_string())
             .env("ROCKHOUND_THREADS", emulate.threads.to_string())
-            .env("ROCKHOUND_JOURNAL", &folder.0)
-            .env("ROCKHOUND_COUNTERS", if counters { "1" } else { "0" });
+            .env("ROCKHOUND_SESSION", &folder.0)
+            .envs(more.iter().map(|(name, value)| (name, value)));
         if let Some(limit) = emulate.max_instructions {
             command.env("ROCKHOUND_MAX_INSTRUCTIONS", limit.to_string());
         }
         let status = command.status().with_context(|| format!("cannot start {}", program[0].display()))?;
-        let words: Vec<_> = program.iter().map(|word| word.to_string_lossy()).collect();
-        let finished = Finished { status, folder, command: words.join(" ") };
+        let finished = Finished { status, folder };
         if let Some(signal) = status.signal() {
             eprintln!("rockhound: the program was ended by signal {signal}");
         }
-        if finished.journals()?.is_empty() {
-            eprintln!("rockhound: `{}` never called the HIP runtime; nothing was emulated", program[0].display());
+        if !finished.folder.0.join("called").exists() {
+            eprintln!(
+                "rockhound: `{}` never called the HIP runtime; nothing was emulated",
+                program[0].display()
+            );
         }
         Ok(finished)
     }
@@ -113,18 +119,19 @@ impl Finished {
         Outcome::Program(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
     }
 
-    /// Journals of the program and its children, in the order they were begun.
-    pub(crate) fn journals(&self) -> Result<Vec<PathBuf>> {
-        let mut found = Vec::new();
+    /// Folders that processes of the program recorded into, in the order they began.
+    pub(crate) fn recordings(&self) -> Result<Vec<PathBuf>> {
+        use std::os::unix::ffi::OsStringExt as _;
+        let mut claims = Vec::new();
         for entry in std::fs::read_dir(&self.folder.0)? {
             let path = entry?.path();
-            if path.extension().is_some_and(|it| it == "journal") {
-                let begun = std::fs::metadata(&path)?.created().ok();
-                found.push((begun, path));
+            if path.extension().is_some_and(|it| it == "claim") {
+                claims.push(path);
             }
         }
-        found.sort();
-        Ok(found.into_iter().map(|(_, path)| path).collect())
+        claims.sort();
+        let folders = claims.iter().map(|path| Ok(PathBuf::from(OsString::from_vec(std::fs::read(path)?))));
+        folders.collect()
     }
 }
 

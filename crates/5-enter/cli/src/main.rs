@@ -24,6 +24,7 @@ mod kernels;
 mod metrics;
 mod occupancy;
 mod output;
+mod profile;
 mod progress;
 mod recording;
 mod renames;
@@ -70,6 +71,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Analyze(args) => analyze::run(args, &cli.look),
         Command::Metrics(args) => metrics::run(args, &cli.look),
         Command::Run(args) => run::run(args),
+        Command::Profile(args) => profile::run(args, &cli.look),
         Command::Explain(args) => explain::run(args, &cli.look),
         Command::Occupancy(args) => occupancy::run(args, &cli.look),
         Command::Completions(args) => completions::completions(args),

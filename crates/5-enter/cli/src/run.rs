@@ -10,6 +10,6 @@ use anyhow::Result;
 /// Runs.
 pub(crate) fn run(args: &Run) -> Result<Outcome> {
     let emulation = Emulation::prepare(&args.emulate, &args.program)?;
-    let finished = emulation.run(&args.emulate, &args.program, false)?;
+    let finished = emulation.run(&args.emulate, &args.program, &[])?;
     Ok(finished.outcome())
 }

@@ -4,18 +4,12 @@
 
 use crate::codes::Code;
 use crate::device::MOST_THREADS;
-use crate::journal::Dispatch;
 use crate::memory::Kind;
 use crate::message::say;
 use crate::runtime::{Function, Runtime, lock};
-use emu::{Cause, Fault, Hidden, Launch, Program, Summary};
+use emu::{Cause, Fault, Hidden, Launch, Program};
 use std::ffi::c_void;
 use std::ptr::with_exposed_provenance_mut as pointer;
-use std::sync::LazyLock;
-use std::time::Instant;
-
-/// Since when times are counted.
-static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// A function of the program that a stream calls.
 pub(crate) type HostFunction = unsafe extern "C" fn(*mut c_void);
@@ -174,7 +168,6 @@ impl Fill {
 impl Runtime {
     /// Runs a kernel. A fault of the kernel ends the program, as it does on the hardware.
     fn launch(&mut self, kernel: &Kernel) -> Result<(), Code> {
-        LazyLock::force(&START);
         let module = self.module(kernel.function.module)?;
         let (program, load) = (module.program(&kernel.function.name)?, module.base as u64);
         let name = module.demangled(&kernel.function.name);
@@ -189,23 +182,16 @@ impl Runtime {
         let segment = emu::arguments(&program, &launch, &hidden, &kernel.arguments);
         launch.kernarg = self.internal(&segment)?;
         launch.packet = self.internal(&launch.dispatch_packet(&program))?;
-        let start = START.elapsed();
-        let result = emu::run(&program, &self.allocations.emulated, &launch, || (), |()| {});
-        let end = START.elapsed();
+        let memory = &self.allocations.emulated;
+        let result = match &mut self.recording {
+            Some(recording) if recording.wants(&name) => recording.run(&name, &program, memory, &launch),
+            _ => emu::run(&program, memory, &launch, || (), |()| {}),
+        };
         for address in [launch.kernarg, launch.packet] {
             let _ = self.allocations.free(pointer(address as usize), &[Kind::Internal]);
         }
         match result {
-            Ok(summary) => {
-                self.record(
-                    kernel,
-                    &program,
-                    &name,
-                    [start.as_nanos() as u64, end.as_nanos() as u64],
-                    summary,
-                );
-                Ok(())
-            }
+            Ok(_) => Ok(()),
             Err(fault) => self.fault(kernel, &name, &fault),
         }
     }
@@ -244,28 +230,6 @@ impl Runtime {
         Ok(())
     }
 
-    fn record(&mut self, kernel: &Kernel, program: &Program, name: &str, times: [u64; 2], summary: Summary) {
-        let Some(journal) = &mut self.journal else { return };
-        let descriptor = &program.descriptor;
-        let vgprs = descriptor.vgprs_allocated;
-        let arch = if descriptor.accum_offset > 0 { descriptor.accum_offset.min(vgprs) } else { vgprs };
-        journal.write(&Dispatch {
-            kernel: name.to_string(),
-            grid: kernel.grid,
-            workgroup: kernel.workgroup,
-            lds: descriptor.lds_bytes + kernel.dynamic_lds,
-            scratch: descriptor.scratch_bytes,
-            vgprs: arch,
-            agprs: vgprs - arch,
-            sgprs: program.metadata.sgprs.unwrap_or(descriptor.sgprs_allocated),
-            start: times[0],
-            end: times[1],
-            waves: summary.waves,
-            instructions: summary.instructions,
-            counters: Vec::new(),
-        });
-    }
-
     /// Says where a kernel failed and ends the program as the vendor's runtime does: by abort.
     fn fault(&mut self, kernel: &Kernel, name: &str, fault: &Fault) -> ! {
         let source = self.module(kernel.function.module).ok().and_then(|it| it.source(fault.address));
@@ -278,6 +242,9 @@ impl Runtime {
         let mut fault = fault.clone();
         fault.kernel = name.to_string();
         say(&format!("kernel stopped: {fault}{source}{hint}"));
+        if let Some(recording) = &mut self.recording {
+            recording.write();
+        }
         std::process::abort();
     }
 }

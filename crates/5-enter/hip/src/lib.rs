@@ -10,7 +10,7 @@
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
-    reason = "this layer reads the environment, writes journals and talks to the user"
+    reason = "this layer reads the environment, writes recordings and talks to the user"
 )]
 #![allow(
     clippy::too_many_arguments,
@@ -22,16 +22,16 @@ mod api;
 mod codes;
 mod device;
 mod fat_binary;
-mod journal;
 mod launch;
 mod memory;
 mod message;
 mod module;
+mod recording;
 mod runtime;
 mod stream;
 
-/// What `rockhound` looks for in the file before it uses it: the version of the library and of its journals.
-const MARK: &str = concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-journal-1\0");
+/// What `rockhound` looks for in the file before it uses it: the version.
+const MARK: &str = concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-session-1\0");
 
 /// Version of this library, as text with a zero at the end.
 #[unsafe(no_mangle)]

@@ -5,12 +5,13 @@
 
 use crate::codes::Code;
 use crate::device::Device;
-use crate::journal::Journal;
 use crate::memory::Allocations;
 use crate::module::Module;
+use crate::recording::Recording;
 use crate::stream::Streams;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 /// The GPU of a program that was started without `rockhound`.
 const DEFAULT_GPU: &str = "mi300x";
@@ -68,7 +69,7 @@ pub(crate) struct Runtime {
     pub(crate) functions: BTreeMap<usize, Function>,
     pub(crate) variables: BTreeMap<usize, Variable>,
     pub(crate) streams: Streams,
-    pub(crate) journal: Option<Journal>,
+    pub(crate) recording: Option<Recording>,
 }
 
 static RUNTIME: OnceLock<Mutex<Runtime>> = OnceLock::new();
@@ -76,6 +77,15 @@ static RUNTIME: OnceLock<Mutex<Runtime>> = OnceLock::new();
 /// The runtime, for this thread alone.
 pub(crate) fn lock() -> MutexGuard<'static, Runtime> {
     RUNTIME.get_or_init(|| Mutex::new(Runtime::new())).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The runtime, unless a thread holds it or it was never asked for.
+pub(crate) fn try_lock() -> Option<MutexGuard<'static, Runtime>> {
+    match RUNTIME.get()?.try_lock() {
+        Ok(runtime) => Some(runtime),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
 
 fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
@@ -89,6 +99,16 @@ impl Runtime {
             crate::message::say(&format!("there is no GPU `{asked}`: emulating {DEFAULT_GPU}"));
             Device::by_name(DEFAULT_GPU).expect("a model of the fact files")
         });
+        let session = std::env::var_os("ROCKHOUND_SESSION").map(PathBuf::from);
+        if let Some(session) = &session {
+            // Tells `rockhound` that the program came here; without it the program just runs.
+            let _ = std::fs::write(session.join("called"), "");
+        }
+        let recording = session.and_then(|session| Recording::from_environment(&session, device.model));
+        if recording.is_some() {
+            // SAFETY: the function is `extern "C"` and stays for the life of the process.
+            unsafe { libc::atexit(crate::recording::at_exit) };
+        }
         Runtime {
             device,
             devices: number("ROCKHOUND_DEVICES").filter(|it| (1..=64).contains(it)).unwrap_or(1),
@@ -101,7 +121,7 @@ impl Runtime {
             functions: BTreeMap::new(),
             variables: BTreeMap::new(),
             streams: Streams::default(),
-            journal: std::env::var_os("ROCKHOUND_JOURNAL").and_then(|folder| Journal::open(folder.as_ref())),
+            recording,
         }
     }
 

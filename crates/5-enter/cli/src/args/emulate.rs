@@ -3,6 +3,7 @@
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// How to emulate.
 #[derive(Args, Clone)]
@@ -33,6 +34,36 @@ pub(crate) struct Emulate {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) emulate: Emulate,
+    /// Program and its arguments.
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    pub(crate) program: Vec<OsString>,
+}
+
+/// Profile a HIP program, without a GPU on an emulated one.
+///
+/// Writes a workload folder that `rockhound analyze` and rocprof-compute 3.x read. Counters that follow from execution
+/// are exact; times are not known and stay empty. The program's output and exit code are its own; a program that fails
+/// leaves the dispatches that were finished.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound profile -- ./vector_copy 1048576
+  rockhound profile -n copy -o workloads/copy -k vecCopy -- ./vector_copy
+  rockhound analyze -p workloads/vector_copy/MI300X")]
+pub(crate) struct Profile {
+    #[command(flatten)]
+    pub(crate) emulate: Emulate,
+    /// Name of the workload; by default the program's.
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Folder to write; by default workloads/NAME/GPU.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Record only kernels whose name contains this; may be given several times.
+    #[arg(long, short, value_name = "NAME")]
+    pub(crate) kernel: Vec<String>,
+    /// Record only the first dispatches of those selected.
+    #[arg(long, value_name = "N")]
+    pub(crate) dispatch_limit: Option<u64>,
     /// Program and its arguments.
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const NAME: &str = "libamdhip64.so";
 
 /// What the library of this version has inside.
-const MARK: &str = concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-journal-1\0");
+const MARK: &str = concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-session-1\0");
 
 /// The library of this version.
 pub(crate) fn find() -> Result<PathBuf> {
@@ -26,7 +26,8 @@ pub(crate) fn find() -> Result<PathBuf> {
         }
         others.push(path);
     }
-    let mut message = format!("the HIP runtime library of rockhound {} is not installed", env!("CARGO_PKG_VERSION"));
+    let mut message =
+        format!("the HIP runtime library of rockhound {} is not installed", env!("CARGO_PKG_VERSION"));
     for other in others {
         message += &format!("\n  {} is of another version", other.display());
     }

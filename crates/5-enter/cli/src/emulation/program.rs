@@ -20,16 +20,23 @@ pub(crate) fn find(program: &OsStr) -> Result<PathBuf> {
     if path.components().count() > 1 || program.to_string_lossy().contains('/') {
         return match (path.exists(), is_executable(path)) {
             (_, true) => Ok(path.to_owned()),
-            (true, false) => {
-                Err(usage(format!("`{}` is not an executable file", path.display()), "give a program behind `--`"))
+            (true, false) => Err(usage(
+                format!("`{}` is not an executable file", path.display()),
+                "give a program behind `--`",
+            )),
+            (false, _) => {
+                Err(usage(format!("`{}` does not exist", path.display()), "give a program behind `--`"))
             }
-            (false, _) => Err(usage(format!("`{}` does not exist", path.display()), "give a program behind `--`")),
         };
     }
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&folders).map(|folder| folder.join(path)).find(|it| is_executable(it));
     found.ok_or_else(|| {
-        let hint = if path.exists() { format!("`./{}` names the file in this folder", path.display()) } else { String::new() };
+        let hint = if path.exists() {
+            format!("`./{}` names the file in this folder", path.display())
+        } else {
+            String::new()
+        };
         usage(format!("no program `{}` in PATH", path.display()), hint)
     })
 }
@@ -43,7 +50,10 @@ pub(crate) fn targets(path: &Path) -> Result<Vec<String>> {
     }
     let name = path.display();
     if data.get(4) == Some(&1) {
-        return Err(usage(format!("`{name}` is a 32-bit program"), "the HIP runtime exists for 64 bits only"));
+        return Err(usage(
+            format!("`{name}` is a 32-bit program"),
+            "the HIP runtime exists for 64 bits only",
+        ));
     }
     if is_static(data) {
         return Err(usage(

@@ -88,7 +88,8 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
             continue;
         }
         eprintln!("wrote {}", folder.display());
-        let words = [OsString::from("rockhound"), "analyze".into(), "--path".into(), folder.clone().into_os_string()];
+        let words =
+            [OsString::from("rockhound"), "analyze".into(), "--path".into(), folder.clone().into_os_string()];
         if let Command::Analyze(analyze) = Cli::try_parse_from(words)?.command {
             crate::analyze::run(&analyze, look)?;
         }

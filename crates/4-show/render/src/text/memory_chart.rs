@@ -20,11 +20,18 @@ const LINES: usize = 3;
 /// Renders the chart: a diagram where it fits, else a list of blocks and links.
 pub fn memory_chart(chart: &MemoryChart, style: &Style) -> String {
     let mut page = Page::new(style);
-    let head = [
+    let mut head = vec![
         dim("3.1  "),
         span(Role::Heading, "Memory chart"),
-        dim(format!("  requests and bytes per {}, colour: share of peak", chart.per)),
+        dim(format!("  requests and bytes per {}", chart.per)),
     ];
+    if style.color {
+        head.push(dim(", share of peak from "));
+        for (index, percent) in [20.0, 50.0, 80.0].into_iter().enumerate() {
+            head.push(dim(if index > 0 { ", " } else { "" }));
+            head.push(span(of_peak(percent), format!("{percent}\u{a0}%")));
+        }
+    }
     page.wrapped(0, 4, &head);
     if style.width >= WIDTH {
         diagram(&mut page, chart)

@@ -4,6 +4,8 @@
 //! of [`GENERATORS`]; it returns contents and touches no file.
 
 #[cfg(feature = "workspace")]
+mod counter_page;
+#[cfg(feature = "workspace")]
 mod gpu_pages;
 mod instruction_tables;
 #[cfg(feature = "workspace")]
@@ -35,6 +37,8 @@ const GENERATORS: &[Generator] = &[
     },
     #[cfg(feature = "workspace")]
     Generator { name: "rule pages", owns: &["docs/rules"], generate: rule_pages::generate },
+    #[cfg(feature = "workspace")]
+    Generator { name: "counter page", owns: &[], generate: counter_page::generate },
     #[cfg(feature = "workspace")]
     Generator { name: "GPU pages", owns: &["docs/gpus"], generate: gpu_pages::generate },
 ];

@@ -6,10 +6,12 @@ pub(crate) use analyze::{Analyze, AverageKind, Metrics, NormalUnit, ReportFormat
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use emulate::{Emulate, Profile, Run};
+pub(crate) use launch::LaunchTemplate;
 use std::path::PathBuf;
 
 mod analyze;
 mod emulate;
+mod launch;
 
 /// Help text of the exit codes.
 const EXIT_CODES: &str = "Exit codes:
@@ -57,6 +59,7 @@ pub(crate) enum Command {
     Metrics(Metrics),
     Run(Run),
     Profile(Profile),
+    LaunchTemplate(LaunchTemplate),
     Explain(Explain),
     Occupancy(Occupancy),
     Completions(Completions),

@@ -13,6 +13,7 @@ mod args;
 mod completions;
 mod contents;
 mod definitions;
+mod device_code;
 mod diff;
 mod emulation;
 mod exit;
@@ -21,6 +22,9 @@ mod fail_on;
 mod inputs;
 mod inspect;
 mod kernels;
+mod launch;
+mod launch_file;
+mod launch_template;
 mod metrics;
 mod occupancy;
 mod output;
@@ -72,6 +76,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Metrics(args) => metrics::run(args, &cli.look),
         Command::Run(args) => run::run(args),
         Command::Profile(args) => profile::run(args, &cli.look),
+        Command::LaunchTemplate(args) => launch_template::run(args),
         Command::Explain(args) => explain::run(args, &cli.look),
         Command::Occupancy(args) => occupancy::run(args, &cli.look),
         Command::Completions(args) => completions::completions(args),

@@ -6,6 +6,7 @@
 use crate::args::{Cli, Command, Look, Profile};
 use crate::emulation::{Emulation, short};
 use crate::exit::{Outcome, usage};
+use crate::launch;
 use anyhow::Result;
 use clap::Parser;
 use std::ffi::OsString;
@@ -81,6 +82,9 @@ fn choose(args: &Profile) -> &'static dyn Profiler {
 
 /// Profiles, and reports what was recorded.
 pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
+    if let Some(file) = &args.file {
+        return launch::run(file, args, look);
+    }
     let profiled = choose(args).profile(args)?;
     for folder in &profiled.folders {
         if !folder.join("pmc_perf.csv").exists() {

@@ -39,7 +39,10 @@ pub(crate) struct Run {
     pub(crate) program: Vec<OsString>,
 }
 
-/// Profile a HIP program, without a GPU on an emulated one.
+/// Profile a HIP program, or a kernel with a launch file; without a GPU on an emulated one.
+///
+/// A launch file names a code object, a grid and the arguments, and what results are expected: exit code 2 says that they
+/// differ. `rockhound launch-template` writes one.
 ///
 /// Writes a workload folder that `rockhound analyze` and rocprof-compute 3.x read. Counters that follow from execution
 /// are exact; times are not known and stay empty. The program's output and exit code are its own; a program that fails
@@ -47,24 +50,28 @@ pub(crate) struct Run {
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound profile -- ./vector_copy 1048576
+  rockhound profile examples/vector_copy/LAUNCH.toml
   rockhound profile -n copy -o workloads/copy -k vecCopy -- ./vector_copy
   rockhound analyze -p workloads/vector_copy/MI300X")]
 pub(crate) struct Profile {
+    /// Launch file, instead of a program.
+    #[arg(value_name = "LAUNCH.toml", conflicts_with = "program")]
+    pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) emulate: Emulate,
-    /// Name of the workload; by default the program's.
+    /// Name of the workload; by default the program's, or that of the launch file's folder.
     #[arg(long, short, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Folder to write; by default workloads/NAME/GPU.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     /// Record only kernels whose name contains this; may be given several times.
-    #[arg(long, short, value_name = "NAME")]
+    #[arg(long, short, value_name = "NAME", conflicts_with = "file")]
     pub(crate) kernel: Vec<String>,
     /// Record only the first dispatches of those selected.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "file")]
     pub(crate) dispatch_limit: Option<u64>,
     /// Program and its arguments.
-    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    #[arg(last = true, required_unless_present = "file", value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,
 }

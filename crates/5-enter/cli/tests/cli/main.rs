@@ -11,5 +11,6 @@ mod bad_input;
 mod commands;
 mod diff;
 mod formats;
+mod profile;
 mod run;
 mod schema;

@@ -1,0 +1,62 @@
+//! The code of one kernel, found in a file.
+//!
+//! The one idea to keep in mind: where a file has several targets or kernels, the error lists them.
+
+use crate::contents::Contents;
+use anyhow::{Context, Result, anyhow, bail};
+use codeobj::{CodeObject, Kernel, Wanted};
+use std::path::Path;
+
+/// A code object and its bytes.
+pub(crate) struct DeviceCode {
+    /// Bytes it was read from.
+    pub(crate) data: Vec<u8>,
+    /// What it holds.
+    pub(crate) object: CodeObject,
+}
+
+impl DeviceCode {
+    /// Finds the code for a target in a file; without a target the first code there is.
+    pub(crate) fn find(path: &Path, target: Option<&str>) -> Result<DeviceCode> {
+        let name = path.display();
+        let contents = Contents::open(path).with_context(|| format!("cannot read `{name}`"))?;
+        let mut others = Vec::new();
+        let scan = codeobj::scan(contents.bytes(), &Wanted::all());
+        for found in scan.map_err(|error| anyhow!("`{name}`: {error}"))? {
+            let found = found.map_err(|error| anyhow!("`{name}`: {error}"))?;
+            if target.is_some_and(|target| target != found.target.processor) {
+                others.push(found.target.processor.clone());
+                continue;
+            }
+            let data = found.data.into_owned();
+            let object = CodeObject::read(&data).map_err(|error| anyhow!("`{name}`: {error}"))?;
+            return Ok(DeviceCode { data, object });
+        }
+        others.dedup();
+        match target {
+            Some(target) if !others.is_empty() => {
+                bail!("`{name}` has no code for {target}, only for {}", others.join(", "))
+            }
+            _ => bail!("`{name}` has no GPU code"),
+        }
+    }
+
+    /// A kernel by its linker or demangled name, or the only one.
+    pub(crate) fn kernel(&self, wanted: Option<&str>) -> Result<&Kernel> {
+        let kernels = &self.object.kernels;
+        let names = || kernels.iter().map(|kernel| kernel.demangled.as_str()).collect::<Vec<_>>().join(", ");
+        match wanted {
+            Some(wanted) => {
+                let plain = |kernel: &Kernel| kernel.demangled.split('(').next() == Some(wanted);
+                let exact = kernels.iter().find(|it| it.name == wanted || it.demangled == wanted);
+                let found = exact.or_else(|| kernels.iter().find(|kernel| plain(kernel)));
+                found.ok_or_else(|| anyhow!("there is no kernel `{wanted}`, only {}", names()))
+            }
+            None => match &kernels[..] {
+                [kernel] => Ok(kernel),
+                [] => bail!("the code has no kernel"),
+                _ => bail!("the code has several kernels: {}\nhint: name one with `kernel`", names()),
+            },
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! `rockhound profile LAUNCH.toml`: a kernel runs on an emulated GPU without a host program and leaves a recording.
+//!
+//! The one idea to keep in mind: the report is what `rockhound analyze` says about the recording just written.
+
+use crate::analyze;
+use crate::args::{Cli, Command, Look, Profile};
+use crate::device_code::DeviceCode;
+use crate::exit::{Outcome, usage};
+use crate::launch_file::{Contents, LaunchFile, difference};
+use anyhow::{Context, Result, anyhow, bail};
+use arch::{Model, Target};
+use clap::Parser;
+use codeobj::{Argument, Image, Kernel, LineTable};
+use emu::{Hidden, Launch, Memory, Program, arguments};
+use probe::{Provenance, Recorder, Table};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Bytes behind the code that instruction fetches may touch.
+const CODE_STEP: usize = 4096;
+
+/// Profiles a launch file.
+pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
+    let file = LaunchFile::read(path)?;
+    let wanted = args.emulate.gpu.as_deref().or(file.gpu.as_deref());
+    let named = wanted.map(model).transpose()?;
+    let code = DeviceCode::find(&file.code, named.map(|model| model.target().name))?;
+    let model = match named {
+        Some(model) => model,
+        None => of_target(&code.object.target.processor)?,
+    };
+    let kernel = code.kernel(file.kernel.as_deref())?;
+    let short = model.name.rsplit(' ').next().unwrap_or(&model.name);
+    eprintln!("emulating {short} ({}): counters that follow from execution, no times", model.target().name);
+
+    let mut prepared = Prepared::new(&file, &code, kernel)?;
+    let mut recorder = Recorder::new(model);
+    let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&file, args, &code, kernel, &mut recorder));
+    // What ran before a fault is kept.
+    if recorder.dispatches().is_empty() {
+        return ran.map(|()| Outcome::Fine);
+    }
+    let folder = keep(path, args, &recorder, short)?;
+    ran?;
+    let differs = prepared.check(&file)?;
+    let outcome = report(&folder, look)?;
+    Ok(if differs { Outcome::ThresholdMet } else { outcome })
+}
+
+/// Writes the recording and returns its folder.
+fn keep(path: &Path, args: &Profile, recorder: &Recorder, gpu: &str) -> Result<PathBuf> {
+    let folder = path.canonicalize().ok().and_then(|path| Some(path.parent()?.to_owned()));
+    let by_folder = folder.as_ref().and_then(|folder| folder.file_name()?.to_str());
+    let name = args.name.as_deref().or(by_folder).unwrap_or("launch").to_owned();
+    let folder = match &args.output {
+        Some(folder) => folder.clone(),
+        None => Path::new("workloads").join(&name).join(gpu),
+    };
+    let provenance = Provenance {
+        name,
+        command: format!("rockhound profile {}", path.display()),
+        emulator: concat!("rockhound ", env!("CARGO_PKG_VERSION")).to_owned(),
+    };
+    write(&folder, recorder, &provenance)?;
+    eprintln!("recording: {}", folder.display());
+    eprintln!("everything in it: rockhound analyze -p {} -b all", folder.display());
+    Ok(folder)
+}
+
+fn model(name: &str) -> Result<&'static Model> {
+    Model::by_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Model::names().collect();
+        usage(format!("there is no GPU `{name}`"), format!("known are {}", names.join(", ")))
+    })
+}
+
+/// The model that stands for a target: the one with the most compute units.
+fn of_target(processor: &str) -> Result<&'static Model> {
+    let target =
+        Target::by_name(processor).ok_or_else(|| anyhow!("there are no facts about `{processor}`"))?;
+    let model = Model::of_target(target).reduce(|most, model| {
+        if model.compute_units.value > most.compute_units.value { model } else { most }
+    });
+    model.ok_or_else(|| anyhow!("there is no GPU with target `{processor}`"))
+}
+
+/// Writes the recording, in place of an earlier one.
+fn write(folder: &Path, recorder: &Recorder, provenance: &Provenance) -> Result<()> {
+    let files = recorder.files(provenance);
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+    for (name, bytes) in files {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Tables that stand on execution alone: launch, instruction mix, operations, LDS, scalar and vector memory.
+const TABLES: [&str; 9] = ["0.2", "7.1", "10.1", "10.2", "10.3", "11.3", "12.2", "14.2", "16.3"];
+
+/// What `analyze` says about a recording, as far as no times are needed.
+fn report(folder: &Path, look: &Look) -> Result<Outcome> {
+    let start: [&OsStr; 4] = ["rockhound".as_ref(), "analyze".as_ref(), "-p".as_ref(), folder.as_os_str()];
+    let blocks = std::iter::once("-b").chain(TABLES).map(OsStr::new);
+    match Cli::try_parse_from(start.into_iter().chain(blocks))?.command {
+        Command::Analyze(args) => analyze::run(&args, look),
+        _ => bail!("the report cannot be made"),
+    }
+}
+
+/// A kernel with everything it needs in memory.
+struct Prepared {
+    program: Program,
+    table: Table,
+    memory: Memory,
+    /// Where the code lies.
+    load: u64,
+    explicit: Vec<u8>,
+    /// Arguments at the start.
+    contents: Vec<Contents>,
+    /// Address of each argument that is a buffer.
+    addresses: Vec<Option<u64>>,
+}
+
+impl Prepared {
+    fn new(file: &LaunchFile, code: &DeviceCode, kernel: &Kernel) -> Result<Prepared> {
+        let program = Program::new(&code.data, &code.object, kernel)?;
+        let mut memory = Memory::new();
+        let image = Image::read(&code.data).map_err(|error| anyhow!("{error}"))?;
+        let mut bytes = vec![0; (image.bytes as usize).next_multiple_of(CODE_STEP)];
+        let load = memory.allocate("code", bytes.len());
+        image.place(&mut bytes, load);
+        memory.write(load, &bytes);
+        let contents: Vec<Contents> =
+            file.argument.iter().map(|argument| argument.contents()).collect::<Result<_>>()?;
+        let mut addresses = Vec::new();
+        let mut explicit = Vec::new();
+        let places: Vec<&Argument> =
+            kernel.metadata.arguments.iter().filter(|argument| !argument.is_hidden()).collect();
+        if places.len() != contents.len() {
+            let of_kernel: Vec<String> = places.iter().map(|place| described(place)).collect();
+            bail!(
+                "`{}` takes {} arguments ({}), the launch file gives {}",
+                kernel.demangled,
+                places.len(),
+                of_kernel.join(", "),
+                contents.len()
+            );
+        }
+        for ((argument, contents), place) in file.argument.iter().zip(&contents).zip(places) {
+            let (value, address) = match contents {
+                Contents::Scalar(bytes) => (bytes.clone(), None),
+                Contents::Buffer(bytes) => {
+                    let address = memory.allocate_with(&argument.name, bytes);
+                    (address.to_le_bytes().to_vec(), Some(address))
+                }
+            };
+            if value.len() != place.size as usize {
+                bail!(
+                    "argument `{}` has {} bytes, the kernel takes {}",
+                    argument.name,
+                    value.len(),
+                    described(place)
+                );
+            }
+            let at = place.offset as usize;
+            if explicit.len() < at + value.len() {
+                explicit.resize(at + value.len(), 0);
+            }
+            explicit[at..at + value.len()].copy_from_slice(&value);
+            addresses.push(address);
+        }
+        let table = Table::new(&program);
+        Ok(Prepared { program, table, memory, load, explicit, contents, addresses })
+    }
+
+    fn launch(
+        &mut self,
+        file: &LaunchFile,
+        args: &Profile,
+        code: &DeviceCode,
+        kernel: &Kernel,
+        recorder: &mut Recorder,
+    ) -> Result<()> {
+        let mut launch = Launch::new([1; 3], file.workgroup()?, 0);
+        launch.grid = file.grid()?;
+        launch.dynamic_lds = file.dynamic_lds;
+        launch.load = self.load;
+        launch.threads = args.emulate.threads;
+        launch.max_instructions = args.emulate.max_instructions.unwrap_or(u64::MAX);
+        fits(&launch, &self.program)?;
+        let segment = arguments(&self.program, &launch, &Hidden::default(), &self.explicit);
+        launch.kernarg = self.memory.allocate_with("arguments", &segment);
+        launch.packet = self.memory.allocate_with("dispatch packet", &launch.dispatch_packet(&self.program));
+        let start = Instant::now();
+        let summary = recorder
+            .run(&kernel.demangled, &self.program, &self.table, &self.memory, &launch)
+            .map_err(|fault| anyhow!("{fault}{}", source_line(code, fault.address)))?;
+        let seconds = start.elapsed().as_secs_f64().max(1e-9);
+        eprintln!(
+            "{}: {} waves, {} instructions in {seconds:.2} s ({:.1} million per second)",
+            kernel.demangled,
+            summary.waves,
+            summary.instructions,
+            summary.instructions as f64 / seconds / 1e6
+        );
+        Ok(())
+    }
+
+    /// Compares results with what the file expects; whether one differs.
+    fn check(&self, file: &LaunchFile) -> Result<bool> {
+        let start = file.numbers(&self.contents);
+        let mut differs = false;
+        for ((argument, contents), address) in file.argument.iter().zip(&self.contents).zip(&self.addresses) {
+            let (Contents::Buffer(before), Some(address)) = (contents, address) else { continue };
+            let count = before.len() / argument.element.size();
+            let Some(expected) = argument.expected(count, &start)? else { continue };
+            let bytes = self.memory.read(*address, before.len()).unwrap_or_default();
+            let found = argument.element.numbers(&bytes);
+            match difference(&found, &expected, argument.tolerance) {
+                None => eprintln!("`{}`: all {count} elements as expected", argument.name),
+                Some((at, found, expected)) => {
+                    differs = true;
+                    eprintln!(
+                        "failed: `{}`: element {at} is {found}, expected {expected} (tolerance {})",
+                        argument.name, argument.tolerance
+                    );
+                }
+            }
+        }
+        Ok(differs)
+    }
+}
+
+/// Where in the sources an instruction stems from, as a line of a message.
+fn source_line(code: &DeviceCode, address: u64) -> String {
+    let frames = LineTable::read(&code.data).map(|table| table.frames(address)).unwrap_or_default();
+    let frame = frames.into_iter().find(|frame| !frame.file.is_empty());
+    frame.map_or_else(String::new, |frame| format!("\n  {}:{}", frame.file, frame.line))
+}
+
+fn described(argument: &Argument) -> String {
+    let name = if argument.name.is_empty() { &argument.kind } else { &argument.name };
+    format!("{name}: {} bytes", argument.size)
+}
+
+/// Refuses launches that no GPU would take.
+fn fits(launch: &Launch<'_>, program: &Program) -> Result<()> {
+    let items: u64 = launch.workgroup.iter().map(|&size| u64::from(size)).product();
+    let most = u64::from(program.metadata.max_workgroup.unwrap_or(1024).min(1024));
+    if items > most {
+        bail!("a workgroup has {items} work-items, `{}` is compiled for at most {most}", program.name);
+    }
+    if launch.grid.iter().map(|&size| u64::from(size)).try_fold(1u64, u64::checked_mul).is_none() {
+        bail!("the grid is too large");
+    }
+    let target = Target::by_name(program.isa.processor());
+    let lds = u64::from(program.descriptor.lds_bytes) + u64::from(launch.dynamic_lds);
+    let available = target.map_or(u64::MAX, |target| u64::from(target.lds.bytes_per_workgroup.value));
+    if lds > available {
+        bail!("a workgroup takes {lds} bytes of LDS, there are {available}");
+    }
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! Launch files: a kernel, its grid and its arguments, written down so that it runs without a host program.
+//!
+//! The one idea to keep in mind: the file names arguments in the kernel's order; sizes and places come from the code
+//! object, and what does not fit is said with both sides named.
+
+mod expression;
+mod values;
+
+pub(crate) use expression::Expression;
+pub(crate) use values::{Element, difference};
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Most bytes of one buffer.
+const MOST_BYTES: u64 = 1 << 34;
+
+/// A launch file as written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LaunchFile {
+    /// File with the code, beside the launch file.
+    pub(crate) code: PathBuf,
+    /// Kernel, by linker name or demangled name; not needed where the code has one.
+    pub(crate) kernel: Option<String>,
+    /// GPU; by default the first model of the code's target.
+    pub(crate) gpu: Option<String>,
+    /// Work-items in up to three dimensions.
+    grid: Vec<u32>,
+    /// Work-items of a workgroup.
+    workgroup: Vec<u32>,
+    /// LDS beyond what the kernel declares, bytes.
+    #[serde(default)]
+    pub(crate) dynamic_lds: u32,
+    /// How many times it is launched.
+    #[serde(default = "once")]
+    pub(crate) repeat: u32,
+    /// Arguments in the kernel's order.
+    #[serde(default)]
+    pub(crate) argument: Vec<Argument>,
+}
+
+fn once() -> u32 {
+    1
+}
+
+/// One argument: a scalar with `value`, or a buffer with `shape`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Argument {
+    /// Name, for messages and expressions.
+    pub(crate) name: String,
+    /// Element type.
+    #[serde(rename = "type")]
+    pub(crate) element: Element,
+    /// Value of a scalar.
+    value: Option<f64>,
+    /// Elements of a buffer in each dimension.
+    shape: Option<Vec<u64>>,
+    /// Contents of a buffer at the start; zeros by default.
+    #[serde(default)]
+    initial: Initial,
+    /// Start of the random numbers.
+    #[serde(default)]
+    seed: u64,
+    /// File with the contents, instead of `initial`.
+    file: Option<PathBuf>,
+    /// What the buffer holds in the end, in terms of the arguments at the start.
+    pub(crate) expected: Option<Expression>,
+    /// File with what the buffer holds in the end.
+    pub(crate) expected_file: Option<PathBuf>,
+    /// Difference allowed between the two, relative where the expected value is larger than 1.
+    #[serde(default)]
+    pub(crate) tolerance: f64,
+}
+
+/// How a buffer begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Initial {
+    #[default]
+    Zeros,
+    Ones,
+    /// 0, 1, 2, …
+    Arange,
+    /// Evenly spread over 0 to 1; whole numbers of 0 to 99 for integers.
+    Random,
+}
+
+/// What an argument is.
+pub(crate) enum Contents {
+    /// Bytes of a value.
+    Scalar(Vec<u8>),
+    /// Bytes of a buffer.
+    Buffer(Vec<u8>),
+}
+
+impl LaunchFile {
+    /// Reads a launch file; paths in it are made to start from its folder.
+    pub(crate) fn read(path: &Path) -> Result<LaunchFile> {
+        let name = path.display();
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
+        let mut file: LaunchFile = toml::from_str(&text).map_err(|error| anyhow!("`{name}`: {error}"))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        file.code = folder.join(&file.code);
+        for argument in &mut file.argument {
+            for path in [&mut argument.file, &mut argument.expected_file].into_iter().flatten() {
+                *path = folder.join(&*path);
+            }
+        }
+        Ok(file)
+    }
+
+    /// Work-items in three dimensions.
+    pub(crate) fn grid(&self) -> Result<[u32; 3]> {
+        three(&self.grid, "grid")
+    }
+
+    /// Work-items of a workgroup in three dimensions.
+    pub(crate) fn workgroup(&self) -> Result<[u32; 3]> {
+        three(&self.workgroup, "workgroup")
+    }
+
+    /// Arguments by name as numbers, for expressions.
+    pub(crate) fn numbers(&self, contents: &[Contents]) -> BTreeMap<String, Vec<f64>> {
+        let numbers = self.argument.iter().zip(contents).map(|(argument, contents)| {
+            let (Contents::Scalar(bytes) | Contents::Buffer(bytes)) = contents;
+            (argument.name.clone(), argument.element.numbers(bytes))
+        });
+        numbers.collect()
+    }
+}
+
+fn three(sizes: &[u32], what: &str) -> Result<[u32; 3]> {
+    if sizes.is_empty() || sizes.len() > 3 || sizes.contains(&0) {
+        bail!("`{what}` has one to three sizes, none of them 0");
+    }
+    Ok([0, 1, 2].map(|axis| sizes.get(axis).copied().unwrap_or(1)))
+}
+
+impl Argument {
+    /// What the argument is at the start.
+    pub(crate) fn contents(&self) -> Result<Contents> {
+        let name = &self.name;
+        match (self.value, &self.shape) {
+            (Some(value), None) => Ok(Contents::Scalar(self.element.bytes(std::iter::once(value)))),
+            (None, Some(shape)) => {
+                let size = self.element.size() as u64;
+                let bytes = shape.iter().try_fold(size, |product, &length| product.checked_mul(length));
+                let Some(bytes) = bytes.filter(|bytes| *bytes <= MOST_BYTES) else {
+                    bail!("argument `{name}`: a buffer has at most 16 GiB");
+                };
+                self.buffer(bytes, bytes / size).map(Contents::Buffer)
+            }
+            _ => bail!("argument `{name}`: give either `value` (a scalar) or `shape` (a buffer)"),
+        }
+    }
+
+    fn buffer(&self, bytes: u64, count: u64) -> Result<Vec<u8>> {
+        if let Some(path) = &self.file {
+            return of_length(path, bytes).with_context(|| format!("argument `{}`", self.name));
+        }
+        let whole = self.element.is_whole();
+        Ok(match self.initial {
+            Initial::Zeros => vec![0; bytes as usize],
+            Initial::Ones => self.element.bytes((0..count).map(|_| 1.0)),
+            Initial::Arange => self.element.bytes((0..count).map(|number| number as f64)),
+            Initial::Random => self.element.bytes((0..count).map(|number| {
+                let random = spread(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                if whole { (random * 100.0).floor() } else { random }
+            })),
+        })
+    }
+
+    /// What the buffer is to hold in the end, if the file says so.
+    pub(crate) fn expected(
+        &self,
+        count: usize,
+        start: &BTreeMap<String, Vec<f64>>,
+    ) -> Result<Option<Vec<f64>>> {
+        if let Some(path) = &self.expected_file {
+            let bytes = of_length(path, (count * self.element.size()) as u64)?;
+            return Ok(Some(self.element.numbers(&bytes)));
+        }
+        let Some(expression) = &self.expected else { return Ok(None) };
+        let values = expression
+            .values(count, start)
+            .map_err(|error| anyhow!("argument `{}`: `expected`: {error}", self.name))?;
+        // As the buffer can hold it.
+        Ok(Some(self.element.numbers(&self.element.bytes(values.into_iter()))))
+    }
+}
+
+/// A file of a given length.
+fn of_length(path: &Path, bytes: u64) -> Result<Vec<u8>> {
+    let contents = std::fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    if contents.len() as u64 != bytes {
+        bail!("`{}` has {} bytes, the buffer {bytes}", path.display(), contents.len());
+    }
+    Ok(contents)
+}
+
+/// A number of 0 to 1 from a seed: the finisher of SplitMix64.
+fn spread(seed: u64) -> f64 {
+    let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((bits ^ bits >> 31) >> 11) as f64 / (1u64 << 53) as f64
+}

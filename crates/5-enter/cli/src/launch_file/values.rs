@@ -1,0 +1,209 @@
+//! Element types of arguments, and numbers as bytes.
+//!
+//! The one idea to keep in mind: numbers are `f64` here whatever the element is; results are compared as what the
+//! element can hold. Integers beyond 2^53 lose their last digits.
+
+use serde::Deserialize;
+
+/// Type of an element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the usual names")]
+pub(crate) enum Element {
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    F16,
+    Bf16,
+    F32,
+    F64,
+}
+
+impl Element {
+    /// Bytes of one.
+    pub(crate) fn size(self) -> usize {
+        match self {
+            Element::I8 | Element::U8 => 1,
+            Element::I16 | Element::U16 | Element::F16 | Element::Bf16 => 2,
+            Element::I32 | Element::U32 | Element::F32 => 4,
+            Element::I64 | Element::U64 | Element::F64 => 8,
+        }
+    }
+
+    /// Whether it holds whole numbers only.
+    pub(crate) fn is_whole(self) -> bool {
+        !matches!(self, Element::F16 | Element::Bf16 | Element::F32 | Element::F64)
+    }
+
+    /// Numbers as bytes.
+    pub(crate) fn bytes(self, numbers: impl Iterator<Item = f64>) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(numbers.size_hint().0 * self.size());
+        for number in numbers {
+            match self {
+                Element::I8 => bytes.extend((number as i8).to_le_bytes()),
+                Element::U8 => bytes.extend((number as u8).to_le_bytes()),
+                Element::I16 => bytes.extend((number as i16).to_le_bytes()),
+                Element::U16 => bytes.extend((number as u16).to_le_bytes()),
+                Element::I32 => bytes.extend((number as i32).to_le_bytes()),
+                Element::U32 => bytes.extend((number as u32).to_le_bytes()),
+                Element::I64 => bytes.extend((number as i64).to_le_bytes()),
+                Element::U64 => bytes.extend((number as u64).to_le_bytes()),
+                Element::F16 => bytes.extend(to_half(number).to_le_bytes()),
+                Element::Bf16 => bytes.extend(to_bf16(number as f32).to_le_bytes()),
+                Element::F32 => bytes.extend((number as f32).to_le_bytes()),
+                Element::F64 => bytes.extend(number.to_le_bytes()),
+            }
+        }
+        bytes
+    }
+
+    /// Bytes as numbers; an incomplete one at the end is left out.
+    pub(crate) fn numbers(self, bytes: &[u8]) -> Vec<f64> {
+        let one = |bytes: &[u8]| -> f64 {
+            let mut wide = [0; 8];
+            wide[..bytes.len()].copy_from_slice(bytes);
+            let bits = u64::from_le_bytes(wide);
+            match self {
+                Element::I8 => f64::from(bits as i8),
+                Element::U8 => f64::from(bits as u8),
+                Element::I16 => f64::from(bits as i16),
+                Element::U16 => f64::from(bits as u16),
+                Element::I32 => f64::from(bits as i32),
+                Element::U32 => f64::from(bits as u32),
+                Element::I64 => bits as i64 as f64,
+                Element::U64 => bits as f64,
+                Element::F16 => from_half(bits as u16),
+                Element::Bf16 => f64::from(f32::from_bits((bits as u32) << 16)),
+                Element::F32 => f64::from(f32::from_bits(bits as u32)),
+                Element::F64 => f64::from_bits(bits),
+            }
+        };
+        bytes.chunks_exact(self.size()).map(one).collect()
+    }
+}
+
+/// Rounds to the nearest half, ties to even.
+fn to_half(number: f64) -> u16 {
+    let sign = if number.is_sign_negative() { 0x8000 } else { 0 };
+    let size = number.abs();
+    if number.is_nan() {
+        return 0x7e00;
+    }
+    if size >= 65520.0 {
+        return sign | 0x7c00;
+    }
+    // Steps of the smallest normal number's last place below it, of the own last place above.
+    let exponent = if size < 2f64.powi(-14) { -14 } else { size.log2().floor() as i32 };
+    let steps = (size / 2f64.powi(exponent - 10)).round_ties_even() as u16;
+    // A step count of 2048 carries into the exponent by itself.
+    sign | if size < 2f64.powi(-14) { steps } else { (((exponent + 15) as u16) << 10) + (steps - 1024) }
+}
+
+fn from_half(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    sign * match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
+    }
+}
+
+/// Rounds to the nearest, ties to even.
+fn to_bf16(number: f32) -> u16 {
+    let bits = number.to_bits();
+    if number.is_nan() {
+        return (bits >> 16) as u16 | 0x40;
+    }
+    ((u64::from(bits) + 0x7fff + u64::from(bits >> 16 & 1)) >> 16) as u16
+}
+
+/// The first place where two buffers differ by more than the tolerance, with both values.
+pub(crate) fn difference(found: &[f64], expected: &[f64], tolerance: f64) -> Option<(usize, f64, f64)> {
+    let differ = |(found, expected): (&f64, &f64)| {
+        let same = found == expected || (found.is_nan() && expected.is_nan());
+        // Not `>`: what is no number differs.
+        let near = (found - expected).abs() <= tolerance * expected.abs().max(1.0);
+        !(same || near)
+    };
+    let at = found.iter().zip(expected).position(differ)?;
+    Some((at, found[at], expected[at]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_round_to_nearest_even() {
+        let cases = [
+            (0.0, 0),
+            (-0.0, 0x8000),
+            (1.0, 0x3c00),
+            (-2.0, 0xc000),
+            (1.0 / 3.0, 0x3555),
+            (65504.0, 0x7bff),
+            (65519.0, 0x7bff),
+            (65520.0, 0x7c00),
+            (2049.0, 0x6800),
+            (2051.0, 0x6802),
+            (4095.9, 0x6c00),
+            (6e-8, 1),
+            (6.0975e-5, 0x3ff),
+        ];
+        for (number, bits) in cases {
+            assert_eq!(to_half(number), bits, "{number}");
+        }
+        for bits in (0..0x7c00).chain(0x8000..0xfc00) {
+            assert_eq!(to_half(from_half(bits)), bits);
+        }
+    }
+
+    #[test]
+    fn every_type_comes_back() {
+        let types = [
+            Element::I8,
+            Element::U8,
+            Element::I16,
+            Element::U16,
+            Element::I32,
+            Element::U32,
+            Element::I64,
+            Element::U64,
+            Element::F16,
+            Element::Bf16,
+            Element::F32,
+            Element::F64,
+        ];
+        for element in types {
+            let bytes = element.bytes([0.0, 1.0, 100.0].into_iter());
+            assert_eq!(bytes.len(), 3 * element.size());
+            assert_eq!(element.numbers(&bytes), [0.0, 1.0, 100.0], "{element:?}");
+        }
+        assert_eq!(Element::Bf16.numbers(&Element::Bf16.bytes([1.0 / 3.0].into_iter())), [0.333_984_375]);
+    }
+
+    #[test]
+    fn differences_beyond_the_tolerance_are_found() {
+        let cases = [
+            (1.0, 1.0, 0.0, false),
+            (1.0, 1.1, 0.0, true),
+            (1.0, 1.1, 0.1, false),
+            (100.0, 109.0, 0.1, false),
+            (100.0, 120.0, 0.1, true),
+            (f64::NAN, 1.0, 9.0, true),
+            (f64::NAN, f64::NAN, 0.0, false),
+            (f64::INFINITY, f64::INFINITY, 0.0, false),
+        ];
+        for (found, expected, tolerance, differs) in cases {
+            let got = difference(&[0.0, found], &[0.0, expected], tolerance);
+            assert_eq!(got.map(|(at, ..)| at), differs.then_some(1), "{found} {expected} {tolerance}");
+        }
+    }
+}

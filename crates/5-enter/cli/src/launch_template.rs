@@ -1,0 +1,96 @@
+//! `rockhound launch-template`: a launch file for a kernel, to be filled in.
+//!
+//! The one idea to keep in mind: what the code object says is filled in; what it cannot say is an example to change.
+
+use crate::args::LaunchTemplate;
+use crate::device_code::DeviceCode;
+use crate::exit::Outcome;
+use crate::output::Output;
+use anyhow::Result;
+use codeobj::Argument;
+use std::fmt::Write as _;
+
+/// Elements of a buffer, and work-items, in a template.
+const EXAMPLE: u32 = 1_048_576;
+/// Work-items of a workgroup in a template.
+const WORKGROUP: u32 = 256;
+
+/// Names of types in sources, and what a launch file calls them.
+const TYPES: [(&str, &str); 16] = [
+    ("double", "f64"),
+    ("float", "f32"),
+    ("_Float16", "f16"),
+    ("__half", "f16"),
+    ("half", "f16"),
+    ("__hip_bfloat16", "bf16"),
+    ("unsigned char", "u8"),
+    ("char", "i8"),
+    ("unsigned short", "u16"),
+    ("short", "i16"),
+    ("unsigned int", "u32"),
+    ("int", "i32"),
+    ("unsigned long", "u64"),
+    ("long", "i64"),
+    ("bool", "u8"),
+    ("uint", "u32"),
+];
+
+/// Writes the template.
+pub(crate) fn run(args: &LaunchTemplate) -> Result<Outcome> {
+    let code = DeviceCode::find(&args.file, args.arch.as_deref())?;
+    let kernel = code.kernel(args.kernel.as_deref())?;
+    let types = kernel.demangled.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')'));
+    let types: Vec<&str> = types.map_or_else(Vec::new, |(list, _)| list.split(", ").collect());
+    let workgroup = kernel.metadata.required_workgroup;
+    let mut text = format!(
+        "# Runs with: rockhound profile LAUNCH.toml\ncode = {:?}\nkernel = {:?}\n# gpu = \"mi300x\"\n",
+        args.file.display().to_string(),
+        kernel.name
+    );
+    let _ = writeln!(text, "grid = [{EXAMPLE}]        # work-items");
+    match workgroup {
+        Some([x, y, z]) => {
+            let _ = writeln!(text, "workgroup = [{x}, {y}, {z}]");
+        }
+        None => {
+            let most = kernel.metadata.max_workgroup.unwrap_or(WORKGROUP).min(WORKGROUP);
+            let _ = writeln!(text, "workgroup = [{most}]");
+        }
+    }
+    text.push_str("# dynamic_lds = 0\n# repeat = 1\n");
+    let arguments = kernel.metadata.arguments.iter().filter(|argument| !argument.is_hidden());
+    for (number, argument) in arguments.enumerate() {
+        describe(&mut text, number, argument, types.get(number).copied().unwrap_or(""));
+    }
+    let mut output = Output::open(None)?;
+    output.write(&text)?;
+    output.finish()?;
+    Ok(Outcome::Fine)
+}
+
+fn describe(text: &mut String, number: usize, argument: &Argument, demangled: &str) {
+    let name = if argument.name.is_empty() { format!("argument{number}") } else { argument.name.clone() };
+    let source = if argument.type_name.is_empty() { demangled } else { argument.type_name.as_str() };
+    let plain = source.replace("const", "").replace(['*', '&'], "").trim().to_string();
+    let known = TYPES.iter().find(|(source, _)| *source == plain).map(|(_, name)| *name);
+    let buffer = argument.kind == "global_buffer" || (source.ends_with('*') && argument.size == 8);
+    let _ = write!(text, "\n[[argument]]\nname = \"{name}\"");
+    text.push_str(&if source.is_empty() { "\n".to_string() } else { format!("    # {source}\n") });
+    if buffer {
+        let _ = writeln!(text, "type = \"{}\"", known.unwrap_or("f32"));
+        let _ = writeln!(text, "shape = [{EXAMPLE}]");
+        text.push_str("initial = \"zeros\"    # ones, arange, random (with `seed`), or `file = …`\n");
+        text.push_str(
+            "# expected = \"a + 2 * b\"    # of the arguments at the start, or `expected_file = …`\n",
+        );
+        text.push_str("# tolerance = 1e-6\n");
+    } else {
+        let by_size = match argument.size {
+            1 => "i8",
+            2 => "i16",
+            8 => "i64",
+            _ => "i32",
+        };
+        let _ = writeln!(text, "type = \"{}\"\nvalue = 1", known.unwrap_or(by_size));
+    }
+}

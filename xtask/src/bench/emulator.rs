@@ -31,19 +31,22 @@ const BODIES: &[(&str, &str, Option<f64>)] = &[
 
 /// A kernel that repeats an instruction.
 fn source(body: &str) -> String {
-    let repeated = format!("  {body}\n").repeat(100);
-    format!(
-        ".amdgcn_target \"amdgcn-amd-amdhsa--{target}\"\n.text\n.globl k\n.p2align 8\n.type k,@function\nk:\n\
-  s_load_dwordx2 s[2:3], s[0:1], 0x0\n  v_lshlrev_b32 v1, 2, v0\n  v_lshlrev_b32 v2, 4, v0\n\
-  v_cvt_f32_u32 v5, v0\n  v_cvt_f32_u32 v6, v0\n  v_cvt_f32_u32 v7, v0\n  s_mov_b32 s4, 0\nL:\n{repeated}\
-  s_add_u32 s4, s4, 1\n  s_cmp_lt_u32 s4, 200\n  s_cbranch_scc1 L\n  s_endpgm\n\
-.rodata\n.p2align 6\n.amdhsa_kernel k\n  .amdhsa_user_sgpr_kernarg_segment_ptr 1\n  .amdhsa_next_free_vgpr 64\n\
-  .amdhsa_next_free_sgpr 16\n  .amdhsa_accum_offset 64\n  .amdhsa_group_segment_fixed_size 4096\n.end_amdhsa_kernel\n\
-.amdgpu_metadata\n---\namdhsa.kernels:\n  - .name: k\n    .symbol: k.kd\n    .kernarg_segment_size: 8\n\
-    .kernarg_segment_align: 8\n    .group_segment_fixed_size: 4096\n    .private_segment_fixed_size: 0\n    .wavefront_size: 64\n\
-    .sgpr_count: 16\n    .vgpr_count: 64\n    .max_flat_workgroup_size: 256\namdhsa.version:\n  - 1\n  - 2\n...\n.end_amdgpu_metadata\n",
-        target = target(),
-    )
+    let repeated = format!("{body}\n").repeat(100);
+    let target = target();
+    [
+        &format!(".amdgcn_target \"amdgcn-amd-amdhsa--{target}\"\n.text\n.globl k\n.p2align 8\n"),
+        ".type k,@function\nk:\ns_load_dwordx2 s[2:3], s[0:1], 0x0\nv_lshlrev_b32 v1, 2, v0\n",
+        "v_lshlrev_b32 v2, 4, v0\nv_cvt_f32_u32 v5, v0\nv_cvt_f32_u32 v6, v0\nv_cvt_f32_u32 v7, v0\ns_mov_b32 s4, 0\nL:\n",
+        &repeated,
+        "s_add_u32 s4, s4, 1\ns_cmp_lt_u32 s4, 200\ns_cbranch_scc1 L\ns_endpgm\n.size k, .-k\n",
+        ".rodata\n.p2align 6\n.amdhsa_kernel k\n.amdhsa_user_sgpr_kernarg_segment_ptr 1\n",
+        ".amdhsa_next_free_vgpr 64\n.amdhsa_next_free_sgpr 16\n.amdhsa_accum_offset 64\n",
+        ".amdhsa_group_segment_fixed_size 4096\n.end_amdhsa_kernel\n.amdgpu_metadata\n---\n",
+        "amdhsa.kernels: [{.name: k, .symbol: k.kd, .kernarg_segment_size: 8, .kernarg_segment_align: 8, ",
+        ".group_segment_fixed_size: 4096, .private_segment_fixed_size: 0, .wavefront_size: 64, .sgpr_count: 16, ",
+        ".vgpr_count: 64, .max_flat_workgroup_size: 256}]\namdhsa.version: [1, 2]\n...\n.end_amdgpu_metadata\n",
+    ]
+    .concat()
 }
 
 /// The target of the benchmark's kernels.

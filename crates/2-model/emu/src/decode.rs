@@ -12,7 +12,7 @@ use crate::operand::{EXEC, Files, NONE, Pool, Src, VCC, scalar_index, source};
 use crate::scalar::{ExecOp, ScalarOp, exec_operation, operation};
 use crate::vector::Kernels;
 use codeobj::Descriptor;
-use isa::{Bits, Class, Encoding, Inst, Isa, Lane, Op, OpFlags, Operand, RegFile, Role, Space, Ty};
+use isa::{Bits, Class, Field, Inst, Isa, Lane, Op, OpFlags, Operand, RegFile, Role, Space, Ty};
 
 /// A vector ALU instruction.
 #[derive(Clone, Copy, Debug)]
@@ -246,8 +246,9 @@ impl<'a> Resolver<'a> {
         if valu.rows > 2 {
             return None;
         }
-        if let Some(old) = accumulate {
-            *valu.src.get_mut(count)? = old;
+        // With three sources the old value is only what a partial write keeps.
+        if let (Some(old), Some(slot)) = (accumulate, valu.src.get_mut(count)) {
+            *slot = old;
         }
         if info.reads.contains(isa::Implicit::VCC) && valu.mask_in == Src::None {
             valu.mask_in = Src::Scalar(VCC);
@@ -394,8 +395,8 @@ pub fn executes(isa: Isa, op: Op) -> bool {
     let Some(encoding) = isa.encodings(op).next() else { return false };
     let mut operands = [Operand::Off; 6];
     let mut count = 0;
-    for (slot, spec) in operands.iter_mut().zip(info.operands) {
-        *slot = sample(info.class, spec, encoding);
+    for ((slot, spec), field) in operands.iter_mut().zip(info.operands).zip(info.fields) {
+        *slot = sample(info.class, spec, *field);
         count += 1;
     }
     let inst =
@@ -409,14 +410,14 @@ pub fn executes(isa: Isa, op: Op) -> bool {
 }
 
 /// An operand such as the opcode takes.
-fn sample(class: Class, spec: &isa::OperandSpec, encoding: Encoding) -> Operand {
+fn sample(class: Class, spec: &isa::OperandSpec, field: Field) -> Operand {
     let scalar = matches!(class, Class::Salu | Class::Smem | Class::Branch | Class::Control | Class::Message)
+        || matches!(field, Field::Srsrc | Field::Soffset | Field::Sdst)
         || spec.ty == Ty::Mask64;
     if spec.role == Role::None {
         return if class == Class::Branch { Operand::Target(0) } else { Operand::Imm(0) };
     }
     let file = if scalar { RegFile::Sgpr } else { RegFile::Vgpr };
-    let _ = encoding;
     Operand::Reg(isa::RegRange::new(file, 0, spec.dwords.max(1)))
 }
 

@@ -168,7 +168,7 @@ fn last64(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) {
         let mut sum = f64::mul_add(p, q, r);
         if x.mask_in >> lane & 1 != 0 {
             let scaled = float64::ldexp(sum, scale);
-            sum = if scaled.abs() < f64::MIN_POSITIVE {
+            sum = if scaled.abs() <= f64::MIN_POSITIVE {
                 rounded_once(sum, rounded::fused(p, q, r).1, scaled, scale)
             } else {
                 scaled

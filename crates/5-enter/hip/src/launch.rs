@@ -143,7 +143,7 @@ impl Fill {
         match extent(to, width, height, depth) {
             Some(0) => return Ok(()),
             _ if to.address == 0 => return Err(Code::hipErrorInvalidValue),
-            Some(bytes) => runtime.allocations.check("fill", to.address, bytes)?,
+            Some(bytes) => runtime.allocations.check("fill at", to.address, bytes)?,
             None => return Err(Code::hipErrorInvalidValue),
         }
         let bytes = pattern.to_le_bytes();

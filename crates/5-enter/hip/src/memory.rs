@@ -177,14 +177,14 @@ impl Allocations {
                 return Ok(());
             }
             crate::message::say(&format!(
-                "{what} of {bytes} bytes at {address:#x}: only {left} bytes are left of the allocation of {} bytes at {:#x}",
+                "{what} {address:#x}, {bytes} bytes: only {left} bytes are left of the allocation of {} bytes at {:#x}",
                 allocation.bytes, allocation.base
             ));
             return Err(Code::hipErrorInvalidValue);
         }
         match self.emulated.nearest(address as u64) {
             Some(nearest) if nearest.freed => {
-                crate::message::say(&format!("{what} of {bytes} bytes at {address:#x}: {nearest}"));
+                crate::message::say(&format!("{what} {address:#x}, {bytes} bytes: {nearest}"));
                 Err(Code::hipErrorInvalidValue)
             }
             _ => Ok(()),

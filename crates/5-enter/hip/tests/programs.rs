@@ -1,0 +1,127 @@
+//! Real HIP programs, compiled here, on this library.
+//!
+//! The one idea to keep in mind: a program checks its own results and calls; its exit code is the number of checks that
+//! failed. What the library says goes to standard error and is compared.
+#![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests compile and run programs")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// Names under which programs ask for the library.
+const NAMES: [&str; 4] = ["libamdhip64.so", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"];
+
+/// Files of the device libraries that Debian's package lacks: name, symbol, value.
+const LACKING: [(&str, &str, u32); 3] = [
+    ("oclc_isa_version_942", "__oclc_ISA_version", 9402),
+    ("oclc_isa_version_950", "__oclc_ISA_version", 9500),
+    ("oclc_abi_version_600", "__oclc_ABI_version", 600),
+];
+
+/// A folder with the library under its names and the compiled program; `None` where the tools are missing.
+fn prepared() -> Option<&'static Path> {
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    FOLDER.get_or_init(prepare).as_deref()
+}
+
+fn prepare() -> Option<PathBuf> {
+    let bitcode = Path::new("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode");
+    let tools = ["/usr/bin/clang++-19", "/usr/bin/llvm-as-15", "/usr/include/hip/hip_runtime.h"];
+    if let Some(missing) = tools.iter().map(Path::new).chain([bitcode]).find(|it| !it.exists()) {
+        println!(
+            "skipped: no {} (packages clang-19, llvm-15, libamdhip64-dev, rocm-device-libs)",
+            missing.display()
+        );
+        return None;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hip-programs");
+    std::fs::create_dir_all(folder.join("bitcode")).unwrap();
+    for entry in std::fs::read_dir(bitcode).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, folder.join("bitcode").join(path.file_name().unwrap())).unwrap();
+    }
+    for (name, symbol, value) in LACKING {
+        let source = folder.join("bitcode").join(format!("{name}.ll"));
+        let line = "= linkonce_odr protected local_unnamed_addr addrspace(4) constant i32";
+        std::fs::write(&source, format!("@{symbol} {line} {value}, align 4\n")).unwrap();
+        run(Command::new("llvm-as-15").arg(&source).arg("-o").arg(source.with_extension("bc")));
+    }
+    // The library lies beside the folder of the test programs.
+    let own = std::env::current_exe().unwrap();
+    let library = own.ancestors().nth(2).unwrap().join(NAMES[0]);
+    for name in NAMES {
+        let link = folder.join(name);
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(&library, link).unwrap();
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/session.cpp");
+    run(Command::new("clang++-19")
+        .args([
+            "-w",
+            "-x",
+            "hip",
+            "--offload-arch=gfx90a",
+            "--offload-arch=gfx942",
+            "--rocm-path=/usr",
+            "-O3",
+        ])
+        .arg(format!("--rocm-device-lib-path={}", folder.join("bitcode").display()))
+        .arg(source)
+        .arg("-o")
+        .arg(folder.join("session"))
+        .arg("-lamdhip64"));
+    Some(folder)
+}
+
+fn run(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// Runs a part of the program on a GPU.
+fn session(folder: &Path, gpu: &str, arguments: &[&str]) -> Output {
+    let mut command = Command::new(folder.join("session"));
+    command.args(arguments).env("LD_LIBRARY_PATH", folder).env("ROCKHOUND_GPU", gpu).output().unwrap()
+}
+
+#[test]
+fn parts_pass_on_every_gpu_with_code() {
+    let Some(folder) = prepared() else { return };
+    for gpu in ["mi210", "mi300x"] {
+        for part in ["copies", "reductions", "symbols", "queries", "bad"] {
+            let output = session(folder, gpu, &[part]);
+            assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
+        }
+    }
+}
+
+#[test]
+fn a_million_work_items_copy() {
+    let Some(folder) = prepared() else { return };
+    let output = session(folder, "mi300x", &["copies", "1048576"]);
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+}
+
+#[test]
+fn a_stray_store_ends_the_program_with_its_place() {
+    use std::os::unix::process::ExitStatusExt;
+    let Some(folder) = prepared() else { return };
+    let output = session(folder, "mi300x", &["stray"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.signal(), Some(6), "{said}");
+    for part in
+        ["kernel stopped: store of 4 bytes at", "outside every allocation", "in `stray(int*)`", "lane 0"]
+    {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn a_gpu_without_code_is_named_with_the_code_there_is() {
+    let Some(folder) = prepared() else { return };
+    let output = session(folder, "mi355x", &["copies"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_ne!(output.status.code(), Some(0));
+    assert!(said.contains("code for gfx90a, gfx942, and none for the emulated MI355X (gfx950)"), "{said}");
+}

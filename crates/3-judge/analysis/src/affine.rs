@@ -7,6 +7,7 @@
 
 mod entry;
 mod eval;
+mod hash;
 mod semantics;
 mod state;
 mod value;
@@ -18,9 +19,10 @@ mod tests;
 pub use entry::Entry;
 pub use value::{Id, LANES, Marks};
 
+use hash::Quick;
 use isa::{Cfg, Inst};
 use std::collections::HashMap;
-use value::{Pool, Quick};
+use value::Pool;
 
 /// The address of one memory instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

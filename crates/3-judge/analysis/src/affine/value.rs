@@ -4,8 +4,9 @@
 //! the 64 lanes. Arithmetic that keeps this form is exact; everything else becomes a new unknown. Equal
 //! values have equal ids, so comparing addresses is comparing numbers.
 
+use super::hash::Quick;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 /// Lanes of a wave.
 pub const LANES: usize = 64;
@@ -557,52 +558,4 @@ impl Pool {
 /// The lowest `count` bits.
 pub(super) fn low_bits(count: u32) -> u32 {
     if count >= 32 { u32::MAX } else { (1 << count) - 1 }
-}
-
-pub(super) type Quick = BuildHasherDefault<QuickHasher>;
-
-/// A multiplicative hash: the keys are small, trusted and looked up for every arithmetic instruction.
-#[derive(Debug, Default)]
-pub(super) struct QuickHasher(u64);
-
-impl Hasher for QuickHasher {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 29)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
-        }
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn write_u32(&mut self, word: u32) {
-        self.write_u64(u64::from(word));
-    }
-
-    fn write_u8(&mut self, word: u8) {
-        self.write_u64(u64::from(word));
-    }
-
-    fn write_u16(&mut self, word: u16) {
-        self.write_u64(u64::from(word));
-    }
-
-    fn write_i32(&mut self, word: i32) {
-        self.write_u64(word as u64);
-    }
-
-    fn write_isize(&mut self, word: isize) {
-        self.write_u64(word as u64);
-    }
-
-    fn write_usize(&mut self, word: usize) {
-        self.write_u64(word as u64);
-    }
 }

@@ -6,9 +6,10 @@
 //! every lane.
 
 use super::entry::Entry;
+use super::hash::Quick;
 use super::semantics::{Sem, sem};
 use super::state::{NONE, SLOTS, Set, State, VECTOR_SLOTS, insert, members, slots};
-use super::value::{Id, Marks, Pool, Quick, Symbol};
+use super::value::{Id, Marks, Pool, Symbol};
 use super::{Access, Addresses, Advance};
 use isa::{Cfg, Inst, RegFile, RegRange};
 use std::collections::HashMap;

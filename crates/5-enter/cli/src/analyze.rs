@@ -67,10 +67,10 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
                 AverageKind::Dispatches => Average::Dispatches,
             },
             norm: match args.normal_unit {
-                NormalUnit::PerKernel => Norm::Kernel,
-                NormalUnit::PerWave => Norm::Wave,
-                NormalUnit::PerCycle => Norm::Cycle,
-                NormalUnit::PerSecond => Norm::Second,
+                NormalUnit::Kernel => Norm::Kernel,
+                NormalUnit::Wave => Norm::Wave,
+                NormalUnit::Cycle => Norm::Cycle,
+                NormalUnit::Second => Norm::Second,
             },
         },
         top: match (args.top, wanted_list(args)) {

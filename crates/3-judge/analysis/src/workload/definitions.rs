@@ -303,10 +303,6 @@ mod tests {
         let r = explained(&[]).unwrap();
         for (target, recorded) in [("gfx90a", 25), ("gfx942", 24)] {
             let t = r.targets.iter().find(|t| t.target == target).unwrap();
-            println!(
-                "{target}: {} metrics, {} counters, {:?} passes (recorded {recorded})",
-                t.metrics, t.counters, t.passes
-            );
             assert!(t.passes.unwrap() <= recorded, "{t:?}");
         }
     }

@@ -46,7 +46,7 @@ pub(crate) struct Analyze {
     #[arg(long = "block", short = 'b', visible_alias = "metric", value_name = "BLOCK", num_args = 1..)]
     pub(crate) blocks: Vec<String>,
     /// What totals are divided by.
-    #[arg(long, value_enum, default_value_t = NormalUnit::PerKernel, value_name = "UNIT")]
+    #[arg(long, value_enum, default_value_t = NormalUnit::Kernel, value_name = "UNIT")]
     pub(crate) normal_unit: NormalUnit,
     /// How dispatches are averaged: `weighted` adds up before it divides, `dispatches` takes the mean of ratios.
     #[arg(long, value_enum, default_value_t = AverageKind::Weighted, value_name = "KIND")]
@@ -99,12 +99,15 @@ pub(crate) enum ReportFormat {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
 pub(crate) enum NormalUnit {
-    PerKernel,
-    PerWave,
-    PerCycle,
-    PerSecond,
+    #[value(name = "per_kernel")]
+    Kernel,
+    #[value(name = "per_wave")]
+    Wave,
+    #[value(name = "per_cycle")]
+    Cycle,
+    #[value(name = "per_second")]
+    Second,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -131,9 +131,12 @@ fn measured_ceilings_of_the_device_come_before_the_data_sheet() {
     }
 }
 
+/// Changed counters, what bounds the kernel, the words.
+type Case<'a> = (&'a [(&'a str, &'a str)], Option<&'a str>, &'a str);
+
 #[test]
 fn the_verdict_is_the_nearest_roof_or_why_there_is_none() {
-    let cases: &[(&[(&str, &str)], Option<&str>, &str)] = &[
+    let cases: &[Case<'_>] = &[
         // 6.08 of 10 GB/s
         (&[("hbm_bw", "10")], Some("HBM"), "6 GB/s, 61 % of the data sheet's 10"),
         (

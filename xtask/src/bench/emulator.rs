@@ -40,7 +40,7 @@ fn source(body: &str) -> String {
         &repeated,
         "s_add_u32 s4, s4, 1\ns_cmp_lt_u32 s4, 200\ns_cbranch_scc1 L\ns_endpgm\n.size k, .-k\n",
         ".rodata\n.p2align 6\n.amdhsa_kernel k\n.amdhsa_user_sgpr_kernarg_segment_ptr 1\n",
-        ".amdhsa_next_free_vgpr 64\n.amdhsa_next_free_sgpr 16\n.amdhsa_accum_offset 64\n",
+        ".amdhsa_float_denorm_mode_32 3\n.amdhsa_next_free_vgpr 64\n.amdhsa_next_free_sgpr 16\n.amdhsa_accum_offset 64\n",
         ".amdhsa_group_segment_fixed_size 4096\n.end_amdhsa_kernel\n.amdgpu_metadata\n---\n",
         "amdhsa.kernels: [{.name: k, .symbol: k.kd, .kernarg_segment_size: 8, .kernarg_segment_align: 8, ",
         ".group_segment_fixed_size: 4096, .private_segment_fixed_size: 0, .wavefront_size: 64, .sgpr_count: 16, ",

@@ -65,6 +65,9 @@ const PER_CHANNEL: &[&str] = &[
     "TCC_WRITE",
 ];
 
+/// A level counter, its sum, and the counters read in its run.
+type Level = (&'static str, f64, Vec<(&'static str, f64)>);
+
 /// One dispatch: the kernel, and how much longer than at best it took.
 struct Run<'a> {
     kernel: &'a Kernel,
@@ -249,7 +252,7 @@ impl Run<'_> {
     }
 
     /// Levels: what is under way, summed over the cycles of the run that counted it, and the counters read in it.
-    fn levels(&self) -> Vec<(&'static str, f64, Vec<(&'static str, f64)>)> {
+    fn levels(&self) -> Vec<Level> {
         let k = self.kernel;
         let (waves, cycles) = (self.waves(), self.cycles());
         let active = ("GRBM_GUI_ACTIVE", cycles);

@@ -27,14 +27,14 @@ pub(crate) struct Cycles {
 pub(crate) fn cycles(addresses: &[u64; 64], lanes: u64, bytes: u32, banks: usize, shared: bool) -> Cycles {
     let dwords = u64::from(bytes).div_ceil(BANK_BYTES).max(1);
     let group = (banks / dwords.next_power_of_two() as usize).clamp(1, MOST_LANES);
-    let alignment = u64::from(bytes).min(BANK_BYTES).max(1);
+    let alignment = u64::from(bytes).clamp(1, BANK_BYTES);
     let mut cycles = Cycles::default();
     let mut asked = [(0u64, 0u64); 64 * 4];
     for first in (0..64).step_by(group) {
         let mut count = 0;
         for lane in (first..first + group).filter(|lane| lanes >> lane & 1 != 0) {
             let address = addresses[lane];
-            cycles.unaligned |= address % alignment != 0;
+            cycles.unaligned |= !address.is_multiple_of(alignment);
             for dword in 0..dwords.min(4) {
                 let number = address / BANK_BYTES + dword;
                 asked[count] = (number & (banks as u64 - 1), number);

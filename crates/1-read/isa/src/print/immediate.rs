@@ -154,16 +154,22 @@ const MESSAGES: [Option<&str>; 16] = [
     Some("MSG_SYSMSG"),
 ];
 const GS_OPS: [&str; 4] = ["GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"];
-const SYSMSG_OPS: [&str; 5] =
-    ["", "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD", "SYSMSG_OP_HOST_TRAP_ACK", "SYSMSG_OP_TTRACE_PC"];
+/// Number 3 has a name before the targets read here only.
+const SYSMSG_OPS: [Option<&str>; 5] = [
+    None,
+    Some("SYSMSG_OP_ECC_ERR_INTERRUPT"),
+    Some("SYSMSG_OP_REG_RD"),
+    None,
+    Some("SYSMSG_OP_TTRACE_PC"),
+];
 
 fn message(word: u32, out: &mut String) {
     let (id, op, stream) = (word & 15, word >> 4 & 7, word >> 8 & 3);
     let name = MESSAGES[id as usize];
     let op_name = match id {
-        2 if op != 0 => GS_OPS.get(op as usize),
-        3 => GS_OPS.get(op as usize),
-        15 if op != 0 => SYSMSG_OPS.get(op as usize),
+        2 if op != 0 => GS_OPS.get(op as usize).copied(),
+        3 => GS_OPS.get(op as usize).copied(),
+        15 => SYSMSG_OPS.get(op as usize).copied().flatten(),
         _ => None,
     };
     // Only the messages of the geometry shader take a stream, and only with an operation.

@@ -83,14 +83,13 @@ const MESSAGES: [(&str, i64); 11] = [
 ];
 
 /// Operations of messages.
-const MESSAGE_OPERATIONS: [(&str, i64); 8] = [
+const MESSAGE_OPERATIONS: [(&str, i64); 7] = [
     ("GS_OP_NOP", 0),
     ("GS_OP_CUT", 1),
     ("GS_OP_EMIT", 2),
     ("GS_OP_EMIT_CUT", 3),
     ("SYSMSG_OP_ECC_ERR_INTERRUPT", 1),
     ("SYSMSG_OP_REG_RD", 2),
-    ("SYSMSG_OP_HOST_TRAP_ACK", 3),
     ("SYSMSG_OP_TTRACE_PC", 4),
 ];
 

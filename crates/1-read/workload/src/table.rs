@@ -148,13 +148,13 @@ pub(crate) fn read(
     for (i, name) in names.iter().enumerate() {
         if seen.insert(name.as_str(), i).is_some() && !name.is_empty() {
             problems.add(Problem {
-                severity: Severity::Warning,
+                severity: Severity::Error,
                 file: file.to_string(),
                 line: Some(1),
                 column: Some(name.clone()),
                 rows: 0,
                 message: "the column stands twice".to_string(),
-                consequence: "the first is read".to_string(),
+                consequence: "the first is read; record again if both hold values".to_string(),
             });
             columns.push(Cells::Skipped);
             continue;
@@ -548,6 +548,6 @@ mod tests {
     fn a_column_that_stands_twice_is_read_once() {
         let (table, problems) = load("n,n,t\n1,2,a\n");
         assert_eq!(table.unwrap().number("n").unwrap().get(0), Some(1.0));
-        assert_eq!(problems, ["f.csv:1, column `n`: the column stands twice; the first is read"]);
+        assert_eq!(problems, ["f.csv:1, column `n`: the column stands twice; the first is read; record again if both hold values"]);
     }
 }

@@ -302,7 +302,13 @@ fn bad_recordings_give_one_clear_error_each_and_the_rest_goes_on() {
             "pmc_perf.csv:3, column `GRBM_GUI_ACTIVE`: `many` is not a number",
             "2 dispatches",
         ),
-        ("twice", csv(fine.replace("TCC_MISS_sum", "TCC_HIT_sum")), 0, "", "the column stands twice"),
+        (
+            "twice",
+            csv(fine.replace("TCC_MISS_sum", "TCC_HIT_sum")),
+            1,
+            "pmc_perf.csv:1, column `TCC_HIT_sum`: the column stands twice",
+            "2 dispatches",
+        ),
         (
             "wide",
             csv(format!("{HEADER}{wide}\n0,0,1024,64,copy,100,200,16,1000,1,1{ones}\n")),

@@ -56,6 +56,11 @@ impl Machine {
         self.text(name)?.trim().parse::<f64>().ok().filter(|v| v.is_finite())
     }
 
+    /// The emulator that made the recording, where no GPU did.
+    pub fn emulator(&self) -> Option<&str> {
+        self.text("emulated_by")
+    }
+
     /// The GPU target, without feature suffixes.
     pub fn target(&self) -> Option<&str> {
         self.text("gpu_arch").map(|t| t.split(':').next().unwrap_or(t).trim())

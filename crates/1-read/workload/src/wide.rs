@@ -39,8 +39,11 @@ pub(crate) fn folder(files: &Files<'_>, mut problems: Problems) -> Result<Worklo
     for run in &companions {
         add_companion(files, run, &base, &mut w, &mut problems);
     }
+    w.machine = side::machine(files, &mut problems);
     for (level, what) in LEVELS {
-        if !companions.iter().any(|c| c == level) && w.counters.get(&format!("{level}_ACCUM")).is_none() {
+        let there = companions.iter().any(|c| c == level) || w.counters.get(&format!("{level}_ACCUM")).is_some();
+        // Levels are sums over time, which an emulator does not have.
+        if !there && w.machine.emulator().is_none() {
             problems.warn(&format!("{level}.csv"), 0, "the file is absent", format!("{what} is n/a"));
         }
     }
@@ -67,11 +70,11 @@ pub(crate) fn results(
             Err(e) => problems.error(name, side::first_line(&e.to_string()), "the file is left out"),
         }
     }
+    w.machine = side::machine(files, &mut problems);
     finish(files, w, problems)
 }
 
 fn finish(files: &Files<'_>, mut w: Workload, mut problems: Problems) -> Result<Workload, Error> {
-    w.machine = side::machine(files, &mut problems);
     w.ceilings = side::ceilings(files, &mut problems);
     w.settings = side::settings(files, &mut problems);
     side::passes(files, &mut w.counters, &mut problems);

@@ -50,6 +50,8 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     let mut blocks = Blocks::parse(&args.blocks, definitions, &target).map_err(refuse)?;
     if blocks.is_overview() && machine_readable {
         blocks = Blocks::all();
+    } else if subjects.iter().all(|s| s.workload.machine.emulator().is_some()) {
+        blocks = blocks.without_times();
     }
     let mut compiled: BTreeMap<&str, Compiled> = BTreeMap::new();
     for s in &subjects {

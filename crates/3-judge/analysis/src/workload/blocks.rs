@@ -13,6 +13,8 @@ pub(crate) const SPECIAL: &[((u16, u16), &str)] =
 
 /// Tables shown when none are asked for.
 pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), (2, 1)];
+/// Tables shown instead of a recording without times: what was launched, and what can be counted without a clock.
+const COUNTED: &[(u16, u16)] = &[(0, 2), (10, 1), (10, 2), (10, 4), (12, 2), (16, 3)];
 
 /// The table of the memory chart's numbers.
 pub const MEMORY_CHART: (u16, u16) = (3, 1);
@@ -26,6 +28,8 @@ pub struct Blocks {
     all: bool,
     /// Nothing was asked for.
     overview: bool,
+    /// The overview is that of a recording without times.
+    counted: bool,
     panels: BTreeSet<u16>,
     tables: BTreeSet<(u16, u16)>,
     rows: BTreeSet<(u16, u16, usize)>,
@@ -43,6 +47,15 @@ impl Blocks {
     /// The tables shown when none are asked for.
     pub fn overview() -> Self {
         Blocks { overview: true, ..Self::default() }
+    }
+
+    /// The overview of recordings without times; what was asked for by name stays.
+    pub fn without_times(self) -> Self {
+        Blocks { counted: true, ..self }
+    }
+
+    fn in_overview(&self, id: (u16, u16)) -> bool {
+        self.overview && if self.counted { COUNTED } else { OVERVIEW }.contains(&id)
     }
 
     /// Reads what was asked for; of nothing comes the overview.
@@ -173,7 +186,7 @@ impl Blocks {
     /// Whether any row of a table may be shown.
     pub fn shows(&self, id: (u16, u16)) -> bool {
         self.all
-            || (self.overview && OVERVIEW.contains(&id))
+            || self.in_overview(id)
             || self.whole(id)
             || self.rows.iter().any(|r| (r.0, r.1) == id)
     }
@@ -190,7 +203,7 @@ impl Blocks {
     /// Whether a row is shown.
     pub fn shows_row(&self, id: (u16, u16), row: usize, metric: &str) -> bool {
         self.all
-            || (self.overview && OVERVIEW.contains(&id))
+            || self.in_overview(id)
             || self.whole(id)
             || self.rows.contains(&(id.0, id.1, row))
             || self.metrics.iter().any(|n| n == metric)
@@ -203,7 +216,7 @@ impl Blocks {
 
     /// Whether the chart that belongs to a table is shown; in the overview only of a recording `alone`.
     pub fn shows_chart(&self, id: (u16, u16), alone: bool) -> bool {
-        if self.overview { alone } else { self.shows(id) }
+        if self.overview { alone && !(self.counted && id == ROOFLINE) } else { self.shows(id) }
     }
 
     /// Whether findings are shown: they are about the whole recording.

@@ -152,6 +152,7 @@ pub(crate) fn recording(subject: &Subject) -> Recording {
 /// Lines of the head: a word, and facts with their names around them.
 type Line = (&'static str, &'static [(&'static str, &'static str, &'static str)]);
 const LINES: &[Line] = &[
+    ("emulated", &[("by ", "emulated_by", ": counts are exact, what depends on caches or time is n/a")]),
     (
         "GPU",
         &[
@@ -201,7 +202,7 @@ fn summary(subject: &Subject) -> Vec<MachineFact> {
 }
 
 /// Every reason once, with the rows it concerns. Counters that were not recorded are taken together by panel.
-pub(crate) fn missing(tables: &[Table]) -> Vec<MissingValues> {
+pub(crate) fn missing(tables: &[Table], emulated: bool) -> Vec<MissingValues> {
     let mut plain: Vec<MissingValues> = Vec::new();
     let mut counters: BTreeMap<u16, (Vec<String>, Vec<String>)> = BTreeMap::new();
     for table in tables {
@@ -244,9 +245,13 @@ pub(crate) fn missing(tables: &[Table]) -> Vec<MissingValues> {
         }
     }
     let recorded = counters.into_iter().map(|(panel, (names, rows))| MissingValues {
-        reason: format!("needs {}: not recorded", names.join(", ")),
+        reason: format!(
+            "needs {}: {}",
+            names.join(", "),
+            if emulated { "not known without caches and time" } else { "not recorded" }
+        ),
         rows,
-        hint: (panel > 0).then(|| format!("profile with `-b {panel}`")),
+        hint: (panel > 0 && !emulated).then(|| format!("profile with `-b {panel}`")),
     });
     plain.into_iter().chain(recorded).collect()
 }

@@ -86,8 +86,13 @@ pub fn list(definitions: &Definitions, subjects: &[Subject], list: List, options
     let mut report = empty(subjects, options);
     report.tables = tables;
     report.tables.iter_mut().for_each(|t| present::scale(t, options.time_unit));
-    report.missing = present::missing(&report.tables);
+    report.missing = present::missing(&report.tables, emulated(subjects));
     report
+}
+
+/// Whether no recording was made by a GPU.
+fn emulated(subjects: &[Subject]) -> bool {
+    subjects.iter().all(|subject| subject.workload.machine.emulator().is_some())
 }
 
 /// The report on one recording or several; `compiled` are the definitions for each one's target.
@@ -133,7 +138,7 @@ pub fn report(
     if let (true, Some(e)) = (options.blocks.shows_chart(MEMORY_CHART, alone), evaluations.last()) {
         report.memory_chart = (!e.target().is_empty()).then(|| memory_chart::chart(e, options.settings.norm));
     }
-    report.missing = present::missing(&tables);
+    report.missing = present::missing(&tables, emulated(subjects));
     report.tables = tables;
     Ok(report)
 }

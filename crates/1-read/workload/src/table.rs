@@ -548,6 +548,11 @@ mod tests {
     fn a_column_that_stands_twice_is_read_once() {
         let (table, problems) = load("n,n,t\n1,2,a\n");
         assert_eq!(table.unwrap().number("n").unwrap().get(0), Some(1.0));
-        assert_eq!(problems, ["f.csv:1, column `n`: the column stands twice; the first is read; record again if both hold values"]);
+        assert_eq!(
+            problems,
+            [
+                "f.csv:1, column `n`: the column stands twice; the first is read; record again if both hold values"
+            ]
+        );
     }
 }

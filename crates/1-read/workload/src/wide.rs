@@ -41,7 +41,8 @@ pub(crate) fn folder(files: &Files<'_>, mut problems: Problems) -> Result<Worklo
     }
     w.machine = side::machine(files, &mut problems);
     for (level, what) in LEVELS {
-        let there = companions.iter().any(|c| c == level) || w.counters.get(&format!("{level}_ACCUM")).is_some();
+        let there =
+            companions.iter().any(|c| c == level) || w.counters.get(&format!("{level}_ACCUM")).is_some();
         // Levels are sums over time, which an emulator does not have.
         if !there && w.machine.emulator().is_none() {
             problems.warn(&format!("{level}.csv"), 0, "the file is absent", format!("{what} is n/a"));

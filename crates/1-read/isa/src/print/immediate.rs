@@ -155,13 +155,8 @@ const MESSAGES: [Option<&str>; 16] = [
 ];
 const GS_OPS: [&str; 4] = ["GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"];
 /// Number 3 has a name before the targets read here only.
-const SYSMSG_OPS: [Option<&str>; 5] = [
-    None,
-    Some("SYSMSG_OP_ECC_ERR_INTERRUPT"),
-    Some("SYSMSG_OP_REG_RD"),
-    None,
-    Some("SYSMSG_OP_TTRACE_PC"),
-];
+const SYSMSG_OPS: [Option<&str>; 5] =
+    [None, Some("SYSMSG_OP_ECC_ERR_INTERRUPT"), Some("SYSMSG_OP_REG_RD"), None, Some("SYSMSG_OP_TTRACE_PC")];
 
 fn message(word: u32, out: &mut String) {
     let (id, op, stream) = (word & 15, word >> 4 & 7, word >> 8 & 3);

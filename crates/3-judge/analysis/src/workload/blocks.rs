@@ -185,10 +185,7 @@ impl Blocks {
 
     /// Whether any row of a table may be shown.
     pub fn shows(&self, id: (u16, u16)) -> bool {
-        self.all
-            || self.in_overview(id)
-            || self.whole(id)
-            || self.rows.iter().any(|r| (r.0, r.1) == id)
+        self.all || self.in_overview(id) || self.whole(id) || self.rows.iter().any(|r| (r.0, r.1) == id)
     }
 
     fn whole(&self, id: (u16, u16)) -> bool {

@@ -15,7 +15,9 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(body.insts.iter().map(|inst| u32::from(inst.size)).sum::<u32>(), body.size);
     assert!(body.insts.windows(2).all(|pair| pair[0].end() == pair[1].offset));
     let lines = text.lines().count() as u32;
-    assert!(body.line_of.iter().all(|line| *line < lines) && body.errors.iter().all(|error| error.line < lines));
+    assert!(
+        body.line_of.iter().all(|line| *line < lines) && body.errors.iter().all(|error| error.line < lines)
+    );
     let mut printed = String::new();
     for inst in &body.insts {
         inst.write_text(isa, &mut printed);

@@ -152,7 +152,10 @@ pub(crate) fn recording(subject: &Subject) -> Recording {
 /// Lines of the head: a word, and facts with their names around them.
 type Line = (&'static str, &'static [(&'static str, &'static str, &'static str)]);
 const LINES: &[Line] = &[
-    ("emulated", &[("by ", "emulated_by", ": counts are exact, what depends on caches or time is n/a")]),
+    (
+        "emulated",
+        &[("by ", "emulated_by", ": counts follow from execution, what depends on caches or time is n/a")],
+    ),
     (
         "GPU",
         &[

@@ -46,9 +46,7 @@ fn prepare() -> Option<PathBuf> {
         std::fs::write(&source, format!("@{symbol} {line} {value}, align 4\n")).unwrap();
         run(Command::new("llvm-as-15").arg(&source).arg("-o").arg(source.with_extension("bc")));
     }
-    // The library lies beside the folder of the test programs.
-    let own = std::env::current_exe().unwrap();
-    let library = own.ancestors().nth(2).unwrap().join(NAMES[0]);
+    let library = library();
     for name in NAMES {
         let link = folder.join(name);
         let _ = std::fs::remove_file(&link);
@@ -77,6 +75,19 @@ fn run(command: &mut Command) -> Output {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     output
+}
+
+/// Builds the library and gives its path: tests do not link it, so cargo does not build it for them.
+fn library() -> PathBuf {
+    let own = std::env::current_exe().unwrap();
+    let [_, built, target] = [1, 2, 3].map(|up| own.ancestors().nth(up).unwrap());
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--package", env!("CARGO_PKG_NAME"), "--target-dir"]).arg(target);
+    if built.ends_with("release") {
+        cargo.arg("--release");
+    }
+    run(cargo.current_dir(env!("CARGO_MANIFEST_DIR")));
+    built.join(NAMES[0])
 }
 
 /// Runs a part of the program on a GPU.

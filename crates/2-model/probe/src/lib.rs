@@ -6,7 +6,6 @@
 
 mod banks;
 mod classify;
-mod coalesce;
 mod event;
 mod instructions;
 mod launch_registers;

@@ -4,11 +4,11 @@
 //! accesses are worked off as they come. Everything else is arithmetic afterwards.
 
 use crate::banks;
-use crate::coalesce::coalesce;
 use crate::event::{Event, Totals};
 use crate::table::{NO_SLOT, Table};
 use emu::{MemoryAccess, Observer, WaveId};
 use isa::{Access, Space};
+use mem::coalesce;
 
 /// Executions of one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

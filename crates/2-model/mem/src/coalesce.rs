@@ -12,19 +12,19 @@ const MOST_BYTES: u64 = 4;
 
 /// One access of a wave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Coalesced {
+pub struct Coalesced {
     /// Accesses that reach the cache.
-    pub(crate) accesses: u64,
+    pub accesses: u64,
     /// Tags looked up.
-    pub(crate) lookups: u64,
+    pub lookups: u64,
     /// Different lines over the whole wave.
-    pub(crate) lines: u64,
+    pub lines: u64,
     /// Every quad is one access.
-    pub(crate) in_quads: bool,
+    pub in_quads: bool,
 }
 
 /// Works off an access of `bytes` per lane; `line` is the size of a cache line, a power of two.
-pub(crate) fn coalesce(addresses: &[u64; 64], lanes: u64, bytes: u32, line: u64) -> Coalesced {
+pub fn coalesce(addresses: &[u64; 64], lanes: u64, bytes: u32, line: u64) -> Coalesced {
     let bytes = u64::from(bytes.max(1));
     let shift = line.trailing_zeros();
     let in_quads = bytes <= MOST_BYTES && quads_in_a_row(addresses, lanes, bytes);

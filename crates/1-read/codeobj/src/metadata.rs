@@ -11,6 +11,8 @@ use crate::{Argument, Metadata};
 /// have in one code object.
 pub(crate) const MOST_KERNELS: usize = 100_000;
 const MOST_ARGUMENTS: usize = 1_000_000;
+/// The same for texts of `printf`.
+const MOST_FORMATS: usize = 100_000;
 
 /// All that the metadata of one code object says.
 #[derive(Default, Debug)]
@@ -20,6 +22,8 @@ pub(crate) struct Document {
     /// Metadata version, for example 1.2.
     pub(crate) version: Option<(u64, u64)>,
     pub(crate) kernels: Vec<KernelEntry>,
+    /// Texts of `printf` that device code names by number.
+    pub(crate) formats: Vec<String>,
 }
 
 /// One kernel's entry.
@@ -58,6 +62,15 @@ pub(crate) fn read<'a>(source: &mut impl Events<'a>) -> Result<Document, ReadErr
                         ));
                     }
                     document.kernels.push(kernel(source, value, &mut arguments)?);
+                    Ok(())
+                })?;
+            }
+            "amdhsa.printf" => {
+                let formats = &mut document.formats;
+                sequence(source, value, "the texts of `printf`", |_, value| {
+                    if formats.len() < MOST_FORMATS {
+                        formats.extend(text(&value));
+                    }
                     Ok(())
                 })?;
             }

@@ -45,6 +45,8 @@ pub struct CodeObject {
     pub kernels: Vec<Kernel>,
     /// Device functions that are no kernels.
     pub functions: Vec<Function>,
+    /// Texts of `printf` that device code names by a number: `0:0:NUMBER,TEXT`, as the compiler writes them.
+    pub formats: Vec<String>,
     /// What was wrong but did not stop the reading.
     pub warnings: Vec<String>,
 }

@@ -38,7 +38,8 @@ impl CodeObject {
         }
         let mut reader = Reader { warnings: Warnings::default(), demangler: Demangler::new(), elf };
         let (mut target, version) = reader.target_and_version();
-        let document = reader.document(&mut target)?;
+        let mut document = reader.document(&mut target)?;
+        let formats = std::mem::take(&mut document.formats);
         let symbols = Symbols::read(&reader.elf)?;
         let mut kernels = reader.kernels(document, &symbols, &target)?;
         kernels.sort_by_key(|kernel| address_of(&kernel.body));
@@ -51,6 +52,7 @@ impl CodeObject {
             lines: 0..0,
             kernels,
             functions,
+            formats,
             warnings: reader.warnings.finish(),
         })
     }

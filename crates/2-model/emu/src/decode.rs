@@ -14,6 +14,9 @@ use crate::vector::Kernels;
 use codeobj::Descriptor;
 use isa::{Bits, Class, Field, Inst, Isa, Lane, Op, OpFlags, Operand, RegFile, Role, Space, Ty};
 
+/// Message of `s_sendmsg` that interrupts the host.
+const MESSAGE_INTERRUPT: u16 = 1;
+
 /// A vector ALU instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Valu {
@@ -119,6 +122,8 @@ pub(crate) enum Action {
     Barrier,
     End,
     Trap(u16),
+    /// Asks the host to look at what was left for it in memory.
+    Interrupt,
     /// Waits, hints, cache control: nothing to do.
     Nothing,
     /// Not emulated.
@@ -133,6 +138,8 @@ pub(crate) struct Resolver<'a> {
     pub(crate) pool: Pool,
     pub(crate) rows: u16,
     pub(crate) ordered: bool,
+    /// Some instruction calls the host.
+    pub(crate) interrupts: bool,
     /// MODE may be other than the host's arithmetic: floating-point instructions look at it.
     watches_mode: bool,
     /// MODE may index registers: all vector instructions look at it.
@@ -152,6 +159,7 @@ impl<'a> Resolver<'a> {
             pool: Pool::default(),
             rows: (descriptor.vgprs_allocated.min(512) as u16).max(4) + 2,
             ordered: false,
+            interrupts: false,
             watches_mode: !initial_mode(descriptor).is_host() || uses("s_setreg"),
             indexes: uses("s_set_gpr_idx") || uses("s_setreg"),
         }
@@ -324,7 +332,12 @@ impl<'a> Resolver<'a> {
                 Some(Action::Index { what: 3, src: Src::None, mode: immediate(0)? as u8 })
             }
             "s_trap" => Some(Action::Trap(immediate(0)?)),
-            // The host looks at memory, not at messages.
+            "s_sendmsg" if immediate(0)? & 0xf == MESSAGE_INTERRUPT => {
+                // What the host prints has the order of workgroups.
+                self.ordered = true;
+                self.interrupts = true;
+                Some(Action::Interrupt)
+            }
             "s_sendmsg" | "s_sendmsghalt" => Some(Action::Nothing),
             "s_nop" | "s_wakeup" | "s_sleep" | "s_setprio" | "s_icache_inv" | "s_sethalt" | "s_setkill"
             | "s_incperflevel" | "s_decperflevel" | "s_ttracedata" => Some(Action::Nothing),

@@ -197,6 +197,10 @@ fn rare(action: &Action, machine: &mut Machine<'_>, wave: &mut Wave, pc: usize) 
             }
         }
         Action::Time { dst } => wave.set_pair(*dst, machine.clock + wave.issued),
+        Action::Interrupt => match machine.host {
+            Some(host) => host.interrupt(machine.memory).map_err(|why| Stop::new(Cause::Host(why)))?,
+            None => return Err(Stop::new(Cause::Host("there is nobody to answer it".into()))),
+        },
         Action::Trap(number) => return Err(Stop::new(Cause::Trap(u32::from(*number)))),
         _ => return Err(Stop::new(Cause::Unsupported(program.text(pc)))),
     }

@@ -48,9 +48,12 @@ pub enum Cause {
     /// A jump to where no instruction begins.
     #[error("jump to {0:#x}, where no instruction of the program begins")]
     BadJump(u64),
-    /// `s_trap`.
-    #[error("trap {0}")]
+    /// `s_trap`: number 2 is what compilers make of `abort` and of a failed `assert`.
+    #[error("{}", if *.0 == 2 { "trap 2: `abort`, `__builtin_trap` or a failed `assert`".to_string() } else { format!("trap {}", .0) })]
     Trap(u32),
+    /// A call to the host that nobody can answer.
+    #[error("call to the host: {0}")]
+    Host(String),
     /// More instructions than allowed.
     #[error("still running after {limit} instructions of one wave, in the loop from {from:#x} to {to:#x}")]
     Endless {

@@ -5,6 +5,7 @@
 
 use crate::decode::initial_mode;
 use crate::fault::{Cause, Fault, Stop};
+use crate::host::Host;
 use crate::machine::{Machine, SCRATCH_RESOURCE};
 use crate::memory::Memory;
 use crate::observe::{Observer, WaveId};
@@ -49,6 +50,8 @@ pub struct Launch<'a> {
     pub max_instructions: u64,
     /// Stops the launch from outside.
     pub stop: Option<&'a AtomicBool>,
+    /// Whom device code calls; without it such calls stop the kernel.
+    pub host: Option<&'a dyn Host>,
 }
 
 impl Launch<'_> {
@@ -65,6 +68,7 @@ impl Launch<'_> {
             threads: 0,
             max_instructions: u64::MAX,
             stop: None,
+            host: None,
         }
     }
 
@@ -232,7 +236,9 @@ struct Worker<'a> {
 impl<'a> Worker<'a> {
     fn new(program: &'a Program, memory: &'a Memory, launch: &'a Launch<'a>) -> Self {
         let lds = (program.descriptor.lds_bytes + launch.dynamic_lds) as usize;
-        Worker { machine: Machine::new(program, memory, launch.load, lds), launch, waves: Vec::new() }
+        let mut machine = Machine::new(program, memory, launch.load, lds);
+        machine.host = launch.host;
+        Worker { machine, launch, waves: Vec::new() }
     }
 
     fn workgroup<O: Observer>(

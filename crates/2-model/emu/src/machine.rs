@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: one machine per thread; it holds no state that survives a workgroup except memory.
 
 use crate::decode::{EXEC_PAIR, Valu};
+use crate::host::Host;
 use crate::lanes::{Extra, Pair, Row};
 use crate::memory::Memory;
 use crate::operand::{NONE, Special, Src};
@@ -35,6 +36,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) addresses: [u64; 64],
     /// Instructions of all waves of the workgroup so far: what the clocks show.
     pub(crate) clock: u64,
+    /// Whom device code calls.
+    pub(crate) host: Option<&'a dyn Host>,
 }
 
 impl<'a> Machine<'a> {
@@ -49,6 +52,7 @@ impl<'a> Machine<'a> {
             out: [Row::ZERO; 2],
             addresses: [0; 64],
             clock: 0,
+            host: None,
         }
     }
 

@@ -48,6 +48,8 @@ pub struct Program {
     pub(crate) rows: usize,
     /// Some instruction depends on the order in which workgroups run.
     pub(crate) ordered: bool,
+    /// Some instruction calls the host.
+    pub(crate) interrupts: bool,
 }
 
 impl Program {
@@ -73,7 +75,8 @@ impl Program {
         }
         let mut resolver = Resolver::new(isa, &descriptor, &index, &insts);
         let actions: Vec<Action> = insts.iter().map(|inst| resolver.action(inst)).collect();
-        let (pool, rows, ordered) = (resolver.pool, usize::from(resolver.rows), resolver.ordered);
+        let (ordered, interrupts) = (resolver.ordered, resolver.interrupts);
+        let (pool, rows) = (resolver.pool, usize::from(resolver.rows));
         let entry = index[(kernel_start - base) as usize / 4] as usize;
         Ok(Program {
             name: kernel.name.clone(),
@@ -89,12 +92,18 @@ impl Program {
             entry,
             rows,
             ordered,
+            interrupts,
         })
     }
 
     /// The instructions; observers name them by their index.
     pub fn instructions(&self) -> &[Inst] {
         &self.insts
+    }
+
+    /// Whether it may call the host, for example to print.
+    pub fn calls_host(&self) -> bool {
+        self.interrupts
     }
 
     /// Virtual address of an instruction in the code object.
@@ -159,6 +168,7 @@ impl Program {
             entry: 0,
             rows: 512,
             ordered: false,
+            interrupts: false,
         }
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! The one idea to keep in mind: work is a value, so that doing it now and keeping it in a graph differ in one place.
 
+use crate::calls;
 use crate::codes::Code;
 use crate::device::MOST_THREADS;
 use crate::memory::Kind;
 use crate::message::say;
 use crate::runtime::{Function, Runtime, lock};
-use emu::{Cause, Fault, Hidden, Launch, Program};
+use emu::{Cause, Fault, Host, Launch, Program};
 use std::ffi::c_void;
 use std::ptr::with_exposed_provenance_mut as pointer;
 
@@ -178,17 +179,29 @@ impl Runtime {
         launch.load = load;
         launch.threads = self.settings.threads;
         launch.max_instructions = self.settings.max_instructions.unwrap_or(u64::MAX);
-        let hidden = Hidden::default();
-        let segment = emu::arguments(&program, &launch, &hidden, &kernel.arguments);
+        let needs = self.calls.prepare(&program, &launch, &mut self.allocations)?;
+        let segment = emu::arguments(&program, &launch, &needs.hidden, &kernel.arguments);
         launch.kernarg = self.internal(&segment)?;
         launch.packet = self.internal(&launch.dispatch_packet(&program))?;
+        let internal = [launch.kernarg, launch.packet];
         let memory = &self.allocations.emulated;
+        let host = self.calls.host(&needs, memory);
+        launch.host = host.as_ref().map(|it| it as &dyn Host);
+        let buffer = needs.print_buffer(memory);
+        if buffer.is_some() {
+            // Records have the order of workgroups.
+            launch.threads = 1;
+        }
         let result = match &mut self.recording {
             Some(recording) if recording.wants(&name) => recording.run(&name, &program, memory, &launch),
             _ => emu::run(&program, memory, &launch, || (), |()| {}),
         };
-        for address in [launch.kernarg, launch.packet] {
+        for address in internal {
             let _ = self.allocations.free(pointer(address as usize), &[Kind::Internal]);
+        }
+        if let Some(buffer) = buffer {
+            let formats = self.module(kernel.function.module)?.formats().to_vec();
+            calls::flush(&buffer, &self.allocations.emulated, &formats);
         }
         match result {
             Ok(_) => Ok(()),

@@ -19,6 +19,7 @@
 )]
 
 mod api;
+mod calls;
 mod codes;
 mod device;
 mod fat_binary;

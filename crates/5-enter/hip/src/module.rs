@@ -66,6 +66,11 @@ impl Module {
         Ok(program)
     }
 
+    /// Texts of `printf` of all its kernels.
+    pub(crate) fn formats(&self) -> &[String] {
+        &self.object.formats
+    }
+
     /// Whether there is such a kernel.
     pub(crate) fn has_kernel(&self, name: &str) -> bool {
         self.kernels.contains_key(name)

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: one lock around everything; a kernel runs while it is held, since every stream runs in
 //! order and at once. Functions of the program are called without it.
 
+use crate::calls::Calls;
 use crate::codes::Code;
 use crate::device::Device;
 use crate::memory::Allocations;
@@ -64,6 +65,7 @@ pub(crate) struct Runtime {
     pub(crate) devices: i32,
     pub(crate) settings: Settings,
     pub(crate) allocations: Allocations,
+    pub(crate) calls: Calls,
     pub(crate) modules: Vec<Slot>,
     /// By address of the host's stub, or by the handle given out.
     pub(crate) functions: BTreeMap<usize, Function>,
@@ -117,6 +119,7 @@ impl Runtime {
                 max_instructions: number("ROCKHOUND_MAX_INSTRUCTIONS"),
             },
             allocations: Allocations::default(),
+            calls: Calls::default(),
             modules: Vec::new(),
             functions: BTreeMap::new(),
             variables: BTreeMap::new(),

@@ -343,6 +343,7 @@ impl<'a> Outline<'a> {
             lines,
             kernels,
             functions,
+            formats: Vec::new(),
             warnings: self.warnings,
         }
     }

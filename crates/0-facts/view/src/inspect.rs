@@ -257,6 +257,9 @@ pub struct Listing {
     pub kernel: String,
     /// The addresses are lines of assembly text.
     pub text_lines: bool,
+    /// What a recording says of the whole kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<ListingRun>,
     /// Lines in code order.
     pub lines: Vec<ListingLine>,
 }
@@ -285,4 +288,38 @@ pub struct ListingLine {
     /// Rules with a finding here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<&'static str>,
+    /// What a recording says of the instruction; absent when it never ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<LineRun>,
+}
+
+/// A kernel's dispatches as its listing shows them: summed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ListingRun {
+    /// Dispatches summed.
+    pub dispatches: u64,
+    /// Instructions issued by waves, those of functions called counted in.
+    pub issued: u64,
+    /// Of these, in code outside the listing: functions called.
+    pub elsewhere: u64,
+}
+
+/// What one instruction did, summed over the dispatches.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LineRun {
+    /// Executions by waves.
+    pub count: u64,
+    /// Percent of all instructions issued.
+    pub share: f64,
+    /// Active lanes, average over the executions.
+    pub lanes: f64,
+    /// Vector memory: different cache lines that one access of a wave touches, average.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines_per_access: Option<f64>,
+    /// LDS: cycles lost to conflicts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conflict_cycles: Option<u64>,
+    /// LDS: cycles of the accesses, conflicts counted in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lds_cycles: Option<u64>,
 }

@@ -15,6 +15,7 @@ mod check;
 mod dispatch_columns;
 mod folder;
 mod headers;
+mod instructions;
 mod join;
 mod long;
 mod model;
@@ -27,6 +28,10 @@ mod wide;
 mod write;
 
 pub use folder::Folder;
+pub use instructions::{
+    INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, InstructionRow, KernelRun, LdsUse, RunOf, VectorUse,
+    code_object_file, read_instructions, write_instructions,
+};
 pub use model::{
     Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, Workload, plain_kernel_name,
 };

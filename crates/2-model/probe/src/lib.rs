@@ -6,6 +6,7 @@
 
 mod banks;
 mod classify;
+mod code;
 mod event;
 mod instructions;
 mod launch_registers;
@@ -14,8 +15,8 @@ mod recorder;
 mod registry;
 mod table;
 
+pub use code::Code;
 pub use event::{Event, Totals};
-pub use instructions::{FILE as INSTRUCTIONS_FILE, InstructionRow};
 pub use observe::{Counts, Memory, Probe};
 pub use recorder::{Dispatch, Provenance, Recorder};
 pub use registry::{Basis, Formula, Registry, RegistryError, Rule, Value, reason, registry};

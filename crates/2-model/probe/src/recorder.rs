@@ -3,7 +3,8 @@
 //! The one idea to keep in mind: what comes out is what a profiler would have written, with the counters that follow
 //! from execution; nothing above can tell the difference except by the machine's `emulated_by`.
 
-use crate::instructions::{self, InstructionRow};
+use crate::code::Code;
+use crate::instructions;
 use crate::observe::{Counts, Probe};
 use crate::registry::{Value, registry};
 use crate::table::Table;
@@ -11,13 +12,21 @@ use arch::Model;
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
 use std::collections::BTreeMap;
-use workload::{Counter, Counters, Dispatches, Generation, Machine, Values, Workload};
+use std::sync::Arc;
+use workload::{
+    Counter, Counters, Dispatches, Generation, INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, InstructionRow,
+    Machine, RunOf, Values, Workload, write_instructions,
+};
 
 /// One dispatch that ran to its end.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dispatch {
     /// Kernel, demangled.
     pub kernel: String,
+    /// Its linker name.
+    pub symbol: String,
+    /// Hash of its code object; empty when it is not known.
+    pub code: String,
     /// Target of its code.
     pub target: &'static str,
     /// Work-items in each dimension.
@@ -56,12 +65,14 @@ pub struct Provenance {
 pub struct Recorder {
     model: &'static Model,
     dispatches: Vec<Dispatch>,
+    /// Code objects that ran, by hash.
+    code: BTreeMap<String, Arc<Code>>,
 }
 
 impl Recorder {
     /// A recorder of dispatches on a GPU.
     pub fn new(model: &'static Model) -> Recorder {
-        Recorder { model, dispatches: Vec::new() }
+        Recorder { model, dispatches: Vec::new(), code: BTreeMap::new() }
     }
 
     /// The GPU.
@@ -127,8 +138,14 @@ impl Recorder {
             0 => program.metadata.sgprs.unwrap_or(0).next_multiple_of(SGPR_STEP),
             allocated => allocated,
         };
+        let code = table.code().map_or_else(String::new, |code| {
+            self.code.entry(code.hash().to_string()).or_insert_with(|| code.clone());
+            code.hash().to_string()
+        });
         self.dispatches.push(Dispatch {
             kernel: kernel.to_string(),
+            symbol: program.name.clone(),
+            code,
             target,
             grid: launch.grid,
             workgroup: launch.workgroup,
@@ -249,19 +266,27 @@ impl Recorder {
         Machine { facts }
     }
 
-    /// The instructions of all dispatches, as the file [`crate::INSTRUCTIONS_FILE`].
+    /// The instructions of all dispatches, as the file [`INSTRUCTIONS_FILE`].
     pub fn instructions(&self) -> String {
-        let mut out = format!("{}\n", instructions::HEADER);
-        for (number, dispatch) in self.dispatches.iter().enumerate() {
-            instructions::write(&mut out, number, &dispatch.kernel, &dispatch.instructions);
+        let mut out = format!("{INSTRUCTIONS_HEADER}\n");
+        for (number, it) in self.dispatches.iter().enumerate() {
+            let of =
+                RunOf { dispatch: number as u64, kernel: &it.kernel, symbol: &it.symbol, code: &it.code };
+            write_instructions(&mut out, of, &it.instructions);
         }
         out
     }
 
-    /// All files of the folder, by name.
+    /// The code objects that ran, for the folder too. A file with such a name has these contents: it need not be written
+    /// again.
+    pub fn code_objects(&self) -> impl Iterator<Item = (String, &[u8])> {
+        self.code.values().map(|code| (code.file(), code.bytes()))
+    }
+
+    /// All files of the folder but the code objects, by name.
     pub fn files(&self, provenance: &Provenance) -> BTreeMap<String, Vec<u8>> {
         let mut files = workload::write(&self.workload(provenance));
-        files.insert(instructions::FILE.to_string(), self.instructions().into_bytes());
+        files.insert(INSTRUCTIONS_FILE.to_string(), self.instructions().into_bytes());
         files
     }
 }

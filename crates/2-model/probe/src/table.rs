@@ -4,12 +4,14 @@
 //! accesses come from the run itself.
 
 use crate::classify;
+use crate::code::Code;
 use crate::event::{Event, Totals};
 use crate::launch_registers::LaunchRegisters;
 use crate::observe::{Counts, Memory};
 use arch::Target;
 use emu::Program;
 use isa::Class;
+use std::sync::Arc;
 
 /// Bytes of code a wave gets with one fetch.
 const FETCH_BYTES: u64 = 32;
@@ -45,6 +47,8 @@ pub struct Table {
     pub(crate) banks: usize,
     /// Whether an atomic returns the old value, by memory slot.
     returns: Vec<bool>,
+    /// What the program was read from, where it is known.
+    code: Option<Arc<Code>>,
 }
 
 /// Facts of targets nothing is known of.
@@ -63,6 +67,7 @@ impl Table {
             line: target.map_or(LINE, |target| u64::from(target.vector_l1.line_bytes.value)),
             banks: target.map_or(BANKS, |target| target.lds.banks.value as usize),
             returns: Vec::new(),
+            code: None,
         };
         for (index, inst) in program.instructions().iter().enumerate() {
             let info = inst.op.info();
@@ -83,6 +88,16 @@ impl Table {
             table.returns.push(returns_old_value(inst));
         }
         table
+    }
+
+    /// The same with the code object that the program was read from.
+    pub fn with_code(self, code: Arc<Code>) -> Table {
+        Table { code: Some(code), ..self }
+    }
+
+    /// The code object that the program was read from.
+    pub fn code(&self) -> Option<&Arc<Code>> {
+        self.code.as_ref()
     }
 
     /// Instructions.

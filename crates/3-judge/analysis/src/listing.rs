@@ -37,10 +37,12 @@ pub fn listing(evidence: &KernelEvidence<'_>, findings: &[Finding]) -> Listing {
                     .get(&(address, line))
                     .map(|rules| rules.iter().copied().collect())
                     .unwrap_or_default(),
+                run: None,
             }
         })
         .collect();
-    Listing { kernel: evidence.kernel.demangled.clone(), text_lines: evidence.text_line(0).is_some(), lines }
+    let text_lines = evidence.text_line(0).is_some();
+    Listing { kernel: evidence.kernel.demangled.clone(), text_lines, run: None, lines }
 }
 
 /// Rules by the place they name.

@@ -7,7 +7,9 @@ mod values;
 
 use render::{Style, csv, json, sarif, text};
 use std::path::PathBuf;
-use values::{comparison, errors, gemm, library, listing, occupancy, plain_copy, rules, summary};
+use values::{
+    comparison, errors, gemm, library, listing, measured_listing, occupancy, plain_copy, rules, summary,
+};
 
 fn check(name: &str, actual: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -93,7 +95,12 @@ fn summaries() {
 fn listings() {
     for width in [80, 160] {
         check(&format!("listing-{width}.txt"), &text::listing(&listing(), &gemm().findings, &style(width)));
+        let measured = text::listing(&measured_listing(), &gemm().findings, &style(width));
+        check(&format!("listing-measured-{width}.txt"), &measured);
     }
+    let color = Style { color: true, ..style(160) };
+    check("listing-measured-color.txt", &text::listing(&measured_listing(), &gemm().findings, &color));
+    check("listing-measured.json", &json::kernel(&gemm(), Some(&measured_listing())));
 }
 
 #[test]

@@ -77,15 +77,23 @@ pub(crate) enum Command {
   rockhound inspect libfoo.so --arch gfx942 --top 50   a library: the 50 worst kernels
   rockhound inspect libfoo.so --kernel 'gemm.*f16'     details of some kernels
   rockhound inspect gemm.hsaco --kernel gemm --asm     annotated disassembly
+  rockhound inspect --asm --workload workloads/a/MI300X   the same with what every instruction did
   rockhound inspect ~/.triton/cache --sort vgprs       everything Triton compiled
   AMDGCN_ENABLE_DUMP=1 python train.py 2>&1 | rockhound inspect -
   rockhound inspect build/ --format sarif -o gpu.sarif --fail-on severe --fail-on RES001"))]
 pub(crate) struct Inspect {
     /// Files and folders; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "workload", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) select: Select,
+    /// Show beside each line of the disassembly what it did in an emulated recording. Without FILE the code objects are
+    /// those that the recording keeps.
+    #[arg(long, short, requires = "asm", value_name = "DIR")]
+    pub(crate) workload: Option<PathBuf>,
+    /// Only these dispatches of the recording: IDs, ranges `1-5`, bounds `>10`.
+    #[arg(long, short, requires = "workload", value_name = "ID")]
+    pub(crate) dispatch: Vec<String>,
     /// Output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,

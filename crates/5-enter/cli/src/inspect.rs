@@ -3,12 +3,15 @@
 //! The one idea to keep in mind: documents are written kernel by kernel as they come; only text waits, since
 //! how it looks depends on how many kernels there are.
 
+mod recorded;
+
 use crate::args::{Format, Inspect, Look};
-use crate::exit::Outcome;
+use crate::exit::{Outcome, usage};
 use crate::kernels::{Judged, Selection, each_kernel};
 use crate::output::Output;
 use crate::{explain, fail_on, terminal};
-use anyhow::Result;
+use anyhow::{Result, anyhow};
+use recorded::Recorded;
 use render::{Style, csv, json, sarif, text};
 use view::{KernelCard, KernelRow, Summary};
 
@@ -21,11 +24,27 @@ struct Part {
     /// Rendered, unless it is not yet known how.
     text: String,
     card: Option<Box<KernelCard>>,
+    /// The code is not what a recording ran.
+    refused: Option<String>,
 }
 
 /// Inspects.
 pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
-    let selection = Selection::new(&args.select)?;
+    let mut selection = Selection::new(&args.select)?;
+    let recorded = match &args.workload {
+        Some(_) if !matches!(args.format, Format::Text | Format::Json) => {
+            return Err(usage("`--workload` needs a listing", "use `--format text` or `--format json`"));
+        }
+        Some(folder) => Some(Recorded::read(folder, &args.dispatch, !args.files.is_empty())?),
+        None => None,
+    };
+    let mut files = args.files.clone();
+    if let Some(recorded) = &recorded {
+        selection = selection.recorded(recorded.kernels(), recorded.target());
+        if files.is_empty() {
+            files = recorded.files()?;
+        }
+    }
     let mut conditions = fail_on::parse(&args.fail_on)?;
     let style = terminal::style(look, args.output.is_some());
     let version = env!("CARGO_PKG_VERSION");
@@ -51,10 +70,13 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     let mut cards: Vec<KernelCard> = Vec::new();
     let mut first = true;
     let errors = each_kernel(
-        &args.files,
+        &files,
         &selection,
-        |judged| part(judged, args, streams, &style),
+        |judged| part(judged, args, recorded.as_ref(), streams, &style),
         |part| {
+            if let Some(message) = part.refused {
+                return Err(anyhow!(message));
+            }
             summary.add(&part.row);
             conditions.iter_mut().for_each(|condition| condition.add(&part.row));
             if streams {
@@ -92,9 +114,19 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
 }
 
 /// Makes of a kernel what the format needs.
-fn part(judged: Judged<'_, '_>, args: &Inspect, streams: bool, style: &Style) -> Part {
-    let listing = (args.asm && matches!(args.format, Format::Text | Format::Json))
+fn part(
+    judged: Judged<'_, '_>,
+    args: &Inspect,
+    recorded: Option<&Recorded>,
+    streams: bool,
+    style: &Style,
+) -> Part {
+    let mut listing = (args.asm && matches!(args.format, Format::Text | Format::Json))
         .then(|| analysis::listing(judged.evidence, &judged.findings));
+    let added = match (recorded, &mut listing) {
+        (Some(recorded), Some(listing)) => recorded.add_to(listing, judged.evidence, judged.file),
+        _ => Ok(()),
+    };
     let card = analysis::card(judged.evidence, judged.file, judged.findings, judged.not_checked);
     let row = KernelRow::from(&card);
     let text = match args.format {
@@ -111,7 +143,12 @@ fn part(judged: Judged<'_, '_>, args: &Inspect, streams: bool, style: &Style) ->
         }
         Format::Text => String::new(),
     };
-    Part { row, text, card: (!streams).then(|| Box::new(card)) }
+    Part {
+        row,
+        text,
+        card: (!streams).then(|| Box::new(card)),
+        refused: added.err().map(|it| it.to_string()),
+    }
 }
 
 /// What is written after all kernels were seen: cards or the table, and the summary.

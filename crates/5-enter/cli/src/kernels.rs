@@ -39,6 +39,8 @@ pub(crate) struct Selection {
     wanted: Wanted,
     /// `--arch` was given.
     explicit: bool,
+    /// The names that a recording has; none means all.
+    recorded: Option<BTreeSet<String>>,
 }
 
 impl Selection {
@@ -69,10 +71,23 @@ impl Selection {
         if !explicit {
             targets.extend(arch::Target::names().filter_map(Target::parse));
         }
-        Ok(Selection { name, wanted: Wanted::targets(targets), explicit })
+        Ok(Selection { name, wanted: Wanted::targets(targets), explicit, recorded: None })
+    }
+
+    /// Only kernels of these names, in code for this target.
+    pub(crate) fn recorded(self, names: BTreeSet<String>, target: Option<&str>) -> Self {
+        let target = target.filter(|_| !self.explicit).and_then(Target::parse);
+        let wanted = target.map_or(self.wanted, |target| Wanted::targets(vec![target]));
+        Selection { wanted, recorded: Some(names), ..self }
     }
 
     fn accepts(&self, kernel: &codeobj::Kernel) -> bool {
+        let recorded =
+            |names: &BTreeSet<String>| names.contains(&kernel.name) || names.contains(&kernel.demangled);
+        self.recorded.as_ref().is_none_or(recorded) && self.matches(kernel)
+    }
+
+    fn matches(&self, kernel: &codeobj::Kernel) -> bool {
         self.name.as_ref().is_none_or(|name| name.is_match(&kernel.name) || name.is_match(&kernel.demangled))
     }
 }
@@ -366,6 +381,9 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
                 ("no GPU code found".to_owned(), NEEDED.to_owned())
             } else if self.seen == 0 {
                 ("the code objects hold no kernels".to_owned(), String::new())
+            } else if let Some(names) = &self.selection.recorded {
+                let hint = format!("the recording has {}", some(names));
+                ("no kernel of the recording is in it, or none matches `--kernel`".to_owned(), hint)
             } else {
                 (
                     "no kernel matches `--kernel`".to_owned(),

@@ -12,9 +12,10 @@ use arch::{Model, Target};
 use clap::Parser;
 use codeobj::{Argument, Image, Kernel, LineTable};
 use emu::{Hidden, Launch, Memory, Program, arguments};
-use probe::{Provenance, Recorder, Table};
+use probe::{Code, Provenance, Recorder, Table};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Bytes behind the code that instruction fetches may touch.
@@ -89,7 +90,8 @@ fn of_target(processor: &str) -> Result<&'static Model> {
 fn write(folder: &Path, recorder: &Recorder, provenance: &Provenance) -> Result<()> {
     let files = recorder.files(provenance);
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
-    for (name, bytes) in files {
+    let files = files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice()));
+    for (name, bytes) in files.chain(recorder.code_objects()) {
         let path = folder.join(name);
         std::fs::write(&path, bytes).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
@@ -171,7 +173,7 @@ impl Prepared {
             explicit[at..at + value.len()].copy_from_slice(&value);
             addresses.push(address);
         }
-        let table = Table::new(&program);
+        let table = Table::new(&program).with_code(Arc::new(Code::new(code.data.clone())));
         Ok(Prepared { program, table, memory, load, explicit, contents, addresses })
     }
 

@@ -15,7 +15,10 @@ const DEPTH: usize = 3;
 /// Most files listed; a recording has a few dozen.
 const FILES: usize = 10_000;
 
-struct Disk {
+/// The files of a recording, opened when they are read.
+pub(crate) struct Disk {
+    /// The folder that holds them.
+    pub(crate) folder: PathBuf,
     files: BTreeMap<String, (PathBuf, OnceCell<Contents>)>,
 }
 
@@ -36,10 +39,16 @@ impl Folder for Disk {
 
 /// Reads a recording; an error names the path.
 pub(crate) fn read(path: &Path) -> Result<Workload> {
+    read_with_files(path).map(|(workload, _)| workload)
+}
+
+/// Reads a recording, and gives its files too.
+pub(crate) fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
     let name = path.display();
-    let mut disk = Disk { files: BTreeMap::new() };
+    let mut disk = Disk { folder: path.to_owned(), files: BTreeMap::new() };
     if path.is_dir() {
         let folder = descend(path);
+        disk.folder.clone_from(&folder);
         list(&folder, "", DEPTH, &mut disk.files).map_err(|error| anyhow!("`{name}`: {error}"))?;
     } else if path.exists() {
         let file = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
@@ -55,7 +64,7 @@ pub(crate) fn read(path: &Path) -> Result<Workload> {
             *kernel = codeobj::demangle(plain);
         }
     }
-    Ok(workload)
+    Ok((workload, disk))
 }
 
 /// The folder itself, or its one subfolder that is a recording: profilers write `NAME/MI200/pmc_perf.csv`.

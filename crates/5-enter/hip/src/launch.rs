@@ -171,7 +171,7 @@ impl Runtime {
     fn launch(&mut self, kernel: &Kernel) -> Result<(), Code> {
         let module = self.module(kernel.function.module)?;
         let (program, load) = (module.program(&kernel.function.name)?, module.base as u64);
-        let name = module.demangled(&kernel.function.name);
+        let (name, code) = (module.demangled(&kernel.function.name), module.code());
         self.check_sizes(kernel, &program, &name)?;
         let mut launch = Launch::new([1; 3], kernel.workgroup, 0);
         launch.grid = kernel.grid;
@@ -193,7 +193,9 @@ impl Runtime {
             launch.threads = 1;
         }
         let result = match &mut self.recording {
-            Some(recording) if recording.wants(&name) => recording.run(&name, &program, memory, &launch),
+            Some(recording) if recording.wants(&name) => {
+                recording.run(&name, &code, &program, memory, &launch)
+            }
             _ => emu::run(&program, memory, &launch, || (), |()| {}),
         };
         for address in internal {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// A code object in memory.
 #[derive(Debug)]
 pub(crate) struct Module {
-    data: Vec<u8>,
+    code: Arc<probe::Code>,
     object: CodeObject,
     /// Where virtual address 0 lies.
     pub(crate) base: usize,
@@ -47,7 +47,14 @@ impl Module {
         image.place(unsafe { std::slice::from_raw_parts_mut(start, bytes) }, base as u64);
         let symbols = image.symbols.iter().map(|it| (it.name.clone(), (it.address, it.size))).collect();
         let kernels = object.kernels.iter().enumerate().map(|(index, it)| (it.name.clone(), index)).collect();
-        Ok(Module { data, object, base, symbols, kernels, programs: BTreeMap::new() })
+        Ok(Module {
+            code: Arc::new(probe::Code::new(data)),
+            object,
+            base,
+            symbols,
+            kernels,
+            programs: BTreeMap::new(),
+        })
     }
 
     /// A kernel ready to run.
@@ -57,7 +64,7 @@ impl Module {
         }
         let index = *self.kernels.get(name).ok_or(Code::hipErrorNotFound)?;
         let program =
-            Program::new(&self.data, &self.object, &self.object.kernels[index]).map_err(|error| {
+            Program::new(self.code.bytes(), &self.object, &self.object.kernels[index]).map_err(|error| {
                 say(&error.to_string());
                 Code::hipErrorInvalidImage
             })?;
@@ -69,6 +76,11 @@ impl Module {
     /// Texts of `printf` of all its kernels.
     pub(crate) fn formats(&self) -> &[String] {
         &self.object.formats
+    }
+
+    /// The code object.
+    pub(crate) fn code(&self) -> Arc<probe::Code> {
+        self.code.clone()
     }
 
     /// Whether there is such a kernel.
@@ -96,7 +108,7 @@ impl Module {
 
     /// Source file and line of an address, innermost first.
     pub(crate) fn source(&self, address: u64) -> Option<String> {
-        let table = LineTable::read(&self.data).ok()?;
+        let table = LineTable::read(self.code.bytes()).ok()?;
         let frames = table.frames(address);
         let frame = frames.into_iter().find(|frame| !frame.file.is_empty())?;
         Some(format!("{}:{}", frame.file, frame.line))

@@ -6,7 +6,7 @@
 use crate::message::{say, say_once};
 use arch::Model;
 use emu::{Fault, Launch, Memory, Program, Summary};
-use probe::{Provenance, Recorder, Table};
+use probe::{Code, Provenance, Recorder, Table};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,6 +70,7 @@ impl Recording {
     pub(crate) fn run(
         &mut self,
         kernel: &str,
+        code: &Arc<Code>,
         program: &Arc<Program>,
         memory: &Memory,
         launch: &Launch<'_>,
@@ -77,7 +78,8 @@ impl Recording {
         // The program is kept with its table, so that its address stays its own.
         let key = Arc::as_ptr(program).addr();
         let entry = self.tables.entry(key);
-        let (_, table) = entry.or_insert_with(|| (program.clone(), Arc::new(Table::new(program))));
+        let (_, table) =
+            entry.or_insert_with(|| (program.clone(), Arc::new(Table::new(program).with_code(code.clone()))));
         let table = table.clone();
         let summary = self.recorder.run(kernel, program, &table, memory, launch)?;
         let due = self.last.is_none_or(|(when, cost)| when.elapsed() >= cost * REST);
@@ -94,8 +96,12 @@ impl Recording {
             return;
         }
         let start = Instant::now();
-        for (name, bytes) in self.recorder.files(&self.provenance) {
-            if let Err(error) = replace(&self.folder, &name, &bytes) {
+        let files = self.recorder.files(&self.provenance);
+        let files = files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice()));
+        // Code objects are named by what is in them: one that is there stays.
+        let code = self.recorder.code_objects().filter(|(name, _)| !self.folder.join(name).exists());
+        for (name, bytes) in code.chain(files) {
+            if let Err(error) = replace(&self.folder, &name, bytes) {
                 say_once(&format!("cannot write {}: {error}", self.folder.join(&name).display()));
                 return;
             }

@@ -1,31 +1,146 @@
 //! The annotated disassembly of one kernel.
 //!
 //! The one idea to keep in mind: the margin on the left says where and how full, the margin on the right says
-//! what is wrong; between them stands the instruction as the disassembler writes it.
+//! what is wrong; between them stands the instruction as the disassembler writes it. A recording adds columns on the left:
+//! how often, for how many lanes, at what cost.
 
 use super::card::{severity_role, short_name, source_text};
+use super::number::thousands;
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
-use view::{Finding, Listing, Severity};
+use view::{Finding, LineRun, Listing, Severity};
 
 /// Column the findings start at, when the terminal has room for it.
 const MARGIN: usize = 72;
+
+/// From this width on a measured listing has the live registers too.
+const WIDE: usize = 120;
+
+/// Columns of what a recording says; those that no line fills are left out.
+struct Measured {
+    /// Executions of the hottest line.
+    most: u64,
+    /// Executions of the first line: what exceeds them is in a loop.
+    first: u64,
+    lines: bool,
+    conflicts: bool,
+}
+
+impl Measured {
+    fn of(listing: &Listing) -> Option<Measured> {
+        listing.run.as_ref()?;
+        let runs = || listing.lines.iter().filter_map(|line| line.run.as_ref());
+        Some(Measured {
+            most: runs().map(|run| run.count).max().unwrap_or(0),
+            first: runs().next().map_or(0, |run| run.count),
+            lines: runs().any(|run| run.lines_per_access.is_some()),
+            conflicts: runs().any(|run| run.conflict_cycles.is_some()),
+        })
+    }
+
+    fn head(&self) -> String {
+        let lines = if self.lines { "  lines" } else { "" };
+        let conflicts = if self.conflicts { "  confl" } else { "" };
+        format!("   count  share  lanes{lines}{conflicts}")
+    }
+
+    fn cells(&self, run: Option<&LineRun>) -> Vec<Span> {
+        let Some(run) = run else {
+            return vec![dim(format!("{:>8}{}", "-", " ".repeat(width(&self.head()) - 8)))];
+        };
+        let lanes =
+            if run.lanes.fract() == 0.0 { format!("{:.0}", run.lanes) } else { format!("{:.1}", run.lanes) };
+        let mut spans = vec![
+            span(self.heat(run.count), format!("{:>8} {:>5.1}%", scaled(run.count), run.share)),
+            span(if run.lanes < HALF_LANES { Role::Warning } else { Role::Plain }, format!("{lanes:>7}")),
+        ];
+        if self.lines {
+            let lines = run.lines_per_access.map_or_else(String::new, |it| format!("{it:.1}"));
+            spans.push(plain(format!("{lines:>7}")));
+        }
+        if self.conflicts {
+            let conflicts = run.conflict_cycles.unwrap_or(0);
+            let role = if conflicts > 0 { Role::Warning } else { Role::Plain };
+            let text = run.conflict_cycles.map_or_else(String::new, scaled);
+            spans.push(span(role, format!("{text:>7}")));
+        }
+        spans
+    }
+
+    /// Colour by how much of the hottest line's executions a line has; without loops none is hot.
+    fn heat(&self, count: u64) -> Role {
+        if self.most <= self.first {
+            return Role::Plain;
+        }
+        match 100 * u128::from(count) / u128::from(self.most.max(1)) {
+            75.. => Role::Severe,
+            25.. => Role::Warning,
+            5.. => Role::Plain,
+            _ => Role::Dim,
+        }
+    }
+}
+
+/// Fewer active lanes than this waste more than half of the unit.
+const HALF_LANES: f64 = 32.0;
+
+/// At most six characters: `16384`, `131.1k`, `8.389M`.
+fn scaled(value: u64) -> String {
+    if value < 100_000 {
+        return value.to_string();
+    }
+    let mut scaled = value as f64;
+    let mut unit = "";
+    for next in ["k", "M", "G", "T", "P", "E"] {
+        if scaled < 999.5 {
+            break;
+        }
+        scaled /= 1000.0;
+        unit = next;
+    }
+    let decimals = if scaled < 9.9995 {
+        3
+    } else if scaled < 99.995 {
+        2
+    } else {
+        1
+    };
+    format!("{scaled:.decimals$}{unit}")
+}
 
 /// Renders a listing; `findings` gives the severities of the rules named in the margin.
 pub fn listing(listing: &Listing, findings: &[Finding], style: &Style) -> String {
     let mut page = Page::new(style);
     let name = short_name(&listing.kernel, 2 * style.width - 4, style);
     page.wrapped(0, 4, &[span(Role::Heading, name)]);
+    let measured = Measured::of(listing);
+    if let Some(run) = &listing.run {
+        let dispatches = if run.dispatches == 1 { "dispatch" } else { "dispatches" };
+        let (issued, count) = (thousands(run.issued), thousands(run.dispatches));
+        let mut text = format!("{issued} instructions issued in {count} {dispatches}");
+        if run.elsewhere > 0 {
+            text.push_str(&format!(", {} of them in functions called, not listed", thousands(run.elsewhere)));
+        }
+        page.wrapped(2, 4, &[dim(text)]);
+    }
     let address = |value: u64| if listing.text_lines { value.to_string() } else { format!("{value:x}") };
     let address_width =
         listing.lines.iter().map(|line| address(line.address).len()).max().unwrap_or(4).max(7);
     let has_agprs = listing.lines.iter().any(|line| line.live_agprs > 0);
     let head = if listing.text_lines { "line" } else { "address" };
-    let mut head = format!("  {head:>address_width$}  live");
-    if has_agprs {
-        head.push_str("  acc");
+    let live = measured.is_none() || style.width >= WIDE;
+    let mut head = format!("  {head:>address_width$}");
+    if let Some(measured) = &measured {
+        head.push_str(&measured.head());
+    }
+    if live {
+        head.push_str("  live");
+        if has_agprs {
+            head.push_str("  acc");
+        }
     }
     head.push_str("  loop");
+    let margin = MARGIN + measured.as_ref().map_or(0, |it| width(&it.head()));
     page.raw(&[dim(head)]);
     let mut function = None;
     for line in &listing.lines {
@@ -44,12 +159,15 @@ pub fn listing(listing: &Listing, findings: &[Finding], style: &Style) -> String
             page.raw(&[span(Role::Info, text)]);
         }
         let live_role = if line.peak { Role::Severe } else { Role::Dim };
-        let mut spans = vec![
-            dim(format!("  {:>address_width$}  ", address(line.address))),
-            span(live_role, format!("{:>4}", line.live_vgprs)),
-        ];
-        if has_agprs {
-            spans.push(span(live_role, format!(" {:>4}", line.live_agprs)));
+        let mut spans = vec![dim(format!("  {:>address_width$}", address(line.address)))];
+        if let Some(measured) = &measured {
+            spans.extend(measured.cells(line.run.as_ref()));
+        }
+        if live {
+            spans.push(span(live_role, format!("  {:>4}", line.live_vgprs)));
+            if has_agprs {
+                spans.push(span(live_role, format!(" {:>4}", line.live_agprs)));
+            }
         }
         let bars = "│".repeat(line.loop_depth.min(4) as usize);
         spans.push(dim(format!("  {bars:<4}  ")));
@@ -66,11 +184,34 @@ pub fn listing(listing: &Listing, findings: &[Finding], style: &Style) -> String
         if !notes.is_empty() {
             let used: usize = spans.iter().map(|span| width(&span.text)).sum();
             spans.push(plain(
-                " ".repeat(MARGIN.min(style.width.saturating_sub(12)).saturating_sub(used).max(1)),
+                " ".repeat(margin.min(style.width.saturating_sub(12)).saturating_sub(used).max(1)),
             ));
             spans.extend(notes);
         }
         page.raw(&spans);
     }
     page.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scaled;
+
+    #[test]
+    fn counts_take_six_characters() {
+        for (value, expected) in [
+            (0, "0"),
+            (99_999, "99999"),
+            (100_000, "100.0k"),
+            (131_072, "131.1k"),
+            (999_499, "999.5k"),
+            (999_500, "1.000M"),
+            (8_388_608, "8.389M"),
+            (12_345_678, "12.35M"),
+            (u64::MAX, "18.45E"),
+        ] {
+            assert_eq!(scaled(value), expected);
+            assert!(scaled(value).len() <= 6);
+        }
+    }
 }

@@ -275,6 +275,7 @@ pub(crate) fn listing() -> Listing {
         live_agprs: 0,
         peak: false,
         findings: vec![],
+        run: None,
     };
     let mut lines = vec![
         line(0x19f8, "s_mov_b32 s4, 0", 1, 4),
@@ -290,7 +291,27 @@ pub(crate) fn listing() -> Listing {
     lines[1].live_agprs = 64;
     lines[2].findings = vec!["SYN002"];
     lines[3].findings = vec!["RES001", "SYN002"];
-    Listing { kernel: "ns::gemm<256u>(float const*)".into(), text_lines: false, lines }
+    Listing { kernel: "ns::gemm<256u>(float const*)".into(), text_lines: false, run: None, lines }
+}
+
+/// The same with what a recording says; one line never ran.
+pub(crate) fn measured_listing() -> Listing {
+    let mut listing = listing();
+    listing.run = Some(ListingRun { dispatches: 3, issued: 9_437_184, elsewhere: 1024 });
+    let run = |count: u64, lanes: f64| LineRun {
+        count,
+        share: 100.0 * count as f64 / 9_437_184.0,
+        lanes,
+        lines_per_access: None,
+        conflict_cycles: None,
+        lds_cycles: None,
+    };
+    listing.lines[0].run = Some(run(16_384, 64.0));
+    listing.lines[1].run = Some(run(8_388_608, 64.0));
+    listing.lines[2].run =
+        Some(LineRun { conflict_cycles: Some(262_144), lds_cycles: Some(524_288), ..run(2_359_296, 21.25) });
+    listing.lines[3].run = Some(LineRun { lines_per_access: Some(16.0), ..run(1_048_576, 63.5) });
+    listing
 }
 
 fn name(name: &str) -> KernelName {

@@ -65,3 +65,73 @@ fn a_template_lists_the_arguments() {
     assert_eq!(ran.stdout.matches("type = \"f64\"").count(), 2);
     assert!(ran.stdout.contains("type = \"i32\"\nvalue = 1"), "{}", ran.stdout);
 }
+
+/// A number of a line of a listing in JSON.
+fn number(line: &serde_json::Value, field: &str) -> f64 {
+    line["run"][field].as_f64().unwrap_or_else(|| panic!("{field} of {line}"))
+}
+
+#[test]
+fn a_recording_stands_beside_the_listing() {
+    let recording = folder("profile_listing");
+    let path = recording.display().to_string();
+    let ran = rockhound(&["profile", EXAMPLE, "-o", &path]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+
+    // 1,048,576 work-items are 16,384 waves; 64 lanes of 8 bytes are four lines of 128 bytes.
+    let text = crate::run::good(&["inspect", "--asm", "--workload", &path, "--width", "80"]);
+    assert!(text.contains("\n  311,296 instructions issued in 1 dispatch\n"), "{text}");
+    assert!(text.contains("\n  address   count  share  lanes  lines  loop\n"), "{text}");
+    let load = text.lines().find(|line| line.contains("global_load_dwordx2")).unwrap();
+    assert!(load.contains("   16384   5.3%     64    4.0 "), "{load}");
+
+    let json = crate::run::good(&["inspect", "--asm", "-w", &path, "-d", "0", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let listing = &json["kernels"][0]["listing"];
+    assert_eq!(listing["run"]["issued"], 311_296);
+    let lines = listing["lines"].as_array().unwrap();
+    assert_eq!(lines.iter().map(|line| number(line, "count")).sum::<f64>(), 311_296.0);
+    assert!((lines.iter().map(|line| number(line, "share")).sum::<f64>() - 100.0).abs() < 1e-9);
+
+    let own = "examples/vector_copy/vector_copy.gfx942.hsaco";
+    let given = crate::run::good(&["inspect", "--asm", "--workload", &path, own, "--width", "80"]);
+    assert_eq!(given.split_once("\n\n").unwrap().1, text.split_once("\n\n").unwrap().1);
+
+    let other_code = recording.join("other.hsaco").display().to_string();
+    let mut changed = std::fs::read(root().join(own)).unwrap();
+    // The instruction at 0x1950 is global_load_dwordx2 v[2:3], v[2:3], off; its destination becomes v[0:1].
+    let at =
+        changed.windows(8).position(|it| it == [0x00, 0x80, 0x54, 0xdc, 0x02, 0x00, 0x7f, 0x02]).unwrap();
+    changed[at + 7] = 0;
+    std::fs::write(&other_code, changed).unwrap();
+    let heat3d = "examples/heat3d".to_owned();
+    let without = folder("profile_listing_without_code");
+    std::fs::create_dir_all(&without).unwrap();
+    for name in ["pmc_perf.csv", "pmc_instructions.csv", "sysinfo.csv"] {
+        std::fs::copy(recording.join(name), without.join(name)).unwrap();
+    }
+    let without = without.display().to_string();
+    let refused: [(&[&str], i32, &str); 7] = [
+        (&["--asm", "-w", &path, &other_code], 1, "at 0x1950 `global_load_dwordx2 v[2:3], v[2:3], off` ran"),
+        (
+            &["--asm", "-w", &path, "examples/tiled_matmul/tiled_matmul.gfx942.hsaco"],
+            1,
+            "no kernel of the recording",
+        ),
+        (
+            &["--asm", "-w", &path, "examples/vector_copy/vector_copy.gfx90a.hsaco"],
+            1,
+            "it holds code for gfx90a",
+        ),
+        (&["--asm", "-w", &path, "-d", "3"], 64, "no dispatch is `3`"),
+        (&["--asm", "-w", &path, "--format", "csv"], 64, "`--workload` needs a listing"),
+        (&["--asm", "-w", &heat3d], 1, "has no `pmc_instructions.csv`"),
+        (&["--asm", "-w", &without], 1, "does not keep the code of `vecCopy(double const*, double*, int)`"),
+    ];
+    for (args, code, message) in refused {
+        let ran = rockhound(&[&["inspect"], args].concat());
+        assert_eq!(ran.code, code, "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.matches("error: ").count() == 1, "{}", ran.stderr);
+    }
+}

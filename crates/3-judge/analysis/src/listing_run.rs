@@ -1,0 +1,71 @@
+//! What a recording says of each instruction, beside the lines of a listing.
+//!
+//! The one idea to keep in mind: instructions are found by address, and their text must be the same: numbers beside code
+//! that did not run would be worse than none.
+
+use crate::KernelEvidence;
+use std::collections::BTreeMap;
+use view::{LineRun, Listing, ListingRun};
+use workload::{InstructionRow, KernelRun};
+
+/// The code is not what ran.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Mismatch {
+    /// Assembly text, where instructions have no address.
+    #[error("assembly text has no addresses, by which a recording names instructions")]
+    Text,
+    /// Another instruction, or none, stands at an address.
+    #[error("at {address:#x} `{recorded}` ran, and {found} stands in the file")]
+    Instruction {
+        /// Where.
+        address: u64,
+        /// As recorded.
+        recorded: String,
+        /// As read, in backticks, or in words.
+        found: String,
+    },
+}
+
+/// Adds what the recording says to a listing of `evidence`.
+pub fn add_run(
+    listing: &mut Listing,
+    evidence: &KernelEvidence<'_>,
+    run: &KernelRun,
+) -> Result<(), Mismatch> {
+    let Some(start) = evidence.address(0) else { return Err(Mismatch::Text) };
+    let body = start..start.saturating_add(evidence.code_bytes);
+    let places: BTreeMap<u64, usize> =
+        (0..evidence.insts.len()).filter_map(|at| Some((evidence.address(at)?, at))).collect();
+    let issued: u64 = run.rows.values().map(|row| row.executions).sum();
+    let mut elsewhere = 0;
+    for row in run.rows.values() {
+        if !body.contains(&row.address) {
+            elsewhere += row.executions;
+            continue;
+        }
+        let found = places.get(&row.address).map(|&at| (at, evidence.text(at)));
+        match found {
+            Some((at, text)) if text == row.text => listing.lines[at].run = Some(line(row, issued)),
+            found => {
+                let found =
+                    found.map_or_else(|| "no instruction".to_owned(), |(_, text)| format!("`{text}`"));
+                let recorded = row.text.clone();
+                return Err(Mismatch::Instruction { address: row.address, recorded, found });
+            }
+        }
+    }
+    listing.run = Some(ListingRun { dispatches: run.dispatches, issued, elsewhere });
+    Ok(())
+}
+
+fn line(row: &InstructionRow, issued: u64) -> LineRun {
+    let per = |sum: u64, count: u64| sum as f64 / count.max(1) as f64;
+    LineRun {
+        count: row.executions,
+        share: 100.0 * per(row.executions, issued),
+        lanes: per(row.lanes, row.executions),
+        lines_per_access: row.vector.map(|it| per(it.lines, it.accesses)),
+        conflict_cycles: row.lds.map(|it| it.conflicts),
+        lds_cycles: row.lds.map(|it| it.cycles),
+    }
+}

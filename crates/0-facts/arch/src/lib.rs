@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: facts are data files; nothing above this crate names a GPU. A fact knows
 //! its basis, and one that is not known says why instead of being zero.
 
+mod caches;
 mod descriptor;
 mod elf;
 mod fact;
@@ -13,6 +14,7 @@ mod overlay;
 mod rate;
 mod target;
 
+pub use caches::{InstructionCache, L2, MemorySideCache, MemoryType, ScalarCache, Translation, VectorL1};
 pub use descriptor::DescriptorFamily;
 pub use elf::{elf_machine, elf_processor};
 pub use fact::{Basis, Fact, Known, Missing};
@@ -22,4 +24,4 @@ pub use occupancy::{
     Boundary, Limit, Limiter, Occupancy, Resources, Step, boundaries, occupancy, vgprs_allocated,
 };
 pub use rate::{PeakRate, Unit};
-pub use target::{IssueCosts, L2, Lds, MemorySideCache, Registers, Target, VectorL1};
+pub use target::{IssueCosts, Lds, Registers, Target};

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: the fields are the data file's keys; a target is parsed when it is first
 //! asked for, and its matrix table only when that is.
 
+use crate::caches::{InstructionCache, L2, MemorySideCache, ScalarCache, Translation, VectorL1};
 use crate::fact::{Basis, Fact, Known};
 use crate::matrix::{MatrixShape, MatrixTable};
 use crate::overlay;
@@ -40,6 +41,12 @@ pub struct Target {
     pub lds: Lds,
     /// Vector L1 cache.
     pub vector_l1: VectorL1,
+    /// Scalar data cache.
+    pub scalar_cache: ScalarCache,
+    /// Instruction cache.
+    pub instruction_cache: InstructionCache,
+    /// Address translation.
+    pub translation: Translation,
     /// L2 cache.
     pub l2: L2,
     /// Memory-side cache.
@@ -185,44 +192,6 @@ pub struct Lds {
     pub bank_bytes: Fact<u32>,
     /// Peak bandwidth of a compute unit.
     pub bytes_per_cycle: Known<u32>,
-}
-
-/// Vector L1 data cache of a compute unit.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct VectorL1 {
-    /// Size.
-    pub bytes: Fact<u32>,
-    /// Cache line.
-    pub line_bytes: Fact<u32>,
-    /// Peak bandwidth to the compute unit.
-    pub bytes_per_cycle: Fact<u32>,
-    /// Size of a read request to L2.
-    pub request_bytes: Fact<u32>,
-}
-
-/// L2 cache of one XCD (of the whole die where there is one).
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct L2 {
-    /// Size.
-    pub bytes_per_xcd: Fact<u32>,
-    /// Channels.
-    pub channels_per_xcd: Fact<u32>,
-    /// Cache line.
-    pub line_bytes: Fact<u32>,
-    /// Peak read bandwidth of a channel.
-    pub bytes_per_channel_cycle: Fact<u32>,
-}
-
-/// Cache on the memory side of the fabric; its size is the model's.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MemorySideCache {
-    /// Cache line.
-    pub line_bytes: Known<u32>,
-    /// Channels of one I/O die.
-    pub channels_per_io_die: Known<u32>,
 }
 
 /// Cycles a wave instruction occupies its unit, by cost class.

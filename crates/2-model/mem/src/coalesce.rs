@@ -27,8 +27,7 @@ pub struct Coalesced {
 pub fn coalesce(addresses: &[u64; 64], lanes: u64, bytes: u32, line: u64) -> Coalesced {
     let bytes = u64::from(bytes.max(1));
     let shift = line.trailing_zeros();
-    let in_quads = bytes <= MOST_BYTES && quads_in_a_row(addresses, lanes, bytes);
-    let group = if in_quads { 4 * QUAD } else { QUAD };
+    let (group, in_quads) = group(addresses, lanes, bytes);
     let accesses = if in_quads {
         (0..64).step_by(QUAD).filter(|first| lanes >> first & 0xf != 0).count() as u64
     } else {
@@ -50,6 +49,12 @@ pub fn coalesce(addresses: &[u64; 64], lanes: u64, bytes: u32, line: u64) -> Coa
     }
     found.lines = all.count as u64;
     found
+}
+
+/// How many lanes share tag look-ups, and whether they travel in quads.
+pub(crate) fn group(addresses: &[u64; 64], lanes: u64, bytes: u64) -> (usize, bool) {
+    let in_quads = bytes <= MOST_BYTES && quads_in_a_row(addresses, lanes, bytes);
+    (if in_quads { 4 * QUAD } else { QUAD }, in_quads)
 }
 
 /// Whether in every quad the active lanes stand where lanes in a row would.

@@ -1,0 +1,135 @@
+//! Sizes, widths and policies of the caches of a target.
+//!
+//! The one idea to keep in mind: what a cache does differently on another target is a value here, never a branch in
+//! the model that reads it.
+
+use crate::fact::{Fact, Known};
+use serde::Deserialize;
+
+/// Vector L1 data cache of a compute unit.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VectorL1 {
+    /// Size.
+    pub bytes: Fact<u32>,
+    /// Cache line.
+    pub line_bytes: Fact<u32>,
+    /// Lines of a set.
+    pub ways: Fact<u32>,
+    /// Peak bandwidth to the compute unit.
+    pub bytes_per_cycle: Fact<u32>,
+    /// Size of a read request to L2.
+    pub request_bytes: Fact<u32>,
+    /// Size of a write request to L2: stores that follow each other in one block of this size are one.
+    pub write_bytes: Fact<u32>,
+    /// Lines stay valid from one dispatch to the next.
+    pub kept: Fact<bool>,
+}
+
+/// Scalar data cache, shared by some compute units of a shader engine.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScalarCache {
+    /// Size.
+    pub bytes: Fact<u32>,
+    /// Cache line.
+    pub line_bytes: Fact<u32>,
+    /// Lines of a set.
+    pub ways: Fact<u32>,
+    /// Compute units that share it, built ones.
+    pub compute_units: Fact<u32>,
+    /// Requests that wait for a line under way; those behind them come after it.
+    pub waiting: Fact<u32>,
+    /// Lines stay valid from one dispatch to the next.
+    pub kept: Fact<bool>,
+}
+
+/// Instruction cache; it stands beside the scalar data cache and serves the same compute units.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InstructionCache {
+    /// Size.
+    pub bytes: Fact<u32>,
+    /// Cache line.
+    pub line_bytes: Fact<u32>,
+    /// Lines of a set.
+    pub ways: Fact<u32>,
+    /// Size of a request to L2.
+    pub request_bytes: Fact<u32>,
+    /// Bytes fetched beyond the last instruction that runs.
+    pub ahead_bytes: Fact<u32>,
+    /// Lines stay valid from one dispatch to the next.
+    pub kept: Fact<bool>,
+}
+
+/// Address translation.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Translation {
+    /// Memory one entry covers where the driver finds contiguous pages.
+    pub fragment_bytes: Fact<u32>,
+    /// Entries of the first level, which every compute unit has.
+    pub l1_entries: Known<u32>,
+    /// Requests behind a missing one that count neither as hit nor as miss.
+    pub l1_pending: Fact<u32>,
+    /// Entries stay valid from one dispatch to the next.
+    pub kept: Fact<bool>,
+}
+
+/// How memory is cached, as page tables say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryType {
+    /// Cached for reading and writing.
+    Rw,
+    /// Cached, not coherent with others.
+    Nc,
+    /// Cached, coherent.
+    Cc,
+    /// Not cached.
+    Uc,
+}
+
+/// L2 cache of one XCD (of the whole die where there is one).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct L2 {
+    /// Size.
+    pub bytes_per_xcd: Fact<u32>,
+    /// Channels.
+    pub channels_per_xcd: Fact<u32>,
+    /// Cache line.
+    pub line_bytes: Fact<u32>,
+    /// Lines of a set.
+    pub ways: Fact<u32>,
+    /// Neighbouring bytes that share a channel.
+    pub interleave_bytes: Fact<u32>,
+    /// Peak read bandwidth of a channel.
+    pub bytes_per_channel_cycle: Fact<u32>,
+    /// Reads of a wave's access that follow each other in one line are one request.
+    pub merges_reads: Fact<bool>,
+    /// Largest read of memory.
+    pub fabric_read_bytes: Fact<u32>,
+    /// Largest write to memory.
+    pub fabric_write_bytes: Fact<u32>,
+    /// Smallest part of a line that is known to be changed.
+    pub sector_bytes: Fact<u32>,
+    /// Type of the host's memory, where arguments and packets lie.
+    pub host_memory: Fact<MemoryType>,
+    /// Dirty lines are written back at the end of a dispatch.
+    pub written_back: Fact<bool>,
+    /// Lines stay valid from one dispatch to the next.
+    pub kept: Fact<bool>,
+}
+
+/// Cache on the memory side of the fabric; its size is the model's.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemorySideCache {
+    /// Cache line.
+    pub line_bytes: Known<u32>,
+    /// Lines of a set.
+    pub ways: Known<u32>,
+    /// Channels of one I/O die.
+    pub channels_per_io_die: Known<u32>,
+}

@@ -1,0 +1,184 @@
+//! What an access asks for, and the look-ups it becomes.
+//!
+//! The one idea to keep in mind: which bits of which instruction mean what is settled before; here there are only
+//! policies.
+
+use crate::coalesce::group;
+
+/// Load, store or atomic.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Kind {
+    /// Load.
+    Load,
+    /// Store.
+    Store,
+    /// Atomic that returns nothing.
+    Atomic,
+    /// Atomic that returns the old value.
+    AtomicReturn,
+}
+
+/// How a vector access is to be treated.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Policy {
+    /// Load, store or atomic.
+    pub kind: Kind,
+    /// The vector L1 is not to answer with what it has.
+    pub bypass: bool,
+    /// Data is not expected to be used again.
+    pub stream: bool,
+    /// Addresses are offsets in the scratch of the wave.
+    pub scratch: bool,
+}
+
+impl Policy {
+    /// An ordinary access.
+    pub const fn plain(kind: Kind) -> Policy {
+        Policy { kind, bypass: false, stream: false, scratch: false }
+    }
+}
+
+/// One tag look-up of the vector L1: a line, which of its sectors are touched, and which are covered as a whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Lookup(i64);
+
+/// Bits of a look-up's masks.
+const MASK: u32 = 4;
+
+impl Lookup {
+    fn new(line: i64, touched: u8, full: u8) -> Lookup {
+        Lookup(line << (2 * MASK) | i64::from(full & 0xf) << MASK | i64::from(touched & 0xf))
+    }
+
+    /// Line, counted from the block of the access.
+    pub(crate) fn line(self) -> i64 {
+        self.0 >> (2 * MASK)
+    }
+
+    /// Sectors of the line with a byte that is accessed.
+    pub(crate) fn touched(self) -> u8 {
+        self.0 as u8 & 0xf
+    }
+
+    /// Sectors of the line all of whose bytes are accessed.
+    pub(crate) fn full(self) -> u8 {
+        (self.0 >> MASK) as u8 & 0xf
+    }
+}
+
+/// Sizes that decide what an access becomes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Grain {
+    /// Bytes of a line of the vector L1.
+    pub(crate) line: u64,
+    /// Bytes of a sector.
+    pub(crate) sector: u64,
+}
+
+/// Appends the look-ups of an access; lines count from the one `base` lies in or before, rounded down to `block`.
+pub(crate) fn lookups(
+    grain: Grain,
+    addresses: &[u64; 64],
+    lanes: u64,
+    bytes: u32,
+    block: u64,
+    out: &mut Vec<Lookup>,
+) {
+    let bytes = u64::from(bytes.max(1));
+    let (size, _) = group(addresses, lanes, bytes);
+    let shift = grain.line.trailing_zeros();
+    let origin = (block >> shift) as i64;
+    for first in (0..64).step_by(size) {
+        let mut lines = Lines { seen: [(0, 0); 32], count: 0 };
+        for lane in (first..first + size).filter(|lane| lanes >> lane & 1 != 0) {
+            let (from, to) = (addresses[lane], addresses[lane].wrapping_add(bytes - 1));
+            let (start, end) = (from >> shift, to >> shift);
+            let inside = grain.line - 1;
+            if start == end {
+                lines.add(start, mask(from & inside, to & inside));
+            } else {
+                lines.add(start, mask(from & inside, inside));
+                lines.add(end, mask(0, to & inside));
+            }
+        }
+        for &(line, mask) in &lines.seen[..lines.count] {
+            let (touched, full) = sectors(mask, grain.sector);
+            out.push(Lookup::new((line as i64).wrapping_sub(origin), touched, full));
+        }
+    }
+}
+
+/// Bits of the bytes from one to another, both included.
+fn mask(from: u64, to: u64) -> u128 {
+    let count = (to - from + 1).min(128) as u32;
+    (u128::MAX >> (128 - count)) << from
+}
+
+/// Sectors with a byte in the mask, and those with all.
+fn sectors(mask: u128, sector: u64) -> (u8, u8) {
+    let whole = u128::MAX >> (128 - sector.min(128) as u32);
+    (0..4).fold((0, 0), |(touched, full), number| {
+        let part = mask.checked_shr((number * sector) as u32).unwrap_or(0) & whole;
+        (touched | u8::from(part != 0) << number, full | u8::from(part == whole) << number)
+    })
+}
+
+/// Different lines of a group of lanes, with the bytes of each.
+struct Lines {
+    seen: [(u64, u128); 32],
+    count: usize,
+}
+
+impl Lines {
+    fn add(&mut self, line: u64, bytes: u128) {
+        if let Some(known) = self.seen[..self.count].iter_mut().rev().find(|known| known.0 == line) {
+            known.1 |= bytes;
+        } else if let Some(free) = self.seen.get_mut(self.count) {
+            *free = (line, bytes);
+            self.count += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coalesce;
+
+    #[test]
+    fn look_ups_are_as_many_as_the_coalescer_counts() {
+        for (stride, bytes, line) in [
+            (4, 4, 64),
+            (8, 8, 64),
+            (8, 8, 128),
+            (12, 12, 64),
+            (16, 16, 128),
+            (100, 8, 64),
+            (0, 4, 64),
+            (2, 2, 128),
+        ] {
+            for lanes in [u64::MAX, 0xff00_ff00_1234_5678, 1, 0] {
+                let addresses = std::array::from_fn(|lane| 0x1038 + lane as u64 * stride);
+                let mut found = Vec::new();
+                lookups(Grain { line, sector: 32 }, &addresses, lanes, bytes, 0x1000, &mut found);
+                let counted = coalesce(&addresses, lanes, bytes, line).lookups;
+                assert_eq!(found.len() as u64, counted, "{stride} {bytes} {line} {lanes:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn sectors_are_told_apart() {
+        let grain = Grain { line: 128, sector: 32 };
+        let mut found = Vec::new();
+        let addresses = std::array::from_fn(|lane| 0x10c0 + lane as u64 * 8);
+        // Doubles in a row: four lanes cover a sector.
+        lookups(grain, &addresses, 0xff, 8, 0x1080, &mut found);
+        let parts: Vec<_> = found.iter().map(|it| (it.line(), it.touched(), it.full())).collect();
+        assert_eq!(parts, [(0, 0b100, 0b100), (0, 0b1000, 0b1000)]);
+        found.clear();
+        // One dword touches a sector and covers none; the line before the block has a negative number.
+        lookups(grain, &[0x1000; 64], 1, 4, 0x1080, &mut found);
+        assert_eq!((found[0].line(), found[0].touched(), found[0].full()), (-1, 1, 0));
+    }
+}

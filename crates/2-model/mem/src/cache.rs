@@ -1,0 +1,125 @@
+//! Sets of lines with the line used longest ago replaced first.
+//!
+//! The one idea to keep in mind: a line is a number; which set it belongs to is the caller's business, and so is what
+//! else there is to know about a place.
+
+/// No line.
+const EMPTY: u64 = u64::MAX;
+
+/// A cache's tags.
+#[derive(Clone, Debug)]
+pub(crate) struct Cache {
+    ways: usize,
+    tags: Vec<u64>,
+    used: Vec<u32>,
+    clock: u32,
+}
+
+/// Where a line went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Filled {
+    /// Place of the line.
+    pub(crate) place: usize,
+    /// The line that was there.
+    pub(crate) evicted: Option<u64>,
+}
+
+impl Cache {
+    pub(crate) fn new(sets: usize, ways: usize) -> Cache {
+        let places = sets.max(1) * ways.max(1);
+        Cache { ways: ways.max(1), tags: vec![EMPTY; places], used: vec![0; places], clock: 0 }
+    }
+
+    /// Places of all sets.
+    pub(crate) fn places(&self) -> usize {
+        self.tags.len()
+    }
+
+    /// Forgets all lines.
+    pub(crate) fn clear(&mut self) {
+        self.tags.fill(EMPTY);
+        self.used.fill(0);
+        self.clock = 0;
+    }
+
+    /// The place of a line that is there.
+    #[inline]
+    pub(crate) fn peek(&self, set: usize, line: u64) -> Option<usize> {
+        let first = set * self.ways;
+        let tags = &self.tags[first..first + self.ways];
+        // In blocks: a search that may end at every tag is not vectorised.
+        for (block, tags) in tags.chunks(8).enumerate() {
+            if tags.iter().fold(false, |found, &tag| found | (tag == line)) {
+                let at = tags.iter().position(|&tag| tag == line)?;
+                return Some(first + 8 * block + at);
+            }
+        }
+        None
+    }
+
+    /// The place of a line that is there; it counts as used.
+    #[inline]
+    pub(crate) fn find(&mut self, set: usize, line: u64) -> Option<usize> {
+        let place = self.peek(set, line)?;
+        self.used[place] = self.now();
+        Some(place)
+    }
+
+    /// Puts in a line that is not there. One that is to go first counts as used longest ago.
+    pub(crate) fn fill(&mut self, set: usize, line: u64, goes_first: bool) -> Filled {
+        let first = set * self.ways;
+        let used = &self.used[first..first + self.ways];
+        let oldest = used.iter().fold(u32::MAX, |oldest, &used| oldest.min(used));
+        let place = first + used.iter().position(|&used| used == oldest).unwrap_or(0);
+        let evicted = Some(self.tags[place]).filter(|&tag| tag != EMPTY);
+        self.tags[place] = line;
+        self.used[place] = if goes_first { 1 } else { self.now() };
+        Filled { place, evicted }
+    }
+
+    /// Throws out the line at a place.
+    pub(crate) fn remove(&mut self, place: usize) {
+        self.tags[place] = EMPTY;
+        self.used[place] = 0;
+    }
+
+    /// A moment later than all before; 0 is an empty place, 1 one that goes first.
+    fn now(&mut self) -> u32 {
+        if self.clock == u32::MAX {
+            // Once in billions of uses: who was used when is forgotten.
+            self.used.iter_mut().zip(&self.tags).for_each(|(used, &tag)| *used = u32::from(tag != EMPTY));
+            self.clock = 1;
+        }
+        self.clock = self.clock.max(1) + 1;
+        self.clock
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_used_longest_ago_goes() {
+        let mut cache = Cache::new(2, 2);
+        assert_eq!(cache.fill(1, 10, false), Filled { place: 2, evicted: None });
+        assert_eq!(cache.fill(1, 11, false).place, 3);
+        assert!(cache.find(1, 10).is_some() && cache.find(0, 10).is_none());
+        assert_eq!(cache.fill(1, 12, false), Filled { place: 3, evicted: Some(11) });
+        // A line that is to go first does, though it came last.
+        assert_eq!(cache.fill(1, 13, true).evicted, Some(10));
+        assert_eq!(cache.fill(1, 14, false).evicted, Some(13));
+        cache.remove(3);
+        assert_eq!(cache.fill(1, 15, false), Filled { place: 3, evicted: None });
+    }
+
+    #[test]
+    fn the_clock_starts_again() {
+        let mut cache = Cache::new(1, 2);
+        cache.clock = u32::MAX - 1;
+        cache.fill(0, 1, false);
+        cache.fill(0, 2, false);
+        assert!(cache.find(0, 1).is_some());
+        assert_eq!(cache.fill(0, 3, false).evicted, Some(2));
+    }
+}

@@ -1,0 +1,202 @@
+//! What is counted, by name.
+//!
+//! The one idea to keep in mind: a count is a plain sum over a dispatch; those of the L2 are kept per channel.
+
+macro_rules! counts {
+    ($($name:ident $text:literal $meaning:literal)*) => {
+        /// One kind of count.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Count {
+            $(#[doc = $meaning] $name,)*
+        }
+
+        impl Count {
+            /// All, in order: those of the L2 stand last.
+            pub const ALL: &'static [Count] = &[$(Count::$name,)*];
+
+            /// Name in tables.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Count::$name => $text,)*
+                }
+            }
+
+            /// What it is.
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Count::$name => $meaning,)*
+                }
+            }
+        }
+    };
+}
+
+counts! {
+    L1Read "l1_read" "Read that the vector L1 sends to the L2"
+    L1Write "l1_write" "Write that the vector L1 sends to the L2"
+    L1AtomicReturn "l1_atomic_return" "Atomic with result that the vector L1 sends to the L2"
+    L1Atomic "l1_atomic" "Atomic without result that the vector L1 sends to the L2"
+    L1ReadRw "l1_read_rw" "Of the reads, those of memory cached for reading and writing"
+    L1WriteRw "l1_write_rw" "Of the writes, those to memory cached for reading and writing"
+    L1AtomicRw "l1_atomic_rw" "Of the atomics, those on memory cached for reading and writing"
+    L1ReadNc "l1_read_nc" "Of the reads, those of memory that is not coherent"
+    L1WriteNc "l1_write_nc" "Of the writes, those to memory that is not coherent"
+    L1AtomicNc "l1_atomic_nc" "Of the atomics, those on memory that is not coherent"
+    L1ReadCc "l1_read_cc" "Of the reads, those of coherently cached memory"
+    L1WriteCc "l1_write_cc" "Of the writes, those to coherently cached memory"
+    L1AtomicCc "l1_atomic_cc" "Of the atomics, those on coherently cached memory"
+    L1ReadUc "l1_read_uc" "Of the reads, those of uncached memory"
+    L1WriteUc "l1_write_uc" "Of the writes, those to uncached memory"
+    L1AtomicUc "l1_atomic_uc" "Of the atomics, those on uncached memory"
+    TranslationHit "translation_hit" "Look-up of the vector L1 that finds its page translated"
+    TranslationMiss "translation_miss" "Look-up of the vector L1 that waits for a page nobody asked for yet"
+    ScalarHit "scalar_hit" "Line found in the scalar cache"
+    ScalarMiss "scalar_miss" "Line that the scalar cache asks the L2 for"
+    ScalarDuplicate "scalar_duplicate" "Line that the scalar cache has asked for already"
+    ScalarWrite "scalar_write" "Write that the scalar cache sends to the L2"
+    ScalarAtomic "scalar_atomic_sent" "Atomic that the scalar cache sends to the L2"
+    CodeMiss "code_miss" "Instruction cache whose first line of the kernel is not there"
+    CodeRequest "code_request" "Read that an instruction cache sends to the L2"
+    CodeOverflow "code_overflow" "Instruction cache that is smaller than the code a kernel runs through"
+    Dropped "dropped" "Access that was not followed, because the stream of its workgroup had become too long"
+    L2Read "l2_read" "Read of the L2"
+    L2Write "l2_write" "Write to the L2"
+    L2Atomic "l2_atomic" "Atomic in the L2"
+    L2Hit "l2_hit" "Request that hits in the L2"
+    L2Miss "l2_miss" "Request that misses in the L2"
+    L2Rw "l2_rw" "Request for memory cached for reading and writing"
+    L2Nc "l2_nc" "Request for memory that is not coherent"
+    L2Cc "l2_cc" "Request for coherently cached memory"
+    L2Uc "l2_uc" "Request for uncached memory"
+    L2Streaming "l2_streaming" "Request marked as streaming"
+    FabricRead32 "fabric_read_32" "Read of 32 bytes sent to memory"
+    FabricRead64 "fabric_read_64" "Read of 64 bytes sent to memory"
+    FabricRead128 "fabric_read_128" "Read of 128 bytes sent to memory"
+    FabricReadLocal "fabric_read_local" "Of the reads sent to memory, those of the GPU's own"
+    FabricReadUncached "fabric_read_uncached_32" "32 bytes of an uncached read"
+    FabricWrite32 "fabric_write_32" "Write of 32 bytes sent to memory"
+    FabricWrite64 "fabric_write_64" "Write of 64 bytes sent to memory"
+    FabricWriteLocal "fabric_write_local" "Of the writes sent to memory, those to the GPU's own"
+    FabricWriteUncached "fabric_write_uncached_32" "32 bytes of an uncached write or atomic"
+    FabricAtomic "fabric_atomic" "Atomic sent to memory"
+    Evict "l2_evict" "Line thrown out of the L2 to make room"
+    WritebackEvict "l2_writeback_evict" "Dirty line written back to make room"
+    WritebackFlush "l2_writeback_flush" "Dirty line written back at the end of the dispatch"
+}
+
+/// The first count of the L2.
+const FIRST_OF_L2: usize = Count::L2Read as usize;
+
+impl Count {
+    /// How many there are.
+    pub const COUNT: usize = Count::ALL.len();
+    /// How many are kept per channel.
+    const PER_CHANNEL: usize = Count::COUNT - FIRST_OF_L2;
+
+    /// One by its name in tables.
+    pub fn by_name(name: &str) -> Option<Count> {
+        Count::ALL.iter().copied().find(|count| count.name() == name)
+    }
+
+    /// Whether there is one per channel of the L2.
+    pub fn per_channel(self) -> bool {
+        self as usize >= FIRST_OF_L2
+    }
+}
+
+/// Counts of one channel of the L2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Channel([u64; Count::PER_CHANNEL]);
+
+impl Default for Channel {
+    fn default() -> Self {
+        Channel([0; Count::PER_CHANNEL])
+    }
+}
+
+impl Channel {
+    #[inline]
+    pub(crate) fn add(&mut self, count: Count, times: u64) {
+        self.0[count as usize - FIRST_OF_L2] += times;
+    }
+}
+
+/// Counts of everything before the L2.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Before([u64; FIRST_OF_L2]);
+
+impl Default for Before {
+    fn default() -> Self {
+        Before([0; FIRST_OF_L2])
+    }
+}
+
+impl Before {
+    pub(crate) fn merge(&mut self, other: &Before) {
+        self.0.iter_mut().zip(&other.0).for_each(|(sum, more)| *sum += more);
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, count: Count, times: u64) {
+        self.0[count as usize] += times;
+    }
+}
+
+/// What a dispatch came to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    before: Before,
+    /// Channels, those of the first XCD first.
+    channels: Vec<Channel>,
+}
+
+impl Tally {
+    pub(crate) fn new(before: Before, channels: Vec<Channel>) -> Tally {
+        Tally { before, channels }
+    }
+
+    /// A count over all channels.
+    pub fn get(&self, count: Count) -> u64 {
+        match count.per_channel() {
+            true => (0..self.channels.len()).map(|channel| self.of_channel(count, channel)).sum(),
+            false => self.before.0[count as usize],
+        }
+    }
+
+    /// A count of the L2 in one channel; 0 for what is not kept per channel.
+    pub fn of_channel(&self, count: Count, channel: usize) -> u64 {
+        let place = (count as usize).checked_sub(FIRST_OF_L2);
+        place.and_then(|place| self.channels.get(channel).map(|it| it.0[place])).unwrap_or(0)
+    }
+
+    /// Channels of the L2, over all XCDs.
+    pub fn channels(&self) -> usize {
+        self.channels.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_their_own() {
+        for (number, count) in Count::ALL.iter().enumerate() {
+            assert_eq!(Count::by_name(count.name()), Some(*count));
+            assert_eq!(*count as usize, number);
+        }
+    }
+
+    #[test]
+    fn channels_sum_up() {
+        let mut channels = [Channel::default(); 2];
+        channels[0].add(Count::L2Hit, 2);
+        channels[1].add(Count::L2Hit, 3);
+        let mut before = Before::default();
+        before.add(Count::L1Read, 4);
+        let tally = Tally::new(before, channels.to_vec());
+        assert_eq!((tally.get(Count::L2Hit), tally.of_channel(Count::L2Hit, 1)), (5, 3));
+        assert_eq!((tally.get(Count::L1Read), tally.of_channel(Count::L1Read, 0)), (4, 0));
+    }
+}

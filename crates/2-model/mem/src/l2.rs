@@ -1,0 +1,309 @@
+//! The L2 of an XCD: channels, write-back with write-allocate, requests to memory.
+//!
+//! The one idea to keep in mind: a line knows which sectors it holds and which were written; a write needs nothing from
+//! memory, a read needs the whole line, and what goes back are the written sectors.
+
+use crate::cache::Cache;
+use crate::count::{Channel, Count};
+use crate::shape::Shape;
+use arch::MemoryType;
+
+/// What a request wants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Want {
+    Read,
+    Write,
+    Atomic,
+}
+
+/// One request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Request {
+    pub(crate) want: Want,
+    /// Line of the L2.
+    pub(crate) line: u64,
+    /// Sectors with a byte that is wanted, and those wanted whole.
+    pub(crate) touched: u8,
+    pub(crate) full: u8,
+    pub(crate) memory: MemoryType,
+    /// Memory of this GPU.
+    pub(crate) local: bool,
+    pub(crate) stream: bool,
+}
+
+/// What is known of the line at a place.
+#[derive(Clone, Copy, Default, Debug)]
+struct State {
+    /// Sectors that are there.
+    held: u8,
+    /// Sectors that differ from memory.
+    dirty: u8,
+    local: bool,
+}
+
+/// The L2 of one XCD.
+#[derive(Clone, Debug)]
+pub(crate) struct L2 {
+    cache: Cache,
+    states: Vec<State>,
+    channels: Vec<Channel>,
+    channel_bits: u32,
+    set_bits: u32,
+    /// Lines in a row that share a channel, as a power of two.
+    row_bits: u32,
+    line_bytes: u64,
+    fabric_read: u64,
+    sectors: u32,
+    /// Sectors of the largest write.
+    write_sectors: u32,
+}
+
+impl L2 {
+    pub(crate) fn new(shape: &Shape) -> L2 {
+        let (sets, ways) = shape.l2;
+        let cache = Cache::new(sets * shape.channels, ways);
+        L2 {
+            states: vec![State::default(); cache.places()],
+            cache,
+            channels: vec![Channel::default(); shape.channels],
+            channel_bits: shape.channels.trailing_zeros(),
+            set_bits: sets.trailing_zeros(),
+            row_bits: (shape.interleave / shape.l2_line).max(1).trailing_zeros(),
+            line_bytes: shape.l2_line,
+            fabric_read: shape.fabric_read,
+            sectors: (shape.l2_line / shape.sector) as u32,
+            write_sectors: (shape.fabric_write / shape.sector) as u32,
+        }
+    }
+
+    /// Counts of the channels, which begin anew.
+    pub(crate) fn take_counts(&mut self) -> Vec<Channel> {
+        let fresh = vec![Channel::default(); self.channels.len()];
+        std::mem::replace(&mut self.channels, fresh)
+    }
+
+    /// Forgets all lines, written back or not.
+    pub(crate) fn clear(&mut self) {
+        self.cache.clear();
+        self.states.fill(State::default());
+    }
+
+    /// Channel and set of a line. All bits of its number take part in both, so that no stride favours some.
+    fn place(&self, line: u64) -> (usize, usize) {
+        let row = line >> self.row_bits;
+        let channel = fold(row, self.channel_bits);
+        let rest = row >> self.channel_bits << self.row_bits | line & ((1 << self.row_bits) - 1);
+        (channel as usize, (channel << self.set_bits | fold(rest, self.set_bits)) as usize)
+    }
+
+    /// One request; says whether it hit.
+    pub(crate) fn request(&mut self, request: Request) -> bool {
+        let (channel, set) = self.place(request.line);
+        let counts = &mut self.channels[channel];
+        counts.add(
+            match request.want {
+                Want::Read => Count::L2Read,
+                Want::Write => Count::L2Write,
+                Want::Atomic => Count::L2Atomic,
+            },
+            1,
+        );
+        counts.add(
+            match request.memory {
+                MemoryType::Rw => Count::L2Rw,
+                MemoryType::Nc => Count::L2Nc,
+                MemoryType::Cc => Count::L2Cc,
+                MemoryType::Uc => Count::L2Uc,
+            },
+            1,
+        );
+        counts.add(Count::L2Streaming, u64::from(request.stream));
+        let hit = match request.memory {
+            MemoryType::Uc => {
+                self.uncached(channel, &request);
+                false
+            }
+            _ => self.cached(channel, set, &request),
+        };
+        self.channels[channel].add(if hit { Count::L2Hit } else { Count::L2Miss }, 1);
+        hit
+    }
+
+    fn cached(&mut self, channel: usize, set: usize, request: &Request) -> bool {
+        let found = self.cache.find(set, request.line);
+        let needs = if request.want == Want::Write { 0 } else { request.touched };
+        let place = match found {
+            Some(place) => place,
+            None => self.make_room(channel, set, request),
+        };
+        let missing = needs & !self.states[place].held != 0;
+        if missing {
+            self.read_line(channel, request.local);
+            self.states[place].held = u8::MAX;
+        }
+        let state = &mut self.states[place];
+        if request.want != Want::Read {
+            state.dirty |= request.touched;
+            state.held |= request.full;
+        }
+        found.is_some() && !missing
+    }
+
+    fn make_room(&mut self, channel: usize, set: usize, request: &Request) -> usize {
+        let filled = self.cache.fill(set, request.line, request.stream);
+        let old = std::mem::take(&mut self.states[filled.place]);
+        self.states[filled.place].local = request.local;
+        if filled.evicted.is_some() {
+            self.channels[channel].add(Count::Evict, 1);
+            if old.dirty != 0 {
+                self.channels[channel].add(Count::WritebackEvict, 1);
+                self.write(channel, old.dirty, old.local);
+            }
+        }
+        filled.place
+    }
+
+    fn read_line(&mut self, channel: usize, local: bool) {
+        let count = if self.fabric_read >= 128 { Count::FabricRead128 } else { Count::FabricRead64 };
+        let requests = (self.line_bytes / self.fabric_read).max(1);
+        self.channels[channel].add(count, requests);
+        self.channels[channel].add(Count::FabricReadLocal, if local { requests } else { 0 });
+    }
+
+    /// Writes sectors of a line to memory.
+    fn write(&mut self, channel: usize, dirty: u8, local: bool) {
+        let counts = &mut self.channels[channel];
+        for part in parts(dirty, self.sectors, self.write_sectors) {
+            let whole = part.count_ones() == self.write_sectors;
+            counts.add(if whole { Count::FabricWrite64 } else { Count::FabricWrite32 }, 1);
+            counts.add(Count::FabricWriteLocal, u64::from(local));
+        }
+    }
+
+    fn uncached(&mut self, channel: usize, request: &Request) {
+        let (sectors, write_sectors) = (self.sectors, self.write_sectors);
+        match request.want {
+            Want::Read => {
+                let counts = &mut self.channels[channel];
+                for part in parts(request.touched, sectors, write_sectors) {
+                    let whole = part.count_ones() == write_sectors;
+                    counts.add(if whole { Count::FabricRead64 } else { Count::FabricRead32 }, 1);
+                    counts.add(Count::FabricReadUncached, u64::from(part.count_ones()));
+                    counts.add(Count::FabricReadLocal, u64::from(request.local));
+                }
+            }
+            Want::Write => {
+                self.write(channel, request.touched, request.local);
+                let count = u64::from(request.touched.count_ones());
+                self.channels[channel].add(Count::FabricWriteUncached, count);
+            }
+            Want::Atomic => {
+                let counts = &mut self.channels[channel];
+                counts.add(Count::FabricAtomic, 1);
+                counts.add(Count::FabricWriteUncached, u64::from(request.touched.count_ones()));
+                counts.add(Count::FabricWriteLocal, u64::from(request.local));
+            }
+        }
+    }
+
+    /// Writes back all dirty lines; they stay.
+    pub(crate) fn flush(&mut self) {
+        let per_channel = self.states.len() / self.channels.len().max(1);
+        for place in 0..self.states.len() {
+            let State { dirty, local, .. } = self.states[place];
+            if dirty != 0 {
+                let channel = place / per_channel;
+                self.channels[channel].add(Count::WritebackFlush, 1);
+                self.write(channel, dirty, local);
+                self.states[place].dirty = 0;
+            }
+        }
+    }
+}
+
+/// The sectors of each part of a line that is one request to memory.
+fn parts(sectors: u8, of_line: u32, of_request: u32) -> impl Iterator<Item = u8> {
+    let mask = (1u32 << of_request) - 1;
+    (0..of_line)
+        .step_by(of_request.max(1) as usize)
+        .map(move |first| (u32::from(sectors) >> first & mask) as u8)
+        .filter(|part| *part != 0)
+}
+
+/// All bits of a number, folded to some.
+fn fold(mut value: u64, bits: u32) -> u64 {
+    let mask = (1 << bits) - 1;
+    let mut folded = 0;
+    while value != 0 && bits != 0 {
+        folded ^= value & mask;
+        value >>= bits;
+    }
+    folded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arch::Model;
+
+    fn l2(model: &str) -> L2 {
+        L2::new(&Shape::of(Model::by_name(model).unwrap()))
+    }
+
+    fn request(want: Want, line: u64, touched: u8, full: u8) -> Request {
+        Request { want, line, touched, full, memory: MemoryType::Rw, local: true, stream: false }
+    }
+
+    fn sum(l2: &mut L2, counts: &[Count]) -> Vec<u64> {
+        let tally = crate::count::Tally::new(Default::default(), l2.take_counts());
+        counts.iter().map(|&count| tally.get(count)).collect()
+    }
+
+    #[test]
+    fn a_line_is_read_once_and_written_back_as_it_was_written() {
+        use Count::*;
+        let shown =
+            [L2Hit, L2Miss, FabricRead64, FabricRead128, FabricWrite32, FabricWrite64, WritebackFlush];
+        for (model, reads) in [("mi210", [2, 0]), ("mi300x", [0, 1])] {
+            let mut l2 = l2(model);
+            // The first half is written whole, one dword of the second, then all is read, then read again.
+            assert!(!l2.request(request(Want::Write, 9, 0b0011, 0b0011)));
+            assert!(l2.request(request(Want::Write, 9, 0b0100, 0)));
+            assert!(l2.request(request(Want::Read, 9, 0b0011, 0b0011)));
+            assert!(!l2.request(request(Want::Read, 9, 0b1111, 0b1111)));
+            assert!(l2.request(request(Want::Atomic, 9, 0b1000, 0)));
+            l2.flush();
+            l2.flush();
+            let [small, large] = reads;
+            assert_eq!(sum(&mut l2, &shown), [3, 2, small, large, 0, 2, 1], "{model}");
+        }
+    }
+
+    #[test]
+    fn strides_spread_over_channels_and_sets() {
+        // Rows of a matrix, each a power of two long: as many lines as half the cache holds all stay.
+        for stride in [1, 2, 32, 2048, 4096, 65_536] {
+            let mut l2 = l2("mi210");
+            let lines = (l2.cache.places() / 2) as u64;
+            for _ in 0..2 {
+                for number in 0..lines {
+                    l2.request(request(Want::Read, number * stride, 0b11, 0b11));
+                }
+            }
+            let counts = sum(&mut l2, &[Count::L2Hit, Count::L2Miss, Count::Evict]);
+            assert_eq!(counts, [lines, lines, 0], "{stride}");
+        }
+    }
+
+    #[test]
+    fn uncached_requests_go_to_memory_each_time() {
+        let mut l2 = l2("mi300x");
+        for want in [Want::Read, Want::Read, Want::Write, Want::Atomic] {
+            let memory = MemoryType::Uc;
+            assert!(!l2.request(Request { memory, local: false, ..request(want, 1, 0b0011, 0b0011) }));
+        }
+        use Count::*;
+        let shown = [FabricRead64, FabricReadUncached, FabricReadLocal, FabricWrite64, FabricAtomic, L2Uc];
+        assert_eq!(sum(&mut l2, &shown), [2, 4, 0, 1, 1, 4]);
+    }
+}

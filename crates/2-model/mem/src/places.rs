@@ -1,0 +1,45 @@
+//! Whose memory an address belongs to.
+//!
+//! The one idea to keep in mind: what is not known to be the host's is the GPU's own.
+
+use arch::MemoryType;
+use std::ops::Range;
+
+/// Ranges of the host's memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Places {
+    /// Sorted, not overlapping.
+    host: Vec<Range<u64>>,
+    memory: MemoryType,
+}
+
+impl Places {
+    pub(crate) fn new(mut host: Vec<Range<u64>>, memory: MemoryType) -> Places {
+        host.retain(|range| !range.is_empty());
+        host.sort_by_key(|range| range.start);
+        Places { host, memory }
+    }
+
+    /// How the memory at an address is cached, and whether it is the GPU's own.
+    #[inline]
+    pub(crate) fn of(&self, address: u64) -> (MemoryType, bool) {
+        let at = self.host.partition_point(|range| range.start <= address);
+        match at.checked_sub(1).and_then(|at| self.host.get(at)) {
+            Some(range) if range.contains(&address) => (self.memory, false),
+            _ => (MemoryType::Rw, true),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_told_apart() {
+        let places = Places::new(vec![100..200, 50..50, 10..20], MemoryType::Uc);
+        for (address, local) in [(0, true), (10, false), (19, false), (20, true), (150, false), (200, true)] {
+            assert_eq!(places.of(address).1, local, "{address}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The parts of a GPU that accesses pass, as numbers.
+//!
+//! The one idea to keep in mind: everything is read from the facts of `arch` once; behind this module there are only
+//! sizes and policies, no GPUs.
+
+use arch::{MemoryType, Model};
+
+/// Sizes and policies of all parts of a GPU that memory accesses pass.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// Accelerator dies.
+    pub xcds: usize,
+    /// Shader engines of an XCD, each the number of its compute units.
+    pub engines: Vec<usize>,
+    /// Compute units that share scalar and instruction cache.
+    pub sharing: usize,
+    /// Line of the vector L1, bytes.
+    pub l1_line: u64,
+    /// Sets and ways of the vector L1.
+    pub l1: (usize, usize),
+    /// Bytes of a write request to the L2.
+    pub l1_write: u64,
+    /// Bytes an address translation covers.
+    pub fragment: u64,
+    /// Translations a compute unit keeps; none where that is not known.
+    pub translations: Option<usize>,
+    /// Look-ups behind a missing translation that count for nothing.
+    pub translation_pending: u32,
+    /// Line of the scalar cache, bytes.
+    pub scalar_line: u64,
+    /// Sets and ways of the scalar cache.
+    pub scalar: (usize, usize),
+    /// Requests that wait for a line of the scalar cache.
+    pub scalar_waiting: u32,
+    /// Sets and ways of the instruction cache.
+    pub code: (usize, usize),
+    /// Line of the instruction cache, bytes.
+    pub code_line: u64,
+    /// Bytes of a request of the instruction cache.
+    pub code_request: u64,
+    /// Bytes fetched beyond the last instruction.
+    pub code_ahead: u64,
+    /// Instructions stay from one dispatch to the next.
+    pub code_kept: bool,
+    /// Channels of the L2 of an XCD.
+    pub channels: usize,
+    /// Bytes in a row that share a channel.
+    pub interleave: u64,
+    /// Line of the L2, bytes.
+    pub l2_line: u64,
+    /// Sets of a channel, and ways.
+    pub l2: (usize, usize),
+    /// Reads of an access that follow each other in one line are one request.
+    pub merges_reads: bool,
+    /// Bytes of the largest read of memory.
+    pub fabric_read: u64,
+    /// Bytes of the largest write to memory.
+    pub fabric_write: u64,
+    /// Bytes of a sector.
+    pub sector: u64,
+    /// Type of the host's memory.
+    pub host: MemoryType,
+    /// Dirty lines are written back when a dispatch ends.
+    pub written_back: bool,
+    /// Caches that keep their lines from one dispatch to the next: L1, translation, scalar, L2.
+    pub kept: [bool; 4],
+}
+
+impl Shape {
+    /// The parts of a GPU.
+    pub fn of(model: &Model) -> Shape {
+        let target = model.target();
+        let (l1, l2) = (&target.vector_l1, &target.l2);
+        let (scalar, code, translation) =
+            (&target.scalar_cache, &target.instruction_cache, &target.translation);
+        let xcds = model.xcds.value.max(1);
+        let engines = (model.shader_engines.value / xcds).max(1);
+        let units = model.compute_units_per_xcd();
+        let sets = |bytes: u32, line: u32, ways: u32| -> (usize, usize) {
+            ((bytes / (line * ways).max(1)).max(1) as usize, ways as usize)
+        };
+        let channels = l2.channels_per_xcd.value.max(1);
+        Shape {
+            xcds: xcds as usize,
+            // Compute units that are switched off are spread over the engines.
+            engines: (0..engines)
+                .map(|number| (units / engines + u32::from(number < units % engines)) as usize)
+                .collect(),
+            sharing: scalar.compute_units.value.max(1) as usize,
+            l1_line: u64::from(l1.line_bytes.value),
+            l1: sets(l1.bytes.value, l1.line_bytes.value, l1.ways.value),
+            l1_write: u64::from(l1.write_bytes.value),
+            fragment: u64::from(translation.fragment_bytes.value),
+            translations: translation.l1_entries.value().map(|entries| entries as usize),
+            translation_pending: translation.l1_pending.value,
+            scalar_line: u64::from(scalar.line_bytes.value),
+            scalar: sets(scalar.bytes.value, scalar.line_bytes.value, scalar.ways.value),
+            scalar_waiting: scalar.waiting.value,
+            code: sets(code.bytes.value, code.line_bytes.value, code.ways.value),
+            code_line: u64::from(code.line_bytes.value),
+            code_request: u64::from(code.request_bytes.value),
+            code_ahead: u64::from(code.ahead_bytes.value),
+            code_kept: code.kept.value,
+            channels: channels as usize,
+            interleave: u64::from(l2.interleave_bytes.value),
+            l2_line: u64::from(l2.line_bytes.value),
+            l2: sets(l2.bytes_per_xcd.value / channels, l2.line_bytes.value, l2.ways.value),
+            merges_reads: l2.merges_reads.value,
+            fabric_read: u64::from(l2.fabric_read_bytes.value),
+            fabric_write: u64::from(l2.fabric_write_bytes.value),
+            sector: u64::from(l2.sector_bytes.value),
+            host: l2.host_memory.value,
+            written_back: l2.written_back.value,
+            kept: [l1.kept.value, translation.kept.value, scalar.kept.value, l2.kept.value],
+        }
+    }
+
+    /// Compute units of an XCD.
+    pub fn compute_units(&self) -> usize {
+        self.engines.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_model_has_powers_of_two_where_they_are_needed() {
+        for name in Model::names() {
+            let model = Model::by_name(name).unwrap();
+            let shape = Shape::of(model);
+            assert_eq!(shape.compute_units() * shape.xcds, model.compute_units.value as usize, "{name}");
+            for value in [shape.l1_line, shape.scalar_line, shape.l2_line, shape.interleave, shape.sector] {
+                assert!(value.is_power_of_two(), "{name} {value}");
+            }
+            for value in [shape.l1.0, shape.scalar.0, shape.code.0, shape.l2.0, shape.channels] {
+                assert!(value.is_power_of_two(), "{name} {value}");
+            }
+            assert!(shape.l1_line <= shape.l2_line && shape.l2_line / shape.sector <= 8, "{name}");
+        }
+        let shape = Shape::of(Model::by_name("mi300x").unwrap());
+        assert_eq!((shape.engines, shape.l1, shape.l2), (vec![10, 10, 9, 9], (4, 64), (128, 16)));
+    }
+}

@@ -1,0 +1,400 @@
+//! What the waves of some workgroups did to memory, recorded compactly while they run.
+//!
+//! The one idea to keep in mind: most accesses repeat the form of the one before at another address. A form, its lanes'
+//! distances worked off into look-ups, is kept once; an access is the form's number and how far it lies from the last.
+
+use crate::access::{Grain, Kind, Lookup, Policy, lookups};
+use crate::shape::Shape;
+use std::sync::Arc;
+
+/// Bytes one workgroup's stream may take; later accesses are counted, not followed.
+const MOST_PER_GROUP: usize = 16 << 20;
+
+/// Tags of an event, its two low bits.
+const VECTOR: u64 = 0;
+const SCALAR_LOAD: u64 = 1;
+const SCALAR_OTHER: u64 = 2;
+const BARRIER: u64 = 3;
+
+/// A form of access.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    /// Its look-ups, in the batch's list.
+    start: u32,
+    count: u32,
+    pub(crate) policy: Policy,
+}
+
+/// The streams of some workgroups that follow each other.
+#[derive(Debug, Default)]
+pub struct Batch {
+    pub(crate) groups: Vec<Group>,
+    pub(crate) forms: Arc<Forms>,
+}
+
+/// Forms that the streams of a batch refer to.
+#[derive(Debug, Default)]
+pub(crate) struct Forms {
+    forms: Vec<Form>,
+    lookups: Vec<Lookup>,
+}
+
+impl Forms {
+    pub(crate) fn get(&self, number: usize) -> Option<(Policy, &[Lookup])> {
+        let form = self.forms.get(number)?;
+        let (start, count) = (form.start as usize, form.count as usize);
+        Some((form.policy, self.lookups.get(start..start + count)?))
+    }
+
+    /// Memory they take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.forms.len() * size_of::<Form>() + self.lookups.len() * size_of::<Lookup>()
+    }
+}
+
+/// The streams of a workgroup's waves.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    pub(crate) waves: Vec<Vec<u8>>,
+    /// Accesses that are not in the streams.
+    pub(crate) dropped: u64,
+}
+
+impl Group {
+    /// Memory they take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.waves.iter().map(|wave| wave.capacity() + size_of::<Vec<u8>>()).sum()
+    }
+}
+
+/// Records the accesses of workgroups, one after the other.
+#[derive(Debug)]
+pub struct Trace {
+    grain: Grain,
+    /// Blocks in which places are counted.
+    block: u64,
+    groups: Vec<Group>,
+    forms: Forms,
+    /// By memory instruction: what it did last.
+    slots: Vec<Option<Box<Slot>>>,
+    /// By wave of the workgroup at hand: block of the last vector access, dword of the last scalar one.
+    last: Vec<[u64; 2]>,
+    /// Bytes of the workgroup at hand, its forms counted in.
+    taken: usize,
+}
+
+/// The last form of a memory instruction.
+#[derive(Debug)]
+struct Slot {
+    policy: Policy,
+    lanes: u64,
+    bytes: u32,
+    /// Distance of each lane from the first active one.
+    distance: [u64; 64],
+    /// Forms by where in its block the first active lane begins, in dwords.
+    known: [Option<u32>; 32],
+}
+
+impl Trace {
+    /// Records for a GPU.
+    pub fn new(shape: &Shape) -> Trace {
+        Trace {
+            grain: Grain { line: shape.l1_line, sector: shape.sector },
+            block: shape.l2_line,
+            groups: Vec::new(),
+            forms: Forms::default(),
+            slots: Vec::new(),
+            last: Vec::new(),
+            taken: 0,
+        }
+    }
+
+    /// The next workgroup begins.
+    pub fn begin(&mut self) {
+        self.groups.push(Group::default());
+        self.last.clear();
+        self.taken = 0;
+    }
+
+    /// The next wave of the workgroup begins.
+    pub fn wave(&mut self) {
+        if let Some(group) = self.groups.last_mut() {
+            group.waves.push(Vec::new());
+            self.last.push([0; 2]);
+        }
+    }
+
+    /// A vector access; `slot` numbers the memory instruction. Addresses of inactive lanes do not count.
+    pub fn vector(
+        &mut self,
+        wave: u32,
+        slot: u32,
+        policy: Policy,
+        addresses: &[u64; 64],
+        lanes: u64,
+        bytes: u32,
+    ) {
+        if lanes == 0 || self.full() {
+            return;
+        }
+        let first = addresses[lanes.trailing_zeros() as usize & 63];
+        let block = first / self.block;
+        let form = self.form(slot as usize, policy, addresses, lanes, bytes, first);
+        let Some(last) = self.last.get_mut(wave as usize) else { return };
+        let step = (block as i64).wrapping_sub(last[0] as i64);
+        last[0] = block;
+        self.put(wave, [u64::from(form) << 2 | VECTOR, zigzag(step)]);
+    }
+
+    /// A scalar access of some dwords in a row.
+    pub fn scalar(&mut self, wave: u32, kind: Kind, address: u64, bytes: u32) {
+        if self.full() {
+            return;
+        }
+        let dword = address / 4;
+        let Some(last) = self.last.get_mut(wave as usize) else { return };
+        let step = (dword as i64).wrapping_sub(last[1] as i64);
+        last[1] = dword;
+        let dwords = u64::from(bytes.div_ceil(4).clamp(1, 255));
+        let head = match kind {
+            Kind::Load => dwords << 2 | SCALAR_LOAD,
+            Kind::Store => dwords << 3 | SCALAR_OTHER,
+            Kind::Atomic | Kind::AtomicReturn => dwords << 3 | 1 << 2 | SCALAR_OTHER,
+        };
+        self.put(wave, [head, zigzag(step)]);
+    }
+
+    /// All waves of the workgroup meet at a barrier.
+    pub fn barrier(&mut self) {
+        let Some(group) = self.groups.last_mut() else { return };
+        for wave in &mut group.waves {
+            wave.push(BARRIER as u8);
+            self.taken += 1;
+        }
+    }
+
+    /// What was recorded.
+    pub fn finish(self) -> Batch {
+        Batch { groups: self.groups, forms: Arc::new(self.forms) }
+    }
+
+    /// Whether the workgroup has used up its room; then the access counts as dropped.
+    fn full(&mut self) -> bool {
+        let full = self.taken > MOST_PER_GROUP;
+        if full && let Some(group) = self.groups.last_mut() {
+            group.dropped += 1;
+        }
+        full
+    }
+
+    fn put(&mut self, wave: u32, values: [u64; 2]) {
+        let Some(stream) = self.groups.last_mut().and_then(|group| group.waves.get_mut(wave as usize)) else {
+            return;
+        };
+        let before = stream.len();
+        for value in values {
+            put(stream, value);
+        }
+        self.taken += stream.len() - before;
+    }
+
+    /// Number of the form of an access.
+    fn form(
+        &mut self,
+        slot: usize,
+        policy: Policy,
+        addresses: &[u64; 64],
+        lanes: u64,
+        bytes: u32,
+        first: u64,
+    ) -> u32 {
+        if self.slots.len() <= slot {
+            self.slots.resize_with(slot + 1, || None);
+        }
+        let same = matches!(&self.slots[slot], Some(known)
+            if known.lanes == lanes && known.bytes == bytes && known.policy == policy
+                && same_distances(&known.distance, addresses, lanes, first));
+        if !same {
+            let distance = addresses.map(|address| address.wrapping_sub(first));
+            self.slots[slot] = Some(Box::new(Slot { policy, lanes, bytes, distance, known: [None; 32] }));
+        }
+        let inside = first % self.block;
+        let place = inside.is_multiple_of(4).then_some(inside as usize / 4).filter(|&place| place < 32);
+        if let (Some(place), Some(known)) = (place, &self.slots[slot])
+            && let Some(form) = known.known[place]
+        {
+            return form;
+        }
+        let start = self.forms.lookups.len();
+        lookups(self.grain, addresses, lanes, bytes, first - inside, &mut self.forms.lookups);
+        let count = self.forms.lookups.len() - start;
+        let number = self.forms.forms.len() as u32;
+        self.forms.forms.push(Form { start: start as u32, count: count as u32, policy });
+        self.taken += size_of::<Form>() + count * size_of::<Lookup>();
+        if let (Some(place), Some(known)) = (place, &mut self.slots[slot]) {
+            known.known[place] = Some(number);
+        }
+        number
+    }
+}
+
+/// Whether all active lanes lie as far from the first as before.
+fn same_distances(distance: &[u64; 64], addresses: &[u64; 64], lanes: u64, first: u64) -> bool {
+    let mut different = 0;
+    if lanes == u64::MAX {
+        for (distance, address) in distance.iter().zip(addresses) {
+            different |= address.wrapping_sub(first) ^ distance;
+        }
+    } else {
+        for (lane, (distance, address)) in distance.iter().zip(addresses).enumerate() {
+            different |= (address.wrapping_sub(first) ^ distance) & (lanes >> lane & 1).wrapping_neg();
+        }
+    }
+    different == 0
+}
+
+fn zigzag(value: i64) -> u64 {
+    (value << 1 ^ value >> 63) as u64
+}
+
+fn put(stream: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        stream.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    stream.push(value as u8);
+}
+
+/// What a wave does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Event {
+    /// Number of the form, and block.
+    Vector(usize, u64),
+    /// Dword address and dwords.
+    Scalar(Kind, u64, u64),
+    Barrier,
+}
+
+/// How far a wave's stream has been read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cursor {
+    at: usize,
+    last: [u64; 2],
+}
+
+impl Cursor {
+    /// The next event; none at the end.
+    #[inline]
+    pub(crate) fn next(&mut self, stream: &[u8]) -> Option<Event> {
+        let head = self.value(stream)?;
+        if head & 3 == BARRIER {
+            return Some(Event::Barrier);
+        }
+        let step = self.value(stream)?;
+        let step = (step >> 1) as i64 ^ -((step & 1) as i64);
+        let last = &mut self.last[usize::from(head & 3 != VECTOR)];
+        *last = last.wrapping_add_signed(step);
+        Some(match head & 3 {
+            VECTOR => Event::Vector((head >> 2) as usize, *last),
+            SCALAR_LOAD => Event::Scalar(Kind::Load, *last, head >> 2),
+            _ if head >> 2 & 1 == 0 => Event::Scalar(Kind::Store, *last, head >> 3),
+            _ => Event::Scalar(Kind::Atomic, *last, head >> 3),
+        })
+    }
+
+    /// Whether nothing is left.
+    pub(crate) fn ended(&self, stream: &[u8]) -> bool {
+        self.at >= stream.len()
+    }
+
+    #[inline]
+    fn value(&mut self, stream: &[u8]) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..70).step_by(7) {
+            let byte = *stream.get(self.at)?;
+            self.at += 1;
+            value |= u64::from(byte & 0x7f) << shift.min(63);
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arch::Model;
+
+    fn trace() -> Trace {
+        let mut trace = Trace::new(&Shape::of(Model::by_name("mi300x").unwrap()));
+        trace.begin();
+        trace.wave();
+        trace.wave();
+        trace
+    }
+
+    fn rows(base: u64) -> [u64; 64] {
+        std::array::from_fn(|lane| base + 8 * lane as u64)
+    }
+
+    #[test]
+    fn accesses_of_one_form_share_it() {
+        let mut trace = trace();
+        for (wave, base) in [(0, 0x7f00_0000_0000), (1, 0x7f00_0000_0200), (0, 0x10_0000), (0, 0x10_0040)] {
+            trace.vector(wave, 3, Policy::plain(Kind::Load), &rows(base), u64::MAX, 8);
+        }
+        trace.barrier();
+        trace.scalar(1, Kind::Load, 0x1000, 8);
+        trace.scalar(1, Kind::Atomic, 0x0ff0, 4);
+        let batch = trace.finish();
+        let group = &batch.groups[0];
+        let events = |wave: usize| -> Vec<Event> {
+            let mut cursor = Cursor::default();
+            std::iter::from_fn(|| cursor.next(&group.waves[wave])).collect()
+        };
+        let block = 0x7f00_0000_0000 / 128;
+        let first =
+            [Event::Vector(0, block), Event::Vector(0, 0x2000), Event::Vector(1, 0x2000), Event::Barrier];
+        assert_eq!(events(0), first);
+        let loads = [Event::Scalar(Kind::Load, 0x400, 2), Event::Scalar(Kind::Atomic, 0x3fc, 1)];
+        assert_eq!(events(1), [&[Event::Vector(0, block + 4), Event::Barrier], &loads[..]].concat());
+        assert_eq!(batch.forms.get(0).unwrap().1.len(), 16);
+    }
+
+    #[test]
+    fn inactive_lanes_do_not_make_a_form() {
+        let mut trace = trace();
+        let mut other = rows(0x1000);
+        other[5] = 77;
+        trace.vector(0, 0, Policy::plain(Kind::Load), &rows(0x1000), !(1 << 5), 8);
+        trace.vector(0, 0, Policy::plain(Kind::Load), &other, !(1 << 5), 8);
+        trace.vector(0, 0, Policy::plain(Kind::Load), &other, 0, 8);
+        assert_eq!(trace.finish().forms.forms.len(), 1);
+    }
+
+    #[test]
+    fn a_stream_does_not_grow_without_bound() {
+        let mut trace = trace();
+        let mut addresses = [0; 64];
+        let mut state = 1u64;
+        for _ in 0..40_000 {
+            for address in &mut addresses {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                *address = state >> 24;
+            }
+            trace.vector(0, 0, Policy::plain(Kind::Load), &addresses, u64::MAX, 4);
+        }
+        let batch = trace.finish();
+        assert!(batch.groups[0].dropped > 0 && batch.forms.bytes() < MOST_PER_GROUP + 4096);
+    }
+
+    #[test]
+    fn any_bytes_are_read_to_the_end() {
+        for bytes in [&[0xff; 40][..], &[0x80], &[0, 0x80], &[7]] {
+            let mut cursor = Cursor::default();
+            while cursor.next(bytes).is_some() {}
+        }
+    }
+}

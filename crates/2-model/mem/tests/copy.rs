@@ -1,0 +1,90 @@
+//! A copy of doubles through the caches, compared with what was recorded of one on MI200 and MI300X.
+
+use arch::Model;
+use mem::{Caches, Count, Grid, Kind, Policy, Shape, Tally, Trace};
+
+const A: u64 = 0x7f00_0000_0000;
+const C: u64 = 0x7f00_1000_0000;
+const ARGUMENTS: u64 = 0x7e00_0000_0000;
+
+/// Runs the copy: each wave loads its arguments, 64 doubles, and stores them.
+fn copy(caches: &mut Caches, groups: u64, batch: u64) -> Tally {
+    let arguments = ARGUMENTS..ARGUMENTS + 64;
+    caches.begin(Grid { groups, groups_per_unit: 8, scratch: 0, host: Vec::from([arguments]) });
+    let shape = caches.shape().clone();
+    for first in (0..groups).step_by(batch as usize) {
+        let mut trace = Trace::new(&shape);
+        for group in first..(first + batch).min(groups) {
+            trace.begin();
+            for wave in 0..4 {
+                trace.wave();
+                for (offset, bytes) in [(24, 4), (0, 8), (16, 8), (44, 4)] {
+                    trace.scalar(wave, Kind::Load, ARGUMENTS + offset, bytes);
+                }
+                for (slot, base, kind) in [(0, A, Kind::Load), (1, C, Kind::Store)] {
+                    let start = base + 8 * (256 * group + 64 * u64::from(wave));
+                    let addresses = std::array::from_fn(|lane| start + 8 * lane as u64);
+                    trace.vector(wave, slot, Policy::plain(kind), &addresses, u64::MAX, 8);
+                }
+            }
+        }
+        caches.push(trace.finish());
+    }
+    let code = 0x4000..0x4070;
+    caches.finish(std::slice::from_ref(&code))
+}
+
+#[test]
+fn counts_are_as_recorded() {
+    use Count::*;
+    // What was recorded and does not vary. Code and arguments are read besides the copy's own lines.
+    let cases = [
+        (L1Read, [131_072, 65_536]),
+        (L1Write, [131_072, 131_072]),
+        (L1ReadRw, [131_072, 65_536]),
+        (TranslationMiss, [832, 2432]),
+        (ScalarMiss, [56, 160]),
+        (ScalarDuplicate, [1680, 4800]),
+        (ScalarHit, [63_800, 60_576]),
+        (CodeMiss, [56, 160]),
+        (CodeRequest, [168, 640]),
+        (L2Write, [131_072, 131_072]),
+        (L2Nc, [56, 0]),
+        (L2Uc, [0, 160]),
+        (FabricRead128, [0, 65_536 + 16]),
+        (FabricReadUncached, [0, 320]),
+        (FabricWrite32, [0, 0]),
+        (FabricWrite64, [131_072, 131_072]),
+    ];
+    for (column, model) in ["mi210", "mi300x"].into_iter().enumerate() {
+        let mut caches = Caches::new(&Shape::of(Model::by_name(model).unwrap()));
+        let tally = copy(&mut caches, 4096, 8);
+        for (count, want) in cases {
+            assert_eq!(tally.get(count), want[column], "{model} {count:?}");
+        }
+        let requests = [L2Read, L2Write, L2Atomic].map(|count| tally.get(count)).iter().sum::<u64>();
+        assert_eq!(tally.get(L2Hit) + tally.get(L2Miss), requests);
+        // Channels get the same share.
+        let writes = (0..tally.channels()).map(|channel| tally.of_channel(L2Write, channel));
+        assert!(writes.clone().min() == writes.max(), "{model}");
+    }
+}
+
+#[test]
+fn a_second_dispatch_misses_all_but_its_code() {
+    let mut caches = Caches::new(&Shape::of(Model::by_name("mi210").unwrap()));
+    let first = copy(&mut caches, 4096, 8);
+    let second = copy(&mut caches, 4096, 8);
+    for count in [Count::L2Miss, Count::TranslationMiss, Count::ScalarMiss, Count::Evict] {
+        assert!(second.get(count) > 0 && first.get(count).abs_diff(second.get(count)) < 8, "{count:?}");
+    }
+    assert_eq!(second.get(Count::CodeRequest), 0);
+}
+
+#[test]
+fn only_the_order_of_workgroups_counts() {
+    let mut caches = Caches::new(&Shape::of(Model::by_name("mi300x").unwrap()));
+    let first = copy(&mut caches, 4097, 1);
+    let mut caches = Caches::new(&Shape::of(Model::by_name("mi300x").unwrap()));
+    assert_eq!(first, copy(&mut caches, 4097, 100));
+}

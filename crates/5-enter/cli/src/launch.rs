@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
 use clap::Parser;
 use codeobj::{Argument, Image, Kernel, LineTable};
-use emu::{Hidden, Launch, Memory, Program, arguments};
+use emu::{Hidden, Host, Hostcall, Launch, Memory, Program, Services, Stream, arguments};
 use probe::{Code, Provenance, Recorder, Table};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -192,9 +192,17 @@ impl Prepared {
         launch.threads = args.emulate.threads;
         launch.max_instructions = args.emulate.max_instructions.unwrap_or(u64::MAX);
         fits(&launch, &self.program)?;
-        let segment = arguments(&self.program, &launch, &Hidden::default(), &self.explicit);
+        let waves = launch.workgroup.iter().product::<u32>().div_ceil(64);
+        let packets = Hostcall::packets(waves);
+        let mut hidden = Hidden::default();
+        if self.program.calls_host() {
+            hidden.hostcall_buffer = self.memory.allocate("calls", Hostcall::bytes(packets) as usize);
+        }
+        let segment = arguments(&self.program, &launch, &hidden, &self.explicit);
         launch.kernarg = self.memory.allocate_with("arguments", &segment);
         launch.packet = self.memory.allocate_with("dispatch packet", &launch.dispatch_packet(&self.program));
+        let host = Hostcall::new(&self.memory, hidden.hostcall_buffer, packets, &Output);
+        launch.host = host.as_ref().map(|it| it as &dyn Host);
         let start = Instant::now();
         let summary = recorder
             .run(&kernel.demangled, &self.program, &self.table, &self.memory, &launch)
@@ -233,6 +241,26 @@ impl Prepared {
         }
         Ok(differs)
     }
+}
+
+/// Text that kernels print goes where a program's would.
+struct Output;
+
+impl Services for Output {
+    fn print(&self, stream: Stream, text: &[u8]) {
+        use std::io::Write as _;
+        // Text that nobody reads is no reason to stop.
+        let _ = match stream {
+            Stream::Out => std::io::stdout().write_all(text),
+            Stream::Error => std::io::stderr().write_all(text),
+        };
+    }
+
+    fn allocate(&self, _bytes: u64) -> Option<u64> {
+        None
+    }
+
+    fn free(&self, _address: u64) {}
 }
 
 /// Where in the sources an instruction stems from, as a line of a message.

@@ -15,7 +15,7 @@ const PRINT_BYTES: u32 = 64 << 20;
 /// Bytes of the structure through which device code finds its heap.
 const HEAP_BYTES: usize = 128 << 10;
 /// Memory that the heap hands out; taken from the system as it is used.
-const ARENA_BYTES: usize = 4 << 30;
+const ARENA_BYTES: usize = 1 << 30;
 /// Alignment of what the heap asks for.
 const ARENA_STEP: u64 = 2 << 20;
 
@@ -60,7 +60,7 @@ impl Calls {
             };
             self.hostcall = Some((needs.hidden.hostcall_buffer, needs.packets));
         }
-        if has("hidden_heap_v1") {
+        if program.calls_host() && has("hidden_heap_v1") {
             needs.hidden.heap = match self.heap {
                 Some(heap) => heap,
                 None => internal(HEAP_BYTES)?,
@@ -118,6 +118,12 @@ fn print(stream: Stream, text: &[u8]) {
         let file = if stream == Stream::Out { stdout } else { stderr };
         libc::fwrite(text.as_ptr().cast(), 1, text.len(), file);
     }
+}
+
+/// Hands what the program printed to the system.
+pub(crate) fn flush_output() {
+    // SAFETY: a stream of the C library, which is there as long as the process.
+    unsafe { libc::fflush(stdout) };
 }
 
 impl Services for Calls {

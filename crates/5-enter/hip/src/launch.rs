@@ -254,6 +254,8 @@ impl Runtime {
             _ if source.is_empty() => "\nhint: compile with `-gline-tables-only` to see the source line",
             _ => "",
         };
+        // What was printed before is not lost.
+        calls::flush_output();
         let mut fault = fault.clone();
         fault.kernel = name.to_string();
         say(&format!("kernel stopped: {fault}{source}{hint}"));

@@ -18,7 +18,14 @@ const LACKING: [(&str, &str, u32); 3] = [
     ("oclc_abi_version_600", "__oclc_ABI_version", 600),
 ];
 
-/// A folder with the library under its names and the compiled program; `None` where the tools are missing.
+/// Programs: source, name, how it is compiled besides.
+const PROGRAMS: [(&str, &str, &[&str]); 3] = [
+    ("session.cpp", "session", &[]),
+    ("printing.cpp", "printing", &[]),
+    ("printing.cpp", "printing-buffered", &["-mprintf-kind=buffered", "-DBUFFERED"]),
+];
+
+/// A folder with the library under its names and the compiled programs; `None` where the tools are missing.
 fn prepared() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     FOLDER.get_or_init(prepare).as_deref()
@@ -52,22 +59,25 @@ fn prepare() -> Option<PathBuf> {
         let _ = std::fs::remove_file(&link);
         std::os::unix::fs::symlink(&library, link).unwrap();
     }
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/session.cpp");
-    run(Command::new("clang++-19")
-        .args([
-            "-w",
-            "-x",
-            "hip",
-            "--offload-arch=gfx90a",
-            "--offload-arch=gfx942",
-            "--rocm-path=/usr",
-            "-O3",
-        ])
-        .arg(format!("--rocm-device-lib-path={}", folder.join("bitcode").display()))
-        .arg(source)
-        .arg("-o")
-        .arg(folder.join("session"))
-        .arg("-lamdhip64"));
+    for (source, program, more) in PROGRAMS {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
+        run(Command::new("clang++-19")
+            .args([
+                "-w",
+                "-x",
+                "hip",
+                "--offload-arch=gfx90a",
+                "--offload-arch=gfx942",
+                "--rocm-path=/usr",
+                "-O3",
+            ])
+            .arg(format!("--rocm-device-lib-path={}", folder.join("bitcode").display()))
+            .args(more)
+            .arg(source)
+            .arg("-o")
+            .arg(folder.join(program))
+            .arg("-lamdhip64"));
+    }
     Some(folder)
 }
 
@@ -90,10 +100,16 @@ fn library() -> PathBuf {
     built.join(NAMES[0])
 }
 
-/// Runs a part of the program on a GPU.
+/// Runs a part of the first program on a GPU.
 fn session(folder: &Path, gpu: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new(folder.join("session"));
-    command.args(arguments).env("LD_LIBRARY_PATH", folder).env("ROCKHOUND_GPU", gpu).output().unwrap()
+    program(folder, "session", gpu, arguments).output().unwrap()
+}
+
+/// A program on a GPU.
+fn program(folder: &Path, name: &str, gpu: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(folder.join(name));
+    command.args(arguments).env("LD_LIBRARY_PATH", folder).env("ROCKHOUND_GPU", gpu);
+    command
 }
 
 #[test]
@@ -135,4 +151,67 @@ fn a_gpu_without_code_is_named_with_the_code_there_is() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_ne!(output.status.code(), Some(0));
     assert!(said.contains("code for gfx90a, gfx942, and none for the emulated MI355X (gfx950)"), "{said}");
+}
+
+/// What the kernel `lines` prints.
+fn lines() -> String {
+    let line = |id: u32| {
+        let name =
+            ["a rather long text that does not fit into one packet of seven words", "odd"][id as usize % 2];
+        let letter = char::from(b'a' + (id % 26) as u8);
+        let number = if id == 0 { "0".to_string() } else { format!("{id:#x}") };
+        format!("item {id} of {name}: {:6.2} {letter} {number}%\n", f64::from(id) * 0.5)
+    };
+    format!("begin\n{}end\n", (0..2500).map(line).collect::<String>())
+}
+
+#[test]
+fn kernels_print_in_the_order_of_workgroups() {
+    let Some(folder) = prepared() else { return };
+    for name in ["printing", "printing-buffered"] {
+        for (gpu, threads) in [("mi300x", "1"), ("mi300x", "2"), ("mi210", "4")] {
+            let mut command = program(folder, name, gpu, &["lines"]);
+            let output = command.env("ROCKHOUND_THREADS", threads).output().unwrap();
+            assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+            assert!(
+                output.stdout == lines().as_bytes(),
+                "{name} {gpu}: {}",
+                String::from_utf8_lossy(&output.stdout)
+            );
+        }
+    }
+}
+
+#[test]
+fn failed_asserts_and_abort_end_the_program() {
+    use std::os::unix::process::ExitStatusExt;
+    let Some(folder) = prepared() else { return };
+    let assertion = "void check(const int *): Device-side assertion `values[id] >= 0 && \"values are positive\"' failed.\n";
+    for (part, stdout, stderr) in [
+        (
+            "assert",
+            "begin\n",
+            ["printing.cpp:", assertion, "in `check(int const*)`", "workgroup (2, 0, 0), wave 0"],
+        ),
+        (
+            "abort",
+            "begin\nitem 0 of a rather long text that does not fit into one packet of seven words:   0.00 a 0%\n",
+            ["kernel stopped: trap 2: `abort`", "in `halt(int)`", "`s_trap 2`", "workgroup (0, 0, 0)"],
+        ),
+    ] {
+        let output = program(folder, "printing", "mi300x", &[part]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(6), "{said}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), stdout);
+        for text in stderr {
+            assert!(said.contains(text), "{text}: {said}");
+        }
+    }
+}
+
+#[test]
+fn kernels_have_a_heap() {
+    let Some(folder) = prepared() else { return };
+    let output = program(folder, "printing", "mi300x", &["heap"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "begin\nsum 32640\nend\n", "{output:?}");
 }

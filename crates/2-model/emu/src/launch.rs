@@ -52,6 +52,19 @@ pub struct Launch<'a> {
     pub stop: Option<&'a AtomicBool>,
     /// Whom device code calls; without it such calls stop the kernel.
     pub host: Option<&'a dyn Host>,
+    /// Only these workgroups run, in this order, each with an observer of its own.
+    pub only: Option<&'a [u64]>,
+    /// Where to count what is done.
+    pub progress: Option<&'a Progress>,
+}
+
+/// What a launch has done so far, for whoever waits for it.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Waves that ended.
+    pub waves: AtomicU64,
+    /// Instructions issued.
+    pub instructions: AtomicU64,
 }
 
 impl Launch<'_> {
@@ -69,6 +82,8 @@ impl Launch<'_> {
             max_instructions: u64::MAX,
             stop: None,
             host: None,
+            only: None,
+            progress: None,
         }
     }
 
@@ -142,8 +157,9 @@ pub fn run<O: Observer + Send>(
     make: impl Fn() -> O + Sync,
     merge: impl FnMut(O) + Send,
 ) -> Result<Summary, Box<Fault>> {
-    let total = launch.workgroup_count();
-    let batches = total.div_ceil(BATCH);
+    let total = launch.only.map_or_else(|| launch.workgroup_count(), |only| only.len() as u64);
+    let batch_size = if launch.only.is_some() { 1 } else { BATCH };
+    let batches = total.div_ceil(batch_size);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = match (program.ordered, launch.threads) {
         (true, _) => 1,
@@ -171,7 +187,8 @@ pub fn run<O: Observer + Send>(
             let mut observer = make();
             let mut summary = Summary::default();
             let mut fault = None;
-            for index in batch * BATCH..((batch + 1) * BATCH).min(total) {
+            for number in batch * batch_size..((batch + 1) * batch_size).min(total) {
+                let index = launch.only.map_or(number, |only| only[number as usize]);
                 if let Err(found) = worker.workgroup(index, &mut observer, &mut summary) {
                     shared.end.fetch_min(batch, Ordering::Relaxed);
                     fault = Some(found);
@@ -231,6 +248,8 @@ struct Worker<'a> {
     machine: Machine<'a>,
     launch: &'a Launch<'a>,
     waves: Vec<Wave>,
+    /// Instructions of the workgroup that progress knows of.
+    counted: u64,
 }
 
 impl<'a> Worker<'a> {
@@ -238,7 +257,7 @@ impl<'a> Worker<'a> {
         let lds = (program.descriptor.lds_bytes + launch.dynamic_lds) as usize;
         let mut machine = Machine::new(program, memory, launch.load, lds);
         machine.host = launch.host;
-        Worker { machine, launch, waves: Vec::new() }
+        Worker { machine, launch, waves: Vec::new(), counted: 0 }
     }
 
     fn workgroup<O: Observer>(
@@ -262,6 +281,7 @@ impl<'a> Worker<'a> {
         self.machine.lds.fill(0);
         self.machine.clock = 0;
         let count = items.div_ceil(64);
+        self.counted = 0;
         for number in 0..count {
             let id = WaveId { workgroup, workgroup_index: index, wave: number };
             if self.waves.len() <= number as usize {
@@ -275,10 +295,27 @@ impl<'a> Worker<'a> {
             observer.wave_start(id, wave.exec());
         }
         self.interleave(count as usize, observer)?;
+        let issued = self.waves[..count as usize].iter().map(|wave| wave.issued).sum::<u64>();
         summary.workgroups += 1;
         summary.waves += u64::from(count);
-        summary.instructions += self.waves[..count as usize].iter().map(|wave| wave.issued).sum::<u64>();
-        Ok(())
+        summary.instructions += issued;
+        if let Some(progress) = self.launch.progress {
+            progress.waves.fetch_add(u64::from(count), Ordering::Relaxed);
+            progress.instructions.fetch_add(issued.saturating_sub(self.counted), Ordering::Relaxed);
+        }
+        match self.launch.stop {
+            // Short waves never use up a turn.
+            Some(stop) if stop.load(Ordering::Relaxed) => {
+                let wave = &self.waves[0];
+                Err(fault(
+                    &self.machine,
+                    wave,
+                    wave.pc.saturating_sub(1),
+                    Stop { cause: Cause::Stopped, lane: None },
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn scratch_bytes(&self) -> u32 {
@@ -307,6 +344,10 @@ impl<'a> Worker<'a> {
                 }
                 if wave.state == State::Running {
                     running = true;
+                    if let Some(progress) = self.launch.progress {
+                        progress.instructions.fetch_add(wave.issued - before, Ordering::Relaxed);
+                        self.counted += wave.issued - before;
+                    }
                     self.keep_going(number)?;
                 }
             }

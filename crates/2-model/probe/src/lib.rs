@@ -13,6 +13,7 @@ mod launch_registers;
 mod observe;
 mod recorder;
 mod registry;
+mod sample;
 mod table;
 
 pub use code::Code;
@@ -20,4 +21,5 @@ pub use event::{Event, Totals};
 pub use observe::{Counts, Memory, Probe};
 pub use recorder::{Dispatch, Provenance, Recorder};
 pub use registry::{Basis, Formula, Registry, RegistryError, Rule, Value, reason, registry};
+pub use sample::Sample;
 pub use table::Table;

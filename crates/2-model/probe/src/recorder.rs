@@ -7,6 +7,7 @@ use crate::code::Code;
 use crate::instructions;
 use crate::observe::{Counts, Probe};
 use crate::registry::{Value, registry};
+use crate::sample::Sample;
 use crate::table::Table;
 use arch::Model;
 use counters::catalogue;
@@ -21,6 +22,8 @@ use workload::{
 /// One dispatch that ran to its end.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dispatch {
+    /// Its number among the launches of the program.
+    pub id: u64,
     /// Kernel, demangled.
     pub kernel: String,
     /// Its linker name.
@@ -67,12 +70,16 @@ pub struct Recorder {
     dispatches: Vec<Dispatch>,
     /// Code objects that ran, by hash.
     code: BTreeMap<String, Arc<Code>>,
+    /// Number of the next launch.
+    next: u64,
+    /// Most workgroups that run of a launch; 0 stands for all.
+    most_workgroups: u64,
 }
 
 impl Recorder {
     /// A recorder of dispatches on a GPU.
     pub fn new(model: &'static Model) -> Recorder {
-        Recorder { model, dispatches: Vec::new(), code: BTreeMap::new() }
+        Recorder { model, dispatches: Vec::new(), code: BTreeMap::new(), next: 0, most_workgroups: 0 }
     }
 
     /// The GPU.
@@ -85,6 +92,27 @@ impl Recorder {
         &self.dispatches
     }
 
+    /// Runs only some workgroups of each launch from now on, which stand for all; results are then not computed.
+    pub fn sample(&mut self, most_workgroups: u64) {
+        self.most_workgroups = most_workgroups;
+    }
+
+    /// Number of the next launch.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Counts a launch that is not recorded.
+    pub fn pass_over(&mut self) {
+        self.next += 1;
+    }
+
+    /// A recorder with the dispatches from one on.
+    pub fn since(&self, first: usize) -> Recorder {
+        let dispatches = self.dispatches.get(first..).unwrap_or_default().to_vec();
+        Recorder { dispatches, code: self.code.clone(), ..*self }
+    }
+
     /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as shown.
     /// `table` is [`Table::new`] of the program: the caller keeps it for the next launch.
     pub fn run(
@@ -95,20 +123,28 @@ impl Recorder {
         memory: &emu::Memory,
         launch: &Launch<'_>,
     ) -> Result<Summary, Box<Fault>> {
-        let (summary, counts) = Self::count(program, table, memory, launch)?;
+        let sample = Sample::new(launch.workgroup_count(), self.most_workgroups);
+        let some = Launch { only: sample.as_ref().map(|it| it.workgroups.as_slice()), ..*launch };
+        let weights = sample.as_ref().map_or(&[][..], |it| &it.weights);
+        let counted = Self::count(program, table, memory, &some, weights);
+        let (summary, counts) = counted.inspect_err(|_| self.next += 1)?;
         self.add(kernel, program, table, &counts, launch);
         Ok(summary)
     }
 
-    /// Runs a kernel and returns what was counted, recording nothing.
+    /// Runs a kernel and returns what was counted, recording nothing. Where only some workgroups run, `weights` says how
+    /// many each stands for.
     pub fn count(
         program: &Program,
         table: &Table,
         memory: &emu::Memory,
         launch: &Launch<'_>,
+        weights: &[u64],
     ) -> Result<(Summary, Counts), Box<Fault>> {
         let mut counts = Counts::new(table);
-        let merge = |probe: Probe<'_>| counts.merge(&probe.counts);
+        let mut weights = weights.iter();
+        let merge =
+            |probe: Probe<'_>| add_times(&mut counts, probe.counts, weights.next().copied().unwrap_or(1));
         let summary = emu::run(program, memory, launch, || Probe::new(table), merge)?;
         Ok((summary, counts))
     }
@@ -143,6 +179,7 @@ impl Recorder {
             code.hash().to_string()
         });
         self.dispatches.push(Dispatch {
+            id: self.next,
             kernel: kernel.to_string(),
             symbol: program.name.clone(),
             code,
@@ -157,6 +194,7 @@ impl Recorder {
             counters,
             instructions: instructions::rows(program, table, counts),
         });
+        self.next += 1;
     }
 
     /// The recording.
@@ -182,7 +220,7 @@ impl Recorder {
             machine: self.machine(provenance),
             kernels,
             dispatches: Dispatches {
-                id: (0..count as u64).collect(),
+                id: self.dispatches.iter().map(|dispatch| dispatch.id).collect(),
                 kernel: numbers,
                 gpu: vec![0; count],
                 start: vec![None; count],
@@ -243,7 +281,13 @@ impl Recorder {
         };
         fact("workload_name", provenance.name.clone());
         fact("command", provenance.command.clone());
-        fact("emulated_by", provenance.emulator.clone());
+        let emulator = match self.most_workgroups {
+            0 => provenance.emulator.clone(),
+            most => {
+                format!("{}, a sample of at most {most} workgroups of each dispatch", provenance.emulator)
+            }
+        };
+        fact("emulated_by", emulator);
         fact("version", SYSINFO_VERSION.to_string());
         fact("gpu_model", model.name.rsplit(' ').next().unwrap_or(&model.name).to_string());
         fact("gpu_arch", target.name.to_string());
@@ -269,9 +313,8 @@ impl Recorder {
     /// The instructions of all dispatches, as the file [`INSTRUCTIONS_FILE`].
     pub fn instructions(&self) -> String {
         let mut out = format!("{INSTRUCTIONS_HEADER}\n");
-        for (number, it) in self.dispatches.iter().enumerate() {
-            let of =
-                RunOf { dispatch: number as u64, kernel: &it.kernel, symbol: &it.symbol, code: &it.code };
+        for it in &self.dispatches {
+            let of = RunOf { dispatch: it.id, kernel: &it.kernel, symbol: &it.symbol, code: &it.code };
             write_instructions(&mut out, of, &it.instructions);
         }
         out
@@ -288,6 +331,21 @@ impl Recorder {
         let mut files = workload::write(&self.workload(provenance));
         files.insert(INSTRUCTIONS_FILE.to_string(), self.instructions().into_bytes());
         files
+    }
+}
+
+/// Adds counts several times, by doubling.
+fn add_times(sum: &mut Counts, mut once: Counts, times: u64) {
+    let mut left = times;
+    while left > 0 {
+        if left & 1 != 0 {
+            sum.merge(&once);
+        }
+        left >>= 1;
+        if left > 0 {
+            let twin = once.clone();
+            once.merge(&twin);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `docs/counters.md`: how emulated kernels give hardware counters, from the registry of crate `probe`.
 //!
-//! The one idea to keep in mind: what follows from execution has a rule with its basis; everything else is listed
+//! The one idea to keep in mind: what follows from execution, or from what the caches do with it, has a rule with its basis; everything else is listed
 //! with the reason why it has none.
 
 use super::Outputs;
@@ -21,7 +21,9 @@ What a rule rests on:
 * *recorded*: equals recordings of MI200 or MI300X in which the counter is not 0;
 * *zero*: equals recordings, all of which have 0;
 * *defined*: follows from what the counter is;
-* *inferred*: extends what is recorded to what is not.
+* *inferred*: extends what is recorded to what is not;
+* *modelled*: a count of the emulated caches that depends on which waves run at the same time; `docs/accuracy.md` compares
+  such counters with recordings.
 
 The recordings are those of vector copies, of kernels with growing arithmetic intensity, of strided accesses, and of one
 matrix multiplication on gfx950. `a unless b` is missing in dispatches where `b` happens.
@@ -62,8 +64,12 @@ pub(crate) fn generate() -> Result<Outputs> {
     for event in Event::ALL {
         writeln!(text, "| {} | {} |", event.name().replace('_', "\\_"), event.meaning())?;
     }
+    text.push_str("\n## Counts of the caches\n\n| count | meaning |\n|---|---|\n");
+    for count in mem::Count::ALL {
+        writeln!(text, "| {} | {} |", count.name().replace('_', "\\_"), count.meaning())?;
+    }
     text.push_str("\n## Counters without rule\n");
-    for class in [Class::Cache, Class::Timing, Class::Firmware] {
+    for class in [Class::Timing, Class::Firmware] {
         let names = catalogue().counters().iter().filter(|definition| definition.class == class);
         let names: Vec<String> = names.map(|definition| format!("`{}`", definition.name)).collect();
         let mut why = reason(class).to_string();

@@ -22,8 +22,20 @@ pub struct VectorL1 {
     pub request_bytes: Fact<u32>,
     /// Size of a write request to L2: stores that follow each other in one block of this size are one.
     pub write_bytes: Fact<u32>,
+    /// Cache control of a load that keeps the cache from answering with what it has.
+    pub bypassed_by: Fact<CacheControl>,
     /// Lines stay valid from one dispatch to the next.
     pub kept: Fact<bool>,
+}
+
+/// Cache-control bits of memory instructions, by their newer names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CacheControl {
+    /// `sc0`, before `glc`.
+    Sc0,
+    /// `sc1`, before `scc`.
+    Sc1,
 }
 
 /// Scalar data cache, shared by some compute units of a shader engine.

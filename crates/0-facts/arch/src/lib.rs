@@ -14,7 +14,9 @@ mod overlay;
 mod rate;
 mod target;
 
-pub use caches::{InstructionCache, L2, MemorySideCache, MemoryType, ScalarCache, Translation, VectorL1};
+pub use caches::{
+    CacheControl, InstructionCache, L2, MemorySideCache, MemoryType, ScalarCache, Translation, VectorL1,
+};
 pub use descriptor::DescriptorFamily;
 pub use elf::{elf_machine, elf_processor};
 pub use fact::{Basis, Fact, Known, Missing};

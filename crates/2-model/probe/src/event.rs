@@ -3,6 +3,8 @@
 //! The one idea to keep in mind: an event is a plain sum over the dispatch; a counter is a sum of events, and which
 //! ones is said in the registry, by the names given here.
 
+use mem::{Count, Tally};
+
 macro_rules! events {
     ($($name:ident $text:literal $meaning:literal)*) => {
         /// One kind of event.
@@ -138,24 +140,52 @@ impl Event {
     }
 }
 
+/// What a rule adds up: an event of execution, or a count of the caches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// Execution.
+    Event(Event),
+    /// The caches.
+    Cache(Count),
+}
+
+impl Source {
+    /// One by its name in the registry.
+    pub fn by_name(name: &str) -> Option<Source> {
+        Event::by_name(name).map(Source::Event).or_else(|| Count::by_name(name).map(Source::Cache))
+    }
+}
+
 /// How often each event happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Totals([u64; Event::COUNT]);
+pub struct Totals {
+    events: [u64; Event::COUNT],
+    /// What the caches counted, where they were followed.
+    pub caches: Option<Tally>,
+}
 
 impl Default for Totals {
     fn default() -> Self {
-        Totals([0; Event::COUNT])
+        Totals { events: [0; Event::COUNT], caches: None }
     }
 }
 
 impl Totals {
     /// How often an event happened.
     pub fn get(&self, event: Event) -> u64 {
-        self.0[event as usize]
+        self.events[event as usize]
     }
 
     /// Counts an event several times.
     pub fn add(&mut self, event: Event, times: u64) {
-        self.0[event as usize] += times;
+        self.events[event as usize] += times;
+    }
+
+    /// How often something happened; not known for caches that were not followed.
+    pub fn source(&self, source: Source) -> Option<u64> {
+        match source {
+            Source::Event(event) => Some(self.get(event)),
+            Source::Cache(count) => self.caches.as_ref().map(|tally| tally.get(count)),
+        }
     }
 }

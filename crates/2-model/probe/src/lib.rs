@@ -15,9 +15,10 @@ mod recorder;
 mod registry;
 mod sample;
 mod table;
+mod traffic;
 
 pub use code::Code;
-pub use event::{Event, Totals};
+pub use event::{Event, Source, Totals};
 pub use observe::{Counts, Memory, Probe};
 pub use recorder::{Dispatch, Provenance, Recorder};
 pub use registry::{Basis, Formula, Registry, RegistryError, Rule, Value, reason, registry};

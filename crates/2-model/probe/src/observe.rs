@@ -189,15 +189,8 @@ impl<'t> Probe<'t> {
             found.in_quads
         };
         let coalesced = if access.space == Space::Scratch {
-            // Scratch is laid out dword by dword: the same dword of all lanes stands in a row.
             let mut in_quads = true;
-            for dword in 0..access.bytes.div_ceil(4).max(1) {
-                let addresses = std::array::from_fn(|lane| {
-                    let offset = access.addresses[lane].wrapping_add(4 * u64::from(dword));
-                    (offset & !3).wrapping_mul(64).wrapping_add(4 * lane as u64 + (offset & 3))
-                });
-                in_quads &= count(&addresses, access.bytes.min(4));
-            }
+            each_dword(access, |addresses, bytes| in_quads &= count(addresses, bytes));
             in_quads
         } else {
             count(access.addresses, access.bytes)
@@ -217,6 +210,17 @@ impl<'t> Probe<'t> {
         if atomic {
             memory.lds_atomic_cycles += found.taken;
         }
+    }
+}
+
+/// An access to scratch, dword by dword: the same dword of all lanes stands in a row.
+pub(crate) fn each_dword(access: &MemoryAccess<'_>, mut each: impl FnMut(&[u64; 64], u32)) {
+    for dword in 0..access.bytes.div_ceil(4).max(1) {
+        let addresses = std::array::from_fn(|lane| {
+            let offset = access.addresses[lane].wrapping_add(4 * u64::from(dword));
+            (offset & !3).wrapping_mul(64).wrapping_add(4 * lane as u64 + (offset & 3))
+        });
+        each(&addresses, access.bytes.min(4));
     }
 }
 

@@ -9,9 +9,11 @@ use crate::observe::{Counts, Probe};
 use crate::registry::{Value, registry};
 use crate::sample::Sample;
 use crate::table::Table;
+use crate::traffic::{self, Tracer};
 use arch::Model;
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
+use mem::{Caches, Shape, Tally};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use workload::{
@@ -48,6 +50,8 @@ pub struct Dispatch {
     pub sgprs: u32,
     /// Counters of the target, in the order of the catalogue.
     pub counters: Vec<(&'static str, Value)>,
+    /// Counters of the L2 that are recorded channel by channel.
+    pub channels: Vec<(&'static str, Vec<u64>)>,
     /// Instructions that ran.
     pub instructions: Vec<InstructionRow>,
 }
@@ -64,9 +68,11 @@ pub struct Provenance {
 }
 
 /// Gathers dispatches.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Recorder {
     model: &'static Model,
+    /// Made when they are first needed.
+    caches: Option<Caches>,
     dispatches: Vec<Dispatch>,
     /// Code objects that ran, by hash.
     code: BTreeMap<String, Arc<Code>>,
@@ -79,7 +85,14 @@ pub struct Recorder {
 impl Recorder {
     /// A recorder of dispatches on a GPU.
     pub fn new(model: &'static Model) -> Recorder {
-        Recorder { model, dispatches: Vec::new(), code: BTreeMap::new(), next: 0, most_workgroups: 0 }
+        Recorder {
+            model,
+            caches: None,
+            dispatches: Vec::new(),
+            code: BTreeMap::new(),
+            next: 0,
+            most_workgroups: 0,
+        }
     }
 
     /// The GPU.
@@ -110,7 +123,7 @@ impl Recorder {
     /// A recorder with the dispatches from one on.
     pub fn since(&self, first: usize) -> Recorder {
         let dispatches = self.dispatches.get(first..).unwrap_or_default().to_vec();
-        Recorder { dispatches, code: self.code.clone(), ..*self }
+        Recorder { dispatches, code: self.code.clone(), caches: None, ..*self }
     }
 
     /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as shown.
@@ -124,12 +137,41 @@ impl Recorder {
         launch: &Launch<'_>,
     ) -> Result<Summary, Box<Fault>> {
         let sample = Sample::new(launch.workgroup_count(), self.most_workgroups);
-        let some = Launch { only: sample.as_ref().map(|it| it.workgroups.as_slice()), ..*launch };
-        let weights = sample.as_ref().map_or(&[][..], |it| &it.weights);
-        let counted = Self::count(program, table, memory, &some, weights);
-        let (summary, counts) = counted.inspect_err(|_| self.next += 1)?;
-        self.add(kernel, program, table, &counts, launch);
+        // Caches hold what all workgroups left in them: with some of them only, nothing can be said.
+        let counted = match &sample {
+            Some(sample) => {
+                let some = Launch { only: Some(&sample.workgroups), ..*launch };
+                Self::count(program, table, memory, &some, &sample.weights)
+                    .map(|(summary, counts)| (summary, counts, None))
+            }
+            None => self.follow(program, table, memory, launch),
+        };
+        let (summary, counts, caches) = counted.inspect_err(|_| self.next += 1)?;
+        self.add(kernel, program, table, &counts, caches, launch);
         Ok(summary)
+    }
+
+    /// Runs a kernel and sends its accesses through the caches.
+    fn follow(
+        &mut self,
+        program: &Program,
+        table: &Table,
+        memory: &emu::Memory,
+        launch: &Launch<'_>,
+    ) -> Result<(Summary, Counts, Option<Tally>), Box<Fault>> {
+        let mut counts = Counts::new(table);
+        let model = self.model;
+        let caches = self.caches.get_or_insert_with(|| Caches::new(&Shape::of(model)));
+        let shape = caches.shape().clone();
+        caches.begin(traffic::grid(model, program, launch));
+        let merge = |(probe, tracer): (Probe<'_>, Tracer<'_>)| {
+            counts.merge(&probe.counts);
+            caches.push(tracer.finish());
+        };
+        let make = || (Probe::new(table), Tracer::new(table, &shape));
+        let summary = emu::run(program, memory, launch, make, merge)?;
+        let tally = caches.finish(&traffic::code(program, &counts, launch));
+        Ok((summary, counts, Some(tally)))
     }
 
     /// Runs a kernel and returns what was counted, recording nothing. Where only some workgroups run, `weights` says how
@@ -156,16 +198,26 @@ impl Recorder {
         program: &Program,
         table: &Table,
         counts: &Counts,
+        caches: Option<Tally>,
         launch: &Launch<'_>,
     ) {
         let target = program.isa.processor();
-        let totals = table.totals(counts, u64::from(self.model.compute_units.value));
+        let mut totals = table.totals(counts, u64::from(self.model.compute_units.value));
+        totals.caches = caches;
         let catalogue = catalogue();
         let counters = catalogue
             .counters()
             .iter()
             .filter(|definition| catalogue.has(definition, target))
             .map(|definition| (definition.name.as_str(), registry().value(definition, target, &totals)))
+            .collect();
+        let channels = CHANNELS
+            .iter()
+            .filter_map(|name| {
+                let definition = catalogue.get(name).filter(|it| catalogue.has(it, target))?;
+                let values = registry().channels(definition, target, &totals);
+                (!values.is_empty()).then_some((*name, values))
+            })
             .collect();
         let descriptor = &program.descriptor;
         let unified = descriptor.accum_offset > 0;
@@ -192,6 +244,7 @@ impl Recorder {
             accum_vgprs: descriptor.vgprs_allocated.saturating_sub(arch_vgprs),
             sgprs: allocated_sgprs,
             counters,
+            channels,
             instructions: instructions::rows(program, table, counts),
         });
         self.next += 1;
@@ -269,6 +322,20 @@ impl Recorder {
                 counters::Per::Xcd | counters::Per::ShaderEngine => definition.name.clone(),
             };
             counters.add(Counter { name, instance: None, run: None, pass: None, source: 0, values });
+        }
+        for name in CHANNELS {
+            let of = |dispatch: &Dispatch| -> usize {
+                dispatch.channels.iter().find(|it| it.0 == name).map_or(0, |it| it.1.len())
+            };
+            for channel in 0..self.dispatches.iter().map(of).max().unwrap_or(0) {
+                let value = |dispatch: &Dispatch| {
+                    let values = &dispatch.channels.iter().find(|it| it.0 == name)?.1;
+                    values.get(channel).map(|&value| value as f64)
+                };
+                let (name, instance) = (name.to_string(), Some(channel as u32));
+                let values = self.dispatches.iter().map(value).collect();
+                counters.add(Counter { name, instance, run: None, pass: None, source: 0, values });
+            }
         }
         counters
     }
@@ -348,6 +415,23 @@ fn add_times(sum: &mut Counts, mut once: Counts, times: u64) {
         }
     }
 }
+
+/// Counters that profilers record channel by channel besides their sum.
+const CHANNELS: [&str; 13] = [
+    "TCC_ATOMIC",
+    "TCC_BUBBLE",
+    "TCC_EA0_ATOMIC",
+    "TCC_EA0_RDREQ",
+    "TCC_EA0_RDREQ_32B",
+    "TCC_EA0_WRREQ",
+    "TCC_EA0_WRREQ_64B",
+    "TCC_HIT",
+    "TCC_MISS",
+    "TCC_READ",
+    "TCC_REQ",
+    "TCC_RW_REQ",
+    "TCC_WRITE",
+];
 
 /// Scalar registers are handed out in steps of so many.
 const SGPR_STEP: u32 = 8;

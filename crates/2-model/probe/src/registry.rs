@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: rules are rows of `data/rules.tsv`. What has no row cannot be had from execution
 //! alone, and the class of the counter says why.
 
-use crate::event::{Event, Totals};
+use crate::event::{Source, Totals};
 use counters::{Catalogue, Class, Definition, catalogue};
 use std::sync::OnceLock;
 
@@ -18,6 +18,8 @@ pub enum Basis {
     Defined,
     /// Extends what is recorded.
     Inferred,
+    /// A count of modelled caches, which depends on what happens at the same time.
+    Modelled,
 }
 
 impl Basis {
@@ -28,11 +30,13 @@ impl Basis {
             Basis::Zero => "zero",
             Basis::Defined => "defined",
             Basis::Inferred => "inferred",
+            Basis::Modelled => "modelled",
         }
     }
 
     /// All, in the order of the documentation.
-    pub const ALL: [Basis; 4] = [Basis::Recorded, Basis::Zero, Basis::Defined, Basis::Inferred];
+    pub const ALL: [Basis; 5] =
+        [Basis::Recorded, Basis::Zero, Basis::Defined, Basis::Inferred, Basis::Modelled];
 }
 
 /// How a value is made of events.
@@ -41,9 +45,9 @@ pub enum Formula {
     /// Sum of events with factors; missing where the event `unless` happened.
     Sum {
         /// Events with factors; none gives 0.
-        terms: Vec<(u64, Event)>,
+        terms: Vec<(u64, Source)>,
         /// Where this happened nothing is known.
-        unless: Option<Event>,
+        unless: Option<Source>,
     },
     /// There is no rule.
     Missing,
@@ -147,15 +151,40 @@ impl Registry {
         let Some(rule) = self.rule(&definition.name, target) else {
             return Value::Missing(reason(definition.class).to_string());
         };
-        match &rule.formula {
-            Formula::Missing => Value::Missing(rule.open.clone()),
-            Formula::Sum { unless: Some(event), .. } if totals.get(*event) > 0 => {
-                Value::Missing(rule.open.clone())
-            }
-            Formula::Sum { terms, .. } => {
-                Value::Known(terms.iter().map(|(factor, event)| factor * totals.get(*event)).sum())
-            }
+        let (terms, unless) = match &rule.formula {
+            Formula::Missing => return Value::Missing(rule.open.clone()),
+            Formula::Sum { terms, unless } => (terms, unless),
+        };
+        if unless.and_then(|source| totals.source(source)).unwrap_or(0) > 0 {
+            return Value::Missing(rule.open.clone());
         }
+        if definition.class == Class::Cache && totals.caches.is_none() {
+            return Value::Missing(reason(Class::Cache).to_string());
+        }
+        let values = terms.iter().map(|&(factor, source)| Some(factor * totals.source(source)?));
+        values
+            .sum::<Option<u64>>()
+            .map_or_else(|| Value::Missing(reason(Class::Cache).to_string()), Value::Known)
+    }
+
+    /// A counter of the L2, channel by channel; empty for others.
+    pub fn channels(&self, definition: &Definition, target: &str, totals: &Totals) -> Vec<u64> {
+        let (Some(rule), Some(tally)) = (self.rule(&definition.name, target), &totals.caches) else {
+            return Vec::new();
+        };
+        let Formula::Sum { terms, .. } = &rule.formula else { return Vec::new() };
+        let count = |source: Source| match source {
+            Source::Cache(count) if count.per_channel() => Some(count),
+            _ => None,
+        };
+        let Some(terms) =
+            terms.iter().map(|&(factor, source)| Some((factor, count(source)?))).collect::<Option<Vec<_>>>()
+        else {
+            return Vec::new();
+        };
+        let of =
+            |channel| terms.iter().map(|&(factor, count)| factor * tally.of_channel(count, channel)).sum();
+        (0..tally.channels()).map(of).collect()
     }
 }
 
@@ -163,7 +192,7 @@ impl Registry {
 pub fn reason(class: Class) -> &'static str {
     match class {
         Class::Functional => "no rule is known yet",
-        Class::Cache => "depends on what the caches hold, which is not emulated",
+        Class::Cache => "depends on what the caches hold, which was not followed",
         Class::Timing => "depends on time, and the emulator has no clock",
         Class::Firmware => "depends on firmware and driver, which are not emulated",
     }
@@ -201,7 +230,7 @@ fn formula(text: &str) -> Result<Formula, String> {
     if text == "missing" {
         return Ok(Formula::Missing);
     }
-    let event = |name: &str| Event::by_name(name).ok_or_else(|| format!("`{name}` is no event"));
+    let event = |name: &str| Source::by_name(name).ok_or_else(|| format!("`{name}` is no event"));
     let (sum, unless) = match text.split_once(" unless ") {
         Some((sum, name)) => (sum, Some(event(name)?)),
         None => (text, None),
@@ -218,21 +247,26 @@ fn formula(text: &str) -> Result<Formula, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Event;
 
     #[test]
-    fn every_functional_counter_has_a_rule_and_no_other_has() {
+    fn every_counter_of_execution_and_caches_has_a_rule_and_no_other_has() {
         let catalogue = catalogue();
         for definition in catalogue.counters() {
             for target in catalogue.targets_of(definition) {
                 let has = registry().rule(&definition.name, target).is_some();
-                assert_eq!(has, definition.class == Class::Functional, "{} on {target}", definition.name);
+                let wanted = matches!(definition.class, Class::Functional | Class::Cache);
+                assert_eq!(has, wanted, "{} on {target}", definition.name);
             }
         }
     }
 
     #[test]
     fn formulas_are_read() {
-        let sum = |terms: &[(u64, Event)], unless| Ok(Formula::Sum { terms: terms.to_vec(), unless });
+        let sum = |terms: &[(u64, Event)], unless: Option<Event>| {
+            let terms = terms.iter().map(|&(factor, event)| (factor, Source::Event(event))).collect();
+            Ok(Formula::Sum { terms, unless: unless.map(Source::Event) })
+        };
         let cases = [
             ("wave", sum(&[(1, Event::Wave)], None)),
             ("valu + 2*wave", sum(&[(1, Event::Valu), (2, Event::Wave)], None)),

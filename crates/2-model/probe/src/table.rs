@@ -8,9 +8,11 @@ use crate::code::Code;
 use crate::event::{Event, Totals};
 use crate::launch_registers::LaunchRegisters;
 use crate::observe::{Counts, Memory};
+use crate::traffic;
 use arch::Target;
 use emu::Program;
 use isa::Class;
+use mem::{Kind, Policy};
 use std::sync::Arc;
 
 /// Bytes of code a wave gets with one fetch.
@@ -47,6 +49,8 @@ pub struct Table {
     pub(crate) banks: usize,
     /// Whether an atomic returns the old value, by memory slot.
     returns: Vec<bool>,
+    /// How the caches treat it, by memory slot.
+    policies: Vec<Policy>,
     /// What the program was read from, where it is known.
     code: Option<Arc<Code>>,
 }
@@ -67,6 +71,7 @@ impl Table {
             line: target.map_or(LINE, |target| u64::from(target.vector_l1.line_bytes.value)),
             banks: target.map_or(BANKS, |target| target.lds.banks.value as usize),
             returns: Vec::new(),
+            policies: Vec::new(),
             code: None,
         };
         for (index, inst) in program.instructions().iter().enumerate() {
@@ -85,7 +90,9 @@ impl Table {
             }
             table.slots.push(table.of_slot.len() as u32);
             table.of_slot.push(index as u32);
-            table.returns.push(returns_old_value(inst));
+            let returns = returns_old_value(inst);
+            table.returns.push(returns);
+            table.policies.push(traffic::policy(inst, target, returns));
         }
         table
     }
@@ -113,6 +120,12 @@ impl Table {
     #[inline(always)]
     pub(crate) fn slot(&self, index: usize) -> u32 {
         self.slots.get(index).copied().unwrap_or(NO_SLOT)
+    }
+
+    /// How the caches treat the instruction of a memory slot.
+    #[inline(always)]
+    pub(crate) fn policy(&self, slot: u32) -> Policy {
+        self.policies.get(slot as usize).copied().unwrap_or(Policy::plain(Kind::Load))
     }
 
     /// What a memory instruction came to; all zero for one that is none.

@@ -57,7 +57,10 @@ fn run(bytes: &[u8], model: &str, threads: usize) -> Recorder {
     launch.kernarg = memory.allocate_with("arguments", &segment);
     let mut recorder = Recorder::new(arch::Model::by_name(model).unwrap());
     let table = Table::new(&program);
-    recorder.run(&kernel.demangled, &program, &table, &memory, &launch).unwrap();
+    // As often as was recorded: the first run finds its code in no cache.
+    for _ in 0..3 {
+        recorder.run(&kernel.demangled, &program, &table, &memory, &launch).unwrap();
+    }
     assert_eq!(memory.read(c, values.len()).unwrap(), values);
     recorder
 }
@@ -80,23 +83,22 @@ fn recording(name: &str) -> Option<workload::Workload> {
     Some(workload::read(&files, &workload::Options::default()).unwrap())
 }
 
-/// Recorded value of a counter in every dispatch, if it was recorded and never varied.
-fn recorded(workload: &workload::Workload, name: &str) -> Option<f64> {
+/// Recorded values of a counter, one per dispatch; none where it was not recorded.
+fn recorded(workload: &workload::Workload, name: &str) -> Vec<Option<f64>> {
     let counters = &workload.counters;
-    let values: Vec<Option<f64>> = match counters.get(name).or_else(|| counters.get(&format!("{name}_sum"))) {
+    // Recordings of older generations spell the port without a number.
+    let older = name.replace("TCC_EA0_", "TCC_EA_");
+    if older != name && workload.machine.text("gpu_arch") == Some("gfx90a") {
+        return recorded(workload, &older);
+    }
+    match counters.get(name).or_else(|| counters.get(&format!("{name}_sum"))) {
         Some(counter) => counter.values.iter().collect(),
         None => {
             let instances = counters.instances(name);
-            if instances.is_empty() {
-                return None;
-            }
-            (0..workload.dispatches.len())
-                .map(|row| instances.iter().map(|counter| counter.values.get(row)).sum())
-                .collect()
+            let rows = if instances.is_empty() { 0 } else { workload.dispatches.len() };
+            (0..rows).map(|row| instances.iter().map(|counter| counter.values.get(row)).sum()).collect()
         }
-    };
-    assert!(values.iter().all(|value| *value == values[0]), "{name} varies: {values:?}");
-    values[0]
+    }
 }
 
 #[test]
@@ -105,27 +107,35 @@ fn counters_equal_the_recorded_ones() {
         let Some(bytes) = compile(target) else { return };
         let Some(recording) = recording(name) else { return };
         let recorder = run(&bytes, model, 0);
-        let dispatch = &recorder.dispatches()[0];
         let mut wrong = Vec::new();
         let (mut same, mut not_recorded) = (0, Vec::new());
-        for (counter, value) in &dispatch.counters {
-            let Value::Known(value) = value else { continue };
-            let Some(want) = recorded(&recording, counter) else {
-                not_recorded.push(*counter);
-                continue;
-            };
-            if want == *value as f64 {
-                same += 1;
-            } else {
-                wrong.push(format!("{counter}: {value}, recorded {want}"));
+        for (number, dispatch) in recorder.dispatches().iter().enumerate() {
+            for (counter, value) in &dispatch.counters {
+                let Value::Known(value) = value else { continue };
+                // What a rule claims to rest on is so.
+                let rule = registry().rule(counter, target).unwrap();
+                let recorded = recorded(&recording, counter);
+                if rule.basis == Basis::Modelled {
+                    continue;
+                }
+                let Some(want) = recorded.get(number).copied().flatten() else {
+                    not_recorded.push(*counter);
+                    continue;
+                };
+                if want == *value as f64 {
+                    same += 1;
+                } else {
+                    wrong.push(format!("{counter}[{number}]: {value}, recorded {want}"));
+                }
+                assert!(rule.basis != Basis::Zero || want == 0.0, "{counter}");
             }
-            // What a rule claims to rest on is so.
-            let rule = registry().rule(counter, target).unwrap();
-            assert!(rule.basis != Basis::Zero || want == 0.0, "{counter}");
         }
+        not_recorded.sort_unstable();
+        not_recorded.dedup();
         assert!(wrong.is_empty(), "{name}: {}", wrong.join("\n"));
-        println!("{name}: {same} counters equal the recording, not recorded: {}", not_recorded.join(" "));
-        assert!(same >= 89, "{same}");
+        println!("{name}: {same} values equal the recording, not recorded: {}", not_recorded.join(" "));
+        assert!(same >= 380, "{same}");
+        let dispatch = &recorder.dispatches()[0];
         let d = &recording.dispatches;
         let got = [dispatch.arch_vgprs, dispatch.accum_vgprs, dispatch.sgprs, dispatch.lds, dispatch.scratch];
         let want = [&d.arch_vgpr, &d.accum_vgpr, &d.sgpr, &d.lds, &d.scratch];

@@ -1,0 +1,131 @@
+//! Memory accesses on their way to the caches.
+//!
+//! The one idea to keep in mind: crate `mem` knows no instructions, so what an instruction's bits mean for the caches is
+//! settled here, and what a launch means for them too.
+
+use crate::observe::{Counts, each_dword};
+use crate::table::{NO_SLOT, Table};
+use arch::{CacheControl, Model, Resources, Target};
+use emu::{Launch, MemoryAccess, Observer, Program, WaveId};
+use isa::{Access, Bits, Inst, Space};
+use mem::{Grid, Kind, Policy, Shape, Trace};
+use std::ops::Range;
+
+/// How the caches are to treat an instruction.
+pub(crate) fn policy(inst: &Inst, target: Option<&Target>, returns: bool) -> Policy {
+    let bits = inst.mods.bits;
+    let mem = inst.op.info().mem;
+    let kind = match mem.map(|mem| mem.access) {
+        Some(Access::Store) => Kind::Store,
+        Some(Access::Atomic) if returns => Kind::AtomicReturn,
+        Some(Access::Atomic) => Kind::Atomic,
+        _ => Kind::Load,
+    };
+    let control = match target.map(|target| target.vector_l1.bypassed_by.value) {
+        Some(CacheControl::Sc0) => Bits::SC0,
+        Some(CacheControl::Sc1) => Bits::SC1,
+        None => Bits::empty(),
+    };
+    Policy {
+        kind,
+        bypass: kind == Kind::Load && bits.intersects(control),
+        stream: bits.contains(Bits::NT),
+        scratch: false,
+    }
+}
+
+/// Records accesses of workgroups for the caches.
+#[derive(Debug)]
+pub(crate) struct Tracer<'t> {
+    table: &'t Table,
+    trace: Trace,
+}
+
+impl<'t> Tracer<'t> {
+    /// A recorder for a GPU.
+    pub(crate) fn new(table: &'t Table, shape: &Shape) -> Self {
+        Tracer { table, trace: Trace::new(shape) }
+    }
+
+    /// What was recorded.
+    pub(crate) fn finish(self) -> mem::Batch {
+        self.trace.finish()
+    }
+}
+
+impl Observer for Tracer<'_> {
+    fn wave_start(&mut self, wave: WaveId, _: u64) {
+        if wave.wave == 0 {
+            self.trace.begin();
+        }
+        self.trace.wave();
+    }
+
+    fn access(&mut self, wave: WaveId, access: &MemoryAccess<'_>) {
+        let slot = self.table.slot(access.index);
+        if slot == NO_SLOT {
+            return;
+        }
+        let policy = self.table.policy(slot);
+        match access.space {
+            Space::Global | Space::Flat | Space::Buffer => {
+                self.trace.vector(wave.wave, slot, policy, access.addresses, access.lanes, access.bytes);
+            }
+            Space::Scratch => {
+                let policy = Policy { scratch: true, ..policy };
+                each_dword(access, |addresses, bytes| {
+                    self.trace.vector(wave.wave, slot, policy, addresses, access.lanes, bytes);
+                });
+            }
+            Space::Scalar => self.trace.scalar(wave.wave, policy.kind, access.addresses[0], access.bytes),
+            Space::Lds | Space::Gds => {}
+        }
+    }
+
+    fn barrier(&mut self, _: [u32; 3]) {
+        self.trace.barrier();
+    }
+}
+
+/// What the caches need to know of a launch.
+pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>) -> Grid {
+    let descriptor = &program.descriptor;
+    let unified = descriptor.accum_offset > 0;
+    let vgprs = if unified { descriptor.accum_offset } else { descriptor.vgprs_allocated };
+    let items = launch.workgroup.iter().fold(1u32, |all, &size| all.saturating_mul(size));
+    let resources = Resources {
+        vgprs: vgprs.min(descriptor.vgprs_allocated),
+        agprs: descriptor.vgprs_allocated.saturating_sub(vgprs),
+        sgprs: program.metadata.sgprs.unwrap_or(descriptor.sgprs_allocated),
+        lds_bytes: descriptor.lds_bytes.saturating_add(launch.dynamic_lds),
+        waves_per_workgroup: items.div_ceil(64),
+    };
+    let range = |start: u64, bytes: u64| if start == 0 { 0..0 } else { start..start.saturating_add(bytes) };
+    Grid {
+        groups: launch.workgroup_count(),
+        groups_per_unit: arch::occupancy(model.target(), &resources).workgroups_per_cu.max(1),
+        scratch: u64::from(descriptor.scratch_bytes) * 64,
+        // Arguments and the queue with its packets are the host's.
+        host: vec![range(launch.kernarg, u64::from(descriptor.kernarg_bytes)), range(launch.packet, PACKET)],
+    }
+}
+
+/// Bytes of a dispatch packet.
+const PACKET: u64 = 64;
+
+/// Addresses of the instructions that ran, as ranges in order.
+pub(crate) fn code(program: &Program, counts: &Counts, launch: &Launch<'_>) -> Vec<Range<u64>> {
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    for (index, executed) in counts.executions.iter().enumerate() {
+        if executed.times == 0 {
+            continue;
+        }
+        let start = launch.load.wrapping_add(program.address(index));
+        let end = start + program.instructions().get(index).map_or(0, |inst| u64::from(inst.size));
+        match ranges.last_mut() {
+            Some(last) if last.end == start => last.end = end,
+            _ => ranges.push(start..end),
+        }
+    }
+    ranges
+}

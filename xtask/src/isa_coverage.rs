@@ -24,6 +24,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("v_interp", "graphics"),
     ("buffer_store_lds", "graphics"),
     ("s_scratch_", "compilers never use it"),
+    ("v_mfma_ld_scale", "first half of the scaled matrix instructions, which are decoded in one piece"),
 ];
 
 pub(crate) fn run(_arguments: &[String]) -> Result<()> {

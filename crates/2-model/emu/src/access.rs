@@ -11,6 +11,7 @@ pub(crate) use scalar::ScalarAccess;
 
 use crate::atomics::{self, AtomicOp};
 use crate::operand::{Files, Pool, Src, scalar_index, source};
+use crate::transpose;
 use isa::{Access as Kind, Bits, Field, Inst, Operand, Space, Ty};
 
 /// What one lane moves.
@@ -65,6 +66,8 @@ pub(crate) struct Access {
     pub(crate) buffer: Option<Buffer>,
     /// Address is M0 and the lane's number (`ds_*_addtid`).
     pub(crate) by_lane: bool,
+    /// Bits of the elements that lanes exchange after loading, or 0.
+    pub(crate) turned: u8,
     /// Data goes to LDS instead of registers.
     pub(crate) to_lds: bool,
     /// Result depends on the order of accesses.
@@ -101,6 +104,7 @@ impl Access {
             atomic,
             buffer: None,
             by_lane: rest.contains("addtid"),
+            turned: transpose::element_bits(rest).unwrap_or(0),
             to_lds: mem.access == Kind::LoadToLds || inst.mods.bits.contains(Bits::LDS),
             ordered: false,
         };
@@ -169,6 +173,7 @@ fn data(name: &str) -> Option<Data> {
         ["load_lds_", "load_", "store_", "read2st64_", "read2_", "read_", "write2st64_", "write2_", "write_"]
             .iter()
             .find_map(|prefix| name.strip_prefix(prefix))?;
+    let rest = rest.split_once("_tr_b").map_or(rest, |(size, _)| size);
     let (size, half) = match rest.strip_suffix("_d16_hi") {
         Some(size) => (size, Some(true)),
         None => rest.strip_suffix("_d16").map_or((rest, None), |size| (size, Some(false))),

@@ -9,7 +9,9 @@ use crate::lanes_cross::LaneOp;
 use crate::matrix;
 use crate::modifiers::Modifiers;
 use crate::operand::{EXEC, Files, NONE, Pool, Src, VCC, scalar_index, source};
+use crate::quad_sums::QuadSums;
 use crate::scalar::{ExecOp, ScalarOp, exec_operation, operation};
+use crate::scaled::Conversion;
 use crate::vector::Kernels;
 use codeobj::Descriptor;
 use isa::{Bits, Class, Field, Inst, Isa, Lane, Op, OpFlags, Operand, RegFile, Role, Space, Ty};
@@ -68,6 +70,9 @@ pub(crate) enum Action {
     /// Several dwords per lane beyond a pair, lane exchange, scalar destinations.
     Lane(Box<LaneOp>),
     Matrix(Box<matrix::Instruction>),
+    /// From or to small formats with a scale.
+    Scaled(Box<Conversion>),
+    QuadSums(Box<QuadSums>),
     Salu(Salu),
     /// EXEC manipulation: function, source, destination, whether the new EXEC is what the destination gets.
     Exec {
@@ -203,6 +208,12 @@ impl<'a> Resolver<'a> {
     fn vector(&mut self, inst: &Inst) -> Option<Action> {
         if let Some(op) = LaneOp::resolve(inst, self.files, &mut self.pool) {
             return op.map(|op| Action::Lane(Box::new(op)));
+        }
+        if let Some(conversion) = Conversion::resolve(inst, self.files, &mut self.pool) {
+            return conversion.map(|it| Action::Scaled(Box::new(it)));
+        }
+        if let Some(sums) = QuadSums::resolve(inst, self.files, &mut self.pool) {
+            return sums.map(|it| Action::QuadSums(Box::new(it)));
         }
         let info = inst.info();
         if matches!(info.name, "v_nop" | "v_clrexcp") {

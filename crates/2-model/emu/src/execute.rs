@@ -152,6 +152,8 @@ fn rare(action: &Action, machine: &mut Machine<'_>, wave: &mut Wave, pc: usize) 
             wave.set_pair(*link, after);
             wave.pc = *target;
         }
+        Action::Scaled(conversion) => conversion.run(machine, wave),
+        Action::QuadSums(sums) => sums.run(machine, wave),
         Action::GetPc { dst } => wave.set_pair(*dst, after),
         Action::GetReg { dst, spec } => {
             let value = read_register(machine, wave, spec & 63);

@@ -25,8 +25,11 @@ mod operand;
 mod print_buffer;
 mod printf;
 mod program;
+mod quad_sums;
 mod raw;
 mod scalar;
+mod scaled;
+mod transpose;
 mod vector;
 mod wave;
 

@@ -88,6 +88,18 @@ impl Format {
     /// The code nearest to a value, ties to even. `noise` is added below the last place instead of rounding when it
     /// is given (32 random bits). Too large values become the largest finite one if `saturate`, else NaN or infinity.
     pub(crate) fn encode(self, value: f32, noise: Option<u32>, saturate: bool) -> u32 {
+        self.encode_exact(f64::from(value), noise, F32_MANTISSA, saturate)
+    }
+
+    /// The same for a value that is a number of a wider type, whose mantissa has so many bits, times a power of two.
+    /// With noise, what lies below the wider type's last place is cut off first: that matters for denormal results.
+    pub(crate) fn encode_exact(
+        self,
+        value: f64,
+        noise: Option<u32>,
+        source_mantissa: u32,
+        saturate: bool,
+    ) -> u32 {
         let sign_bit = u32::from(value.is_sign_negative()) << (self.bits() - 1);
         let nan = match self.special {
             Special::NegativeZeroIsNan => 1 << (self.bits() - 1),
@@ -109,18 +121,22 @@ impl Format {
         }
         let magnitude = value.abs();
         // Units in the last place: the exponent of the value, at least that of denormals.
-        let exponent = ((magnitude.to_bits() >> 23) as i32 - 127).max(1 - self.bias);
-        let scaled =
-            f64::from(magnitude) / f64::from(power_of_two(exponent)) * f64::from(1u32 << self.mantissa);
+        let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(1 - self.bias);
+        let scaled = magnitude * wide_power_of_two(self.mantissa as i32 - exponent);
         let units = match noise {
             None => scaled.round_ties_even(),
-            Some(noise) => (scaled + f64::from(noise) / 4_294_967_296.0).floor(),
+            Some(noise) => {
+                let places = f64::from(1u32 << (source_mantissa - self.mantissa));
+                ((scaled * places).floor() / places + f64::from(noise) / 4_294_967_296.0).floor()
+            }
         } as u32;
         let code = if units < 1 << self.mantissa {
             units
         } else {
             // A carry out of the mantissa goes into the exponent by itself.
-            (((exponent + self.bias) as u32) << self.mantissa) + (units - (1 << self.mantissa))
+            let code =
+                (i64::from(exponent + self.bias) << self.mantissa) + i64::from(units - (1 << self.mantissa));
+            code.min(i64::from(u32::MAX >> 1)) as u32
         };
         if code > self.largest() {
             return overflow;
@@ -130,6 +146,14 @@ impl Format {
             _ => code | sign_bit,
         }
     }
+}
+
+/// Bits of f32's mantissa.
+pub(crate) const F32_MANTISSA: u32 = 23;
+
+/// 2 to a power within the range of normal f64.
+pub(crate) fn wide_power_of_two(power: i32) -> f64 {
+    f64::from_bits(((power.clamp(-1022, 1023) + 1023) as u64) << 52)
 }
 
 /// 2 to a power within f32's range, denormals included.
@@ -195,6 +219,10 @@ mod tests {
         assert_eq!(FP8.encode(500.0, None, true), 0x7e);
         assert_eq!(BF8.encode(1e9, None, false), 0x7c);
         assert_eq!(FP4.encode(-100.0, None, false), 0xf);
+        // Exact values of any exponent: 1.5 * 2^-9 is a tie between denormals 1 and 2 units of 2^-9.
+        assert_eq!(FP8.encode_exact(1.5 / 512.0, None, 23, false), 2);
+        assert_eq!(BF6.encode_exact(2f64.powi(200), None, 23, false), 0x1f);
+        assert_eq!(FP4.encode_exact(2f64.powi(-250), None, 23, false), 0);
         // Noise of almost one unit rounds up whatever is not exact.
         assert_eq!(FP8.encode(1.001, Some(u32::MAX), false), 0x39);
         assert_eq!(FP8.encode(1.0, Some(u32::MAX), false), 0x38);

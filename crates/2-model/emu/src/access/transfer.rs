@@ -11,6 +11,7 @@ use crate::memory::Memory;
 use crate::observe::MemoryAccess;
 use crate::operand::{M0, Src};
 use crate::raw::Shared;
+use crate::transpose;
 use crate::wave::Wave;
 use isa::{Access as Kind, Space};
 
@@ -62,6 +63,9 @@ impl Access {
                     Kind::Atomic => self.atomic(machine, wave, space, lanes, element, &mut loaded)?,
                     _ => self.load(machine, wave, space, lanes, &mut loaded)?,
                 }
+            }
+            if self.turned != 0 {
+                transpose::turn(&mut loaded, usize::from(width), self.turned);
             }
             if self.to_lds {
                 self.to_lds(machine, wave, exec, &loaded);

@@ -97,6 +97,13 @@ impl Launch<'_> {
         self.workgroups().iter().map(|&count| u64::from(count)).product()
     }
 
+    /// Waves of all workgroups that run.
+    pub fn wave_count(&self) -> u64 {
+        let workgroups = self.only.map_or_else(|| self.workgroup_count(), |only| only.len() as u64);
+        let items = self.workgroup.iter().map(|&size| u64::from(size)).product::<u64>();
+        workgroups * items.div_ceil(64)
+    }
+
     /// The packet that a queue would hold for this launch.
     pub fn dispatch_packet(&self, program: &Program) -> [u8; 64] {
         let mut packet = [0; 64];
@@ -119,6 +126,16 @@ impl Launch<'_> {
         put(28, &(program.descriptor.lds_bytes + self.dynamic_lds).to_le_bytes());
         put(40, &self.kernarg.to_le_bytes());
         packet
+    }
+}
+
+impl Progress {
+    /// How far it is, in words; `waves` is what there is to do.
+    pub fn text(&self, waves: u64, seconds: f64) -> String {
+        let (done, issued) = (self.waves.load(Ordering::Relaxed), self.instructions.load(Ordering::Relaxed));
+        let rate = issued as f64 / seconds.max(1e-9) / 1e6;
+        let decimals = usize::from(rate < 9.95);
+        format!("{done} of {waves} waves, {rate:.decimals$} million instructions/s, {seconds:.0} s")
     }
 }
 

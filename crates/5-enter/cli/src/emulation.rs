@@ -9,6 +9,7 @@ mod program;
 
 use crate::args::Emulate;
 use crate::exit::{Outcome, usage};
+use crate::terminal;
 use anyhow::{Context, Result, anyhow};
 use arch::Model;
 use std::ffi::OsString;
@@ -94,13 +95,16 @@ impl Emulation {
             .env("ROCKHOUND_THREADS", emulate.threads.to_string())
             .env("ROCKHOUND_SESSION", &folder.0)
             .envs(more.iter().map(|(name, value)| (name, value)));
+        if terminal::shows_progress() {
+            command.env("ROCKHOUND_PROGRESS", "1");
+        }
         if let Some(limit) = emulate.max_instructions {
             command.env("ROCKHOUND_MAX_INSTRUCTIONS", limit.to_string());
         }
         let status = command.status().with_context(|| format!("cannot start {}", program[0].display()))?;
         let finished = Finished { status, folder };
         if let Some(signal) = status.signal() {
-            eprintln!("rockhound: the program was ended by signal {signal}");
+            eprintln!("rockhound: the program was ended by {}", signal_name(signal));
         }
         if !finished.folder.0.join("called").exists() {
             eprintln!(
@@ -133,6 +137,25 @@ impl Finished {
         let folders = claims.iter().map(|path| Ok(PathBuf::from(OsString::from_vec(std::fs::read(path)?))));
         folders.collect()
     }
+}
+
+/// A signal as people know it.
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        _ => return format!("signal {signal}"),
+    };
+    format!("{name} (signal {signal})")
 }
 
 /// A model's name without the make.

@@ -7,8 +7,10 @@ use crate::args::{Cli, Command, Look, Profile};
 use crate::emulation::{Emulation, short};
 use crate::exit::{Outcome, usage};
 use crate::launch;
+use analysis::workload::dispatch_ranges;
 use anyhow::Result;
 use clap::Parser;
+use regex::Regex;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -54,11 +56,8 @@ impl Profiler for Emulator {
             ("ROCKHOUND_OUTPUT", output.into_os_string()),
             ("ROCKHOUND_NAME", name.into()),
             ("ROCKHOUND_COMMAND", words.join(" ").into()),
-            ("ROCKHOUND_KERNELS", args.kernel.join("\n").into()),
         ];
-        if let Some(limit) = args.dispatch_limit {
-            more.push(("ROCKHOUND_DISPATCH_LIMIT", OsString::from(limit.to_string())));
-        }
+        more.extend(selection(args)?);
         let finished = emulation.run(&args.emulate, &args.program, &more)?;
         Ok(Profiled { folders: finished.recordings()?, outcome: finished.outcome() })
     }
@@ -71,6 +70,47 @@ impl Profiler for Hardware {
             "give a GPU to emulate, for example `--gpu mi300x`, or record with rocprofv3 and use `rockhound analyze`",
         ))
     }
+}
+
+/// What is recorded, as the library reads it.
+fn selection(args: &Profile) -> Result<Vec<(&'static str, OsString)>> {
+    for text in &args.kernel {
+        if text.trim().parse::<u64>().is_ok() {
+            return Err(usage(
+                format!(
+                    "`-k {text}` is a place in the list of kernels by time, and there is no recording yet"
+                ),
+                "give a name or a regular expression",
+            ));
+        }
+        if let Err(error) = Regex::new(text) {
+            let reason =
+                error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            // A name such as `f(int [4])` need not be an expression.
+            if !text.contains('(') || text.contains('\n') {
+                return Err(usage(
+                    format!("`{text}` is no regular expression: {reason}"),
+                    "`.*` stands for anything",
+                ));
+            }
+        }
+    }
+    let ranges = dispatch_ranges(&args.dispatch).map_err(|error| usage(error.message, error.hint))?;
+    let ranges: Vec<_> = ranges.iter().map(|(first, last)| format!("{first}-{last}")).collect();
+    let mut all = vec![
+        ("ROCKHOUND_KERNELS", args.kernel.join("\n").into()),
+        ("ROCKHOUND_DISPATCHES", ranges.join("\n").into()),
+    ];
+    if let Some(limit) = args.dispatch_limit {
+        all.push(("ROCKHOUND_DISPATCH_LIMIT", limit.to_string().into()));
+    }
+    if let Some(most) = args.sample_workgroups {
+        all.push(("ROCKHOUND_SAMPLE_WORKGROUPS", most.to_string().into()));
+    }
+    if args.no_results {
+        all.push(("ROCKHOUND_NO_RESULTS", "1".into()));
+    }
+    Ok(all)
 }
 
 /// The hardware where it is there, unless a GPU to emulate is named.
@@ -92,8 +132,15 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
             continue;
         }
         eprintln!("wrote {}", folder.display());
-        let words =
-            [OsString::from("rockhound"), "analyze".into(), "--path".into(), folder.clone().into_os_string()];
+        let mut words = vec![
+            OsString::from("rockhound"),
+            "analyze".into(),
+            "--path".into(),
+            folder.clone().into_os_string(),
+        ];
+        for block in &args.blocks {
+            words.extend(["--block".into(), block.into()]);
+        }
         if let Command::Analyze(analyze) = Cli::try_parse_from(words)?.command {
             crate::analyze::run(&analyze, look)?;
         }

@@ -31,6 +31,11 @@ fn allows_color() -> bool {
     !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// Whether a line that is written over again makes sense on standard error.
+pub(crate) fn shows_progress() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
 /// COLUMNS, where it is exported: also for pagers and scripts.
 fn wanted_columns() -> Option<usize> {
     std::env::var("COLUMNS").ok()?.trim().parse().ok().filter(|width| (40..=1000).contains(width))

@@ -113,6 +113,7 @@ unsafe extern "C" {
 }
 
 fn print(stream: Stream, text: &[u8]) {
+    crate::progress::clear();
     // SAFETY: the streams of the C library, which are there as long as the process; text and length belong together.
     unsafe {
         let file = if stream == Stream::Out { stdout } else { stderr };

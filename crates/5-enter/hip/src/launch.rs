@@ -7,8 +7,9 @@ use crate::codes::Code;
 use crate::device::MOST_THREADS;
 use crate::memory::Kind;
 use crate::message::say;
+use crate::progress;
 use crate::runtime::{Function, Runtime, lock};
-use emu::{Cause, Fault, Host, Launch, Program};
+use emu::{Cause, Fault, Host, Launch, Program, Summary};
 use std::ffi::c_void;
 use std::ptr::with_exposed_provenance_mut as pointer;
 
@@ -192,12 +193,22 @@ impl Runtime {
             // Records have the order of workgroups.
             launch.threads = 1;
         }
+        let wanted = self.recording.as_mut().is_some_and(|it| it.wants(&name));
+        let number = self.recording.as_ref().map_or(self.launches, |it| it.next());
+        self.launches += 1;
+        let progress = progress::begin(&name, number, launch.wave_count());
+        launch.progress = progress.as_deref();
         let result = match &mut self.recording {
-            Some(recording) if recording.wants(&name) => {
-                recording.run(&name, &code, &program, memory, &launch)
+            Some(recording) if wanted => recording.run(&name, &code, &program, memory, &launch),
+            recording => {
+                let run = recording.as_ref().is_none_or(|it| it.needs_results());
+                recording.iter_mut().for_each(|it| it.pass_over());
+                if run { emu::run(&program, memory, &launch, || (), |()| {}) } else { Ok(Summary::default()) }
             }
-            _ => emu::run(&program, memory, &launch, || (), |()| {}),
         };
+        if launch.progress.is_some() {
+            progress::end();
+        }
         for address in internal {
             let _ = self.allocations.free(pointer(address as usize), &[Kind::Internal]);
         }

@@ -27,8 +27,10 @@ mod launch;
 mod memory;
 mod message;
 mod module;
+mod progress;
 mod recording;
 mod runtime;
+mod selection;
 mod stream;
 
 /// What `rockhound` looks for in the file before it uses it: the version.

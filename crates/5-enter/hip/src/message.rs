@@ -9,6 +9,7 @@ static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Says something.
 pub(crate) fn say(text: &str) {
+    crate::progress::clear();
     eprintln!("rockhound: {text}");
 }
 

@@ -1,20 +1,21 @@
 //! What ran, written as a workload folder.
 //!
-//! The one idea to keep in mind: the folder is complete after every write, so whatever becomes of the program, what was
-//! written stays; writing never takes more than a small share of the time.
+//! The one idea to keep in mind: every finished dispatch is added to the files at once, so whatever becomes of the
+//! program, it stays; the files are written anew only when a dispatch has other columns, and that takes no more than a
+//! small share of the time.
 
 use crate::message::{say, say_once};
+use crate::selection::Selection;
 use arch::Model;
 use emu::{Fault, Launch, Memory, Program, Summary};
 use probe::{Code, Provenance, Recorder, Table};
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Dispatches after each of which the folder is written.
-const ALWAYS: usize = 32;
-/// Later, this much time passes between two writes for each unit of time a write takes.
+/// Between two writes of everything passes this much time for each unit of time a write takes.
 const REST: u32 = 20;
 
 /// The recording of this process.
@@ -25,11 +26,11 @@ pub(crate) struct Recording {
     folder: PathBuf,
     /// A process that was forked off has this state too and must not write.
     process: u32,
-    /// Parts of names; none stands for all kernels.
-    kernels: Vec<String>,
-    limit: u64,
+    selection: Selection,
     tables: BTreeMap<usize, (Arc<Program>, Arc<Table>)>,
     written: usize,
+    /// First line of each file that lines are added to.
+    headers: BTreeMap<String, Vec<u8>>,
     last: Option<(Instant, Duration)>,
 }
 
@@ -38,8 +39,11 @@ impl Recording {
     pub(crate) fn from_environment(session: &Path, model: &'static Model) -> Option<Recording> {
         let output = PathBuf::from(std::env::var_os("ROCKHOUND_OUTPUT")?);
         let value = |name: &str| std::env::var(name).unwrap_or_default();
+        let selection = Selection::from_environment();
+        let mut recorder = Recorder::new(model);
+        recorder.sample(selection.most_workgroups);
         Some(Recording {
-            recorder: Recorder::new(model),
+            recorder,
             provenance: Provenance {
                 name: value("ROCKHOUND_NAME"),
                 command: value("ROCKHOUND_COMMAND"),
@@ -47,23 +51,33 @@ impl Recording {
             },
             folder: claim(session, &output)?,
             process: std::process::id(),
-            kernels: value("ROCKHOUND_KERNELS")
-                .lines()
-                .map(str::to_owned)
-                .filter(|it| !it.is_empty())
-                .collect(),
-            limit: value("ROCKHOUND_DISPATCH_LIMIT").parse().unwrap_or(u64::MAX),
+            selection,
             tables: BTreeMap::new(),
             written: 0,
+            headers: BTreeMap::new(),
             last: None,
         })
     }
 
-    /// Whether a dispatch is to be recorded.
-    pub(crate) fn wants(&self, kernel: &str) -> bool {
-        self.process == std::process::id()
-            && (self.recorder.dispatches().len() as u64) < self.limit
-            && (self.kernels.is_empty() || self.kernels.iter().any(|part| kernel.contains(part.as_str())))
+    /// Whether the next launch is to be recorded.
+    pub(crate) fn wants(&mut self, kernel: &str) -> bool {
+        let recorded = self.recorder.dispatches().len() as u64;
+        self.process == std::process::id() && self.selection.wants(kernel, self.recorder.next(), recorded)
+    }
+
+    /// Number of the next launch.
+    pub(crate) fn next(&self) -> u64 {
+        self.recorder.next()
+    }
+
+    /// Whether launches that are not recorded must run.
+    pub(crate) fn needs_results(&self) -> bool {
+        !self.selection.no_results
+    }
+
+    /// Counts a launch that is not recorded.
+    pub(crate) fn pass_over(&mut self) {
+        self.recorder.pass_over();
     }
 
     /// Runs a kernel and records the dispatch.
@@ -82,33 +96,75 @@ impl Recording {
             entry.or_insert_with(|| (program.clone(), Arc::new(Table::new(program).with_code(code.clone()))));
         let table = table.clone();
         let summary = self.recorder.run(kernel, program, &table, memory, launch)?;
-        let due = self.last.is_none_or(|(when, cost)| when.elapsed() >= cost * REST);
-        if due || self.recorder.dispatches().len() <= ALWAYS {
+        if !self.add() && self.last.is_none_or(|(when, cost)| when.elapsed() >= cost * REST) {
             self.write();
         }
         Ok(summary)
     }
 
+    /// Adds the dispatches that are not written to the files; whether that was possible.
+    fn add(&mut self) -> bool {
+        if self.written == 0 {
+            return false;
+        }
+        let files = self.recorder.since(self.written).files(&self.provenance);
+        let same = |(name, bytes): (&String, &Vec<u8>)| {
+            header(bytes).is_none_or(|header| self.headers.get(name).is_some_and(|it| it == header))
+        };
+        if !files.iter().all(same) {
+            return false;
+        }
+        let lines = files.iter().filter_map(|(name, bytes)| Some((name, &bytes[header(bytes)?.len()..])));
+        let added = self.write_code().and_then(|()| {
+            lines.into_iter().try_for_each(|(name, lines)| {
+                std::fs::OpenOptions::new().append(true).open(self.folder.join(name))?.write_all(lines)
+            })
+        });
+        self.settle(added);
+        true
+    }
+
     /// Writes the folder, unless it is written already.
     pub(crate) fn write(&mut self) {
-        let count = self.recorder.dispatches().len();
-        if self.process != std::process::id() || count == self.written {
+        if self.process != std::process::id() || self.recorder.dispatches().len() == self.written {
             return;
         }
         let start = Instant::now();
         let files = self.recorder.files(&self.provenance);
-        let files = files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice()));
-        // Code objects are named by what is in them: one that is there stays.
-        let code = self.recorder.code_objects().filter(|(name, _)| !self.folder.join(name).exists());
-        for (name, bytes) in code.chain(files) {
-            if let Err(error) = replace(&self.folder, &name, bytes) {
-                say_once(&format!("cannot write {}: {error}", self.folder.join(&name).display()));
-                return;
-            }
-        }
-        self.written = count;
+        let written = self
+            .write_code()
+            .and_then(|()| files.iter().try_for_each(|(name, bytes)| replace(&self.folder, name, bytes)));
+        let headers = files.iter().filter_map(|(name, bytes)| Some((name.clone(), header(bytes)?.to_vec())));
+        self.headers = headers.collect();
+        self.settle(written);
         self.last = Some((Instant::now(), start.elapsed()));
     }
+
+    /// Code objects are named by what is in them: one that is there stays.
+    fn write_code(&self) -> std::io::Result<()> {
+        let mut code = self.recorder.code_objects().filter(|(name, _)| !self.folder.join(name).exists());
+        code.try_for_each(|(name, bytes)| replace(&self.folder, &name, bytes))
+    }
+
+    fn settle(&mut self, result: std::io::Result<()>) {
+        match result {
+            Ok(()) => self.written = self.recorder.dispatches().len(),
+            Err(error) => say_once(&format!("cannot write into {}: {error}", self.folder.display())),
+        }
+    }
+
+    /// Says which kernels there were when none of them was selected.
+    fn explain(&self) {
+        if self.process == std::process::id() && self.recorder.dispatches().is_empty() {
+            self.selection.explain(self.recorder.next());
+        }
+    }
+}
+
+/// The first line of a file with a line for each dispatch.
+fn header(bytes: &[u8]) -> Option<&[u8]> {
+    let end = bytes.iter().position(|byte| *byte == b'\n')?;
+    bytes.starts_with(b"Dispatch_ID").then_some(&bytes[..=end])
 }
 
 /// Each process that records gets a folder of its own: the first the one asked for, later ones with a number. The claim
@@ -160,5 +216,6 @@ pub(crate) extern "C" fn at_exit() {
         && let Some(recording) = &mut runtime.recording
     {
         recording.write();
+        recording.explain();
     }
 }

@@ -72,6 +72,8 @@ pub(crate) struct Runtime {
     pub(crate) variables: BTreeMap<usize, Variable>,
     pub(crate) streams: Streams,
     pub(crate) recording: Option<Recording>,
+    /// Kernels launched so far.
+    pub(crate) launches: u64,
 }
 
 static RUNTIME: OnceLock<Mutex<Runtime>> = OnceLock::new();
@@ -105,6 +107,8 @@ impl Runtime {
         if let Some(session) = &session {
             // Tells `rockhound` that the program came here; without it the program just runs.
             let _ = std::fs::write(session.join("called"), "");
+            // SAFETY: only says what signal this process gets when `rockhound` is gone.
+            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
         }
         let recording = session.and_then(|session| Recording::from_environment(&session, device.model));
         if recording.is_some() {
@@ -125,6 +129,7 @@ impl Runtime {
             variables: BTreeMap::new(),
             streams: Streams::default(),
             recording,
+            launches: 0,
         }
     }
 

@@ -22,4 +22,4 @@ pub use definitions::explain;
 pub use machine::{Filled, fill, models};
 pub use present::TimeUnit;
 pub use report::{List, Options, Subject, list, report};
-pub use select::{KernelFilter, SelectError, Wanted, select};
+pub use select::{KernelFilter, SelectError, Wanted, dispatch_ranges, select};

@@ -145,6 +145,12 @@ fn ids(text: &str) -> Result<Ids, SelectError> {
     }
 }
 
+/// Dispatch IDs as written on a command line, as first and last of ranges.
+pub fn dispatch_ranges(wanted: &[String]) -> Result<Vec<(u64, u64)>, SelectError> {
+    let parts = wanted.iter().flat_map(|text| text.split(',')).filter(|part| !part.trim().is_empty());
+    parts.map(|part| ids(part).map(|range| (range.first, range.last))).collect()
+}
+
 /// The selected dispatches as rows, and the selection in words.
 pub fn select(
     w: &Workload,

@@ -52,6 +52,8 @@ pub(crate) struct Run {
   rockhound profile -- ./vector_copy 1048576
   rockhound profile examples/vector_copy/LAUNCH.toml
   rockhound profile -n copy -o workloads/copy -k vecCopy -- ./vector_copy
+  rockhound profile -k 'gemm.*f16' -d '>10' --dispatch-limit 3 -- ./train
+  rockhound profile --sample-workgroups 64 --no-results -- ./stencil 16384
   rockhound analyze -p workloads/vector_copy/MI300X")]
 pub(crate) struct Profile {
     /// Launch file, instead of a program.
@@ -65,12 +67,28 @@ pub(crate) struct Profile {
     /// Folder to write; by default workloads/NAME/GPU.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Record only kernels whose name contains this; may be given several times.
-    #[arg(long, short, value_name = "NAME", conflicts_with = "file")]
+    /// Record only these kernels: name or regular expression.
+    #[arg(long, short, value_name = "KERNEL", num_args = 1.., conflicts_with = "file")]
     pub(crate) kernel: Vec<String>,
+    /// Record only these dispatches, counted from 0 in the order of their launch: IDs, ranges `1-5`, bounds `>10`.
+    #[arg(long, short, value_name = "ID", num_args = 1.., conflicts_with = "file")]
+    pub(crate) dispatch: Vec<String>,
     /// Record only the first dispatches of those selected.
     #[arg(long, value_name = "N", conflicts_with = "file")]
     pub(crate) dispatch_limit: Option<u64>,
+    /// Panels, tables, rows or metrics of the report, as in `analyze`; everything is recorded whatever is shown.
+    #[arg(long = "block", short = 'b', value_name = "BLOCK", num_args = 1..)]
+    pub(crate) blocks: Vec<String>,
+    /// Run at most so many workgroups of each dispatch, which stand for all of them: counters are scaled, the recording
+    /// says so, and results are not computed, which `--no-results` agrees to.
+    ///
+    /// The grid is cut into parts of equal length; one scattered workgroup of each part stands for the part, the first and the
+    /// last workgroup of the grid for themselves. Counters are exact where all workgroups do the same.
+    #[arg(long, value_name = "N", requires = "no_results", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) sample_workgroups: Option<u64>,
+    /// Only the recording matters, not what the kernels compute: dispatches that are not recorded do not run.
+    #[arg(long)]
+    pub(crate) no_results: bool,
     /// Program and its arguments.
     #[arg(last = true, required_unless_present = "file", value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,

@@ -7,7 +7,7 @@ use crate::codes::Code;
 use crate::fat_binary::{self, MAGIC, Wrapper};
 use crate::memory::Kind;
 use crate::message::say;
-use crate::runtime::{Function, ModuleId, Slot, Variable, lock};
+use crate::runtime::{Function, ModuleId, Slot, Variable, lock, try_lock};
 use std::cell::RefCell;
 use std::ffi::c_void;
 
@@ -48,7 +48,10 @@ pub unsafe extern "C" fn __hipRegisterFatBinary(wrapper: *const Wrapper) -> *mut
 /// Forgets a binary.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __hipUnregisterFatBinary(handle: *mut *mut c_void) {
-    let _ = lock().remove_module(module_of(handle));
+    // While the program ends, another thread may still run a kernel: nobody waits for it.
+    if let Some(mut runtime) = try_lock() {
+        let _ = runtime.remove_module(module_of(handle));
+    }
 }
 
 /// Notes a kernel: the address of its stub and its name.

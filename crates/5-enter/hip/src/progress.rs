@@ -1,0 +1,150 @@
+//! A line on the terminal that says how far the kernel is.
+//!
+//! The one idea to keep in mind: a thread of its own draws, and only while a kernel runs for longer than a second; whoever
+//! writes to the terminal takes the line away first.
+
+use emu::Progress;
+use std::io::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a kernel may run in silence.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Between two lines.
+const STEP: Duration = Duration::from_millis(200);
+/// Columns of a terminal that does not say.
+const COLUMNS: usize = 80;
+
+/// The kernel that runs.
+struct Current {
+    kernel: String,
+    dispatch: u64,
+    waves: u64,
+    start: Instant,
+    progress: Arc<Progress>,
+}
+
+#[derive(Default)]
+struct State {
+    current: Option<Current>,
+    drawn: bool,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { current: None, drawn: false });
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where a kernel's progress is counted, when somebody looks at it.
+pub(crate) fn begin(kernel: &str, dispatch: u64, waves: u64) -> Option<Arc<Progress>> {
+    static THREAD: Once = Once::new();
+    if std::env::var_os("ROCKHOUND_PROGRESS").is_none() {
+        return None;
+    }
+    THREAD.call_once(|| {
+        // A process that cannot have another thread does without the line.
+        let _ = std::thread::Builder::new().name("rockhound-progress".into()).spawn(draw);
+    });
+    let progress = Arc::new(Progress::default());
+    let current = Current {
+        kernel: kernel.to_owned(),
+        dispatch,
+        waves,
+        start: Instant::now(),
+        progress: progress.clone(),
+    };
+    state().current = Some(current);
+    Some(progress)
+}
+
+/// The kernel has ended; one that was seen running leaves a line.
+pub(crate) fn end() {
+    let mut state = state();
+    let was_drawn = state.drawn;
+    state.clear();
+    if let Some(current) = state.current.take()
+        && was_drawn
+    {
+        let _ = writeln!(std::io::stderr(), "{}", current.line(columns()));
+    }
+}
+
+/// Takes the line away, for somebody else to write.
+pub(crate) fn clear() {
+    state().clear();
+}
+
+impl State {
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.drawn) {
+            let _ = std::io::stderr().write_all(b"\r\x1b[2K");
+        }
+    }
+}
+
+fn draw() {
+    loop {
+        std::thread::sleep(STEP);
+        let mut state = state();
+        let Some(current) = &state.current else { continue };
+        if current.start.elapsed() >= PATIENCE {
+            let line = current.line(columns());
+            let _ = write!(std::io::stderr(), "\r\x1b[2K{line}");
+            state.drawn = true;
+        }
+    }
+}
+
+impl Current {
+    fn line(&self, columns: usize) -> String {
+        fitting(
+            &self.kernel,
+            self.dispatch,
+            &self.progress.text(self.waves, self.start.elapsed().as_secs_f64()),
+            columns,
+        )
+    }
+}
+
+/// The line, one column shorter than the terminal; what is too long is the kernel's name.
+fn fitting(kernel: &str, dispatch: u64, text: &str, columns: usize) -> String {
+    let rest = format!(": dispatch {dispatch}, {text}");
+    let room = columns.saturating_sub(rest.chars().count() + 1);
+    let mut name = kernel.to_owned();
+    if name.chars().count() > room {
+        name = name.chars().take(room.saturating_sub(1)).chain(['…']).collect();
+    }
+    let line: String = name.chars().chain(rest.chars()).collect();
+    line.chars().take(columns.saturating_sub(1)).collect()
+}
+
+/// Columns of the terminal on standard error.
+fn columns() -> usize {
+    // SAFETY: all zero is a value of this type, and the call writes no more than it.
+    let size = unsafe {
+        let mut size: libc::winsize = std::mem::zeroed();
+        if libc::ioctl(2, libc::TIOCGWINSZ, &mut size) == 0 { usize::from(size.ws_col) } else { 0 }
+    };
+    if size == 0 { COLUMNS } else { size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_fit_the_terminal() {
+        let kernel = "void gemm<float, 128, 64>(float const*, float const*, float*, int, int, int)";
+        for (columns, expected) in [
+            (160, format!("{kernel}: dispatch 3, 12 of 64 waves")),
+            (60, "void gemm<float, 128, 64>(f…: dispatch 3, 12 of 64 waves".to_string()),
+            (20, "…: dispatch 3, 12 o".to_string()),
+            (0, String::new()),
+        ] {
+            let line = fitting(kernel, 3, "12 of 64 waves", columns);
+            assert!(line.chars().count() < columns.max(1), "{line}");
+            assert_eq!(line, expected);
+        }
+    }
+}

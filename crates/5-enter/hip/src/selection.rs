@@ -1,0 +1,119 @@
+//! Which launches are recorded.
+//!
+//! The one idea to keep in mind: `rockhound` has looked at what the user wrote; what arrives here is regular expressions
+//! and ranges of numbers, and what cannot be read selects nothing.
+
+use crate::message::say;
+use regex::Regex;
+use std::collections::BTreeSet;
+
+/// Kernels named in a message before the rest is only counted.
+const NAMED: usize = 8;
+
+/// What the environment asks for.
+#[derive(Debug, Default)]
+pub(crate) struct Selection {
+    /// Names or expressions, and as expressions; none stands for all.
+    kernels: Vec<(String, Option<Regex>)>,
+    /// First and last number; none stands for all.
+    dispatches: Vec<(u64, u64)>,
+    /// Most dispatches.
+    limit: u64,
+    /// Most workgroups of each; 0 stands for all.
+    pub(crate) most_workgroups: u64,
+    /// Launches that are not recorded need not run.
+    pub(crate) no_results: bool,
+    /// Kernels that were not selected.
+    others: BTreeSet<String>,
+}
+
+impl Selection {
+    pub(crate) fn from_environment() -> Selection {
+        let value = |name: &str| std::env::var(name).unwrap_or_default();
+        let kernels = value("ROCKHOUND_KERNELS");
+        let dispatches = value("ROCKHOUND_DISPATCHES");
+        Selection {
+            kernels: lines(&kernels).map(|it| (it.to_owned(), Regex::new(it).ok())).collect(),
+            dispatches: lines(&dispatches)
+                .filter_map(|it| it.split_once('-'))
+                .filter_map(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)))
+                .collect(),
+            limit: value("ROCKHOUND_DISPATCH_LIMIT").parse().unwrap_or(u64::MAX),
+            most_workgroups: value("ROCKHOUND_SAMPLE_WORKGROUPS").parse().unwrap_or(0),
+            no_results: value("ROCKHOUND_NO_RESULTS") == "1",
+            others: BTreeSet::new(),
+        }
+    }
+
+    /// Whether launch `number` is to be recorded when `recorded` have been.
+    pub(crate) fn wants(&mut self, kernel: &str, number: u64, recorded: u64) -> bool {
+        let name = workload::plain_kernel_name(kernel);
+        let by_name = self.kernels.is_empty()
+            || self.kernels.iter().any(|(text, expression)| {
+                text == name || expression.as_ref().is_some_and(|it| it.is_match(name))
+            });
+        if !by_name && !self.others.contains(name) {
+            self.others.insert(name.to_owned());
+        }
+        let by_number = self.dispatches.is_empty()
+            || self.dispatches.iter().any(|(first, last)| (first..=last).contains(&&number));
+        by_name && by_number && recorded < self.limit
+    }
+
+    /// Says why nothing was recorded of so many launches.
+    pub(crate) fn explain(&self, launches: u64) {
+        if launches == 0 {
+            return;
+        }
+        let some = |names: Vec<&str>| {
+            let more = names.len().saturating_sub(NAMED);
+            let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{}{rest}", names[..names.len() - more].join(", "))
+        };
+        if self.others.is_empty() {
+            say(&format!("no dispatch was selected\nhint: the program has {launches}, from 0 on"));
+        } else {
+            let wanted = some(self.kernels.iter().map(|(text, _)| text.as_str()).collect());
+            let others = some(self.others.iter().map(String::as_str).collect());
+            say(&format!("no kernel was selected by `{wanted}`\nhint: kernels are {others}"));
+        }
+    }
+}
+
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_numbers_and_the_limit_select_together() {
+        let of = |kernels: &[&str], dispatches: &[(u64, u64)], limit| Selection {
+            kernels: kernels.iter().map(|it| (it.to_string(), Regex::new(it).ok())).collect(),
+            dispatches: dispatches.to_vec(),
+            limit,
+            ..Selection::default()
+        };
+        let kernels =
+            ["copy(int*)", "scale(float)", "copy(int*)", "last(int [4])", "scale(float) [clone .kd]"];
+        for (mut selection, expected) in [
+            (of(&[], &[], u64::MAX), vec![0, 1, 2, 3, 4]),
+            (of(&["copy"], &[], u64::MAX), vec![0, 2]),
+            (of(&["^scale", "last(int [4])"], &[], u64::MAX), vec![1, 3, 4]),
+            (of(&["copy"], &[(1, 9)], u64::MAX), vec![2]),
+            (of(&[], &[(0, 0), (3, u64::MAX)], u64::MAX), vec![0, 3, 4]),
+            (of(&[], &[(1, 9)], 2), vec![1, 2]),
+            (of(&["scale(float)"], &[], u64::MAX), vec![1, 4]),
+        ] {
+            let mut found = Vec::new();
+            for (number, kernel) in (0..).zip(kernels) {
+                if selection.wants(kernel, number, found.len() as u64) {
+                    found.push(number);
+                }
+            }
+            assert_eq!(found, expected, "{selection:?}");
+        }
+    }
+}

@@ -7,6 +7,7 @@ use crate::args::{Cli, Command, Look, Profile};
 use crate::device_code::DeviceCode;
 use crate::exit::{Outcome, usage};
 use crate::launch_file::{Contents, LaunchFile, difference};
+use crate::progress;
 use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
 use clap::Parser;
@@ -16,6 +17,7 @@ use probe::{Code, Provenance, Recorder, Table};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Bytes behind the code that instruction fetches may touch.
@@ -37,17 +39,29 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
 
     let mut prepared = Prepared::new(&file, &code, kernel)?;
     let mut recorder = Recorder::new(model);
+    recorder.sample(args.sample_workgroups.unwrap_or(0));
     let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&file, args, &code, kernel, &mut recorder));
     // What ran before a fault is kept.
     if recorder.dispatches().is_empty() {
+        if prepared.stop.load(Ordering::Relaxed) {
+            eprintln!("interrupted: no dispatch was finished");
+            return Ok(INTERRUPTED);
+        }
         return ran.map(|()| Outcome::Fine);
     }
     let folder = keep(path, args, &recorder, short)?;
+    if prepared.stop.load(Ordering::Relaxed) {
+        eprintln!("interrupted: {} of {} dispatches were finished", recorder.dispatches().len(), file.repeat);
+        return Ok(INTERRUPTED);
+    }
     ran?;
-    let differs = prepared.check(&file)?;
-    let outcome = report(&folder, look)?;
+    let differs = !args.no_results && prepared.check(&file)?;
+    let outcome = report(&folder, args, look)?;
     Ok(if differs { Outcome::ThresholdMet } else { outcome })
 }
+
+/// What a shell makes of Ctrl-C.
+const INTERRUPTED: Outcome = Outcome::Program(130);
 
 /// Writes the recording and returns its folder.
 fn keep(path: &Path, args: &Profile, recorder: &Recorder, gpu: &str) -> Result<PathBuf> {
@@ -102,9 +116,11 @@ fn write(folder: &Path, recorder: &Recorder, provenance: &Provenance) -> Result<
 const TABLES: [&str; 9] = ["0.2", "7.1", "10.1", "10.2", "10.3", "11.3", "12.2", "14.2", "16.3"];
 
 /// What `analyze` says about a recording, as far as no times are needed.
-fn report(folder: &Path, look: &Look) -> Result<Outcome> {
+fn report(folder: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     let start: [&OsStr; 4] = ["rockhound".as_ref(), "analyze".as_ref(), "-p".as_ref(), folder.as_os_str()];
-    let blocks = std::iter::once("-b").chain(TABLES).map(OsStr::new);
+    let asked = args.blocks.iter().map(String::as_str);
+    let blocks: Vec<&str> = if args.blocks.is_empty() { TABLES.to_vec() } else { asked.collect() };
+    let blocks = std::iter::once("-b").chain(blocks).map(OsStr::new);
     match Cli::try_parse_from(start.into_iter().chain(blocks))?.command {
         Command::Analyze(args) => analyze::run(&args, look),
         _ => bail!("the report cannot be made"),
@@ -123,6 +139,8 @@ struct Prepared {
     contents: Vec<Contents>,
     /// Address of each argument that is a buffer.
     addresses: Vec<Option<u64>>,
+    /// Set by Ctrl-C.
+    stop: Arc<AtomicBool>,
 }
 
 impl Prepared {
@@ -174,7 +192,9 @@ impl Prepared {
             addresses.push(address);
         }
         let table = Table::new(&program).with_code(Arc::new(Code::new(code.data.clone())));
-        Ok(Prepared { program, table, memory, load, explicit, contents, addresses })
+        let stop = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(signal_hook::consts::SIGINT, stop.clone())?;
+        Ok(Prepared { program, table, memory, load, explicit, contents, addresses, stop })
     }
 
     fn launch(
@@ -203,10 +223,14 @@ impl Prepared {
         launch.packet = self.memory.allocate_with("dispatch packet", &launch.dispatch_packet(&self.program));
         let host = Hostcall::new(&self.memory, hidden.hostcall_buffer, packets, &Output);
         launch.host = host.as_ref().map(|it| it as &dyn Host);
+        let stop = self.stop.clone();
+        launch.stop = Some(&stop);
+        let progress = emu::Progress::default();
+        launch.progress = Some(&progress);
         let start = Instant::now();
-        let summary = recorder
-            .run(&kernel.demangled, &self.program, &self.table, &self.memory, &launch)
-            .map_err(|fault| anyhow!("{fault}{}", source_line(code, fault.address)))?;
+        let run = || recorder.run(&kernel.demangled, &self.program, &self.table, &self.memory, &launch);
+        let ran = progress::watch(&kernel.demangled, launch.wave_count(), &progress, run);
+        let summary = ran.map_err(|fault| anyhow!("{fault}{}", source_line(code, fault.address)))?;
         let seconds = start.elapsed().as_secs_f64().max(1e-9);
         eprintln!(
             "{}: {} waves, {} instructions in {seconds:.2} s ({:.1} million per second)",

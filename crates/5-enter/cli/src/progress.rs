@@ -3,12 +3,47 @@
 //! The one idea to keep in mind: it appears only on terminals and only when the work takes longer than a
 //! second; whoever writes to standard error meanwhile goes through [`Progress::say`].
 
+use crate::terminal;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// How long work may take in silence.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Between two looks at a kernel's progress.
+const STEP: Duration = Duration::from_millis(200);
+
+/// Runs a kernel, and shows how far it is when it takes longer than a second. `waves` is what there is to do.
+pub(crate) fn watch<T>(kernel: &str, waves: u64, progress: &emu::Progress, run: impl FnOnce() -> T) -> T {
+    if !terminal::shows_progress() {
+        return run();
+    }
+    let (done, ended) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let start = Instant::now();
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
+            if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
+                bar.set_style(style);
+            }
+            while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(STEP) {
+                if start.elapsed() >= PATIENCE {
+                    bar.set_message(format!(
+                        "{kernel}: {}",
+                        progress.text(waves, start.elapsed().as_secs_f64())
+                    ));
+                    bar.tick();
+                }
+            }
+            bar.finish_and_clear();
+        });
+        let result = run();
+        drop(done);
+        result
+    })
+}
 
 /// How far the work is.
 pub(crate) struct Progress {

@@ -125,6 +125,11 @@ pub(crate) enum Action {
         dst: u8,
     },
     Barrier,
+    /// Waits until one wave more than a lane says has come here.
+    GridBarrier {
+        waves: Src,
+    },
+    Sleep,
     End,
     Trap(u16),
     /// Asks the host to look at what was left for it in memory.
@@ -350,7 +355,8 @@ impl<'a> Resolver<'a> {
                 Some(Action::Interrupt)
             }
             "s_sendmsg" | "s_sendmsghalt" => Some(Action::Nothing),
-            "s_nop" | "s_wakeup" | "s_sleep" | "s_setprio" | "s_icache_inv" | "s_sethalt" | "s_setkill"
+            "s_sleep" => Some(Action::Sleep),
+            "s_nop" | "s_wakeup" | "s_setprio" | "s_icache_inv" | "s_sethalt" | "s_setkill"
             | "s_incperflevel" | "s_decperflevel" | "s_ttracedata" => Some(Action::Nothing),
             // Caches hold nothing that memory does not.
             _ if name.starts_with("s_dcache_") || name.starts_with("s_atc_probe") => Some(Action::Nothing),
@@ -398,8 +404,14 @@ impl<'a> Resolver<'a> {
     }
 
     fn memory(&mut self, inst: &Inst) -> Option<Action> {
-        if inst.info().name == "ds_nop" {
-            return Some(Action::Nothing);
+        match inst.info().name {
+            // The number of waves stands in the barrier itself, too.
+            "ds_nop" | "ds_gws_init" => return Some(Action::Nothing),
+            "ds_gws_barrier" => {
+                let operand = inst.operands().first().copied()?;
+                return Some(Action::GridBarrier { waves: self.source(operand, Ty::B32)? });
+            }
+            _ => {}
         }
         if let Some(op) = LaneOp::resolve(inst, self.files, &mut self.pool) {
             return op.map(|op| Action::Lane(Box::new(op)));

@@ -109,6 +109,13 @@ pub(crate) fn run<O: Observer>(
                 wave.state = State::AtBarrier;
                 return Ok(());
             }
+            // Whoever waits for another wave lets it run.
+            Action::Sleep => return Ok(()),
+            Action::GridBarrier { waves } => {
+                let lane = wave.exec().trailing_zeros() as usize & 63;
+                wave.state = State::AtGrid(machine.row(wave, *waves).0[lane].saturating_add(1));
+                return Ok(());
+            }
             Action::End => {
                 wave.state = State::Ended;
                 return Ok(());

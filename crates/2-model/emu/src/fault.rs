@@ -64,6 +64,19 @@ pub enum Cause {
         /// Its last instruction.
         to: u64,
     },
+    /// A barrier of the whole grid in a launch whose workgroups run one after the other.
+    #[error("barrier of the whole grid in a launch that is not cooperative")]
+    NotTogether,
+    /// Waves wait for others that will not come.
+    #[error("deadlock: {waiting} of {waves} waves wait for the rest of the grid, {ended} have ended")]
+    Deadlock {
+        /// Waves that wait.
+        waiting: usize,
+        /// Waves that have ended.
+        ended: usize,
+        /// All waves.
+        waves: usize,
+    },
     /// The launch was stopped from outside.
     #[error("stopped")]
     Stopped,

@@ -12,6 +12,7 @@ use crate::observe::{Observer, WaveId};
 use crate::operand::EXEC;
 use crate::program::Program;
 use crate::raw;
+use crate::together;
 use crate::wave::{State, Wave};
 use isa::Isa;
 use std::collections::BTreeMap;
@@ -56,6 +57,8 @@ pub struct Launch<'a> {
     pub only: Option<&'a [u64]>,
     /// Where to count what is done.
     pub progress: Option<&'a Progress>,
+    /// All workgroups are there from the start and run in turns, so that they can wait for each other.
+    pub together: bool,
 }
 
 /// What a launch has done so far, for whoever waits for it.
@@ -84,6 +87,7 @@ impl Launch<'_> {
             host: None,
             only: None,
             progress: None,
+            together: false,
         }
     }
 
@@ -174,6 +178,9 @@ pub fn run<O: Observer + Send>(
     make: impl Fn() -> O + Sync,
     merge: impl FnMut(O) + Send,
 ) -> Result<Summary, Box<Fault>> {
+    if launch.together {
+        return together::run(program, memory, launch, make, merge);
+    }
     let total = launch.only.map_or_else(|| launch.workgroup_count(), |only| only.len() as u64);
     let batch_size = if launch.only.is_some() { 1 } else { BATCH };
     let batches = total.div_ceil(batch_size);
@@ -260,17 +267,28 @@ fn finish<O>(
     }
 }
 
+/// How a workgroup stands after a turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Turn {
+    /// Some wave can go on.
+    Running,
+    /// Its waves wait for other workgroups.
+    Waiting,
+    /// All waves have ended.
+    Ended,
+}
+
 /// One thread's machine and waves.
-struct Worker<'a> {
-    machine: Machine<'a>,
-    launch: &'a Launch<'a>,
-    waves: Vec<Wave>,
+pub(crate) struct Worker<'a> {
+    pub(crate) machine: Machine<'a>,
+    pub(crate) launch: &'a Launch<'a>,
+    pub(crate) waves: Vec<Wave>,
     /// Instructions of the workgroup that progress knows of.
-    counted: u64,
+    pub(crate) counted: u64,
 }
 
 impl<'a> Worker<'a> {
-    fn new(program: &'a Program, memory: &'a Memory, launch: &'a Launch<'a>) -> Self {
+    pub(crate) fn new(program: &'a Program, memory: &'a Memory, launch: &'a Launch<'a>) -> Self {
         let lds = (program.descriptor.lds_bytes + launch.dynamic_lds) as usize;
         let mut machine = Machine::new(program, memory, launch.load, lds);
         machine.host = launch.host;
@@ -283,6 +301,34 @@ impl<'a> Worker<'a> {
         observer: &mut O,
         summary: &mut Summary,
     ) -> Result<(), Box<Fault>> {
+        let count = self.begin(index, observer);
+        while self.turn(count, QUANTUM, observer)? != Turn::Ended {}
+        self.settle(count, summary)
+    }
+
+    /// Adds up what a workgroup that has ended did.
+    pub(crate) fn settle(&self, count: usize, summary: &mut Summary) -> Result<(), Box<Fault>> {
+        let issued = self.waves[..count].iter().map(|wave| wave.issued).sum::<u64>();
+        summary.workgroups += 1;
+        summary.waves += count as u64;
+        summary.instructions += issued;
+        if let Some(progress) = self.launch.progress {
+            progress.waves.fetch_add(count as u64, Ordering::Relaxed);
+            progress.instructions.fetch_add(issued.saturating_sub(self.counted), Ordering::Relaxed);
+        }
+        match self.launch.stop {
+            // Short waves never use up a turn.
+            Some(stop) if stop.load(Ordering::Relaxed) => {
+                let wave = &self.waves[0];
+                let at = wave.pc.saturating_sub(1);
+                Err(fault(&self.machine, wave, at, Stop { cause: Cause::Stopped, lane: None }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the waves of a workgroup ready; how many there are.
+    pub(crate) fn begin<O: Observer>(&mut self, index: u64, observer: &mut O) -> usize {
         let counts = self.launch.workgroups().map(u64::from);
         let workgroup = [
             (index % counts[0]) as u32,
@@ -311,28 +357,7 @@ impl<'a> Worker<'a> {
             prepare(wave, &self.machine, self.launch, size);
             observer.wave_start(id, wave.exec());
         }
-        self.interleave(count as usize, observer)?;
-        let issued = self.waves[..count as usize].iter().map(|wave| wave.issued).sum::<u64>();
-        summary.workgroups += 1;
-        summary.waves += u64::from(count);
-        summary.instructions += issued;
-        if let Some(progress) = self.launch.progress {
-            progress.waves.fetch_add(u64::from(count), Ordering::Relaxed);
-            progress.instructions.fetch_add(issued.saturating_sub(self.counted), Ordering::Relaxed);
-        }
-        match self.launch.stop {
-            // Short waves never use up a turn.
-            Some(stop) if stop.load(Ordering::Relaxed) => {
-                let wave = &self.waves[0];
-                Err(fault(
-                    &self.machine,
-                    wave,
-                    wave.pc.saturating_sub(1),
-                    Stop { cause: Cause::Stopped, lane: None },
-                ))
-            }
-            _ => Ok(()),
-        }
+        count as usize
     }
 
     fn scratch_bytes(&self) -> u32 {
@@ -342,24 +367,33 @@ impl<'a> Worker<'a> {
         descriptor.scratch_bytes + if descriptor.dynamic_stack { DYNAMIC } else { 0 }
     }
 
-    /// Runs the waves in turns until all have ended; a barrier opens when every wave waits at it or has ended.
-    fn interleave<O: Observer>(&mut self, count: usize, observer: &mut O) -> Result<(), Box<Fault>> {
-        loop {
-            let mut running = false;
-            for number in 0..count {
-                let wave = &mut self.waves[number];
-                if wave.state != State::Running {
-                    continue;
+    /// Gives every wave that can run one turn of at most so many instructions; a barrier opens when every wave waits at it
+    /// or has ended.
+    pub(crate) fn turn<O: Observer>(
+        &mut self,
+        count: usize,
+        quantum: u64,
+        observer: &mut O,
+    ) -> Result<Turn, Box<Fault>> {
+        let mut running = false;
+        for number in 0..count {
+            let wave = &mut self.waves[number];
+            if wave.state != State::Running {
+                continue;
+            }
+            let until = (wave.issued + quantum).min(self.launch.max_instructions);
+            let before = wave.issued;
+            let result = raw::run_wave(&mut self.machine, wave, observer, until);
+            self.machine.clock += wave.issued - before;
+            result.map_err(|stop| fault(&self.machine, wave, wave.pc.saturating_sub(1), *stop))?;
+            match wave.state {
+                State::Ended => observer.wave_end(wave.id),
+                State::AtGrid(_) if !self.launch.together => {
+                    let stop = Stop { cause: Cause::NotTogether, lane: None };
+                    return Err(fault(&self.machine, wave, wave.pc.saturating_sub(1), stop));
                 }
-                let until = (wave.issued + QUANTUM).min(self.launch.max_instructions);
-                let before = wave.issued;
-                let result = raw::run_wave(&mut self.machine, wave, observer, until);
-                self.machine.clock += wave.issued - before;
-                result.map_err(|stop| fault(&self.machine, wave, wave.pc.saturating_sub(1), *stop))?;
-                if wave.state == State::Ended {
-                    observer.wave_end(wave.id);
-                }
-                if wave.state == State::Running {
+                State::AtGrid(_) | State::AtBarrier => {}
+                State::Running => {
                     running = true;
                     if let Some(progress) = self.launch.progress {
                         progress.instructions.fetch_add(wave.issued - before, Ordering::Relaxed);
@@ -368,15 +402,19 @@ impl<'a> Worker<'a> {
                     self.keep_going(number)?;
                 }
             }
-            if running {
-                continue;
-            }
-            let mut waiting =
-                self.waves[..count].iter_mut().filter(|wave| wave.state == State::AtBarrier).peekable();
-            let Some(first) = waiting.peek() else { return Ok(()) };
-            observer.barrier(first.id.workgroup);
-            waiting.for_each(|wave| wave.state = State::Running);
         }
+        if running {
+            return Ok(Turn::Running);
+        }
+        let waves = &mut self.waves[..count];
+        if waves.iter().any(|wave| matches!(wave.state, State::AtGrid(_))) {
+            return Ok(Turn::Waiting);
+        }
+        let mut waiting = waves.iter_mut().filter(|wave| wave.state == State::AtBarrier).peekable();
+        let Some(first) = waiting.peek() else { return Ok(Turn::Ended) };
+        observer.barrier(first.id.workgroup);
+        waiting.for_each(|wave| wave.state = State::Running);
+        Ok(Turn::Running)
     }
 
     /// Whether a wave that has used up its turn may have another one.
@@ -395,7 +433,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-fn fault(machine: &Machine<'_>, wave: &Wave, index: usize, stop: Stop) -> Box<Fault> {
+pub(crate) fn fault(machine: &Machine<'_>, wave: &Wave, index: usize, stop: Stop) -> Box<Fault> {
     Box::new(Fault {
         cause: stop.cause,
         kernel: machine.program.name.clone(),

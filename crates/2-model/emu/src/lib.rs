@@ -29,6 +29,7 @@ mod quad_sums;
 mod raw;
 mod scalar;
 mod scaled;
+mod together;
 mod transpose;
 mod vector;
 mod wave;

@@ -12,6 +12,8 @@ use crate::operand::{EXEC, VCC};
 pub(crate) enum State {
     Running,
     AtBarrier,
+    /// Until so many waves of the grid are there.
+    AtGrid(u32),
     Ended,
 }
 

@@ -136,7 +136,9 @@ impl Recorder {
         memory: &emu::Memory,
         launch: &Launch<'_>,
     ) -> Result<Summary, Box<Fault>> {
-        let sample = Sample::new(launch.workgroup_count(), self.most_workgroups);
+        // Workgroups that wait for each other are all needed.
+        let most = if launch.together { 0 } else { self.most_workgroups };
+        let sample = Sample::new(launch.workgroup_count(), most);
         // Caches hold what all workgroups left in them: with some of them only, nothing can be said.
         let counted = match &sample {
             Some(sample) => {

@@ -19,6 +19,10 @@ const ARENA_BYTES: usize = 1 << 30;
 /// Alignment of what the heap asks for.
 const ARENA_STEP: u64 = 2 << 20;
 
+/// Bytes of the structure through which workgroups of a grid wait for each other, and where the number of workgroups is.
+const GRID_BYTES: usize = 64;
+const GRID_WORKGROUPS: usize = 40;
+
 /// Addresses of memory that kernels share.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
@@ -27,8 +31,14 @@ pub(crate) struct Calls {
     printing: Option<u64>,
     heap: Option<u64>,
     arena: Option<u64>,
+    grid: Option<u64>,
     /// Bytes of the arena that were handed out.
     used: AtomicU64,
+}
+
+/// Memory of the runtime.
+fn internal(allocations: &mut Allocations, bytes: usize) -> Result<u64, Code> {
+    Ok(allocations.allocate(Kind::Internal, bytes, 0, usize::MAX)? as u64)
 }
 
 /// What a launch needs of these.
@@ -48,33 +58,46 @@ impl Calls {
         allocations: &mut Allocations,
     ) -> Result<Needs, Code> {
         let has = |kind: &str| program.metadata.arguments.iter().any(|it| it.kind == kind);
-        let mut internal =
-            |bytes: usize| Ok(allocations.allocate(Kind::Internal, bytes, 0, usize::MAX)? as u64);
         let mut needs = Needs::default();
         if program.calls_host() {
-            let waves = launch.workgroup.iter().product::<u32>().div_ceil(64);
+            let waves = match launch.together {
+                true => u32::try_from(launch.wave_count()).unwrap_or(u32::MAX),
+                false => launch.workgroup.iter().product::<u32>().div_ceil(64),
+            };
             needs.packets = Hostcall::packets(waves);
             needs.hidden.hostcall_buffer = match self.hostcall {
                 Some((base, packets)) if packets >= needs.packets => base,
-                _ => internal(Hostcall::bytes(needs.packets) as usize)?,
+                _ => internal(allocations, Hostcall::bytes(needs.packets) as usize)?,
             };
             self.hostcall = Some((needs.hidden.hostcall_buffer, needs.packets));
         }
         if program.calls_host() && has("hidden_heap_v1") {
             needs.hidden.heap = match self.heap {
                 Some(heap) => heap,
-                None => internal(HEAP_BYTES)?,
+                None => internal(allocations, HEAP_BYTES)?,
             };
             self.heap = Some(needs.hidden.heap);
             if self.arena.is_none() {
-                self.arena = Some(internal(ARENA_BYTES)?.next_multiple_of(ARENA_STEP));
+                self.arena = Some(internal(allocations, ARENA_BYTES)?.next_multiple_of(ARENA_STEP));
             }
+        }
+        if launch.together && has("hidden_multigrid_sync_arg") {
+            let grid = match self.grid {
+                Some(grid) => grid,
+                None => internal(allocations, GRID_BYTES)?,
+            };
+            let mut words = [0; GRID_BYTES];
+            let workgroups = u32::try_from(launch.workgroup_count()).unwrap_or(u32::MAX);
+            words[GRID_WORKGROUPS..GRID_WORKGROUPS + 4].copy_from_slice(&workgroups.to_le_bytes());
+            allocations.emulated.write(grid, &words);
+            needs.hidden.multigrid = grid;
+            self.grid = Some(grid);
         }
         if has("hidden_printf_buffer") {
             needs.printing = true;
             needs.hidden.printf_buffer = match self.printing {
                 Some(base) => base,
-                None => internal(PRINT_BYTES as usize)?,
+                None => internal(allocations, PRINT_BYTES as usize)?,
             };
             self.printing = Some(needs.hidden.printf_buffer);
         }

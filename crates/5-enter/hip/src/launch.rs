@@ -39,6 +39,8 @@ pub(crate) struct Kernel {
     pub(crate) dynamic_lds: u32,
     /// Explicit arguments as they lie in memory.
     pub(crate) arguments: Vec<u8>,
+    /// Workgroups may wait for each other.
+    pub(crate) together: bool,
 }
 
 /// A copy of `width` bytes, `height` times, `depth` times.
@@ -178,6 +180,7 @@ impl Runtime {
         launch.grid = kernel.grid;
         launch.dynamic_lds = kernel.dynamic_lds;
         launch.load = load;
+        launch.together = kernel.together;
         launch.threads = self.settings.threads;
         launch.max_instructions = self.settings.max_instructions.unwrap_or(u64::MAX);
         let needs = self.calls.prepare(&program, &launch, &mut self.allocations)?;

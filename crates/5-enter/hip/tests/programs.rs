@@ -19,7 +19,8 @@ const LACKING: [(&str, &str, u32); 3] = [
 ];
 
 /// Programs: source, name, how it is compiled besides.
-const PROGRAMS: [(&str, &str, &[&str]); 3] = [
+const PROGRAMS: [(&str, &str, &[&str]); 4] = [
+    ("together.cpp", "together", &[]),
     ("session.cpp", "session", &[]),
     ("printing.cpp", "printing", &[]),
     ("printing.cpp", "printing-buffered", &["-mprintf-kind=buffered", "-DBUFFERED"]),
@@ -214,4 +215,28 @@ fn kernels_have_a_heap() {
     let Some(folder) = prepared() else { return };
     let output = program(folder, "printing", "mi300x", &["heap"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "begin\nsum 32640\nend\n", "{output:?}");
+}
+
+#[test]
+fn cooperative_launches_meet_or_say_that_they_cannot() {
+    use std::os::unix::process::ExitStatusExt;
+    let Some(folder) = prepared() else { return };
+    // (part, what it prints, signal, what is said)
+    let cases = [
+        ("grid", "hipSuccess, 33 right\n", None, ""),
+        ("counter", "hipSuccess, 33 right\n", None, ""),
+        ("large", "hipErrorCooperativeLaunchTooLarge, 0 right\n", None, "100000 workgroups, but only "),
+        ("plain", "", Some(6), "barrier of the whole grid in a launch that is not cooperative"),
+        ("deadlock", "", Some(6), "deadlock: 32 of 33 waves wait for the rest of the grid, 1 have ended"),
+        ("spin", "", Some(6), "deadlock: 3 of 4 waves wait for the rest of the grid, 1 have ended"),
+    ];
+    for gpu in ["mi300x", "mi210"] {
+        for (part, stdout, signal, stderr) in cases {
+            let output = program(folder, "together", gpu, &[part]).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.signal(), signal, "{gpu} {part}: {said}");
+            assert_eq!(String::from_utf8_lossy(&output.stdout), stdout, "{gpu} {part}: {said}");
+            assert!(said.contains(stderr) && said.is_empty() == stderr.is_empty(), "{gpu} {part}: {said}");
+        }
+    }
 }

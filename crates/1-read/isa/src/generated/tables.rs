@@ -4,7 +4,7 @@
 use crate::form::{Field as F, Form, dpp, form, op, sdwa, spec};
 use crate::inst::*;
 
-pub(crate) static OPS: [OpInfo; 1311] = [
+pub(crate) static OPS: [OpInfo; 1317] = [
     op("s_add_u32", Class::Salu, Cost::Scalar, &[spec(Role::Dst, Ty::U32, 1), spec(Role::Src, Ty::U32, 1), spec(Role::Src, Ty::U32, 1)], &[F::Sdst, F::Ssrc0, F::Ssrc1], 0, 4, None, None, 0),
     op("s_sub_u32", Class::Salu, Cost::Scalar, &[spec(Role::Dst, Ty::U32, 1), spec(Role::Src, Ty::U32, 1), spec(Role::Src, Ty::U32, 1)], &[F::Sdst, F::Ssrc0, F::Ssrc1], 0, 4, None, None, 0),
     op("s_add_i32", Class::Salu, Cost::Scalar, &[spec(Role::Dst, Ty::I32, 1), spec(Role::Src, Ty::I32, 1), spec(Role::Src, Ty::I32, 1)], &[F::Sdst, F::Ssrc0, F::Ssrc1], 0, 4, None, None, 0),
@@ -1055,6 +1055,12 @@ pub(crate) static OPS: [OpInfo; 1311] = [
     op("ds_read_addtid_b32", Class::Lds, Cost::Memory, &[spec(Role::Dst, Ty::B32, 1)], &[F::Vdst], 10, 0, Some(Mem { space: Space::Lds, access: Access::Load, bytes: 4, elements: 1 }), None, 0),
     op("ds_pk_add_rtn_f16", Class::Lds, Cost::Memory, &[spec(Role::Dst, Ty::PkF16, 1), spec(Role::Src, Ty::B32, 1), spec(Role::Src, Ty::PkF16, 1)], &[F::Vdst, F::Addr, F::Data0], 2, 0, Some(Mem { space: Space::Lds, access: Access::Atomic, bytes: 4, elements: 1 }), None, 128),
     op("ds_pk_add_rtn_bf16", Class::Lds, Cost::Memory, &[spec(Role::Dst, Ty::PkBf16, 1), spec(Role::Src, Ty::B32, 1), spec(Role::Src, Ty::PkBf16, 1)], &[F::Vdst, F::Addr, F::Data0], 2, 0, Some(Mem { space: Space::Lds, access: Access::Atomic, bytes: 4, elements: 1 }), None, 128),
+    op("ds_gws_sema_release_all", Class::Lds, Cost::Memory, &[], &[], 10, 0, None, None, 0),
+    op("ds_gws_init", Class::Lds, Cost::Memory, &[spec(Role::Src, Ty::B32, 1)], &[F::Addr], 10, 0, None, None, 0),
+    op("ds_gws_sema_v", Class::Lds, Cost::Memory, &[], &[], 10, 0, None, None, 0),
+    op("ds_gws_sema_br", Class::Lds, Cost::Memory, &[spec(Role::Src, Ty::B32, 1)], &[F::Addr], 10, 0, None, None, 0),
+    op("ds_gws_sema_p", Class::Lds, Cost::Memory, &[], &[], 10, 0, None, None, 0),
+    op("ds_gws_barrier", Class::Lds, Cost::Memory, &[spec(Role::Src, Ty::B32, 1)], &[F::Addr], 10, 0, None, None, 0),
     op("ds_consume", Class::Lds, Cost::Memory, &[spec(Role::Dst, Ty::B32, 1)], &[F::Vdst], 10, 0, Some(Mem { space: Space::Lds, access: Access::Atomic, bytes: 4, elements: 1 }), None, 128),
     op("ds_append", Class::Lds, Cost::Memory, &[spec(Role::Dst, Ty::B32, 1)], &[F::Vdst], 10, 0, Some(Mem { space: Space::Lds, access: Access::Atomic, bytes: 4, elements: 1 }), None, 128),
     op("ds_add_src2_u64", Class::Lds, Cost::Memory, &[spec(Role::Src, Ty::U64, 1)], &[F::Addr], 2, 0, Some(Mem { space: Space::Lds, access: Access::Atomic, bytes: 8, elements: 1 }), None, 0),
@@ -1318,7 +1324,7 @@ pub(crate) static OPS: [OpInfo; 1311] = [
     op("tbuffer_store_format_d16_xyzw", Class::VmemStore, Cost::Memory, &[spec(Role::Src, Ty::Any, 2), spec(Role::Src, Ty::Any, 2), spec(Role::Src, Ty::Any, 4), spec(Role::Src, Ty::Any, 1)], &[F::Vdata, F::Vaddr, F::Srsrc, F::Soffset], 2, 0, Some(Mem { space: Space::Buffer, access: Access::Store, bytes: 8, elements: 1 }), None, 0),
 ];
 
-pub(crate) static FORMS: [Form; 1655] = [
+pub(crate) static FORMS: [Form; 1661] = [
     form(0, Encoding::Sop2, 0, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // s_add_u32
     form(1, Encoding::Sop2, 1, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // s_sub_u32
     form(2, Encoding::Sop2, 2, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // s_add_i32
@@ -2713,271 +2719,277 @@ pub(crate) static FORMS: [Form; 1655] = [
     form(1047, Encoding::Ds, 182, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_read_addtid_b32
     form(1048, Encoding::Ds, 183, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_pk_add_rtn_f16
     form(1049, Encoding::Ds, 184, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_pk_add_rtn_bf16
-    form(1050, Encoding::Ds, 189, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_consume
-    form(1051, Encoding::Ds, 190, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_append
-    form(1052, Encoding::Ds, 192, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_add_src2_u64
-    form(1053, Encoding::Ds, 193, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_sub_src2_u64
-    form(1054, Encoding::Ds, 194, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_rsub_src2_u64
-    form(1055, Encoding::Ds, 195, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_inc_src2_u64
-    form(1056, Encoding::Ds, 196, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_dec_src2_u64
-    form(1057, Encoding::Ds, 197, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_min_src2_i64
-    form(1058, Encoding::Ds, 198, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_max_src2_i64
-    form(1059, Encoding::Ds, 199, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_min_src2_u64
-    form(1060, Encoding::Ds, 200, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_max_src2_u64
-    form(1061, Encoding::Ds, 201, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_and_src2_b64
-    form(1062, Encoding::Ds, 202, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_or_src2_b64
-    form(1063, Encoding::Ds, 203, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_xor_src2_b64
-    form(1064, Encoding::Ds, 205, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_write_src2_b64
-    form(1065, Encoding::Ds, 210, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_min_src2_f64
-    form(1066, Encoding::Ds, 211, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_max_src2_f64
-    form(1067, Encoding::Ds, 222, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_write_b96
-    form(1068, Encoding::Ds, 223, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_write_b128
-    form(1069, Encoding::Ds, 224, 8, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_read_b64_tr_b4
-    form(1070, Encoding::Ds, 225, 8, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_read_b96_tr_b6
-    form(1071, Encoding::Ds, 226, 8, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_read_b64_tr_b8
-    form(1072, Encoding::Ds, 227, 8, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_read_b64_tr_b16
-    form(1073, Encoding::Ds, 254, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_read_b96
-    form(1074, Encoding::Ds, 255, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_read_b128
-    form(1075, Encoding::Flat, 16, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_ubyte
-    form(1076, Encoding::Flat, 17, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_sbyte
-    form(1077, Encoding::Flat, 18, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_ushort
-    form(1078, Encoding::Flat, 19, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_sshort
-    form(1079, Encoding::Flat, 20, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_dword
-    form(1080, Encoding::Flat, 21, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_dwordx2
-    form(1081, Encoding::Flat, 22, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_dwordx3
-    form(1082, Encoding::Flat, 23, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_dwordx4
-    form(1083, Encoding::Flat, 24, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_byte
-    form(1084, Encoding::Flat, 25, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_byte_d16_hi
-    form(1085, Encoding::Flat, 26, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_short
-    form(1086, Encoding::Flat, 27, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_short_d16_hi
-    form(1087, Encoding::Flat, 28, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_dword
-    form(1088, Encoding::Flat, 29, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_dwordx2
-    form(1089, Encoding::Flat, 30, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_dwordx3
-    form(1090, Encoding::Flat, 31, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_dwordx4
-    form(1091, Encoding::Flat, 32, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_ubyte_d16
-    form(1092, Encoding::Flat, 33, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_ubyte_d16_hi
-    form(1093, Encoding::Flat, 34, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_sbyte_d16
-    form(1094, Encoding::Flat, 35, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_sbyte_d16_hi
-    form(1095, Encoding::Flat, 36, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_short_d16
-    form(1096, Encoding::Flat, 37, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_short_d16_hi
-    form(1097, Encoding::Flat, 64, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_swap
-    form(1098, Encoding::Flat, 65, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_cmpswap
-    form(1099, Encoding::Flat, 66, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_add
-    form(1100, Encoding::Flat, 67, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_sub
-    form(1101, Encoding::Flat, 68, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_smin
-    form(1102, Encoding::Flat, 69, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_umin
-    form(1103, Encoding::Flat, 70, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_smax
-    form(1104, Encoding::Flat, 71, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_umax
-    form(1105, Encoding::Flat, 72, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_and
-    form(1106, Encoding::Flat, 73, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_or
-    form(1107, Encoding::Flat, 74, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_xor
-    form(1108, Encoding::Flat, 75, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_inc
-    form(1109, Encoding::Flat, 76, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_dec
-    form(1110, Encoding::Flat, 77, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_add_f32
-    form(1111, Encoding::Flat, 78, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_pk_add_f16
-    form(1112, Encoding::Flat, 79, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_add_f64
-    form(1113, Encoding::Flat, 80, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_min_f64
-    form(1114, Encoding::Flat, 81, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_max_f64
-    form(1115, Encoding::Flat, 82, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_pk_add_bf16
-    form(1116, Encoding::Flat, 96, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_swap_x2
-    form(1117, Encoding::Flat, 97, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_cmpswap_x2
-    form(1118, Encoding::Flat, 98, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_add_x2
-    form(1119, Encoding::Flat, 99, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_sub_x2
-    form(1120, Encoding::Flat, 100, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_smin_x2
-    form(1121, Encoding::Flat, 101, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_umin_x2
-    form(1122, Encoding::Flat, 102, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_smax_x2
-    form(1123, Encoding::Flat, 103, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_umax_x2
-    form(1124, Encoding::Flat, 104, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_and_x2
-    form(1125, Encoding::Flat, 105, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_or_x2
-    form(1126, Encoding::Flat, 106, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_xor_x2
-    form(1127, Encoding::Flat, 107, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_inc_x2
-    form(1128, Encoding::Flat, 108, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_dec_x2
-    form(1129, Encoding::Scratch, 16, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_ubyte
-    form(1130, Encoding::Scratch, 17, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_sbyte
-    form(1131, Encoding::Scratch, 18, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_ushort
-    form(1132, Encoding::Scratch, 19, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_sshort
-    form(1133, Encoding::Scratch, 20, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_dword
-    form(1134, Encoding::Scratch, 21, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_dwordx2
-    form(1135, Encoding::Scratch, 22, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_dwordx3
-    form(1136, Encoding::Scratch, 23, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_dwordx4
-    form(1137, Encoding::Scratch, 24, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_byte
-    form(1138, Encoding::Scratch, 25, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_byte_d16_hi
-    form(1139, Encoding::Scratch, 26, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_short
-    form(1140, Encoding::Scratch, 27, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_short_d16_hi
-    form(1141, Encoding::Scratch, 28, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_dword
-    form(1142, Encoding::Scratch, 29, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_dwordx2
-    form(1143, Encoding::Scratch, 30, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_dwordx3
-    form(1144, Encoding::Scratch, 31, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_dwordx4
-    form(1145, Encoding::Scratch, 32, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_ubyte_d16
-    form(1146, Encoding::Scratch, 33, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_ubyte_d16_hi
-    form(1147, Encoding::Scratch, 34, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_sbyte_d16
-    form(1148, Encoding::Scratch, 35, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_sbyte_d16_hi
-    form(1149, Encoding::Scratch, 36, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_short_d16
-    form(1150, Encoding::Scratch, 37, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_short_d16_hi
-    form(1151, Encoding::Scratch, 38, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_lds_ubyte
-    form(1152, Encoding::Scratch, 39, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_lds_sbyte
-    form(1153, Encoding::Scratch, 40, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_lds_ushort
-    form(1154, Encoding::Scratch, 41, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_lds_sshort
-    form(1155, Encoding::Scratch, 42, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_lds_dword
-    form(1156, Encoding::Global, 16, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_ubyte
-    form(1157, Encoding::Global, 17, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_sbyte
-    form(1158, Encoding::Global, 18, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_ushort
-    form(1159, Encoding::Global, 19, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_sshort
-    form(1160, Encoding::Global, 20, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_dword
-    form(1161, Encoding::Global, 21, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_dwordx2
-    form(1162, Encoding::Global, 22, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_dwordx3
-    form(1163, Encoding::Global, 23, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_dwordx4
-    form(1164, Encoding::Global, 24, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_byte
-    form(1165, Encoding::Global, 25, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_byte_d16_hi
-    form(1166, Encoding::Global, 26, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_short
-    form(1167, Encoding::Global, 27, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_short_d16_hi
-    form(1168, Encoding::Global, 28, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_dword
-    form(1169, Encoding::Global, 29, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_dwordx2
-    form(1170, Encoding::Global, 30, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_dwordx3
-    form(1171, Encoding::Global, 31, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_dwordx4
-    form(1172, Encoding::Global, 32, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_ubyte_d16
-    form(1173, Encoding::Global, 33, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_ubyte_d16_hi
-    form(1174, Encoding::Global, 34, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_sbyte_d16
-    form(1175, Encoding::Global, 35, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_sbyte_d16_hi
-    form(1176, Encoding::Global, 36, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_short_d16
-    form(1177, Encoding::Global, 37, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_short_d16_hi
-    form(1178, Encoding::Global, 38, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_lds_ubyte
-    form(1179, Encoding::Global, 39, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_lds_sbyte
-    form(1180, Encoding::Global, 40, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_lds_ushort
-    form(1181, Encoding::Global, 41, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_lds_sshort
-    form(1182, Encoding::Global, 42, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_lds_dword
-    form(1183, Encoding::Global, 64, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_swap
-    form(1184, Encoding::Global, 65, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_cmpswap
-    form(1185, Encoding::Global, 66, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_add
-    form(1186, Encoding::Global, 67, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_sub
-    form(1187, Encoding::Global, 68, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_smin
-    form(1188, Encoding::Global, 69, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_umin
-    form(1189, Encoding::Global, 70, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_smax
-    form(1190, Encoding::Global, 71, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_umax
-    form(1191, Encoding::Global, 72, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_and
-    form(1192, Encoding::Global, 73, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_or
-    form(1193, Encoding::Global, 74, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_xor
-    form(1194, Encoding::Global, 75, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_inc
-    form(1195, Encoding::Global, 76, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_dec
-    form(1196, Encoding::Global, 77, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_add_f32
-    form(1197, Encoding::Global, 78, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_pk_add_f16
-    form(1198, Encoding::Global, 79, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_add_f64
-    form(1199, Encoding::Global, 80, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_min_f64
-    form(1200, Encoding::Global, 81, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_max_f64
-    form(1201, Encoding::Global, 82, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_pk_add_bf16
-    form(1202, Encoding::Global, 96, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_swap_x2
-    form(1203, Encoding::Global, 97, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_cmpswap_x2
-    form(1204, Encoding::Global, 98, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_add_x2
-    form(1205, Encoding::Global, 99, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_sub_x2
-    form(1206, Encoding::Global, 100, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_smin_x2
-    form(1207, Encoding::Global, 101, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_umin_x2
-    form(1208, Encoding::Global, 102, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_smax_x2
-    form(1209, Encoding::Global, 103, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_umax_x2
-    form(1210, Encoding::Global, 104, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_and_x2
-    form(1211, Encoding::Global, 105, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_or_x2
-    form(1212, Encoding::Global, 106, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_xor_x2
-    form(1213, Encoding::Global, 107, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_inc_x2
-    form(1214, Encoding::Global, 108, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_dec_x2
-    form(1215, Encoding::Global, 125, 8, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_lds_dwordx4
-    form(1216, Encoding::Global, 126, 8, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_lds_dwordx3
-    form(1217, Encoding::Mubuf, 0, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 15), // buffer_load_format_x
-    form(1218, Encoding::Mubuf, 1, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_xy
-    form(1219, Encoding::Mubuf, 2, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_xyz
-    form(1220, Encoding::Mubuf, 3, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_xyzw
-    form(1221, Encoding::Mubuf, 4, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_x
-    form(1222, Encoding::Mubuf, 5, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_xy
-    form(1223, Encoding::Mubuf, 6, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_xyz
-    form(1224, Encoding::Mubuf, 7, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_xyzw
-    form(1225, Encoding::Mubuf, 8, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_d16_x
-    form(1226, Encoding::Mubuf, 9, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_d16_xy
-    form(1227, Encoding::Mubuf, 10, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_d16_xyz
-    form(1228, Encoding::Mubuf, 11, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_d16_xyzw
-    form(1229, Encoding::Mubuf, 12, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_d16_x
-    form(1230, Encoding::Mubuf, 13, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_d16_xy
-    form(1231, Encoding::Mubuf, 14, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_d16_xyz
-    form(1232, Encoding::Mubuf, 15, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_d16_xyzw
-    form(1233, Encoding::Mubuf, 16, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 15), // buffer_load_ubyte
-    form(1234, Encoding::Mubuf, 17, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 15), // buffer_load_sbyte
-    form(1235, Encoding::Mubuf, 18, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 15), // buffer_load_ushort
-    form(1236, Encoding::Mubuf, 19, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 15), // buffer_load_sshort
-    form(1237, Encoding::Mubuf, 20, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 15), // buffer_load_dword
-    form(1238, Encoding::Mubuf, 21, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_dwordx2
-    form(1239, Encoding::Mubuf, 22, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 8), // buffer_load_dwordx3
-    form(1240, Encoding::Mubuf, 23, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 8), // buffer_load_dwordx4
-    form(1241, Encoding::Mubuf, 24, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_byte
-    form(1242, Encoding::Mubuf, 25, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_byte_d16_hi
-    form(1243, Encoding::Mubuf, 26, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_short
-    form(1244, Encoding::Mubuf, 27, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_short_d16_hi
-    form(1245, Encoding::Mubuf, 28, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_dword
-    form(1246, Encoding::Mubuf, 29, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_dwordx2
-    form(1247, Encoding::Mubuf, 30, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_dwordx3
-    form(1248, Encoding::Mubuf, 31, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_dwordx4
-    form(1249, Encoding::Mubuf, 32, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_ubyte_d16
-    form(1250, Encoding::Mubuf, 33, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_ubyte_d16_hi
-    form(1251, Encoding::Mubuf, 34, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_sbyte_d16
-    form(1252, Encoding::Mubuf, 35, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_sbyte_d16_hi
-    form(1253, Encoding::Mubuf, 36, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_short_d16
-    form(1254, Encoding::Mubuf, 37, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_short_d16_hi
-    form(1255, Encoding::Mubuf, 38, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_d16_hi_x
-    form(1256, Encoding::Mubuf, 39, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_d16_hi_x
-    form(1257, Encoding::Mubuf, 40, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_wbl2
-    form(1258, Encoding::Mubuf, 41, 2, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_invl2
-    form(1259, Encoding::Mubuf, 41, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_inv
-    form(1260, Encoding::Mubuf, 61, 3, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 15), // buffer_store_lds_dword
-    form(1261, Encoding::Mubuf, 62, 3, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_wbinvl1
-    form(1262, Encoding::Mubuf, 63, 3, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_wbinvl1_vol
-    form(1263, Encoding::Mubuf, 64, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_swap
-    form(1264, Encoding::Mubuf, 65, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_cmpswap
-    form(1265, Encoding::Mubuf, 66, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_add
-    form(1266, Encoding::Mubuf, 67, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_sub
-    form(1267, Encoding::Mubuf, 68, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_smin
-    form(1268, Encoding::Mubuf, 69, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_umin
-    form(1269, Encoding::Mubuf, 70, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_smax
-    form(1270, Encoding::Mubuf, 71, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_umax
-    form(1271, Encoding::Mubuf, 72, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_and
-    form(1272, Encoding::Mubuf, 73, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_or
-    form(1273, Encoding::Mubuf, 74, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_xor
-    form(1274, Encoding::Mubuf, 75, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_inc
-    form(1275, Encoding::Mubuf, 76, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_dec
-    form(1276, Encoding::Mubuf, 77, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_add_f32
-    form(1277, Encoding::Mubuf, 78, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_pk_add_f16
-    form(1278, Encoding::Mubuf, 79, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_add_f64
-    form(1279, Encoding::Mubuf, 80, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_min_f64
-    form(1280, Encoding::Mubuf, 81, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_max_f64
-    form(1281, Encoding::Mubuf, 82, 8, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_pk_add_bf16
-    form(1282, Encoding::Mubuf, 96, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_swap_x2
-    form(1283, Encoding::Mubuf, 97, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_cmpswap_x2
-    form(1284, Encoding::Mubuf, 98, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_add_x2
-    form(1285, Encoding::Mubuf, 99, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_sub_x2
-    form(1286, Encoding::Mubuf, 100, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_smin_x2
-    form(1287, Encoding::Mubuf, 101, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_umin_x2
-    form(1288, Encoding::Mubuf, 102, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_smax_x2
-    form(1289, Encoding::Mubuf, 103, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_umax_x2
-    form(1290, Encoding::Mubuf, 104, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_and_x2
-    form(1291, Encoding::Mubuf, 105, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_or_x2
-    form(1292, Encoding::Mubuf, 106, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_xor_x2
-    form(1293, Encoding::Mubuf, 107, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_inc_x2
-    form(1294, Encoding::Mubuf, 108, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_dec_x2
-    form(1295, Encoding::Mtbuf, 0, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_x
-    form(1296, Encoding::Mtbuf, 1, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_xy
-    form(1297, Encoding::Mtbuf, 2, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_xyz
-    form(1298, Encoding::Mtbuf, 3, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_xyzw
-    form(1299, Encoding::Mtbuf, 4, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_x
-    form(1300, Encoding::Mtbuf, 5, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_xy
-    form(1301, Encoding::Mtbuf, 6, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_xyz
-    form(1302, Encoding::Mtbuf, 7, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_xyzw
-    form(1303, Encoding::Mtbuf, 8, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_d16_x
-    form(1304, Encoding::Mtbuf, 9, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_d16_xy
-    form(1305, Encoding::Mtbuf, 10, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_d16_xyz
-    form(1306, Encoding::Mtbuf, 11, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_d16_xyzw
-    form(1307, Encoding::Mtbuf, 12, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_d16_x
-    form(1308, Encoding::Mtbuf, 13, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_d16_xy
-    form(1309, Encoding::Mtbuf, 14, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_d16_xyz
-    form(1310, Encoding::Mtbuf, 15, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_d16_xyzw
+    form(1050, Encoding::Ds, 152, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_gws_sema_release_all
+    form(1051, Encoding::Ds, 153, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_gws_init
+    form(1052, Encoding::Ds, 154, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_gws_sema_v
+    form(1053, Encoding::Ds, 155, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_gws_sema_br
+    form(1054, Encoding::Ds, 156, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_gws_sema_p
+    form(1055, Encoding::Ds, 157, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_gws_barrier
+    form(1056, Encoding::Ds, 189, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_consume
+    form(1057, Encoding::Ds, 190, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_append
+    form(1058, Encoding::Ds, 192, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_add_src2_u64
+    form(1059, Encoding::Ds, 193, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_sub_src2_u64
+    form(1060, Encoding::Ds, 194, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_rsub_src2_u64
+    form(1061, Encoding::Ds, 195, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_inc_src2_u64
+    form(1062, Encoding::Ds, 196, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_dec_src2_u64
+    form(1063, Encoding::Ds, 197, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_min_src2_i64
+    form(1064, Encoding::Ds, 198, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_max_src2_i64
+    form(1065, Encoding::Ds, 199, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_min_src2_u64
+    form(1066, Encoding::Ds, 200, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_max_src2_u64
+    form(1067, Encoding::Ds, 201, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_and_src2_b64
+    form(1068, Encoding::Ds, 202, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_or_src2_b64
+    form(1069, Encoding::Ds, 203, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_xor_src2_b64
+    form(1070, Encoding::Ds, 205, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_write_src2_b64
+    form(1071, Encoding::Ds, 210, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_min_src2_f64
+    form(1072, Encoding::Ds, 211, 1, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_max_src2_f64
+    form(1073, Encoding::Ds, 222, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_write_b96
+    form(1074, Encoding::Ds, 223, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_write_b128
+    form(1075, Encoding::Ds, 224, 8, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_read_b64_tr_b4
+    form(1076, Encoding::Ds, 225, 8, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_read_b96_tr_b6
+    form(1077, Encoding::Ds, 226, 8, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_read_b64_tr_b8
+    form(1078, Encoding::Ds, 227, 8, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_read_b64_tr_b16
+    form(1079, Encoding::Ds, 254, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_read_b96
+    form(1080, Encoding::Ds, 255, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // ds_read_b128
+    form(1081, Encoding::Flat, 16, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_ubyte
+    form(1082, Encoding::Flat, 17, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_sbyte
+    form(1083, Encoding::Flat, 18, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_ushort
+    form(1084, Encoding::Flat, 19, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_sshort
+    form(1085, Encoding::Flat, 20, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_dword
+    form(1086, Encoding::Flat, 21, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_dwordx2
+    form(1087, Encoding::Flat, 22, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_dwordx3
+    form(1088, Encoding::Flat, 23, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_dwordx4
+    form(1089, Encoding::Flat, 24, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_byte
+    form(1090, Encoding::Flat, 25, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_byte_d16_hi
+    form(1091, Encoding::Flat, 26, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_short
+    form(1092, Encoding::Flat, 27, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_short_d16_hi
+    form(1093, Encoding::Flat, 28, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_dword
+    form(1094, Encoding::Flat, 29, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_dwordx2
+    form(1095, Encoding::Flat, 30, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_dwordx3
+    form(1096, Encoding::Flat, 31, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_store_dwordx4
+    form(1097, Encoding::Flat, 32, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_ubyte_d16
+    form(1098, Encoding::Flat, 33, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_ubyte_d16_hi
+    form(1099, Encoding::Flat, 34, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_sbyte_d16
+    form(1100, Encoding::Flat, 35, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_sbyte_d16_hi
+    form(1101, Encoding::Flat, 36, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_short_d16
+    form(1102, Encoding::Flat, 37, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_load_short_d16_hi
+    form(1103, Encoding::Flat, 64, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_swap
+    form(1104, Encoding::Flat, 65, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_cmpswap
+    form(1105, Encoding::Flat, 66, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_add
+    form(1106, Encoding::Flat, 67, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_sub
+    form(1107, Encoding::Flat, 68, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_smin
+    form(1108, Encoding::Flat, 69, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_umin
+    form(1109, Encoding::Flat, 70, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_smax
+    form(1110, Encoding::Flat, 71, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_umax
+    form(1111, Encoding::Flat, 72, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_and
+    form(1112, Encoding::Flat, 73, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_or
+    form(1113, Encoding::Flat, 74, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_xor
+    form(1114, Encoding::Flat, 75, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_inc
+    form(1115, Encoding::Flat, 76, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_dec
+    form(1116, Encoding::Flat, 77, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_add_f32
+    form(1117, Encoding::Flat, 78, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_pk_add_f16
+    form(1118, Encoding::Flat, 79, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_add_f64
+    form(1119, Encoding::Flat, 80, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_min_f64
+    form(1120, Encoding::Flat, 81, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_max_f64
+    form(1121, Encoding::Flat, 82, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_pk_add_bf16
+    form(1122, Encoding::Flat, 96, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_swap_x2
+    form(1123, Encoding::Flat, 97, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_cmpswap_x2
+    form(1124, Encoding::Flat, 98, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_add_x2
+    form(1125, Encoding::Flat, 99, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_sub_x2
+    form(1126, Encoding::Flat, 100, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_smin_x2
+    form(1127, Encoding::Flat, 101, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_umin_x2
+    form(1128, Encoding::Flat, 102, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_smax_x2
+    form(1129, Encoding::Flat, 103, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_umax_x2
+    form(1130, Encoding::Flat, 104, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_and_x2
+    form(1131, Encoding::Flat, 105, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_or_x2
+    form(1132, Encoding::Flat, 106, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_xor_x2
+    form(1133, Encoding::Flat, 107, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_inc_x2
+    form(1134, Encoding::Flat, 108, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_dec_x2
+    form(1135, Encoding::Scratch, 16, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_ubyte
+    form(1136, Encoding::Scratch, 17, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_sbyte
+    form(1137, Encoding::Scratch, 18, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_ushort
+    form(1138, Encoding::Scratch, 19, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_sshort
+    form(1139, Encoding::Scratch, 20, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_dword
+    form(1140, Encoding::Scratch, 21, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_dwordx2
+    form(1141, Encoding::Scratch, 22, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_dwordx3
+    form(1142, Encoding::Scratch, 23, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_dwordx4
+    form(1143, Encoding::Scratch, 24, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_byte
+    form(1144, Encoding::Scratch, 25, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_byte_d16_hi
+    form(1145, Encoding::Scratch, 26, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_short
+    form(1146, Encoding::Scratch, 27, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_short_d16_hi
+    form(1147, Encoding::Scratch, 28, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_dword
+    form(1148, Encoding::Scratch, 29, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_dwordx2
+    form(1149, Encoding::Scratch, 30, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_dwordx3
+    form(1150, Encoding::Scratch, 31, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_store_dwordx4
+    form(1151, Encoding::Scratch, 32, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_ubyte_d16
+    form(1152, Encoding::Scratch, 33, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_ubyte_d16_hi
+    form(1153, Encoding::Scratch, 34, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_sbyte_d16
+    form(1154, Encoding::Scratch, 35, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_sbyte_d16_hi
+    form(1155, Encoding::Scratch, 36, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_short_d16
+    form(1156, Encoding::Scratch, 37, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_short_d16_hi
+    form(1157, Encoding::Scratch, 38, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_lds_ubyte
+    form(1158, Encoding::Scratch, 39, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_lds_sbyte
+    form(1159, Encoding::Scratch, 40, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_lds_ushort
+    form(1160, Encoding::Scratch, 41, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_lds_sshort
+    form(1161, Encoding::Scratch, 42, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_lds_dword
+    form(1162, Encoding::Global, 16, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_ubyte
+    form(1163, Encoding::Global, 17, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_sbyte
+    form(1164, Encoding::Global, 18, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_ushort
+    form(1165, Encoding::Global, 19, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_sshort
+    form(1166, Encoding::Global, 20, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_dword
+    form(1167, Encoding::Global, 21, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_dwordx2
+    form(1168, Encoding::Global, 22, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_dwordx3
+    form(1169, Encoding::Global, 23, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_dwordx4
+    form(1170, Encoding::Global, 24, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_byte
+    form(1171, Encoding::Global, 25, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_byte_d16_hi
+    form(1172, Encoding::Global, 26, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_short
+    form(1173, Encoding::Global, 27, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_short_d16_hi
+    form(1174, Encoding::Global, 28, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_dword
+    form(1175, Encoding::Global, 29, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_dwordx2
+    form(1176, Encoding::Global, 30, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_dwordx3
+    form(1177, Encoding::Global, 31, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_store_dwordx4
+    form(1178, Encoding::Global, 32, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_ubyte_d16
+    form(1179, Encoding::Global, 33, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_ubyte_d16_hi
+    form(1180, Encoding::Global, 34, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_sbyte_d16
+    form(1181, Encoding::Global, 35, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_sbyte_d16_hi
+    form(1182, Encoding::Global, 36, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_short_d16
+    form(1183, Encoding::Global, 37, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_short_d16_hi
+    form(1184, Encoding::Global, 38, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_lds_ubyte
+    form(1185, Encoding::Global, 39, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_lds_sbyte
+    form(1186, Encoding::Global, 40, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_lds_ushort
+    form(1187, Encoding::Global, 41, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_lds_sshort
+    form(1188, Encoding::Global, 42, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_lds_dword
+    form(1189, Encoding::Global, 64, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_swap
+    form(1190, Encoding::Global, 65, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_cmpswap
+    form(1191, Encoding::Global, 66, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_add
+    form(1192, Encoding::Global, 67, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_sub
+    form(1193, Encoding::Global, 68, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_smin
+    form(1194, Encoding::Global, 69, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_umin
+    form(1195, Encoding::Global, 70, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_smax
+    form(1196, Encoding::Global, 71, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_umax
+    form(1197, Encoding::Global, 72, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_and
+    form(1198, Encoding::Global, 73, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_or
+    form(1199, Encoding::Global, 74, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_xor
+    form(1200, Encoding::Global, 75, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_inc
+    form(1201, Encoding::Global, 76, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_dec
+    form(1202, Encoding::Global, 77, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_add_f32
+    form(1203, Encoding::Global, 78, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_pk_add_f16
+    form(1204, Encoding::Global, 79, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_add_f64
+    form(1205, Encoding::Global, 80, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_min_f64
+    form(1206, Encoding::Global, 81, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_max_f64
+    form(1207, Encoding::Global, 82, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_pk_add_bf16
+    form(1208, Encoding::Global, 96, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_swap_x2
+    form(1209, Encoding::Global, 97, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_cmpswap_x2
+    form(1210, Encoding::Global, 98, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_add_x2
+    form(1211, Encoding::Global, 99, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_sub_x2
+    form(1212, Encoding::Global, 100, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_smin_x2
+    form(1213, Encoding::Global, 101, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_umin_x2
+    form(1214, Encoding::Global, 102, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_smax_x2
+    form(1215, Encoding::Global, 103, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_umax_x2
+    form(1216, Encoding::Global, 104, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_and_x2
+    form(1217, Encoding::Global, 105, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_or_x2
+    form(1218, Encoding::Global, 106, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_xor_x2
+    form(1219, Encoding::Global, 107, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_inc_x2
+    form(1220, Encoding::Global, 108, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_atomic_dec_x2
+    form(1221, Encoding::Global, 125, 8, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_lds_dwordx4
+    form(1222, Encoding::Global, 126, 8, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_lds_dwordx3
+    form(1223, Encoding::Mubuf, 0, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 15), // buffer_load_format_x
+    form(1224, Encoding::Mubuf, 1, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_xy
+    form(1225, Encoding::Mubuf, 2, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_xyz
+    form(1226, Encoding::Mubuf, 3, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_xyzw
+    form(1227, Encoding::Mubuf, 4, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_x
+    form(1228, Encoding::Mubuf, 5, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_xy
+    form(1229, Encoding::Mubuf, 6, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_xyz
+    form(1230, Encoding::Mubuf, 7, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_xyzw
+    form(1231, Encoding::Mubuf, 8, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_d16_x
+    form(1232, Encoding::Mubuf, 9, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_d16_xy
+    form(1233, Encoding::Mubuf, 10, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_d16_xyz
+    form(1234, Encoding::Mubuf, 11, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_d16_xyzw
+    form(1235, Encoding::Mubuf, 12, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_d16_x
+    form(1236, Encoding::Mubuf, 13, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_d16_xy
+    form(1237, Encoding::Mubuf, 14, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_d16_xyz
+    form(1238, Encoding::Mubuf, 15, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_d16_xyzw
+    form(1239, Encoding::Mubuf, 16, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 15), // buffer_load_ubyte
+    form(1240, Encoding::Mubuf, 17, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 15), // buffer_load_sbyte
+    form(1241, Encoding::Mubuf, 18, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 15), // buffer_load_ushort
+    form(1242, Encoding::Mubuf, 19, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 15), // buffer_load_sshort
+    form(1243, Encoding::Mubuf, 20, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 15), // buffer_load_dword
+    form(1244, Encoding::Mubuf, 21, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_dwordx2
+    form(1245, Encoding::Mubuf, 22, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 8), // buffer_load_dwordx3
+    form(1246, Encoding::Mubuf, 23, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 8), // buffer_load_dwordx4
+    form(1247, Encoding::Mubuf, 24, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_byte
+    form(1248, Encoding::Mubuf, 25, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_byte_d16_hi
+    form(1249, Encoding::Mubuf, 26, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_short
+    form(1250, Encoding::Mubuf, 27, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_short_d16_hi
+    form(1251, Encoding::Mubuf, 28, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_dword
+    form(1252, Encoding::Mubuf, 29, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_dwordx2
+    form(1253, Encoding::Mubuf, 30, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_dwordx3
+    form(1254, Encoding::Mubuf, 31, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_dwordx4
+    form(1255, Encoding::Mubuf, 32, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_ubyte_d16
+    form(1256, Encoding::Mubuf, 33, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_ubyte_d16_hi
+    form(1257, Encoding::Mubuf, 34, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_sbyte_d16
+    form(1258, Encoding::Mubuf, 35, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_sbyte_d16_hi
+    form(1259, Encoding::Mubuf, 36, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_short_d16
+    form(1260, Encoding::Mubuf, 37, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_short_d16_hi
+    form(1261, Encoding::Mubuf, 38, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_load_format_d16_hi_x
+    form(1262, Encoding::Mubuf, 39, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_store_format_d16_hi_x
+    form(1263, Encoding::Mubuf, 40, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_wbl2
+    form(1264, Encoding::Mubuf, 41, 2, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_invl2
+    form(1265, Encoding::Mubuf, 41, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_inv
+    form(1266, Encoding::Mubuf, 61, 3, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 15), // buffer_store_lds_dword
+    form(1267, Encoding::Mubuf, 62, 3, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_wbinvl1
+    form(1268, Encoding::Mubuf, 63, 3, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_wbinvl1_vol
+    form(1269, Encoding::Mubuf, 64, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_swap
+    form(1270, Encoding::Mubuf, 65, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_cmpswap
+    form(1271, Encoding::Mubuf, 66, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_add
+    form(1272, Encoding::Mubuf, 67, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_sub
+    form(1273, Encoding::Mubuf, 68, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_smin
+    form(1274, Encoding::Mubuf, 69, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_umin
+    form(1275, Encoding::Mubuf, 70, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_smax
+    form(1276, Encoding::Mubuf, 71, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_umax
+    form(1277, Encoding::Mubuf, 72, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_and
+    form(1278, Encoding::Mubuf, 73, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_or
+    form(1279, Encoding::Mubuf, 74, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_xor
+    form(1280, Encoding::Mubuf, 75, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_inc
+    form(1281, Encoding::Mubuf, 76, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_dec
+    form(1282, Encoding::Mubuf, 77, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_add_f32
+    form(1283, Encoding::Mubuf, 78, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_pk_add_f16
+    form(1284, Encoding::Mubuf, 79, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_add_f64
+    form(1285, Encoding::Mubuf, 80, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_min_f64
+    form(1286, Encoding::Mubuf, 81, 14, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_max_f64
+    form(1287, Encoding::Mubuf, 82, 8, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_pk_add_bf16
+    form(1288, Encoding::Mubuf, 96, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_swap_x2
+    form(1289, Encoding::Mubuf, 97, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_cmpswap_x2
+    form(1290, Encoding::Mubuf, 98, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_add_x2
+    form(1291, Encoding::Mubuf, 99, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_sub_x2
+    form(1292, Encoding::Mubuf, 100, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_smin_x2
+    form(1293, Encoding::Mubuf, 101, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_umin_x2
+    form(1294, Encoding::Mubuf, 102, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_smax_x2
+    form(1295, Encoding::Mubuf, 103, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_umax_x2
+    form(1296, Encoding::Mubuf, 104, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_and_x2
+    form(1297, Encoding::Mubuf, 105, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_or_x2
+    form(1298, Encoding::Mubuf, 106, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_xor_x2
+    form(1299, Encoding::Mubuf, 107, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_inc_x2
+    form(1300, Encoding::Mubuf, 108, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // buffer_atomic_dec_x2
+    form(1301, Encoding::Mtbuf, 0, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_x
+    form(1302, Encoding::Mtbuf, 1, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_xy
+    form(1303, Encoding::Mtbuf, 2, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_xyz
+    form(1304, Encoding::Mtbuf, 3, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_xyzw
+    form(1305, Encoding::Mtbuf, 4, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_x
+    form(1306, Encoding::Mtbuf, 5, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_xy
+    form(1307, Encoding::Mtbuf, 6, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_xyz
+    form(1308, Encoding::Mtbuf, 7, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_xyzw
+    form(1309, Encoding::Mtbuf, 8, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_d16_x
+    form(1310, Encoding::Mtbuf, 9, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_d16_xy
+    form(1311, Encoding::Mtbuf, 10, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_d16_xyz
+    form(1312, Encoding::Mtbuf, 11, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_load_format_d16_xyzw
+    form(1313, Encoding::Mtbuf, 12, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_d16_x
+    form(1314, Encoding::Mtbuf, 13, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_d16_xy
+    form(1315, Encoding::Mtbuf, 14, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_d16_xyz
+    form(1316, Encoding::Mtbuf, 15, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // tbuffer_store_format_d16_xyzw
 ];
 
 /// Index of an opcode's first form; the next entry is the end.
-pub(crate) static OP_FORMS: [u16; 1312] = [
+pub(crate) static OP_FORMS: [u16; 1318] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
     20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39,
     40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59,
@@ -3043,76 +3055,76 @@ pub(crate) static OP_FORMS: [u16; 1312] = [
     1584, 1585, 1586, 1587, 1588, 1589, 1590, 1591, 1592, 1593, 1594, 1595, 1596, 1597, 1598, 1599, 1600, 1601, 1602, 1603,
     1604, 1605, 1606, 1607, 1608, 1609, 1610, 1611, 1612, 1613, 1614, 1615, 1616, 1617, 1618, 1619, 1620, 1621, 1622, 1623,
     1624, 1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633, 1634, 1635, 1636, 1637, 1638, 1639, 1640, 1641, 1642, 1643,
-    1644, 1645, 1646, 1647, 1648, 1649, 1650, 1651, 1652, 1653, 1654, 1655,
+    1644, 1645, 1646, 1647, 1648, 1649, 1650, 1651, 1652, 1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661,
 ];
 
 /// Opcodes in the order of their names.
-pub(crate) static BY_NAME: [u16; 1311] = [
-    1265, 1276, 1278, 1284, 1271, 1290, 1264, 1283, 1275, 1294, 1274, 1293, 1280, 1279, 1272, 1291, 1281, 1277, 1269, 1288,
-    1267, 1286, 1266, 1285, 1263, 1282, 1270, 1289, 1268, 1287, 1273, 1292, 1259, 1258, 1237, 1238, 1239, 1240, 1255, 1225,
-    1226, 1227, 1228, 1217, 1218, 1219, 1220, 1234, 1251, 1252, 1253, 1254, 1236, 1233, 1249, 1250, 1235, 1241, 1242, 1245,
-    1246, 1247, 1248, 1256, 1229, 1230, 1231, 1232, 1221, 1222, 1223, 1224, 1260, 1243, 1244, 1261, 1262, 1257, 939, 1005,
-    966, 1029, 945, 1006, 1046, 1031, 1052, 918, 977, 927, 986, 954, 1015, 1040, 1061, 1051, 976, 934, 993, 935,
-    994, 961, 1022, 962, 1023, 1030, 1050, 949, 1010, 1035, 1056, 922, 981, 948, 1009, 1034, 1055, 921, 980, 937,
-    996, 924, 983, 964, 1025, 951, 1012, 953, 1014, 1045, 1066, 1037, 1058, 1039, 1060, 926, 985, 936, 995, 923,
-    982, 963, 1024, 950, 1011, 952, 1013, 1044, 1065, 1036, 1057, 1038, 1059, 925, 984, 930, 989, 957, 1018, 938,
-    928, 987, 955, 1016, 1041, 1062, 975, 941, 940, 1049, 1048, 968, 1027, 969, 1028, 1047, 1074, 967, 1026, 1072,
-    1069, 1071, 1073, 1070, 972, 970, 1001, 1002, 973, 1003, 1004, 971, 999, 1000, 947, 1008, 1033, 1054, 920, 979,
-    946, 1007, 1032, 1053, 919, 978, 974, 965, 932, 991, 933, 992, 942, 1068, 944, 998, 931, 990, 943, 997,
-    1067, 1043, 1064, 959, 1020, 960, 1021, 958, 1019, 929, 988, 956, 1017, 1042, 1063, 1099, 1110, 1112, 1118, 1105,
-    1124, 1098, 1117, 1109, 1128, 1108, 1127, 1114, 1113, 1106, 1125, 1115, 1111, 1103, 1122, 1101, 1120, 1100, 1119, 1097,
-    1116, 1104, 1123, 1102, 1121, 1107, 1126, 1079, 1080, 1081, 1082, 1076, 1093, 1094, 1095, 1096, 1078, 1075, 1091, 1092,
-    1077, 1083, 1084, 1087, 1088, 1089, 1090, 1085, 1086, 1185, 1196, 1198, 1204, 1191, 1210, 1184, 1203, 1195, 1214, 1194,
-    1213, 1200, 1199, 1192, 1211, 1201, 1197, 1189, 1208, 1187, 1206, 1186, 1205, 1183, 1202, 1190, 1209, 1188, 1207, 1193,
-    1212, 1160, 1161, 1162, 1163, 1182, 1216, 1215, 1179, 1181, 1178, 1180, 1157, 1174, 1175, 1176, 1177, 1159, 1156, 1172,
-    1173, 1158, 1164, 1165, 1168, 1169, 1170, 1171, 1166, 1167, 121, 42, 2, 0, 4, 67, 12, 13, 106, 123,
-    125, 18, 19, 109, 126, 32, 33, 207, 208, 239, 252, 245, 258, 238, 251, 249, 262, 248, 261, 246,
-    259, 243, 256, 241, 254, 240, 253, 237, 250, 244, 257, 242, 255, 247, 260, 158, 84, 85, 86, 87,
-    38, 40, 37, 39, 34, 35, 140, 142, 141, 143, 127, 98, 99, 100, 101, 150, 82, 83, 213, 226,
-    219, 232, 212, 225, 223, 236, 222, 235, 220, 233, 217, 230, 215, 228, 214, 227, 211, 224, 218, 231,
-    216, 229, 221, 234, 187, 191, 188, 189, 190, 198, 199, 200, 73, 171, 174, 173, 172, 157, 156, 41,
-    69, 120, 152, 153, 155, 154, 76, 77, 54, 128, 134, 146, 131, 137, 130, 136, 133, 139, 129, 135,
-    147, 132, 138, 55, 61, 58, 64, 57, 63, 60, 66, 56, 62, 59, 65, 10, 11, 209, 210, 201,
-    203, 202, 204, 169, 149, 178, 175, 88, 89, 90, 91, 94, 92, 93, 95, 102, 70, 167, 168, 179,
-    183, 180, 181, 182, 46, 47, 48, 49, 28, 29, 30, 31, 8, 9, 206, 205, 6, 7, 74, 75,
-    53, 118, 119, 116, 117, 45, 44, 36, 68, 22, 23, 111, 148, 24, 25, 112, 78, 79, 14, 15,
-    107, 124, 20, 21, 110, 52, 51, 50, 114, 115, 105, 43, 184, 185, 186, 195, 196, 197, 164, 165,
-    122, 177, 176, 145, 161, 159, 103, 163, 71, 72, 144, 97, 96, 162, 192, 193, 194, 3, 1, 5,
-    104, 166, 170, 160, 151, 80, 81, 26, 27, 113, 16, 17, 108, 1133, 1134, 1135, 1136, 1155, 1152, 1154,
-    1151, 1153, 1130, 1147, 1148, 1149, 1150, 1132, 1129, 1145, 1146, 1131, 1137, 1138, 1141, 1142, 1143, 1144, 1139, 1140,
-    1303, 1304, 1305, 1306, 1295, 1296, 1297, 1298, 1307, 1308, 1309, 1310, 1299, 1300, 1301, 1302, 408, 819, 820, 678,
-    292, 298, 264, 743, 771, 769, 677, 305, 319, 295, 629, 630, 283, 680, 737, 738, 311, 281, 759, 754,
-    624, 623, 625, 761, 372, 688, 689, 396, 357, 352, 381, 421, 417, 419, 425, 457, 489, 521, 553, 585,
-    529, 561, 593, 423, 455, 487, 519, 551, 583, 527, 559, 591, 429, 461, 493, 525, 557, 589, 533, 565,
-    597, 427, 459, 491, 523, 555, 587, 531, 563, 595, 426, 458, 490, 522, 554, 586, 530, 562, 594, 428,
-    460, 492, 424, 456, 488, 520, 552, 584, 528, 560, 592, 524, 556, 588, 532, 564, 596, 436, 468, 500,
-    432, 464, 496, 434, 466, 498, 435, 467, 499, 433, 465, 497, 437, 469, 501, 430, 462, 494, 526, 558,
-    590, 534, 566, 598, 438, 470, 502, 431, 463, 495, 422, 418, 420, 441, 473, 505, 537, 569, 601, 545,
-    577, 609, 439, 471, 503, 535, 567, 599, 543, 575, 607, 445, 477, 509, 541, 573, 605, 549, 581, 613,
-    443, 475, 507, 539, 571, 603, 547, 579, 611, 442, 474, 506, 538, 570, 602, 546, 578, 610, 444, 476,
-    508, 440, 472, 504, 536, 568, 600, 544, 576, 608, 540, 572, 604, 548, 580, 612, 452, 484, 516, 448,
-    480, 512, 450, 482, 514, 451, 483, 515, 449, 481, 513, 453, 485, 517, 446, 478, 510, 542, 574, 606,
-    550, 582, 614, 454, 486, 518, 447, 479, 511, 263, 401, 370, 619, 622, 620, 621, 338, 385, 384, 416,
-    410, 339, 343, 409, 334, 335, 345, 346, 347, 348, 344, 333, 350, 341, 387, 337, 332, 404, 405, 342,
-    740, 775, 739, 412, 411, 774, 766, 765, 644, 663, 767, 762, 768, 763, 764, 340, 720, 719, 712, 711,
-    697, 696, 736, 734, 728, 727, 735, 733, 724, 723, 726, 725, 742, 718, 741, 706, 702, 691, 710, 717,
-    709, 695, 700, 694, 714, 713, 698, 705, 701, 690, 708, 704, 693, 707, 703, 692, 732, 731, 722, 730,
-    729, 721, 716, 715, 699, 779, 777, 778, 776, 386, 336, 349, 686, 645, 646, 662, 649, 650, 647, 648,
-    801, 807, 808, 809, 287, 322, 323, 810, 811, 324, 812, 813, 325, 392, 360, 402, 375, 373, 374, 395,
-    359, 354, 685, 626, 627, 661, 804, 806, 805, 291, 326, 268, 289, 399, 355, 378, 394, 379, 376, 393,
-    380, 377, 318, 751, 747, 628, 391, 361, 403, 676, 687, 679, 309, 282, 757, 310, 280, 758, 302, 286,
-    682, 616, 684, 665, 617, 656, 657, 615, 659, 658, 683, 664, 618, 655, 304, 290, 303, 288, 670, 634,
-    671, 635, 672, 636, 312, 275, 746, 315, 277, 314, 279, 781, 756, 755, 673, 637, 674, 638, 675, 639,
-    821, 879, 857, 887, 856, 837, 836, 890, 823, 900, 901, 868, 902, 903, 876, 850, 844, 882, 849, 843,
-    832, 895, 825, 904, 905, 870, 906, 907, 835, 834, 842, 888, 841, 875, 848, 833, 893, 881, 847, 822,
-    878, 855, 885, 854, 839, 838, 892, 877, 852, 884, 851, 897, 896, 899, 898, 869, 872, 863, 862, 824,
-    871, 826, 861, 860, 867, 865, 864, 814, 916, 917, 667, 631, 668, 632, 669, 633, 313, 274, 745, 317,
-    276, 316, 278, 780, 330, 383, 653, 654, 651, 301, 269, 744, 750, 271, 749, 273, 270, 267, 308, 748,
-    272, 329, 371, 681, 284, 773, 660, 414, 415, 797, 817, 784, 792, 788, 796, 815, 327, 786, 787, 782,
-    791, 800, 789, 794, 803, 799, 790, 795, 802, 818, 798, 816, 783, 785, 793, 413, 652, 388, 362, 365,
-    363, 331, 752, 398, 358, 353, 390, 364, 366, 641, 642, 643, 640, 406, 382, 400, 369, 829, 830, 831,
-    840, 886, 880, 827, 908, 909, 873, 910, 911, 889, 883, 845, 912, 913, 874, 914, 915, 853, 858, 859,
-    866, 828, 891, 894, 846, 389, 367, 368, 293, 299, 265, 772, 770, 306, 320, 296, 297, 294, 300, 266,
-    307, 321, 407, 760, 397, 356, 351, 753, 666, 328, 285,
+pub(crate) static BY_NAME: [u16; 1317] = [
+    1271, 1282, 1284, 1290, 1277, 1296, 1270, 1289, 1281, 1300, 1280, 1299, 1286, 1285, 1278, 1297, 1287, 1283, 1275, 1294,
+    1273, 1292, 1272, 1291, 1269, 1288, 1276, 1295, 1274, 1293, 1279, 1298, 1265, 1264, 1243, 1244, 1245, 1246, 1261, 1231,
+    1232, 1233, 1234, 1223, 1224, 1225, 1226, 1240, 1257, 1258, 1259, 1260, 1242, 1239, 1255, 1256, 1241, 1247, 1248, 1251,
+    1252, 1253, 1254, 1262, 1235, 1236, 1237, 1238, 1227, 1228, 1229, 1230, 1266, 1249, 1250, 1267, 1268, 1263, 939, 1005,
+    966, 1029, 945, 1006, 1046, 1031, 1058, 918, 977, 927, 986, 954, 1015, 1040, 1067, 1057, 976, 934, 993, 935,
+    994, 961, 1022, 962, 1023, 1030, 1056, 949, 1010, 1035, 1062, 922, 981, 1055, 1051, 1053, 1054, 1050, 1052, 948,
+    1009, 1034, 1061, 921, 980, 937, 996, 924, 983, 964, 1025, 951, 1012, 953, 1014, 1045, 1072, 1037, 1064, 1039,
+    1066, 926, 985, 936, 995, 923, 982, 963, 1024, 950, 1011, 952, 1013, 1044, 1071, 1036, 1063, 1038, 1065, 925,
+    984, 930, 989, 957, 1018, 938, 928, 987, 955, 1016, 1041, 1068, 975, 941, 940, 1049, 1048, 968, 1027, 969,
+    1028, 1047, 1080, 967, 1026, 1078, 1075, 1077, 1079, 1076, 972, 970, 1001, 1002, 973, 1003, 1004, 971, 999, 1000,
+    947, 1008, 1033, 1060, 920, 979, 946, 1007, 1032, 1059, 919, 978, 974, 965, 932, 991, 933, 992, 942, 1074,
+    944, 998, 931, 990, 943, 997, 1073, 1043, 1070, 959, 1020, 960, 1021, 958, 1019, 929, 988, 956, 1017, 1042,
+    1069, 1105, 1116, 1118, 1124, 1111, 1130, 1104, 1123, 1115, 1134, 1114, 1133, 1120, 1119, 1112, 1131, 1121, 1117, 1109,
+    1128, 1107, 1126, 1106, 1125, 1103, 1122, 1110, 1129, 1108, 1127, 1113, 1132, 1085, 1086, 1087, 1088, 1082, 1099, 1100,
+    1101, 1102, 1084, 1081, 1097, 1098, 1083, 1089, 1090, 1093, 1094, 1095, 1096, 1091, 1092, 1191, 1202, 1204, 1210, 1197,
+    1216, 1190, 1209, 1201, 1220, 1200, 1219, 1206, 1205, 1198, 1217, 1207, 1203, 1195, 1214, 1193, 1212, 1192, 1211, 1189,
+    1208, 1196, 1215, 1194, 1213, 1199, 1218, 1166, 1167, 1168, 1169, 1188, 1222, 1221, 1185, 1187, 1184, 1186, 1163, 1180,
+    1181, 1182, 1183, 1165, 1162, 1178, 1179, 1164, 1170, 1171, 1174, 1175, 1176, 1177, 1172, 1173, 121, 42, 2, 0,
+    4, 67, 12, 13, 106, 123, 125, 18, 19, 109, 126, 32, 33, 207, 208, 239, 252, 245, 258, 238,
+    251, 249, 262, 248, 261, 246, 259, 243, 256, 241, 254, 240, 253, 237, 250, 244, 257, 242, 255, 247,
+    260, 158, 84, 85, 86, 87, 38, 40, 37, 39, 34, 35, 140, 142, 141, 143, 127, 98, 99, 100,
+    101, 150, 82, 83, 213, 226, 219, 232, 212, 225, 223, 236, 222, 235, 220, 233, 217, 230, 215, 228,
+    214, 227, 211, 224, 218, 231, 216, 229, 221, 234, 187, 191, 188, 189, 190, 198, 199, 200, 73, 171,
+    174, 173, 172, 157, 156, 41, 69, 120, 152, 153, 155, 154, 76, 77, 54, 128, 134, 146, 131, 137,
+    130, 136, 133, 139, 129, 135, 147, 132, 138, 55, 61, 58, 64, 57, 63, 60, 66, 56, 62, 59,
+    65, 10, 11, 209, 210, 201, 203, 202, 204, 169, 149, 178, 175, 88, 89, 90, 91, 94, 92, 93,
+    95, 102, 70, 167, 168, 179, 183, 180, 181, 182, 46, 47, 48, 49, 28, 29, 30, 31, 8, 9,
+    206, 205, 6, 7, 74, 75, 53, 118, 119, 116, 117, 45, 44, 36, 68, 22, 23, 111, 148, 24,
+    25, 112, 78, 79, 14, 15, 107, 124, 20, 21, 110, 52, 51, 50, 114, 115, 105, 43, 184, 185,
+    186, 195, 196, 197, 164, 165, 122, 177, 176, 145, 161, 159, 103, 163, 71, 72, 144, 97, 96, 162,
+    192, 193, 194, 3, 1, 5, 104, 166, 170, 160, 151, 80, 81, 26, 27, 113, 16, 17, 108, 1139,
+    1140, 1141, 1142, 1161, 1158, 1160, 1157, 1159, 1136, 1153, 1154, 1155, 1156, 1138, 1135, 1151, 1152, 1137, 1143, 1144,
+    1147, 1148, 1149, 1150, 1145, 1146, 1309, 1310, 1311, 1312, 1301, 1302, 1303, 1304, 1313, 1314, 1315, 1316, 1305, 1306,
+    1307, 1308, 408, 819, 820, 678, 292, 298, 264, 743, 771, 769, 677, 305, 319, 295, 629, 630, 283, 680,
+    737, 738, 311, 281, 759, 754, 624, 623, 625, 761, 372, 688, 689, 396, 357, 352, 381, 421, 417, 419,
+    425, 457, 489, 521, 553, 585, 529, 561, 593, 423, 455, 487, 519, 551, 583, 527, 559, 591, 429, 461,
+    493, 525, 557, 589, 533, 565, 597, 427, 459, 491, 523, 555, 587, 531, 563, 595, 426, 458, 490, 522,
+    554, 586, 530, 562, 594, 428, 460, 492, 424, 456, 488, 520, 552, 584, 528, 560, 592, 524, 556, 588,
+    532, 564, 596, 436, 468, 500, 432, 464, 496, 434, 466, 498, 435, 467, 499, 433, 465, 497, 437, 469,
+    501, 430, 462, 494, 526, 558, 590, 534, 566, 598, 438, 470, 502, 431, 463, 495, 422, 418, 420, 441,
+    473, 505, 537, 569, 601, 545, 577, 609, 439, 471, 503, 535, 567, 599, 543, 575, 607, 445, 477, 509,
+    541, 573, 605, 549, 581, 613, 443, 475, 507, 539, 571, 603, 547, 579, 611, 442, 474, 506, 538, 570,
+    602, 546, 578, 610, 444, 476, 508, 440, 472, 504, 536, 568, 600, 544, 576, 608, 540, 572, 604, 548,
+    580, 612, 452, 484, 516, 448, 480, 512, 450, 482, 514, 451, 483, 515, 449, 481, 513, 453, 485, 517,
+    446, 478, 510, 542, 574, 606, 550, 582, 614, 454, 486, 518, 447, 479, 511, 263, 401, 370, 619, 622,
+    620, 621, 338, 385, 384, 416, 410, 339, 343, 409, 334, 335, 345, 346, 347, 348, 344, 333, 350, 341,
+    387, 337, 332, 404, 405, 342, 740, 775, 739, 412, 411, 774, 766, 765, 644, 663, 767, 762, 768, 763,
+    764, 340, 720, 719, 712, 711, 697, 696, 736, 734, 728, 727, 735, 733, 724, 723, 726, 725, 742, 718,
+    741, 706, 702, 691, 710, 717, 709, 695, 700, 694, 714, 713, 698, 705, 701, 690, 708, 704, 693, 707,
+    703, 692, 732, 731, 722, 730, 729, 721, 716, 715, 699, 779, 777, 778, 776, 386, 336, 349, 686, 645,
+    646, 662, 649, 650, 647, 648, 801, 807, 808, 809, 287, 322, 323, 810, 811, 324, 812, 813, 325, 392,
+    360, 402, 375, 373, 374, 395, 359, 354, 685, 626, 627, 661, 804, 806, 805, 291, 326, 268, 289, 399,
+    355, 378, 394, 379, 376, 393, 380, 377, 318, 751, 747, 628, 391, 361, 403, 676, 687, 679, 309, 282,
+    757, 310, 280, 758, 302, 286, 682, 616, 684, 665, 617, 656, 657, 615, 659, 658, 683, 664, 618, 655,
+    304, 290, 303, 288, 670, 634, 671, 635, 672, 636, 312, 275, 746, 315, 277, 314, 279, 781, 756, 755,
+    673, 637, 674, 638, 675, 639, 821, 879, 857, 887, 856, 837, 836, 890, 823, 900, 901, 868, 902, 903,
+    876, 850, 844, 882, 849, 843, 832, 895, 825, 904, 905, 870, 906, 907, 835, 834, 842, 888, 841, 875,
+    848, 833, 893, 881, 847, 822, 878, 855, 885, 854, 839, 838, 892, 877, 852, 884, 851, 897, 896, 899,
+    898, 869, 872, 863, 862, 824, 871, 826, 861, 860, 867, 865, 864, 814, 916, 917, 667, 631, 668, 632,
+    669, 633, 313, 274, 745, 317, 276, 316, 278, 780, 330, 383, 653, 654, 651, 301, 269, 744, 750, 271,
+    749, 273, 270, 267, 308, 748, 272, 329, 371, 681, 284, 773, 660, 414, 415, 797, 817, 784, 792, 788,
+    796, 815, 327, 786, 787, 782, 791, 800, 789, 794, 803, 799, 790, 795, 802, 818, 798, 816, 783, 785,
+    793, 413, 652, 388, 362, 365, 363, 331, 752, 398, 358, 353, 390, 364, 366, 641, 642, 643, 640, 406,
+    382, 400, 369, 829, 830, 831, 840, 886, 880, 827, 908, 909, 873, 910, 911, 889, 883, 845, 912, 913,
+    874, 914, 915, 853, 858, 859, 866, 828, 891, 894, 846, 389, 367, 368, 293, 299, 265, 772, 770, 306,
+    320, 296, 297, 294, 300, 266, 307, 321, 407, 760, 397, 356, 351, 753, 666, 328, 285,
 ];
 

@@ -55,7 +55,7 @@ fn attributes(function: usize) -> Result<Attributes, Code> {
 }
 
 /// Workgroups of a size that fit on a compute unit.
-fn workgroups_per_cu(device: Device, program: &Program, threads: u32, dynamic_lds: usize) -> u32 {
+pub(super) fn workgroups_per_cu(device: Device, program: &Program, threads: u32, dynamic_lds: usize) -> u32 {
     let target = device.model.target();
     let metadata = &program.metadata;
     let agprs = metadata.agprs.unwrap_or(0);

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: the metadata says where each argument lies and how long it is, which is all that is
 //! needed to pick up what the pointers lead to.
 
+use super::functions::workgroups_per_cu;
 use super::{Dim3, entries, get};
 use crate::codes::Code;
 use crate::launch::{Kernel, Work, perform};
@@ -51,6 +52,8 @@ struct Request {
     block: [u32; 3],
     shared: usize,
     stream: usize,
+    /// Workgroups may wait for each other.
+    together: bool,
 }
 
 impl Request {
@@ -66,7 +69,7 @@ impl Request {
         for axis in 0..3 {
             grid[axis] = blocks[axis].checked_mul(block[axis]).ok_or(Code::hipErrorInvalidConfiguration)?;
         }
-        Ok(Request { function, grid, block, shared, stream })
+        Ok(Request { function, grid, block, shared, stream, together: false })
     }
 
     /// Picks up the arguments and launches.
@@ -92,7 +95,8 @@ impl Request {
             // SAFETY: as the caller says.
             unsafe { from_pointers(&function, arguments) }?
         };
-        Ok(Kernel { function, grid: self.grid, workgroup: self.block, dynamic_lds, arguments })
+        let (grid, workgroup, together) = (self.grid, self.block, self.together);
+        Ok(Kernel { function, grid, workgroup, dynamic_lds, arguments, together })
     }
 }
 
@@ -191,7 +195,7 @@ entries! {
         let request = Request::blocks(function, grid.array(), block.array(), shared as usize, stream)?;
         request.fits()?;
         // SAFETY: as above.
-        unsafe { request.launch(arguments, std::ptr::null_mut()) }
+        unsafe { Request { together: true, ..request }.launch(arguments, std::ptr::null_mut()) }
     }
 
     /// Launches a kernel of a module.
@@ -211,7 +215,7 @@ entries! {
         let request = Request::blocks(function, [gx, gy, gz], [bx, by, bz], shared as usize, stream)?;
         request.fits()?;
         // SAFETY: as above.
-        unsafe { request.launch(arguments, std::ptr::null_mut()) }
+        unsafe { Request { together: true, ..request }.launch(arguments, std::ptr::null_mut()) }
     }
 
     /// Launches by the driver's configuration.
@@ -238,7 +242,7 @@ entries! {
         function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: usize, stream: usize,
         arguments: Arguments, extra: Arguments, start: usize, stop: usize, _flags: u32,
     ) {
-        let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream };
+        let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, together: false };
         // SAFETY: as above.
         timed([start, stop], || unsafe { request.launch(arguments, extra) })
     }
@@ -248,28 +252,32 @@ entries! {
         function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: usize, stream: usize,
         arguments: Arguments, extra: Arguments, start: usize, stop: usize,
     ) {
-        let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream };
+        let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, together: false };
         // SAFETY: as above.
         timed([start, stop], || unsafe { request.launch(arguments, extra) })
     }
 }
 
 impl Request {
-    /// Whether all workgroups of a cooperative launch are resident together. The emulator runs one after the other, so
-    /// kernels that wait for each other's workgroups do not end, which is said beforehand.
+    /// Whether all workgroups of a cooperative launch fit on the device together.
     fn fits(&self) -> Result<(), Code> {
-        let function =
-            lock().functions.get(&self.function).cloned().ok_or(Code::hipErrorInvalidDeviceFunction)?;
         let mut runtime = lock();
+        let function =
+            runtime.functions.get(&self.function).cloned().ok_or(Code::hipErrorInvalidDeviceFunction)?;
         let program = runtime.module(function.module)?.program(&function.name)?;
-        let syncs = program.metadata.arguments.iter().any(|it| it.kind == "hidden_multigrid_sync_arg");
-        let workgroups: u64 =
-            [0, 1, 2].map(|axis| u64::from(self.grid[axis] / self.block[axis].max(1))).iter().product();
-        if syncs && workgroups > 1 {
-            crate::message::say_once(&format!(
-                "`{}` is launched cooperatively: workgroups run one after the other here, so a grid-wide barrier would not end",
-                function.name
+        let count = |axis: usize| u64::from(self.grid[axis].div_ceil(self.block[axis].max(1)));
+        let workgroups = count(0).saturating_mul(count(1)).saturating_mul(count(2));
+        let threads = self.block.iter().fold(1u32, |all, size| all.saturating_mul(*size));
+        let device = runtime.device;
+        let fitting = u64::from(workgroups_per_cu(device, &program, threads, self.shared))
+            * u64::from(device.model.compute_units.value);
+        // Launches that are wrong in other ways are answered when they are made.
+        if fitting > 0 && workgroups > fitting {
+            let name = runtime.module(function.module)?.demangled(&function.name);
+            crate::message::say(&format!(
+                "`{name}` is launched cooperatively with {workgroups} workgroups, but only {fitting} fit on the GPU together"
             ));
+            return Err(Code::hipErrorCooperativeLaunchTooLarge);
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use arch::Model;
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
 use mem::{Caches, Shape, Tally};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use workload::{
     Counter, Counters, Dispatches, Generation, INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, InstructionRow,
@@ -78,6 +78,10 @@ pub struct Recorder {
     code: BTreeMap<String, Arc<Code>>,
     /// Number of the next launch.
     next: u64,
+    /// Counters that some dispatch has a value of: parts of the recording have the columns of the whole.
+    known: BTreeSet<&'static str>,
+    /// Most values that some dispatch has of a counter by channel.
+    most_channels: BTreeMap<&'static str, usize>,
     /// Most workgroups that run of a launch; 0 stands for all.
     most_workgroups: u64,
 }
@@ -91,6 +95,8 @@ impl Recorder {
             dispatches: Vec::new(),
             code: BTreeMap::new(),
             next: 0,
+            known: BTreeSet::new(),
+            most_channels: BTreeMap::new(),
             most_workgroups: 0,
         }
     }
@@ -120,10 +126,12 @@ impl Recorder {
         self.next += 1;
     }
 
-    /// A recorder with the dispatches from one on.
+    /// A recorder with the dispatches from one on, and the columns of all.
     pub fn since(&self, first: usize) -> Recorder {
         let dispatches = self.dispatches.get(first..).unwrap_or_default().to_vec();
-        Recorder { dispatches, code: self.code.clone(), caches: None, ..*self }
+        let (code, known) = (self.code.clone(), self.known.clone());
+        let most_channels = self.most_channels.clone();
+        Recorder { dispatches, code, known, most_channels, caches: None, ..*self }
     }
 
     /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as shown.
@@ -207,13 +215,13 @@ impl Recorder {
         let mut totals = table.totals(counts, u64::from(self.model.compute_units.value));
         totals.caches = caches;
         let catalogue = catalogue();
-        let counters = catalogue
+        let counters: Vec<(&str, Value)> = catalogue
             .counters()
             .iter()
             .filter(|definition| catalogue.has(definition, target))
             .map(|definition| (definition.name.as_str(), registry().value(definition, target, &totals)))
             .collect();
-        let channels = CHANNELS
+        let channels: Vec<(&str, Vec<u64>)> = CHANNELS
             .iter()
             .filter_map(|name| {
                 let definition = catalogue.get(name).filter(|it| catalogue.has(it, target))?;
@@ -232,6 +240,7 @@ impl Recorder {
             self.code.entry(code.hash().to_string()).or_insert_with(|| code.clone());
             code.hash().to_string()
         });
+        self.note_columns(&counters, &channels);
         self.dispatches.push(Dispatch {
             id: self.next,
             kernel: kernel.to_string(),
@@ -250,6 +259,15 @@ impl Recorder {
             instructions: instructions::rows(program, table, counts),
         });
         self.next += 1;
+    }
+
+    fn note_columns(&mut self, counters: &[(&'static str, Value)], channels: &[(&'static str, Vec<u64>)]) {
+        self.known
+            .extend(counters.iter().filter(|(_, value)| value.known().is_some()).map(|(name, _)| *name));
+        for (name, values) in channels {
+            let most = self.most_channels.entry(name).or_default();
+            *most = values.len().max(*most);
+        }
     }
 
     /// The recording.
@@ -316,7 +334,7 @@ impl Recorder {
                     found.and_then(|(_, value)| value.known()).map(|value| value as f64)
                 })
                 .collect();
-            if values.is_blank() {
+            if !self.known.contains(definition.name.as_str()) {
                 continue;
             }
             let name = match catalogue().block(definition).per {
@@ -326,10 +344,7 @@ impl Recorder {
             counters.add(Counter { name, instance: None, run: None, pass: None, source: 0, values });
         }
         for name in CHANNELS {
-            let of = |dispatch: &Dispatch| -> usize {
-                dispatch.channels.iter().find(|it| it.0 == name).map_or(0, |it| it.1.len())
-            };
-            for channel in 0..self.dispatches.iter().map(of).max().unwrap_or(0) {
+            for channel in 0..self.most_channels.get(name).copied().unwrap_or(0) {
                 let value = |dispatch: &Dispatch| {
                     let values = &dispatch.channels.iter().find(|it| it.0 == name)?.1;
                     values.get(channel).map(|&value| value as f64)

@@ -4,6 +4,7 @@
 //! folder; what it did is written down by the library as it
 //! happens, so it stays however the program ends.
 
+mod dynamic;
 mod library;
 mod program;
 
@@ -30,6 +31,8 @@ pub(crate) struct Emulation {
     pub(crate) model: &'static Model,
     model_name: String,
     library: PathBuf,
+    /// Folders that the program looks in before those of the environment.
+    rpath: Option<String>,
 }
 
 /// What a run left.
@@ -44,7 +47,7 @@ impl Emulation {
     pub(crate) fn prepare(emulate: &Emulate, program: &[OsString]) -> Result<Emulation> {
         let library = library::find()?;
         let path = program::find(&program[0])?;
-        let targets = program::targets(&path)?;
+        let program::Program { targets, rpath } = program::read(&path)?;
         let name = match &emulate.gpu {
             Some(name) => name.to_ascii_lowercase(),
             None => choose(&targets).to_owned(),
@@ -61,7 +64,7 @@ impl Emulation {
         }
         let why = if emulate.gpu.is_some() { "" } else { "no AMD GPU found: " };
         eprintln!("{why}emulating {} ({target})", short(model));
-        Ok(Emulation { model, model_name: name, library })
+        Ok(Emulation { model, model_name: name, library, rpath })
     }
 
     /// Runs the program to its end.
@@ -95,6 +98,15 @@ impl Emulation {
             .env("ROCKHOUND_THREADS", emulate.threads.to_string())
             .env("ROCKHOUND_SESSION", &folder.0)
             .envs(more.iter().map(|(name, value)| (name, value)));
+        if self.rpath.is_some() {
+            // Symbols of a library that is loaded first count, whichever file the program names.
+            let mut first = folder.0.join(NAMES[0]).into_os_string();
+            if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|it| !it.is_empty()) {
+                first.push(":");
+                first.push(others);
+            }
+            command.env("LD_PRELOAD", first);
+        }
         if terminal::shows_progress() {
             command.env("ROCKHOUND_PROGRESS", "1");
         }
@@ -108,9 +120,15 @@ impl Emulation {
         }
         if !finished.folder.0.join("called").exists() {
             eprintln!(
-                "rockhound: `{}` never called the HIP runtime; nothing was emulated",
+                "rockhound: `{}` never called Rockhound's HIP runtime; nothing was emulated",
                 program[0].display()
             );
+            if status.success() {
+                eprintln!(
+                    "hint: a library with a path of its own (`DT_RPATH`, `dlopen` of a full path) may have loaded another runtime; \
+                     `LD_DEBUG=libs` shows what is loaded"
+                );
+            }
         }
         Ok(finished)
     }

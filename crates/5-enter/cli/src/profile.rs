@@ -122,6 +122,12 @@ fn choose(args: &Profile) -> &'static dyn Profiler {
 
 /// Profiles, and reports what was recorded.
 pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
+    if args.sample_workgroups.is_some() && !args.no_results {
+        return Err(usage(
+            "with `--sample-workgroups` most workgroups do not run: results are not computed",
+            "add `--no-results` where only counters matter",
+        ));
+    }
     if let Some(file) = &args.file {
         return launch::run(file, args, look);
     }

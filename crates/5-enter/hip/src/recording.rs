@@ -1,8 +1,7 @@
 //! What ran, written as a workload folder.
 //!
 //! The one idea to keep in mind: every finished dispatch is added to the files at once, so whatever becomes of the
-//! program, it stays; the files are written anew only when a dispatch has other columns, and that takes no more than a
-//! small share of the time.
+//! program, it stays; the files are written anew only when a dispatch brings a new column, which columns run out of.
 
 use crate::message::{say, say_once};
 use crate::selection::Selection;
@@ -13,10 +12,6 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// Between two writes of everything passes this much time for each unit of time a write takes.
-const REST: u32 = 20;
 
 /// The recording of this process.
 #[derive(Debug)]
@@ -31,7 +26,6 @@ pub(crate) struct Recording {
     written: usize,
     /// First line of each file that lines are added to.
     headers: BTreeMap<String, Vec<u8>>,
-    last: Option<(Instant, Duration)>,
 }
 
 impl Recording {
@@ -55,7 +49,6 @@ impl Recording {
             tables: BTreeMap::new(),
             written: 0,
             headers: BTreeMap::new(),
-            last: None,
         })
     }
 
@@ -96,7 +89,7 @@ impl Recording {
             entry.or_insert_with(|| (program.clone(), Arc::new(Table::new(program).with_code(code.clone()))));
         let table = table.clone();
         let summary = self.recorder.run(kernel, program, &table, memory, launch)?;
-        if !self.add() && self.last.is_none_or(|(when, cost)| when.elapsed() >= cost * REST) {
+        if !self.add() {
             self.write();
         }
         Ok(summary)
@@ -129,7 +122,6 @@ impl Recording {
         if self.process != std::process::id() || self.recorder.dispatches().len() == self.written {
             return;
         }
-        let start = Instant::now();
         let files = self.recorder.files(&self.provenance);
         let written = self
             .write_code()
@@ -137,7 +129,6 @@ impl Recording {
         let headers = files.iter().filter_map(|(name, bytes)| Some((name.clone(), header(bytes)?.to_vec())));
         self.headers = headers.collect();
         self.settle(written);
-        self.last = Some((Instant::now(), start.elapsed()));
     }
 
     /// Code objects are named by what is in them: one that is there stays.

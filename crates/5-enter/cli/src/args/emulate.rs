@@ -84,7 +84,7 @@ pub(crate) struct Profile {
     ///
     /// The grid is cut into parts of equal length; one scattered workgroup of each part stands for the part, the first and the
     /// last workgroup of the grid for themselves. Counters are exact where all workgroups do the same.
-    #[arg(long, value_name = "N", requires = "no_results", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) sample_workgroups: Option<u64>,
     /// Only the recording matters, not what the kernels compute: dispatches that are not recorded do not run.
     #[arg(long)]

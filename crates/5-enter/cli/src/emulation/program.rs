@@ -2,6 +2,7 @@
 //!
 //! The one idea to keep in mind: what the dynamic linker would refuse or pass over in silence is said here.
 
+use super::dynamic::Dynamic;
 use super::is_executable;
 use crate::contents::Contents;
 use crate::exit::usage;
@@ -41,12 +42,21 @@ pub(crate) fn find(program: &OsStr) -> Result<PathBuf> {
     })
 }
 
-/// Targets of the GPU code in a program; none for scripts and programs whose libraries have the code.
-pub(crate) fn targets(path: &Path) -> Result<Vec<String>> {
-    let Ok(contents) = Contents::open(path) else { return Ok(Vec::new()) };
+/// What a program file says about itself; nothing for scripts.
+#[derive(Debug, Default)]
+pub(crate) struct Program {
+    /// Targets of its GPU code; none where its libraries have the code.
+    pub(crate) targets: Vec<String>,
+    /// Folders it takes libraries from before all others (`DT_RPATH`).
+    pub(crate) rpath: Option<String>,
+}
+
+/// Looks at a program.
+pub(crate) fn read(path: &Path) -> Result<Program> {
+    let Ok(contents) = Contents::open(path) else { return Ok(Program::default()) };
     let data = contents.bytes();
     if !data.starts_with(b"\x7fELF") {
-        return Ok(Vec::new());
+        return Ok(Program::default());
     }
     let name = path.display();
     if data.get(4) == Some(&1) {
@@ -55,29 +65,22 @@ pub(crate) fn targets(path: &Path) -> Result<Vec<String>> {
             "the HIP runtime exists for 64 bits only",
         ));
     }
-    if is_static(data) {
+    let Some(dynamic) = Dynamic::read(data) else {
         return Err(usage(
             format!("`{name}` is statically linked, so no other runtime can be put in its place"),
             "link the HIP runtime dynamically (`-lamdhip64`)",
         ));
-    }
+    };
     let mut targets = BTreeSet::new();
     if let Ok(found) = scan(data, &Wanted::all()) {
         targets.extend(found.take(MOST_OBJECTS).filter_map(Result::ok).map(|it| it.target.to_string()));
     }
-    Ok(targets.into_iter().collect())
-}
-
-/// Whether an ELF program has no dynamic linker.
-fn is_static(data: &[u8]) -> bool {
-    const DYNAMIC: u32 = 2;
-    let u16_at = |at: usize| Some(u16::from_le_bytes(*data.get(at..)?.first_chunk()?));
-    let u32_at = |at: usize| Some(u32::from_le_bytes(*data.get(at..)?.first_chunk()?));
-    let u64_at = |at: usize| Some(u64::from_le_bytes(*data.get(at..)?.first_chunk()?));
-    let kinds = || {
-        let (start, step, count) = (u64_at(32)?, u16_at(54)?, u16_at(56)?);
-        let at = |index: u16| start.checked_add(u64::from(index) * u64::from(step));
-        Some((0..count).filter_map(|index| u32_at(usize::try_from(at(index)?).ok()?)).collect::<Vec<_>>())
-    };
-    kinds().is_some_and(|kinds| !kinds.is_empty() && !kinds.contains(&DYNAMIC))
+    // Code of a program is registered by the program itself.
+    if !targets.is_empty() && !dynamic.names("__hipRegisterFatBinary") {
+        return Err(usage(
+            format!("`{name}` has the HIP runtime linked into itself, so no other can be put in its place"),
+            "link it dynamically (`-lamdhip64`)",
+        ));
+    }
+    Ok(Program { targets: targets.into_iter().collect(), rpath: dynamic.rpath.map(str::to_owned) })
 }

@@ -39,9 +39,7 @@ fn state() -> MutexGuard<'static, State> {
 /// Where a kernel's progress is counted, when somebody looks at it.
 pub(crate) fn begin(kernel: &str, dispatch: u64, waves: u64) -> Option<Arc<Progress>> {
     static THREAD: Once = Once::new();
-    if std::env::var_os("ROCKHOUND_PROGRESS").is_none() {
-        return None;
-    }
+    std::env::var_os("ROCKHOUND_PROGRESS")?;
     THREAD.call_once(|| {
         // A process that cannot have another thread does without the line.
         let _ = std::thread::Builder::new().name("rockhound-progress".into()).spawn(draw);

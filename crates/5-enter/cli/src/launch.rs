@@ -35,7 +35,10 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     };
     let kernel = code.kernel(file.kernel.as_deref())?;
     let short = model.name.rsplit(' ').next().unwrap_or(&model.name);
-    eprintln!("emulating {short} ({}): counters that follow from execution, no times", model.target().name);
+    eprintln!(
+        "emulating {short} ({}): counters of execution and of modelled caches, no times",
+        model.target().name
+    );
 
     let mut prepared = Prepared::new(&file, &code, kernel)?;
     let mut recorder = Recorder::new(model);
@@ -112,8 +115,9 @@ fn write(folder: &Path, recorder: &Recorder, provenance: &Provenance) -> Result<
     Ok(())
 }
 
-/// Tables that stand on execution alone: launch, instruction mix, operations, LDS, scalar and vector memory.
-const TABLES: [&str; 9] = ["0.2", "7.1", "10.1", "10.2", "10.3", "11.3", "12.2", "14.2", "16.3"];
+/// Tables that need no times: launch, instruction mix, operations, LDS, scalar and vector memory, L2.
+const TABLES: [&str; 11] =
+    ["0.2", "7.1", "10.1", "10.2", "10.3", "11.3", "12.2", "14.2", "16.3", "17.3", "17.6"];
 
 /// What `analyze` says about a recording, as far as no times are needed.
 fn report(folder: &Path, args: &Profile, look: &Look) -> Result<Outcome> {

@@ -154,7 +154,11 @@ type Line = (&'static str, &'static [(&'static str, &'static str, &'static str)]
 const LINES: &[Line] = &[
     (
         "emulated",
-        &[("by ", "emulated_by", ": counts follow from execution, what depends on caches or time is n/a")],
+        &[(
+            "by ",
+            "emulated_by",
+            ": counts follow from execution, caches are modelled (docs/accuracy.md), what depends on time is n/a",
+        )],
     ),
     (
         "GPU",
@@ -251,7 +255,7 @@ pub(crate) fn missing(tables: &[Table], emulated: bool) -> Vec<MissingValues> {
         reason: format!(
             "needs {}: {}",
             names.join(", "),
-            if emulated { "not known without caches and time" } else { "not recorded" }
+            if emulated { "not known without time" } else { "not recorded" }
         ),
         rows,
         hint: (panel > 0 && !emulated).then(|| format!("profile with `-b {panel}`")),

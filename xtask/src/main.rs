@@ -9,6 +9,8 @@
     reason = "tasks read the workspace, start programs and print"
 )]
 
+#[cfg(feature = "workspace")]
+mod accuracy;
 #[cfg(all(test, feature = "workspace"))]
 mod agreement;
 #[cfg(feature = "workspace")]
@@ -80,6 +82,12 @@ const TASKS: &[Task] = &[
         run: |_| {
             run::run("cargo", &["test", "-p", "rockhound-emu", "--test", "semantics", "--", "--nocapture"])
         },
+    },
+    #[cfg(feature = "workspace")]
+    Task {
+        name: "accuracy",
+        about: "compare modelled counters with recorded ones in docs/accuracy.md; `--wide` runs kernels in full size",
+        run: accuracy::run,
     },
     #[cfg(feature = "workspace")]
     Task {

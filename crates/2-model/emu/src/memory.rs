@@ -10,6 +10,8 @@ use std::fmt;
 const FIRST: u64 = 0x7f00_0000_0000;
 /// Distance kept between ranges, so that small overruns fault.
 const GUARD: u64 = 1 << 16;
+/// Ranges of at least this size begin at a multiple of it, as drivers place them: one translation covers so much.
+const FRAGMENT: usize = 1 << 21;
 
 /// One registered range.
 #[derive(Debug)]
@@ -68,7 +70,8 @@ impl Memory {
 
     /// Adds a zeroed range and returns its address.
     pub fn allocate(&mut self, name: &str, bytes: usize) -> u64 {
-        let base = self.ranges.last().map_or(FIRST, |last| (last.end() + GUARD).next_multiple_of(GUARD));
+        let step = if bytes < FRAGMENT { GUARD } else { FRAGMENT as u64 };
+        let base = self.ranges.last().map_or(FIRST, |last| (last.end() + GUARD).next_multiple_of(step));
         let range = Range { base, bytes: Shared::zeroed(bytes), name: name.to_string(), freed: false };
         self.ranges.push(range);
         base

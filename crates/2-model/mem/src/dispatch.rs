@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of streams that may be held before workgroups run on although not all places are taken.
+/// Bytes of streams that are held, if nothing else is said, before workgroups run on although not all places are taken.
 const MOST_HELD: usize = 512 << 20;
 
 /// Where scratch lies: beyond all addresses of programs.
@@ -43,8 +43,9 @@ pub struct Caches {
     places: Places,
     /// Workgroups that have come.
     arrived: u64,
-    /// Bytes of streams that are held.
+    /// Bytes of streams that are held, and that may be.
     held: usize,
+    most_held: usize,
     /// Workgroups ran on before all places were taken.
     hurried: bool,
 }
@@ -118,8 +119,15 @@ impl Caches {
             places: Places::new(Vec::new(), shape.host),
             arrived: 0,
             held: 0,
+            most_held: MOST_HELD,
             hurried: false,
         }
+    }
+
+    /// Holds at most so many bytes of streams, one batch besides: then workgroups run on although not all places are
+    /// taken, and fewer of them share the caches.
+    pub fn hold(&mut self, bytes: usize) {
+        self.most_held = bytes;
     }
 
     /// The parts of the GPU.
@@ -170,7 +178,7 @@ impl Caches {
             let more = self.grid.groups.saturating_sub(number).div_ceil(count) > self.arrived.div_ceil(count);
             self.held -= xcd.advance(more, &self.shape, &self.grid, &self.places);
         }
-        while self.held > MOST_HELD {
+        while self.held > self.most_held {
             self.hurried = true;
             let freed: usize =
                 self.xcds.iter_mut().map(|xcd| xcd.hurry(&self.shape, &self.grid, &self.places)).sum();
@@ -325,7 +333,8 @@ impl Resident {
                     if let Some((policy, lookups)) = self.forms.get(form) {
                         let base = match policy.scratch {
                             true => {
-                                (SCRATCH + (place * waves + number as u64) * scratch) / path.shape.l2_line
+                                let wave = place.wrapping_mul(waves).wrapping_add(number as u64);
+                                SCRATCH.wrapping_add(wave.wrapping_mul(scratch)) / path.shape.l2_line
                             }
                             false => 0,
                         };

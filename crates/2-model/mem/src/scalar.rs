@@ -52,7 +52,7 @@ impl Shared {
         let line_bytes = path.shape.scalar_line;
         let first = dword.wrapping_mul(4) / line_bytes;
         let last = dword.wrapping_add(dwords.max(1) - 1).wrapping_mul(4) / line_bytes;
-        for line in first..=last.clamp(first, first + 16) {
+        for line in first..=last.clamp(first, first.saturating_add(16)) {
             match kind {
                 Kind::Load => self.load(line, path),
                 Kind::Store => self.pass(line, Count::ScalarWrite, Want::Write, path),
@@ -104,7 +104,7 @@ impl Shared {
             let requests = (shape.code_line / shape.code_request).max(1);
             for number in 0..requests {
                 path.before.add(Count::CodeRequest, 1);
-                let address = line * shape.code_line + number * shape.code_request;
+                let address = line.wrapping_mul(shape.code_line).wrapping_add(number * shape.code_request);
                 send_part(address, shape.code_request, Want::Read, path);
             }
         }
@@ -118,7 +118,7 @@ fn lines_of(code: &[Range<u64>], line: u64, ahead: u64) -> impl Iterator<Item = 
     let mut next = 0;
     code.iter().filter(|range| !range.is_empty()).flat_map(move |range| {
         let first = (range.start / line).max(next);
-        let end = (range.end + ahead).div_ceil(line).max(first);
+        let end = range.end.saturating_add(ahead).div_ceil(line).max(first);
         next = end;
         first..end
     })

@@ -1,0 +1,195 @@
+//! Kernels of training exercises: rates and counts per wave.
+//!
+//! The one idea to keep in mind: a truth is a printed number of a profile; the kernel is written to its description, and
+//! the same quantity is computed from its emulated counters.
+
+use super::row;
+use crate::run::root;
+use anyhow::{Context, Result, bail};
+use codeobj::{CodeObject, Image};
+use emu::{Hidden, Launch, Memory, Program, arguments};
+use probe::{Dispatch, Recorder, Table};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+const TRUTH: &str = include_str!("rates.tsv");
+/// Where these kernels were profiled.
+const MODEL: &str = "mi210";
+
+const WORDS: &str = "Printed by profiles on one die of an MI200. `daxpy`: 2^24 doubles, 20 passes in the kernel (here 2^20, which per
+wave is the same). `rows` and `columns`: y^T A x of 32,768 rows and columns, 2048 workgroups of 64, of which 512 have rows";
+
+/// A compiled kernel.
+pub(super) struct Prepared {
+    bytes: Vec<u8>,
+    object: CodeObject,
+    kernel: usize,
+}
+
+/// A kernel with its arguments in memory.
+pub(super) struct Loaded<'p> {
+    prepared: &'p Prepared,
+    program: Program,
+    table: Table,
+    memory: Memory,
+    load: u64,
+    explicit: Vec<u8>,
+}
+
+impl Prepared {
+    /// Compiles a kernel of a file, or says that the compiler is missing.
+    pub(super) fn new(source: &Path, target: &str, kernel: &str) -> Result<Option<Prepared>> {
+        let output = std::env::temp_dir().join(format!("accuracy-{}-{target}.hsaco", std::process::id()));
+        let result = Command::new("clang++-19")
+            .args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "--no-gpu-bundle-output"])
+            .args(["-O3", "-munsafe-fp-atomics"])
+            .arg(format!("--offload-arch={target}"))
+            .arg(source)
+            .arg("-o")
+            .arg(&output)
+            .output();
+        let Ok(result) = result else {
+            println!("skipped: no clang++-19");
+            return Ok(None);
+        };
+        if !result.status.success() {
+            bail!("clang++-19: {}", String::from_utf8_lossy(&result.stderr));
+        }
+        let bytes = std::fs::read(&output)?;
+        std::fs::remove_file(output)?;
+        let object = CodeObject::read(&bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
+        let kernel = object
+            .kernels
+            .iter()
+            .position(|it| it.demangled == kernel || it.name == kernel)
+            .with_context(|| format!("no kernel `{kernel}`"))?;
+        Ok(Some(Prepared { bytes, object, kernel }))
+    }
+
+    /// Buffers of zeros for the arguments that are pointers, in order, and the integers for the others.
+    pub(super) fn launch<const N: usize>(&self, buffers: [usize; N], integers: &[i32]) -> Result<Loaded<'_>> {
+        let kernel = &self.object.kernels[self.kernel];
+        let program = Program::new(&self.bytes, &self.object, kernel)?;
+        let mut memory = Memory::new();
+        let image = Image::read(&self.bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
+        let load = memory.load("code", &image);
+        let (mut buffers, mut integers) = (buffers.iter(), integers.iter());
+        let mut explicit = Vec::new();
+        for argument in kernel.metadata.arguments.iter().filter(|argument| !argument.is_hidden()) {
+            let value = match argument.size {
+                8 => {
+                    let bytes = *buffers.next().context("a buffer for each pointer")?;
+                    memory.allocate("buffer", bytes).to_le_bytes().to_vec()
+                }
+                _ => integers.next().context("an integer for each other argument")?.to_le_bytes().to_vec(),
+            };
+            let at = argument.offset as usize;
+            explicit.resize(explicit.len().max(at + value.len()), 0);
+            explicit[at..at + value.len()].copy_from_slice(&value);
+        }
+        let table = Table::new(&program);
+        Ok(Loaded { prepared: self, program, table, memory, load, explicit })
+    }
+}
+
+impl Loaded<'_> {
+    /// Runs it.
+    pub(super) fn run(&mut self, recorder: &mut Recorder, grid: [u32; 3], workgroup: [u32; 3]) -> Result<()> {
+        let mut launch = Launch::new(grid, workgroup, 0);
+        launch.load = self.load;
+        let segment = arguments(&self.program, &launch, &Hidden::default(), &self.explicit);
+        launch.kernarg = self.memory.allocate_with("arguments", &segment);
+        let name = &self.prepared.object.kernels[self.prepared.kernel].name;
+        let ran = recorder.run(name, &self.program, &self.table, &self.memory, &launch);
+        ran.map_err(|fault| anyhow::anyhow!("{fault}"))?;
+        Ok(())
+    }
+}
+
+/// Writes the section. `wide` runs the matrices in full width, which takes minutes.
+pub(super) fn write(text: &mut String, wide: bool) -> Result<()> {
+    let columns: i32 = if wide { 32_768 } else { 2048 };
+    writeln!(text, "## Training kernels\n")?;
+    text.push_str(WORDS);
+    match wide {
+        true => text.push_str(".\n\n"),
+        false => write!(text, " (here\n{columns} columns, counts scaled to 32,768).\n\n")?,
+    }
+    let source = root().join("xtask/src/accuracy/kernels.hip");
+    let model = arch::Model::by_name(MODEL).context("a model of the data files")?;
+    text.push_str("| kernel | quantity | profiled | modelled | difference |\n|---|---|---|---|---|\n");
+    let mut last: Option<(String, Dispatch)> = None;
+    for line in TRUTH.lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [kernel, quantity, truth, unit] = fields[..] else { bail!("rates.tsv: a row has 4 fields") };
+        if last.as_ref().is_none_or(|(name, _)| name != kernel) {
+            let Some(prepared) = Prepared::new(&source, model.target().name, kernel)? else { return Ok(()) };
+            let mut recorder = Recorder::new(model);
+            let (n, m) = (32_768, columns);
+            let matrix = n as usize * m as usize;
+            if kernel.starts_with("daxpy") {
+                let n = 1 << 20;
+                let mut loaded = prepared.launch([8 * n; 2], &[n as i32, 1, 1])?;
+                loaded.run(&mut recorder, [n as u32 / 256, 1, 1], [256, 1, 1])?;
+            } else {
+                let sizes = [n as usize, matrix, m as usize, 1].map(|items| 8 * items);
+                let mut loaded = prepared.launch(sizes, &[n, m, 2048 * 64])?;
+                loaded.run(&mut recorder, [2048, 1, 1], [64, 1, 1])?;
+            }
+            let dispatch = recorder.dispatches().first().cloned().context("a dispatch")?;
+            last = Some((kernel.to_string(), dispatch));
+        }
+        let Some((_, dispatch)) = &last else { continue };
+        let scale = if kernel.starts_with("daxpy") { 1.0 } else { 32_768.0 / f64::from(columns) };
+        let truth: f64 = truth.parse().context("a number of the data file")?;
+        let value = value(dispatch, quantity)?;
+        let (value, difference) = match unit {
+            "%" => (value, format!("{:+.2} points", value - truth)),
+            _ => (value * scale, format!("{:+.2} %", 100.0 * (value * scale - truth) / truth)),
+        };
+        let name = quantity.replace('_', " ");
+        row(
+            text,
+            &[
+                kernel.into(),
+                name,
+                format!("{truth} {unit}"),
+                format!("{value:.2} {unit}"),
+                difference.clone(),
+            ],
+        );
+        println!("{kernel} {quantity}: {truth} profiled, {value:.2} modelled, {difference}");
+    }
+    text.push('\n');
+    Ok(())
+}
+
+/// A quantity of a dispatch, as profilers compute it.
+fn value(dispatch: &Dispatch, quantity: &str) -> Result<f64> {
+    let counter = |name: &str| -> Result<f64> {
+        let found = dispatch.counters.iter().find(|it| it.0 == name).and_then(|it| it.1.known());
+        found.map(|value| value as f64).with_context(|| format!("`{name}` is not known"))
+    };
+    let sum = |names: &[&str]| names.iter().map(|name| counter(name)).sum::<Result<f64>>();
+    let sent = || {
+        sum(&[
+            "TCP_TCC_READ_REQ",
+            "TCP_TCC_WRITE_REQ",
+            "TCP_TCC_ATOMIC_WITH_RET_REQ",
+            "TCP_TCC_ATOMIC_WITHOUT_RET_REQ",
+        ])
+    };
+    let lookups = counter("TCP_TOTAL_CACHE_ACCESSES")?;
+    let waves = counter("SQ_WAVES")?;
+    Ok(match quantity {
+        "accesses" => counter("TCP_TOTAL_ACCESSES")? / waves,
+        "lookups" => lookups / waves,
+        "hits" => (lookups - sent()?) / waves,
+        "l1_hit_rate" => 100.0 * (lookups - sent()?) / lookups,
+        "l2_hit_rate" => 100.0 * counter("TCC_HIT")? / sum(&["TCC_HIT", "TCC_MISS"])?,
+        "l2_requests" => counter("TCC_REQ")? / waves,
+        "l2_misses" => counter("TCC_MISS")? / waves,
+        other => bail!("`{other}` is no quantity"),
+    })
+}

@@ -3,9 +3,9 @@
 //! The one idea to keep in mind: a mangled name of a few bytes can stand for gigabytes of text, so both depth and
 //! output are bounded and the raw name is always an acceptable answer.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, ParseOptions};
 
@@ -37,13 +37,11 @@ impl Demangler {
     }
 }
 
-/// Bytes of names that a thread remembers: a library holds the same kernels for each of its targets, next to each
-/// other.
-const REMEMBERED: usize = 4 << 20;
+/// Bytes of names that are remembered: a library holds the same kernels for each of its targets.
+const REMEMBERED: usize = 24 << 20;
 
-thread_local! {
-    static KNOWN: RefCell<Known> = RefCell::default();
-}
+/// Names by all threads, since each may read another target's code.
+static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
 
 #[derive(Default)]
 struct Known {
@@ -56,18 +54,20 @@ pub fn demangle(name: &str) -> String {
     if !name.starts_with("_Z") || name.len() > LONGEST {
         return name.to_owned();
     }
-    KNOWN.with_borrow_mut(|known| {
-        if let Some(text) = known.names.get(name) {
-            return text.to_string();
-        }
-        let text = readable(name).unwrap_or_else(|| name.to_owned());
-        if known.bytes > REMEMBERED {
-            *known = Known::default();
-        }
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    if let Some(text) = known.names.get(name) {
+        return text.to_string();
+    }
+    drop(known);
+    let text = readable(name).unwrap_or_else(|| name.to_owned());
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    if known.bytes > REMEMBERED {
+        *known = Known::default();
+    }
+    if known.names.insert(name.into(), text.as_str().into()).is_none() {
         known.bytes += name.len() + text.len();
-        known.names.insert(name.into(), text.as_str().into());
-        text
-    })
+    }
+    text
 }
 
 fn readable(name: &str) -> Option<String> {

@@ -98,6 +98,9 @@ impl Lists {
 
 /// How `inst` passes control on.
 fn flow(inst: &Inst) -> Flow {
+    if !inst.turns() {
+        return Flow::Next;
+    }
     let flags = inst.op.info().flags;
     if flags.contains(OpFlags::END) {
         return Flow::End;

@@ -3,9 +3,87 @@
 //! The one idea to keep in mind: roles stand in the opcode's row; here they meet the modifiers that change them
 //! (returning atomics, loads to LDS, partial writes, half registers).
 
-use crate::form::Field;
+use crate::form::{Field, UNKNOWN_INFO};
+use crate::generated::tables::OPS;
 use crate::inst::*;
 use crate::isa::Isa;
+
+/// What an opcode's row says of registers, folded into one word: every analysis asks it of every instruction.
+#[derive(Clone, Copy)]
+struct Roles {
+    /// Operands of the row that are read, one bit each.
+    read: u8,
+    /// Operands of the row that are written.
+    written: u8,
+    /// Operands of the row that are written and not read.
+    only_written: u8,
+    reads: Implicit,
+    writes: Implicit,
+    traits: u8,
+}
+
+/// The first operand is left out unless the instruction gives the old value back.
+const OPTIONAL: u8 = 1;
+/// The first operand is left out when the data go to LDS.
+const TO_LDS: u8 = 2;
+/// The result keeps some of its old bits.
+const PARTIAL: u8 = 4;
+/// Memory is changed and may give its old value back.
+const ATOMIC: u8 = 8;
+/// Control may go elsewhere than to the next instruction.
+const TURNS: u8 = 16;
+
+impl Roles {
+    const fn of(info: &OpInfo) -> Roles {
+        let (mut read, mut written, mut only_written) = (0, 0, 0);
+        let mut at = 0;
+        while at < info.operands.len() {
+            match info.operands[at].role {
+                Role::Src => read |= 1 << at,
+                Role::Dst => {
+                    written |= 1 << at;
+                    only_written |= 1 << at;
+                }
+                Role::DstSrc => {
+                    read |= 1 << at;
+                    written |= 1 << at;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        let mut traits = 0;
+        if info.operands.len() > 0 {
+            if info.flags.contains(OpFlags::OPTIONAL_DST) {
+                traits |= OPTIONAL;
+            }
+            if info.fields.len() > 0 && matches!(info.fields[0], Field::Vdata) {
+                traits |= TO_LDS;
+            }
+        }
+        if info.flags.contains(OpFlags::PARTIAL_DST) {
+            traits |= PARTIAL;
+        }
+        if matches!(info.mem, Some(Mem { access: Access::Atomic, .. })) {
+            traits |= ATOMIC;
+        }
+        if info.flags.intersects(OpFlags::END.union(OpFlags::JUMP).union(OpFlags::COND_JUMP)) {
+            traits |= TURNS;
+        }
+        Roles { read, written, only_written, reads: info.reads, writes: info.writes, traits }
+    }
+}
+
+/// By opcode; the last row is that of what is no instruction.
+static ROLES: [Roles; OPS.len() + 1] = {
+    let mut roles = [Roles::of(&UNKNOWN_INFO); OPS.len() + 1];
+    let mut at = 0;
+    while at < OPS.len() {
+        roles[at] = Roles::of(&OPS[at]);
+        at += 1;
+    }
+    roles
+};
 
 impl Inst {
     /// The opcode's row.
@@ -38,12 +116,40 @@ impl Inst {
         })
     }
 
+    /// Control may go elsewhere than to the next instruction.
+    #[inline]
+    pub(crate) fn turns(&self) -> bool {
+        self.roles().traits & TURNS != 0
+    }
+
+    #[inline]
+    fn roles(&self) -> &'static Roles {
+        &ROLES[usize::from(self.op.0).min(OPS.len())]
+    }
+
     /// Index in the row of the instruction's first operand: rows list operands that some forms leave out.
+    #[inline]
     fn skipped(&self) -> usize {
-        let info = self.info();
-        let optional = info.flags.contains(OpFlags::OPTIONAL_DST) && !self.mods.bits.contains(Bits::SC0);
-        let to_lds = info.fields.first() == Some(&Field::Vdata) && self.mods.bits.contains(Bits::LDS);
-        usize::from((optional || to_lds) && !info.operands.is_empty())
+        let traits = self.roles().traits;
+        let optional = traits & OPTIONAL != 0 && !self.mods.bits.contains(Bits::SC0);
+        let to_lds = traits & TO_LDS != 0 && self.mods.bits.contains(Bits::LDS);
+        usize::from(optional || to_lds)
+    }
+
+    /// The registers among those operands of the row that have a bit in `which`.
+    #[inline]
+    fn registers(&self, which: u8) -> impl Iterator<Item = RegRange> + '_ {
+        let mut left = which >> self.skipped();
+        std::iter::from_fn(move || {
+            while left != 0 {
+                let at = left.trailing_zeros();
+                left &= left - 1;
+                if let Some(Operand::Reg(range)) = self.operands().get(at as usize) {
+                    return Some(*range);
+                }
+            }
+            None
+        })
     }
 
     /// Each operand with its place in the row.
@@ -84,8 +190,9 @@ impl Inst {
     }
 
     /// Whether the destination keeps some of its old bits or lanes' bits, so that the instruction also reads it.
+    #[inline]
     pub fn writes_part(&self) -> bool {
-        if self.info().flags.contains(OpFlags::PARTIAL_DST) {
+        if self.roles().traits & PARTIAL != 0 {
             return true;
         }
         match self.mods.lane {
@@ -106,27 +213,24 @@ impl Inst {
     /// Registers the instruction reads without naming them.
     #[inline]
     pub fn implicit_reads(&self) -> Implicit {
-        let reads = self.info().reads;
+        let reads = self.roles().reads;
         if self.mods.bits.intersects(Bits::LDS | Bits::GDS) { reads | Implicit::M0 } else { reads }
     }
 
     /// Registers the instruction writes without naming them.
     #[inline]
     pub fn implicit_writes(&self) -> Implicit {
-        self.info().writes
+        self.roles().writes
     }
 
     /// Calls `visit` with every run of registers that the instruction's operands read.
     #[inline]
     pub fn visit_operand_reads(&self, mut visit: impl FnMut(RegRange)) {
-        let partial = self.writes_part();
-        for (operand, spec) in self.operands_with_specs() {
-            let Operand::Reg(range) = *operand else { continue };
-            match spec.role {
-                Role::Src | Role::DstSrc => visit(range),
-                Role::Dst if partial && matches!(range.file, RegFile::Vgpr | RegFile::Agpr) => visit(range),
-                _ => {}
-            }
+        let roles = self.roles();
+        self.registers(roles.read).for_each(&mut visit);
+        if self.writes_part() {
+            let kept = self.registers(roles.only_written);
+            kept.filter(|range| matches!(range.file, RegFile::Vgpr | RegFile::Agpr)).for_each(visit);
         }
     }
 
@@ -139,31 +243,25 @@ impl Inst {
     /// Calls `visit` with every run of registers that the instruction's operands name as written.
     #[inline]
     pub fn visit_operand_writes(&self, mut visit: impl FnMut(RegRange)) {
-        let info = self.info();
-        for (operand, spec) in self.operands_with_specs() {
-            let Operand::Reg(range) = *operand else { continue };
-            if matches!(spec.role, Role::Dst | Role::DstSrc) {
-                visit(range);
-            }
-        }
+        let roles = self.roles();
+        self.registers(roles.written).for_each(&mut visit);
         // Buffer and scalar atomics give the old value back in their data registers.
         let in_place = matches!(self.encoding, Encoding::Mubuf | Encoding::Smem);
         if in_place
-            && matches!(info.mem, Some(Mem { access: Access::Atomic, .. }))
+            && roles.traits & ATOMIC != 0
             && self.mods.bits.contains(Bits::SC0)
             && let Some(Operand::Reg(range)) = self.operands().first()
         {
-            let count = if info.name.contains("cmpswap") { range.count.div_ceil(2) } else { range.count };
+            let count =
+                if self.info().name.contains("cmpswap") { range.count.div_ceil(2) } else { range.count };
             visit(RegRange { count, ..*range });
         }
     }
 
     /// The destination registers of a vector or scalar result: the first written operand.
+    #[inline]
     pub fn destination(&self) -> Option<RegRange> {
-        self.operands_with_specs().find_map(|(operand, spec)| match (operand, spec.role) {
-            (Operand::Reg(range), Role::Dst | Role::DstSrc) => Some(*range),
-            _ => None,
-        })
+        self.registers(self.roles().written).next()
     }
 
     /// Whether the target can decode this instruction.

@@ -11,7 +11,7 @@
 //! alive. Nothing is alive after the program's end. After a jump through a register nothing is known, and
 //! nothing is assumed alive; calls are taken to read and write what the call instruction itself names.
 
-use crate::regset::RegSet;
+use crate::regset::{RegSet, Run};
 use crate::{Cfg, Implicit, Inst, RegFile, RegRange};
 use std::collections::VecDeque;
 
@@ -79,30 +79,32 @@ impl Liveness {
     /// Liveness of instructions, given what each reads and writes.
     pub(crate) fn of_effects(insts: &[impl Effects], cfg: &Cfg) -> Liveness {
         // Effects are asked once, in the order both walks below take: blocks in code order, each from its end.
-        let mut ranges: Vec<RegRange> = Vec::with_capacity(insts.len() * 3);
+        let mut runs: Vec<Run> = Vec::with_capacity(insts.len() * 3);
         let mut effects: Vec<Effect> = Vec::with_capacity(insts.len());
         // What each block reads before writing it, and what it writes.
         let mut summary: Vec<(RegSet, RegSet)> = Vec::with_capacity(cfg.blocks.len());
         for block in &cfg.blocks {
             let (mut needs, mut kills) = (RegSet::default(), RegSet::default());
             for inst in insts[block.insts.start as usize..block.insts.end as usize].iter().rev() {
-                let from = ranges.len();
+                let from = runs.len();
                 let also_written = inst.writes(|range| {
-                    needs.remove(range);
-                    kills.insert(range);
-                    ranges.push(range);
+                    let run = Run::of(range);
+                    needs.remove_run(run);
+                    kills.insert_run(run);
+                    runs.push(run);
                 });
                 needs.remove_implicit(also_written);
                 kills.insert_implicit(also_written);
-                let middle = ranges.len();
+                let middle = runs.len();
                 let also_read = inst.reads(|range| {
-                    needs.insert(range);
-                    ranges.push(range);
+                    let run = Run::of(range);
+                    needs.insert_run(run);
+                    runs.push(run);
                 });
                 needs.insert_implicit(also_read);
                 effects.push(Effect {
                     written: (middle - from) as u8,
-                    read: (ranges.len() - middle) as u8,
+                    read: (runs.len() - middle) as u8,
                     also_written,
                     also_read,
                 });
@@ -113,10 +115,10 @@ impl Liveness {
         let (live_in, live_out) = solve(cfg, &summary);
 
         let mut before = vec![Live::default(); insts.len()];
-        let mut ranges = ranges.as_slice();
+        let mut runs = runs.as_slice();
         let mut take = |count: u8| {
-            let (taken, rest) = ranges.split_at(usize::from(count));
-            ranges = rest;
+            let (taken, rest) = runs.split_at(usize::from(count));
+            runs = rest;
             taken
         };
         let mut effects = effects.into_iter();
@@ -128,18 +130,18 @@ impl Liveness {
                 sgprs: set.count(RegFile::Sgpr),
             };
             for (i, effect) in block.insts.clone().rev().zip(&mut effects) {
-                for range in take(effect.written) {
-                    let gone = set.remove_counting(*range);
-                    if let Some(count) = live.of(range.file) {
-                        *count -= gone;
+                for &run in take(effect.written) {
+                    if let Some(count) = live.of(run.file) {
+                        *count -= set.count_run(run);
                     }
+                    set.remove_run(run);
                 }
                 set.remove_implicit(effect.also_written);
-                for range in take(effect.read) {
-                    let new = set.insert_counting(*range);
-                    if let Some(count) = live.of(range.file) {
-                        *count += new;
+                for &run in take(effect.read) {
+                    if let Some(count) = live.of(run.file) {
+                        *count += run.count() - set.count_run(run);
                     }
+                    set.insert_run(run);
                 }
                 set.insert_implicit(effect.also_read);
                 before[i as usize] = live;

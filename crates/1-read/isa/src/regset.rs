@@ -82,6 +82,41 @@ pub fn register(slot: u16) -> Option<RegRange> {
     Some(RegRange::new(*file, slot - base, 1))
 }
 
+/// A run of slots, and the file they belong to.
+#[derive(Clone, Copy)]
+pub(crate) struct Run {
+    pub(crate) file: RegFile,
+    count: u8,
+    first: u16,
+}
+
+impl Run {
+    /// The slots of a run of registers.
+    #[inline]
+    pub(crate) fn of(range: RegRange) -> Self {
+        let slots = slots(range);
+        Run { file: range.file, count: (slots.end - slots.start) as u8, first: slots.start }
+    }
+
+    /// How many slots it has.
+    #[inline]
+    pub(crate) fn count(self) -> u16 {
+        u16::from(self.count)
+    }
+
+    fn slots(self) -> Range<u16> {
+        self.first..self.first + self.count()
+    }
+
+    /// The word it lies in and its bits there; `None` if it is empty or crosses words.
+    #[inline]
+    fn within_word(self) -> Option<(usize, u64)> {
+        let (word, bit) = (usize::from(self.first / 64), u32::from(self.first % 64));
+        let count = u32::from(self.count);
+        (count != 0 && bit + count <= 64 && word < WORDS).then(|| (word, (u64::MAX >> (64 - count)) << bit))
+    }
+}
+
 /// A set of registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RegSet {
@@ -115,51 +150,42 @@ impl RegSet {
     /// Adds the registers of `range`.
     #[inline]
     pub fn insert(&mut self, range: RegRange) {
-        self.insert_counting(range);
+        self.insert_run(Run::of(range));
     }
 
     /// Takes the registers of `range` out.
     #[inline]
     pub fn remove(&mut self, range: RegRange) {
-        self.remove_counting(range);
+        self.remove_run(Run::of(range));
     }
 
-    /// Adds the registers of `range`; returns how many were not in the set.
+    /// Adds the registers of a run.
     #[inline]
-    pub(crate) fn insert_counting(&mut self, range: RegRange) -> u16 {
-        let slots = slots(range);
-        let slot = slots.start;
-        if slots.end == slot + 1 {
-            let (word, bit) = (&mut self.words[usize::from(slot / 64)], 1 << (slot % 64));
-            let new = *word & bit == 0;
-            *word |= bit;
-            return u16::from(new);
+    pub(crate) fn insert_run(&mut self, run: Run) {
+        match run.within_word() {
+            Some((word, mask)) => self.words[word] |= mask,
+            None => masks(run.slots()).for_each(|(word, mask)| self.words[word] |= mask),
         }
-        let mut new = 0;
-        for (word, mask) in masks(slots) {
-            new += (mask & !self.words[word]).count_ones() as u16;
-            self.words[word] |= mask;
-        }
-        new
     }
 
-    /// Takes the registers of `range` out; returns how many were in the set.
+    /// Takes the registers of a run out.
     #[inline]
-    pub(crate) fn remove_counting(&mut self, range: RegRange) -> u16 {
-        let slots = slots(range);
-        let slot = slots.start;
-        if slots.end == slot + 1 {
-            let (word, bit) = (&mut self.words[usize::from(slot / 64)], 1 << (slot % 64));
-            let old = *word & bit != 0;
-            *word &= !bit;
-            return u16::from(old);
+    pub(crate) fn remove_run(&mut self, run: Run) {
+        match run.within_word() {
+            Some((word, mask)) => self.words[word] &= !mask,
+            None => masks(run.slots()).for_each(|(word, mask)| self.words[word] &= !mask),
         }
-        let mut gone = 0;
-        for (word, mask) in masks(slots) {
-            gone += (mask & self.words[word]).count_ones() as u16;
-            self.words[word] &= !mask;
+    }
+
+    /// How many registers of a run are in the set.
+    #[inline]
+    pub(crate) fn count_run(&self, run: Run) -> u16 {
+        match run.within_word() {
+            Some((word, mask)) => (self.words[word] & mask).count_ones() as u16,
+            None => {
+                masks(run.slots()).map(|(word, mask)| (self.words[word] & mask).count_ones() as u16).sum()
+            }
         }
-        gone
     }
 
     /// Some register of `range` is in the set.
@@ -244,15 +270,18 @@ mod tests {
         for (first, count, expected) in cases {
             let range = RegRange::new(RegFile::Vgpr, first, count);
             assert_eq!(slots(range), expected);
+            let run = Run::of(range);
+            assert_eq!(run.count(), expected.len() as u16);
             let mut set = RegSet::default();
-            assert_eq!(set.insert_counting(range), expected.len() as u16);
-            assert_eq!(set.insert_counting(range), 0);
+            assert_eq!(set.count_run(run), 0);
+            set.insert(range);
+            assert_eq!(set.count_run(run), expected.len() as u16);
             assert_eq!(set.iter().collect::<Vec<_>>(), expected.clone().collect::<Vec<_>>());
             assert_eq!(set.count(RegFile::Vgpr), expected.len() as u16);
             assert_eq!(set.count(RegFile::Agpr), 0);
             assert!(set.contains(range));
             assert_eq!(set.touches(range), !expected.is_empty());
-            assert_eq!(set.remove_counting(range), expected.len() as u16);
+            set.remove(range);
             assert!(set.is_empty());
         }
     }

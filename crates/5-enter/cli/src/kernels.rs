@@ -1,7 +1,8 @@
 //! From files to kernels: reads inputs one after the other and hands every selected kernel to a function.
 //!
 //! The one idea to keep in mind: results come in file order and in bounded batches, so output can stream and
-//! memory does not grow with the input; within a batch all cores work.
+//! memory does not grow with the input; within a batch all cores work. A batch is a part of a large file or
+//! several small ones.
 
 use crate::args::Select;
 use crate::contents::Contents;
@@ -10,9 +11,10 @@ use crate::inputs::{Input, expand, file_error};
 use crate::progress::Progress;
 use analysis::{KernelEvidence, Source, TextFile};
 use anyhow::Result;
-use codeobj::{CodeObject, Found, Kind, LineTable, ReadError, Target, Wanted};
+use codeobj::{Body, CodeObject, Found, Kind, LineTable, ReadError, Target, Wanted};
 use rayon::prelude::*;
 use regex::Regex;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use view::{FileError, Finding, NotChecked};
@@ -27,6 +29,8 @@ const TASK_KERNELS: usize = 16;
 const LARGE_TASK: usize = 64;
 /// Kernels whose results are held at the same time, give or take a task.
 const HELD_KERNELS: usize = 4096;
+/// Bytes of bare code objects judged together, at most, give or take a file.
+const TOGETHER_BYTES: usize = 24 << 20;
 /// Fewer bytes than this are read faster than threads start.
 const ALONE: usize = 256 << 10;
 
@@ -121,6 +125,8 @@ pub(crate) fn each_kernel<T: Send>(
         taken: 0,
         objects: 0,
         judged: Vec::new(),
+        waiting: Vec::new(),
+        waiting_bytes: 0,
     };
     for error in errors {
         run.report(error);
@@ -128,6 +134,7 @@ pub(crate) fn each_kernel<T: Send>(
     for input in &inputs {
         run.input(input)?;
     }
+    run.together()?;
     run.hand_on()?;
     run.conclude(paths);
     Ok(run.errors)
@@ -149,6 +156,18 @@ struct Run<'a, T, W, K> {
     objects: u64,
     /// Results not handed on yet: that is done while the other cores judge what comes next.
     judged: Vec<Vec<T>>,
+    /// Bare code objects that are to be judged together.
+    waiting: Vec<Waiting>,
+    waiting_bytes: usize,
+}
+
+/// A file that is one code object.
+struct Waiting {
+    name: String,
+    /// The user named the file, so that it is an error when it gives nothing.
+    named: bool,
+    contents: Contents,
+    companion: Option<Vec<u8>>,
 }
 
 impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, T, W, K> {
@@ -173,9 +192,19 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
             }
         };
         let companion = input.companion.as_ref().and_then(|path| std::fs::read(path).ok());
+        let kind = codeobj::recognise(contents.bytes());
+        if kind == Some(Kind::CodeObject) {
+            self.waiting_bytes += contents.bytes().len();
+            self.waiting.push(Waiting { name, named: input.named, contents, companion });
+            if self.waiting.len() >= BATCH_OBJECTS || self.waiting_bytes >= TOGETHER_BYTES {
+                self.together()?;
+            }
+            return Ok(());
+        }
+        self.together()?;
         let objects_before = self.objects;
         let passed_elsewhere = std::mem::take(&mut self.passed_over);
-        let result = match codeobj::recognise(contents.bytes()) {
+        let result = match kind {
             Some(Kind::Assembly) => self.text(&name, contents.bytes(), companion.as_deref())?,
             None if !input.named => return Ok(()),
             Some(Kind::Json) if !input.named => return Ok(()),
@@ -189,10 +218,25 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
             }
             _ => self.binary(&name, &contents, companion.as_deref())?,
         };
+        let objects = self.objects - objects_before;
+        let passed = std::mem::replace(&mut self.passed_over, passed_elsewhere);
+        self.read_file(&name, input.named, objects, &passed, result);
+        self.passed_over.extend(passed);
+        Ok(())
+    }
+
+    /// Says what was wrong with a file, which may be that nothing was found in it.
+    fn read_file(
+        &mut self,
+        name: &str,
+        named: bool,
+        objects: u64,
+        passed: &BTreeSet<String>,
+        result: Result<(), ReadError>,
+    ) {
         if let Err(error) = result {
-            self.report(as_file_error(&name, &error));
-        } else if input.named && self.objects == objects_before {
-            let passed = &self.passed_over;
+            self.report(as_file_error(name, &error));
+        } else if named && objects == 0 {
             let (error, hint) = if passed.is_empty() {
                 ("no GPU code in it", NEEDED.to_owned())
             } else if self.selection.explicit {
@@ -207,9 +251,44 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
                     ),
                 )
             };
-            self.report(FileError { file: name, error: error.to_owned(), hint: Some(hint) });
+            self.report(FileError { file: name.to_owned(), error: error.to_owned(), hint: Some(hint) });
         }
-        self.passed_over.extend(passed_elsewhere);
+    }
+
+    /// Reads and judges the files that wait.
+    fn together(&mut self) -> Result<()> {
+        let files = std::mem::take(&mut self.waiting);
+        let size = std::mem::take(&mut self.waiting_bytes);
+        let Some(last) = files.last() else { return Ok(()) };
+        let end = last.contents.bytes().len() as u64;
+        self.progress.at(&last.name, end, end);
+        let scanned = each(&files, size, |file| Scanned::of(file.contents.bytes(), &self.selection.wanted));
+        let read = each(&scanned, size, |scanned| {
+            scanned.found.iter().map(Found::read).collect::<Vec<Result<CodeObject, ReadError>>>()
+        });
+        let mut opened = Vec::new();
+        let mut outcomes = Vec::with_capacity(files.len());
+        for ((file, scanned), read) in files.iter().zip(&scanned).zip(read) {
+            let before = opened.len();
+            let mut errors = scanned.errors.clone();
+            for (object, found) in read.into_iter().zip(&scanned.found) {
+                match object {
+                    Ok(mut object) => {
+                        apply(file.companion.as_deref(), &mut object);
+                        opened.push(Opened { file: &file.name, object, code: Code::Binary(&found.data) });
+                    }
+                    Err(error) => errors.push(error),
+                }
+            }
+            outcomes.push(((opened.len() - before) as u64, errors));
+        }
+        self.judge(&opened, size)?;
+        for ((file, scanned), (objects, errors)) in files.iter().zip(&scanned).zip(outcomes) {
+            let count = errors.len() as u64;
+            let result = first_of(errors.into_iter().next(), count);
+            self.read_file(&file.name, file.named, objects, &scanned.passed_over, result);
+            self.passed_over.extend(scanned.passed_over.iter().cloned());
+        }
         Ok(())
     }
 
@@ -230,9 +309,11 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
         for object in &mut objects {
             apply(companion, object);
         }
-        let opened: Vec<Opened<'_>> =
-            objects.into_iter().map(|object| Opened { object, code: Code::Text(&file) }).collect();
-        self.judge(name, &opened, bytes.len())?;
+        let opened: Vec<Opened<'_>> = objects
+            .into_iter()
+            .map(|object| Opened { file: name, object, code: Code::Text(&file) })
+            .collect();
+        self.judge(&opened, bytes.len())?;
         Ok(Ok(()))
     }
 
@@ -274,22 +355,18 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
             if let Some(last) = batch.last() {
                 self.progress.at(name, last.position, bytes.len() as u64);
             }
-            let read: Vec<Result<CodeObject, ReadError>> = if size < ALONE {
-                batch.iter().map(Found::read).collect()
-            } else {
-                batch.par_iter().map(Found::read).collect()
-            };
+            let read = each(&batch, size, Found::read);
             let mut opened = Vec::with_capacity(read.len());
             for (object, found) in read.into_iter().zip(&batch) {
                 match object {
                     Ok(mut object) => {
                         apply(companion, &mut object);
-                        opened.push(Opened { object, code: Code::Binary(&found.data) });
+                        opened.push(Opened { file: name, object, code: Code::Binary(&found.data) });
                     }
                     Err(error) => note(error),
                 }
             }
-            self.judge(name, &opened, size)?;
+            self.judge(&opened, size)?;
             drop(opened);
             drop(batch);
             contents.release();
@@ -298,19 +375,11 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
             }
         }
         self.passed_over.extend(scan.passed_over().map(str::to_owned));
-        Ok(match first_error {
-            None => Ok(()),
-            Some(error) if errors == 1 => Err(error),
-            Some(error) => Err(ReadError {
-                what: format!("{} (and {} more errors in this file; the first is", error.what, errors - 1)
-                    + ")",
-                ..error
-            }),
-        })
+        Ok(first_of(first_error, errors))
     }
 
     /// Judges all selected kernels of some code objects.
-    fn judge(&mut self, file: &str, objects: &[Opened<'_>], size: usize) -> Result<()> {
+    fn judge(&mut self, objects: &[Opened<'_>], size: usize) -> Result<()> {
         let selection = self.selection;
         let work = self.work;
         let alone = size < ALONE;
@@ -342,18 +411,27 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
             let group = group.count();
             let (group, after) = rest.split_at(group);
             rest = after;
-            let run = |(opened, kernels): &Task<'_>| opened.run(file, kernels, work);
-            let mut results: Vec<Vec<T>> = Vec::new();
+            let run = |(opened, kernels): &Task<'_>| opened.run(kernels, work);
+            let mut results: Vec<(usize, Vec<T>)> = Vec::new();
             if alone {
-                results.extend(group.iter().map(run));
+                results.extend(group.iter().map(run).enumerate());
                 self.hand_on()?;
             } else {
+                // The longest first, so that no core is left alone with one at the end.
+                let mut order: Vec<(usize, &Task<'_>)> = group.iter().enumerate().collect();
+                order.sort_by_cached_key(|(_, (_, kernels))| {
+                    Reverse(kernels.iter().map(|it| weight(it)).sum::<usize>())
+                });
                 rayon::in_place_scope(|scope| {
-                    scope.spawn(|_| results = group.par_iter().with_max_len(1).map(run).collect());
+                    scope.spawn(|_| {
+                        let tasks = order.into_iter().par_bridge();
+                        results = tasks.map(|(index, task)| (index, run(task))).collect();
+                    });
                     self.hand_on()
                 })?;
+                results.sort_unstable_by_key(|(index, _)| *index);
             }
-            self.judged = results;
+            self.judged.extend(results.into_iter().map(|(_, result)| result));
         }
         Ok(())
     }
@@ -398,8 +476,61 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
 /// Kernels of one code object that one core works on.
 type Task<'a> = (&'a Opened<'a>, Vec<&'a codeobj::Kernel>);
 
+/// What the code objects of a file are, before they are read.
+struct Scanned<'a> {
+    found: Vec<Found<'a>>,
+    errors: Vec<ReadError>,
+    passed_over: BTreeSet<String>,
+}
+
+impl<'a> Scanned<'a> {
+    fn of(bytes: &'a [u8], wanted: &Wanted) -> Self {
+        let mut scanned = Scanned { found: Vec::new(), errors: Vec::new(), passed_over: BTreeSet::new() };
+        match codeobj::scan(bytes, wanted) {
+            Ok(mut scan) => {
+                for found in scan.by_ref() {
+                    match found {
+                        Ok(found) => scanned.found.push(found),
+                        Err(error) => scanned.errors.push(error),
+                    }
+                }
+                scanned.passed_over = scan.passed_over().map(str::to_owned).collect();
+            }
+            Err(error) => scanned.errors.push(error),
+        }
+        scanned
+    }
+}
+
+/// Maps on all cores where that is worth it: the items stand for `size` bytes.
+fn each<'t, T: Sync, U: Send>(items: &'t [T], size: usize, map: impl Fn(&'t T) -> U + Sync + Send) -> Vec<U> {
+    if size < ALONE { items.iter().map(map).collect() } else { items.par_iter().map(map).collect() }
+}
+
+/// The result of reading a file that gave so many errors.
+fn first_of(first: Option<ReadError>, errors: u64) -> Result<(), ReadError> {
+    match first {
+        None => Ok(()),
+        Some(error) if errors == 1 => Err(error),
+        Some(error) => Err(ReadError {
+            what: format!("{} (and {} more errors in this file; the first is)", error.what, errors - 1),
+            ..error
+        }),
+    }
+}
+
+/// About how much work a kernel is: the bytes or lines of its code.
+fn weight(kernel: &codeobj::Kernel) -> usize {
+    match &kernel.body {
+        Body::Code { bytes, .. } => bytes.len(),
+        Body::Text { lines } => lines.len(),
+        Body::Absent => 0,
+    }
+}
+
 /// A code object with the bytes or lines its kernels refer to.
 struct Opened<'a> {
+    file: &'a str,
     object: CodeObject,
     code: Code<'a>,
 }
@@ -414,12 +545,7 @@ impl Opened<'_> {
         matches!(self.code, Code::Binary(data) if codeobj::has_lines(data))
     }
 
-    fn run<T>(
-        &self,
-        file: &str,
-        kernels: &[&codeobj::Kernel],
-        work: &impl Fn(Judged<'_, '_>) -> T,
-    ) -> Vec<T> {
+    fn run<T>(&self, kernels: &[&codeobj::Kernel], work: &impl Fn(Judged<'_, '_>) -> T) -> Vec<T> {
         // Without debug information there is nothing to look up.
         let lines = match self.code {
             Code::Binary(data) => LineTable::read(data).ok().filter(|lines| lines.absent().is_none()),
@@ -434,7 +560,7 @@ impl Opened<'_> {
             .map(|kernel| {
                 let evidence = KernelEvidence::gather(&self.object, kernel, source);
                 let (findings, not_checked) = rules::check(&evidence);
-                work(Judged { file, evidence: &evidence, findings, not_checked })
+                work(Judged { file: self.file, evidence: &evidence, findings, not_checked })
             })
             .collect()
     }

@@ -55,6 +55,31 @@ pub(super) struct Walker<'a> {
     pub(super) innermost: Option<u32>,
 }
 
+/// How far a pass has come.
+#[derive(Clone)]
+struct Progress {
+    /// Position of the next block in the order of execution.
+    next: usize,
+    /// Registers at the end of each block that something still follows.
+    states: Vec<Option<Box<State>>>,
+    /// How many blocks are still to follow each block.
+    uses: Vec<usize>,
+    /// Accesses found so far.
+    accesses: usize,
+}
+
+impl Progress {
+    fn at_start(cfg: &Cfg) -> Self {
+        let count = cfg.blocks.len();
+        Progress {
+            next: 0,
+            states: vec![None; count],
+            uses: (0..count as u32).map(|block| cfg.succs(block).len()).collect(),
+            accesses: 0,
+        }
+    }
+}
+
 /// Evaluates a kernel.
 pub(super) fn walk(insts: &[Inst], cfg: &Cfg, entry: &Entry) -> Addresses {
     let mut walker = Walker {
@@ -72,13 +97,15 @@ pub(super) fn walk(insts: &[Inst], cfg: &Cfg, entry: &Entry) -> Addresses {
         innermost: None,
     };
     walker.pool.constant(0);
-    walker.pass(&[]);
+    let before_loops = walker.pass(&[], Progress::at_start(cfg));
     let found = std::mem::replace(&mut walker.phis, vec![Vec::new(); cfg.loops.len()]);
     if found.iter().flatten().any(|phi| phi.step.is_some()) {
-        // Ids of the first pass stay valid: the pool only grows.
-        walker.accesses.clear();
-        walker.pass(&found);
+        // Ids of the first pass stay valid: the pool only grows. What comes before every loop is as it was.
+        let from = before_loops.unwrap_or_else(|| Progress::at_start(cfg));
+        walker.accesses.truncate(from.accesses);
+        walker.pass(&found, from);
     }
+    walker.accesses.sort_unstable_by_key(|access| access.inst);
     Addresses { pool: walker.pool, accesses: walker.accesses, advances: walker.advances }
 }
 
@@ -112,24 +139,26 @@ fn written_in_loops(insts: &[Inst], cfg: &Cfg) -> Vec<Written> {
 }
 
 impl Walker<'_> {
-    fn pass(&mut self, found: &[Vec<Phi>]) {
-        let count = self.cfg.blocks.len();
-        let mut states: Vec<Option<Box<State>>> = vec![None; count];
-        let mut uses: Vec<usize> = (0..count as u32).map(|block| self.cfg.succs(block).len()).collect();
+    /// Visits the blocks that are left; returns where the first loop was entered.
+    fn pass(&mut self, found: &[Vec<Phi>], mut progress: Progress) -> Option<Progress> {
         let cfg = self.cfg;
-        for &block in cfg.order() {
+        let mut before_loops = None;
+        for (at, &block) in cfg.order().iter().enumerate().skip(progress.next) {
             self.innermost = cfg.blocks[block as usize].innermost;
             let header = self.innermost.filter(|&id| cfg.loops[id as usize].header == block);
-            let mut state = self.enter(block, header, &mut states, &mut uses, found);
+            if header.is_some() && found.is_empty() && before_loops.is_none() {
+                before_loops = Some(Progress { next: at, accesses: self.accesses.len(), ..progress.clone() });
+            }
+            let mut state = self.enter(block, header, &mut progress.states, &mut progress.uses, found);
             for at in cfg.blocks[block as usize].insts.clone() {
                 self.step(at, &mut state);
             }
             self.close(block, &state);
-            if uses[block as usize] > 0 {
-                states[block as usize] = Some(state);
+            if progress.uses[block as usize] > 0 {
+                progress.states[block as usize] = Some(state);
             }
         }
-        self.accesses.sort_unstable_by_key(|access| access.inst);
+        before_loops
     }
 
     /// Registers at the start of a block.

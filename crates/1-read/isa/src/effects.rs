@@ -53,11 +53,11 @@ impl Roles {
             at += 1;
         }
         let mut traits = 0;
-        if info.operands.len() > 0 {
+        if !info.operands.is_empty() {
             if info.flags.contains(OpFlags::OPTIONAL_DST) {
                 traits |= OPTIONAL;
             }
-            if info.fields.len() > 0 && matches!(info.fields[0], Field::Vdata) {
+            if !info.fields.is_empty() && matches!(info.fields[0], Field::Vdata) {
                 traits |= TO_LDS;
             }
         }

@@ -5,6 +5,7 @@
 //! per program, and multiplied with its executions afterwards.
 
 mod banks;
+mod check;
 mod classify;
 mod code;
 mod event;
@@ -17,6 +18,7 @@ mod sample;
 mod table;
 mod traffic;
 
+pub use check::{Checked, Checks, Conflict, Side, Wrong, check};
 pub use code::Code;
 pub use event::{Event, Source, Totals};
 pub use observe::{Counts, Memory, Probe};

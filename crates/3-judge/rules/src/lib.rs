@@ -2,11 +2,13 @@
 //!
 //! The one idea to keep in mind: a rule fires only for the reason its page states. Page, check and the
 //! arithmetic's tests of a rule stand in one file under `rules/`; [`all`] is the flat list of them; kernels
-//! that must and must not trigger each rule are in `fixtures/rules/`. A rule judges code, a recording, or either.
+//! that must and must not trigger each rule are in `fixtures/rules/`. A rule judges code, a recording, or either;
+//! those on right and wrong judge an emulated run.
 
 mod access;
 mod banks;
 mod check;
+mod execution;
 mod merge;
 mod narrow;
 mod page;
@@ -18,6 +20,7 @@ mod waits;
 mod work;
 
 pub use check::{check, check_workload};
+pub use execution::{ExecutionEvidence, check_execution};
 pub use page::{SECTIONS, sections};
 pub use registry::{all, by_id};
 
@@ -45,6 +48,9 @@ pub type CodeCheck = fn(&KernelEvidence<'_>) -> Outcome;
 /// Judges one kernel by its dispatches. A value that is missing ends the check with its reason.
 pub type RecordingCheck = fn(&WorkloadEvidence<'_>) -> Result<Outcome, Missing>;
 
+/// Judges one kernel by an emulated run of it.
+pub type ExecutionCheck = fn(&ExecutionEvidence<'_>) -> Vec<Finding>;
+
 /// What a rule judges by.
 #[derive(Clone, Copy)]
 pub enum Check {
@@ -54,6 +60,8 @@ pub enum Check {
     Recording(RecordingCheck),
     /// Either; one page, two checks.
     Either(CodeCheck, RecordingCheck),
+    /// An emulated run that was checked.
+    Execution(ExecutionCheck),
 }
 
 /// What a rule says about one kernel.
@@ -84,7 +92,7 @@ impl Rule {
     pub const fn code_check(&self) -> Option<CodeCheck> {
         match self.check {
             Check::Code(check) | Check::Either(check, _) => Some(check),
-            Check::Recording(_) => None,
+            Check::Recording(_) | Check::Execution(_) => None,
         }
     }
 
@@ -92,7 +100,15 @@ impl Rule {
     pub const fn recording_check(&self) -> Option<RecordingCheck> {
         match self.check {
             Check::Recording(check) | Check::Either(_, check) => Some(check),
-            Check::Code(_) => None,
+            Check::Code(_) | Check::Execution(_) => None,
+        }
+    }
+
+    /// The check of an emulated run, if the rule has one.
+    pub const fn execution_check(&self) -> Option<ExecutionCheck> {
+        match self.check {
+            Check::Execution(check) => Some(check),
+            _ => None,
         }
     }
 

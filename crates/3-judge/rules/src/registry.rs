@@ -7,6 +7,9 @@ use crate::{Rule, rules};
 
 /// Ascending by id.
 static RULES: &[Rule] = &[
+    rules::chk001::RULE,
+    rules::chk002::RULE,
+    rules::chk003::RULE,
     rules::ctr001::RULE,
     rules::ctr002::RULE,
     rules::ctr003::RULE,

@@ -2,6 +2,9 @@
 //!
 //! The one idea to keep in mind: a module gives one `RULE`; it reads evidence and no other rule's findings.
 
+pub(crate) mod chk001;
+pub(crate) mod chk002;
+pub(crate) mod chk003;
 pub(crate) mod ctr001;
 pub(crate) mod ctr002;
 pub(crate) mod ctr003;

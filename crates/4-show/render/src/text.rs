@@ -19,7 +19,7 @@ mod roofline;
 mod summary;
 mod table;
 
-pub use card::card;
+pub use card::{card, findings};
 pub use comparison::comparison;
 pub use listing::listing;
 pub use markdown::{markdown, rules};

@@ -399,6 +399,19 @@ pub(super) fn severity_role(severity: Severity) -> Role {
     }
 }
 
+/// Findings that stand under a title of their own, each with its evidence.
+pub fn findings(title: &str, findings: &[Finding], style: &Style) -> String {
+    let mut page = Page::new(style);
+    page.wrapped(0, 4, &[span(Role::Heading, short_name(title, 2 * style.width - 4, style))]);
+    for finding in findings {
+        finding_line(&mut page, finding);
+        for evidence in &finding.evidence {
+            page.wrapped(17, 19, &[dim(format!("{}: ", evidence.what)), plain(&evidence.value)]);
+        }
+    }
+    page.finish()
+}
+
 fn finding_lines(page: &mut Page, findings: &[Finding]) {
     if findings.is_empty() {
         page.wrapped(2, 4, &[span(Role::Good, "no findings")]);

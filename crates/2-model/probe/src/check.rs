@@ -1,0 +1,412 @@
+//! Races between waves, and reads of LDS that nobody has written.
+//!
+//! The one idea to keep in mind: two accesses of different waves to the same bytes, one of them a write and not both
+//! atomic, are a race unless something orders them: a barrier of the workgroup, or an atomic that the first wave makes
+//! afterwards and the second one made before on the same address. What the order of execution here happens to be plays no
+//! part.
+//!
+//! Loads and stores of global memory that go past the caches (`sc0`, `sc1`, `glc`) count as atomic: that is what atomic
+//! loads and stores are compiled to. In the LDS those look like any other, so only read-modify-writes count. What is copied to the LDS without passing registers is not seen there, so in a workgroup that does it
+//! nothing is said about LDS that was never written.
+
+mod shadow;
+
+use emu::{Fault, Launch, Memory, MemoryAccess, Observer, Program, Summary, WaveId};
+use isa::{Access, Bits, Space};
+use shadow::{Shadow, Touch};
+use std::collections::BTreeMap;
+
+/// What is looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Checks {
+    /// Races.
+    pub races: bool,
+    /// Reads of LDS that was never written.
+    pub uninitialized: bool,
+    /// Most memory of the shadow, bytes.
+    pub limit: usize,
+}
+
+impl Checks {
+    /// Shadow memory that is taken at most, unless said otherwise.
+    pub const LIMIT: usize = 1 << 30;
+
+    /// Nothing.
+    pub const NONE: Checks = Checks { races: false, uninitialized: false, limit: Checks::LIMIT };
+
+    /// From names separated by commas: `races`, `uninit`. Gives back a name that is none of them.
+    pub fn parse(text: &str) -> Result<Checks, String> {
+        let mut checks = Checks::NONE;
+        for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            match name {
+                "races" => checks.races = true,
+                "uninit" => checks.uninitialized = true,
+                other => return Err(other.to_string()),
+            }
+        }
+        Ok(checks)
+    }
+
+    /// Something is looked for.
+    pub fn any(self) -> bool {
+        self.races || self.uninitialized
+    }
+}
+
+/// What is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Wrong {
+    /// Two waves of a workgroup race in the LDS.
+    LdsRace,
+    /// Two waves of a workgroup race in global memory.
+    GlobalRace,
+    /// Two workgroups race.
+    GroupRace,
+    /// LDS is read that nobody has written.
+    Uninitialized,
+}
+
+/// One of the accesses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Side {
+    /// Index of the instruction in the program.
+    pub index: usize,
+    /// Workgroup in the grid.
+    pub workgroup: [u32; 3],
+    /// Wave in it.
+    pub wave: u32,
+    /// Lane.
+    pub lane: u32,
+}
+
+/// One thing that is wrong: two instructions, or one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conflict {
+    /// What.
+    pub wrong: Wrong,
+    /// The access that was seen first; with [`Wrong::Uninitialized`] the read.
+    pub first: Side,
+    /// The other one.
+    pub second: Side,
+    /// First address of the dword; an offset in the LDS.
+    pub address: u64,
+    /// Dwords of lanes for which it was seen.
+    pub times: u64,
+}
+
+/// What checking a launch came to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Checked {
+    /// What is wrong, by instruction.
+    pub conflicts: Vec<Conflict>,
+    /// Accesses that were not watched because the shadow memory was used up.
+    pub unwatched: u64,
+}
+
+/// Pairs of instructions that are remembered.
+const MOST_PAIRS: usize = 1024;
+/// Addresses of atomics that are remembered of a workgroup: those that order accesses come early.
+const MOST_SYNCS: usize = 64;
+/// Share of the shadow's memory that a few workgroups take before their accesses are brought together with the others'.
+const SHARE: usize = 16;
+/// Bytes of LDS that are watched.
+const MOST_LDS: usize = 1 << 20;
+
+/// Runs a kernel and looks for what is asked; counts nothing. What was found stands even when the kernel faults.
+pub fn check(
+    checks: Checks,
+    program: &Program,
+    memory: &Memory,
+    launch: &Launch<'_>,
+) -> (Result<Summary, Box<Fault>>, Checked) {
+    let atomic: Vec<bool> = program
+        .instructions()
+        .iter()
+        .map(|inst| {
+            let kind = inst.mem().map(|mem| mem.access);
+            kind == Some(Access::Atomic) || inst.mods.bits.intersects(Bits::SC0 | Bits::SC1)
+        })
+        .collect();
+    // A barrier of the whole grid orders workgroups, and is not seen.
+    let grid_barrier = program.instructions().iter().any(|inst| inst.info().name.starts_with("ds_gws"));
+    let settled = Settled { checks, atomic: &atomic, across: !grid_barrier };
+    let mut all =
+        Whole { shadow: Shadow::new(checks.limit), syncs: BTreeMap::new(), found: Found::default() };
+    let result = emu::run(program, memory, launch, || Check::new(settled), |part| all.take_in(part));
+    let groups = launch.workgroups().map(u64::from);
+    let unwatched = all.shadow.lost;
+    (result, Checked { conflicts: all.found.conflicts(groups), unwatched })
+}
+
+/// What does not change during a launch.
+#[derive(Clone, Copy, Debug)]
+struct Settled<'a> {
+    checks: Checks,
+    /// By instruction: its accesses are atomic.
+    atomic: &'a [bool],
+    /// Workgroups are compared with each other.
+    across: bool,
+}
+
+/// An atomic access of a wave: others may be ordered by it.
+#[derive(Clone, Copy, Debug)]
+struct Sync {
+    lds: bool,
+    address: u64,
+    wave: u32,
+    first: u32,
+    last: u32,
+}
+
+/// Atomics by workgroup.
+type Syncs = BTreeMap<u32, Vec<Sync>>;
+
+/// Whether an address is common to two lists so that the first one's last atomic on it comes after a time and the second
+/// one's first before another.
+fn ordered<'a>(
+    before: impl Iterator<Item = &'a Sync> + Clone,
+    after: impl Iterator<Item = &'a Sync>,
+    left: u32,
+    entered: u32,
+) -> bool {
+    after
+        .filter(|it| it.first < entered)
+        .any(|b| before.clone().any(|a| (a.lds, a.address) == (b.lds, b.address) && a.last > left))
+}
+
+/// Conflicts by kind and instructions.
+#[derive(Debug, Default)]
+struct Found(BTreeMap<(Wrong, usize, usize), (Touch, Touch, u64, u64)>);
+
+impl Found {
+    fn add(&mut self, wrong: Wrong, old: Touch, new: Touch, address: u64, times: u64) {
+        let full = self.0.len() >= MOST_PAIRS;
+        let key = (wrong, old.index(), new.index());
+        if let Some((_, _, _, sum)) = self.0.get_mut(&key) {
+            *sum += times;
+        } else if !full {
+            self.0.insert(key, (old, new, address, times));
+        }
+    }
+
+    fn conflicts(&self, groups: [u64; 3]) -> Vec<Conflict> {
+        let side = |touch: Touch| {
+            let number = u64::from(touch.group());
+            let [x, y, _] = groups.map(|count| count.max(1));
+            let workgroup = [number % x, number / x % y, number / x / y].map(|it| it as u32);
+            Side { index: touch.index(), workgroup, wave: touch.wave(), lane: touch.lane() }
+        };
+        self.0
+            .iter()
+            .map(|(&(wrong, _, _), &(old, new, address, times))| Conflict {
+                wrong,
+                first: side(old),
+                second: side(new),
+                address,
+                times,
+            })
+            .collect()
+    }
+}
+
+/// The accesses of all workgroups.
+struct Whole {
+    shadow: Shadow,
+    syncs: Syncs,
+    found: Found,
+}
+
+impl Whole {
+    fn take_in(&mut self, part: Check<'_>) {
+        for (&(wrong, _, _), &(old, new, address, times)) in &part.found.0 {
+            self.found.add(wrong, old, new, address, times);
+        }
+        self.syncs.extend(part.syncs);
+        let Whole { shadow, syncs, found } = self;
+        if !part.settled.across {
+            shadow.lost += part.global.lost;
+            return;
+        }
+        shadow.take_in(part.global, |dword, old, new| {
+            if old.group() != new.group() && !groups_ordered(syncs, old, new) {
+                found.add(Wrong::GroupRace, old, new, 4 * dword, 1);
+            }
+        });
+    }
+}
+
+/// Whether atomics order accesses of two workgroups.
+fn groups_ordered(syncs: &Syncs, old: Touch, new: Touch) -> bool {
+    let (Some(before), Some(after)) = (syncs.get(&old.group()), syncs.get(&new.group())) else {
+        return false;
+    };
+    let global = |it: &&Sync| !it.lds;
+    ordered(before.iter().filter(global), after.iter().filter(global), old.time(), new.time())
+        || ordered(after.iter().filter(global), before.iter().filter(global), new.time(), old.time())
+}
+
+/// A workgroup that runs.
+#[derive(Debug)]
+struct Group {
+    id: [u32; 3],
+    number: u32,
+    waves: u32,
+    /// Accesses of waves so far.
+    time: u32,
+    /// Time of the last barrier.
+    since: u32,
+    lds: Shadow,
+    /// By dword of the LDS: bytes written.
+    written: Vec<u8>,
+    /// LDS was written in a way that is not seen.
+    unseen: bool,
+}
+
+/// The observer of a few workgroups.
+#[derive(Debug)]
+struct Check<'a> {
+    settled: Settled<'a>,
+    global: Shadow,
+    groups: Vec<Group>,
+    syncs: Syncs,
+    found: Found,
+}
+
+impl<'a> Check<'a> {
+    fn new(settled: Settled<'a>) -> Check<'a> {
+        Check {
+            settled,
+            global: Shadow::new(settled.checks.limit / SHARE),
+            groups: Vec::new(),
+            syncs: BTreeMap::new(),
+            found: Found::default(),
+        }
+    }
+}
+
+/// Remembers an atomic.
+fn remember(syncs: &mut Vec<Sync>, lds: bool, address: u64, wave: u32, time: u32) {
+    let known = |it: &Sync| it.wave == wave && it.address == address && it.lds == lds;
+    match syncs.iter().position(known) {
+        Some(at) => syncs[at].last = time,
+        None if syncs.len() < MOST_SYNCS => syncs.push(Sync { lds, address, wave, first: time, last: time }),
+        None => {}
+    }
+}
+
+/// Whether atomics order accesses of two waves of a workgroup.
+fn waves_ordered(syncs: &Syncs, old: Touch, new: Touch) -> bool {
+    let Some(syncs) = syncs.get(&old.group()) else { return false };
+    let of = |wave: u32| syncs.iter().filter(move |it| it.wave == wave);
+    ordered(of(old.wave()), of(new.wave()), old.time(), new.time())
+}
+
+impl Observer for Check<'_> {
+    fn wave_start(&mut self, wave: WaveId, _: u64) {
+        let number = wave.workgroup_index as u32;
+        if let Some(group) = self.groups.iter_mut().find(|group| group.number == number) {
+            group.waves += 1;
+            return;
+        }
+        self.groups.push(Group {
+            id: wave.workgroup,
+            number,
+            waves: 1,
+            time: 0,
+            since: 0,
+            lds: Shadow::new(4 * SHARE * MOST_LDS),
+            written: Vec::new(),
+            unseen: false,
+        });
+    }
+
+    fn access(&mut self, wave: WaveId, access: &MemoryAccess<'_>) {
+        let Check { settled, global, groups, found, syncs } = self;
+        let number = wave.workgroup_index as u32;
+        let Some(group) = groups.iter_mut().rev().find(|group| group.number == number) else { return };
+        let lds = match access.space {
+            Space::Lds => true,
+            Space::Global | Space::Flat | Space::Buffer | Space::Scalar => false,
+            Space::Scratch | Space::Gds => return,
+        };
+        if access.kind == Access::Exchange || access.index > Touch::MOST_INDEX || group.time == Touch::LAST {
+            return;
+        }
+        group.unseen |= access.kind == Access::LoadToLds;
+        group.time += 1;
+        let atomic = match lds {
+            true => access.kind == Access::Atomic,
+            false => settled.atomic.get(access.index).copied().unwrap_or(false),
+        };
+        let writes = matches!(access.kind, Access::Store | Access::Atomic);
+        let reads = access.kind != Access::Store;
+        let touch = Touch::new(number, wave.wave, access.index, group.time, atomic);
+        let mut lanes = access.lanes;
+        while lanes != 0 {
+            let lane = lanes.trailing_zeros() as usize;
+            lanes &= lanes - 1;
+            let start = access.addresses[lane];
+            let end = start.saturating_add(u64::from(access.bytes.max(1)));
+            if lds && end > MOST_LDS as u64 {
+                continue;
+            }
+            if atomic {
+                remember(syncs.entry(number).or_default(), lds, start, wave.wave, group.time);
+            }
+            for dword in start / 4..end.div_ceil(4) {
+                let from = start.saturating_sub(4 * dword);
+                let to = (end - 4 * dword).min(4);
+                let new = touch.of(lane, (1 << to) - (1 << from));
+                if lds {
+                    let at = dword as usize;
+                    if group.written.len() <= at {
+                        group.written.resize(at + 1, 0);
+                    }
+                    let bytes = ((1u32 << to) - (1 << from)) as u8;
+                    if settled.checks.uninitialized
+                        && reads
+                        && !group.unseen
+                        && bytes & !group.written[at] != 0
+                    {
+                        found.add(Wrong::Uninitialized, new, new, 4 * dword, 1);
+                    }
+                    if writes {
+                        group.written[at] |= bytes;
+                    }
+                }
+                if !settled.checks.races {
+                    continue;
+                }
+                let since = group.since;
+                let meet = |old: Touch| {
+                    if old.group() == number {
+                        let apart = old.wave() != wave.wave && old.time() > since;
+                        if apart && !waves_ordered(syncs, old, new) {
+                            let wrong = if lds { Wrong::LdsRace } else { Wrong::GlobalRace };
+                            found.add(wrong, old, new, 4 * dword, 1);
+                        }
+                    } else if !lds && settled.across && !groups_ordered(syncs, old, new) {
+                        found.add(Wrong::GroupRace, old, new, 4 * dword, 1);
+                    }
+                };
+                let shadow = if lds { &mut group.lds } else { &mut *global };
+                shadow.access(dword, new, writes, since, meet);
+            }
+        }
+    }
+
+    fn barrier(&mut self, workgroup: [u32; 3]) {
+        if let Some(group) = self.groups.iter_mut().rev().find(|group| group.id == workgroup) {
+            group.since = group.time;
+        }
+    }
+
+    fn wave_end(&mut self, wave: WaveId) {
+        let number = wave.workgroup_index as u32;
+        let Some(at) = self.groups.iter().position(|group| group.number == number) else { return };
+        self.groups[at].waves -= 1;
+        if self.groups[at].waves == 0 {
+            self.groups.swap_remove(at);
+        }
+    }
+}

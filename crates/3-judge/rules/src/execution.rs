@@ -1,0 +1,82 @@
+//! What rules on emulated runs judge by, and what their findings have in common.
+//!
+//! The one idea to keep in mind: such a rule is about right and wrong, not about time; the two instructions that do not
+//! get along are the evidence.
+
+use crate::registry;
+use codeobj::LineTable;
+use emu::{Memory, Program};
+use probe::{Checked, Conflict, Side, Wrong};
+use view::{Finding, Place, SourceLine};
+
+/// What an emulated run of a kernel shows.
+#[derive(Clone, Copy)]
+pub struct ExecutionEvidence<'a> {
+    /// The kernel.
+    pub program: &'a Program,
+    /// What checking it came to.
+    pub checked: &'a Checked,
+    /// Memory it ran in: allocations have names.
+    pub memory: &'a Memory,
+    /// Source lines by address, with debug information.
+    pub lines: Option<&'a LineTable<'a>>,
+}
+
+/// All findings for an emulated run, by rule and then by instruction.
+pub fn check_execution(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
+    registry::all()
+        .iter()
+        .filter_map(|rule| rule.execution_check())
+        .flat_map(|check| check(evidence))
+        .collect()
+}
+
+impl ExecutionEvidence<'_> {
+    /// The conflicts of some kinds.
+    pub(crate) fn conflicts(&self, kinds: &[Wrong]) -> impl Iterator<Item = &Conflict> {
+        self.checked.conflicts.iter().filter(move |it| kinds.contains(&it.wrong))
+    }
+
+    /// `load`, `store` or `atomic`.
+    pub(crate) fn verb(&self, side: Side) -> &'static str {
+        let inst = self.program.instructions().get(side.index);
+        match inst.and_then(|inst| inst.mem()).map(|mem| mem.access) {
+            Some(isa::Access::Store) => "store",
+            Some(isa::Access::Atomic) => "atomic",
+            _ => "load",
+        }
+    }
+
+    /// Where an access stands.
+    pub(crate) fn place(&self, side: Side) -> Place {
+        let address = self.program.address(side.index);
+        let frame = self.lines.and_then(|lines| lines.frames(address).into_iter().next());
+        let source = frame.filter(|frame| !frame.file.is_empty()).map(|frame| SourceLine {
+            file: frame.file,
+            line: frame.line,
+            function: Some(frame.function).filter(|name| !name.is_empty()),
+        });
+        Place {
+            address: Some(address),
+            instruction: Some(self.program.text(side.index)),
+            source,
+            ..Place::default()
+        }
+    }
+
+    /// An address of global memory: allocation and byte where it is in one.
+    pub(crate) fn global(&self, address: u64) -> String {
+        match self.memory.nearest(address) {
+            Some(near) if (near.base..near.base + near.bytes).contains(&address) => {
+                format!("byte {} of `{}` ({address:#x})", address - near.base, near.name)
+            }
+            _ => format!("{address:#x}"),
+        }
+    }
+}
+
+/// `workgroup (0, 0, 0), wave 1, lane 5`.
+pub(crate) fn who(side: Side) -> String {
+    let [x, y, z] = side.workgroup;
+    format!("workgroup ({x}, {y}, {z}), wave {}, lane {}", side.wave, side.lane)
+}

@@ -1,0 +1,65 @@
+//! CHK001: waves of a workgroup race in the LDS.
+//!
+//! The one idea to keep in mind: what counts is whether a barrier stands between, not what happened to come first.
+
+use crate::execution::{ExecutionEvidence, who};
+use crate::{Check, Rule};
+use probe::Wrong;
+use view::{Finding, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "CHK001",
+    title: "waves of a workgroup race in the LDS",
+    severity: Severity::Severe,
+    page: PAGE,
+    check: Check::Execution(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires in an emulated run with `--check races` when two waves of a workgroup touch the same bytes of the LDS, at least one of
+them writes, not both are atomic, and no barrier stands between the two accesses.
+
+## Why it is slow
+It is not slow but wrong: which access comes first depends on how the waves are scheduled. A kernel that gives the right
+result today gives another one on another GPU, with another compiler, or under load. Lanes of one wave run in lockstep and are
+not compared.
+
+## Evidence
+Every access of the run, by wave and lane. Two accesses are ordered by a barrier that all waves of the workgroup pass, or by an
+atomic that the first wave makes after its access and the second one made on the same address before its own. The order in
+which the emulator runs waves plays no part, so a race is found in any run whose accesses meet, also when the result is right.
+
+Only read-modify-writes count as atomic here: atomic loads and stores of the LDS look like any other in the code, so a wave that
+waits for another one's flag in the LDS is reported. What is copied to the LDS without passing registers (`global_load_lds_*`) is not seen. Each dword remembers one writer and
+three readers; where waves own single bytes of one dword a race can be missed.
+
+## What to do
+Put `__syncthreads()` between the two places, also between a read and the write of the next iteration: a loop that refills a
+tile needs a barrier before the refill and one after it. Where lanes add up in one place, use atomics. When both places belong to
+one wave by design, index the LDS by the wave so that no other wave meets it.
+
+## Source
+HIP programming model: memory of a workgroup is consistent between waves at `__syncthreads()` only; the LLVM AMDGPU memory model.
+";
+
+fn check(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
+    evidence
+        .conflicts(&[Wrong::LdsRace])
+        .map(|it| {
+            let (first, second) = (evidence.verb(it.first), evidence.verb(it.second));
+            RULE.finding(
+                Severity::Severe,
+                format!(
+                    "waves {} and {} of a workgroup race for offset {:#x} of the LDS: a {first} and a {second} without a \
+                     barrier between",
+                    it.first.wave, it.second.wave, it.address
+                ),
+                "put `__syncthreads()` between the two, or make both atomic",
+            )
+            .with_evidence("the access seen first", format!("{first} by {}", who(it.first)))
+            .with_evidence("the other access", format!("{second} by {}", who(it.second)))
+            .with_evidence("times seen, by lane and dword", it.times)
+            .with_places([evidence.place(it.first), evidence.place(it.second)])
+        })
+        .collect()
+}

@@ -1,0 +1,79 @@
+//! CHK002: waves race in global memory.
+//!
+//! The one idea to keep in mind: within a dispatch nothing but atomics orders workgroups.
+
+use crate::execution::{ExecutionEvidence, who};
+use crate::{Check, Rule};
+use probe::Wrong;
+use view::{Finding, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "CHK002",
+    title: "waves race in global memory",
+    severity: Severity::Severe,
+    page: PAGE,
+    check: Check::Execution(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires in an emulated run with `--check races` when two waves touch the same bytes of global memory in one dispatch, at least one
+of them writes, not both are atomic, and nothing orders the two accesses.
+
+## Why it is slow
+It is not slow but wrong: the result depends on which wave comes first, and between workgroups also on which caches hold the
+bytes. Workgroups on different XCDs do not see each other's plain writes before the end of the dispatch.
+
+## Evidence
+Every access of the run, by workgroup, wave and lane. Waves of a workgroup are ordered by barriers. Workgroups are ordered by an
+atomic that the first one makes after its access and the second one made on the same address before its own: counters of
+finished workgroups and locks do this. Loads and stores past the caches (`sc0`, `sc1`, `glc`) count as atomic.
+
+Memory is watched page by page as it is touched, up to 1 GiB of notes; what is touched beyond that is not watched, and the end
+of the output says how many accesses that were. Each dword remembers one writer and three readers; where waves own single
+bytes of one dword a race can be missed. Kernels with barriers of the whole grid are checked within workgroups only.
+
+## What to do
+Give each workgroup bytes of its own, for example an output of its own that a second kernel adds up. Where workgroups have to
+add to one place, use atomics. A stencil needs two arrays, one read and one written. Within a workgroup `__syncthreads()` between
+the two places is enough.
+
+## Source
+HIP programming model: workgroups of a dispatch run in any order, and see each other's writes through atomics with device scope
+only; the LLVM AMDGPU memory model.
+";
+
+fn check(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
+    evidence
+        .conflicts(&[Wrong::GlobalRace, Wrong::GroupRace])
+        .map(|it| {
+            let (first, second) = (evidence.verb(it.first), evidence.verb(it.second));
+            let place = evidence.global(it.address);
+            let (message, advice) = if it.wrong == Wrong::GroupRace {
+                let groups = [it.first, it.second].map(|side| {
+                    let [x, y, z] = side.workgroup;
+                    format!("({x}, {y}, {z})")
+                });
+                (
+                    format!(
+                        "workgroups {} and {} race for {place}: a {first} and a {second} in one dispatch",
+                        groups[0], groups[1]
+                    ),
+                    "give each workgroup bytes of its own, make both accesses atomic, or split the kernel in two",
+                )
+            } else {
+                (
+                    format!(
+                        "waves {} and {} of a workgroup race for {place}: a {first} and a {second} without a barrier between",
+                        it.first.wave, it.second.wave
+                    ),
+                    "put `__syncthreads()` between the two, or make both atomic",
+                )
+            };
+            RULE.finding(Severity::Severe, message, advice)
+                .with_evidence("the access seen first", format!("{first} by {}", who(it.first)))
+                .with_evidence("the other access", format!("{second} by {}", who(it.second)))
+                .with_evidence("times seen, by lane and dword", it.times)
+                .with_places([evidence.place(it.first), evidence.place(it.second)])
+        })
+        .collect()
+}

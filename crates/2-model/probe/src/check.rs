@@ -181,7 +181,8 @@ struct Found(BTreeMap<(Wrong, usize, usize), (Touch, Touch, u64, u64)>);
 impl Found {
     fn add(&mut self, wrong: Wrong, old: Touch, new: Touch, address: u64, times: u64) {
         let full = self.0.len() >= MOST_PAIRS;
-        let key = (wrong, old.index(), new.index());
+        // One pair, whichever came first.
+        let key = (wrong, old.index().min(new.index()), old.index().max(new.index()));
         if let Some((_, _, _, sum)) = self.0.get_mut(&key) {
             *sum += times;
         } else if !full {

@@ -110,6 +110,9 @@ impl Emulation {
         if terminal::shows_progress() {
             command.env("ROCKHOUND_PROGRESS", "1");
         }
+        if !emulate.check.is_empty() {
+            command.env("ROCKHOUND_CHECK", emulate.check.join(","));
+        }
         if let Some(limit) = emulate.max_instructions {
             command.env("ROCKHOUND_MAX_INSTRUCTIONS", limit.to_string());
         }
@@ -139,6 +142,18 @@ impl Finished {
     pub(crate) fn outcome(&self) -> Outcome {
         let code = self.status.code().or_else(|| self.status.signal().map(|signal| 128 + signal));
         Outcome::Program(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    }
+
+    /// Findings of checks in all processes of the program.
+    pub(crate) fn findings(&self) -> Result<usize> {
+        let mut findings = 0;
+        for entry in std::fs::read_dir(&self.folder.0)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|it| it == "checks") {
+                findings += std::fs::read_to_string(path)?.lines().count();
+            }
+        }
+        Ok(findings)
     }
 
     /// Folders that processes of the program recorded into, in the order they began.

@@ -7,13 +7,15 @@ use crate::args::{Cli, Command, Look, Profile};
 use crate::device_code::DeviceCode;
 use crate::exit::{Outcome, usage};
 use crate::launch_file::{Contents, LaunchFile, difference};
-use crate::progress;
+use crate::output::Output;
+use crate::{progress, terminal};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
 use clap::Parser;
 use codeobj::{Argument, Image, Kernel, LineTable};
 use emu::{Hidden, Host, Hostcall, Launch, Memory, Program, Services, Stream, arguments};
-use probe::{Code, Provenance, Recorder, Table};
+use probe::{Checked, Checks, Code, Provenance, Recorder, Table};
+use render::text;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,12 +37,15 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     };
     let kernel = code.kernel(file.kernel.as_deref())?;
     let short = model.name.rsplit(' ').next().unwrap_or(&model.name);
+    let mut prepared = Prepared::new(&file, &code, kernel)?;
+    if !args.emulate.check.is_empty() {
+        eprintln!("emulating {short} ({}): checking {}", model.target().name, args.emulate.check.join(", "));
+        return prepared.look_for_mistakes(&file, args, &code, kernel, look);
+    }
     eprintln!(
         "emulating {short} ({}): counters of execution and of modelled caches, no times",
         model.target().name
     );
-
-    let mut prepared = Prepared::new(&file, &code, kernel)?;
     let mut recorder = Recorder::new(model);
     recorder.sample(args.sample_workgroups.unwrap_or(0));
     let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&file, args, &code, kernel, &mut recorder));
@@ -209,6 +214,62 @@ impl Prepared {
         kernel: &Kernel,
         recorder: &mut Recorder,
     ) -> Result<()> {
+        self.launch_with(file, args, code, kernel, |it, launch| {
+            recorder.run(&kernel.demangled, &it.program, &it.table, &it.memory, launch)
+        })
+    }
+
+    /// Runs the kernel checked and reports what is wrong; nothing is counted.
+    fn look_for_mistakes(
+        &mut self,
+        file: &LaunchFile,
+        args: &Profile,
+        code: &DeviceCode,
+        kernel: &Kernel,
+        look: &Look,
+    ) -> Result<Outcome> {
+        let checks = Checks::parse(&args.emulate.check.join(",")).unwrap_or(Checks::NONE);
+        let mut checked = Checked::default();
+        let ran = self.launch_with(file, args, code, kernel, |it, launch| {
+            let (result, found) = probe::check(checks, &it.program, &it.memory, launch);
+            checked = found;
+            result
+        });
+        // What was found before a fault may be its reason.
+        let lines = LineTable::read(&code.data).ok();
+        let (program, memory) = (&self.program, &self.memory);
+        let evidence = rules::ExecutionEvidence { program, checked: &checked, memory, lines: lines.as_ref() };
+        let findings = rules::check_execution(&evidence);
+        let style = terminal::style(look, false);
+        let mut output = Output::open(None)?;
+        match findings.is_empty() {
+            true if ran.is_ok() => {
+                output.write(&format!("{}\n  nothing found\n", kernel.demangled))?;
+            }
+            true => {}
+            false => output.write(&text::findings(&kernel.demangled, &findings, &style))?,
+        }
+        output.finish()?;
+        if checked.unwatched > 0 {
+            let most = Checks::LIMIT >> 20;
+            eprintln!(
+                "note: the {most} MiB of shadow memory were used up: {} accesses of lanes were not checked",
+                checked.unwatched
+            );
+        }
+        ran?;
+        let differs = self.check(file)?;
+        Ok(if differs || !findings.is_empty() { Outcome::ThresholdMet } else { Outcome::Fine })
+    }
+
+    fn launch_with(
+        &mut self,
+        file: &LaunchFile,
+        args: &Profile,
+        code: &DeviceCode,
+        kernel: &Kernel,
+        run: impl FnOnce(&Prepared, &Launch<'_>) -> Result<emu::Summary, Box<emu::Fault>>,
+    ) -> Result<()> {
         let mut launch = Launch::new([1; 3], file.workgroup()?, 0);
         launch.grid = file.grid()?;
         launch.dynamic_lds = file.dynamic_lds;
@@ -225,14 +286,14 @@ impl Prepared {
         let segment = arguments(&self.program, &launch, &hidden, &self.explicit);
         launch.kernarg = self.memory.allocate_with("arguments", &segment);
         launch.packet = self.memory.allocate_with("dispatch packet", &launch.dispatch_packet(&self.program));
-        let host = Hostcall::new(&self.memory, hidden.hostcall_buffer, packets, &Output);
+        let host = Hostcall::new(&self.memory, hidden.hostcall_buffer, packets, &Printed);
         launch.host = host.as_ref().map(|it| it as &dyn Host);
         let stop = self.stop.clone();
         launch.stop = Some(&stop);
         let progress = emu::Progress::default();
         launch.progress = Some(&progress);
         let start = Instant::now();
-        let run = || recorder.run(&kernel.demangled, &self.program, &self.table, &self.memory, &launch);
+        let run = || run(self, &launch);
         let ran = progress::watch(&kernel.demangled, launch.wave_count(), &progress, run);
         let summary = ran.map_err(|fault| anyhow!("{fault}{}", source_line(code, fault.address)))?;
         let seconds = start.elapsed().as_secs_f64().max(1e-9);
@@ -272,9 +333,9 @@ impl Prepared {
 }
 
 /// Text that kernels print goes where a program's would.
-struct Output;
+struct Printed;
 
-impl Services for Output {
+impl Services for Printed {
     fn print(&self, stream: Stream, text: &[u8]) {
         use std::io::Write as _;
         // Text that nobody reads is no reason to stop.

@@ -36,6 +36,15 @@ struct Hardware;
 
 impl Profiler for Emulator {
     fn profile(&self, args: &Profile) -> Result<Profiled> {
+        if !args.emulate.check.is_empty() {
+            return Err(usage(
+                "`--check` takes the place of counting, so there would be nothing to record",
+                format!(
+                    "`rockhound run --check {} -- PROGRAM` checks a program",
+                    args.emulate.check.join(",")
+                ),
+            ));
+        }
         let emulation = Emulation::prepare(&args.emulate, &args.program)?;
         let name = args.name.clone().unwrap_or_else(|| {
             let file = Path::new(&args.program[0]).file_stem();

@@ -11,5 +11,18 @@ use anyhow::Result;
 pub(crate) fn run(args: &Run) -> Result<Outcome> {
     let emulation = Emulation::prepare(&args.emulate, &args.program)?;
     let finished = emulation.run(&args.emulate, &args.program, &[])?;
-    Ok(finished.outcome())
+    let outcome = finished.outcome();
+    if args.emulate.check.is_empty() {
+        return Ok(outcome);
+    }
+    let checked = args.emulate.check.join(", ");
+    match finished.findings()? {
+        0 => eprintln!("rockhound: checked {checked}: nothing found"),
+        1 => eprintln!("rockhound: checked {checked}: 1 finding"),
+        findings => eprintln!("rockhound: checked {checked}: {findings} findings"),
+    }
+    Ok(match (outcome, finished.findings()?) {
+        (Outcome::Program(0), 1..) => Outcome::ThresholdMet,
+        _ => outcome,
+    })
 }

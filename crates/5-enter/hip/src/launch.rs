@@ -201,9 +201,10 @@ impl Runtime {
         self.launches += 1;
         let progress = progress::begin(&name, number, launch.wave_count());
         launch.progress = progress.as_deref();
-        let result = match &mut self.recording {
-            Some(recording) if wanted => recording.run(&name, &code, &program, memory, &launch),
-            recording => {
+        let result = match (&mut self.checking, &mut self.recording) {
+            (Some(checking), _) => checking.run(&name, &code, &program, memory, &launch),
+            (None, Some(recording)) if wanted => recording.run(&name, &code, &program, memory, &launch),
+            (None, recording) => {
                 let run = recording.as_ref().is_none_or(|it| it.needs_results());
                 recording.iter_mut().for_each(|it| it.pass_over());
                 if run { emu::run(&program, memory, &launch, || (), |()| {}) } else { Ok(Summary::default()) }

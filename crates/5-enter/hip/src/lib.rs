@@ -20,6 +20,7 @@
 
 mod api;
 mod calls;
+mod checks;
 mod codes;
 mod device;
 mod fat_binary;

@@ -4,6 +4,7 @@
 //! order and at once. Functions of the program are called without it.
 
 use crate::calls::Calls;
+use crate::checks::Checking;
 use crate::codes::Code;
 use crate::device::Device;
 use crate::memory::Allocations;
@@ -72,6 +73,7 @@ pub(crate) struct Runtime {
     pub(crate) variables: BTreeMap<usize, Variable>,
     pub(crate) streams: Streams,
     pub(crate) recording: Option<Recording>,
+    pub(crate) checking: Option<Checking>,
     /// Kernels launched so far.
     pub(crate) launches: u64,
 }
@@ -110,6 +112,7 @@ impl Runtime {
             // SAFETY: only says what signal this process gets when `rockhound` is gone.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
         }
+        let checking = session.as_deref().and_then(Checking::from_environment);
         let recording = session.and_then(|session| Recording::from_environment(&session, device.model));
         if recording.is_some() {
             // SAFETY: the function is `extern "C"` and stays for the life of the process.
@@ -129,6 +132,7 @@ impl Runtime {
             variables: BTreeMap::new(),
             streams: Streams::default(),
             recording,
+            checking,
             launches: 0,
         }
     }

@@ -149,3 +149,26 @@ fn cooperative_launches_meet_or_say_that_they_cannot() {
         }
     }
 }
+
+#[test]
+fn a_race_is_named_once_however_often_it_runs() {
+    let Some(folder) = prepared() else { return };
+    for (part, findings) in [("race", 1), ("right", 0)] {
+        let session = folder.join(format!("session-{part}"));
+        let _ = std::fs::remove_dir_all(&session);
+        std::fs::create_dir_all(&session).unwrap();
+        let mut command = program(folder, "racing", "mi300x", &[part]);
+        command.env("ROCKHOUND_SESSION", &session).env("ROCKHOUND_CHECK", "races");
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert_eq!(said.matches("CHK001").count(), findings, "{said}");
+        assert_eq!(said.matches("racing.cpp:").count(), 2 * findings, "{said}");
+        let files = std::fs::read_dir(&session).unwrap().map(|entry| entry.unwrap().path());
+        let counted: usize = files
+            .filter(|path| path.extension().is_some_and(|it| it == "checks"))
+            .map(|path| std::fs::read_to_string(path).unwrap().lines().count())
+            .sum();
+        assert_eq!(counted, findings);
+    }
+}

@@ -20,6 +20,10 @@ pub(crate) struct Emulate {
     /// Stop a kernel when one of its waves has issued so many instructions.
     #[arg(long, value_name = "N")]
     pub(crate) max_instructions: Option<u64>,
+    /// Look for mistakes instead of counting: data races between waves, reads of LDS that was never written. What is found
+    /// makes the exit code 2, unless the program itself fails.
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = PossibleValuesParser::new(["races", "uninit"]))]
+    pub(crate) check: Vec<String>,
 }
 
 /// Run a HIP program on an emulated GPU.
@@ -30,6 +34,7 @@ pub(crate) struct Emulate {
 #[command(after_help = "Examples:
   rockhound run -- ./vector_copy 1048576
   rockhound run --gpu mi355x -- ./gemm --size 256
+  rockhound run --check races,uninit -- ./reduction
   rockhound run -- python test_kernels.py")]
 pub(crate) struct Run {
     #[command(flatten)]
@@ -53,6 +58,7 @@ pub(crate) struct Run {
   rockhound profile examples/vector_copy/LAUNCH.toml
   rockhound profile -n copy -o workloads/copy -k vecCopy -- ./vector_copy
   rockhound profile -k 'gemm.*f16' -d '>10' --dispatch-limit 3 -- ./train
+  rockhound profile --check races,uninit LAUNCH.toml
   rockhound profile --sample-workgroups 64 --no-results -- ./stencil 16384
   rockhound analyze -p workloads/vector_copy/MI300X")]
 pub(crate) struct Profile {

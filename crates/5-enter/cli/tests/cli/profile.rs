@@ -135,3 +135,33 @@ fn a_recording_stands_beside_the_listing() {
         assert!(ran.stderr.matches("error: ").count() == 1, "{}", ran.stderr);
     }
 }
+
+#[test]
+fn mistakes_are_looked_for() {
+    let recording = folder("profile_check");
+    let code = root().join("fixtures/checks/checks.gfx942.hsaco").display().to_string();
+    let file = recording.join("LAUNCH.toml");
+    let name = file.display().to_string();
+    // (kernel, what is looked for, exit code, what is said)
+    for (kernel, check, code_expected, said) in [
+        ("lds_race", "races", 2, "CHK001 waves 0 and 1 of a workgroup race for offset 0x100"),
+        ("lds_right", "races,uninit", 0, "nothing found"),
+        ("unwritten", "uninit", 2, "CHK003 wave 0 reads offset 0x4 of the LDS"),
+        ("unwritten", "races", 0, "nothing found"),
+        ("written", "uninit", 0, "nothing found"),
+    ] {
+        let text = format!(
+            "code = \"{code}\"\nkernel = \"{kernel}\"\ngpu = \"mi300x\"\ngrid = [2048]\nworkgroup = [256]\n\
+             [[argument]]\nname = \"a\"\ntype = \"u32\"\nshape = [2048]\n"
+        );
+        std::fs::write(&file, text).unwrap();
+        let ran = rockhound(&["profile", "--check", check, &name, "--width", "160"]);
+        assert_eq!(ran.code, code_expected, "{kernel}: {}{}", ran.stdout, ran.stderr);
+        assert!(ran.stdout.contains(said), "{kernel}: {}", ran.stdout);
+        assert_eq!(ran.stdout.contains("checks.hip:"), code_expected == 2, "{}", ran.stdout);
+    }
+    let ran = rockhound(&["profile", "--check", "speed", &name]);
+    assert_eq!(ran.code, 64, "{}", ran.stderr);
+    let example = rockhound(&["profile", "--check", "races,uninit", EXAMPLE]);
+    assert!(example.code == 0 && example.stdout.contains("nothing found"), "{}", example.stdout);
+}

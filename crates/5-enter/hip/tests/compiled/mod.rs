@@ -17,7 +17,8 @@ const LACKING: [(&str, &str, u32); 3] = [
 ];
 
 /// Programs: source, name, how it is compiled besides.
-const PROGRAMS: [(&str, &str, &[&str]); 5] = [
+const PROGRAMS: [(&str, &str, &[&str]); 6] = [
+    ("racing.cpp", "racing", &["-gline-tables-only"]),
     ("ending.cpp", "ending", &["-lpthread"]),
     ("together.cpp", "together", &[]),
     ("session.cpp", "session", &[]),

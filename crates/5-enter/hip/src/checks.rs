@@ -1,0 +1,76 @@
+//! Kernels that run checked: what is found goes to standard error as it is found.
+//!
+//! The one idea to keep in mind: a loop that launches a kernel a thousand times says the same thing once.
+
+use crate::message::say;
+use codeobj::LineTable;
+use emu::{Fault, Launch, Memory, Program, Summary};
+use probe::{Checks, Code};
+use render::{Style, text};
+use rules::{ExecutionEvidence, check_execution};
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Columns of what is written.
+const WIDTH: usize = 100;
+
+/// What is looked for, and what was found already.
+#[derive(Debug)]
+pub(crate) struct Checking {
+    checks: Checks,
+    /// One line for each finding: `rockhound` counts them.
+    file: PathBuf,
+    /// Kernel, rule, addresses of the instructions.
+    seen: BTreeSet<(String, &'static str, Vec<Option<u64>>)>,
+    /// Not all accesses were watched: said once.
+    incomplete: bool,
+}
+
+impl Checking {
+    /// As the environment asks for it: `session` is the private folder of the run.
+    pub(crate) fn from_environment(session: &Path) -> Option<Checking> {
+        let checks = Checks::parse(&std::env::var("ROCKHOUND_CHECK").ok()?).ok()?;
+        let file = session.join(format!("{}.checks", std::process::id()));
+        checks.any().then(|| Checking { checks, file, seen: BTreeSet::new(), incomplete: false })
+    }
+
+    /// Runs a kernel and says what is wrong with it.
+    pub(crate) fn run(
+        &mut self,
+        kernel: &str,
+        code: &Code,
+        program: &Program,
+        memory: &Memory,
+        launch: &Launch<'_>,
+    ) -> Result<Summary, Box<Fault>> {
+        let (result, checked) = probe::check(self.checks, program, memory, launch);
+        let lines = LineTable::read(code.bytes()).ok();
+        let evidence = ExecutionEvidence { program, checked: &checked, memory, lines: lines.as_ref() };
+        let mut findings = check_execution(&evidence);
+        findings.retain(|finding| {
+            let places = finding.places.iter().map(|place| place.address).collect();
+            self.seen.insert((kernel.to_string(), finding.rule, places))
+        });
+        if !findings.is_empty() {
+            let style = Style { width: WIDTH, ..Style::default() };
+            say(text::findings(kernel, &findings, &style).trim_end());
+            self.count(findings.len());
+        }
+        if checked.unwatched > 0 && !std::mem::replace(&mut self.incomplete, true) {
+            say(&format!(
+                "`{kernel}` touches more memory than is watched: {} accesses of lanes were not checked",
+                checked.unwatched
+            ));
+        }
+        result
+    }
+
+    fn count(&self, findings: usize) {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(&self.file);
+        let written = file.and_then(|mut file| file.write_all("x\n".repeat(findings).as_bytes()));
+        if let Err(error) = written {
+            say(&format!("cannot write {}: {error}", self.file.display()));
+        }
+    }
+}

@@ -176,17 +176,26 @@ fn ordered<'a>(
 
 /// Conflicts by kind and instructions.
 #[derive(Debug, Default)]
-struct Found(BTreeMap<(Wrong, usize, usize), (Touch, Touch, u64, u64)>);
+struct Found(BTreeMap<(Wrong, usize, usize), Seen>);
+
+/// A conflict as it was seen first, and how often.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    old: Touch,
+    new: Touch,
+    address: u64,
+    times: u64,
+}
 
 impl Found {
     fn add(&mut self, wrong: Wrong, old: Touch, new: Touch, address: u64, times: u64) {
         let full = self.0.len() >= MOST_PAIRS;
         // One pair, whichever came first.
         let key = (wrong, old.index().min(new.index()), old.index().max(new.index()));
-        if let Some((_, _, _, sum)) = self.0.get_mut(&key) {
-            *sum += times;
+        if let Some(seen) = self.0.get_mut(&key) {
+            seen.times += times;
         } else if !full {
-            self.0.insert(key, (old, new, address, times));
+            self.0.insert(key, Seen { old, new, address, times });
         }
     }
 
@@ -199,7 +208,7 @@ impl Found {
         };
         self.0
             .iter()
-            .map(|(&(wrong, _, _), &(old, new, address, times))| Conflict {
+            .map(|(&(wrong, _, _), &Seen { old, new, address, times })| Conflict {
                 wrong,
                 first: side(old),
                 second: side(new),
@@ -219,7 +228,7 @@ struct Whole {
 
 impl Whole {
     fn take_in(&mut self, part: Check<'_>) {
-        for (&(wrong, _, _), &(old, new, address, times)) in &part.found.0 {
+        for (&(wrong, _, _), &Seen { old, new, address, times }) in &part.found.0 {
             self.found.add(wrong, old, new, address, times);
         }
         self.syncs.extend(part.syncs);

@@ -16,6 +16,7 @@ mod agreement;
 #[cfg(feature = "workspace")]
 mod bench;
 mod codegen;
+mod dist;
 #[cfg(feature = "workspace")]
 mod example_recording;
 #[cfg(feature = "workspace")]
@@ -56,6 +57,11 @@ const TASKS: &[Task] = &[
         name: "codegen",
         about: "write the generated files; `--check` fails when one is not as it would be written",
         run: codegen::run,
+    },
+    Task {
+        name: "dist",
+        about: "make the release archive, unpack it elsewhere and use it; `--profile dev` tries that quickly",
+        run: dist::dist,
     },
     Task { name: "picture", about: "draw the README's picture from real output", run: picture::run },
     #[cfg(feature = "workspace")]

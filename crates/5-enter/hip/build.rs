@@ -1,11 +1,13 @@
-//! Gives the library its name and the version nodes that HIP programs ask for.
+//! Gives the library its name, the version nodes that HIP programs ask for, and the mark of its build.
 //!
 //! The one idea to keep in mind: only the linker knows of versions; the code does not.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a build script talks to cargo")]
 
+include!("build_id.rs");
+
 fn main() {
     let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
-    println!("cargo::rerun-if-changed=versions.map");
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libamdhip64.so");
     println!("cargo::rustc-cdylib-link-arg=-Wl,--version-script={folder}/versions.map");
+    set_build_id(Path::new(&folder));
 }

@@ -34,8 +34,9 @@ mod runtime;
 mod selection;
 mod stream;
 
-/// What `rockhound` looks for in the file before it uses it: the version.
-const MARK: &str = concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-session-1\0");
+/// What `rockhound` looks for in the file before it uses it: version and build.
+const MARK: &str =
+    concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-", env!("ROCKHOUND_BUILD_ID"), "\0");
 
 /// Version of this library, as text with a zero at the end.
 #[unsafe(no_mangle)]

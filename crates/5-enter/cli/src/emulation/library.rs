@@ -1,19 +1,24 @@
 //! Where the HIP runtime library is.
 //!
-//! The one idea to keep in mind: only a file with the mark of this very version is used; any other is named and passed
-//! over.
+//! The one idea to keep in mind: only a file with the mark of this very build is used; any other is named and passed
+//! over. A command that was installed alone builds its library from the sources it was built from, once, and keeps it.
 
 use crate::contents::Contents;
-use anyhow::Result;
+use anyhow::{Context, Result, anyhow};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// File name.
 const NAME: &str = "libamdhip64.so";
 
-/// What the library of this version has inside.
-const MARK: &str = concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-session-1\0");
+/// What the library of this build has inside.
+const MARK: &str =
+    concat!("rockhound-hip-", env!("CARGO_PKG_VERSION"), "-", env!("ROCKHOUND_BUILD_ID"), "\0");
 
-/// The library of this version.
+/// Where cargo put this program: `target/release`.
+const BUILD_FOLDER: &str = env!("ROCKHOUND_BUILD_DIR");
+
+/// The library of this build.
 pub(crate) fn find() -> Result<PathBuf> {
     let mut others = Vec::new();
     for folder in folders() {
@@ -22,37 +27,104 @@ pub(crate) fn find() -> Result<PathBuf> {
             continue;
         }
         if is_ours(&path) {
-            return Ok(path.canonicalize().unwrap_or(path));
+            let path = path.canonicalize().unwrap_or(path);
+            return Ok(if is_installed() && path.starts_with(BUILD_FOLDER) { keep(&path) } else { path });
         }
         others.push(path);
     }
-    let mut message =
-        format!("the HIP runtime library of rockhound {} is not installed", env!("CARGO_PKG_VERSION"));
-    for other in others {
-        message += &format!("\n  {} is of another version", other.display());
-    }
-    message += "\nhint: put `libamdhip64.so` beside the `rockhound` program or into ../lib; in the workspace, `cargo build --release -p rockhound-hip` makes it";
-    Err(anyhow::anyhow!(message))
+    build().map_err(|why| {
+        let mut message =
+            format!("the HIP runtime library of this build of rockhound {} is nowhere", env!("CARGO_PKG_VERSION"));
+        for other in others {
+            message += &format!("\n  {} is of another build", other.display());
+        }
+        message += &format!("\n  {why:#}");
+        message += "\nhint: put the `libamdhip64.so` that was built with this `rockhound` beside it or into ../lib; in the workspace, `cargo build --release` makes both";
+        anyhow!(message)
+    })
 }
 
-/// Beside the program, in `../lib`, and in the workspace it was built from.
+/// Beside the program, in `../lib`, where it was built, and where an earlier run kept it.
 fn folders() -> Vec<PathBuf> {
     let mut folders = Vec::new();
-    if let Some(own) = std::env::current_exe().ok().and_then(|it| it.canonicalize().ok()) {
-        let beside = own.parent().map(Path::to_owned).unwrap_or_default();
-        folders.push(beside.clone());
-        folders.push(beside.join("../lib"));
-        folders.push(beside.join("../lib/rockhound"));
+    if let Some(beside) = beside() {
+        folders.extend([beside.clone(), beside.join("../lib"), beside.join("../lib/rockhound")]);
         // Test programs lie one folder deeper.
         folders.push(beside.join(".."));
     }
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).map(|it| it.join("target"));
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).or(workspace);
-    if let Some(target) = target {
-        folders.push(target.join("release"));
-        folders.push(target.join("debug"));
-    }
+    folders.push(PathBuf::from(BUILD_FOLDER));
+    folders.extend(cache());
     folders
+}
+
+/// Folder of this program.
+fn beside() -> Option<PathBuf> {
+    Some(std::env::current_exe().ok()?.canonicalize().ok()?.parent()?.to_owned())
+}
+
+/// Whether this program lies elsewhere than where cargo built it.
+fn is_installed() -> bool {
+    beside().is_some_and(|it| !it.starts_with(BUILD_FOLDER))
+}
+
+/// Folder for the library of this build alone.
+fn cache() -> Option<PathBuf> {
+    let base = std::env::var_os("XDG_CACHE_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
+    let base = base.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
+    Some(base.join("rockhound").join(MARK.trim_end_matches('\0')))
+}
+
+/// Copies the library to where later runs find it even when the sources are gone; without such a place it stays.
+fn keep(path: &Path) -> PathBuf {
+    let copy = || {
+        let folder = cache()?;
+        std::fs::create_dir_all(&folder).ok()?;
+        let (next, place) = (folder.join(format!(".{}.new", std::process::id())), folder.join(NAME));
+        std::fs::copy(path, &next).ok()?;
+        std::fs::rename(&next, &place).ok()?;
+        Some(place)
+    };
+    copy().unwrap_or_else(|| path.to_owned())
+}
+
+/// Builds the library from the sources of this program.
+fn build() -> Result<PathBuf> {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("hip");
+    if !sources.join("Cargo.toml").exists() {
+        return Err(anyhow!("the sources it is made of are gone ({})", sources.display()));
+    }
+    let folder = Path::new(BUILD_FOLDER);
+    let profile = match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(name) => name,
+    };
+    eprintln!("building the HIP runtime library from {} (once)", sources.display());
+    let mut cargo = Command::new("cargo");
+    cargo.args([
+        "build",
+        "--quiet",
+        "--locked",
+        "--package",
+        "rockhound-hip",
+        "--profile",
+        profile,
+        "--manifest-path",
+    ]);
+    cargo.arg(sources.join("Cargo.toml")).arg("--target-dir").arg(folder.parent().unwrap_or(folder));
+    // What is printed belongs to the program that will run.
+    let output = cargo.output().context("`cargo` cannot be started to build it")?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(anyhow!("it cannot be built: {}", said.trim()));
+    }
+    let path = folder.join(NAME);
+    if !is_ours(&path) {
+        return Err(anyhow!(
+            "the sources in {} have changed since this command was built: build it again",
+            sources.display()
+        ));
+    }
+    Ok(if is_installed() { keep(&path) } else { path })
 }
 
 /// Whether a file has the mark.

@@ -1,0 +1,68 @@
+// What makes a command and a library belong together: a hash over the sources of everything that is in the library, and
+// of the part of the command that talks to it. Included by the build scripts of both.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Files and folders of a crate that decide what it compiles to.
+const PARTS: [&str; 6] = ["Cargo.toml", "build.rs", "src", "data", "tables", "versions.map"];
+
+/// The other side of what passes between command and library.
+const OTHER_SIDE: [&str; 3] = ["cli/src/emulation.rs", "cli/src/profile.rs", "cli/src/run.rs"];
+
+/// Sets `ROCKHOUND_BUILD_ID` for the crate that is built. `hip` is the library's folder.
+fn set_build_id(hip: &Path) {
+    // Both sides must see the same paths.
+    let hip = &hip.canonicalize().unwrap_or_else(|_| hip.to_owned());
+    let mut folders = BTreeSet::from([hip.to_owned()]);
+    let mut waiting = vec![hip.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        for needed in needed(&folder, hip) {
+            if folders.insert(needed.clone()) {
+                waiting.push(needed);
+            }
+        }
+    }
+    let mut paths: Vec<PathBuf> = folders.iter().flat_map(|it| PARTS.map(|part| it.join(part))).collect();
+    let layer = hip.parent().unwrap_or(hip);
+    paths.extend(OTHER_SIDE.map(|file| layer.join(file)));
+    let workspace = hip.ancestors().nth(3).unwrap_or(hip).to_owned();
+    paths.push(workspace.join("Cargo.lock"));
+    // FNV-1a: short, and nobody has a reason to make two builds that look the same.
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    for path in paths.iter().filter(|path| path.exists()) {
+        println!("cargo::rerun-if-changed={}", path.display());
+        add(path, &workspace, &mut hash);
+    }
+    println!("cargo::rustc-env=ROCKHOUND_BUILD_ID={hash:016x}");
+}
+
+/// Folders of the workspace's crates that a crate depends on.
+fn needed(folder: &Path, hip: &Path) -> Vec<PathBuf> {
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+    let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or_default();
+    let dependencies = dependencies.split("\n[").next().unwrap_or_default();
+    let names = dependencies.lines().filter_map(|line| line.split('=').next()).map(str::trim);
+    let layers = hip.ancestors().nth(2).map(entries).unwrap_or_default();
+    let place = |name: &str| layers.iter().map(|layer| layer.join(name)).find(|it| it.join("Cargo.toml").exists());
+    names.filter(|name| !name.is_empty()).filter_map(place).collect()
+}
+
+fn add(path: &Path, workspace: &Path, hash: &mut u64) {
+    if path.is_dir() {
+        return entries(path).iter().for_each(|entry| add(entry, workspace, hash));
+    }
+    let name = path.strip_prefix(workspace).unwrap_or(path).to_string_lossy();
+    let contents = std::fs::read(path).unwrap_or_default();
+    for byte in name.bytes().chain([0]).chain(contents) {
+        *hash = (*hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+}
+
+/// What is in a folder, sorted.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}

@@ -55,6 +55,11 @@ const BENCHMARKS: &[Benchmark] = &[
         run: recordings::run,
     },
     Benchmark { name: "emu", about: "emulated wave instructions per second", run: emulator::speed },
+    Benchmark {
+        name: "emu-8g",
+        about: "emulated y^T A x of a matrix of 8 GiB, as in the training (needs the memory)",
+        run: emulator::large,
+    },
     Benchmark { name: "largest", about: "`rockhound inspect` of librocsparse", run: libraries::largest },
 ];
 

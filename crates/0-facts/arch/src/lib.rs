@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: facts are data files; nothing above this crate names a GPU. A fact knows
 //! its basis, and one that is not known says why instead of being zero.
 
+mod banks;
 mod caches;
 mod descriptor;
 mod elf;
@@ -14,6 +15,7 @@ mod overlay;
 mod rate;
 mod target;
 
+pub use banks::{BankCycles, bank_cycles};
 pub use caches::{
     CacheControl, InstructionCache, L2, MemorySideCache, MemoryType, ScalarCache, Translation, VectorL1,
 };

@@ -7,7 +7,9 @@ mod address;
 mod scalar;
 mod transfer;
 
+pub(crate) use address::Parts;
 pub(crate) use scalar::ScalarAccess;
+pub(crate) use transfer::update;
 
 use crate::atomics::{self, AtomicOp};
 use crate::operand::{Files, Pool, Src, scalar_index, source};
@@ -157,6 +159,11 @@ impl Access {
     /// Results depend on the order in which workgroups get to memory.
     pub(crate) fn depends_on_order(&self) -> bool {
         self.ordered
+    }
+
+    /// Nothing in the wave depends on when the access happens.
+    pub(crate) fn can_wait(&self) -> bool {
+        self.ordered && self.dst.is_none()
     }
 }
 

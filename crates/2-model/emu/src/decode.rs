@@ -140,6 +140,26 @@ pub(crate) enum Action {
     Unsupported,
 }
 
+impl Action {
+    /// Whether EXEC may be another one behind this instruction, or the next one may not be the one behind it, or the
+    /// instruction looks at how many have issued.
+    pub(crate) fn ends_run(&self) -> bool {
+        let is_exec = |register: u8, wide: bool| {
+            register != NONE && (register | 1 == EXEC | 1 || (wide && register + 1 == EXEC))
+        };
+        let vector = |valu: &Valu| valu.writes_exec || is_exec(valu.mask_out, true);
+        match self {
+            Action::Valu(valu) | Action::ValuAny(valu) => vector(valu),
+            Action::Modified(both) => vector(&both.0),
+            Action::Lane(op) => op.scalar_destination().is_some_and(|register| is_exec(register, false)),
+            Action::Salu(salu) => is_exec(salu.dst, true),
+            Action::ScalarMemory(access) => access.may_write(EXEC) || access.may_write(EXEC + 1),
+            Action::Matrix(_) | Action::Memory(_) | Action::Nothing => false,
+            _ => true,
+        }
+    }
+}
+
 pub(crate) struct Resolver<'a> {
     isa: Isa,
     files: Files,
@@ -418,7 +438,7 @@ impl<'a> Resolver<'a> {
         }
         let access = Access::resolve(inst, self.files, &mut self.pool)?;
         if access.space != Space::Lds {
-            self.ordered |= access.depends_on_order();
+            self.ordered |= access.depends_on_order() && !access.can_wait();
         }
         Some(Action::Memory(Box::new(access)))
     }

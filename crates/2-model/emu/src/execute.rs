@@ -1,14 +1,17 @@
 //! The loop that executes a wave.
 //!
-//! The one idea to keep in mind: one match over actions; whatever is not short is a function of its subject.
+//! The one idea to keep in mind: instructions issue in runs, which end where EXEC or the way may change; within a run
+//! there is one match over actions, and whatever is not short is a function of its subject.
 
-use crate::decode::{Action, Condition, EXEC_PAIR, Valu};
+use crate::access::Access;
+use crate::decode::{Action, Condition, EXEC_PAIR, Salu, Valu};
 use crate::fault::{Cause, Stop};
-use crate::lanes::Mode;
+use crate::lanes::{Extra, Mode};
 use crate::machine::{Machine, PRIVATE_BASE, SHARED_BASE, fetch};
-use crate::observe::Observer;
+use crate::observe::{MemoryAccess, Observer};
 use crate::operand::{M0, NONE, Src};
 use crate::wave::{State, Wave};
+use isa::Space;
 
 /// Numbers of the hardware registers of `s_getreg_b32`.
 mod register {
@@ -30,104 +33,159 @@ pub(crate) fn run<O: Observer>(
     let program = machine.program;
     let id = wave.id;
     while wave.issued < until {
-        let pc = wave.pc;
-        let Some(action) = program.actions.get(pc) else {
-            wave.pc = pc + 1;
-            return Err(Stop::new(Cause::BadJump(program.address(pc))));
+        let start = wave.pc;
+        let length = program.runs.get(start).map_or(0, |&length| u64::from(length));
+        let length = length.min(until - wave.issued);
+        let end = start + length as usize;
+        let Some(actions) = program.actions.get(start..end).filter(|actions| !actions.is_empty()) else {
+            wave.pc = start + 1;
+            return Err(Stop::new(Cause::BadJump(program.address(start))));
         };
-        observer.issue(id, pc, wave.exec());
-        wave.issued += 1;
-        wave.pc = pc + 1;
-        match action {
-            Action::Valu(valu) => {
-                let mut extra = machine.extra(wave, valu);
-                run_kernel(machine, wave, valu, &mut extra);
-                let exec = wave.exec();
-                wave.store_row(usize::from(valu.dst), &machine.out[0], exec);
-            }
-            Action::ValuAny(valu) => {
-                let mut extra = machine.extra(wave, valu);
-                run_kernel(machine, wave, valu, &mut extra);
-                let exec = wave.exec();
-                for row in 0..usize::from(valu.rows) {
-                    wave.store_row(usize::from(valu.dst) + row, &machine.out[row & 1], exec);
+        let exec = wave.exec();
+        observer.issue_run(id, start, length as usize, exec);
+        wave.issued += length;
+        wave.pc = end;
+        for (number, action) in actions.iter().enumerate() {
+            match action {
+                Action::Valu(valu) => {
+                    let mut extra =
+                        Extra { mask_in: 0, mask_out: 0, mode: wave.mode, immediate: valu.immediate };
+                    run_kernel(machine, wave, valu, &mut extra);
+                    wave.store_row(usize::from(valu.dst), &machine.out[0], exec);
                 }
-                machine.store_mask(wave, valu, &extra, exec);
-            }
-            Action::Modified(both) => {
-                let (valu, modifiers) = &**both;
-                modifiers.run(valu, machine, wave);
-            }
-            Action::Lane(op) => op.run(machine, wave),
-            Action::Matrix(instruction) => instruction.run(machine, wave),
-            Action::Salu(salu) => {
-                let operand = |index: usize| {
-                    let value = machine.scalar(wave, salu.src[index]);
-                    if salu.wide >> index & 1 != 0 { value } else { value & 0xffff_ffff }
-                };
-                let (a, b) = (operand(0), operand(1));
-                let wide = salu.wide & 4 != 0;
-                let old = match salu.dst {
-                    NONE => 0,
-                    dst if wide => wave.pair(dst),
-                    dst => u64::from(wave.s[usize::from(dst) & 127]),
-                };
-                let result = (salu.op)(a, b, old, &mut wave.scc);
-                match salu.dst {
-                    NONE => {}
-                    dst if wide => wave.set_pair(dst, result),
-                    dst => wave.s[usize::from(dst) & 127] = result as u32,
+                Action::ValuAny(valu) => valu_any(machine, wave, valu, exec),
+                Action::Modified(both) => {
+                    let (valu, modifiers) = &**both;
+                    if modifiers.idle(wave.mode) {
+                        valu_any(machine, wave, valu, exec);
+                    } else {
+                        (machine.engine.modified)(modifiers, valu, machine, wave);
+                    }
                 }
-            }
-            Action::Exec { op, src, dst, new } => {
-                let (old, source) = (wave.exec(), machine.scalar(wave, *src));
-                let exec = op(source, old);
-                wave.set_pair(*dst, if *new { exec } else { old });
-                wave.set_pair(EXEC_PAIR, exec);
-                wave.scc = exec != 0;
-            }
-            Action::Branch { condition, target } => {
-                let taken = match *condition {
-                    Condition::Always => true,
-                    Condition::Scc(value) => wave.scc == value,
-                    Condition::Vcc(zero) => (wave.vcc() == 0) == zero,
-                    Condition::Exec(zero) => (wave.exec() == 0) == zero,
-                    Condition::Never => false,
-                };
-                if taken {
-                    wave.pc = *target;
+                Action::Lane(op) => (machine.engine.lane)(op, machine, wave),
+                Action::Matrix(instruction) => (machine.engine.matrix)(instruction, machine, wave),
+                Action::Salu(salu) => scalar(machine, wave, salu),
+                Action::Exec { op, src, dst, new } => {
+                    let (old, source) = (exec, machine.scalar(wave, *src));
+                    let exec = op(source, old);
+                    wave.set_pair(*dst, if *new { exec } else { old });
+                    wave.set_pair(EXEC_PAIR, exec);
+                    wave.scc = exec != 0;
                 }
+                Action::Branch { condition, target } => {
+                    let taken = match *condition {
+                        Condition::Always => true,
+                        Condition::Scc(value) => wave.scc == value,
+                        Condition::Vcc(zero) => (wave.vcc() == 0) == zero,
+                        Condition::Exec(zero) => (exec == 0) == zero,
+                        Condition::Never => false,
+                    };
+                    if taken {
+                        wave.pc = *target;
+                    }
+                }
+                Action::ScalarMemory(access) => {
+                    let index = start + number;
+                    access
+                        .run(machine, wave, index, &mut |event| observer.access(id, event))
+                        .inspect_err(|_| wave.pc = index + 1)?;
+                }
+                Action::Memory(access) if exec != 0 => {
+                    let index = start + number;
+                    memory(access, machine, wave, observer, index).inspect_err(|_| wave.pc = index + 1)?;
+                }
+                Action::Memory(_) | Action::Nothing => {}
+                Action::Barrier => {
+                    wave.state = State::AtBarrier;
+                    return Ok(());
+                }
+                // Whoever waits for another wave lets it run.
+                Action::Sleep => return Ok(()),
+                Action::GridBarrier { waves } => {
+                    let lane = exec.trailing_zeros() as usize & 63;
+                    wave.state = State::AtGrid(machine.lane(wave, *waves, lane).saturating_add(1));
+                    return Ok(());
+                }
+                Action::End => {
+                    wave.state = State::Ended;
+                    return Ok(());
+                }
+                other => rare(other, machine, wave, start + number)?,
             }
-            Action::ScalarMemory(access) => {
-                access.run(machine, wave, pc, &mut |event| observer.access(id, event))?;
-            }
-            Action::Memory(access) => {
-                access.run(machine, wave, pc, &mut |event| observer.access(id, event))?;
-            }
-            Action::Nothing => {}
-            Action::Barrier => {
-                wave.state = State::AtBarrier;
-                return Ok(());
-            }
-            // Whoever waits for another wave lets it run.
-            Action::Sleep => return Ok(()),
-            Action::GridBarrier { waves } => {
-                let lane = wave.exec().trailing_zeros() as usize & 63;
-                wave.state = State::AtGrid(machine.row(wave, *waves).0[lane].saturating_add(1));
-                return Ok(());
-            }
-            Action::End => {
-                wave.state = State::Ended;
-                return Ok(());
-            }
-            other => rare(other, machine, wave, pc)?,
         }
     }
     Ok(())
 }
 
+/// A vector memory or LDS instruction of at least one active lane: addresses, then the data of each element.
 #[inline(always)]
-fn run_kernel(machine: &mut Machine<'_>, wave: &Wave, valu: &Valu, extra: &mut crate::lanes::Extra) {
+fn memory<O: Observer>(
+    access: &Access,
+    machine: &mut Machine<'_>,
+    wave: &mut Wave,
+    observer: &mut O,
+    index: usize,
+) -> Result<(), Box<Stop>> {
+    let parts = (machine.engine.reach)(access, machine, wave);
+    let flat = access.space == Space::Flat;
+    for element in 0..usize::from(access.elements) {
+        for (number, &(space, lanes)) in parts.iter().enumerate() {
+            if lanes != 0 {
+                observer.access(
+                    wave.id,
+                    &MemoryAccess {
+                        index,
+                        space,
+                        kind: access.kind,
+                        bytes: access.data.bytes(),
+                        element: element as u8,
+                        lanes,
+                        addresses: &machine.addresses[element & 1],
+                    },
+                );
+            } else if number > 0 || flat {
+                continue;
+            }
+            (machine.engine.transfer)(access, machine, wave, space, lanes, element & 1)?;
+        }
+    }
+    Ok(())
+}
+
+/// A vector instruction that may write a pair of rows and a mask.
+#[inline(always)]
+fn valu_any(machine: &mut Machine<'_>, wave: &mut Wave, valu: &Valu, exec: u64) {
+    let mut extra = machine.extra(wave, valu);
+    run_kernel(machine, wave, valu, &mut extra);
+    for row in 0..usize::from(valu.rows) {
+        wave.store_row(usize::from(valu.dst) + row, &machine.out[row & 1], exec);
+    }
+    machine.store_mask(wave, valu, &extra, exec);
+}
+
+#[inline(always)]
+fn scalar(machine: &Machine<'_>, wave: &mut Wave, salu: &Salu) {
+    let operand = |index: usize| {
+        let value = machine.scalar(wave, salu.src[index]);
+        if salu.wide >> index & 1 != 0 { value } else { value & 0xffff_ffff }
+    };
+    let (a, b) = (operand(0), operand(1));
+    let wide = salu.wide & 4 != 0;
+    let old = match salu.dst {
+        NONE => 0,
+        dst if wide => wave.pair(dst),
+        dst => u64::from(wave.s[usize::from(dst) & 127]),
+    };
+    let result = (salu.op)(a, b, old, &mut wave.scc);
+    match salu.dst {
+        NONE => {}
+        dst if wide => wave.set_pair(dst, result),
+        dst => wave.s[usize::from(dst) & 127] = result as u32,
+    }
+}
+
+#[inline(always)]
+fn run_kernel(machine: &mut Machine<'_>, wave: &Wave, valu: &Valu, extra: &mut Extra) {
     let program = machine.program;
     for index in 0..3 {
         if matches!(valu.src[index], Src::Special(_)) {

@@ -15,6 +15,14 @@ pub(crate) struct Row(pub(crate) [u32; LANES]);
 
 impl Row {
     pub(crate) const ZERO: Row = Row([0; LANES]);
+
+    /// Copies lane by lane, which unlike an assignment is never a call.
+    #[inline(always)]
+    pub(crate) fn copy_from(&mut self, other: &Row) {
+        for lane in 0..LANES {
+            self.0[lane] = other.0[lane];
+        }
+    }
 }
 
 /// Low and high dword of an operand that may be 64 bits wide; narrow operands use the first row.
@@ -119,6 +127,29 @@ pub(crate) fn spread(mask: u64) -> Row {
         row.0[lane + 32] = 0u32.wrapping_sub(high >> lane & 1);
     }
     row
+}
+
+/// Active lanes in order.
+#[inline(always)]
+pub(crate) fn active(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let lane = mask.trailing_zeros() as usize;
+        mask &= mask - 1;
+        Some(lane)
+    })
+}
+
+/// Whether all lanes have the same value.
+#[inline(always)]
+pub(crate) fn all_equal(values: &[u64; LANES]) -> bool {
+    let mut differing = 0;
+    for value in values {
+        differing |= value ^ values[0];
+    }
+    differing == 0
 }
 
 #[inline(always)]

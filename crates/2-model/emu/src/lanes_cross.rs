@@ -63,17 +63,23 @@ impl LaneOp {
         Some(LaneOp { kind, dst, src, offset: inst.mods.offset as u32 })
     }
 
+    /// The scalar register that is written, if it is one.
+    pub(crate) fn scalar_destination(&self) -> Option<u8> {
+        matches!(self.kind, Kind::ReadFirstLane | Kind::ReadLane).then_some(self.dst as u8)
+    }
+
+    #[inline(always)]
     pub(crate) fn run(&self, machine: &mut Machine<'_>, wave: &mut Wave) {
         let dst = usize::from(self.dst);
         let exec = wave.exec();
         match self.kind {
             Kind::ReadFirstLane => {
                 let lane = if exec == 0 { 0 } else { exec.trailing_zeros() as usize };
-                wave.s[dst & 127] = machine.row(wave, self.src[0]).0[lane];
+                wave.s[dst & 127] = machine.lane(wave, self.src[0], lane);
             }
             Kind::ReadLane => {
                 let lane = machine.scalar(wave, self.src[1]) as usize & 63;
-                wave.s[dst & 127] = machine.row(wave, self.src[0]).0[lane];
+                wave.s[dst & 127] = machine.lane(wave, self.src[0], lane);
             }
             Kind::WriteLane => {
                 let lane = machine.scalar(wave, self.src[1]) as usize & 63;

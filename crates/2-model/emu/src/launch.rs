@@ -1,11 +1,12 @@
 //! Launching a kernel: grid, registers at the start of each wave, workgroups on all cores.
 //!
 //! The one idea to keep in mind: workgroups are independent; which thread runs one has no influence on anything. Kernels
-//! whose results depend on the order of workgroups run them one after the other.
+//! that see the order of workgroups run them one after the other; where only memory shows it, `later` keeps the order.
 
 use crate::decode::initial_mode;
 use crate::fault::{Cause, Fault, Stop};
 use crate::host::Host;
+use crate::later::{self, Note, Turns};
 use crate::machine::{Machine, SCRATCH_RESOURCE};
 use crate::memory::Memory;
 use crate::observe::{Observer, WaveId};
@@ -16,8 +17,9 @@ use crate::together;
 use crate::wave::{State, Wave};
 use isa::Isa;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Instructions a wave may issue before another one gets its turn.
 const QUANTUM: u64 = 20_000;
@@ -25,8 +27,11 @@ const QUANTUM: u64 = 20_000;
 /// Bytes at a kernel's entry that load the arguments where the hardware does not preload them.
 const PRELOAD_SKIP: u64 = 256;
 
-/// Workgroups that share an observer and are taken by a thread together.
+/// Workgroups that share an observer and are taken by a thread together, at most.
 const BATCH: u64 = 8;
+
+/// Batches there are at least for each thread, if there are as many workgroups.
+const BATCHES_PER_THREAD: u64 = 4;
 
 /// What a launch needs besides the program.
 #[derive(Clone, Copy, Debug)]
@@ -155,15 +160,33 @@ pub struct Summary {
 }
 
 /// Progress shared by the threads of a launch.
-struct Shared<O> {
+struct Shared<'m, O> {
+    memory: &'m Memory,
     next: AtomicU64,
     /// Batches from this one on are not begun: an earlier one failed.
     end: AtomicU64,
     done: Mutex<Done<O>>,
+    /// Some batch was merged.
+    merged: Condvar,
+}
+
+impl<O> fmt::Debug for Shared<'_, O> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Shared").field("next", &self.next).finish_non_exhaustive()
+    }
+}
+
+impl<O: Send> Turns for Shared<'_, O> {
+    fn wait(&self, batch: u64) {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        while done.merged < batch {
+            done = self.merged.wait(done).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
 }
 
 struct Done<O> {
-    waiting: BTreeMap<u64, O>,
+    waiting: BTreeMap<u64, (O, Vec<Note>)>,
     merged: u64,
     summary: Summary,
     fault: Option<(u64, Box<Fault>)>,
@@ -182,15 +205,18 @@ pub fn run<O: Observer + Send>(
         return together::run(program, memory, launch, make, merge);
     }
     let total = launch.only.map_or_else(|| launch.workgroup_count(), |only| only.len() as u64);
-    let batch_size = if launch.only.is_some() { 1 } else { BATCH };
-    let batches = total.div_ceil(batch_size);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = match (program.ordered, launch.threads) {
         (true, _) => 1,
         (false, 0) => cores,
         (false, threads) => threads,
     };
+    let share = total / (threads.clamp(1, 1024) as u64 * BATCHES_PER_THREAD);
+    let batch_size = if launch.only.is_some() { 1 } else { share.clamp(1, BATCH) };
+    let batches = total.div_ceil(batch_size);
+    let threads = threads.clamp(1, batches.clamp(1, 1024) as usize);
     let shared = Shared {
+        memory,
         next: AtomicU64::new(0),
         end: AtomicU64::new(batches),
         done: Mutex::new(Done {
@@ -199,6 +225,7 @@ pub fn run<O: Observer + Send>(
             summary: Summary::default(),
             fault: None,
         }),
+        merged: Condvar::new(),
     };
     let merge = Mutex::new(merge);
     let work = || {
@@ -209,6 +236,8 @@ pub fn run<O: Observer + Send>(
                 break;
             }
             let mut observer = make();
+            let turn: Option<(&dyn Turns, u64)> = if threads > 1 { Some((&shared, batch)) } else { None };
+            worker.machine.later.begin(turn);
             let mut summary = Summary::default();
             let mut fault = None;
             for number in batch * batch_size..((batch + 1) * batch_size).min(total) {
@@ -219,10 +248,10 @@ pub fn run<O: Observer + Send>(
                     break;
                 }
             }
-            finish(&shared, &merge, batch, observer, summary, fault);
+            let notes = worker.machine.later.end();
+            finish(&shared, &merge, batch, (observer, notes), summary, fault);
         }
     };
-    let threads = threads.clamp(1, batches.clamp(1, 1024) as usize);
     if threads == 1 {
         work();
     } else {
@@ -232,23 +261,23 @@ pub fn run<O: Observer + Send>(
             }
         });
     }
-    let done = shared.done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let done = shared.done.into_inner().unwrap_or_else(PoisonError::into_inner);
     match done.fault {
         Some((_, fault)) => Err(fault),
         None => Ok(done.summary),
     }
 }
 
-/// Hands over what a batch observed, as soon as all batches before it are done.
+/// Hands over what a batch observed and works off its notes, as soon as all batches before it are done.
 fn finish<O>(
-    shared: &Shared<O>,
+    shared: &Shared<'_, O>,
     merge: &Mutex<impl FnMut(O)>,
     batch: u64,
-    observer: O,
+    found: (O, Vec<Note>),
     summary: Summary,
     fault: Option<Box<Fault>>,
 ) {
-    let mut done = shared.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut done = shared.done.lock().unwrap_or_else(PoisonError::into_inner);
     done.summary.workgroups += summary.workgroups;
     done.summary.waves += summary.waves;
     done.summary.instructions += summary.instructions;
@@ -257,14 +286,16 @@ fn finish<O>(
     {
         done.fault = Some((batch, fault));
     }
-    done.waiting.insert(batch, observer);
-    let mut merge = merge.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    done.waiting.insert(batch, found);
+    let mut merge = merge.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let next = done.merged;
-        let Some(observer) = done.waiting.remove(&next) else { break };
+        let Some((observer, notes)) = done.waiting.remove(&next) else { break };
+        later::apply(&notes, shared.memory);
         done.merged += 1;
         merge(observer);
     }
+    shared.merged.notify_all();
 }
 
 /// How a workgroup stands after a turn.

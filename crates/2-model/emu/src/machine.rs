@@ -3,8 +3,11 @@
 //! The one idea to keep in mind: one machine per thread; it holds no state that survives a workgroup except memory.
 
 use crate::decode::{EXEC_PAIR, Valu};
+use crate::engine::Engine;
 use crate::host::Host;
 use crate::lanes::{Extra, Pair, Row};
+use crate::later::Later;
+use crate::matrix::Workplace;
 use crate::memory::Memory;
 use crate::operand::{NONE, Special, Src};
 use crate::program::Program;
@@ -32,10 +35,15 @@ pub(crate) struct Machine<'a> {
     pub(crate) spread: [Pair; 3],
     /// Result of the kernel.
     pub(crate) out: Pair,
-    /// Addresses of the memory instruction.
-    pub(crate) addresses: [u64; 64],
+    /// Addresses of the memory instruction's elements.
+    pub(crate) addresses: [[u64; 64]; 2],
+    pub(crate) engine: Engine,
+    /// Where matrix instructions compute.
+    pub(crate) matrix: Workplace,
     /// Instructions of all waves of the workgroup so far: what the clocks show.
     pub(crate) clock: u64,
+    /// Atomics that wait for the workgroup's turn.
+    pub(crate) later: Later<'a>,
     /// Whom device code calls.
     pub(crate) host: Option<&'a dyn Host>,
 }
@@ -50,8 +58,11 @@ impl<'a> Machine<'a> {
             hint: 0,
             spread: [[Row::ZERO; 2]; 3],
             out: [Row::ZERO; 2],
-            addresses: [0; 64],
+            addresses: [[0; 64]; 2],
+            engine: crate::raw::engine(),
+            matrix: Workplace::default(),
             clock: 0,
+            later: Later::default(),
             host: None,
         }
     }
@@ -84,7 +95,17 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// One lane of a source.
+    #[inline(always)]
+    pub(crate) fn lane(&self, wave: &Wave, src: Src, lane: usize) -> u32 {
+        match src {
+            Src::Row(row) => wave.v[usize::from(row)].0[lane],
+            _ => self.scalar(wave, src) as u32,
+        }
+    }
+
     /// A source as a row, by value.
+    #[inline(always)]
     pub(crate) fn row(&self, wave: &Wave, src: Src) -> Row {
         match src {
             Src::Row(row) => wave.v[usize::from(row)],
@@ -93,6 +114,7 @@ impl<'a> Machine<'a> {
     }
 
     /// A source as a pair of rows, by value; registers are offset where MODE indexes them.
+    #[inline(always)]
     pub(crate) fn pair(&self, wave: &Wave, src: Src, position: usize) -> Pair {
         match src {
             Src::Row(row) => {
@@ -104,6 +126,24 @@ impl<'a> Machine<'a> {
                 [Row([value as u32; 64]), Row([(value >> 32) as u32; 64])]
             }
         }
+    }
+
+    /// Puts a source where it can be changed; of one that is `one` row wide only that row.
+    #[inline(always)]
+    pub(crate) fn spread_pair(&mut self, wave: &Wave, src: Src, position: usize, one: bool) {
+        let value = match src {
+            Src::Row(row) => {
+                let row = usize::from(row) + wave.source_offset(position);
+                let [low, high] = &mut self.spread[position];
+                low.copy_from(wave.v.get(row).unwrap_or(&Row::ZERO));
+                if !one {
+                    high.copy_from(wave.v.get(row + 1).unwrap_or(&Row::ZERO));
+                }
+                return;
+            }
+            _ => self.scalar(wave, src),
+        };
+        self.spread[position] = [Row([value as u32; 64]), Row([(value >> 32) as u32; 64])];
     }
 
     /// What a kernel gets besides rows.

@@ -9,12 +9,13 @@ mod product;
 #[cfg(test)]
 mod tests;
 
-use crate::lanes::Row;
 use crate::machine::Machine;
 use crate::operand::{Files, Pool, Src, source};
 use crate::wave::Wave;
 use element::Element;
 use isa::{Inst, Isa, Matrix, MatrixType, Operand, Ty};
+use layout::Plan;
+pub(crate) use product::Workplace;
 
 /// A matrix instruction, resolved.
 #[derive(Clone, Debug)]
@@ -26,8 +27,6 @@ pub(crate) struct Instruction {
     c: Src,
     a_type: Element,
     b_type: Element,
-    /// Block broadcast of A: group size as a power of two, block within the group.
-    broadcast: (u8, u8),
     /// Lane exchange of B.
     exchange: u8,
     /// Signs of A, B and C (f64).
@@ -36,6 +35,10 @@ pub(crate) struct Instruction {
     scales: Option<[(Src, u8); 2]>,
     /// Sparse: positions of A's elements, and which part of the register holds them.
     positions: Option<(Src, u8)>,
+    /// Numbers of all codes of A's and B's type, where they are looked up.
+    a_codes: Vec<f32>,
+    b_codes: Vec<f32>,
+    plan: Plan,
 }
 
 /// Resolves a matrix instruction; `None` when it is not emulated.
@@ -61,15 +64,23 @@ pub(crate) fn resolve(inst: &Inst, isa: Isa, files: Files, pool: &mut Pool) -> O
     };
     let formats = shape.a == MatrixType::F8F6F4;
     let double = shape.acc == MatrixType::F64;
+    let (a_type, b_type) = (Element::of(shape.a, mods.cbsz, isa)?, Element::of(shape.b, mods.blgp, isa)?);
+    // Groups of blocks share one block of A.
+    let (size, chosen) = if formats || shape.sparse { (0, 0) } else { (mods.cbsz, mods.abid) };
+    let group = (1usize << size.min(4)).min(usize::from(shape.blocks));
+    let block_of_a =
+        |block: usize| if size == 0 { block } else { block / group * group + usize::from(chosen) % group };
     Some(Instruction {
         shape,
         dst,
         a,
         b,
         c: if shape.sparse { Src::Row(dst) } else { third },
-        a_type: Element::of(shape.a, mods.cbsz, isa)?,
-        b_type: Element::of(shape.b, mods.blgp, isa)?,
-        broadcast: if formats || shape.sparse { (0, 0) } else { (mods.cbsz, mods.abid) },
+        a_type,
+        b_type,
+        a_codes: a_type.numbers(),
+        b_codes: b_type.numbers(),
+        plan: Plan::new(&shape, (a_type, b_type), block_of_a),
         exchange: if formats || double { 0 } else { mods.blgp },
         neg: if double { mods.blgp } else { 0 },
         scales,
@@ -85,14 +96,6 @@ impl Instruction {
             MatrixType::F64 => product::double(self, machine, wave),
             MatrixType::I32 => product::integer(self, machine, wave),
             _ => product::single(self, machine, wave),
-        }
-    }
-
-    /// Registers of an operand, or a constant for all of them.
-    fn rows<'a>(&self, wave: &'a Wave, src: Src) -> &'a [Row] {
-        match src {
-            Src::Row(row) => &wave.v[usize::from(row)..],
-            _ => &[],
         }
     }
 }

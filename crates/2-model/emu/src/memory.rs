@@ -137,6 +137,14 @@ impl Memory {
         Some(found)
     }
 
+    /// The range an address lies in, and the range's first address; the one that was found last is tried first.
+    #[inline]
+    pub(crate) fn range_near(&self, hint: &mut usize, address: u64) -> Option<(&Shared, u64)> {
+        self.locate_near(hint, address, 1)?;
+        let range = self.ranges.get(*hint)?;
+        Some((&range.bytes, range.base))
+    }
+
     /// Copies bytes out, for programs around the kernels; `None` when they do not lie in one range.
     pub fn read(&self, address: u64, length: usize) -> Option<Vec<u8>> {
         let (range, at) = self.locate(address, length as u64)?;

@@ -9,10 +9,11 @@ mod sdwa;
 
 use crate::decode::Valu;
 use crate::lanes::{Kernel, LANES, Mode, Pair, Row};
-use crate::machine::Machine;
+use crate::machine::{Machine, fetch};
 use crate::operand::Src;
 use crate::wave::Wave;
-use isa::{Bits, Dpp, Encoding, Inst, Lane, OpFlags, Role, Sdwa, Ty};
+use dpp::Exchange;
+use isa::{Bits, Encoding, Inst, Lane, OpFlags, Role, Sdwa, Ty};
 
 /// Number format of an operand, as far as modifiers care.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +43,7 @@ pub(crate) struct Modifiers {
     omod: u8,
     clamp: bool,
     sdwa: Option<Sdwa>,
-    dpp: Option<Dpp>,
+    dpp: Option<Box<Exchange>>,
     /// The result is one half of the register; the other keeps its value.
     half: Option<bool>,
     /// Halves that need no `op_sel` are the low ones; packed sources take both.
@@ -51,6 +52,10 @@ pub(crate) struct Modifiers {
     rounded: Option<Kernel>,
     /// The opcode computes with floating-point numbers, so that denormals may be flushed.
     computes: bool,
+    /// Sources that are not as they stand in their registers, whatever the mode is.
+    prepares: u8,
+    /// Only the mode may want something.
+    plain: bool,
 }
 
 /// 16-bit opcodes that keep the other half of the destination; all others clear it.
@@ -115,9 +120,9 @@ impl Modifiers {
         let (sdwa, dpp) = match inst.mods.lane {
             Lane::None => (None, None),
             Lane::Sdwa(sdwa) => (Some(sdwa), None),
-            Lane::Dpp(dpp) => (None, Some(dpp)),
+            Lane::Dpp(dpp) => (None, Some(Box::new(Exchange::new(dpp)))),
         };
-        Modifiers {
+        let mut modifiers = Modifiers {
             formats,
             result: if info.name == "v_fma_mix_f32" { Format::F32 } else { result },
             neg: inst.mods.neg,
@@ -133,7 +138,12 @@ impl Modifiers {
             packed,
             rounded,
             computes: info.flags.contains(OpFlags::FLOAT),
-        }
+            prepares: 0,
+            plain: false,
+        };
+        modifiers.plain = modifiers.is_plain();
+        modifiers.prepares = (0..3).filter(|&index| modifiers.prepares(index)).map(|index| 1 << index).sum();
+        modifiers
     }
 
     /// Nothing to do before or after the kernel.
@@ -149,30 +159,63 @@ impl Modifiers {
             && self.half.is_none()
     }
 
+    /// Whether a source is not as it stands in its register.
+    fn prepares(&self, index: usize) -> bool {
+        let bit = |mask: u8| mask >> index & 1 != 0;
+        let changes_sign = bit(self.neg) || bit(self.abs);
+        let selects = match self.formats[index] {
+            Format::Packed16 if self.packed => bit(self.op_sel) || !bit(self.op_sel_hi),
+            Format::Packed32 => bit(self.op_sel) || !bit(self.op_sel_hi),
+            Format::Mixed => bit(self.op_sel_hi),
+            _ => bit(self.op_sel),
+        };
+        changes_sign || selects || self.sdwa.is_some() || (index == 0 && self.dpp.is_some())
+    }
+
+    /// Nothing to do before or after the kernel in this mode either.
+    #[inline(always)]
+    pub(crate) fn idle(&self, mode: Mode) -> bool {
+        self.plain && mode.is_host() && !mode.index_registers()
+    }
+
     /// Runs a kernel with everything around it.
+    #[inline(always)]
     pub(crate) fn run(&self, valu: &Valu, machine: &mut Machine<'_>, wave: &mut Wave) {
-        let mut operands = [[Row::ZERO; 2]; 3];
+        let program = machine.program;
         let mut lanes = wave.exec();
-        for (index, operand) in operands.iter_mut().enumerate() {
-            if valu.src[index] == Src::None {
+        let mut changed = [false; 3];
+        for (index, changed) in changed.iter_mut().enumerate() {
+            let src = valu.src[index];
+            let flushes = self.computes && float::flushes(self.formats[index], wave.mode);
+            *changed = src != Src::None
+                && (self.prepares >> index & 1 != 0
+                    || flushes
+                    || wave.mode.index_registers()
+                    || matches!(src, Src::Special(_)));
+            if !*changed {
                 continue;
             }
-            *operand = machine.pair(wave, valu.src[index], index);
-            if let (0, Some(dpp)) = (index, self.dpp) {
-                lanes &= dpp::exchange(dpp, wave.exec(), operand);
+            let one =
+                matches!(self.formats[index], Format::F16 | Format::F32 | Format::Packed16 | Format::Mixed);
+            machine.spread_pair(wave, src, index, one);
+            let operand = &mut machine.spread[index];
+            if let (0, Some(dpp)) = (index, &self.dpp) {
+                lanes &= dpp.run(wave.exec(), operand);
             }
             self.prepare(index, operand, wave.mode);
         }
         let mut extra = machine.extra(wave, valu);
-        let mut out: Pair = [Row::ZERO; 2];
-        let [a, b, c] = &operands;
         let kernel = match self.rounded {
             Some(rounded) if self.rounds(wave.mode) => rounded,
             _ => valu.kernel,
         };
-        kernel(&mut out, a, b, c, &mut extra);
-        self.finish(valu, wave, &mut out);
-        for (number, row) in out.iter().enumerate().take(usize::from(valu.rows)) {
+        let [a, b, c] = &mut machine.spread;
+        let a = if changed[0] { a } else { fetch(program, wave, a, valu.src[0]) };
+        let b = if changed[1] { b } else { fetch(program, wave, b, valu.src[1]) };
+        let c = if changed[2] { c } else { fetch(program, wave, c, valu.src[2]) };
+        kernel(&mut machine.out, a, b, c, &mut extra);
+        self.finish(valu, wave, &mut machine.out);
+        for (number, row) in machine.out.iter().enumerate().take(usize::from(valu.rows)) {
             let target = usize::from(valu.dst) + wave.destination_offset() + number;
             if target < wave.v.len() {
                 wave.store_row(target, row, lanes);
@@ -190,6 +233,7 @@ impl Modifiers {
     }
 
     /// Selection, then absolute value, then sign.
+    #[inline(always)]
     fn prepare(&self, index: usize, operand: &mut Pair, mode: Mode) {
         let bit = |mask: u8| mask >> index & 1 != 0;
         let format = self.formats[index];
@@ -228,6 +272,7 @@ impl Modifiers {
     }
 
     /// Output multiplier, clamp, and which part of the register is written.
+    #[inline(always)]
     fn finish(&self, valu: &Valu, wave: &Wave, out: &mut Pair) {
         if self.computes {
             float::flush_result(self.result, wave.mode, out);
@@ -270,6 +315,7 @@ fn format_of(ty: Ty) -> Format {
 }
 
 /// The halves that the low and the high operation get.
+#[inline(always)]
 fn select_halves(row: &mut Row, low_from_high: bool, high_from_high: bool) {
     for value in &mut row.0 {
         let half = |high: bool| if high { *value >> 16 } else { *value & 0xffff };

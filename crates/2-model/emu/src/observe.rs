@@ -46,6 +46,13 @@ pub trait Observer {
     /// An instruction issues, before it executes.
     #[inline(always)]
     fn issue(&mut self, wave: WaveId, index: usize, exec: u64) {}
+    /// Instructions issue, one after the other and with the same EXEC, before the first of them executes.
+    #[inline(always)]
+    fn issue_run(&mut self, wave: WaveId, first: usize, count: usize, exec: u64) {
+        for index in first..first + count {
+            self.issue(wave, index, exec);
+        }
+    }
     /// A memory instruction reaches memory.
     #[inline(always)]
     fn access(&mut self, wave: WaveId, access: &MemoryAccess<'_>) {}
@@ -72,6 +79,12 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn issue(&mut self, wave: WaveId, index: usize, exec: u64) {
         self.0.issue(wave, index, exec);
         self.1.issue(wave, index, exec);
+    }
+
+    #[inline(always)]
+    fn issue_run(&mut self, wave: WaveId, first: usize, count: usize, exec: u64) {
+        self.0.issue_run(wave, first, count, exec);
+        self.1.issue_run(wave, first, count, exec);
     }
 
     #[inline(always)]
@@ -133,10 +146,11 @@ impl Observer for InstructionCounts {
     }
 
     #[inline(always)]
-    fn issue(&mut self, _: WaveId, index: usize, exec: u64) {
-        if let Some(count) = self.counts.get_mut(index) {
+    fn issue_run(&mut self, _: WaveId, first: usize, count: usize, exec: u64) {
+        let lanes = u64::from(exec.count_ones());
+        for count in self.counts.get_mut(first..first + count).unwrap_or_default() {
             count[0] += 1;
-            count[1] += u64::from(exec.count_ones());
+            count[1] += lanes;
         }
     }
 }

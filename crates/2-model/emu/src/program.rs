@@ -38,6 +38,8 @@ pub struct Program {
     pub version: u8,
     insts: Vec<Inst>,
     pub(crate) actions: Vec<Action>,
+    /// How many instructions from this one on issue one after the other with the same EXEC, whatever happens.
+    pub(crate) runs: Vec<u32>,
     pub(crate) pool: Pool,
     /// Instruction index by dword offset.
     index: Vec<u32>,
@@ -75,6 +77,12 @@ impl Program {
         }
         let mut resolver = Resolver::new(isa, &descriptor, &index, &insts);
         let actions: Vec<Action> = insts.iter().map(|inst| resolver.action(inst)).collect();
+        let mut runs = vec![1; actions.len()];
+        for index in (0..actions.len().saturating_sub(1)).rev() {
+            if !actions[index].ends_run() {
+                runs[index] = runs[index + 1] + 1;
+            }
+        }
         let (ordered, interrupts) = (resolver.ordered, resolver.interrupts);
         let (pool, rows) = (resolver.pool, usize::from(resolver.rows));
         let entry = index[(kernel_start - base) as usize / 4] as usize;
@@ -86,6 +94,7 @@ impl Program {
             version: object.version,
             insts,
             actions,
+            runs,
             pool,
             index,
             base,
@@ -162,6 +171,7 @@ impl Program {
             version: 5,
             insts: Vec::new(),
             actions: Vec::new(),
+            runs: Vec::new(),
             pool: Pool::default(),
             index: Vec::new(),
             base: 0,

@@ -4,9 +4,10 @@
 //! operations, so device code that races gives some value and never undefined behaviour in the host program.
 #![allow(unsafe_code, reason = "audited: shared bytes and target features")]
 
+use crate::engine::Engine;
 use crate::execute;
 use crate::fault::Stop;
-use crate::lanes::Row;
+use crate::lanes::{LANES, Row, active, all_equal};
 use crate::machine::Machine;
 use crate::observe::Observer;
 use crate::vector::Kernels;
@@ -110,6 +111,11 @@ impl Shared {
         self.length == 0
     }
 
+    /// Whether a read-modify-write of so many bytes at an offset is aligned.
+    pub(crate) fn is_aligned(&self, at: usize, bytes: u32) -> bool {
+        self.start.addr().wrapping_add(at).is_multiple_of(bytes as usize)
+    }
+
     #[inline]
     fn at(&self, at: usize, size: usize) -> *mut u8 {
         assert!(at <= self.length && self.length - at >= size, "access checked before");
@@ -146,30 +152,103 @@ impl Shared {
         }
     }
 
-    /// Reads one element of consecutive dwords per lane, or says that the range is not aligned.
-    #[inline]
-    pub(crate) fn load_row(&self, at: usize, out: &mut Row) -> bool {
-        let start = self.at(at, 256);
-        if !start.addr().is_multiple_of(4) {
+    /// Whether `size` bytes at each active lane's address lie in the range, whose first byte has the address `base`,
+    /// and are aligned to dwords.
+    #[inline(always)]
+    fn holds(&self, base: u64, addresses: &[u64; LANES], lanes: u64, size: usize) -> bool {
+        let Some(last) = (self.length as u64).checked_sub(size as u64) else { return false };
+        let mut all = 0;
+        let mut outside = false;
+        if lanes == u64::MAX {
+            for address in addresses {
+                let at = address.wrapping_sub(base);
+                all |= at;
+                outside |= at > last;
+            }
+        } else {
+            for lane in active(lanes) {
+                let at = addresses[lane].wrapping_sub(base);
+                all |= at;
+                outside |= at > last;
+            }
+        }
+        !outside && (all | self.start.addr() as u64) & 3 == 0
+    }
+
+    /// Reads `N` dwords at each active lane's address into one row per dword; the range's first byte has the address
+    /// `base`. False, and nothing is read, when some lane's bytes are not in the range or not aligned.
+    #[inline(always)]
+    pub(crate) fn load_rows<const N: usize>(
+        &self,
+        base: u64,
+        addresses: &[u64; LANES],
+        lanes: u64,
+        out: &mut [Row; N],
+    ) -> bool {
+        if !self.holds(base, addresses, lanes, 4 * N) {
             return false;
         }
-        for (lane, value) in out.0.iter_mut().enumerate() {
-            // SAFETY: in bounds and aligned.
-            *value = unsafe { AtomicU32::from_ptr(start.cast::<u32>().add(lane)) }.load(Relaxed);
+        if lanes != u64::MAX {
+            for lane in active(lanes) {
+                for number in 0..N {
+                    // SAFETY: `holds` has checked this lane's bytes and their alignment.
+                    out[number].0[lane] = unsafe { self.dword(base, addresses[lane], number) }.load(Relaxed);
+                }
+            }
+        } else if all_equal(addresses) {
+            for number in 0..N {
+                // SAFETY: as above.
+                let value = unsafe { self.dword(base, addresses[0], number) }.load(Relaxed);
+                out[number].0 = [value; LANES];
+            }
+        } else {
+            for lane in 0..LANES {
+                for number in 0..N {
+                    // SAFETY: as above.
+                    out[number].0[lane] = unsafe { self.dword(base, addresses[lane], number) }.load(Relaxed);
+                }
+            }
         }
         true
     }
 
-    /// Writes one element of consecutive dwords per lane, or says that the range is not aligned.
-    #[inline]
-    pub(crate) fn store_row(&self, at: usize, row: &Row) -> bool {
-        let start = self.at(at, 256);
-        if !start.addr().is_multiple_of(4) {
+    /// A dword behind an address of the range.
+    ///
+    /// # Safety
+    /// It lies in the range and is aligned.
+    #[inline(always)]
+    unsafe fn dword(&self, base: u64, address: u64, number: usize) -> &AtomicU32 {
+        let at = address.wrapping_sub(base) as usize + 4 * number;
+        // SAFETY: the caller's promise.
+        unsafe { AtomicU32::from_ptr(self.start.add(at).cast()) }
+    }
+
+    /// Writes one dword of each row at each active lane's address; as [`Shared::load_rows`].
+    #[inline(always)]
+    pub(crate) fn store_rows<const N: usize>(
+        &self,
+        base: u64,
+        addresses: &[u64; LANES],
+        lanes: u64,
+        rows: &[Row; N],
+    ) -> bool {
+        if !self.holds(base, addresses, lanes, 4 * N) {
             return false;
         }
-        for (lane, value) in row.0.iter().enumerate() {
-            // SAFETY: in bounds and aligned.
-            unsafe { AtomicU32::from_ptr(start.cast::<u32>().add(lane)) }.store(*value, Relaxed);
+        if lanes != u64::MAX {
+            for lane in active(lanes) {
+                for number in 0..N {
+                    // SAFETY: `holds` has checked this lane's bytes and their alignment.
+                    unsafe { self.dword(base, addresses[lane], number) }.store(rows[number].0[lane], Relaxed);
+                }
+            }
+        } else {
+            for lane in 0..LANES {
+                for number in 0..N {
+                    // SAFETY: as above.
+                    unsafe { self.dword(base, addresses[lane], number) }.store(rows[number].0[lane], Relaxed);
+                }
+            }
         }
         true
     }
@@ -222,4 +301,14 @@ pub(crate) fn kernels() -> Kernels {
         return unsafe { crate::vector::avx2() };
     }
     crate::vector::portable()
+}
+
+/// The row-wise parts of the executor compiled for the best instruction set this CPU has.
+pub(crate) fn engine() -> Engine {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: the CPU has every feature the function is compiled for.
+        return unsafe { crate::engine::avx2() };
+    }
+    crate::engine::portable()
 }

@@ -99,7 +99,7 @@ impl Wave {
     pub(crate) fn store_row(&mut self, row: usize, values: &Row, mask: u64) {
         let target = &mut self.v[row];
         if mask == u64::MAX {
-            *target = *values;
+            target.copy_from(values);
             return;
         }
         if self.exec_of_row != mask {

@@ -25,6 +25,89 @@ pub struct Coalesced {
 
 /// Works off an access of `bytes` per lane; `line` is the size of a cache line, a power of two.
 pub fn coalesce(addresses: &[u64; 64], lanes: u64, bytes: u32, line: u64) -> Coalesced {
+    if lanes == u64::MAX
+        && let Some(found) = whole_wave(addresses, u64::from(bytes.max(1)), line)
+    {
+        return found;
+    }
+    one_by_one(addresses, lanes, bytes, line)
+}
+
+/// The short way of the common case: all lanes active, and none over a line's end.
+#[inline(always)]
+fn whole_wave(addresses: &[u64; 64], bytes: u64, line: u64) -> Option<Coalesced> {
+    let shift = line.trailing_zeros();
+    let (mut over_end, mut out_of_row) = (0, 0);
+    for lane in 0..64 {
+        over_end |= (addresses[lane] & (line - 1)) + (bytes - 1);
+    }
+    for lane in 1..64 {
+        // The first of a quad stands where it wants.
+        let counts = if lane % QUAD == 0 { 0 } else { u64::MAX };
+        out_of_row |= (addresses[lane] ^ addresses[lane - 1].wrapping_add(bytes)) & counts;
+    }
+    // Sums below twice the line have the line's bit where they reach its end.
+    if bytes > line || over_end & line != 0 {
+        return None;
+    }
+    let mut lines = [0; 64];
+    for lane in 0..64 {
+        lines[lane] = addresses[lane] >> shift;
+    }
+    let (mut ascends, mut descends) = (0u64, 0u64);
+    let mut changes = [0u64; 64];
+    for lane in 1..64 {
+        let (before, here) = (lines[lane - 1], lines[lane]);
+        ascends |= u64::from(here > before);
+        descends |= u64::from(here < before);
+        changes[lane] = u64::from(here != before);
+    }
+    let in_quads = bytes <= MOST_BYTES && out_of_row == 0;
+    if ascends & descends != 0 {
+        return if in_quads { None } else { Some(mixed(&lines)) };
+    }
+    // In order, two lanes have the same line only when all between them have it.
+    let group = if in_quads { 4 * QUAD } else { QUAD };
+    let (mut all, mut between_quads, mut between_groups) = (0, 0, 0);
+    for lane in 0..64 {
+        all += changes[lane];
+        between_quads += if lane % QUAD == 0 { changes[lane] } else { 0 };
+        between_groups += if lane % (4 * QUAD) == 0 { changes[lane] } else { 0 };
+    }
+    let between = if in_quads { between_groups } else { between_quads };
+    Some(Coalesced {
+        accesses: if in_quads { 64 / QUAD as u64 } else { 64 },
+        lookups: 64 / group as u64 + all - between,
+        lines: 1 + all,
+        in_quads,
+    })
+}
+
+/// All lanes active and each an access of its own, with lines in any order.
+fn mixed(lines: &[u64; 64]) -> Coalesced {
+    let mut lookups = 0;
+    let mut all = Set::new();
+    for &[a, b, c, d] in lines.as_chunks::<QUAD>().0 {
+        lookups += 1
+            + u64::from(b != a)
+            + u64::from((c != a) & (c != b))
+            + u64::from((d != a) & (d != b) & (d != c));
+        all.add(a);
+        if b != a {
+            all.add(b);
+        }
+        if c != b {
+            all.add(c);
+        }
+        if d != c {
+            all.add(d);
+        }
+    }
+    Coalesced { accesses: 64, lookups, lines: all.count as u64, in_quads: false }
+}
+
+/// Any access, lane by lane.
+fn one_by_one(addresses: &[u64; 64], lanes: u64, bytes: u32, line: u64) -> Coalesced {
     let bytes = u64::from(bytes.max(1));
     let shift = line.trailing_zeros();
     let (group, in_quads) = group(addresses, lanes, bytes);
@@ -34,7 +117,7 @@ pub fn coalesce(addresses: &[u64; 64], lanes: u64, bytes: u32, line: u64) -> Coa
         u64::from(lanes.count_ones())
     };
     let mut found = Coalesced { accesses, lookups: 0, lines: 0, in_quads };
-    let mut all = Lines::<128>::new();
+    let mut all = Set::new();
     for first in (0..64).step_by(group) {
         let mut of_group = Lines::<32>::new();
         for lane in (first..first + group).filter(|lane| lanes >> lane & 1 != 0) {
@@ -67,6 +150,32 @@ fn quads_in_a_row(addresses: &[u64; 64], lanes: u64, bytes: u64) -> bool {
                 .filter(|lane| active >> lane & 1 != 0)
                 .all(|lane| quad[lane].wrapping_sub(quad[first]) == (lane - first) as u64 * bytes)
     })
+}
+
+/// The different lines of a wave: at most two of each lane.
+struct Set {
+    /// Lines by a hash of them, plus one; 0 where there is none.
+    places: [u64; 256],
+    count: usize,
+}
+
+impl Set {
+    fn new() -> Self {
+        Set { places: [0; 256], count: 0 }
+    }
+
+    fn add(&mut self, line: u64) {
+        let mut place = (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize;
+        // Half of the places are free at least.
+        while self.places[place & 255] != line + 1 {
+            if self.places[place & 255] == 0 {
+                self.places[place & 255] = line + 1;
+                self.count += 1;
+                return;
+            }
+            place += 1;
+        }
+    }
 }
 
 /// Different lines; few in most cases, so the newest is looked at first.
@@ -120,5 +229,34 @@ mod tests {
         let addresses = std::array::from_fn(|lane| 0x1038 + lane as u64 * 64);
         let found = coalesce(&addresses, all, 16, 64);
         assert_eq!((found.lookups, found.lines), (80, 65));
+    }
+
+    #[test]
+    fn the_short_way_leads_to_the_same() {
+        let mut state = 7u64;
+        let mut next = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let mut short = 0;
+        for round in 0..4000 {
+            let bytes = [1, 2, 4, 8, 12, 16][next(6) as usize];
+            let stride = [0, u64::from(bytes), 4, 8, 20, 64, 256, 262_144][next(8) as usize];
+            let (start, spread) = (4096 + next(4) * 4, [1, 1, 1, 100][next(4) as usize]);
+            let backwards = next(4) == 0;
+            let addresses: [u64; 64] = std::array::from_fn(|lane| {
+                let lane = if backwards { 63 - lane } else { lane };
+                start + lane as u64 * stride + 4 * next(spread)
+            });
+            let line = [64, 128][next(2) as usize];
+            short += u64::from(whole_wave(&addresses, u64::from(bytes), line).is_some());
+            let found = coalesce(&addresses, u64::MAX, bytes, line);
+            assert_eq!(
+                found,
+                one_by_one(&addresses, u64::MAX, bytes, line),
+                "{round} {bytes} {line} {addresses:?}"
+            );
+        }
+        assert!((1000..4000).contains(&short), "{short}");
     }
 }

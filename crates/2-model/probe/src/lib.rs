@@ -11,6 +11,7 @@ mod code;
 mod event;
 mod instructions;
 mod launch_registers;
+mod memo;
 mod observe;
 mod recorder;
 mod registry;

@@ -3,12 +3,16 @@
 //! The one idea to keep in mind: per instruction only executions, active lanes and jumps are counted; memory
 //! accesses are worked off as they come. Everything else is arithmetic afterwards.
 
-use crate::banks;
 use crate::event::{Event, Totals};
+use crate::memo::Memo;
 use crate::table::{NO_SLOT, Table};
+use arch::{BankCycles, bank_cycles};
 use emu::{MemoryAccess, Observer, WaveId};
 use isa::{Access, Space};
-use mem::coalesce;
+use mem::{Coalesced, coalesce};
+
+/// Bytes a bank of the LDS gives.
+const BANK_BYTES: u64 = 4;
 
 /// Executions of one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -74,6 +78,18 @@ impl Memory {
         self.address_conflicts += address_conflicts;
         self.lds_atomic_cycles += lds_atomic_cycles;
         self.unaligned += unaligned;
+    }
+
+    #[inline(always)]
+    fn count(&mut self, kind: Access, found: &Coalesced) {
+        let kind = match kind {
+            Access::Store => 1,
+            Access::Atomic => 2,
+            _ => 0,
+        };
+        self.accesses[kind] += found.accesses;
+        self.lookups += found.lookups;
+        self.lines += found.lines;
     }
 
     /// Adds the events; `returns` says whether an atomic gives the old value back.
@@ -144,6 +160,21 @@ pub struct Probe<'t> {
     next: usize,
     /// The instruction that would follow, of the waves of the workgroup that are not issuing.
     waiting: Vec<usize>,
+    /// By memory instruction.
+    vector_memos: Vec<Option<Box<Memo<Coalesced>>>>,
+    lds_memos: Vec<Option<Box<Memo<BankCycles>>>>,
+}
+
+/// An access to scratch.
+#[inline(never)]
+fn scratch(memory: &mut Memory, access: &MemoryAccess<'_>, line: u64) {
+    let mut in_quads = true;
+    each_dword(access, |addresses, bytes| {
+        let found = coalesce(addresses, access.lanes, bytes, line);
+        memory.count(access.kind, &found);
+        in_quads &= found.in_quads;
+    });
+    memory.coalesced += u64::from(in_quads);
 }
 
 /// Follows no instruction: every first one is a jump.
@@ -152,7 +183,16 @@ const NOWHERE: usize = usize::MAX;
 impl<'t> Probe<'t> {
     /// A probe that has counted nothing.
     pub fn new(table: &'t Table) -> Self {
-        Probe { table, counts: Counts::new(table), wave: 0, next: NOWHERE, waiting: Vec::new() }
+        let slots = table.memory_len();
+        Probe {
+            table,
+            counts: Counts::new(table),
+            wave: 0,
+            next: NOWHERE,
+            waiting: Vec::new(),
+            vector_memos: std::iter::repeat_with(|| None).take(slots).collect(),
+            lds_memos: std::iter::repeat_with(|| None).take(slots).collect(),
+        }
     }
 
     /// Another wave issues, or a wave jumped.
@@ -173,35 +213,32 @@ impl<'t> Probe<'t> {
         }
     }
 
+    #[inline(always)]
     fn vector(&mut self, slot: usize, access: &MemoryAccess<'_>) {
+        let line = self.table.line;
         let memory = &mut self.counts.memory[slot];
         memory.vector += 1;
-        let kind = match access.kind {
-            Access::Store => 1,
-            Access::Atomic => 2,
-            _ => 0,
-        };
-        let mut count = |addresses: &[u64; 64], bytes: u32| {
-            let found = coalesce(addresses, access.lanes, bytes, self.table.line);
-            memory.accesses[kind] += found.accesses;
-            memory.lookups += found.lookups;
-            memory.lines += found.lines;
-            found.in_quads
-        };
-        let coalesced = if access.space == Space::Scratch {
-            let mut in_quads = true;
-            each_dword(access, |addresses, bytes| in_quads &= count(addresses, bytes));
-            in_quads
+        if access.space == Space::Scratch {
+            scratch(memory, access, line);
         } else {
-            count(access.addresses, access.bytes)
-        };
-        memory.coalesced += u64::from(coalesced);
+            let memo = self.vector_memos[slot].get_or_insert_with(|| Box::new(Memo::new()));
+            let found = memo.get(access.addresses, access.lanes, line, || {
+                coalesce(access.addresses, access.lanes, access.bytes, line)
+            });
+            memory.count(access.kind, &found);
+            memory.coalesced += u64::from(found.in_quads);
+        }
     }
 
+    #[inline(always)]
     fn lds(&mut self, slot: usize, access: &MemoryAccess<'_>) {
         let memory = &mut self.counts.memory[slot];
         let atomic = access.kind == Access::Atomic;
-        let found = banks::cycles(access.addresses, access.lanes, access.bytes, self.table.banks, !atomic);
+        let banks = self.table.banks;
+        let memo = self.lds_memos[slot].get_or_insert_with(|| Box::new(Memo::new()));
+        let found = memo.get(access.addresses, access.lanes, BANK_BYTES * banks as u64, || {
+            bank_cycles(access.addresses, access.lanes, access.bytes, banks, !atomic)
+        });
         memory.lds += 1;
         memory.lds_cycles += found.taken;
         memory.bank_conflicts += found.bank;
@@ -238,17 +275,19 @@ impl Observer for Probe<'_> {
     }
 
     #[inline(always)]
-    fn issue(&mut self, wave: WaveId, index: usize, exec: u64) {
-        if index != self.next || wave.wave != self.wave {
-            self.elsewhere(wave.wave, index);
+    fn issue_run(&mut self, wave: WaveId, first: usize, count: usize, exec: u64) {
+        if first != self.next || wave.wave != self.wave {
+            self.elsewhere(wave.wave, first);
         }
-        self.next = index + 1;
-        if let Some(executed) = self.counts.executions.get_mut(index) {
+        self.next = first + count;
+        let lanes = u64::from(exec.count_ones());
+        for executed in self.counts.executions.get_mut(first..first + count).unwrap_or_default() {
             executed.times += 1;
-            executed.lanes += u64::from(exec.count_ones());
+            executed.lanes += lanes;
         }
     }
 
+    #[inline(always)]
     fn access(&mut self, _: WaveId, access: &MemoryAccess<'_>) {
         let slot = self.table.slot(access.index);
         if slot == NO_SLOT || slot as usize >= self.counts.memory.len() {

@@ -6,7 +6,6 @@
 //! those on right and wrong judge an emulated run.
 
 mod access;
-mod banks;
 mod check;
 mod execution;
 mod merge;

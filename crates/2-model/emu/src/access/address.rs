@@ -1,21 +1,63 @@
 //! Addresses of the lanes of a memory instruction.
 //!
-//! The one idea to keep in mind: the result is 64 addresses and the lanes that really access memory; buffer accesses
-//! out of range access nothing.
+//! The one idea to keep in mind: the result is 64 addresses per element and the lanes that really access memory; buffer
+//! accesses out of range access nothing. All elements' addresses are there before the first one's data moves, because
+//! the data may overwrite the registers of the address.
 
 use super::{Access, Buffer};
-use crate::machine::{Machine, SCRATCH_RESOURCE};
+use crate::lanes::active;
+use crate::machine::{Machine, PRIVATE_BASE, SCRATCH_RESOURCE, SHARED_BASE};
 use crate::operand::{M0, Src};
 use crate::wave::Wave;
 use isa::Space;
 
-/// Fills in the addresses of one element. Returns the space, the active lanes, and those within range.
-pub(super) fn compute(
-    access: &Access,
-    element: usize,
-    machine: &mut Machine<'_>,
-    wave: &Wave,
-) -> (Space, u64) {
+/// The spaces that an access reaches, each with its lanes; all but a flat access reach one.
+pub(crate) type Parts = [(Space, u64); 3];
+
+impl Access {
+    /// Fills in the addresses of all elements; says which lanes lie in range of which space.
+    #[inline(always)]
+    pub(crate) fn reach(&self, machine: &mut Machine<'_>, wave: &Wave) -> Parts {
+        let mut reached = (self.space, 0);
+        for element in 0..usize::from(self.elements) & 3 {
+            reached = compute(self, element & 1, machine, wave);
+        }
+        let (space, lanes) = reached;
+        if space != Space::Flat {
+            return [(space, lanes), (space, 0), (space, 0)];
+        }
+        windows(lanes, &mut machine.addresses[0])
+    }
+}
+
+/// The spaces a flat access reaches; addresses in the windows of LDS and scratch become offsets.
+#[inline(always)]
+fn windows(lanes: u64, addresses: &mut [u64; 64]) -> Parts {
+    let (mut shared, mut private) = (0, 0);
+    let mut any = false;
+    for address in addresses.iter() {
+        let window = address >> 32 << 32;
+        any |= window == SHARED_BASE || window == PRIVATE_BASE;
+    }
+    if any {
+        for lane in active(lanes) {
+            let address = &mut addresses[lane];
+            let window = *address >> 32 << 32;
+            if window == SHARED_BASE {
+                shared |= 1 << lane;
+                *address &= 0xffff_ffff;
+            } else if window == PRIVATE_BASE {
+                private |= 1 << lane;
+                *address &= 0xffff_ffff;
+            }
+        }
+    }
+    [(Space::Global, lanes & !shared & !private), (Space::Lds, shared), (Space::Scratch, private)]
+}
+
+/// Fills in the addresses of one element. Returns the space and the lanes within range.
+#[inline(always)]
+fn compute(access: &Access, element: usize, machine: &mut Machine<'_>, wave: &Wave) -> (Space, u64) {
     let exec = wave.exec();
     let offset = access.offsets[element];
     if let Some(buffer) = access.buffer {
@@ -25,7 +67,7 @@ pub(super) fn compute(
         Src::None => 0,
         src => machine.scalar(wave, src),
     };
-    let addresses = &mut machine.addresses;
+    let addresses = &mut machine.addresses[element];
     match access.space {
         Space::Global | Space::Flat => {
             let start = base.wrapping_add(offset as u64);
@@ -120,7 +162,7 @@ fn buffered(
         let within = u64::from(offsets.map_or(0, |row| row.0[lane])).wrapping_add(offset as u64);
         if resource.is_scratch() {
             // The offset register counts bytes of the whole wave.
-            machine.addresses[lane] = (soffset / 64).wrapping_add(within) & 0xffff_ffff;
+            machine.addresses[0][lane] = (soffset / 64).wrapping_add(within) & 0xffff_ffff;
             inside |= 1 << lane;
             continue;
         }
@@ -146,7 +188,7 @@ fn buffered(
         } else {
             index * resource.stride + within
         };
-        machine.addresses[lane] = resource.base.wrapping_add(soffset).wrapping_add(linear);
+        machine.addresses[0][lane] = resource.base.wrapping_add(soffset).wrapping_add(linear);
     }
     let space = if resource.is_scratch() { Space::Scratch } else { Space::Buffer };
     (space, wave.exec() & inside)

@@ -64,6 +64,11 @@ impl ScalarAccess {
         Some(access)
     }
 
+    /// Whether a load writes this scalar register.
+    pub(crate) fn may_write(&self, register: u8) -> bool {
+        (self.data..self.data.saturating_add(self.dwords.max(4))).contains(&register)
+    }
+
     pub(crate) fn run(
         &self,
         machine: &mut Machine<'_>,
@@ -87,7 +92,7 @@ impl ScalarAccess {
         }
         let address = base.wrapping_add(offset as u64) & !3;
         let bytes = 4 * u64::from(self.dwords);
-        machine.addresses[0] = address;
+        machine.addresses[0][0] = address;
         report(&MemoryAccess {
             index,
             space: Space::Scalar,
@@ -95,11 +100,12 @@ impl ScalarAccess {
             bytes: bytes as u32,
             element: 0,
             lanes: 1,
-            addresses: &machine.addresses,
+            addresses: &machine.addresses[0],
         });
         let inside =
             |dword: u64| records.is_none_or(|records| (offset as u64 & !3) + 4 * dword + 4 <= records);
         let memory = machine.memory;
+        machine.later.look(&machine.addresses[0], 1, bytes.max(4), memory);
         if let Some((op, wide)) = self.atomic {
             let (range, at) = locate(memory, &mut machine.hint, address, bytes, 0, "atomic")?;
             let width = if wide { 2 } else { 1 };

@@ -1,167 +1,141 @@
 //! Moving the data of a memory instruction.
 //!
-//! The one idea to keep in mind: lanes that lie in one registered range need one look-up, and lanes that lie in a row
-//! one copy; everything else goes lane by lane and is where faults are found.
+//! The one idea to keep in mind: when all lanes lie in one registered range, one check is enough for all of them and
+//! the data goes straight to the registers; everything else goes lane by lane and is where faults are found.
 
-use super::{Access, Data, address};
+use super::{Access, Data};
 use crate::fault::{Cause, Stop};
-use crate::lanes::{LANES, Row};
-use crate::machine::{Machine, PRIVATE_BASE, SHARED_BASE};
+use crate::lanes::{LANES, Row, active};
+use crate::later::Note;
+use crate::machine::Machine;
 use crate::memory::Memory;
-use crate::observe::MemoryAccess;
 use crate::operand::{M0, Src};
 use crate::raw::Shared;
 use crate::transpose;
 use crate::wave::Wave;
 use isa::{Access as Kind, Space};
 
-/// Active lanes in order.
-pub(super) fn active(mut mask: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        if mask == 0 {
-            return None;
-        }
-        let lane = mask.trailing_zeros() as usize;
-        mask &= mask - 1;
-        Some(lane)
-    })
-}
-
 impl Access {
-    /// Executes the instruction; `report` sees each access before it happens.
-    pub(crate) fn run(
+    /// Moves the data of one element of the lanes that reach a space.
+    #[inline(always)]
+    pub(crate) fn transfer(
         &self,
         machine: &mut Machine<'_>,
         wave: &mut Wave,
-        index: usize,
-        report: &mut dyn FnMut(&MemoryAccess<'_>),
+        space: Space,
+        lanes: u64,
+        element: usize,
     ) -> Result<(), Box<Stop>> {
-        let exec = wave.exec();
-        if exec == 0 {
-            return Ok(());
+        let in_memory = !matches!(space, Space::Lds | Space::Scratch);
+        if in_memory && !(self.can_wait() && machine.later.is_waiting()) {
+            let Machine { later, addresses, memory, .. } = machine;
+            later.look(&addresses[element], lanes, u64::from(self.data.bytes()), memory);
         }
-        let width = (self.data.bytes().div_ceil(4)) as u16;
-        for element in 0..usize::from(self.elements) {
-            let (space, inside) = address::compute(self, element, machine, wave);
-            // The result of lanes out of a buffer's range is 0.
-            let mut loaded = [Row::ZERO; 4];
-            for (space, lanes) in spaces(space, inside, machine) {
-                if lanes == 0 {
-                    continue;
+        match self.kind {
+            Kind::Store => self.store(machine, wave, space, lanes, element),
+            Kind::Atomic => self.atomic(machine, wave, space, lanes, element),
+            _ if self.to_lds => {
+                let mut loaded = [Row::ZERO; 4];
+                self.load(machine, wave, space, lanes, element, &mut loaded)?;
+                self.to_lds(machine, wave, wave.exec(), &loaded);
+                Ok(())
+            }
+            _ if self.turned != 0 => {
+                let mut loaded = [Row::ZERO; 4];
+                self.load(machine, wave, space, lanes, element, &mut loaded)?;
+                let width = self.data.bytes().div_ceil(4) as usize;
+                transpose::turn(&mut loaded, width, self.turned);
+                let (Some(dst), exec) = (self.dst, wave.exec()) else { return Ok(()) };
+                for (number, row) in loaded.iter().take(width).enumerate() {
+                    wave.store_row(usize::from(dst) + width * element + number, row, exec);
                 }
-                report(&MemoryAccess {
-                    index,
-                    space,
-                    kind: self.kind,
-                    bytes: self.data.bytes(),
-                    element: element as u8,
-                    lanes,
-                    addresses: &machine.addresses,
-                });
-                match self.kind {
-                    Kind::Store => self.store(machine, wave, space, lanes, element)?,
-                    Kind::Atomic => self.atomic(machine, wave, space, lanes, element, &mut loaded)?,
-                    _ => self.load(machine, wave, space, lanes, &mut loaded)?,
-                }
+                Ok(())
             }
-            if self.turned != 0 {
-                transpose::turn(&mut loaded, usize::from(width), self.turned);
-            }
-            if self.to_lds {
-                self.to_lds(machine, wave, exec, &loaded);
-            } else if let Some(dst) = self.dst {
-                let first = usize::from(dst + width * element as u16);
-                self.write_back(wave, first, &loaded, exec);
-            }
-        }
-        Ok(())
-    }
-
-    fn write_back(&self, wave: &mut Wave, first: usize, loaded: &[Row; 4], exec: u64) {
-        match self.data {
-            Data::Dwords(count) => {
-                for (number, row) in loaded.iter().take(usize::from(count)).enumerate() {
-                    wave.store_row(first + number, row, exec);
-                }
-            }
-            Data::Part { .. } => wave.store_row(first, &loaded[0], exec),
-            Data::Half { high, .. } => {
-                let old = wave.v[first];
-                let merged = Row(std::array::from_fn(|lane| {
-                    let half = loaded[0].0[lane] & 0xffff;
-                    if high { old.0[lane] & 0xffff | half << 16 } else { old.0[lane] & 0xffff_0000 | half }
-                }));
-                wave.store_row(first, &merged, exec);
+            _ => {
+                let Some(dst) = self.dst else { return Ok(()) };
+                let width = self.data.bytes().div_ceil(4) as usize;
+                let first = usize::from(dst) + width * element;
+                // The rows leave the register file while they are filled, so that scratch and LDS can be borrowed.
+                let mut registers = std::mem::take(&mut wave.v);
+                let rows = registers.get_mut(first..).unwrap_or(&mut []);
+                let result = self.load(machine, wave, space, lanes, element, rows);
+                wave.v = registers;
+                result
             }
         }
     }
 
+    /// Fills in the lanes of the rows; lanes out of a buffer's range get 0.
+    #[inline(always)]
     fn load(
         &self,
         machine: &mut Machine<'_>,
         wave: &Wave,
         space: Space,
         lanes: u64,
-        out: &mut [Row; 4],
+        element: usize,
+        out: &mut [Row],
     ) -> Result<(), Box<Stop>> {
         let bytes = self.data.bytes();
+        let Machine { addresses, lds, memory, hint, .. } = machine;
+        let addresses = &addresses[element];
+        if self.buffer.is_some() {
+            for lane in active(wave.exec() & !lanes) {
+                self.read(lane, out, |_, _| 0);
+            }
+        }
+        if lanes == 0 {
+            return Ok(());
+        }
         match space {
             Space::Lds => {
+                if let Data::Dwords(count) = self.data
+                    && lds_rows(count, lds, addresses, lanes, out)
+                {
+                    return Ok(());
+                }
                 for lane in active(lanes) {
-                    let from = bytes_at(&machine.lds, machine.addresses[lane], bytes);
+                    let from = bytes_at(lds, addresses[lane], bytes);
                     self.read(lane, out, |at, size| word(from, at, size));
                 }
             }
             Space::Scratch => {
                 for lane in active(lanes) {
-                    let at = scratch_offset(wave, machine.addresses[lane], bytes, lane, "load")?;
+                    let at = scratch_offset(wave, addresses[lane], bytes, lane, "load")?;
                     let from = &wave.scratch[at..at + bytes as usize];
                     self.read(lane, out, |at, size| word(from, at, size));
                 }
             }
-            _ => return self.load_global(machine, lanes, out),
-        }
-        Ok(())
-    }
-
-    fn load_global(
-        &self,
-        machine: &mut Machine<'_>,
-        lanes: u64,
-        out: &mut [Row; 4],
-    ) -> Result<(), Box<Stop>> {
-        let bytes = u64::from(self.data.bytes());
-        let memory = machine.memory;
-        if let Some((range, at, low)) = span(memory, &mut machine.hint, &machine.addresses, lanes, bytes) {
-            if lanes == u64::MAX
-                && self.data == Data::Dwords(1)
-                && in_a_row(&machine.addresses)
-                && range.load_row(at, &mut out[0])
-            {
-                return Ok(());
+            _ => {
+                if let Data::Dwords(count) = self.data
+                    && let Some((range, base)) = first_range(memory, hint, addresses, lanes)
+                    && global_rows(count, range, base, addresses, lanes, out)
+                {
+                    return Ok(());
+                }
+                for lane in active(lanes) {
+                    let (range, start) =
+                        locate(memory, hint, addresses[lane], u64::from(bytes), lane, "load")?;
+                    self.read(lane, out, |offset, size| shared_word(range, start + offset, size));
+                }
             }
-            for lane in active(lanes) {
-                let start = at + (machine.addresses[lane] - low) as usize;
-                self.read(lane, out, |offset, size| shared_word(range, start + offset, size));
-            }
-            return Ok(());
-        }
-        for lane in active(lanes) {
-            let address = machine.addresses[lane];
-            let (range, start) = locate(memory, &mut machine.hint, address, bytes, lane, "load")?;
-            self.read(lane, out, |offset, size| shared_word(range, start + offset, size));
         }
         Ok(())
     }
 
     /// One lane's element through a function that reads 1, 2 or 4 bytes.
     #[inline(always)]
-    fn read(&self, lane: usize, out: &mut [Row; 4], from: impl Fn(usize, usize) -> u32) {
+    fn read(&self, lane: usize, out: &mut [Row], from: impl Fn(usize, usize) -> u32) {
         match self.data {
-            Data::Part { bytes, signed } | Data::Half { bytes, signed, .. } => {
-                let value = from(0, usize::from(bytes));
-                let shift = 32 - 8 * u32::from(bytes);
-                out[0].0[lane] = if signed { ((value << shift) as i32 >> shift) as u32 } else { value };
+            Data::Part { bytes, signed } => {
+                let Some(row) = out.first_mut() else { return };
+                row.0[lane] = extended(from(0, usize::from(bytes)), bytes, signed);
+            }
+            Data::Half { bytes, signed, high } => {
+                let Some(row) = out.first_mut() else { return };
+                let half = extended(from(0, usize::from(bytes)), bytes, signed) & 0xffff;
+                let old = row.0[lane];
+                row.0[lane] = if high { old & 0xffff | half << 16 } else { old & 0xffff_0000 | half };
             }
             Data::Dwords(count) => {
                 for (number, row) in out.iter_mut().take(usize::from(count)).enumerate() {
@@ -171,6 +145,7 @@ impl Access {
         }
     }
 
+    #[inline(always)]
     fn store(
         &self,
         machine: &mut Machine<'_>,
@@ -180,51 +155,40 @@ impl Access {
         element: usize,
     ) -> Result<(), Box<Stop>> {
         let Src::Row(first) = self.stored[element] else { return Ok(()) };
-        let first = usize::from(first);
         let bytes = self.data.bytes();
+        let Machine { addresses, lds, memory, hint, .. } = machine;
+        let addresses = &addresses[element];
+        let Wave { v, scratch, scratch_bytes, .. } = wave;
+        let rows = v.get(usize::from(first)..).unwrap_or(&[]);
         match space {
+            _ if lanes == 0 => {}
             Space::Lds => {
                 for lane in active(lanes) {
-                    let at = machine.addresses[lane];
-                    let lds = &mut machine.lds;
-                    self.write(lane, &wave.v[first..], |offset, size, value| {
+                    let at = addresses[lane];
+                    self.write(lane, rows, |offset, size, value| {
                         put(lds, at.wrapping_add(offset as u64), size, value);
                     });
                 }
             }
             Space::Scratch => {
                 for lane in active(lanes) {
-                    let at = scratch_offset(wave, machine.addresses[lane], bytes, lane, "store")?;
-                    let Wave { v, scratch, .. } = wave;
-                    self.write(lane, &v[first..], |offset, size, value| {
+                    let at = scratch_at(*scratch_bytes, addresses[lane], bytes, lane, "store")?;
+                    self.write(lane, rows, |offset, size, value| {
                         put(scratch, (at + offset) as u64, size, value);
                     });
                 }
             }
             _ => {
-                let memory = machine.memory;
-                let found = span(memory, &mut machine.hint, &machine.addresses, lanes, u64::from(bytes));
-                if let Some((range, at, low)) = found {
-                    if lanes == u64::MAX
-                        && self.data == Data::Dwords(1)
-                        && in_a_row(&machine.addresses)
-                        && range.store_row(at, &wave.v[first])
-                    {
-                        return Ok(());
-                    }
-                    for lane in active(lanes) {
-                        let start = at + (machine.addresses[lane] - low) as usize;
-                        self.write(lane, &wave.v[first..], |offset, size, value| {
-                            put_shared(range, start + offset, size, value);
-                        });
-                    }
+                if let Data::Dwords(count) = self.data
+                    && let Some((range, base)) = first_range(memory, hint, addresses, lanes)
+                    && global_store(count, range, base, addresses, lanes, rows)
+                {
                     return Ok(());
                 }
                 for lane in active(lanes) {
-                    let address = machine.addresses[lane];
                     let (range, start) =
-                        locate(memory, &mut machine.hint, address, u64::from(bytes), lane, "store")?;
-                    self.write(lane, &wave.v[first..], |offset, size, value| {
+                        locate(memory, hint, addresses[lane], u64::from(bytes), lane, "store")?;
+                    self.write(lane, rows, |offset, size, value| {
                         put_shared(range, start + offset, size, value);
                     });
                 }
@@ -249,6 +213,7 @@ impl Access {
         }
     }
 
+    #[inline(always)]
     fn atomic(
         &self,
         machine: &mut Machine<'_>,
@@ -256,7 +221,6 @@ impl Access {
         space: Space,
         lanes: u64,
         element: usize,
-        out: &mut [Row; 4],
     ) -> Result<(), Box<Stop>> {
         let Some(op) = self.atomic else { return Ok(()) };
         let wide = self.data == Data::Dwords(2);
@@ -271,10 +235,16 @@ impl Access {
         };
         // Two-address exchanges have one data register per element; the others use both for one.
         let two = self.elements == 2;
+        let dst = self.dst.map(|dst| usize::from(dst) + if wide { 2 } else { 1 } * element);
+        if let (true, Some(dst)) = (self.buffer.is_some(), dst) {
+            for lane in active(wave.exec() & !lanes) {
+                self.read(lane, &mut wave.v[dst..], |_, _| 0);
+            }
+        }
         for lane in active(lanes) {
             let first = value(wave, self.stored[if two { element } else { 0 }], lane);
             let second = if two { 0 } else { value(wave, self.stored[1], lane) };
-            let address = machine.addresses[lane];
+            let address = machine.addresses[element][lane];
             let old = match space {
                 Space::Lds => {
                     let from = bytes_at(&machine.lds, address, bytes);
@@ -303,12 +273,20 @@ impl Access {
                     let memory = machine.memory;
                     let (range, at) =
                         locate(memory, &mut machine.hint, address, u64::from(bytes), lane, "atomic")?;
+                    if self.can_wait() && machine.later.is_waiting() && range.is_aligned(at, bytes) {
+                        machine.later.note(Note { address, op, wide, operands: [first, second] }, memory);
+                        continue;
+                    }
                     update(range, at, wide, |old| op(old, first, second))
                         .ok_or_else(|| Stop::at(lane, Cause::Misaligned { address, bytes }))?
                 }
             };
-            out[0].0[lane] = old as u32;
-            out[1].0[lane] = (old >> 32) as u32;
+            if let Some(dst) = dst {
+                wave.v[dst].0[lane] = old as u32;
+                if wide {
+                    wave.v[dst + 1].0[lane] = (old >> 32) as u32;
+                }
+            }
         }
         Ok(())
     }
@@ -326,68 +304,87 @@ impl Access {
     }
 }
 
+/// One byte or two as a register holds them.
+#[inline(always)]
+fn extended(value: u32, bytes: u8, signed: bool) -> u32 {
+    let shift = 32 - 8 * u32::from(bytes);
+    if signed { ((value << shift) as i32 >> shift) as u32 } else { value }
+}
+
+/// The range of the first active lane.
+#[inline(always)]
+fn first_range<'m>(
+    memory: &'m Memory,
+    hint: &mut usize,
+    addresses: &[u64; LANES],
+    lanes: u64,
+) -> Option<(&'m Shared, u64)> {
+    memory.range_near(hint, addresses[lanes.trailing_zeros() as usize & 63])
+}
+
+/// A function of whole dwords for one to four of them; false where it does not apply.
+macro_rules! by_count {
+    ($name:ident, $rows:ty, $chunk:ident, $method:ident) => {
+        #[inline(always)]
+        fn $name(
+            count: u8,
+            range: &Shared,
+            base: u64,
+            addresses: &[u64; LANES],
+            lanes: u64,
+            rows: $rows,
+        ) -> bool {
+            macro_rules! of {
+                ($n:literal) => {
+                    match rows.$chunk::<$n>() {
+                        Some(rows) => range.$method(base, addresses, lanes, rows),
+                        None => false,
+                    }
+                };
+            }
+            match count {
+                1 => of!(1),
+                2 => of!(2),
+                3 => of!(3),
+                4 => of!(4),
+                _ => false,
+            }
+        }
+    };
+}
+
+by_count!(global_rows, &mut [Row], first_chunk_mut, load_rows);
+by_count!(global_store, &[Row], first_chunk, store_rows);
+
+/// Loads whole dwords of all lanes from LDS; false when some lane is not aligned to a dword or out of range.
+#[inline(always)]
+fn lds_rows(count: u8, lds: &[u8], addresses: &[u64; LANES], lanes: u64, out: &mut [Row]) -> bool {
+    let (words, count) = (lds.as_chunks::<4>().0, usize::from(count));
+    let Some(last) = (4 * words.len() as u64).checked_sub(4 * count as u64) else { return false };
+    let (mut all, mut outside) = (0, false);
+    for &address in addresses {
+        all |= address;
+        outside |= address > last;
+    }
+    if lanes != u64::MAX || outside || all & 3 != 0 {
+        return false;
+    }
+    for (number, row) in out.iter_mut().take(count).enumerate() {
+        for (value, &address) in row.0.iter_mut().zip(addresses) {
+            let Some(word) = words.get(address as usize / 4 + number) else { return false };
+            *value = u32::from_le_bytes(*word);
+        }
+    }
+    true
+}
+
 /// A read-modify-write of 32 or 64 bits; `None` when misaligned.
-pub(super) fn update(range: &Shared, at: usize, wide: bool, op: impl Fn(u64) -> u64) -> Option<u64> {
+pub(crate) fn update(range: &Shared, at: usize, wide: bool, op: impl Fn(u64) -> u64) -> Option<u64> {
     if wide {
         range.update_u64(at, op)
     } else {
         range.update_u32(at, |old| op(u64::from(old)) as u32).map(u64::from)
     }
-}
-
-/// The spaces a flat access reaches, each with its lanes; their addresses become offsets.
-fn spaces(space: Space, lanes: u64, machine: &mut Machine<'_>) -> [(Space, u64); 3] {
-    if space != Space::Flat {
-        return [(space, lanes), (space, 0), (space, 0)];
-    }
-    let (mut shared, mut private) = (0, 0);
-    for lane in active(lanes) {
-        let address = &mut machine.addresses[lane];
-        let window = *address >> 32 << 32;
-        if window == SHARED_BASE {
-            shared |= 1 << lane;
-            *address &= 0xffff_ffff;
-        } else if window == PRIVATE_BASE {
-            private |= 1 << lane;
-            *address &= 0xffff_ffff;
-        }
-    }
-    [(Space::Global, lanes & !shared & !private), (Space::Lds, shared), (Space::Scratch, private)]
-}
-
-/// The range that holds the accesses of all active lanes: range, offset of the lowest, lowest address.
-fn span<'m>(
-    memory: &'m Memory,
-    hint: &mut usize,
-    addresses: &[u64; LANES],
-    lanes: u64,
-    bytes: u64,
-) -> Option<(&'m Shared, usize, u64)> {
-    let (mut low, mut high) = (u64::MAX, 0);
-    if lanes == u64::MAX {
-        for &address in addresses {
-            low = low.min(address);
-            high = high.max(address);
-        }
-    } else {
-        for lane in active(lanes) {
-            low = low.min(addresses[lane]);
-            high = high.max(addresses[lane]);
-        }
-    }
-    let length = high.checked_sub(low)?.checked_add(bytes)?;
-    let (range, at) = memory.locate_near(hint, low, length)?;
-    Some((range, at, low))
-}
-
-/// Each lane's address is four bytes behind the one before.
-fn in_a_row(addresses: &[u64; LANES]) -> bool {
-    let first = addresses[0];
-    let mut differing = 0;
-    for (lane, &address) in addresses.iter().enumerate() {
-        differing |= address ^ first.wrapping_add(4 * lane as u64);
-    }
-    differing == 0
 }
 
 pub(super) fn locate<'m>(
@@ -411,11 +408,22 @@ fn scratch_offset(
     lane: usize,
     access: &'static str,
 ) -> Result<usize, Box<Stop>> {
-    let size = u64::from(wave.scratch_bytes);
+    scratch_at(wave.scratch_bytes, offset, bytes, lane, access)
+}
+
+/// Where a lane's offset lies in the scratch of all lanes.
+fn scratch_at(
+    scratch_bytes: u32,
+    offset: u64,
+    bytes: u32,
+    lane: usize,
+    access: &'static str,
+) -> Result<usize, Box<Stop>> {
+    let size = u64::from(scratch_bytes);
     if offset + u64::from(bytes) > size {
         return Err(Stop::at(lane, Cause::OutOfRange { access, space: "scratch", offset, size }));
     }
-    Ok(lane * wave.scratch_bytes as usize + offset as usize)
+    Ok(lane * scratch_bytes as usize + offset as usize)
 }
 
 #[inline(always)]

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: element `j` of all lanes becomes one row of numbers, so unpacking vectorises.
 
 use crate::half::{bf16_to_f32, f16_to_f32};
-use crate::lanes::{LANES, Row};
+use crate::lanes::{LANES, Row, wide};
 use crate::minifloat::{BF6, BF8, BF8_FNUZ, FP4, FP6, FP8, FP8_FNUZ, Format};
 use isa::{Isa, MatrixType};
 
@@ -49,71 +49,73 @@ impl Element {
         }
     }
 
-    /// Raw bits of element `j` in a lane; elements may cross registers.
-    fn raw(self, rows: &[Row], j: usize, lane: usize) -> u32 {
-        let (bit, width) = (j * self.bits(), self.bits());
-        let word = |index: usize| rows.get(index).map_or(0, |row| row.0[lane]);
-        let (index, shift) = (bit / 32, bit % 32);
-        let pair =
-            u64::from(word(index)) | if shift + width > 32 { u64::from(word(index + 1)) << 32 } else { 0 };
-        (pair >> shift) as u32 & (((1u64 << width) - 1) as u32)
+    /// The numbers of all codes, of formats that are so narrow that they are looked up.
+    pub(super) fn numbers(self) -> Vec<f32> {
+        match self {
+            Element::Mini(format) => (0..256).map(|code| format.decode(code)).collect(),
+            _ => Vec::new(),
+        }
     }
 
-    /// Element `j` of every lane as f32.
+    /// Element `j` of every lane as f32; `numbers` are those of [`Element::numbers`].
     #[inline(always)]
-    pub(super) fn single(self, rows: &[Row], j: usize) -> [f32; LANES] {
-        let mut out = [0.0; LANES];
+    pub(super) fn single(self, rows: &[Row], numbers: &[f32], j: usize, out: &mut [f32; LANES]) {
+        let bit = j * self.bits();
+        let row = rows.get(bit / 32).unwrap_or(&Row::ZERO);
         match self {
-            Element::F32 | Element::Xf32 => {
-                let row = rows.get(j).unwrap_or(&Row::ZERO);
-                let keep = if self == Element::Xf32 { !0x1fff } else { !0 };
-                let half = if self == Element::Xf32 { 0xfff } else { 0 };
+            Element::F32 => {
                 for lane in 0..LANES {
-                    let bits = row.0[lane];
-                    // To nearest even on the bits that stay.
-                    let odd = if half != 0 { bits >> 13 & 1 } else { 0 };
-                    out[lane] = f32::from_bits(bits.wrapping_add(half + odd) & keep);
+                    out[lane] = f32::from_bits(row.0[lane]);
                 }
             }
-            Element::F16 | Element::Bf16 => {
-                let row = rows.get(j / 2).unwrap_or(&Row::ZERO);
-                let shift = 16 * (j % 2);
+            Element::Xf32 => {
+                // To nearest even on the bits that stay.
                 for lane in 0..LANES {
-                    let half = (row.0[lane] >> shift) as u16;
-                    out[lane] = if self == Element::F16 { f16_to_f32(half) } else { bf16_to_f32(half) };
+                    let bits = row.0[lane];
+                    let odd = bits >> 13 & 1;
+                    out[lane] = f32::from_bits(bits.wrapping_add(0xfff + odd) & !0x1fff);
+                }
+            }
+            Element::F16 => {
+                for lane in 0..LANES {
+                    out[lane] = f16_to_f32((row.0[lane] >> (bit % 32)) as u16);
+                }
+            }
+            Element::Bf16 => {
+                for lane in 0..LANES {
+                    out[lane] = bf16_to_f32((row.0[lane] >> (bit % 32)) as u16);
                 }
             }
             Element::Mini(format) => {
-                for (lane, value) in out.iter_mut().enumerate() {
-                    *value = format.decode(self.raw(rows, j, lane));
+                // Elements may cross registers.
+                let (shift, width) = (bit % 32, format.bits());
+                let next = rows.get(bit / 32 + 1).unwrap_or(&Row::ZERO);
+                let Some(numbers) = numbers.first_chunk::<256>() else { return };
+                for lane in 0..LANES {
+                    let both = u64::from(row.0[lane]) | u64::from(next.0[lane]) << 32;
+                    out[lane] = numbers[(both >> shift) as usize & ((1 << width) - 1) & 255];
                 }
             }
             Element::F64 | Element::I8 => {}
         }
-        out
     }
 
-    /// Element `j` of every lane as an integer.
+    /// Signed byte `j` of every lane.
     #[inline(always)]
-    pub(super) fn integer(self, rows: &[Row], j: usize) -> [i32; LANES] {
+    pub(super) fn integer(rows: &[Row], j: usize, out: &mut [i32; LANES]) {
         let row = rows.get(j / 4).unwrap_or(&Row::ZERO);
-        let shift = 8 * (j % 4);
-        let mut out = [0; LANES];
-        for (value, bits) in out.iter_mut().zip(&row.0) {
-            *value = i32::from((bits >> shift) as i8);
+        for lane in 0..LANES {
+            out[lane] = i32::from((row.0[lane] >> (8 * (j % 4))) as i8);
         }
-        out
     }
 
     /// Element `j` of every lane as f64.
     #[inline(always)]
-    pub(super) fn double(rows: &[Row], j: usize) -> [f64; LANES] {
-        let mut out = [0.0; LANES];
-        if let Some([low, high]) = rows.get(2 * j..).and_then(<[Row]>::first_chunk) {
+    pub(super) fn double(rows: &[Row], j: usize, out: &mut [f64; LANES]) {
+        if let Some(pair) = rows.get(2 * j..).and_then(<[Row]>::first_chunk) {
             for lane in 0..LANES {
-                out[lane] = f64::from_bits(u64::from(low.0[lane]) | u64::from(high.0[lane]) << 32);
+                out[lane] = f64::from_bits(wide(pair, lane));
             }
         }
-        out
     }
 }

@@ -1,9 +1,10 @@
 //! Which lane and register holds which element of a matrix.
 //!
 //! The one idea to keep in mind: lanes count rows of A (columns of B) first, then groups of depth, then blocks; results
-//! come in groups of four rows (one for f64).
+//! come in groups of four rows (one for f64). All places of an instruction are worked out once, when it is decoded.
 
 use super::element::Element;
+use crate::lanes::LANES;
 use isa::{Matrix, MatrixType};
 
 /// Place of operands' elements: the same for A and B with rows and columns exchanged.
@@ -12,7 +13,7 @@ pub(super) struct Operand {
     /// Rows of A, or columns of B.
     width: usize,
     /// Elements of a lane.
-    pub(super) per_lane: usize,
+    per_lane: usize,
     /// Groups of lanes along the depth.
     groups: usize,
     /// Elements of a lane that lie together in depth.
@@ -24,7 +25,7 @@ pub(super) struct Operand {
 
 impl Operand {
     /// The layout of an operand with `depth` stored elements per row.
-    pub(super) fn new(shape: &Matrix, element: Element, width: u8, depth: usize) -> Operand {
+    fn new(shape: &Matrix, element: Element, width: u8, depth: usize) -> Operand {
         let width = usize::from(width);
         let blocks = usize::from(shape.blocks);
         let per_lane = (width * depth * blocks / 64).max(1);
@@ -35,9 +36,8 @@ impl Operand {
         Operand { width, per_lane, groups, run, blocks_first: shape.acc == MatrixType::F64, blocks }
     }
 
-    /// First lane and element that hold depth `k` of a block; rows follow in the next lanes.
-    #[inline(always)]
-    pub(super) fn place(&self, k: usize, block: usize) -> (usize, usize) {
+    /// Place of depth `k` of a block: elements come in rows of lanes; rows of A follow in the next lanes.
+    fn place(&self, k: usize, block: usize) -> u16 {
         let run = k / self.run;
         let (group, element) = (run % self.groups, run / self.groups * self.run + k % self.run);
         let lane = if self.blocks_first {
@@ -45,21 +45,83 @@ impl Operand {
         } else {
             self.width * (group + self.groups * block)
         };
-        (lane, element)
+        (element * LANES + lane) as u16
     }
 }
 
-/// First lane and register of row `i` of a block of the result; columns follow in the next lanes.
-#[inline(always)]
-pub(super) fn result(shape: &Matrix, i: usize, block: usize) -> (usize, usize) {
+/// First place of row `i` of a block of the result; columns follow in the next lanes.
+fn result(shape: &Matrix, i: usize, block: usize) -> u16 {
     let (m, n, blocks) = (usize::from(shape.m), usize::from(shape.n), usize::from(shape.blocks));
-    if shape.acc == MatrixType::F64 {
-        return if m == 4 { (n * (block + blocks * i), 0) } else { (n * (i % 4), i / 4) };
+    let (lane, register) = if shape.acc == MatrixType::F64 {
+        if m == 4 { (n * (block + blocks * i), 0) } else { (n * (i % 4), i / 4) }
+    } else if m == 4 {
+        (n * block, i)
+    } else {
+        let lane_groups = 64 / n;
+        let (four, row) = (i / 4, i % 4);
+        (n * (four % lane_groups), 4 * (four / lane_groups) + row + m * n / 64 * block)
+    };
+    (register * LANES + lane) as u16
+}
+
+/// Four rows of the result.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rows {
+    /// Of the block.
+    pub(super) block: usize,
+    /// First of them.
+    pub(super) first: usize,
+    /// Where each begins in the result.
+    pub(super) places: [u16; 4],
+}
+
+/// All places of an instruction.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// Elements of A in a lane as they are stored.
+    pub(super) a_elements: usize,
+    /// As the product sees them: with the zeros of a sparse operand.
+    pub(super) a_dense: usize,
+    /// Elements of B in a lane.
+    pub(super) b_elements: usize,
+    /// Of each block, where row 0 of A has each depth.
+    pub(super) a: Vec<Vec<u16>>,
+    /// As above, column 0 of B.
+    pub(super) b: Vec<Vec<u16>>,
+    pub(super) rows: Vec<Rows>,
+    /// Registers of the result, one per lane and element of the accumulator's type.
+    pub(super) registers: usize,
+}
+
+impl Plan {
+    /// `block_of_a` says which block of A a block of the result uses.
+    pub(super) fn new(
+        shape: &Matrix,
+        (a_type, b_type): (Element, Element),
+        block_of_a: impl Fn(usize) -> usize,
+    ) -> Plan {
+        let depth = usize::from(shape.k);
+        let stored = if shape.sparse { depth / 2 } else { depth };
+        let a = Operand::new(shape, a_type, shape.m, depth);
+        let b = Operand::new(shape, b_type, shape.n, depth);
+        let blocks = 0..usize::from(shape.blocks);
+        let places = |operand: Operand, block: usize| (0..depth).map(|k| operand.place(k, block)).collect();
+        let elements = usize::from(shape.m) * usize::from(shape.n) * usize::from(shape.blocks);
+        let of_block = |block: usize| {
+            (0..usize::from(shape.m)).step_by(4).map(move |first| Rows {
+                block,
+                first,
+                places: [0, 1, 2, 3].map(|row| result(shape, first + row, block)),
+            })
+        };
+        Plan {
+            a_elements: Operand::new(shape, a_type, shape.m, stored).per_lane,
+            a_dense: a.per_lane,
+            b_elements: b.per_lane,
+            a: blocks.clone().map(|block| places(a, block_of_a(block))).collect(),
+            b: blocks.clone().map(|block| places(b, block)).collect(),
+            rows: blocks.flat_map(of_block).collect(),
+            registers: elements / LANES,
+        }
     }
-    if m == 4 {
-        return (n * block, i);
-    }
-    let lane_groups = 64 / n;
-    let (four, row) = (i / 4, i % 4);
-    (n * (four % lane_groups), 4 * (four / lane_groups) + row + m * n / 64 * block)
 }

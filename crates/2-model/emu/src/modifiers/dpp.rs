@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a lane whose source does not exist or is inactive gets 0 with `bound_ctrl`, and is
 //! not written without.
 
-use crate::lanes::{LANES, Pair, Row};
+use crate::lanes::{LANES, Pair, mask_of, spread};
 use isa::Dpp;
 
 /// The lane that a lane reads; `None` when there is none.
@@ -28,27 +28,59 @@ fn source(ctrl: u16, lane: usize) -> Option<usize> {
     }
 }
 
-/// Replaces the operand by that of the source lanes and returns the lanes that may be written.
-pub(super) fn exchange(dpp: Dpp, exec: u64, operand: &mut Pair) -> u64 {
-    let from = *operand;
-    let mut written = 0;
-    for lane in 0..LANES {
-        let valid = source(dpp.ctrl, lane).filter(|&source| exec >> source & 1 != 0);
-        for (row, rows) in operand.iter_mut().zip(&from) {
-            let Row(values) = rows;
-            row.0[lane] = valid.map_or(0, |source| values[source]);
+/// An exchange with its lanes worked out.
+#[derive(Clone, Debug)]
+pub(super) struct Exchange {
+    /// Lane that each lane reads; any where there is none.
+    from: [u8; LANES],
+    /// Lanes that have a source.
+    sourced: u64,
+    /// Lanes whose row and bank are not masked off.
+    enabled: u64,
+    bound_ctrl: bool,
+}
+
+impl Exchange {
+    pub(super) fn new(dpp: Dpp) -> Exchange {
+        let mut exchange = Exchange { from: [0; LANES], sourced: 0, enabled: 0, bound_ctrl: dpp.bound_ctrl };
+        for lane in 0..LANES {
+            if let Some(source) = source(dpp.ctrl, lane) {
+                exchange.from[lane] = source as u8;
+                exchange.sourced |= 1 << lane;
+            }
+            if dpp.row_mask >> (lane / 16) & 1 != 0 && dpp.bank_mask >> (lane / 4 % 4) & 1 != 0 {
+                exchange.enabled |= 1 << lane;
+            }
         }
-        let enabled = dpp.row_mask >> (lane / 16) & 1 != 0 && dpp.bank_mask >> (lane / 4 % 4) & 1 != 0;
-        if enabled && (valid.is_some() || dpp.bound_ctrl) {
-            written |= 1 << lane;
-        }
+        exchange
     }
-    written
+
+    /// Replaces the operand by that of the source lanes and returns the lanes that may be written.
+    #[inline(always)]
+    pub(super) fn run(&self, exec: u64, operand: &mut Pair) -> u64 {
+        let mut valid = self.sourced;
+        if exec != u64::MAX {
+            let mut active = [0; LANES];
+            for lane in 0..LANES {
+                active[lane] = (exec >> (self.from[lane] & 63)) as u8 & 1;
+            }
+            valid &= mask_of(|lane| active[lane] != 0);
+        }
+        let keep = spread(valid);
+        for row in operand {
+            let values = *row;
+            for lane in 0..LANES {
+                row.0[lane] = values.0[usize::from(self.from[lane] & 63)] & keep.0[lane];
+            }
+        }
+        self.enabled & if self.bound_ctrl { u64::MAX } else { valid }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lanes::Row;
 
     #[test]
     fn controls_name_their_lanes() {
@@ -79,11 +111,11 @@ mod tests {
         let dpp = Dpp { ctrl: 0x111, row_mask: 0xf, bank_mask: 0xf, bound_ctrl: false };
         let mut operand = [values, values];
         // Lane 0 of each row has no source; lane 5's is inactive.
-        assert_eq!(exchange(dpp, !(1 << 4), &mut operand), !0x0001_0001_0001_0021);
+        assert_eq!(Exchange::new(dpp).run(!(1 << 4), &mut operand), !0x0001_0001_0001_0021);
         assert_eq!(operand[0].0[7], 6);
         let mut operand = [values, values];
         assert_eq!(
-            exchange(Dpp { bound_ctrl: true, row_mask: 2, bank_mask: 1, ..dpp }, !0, &mut operand),
+            Exchange::new(Dpp { bound_ctrl: true, row_mask: 2, bank_mask: 1, ..dpp }).run(!0, &mut operand),
             0x000f_0000
         );
         assert_eq!(operand[0].0[16], 0);

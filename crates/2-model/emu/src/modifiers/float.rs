@@ -7,6 +7,7 @@ use crate::half::{f16_to_f32, f32_to_f16};
 use crate::lanes::{LANES, Mode, Pair, halves, set_wide, wide};
 
 /// Absolute value, then negation. In packed operands `neg` is the low half's sign and `abs` the high half's.
+#[inline(always)]
 pub(super) fn sign(format: Format, packed: bool, neg: bool, abs: bool, operand: &mut Pair) {
     if !neg && !abs {
         return;
@@ -30,26 +31,33 @@ pub(super) fn sign(format: Format, packed: bool, neg: bool, abs: bool, operand: 
         Format::F64 => (1, 0x8000_0000),
         _ => return,
     };
+    let (keep, flip) = (if abs { !bit } else { u32::MAX }, if neg { bit } else { 0 });
     for value in &mut operand[row].0 {
-        if abs {
-            *value &= !bit;
-        }
-        if neg {
-            *value ^= bit;
-        }
+        *value = *value & keep ^ flip;
     }
 }
 
 /// Applies a function of one value to a row of a format.
+#[inline(always)]
 fn map(format: Format, out: &mut Pair, narrow: impl Fn(f32) -> f32, double: impl Fn(f64) -> f64) {
     let half = |value: u16| f32_to_f16(narrow(f16_to_f32(value)));
     match format {
-        Format::F16 => out[0].0.iter_mut().for_each(|value| *value = u32::from(half(*value as u16))),
-        Format::Packed16 => out[0].0.iter_mut().for_each(|value| *value = halves(*value, half)),
+        Format::F16 => {
+            for value in &mut out[0].0 {
+                *value = u32::from(half(*value as u16));
+            }
+        }
+        Format::Packed16 => {
+            for value in &mut out[0].0 {
+                *value = halves(*value, half);
+            }
+        }
         Format::F32 | Format::Mixed | Format::Packed32 => {
             let rows = if format == Format::Packed32 { 2 } else { 1 };
             for row in &mut out[..rows] {
-                row.0.iter_mut().for_each(|value| *value = narrow(f32::from_bits(*value)).to_bits());
+                for value in &mut row.0 {
+                    *value = narrow(f32::from_bits(*value)).to_bits();
+                }
             }
         }
         Format::F64 => {
@@ -63,6 +71,7 @@ fn map(format: Format, out: &mut Pair, narrow: impl Fn(f32) -> f32, double: impl
 }
 
 /// Output multiplier: 1 doubles, 2 quadruples, 3 halves.
+#[inline(always)]
 pub(super) fn scale(format: Format, omod: u8, out: &mut Pair) {
     let factor = match omod {
         1 => 2.0f32,
@@ -74,6 +83,7 @@ pub(super) fn scale(format: Format, omod: u8, out: &mut Pair) {
 }
 
 /// To [0, 1]; NaN becomes 0 where the mode says so.
+#[inline(always)]
 pub(super) fn clamp(format: Format, mode: Mode, out: &mut Pair) {
     let zero_nan = mode.dx10_clamp();
     // Adding 0 turns -0 into +0.
@@ -104,21 +114,37 @@ pub(super) fn clamp(format: Format, mode: Mode, out: &mut Pair) {
 }
 
 /// Replaces denormal values by zeros of their sign.
+#[inline(always)]
 fn flush_rows(format: Format, out: &mut Pair) {
     match format {
         Format::F16 | Format::Packed16 => {
-            let flush = |half: u16| if half & 0x7c00 == 0 { half & 0x8000 } else { half };
-            out[0].0.iter_mut().for_each(|value| *value = halves(*value, flush));
+            for value in &mut out[0].0 {
+                let low = if *value & 0x7c00 == 0 { 0x8000 } else { 0xffff };
+                let high = if *value & 0x7c00_0000 == 0 { 0x8000_0000 } else { 0xffff_0000 };
+                *value &= low | high;
+            }
         }
-        _ => map(
-            format,
-            out,
-            |value| if value.abs() < f32::MIN_POSITIVE { 0.0f32.copysign(value) } else { value },
-            |value| if value.abs() < f64::MIN_POSITIVE { 0.0f64.copysign(value) } else { value },
-        ),
+        Format::F32 | Format::Mixed | Format::Packed32 => {
+            let rows = if format == Format::Packed32 { 2 } else { 1 };
+            for row in &mut out[..rows] {
+                for value in &mut row.0 {
+                    *value &= if *value & 0x7f80_0000 == 0 { 0x8000_0000 } else { u32::MAX };
+                }
+            }
+        }
+        Format::F64 => {
+            let [low, high] = out;
+            for lane in 0..LANES {
+                let keep = if high.0[lane] & 0x7ff0_0000 == 0 { 0 } else { u32::MAX };
+                low.0[lane] &= keep;
+                high.0[lane] &= keep | 0x8000_0000;
+            }
+        }
+        Format::Bits => {}
     }
 }
 
+#[inline(always)]
 fn keeps(format: Format, mode: Mode, bit: u8) -> bool {
     match format {
         Format::Bits => true,
@@ -127,7 +153,14 @@ fn keeps(format: Format, mode: Mode, bit: u8) -> bool {
     }
 }
 
+/// Whether the mode makes zeros of denormal sources.
+#[inline(always)]
+pub(super) fn flushes(format: Format, mode: Mode) -> bool {
+    !keeps(format, mode, 1)
+}
+
 /// Denormal sources as the mode wants them.
+#[inline(always)]
 pub(super) fn flush(format: Format, mode: Mode, operand: &mut Pair) {
     if !keeps(format, mode, 1) {
         flush_rows(format, operand);
@@ -135,6 +168,7 @@ pub(super) fn flush(format: Format, mode: Mode, operand: &mut Pair) {
 }
 
 /// Denormal results as the mode wants them.
+#[inline(always)]
 pub(super) fn flush_result(format: Format, mode: Mode, out: &mut Pair) {
     if !keeps(format, mode, 2) {
         flush_rows(format, out);

@@ -15,6 +15,7 @@ fn part(select: u8) -> (u32, u32) {
 }
 
 /// The selected part of a source, zero- or sign-extended.
+#[inline(always)]
 pub(super) fn select(sdwa: Sdwa, index: usize, operand: &mut Pair) {
     let select = match index {
         0 => sdwa.src0_sel,
@@ -33,6 +34,7 @@ pub(super) fn select(sdwa: Sdwa, index: usize, operand: &mut Pair) {
 }
 
 /// The result in its part of the destination; the rest is zero, sign, or what it was.
+#[inline(always)]
 pub(super) fn place(sdwa: Sdwa, old: &Row, out: &mut Row) {
     let (shift, width) = part(sdwa.dst_sel);
     if width == 32 {

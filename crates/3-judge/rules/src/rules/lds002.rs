@@ -3,7 +3,6 @@
 //! The one idea to keep in mind: only addresses known lane by lane are judged, and then exactly.
 
 use crate::access::{count, places};
-use crate::banks::{self, Cycles};
 use crate::recorded::{lost, percent};
 use crate::{Check, Outcome, Rule};
 use analysis::affine::LANES;
@@ -118,6 +117,23 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     Outcome::from_findings(findings.collect())
 }
 
+/// Cycles of one access or of several.
+#[derive(Clone, Copy, Default)]
+struct Cycles {
+    /// As they are.
+    taken: u32,
+    /// Without conflicts.
+    least: u32,
+}
+
+impl Cycles {
+    /// Of one access of `bytes` per lane, all lanes active.
+    fn of(lanes: &[u32; LANES], bytes: u32, banks: u32) -> Cycles {
+        let found = arch::bank_cycles(&lanes.map(u64::from), u64::MAX, bytes, banks as usize, true);
+        Cycles { taken: found.taken as u32, least: (found.taken - found.bank) as u32 }
+    }
+}
+
 /// What one LDS read or write moves per lane.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Width {
@@ -131,12 +147,12 @@ struct Width {
 impl Width {
     /// Cycles of the access. Two adjacent elements are taken as one of twice the size where that is faster.
     fn cycles(self, lanes: &[u32; LANES], banks: u32) -> Cycles {
-        let one = banks::cycles(lanes, self.bytes, banks);
+        let one = Cycles::of(lanes, self.bytes, banks);
         let apart = Cycles { taken: one.taken * self.elements, least: one.least * self.elements };
         if !self.adjacent {
             return apart;
         }
-        let together = banks::cycles(lanes, self.bytes * 2, banks);
+        let together = Cycles::of(lanes, self.bytes * 2, banks);
         if together.taken < apart.taken { together } else { apart }
     }
 }

@@ -1,0 +1,55 @@
+//! The parts of the executor that work on whole rows, reached through pointers.
+//!
+//! The one idea to keep in mind: they are compiled twice in this crate, for any CPU and for AVX2 with FMA, and not once
+//! more for every observer; what an observer's executor holds of its own is only the loop over instructions.
+
+use crate::access::{Access, Parts};
+use crate::decode::Valu;
+use crate::fault::Stop;
+use crate::lanes_cross::LaneOp;
+use crate::machine::Machine;
+use crate::matrix::Instruction;
+use crate::modifiers::Modifiers;
+use crate::wave::Wave;
+use isa::Space;
+
+/// The parts compiled for one kind of CPU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Engine {
+    /// A vector instruction with modifiers.
+    pub(crate) modified: fn(&Modifiers, &Valu, &mut Machine<'_>, &mut Wave),
+    /// An exchange between lanes.
+    pub(crate) lane: fn(&LaneOp, &mut Machine<'_>, &mut Wave),
+    /// A matrix instruction.
+    pub(crate) matrix: fn(&Instruction, &mut Machine<'_>, &mut Wave),
+    /// Addresses of a memory instruction, and the spaces they lie in.
+    pub(crate) reach: fn(&Access, &mut Machine<'_>, &Wave) -> Parts,
+    /// Moves the data of one element in one space.
+    pub(crate) transfer: fn(&Access, &mut Machine<'_>, &mut Wave, Space, u64, usize) -> Result<(), Box<Stop>>,
+}
+
+macro_rules! engine {
+    () => {
+        Engine {
+            modified: |it, valu, machine, wave| it.run(valu, machine, wave),
+            lane: |it, machine, wave| it.run(machine, wave),
+            matrix: |it, machine, wave| it.run(machine, wave),
+            reach: |it, machine, wave| it.reach(machine, wave),
+            transfer: |it, machine, wave, space, lanes, element| {
+                it.transfer(machine, wave, space, lanes, element)
+            },
+        }
+    };
+}
+
+/// For every CPU.
+pub(crate) fn portable() -> Engine {
+    engine!()
+}
+
+/// For CPUs with AVX2, FMA and their contemporaries.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+pub(crate) fn avx2() -> Engine {
+    engine!()
+}

@@ -1,0 +1,85 @@
+//! Results of accesses, kept for the next access of the same instruction.
+//!
+//! The one idea to keep in mind: what an access comes to depends on how its lanes stand to each other and on where the
+//! first of them lies in a line (or in the row of banks); most instructions repeat both again and again.
+
+/// Places of the first lane that are kept.
+const PLACES: usize = 16;
+
+/// What is known of one instruction's accesses.
+#[derive(Debug)]
+pub(crate) struct Memo<T> {
+    lanes: u64,
+    /// Addresses of all lanes behind the first one's.
+    offsets: [u64; 64],
+    /// Where the first lane lay, and what came of it.
+    results: [(u64, T); PLACES],
+}
+
+impl<T: Copy + Default> Memo<T> {
+    pub(crate) fn new() -> Self {
+        Memo { lanes: 0, offsets: [0; 64], results: [(u64::MAX, T::default()); PLACES] }
+    }
+
+    /// The result for addresses of which only the place within `period` bytes matters, a power of two from 16 on.
+    #[inline(always)]
+    pub(crate) fn get(
+        &mut self,
+        addresses: &[u64; 64],
+        lanes: u64,
+        period: u64,
+        compute: impl FnOnce() -> T,
+    ) -> T {
+        let first = addresses[0];
+        let mut differing = lanes ^ self.lanes;
+        for lane in 0..64 {
+            differing |= addresses[lane].wrapping_sub(first) ^ self.offsets[lane];
+        }
+        if differing != 0 {
+            self.lanes = lanes;
+            for lane in 0..64 {
+                self.offsets[lane] = addresses[lane].wrapping_sub(first);
+            }
+            for result in &mut self.results {
+                result.0 = u64::MAX;
+            }
+        }
+        let place = first & (period - 1);
+        let known = &mut self.results[(place * PLACES as u64 / period) as usize & (PLACES - 1)];
+        if known.0 != place {
+            *known = (place, compute());
+        }
+        known.1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn computes_once_for_the_same_place_and_offsets() {
+        let mut memo = Memo::new();
+        let mut computed = 0;
+        let mut get = |start: u64, stride: u64, lanes: u64| {
+            let addresses = std::array::from_fn(|lane| start + stride * lane as u64);
+            memo.get(&addresses, lanes, 64, || {
+                computed += 1;
+                (start & 63, stride, lanes)
+            })
+        };
+        for (start, stride, lanes) in [
+            (0, 4, !0),
+            (64, 4, !0),
+            (8, 4, !0),
+            (128, 4, !0),
+            (72, 4, !0),
+            (0, 8, !0),
+            (0, 8, 1),
+            (0, 4, !0),
+        ] {
+            assert_eq!(get(start, stride, lanes), (start & 63, stride, lanes));
+        }
+        assert_eq!(computed, 5);
+    }
+}

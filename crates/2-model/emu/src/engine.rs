@@ -13,6 +13,8 @@ use crate::modifiers::Modifiers;
 use crate::wave::Wave;
 use isa::Space;
 
+type Transfer = fn(&Access, &mut Machine<'_>, &mut Wave, Space, u64, usize) -> Result<(), Box<Stop>>;
+
 /// The parts compiled for one kind of CPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Engine {
@@ -25,7 +27,7 @@ pub(crate) struct Engine {
     /// Addresses of a memory instruction, and the spaces they lie in.
     pub(crate) reach: fn(&Access, &mut Machine<'_>, &Wave) -> Parts,
     /// Moves the data of one element in one space.
-    pub(crate) transfer: fn(&Access, &mut Machine<'_>, &mut Wave, Space, u64, usize) -> Result<(), Box<Stop>>,
+    pub(crate) transfer: Transfer,
 }
 
 macro_rules! engine {

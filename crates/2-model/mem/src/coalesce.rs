@@ -38,8 +38,8 @@ pub fn coalesce(addresses: &[u64; 64], lanes: u64, bytes: u32, line: u64) -> Coa
 fn whole_wave(addresses: &[u64; 64], bytes: u64, line: u64) -> Option<Coalesced> {
     let shift = line.trailing_zeros();
     let (mut over_end, mut out_of_row) = (0, 0);
-    for lane in 0..64 {
-        over_end |= (addresses[lane] & (line - 1)) + (bytes - 1);
+    for address in addresses {
+        over_end |= (address & (line - 1)) + (bytes - 1);
     }
     for lane in 1..64 {
         // The first of a quad stands where it wants.
@@ -69,10 +69,10 @@ fn whole_wave(addresses: &[u64; 64], bytes: u64, line: u64) -> Option<Coalesced>
     // In order, two lanes have the same line only when all between them have it.
     let group = if in_quads { 4 * QUAD } else { QUAD };
     let (mut all, mut between_quads, mut between_groups) = (0, 0, 0);
-    for lane in 0..64 {
-        all += changes[lane];
-        between_quads += if lane % QUAD == 0 { changes[lane] } else { 0 };
-        between_groups += if lane % (4 * QUAD) == 0 { changes[lane] } else { 0 };
+    for (lane, change) in changes.iter().enumerate() {
+        all += change;
+        between_quads += if lane % QUAD == 0 { *change } else { 0 };
+        between_groups += if lane % (4 * QUAD) == 0 { *change } else { 0 };
     }
     let between = if in_quads { between_groups } else { between_quads };
     Some(Coalesced {

@@ -32,13 +32,13 @@ impl<T: Copy + Default> Memo<T> {
     ) -> T {
         let first = addresses[0];
         let mut differing = lanes ^ self.lanes;
-        for lane in 0..64 {
-            differing |= addresses[lane].wrapping_sub(first) ^ self.offsets[lane];
+        for (address, offset) in addresses.iter().zip(&self.offsets) {
+            differing |= address.wrapping_sub(first) ^ offset;
         }
         if differing != 0 {
             self.lanes = lanes;
-            for lane in 0..64 {
-                self.offsets[lane] = addresses[lane].wrapping_sub(first);
+            for (address, offset) in addresses.iter().zip(&mut self.offsets) {
+                *offset = address.wrapping_sub(first);
             }
             for result in &mut self.results {
                 result.0 = u64::MAX;

@@ -156,8 +156,8 @@ fn reference() -> f64 {
     for _ in 0..3 {
         let (start, before) = (Instant::now(), on_core());
         for time in 0..times {
-            let (a, b) = (rows[time & 7], rows[time + 3 & 7]);
-            let sum = &mut rows[time + 5 & 7];
+            let (a, b) = (rows[time & 7], rows[(time + 3) & 7]);
+            let sum = &mut rows[(time + 5) & 7];
             for lane in 0..64 {
                 sum[lane] = a[lane] + b[lane];
             }

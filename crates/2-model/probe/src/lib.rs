@@ -4,7 +4,6 @@
 //! of instructions and works off memory accesses; everything that is a property of an instruction is settled once
 //! per program, and multiplied with its executions afterwards.
 
-mod banks;
 mod check;
 mod classify;
 mod code;

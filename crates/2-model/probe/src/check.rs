@@ -3,7 +3,8 @@
 //! The one idea to keep in mind: two accesses of different waves to the same bytes, one of them a write and not both
 //! atomic, are a race unless something orders them: a barrier of the workgroup, or an atomic that the first wave makes
 //! afterwards and the second one made before on the same address. What the order of execution here happens to be plays no
-//! part.
+//! part. One store instruction by which several waves of a workgroup write the same place is taken for the same value:
+//! Triton's layouts replicate data among waves.
 //!
 //! Loads and stores of global memory that go past the caches (`sc0`, `sc1`, `glc`) count as atomic: that is what atomic
 //! loads and stores are compiled to. In the LDS those look like any other, so only read-modify-writes count. What is copied to the LDS without passing registers is not seen there, so in a workgroup that does it
@@ -391,7 +392,9 @@ impl Observer for Check<'_> {
                 let meet = |old: Touch| {
                     if old.group() == number {
                         let apart = old.wave() != wave.wave && old.time() > since;
-                        if apart && !waves_ordered(syncs, old, new) {
+                        // Compilers let several waves write what all of them hold.
+                        let replicated = access.kind == Access::Store && old.index() == access.index;
+                        if apart && !replicated && !waves_ordered(syncs, old, new) {
                             let wrong = if lds { Wrong::LdsRace } else { Wrong::GlobalRace };
                             found.add(wrong, old, new, 4 * dword, 1);
                         }

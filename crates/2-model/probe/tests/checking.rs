@@ -53,6 +53,7 @@ fn what_is_wrong_is_found_and_what_is_right_is_not() {
         ("last_right", None),
         ("histogram_right", None),
         ("bytes_right", None),
+        ("replicated_right", None),
         ("unwritten", Some(Wrong::Uninitialized)),
         ("written", None),
     ] {

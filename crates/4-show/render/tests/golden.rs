@@ -104,6 +104,18 @@ fn listings() {
 }
 
 #[test]
+fn findings_of_a_run() {
+    let mut findings = gemm().findings;
+    let repeated = findings[0].clone();
+    findings.extend(std::iter::repeat_n(repeated, 9));
+    for width in [80, 160] {
+        let text = text::findings("ns::gemm<256u>(float const*)", &findings, &style(width));
+        no_line_beyond(&text, width);
+        check(&format!("findings-{width}.txt"), &text);
+    }
+}
+
+#[test]
 fn comparisons() {
     for width in [80, 160] {
         let text = text::comparison(&comparison(), 20, &style(width));

@@ -31,7 +31,8 @@ which the emulator runs waves plays no part, so a race is found in any run whose
 
 Only read-modify-writes count as atomic here: atomic loads and stores of the LDS look like any other in the code, so a wave that
 waits for another one's flag in the LDS is reported. What is copied to the LDS without passing registers (`global_load_lds_*`) is not seen. Each dword remembers one writer and
-three readers; where waves own single bytes of one dword a race can be missed.
+three readers; where waves own single bytes of one dword a race can be missed. One store by which several waves of a workgroup
+write the same place is taken for the same value, since compilers replicate data among waves.
 
 ## What to do
 Put `__syncthreads()` between the two places, also between a read and the write of the next iteration: a loop that refills a

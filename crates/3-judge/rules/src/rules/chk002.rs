@@ -30,7 +30,8 @@ finished workgroups and locks do this. Loads and stores past the caches (`sc0`, 
 
 Memory is watched page by page as it is touched, up to 1 GiB of notes; what is touched beyond that is not watched, and the end
 of the output says how many accesses that were. Each dword remembers one writer and three readers; where waves own single
-bytes of one dword a race can be missed. Kernels with barriers of the whole grid are checked within workgroups only.
+bytes of one dword a race can be missed. One store by which several waves of a workgroup write the same place is taken for the
+same value, since compilers replicate data among waves. Kernels with barriers of the whole grid are checked within workgroups only.
 
 ## What to do
 Give each workgroup bytes of its own, for example an output of its own that a second kernel adds up. Where workgroups have to

@@ -399,15 +399,28 @@ pub(super) fn severity_role(severity: Severity) -> Role {
     }
 }
 
+/// Findings of one rule that are shown with their evidence; the rest is counted.
+const FINDINGS_WITH_EVIDENCE: usize = 8;
+
 /// Findings that stand under a title of their own, each with its evidence.
 pub fn findings(title: &str, findings: &[Finding], style: &Style) -> String {
     let mut page = Page::new(style);
     page.wrapped(0, 4, &[span(Role::Heading, short_name(title, 2 * style.width - 4, style))]);
+    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in findings {
+        let times = shown.entry(finding.rule).or_default();
+        *times += 1;
+        if *times > FINDINGS_WITH_EVIDENCE {
+            continue;
+        }
         finding_line(&mut page, finding);
         for evidence in &finding.evidence {
             page.wrapped(17, 19, &[dim(format!("{}: ", evidence.what)), plain(&evidence.value)]);
         }
+    }
+    for (rule, times) in shown.into_iter().filter(|(_, times)| *times > FINDINGS_WITH_EVIDENCE) {
+        let more = plural(&format!("{} more", times - FINDINGS_WITH_EVIDENCE), "finding");
+        page.wrapped(2, 4, &[dim(format!("{rule}: {more}"))]);
     }
     page.finish()
 }

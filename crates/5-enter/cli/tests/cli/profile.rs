@@ -144,7 +144,7 @@ fn mistakes_are_looked_for() {
     let name = file.display().to_string();
     // (kernel, what is looked for, exit code, what is said)
     for (kernel, check, code_expected, said) in [
-        ("lds_race", "races", 2, "CHK001 waves 0 and 1 of a workgroup race for offset 0x100"),
+        ("lds_race", "races", 2, "CHK001 waves 0 and 1 of a workgroup race for offset 0x0"),
         ("lds_right", "races,uninit", 0, "nothing found"),
         ("unwritten", "uninit", 2, "CHK003 wave 0 reads offset 0x4 of the LDS"),
         ("unwritten", "races", 0, "nothing found"),

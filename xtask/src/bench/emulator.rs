@@ -112,23 +112,14 @@ impl Job {
         Ok(Job { table: Table::new(&program), program, memory: Memory::new() })
     }
 
-    /// Runs it once, counting; returns what it came to and the seconds, of one thread only those on a core.
+    /// Runs it once, counting; returns what it came to and the seconds.
     fn run(&mut self, launch: &Launch<'_>, values: &[u8]) -> Result<(Summary, f64)> {
         let segment = arguments(&self.program, launch, &Hidden::default(), values);
         let launch = Launch { kernarg: self.memory.allocate_with("kernarg", &segment), ..*launch };
-        let (start, before) = (Instant::now(), on_core());
+        let start = Instant::now();
         let (summary, _) = Recorder::count(&self.program, &self.table, &self.memory, &launch, &[])?;
-        let elapsed = start.elapsed().as_secs_f64();
-        let on_core = on_core().zip(before).map(|(after, before)| after - before);
-        // Several threads are on cores of their own.
-        Ok((summary, if launch.threads == 1 { on_core.unwrap_or(elapsed) } else { elapsed }))
+        Ok((summary, start.elapsed().as_secs_f64()))
     }
-}
-
-/// Seconds this thread was on a core so far, which what else runs on the machine does not change.
-fn on_core() -> Option<f64> {
-    let spent = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(spent.split_whitespace().next()?.parse::<f64>().ok()? / 1e9)
 }
 
 /// Million wave instructions per second on one core, the best of some runs.
@@ -136,12 +127,10 @@ fn measure(bytes: &[u8]) -> Result<f64> {
     let mut job = Job::new(bytes)?;
     let data = job.memory.allocate("data", 1 << 16);
     let launch = |workgroups| Launch { threads: 1, ..Launch::new([workgroups, 1, 1], [64, 1, 1], 0) };
-    // The system counts time on a core in steps of some milliseconds.
-    let start = Instant::now();
-    job.run(&launch(1), &data.to_le_bytes())?;
-    let workgroups = (0.06 / start.elapsed().as_secs_f64()).clamp(1.0, 4000.0) as u32;
+    let seconds = job.run(&launch(1), &data.to_le_bytes())?.1;
+    let workgroups = (0.02 / seconds).clamp(1.0, 64.0) as u32;
     let mut best = 0.0f64;
-    for _ in 0..3 {
+    for _ in 0..8 {
         let (summary, seconds) = job.run(&launch(workgroups), &data.to_le_bytes())?;
         best = best.max(summary.instructions as f64 / seconds / 1e6);
     }
@@ -154,7 +143,7 @@ fn reference() -> f64 {
     let times = 2_000_000;
     let mut best = 0.0f64;
     for _ in 0..3 {
-        let (start, before) = (Instant::now(), on_core());
+        let start = Instant::now();
         for time in 0..times {
             let (a, b) = (rows[time & 7], rows[(time + 3) & 7]);
             let sum = &mut rows[(time + 5) & 7];
@@ -163,9 +152,7 @@ fn reference() -> f64 {
             }
             std::hint::black_box(&mut rows);
         }
-        let elapsed = start.elapsed().as_secs_f64();
-        let seconds = on_core().zip(before).map_or(elapsed, |(after, before)| after - before);
-        best = best.max(times as f64 / seconds / 1e6);
+        best = best.max(times as f64 / start.elapsed().as_secs_f64() / 1e6);
     }
     best
 }

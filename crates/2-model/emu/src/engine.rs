@@ -6,6 +6,7 @@
 use crate::access::{Access, Parts};
 use crate::decode::Valu;
 use crate::fault::Stop;
+use crate::lanes::{LANES, Row};
 use crate::lanes_cross::LaneOp;
 use crate::machine::Machine;
 use crate::matrix::Instruction;
@@ -26,13 +27,16 @@ pub(crate) struct Engine {
     pub(crate) matrix: fn(&Instruction, &mut Machine<'_>, &mut Wave),
     /// Addresses of a memory instruction, and the spaces they lie in.
     pub(crate) reach: fn(&Access, &mut Machine<'_>, &Wave) -> Parts,
+    /// The halves of a row that begin at a bit, as f32.
+    pub(crate) halves: fn(&Row, usize, &mut [f32; LANES]),
     /// Moves the data of one element in one space.
     pub(crate) transfer: Transfer,
 }
 
 macro_rules! engine {
-    () => {
+    ($halves:ident) => {
         Engine {
+            halves: |row, bit, out| crate::raw::$halves(row, bit, out),
             modified: |it, valu, machine, wave| it.run(valu, machine, wave),
             lane: |it, machine, wave| it.run(machine, wave),
             matrix: |it, machine, wave| it.run(machine, wave),
@@ -46,12 +50,12 @@ macro_rules! engine {
 
 /// For every CPU.
 pub(crate) fn portable() -> Engine {
-    engine!()
+    engine!(halves_to_singles)
 }
 
 /// For CPUs with AVX2, FMA and their contemporaries.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn avx2() -> Engine {
-    engine!()
+    engine!(halves_to_singles_f16c)
 }

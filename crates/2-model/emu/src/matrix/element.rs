@@ -2,7 +2,8 @@
 //!
 //! The one idea to keep in mind: element `j` of all lanes becomes one row of numbers, so unpacking vectorises.
 
-use crate::half::{bf16_to_f32, f16_to_f32};
+use crate::engine::Engine;
+use crate::half::bf16_to_f32;
 use crate::lanes::{LANES, Row, wide};
 use crate::minifloat::{BF6, BF8, BF8_FNUZ, FP4, FP6, FP8, FP8_FNUZ, Format};
 use isa::{Isa, MatrixType};
@@ -59,7 +60,14 @@ impl Element {
 
     /// Element `j` of every lane as f32; `numbers` are those of [`Element::numbers`].
     #[inline(always)]
-    pub(super) fn single(self, rows: &[Row], numbers: &[f32], j: usize, out: &mut [f32; LANES]) {
+    pub(super) fn single(
+        self,
+        engine: &Engine,
+        rows: &[Row],
+        numbers: &[f32],
+        j: usize,
+        out: &mut [f32; LANES],
+    ) {
         let bit = j * self.bits();
         let row = rows.get(bit / 32).unwrap_or(&Row::ZERO);
         match self {
@@ -76,11 +84,7 @@ impl Element {
                     out[lane] = f32::from_bits(bits.wrapping_add(0xfff + odd) & !0x1fff);
                 }
             }
-            Element::F16 => {
-                for lane in 0..LANES {
-                    out[lane] = f16_to_f32((row.0[lane] >> (bit % 32)) as u16);
-                }
-            }
+            Element::F16 => (engine.halves)(row, bit % 32, out),
             Element::Bf16 => {
                 for lane in 0..LANES {
                     out[lane] = bf16_to_f32((row.0[lane] >> (bit % 32)) as u16);

@@ -80,8 +80,6 @@ pub(super) struct Rows {
 pub(super) struct Plan {
     /// Elements of A in a lane as they are stored.
     pub(super) a_elements: usize,
-    /// As the product sees them: with the zeros of a sparse operand.
-    pub(super) a_dense: usize,
     /// Elements of B in a lane.
     pub(super) b_elements: usize,
     /// Of each block, where row 0 of A has each depth.
@@ -116,7 +114,6 @@ impl Plan {
         };
         Plan {
             a_elements: Operand::new(shape, a_type, shape.m, stored).per_lane,
-            a_dense: a.per_lane,
             b_elements: b.per_lane,
             a: blocks.clone().map(|block| places(a, block_of_a(block))).collect(),
             b: blocks.clone().map(|block| places(b, block)).collect(),

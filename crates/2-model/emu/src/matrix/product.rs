@@ -12,24 +12,34 @@ use crate::minifloat;
 use crate::operand::Src;
 use crate::wave::Wave;
 
+/// Numbers of an operand at most: 64 elements in each of 64 lanes. A power of two, so that a masked place is inside.
+const MOST: usize = 64 * LANES;
+
 /// Operands and result, one number per element and lane; they stay with the machine from one instruction to the next.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Numbers<T> {
-    a: Vec<[T; LANES]>,
-    b: Vec<[T; LANES]>,
-    sums: Vec<[T; LANES]>,
+    a: Box<[T; MOST]>,
+    b: Box<[T; MOST]>,
+    sums: Box<[T; MOST]>,
+}
+
+impl<T: Accumulator> Default for Numbers<T> {
+    fn default() -> Self {
+        let numbers = || Box::new([T::default(); MOST]);
+        Numbers { a: numbers(), b: numbers(), sums: numbers() }
+    }
 }
 
 /// Of every type of accumulator.
 #[derive(Debug, Default)]
 pub(crate) struct Workplace {
-    single: Numbers<f32>,
-    double: Numbers<f64>,
-    integer: Numbers<i32>,
+    single: Option<Numbers<f32>>,
+    double: Option<Numbers<f64>>,
+    integer: Option<Numbers<i32>>,
 }
 
 /// A type that products are summed in.
-pub(super) trait Accumulator: Copy + Default {
+pub(crate) trait Accumulator: Copy + Default {
     /// `a * b + c`, rounded once.
     fn step(a: Self, b: Self, c: Self) -> Self;
 }
@@ -56,51 +66,32 @@ impl Accumulator for i32 {
 }
 
 impl<T: Accumulator> Numbers<T> {
-    /// Room for the numbers of an instruction.
-    #[inline(always)]
-    fn resize(&mut self, plan: &Plan) {
-        let grow = |rows: &mut Vec<[T; LANES]>, count: usize| {
-            if rows.len() < count {
-                rows.resize(count, [T::default(); LANES]);
-            }
-        };
-        grow(&mut self.a, plan.a_dense.max(plan.a_elements));
-        grow(&mut self.b, plan.b_elements);
-        grow(&mut self.sums, plan.registers);
-    }
-
-    /// Adds the product to the sums; `N` columns at a time.
+    /// Adds the product to the sums; `N` columns at a time, a power of two that all places are multiples of.
     #[inline(always)]
     fn multiply<const N: usize>(&mut self, plan: &Plan, columns: usize) {
-        let (a, b) = (self.a.as_flattened(), self.b.as_flattened());
-        let sums = self.sums.as_flattened_mut();
+        let (a, b, sums) = (&*self.a, &*self.b, &mut *self.sums);
         for rows in &plan.rows {
             let (a_places, b_places) = (&plan.a[rows.block], &plan.b[rows.block]);
             for column in (0..columns).step_by(N) {
                 let mut result = [[T::default(); N]; 4];
                 for (row, &place) in result.iter_mut().zip(&rows.places) {
-                    let Some(from) = sums.get(usize::from(place) + column..).and_then(<[T]>::first_chunk)
-                    else {
-                        return;
-                    };
-                    *row = *from;
+                    let from = usize::from(place) + column & (MOST - N);
+                    row.copy_from_slice(&sums[from..from + N]);
                 }
                 for (&a_place, &b_place) in a_places.iter().zip(b_places) {
-                    let factors =
-                        a.get(usize::from(a_place) + rows.first..).and_then(<[T]>::first_chunk::<4>);
-                    let columns = b.get(usize::from(b_place) + column..).and_then(<[T]>::first_chunk::<N>);
-                    let (Some(factors), Some(columns)) = (factors, columns) else { return };
-                    for (row, &factor) in result.iter_mut().zip(factors) {
-                        for (sum, &value) in row.iter_mut().zip(columns) {
-                            *sum = T::step(factor, value, *sum);
+                    let from = usize::from(a_place) + rows.first & (MOST - 4);
+                    let factors = &a[from..from + 4];
+                    let from = usize::from(b_place) + column & (MOST - N);
+                    let columns = &b[from..from + N];
+                    for row in 0..4 {
+                        for column in 0..N {
+                            result[row][column] = T::step(factors[row], columns[column], result[row][column]);
                         }
                     }
                 }
                 for (row, &place) in result.iter().zip(&rows.places) {
-                    let into = sums.get_mut(usize::from(place) + column..);
-                    if let Some(into) = into.and_then(<[T]>::first_chunk_mut) {
-                        *into = *row;
-                    }
+                    let into = usize::from(place) + column & (MOST - N);
+                    sums[into..into + N].copy_from_slice(row);
                 }
             }
         }
@@ -170,17 +161,16 @@ macro_rules! rows {
 #[inline(always)]
 pub(super) fn single(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wave) {
     let plan = &it.plan;
-    let mut numbers = std::mem::take(&mut machine.matrix.single);
-    numbers.resize(plan);
-    let (a, b) = (&mut numbers.a[..], &mut numbers.b[..plan.b_elements]);
+    let mut numbers = machine.matrix.single.take().unwrap_or_default();
+    let (a, b) = (numbers.a.as_chunks_mut().0, &mut numbers.b.as_chunks_mut().0[..plan.b_elements]);
     let (a_constant, b_constant);
     let rows = rows!(machine, wave, it.a, a_constant);
     for (j, row) in a[..plan.a_elements].iter_mut().enumerate() {
-        it.a_type.single(rows, &it.a_codes, j, row);
+        it.a_type.single(&machine.engine, rows, &it.a_codes, j, row);
     }
     let rows = rows!(machine, wave, it.b, b_constant);
     for (j, row) in b.iter_mut().enumerate() {
-        it.b_type.single(rows, &it.b_codes, j, row);
+        it.b_type.single(&machine.engine, rows, &it.b_codes, j, row);
     }
     it.spread_out(wave, machine, a);
     it.exchange(b);
@@ -188,7 +178,8 @@ pub(super) fn single(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wav
         apply_scale(machine, wave, a_scale, usize::from(it.shape.m), &plan.a[0], a);
         apply_scale(machine, wave, b_scale, usize::from(it.shape.n), &plan.b[0], b);
     }
-    for (register, sum) in numbers.sums.iter_mut().enumerate().take(plan.registers) {
+    for (register, sum) in numbers.sums.as_chunks_mut::<LANES>().0.iter_mut().enumerate().take(plan.registers)
+    {
         let row = accumulator(it, machine, wave, register);
         for lane in 0..LANES {
             sum[lane] = f32::from_bits(row.0[lane]);
@@ -198,33 +189,34 @@ pub(super) fn single(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wav
         4 => numbers.multiply::<4>(plan, 4),
         n => numbers.multiply::<16>(plan, usize::from(n)),
     }
-    for (row, sum) in result(it, wave).iter_mut().zip(&numbers.sums) {
+    for (row, sum) in result(it, wave).iter_mut().zip(numbers.sums.as_chunks::<LANES>().0) {
         for lane in 0..LANES {
             row.0[lane] = sum[lane].to_bits();
         }
     }
-    machine.matrix.single = numbers;
+    machine.matrix.single = Some(numbers);
 }
 
 /// f64 accumulators.
 #[inline(always)]
 pub(super) fn double(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wave) {
     let plan = &it.plan;
-    let mut numbers = std::mem::take(&mut machine.matrix.double);
-    numbers.resize(plan);
+    let mut numbers = machine.matrix.double.take().unwrap_or_default();
     let negate = |bit: u8, row: &mut [f64; LANES]| {
         if it.neg >> bit & 1 != 0 {
             *row = row.map(|value| -value);
         }
     };
-    for (bit, src, rows) in [(0, it.a, &mut numbers.a), (1, it.b, &mut numbers.b)] {
+    for (bit, src, numbers) in [(0, it.a, &mut numbers.a), (1, it.b, &mut numbers.b)] {
+        let Some(row) = numbers.first_chunk_mut::<LANES>() else { return };
         match src {
-            Src::Row(row) => Element::double(&wave.v[usize::from(row)..], 0, &mut rows[0]),
-            _ => rows[0] = [f64::from_bits(machine.scalar(wave, src)); LANES],
+            Src::Row(first) => Element::double(&wave.v[usize::from(first)..], 0, row),
+            _ => *row = [f64::from_bits(machine.scalar(wave, src)); LANES],
         }
-        negate(bit, &mut rows[0]);
+        negate(bit, row);
     }
-    for (register, sum) in numbers.sums.iter_mut().enumerate().take(plan.registers) {
+    for (register, sum) in numbers.sums.as_chunks_mut::<LANES>().0.iter_mut().enumerate().take(plan.registers)
+    {
         let pair = [0, 1].map(|half| accumulator(it, machine, wave, 2 * register + half));
         for lane in 0..LANES {
             sum[lane] = f64::from_bits(wide(&pair, lane));
@@ -235,21 +227,22 @@ pub(super) fn double(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wav
         4 => numbers.multiply::<4>(plan, 4),
         n => numbers.multiply::<8>(plan, usize::from(n)),
     }
-    for (pair, sum) in result(it, wave).as_chunks_mut::<2>().0.iter_mut().zip(&numbers.sums) {
+    for (pair, sum) in
+        result(it, wave).as_chunks_mut::<2>().0.iter_mut().zip(numbers.sums.as_chunks::<LANES>().0)
+    {
         for lane in 0..LANES {
             set_wide(pair, lane, sum[lane].to_bits());
         }
     }
-    machine.matrix.double = numbers;
+    machine.matrix.double = Some(numbers);
 }
 
 /// i32 accumulators, wrapping.
 #[inline(always)]
 pub(super) fn integer(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wave) {
     let plan = &it.plan;
-    let mut numbers = std::mem::take(&mut machine.matrix.integer);
-    numbers.resize(plan);
-    let (a, b) = (&mut numbers.a[..], &mut numbers.b[..plan.b_elements]);
+    let mut numbers = machine.matrix.integer.take().unwrap_or_default();
+    let (a, b) = (numbers.a.as_chunks_mut().0, &mut numbers.b.as_chunks_mut().0[..plan.b_elements]);
     let (a_constant, b_constant);
     let rows = rows!(machine, wave, it.a, a_constant);
     for (j, row) in a[..plan.a_elements].iter_mut().enumerate() {
@@ -261,7 +254,8 @@ pub(super) fn integer(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wa
     }
     it.spread_out(wave, machine, a);
     it.exchange(b);
-    for (register, sum) in numbers.sums.iter_mut().enumerate().take(plan.registers) {
+    for (register, sum) in numbers.sums.as_chunks_mut::<LANES>().0.iter_mut().enumerate().take(plan.registers)
+    {
         let row = accumulator(it, machine, wave, register);
         for lane in 0..LANES {
             sum[lane] = row.0[lane] as i32;
@@ -271,12 +265,12 @@ pub(super) fn integer(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wa
         4 => numbers.multiply::<4>(plan, 4),
         n => numbers.multiply::<16>(plan, usize::from(n)),
     }
-    for (row, sum) in result(it, wave).iter_mut().zip(&numbers.sums) {
+    for (row, sum) in result(it, wave).iter_mut().zip(numbers.sums.as_chunks::<LANES>().0) {
         for lane in 0..LANES {
             row.0[lane] = sum[lane] as u32;
         }
     }
-    machine.matrix.integer = numbers;
+    machine.matrix.integer = Some(numbers);
 }
 
 /// Rows of the result.

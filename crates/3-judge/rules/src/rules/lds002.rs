@@ -30,11 +30,11 @@ kernel's cycles. Warning where they at least double the accesses' cycles.
 
 ## Why it is slow
 The LDS has 32 banks of 4 bytes (64 on the newest target), each of which gives one dword per cycle. An access is worked off
-in groups of neighbouring lanes that want one dword per bank: 32 lanes of 4 bytes, 16 of 8, 8 of 16. A group takes as many
-cycles as its busiest bank has different addresses. Two-address instructions take the time of both elements, or that of
-one access of twice the size where the elements are neighbours and that is less. With contiguous lanes, 4, 8 and 16 bytes per lane are free of
-conflicts, 2 bytes take twice and 1 byte four times as long as their group needs; a column of a tile whose rows
-are a multiple of the bank width takes up to 32 times as long.
+in groups of neighbouring lanes that want one dword per bank, at most 32 lanes: with 32 banks 32 lanes of up to 4 bytes, 16 of
+8, 8 of 16. A group takes as many cycles as its busiest bank has different dwords; lanes that want the same dword, or bytes of
+it, share it. Two-address instructions take the time of both elements, or that of one access of twice the size where the
+elements are neighbours and that is less. Contiguous lanes are free of conflicts; a column of a tile whose rows are a multiple
+of the bank width takes up to 32 times as long.
 
 ## Evidence
 The address of each lane by symbolic evaluation of the integer instructions before the access, with all lanes active, and
@@ -45,10 +45,12 @@ In a recording the conflict cycles and the cycles that moved data; the cost is t
 
 ## What to do
 Pad the rows of the tile (33 instead of 32 dwords, or one access width), or permute the column index with the row index
-by exclusive-or. For 1 and 2 bytes per lane, let each lane read 4 contiguous bytes or more.
+by exclusive-or.
 
 ## Source
-The IREE AMDGPU guide gives banks, groups and the cases of 1 to 16 bytes per lane; the Omniperf training the counters that measure the same.
+The IREE AMDGPU guide gives banks, groups and the cases of 4 to 16 bytes per lane; the Omniperf training the counters that measure the
+same; a recorded trace of a GPU with 64 banks that a group has at most 32 lanes. Bytes and halves of one dword are not recorded: the
+guide has them conflict, here they share it, as lanes at one address do.
 ";
 
 /// Part of a loop's LDS cycles below which its conflicts are not worth a word: one in so many.

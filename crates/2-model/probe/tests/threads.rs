@@ -1,0 +1,77 @@
+//! Results and recordings are the same bytes on any number of threads, and every time.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run compilers and read files"
+)]
+
+use codeobj::CodeObject;
+use emu::{Hidden, Launch, Memory, Program, arguments};
+use probe::{Provenance, Recorder, Table};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// The kernel's code, or `None` (and a word about it) where the compiler is missing.
+fn compile() -> Option<Vec<u8>> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources/sums.hip");
+    let output = std::env::temp_dir().join(format!("probe-sums-{}.hsaco", std::process::id()));
+    let result = Command::new("clang++-22")
+        .args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "--no-gpu-bundle-output", "-O3"])
+        .args(["-munsafe-fp-atomics", "--offload-arch=gfx942"])
+        .arg(source)
+        .arg("-o")
+        .arg(&output)
+        .output();
+    let Ok(result) = result else {
+        println!("skipped: no clang++-22");
+        return None;
+    };
+    assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
+    let bytes = std::fs::read(&output).unwrap();
+    std::fs::remove_file(output).unwrap();
+    Some(bytes)
+}
+
+/// What is in memory afterwards, and the recording's files.
+fn run(bytes: &[u8], workgroups: u32, threads: usize) -> (Vec<u8>, BTreeMap<String, Vec<u8>>) {
+    const N: u32 = 5000;
+    let object = CodeObject::read(bytes).unwrap();
+    let kernel = &object.kernels[0];
+    let program = Program::new(bytes, &object, kernel).unwrap();
+    let mut memory = Memory::new();
+    let values: Vec<u8> =
+        (0..N).flat_map(|i| (1.0 / (1.0 + (i * 7919 % 1009) as f32)).to_le_bytes()).collect();
+    let input = memory.allocate_with("in", &values);
+    let output = memory.allocate("out", 4096);
+    let mut explicit = Vec::new();
+    for pointer in [output, output + 64, output + 128, input] {
+        explicit.extend(pointer.to_le_bytes());
+    }
+    explicit.extend(N.to_le_bytes());
+    let mut launch = Launch { threads, ..Launch::new([workgroups, 1, 1], [64, 1, 1], 0) };
+    let segment = arguments(&program, &launch, &Hidden::default(), &explicit);
+    launch.kernarg = memory.allocate_with("arguments", &segment);
+    let mut recorder = Recorder::new(arch::Model::by_name("mi300x").unwrap());
+    let table = Table::new(&program);
+    recorder.run(&kernel.demangled, &program, &table, &memory, &launch).unwrap();
+    let provenance = Provenance { name: "sums".into(), command: "sums".into(), emulator: "test".into() };
+    (memory.read(output, 4096).unwrap(), recorder.files(&provenance))
+}
+
+#[test]
+fn sums_of_floats_and_counters_do_not_depend_on_threads() {
+    let Some(bytes) = compile() else { return };
+    for workgroups in [5, 16] {
+        let expected = run(&bytes, workgroups, 1);
+        let first = f32::from_le_bytes(expected.0[..4].try_into().unwrap());
+        let seen = f32::from_le_bytes(expected.0[132..136].try_into().unwrap());
+        assert!(first > seen && seen > 1.0, "{first} {seen}");
+        for round in 0..25 {
+            for threads in [1, 2, 3] {
+                let found = run(&bytes, workgroups, threads);
+                assert!(found == expected, "{workgroups} workgroups, {threads} threads, round {round}");
+            }
+        }
+    }
+}

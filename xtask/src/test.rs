@@ -1,8 +1,8 @@
 //! Everything that has to hold, in one command.
 //!
-//! The one idea to keep in mind: the cheap checks come first and the last lines are those of `cargo test`.
+//! The one idea to keep in mind: the cheap checks come first, the archive last.
 
-use crate::{codegen, layers, run, setup};
+use crate::{codegen, dist, layers, run, setup};
 use anyhow::{Result, bail};
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -17,5 +17,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     layers::run(&[])?;
     codegen::run(&["--check".to_owned()])?;
     run::run("cargo", &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
-    run::run("cargo", &["test", "--workspace"])
+    run::run("cargo", &["test", "--workspace"])?;
+    // What was built for the tests is packed, unpacked elsewhere, and used.
+    dist::dist(&["--profile".to_owned(), "dev".to_owned()])
 }

@@ -144,7 +144,7 @@ impl Progress {
         let (done, issued) = (self.waves.load(Ordering::Relaxed), self.instructions.load(Ordering::Relaxed));
         let rate = issued as f64 / seconds.max(1e-9) / 1e6;
         let decimals = usize::from(rate < 9.95);
-        format!("{done} of {waves} waves, {rate:.decimals$} million instructions/s, {seconds:.0} s")
+        format!("{done} of {waves} waves, {rate:.decimals$} M instr/s, {seconds:.0} s")
     }
 }
 

@@ -322,21 +322,24 @@ impl Recorder {
     /// Counters as recorded: those of the units of a compute unit are sums over all of them.
     fn counters(&self) -> Counters {
         let mut counters = Counters::default();
-        for (column, definition) in catalogue().counters().iter().enumerate() {
-            let values: Values = self
-                .dispatches
-                .iter()
-                .map(|dispatch| {
-                    // Every dispatch of one target has the same columns, but targets may differ.
-                    let place = dispatch.counters.get(column).filter(|(name, _)| *name == definition.name);
-                    let found =
-                        place.or_else(|| dispatch.counters.iter().find(|(name, _)| *name == definition.name));
-                    found.and_then(|(_, value)| value.known()).map(|value| value as f64)
-                })
-                .collect();
+        // Dispatches have their counters in the catalogue's order: each stands behind the one before.
+        let mut place = 0;
+        for definition in catalogue().counters() {
             if !self.known.contains(definition.name.as_str()) {
                 continue;
             }
+            let value = |dispatch: &Dispatch, place: &mut usize| {
+                let named = |it: &&(&str, Value)| it.0 == definition.name;
+                let found =
+                    dispatch.counters.get(*place..).and_then(|rest| rest.iter().position(|it| named(&it)));
+                let at = found.map(|more| *place + more).or_else(|| {
+                    // Dispatches of another target have other counters.
+                    dispatch.counters.iter().position(|it| named(&it))
+                })?;
+                *place = at;
+                dispatch.counters[at].1.known().map(|value| value as f64)
+            };
+            let values = self.dispatches.iter().map(|dispatch| value(dispatch, &mut place)).collect();
             let name = match catalogue().block(definition).per {
                 counters::Per::Cu | counters::Per::Channel => format!("{}_sum", definition.name),
                 counters::Per::Xcd | counters::Per::ShaderEngine => definition.name.clone(),

@@ -23,6 +23,9 @@ use std::sync::atomic::AtomicBool;
 /// Names under which programs ask for the runtime.
 const NAMES: [&str; 4] = ["libamdhip64.so", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"];
 
+/// What there is where an AMD GPU is.
+pub(crate) const GPU_DEVICE: &str = "/dev/kfd";
+
 /// GPUs in the order in which they are chosen for the code a program has.
 const PREFERRED: [&str; 4] = ["mi300x", "mi355x", "mi210", "mi100"];
 
@@ -45,7 +48,6 @@ pub(crate) struct Finished {
 impl Emulation {
     /// Looks at everything that can be wrong before the program starts, and says which GPU it gets.
     pub(crate) fn prepare(emulate: &Emulate, program: &[OsString]) -> Result<Emulation> {
-        let library = library::find()?;
         let path = program::find(&program[0])?;
         let program::Program { targets, rpath } = program::read(&path)?;
         let name = match &emulate.gpu {
@@ -62,7 +64,12 @@ impl Emulation {
                 format!("compile with `--offload-arch={target}`, or choose another `--gpu`"),
             ));
         }
-        let why = if emulate.gpu.is_some() { "" } else { "no AMD GPU found: " };
+        let library = library::find()?;
+        let why = match (emulate.gpu.is_some(), Path::new(GPU_DEVICE).exists()) {
+            (true, _) => "",
+            (false, false) => "no AMD GPU found: ",
+            (false, true) => "not using the AMD GPU: ",
+        };
         eprintln!("{why}emulating {} ({target})", short(model));
         Ok(Emulation { model, model_name: name, library, rpath })
     }

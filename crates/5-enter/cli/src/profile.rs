@@ -4,7 +4,7 @@
 //! nothing after that knows who wrote it, except to say so.
 
 use crate::args::{Cli, Command, Look, Profile};
-use crate::emulation::{Emulation, short};
+use crate::emulation::{Emulation, GPU_DEVICE, short};
 use crate::exit::{Outcome, usage};
 use crate::launch;
 use analysis::workload::dispatch_ranges;
@@ -122,11 +122,15 @@ fn selection(args: &Profile) -> Result<Vec<(&'static str, OsString)>> {
     Ok(all)
 }
 
-/// The hardware where it is there, unless a GPU to emulate is named.
-fn choose(args: &Profile) -> &'static dyn Profiler {
+/// The hardware where there is some and a tool that profiles with it, unless a GPU to emulate is named.
+fn choose(named: bool, gpu: bool, tool: bool) -> &'static dyn Profiler {
+    if !named && gpu && tool { &Hardware } else { &Emulator }
+}
+
+/// Whether the vendor's profiler is installed.
+fn has_rocprof() -> bool {
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    let tool = || std::env::split_paths(&folders).any(|folder| folder.join("rocprofv3").is_file());
-    if args.emulate.gpu.is_none() && Path::new("/dev/kfd").exists() && tool() { &Hardware } else { &Emulator }
+    std::env::split_paths(&folders).any(|folder| folder.join("rocprofv3").is_file())
 }
 
 /// Profiles, and reports what was recorded.
@@ -140,7 +144,8 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
     if let Some(file) = &args.file {
         return launch::run(file, args, look);
     }
-    let profiled = choose(args).profile(args)?;
+    let profiler = choose(args.emulate.gpu.is_some(), Path::new(GPU_DEVICE).exists(), has_rocprof());
+    let profiled = profiler.profile(args)?;
     for folder in &profiled.folders {
         if !folder.join("pmc_perf.csv").exists() {
             eprintln!("rockhound: no dispatch was recorded in {}", folder.display());
@@ -161,4 +166,30 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
         }
     }
     Ok(profiled.outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hardware_is_used_where_it_is_and_nothing_is_pretended() {
+        let Ok(Cli { command: Command::Profile(args), .. }) =
+            Cli::try_parse_from(["rockhound", "profile", "--", "/nowhere/app"])
+        else {
+            panic!("a command line of `profile`");
+        };
+        let hardware = "an AMD GPU (/dev/kfd) and rocprofv3 were found";
+        // Whether a GPU is named, there is one, the vendor's profiler is there; what is said.
+        for ((named, gpu, tool), expected) in [
+            ((false, true, true), hardware),
+            ((true, true, true), "/nowhere/app"),
+            ((false, true, false), "/nowhere/app"),
+            ((false, false, true), "/nowhere/app"),
+        ] {
+            let error =
+                choose(named, gpu, tool).profile(&args).err().map(|it| it.to_string()).unwrap_or_default();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
 }

@@ -31,6 +31,7 @@ mod setup;
 #[cfg(feature = "workspace")]
 mod survey;
 mod test;
+mod triton;
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
@@ -84,10 +85,16 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "semantics",
-        about: "compare emulated functions with the same functions on the host, bit by bit",
+        about: "compare emulated functions with the same functions on the host, bit by bit; the math library in ulp",
         run: |_| {
-            run::run("cargo", &["test", "-p", "rockhound-emu", "--test", "semantics", "--", "--nocapture"])
+            run::run("cargo", &["test", "-p", "rockhound-emu", "--test", "semantics", "--", "--nocapture"])?;
+            run::run("cargo", &["test", "-p", "rockhound-hip", "--test", "math", "--", "--nocapture"])
         },
+    },
+    Task {
+        name: "triton",
+        about: "compile the Triton kernels of examples/triton, with the results NumPy computes: `triton [PYTHON]`",
+        run: triton::run,
     },
     #[cfg(feature = "workspace")]
     Task {

@@ -65,6 +65,8 @@ pub(crate) struct Argument {
     /// Start of the random numbers.
     #[serde(default)]
     seed: u64,
+    /// Where random numbers lie: from the first up to the second.
+    range: Option<[f64; 2]>,
     /// File with the contents, instead of `initial`.
     file: Option<PathBuf>,
     /// What the buffer holds in the end, in terms of the arguments at the start.
@@ -85,7 +87,7 @@ enum Initial {
     Ones,
     /// 0, 1, 2, …
     Arange,
-    /// Evenly spread over 0 to 1; whole numbers of 0 to 99 for integers.
+    /// Evenly spread over `range`, which is 0 to 1, or 0 to 100 for integers, unless given.
     Random,
 }
 
@@ -169,7 +171,9 @@ impl Argument {
             Initial::Arange => self.element.bytes((0..count).map(|number| number as f64)),
             Initial::Random => self.element.bytes((0..count).map(|number| {
                 let random = spread(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-                if whole { (random * 100.0).floor() } else { random }
+                let [low, high] = self.range.unwrap_or([0.0, if whole { 100.0 } else { 1.0 }]);
+                let number = low + (high - low) * random;
+                if whole { number.floor() } else { number }
             })),
         })
     }

@@ -1,14 +1,18 @@
 //! `rockhound launch-template`: a launch file for a kernel, to be filled in.
 //!
-//! The one idea to keep in mind: what the code object says is filled in; what it cannot say is an example to change.
+//! The one idea to keep in mind: what the code object says, and Triton's file beside it, is filled in; what they cannot
+//! say is an example to change.
+
+mod triton;
 
 use crate::args::LaunchTemplate;
 use crate::device_code::DeviceCode;
 use crate::exit::Outcome;
 use crate::output::Output;
 use anyhow::Result;
-use codeobj::Argument;
+use codeobj::{Argument, Metadata};
 use std::fmt::Write as _;
+use triton::{Companion, Named};
 
 /// Elements of a buffer, and work-items, in a template.
 const EXAMPLE: u32 = 1_048_576;
@@ -41,26 +45,28 @@ pub(crate) fn run(args: &LaunchTemplate) -> Result<Outcome> {
     let kernel = code.kernel(args.kernel.as_deref())?;
     let types = kernel.demangled.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')'));
     let types: Vec<&str> = types.map_or_else(Vec::new, |(list, _)| list.split(", ").collect());
-    let workgroup = kernel.metadata.required_workgroup;
+    let arguments: Vec<&Argument> =
+        kernel.metadata.arguments.iter().filter(|argument| !argument.is_hidden()).collect();
+    let companion = Companion::beside(&args.file, &kernel.name, arguments.len());
     let mut text = format!(
         "# Runs with: rockhound profile LAUNCH.toml\ncode = {:?}\nkernel = {:?}\n# gpu = \"mi300x\"\n",
         args.file.display().to_string(),
         kernel.name
     );
-    let _ = writeln!(text, "grid = [{EXAMPLE}]        # work-items");
-    match workgroup {
-        Some([x, y, z]) => {
-            let _ = writeln!(text, "workgroup = [{x}, {y}, {z}]");
-        }
-        None => {
-            let most = kernel.metadata.max_workgroup.unwrap_or(WORKGROUP).min(WORKGROUP);
-            let _ = writeln!(text, "workgroup = [{most}]");
-        }
+    match &companion {
+        Some(companion) => size_of_programs(&mut text, companion),
+        None => size(&mut text, &kernel.metadata),
     }
-    text.push_str("# dynamic_lds = 0\n# repeat = 1\n");
-    let arguments = kernel.metadata.arguments.iter().filter(|argument| !argument.is_hidden());
-    for (number, argument) in arguments.enumerate() {
-        describe(&mut text, number, argument, types.get(number).copied().unwrap_or(""));
+    text.push_str("# repeat = 1\n");
+    for (number, argument) in arguments.into_iter().enumerate() {
+        match companion.as_ref().and_then(|companion| companion.arguments.get(number)) {
+            Some(Named { name, added: Some(bytes), .. }) => describe_added(&mut text, name, *bytes),
+            Some(Named { name, element, pointer, .. }) => {
+                let _ = writeln!(text, "\n[[argument]]\nname = \"{name}\"");
+                values(&mut text, *pointer, element);
+            }
+            None => describe(&mut text, number, argument, types.get(number).copied().unwrap_or("")),
+        }
     }
     let mut output = Output::open(None)?;
     output.write(&text)?;
@@ -76,21 +82,62 @@ fn describe(text: &mut String, number: usize, argument: &Argument, demangled: &s
     let buffer = argument.kind == "global_buffer" || (source.ends_with('*') && argument.size == 8);
     let _ = write!(text, "\n[[argument]]\nname = \"{name}\"");
     text.push_str(&if source.is_empty() { "\n".to_string() } else { format!("    # {source}\n") });
-    if buffer {
-        let _ = writeln!(text, "type = \"{}\"", known.unwrap_or("f32"));
-        let _ = writeln!(text, "shape = [{EXAMPLE}]");
-        text.push_str("initial = \"zeros\"    # ones, arange, random (with `seed`), or `file = …`\n");
-        text.push_str(
-            "# expected = \"a + 2 * b\"    # of the arguments at the start, or `expected_file = …`\n",
-        );
-        text.push_str("# tolerance = 1e-6\n");
+    let by_size = match argument.size {
+        _ if buffer => "f32",
+        1 => "i8",
+        2 => "i16",
+        8 => "i64",
+        _ => "i32",
+    };
+    values(text, buffer, known.unwrap_or(by_size));
+}
+
+/// Type and example of a value.
+fn values(text: &mut String, buffer: bool, element: &str) {
+    let _ = writeln!(text, "type = \"{element}\"");
+    if !buffer {
+        text.push_str("value = 1\n");
+        return;
+    }
+    let _ = writeln!(text, "shape = [{EXAMPLE}]");
+    text.push_str("initial = \"zeros\"    # ones, arange, random (with `seed` and `range`), or `file = …`\n");
+    text.push_str("# expected = \"a + 2 * b\"    # of the arguments at the start, or `expected_file = …`\n");
+    text.push_str("# tolerance = 1e-6\n");
+}
+
+/// Grid and workgroup of a kernel.
+fn size(text: &mut String, metadata: &Metadata) {
+    let _ = writeln!(text, "grid = [{EXAMPLE}]        # work-items");
+    match metadata.required_workgroup {
+        Some([x, y, z]) => {
+            let _ = writeln!(text, "workgroup = [{x}, {y}, {z}]");
+        }
+        None => {
+            let most = metadata.max_workgroup.unwrap_or(WORKGROUP).min(WORKGROUP);
+            let _ = writeln!(text, "workgroup = [{most}]");
+        }
+    }
+    text.push_str("# dynamic_lds = 0\n");
+}
+
+/// Grid, workgroup and LDS of a kernel of Triton's.
+fn size_of_programs(text: &mut String, companion: &Companion) {
+    let Companion { path, warps, lanes, shared, .. } = companion;
+    let workgroup = warps.saturating_mul(*lanes);
+    let _ = writeln!(text, "# Triton: {warps} warps of {lanes} lanes, from {}", path.display());
+    let _ = writeln!(
+        text,
+        "grid = [{workgroup}]        # {workgroup} for each program, then programs in y and z"
+    );
+    let _ = writeln!(text, "workgroup = [{workgroup}]\ndynamic_lds = {shared}");
+}
+
+/// A pointer that Triton adds.
+fn describe_added(text: &mut String, name: &str, bytes: u64) {
+    let _ = writeln!(text, "\n[[argument]]\nname = \"{name}\"    # added by Triton");
+    if bytes == 0 {
+        text.push_str("type = \"u64\"\nvalue = 0    # the kernel asks for none\n");
     } else {
-        let by_size = match argument.size {
-            1 => "i8",
-            2 => "i16",
-            8 => "i64",
-            _ => "i32",
-        };
-        let _ = writeln!(text, "type = \"{}\"\nvalue = 1", known.unwrap_or(by_size));
+        let _ = writeln!(text, "type = \"u8\"\nshape = [{bytes}]    # for each program");
     }
 }

@@ -1,17 +1,19 @@
 //! Allocations: memory of the process that kernels may reach.
 //!
-//! The one idea to keep in mind: a device pointer is a host pointer inside an allocation registered here; memory that
-//! is freed goes back to the system at once, so that host code faults on it too.
+//! The one idea to keep in mind: a device pointer is a host pointer inside an allocation registered here. Allocations lie
+//! where nothing else of the process does and at the same addresses in every run, as caches depend on them; memory that is
+//! freed goes back to the system at once, so that host code faults on it too, and its addresses are not used again.
 
 use crate::codes::Code;
 use emu::{Memory, Shared};
 use std::collections::BTreeMap;
 
-/// Bytes from which an allocation is mapped on its own.
-const MAPPED: usize = 128 << 10;
-/// Alignment of smaller ones.
-const ALIGNMENT: usize = 256;
+/// Addresses of allocations, one behind the other; between where systems put programs and where they put libraries.
+const FIRST: usize = 0x3000_0000_0000;
+const LAST: usize = 0x5000_0000_0000;
 const PAGE: usize = 4096;
+/// Allocations of at least so many bytes begin at a multiple of it.
+const FRAGMENTS: [usize; 2] = [2 << 20, 64 << 10];
 
 /// What an allocation is to the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +39,7 @@ pub(crate) struct Allocation {
     pub(crate) flags: u32,
     pub(crate) device: i32,
     pub(crate) number: u64,
-    /// Bytes that are mapped, 0 when the memory is on the heap or the program's.
+    /// Bytes that are mapped, 0 when the memory is the program's.
     mapped: usize,
 }
 
@@ -49,6 +51,8 @@ pub(crate) struct Allocations {
     pub(crate) emulated: Memory,
     count: u64,
     device_bytes: usize,
+    /// Bytes of addresses that were given out.
+    used: usize,
 }
 
 impl Allocations {
@@ -65,32 +69,8 @@ impl Allocations {
         if on_device && wanted > capacity.saturating_sub(self.device_bytes) {
             return Err(Code::hipErrorOutOfMemory);
         }
-        let mapped = if wanted >= MAPPED { wanted.checked_next_multiple_of(PAGE).unwrap_or(0) } else { 0 };
-        let start = match mapped {
-            0 if wanted >= MAPPED => return Err(Code::hipErrorOutOfMemory),
-            0 => {
-                let layout = layout(wanted).ok_or(Code::hipErrorOutOfMemory)?;
-                // SAFETY: the layout is not empty.
-                unsafe { std::alloc::alloc_zeroed(layout) }
-            }
-            // SAFETY: a new private mapping touches nothing that exists.
-            _ => match unsafe {
-                libc::mmap(
-                    std::ptr::null_mut(),
-                    mapped,
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                    -1,
-                    0,
-                )
-            } {
-                libc::MAP_FAILED => std::ptr::null_mut(),
-                start => start.cast(),
-            },
-        };
-        if start.is_null() {
-            return Err(Code::hipErrorOutOfMemory);
-        }
+        let mapped = wanted.checked_next_multiple_of(PAGE).ok_or(Code::hipErrorOutOfMemory)?;
+        let start = self.map(mapped).ok_or(Code::hipErrorOutOfMemory)?;
         self.add(
             start,
             Allocation { base: start.addr(), bytes: wanted, kind, flags, device: 0, number: 0, mapped },
@@ -99,6 +79,28 @@ impl Allocations {
             self.device_bytes += wanted;
         }
         Ok(start.expose_provenance())
+    }
+
+    /// Maps memory at the next addresses, or where there is place if those are taken.
+    fn map(&mut self, bytes: usize) -> Option<*mut u8> {
+        let alignment = FRAGMENTS.into_iter().find(|it| bytes >= *it).unwrap_or(PAGE);
+        let next = (FIRST + self.used).checked_next_multiple_of(alignment)?;
+        let fits = next.checked_add(bytes).is_some_and(|end| end <= LAST);
+        let place = |address: usize, more: i32| {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | more;
+            let address = std::ptr::without_provenance_mut(address);
+            // SAFETY: a new private mapping touches nothing that exists: the address is a wish.
+            let start =
+                unsafe { libc::mmap(address, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+            (start != libc::MAP_FAILED).then(|| start.cast::<u8>())
+        };
+        if fits {
+            self.used = next + bytes - FIRST;
+            if let Some(start) = place(next, libc::MAP_FIXED_NOREPLACE) {
+                return Some(start);
+            }
+        }
+        place(0, 0)
     }
 
     /// Makes memory of the program reachable for kernels.
@@ -148,13 +150,8 @@ impl Allocations {
             return Ok(());
         }
         let start = std::ptr::with_exposed_provenance_mut::<u8>(base);
-        if allocation.mapped > 0 {
-            // SAFETY: mapped by `allocate` with this length, and no longer registered.
-            unsafe { libc::munmap(start.cast(), allocation.mapped) };
-        } else if let Some(layout) = layout(allocation.bytes) {
-            // SAFETY: allocated by `allocate` with this layout, and no longer registered.
-            unsafe { std::alloc::dealloc(start, layout) };
-        }
+        // SAFETY: mapped by `allocate` with this length, and no longer registered.
+        unsafe { libc::munmap(start.cast(), allocation.mapped) };
         Ok(())
     }
 
@@ -192,10 +189,6 @@ impl Allocations {
     }
 }
 
-fn layout(bytes: usize) -> Option<std::alloc::Layout> {
-    std::alloc::Layout::from_size_align(bytes.max(1), ALIGNMENT).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,10 +197,10 @@ mod tests {
 
     #[test]
     fn memory_is_zeroed_found_and_given_back() {
-        for bytes in [0, 1, 100, MAPPED - 1, MAPPED, 1 << 20] {
+        for bytes in [0, 1, 100, PAGE, 64 << 10, 5 << 20] {
             let mut all = Allocations::default();
             let base = all.allocate(Kind::Device, bytes, 0, CAPACITY).unwrap();
-            assert_eq!(base % ALIGNMENT, 0);
+            assert_eq!(base % PAGE, 0);
             let last = base + bytes.max(1) - 1;
             assert_eq!(all.find(last).map(|it| it.base), Some(base), "{bytes}");
             assert!(all.find(last + 1).is_none());
@@ -219,6 +212,19 @@ mod tests {
             assert_eq!((all.find(base).is_none(), all.device_bytes()), (true, 0));
             assert_eq!(all.check("copy", base, 1), Err(Code::hipErrorInvalidValue), "freed");
         }
+    }
+
+    #[test]
+    fn addresses_are_the_same_in_every_run_and_not_used_again() {
+        // Tests of this process share the addresses: what counts is where an allocation wants to be.
+        let mut all = Allocations::default();
+        let mut used = Vec::new();
+        for bytes in [100, 5 << 20, 100 << 10, 1] {
+            let base = all.allocate(Kind::Device, bytes, 0, CAPACITY).unwrap();
+            used.push(all.used);
+            assert_eq!(all.free(std::ptr::with_exposed_provenance_mut(base), &[Kind::Device]), Ok(()));
+        }
+        assert_eq!(used, [4096, 7 << 20, (7 << 20) + (100 << 10), (7 << 20) + (104 << 10)]);
     }
 
     #[test]

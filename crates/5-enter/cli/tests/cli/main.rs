@@ -14,3 +14,4 @@ mod formats;
 mod profile;
 mod run;
 mod schema;
+mod triton;

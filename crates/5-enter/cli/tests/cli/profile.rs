@@ -165,3 +165,33 @@ fn mistakes_are_looked_for() {
     let example = rockhound(&["profile", "--check", "races,uninit", EXAMPLE]);
     assert!(example.code == 0 && example.stdout.contains("nothing found"), "{}", example.stdout);
 }
+
+/// Files of a folder by name.
+fn contents(folder: &Path) -> std::collections::BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let files = entries.filter(|entry| entry.file_type().unwrap().is_file());
+    files.map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap())).collect()
+}
+
+#[test]
+fn recordings_are_the_same_whatever_the_threads_and_however_often() {
+    let place = folder("profile_repeated");
+    let file = "examples/triton/attention/gfx942.toml";
+    let record = |threads: &str| {
+        let _ = std::fs::remove_dir_all(place.join("recording"));
+        let output = place.join("recording").display().to_string();
+        let ran = rockhound(&["profile", file, "-o", &output, "--threads", threads]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        (contents(&place.join("recording")), ran.stdout)
+    };
+    let first = record("1");
+    assert!(
+        first.0.contains_key("pmc_perf.csv") && first.0.contains_key("sysinfo.csv"),
+        "{:?}",
+        first.0.keys()
+    );
+    for run in 0..100 {
+        let threads = ["2", "1", "3", "0"][run % 4];
+        assert!(record(threads) == first, "run {run} with {threads} threads");
+    }
+}

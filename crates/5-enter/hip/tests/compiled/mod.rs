@@ -1,20 +1,25 @@
 //! HIP programs compiled for the tests, and the library and command they run with.
 //!
-//! The one idea to keep in mind: everything is built once into one folder; what is newer than its source stays.
+//! The one idea to keep in mind: everything is built once into one folder, programs by the script that users build the
+//! examples with; what is newer than its source stays.
+#![allow(dead_code, reason = "each test file uses a part")]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Names under which programs ask for the library.
 const NAMES: [&str; 4] = ["libamdhip64.so", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"];
 
-/// Files of the device libraries that Debian's package lacks: name, symbol, value.
-const LACKING: [(&str, &str, u32); 3] = [
-    ("oclc_isa_version_942", "__oclc_ISA_version", 9402),
-    ("oclc_isa_version_950", "__oclc_ISA_version", 9500),
-    ("oclc_abi_version_600", "__oclc_ABI_version", 600),
+/// What compiling programs needs, and what programs for the newest target need besides.
+const NEEDED: [&str; 4] = [
+    "/usr/bin/clang++-19",
+    "/usr/bin/llvm-as-15",
+    "/usr/include/hip/hip_runtime.h",
+    "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode",
 ];
+const NEWER: &str = "/usr/bin/clang++-22";
 
 /// Programs: source, name, how it is compiled besides.
 const PROGRAMS: [(&str, &str, &[&str]); 6] = [
@@ -26,70 +31,53 @@ const PROGRAMS: [(&str, &str, &[&str]); 6] = [
     ("printing.cpp", "printing-buffered", &["-mprintf-kind=buffered", "-DBUFFERED"]),
 ];
 
-/// A folder with the library under its names and the compiled programs; `None` where the tools are missing.
+/// A folder with the library under its names and those programs; `None` where the tools are missing.
 pub(crate) fn prepared() -> Option<&'static Path> {
-    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
-    FOLDER.get_or_init(prepare).as_deref()
+    static FOLDER: OnceLock<Option<&'static Path>> = OnceLock::new();
+    *FOLDER.get_or_init(|| {
+        let toolchain = toolchain()?;
+        for (source, program, more) in PROGRAMS {
+            let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
+            toolchain.build(&source, program, &["gfx90a", "gfx942"], more)?;
+        }
+        Some(toolchain.folder())
+    })
 }
 
-fn prepare() -> Option<PathBuf> {
-    let bitcode = Path::new("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode");
-    let tools = ["/usr/bin/clang++-19", "/usr/bin/llvm-as-15", "/usr/include/hip/hip_runtime.h"];
-    if let Some(missing) = tools.iter().map(Path::new).chain([bitcode]).find(|it| !it.exists()) {
-        println!(
-            "skipped: no {} (packages clang-19, llvm-15, libamdhip64-dev, rocm-device-libs)",
-            missing.display()
-        );
+/// A folder with the library under its names, into which programs are compiled.
+pub(crate) struct Toolchain {
+    folder: PathBuf,
+}
+
+/// The toolchain; `None` (and a word about it) where tools are missing.
+pub(crate) fn toolchain() -> Option<&'static Toolchain> {
+    static TOOLCHAIN: OnceLock<Option<Toolchain>> = OnceLock::new();
+    TOOLCHAIN.get_or_init(prepare).as_ref()
+}
+
+fn present(tools: &[&str]) -> bool {
+    let missing = tools.iter().find(|tool| !Path::new(tool).exists());
+    if let Some(missing) = missing {
+        let packages = "packages clang-19, clang-22, llvm-15, libamdhip64-dev, rocm-device-libs";
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "no {missing} ({packages})");
+        println!("skipped: no {missing} ({packages})");
+    }
+    missing.is_none()
+}
+
+fn prepare() -> Option<Toolchain> {
+    if !present(&NEEDED) {
         return None;
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hip-programs");
-    std::fs::create_dir_all(folder.join("bitcode")).unwrap();
-    for entry in std::fs::read_dir(bitcode).unwrap() {
-        let path = entry.unwrap().path();
-        std::fs::copy(&path, folder.join("bitcode").join(path.file_name().unwrap())).unwrap();
-    }
-    for (name, symbol, value) in LACKING {
-        let source = folder.join("bitcode").join(format!("{name}.ll"));
-        let line = "= linkonce_odr protected local_unnamed_addr addrspace(4) constant i32";
-        std::fs::write(&source, format!("@{symbol} {line} {value}, align 4\n")).unwrap();
-        run(Command::new("llvm-as-15").arg(&source).arg("-o").arg(source.with_extension("bc")));
-    }
+    std::fs::create_dir_all(&folder).unwrap();
     let library = library();
     for name in NAMES {
         let link = folder.join(name);
         let _ = std::fs::remove_file(&link);
         std::os::unix::fs::symlink(&library, link).unwrap();
     }
-    for (source, program, more) in PROGRAMS {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
-        let changed = |path: &Path| path.metadata().and_then(|it| it.modified()).ok();
-        if changed(&folder.join(program)) > changed(&source) {
-            continue;
-        }
-        run(Command::new("clang++-19")
-            .args([
-                "-w",
-                "-x",
-                "hip",
-                "--offload-arch=gfx90a",
-                "--offload-arch=gfx942",
-                "--rocm-path=/usr",
-                "-O3",
-            ])
-            .arg(format!("--rocm-device-lib-path={}", folder.join("bitcode").display()))
-            .args(more)
-            .arg(source)
-            .arg("-o")
-            .arg(folder.join(program))
-            .arg("-lamdhip64"));
-    }
-    Some(folder)
-}
-
-pub(crate) fn run(command: &mut Command) -> Output {
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    output
+    Some(Toolchain { folder })
 }
 
 /// Builds the library and gives its path: tests do not link it, so cargo does not build it for them.
@@ -108,4 +96,77 @@ pub(crate) fn built(package: &str, file: &str) -> PathBuf {
     }
     run(cargo.current_dir(env!("CARGO_MANIFEST_DIR")));
     built.join(file)
+}
+
+/// Runs a command that must succeed.
+pub(crate) fn run(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// The repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).expect("crates/LAYER/CRATE")
+}
+
+impl Toolchain {
+    /// The folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Compiles a source file; `None` (and a word about it) where its targets need a tool that is missing.
+    pub(crate) fn build(
+        &self,
+        source: &Path,
+        name: &str,
+        targets: &[&str],
+        more: &[&str],
+    ) -> Option<PathBuf> {
+        if targets.contains(&"gfx950") && !present(&[NEWER]) {
+            return None;
+        }
+        // Tests of a file run at once and share programs.
+        static BUILDING: Mutex<BTreeMap<String, Arc<Mutex<()>>>> = Mutex::new(BTreeMap::new());
+        let own = BUILDING
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(name.to_owned())
+            .or_default()
+            .clone();
+        let _one = own.lock().unwrap_or_else(PoisonError::into_inner);
+        let script = root().join("examples/program.sh");
+        let program = self.folder.join(name);
+        let time = |path: &Path| std::fs::metadata(path).and_then(|it| it.modified()).ok();
+        if time(&program).is_none_or(|built| [source, &script].iter().any(|from| time(from) >= Some(built))) {
+            // Under another name until it is complete.
+            let making = program.with_extension(format!("{}", std::process::id()));
+            run(Command::new(&script).arg("-o").arg(&making).arg(source).args(targets).args(more));
+            std::fs::rename(making, &program).unwrap();
+        }
+        Some(program)
+    }
+
+    /// An empty folder.
+    pub(crate) fn empty(&self, name: &str) -> PathBuf {
+        let folder = self.folder.join(name);
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    /// A command that runs a program on a GPU and records into a folder.
+    pub(crate) fn recording(&self, program: &Path, gpu: &str, folder: &Path) -> Command {
+        let mut command = on(&self.folder, program, gpu);
+        command.env("ROCKHOUND_SESSION", folder).env("ROCKHOUND_OUTPUT", folder.join("workload"));
+        command
+    }
+}
+
+/// A command that runs a program on a GPU, with the library that lies in a folder.
+pub(crate) fn on(folder: &Path, program: &Path, gpu: &str) -> Command {
+    let mut command = Command::new(program);
+    command.env("LD_LIBRARY_PATH", folder).env("ROCKHOUND_GPU", gpu);
+    command
 }

@@ -1,0 +1,97 @@
+//! A matrix product on gfx950 whose counters and instruction trace are recorded: ours compiles to the same instructions.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests run compilers and read recordings"
+)]
+
+use codeobj::CodeObject;
+use emu::{Hidden, Launch, Memory, Program, arguments};
+use probe::{Recorder, Table, Value};
+use std::path::Path;
+use std::process::Command;
+
+/// Lines of a recorded table, or `None` (and a word about it) where it is not there.
+fn recorded(name: &str) -> Option<String> {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared");
+    let shared = std::env::var_os("ROCKHOUND_SHARED").map_or(shared, Into::into);
+    let path = shared.join("facts/measured/sqtt-gfx950").join(name);
+    let text = std::fs::read_to_string(&path).ok();
+    if text.is_none() {
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "{} is absent", path.display());
+        println!("skipped: no {}", path.display());
+    }
+    text
+}
+
+fn compile() -> Option<Vec<u8>> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources/trace.hip");
+    let output = std::env::temp_dir().join(format!("probe-{}-trace.hsaco", std::process::id()));
+    let result = Command::new("clang++-22")
+        .args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "--no-gpu-bundle-output", "-O3"])
+        .arg("--offload-arch=gfx950")
+        .arg(source)
+        .arg("-o")
+        .arg(&output)
+        .output();
+    let Ok(result) = result else {
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "no clang++-22");
+        println!("skipped: no clang++-22");
+        return None;
+    };
+    assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
+    let bytes = std::fs::read(&output).unwrap();
+    std::fs::remove_file(output).unwrap();
+    Some(bytes)
+}
+
+/// Mnemonic without the suffix of its encoding.
+fn plain(mnemonic: &str) -> &str {
+    mnemonic.trim_end_matches("_e32").trim_end_matches("_e64")
+}
+
+#[test]
+fn counters_of_the_traced_product_are_the_recorded_ones() {
+    let (Some(trace), Some(counters)) = (recorded("issue.csv"), recorded("counters.csv")) else { return };
+    let Some(bytes) = compile() else { return };
+    let object = CodeObject::read(&bytes).unwrap();
+    let program = Program::new(&bytes, &object, &object.kernels[0]).unwrap();
+    let mut memory = Memory::new();
+    let numbers = |step: u32| -> Vec<f32> { (0..1024).map(|i| (i * step % 17) as f32).collect() };
+    let (a, b) = (numbers(3), numbers(5));
+    let bytes_of = |numbers: &[f32]| -> Vec<u8> { numbers.iter().flat_map(|it| it.to_le_bytes()).collect() };
+    let c = memory.allocate("c", 4096);
+    let mut explicit = c.to_le_bytes().to_vec();
+    for matrix in [&a, &b] {
+        explicit.extend(memory.allocate_with("matrix", &bytes_of(matrix)).to_le_bytes());
+    }
+    let mut launch = Launch::new([32, 32, 1], [16, 1, 1], 0);
+    let segment = arguments(&program, &launch, &Hidden::default(), &explicit);
+    launch.kernarg = memory.allocate_with("arguments", &segment);
+    let mut recorder = Recorder::new(arch::Model::by_name("mi355x").unwrap());
+    recorder.run("product", &program, &Table::new(&program), &memory, &launch).unwrap();
+    let dispatch = &recorder.dispatches()[0];
+
+    let product = |i: usize| (0..32).map(|k| a[i / 32 * 32 + k] * b[k * 32 + i % 32]).sum::<f32>();
+    let expected: Vec<f32> = (0..1024).map(product).collect();
+    assert_eq!(memory.read(c, 4096).unwrap(), bytes_of(&expected));
+
+    // What the four traced waves issued, and what each wave issues here.
+    let mut traced: Vec<&str> =
+        trace.lines().skip(1).map(|line| plain(line.split(['"', '(']).nth(1).unwrap())).collect();
+    let issued = dispatch.instructions.iter().filter(|row| row.executions > 0);
+    let mut issued: Vec<&str> = issued.map(|row| plain(row.text.split(' ').next().unwrap())).collect();
+    traced.sort_unstable();
+    issued.sort_unstable();
+    assert_eq!(issued, traced);
+
+    let mut compared = 0;
+    for line in counters.lines().filter(|line| line.starts_with("gfx950,gemm_run_0,")) {
+        let columns: Vec<&str> = line.split(',').collect();
+        let found = dispatch.counters.iter().find(|(name, _)| *name == columns[3]);
+        let Some((name, Value::Known(found))) = found else { continue };
+        assert_eq!(found.to_string(), columns[5], "{name}");
+        compared += 1;
+    }
+    assert_eq!(compared, 4, "vector and scalar instructions, LDS cycles and conflicts");
+}

@@ -9,9 +9,8 @@ use std::collections::BTreeMap;
 
 /// Opcodes that no compute kernel needs: prefix and reason.
 const LEFT_OUT: &[(&str, &str)] = &[
-    ("buffer_load_format", "typed formats belong to graphics"),
-    ("buffer_store_format", "typed formats belong to graphics"),
-    ("tbuffer_", "typed formats belong to graphics"),
+    ("buffer_load_format", "formats that stand in the resource belong to graphics"),
+    ("buffer_store_format", "formats that stand in the resource belong to graphics"),
     ("ds_append", "append buffers belong to graphics"),
     ("ds_consume", "append buffers belong to graphics"),
     ("ds_gws", "global wave sync is the firmware's"),

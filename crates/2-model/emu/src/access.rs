@@ -14,6 +14,7 @@ pub(crate) use transfer::update;
 use crate::atomics::{self, AtomicOp};
 use crate::operand::{Files, Pool, Src, scalar_index, source};
 use crate::transpose;
+use crate::typed::Typed;
 use isa::{Access as Kind, Bits, Field, Inst, Operand, Space, Ty};
 
 /// What one lane moves.
@@ -68,6 +69,8 @@ pub(crate) struct Access {
     pub(crate) buffer: Option<Buffer>,
     /// Address is M0 and the lane's number (`ds_*_addtid`).
     pub(crate) by_lane: bool,
+    /// Format of the elements in memory, where it is not that of the registers.
+    pub(crate) typed: Option<Typed>,
     /// Bits of the elements that lanes exchange after loading, or 0.
     pub(crate) turned: u8,
     /// Data goes to LDS instead of registers.
@@ -83,7 +86,14 @@ impl Access {
         if inst.mods.bits.intersects(Bits::GDS | Bits::TFE) || mem.space == Space::Gds {
             return None;
         }
-        let (_, rest) = info.name.split_once('_')?;
+        let (space, rest) = info.name.split_once('_')?;
+        let typed = match space {
+            "tbuffer" => {
+                let form = rest.split_once("_format_")?.1;
+                Some(Typed::new(inst.mods.cbsz, inst.mods.abid, form)?)
+            }
+            _ => None,
+        };
         let (data, atomic) = match mem.access {
             Kind::Atomic => {
                 let name = rest.strip_prefix("atomic_").unwrap_or(rest);
@@ -91,6 +101,7 @@ impl Access {
                 let (op, wide) = found?;
                 (Data::Dwords(if wide { 2 } else { 1 }), Some(op))
             }
+            _ if typed.is_some() => (raw(typed?.bytes())?, None),
             _ => (data(rest)?, None),
         };
         let mut access = Access {
@@ -106,6 +117,7 @@ impl Access {
             atomic,
             buffer: None,
             by_lane: rest.contains("addtid"),
+            typed,
             turned: transpose::element_bits(rest).unwrap_or(0),
             to_lds: mem.access == Kind::LoadToLds || inst.mods.bits.contains(Bits::LDS),
             ordered: false,
@@ -172,6 +184,15 @@ fn row(operand: Operand, files: Files) -> Option<u16> {
         Operand::Reg(range) => files.row(range),
         _ => None,
     }
+}
+
+/// Data of so many bytes as it lies in memory.
+fn raw(bytes: u32) -> Option<Data> {
+    Some(match bytes {
+        1 | 2 => Data::Part { bytes: bytes as u8, signed: false },
+        4 | 8 | 12 | 16 => Data::Dwords((bytes / 4) as u8),
+        _ => return None,
+    })
 }
 
 /// The form of data of a load or store, from its mnemonic behind the space.

@@ -459,6 +459,10 @@ pub fn executes(isa: Isa, op: Op) -> bool {
         Inst { offset: 0, size: 8, encoding, op, operand_count: count, operands, mods: Default::default() };
     let mut mods = inst.mods;
     mods.op_sel_hi = 7;
+    if info.name.starts_with("tbuffer_") {
+        // One dword, an integer.
+        (mods.cbsz, mods.abid) = (4, 4);
+    }
     mods.lane = Lane::None;
     let index = [0u32];
     let mut resolver = Resolver::new(isa, &descriptor, &index, &[]);

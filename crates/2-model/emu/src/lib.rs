@@ -33,6 +33,7 @@ mod scalar;
 mod scaled;
 mod together;
 mod transpose;
+mod typed;
 mod vector;
 mod wave;
 

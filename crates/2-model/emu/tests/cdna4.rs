@@ -103,3 +103,22 @@ fn four_sums_at_a_time() {
         }
     }
 }
+
+#[test]
+fn typed_buffers_convert_on_the_way() {
+    for target in ["gfx90a", "gfx942", "gfx950"] {
+        let Some(bytes) = compile("cdna4.hip", target) else { return };
+        let mut memory = Memory::new();
+        let values: Vec<u8> = (0..=255).collect();
+        let input = memory.allocate_with("in", &values);
+        let output = memory.allocate("out", 512);
+        let arguments = Arguments::default().u64(input).u64(output);
+        launch(&program(&bytes, "formats"), &mut memory, ONE, WAVE, arguments).unwrap();
+        let found = memory.read(output, 512).unwrap();
+        // 0, 1/255, 51/255 = 0.2, 1 as f16.
+        for (value, half) in [(0usize, 0u16), (1, 0x1c04), (51, 0x3266), (255, 0x3c00)] {
+            let got = u16::from_le_bytes([found[2 * value], found[2 * value + 1]]);
+            assert_eq!(got, half, "{target} {value}: {got:#x}");
+        }
+    }
+}

@@ -12,6 +12,7 @@ use crate::memory::Memory;
 use crate::operand::{M0, Src};
 use crate::raw::Shared;
 use crate::transpose;
+use crate::typed::Typed;
 use crate::wave::Wave;
 use isa::{Access as Kind, Space};
 
@@ -30,6 +31,9 @@ impl Access {
         if in_memory && !(self.can_wait() && machine.later.is_waiting()) {
             let Machine { later, addresses, memory, .. } = machine;
             later.look(&addresses[element], lanes, u64::from(self.data.bytes()), memory);
+        }
+        if let Some(typed) = self.typed {
+            return self.transfer_typed(typed, machine, wave, space, lanes, element);
         }
         match self.kind {
             Kind::Store => self.store(machine, wave, space, lanes, element),
@@ -63,6 +67,41 @@ impl Access {
                 result
             }
         }
+    }
+
+    /// The same where memory holds another format than the registers.
+    #[cold]
+    #[inline(never)]
+    fn transfer_typed(
+        &self,
+        typed: Typed,
+        machine: &mut Machine<'_>,
+        wave: &mut Wave,
+        space: Space,
+        lanes: u64,
+        element: usize,
+    ) -> Result<(), Box<Stop>> {
+        let mut raw = [Row::ZERO; 4];
+        if self.kind != Kind::Store {
+            self.load(machine, wave, space, lanes, element, &mut raw)?;
+            let (exec, Some(dst)) = (wave.exec(), self.dst) else { return Ok(()) };
+            let rows = wave.v.get_mut(usize::from(dst)..).unwrap_or(&mut []);
+            active(exec).for_each(|lane| typed.unpack(&raw, lane, rows));
+            return Ok(());
+        }
+        if space == Space::Scratch {
+            return Err(Stop::new(Cause::Unsupported("typed store to scratch".into())));
+        }
+        let Src::Row(first) = self.stored[element] else { return Ok(()) };
+        let rows = wave.v.get(usize::from(first)..).unwrap_or(&[]);
+        let Machine { addresses, memory, hint, .. } = machine;
+        for lane in active(lanes) {
+            typed.pack(rows, lane, &mut raw);
+            let bytes = u64::from(self.data.bytes());
+            let (range, start) = locate(memory, hint, addresses[element][lane], bytes, lane, "store")?;
+            self.write(lane, &raw, |offset, size, value| put_shared(range, start + offset, size, value));
+        }
+        Ok(())
     }
 
     /// Fills in the lanes of the rows; lanes out of a buffer's range get 0.

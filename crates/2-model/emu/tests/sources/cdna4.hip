@@ -42,3 +42,16 @@ extern "C" __global__ void sums(const unsigned long* window, const unsigned* ref
     sums[thread_x()] =
         __builtin_amdgcn_mqsad_u32_u8(window[thread_x()], reference[thread_x()], sums[thread_x()]);
 }
+
+// Bytes as fractions of 255, and back as 16-bit floats.
+extern "C" __global__ void formats(unsigned long in, unsigned long out) {
+    typedef float float4v __attribute__((ext_vector_type(4)));
+    uint4v from = {(u32)in, (u32)(in >> 32) & 0xffff, 256, 0};
+    uint4v to = {(u32)out, (u32)(out >> 32) & 0xffff, 512, 0};
+    u32 at = thread_x() * 4, there = thread_x() * 8;
+    float4v values;
+    asm volatile("tbuffer_load_format_xyzw %0, %1, %2, 0 format:[BUF_DATA_FORMAT_8_8_8_8,BUF_NUM_FORMAT_UNORM] offen\n"
+                 "s_waitcnt vmcnt(0)\n"
+                 "tbuffer_store_format_xyzw %0, %3, %4, 0 format:[BUF_DATA_FORMAT_16_16_16_16,BUF_NUM_FORMAT_FLOAT] offen"
+                 : "=&v"(values) : "v"(at), "s"(from), "v"(there), "s"(to) : "memory");
+}

@@ -105,6 +105,7 @@ pub(super) fn write(text: &mut String) -> Result<()> {
         )?;
         println!("{title}: {exact} of {} inside the recorded range, {within} within 2 %", worst.len());
     }
+    text.push_str(DIFFERENCES);
     writeln!(
         text,
         "The basis is that of the counter's rule in [counters.md](counters.md); *{}* ones are predictions.\n",

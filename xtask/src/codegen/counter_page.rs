@@ -6,7 +6,7 @@
 use super::Outputs;
 use anyhow::Result;
 use counters::{Class, catalogue};
-use probe::{Basis, Event, reason, registry};
+use probe::{Basis, Event, Time, reason, registry};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -22,8 +22,8 @@ What a rule rests on:
 * *zero*: equals recordings, all of which have 0;
 * *defined*: follows from what the counter is;
 * *inferred*: extends what is recorded to what is not;
-* *modelled*: a count of the emulated caches that depends on which waves run at the same time; `docs/accuracy.md` compares
-  such counters with recordings.
+* *modelled*: a count of the emulated caches that depends on which waves run at the same time, or a time;
+  `docs/accuracy.md` compares such counters with recordings.
 
 The recordings are those of vector copies, of kernels with growing arithmetic intensity, of strided accesses, and of one
 matrix multiplication on gfx950. `a unless b` is missing in dispatches where `b` happens.
@@ -68,9 +68,14 @@ pub(crate) fn generate() -> Result<Outputs> {
     for count in mem::Count::ALL {
         writeln!(text, "| {} | {} |", count.name().replace('_', "\\_"), count.meaning())?;
     }
+    text.push_str("\n## Times\n\n| time | meaning |\n|---|---|\n");
+    for time in Time::ALL {
+        writeln!(text, "| {} | {} |", time.name().replace('_', "\\_"), time.meaning())?;
+    }
     text.push_str("\n## Counters without rule\n");
+    let ruled = |name: &str| registry().rules().iter().any(|rule| rule.counter == name);
     for class in [Class::Timing, Class::Firmware] {
-        let names = catalogue().counters().iter().filter(|definition| definition.class == class);
+        let names = catalogue().counters().iter().filter(|it| it.class == class && !ruled(&it.name));
         let names: Vec<String> = names.map(|definition| format!("`{}`", definition.name)).collect();
         let mut why = reason(class).to_string();
         if let Some(first) = why.get_mut(..1) {

@@ -145,3 +145,21 @@ pub struct MemorySideCache {
     /// Channels of one I/O die.
     pub channels_per_io_die: Known<u32>,
 }
+
+/// How long a load takes without anything in its way.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Latency {
+    /// From the vector L1, cycles.
+    pub l1: Fact<u32>,
+    /// From the L2, cycles.
+    pub l2: Fact<u32>,
+    /// From the memory-side cache, cycles.
+    pub memory_side: Known<u32>,
+    /// From device memory, cycles.
+    pub hbm: Fact<u32>,
+    /// The first scalar load of a kernel, nanoseconds.
+    pub scalar_cold_ns: Fact<u32>,
+    /// The first vector load of a kernel, nanoseconds.
+    pub vector_cold_ns: Fact<u32>,
+}

@@ -17,7 +17,8 @@ mod target;
 
 pub use banks::{BankCycles, bank_cycles};
 pub use caches::{
-    CacheControl, InstructionCache, L2, MemorySideCache, MemoryType, ScalarCache, Translation, VectorL1,
+    CacheControl, InstructionCache, L2, Latency, MemorySideCache, MemoryType, ScalarCache, Translation,
+    VectorL1,
 };
 pub use descriptor::DescriptorFamily;
 pub use elf::{elf_machine, elf_processor};

@@ -46,6 +46,8 @@ pub struct Hbm {
     pub gib: Fact<u32>,
     /// Peak bandwidth, 10^9 bytes per second.
     pub gb_per_s: Fact<f64>,
+    /// Bandwidth that a stream of reads reaches, 10^9 bytes per second.
+    pub read_gb_per_s: Known<f64>,
     /// Channels.
     pub channels: Fact<u32>,
 }

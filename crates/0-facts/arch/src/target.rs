@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the fields are the data file's keys; a target is parsed when it is first
 //! asked for, and its matrix table only when that is.
 
-use crate::caches::{InstructionCache, L2, MemorySideCache, ScalarCache, Translation, VectorL1};
+use crate::caches::{InstructionCache, L2, Latency, MemorySideCache, ScalarCache, Translation, VectorL1};
 use crate::fact::{Basis, Fact, Known};
 use crate::matrix::{MatrixShape, MatrixTable};
 use crate::overlay;
@@ -51,6 +51,10 @@ pub struct Target {
     pub l2: L2,
     /// Memory-side cache.
     pub memory_side_cache: MemorySideCache,
+    /// How long loads take.
+    pub latency: Latency,
+    /// Cycles between two waves that a shader engine starts.
+    pub wave_start_cycles: Fact<u32>,
     /// Cycles per issue cost class.
     pub issue: IssueCosts,
     /// Peak rates by unit and element type.

@@ -156,6 +156,23 @@ impl Tally {
         Tally { before, channels }
     }
 
+    /// Counts made elsewhere; those of the L2 are shared out evenly over channels.
+    pub fn even(channels: usize, counts: &[(Count, u64)]) -> Tally {
+        let mut tally = Tally { before: Before::default(), channels: vec![Channel::default(); channels] };
+        for &(count, times) in counts {
+            if !count.per_channel() {
+                tally.before.add(count, times);
+                continue;
+            }
+            let share = times / channels.max(1) as u64;
+            let rest = (times % channels.max(1) as u64) as usize;
+            for (number, channel) in tally.channels.iter_mut().enumerate() {
+                channel.add(count, share + u64::from(number < rest));
+            }
+        }
+        tally
+    }
+
     /// A count over all channels.
     pub fn get(&self, count: Count) -> u64 {
         match count.per_channel() {
@@ -198,5 +215,8 @@ mod tests {
         let tally = Tally::new(before, channels.to_vec());
         assert_eq!((tally.get(Count::L2Hit), tally.of_channel(Count::L2Hit, 1)), (5, 3));
         assert_eq!((tally.get(Count::L1Read), tally.of_channel(Count::L1Read, 0)), (4, 0));
+        let tally = Tally::even(3, &[(Count::L2Hit, 5), (Count::L1Read, 7)]);
+        assert_eq!((tally.get(Count::L2Hit), tally.get(Count::L1Read)), (5, 7));
+        assert_eq!(tally.of_channel(Count::L2Hit, 2), 1);
     }
 }

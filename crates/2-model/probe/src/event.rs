@@ -140,33 +140,73 @@ impl Event {
     }
 }
 
-/// What a rule adds up: an event of execution, or a count of the caches.
+/// What a rule adds up: an event of execution, a count of the caches, or a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// Execution.
     Event(Event),
     /// The caches.
     Cache(Count),
+    /// The clock.
+    Time(Time),
+}
+
+/// A time of the dispatch as some part of the GPU counts it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Time {
+    /// Cycles, over the XCDs.
+    Xcds,
+    /// Cycles, over the shader engines that have waves.
+    Engines,
+    /// Cycles, over the compute units that have waves.
+    Units,
+}
+
+impl Time {
+    /// All.
+    pub const ALL: [Time; 3] = [Time::Xcds, Time::Engines, Time::Units];
+
+    /// Name in the registry.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Time::Xcds => "xcd_cycle",
+            Time::Engines => "engine_cycle",
+            Time::Units => "unit_cycle",
+        }
+    }
+
+    /// What it is.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Time::Xcds => "Cycle of the dispatch, over the XCDs",
+            Time::Engines => "Cycle of the dispatch, over the shader engines that have waves",
+            Time::Units => "Cycle of the dispatch, over the compute units that have waves",
+        }
+    }
 }
 
 impl Source {
     /// One by its name in the registry.
     pub fn by_name(name: &str) -> Option<Source> {
-        Event::by_name(name).map(Source::Event).or_else(|| Count::by_name(name).map(Source::Cache))
+        let time = || Time::ALL.into_iter().find(|time| time.name() == name).map(Source::Time);
+        let cache = || Count::by_name(name).map(Source::Cache);
+        Event::by_name(name).map(Source::Event).or_else(cache).or_else(time)
     }
 }
 
 /// How often each event happened.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Totals {
     events: [u64; Event::COUNT],
     /// What the caches counted, where they were followed.
     pub caches: Option<Tally>,
+    /// How long it took, where that can be said: cycles, XCDs, shader engines and compute units with waves.
+    pub time: Option<(f64, [u64; 3])>,
 }
 
 impl Default for Totals {
     fn default() -> Self {
-        Totals { events: [0; Event::COUNT], caches: None }
+        Totals { events: [0; Event::COUNT], caches: None, time: None }
     }
 }
 
@@ -186,6 +226,10 @@ impl Totals {
         match source {
             Source::Event(event) => Some(self.get(event)),
             Source::Cache(count) => self.caches.as_ref().map(|tally| tally.get(count)),
+            Source::Time(time) => {
+                let (cycles, parts) = self.time?;
+                Some((cycles * parts[time as usize] as f64).round() as u64)
+            }
         }
     }
 }

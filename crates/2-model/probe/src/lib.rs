@@ -20,7 +20,7 @@ mod traffic;
 
 pub use check::{Checked, Checks, Conflict, Side, Wrong, check};
 pub use code::Code;
-pub use event::{Event, Source, Totals};
+pub use event::{Event, Source, Time, Totals};
 pub use observe::{Counts, Memory, Probe};
 pub use recorder::{Dispatch, Provenance, Recorder};
 pub use registry::{Basis, Formula, Registry, RegistryError, Rule, Value, reason, registry};

@@ -11,6 +11,7 @@ use crate::sample::Sample;
 use crate::table::Table;
 use crate::traffic::{self, Tracer};
 use arch::Model;
+use clock::Estimate;
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
 use mem::{Caches, Shape, Tally};
@@ -50,6 +51,8 @@ pub struct Dispatch {
     pub sgprs: u32,
     /// Counters of the target, in the order of the catalogue.
     pub counters: Vec<(&'static str, Value)>,
+    /// How long it takes, where that can be said.
+    pub time: Option<Estimate>,
     /// Counters of the L2 that are recorded channel by channel.
     pub channels: Vec<(&'static str, Vec<u64>)>,
     /// Instructions that ran.
@@ -213,7 +216,14 @@ impl Recorder {
     ) {
         let target = program.isa.processor();
         let mut totals = table.totals(counts, u64::from(self.model.compute_units.value));
+        let grid = traffic::grid(self.model, program, launch);
+        let work = traffic::work(&grid, launch, table.vector_cycles(counts), &totals);
+        let estimate = caches.as_ref().and_then(|tally| clock::estimate(self.model, &work, tally));
         totals.caches = caches;
+        totals.time = estimate.as_ref().map(|time| {
+            let engines = u64::from(self.model.shader_engines.value).min(grid.groups.max(1));
+            (time.cycles, [u64::from(self.model.xcds.value), engines, time.units])
+        });
         let catalogue = catalogue();
         let counters: Vec<(&str, Value)> = catalogue
             .counters()
@@ -256,6 +266,7 @@ impl Recorder {
             sgprs: allocated_sgprs,
             counters,
             channels,
+            time: estimate,
             instructions: instructions::rows(program, table, counts),
         });
         self.next += 1;
@@ -288,6 +299,7 @@ impl Recorder {
         let count = self.dispatches.len();
         let grid = self.dispatches.iter().map(|dispatch| Some(size(dispatch.grid))).collect();
         let workgroup = self.dispatches.iter().map(|dispatch| Some(size(dispatch.workgroup))).collect();
+        let times = self.times();
         Workload {
             generation: Generation::Wide,
             machine: self.machine(provenance),
@@ -296,8 +308,8 @@ impl Recorder {
                 id: self.dispatches.iter().map(|dispatch| dispatch.id).collect(),
                 kernel: numbers,
                 gpu: vec![0; count],
-                start: vec![None; count],
-                end: vec![None; count],
+                start: times.iter().map(|time| time.map(|(start, _)| start)).collect(),
+                end: times.iter().map(|time| time.map(|(_, end)| end)).collect(),
                 grid,
                 workgroup,
                 lds: each(|it| f64::from(it.lds)),
@@ -317,6 +329,17 @@ impl Recorder {
             sources: Vec::new(),
             problems: Vec::new(),
         }
+    }
+
+    /// Start and end of each dispatch, nanoseconds: one right after the other.
+    fn times(&self) -> Vec<Option<(i64, i64)>> {
+        let mut now = 0;
+        let each = |dispatch: &Dispatch| {
+            let start = now;
+            now += dispatch.time.as_ref()?.nanoseconds.round().max(1.0) as i64;
+            Some((start, now))
+        };
+        self.dispatches.iter().map(each).collect()
     }
 
     /// Counters as recorded: those of the units of a compute unit are sums over all of them.

@@ -26,6 +26,8 @@ pub(crate) const NO_SLOT: u32 = u32::MAX;
 struct Row {
     /// Events of one execution.
     events: Vec<(Event, u64)>,
+    /// Cycles on a SIMD.
+    cycles: u64,
     /// Active lanes count.
     lanes: bool,
     /// Fetches when it follows the instruction before it.
@@ -80,6 +82,7 @@ impl Table {
             let blocks = |from: u64| end.div_ceil(FETCH_BYTES).saturating_sub(from);
             table.rows.push(Row {
                 events: classify::events(inst, target),
+                cycles: cycles(inst, target),
                 lanes: matches!(info.class, Class::Valu | Class::Mfma),
                 fetches: blocks(start.div_ceil(FETCH_BYTES)),
                 fetches_after_jump: blocks(start / FETCH_BYTES),
@@ -133,6 +136,11 @@ impl Table {
         counts.memory.get(self.slot(index) as usize)
     }
 
+    /// Cycles on a SIMD of all vector and matrix instructions of a run.
+    pub(crate) fn vector_cycles(&self, counts: &Counts) -> u64 {
+        self.rows.iter().zip(&counts.executions).map(|(row, executed)| row.cycles * executed.times).sum()
+    }
+
     /// All events of a run. `compute_units` of the GPU count once.
     pub fn totals(&self, counts: &Counts, compute_units: u64) -> Totals {
         let mut totals = Totals::default();
@@ -175,6 +183,18 @@ impl Table {
         }
         totals
     }
+}
+
+/// Cycles a SIMD is occupied by an instruction; those whose cost is not known count as ordinary ones.
+fn cycles(inst: &isa::Inst, target: Option<&Target>) -> u64 {
+    const ORDINARY: u32 = 4;
+    let info = inst.op.info();
+    let cycles = match info.class {
+        Class::Mfma => target.and_then(|it| it.matrix_shape(info.name)).map(|shape| shape.cycles),
+        Class::Valu => target.and_then(|it| it.issue.cycles(&format!("{:?}", info.cost))),
+        _ => return 0,
+    };
+    u64::from(cycles.unwrap_or(ORDINARY))
 }
 
 /// Whether an atomic writes the old value to a register.

@@ -3,9 +3,11 @@
 //! The one idea to keep in mind: crate `mem` knows no instructions, so what an instruction's bits mean for the caches is
 //! settled here, and what a launch means for them too.
 
+use crate::event::{Event, Totals};
 use crate::observe::{Counts, each_dword};
 use crate::table::{NO_SLOT, Table};
 use arch::{CacheControl, Model, Resources, Target};
+use clock::Work;
 use emu::{Launch, MemoryAccess, Observer, Program, WaveId};
 use isa::{Access, Bits, Inst, Space};
 use mem::{Grid, Kind, Policy, Shape, Trace};
@@ -87,18 +89,37 @@ impl Observer for Tracer<'_> {
     }
 }
 
+/// Waves of a workgroup.
+fn waves_per_group(launch: &Launch<'_>) -> u32 {
+    launch.workgroup.iter().fold(1u32, |all, &size| all.saturating_mul(size)).div_ceil(64)
+}
+
+/// What the clock needs to know of a dispatch.
+pub(crate) fn work(grid: &Grid, launch: &Launch<'_>, vector_cycles: u64, totals: &Totals) -> Work {
+    Work {
+        waves: totals.get(Event::Wave),
+        waves_per_unit: grid.groups_per_unit.saturating_mul(waves_per_group(launch)),
+        groups: grid.groups,
+        vector_cycles,
+        lds_cycles: totals.get(Event::LdsCycles),
+        lookups: totals.get(Event::TcpLookup),
+        loads: totals.get(Event::FlatLoad) + totals.get(Event::BufferLoad),
+        scalar_loads: totals.get(Event::Smem),
+        waits: totals.get(Event::Wait),
+    }
+}
+
 /// What the caches need to know of a launch.
 pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>) -> Grid {
     let descriptor = &program.descriptor;
     let unified = descriptor.accum_offset > 0;
     let vgprs = if unified { descriptor.accum_offset } else { descriptor.vgprs_allocated };
-    let items = launch.workgroup.iter().fold(1u32, |all, &size| all.saturating_mul(size));
     let resources = Resources {
         vgprs: vgprs.min(descriptor.vgprs_allocated),
         agprs: descriptor.vgprs_allocated.saturating_sub(vgprs),
         sgprs: program.metadata.sgprs.unwrap_or(descriptor.sgprs_allocated),
         lds_bytes: descriptor.lds_bytes.saturating_add(launch.dynamic_lds),
-        waves_per_workgroup: items.div_ceil(64),
+        waves_per_workgroup: waves_per_group(launch),
     };
     let range = |start: u64, bytes: u64| if start == 0 { 0..0 } else { start..start.saturating_add(bytes) };
     Grid {

@@ -43,7 +43,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
         return prepared.look_for_mistakes(&file, args, &code, kernel, look);
     }
     eprintln!(
-        "emulating {short} ({}): counters of execution and of modelled caches, no times",
+        "emulating {short} ({}): counters of execution, modelled caches and times",
         model.target().name
     );
     let mut recorder = Recorder::new(model);

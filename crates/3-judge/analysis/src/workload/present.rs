@@ -157,7 +157,7 @@ const LINES: &[Line] = &[
         &[(
             "by ",
             "emulated_by",
-            ": counts follow from execution, caches are modelled (docs/accuracy.md), what depends on time is n/a",
+            ": counts follow from execution, caches and times are modelled (docs/accuracy.md)",
         )],
     ),
     (
@@ -255,7 +255,7 @@ pub(crate) fn missing(tables: &[Table], emulated: bool) -> Vec<MissingValues> {
         reason: format!(
             "needs {}: {}",
             names.join(", "),
-            if emulated { "not known without time" } else { "not recorded" }
+            if emulated { "not modelled" } else { "not recorded" }
         ),
         rows,
         hint: (panel > 0 && !emulated).then(|| format!("profile with `-b {panel}`")),

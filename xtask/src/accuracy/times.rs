@@ -1,0 +1,141 @@
+//! Kernel times.
+//!
+//! The one idea to keep in mind: what can be emulated is; for the many kernels of one recording the clock alone is asked,
+//! fed with the counters that were recorded.
+
+use super::{kernels::Prepared, row};
+use crate::run::root;
+use anyhow::{Context, Result, bail};
+use clock::{Work, estimate};
+use mem::{Count, Tally};
+use probe::Recorder;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+const INTENSITY: &str = include_str!("intensity.tsv");
+
+const WORDS: &str = "## Times
+
+A time is what the slowest part of the GPU needs for its share of the work, and the first wave's wait for its data. Profiled
+times differ from run to run and machine to machine: three dispatches of the vector copy took 15.5, 16.3 and 20.5 us.
+
+";
+
+const INTENSITY_WORDS: &str = "Kernels of growing arithmetic intensity, 65,536 waves of eight loads each, recorded on an MI200. The clock is
+fed with the recorded counters (instructions, cache and memory requests):
+
+";
+
+/// Emulated kernels: family, name, GPU, profiled nanoseconds, and what those are.
+const PROFILED: &[(&str, &str, &str, f64, &str)] = &[
+    (
+        "vecCopy",
+        "vecCopy(double*, double*, double*, int, int)",
+        "mi210",
+        16_320.0,
+        "median of three dispatches on MI200",
+    ),
+    ("vecCopy", "vecCopy(double*, double*, double*, int, int)", "mi300x", 8653.0, "one dispatch on MI300X"),
+    ("daxpy", "daxpy", "mi210", 2_024_491.0, "2^24 elements; 2^20 emulated, time times 16"),
+    ("daxpy", "daxpy_restrict", "mi210", 323_522.0, "2^24 elements; 2^20 emulated, time times 16"),
+];
+
+/// Writes the section.
+pub(super) fn write(text: &mut String) -> Result<()> {
+    text.push_str(WORDS);
+    text.push_str("| kernel | profiled us | modelled us | error | limit | |\n|---|---|---|---|---|---|\n");
+    for &(short, name, gpu, truth, what) in PROFILED {
+        let model = arch::Model::by_name(gpu).context("a model of the data files")?;
+        let copy = short == "vecCopy";
+        let source = match copy {
+            true => root().join("crates/2-model/probe/tests/sources/vector_copy.hip"),
+            false => root().join("xtask/src/accuracy/kernels.hip"),
+        };
+        let Some(prepared) = Prepared::new(&source, model.target().name, name)? else { return Ok(()) };
+        let n: u32 = 1 << 20;
+        let mut recorder = Recorder::new(model);
+        let mut loaded = match copy {
+            true => prepared.launch([8 * n as usize, 8, 8 * n as usize], &[n as i32, 1])?,
+            false => prepared.launch([8 * n as usize; 2], &[n as i32, 1, 1])?,
+        };
+        loaded.run(&mut recorder, [n / 256, 1, 1], [256, 1, 1])?;
+        let time = recorder.dispatches().first().and_then(|it| it.time.clone()).context("a time")?;
+        let times = if copy { 1.0 } else { 16.0 };
+        // What stands before the work does not grow with it.
+        let start = time.start / time.cycles * time.nanoseconds;
+        let modelled = (time.nanoseconds - start) * times + start;
+        let error = format!("{:+.1} %", 100.0 * (modelled - truth) / truth);
+        println!("{name} on {gpu}: {:.1} us profiled, {:.1} modelled, {error}", truth / 1e3, modelled / 1e3);
+        let limit = time.limit().name().to_string();
+        let title = format!("{} on {}", name.split('(').next().unwrap_or(name), gpu);
+        let (truth, modelled) = (format!("{:.1}", truth / 1e3), format!("{:.1}", modelled / 1e3));
+        row(text, &[title, truth, modelled, error, limit, what.into()]);
+    }
+    text.push('\n');
+    intensities(text)
+}
+
+fn intensities(text: &mut String) -> Result<()> {
+    let model = arch::Model::by_name("mi210").context("a model of the data files")?;
+    let channels = model.target().l2.channels_per_xcd.value as usize;
+    let mut errors: BTreeMap<&str, Vec<(f64, u64)>> = BTreeMap::new();
+    for line in INTENSITY.lines().filter(|line| !line.starts_with('#')) {
+        let (kind, numbers) = line.split_once('\t').context("a type and numbers")?;
+        let numbers = numbers.split('\t').map(str::parse).collect::<Result<Vec<u64>, _>>()?;
+        let [intensity, ns, waves, vector, scalar_loads, loads, lookups, reads, requests, misses, fabric] =
+            numbers[..]
+        else {
+            bail!("intensity.tsv: a row has 12 fields");
+        };
+        let work = Work {
+            waves,
+            waves_per_unit: model.target().waves_per_cu(),
+            groups: waves / 4,
+            // All of them are multiply-adds at full rate on this GPU.
+            vector_cycles: 4 * vector,
+            lds_cycles: 0,
+            lookups,
+            loads,
+            scalar_loads,
+            // Loads of a wave are under way together.
+            waits: 2 * waves,
+        };
+        let tally = Tally::even(
+            channels,
+            &[
+                (Count::L1Read, reads),
+                (Count::L2Read, requests),
+                (Count::L2Hit, requests.saturating_sub(misses)),
+                (Count::L2Miss, misses),
+                (Count::FabricRead64, fabric),
+            ],
+        );
+        let time = estimate(model, &work, &tally).context("a GPU whose memory was measured")?;
+        errors.entry(kind).or_default().push(((time.nanoseconds - ns as f64) / ns as f64, intensity));
+    }
+    text.push_str(INTENSITY_WORDS);
+    text.push_str("| type | kernels | mean error | worst | at intensity |\n|---|---|---|---|---|\n");
+    let mean = |errors: &[(f64, u64)]| errors.iter().map(|it| it.0.abs()).sum::<f64>() / errors.len() as f64;
+    let mut all: Vec<(f64, u64)> = Vec::new();
+    for (kind, errors) in &errors {
+        let worst = errors.iter().copied().max_by(|a, b| a.0.abs().total_cmp(&b.0.abs())).unwrap_or_default();
+        let cells = [
+            (*kind).to_string(),
+            errors.len().to_string(),
+            format!("{:.1} %", 100.0 * mean(errors)),
+            format!("{:+.1} %", 100.0 * worst.0),
+            worst.1.to_string(),
+        ];
+        row(text, &cells);
+        all.extend(errors.iter().copied());
+    }
+    let worst = all.iter().map(|it| it.0.abs()).fold(0.0, f64::max);
+    writeln!(text, "\nAll {}: mean {:.1} %, worst {:.1} %.\n", all.len(), 100.0 * mean(&all), 100.0 * worst)?;
+    println!(
+        "intensities: {} kernels, mean {:.1} %, worst {:.1} %",
+        all.len(),
+        100.0 * mean(&all),
+        100.0 * worst
+    );
+    Ok(())
+}

@@ -152,6 +152,16 @@ pub(crate) fn all_equal(values: &[u64; LANES]) -> bool {
     differing == 0
 }
 
+/// Whether each lane's address is four bytes behind the one before.
+#[inline(always)]
+pub(crate) fn in_a_row(addresses: &[u64; LANES]) -> bool {
+    let mut differing = 0;
+    for lane in 0..LANES {
+        differing |= addresses[lane] ^ addresses[0].wrapping_add(4 * lane as u64);
+    }
+    differing == 0
+}
+
 #[inline(always)]
 pub(crate) fn wide(pair: &Pair, lane: usize) -> u64 {
     u64::from(pair[0].0[lane]) | u64::from(pair[1].0[lane]) << 32

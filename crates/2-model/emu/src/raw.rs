@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::execute;
 use crate::fault::Stop;
 use crate::half::f16_to_f32;
-use crate::lanes::{LANES, Row, active, all_equal};
+use crate::lanes::{LANES, Row, active, all_equal, in_a_row};
 use crate::machine::Machine;
 use crate::observe::Observer;
 use crate::vector::Kernels;
@@ -173,8 +173,7 @@ impl Shared {
                 outside |= at > last;
             }
         }
-        let all = all | self.start.addr() as u64 | 8;
-        if outside { 0 } else { all & all.wrapping_neg() }
+        if outside { 0 } else { alignment_of(all | self.start.addr() as u64) }
     }
 
     /// Reads `N` dwords at each active lane's address into one row per dword; the range's first byte has the address
@@ -203,6 +202,18 @@ impl Shared {
                 // SAFETY: as above.
                 let value = unsafe { self.dword(base, addresses[0], number) }.load(Relaxed);
                 out[number].0 = [value; LANES];
+            }
+        } else if N == 1
+            && in_a_row(addresses)
+            && alignment_of(self.start.addr() as u64 + addresses[0] - base) == 8
+        {
+            // Two lanes with each load.
+            let at = addresses[0].wrapping_sub(base) as usize;
+            for lane in (0..LANES).step_by(2) {
+                // SAFETY: as above; the first lane is aligned to 8 bytes, and so is every second one.
+                let both = unsafe { AtomicU64::from_ptr(self.start.add(at + 4 * lane).cast()) }.load(Relaxed);
+                out[0].0[lane] = both as u32;
+                out[0].0[lane + 1] = (both >> 32) as u32;
             }
         } else if N.is_multiple_of(2) && alignment == 8 {
             // Half as many loads leave more of them in flight.
@@ -266,6 +277,13 @@ impl Shared {
         }
         true
     }
+}
+
+/// The largest power of two up to 8 that divides a number.
+#[inline(always)]
+fn alignment_of(value: u64) -> u64 {
+    let value = value | 8;
+    value & value.wrapping_neg()
 }
 
 /// Runs a wave with the executor compiled for the best instruction set this CPU has.

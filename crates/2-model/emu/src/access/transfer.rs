@@ -5,7 +5,7 @@
 
 use super::{Access, Data};
 use crate::fault::{Cause, Stop};
-use crate::lanes::{LANES, Row, active};
+use crate::lanes::{LANES, Row, active, in_a_row};
 use crate::later::Note;
 use crate::machine::Machine;
 use crate::memory::Memory;
@@ -398,20 +398,46 @@ by_count!(global_store, &[Row], first_chunk, store_rows);
 /// Loads whole dwords of all lanes from LDS; false when some lane is not aligned to a dword or out of range.
 #[inline(always)]
 fn lds_rows(count: u8, lds: &[u8], addresses: &[u64; LANES], lanes: u64, out: &mut [Row]) -> bool {
-    let (words, count) = (lds.as_chunks::<4>().0, usize::from(count));
-    let Some(last) = (4 * words.len() as u64).checked_sub(4 * count as u64) else { return false };
-    let (mut all, mut outside) = (0, false);
-    for &address in addresses {
+    let words = lds.as_chunks::<4>().0;
+    let mut all = 0;
+    for address in addresses {
         all |= address;
-        outside |= address > last;
     }
-    if lanes != u64::MAX || outside || all & 3 != 0 {
+    if lanes != u64::MAX || all & 3 != 0 {
         return false;
     }
-    for (number, row) in out.iter_mut().take(count).enumerate() {
-        for (value, &address) in row.0.iter_mut().zip(addresses) {
-            let Some(word) = words.get(address as usize / 4 + number) else { return false };
-            *value = u32::from_le_bytes(*word);
+    macro_rules! of {
+        ($n:literal) => {
+            match out.first_chunk_mut::<$n>() {
+                Some(rows) => lds_words(words, addresses, rows),
+                None => false,
+            }
+        };
+    }
+    match count {
+        1 => of!(1),
+        2 => of!(2),
+        3 => of!(3),
+        4 => of!(4),
+        _ => false,
+    }
+}
+
+#[inline(always)]
+fn lds_words<const N: usize>(words: &[[u8; 4]], addresses: &[u64; LANES], rows: &mut [Row; N]) -> bool {
+    if let (1, true, Some(from)) = (N, in_a_row(addresses), words.get(addresses[0] as usize / 4..))
+        && let Some(from) = from.first_chunk::<LANES>()
+    {
+        for lane in 0..LANES {
+            rows[0].0[lane] = u32::from_le_bytes(from[lane]);
+        }
+        return true;
+    }
+    for lane in 0..LANES {
+        let from = words.get(addresses[lane] as usize / 4..).and_then(<[[u8; 4]]>::first_chunk::<N>);
+        let Some(from) = from else { return false };
+        for number in 0..N {
+            rows[number].0[lane] = u32::from_le_bytes(from[number]);
         }
     }
     true

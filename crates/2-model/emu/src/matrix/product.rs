@@ -190,9 +190,7 @@ pub(super) fn single(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wav
         n => numbers.multiply::<16>(plan, usize::from(n)),
     }
     for (row, sum) in result(it, wave).iter_mut().zip(numbers.sums.as_chunks::<LANES>().0) {
-        for lane in 0..LANES {
-            row.0[lane] = sum[lane].to_bits();
-        }
+        put(row, sum, f32::to_bits);
     }
     machine.matrix.single = Some(numbers);
 }
@@ -266,11 +264,17 @@ pub(super) fn integer(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wa
         n => numbers.multiply::<16>(plan, usize::from(n)),
     }
     for (row, sum) in result(it, wave).iter_mut().zip(numbers.sums.as_chunks::<LANES>().0) {
-        for lane in 0..LANES {
-            row.0[lane] = sum[lane] as u32;
-        }
+        put(row, sum, |value| value as u32);
     }
     machine.matrix.integer = Some(numbers);
+}
+
+/// Writes a row of the result. A function of its own, so that the compiler knows the two rows to be different ones.
+#[inline(always)]
+fn put<T: Copy>(row: &mut Row, sum: &[T; LANES], bits: impl Fn(T) -> u32) {
+    for lane in 0..LANES {
+        row.0[lane] = bits(sum[lane]);
+    }
 }
 
 /// Rows of the result.

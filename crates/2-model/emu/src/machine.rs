@@ -8,7 +8,7 @@ use crate::host::Host;
 use crate::lanes::{Extra, Pair, Row};
 use crate::later::Later;
 use crate::matrix::Workplace;
-use crate::memory::Memory;
+use crate::memory::{Hint, Memory};
 use crate::operand::{NONE, Special, Src};
 use crate::program::Program;
 use crate::wave::Wave;
@@ -29,8 +29,8 @@ pub(crate) struct Machine<'a> {
     /// Address at which the code object's virtual address 0 lies.
     pub(crate) load: u64,
     pub(crate) lds: Vec<u8>,
-    /// Range of memory that was reached last.
-    pub(crate) hint: usize,
+    /// Ranges of memory that were reached last.
+    pub(crate) hint: Hint,
     /// Scalar operands spread over lanes, one place per source.
     pub(crate) spread: [Pair; 3],
     /// Result of the kernel.
@@ -55,7 +55,7 @@ impl<'a> Machine<'a> {
             memory,
             load,
             lds: vec![0; lds],
-            hint: 0,
+            hint: Hint::default(),
             spread: [[Row::ZERO; 2]; 3],
             out: [Row::ZERO; 2],
             addresses: [[0; 64]; 2],

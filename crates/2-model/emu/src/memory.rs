@@ -28,6 +28,10 @@ impl Range {
     }
 }
 
+/// The two ranges that were found last: loops often go through two of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hint([usize; 2]);
+
 /// Memory that kernels can reach.
 #[derive(Debug, Default)]
 pub struct Memory {
@@ -121,27 +125,36 @@ impl Memory {
     /// The range that holds all of `size` bytes at an address, and the offset in it.
     #[inline]
     pub fn locate(&self, address: u64, size: u64) -> Option<(&Shared, usize)> {
-        let mut hint = 0;
+        let mut hint = Hint::default();
         self.locate_near(&mut hint, address, size)
     }
 
-    /// As [`Memory::locate`], trying first the range that was found last.
+    /// As [`Memory::locate`], trying first the ranges that were found last.
     #[inline]
-    pub(crate) fn locate_near(&self, hint: &mut usize, address: u64, size: u64) -> Option<(&Shared, usize)> {
-        if let Some(found) = self.ranges.get(*hint).and_then(|range| within(range, address, size)) {
-            return Some(found);
+    pub(crate) fn locate_near(&self, hint: &mut Hint, address: u64, size: u64) -> Option<(&Shared, usize)> {
+        let (index, found) = self.find(hint, address, size)?;
+        if index != hint.0[0] {
+            hint.0 = [index, hint.0[0]];
         }
-        let index = self.ranges.partition_point(|range| range.base <= address).checked_sub(1)?;
-        let found = within(&self.ranges[index], address, size)?;
-        *hint = index;
         Some(found)
     }
 
-    /// The range an address lies in, and the range's first address; the one that was found last is tried first.
     #[inline]
-    pub(crate) fn range_near(&self, hint: &mut usize, address: u64) -> Option<(&Shared, u64)> {
+    fn find(&self, hint: &Hint, address: u64, size: u64) -> Option<(usize, (&Shared, usize))> {
+        for index in hint.0 {
+            if let Some(found) = self.ranges.get(index).and_then(|range| within(range, address, size)) {
+                return Some((index, found));
+            }
+        }
+        let index = self.ranges.partition_point(|range| range.base <= address).checked_sub(1)?;
+        Some((index, within(&self.ranges[index], address, size)?))
+    }
+
+    /// The range an address lies in, and the range's first address; those that were found last are tried first.
+    #[inline]
+    pub(crate) fn range_near(&self, hint: &mut Hint, address: u64) -> Option<(&Shared, u64)> {
         self.locate_near(hint, address, 1)?;
-        let range = self.ranges.get(*hint)?;
+        let range = self.ranges.get(hint.0[0])?;
         Some((&range.bytes, range.base))
     }
 

@@ -1,8 +1,9 @@
-//! The one module with `unsafe` code: bytes that several threads share, and the choice of the CPU's instruction set.
+//! The one module with `unsafe` code: bytes that several threads share, the choice of the CPU's instruction set, and the
+//! few of its instructions that are used by name.
 //!
 //! The one idea to keep in mind: every access is checked against the range's length and done with relaxed atomic
 //! operations, so device code that races gives some value and never undefined behaviour in the host program.
-#![allow(unsafe_code, reason = "audited: shared bytes and target features")]
+#![allow(unsafe_code, reason = "audited: shared bytes, target features and intrinsics")]
 
 use crate::engine::Engine;
 use crate::execute;
@@ -216,7 +217,13 @@ impl Shared {
                 out[0].0[lane + 1] = (both >> 32) as u32;
             }
         } else if N.is_multiple_of(2) && alignment == 8 {
-            // Half as many loads leave more of them in flight.
+            // Half as many loads leave more of them in flight. Lanes that each walk along a row of their own need their
+            // next lines soon.
+            if addresses[0] & 63 == 0 && addresses[1].abs_diff(addresses[0]) >= 64 {
+                for address in addresses {
+                    prefetch(self.start.wrapping_add(address.wrapping_sub(base) as usize + 64));
+                }
+            }
             for lane in 0..LANES {
                 for number in (0..N).step_by(2) {
                     let at = addresses[lane].wrapping_sub(base) as usize + 4 * number;
@@ -277,6 +284,18 @@ impl Shared {
         }
         true
     }
+}
+
+/// Asks the CPU to get a cache line, whatever the address is.
+#[inline(always)]
+fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing the program can see and never faults.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }
 
 /// The largest power of two up to 8 that divides a number.

@@ -8,7 +8,7 @@ use crate::fault::{Cause, Stop};
 use crate::lanes::{LANES, Row, active, in_a_row};
 use crate::later::Note;
 use crate::machine::Machine;
-use crate::memory::Memory;
+use crate::memory::{Hint, Memory};
 use crate::operand::{M0, Src};
 use crate::raw::Shared;
 use crate::transpose;
@@ -354,7 +354,7 @@ fn extended(value: u32, bytes: u8, signed: bool) -> u32 {
 #[inline(always)]
 fn first_range<'m>(
     memory: &'m Memory,
-    hint: &mut usize,
+    hint: &mut Hint,
     addresses: &[u64; LANES],
     lanes: u64,
 ) -> Option<(&'m Shared, u64)> {
@@ -454,7 +454,7 @@ pub(crate) fn update(range: &Shared, at: usize, wide: bool, op: impl Fn(u64) -> 
 
 pub(super) fn locate<'m>(
     memory: &'m Memory,
-    hint: &mut usize,
+    hint: &mut Hint,
     address: u64,
     bytes: u64,
     lane: usize,

@@ -56,7 +56,7 @@ fn check(report: &mut Report, kernels: &[WorkloadEvidence<'_>], shown: bool, con
         for mut m in missing {
             // Each rule's counters would be a long list with one reason.
             if emulated && m.needs.contains('_') {
-                m.needs = "what caches and time decide".to_owned();
+                m.needs = "what only time decides".to_owned();
             }
             *not_checked.entry((m.rule, m.needs)).or_default() += 1;
         }

@@ -86,7 +86,8 @@ fn counters_of_the_traced_product_are_the_recorded_ones() {
     assert_eq!(issued, traced);
 
     let mut compared = 0;
-    for line in counters.lines().filter(|line| line.starts_with("gfx950,gemm_run_0,")) {
+    // Those of the L2 depend on where the matrices lie and on what other workgroups do.
+    for line in counters.lines().filter(|line| line.starts_with("gfx950,gemm_run_0,r_32_32_16_2,SQ_")) {
         let columns: Vec<&str> = line.split(',').collect();
         let found = dispatch.counters.iter().find(|(name, _)| *name == columns[3]);
         let Some((name, Value::Known(found))) = found else { continue };

@@ -77,8 +77,9 @@ fn counters_of_the_traced_product_are_the_recorded_ones() {
     assert_eq!(memory.read(c, 4096).unwrap(), bytes_of(&expected));
 
     // What the four traced waves issued, and what each wave issues here.
+    let named = trace.lines().skip(1).filter_map(|line| line.split_once(','));
     let mut traced: Vec<&str> =
-        trace.lines().skip(1).map(|line| plain(line.split(['"', '(']).nth(1).unwrap())).collect();
+        named.map(|(_, text)| plain(text.trim_start_matches('"').split('(').next().unwrap())).collect();
     let issued = dispatch.instructions.iter().filter(|row| row.executions > 0);
     let mut issued: Vec<&str> = issued.map(|row| plain(row.text.split(' ').next().unwrap())).collect();
     traced.sort_unstable();

@@ -136,7 +136,7 @@ mod tests {
         let kernel = "void gemm<float, 128, 64>(float const*, float const*, float*, int, int, int)";
         for (columns, expected) in [
             (160, format!("{kernel}: dispatch 3, 12 of 64 waves")),
-            (60, "void gemm<float, 128, 64>(f…: dispatch 3, 12 of 64 waves".to_string()),
+            (60, "void gemm<float, 128, 64>(floa…: dispatch 3, 12 of 64 waves".to_string()),
             (20, "…: dispatch 3, 12 o".to_string()),
             (0, String::new()),
         ] {

@@ -10,6 +10,7 @@ pub mod report_csv;
 pub mod report_markdown;
 pub mod sarif;
 mod style;
+pub mod svg;
 pub mod text;
 
 pub use style::{Role, Style};

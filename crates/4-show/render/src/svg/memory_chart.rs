@@ -1,0 +1,322 @@
+//! The memory chart as a diagram: blocks in columns, what flows between them on arrows.
+//!
+//! The one idea to keep in mind: where things stand follows from blocks and links; every number goes through a slot, so a
+//! page can put another kernel's numbers into the same diagram.
+
+use super::element::{At, Points, Svg};
+use super::number::quantity;
+use super::{Picture, style_of};
+use view::{BlockId, Flow, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number};
+
+/// Width of each column of blocks, and of the links between.
+const BLOCK: [f64; 4] = [176.0, 172.0, 160.0, 160.0];
+const LINK: f64 = 140.0;
+/// Height of a line of a block, and of a link: its arrow with a line above and one below.
+const LINE: f64 = 18.0;
+const ARROW: f64 = 46.0;
+/// Height of a block's title.
+const TITLE: f64 = 26.0;
+/// Room between blocks.
+const GAP: f64 = 12.0;
+
+/// Width of the whole diagram.
+const WIDTH: f64 = BLOCK[0] + BLOCK[1] + BLOCK[2] + BLOCK[3] + 3.0 * LINK + 4.0;
+
+/// The numbers of a chart in the order they are drawn.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Slots {
+    /// Text of each number.
+    pub texts: Vec<String>,
+    /// Percent of a peak of each bar and each arrow; `None` where it has none or it is not known.
+    pub shares: Vec<Option<f64>>,
+}
+
+/// Draws the chart.
+pub fn memory_chart(chart: &MemoryChart, picture: &Picture<'_>) -> String {
+    let mut svg = Svg::default();
+    let layout = Layout::of(chart);
+    let view_box = format!("0 0 {} {}", At(WIDTH), At(layout.height));
+    let label = describe(chart);
+    match picture.theme {
+        None => svg.open(
+            "svg",
+            &[("class", &"chart memory"), ("viewBox", &view_box), ("role", &"img"), ("aria-label", &label)],
+        ),
+        Some(theme) => {
+            svg.open(
+                "svg",
+                &[
+                    ("xmlns", &"http://www.w3.org/2000/svg"),
+                    ("class", &"chart memory"),
+                    ("width", &At(WIDTH)),
+                    ("height", &At(layout.height)),
+                    ("viewBox", &view_box),
+                    ("role", &"img"),
+                    ("aria-label", &label),
+                ],
+            );
+            svg.text("style", &[], &style_of(theme));
+            svg.leaf("rect", &[("class", &"ground"), ("width", &At(WIDTH)), ("height", &At(layout.height))]);
+        }
+    }
+    draw(&mut svg, &layout, chart);
+    svg.finish()
+}
+
+/// The numbers of `chart` as they stand in the diagram of `whole`.
+pub fn slots(whole: &MemoryChart, chart: &MemoryChart) -> Slots {
+    draw(&mut Svg::default(), &Layout::of(whole), chart)
+}
+
+/// What the chart says, for those who do not see it.
+fn describe(chart: &MemoryChart) -> String {
+    let mut parts = Vec::new();
+    for link in &chart.links {
+        if let Some(requests) = link.requests.get().filter(|n| *n > 0.0) {
+            let bandwidth = link.bandwidth.as_ref().and_then(Number::get);
+            let rate = bandwidth.map_or(String::new(), |v| format!(", {}", quantity(v, "GB/s")));
+            parts.push(format!(
+                "{} to {} {}: {} requests{rate}",
+                link.from.title(),
+                link.to.title(),
+                link.flow.word(),
+                quantity(requests, "")
+            ));
+        }
+    }
+    format!("Memory chart, counts per {}. {}", chart.per, parts.join(". "))
+}
+
+/// A block with its place.
+struct Placed {
+    id: BlockId,
+    x: f64,
+    y: f64,
+    height: f64,
+    /// Links that end here or, from a cache, start here, by position in the chart.
+    links: Vec<(BlockId, BlockId, Flow)>,
+}
+
+struct Layout {
+    placed: Vec<Placed>,
+    height: f64,
+}
+
+impl Layout {
+    fn of(chart: &MemoryChart) -> Self {
+        let x = |column: usize| 1.0 + BLOCK[..column].iter().map(|width| width + LINK).sum::<f64>();
+        let facts = |block: &MemoryBlock| TITLE + LINE * block.facts.len() as f64 + 8.0;
+        let column = |n: usize| chart.blocks.iter().filter(move |block| block.id.column() == n);
+        let place = |block: &MemoryBlock, y: f64, height: f64, links| Placed {
+            id: block.id,
+            x: x(block.id.column()),
+            y,
+            height,
+            links,
+        };
+        let mut placed: Vec<Placed> = Vec::new();
+        let mut y = 1.0;
+        for block in column(1) {
+            let links = shown(chart, block.id);
+            let side = |side: fn(&(BlockId, BlockId, Flow)) -> BlockId| {
+                links.iter().filter(|link| side(link) == block.id).count() as f64 * ARROW
+            };
+            let height = facts(block).max(side(|l| l.1) + 8.0).max(side(|l| l.0) + 8.0);
+            placed.push(place(block, y, height, links));
+            y += height + GAP;
+        }
+        let mut bottom = y - GAP;
+        bottom = column(0).map(|block| 1.0 + facts(block)).fold(bottom, f64::max);
+        // L2 and what is behind it stand beside the caches that reach it.
+        let top = placed.iter().find(|it| it.id != BlockId::Lds).map_or(1.0, |it| it.y);
+        let mut below = top;
+        for block in column(3) {
+            let links = shown(chart, block.id);
+            let height = facts(block).max(links.len() as f64 * ARROW + 8.0);
+            placed.push(place(block, below, height, links));
+            below += height + 34.0;
+        }
+        bottom = bottom.max(below - 34.0);
+        for block in column(0) {
+            placed.push(place(block, 1.0, bottom - 1.0, Vec::new()));
+        }
+        for block in column(2) {
+            placed.push(place(block, top, bottom - top, Vec::new()));
+        }
+        Layout { placed, height: bottom + 2.0 }
+    }
+}
+
+/// Links of a block that say something: an atomic without requests does not.
+fn shown(chart: &MemoryChart, of: BlockId) -> Vec<(BlockId, BlockId, Flow)> {
+    chart
+        .links
+        .iter()
+        .filter(|link| if of.column() == 1 { link.to == of || link.from == of } else { link.to == of })
+        .filter(|link| link.flow != Flow::Atomic || link.requests.get().is_some_and(|n| n > 0.0))
+        .map(|link| (link.from, link.to, link.flow))
+        .collect()
+}
+
+fn draw(svg: &mut Svg, layout: &Layout, chart: &MemoryChart) -> Slots {
+    let mut slots = Slots::default();
+    for it in &layout.placed {
+        if let Some(block) = chart.blocks.iter().find(|block| block.id == it.id) {
+            draw_block(svg, it, block, &mut slots);
+        }
+        let width = BLOCK[it.id.column()];
+        let (mut left, mut right) = (it.y + 6.0, it.y + 6.0);
+        for key in &it.links {
+            let link = chart.links.iter().find(|link| (link.from, link.to, link.flow) == *key);
+            let (x, y) = if key.1 == it.id {
+                left += ARROW;
+                (it.x - LINK, left - ARROW)
+            } else {
+                right += ARROW;
+                (it.x + width, right - ARROW)
+            };
+            draw_link(svg, key.2, link, (x, y), &mut slots);
+        }
+    }
+    let stacked: Vec<&Placed> = layout.placed.iter().filter(|it| it.id.column() == 3).collect();
+    for pair in stacked.windows(2) {
+        let x = pair[0].x + BLOCK[3] / 2.0;
+        arrow(svg, "flow", "head", (x, pair[0].y + pair[0].height), (x, pair[1].y), (true, true), 2.0);
+    }
+    slots
+}
+
+fn draw_block(svg: &mut Svg, it: &Placed, block: &MemoryBlock, slots: &mut Slots) {
+    let width = BLOCK[it.id.column()];
+    let (x, y) = (At(it.x), At(it.y));
+    svg.leaf(
+        "rect",
+        &[
+            ("class", &"box"),
+            ("x", &x),
+            ("y", &y),
+            ("width", &At(width)),
+            ("height", &At(it.height)),
+            ("rx", &"5"),
+        ],
+    );
+    svg.text(
+        "text",
+        &[("class", &"strong"), ("x", &At(it.x + 10.0)), ("y", &At(it.y + 18.0))],
+        block.id.title(),
+    );
+    for (row, fact) in block.facts.iter().enumerate() {
+        let base = it.y + TITLE + LINE * row as f64 + 12.0;
+        if fact.is_share {
+            let room = width - 20.0;
+            let part = fact.value.get().map_or(0.0, |v| (v / 100.0).clamp(0.0, 1.0));
+            let (x, y) = (At(it.x + 10.0), At(base + 3.0));
+            svg.leaf(
+                "rect",
+                &[("class", &"track"), ("x", &x), ("y", &y), ("width", &At(room)), ("height", &"3")],
+            );
+            svg.leaf(
+                "rect",
+                &[
+                    ("class", &"fill slot-share"),
+                    ("x", &x),
+                    ("y", &y),
+                    ("width", &At(room * part)),
+                    ("height", &"3"),
+                    ("data-room", &At(room)),
+                ],
+            );
+            slots.shares.push(fact.value.get());
+        }
+        svg.text("text", &[("class", &"dim small"), ("x", &At(it.x + 10.0)), ("y", &At(base))], fact.label);
+        let value = value_of(fact);
+        slot(svg, "small", (it.x + width - 10.0, base), "end", value, slots);
+    }
+}
+
+fn value_of(fact: &MemoryFact) -> String {
+    fact.value.get().map_or_else(|| "n/a".to_owned(), |value| quantity(value, fact.unit))
+}
+
+/// A number that a page may replace.
+fn slot(svg: &mut Svg, class: &str, place: (f64, f64), anchor: &str, text: String, slots: &mut Slots) {
+    let class = format!("slot {class}");
+    svg.text(
+        "text",
+        &[("class", &class), ("x", &At(place.0)), ("y", &At(place.1)), ("text-anchor", &anchor)],
+        &text,
+    );
+    slots.texts.push(text);
+}
+
+/// How much of a peak colours an arrow: from 20, 50 and 80 percent.
+pub(crate) fn step(percent: Option<f64>) -> usize {
+    percent.map_or(0, |percent| [20.0, 50.0, 80.0].iter().filter(|least| percent >= **least).count())
+}
+
+fn draw_link(svg: &mut Svg, flow: Flow, link: Option<&MemoryLink>, place: (f64, f64), slots: &mut Slots) {
+    let (x, y) = place;
+    let known = |n: Option<&Number>, unit: &str| n.and_then(Number::get).map(|v| quantity(v, unit));
+    let percent = link.and_then(|link| link.percent.as_ref()).and_then(Number::get);
+    let step = step(percent);
+    let (line, head) = match step {
+        0 => ("flow slot-flow".to_owned(), "head slot-head".to_owned()),
+        n => (format!("flow flow-{n} slot-flow"), format!("head head-{n} slot-head")),
+    };
+    slots.shares.push(percent);
+    let (to_left, to_right) = (flow != Flow::Write, flow != Flow::Read);
+    arrow(
+        svg,
+        &line,
+        &head,
+        (x + 5.0, y + 18.0),
+        (x + LINK - 5.0, y + 18.0),
+        (to_left, to_right),
+        2.0 + step as f64,
+    );
+    let middle = x + LINK / 2.0;
+    let requests = known(link.map(|link| &link.requests), "").unwrap_or_else(|| "n/a".to_owned());
+    slot(svg, "small", (middle, y + 11.0), "middle", format!("{} {requests}", flow.word()), slots);
+    let amount: Vec<String> = [
+        known(link.and_then(|link| link.bytes.as_ref()), "B"),
+        known(link.and_then(|link| link.bandwidth.as_ref()), "GB/s"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let share = percent.map_or(String::new(), |v| format!(" {v:.0} %"));
+    slot(svg, "dim small", (middle, y + 34.0), "middle", format!("{}{share}", amount.join(" · ")), slots);
+}
+
+fn arrow(
+    svg: &mut Svg,
+    line: &str,
+    head: &str,
+    from: (f64, f64),
+    to: (f64, f64),
+    ends: (bool, bool),
+    thickness: f64,
+) {
+    let (dx, dy) = (
+        (to.0 - from.0).signum() * f64::from(u8::from(to.0 != from.0)),
+        (to.1 - from.1).signum() * f64::from(u8::from(to.1 != from.1)),
+    );
+    let size = 7.0;
+    let back = |end: (f64, f64), way: f64| (end.0 - dx * way * size, end.1 - dy * way * size);
+    let start = if ends.0 { back(from, -1.0) } else { from };
+    let stop = if ends.1 { back(to, 1.0) } else { to };
+    svg.leaf(
+        "polyline",
+        &[("class", &line), ("points", &Points(vec![start, stop])), ("stroke-width", &At(thickness))],
+    );
+    for (wanted, tip, foot) in [(ends.0, from, start), (ends.1, to, stop)] {
+        if wanted {
+            let points = Points(vec![
+                tip,
+                (foot.0 - dy * 4.5, foot.1 + dx * 4.5),
+                (foot.0 + dy * 4.5, foot.1 - dx * 4.5),
+            ]);
+            svg.leaf("polygon", &[("class", &head), ("points", &points)]);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The charts as SVG: golden pictures, and numbers and names that break careless drawing.
+//!
+//! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the pictures; open them in a browser before committing.
+#![allow(clippy::disallowed_methods, reason = "tests read golden files")]
+
+use render::svg::{self, DARK, LIGHT, Picture, Plotted};
+use std::path::PathBuf;
+use view::{
+    BlockId, Ceiling, CeilingBasis, Flow, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number,
+    RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel,
+};
+
+fn check(name: &str, actual: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, actual).unwrap();
+        return;
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(actual, expected, "{name} differs; UPDATE_GOLDEN=1 rewrites it");
+}
+
+fn kernel(mark: char, name: &str, percent: f64, rate: f64, places: [f64; 3]) -> RooflineKernel {
+    let level = |(level, intensity): (&str, f64)| RooflineLevel {
+        level: level.to_owned(),
+        bytes: Number::from(1e6),
+        intensity: Number::from(intensity),
+        bandwidth: Number::from(rate / intensity),
+        percent: Number::from(rate / intensity / 16.0),
+    };
+    RooflineKernel {
+        mark,
+        name: name.to_owned(),
+        dispatches: 3,
+        time_ns: Number::from(percent * 1e4),
+        time_percent: Number::from(percent),
+        flops: Number::from(2e9),
+        rate: Number::from(rate),
+        levels: ["HBM", "L2", "vL1D"].into_iter().zip(places).map(level).collect(),
+        verdict: RoofVerdict {
+            bound_by: Some("HBM".to_owned()),
+            percent_of_roof: Number::from(44.0),
+            gap: Number::from(2.3),
+            text: "44 % of the data sheet's 1600".to_owned(),
+        },
+    }
+}
+
+fn roofline(kernels: Vec<RooflineKernel>) -> RooflineChart {
+    let ceiling =
+        |name: &str, value, unit, basis, used| Ceiling { name: name.to_owned(), value, unit, basis, used };
+    let (sheet, measured) = (CeilingBasis::DataSheet, CeilingBasis::Measured);
+    RooflineChart {
+        machine: "made-up · 104 CUs".to_owned(),
+        bandwidths: vec![
+            ceiling("HBM", 1600.0, "GB/s", measured, true),
+            ceiling("L2", 7000.0, "GB/s", sheet, true),
+            ceiling("vL1D", 9000.0, "GB/s", sheet, true),
+        ],
+        rates: vec![
+            ceiling("vector f32", 22_000.0, "Gflop/s", sheet, true),
+            ceiling("vector f64", 22_000.0, "Gflop/s", sheet, true),
+            ceiling("matrix f16", 180_000.0, "Gflop/s", sheet, false),
+        ],
+        kernels,
+        left_out: 0,
+        notes: Vec::new(),
+    }
+}
+
+fn picture(theme: &svg::Theme) -> Picture<'_> {
+    Picture { width: 900.0, height: 480.0, theme: Some(theme), names: true }
+}
+
+#[test]
+fn pictures() {
+    let base = roofline(vec![
+        kernel('A', "gemm<float>(float const*)", 80.0, 531.0, [0.5, 0.27, 0.08]),
+        kernel('B', "reduce", 12.0, 60.0, [0.06, 0.06, 0.03]),
+    ]);
+    let new = roofline(vec![
+        kernel('A', "gemm<float>(float const*)", 70.0, 2100.0, [2.0, 0.9, 0.3]),
+        kernel('B', "reduce", 20.0, 60.0, [0.06, 0.06, 0.03]),
+    ]);
+    let one = [Plotted { name: "", chart: &base }];
+    let two = [Plotted { name: "before", chart: &base }, Plotted { name: "after", chart: &new }];
+    check("roofline.svg", &svg::roofline(&one, &picture(&LIGHT)));
+    let compared = svg::roofline(&two, &picture(&DARK));
+    // One arrow per level of the kernel that moved; none for the one that did not.
+    assert_eq!(compared.matches("class=\"moved\"").count(), 3, "{compared}");
+    check("roofline-compared.svg", &compared);
+    check("memory.svg", &svg::memory_chart(&memory(Some(61.0)), &picture(&LIGHT)));
+}
+
+fn memory(value: Option<f64>) -> MemoryChart {
+    let number =
+        |scale: f64| value.map_or_else(|| Number::missing("not recorded"), |v| Number::from(v * scale));
+    let fact = |label, unit, is_share| MemoryFact { label, value: number(1.0), unit, is_share };
+    let ids = [
+        BlockId::ComputeUnits,
+        BlockId::Lds,
+        BlockId::VectorL1,
+        BlockId::ScalarL1,
+        BlockId::Instructions,
+        BlockId::L2,
+        BlockId::Fabric,
+        BlockId::Hbm,
+    ];
+    let link = |from, to, flow| MemoryLink {
+        from,
+        to,
+        flow,
+        requests: number(1e5),
+        bytes: Some(number(1e7)),
+        bandwidth: Some(number(10.0)),
+        percent: Some(number(1.0)),
+    };
+    MemoryChart {
+        per: "kernel".to_owned(),
+        blocks: ids
+            .map(|id| MemoryBlock {
+                id,
+                facts: vec![fact("latency", "cycle", false), fact("peak", "%", true)],
+            })
+            .into(),
+        links: vec![
+            link(BlockId::ComputeUnits, BlockId::Lds, Flow::Any),
+            link(BlockId::ComputeUnits, BlockId::VectorL1, Flow::Read),
+            link(BlockId::ComputeUnits, BlockId::VectorL1, Flow::Write),
+            link(BlockId::VectorL1, BlockId::L2, Flow::Read),
+            link(BlockId::L2, BlockId::Fabric, Flow::Write),
+        ],
+    }
+}
+
+#[test]
+fn any_number_is_drawn_or_left_out() {
+    let values = [0.0, -1.0, 1e-300, 1e300, 12.0, f64::MIN_POSITIVE];
+    for rate in values {
+        for intensity in values {
+            let chart = roofline(vec![kernel('A', "k", rate, rate, [intensity, 1.0, 1e-9])]);
+            for picture in [picture(&LIGHT), Picture::in_page(320.0, 200.0), Picture::in_page(0.0, 0.0)] {
+                let out = svg::roofline(&[Plotted { name: "", chart: &chart }], &picture);
+                assert!(!out.contains("NaN") && !out.contains("inf"), "{rate} {intensity}: {out}");
+            }
+        }
+        let chart = memory(Some(rate));
+        let out = svg::memory_chart(&chart, &picture(&LIGHT));
+        assert!(!out.contains("NaN") && !out.contains("inf"), "{rate}: {out}");
+    }
+    let out = svg::memory_chart(&memory(None), &picture(&LIGHT));
+    assert!(out.contains("n/a"), "{out}");
+    assert_eq!(svg::roofline(&[], &picture(&LIGHT)), "");
+    let none = svg::roofline(&[Plotted { name: "", chart: &roofline(Vec::new()) }], &picture(&LIGHT));
+    assert!(none.contains("no points"), "{none}");
+}
+
+#[test]
+fn names_stay_text() {
+    for name in ["<script>alert(1)</script>", "\"><svg onload=x>", "]]>", "a\u{0}b", &"n".repeat(10_000)] {
+        let chart = roofline(vec![kernel('A', name, 80.0, 531.0, [0.5, 0.27, 0.08])]);
+        let out = svg::roofline(&[Plotted { name, chart: &chart }], &picture(&LIGHT));
+        assert!(!out.contains("<script") && !out.contains("<svg onload") && !out.contains('\u{0}'), "{out}");
+        assert!(out.len() < 60_000, "{} bytes", out.len());
+    }
+}
+
+#[test]
+fn the_numbers_of_a_kernel_fit_the_diagram_of_the_whole() {
+    let (whole, part) = (memory(Some(61.0)), memory(None));
+    let (a, b) = (svg::slots(&whole, &whole), svg::slots(&whole, &part));
+    assert_eq!(a.texts.len(), b.texts.len());
+    assert_eq!(a.shares.len(), b.shares.len());
+    assert_eq!(svg::memory_chart(&whole, &picture(&LIGHT)).matches("class=\"slot ").count(), a.texts.len());
+    assert!(b.shares.iter().all(Option::is_none) && b.texts.iter().any(|text| text.contains("n/a")));
+}

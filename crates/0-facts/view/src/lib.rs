@@ -5,6 +5,7 @@
 
 mod compare;
 mod finding;
+mod guide;
 mod inspect;
 mod memory_chart;
 mod metrics;
@@ -15,6 +16,7 @@ mod summary;
 
 pub use compare::*;
 pub use finding::*;
+pub use guide::*;
 pub use inspect::*;
 pub use memory_chart::*;
 pub use metrics::*;

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the field names here are the JSON schema of `docs/analyze-json.md`. A table
 //! carries exact numbers; how many decimals a reader sees is the renderer's affair.
 
-use crate::{Finding, MemoryChart, Missing, NotChecked, RooflineChart};
+use crate::{Finding, Guide, MemoryChart, Missing, NotChecked, RooflineChart};
 use serde::Serialize;
 
 /// Version of the JSON written by `analyze --format json`.
@@ -83,6 +83,10 @@ pub struct Report {
     pub recordings: Vec<Recording>,
     /// How values are averaged and normalised.
     pub settings: ReportSettings,
+    /// What to do about it, in short; of a comparison, about the last recording and what changed. It has a JSON document of
+    /// its own.
+    #[serde(skip)]
+    pub guide: Option<Guide>,
     /// What costs time, most time first. Of a comparison, about the last recording.
     pub findings: Vec<KernelFinding>,
     /// Rules that need evidence the recording lacks.

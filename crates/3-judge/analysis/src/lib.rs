@@ -8,6 +8,7 @@ mod calls;
 mod card;
 mod compare;
 mod evidence;
+pub mod guide;
 mod listing;
 mod listing_run;
 pub mod memory_chart;

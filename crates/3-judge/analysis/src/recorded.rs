@@ -4,7 +4,7 @@
 //! not recorded is missing with its reason and a rule hands that reason on.
 
 use crate::roofline::Roof;
-use arch::Target;
+use arch::{Resources, Target};
 use metrics::{Compiled, Evaluation, Settings, Value, kernels};
 use std::cell::OnceCell;
 use view::Missing;
@@ -83,6 +83,21 @@ impl<'a> WorkloadEvidence<'a> {
     /// Value of a machine fact.
     pub fn machine(&self, name: &str) -> Option<f64> {
         self.workload.machine.number(name)
+    }
+
+    /// What a workgroup of the kernel asks for, as recorded.
+    pub fn resources(&self) -> Result<Resources, Missing> {
+        let count = |metric: &str| self.value(metric).map(|value| value.round() as u32);
+        let threads = count("dispatch.workgroup_size")?;
+        let lanes = self.target.map_or(64, |target| target.lanes_per_wave.value);
+        Ok(Resources {
+            vgprs: count("dispatch.vgpr_count")?,
+            // Older recordings do not tell the two kinds apart.
+            agprs: count("dispatch.agpr_count").unwrap_or(0),
+            sgprs: count("dispatch.sgpr_count")?,
+            lds_bytes: count("dispatch.lds_allocation")?,
+            waves_per_workgroup: threads.div_ceil(lanes),
+        })
     }
 
     /// Size of the L2 caches together.

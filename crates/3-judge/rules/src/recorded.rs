@@ -5,8 +5,7 @@
 
 use analysis::WorkloadEvidence;
 use analysis::roofline::{Bound, Share};
-use arch::Resources;
-use view::{Finding, Missing};
+use view::Finding;
 
 /// Part of the time below which nothing is lost.
 const NOTHING: f64 = 0.005;
@@ -31,21 +30,6 @@ pub(crate) fn lost_below_roof(evidence: &WorkloadEvidence<'_>, finding: Finding,
     let bound = evidence.roof().bound.as_ref().ok().and_then(|bound| bound.part());
     let room = bound.map_or(1.0, |part| (1.0 - part).max(0.0));
     lost(evidence, finding, part.min(room))
-}
-
-/// What a workgroup of the kernel asks for, as recorded.
-pub(crate) fn resources(evidence: &WorkloadEvidence<'_>) -> Result<Resources, Missing> {
-    let count = |metric: &str| evidence.value(metric).map(|value| value.round() as u32);
-    let threads = count("dispatch.workgroup_size")?;
-    let lanes = evidence.target.map_or(64, |target| target.lanes_per_wave.value);
-    Ok(Resources {
-        vgprs: count("dispatch.vgpr_count")?,
-        // Older recordings do not tell the two kinds apart.
-        agprs: count("dispatch.agpr_count").unwrap_or(0),
-        sgprs: count("dispatch.sgpr_count")?,
-        lds_bytes: count("dispatch.lds_allocation")?,
-        waves_per_workgroup: threads.div_ceil(lanes),
-    })
 }
 
 /// Whether no ceiling is what stops the kernel, so that more in flight would help.

@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 use view::{
-    Comparison, FileError, INSPECT_SCHEMA, KernelCard, Listing, MetricsReport, OccupancyReport, Report,
-    RuleInfo, Summary,
+    Comparison, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, MetricsReport, OccupancyReport,
+    Report, RuleInfo, Summary,
 };
 
 /// Stands between two kernels.
@@ -55,6 +55,11 @@ pub fn occupancy(report: &OccupancyReport) -> String {
 /// A report on recordings, on one line.
 pub fn report(report: &Report) -> String {
     compact(report) + "\n"
+}
+
+/// A guide, indented.
+pub fn guide(guide: &Guide) -> String {
+    pretty(guide)
 }
 
 /// Explained metrics, indented.

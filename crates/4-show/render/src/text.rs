@@ -6,6 +6,7 @@
 mod canvas;
 mod card;
 mod comparison;
+mod guide;
 mod listing;
 mod markdown;
 mod memory_chart;
@@ -21,6 +22,7 @@ mod table;
 
 pub use card::{card, findings};
 pub use comparison::comparison;
+pub use guide::guide;
 pub use listing::listing;
 pub use markdown::{markdown, rules};
 pub use memory_chart::memory_chart;

@@ -3,8 +3,10 @@
 //! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before committing.
 #![allow(clippy::disallowed_methods, reason = "tests read golden files")]
 
+mod guide_values;
 mod values;
 
+use guide_values::guide;
 use render::{Style, csv, json, sarif, text};
 use std::path::PathBuf;
 use values::{
@@ -43,6 +45,18 @@ fn cards() {
     }
     check("card-gemm-color.txt", &text::card(&gemm(), &Style { color: true, ..style(80) }));
     check("card-gemm-full-names.txt", &text::card(&gemm(), &Style { full_names: true, ..style(80) }));
+}
+
+#[test]
+fn guides() {
+    for width in [80, 160] {
+        for (name, value) in [("first", guide(false)), ("second", guide(true))] {
+            let text = text::guide(&value, &style(width));
+            no_line_beyond(&text, width);
+            check(&format!("guide-{name}-{width}.txt"), &text);
+        }
+    }
+    check("guide-second.json", &json::guide(&guide(true)));
 }
 
 #[test]

@@ -134,6 +134,7 @@ fn single() -> Report {
         schema: ANALYZE_SCHEMA,
         recordings: vec![recording("problem")],
         settings: ReportSettings { average: "weighted", normalization: "per_kernel" },
+        guide: None,
         findings: vec![KernelFinding {
             kernel: "void yax<double>(double*, double*, double*, int, int, double*)".into(),
             time_percent: Number::from(98.2),
@@ -214,6 +215,7 @@ fn compared() -> Report {
     Report {
         recordings: vec![recording("problem"), recording("solution")],
         tables: vec![occupancy],
+        guide: None,
         findings: Vec::new(),
         missing: Vec::new(),
         notes: Vec::new(),

@@ -7,11 +7,13 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use emulate::{Emulate, Profile, Run};
 pub(crate) use launch::LaunchTemplate;
+pub(crate) use recordings::Guide;
 use std::path::PathBuf;
 
 mod analyze;
 mod emulate;
 mod launch;
+mod recordings;
 
 /// Help text of the exit codes.
 const EXIT_CODES: &str = "Exit codes:
@@ -56,6 +58,7 @@ pub(crate) enum Command {
     Inspect(Inspect),
     Diff(Diff),
     Analyze(Analyze),
+    Guide(Guide),
     Metrics(Metrics),
     Run(Run),
     Profile(Profile),

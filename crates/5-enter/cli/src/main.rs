@@ -19,13 +19,16 @@ mod emulation;
 mod exit;
 mod explain;
 mod fail_on;
+mod guide;
 mod inputs;
 mod inspect;
+mod judge;
 mod kernels;
 mod launch;
 mod launch_file;
 mod launch_template;
 mod metrics;
+mod names;
 mod occupancy;
 mod output;
 mod profile;
@@ -33,6 +36,7 @@ mod progress;
 mod recording;
 mod renames;
 mod run;
+mod subjects;
 mod terminal;
 mod thresholds;
 
@@ -73,6 +77,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Inspect(args) => inspect::run(args, &cli.look),
         Command::Diff(args) => diff::run(args, &cli.look),
         Command::Analyze(args) => analyze::run(args, &cli.look),
+        Command::Guide(args) => guide::run(args, &cli.look),
         Command::Metrics(args) => metrics::run(args, &cli.look),
         Command::Run(args) => run::run(args),
         Command::Profile(args) => profile::run(args, &cli.look),

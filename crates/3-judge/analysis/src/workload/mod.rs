@@ -17,9 +17,11 @@ mod select;
 
 pub use blocks::{Blocks, MEMORY_CHART, ROOFLINE};
 pub use compare::Renames;
+pub(crate) use compare::{differ, durations};
 pub use condition::Condition;
 pub use definitions::explain;
 pub use machine::{Filled, fill, models};
+pub(crate) use noise::Sample;
 pub use present::TimeUnit;
 pub use report::{List, Options, Subject, list, report};
 pub use select::{KernelFilter, SelectError, Wanted, dispatch_ranges, select};

@@ -159,6 +159,7 @@ fn empty(subjects: &[Subject], options: &Options) -> Report {
                 Norm::Second => "per_second",
             },
         },
+        guide: None,
         findings: Vec::new(),
         not_checked: Vec::new(),
         roofline: None,

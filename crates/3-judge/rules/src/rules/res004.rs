@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: without matrix instructions an AGPR is a place to spill to.
 
-use crate::recorded::{lost_below_roof, resources};
+use crate::recorded::lost_below_roof;
 use crate::sites::{Sites, counted};
 use crate::{Check, Outcome, Rule};
 use analysis::{KernelEvidence, WorkloadEvidence};
@@ -96,7 +96,7 @@ fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     {
         return Ok(Outcome::Silent);
     }
-    let asked = resources(evidence)?;
+    let asked = evidence.resources()?;
     let now = occupancy(target, &asked).waves_per_cu;
     let without = occupancy(target, &Resources { agprs: 0, ..asked }).waves_per_cu;
     let finding = RULE

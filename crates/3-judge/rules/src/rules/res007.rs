@@ -4,7 +4,7 @@
 //! allocation help.
 
 use crate::access::count;
-use crate::recorded::{lost_below_roof, resources, waits};
+use crate::recorded::{lost_below_roof, waits};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
 use arch::{Limiter, Resources, occupancy};
@@ -52,7 +52,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     }
     let waited = evidence.value("spi.no_lds")?;
     let target = evidence.target.ok_or(Missing { missing: "facts of the GPU target".to_owned() })?;
-    let asked = resources(evidence)?;
+    let asked = evidence.resources()?;
     let now = occupancy(target, &asked);
     let without = occupancy(target, &Resources { lds_bytes: 0, ..asked });
     let only_lds = now.limiters().all(|limiter| limiter == Limiter::Lds);

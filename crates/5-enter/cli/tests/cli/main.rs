@@ -11,6 +11,7 @@ mod bad_input;
 mod commands;
 mod diff;
 mod formats;
+mod guide;
 mod profile;
 mod run;
 mod schema;

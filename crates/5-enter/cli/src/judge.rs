@@ -1,9 +1,10 @@
-//! Findings and charts of a report: what the rules and the roofline say of each kernel.
+//! Findings, charts and the guide of a report: what the rules and the roofline say of each kernel.
 //!
 //! The one idea to keep in mind: of several recordings the last one is judged, with the base beside it.
 
 use crate::fail_on::FailOn;
 use analysis::WorkloadEvidence;
+use analysis::guide::Inputs;
 use analysis::workload::{Options, ROOFLINE, Subject};
 use metrics::Compiled;
 use std::collections::BTreeMap;
@@ -45,6 +46,34 @@ pub(crate) fn judge(
     if findings {
         check(report, &kernels, options.blocks.shows_findings(), conditions);
     }
+    if options.blocks.shows_findings() {
+        let base_findings = of_kernels(&base);
+        report.guide = analysis::guide::guide(&Inputs {
+            subjects,
+            kernels: &kernels,
+            base: &base,
+            findings: &report.findings,
+            base_findings: &base_findings,
+            not_checked: &report.not_checked,
+            notes: &report.notes,
+            renames: &options.renames,
+        });
+    }
+}
+
+/// Findings of the kernels of most time, as they come.
+fn of_kernels(kernels: &[WorkloadEvidence<'_>]) -> Vec<KernelFinding> {
+    let of = |kernel: &WorkloadEvidence<'_>| {
+        let name = kernel.kernel.to_owned();
+        let time_percent = Number::from(kernel.time_percent.clone());
+        let (findings, _) = rules::check_workload(kernel);
+        findings.into_iter().map(move |finding| KernelFinding {
+            kernel: name.clone(),
+            time_percent: time_percent.clone(),
+            finding,
+        })
+    };
+    kernels.iter().take(KERNELS).flat_map(of).collect()
 }
 
 fn check(report: &mut Report, kernels: &[WorkloadEvidence<'_>], shown: bool, conditions: &mut [FailOn]) {

@@ -1,0 +1,181 @@
+//! What to do about a recording: what stops it, what to change first, and the commands that go on from here.
+//!
+//! The one idea to keep in mind: a guide is short. One verdict, at most three findings, and after a second profile what
+//! changed; everything else is in the [`Report`](crate::Report) it is made from.
+
+use crate::{KernelFinding, Missing, Number, Verdict};
+use serde::Serialize;
+
+/// Version of the JSON written by `guide --format json`.
+pub const GUIDE_SCHEMA: &str = "rockhound.guide/1";
+
+/// A recording, judged.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Guide {
+    /// [`GUIDE_SCHEMA`].
+    pub schema: &'static str,
+    /// Path of the recording, as given.
+    pub path: String,
+    /// GPU and whether it is emulated: `MI300X (gfx942)`, `MI300X (gfx942), emulated`.
+    pub gpu: String,
+    /// What stops the kernel of most time; the first screen of every report.
+    pub verdict: GuideVerdict,
+    /// The kernels that most of the time goes to, the verdict's first.
+    pub kernels: Vec<GuideKernel>,
+    /// Kernels that are not in `kernels`.
+    pub more_kernels: u64,
+    /// What changed since the base; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<GuideChanges>,
+    /// What is worth acting on, most time lost first; three at most.
+    pub findings: Vec<GuideFinding>,
+    /// Findings that are not among them.
+    pub more_findings: u64,
+    /// What to do next, in order.
+    pub steps: Vec<GuideStep>,
+    /// What makes the numbers less sure: time stamps that are lost, counters that are modelled.
+    pub caveats: Vec<String>,
+}
+
+/// What stops a kernel, and what follows.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct GuideVerdict {
+    /// The kernel it is about: the one of most time.
+    pub kernel: String,
+    /// Percent of the time of the selected dispatches it takes.
+    pub time_percent: Number,
+    /// One sentence: "at the roof of HBM bandwidth", "bound by latency".
+    pub headline: String,
+    /// What stops it: `HBM`, `vector f32`, `vector issue`, `latency`, `launch`; absent when it cannot be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound_by: Option<String>,
+    /// The numbers behind it in a sentence, or why there is no verdict.
+    pub because: String,
+    /// Percent of the nearest roof reached.
+    pub percent_of_roof: Number,
+    /// How many times as fast the nearest roof allows.
+    pub gap: Number,
+    /// What that means for the next change.
+    pub meaning: String,
+}
+
+impl GuideVerdict {
+    /// No verdict, for a reason.
+    pub fn unknown(kernel: impl Into<String>, reason: Missing) -> Self {
+        GuideVerdict {
+            kernel: kernel.into(),
+            time_percent: Number::Missing(reason.clone()),
+            headline: "what stops it cannot be said".to_owned(),
+            bound_by: None,
+            because: reason.missing.clone(),
+            percent_of_roof: Number::Missing(reason.clone()),
+            gap: Number::Missing(reason),
+            meaning: String::new(),
+        }
+    }
+}
+
+/// One of the kernels that most of the time goes to.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct GuideKernel {
+    /// Name.
+    pub name: String,
+    /// Dispatches.
+    pub dispatches: u64,
+    /// Time of all of them, ns.
+    pub time_ns: Number,
+    /// Percent of the time of the selected dispatches.
+    pub time_percent: Number,
+    /// What stops it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound_by: Option<String>,
+    /// Percent of the nearest roof reached.
+    pub percent_of_roof: Number,
+}
+
+/// A finding worth acting on.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct GuideFinding {
+    /// Kernel and finding.
+    #[serde(flatten)]
+    pub finding: KernelFinding,
+    /// Other kernels with a finding of the same rule.
+    pub also_in: u64,
+}
+
+/// What changed since the base.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct GuideChanges {
+    /// Path of the base, as given.
+    pub base: String,
+    /// Kernels that both have, most time first.
+    pub kernels: Vec<GuideChange>,
+    /// Kernels only the new recording has.
+    pub new_kernels: Vec<String>,
+    /// Kernels only the base has.
+    pub gone_kernels: Vec<String>,
+    /// Findings only the new recording has.
+    pub appeared: Vec<KernelFinding>,
+    /// Findings only the base has.
+    pub gone: Vec<KernelFinding>,
+}
+
+/// What changed for one kernel.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct GuideChange {
+    /// Name in the new recording.
+    pub kernel: String,
+    /// Mean time of a dispatch in the base, ns.
+    pub before_ns: Number,
+    /// In the new recording.
+    pub after_ns: Number,
+    /// Percent of the base's time; absent where either is not known.
+    pub change_percent: Option<f64>,
+    /// Whether the change is beyond the noise of the dispatches; absent where there are too few to tell.
+    pub beyond_noise: Option<bool>,
+    /// What the change means; neutral within the noise.
+    pub verdict: Verdict,
+    /// What stopped it before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound_before: Option<String>,
+    /// What stops it now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound_now: Option<String>,
+    /// The same in words, with the work that a dispatch does more or less.
+    pub text: String,
+}
+
+/// What a step is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepKind {
+    /// Record what is missing.
+    Record,
+    /// Read more about what was found.
+    Look,
+    /// Calculate what a change would give.
+    Try,
+    /// Change the program; no command does it.
+    Change,
+    /// Compare with what was.
+    Compare,
+}
+
+/// One thing to do next.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct GuideStep {
+    /// What it is for.
+    pub kind: StepKind,
+    /// Why, as a phrase: "what each instruction did".
+    pub why: String,
+    /// Command line, quoted for a shell; empty where no command does it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub command: String,
+}
+
+impl GuideStep {
+    /// A step with its command.
+    pub fn new(kind: StepKind, why: impl Into<String>, command: impl Into<String>) -> Self {
+        GuideStep { kind, why: why.into(), command: command.into() }
+    }
+}

@@ -1,0 +1,153 @@
+//! A recording in one verdict, a few findings and the commands that go on from there.
+//!
+//! The one idea to keep in mind: nothing is measured here. The verdict is the roofline's, the findings are the rules',
+//! the changes are those of the comparison; what is added is which of them matters first and what to do with it.
+
+mod changes;
+mod steps;
+mod verdict;
+
+pub use verdict::verdict;
+
+use crate::WorkloadEvidence;
+use crate::workload::{Renames, Subject};
+use std::collections::BTreeSet;
+use view::{
+    GUIDE_SCHEMA, Guide, GuideFinding, GuideKernel, GuideVerdict, KernelFinding, Missing, NotChecked, Note,
+    NoteKind, Number, Severity,
+};
+
+/// Findings shown.
+const FINDINGS: usize = 3;
+/// Part of the recording's time below which a finding is not worth acting on.
+const WORTH: f64 = 0.01;
+/// Kernels listed, and the share of the time in percent after which no further one is.
+const KERNELS: (usize, f64) = (5, 90.0);
+/// Rules that say what bounds a kernel or compare; the verdict and the changes say the same.
+const NO_ADVICE: [&str; 2] = ["CTR001", "CTR005"];
+
+/// What a guide is made from.
+#[derive(Clone, Copy)]
+pub struct Inputs<'a> {
+    /// The recordings; of two the first is the base.
+    pub subjects: &'a [Subject],
+    /// Kernels of the last one, with their baselines.
+    pub kernels: &'a [WorkloadEvidence<'a>],
+    /// Kernels of the base; none without one.
+    pub base: &'a [WorkloadEvidence<'a>],
+    /// What the rules found in the last one, most time first.
+    pub findings: &'a [KernelFinding],
+    /// What they found in the base.
+    pub base_findings: &'a [KernelFinding],
+    /// What they could not check in the last one.
+    pub not_checked: &'a [NotChecked],
+    /// Notes on the last recording.
+    pub notes: &'a [Note],
+    /// Kernels under other names.
+    pub renames: &'a Renames,
+}
+
+/// Makes the guide; none without a recording.
+pub fn guide(inputs: &Inputs<'_>) -> Option<Guide> {
+    let last = inputs.subjects.last()?;
+    let emulated = last.workload.machine.emulator().is_some();
+    let verdict = match inputs.kernels.first() {
+        Some(kernel) => verdict(kernel),
+        None => {
+            GuideVerdict::unknown(String::new(), Missing { missing: "no dispatch is selected".to_owned() })
+        }
+    };
+    let kernels = kernels(inputs.kernels);
+    let findings = worth_acting_on(inputs);
+    let advising = inputs.findings.iter().filter(|f| !NO_ADVICE.contains(&f.finding.rule)).count();
+    let model = last.workload.machine.text("gpu_model").unwrap_or_default().trim();
+    let target = last.target();
+    let mut gpu = match (model, target) {
+        ("", target) => target.to_owned(),
+        (model, "") => model.to_owned(),
+        (model, target) => format!("{model} ({target})"),
+    };
+    if emulated {
+        gpu += ", emulated";
+    }
+    let steps = steps::steps(inputs, &verdict, &findings);
+    Some(Guide {
+        schema: GUIDE_SCHEMA,
+        path: last.path.clone(),
+        gpu,
+        more_kernels: (inputs.kernels.len() - kernels.len()) as u64,
+        kernels,
+        changes: changes::changes(inputs),
+        more_findings: advising.saturating_sub(findings.len()) as u64,
+        findings,
+        steps,
+        caveats: caveats(inputs, emulated),
+        verdict,
+    })
+}
+
+/// The kernels that most of the time goes to.
+fn kernels(all: &[WorkloadEvidence<'_>]) -> Vec<GuideKernel> {
+    let mut covered = 0.0;
+    let mut out = Vec::new();
+    for it in all.iter().take(KERNELS.0) {
+        if covered >= KERNELS.1 {
+            break;
+        }
+        covered += it.time_percent.as_ref().copied().unwrap_or(0.0);
+        let bound = it.roof().bound.as_ref();
+        out.push(GuideKernel {
+            name: it.kernel.to_owned(),
+            dispatches: it.dispatches() as u64,
+            time_ns: Number::from(it.time.clone()),
+            time_percent: Number::from(it.time_percent.clone()),
+            bound_by: bound.ok().map(|bound| bound.name().to_owned()),
+            percent_of_roof: match bound {
+                Ok(bound) => bound.part().map_or_else(
+                    || Number::missing("no rate with a known ceiling was recorded"),
+                    |part| Number::from(100.0 * part),
+                ),
+                Err(reason) => Number::Missing(reason.clone()),
+            },
+        });
+    }
+    out
+}
+
+/// One finding of each rule, most time lost first, if it loses enough of the time to notice.
+fn worth_acting_on(inputs: &Inputs<'_>) -> Vec<GuideFinding> {
+    let total: f64 = inputs.kernels.iter().filter_map(|it| it.time.as_ref().ok()).sum();
+    let worth = |f: &KernelFinding| match f.finding.time_lost_ns {
+        Some(ns) if total > 0.0 => ns >= WORTH * total,
+        // Without times the severity is what there is.
+        _ => f.finding.severity > Severity::Info,
+    };
+    let mut rules = BTreeSet::new();
+    let first_of_rule = inputs
+        .findings
+        .iter()
+        .filter(|f| !NO_ADVICE.contains(&f.finding.rule) && worth(f) && rules.insert(f.finding.rule));
+    let first: Vec<&KernelFinding> = first_of_rule.take(FINDINGS).collect();
+    first
+        .into_iter()
+        .map(|f| {
+            let alike = inputs.findings.iter().filter(|other| other.finding.rule == f.finding.rule);
+            let others: BTreeSet<&str> =
+                alike.map(|other| other.kernel.as_str()).filter(|kernel| *kernel != f.kernel).collect();
+            GuideFinding { finding: f.clone(), also_in: others.len() as u64 }
+        })
+        .collect()
+}
+
+fn caveats(inputs: &Inputs<'_>, emulated: bool) -> Vec<String> {
+    let mut out = Vec::new();
+    if emulated {
+        out.push(
+            "emulated: counts follow from execution; caches and times are modelled (docs/accuracy.md)"
+                .to_owned(),
+        );
+    }
+    let serious = inputs.notes.iter().filter(|note| note.kind != NoteKind::Info);
+    out.extend(serious.map(|note| note.text.clone()));
+    out
+}

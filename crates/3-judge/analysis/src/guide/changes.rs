@@ -1,0 +1,138 @@
+//! What a second profile says of a change: time, what bounds, work, findings.
+//!
+//! The one idea to keep in mind: a time within the noise of the dispatches is no change, whatever its percentage.
+
+use super::{Inputs, NO_ADVICE};
+use crate::WorkloadEvidence;
+use crate::workload::{Sample, differ, durations};
+use std::collections::HashMap;
+use view::{GuideChange, GuideChanges, KernelFinding, Number, Verdict};
+
+/// Change of a mean time, percent, that counts where the dispatches are too few to say what noise is.
+const CHANGED: f64 = 2.0;
+/// Work of a dispatch that is compared: metric, and what it is.
+const WORK: &[(&str, &str)] = &[
+    ("roofline.hbm_bytes", "bytes of HBM"),
+    ("compute.flops", "floating-point operations"),
+    ("instructions.valu_and_matrix", "vector instructions"),
+];
+/// Factor from which on work differs.
+const DIFFERS: f64 = 1.1;
+
+/// Changes since the base; none without one.
+pub(super) fn changes(inputs: &Inputs<'_>) -> Option<GuideChanges> {
+    let [base, .., last] = inputs.subjects else { return None };
+    let place = inputs.subjects.len() - 1;
+    let samples = (durations(base, 0, inputs.renames), durations(last, place, inputs.renames));
+    let in_base = |name: &str| inputs.renames.in_base(name, place).to_owned();
+    let mut kernels = Vec::new();
+    let mut new_kernels = Vec::new();
+    for kernel in inputs.kernels {
+        match kernel.baseline {
+            Some(before) => kernels.push(change(before, kernel, &in_base(kernel.kernel), &samples)),
+            None => new_kernels.push(kernel.kernel.to_owned()),
+        }
+    }
+    let judged: Vec<String> = inputs.kernels.iter().map(|kernel| in_base(kernel.kernel)).collect();
+    let gone_kernels = inputs.base.iter().filter(|it| !judged.iter().any(|name| name == it.kernel));
+    // A finding is the same when its rule says it of the same kernel.
+    let has = |list: &[KernelFinding], rule: &str, kernel: &str, renamed: bool| {
+        list.iter().any(|f| {
+            f.finding.rule == rule && if renamed { in_base(&f.kernel) == kernel } else { f.kernel == kernel }
+        })
+    };
+    let advises = |f: &&KernelFinding| !NO_ADVICE.contains(&f.finding.rule);
+    let appeared = inputs.findings.iter().filter(advises);
+    let appeared =
+        appeared.filter(|f| !has(inputs.base_findings, f.finding.rule, &in_base(&f.kernel), false));
+    let gone = inputs.base_findings.iter().filter(advises);
+    let gone = gone.filter(|f| !has(inputs.findings, f.finding.rule, &f.kernel, true));
+    Some(GuideChanges {
+        base: base.path.clone(),
+        kernels,
+        new_kernels,
+        gone_kernels: gone_kernels.map(|it| it.kernel.to_owned()).collect(),
+        appeared: appeared.cloned().collect(),
+        gone: gone.cloned().collect(),
+    })
+}
+
+type Samples = (HashMap<String, Sample>, HashMap<String, Sample>);
+
+fn change(
+    before: &WorkloadEvidence<'_>,
+    after: &WorkloadEvidence<'_>,
+    name_in_base: &str,
+    samples: &Samples,
+) -> GuideChange {
+    let mean = |it: &WorkloadEvidence<'_>| it.time.clone().map(|time| time / it.dispatches().max(1) as f64);
+    let (old, new) = (mean(before), mean(after));
+    let change_percent = match (&old, &new) {
+        (Ok(old), Ok(new)) if *old > 0.0 => Some(100.0 * (new / old - 1.0)),
+        _ => None,
+    };
+    let beyond_noise =
+        change_percent.and_then(|_| differ(samples.0.get(name_in_base)?, samples.1.get(name_in_base)?));
+    let counts = beyond_noise.unwrap_or(change_percent.is_some_and(|percent| percent.abs() >= CHANGED));
+    let verdict = match change_percent {
+        Some(percent) if counts && percent < 0.0 => Verdict::Better,
+        Some(percent) if counts && percent > 0.0 => Verdict::Worse,
+        _ => Verdict::Neutral,
+    };
+    let bound =
+        |it: &WorkloadEvidence<'_>| it.roof().bound.as_ref().ok().map(|bound| bound.name().to_owned());
+    let (bound_before, bound_now) = (bound(before), bound(after));
+    GuideChange {
+        kernel: after.kernel.to_owned(),
+        text: words(before, after, verdict, change_percent, beyond_noise),
+        before_ns: Number::from(old),
+        after_ns: Number::from(new),
+        change_percent,
+        beyond_noise,
+        verdict,
+        bound_before,
+        bound_now,
+    }
+}
+
+/// `3.1 times as fast; 64 times fewer bytes of HBM`.
+fn words(
+    before: &WorkloadEvidence<'_>,
+    after: &WorkloadEvidence<'_>,
+    verdict: Verdict,
+    percent: Option<f64>,
+    beyond_noise: Option<bool>,
+) -> String {
+    let factor = percent.map(|percent| 1.0 + percent / 100.0);
+    let mut parts = vec![match (verdict, factor) {
+        (Verdict::Better, Some(factor)) => format!("{} times as fast", times(1.0 / factor)),
+        (Verdict::Worse, Some(factor)) => format!("takes {} times as long", times(factor)),
+        (_, Some(_)) if beyond_noise == Some(false) => "no change of time beyond the noise".to_owned(),
+        (_, Some(_)) => "takes as long as before".to_owned(),
+        (_, None) => "the times are not known".to_owned(),
+    }];
+    if beyond_noise.is_none() && verdict != Verdict::Neutral {
+        parts[0] += " (too few dispatches to tell it from noise)";
+    }
+    for (metric, what) in WORK {
+        let (Ok(old), Ok(new)) = (before.value(metric), after.value(metric)) else { continue };
+        if old <= 0.0 || new <= 0.0 {
+            continue;
+        }
+        if new / old >= DIFFERS {
+            parts.push(format!("{} times the {what}", times(new / old)));
+        } else if old / new >= DIFFERS {
+            parts.push(format!("{} times fewer {what}", times(old / new)));
+        }
+    }
+    parts.join("; ")
+}
+
+/// `1.04`, `3.1`, `29`.
+fn times(factor: f64) -> String {
+    match factor {
+        f if f < 1.095 => format!("{f:.2}"),
+        f if f < 9.95 => format!("{f:.1}"),
+        f => format!("{f:.0}"),
+    }
+}

@@ -1,0 +1,302 @@
+//! What to do next, as commands that can be pasted.
+//!
+//! The one idea to keep in mind: a command names what this recording names, its path, its program, its kernel; a step that
+//! would need something nobody recorded is left out or says what to put in.
+
+use super::Inputs;
+use crate::WorkloadEvidence;
+use crate::workload::{Subject, models};
+use arch::{Model, occupancy};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use view::{GuideFinding, GuideStep, GuideVerdict, StepKind};
+
+/// Panels that show the numbers behind rules, by the beginning of the rules' names; the longest that fits counts.
+const PANELS_OF_RULES: &[(&str, &[u16])] = &[
+    ("CTR", &[2]),
+    ("CTR002", &[10, 11]),
+    ("CTR003", &[13]),
+    ("CTR004", &[17]),
+    ("LCH", &[6, 7]),
+    ("LDS", &[12]),
+    ("MAT", &[10, 11]),
+    ("MEM", &[16, 17]),
+    ("RES", &[6, 7]),
+    ("SYN", &[7, 10]),
+    ("TIL", &[11]),
+];
+
+/// Panels that show what stops a kernel.
+const PANELS_OF_BOUNDS: &[(&str, &[u16])] = &[
+    ("HBM", &[17]),
+    ("L2", &[16, 17]),
+    ("vL1D", &[15, 16]),
+    ("LDS", &[12]),
+    ("vector", &[10, 11]),
+    ("matrix", &[10, 11]),
+    ("latency", &[7, 16]),
+    ("launch", &[6, 7]),
+];
+
+fn panels_of(table: &'static [(&str, &[u16])], name: &str) -> &'static [u16] {
+    let fitting = table.iter().filter(|(start, _)| name.starts_with(start));
+    fitting.max_by_key(|(start, _)| start.len()).map_or(&[], |(_, panels)| panels)
+}
+
+/// The steps, in order.
+pub(super) fn steps(
+    inputs: &Inputs<'_>,
+    verdict: &GuideVerdict,
+    findings: &[GuideFinding],
+) -> Vec<GuideStep> {
+    let Some(last) = inputs.subjects.last() else { return Vec::new() };
+    let emulated = last.workload.machine.emulator().is_some();
+    let mut out = Vec::new();
+    if !emulated {
+        out.extend(missing_counters(inputs, last));
+    }
+    let panels: BTreeSet<u16> = findings
+        .iter()
+        .flat_map(|f| panels_of(PANELS_OF_RULES, f.finding.finding.rule))
+        .chain(verdict.bound_by.iter().flat_map(|bound| panels_of(PANELS_OF_BOUNDS, bound)))
+        .copied()
+        .collect();
+    let one = if inputs.kernels.len() > 1 { " -k 0" } else { "" };
+    if !panels.is_empty() {
+        let why =
+            if findings.is_empty() { "the numbers behind the verdict" } else { "the numbers behind it" };
+        let command = format!("rockhound analyze -p {}{one} -b {}", quoted(&last.path), list(&panels));
+        out.push(GuideStep::new(StepKind::Look, why, command));
+    }
+    out.extend(code(inputs, last, emulated));
+    if let Some(kernel) = inputs.kernels.first() {
+        out.extend(next_wave(kernel, verdict, findings));
+    }
+    if verdict.bound_by.is_some() {
+        out.push(GuideStep::new(
+            StepKind::Change,
+            if findings.is_empty() {
+                "change the kernel"
+            } else {
+                "change the kernel, one finding at a time"
+            },
+            "",
+        ));
+        let again = again(last, emulated);
+        out.push(GuideStep::new(StepKind::Record, "profile the changed program", again.record));
+        out.push(GuideStep::new(
+            StepKind::Compare,
+            "see whether it helped",
+            format!("rockhound guide {} --base {}", quoted(&again.folder), quoted(&last.path)),
+        ));
+    }
+    out
+}
+
+/// Records what rules and verdict lack.
+fn missing_counters(inputs: &Inputs<'_>, last: &Subject) -> Option<GuideStep> {
+    let without: Vec<&str> =
+        inputs.not_checked.iter().filter(|it| it.needs.contains('_')).map(|it| it.rule).collect();
+    let times = inputs.kernels.first().is_some_and(|kernel| kernel.time.is_err());
+    let panels: BTreeSet<u16> = without
+        .iter()
+        .flat_map(|rule| panels_of(PANELS_OF_RULES, rule))
+        .chain(times.then_some(&2))
+        .copied()
+        .collect();
+    let blocks = if panels.is_empty() { return None } else { format!(" -b {}", list(&panels)) };
+    let why = match (times, &without[..]) {
+        (true, []) => "record the times of the dispatches, which are lost".to_owned(),
+        (true, rules) => format!("record times, and the counters of {}", rules.join(", ")),
+        (false, rules) => format!("record the counters of {}, which could not be checked", rules.join(", ")),
+    };
+    let name = name_of(last);
+    let command = format!("rocprof-compute profile -n {}{blocks} -- {}", quoted(&name), program(last));
+    Some(GuideStep::new(StepKind::Record, why, command))
+}
+
+/// Shows what each instruction did.
+fn code(inputs: &Inputs<'_>, last: &Subject, emulated: bool) -> Option<GuideStep> {
+    let kernel = inputs.kernels.first()?;
+    if emulated {
+        let pattern = if inputs.kernels.len() > 1 {
+            format!(" -k {}", quoted(&expression(kernel.kernel)))
+        } else {
+            String::new()
+        };
+        let command = format!("rockhound inspect --asm --workload {}{pattern}", quoted(&last.path));
+        return Some(GuideStep::new(StepKind::Look, "what each instruction did", command));
+    }
+    // The same program on an emulated GPU counts every instruction, line by line.
+    last.workload.machine.text("command")?;
+    let [model, ..] = models(&last.workload.machine)[..] else { return None };
+    let command = format!("rockhound profile --gpu {} -- {}", short(model), program(last));
+    Some(GuideStep::new(StepKind::Record, "what each instruction does, emulated without the GPU", command))
+}
+
+/// What the next wave per SIMD costs, where more waves are what the kernel needs.
+fn next_wave(
+    kernel: &WorkloadEvidence<'_>,
+    verdict: &GuideVerdict,
+    findings: &[GuideFinding],
+) -> Option<GuideStep> {
+    let asks = findings.iter().any(|f| f.finding.finding.rule.starts_with("RES"));
+    if !asks && verdict.bound_by.as_deref() != Some("latency") {
+        return None;
+    }
+    let target = kernel.target?;
+    let resources = kernel.resources().ok()?;
+    let now = occupancy(target, &resources);
+    let step = now.next.iter().find(|step| step.waves_per_simd > now.waves_per_simd)?;
+    let mut tried = resources;
+    let what = match step.resource {
+        arch::Limiter::Vgpr => {
+            // Where the file is shared, what is shed are registers of either kind.
+            tried.vgprs = tried.vgprs.saturating_sub(step.shed);
+            "VGPRs"
+        }
+        arch::Limiter::Lds => {
+            tried.lds_bytes = tried.lds_bytes.saturating_sub(step.shed);
+            "bytes of LDS"
+        }
+        _ => return None,
+    };
+    let command = format!(
+        "rockhound occupancy --arch {} --vgpr {} --agpr {} --sgpr {} --lds {} --waves {}",
+        target.name, tried.vgprs, tried.agprs, tried.sgprs, tried.lds_bytes, tried.waves_per_workgroup
+    );
+    let why = format!(
+        "{} {what} less give {} waves per SIMD instead of {}",
+        step.shed, step.waves_per_simd, now.waves_per_simd
+    );
+    Some(GuideStep::new(StepKind::Try, why, command))
+}
+
+/// The same program recorded again, and where that goes.
+struct Again {
+    record: String,
+    folder: String,
+}
+
+fn again(last: &Subject, emulated: bool) -> Again {
+    let path = last.path.trim_end_matches('/');
+    if emulated {
+        let folder = numbered(path);
+        let command = last.workload.machine.text("command").unwrap_or_default();
+        let record = match command.strip_prefix("rockhound profile ") {
+            Some(file) => format!("rockhound profile {} -o {}", quoted(file), quoted(&folder)),
+            None => {
+                let model = models(&last.workload.machine);
+                let gpu = model.first().map_or_else(String::new, |model| format!(" --gpu {}", short(model)));
+                format!("rockhound profile{gpu} -o {} -- {}", quoted(&folder), program(last))
+            }
+        };
+        return Again { record, folder };
+    }
+    // The vendor's profiler makes `workloads/NAME/GPU`.
+    let name = numbered(&name_of(last));
+    let record = format!("rocprof-compute profile -n {} -- {}", quoted(&name), program(last));
+    Again { record, folder: format!("workloads/{name}") }
+}
+
+/// The name the recording was made under: profilers make `workloads/NAME/GPU`.
+fn name_of(last: &Subject) -> String {
+    let parts: Vec<&str> = last.path.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
+    let gpu = last.workload.machine.text("gpu_model").map(str::trim).unwrap_or_default();
+    let name = match parts[..] {
+        [.., name, last] if last.eq_ignore_ascii_case(gpu) => name,
+        [.., last] => last,
+        [] => "NAME",
+    };
+    name.to_owned()
+}
+
+/// The program as recorded, which a shell understands as it was typed.
+fn program(last: &Subject) -> String {
+    let command = last.workload.machine.text("command").map(str::trim).unwrap_or("PROGRAM");
+    // Some profilers keep the quotes they were given.
+    let unquoted = command.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(command);
+    unquoted.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Short name of a model, as `--gpu` takes it.
+fn short(model: &Model) -> String {
+    model.name.rsplit(' ').next().unwrap_or(&model.name).to_lowercase()
+}
+
+/// `name`, `name-2`, `name-3`.
+fn numbered(name: &str) -> String {
+    match name.rsplit_once('-').and_then(|(start, number)| Some((start, number.parse::<u32>().ok()?))) {
+        Some((start, number)) if number < 1000 => format!("{start}-{}", number + 1),
+        _ => format!("{name}-2"),
+    }
+}
+
+fn list(panels: &BTreeSet<u16>) -> String {
+    panels.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// A regular expression for a kernel: its name without template arguments and parameters.
+fn expression(kernel: &str) -> String {
+    let plain = kernel.strip_prefix("void ").unwrap_or(kernel);
+    let end = plain.find(['<', '(']).filter(|end| *end > 0).unwrap_or(plain.len());
+    regex::escape(&plain[..end])
+}
+
+/// A word for a POSIX shell.
+fn quoted(word: &str) -> Cow<'_, str> {
+    let harmless = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(harmless) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_a_shell() {
+        for (word, expected) in [
+            ("workloads/a-2/MI300X", "workloads/a-2/MI300X"),
+            ("my runs/a", "'my runs/a'"),
+            ("it's", r"'it'\''s'"),
+            ("", "''"),
+            ("$(rm -rf ~)", "'$(rm -rf ~)'"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+
+    #[test]
+    fn numbers_count_up() {
+        for (name, next) in [
+            ("vcopy", "vcopy-2"),
+            ("vcopy-2", "vcopy-3"),
+            ("a-b", "a-b-2"),
+            ("a-4294967295", "a-4294967295-2"),
+        ] {
+            assert_eq!(numbered(name), next);
+        }
+    }
+
+    #[test]
+    fn the_longest_beginning_of_a_rule_counts() {
+        for (rule, panels) in [("CTR003", &[13][..]), ("CTR001", &[2]), ("MEM010", &[16, 17]), ("XYZ", &[])] {
+            assert_eq!(panels_of(PANELS_OF_RULES, rule), panels, "{rule}");
+        }
+    }
+
+    #[test]
+    fn kernels_are_found_by_their_names() {
+        for (name, pattern) in [
+            ("void gemm<float, 16>(float*)", "gemm"),
+            ("vecCopy(double*)", "vecCopy"),
+            ("copy", "copy"),
+            ("<lambda>", "<lambda>"),
+        ] {
+            assert_eq!(expression(name), pattern);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What stops the kernel of most time, in words.
+//!
+//! The one idea to keep in mind: each thing that can stop a kernel makes one kind of change useless, and saying which saves
+//! the most work.
+
+use crate::WorkloadEvidence;
+use crate::roofline::{Bound, Share};
+use view::{GuideVerdict, Number};
+
+/// Part of a roof from which on a kernel is at it.
+const AT_ROOF: f64 = 0.8;
+
+/// The verdict on a kernel.
+pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
+    let bound = match &kernel.roof().bound {
+        Ok(bound) => bound,
+        Err(reason) => {
+            return GuideVerdict {
+                time_percent: Number::from(kernel.time_percent.clone()),
+                ..GuideVerdict::unknown(kernel.kernel, reason.clone())
+            };
+        }
+    };
+    let part = bound.part();
+    let known = |value: Option<f64>| {
+        value.map_or_else(|| Number::missing("no rate with a known ceiling was recorded"), Number::from)
+    };
+    GuideVerdict {
+        kernel: kernel.kernel.to_owned(),
+        time_percent: Number::from(kernel.time_percent.clone()),
+        headline: headline(bound),
+        bound_by: Some(bound.name().to_owned()),
+        because: bound.describe(),
+        percent_of_roof: known(part.map(|part| 100.0 * part)),
+        gap: known(part.map(|part| (1.0 / part).max(1.0))),
+        meaning: meaning(bound),
+    }
+}
+
+fn headline(bound: &Bound) -> String {
+    match bound {
+        Bound::Ceiling { share, part, .. } => {
+            let at = if *part >= AT_ROOF { "at the roof of" } else { "bound by" };
+            format!("{at} {}", resource(share))
+        }
+        Bound::VectorIssue { .. } => "bound by the number of vector instructions".to_owned(),
+        Bound::Latency { .. } => "bound by latency".to_owned(),
+        Bound::Launch { .. } => "bound by launch".to_owned(),
+    }
+}
+
+/// `HBM bandwidth`, `vector f32 arithmetic`.
+fn resource(share: &Share) -> String {
+    let what = if share.unit == "GB/s" { "bandwidth" } else { "arithmetic" };
+    format!("{} {what}", share.name)
+}
+
+fn meaning(bound: &Bound) -> String {
+    match bound {
+        Bound::Ceiling { share, part, .. } => {
+            let less = if share.unit == "GB/s" {
+                format!("fewer bytes at {}", share.name)
+            } else {
+                "fewer operations or a narrower type".to_owned()
+            };
+            if *part >= AT_ROOF {
+                format!("only {less} make it faster; more waves do not")
+            } else {
+                format!("more in flight makes it up to {:.1} times as fast; past that only {less} help", 1.0 / part)
+            }
+        }
+        Bound::VectorIssue { .. } => {
+            "fewer instructions make it faster; more waves and faster memory do not".to_owned()
+        }
+        Bound::Latency { nearest } => {
+            let room = if *nearest > 0.0 {
+                format!(": the nearest ceiling leaves room for {} times the speed", times(1.0 / nearest))
+            } else {
+                String::new()
+            };
+            format!("nothing is busy{room}; more waves, or more loads and stores in flight per wave, make it faster")
+        }
+        Bound::Launch { .. } => {
+            "the GPU is empty most of the time: larger or fewer launches help before any change of the kernel does"
+                .to_owned()
+        }
+    }
+}
+
+/// `1.3`, `12`.
+fn times(factor: f64) -> String {
+    if factor < 9.95 { format!("{factor:.1}") } else { format!("{factor:.0}") }
+}

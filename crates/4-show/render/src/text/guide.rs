@@ -1,0 +1,270 @@
+//! The guide: a conversation of four questions, shorter than a screen.
+//!
+//! The one idea to keep in mind: a command stands alone on its line and can be pasted; where it is longer than the line it
+//! goes on after a backslash, as a shell reads it.
+
+use super::card::{severity_role, short_name};
+use super::number::plural;
+use super::page::{Page, Span, dim, plain, span, visible, width};
+use super::report::figure::duration;
+use crate::{Role, Style};
+use view::{Guide, GuideChange, GuideFinding, GuideKernel, GuideStep, KernelFinding, Verdict};
+
+/// Column at which what belongs to a number starts.
+const INDENT: usize = 5;
+/// Findings that appeared or went, and kernels that changed, before the rest is only counted.
+const LISTED: usize = 6;
+
+/// Renders a guide.
+pub fn guide(guide: &Guide, style: &Style) -> String {
+    let mut page = Page::new(style);
+    page.wrapped(0, 4, &[span(Role::Heading, &guide.path), dim("  "), plain(&guide.gpu)]);
+    for caveat in &guide.caveats {
+        page.prefixed(&[span(Role::Warning, "  mind  ")], &[plain(" ".repeat(8))], &[plain(caveat)]);
+    }
+    question(&mut page, "What stops it?");
+    verdict(&mut page, guide);
+    if let Some(changes) = &guide.changes {
+        question(&mut page, "Did the change help?");
+        page.wrapped(2, 4, &[dim(format!("compared with {}", changes.base))]);
+        listed(&mut page, &changes.kernels, change);
+        names(&mut page, "only here", &changes.new_kernels);
+        names(&mut page, "only in the base", &changes.gone_kernels);
+        listed(&mut page, &changes.gone, |page, it| moved(page, Role::Good, "gone", it));
+        listed(&mut page, &changes.appeared, |page, it| moved(page, Role::Warning, "new", it));
+        if changes.gone.is_empty() && changes.appeared.is_empty() {
+            page.wrapped(2, 4, &[dim("the findings are the same")]);
+        }
+    }
+    question(&mut page, "What is worth changing?");
+    findings(&mut page, guide);
+    question(&mut page, "What next?");
+    for (index, step) in guide.steps.iter().enumerate() {
+        self::step(&mut page, index + 1, step);
+    }
+    page.finish()
+}
+
+fn question(page: &mut Page, text: &str) {
+    page.blank();
+    page.raw(&[span(Role::Heading, text)]);
+}
+
+/// Verdict of the report's first lines too.
+fn verdict(page: &mut Page, guide: &Guide) {
+    let it = &guide.verdict;
+    if let [one] = &guide.kernels[..] {
+        kernel_line(page, one);
+    } else {
+        let room = page.style.width.saturating_sub(32).max(24);
+        let style = page.style;
+        for kernel in &guide.kernels {
+            let percent = kernel.time_percent.get().map_or("n/a".to_owned(), |p| format!("{p:.1} %"));
+            let by = match (&kernel.bound_by, kernel.percent_of_roof.get()) {
+                (Some(by), Some(part)) => format!("{by} ({part:.0} %)"),
+                (Some(by), None) => by.clone(),
+                (None, _) => "not known".to_owned(),
+            };
+            page.raw(&[
+                plain(format!("  {percent:>7}  ")),
+                span(Role::Strong, format!("{by:<19} ")),
+                plain(short_name(&kernel.name, room, &style)),
+            ]);
+        }
+        if guide.more_kernels > 0 {
+            let kernels = plural(&guide.more_kernels.to_string(), "more kernel");
+            page.wrapped(2, 4, &[dim(format!("{:>7}  {kernels}", ""))]);
+        }
+        let name = short_name(&it.kernel, room, &style);
+        page.wrapped(2, 4, &[dim("the first, "), plain(name), dim(":")]);
+    }
+    page.wrapped(2, 4, &[span(Role::Strong, &it.headline), plain(": "), plain(&it.because)]);
+    if !it.meaning.is_empty() {
+        page.prefixed(&[span(Role::Good, "  → ")], &[plain("    ")], &[plain(&it.meaning)]);
+    }
+}
+
+/// `vecCopy(…) takes 100 % of the time: 52.3 us in 3 dispatches`.
+fn kernel_line(page: &mut Page, kernel: &GuideKernel) {
+    let style = page.style;
+    let name = short_name(&kernel.name, style.width.saturating_sub(4).max(24), &style);
+    let percent = kernel.time_percent.get().map_or(String::new(), |p| format!(" takes {p:.0} % of the time"));
+    let time = kernel.time_ns.get().map_or(String::new(), |ns| format!(", {} in", duration(ns)));
+    let comma = if time.is_empty() { "," } else { "" };
+    let count = plural_of(kernel.dispatches, "dispatch", "dispatches");
+    page.wrapped(2, 4, &[span(Role::Heading, name), plain(percent), dim(format!("{time}{comma} {count}"))]);
+}
+
+fn plural_of(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn listed<T>(page: &mut Page, list: &[T], write: impl Fn(&mut Page, &T)) {
+    list.iter().take(LISTED).for_each(|it| write(page, it));
+    if list.len() > LISTED {
+        page.wrapped(2, 4, &[dim(format!("{} more", list.len() - LISTED))]);
+    }
+}
+
+fn change(page: &mut Page, it: &GuideChange) {
+    let style = page.style;
+    let (role, word) = match it.verdict {
+        Verdict::Better => (Role::Good, "faster"),
+        Verdict::Worse => (Role::Severe, "slower"),
+        Verdict::Neutral if it.change_percent.is_none() => (Role::Dim, "n/a"),
+        Verdict::Neutral => (Role::Plain, "same"),
+    };
+    let times = match (it.before_ns.get(), it.after_ns.get()) {
+        (Some(before), Some(after)) => {
+            let percent = it.change_percent.map_or(String::new(), |p| format!(" ({p:+.1} %)"));
+            format!("  {} → {} per dispatch{percent}", duration(before), duration(after))
+        }
+        _ => String::new(),
+    };
+    let name = short_name(&it.kernel, style.width.saturating_sub(width(&times) + 12).max(24), &style);
+    page.prefixed(
+        &[span(role, format!("  {word:<7} "))],
+        &[plain(" ".repeat(10))],
+        &[span(Role::Heading, name), plain(times)],
+    );
+    let bound = match (&it.bound_before, &it.bound_now) {
+        (Some(before), Some(now)) if before != now => format!("; bound by {now}, before by {before}"),
+        (Some(_), Some(now)) => format!("; still bound by {now}"),
+        _ => String::new(),
+    };
+    page.wrapped(10, 10, &[plain(&it.text), plain(bound)]);
+}
+
+fn names(page: &mut Page, word: &str, list: &[String]) {
+    let style = page.style;
+    listed(page, list, |page, name| {
+        let name = short_name(name, style.width.saturating_sub(width(word) + 4).max(24), &style);
+        page.wrapped(2, 4, &[dim(format!("{word}  ")), plain(name)]);
+    });
+}
+
+/// A finding that appeared or went.
+fn moved(page: &mut Page, role: Role, word: &str, it: &KernelFinding) {
+    page.prefixed(
+        &[span(role, format!("  {word:<7} "))],
+        &[plain(" ".repeat(10))],
+        &[span(role, it.finding.rule), plain("  "), plain(&it.finding.message)],
+    );
+}
+
+fn findings(page: &mut Page, guide: &Guide) {
+    let several = guide.more_kernels > 0 || guide.kernels.len() > 1;
+    if guide.findings.is_empty() {
+        page.wrapped(2, 4, &[plain("no finding costs enough of the time to act on")]);
+    }
+    for (index, it) in guide.findings.iter().enumerate() {
+        finding(page, index + 1, it, several);
+    }
+    if guide.more_findings > 0 {
+        let more = plural(&guide.more_findings.to_string(), "more finding");
+        page.wrapped(2, 4, &[dim(format!("{more}, of less time: `rockhound analyze -p {}`", guide.path))]);
+    }
+}
+
+fn finding(page: &mut Page, number: usize, it: &GuideFinding, several: bool) {
+    let style = page.style;
+    let KernelFinding { kernel, time_percent, finding } = &it.finding;
+    let role = severity_role(finding.severity);
+    let rest = [plain(" ".repeat(INDENT))];
+    let mut line: Vec<Span> =
+        vec![span(role, finding.rule), plain("  "), span(Role::Strong, &finding.message)];
+    if let Some(cost) = &finding.cost {
+        line.extend([plain("; costs "), span(Role::Strong, cost)]);
+    }
+    page.prefixed(&[plain(format!("  {number}  "))], &rest, &line);
+    if several {
+        let share = time_percent.get().map_or_else(String::new, |p| format!("  {p:.1} % of the time"));
+        let also = match it.also_in {
+            0 => String::new(),
+            n => format!(", and in {}", plural(&n.to_string(), "other kernel")),
+        };
+        let room = style.width.saturating_sub(INDENT + 3 + width(&share) + width(&also)).max(24);
+        let name = short_name(kernel, room, &style);
+        page.prefixed(&rest, &rest, &[dim("in "), plain(name), dim(share), dim(also)]);
+    }
+    page.prefixed(&rest, &rest, &[span(Role::Good, "→ "), plain(&finding.advice)]);
+    if !finding.evidence.is_empty() {
+        let words: Vec<String> =
+            finding.evidence.iter().map(|e| format!("{}: {}", e.what, e.value)).collect();
+        page.prefixed(&rest, &rest, &[dim(words.join(" · "))]);
+    }
+    page.prefixed(&rest, &rest, &[dim(format!("why and how: rockhound explain {}", finding.rule))]);
+}
+
+fn step(page: &mut Page, number: usize, step: &GuideStep) {
+    let rest = " ".repeat(INDENT);
+    page.prefixed(&[plain(format!("  {number}  "))], &[plain(&rest)], &[plain(&step.why)]);
+    let room = page.style.width.saturating_sub(INDENT + 2);
+    for (index, line) in command_lines(&visible(&step.command), room).into_iter().enumerate() {
+        let prompt = if index == 0 { "$ " } else { "    " };
+        page.raw(&[plain(&rest), dim(prompt), span(Role::Info, line)]);
+    }
+}
+
+/// A command over lines of about `room` characters, broken between words and rather before an option than after it.
+fn command_lines(command: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let words = words(command);
+    // An option stays with its values.
+    for group in words.chunk_by(|_, next| !next.starts_with('-')) {
+        let group = group.join(" ");
+        match lines.last_mut() {
+            // Two characters for the backslash, two that later lines are indented by.
+            Some(line) if width(line) + 1 + width(&group) + 4 <= room => {
+                line.push(' ');
+                line.push_str(&group);
+            }
+            Some(line) => {
+                line.push_str(" \\");
+                lines.push(group);
+            }
+            None => lines.push(group),
+        }
+    }
+    lines
+}
+
+/// Words as a shell splits them, quotes kept.
+fn words(command: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    let (mut quote, mut start) = (None, 0);
+    for (at, c) in command.char_indices() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            (None, ' ') => {
+                out.push(&command[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    out.push(&command[start..]);
+    out.retain(|word| !word.is_empty());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_break_between_words() {
+        for (command, lines) in [
+            ("", &[][..]),
+            ("rockhound analyze -p a", &["rockhound analyze -p a"]),
+            (
+                "rockhound analyze -p a_longer/path -k 'two words'",
+                &["rockhound analyze \\", "-p a_longer/path \\", "-k 'two words'"],
+            ),
+            ("'no place to break this anywhere'", &["'no place to break this anywhere'"]),
+        ] {
+            assert_eq!(command_lines(command, 26), lines, "{command}");
+        }
+    }
+}

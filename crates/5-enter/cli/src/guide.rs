@@ -1,0 +1,42 @@
+//! `rockhound guide`: one turn of the loop of measuring and changing.
+//!
+//! The one idea to keep in mind: it shows the guide of the same report that `analyze` makes, so both agree.
+
+use crate::args::{Guide, Look, ShortFormat};
+use crate::exit::Outcome;
+use crate::subjects::{self, Asked, Subjects, refuse};
+use crate::{judge, output, terminal};
+use analysis::workload::{Blocks, Options, report};
+use anyhow::{Context, Result};
+use metrics::Definitions;
+use render::{json, text};
+use view::NoteKind;
+
+/// Guides.
+pub(crate) fn run(args: &Guide, look: &Look) -> Result<Outcome> {
+    let asked = Asked {
+        paths: args.base.iter().chain([&args.path]).cloned().collect(),
+        arch: args.pick.arch.clone(),
+        wanted: args.pick.wanted(),
+        matches: args.matches.clone(),
+    };
+    let Subjects { all, renames, failed } = subjects::read(&asked)?;
+    if failed {
+        // Half a comparison would answer another question.
+        return Ok(Outcome::InputError);
+    }
+    let definitions = Definitions::built_in();
+    let compiled = subjects::compile(definitions, &all)?;
+    let compiled = subjects::for_each(&compiled, &all);
+    let options = Options { blocks: Blocks::overview(), renames, ..Options::default() };
+    let mut report = report(definitions, &compiled, &all, &options).map_err(refuse)?;
+    judge::judge(&mut report, &compiled, &all, &options, &mut []);
+    let guide =
+        report.guide.context("the recording does not say which GPU it is from\nhint: `--arch` names it")?;
+    output::print(&match args.format {
+        ShortFormat::Text => text::guide(&guide, &terminal::style(look, false)),
+        ShortFormat::Json => json::guide(&guide),
+    })?;
+    let unread = report.notes.iter().any(|note| note.kind == NoteKind::Error);
+    Ok(Outcome::of(unread, false))
+}

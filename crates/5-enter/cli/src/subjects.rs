@@ -1,0 +1,127 @@
+//! Recordings read, selected and compiled for, as every command on them needs it.
+//!
+//! The one idea to keep in mind: a recording that cannot be read is reported and the others go on; kernels are resolved on
+//! the first recording and the others follow by name.
+
+use crate::exit::usage;
+use crate::{definitions, names, recording, renames};
+use analysis::workload::{Filled, KernelFilter, Renames, SelectError, Subject, Wanted, fill, select};
+use anyhow::Result;
+use metrics::{Compiled, Definitions};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use workload::Workload;
+
+/// Which recordings, and what of them.
+#[derive(Clone, Default)]
+pub(crate) struct Asked {
+    /// Folders or files; the first of several is the base of a comparison.
+    pub(crate) paths: Vec<PathBuf>,
+    /// GPU where a recording does not say.
+    pub(crate) arch: Option<String>,
+    /// Kernels, dispatches, GPUs.
+    pub(crate) wanted: Wanted,
+    /// Kernels under other names, `OLD=NEW`.
+    pub(crate) matches: Vec<String>,
+}
+
+/// Recordings with what is selected of them.
+pub(crate) struct Subjects {
+    /// In the order given.
+    pub(crate) all: Vec<Subject>,
+    /// Kernels under other names.
+    pub(crate) renames: Renames,
+    /// One could not be read, which was said.
+    pub(crate) failed: bool,
+}
+
+/// Reads every recording.
+pub(crate) fn read(asked: &Asked) -> Result<Subjects> {
+    let pairs = renames::parse(&asked.matches)?;
+    let names = names::of(&asked.paths);
+    let mut all = Vec::new();
+    let mut errors = Vec::new();
+    for (path, name) in asked.paths.iter().zip(names) {
+        match recording::read(path) {
+            Ok(mut workload) => {
+                let filled = machine(&mut workload, asked.arch.as_deref())?;
+                all.push(Subject {
+                    name,
+                    path: path.display().to_string(),
+                    rows: Vec::new(),
+                    filled,
+                    workload,
+                    selection: String::new(),
+                });
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    if all.is_empty() {
+        let last = errors.pop();
+        errors.iter().for_each(|error| eprintln!("error: {error:#}"));
+        return Err(last.unwrap_or_else(|| anyhow::anyhow!("no recording")));
+    }
+    errors.iter().for_each(|error| eprintln!("error: {error:#}"));
+    let renames = Renames::new(&pairs, &all).map_err(refuse)?;
+    select_in(&asked.wanted, &mut all, &renames)?;
+    Ok(Subjects { all, renames, failed: !errors.is_empty() })
+}
+
+/// The metrics of every target among the recordings.
+pub(crate) fn compile(definitions: &Definitions, subjects: &[Subject]) -> Result<BTreeMap<String, Compiled>> {
+    let mut compiled: BTreeMap<String, Compiled> = BTreeMap::new();
+    for s in subjects {
+        if !compiled.contains_key(s.target()) {
+            compiled.insert(s.target().to_owned(), definitions::compile(definitions, s.target())?);
+        }
+    }
+    Ok(compiled)
+}
+
+/// The metrics for each recording.
+pub(crate) fn for_each<'a>(
+    compiled: &'a BTreeMap<String, Compiled>,
+    subjects: &[Subject],
+) -> Vec<&'a Compiled> {
+    subjects.iter().map(|s| &compiled[s.target()]).collect()
+}
+
+/// A selection that cannot be made is a wrong command line.
+pub(crate) fn refuse(error: SelectError) -> anyhow::Error {
+    usage(error.message, error.hint)
+}
+
+/// Fills in what is not recorded of the machine; the GPU given counts where the recording names none.
+fn machine(workload: &mut Workload, arch: Option<&str>) -> Result<Vec<Filled>> {
+    let mut given = Vec::new();
+    if let Some(name) = arch {
+        let (target, model) = definitions::gpu(name)?;
+        let facts = &mut workload.machine;
+        for (fact, value) in [("gpu_arch", Some(target)), ("gpu_model", model)] {
+            if let (None, Some(value)) = (facts.text(fact), value) {
+                facts.facts.insert(fact.to_owned(), value.clone());
+                given.push(Filled { fact, value, source: "command line".to_owned() });
+            }
+        }
+    }
+    given.extend(fill(&mut workload.machine));
+    Ok(given)
+}
+
+fn select_in(wanted: &Wanted, subjects: &mut [Subject], renames: &Renames) -> Result<()> {
+    let mut filter = KernelFilter::new(&subjects[0].workload, &wanted.kernels).map_err(refuse)?;
+    if let Some(filter) = &mut filter {
+        let base = &subjects[0].workload;
+        for kernel in &base.kernels {
+            if filter.admits(kernel) {
+                let others: Vec<&str> = renames.others(workload::plain_kernel_name(kernel)).collect();
+                others.into_iter().for_each(|name| filter.admit(name));
+            }
+        }
+    }
+    for s in subjects {
+        (s.rows, s.selection) = select(&s.workload, filter.as_ref(), wanted).map_err(refuse)?;
+    }
+    Ok(())
+}

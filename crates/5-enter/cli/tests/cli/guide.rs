@@ -1,0 +1,122 @@
+//! `rockhound guide` on the recording of the rules' tests, before and after changes.
+
+use crate::run::{fixture, folder, good, rockhound};
+use serde_json::Value;
+use std::path::Path;
+
+fn table(file: &str) -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(fixture(&format!("recordings/{file}"))).unwrap();
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let mut fields = line.split('\t');
+            (fields.next().unwrap().to_owned(), fields.next().unwrap().to_owned())
+        })
+        .collect()
+}
+
+/// A recording of three dispatches; `changes` of the made-up kernel's values, its times in percent.
+fn recording(test: &str, changes: &[(&str, &str)], percent: u64) -> String {
+    let dir = folder(test);
+    let mut row = table("base.tsv");
+    for (name, value) in changes {
+        row.iter_mut().find(|(column, _)| column == name).expect(name).1 = (*value).to_owned();
+    }
+    let mut csv = row.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(",");
+    for dispatch in 0..3u64 {
+        let cell = |(name, value): &(String, String)| match name.as_str() {
+            "Dispatch_ID" => dispatch.to_string(),
+            // The dispatches scatter by some nanoseconds.
+            "End_Timestamp" => (value.parse::<u64>().unwrap() * percent / 100 + dispatch).to_string(),
+            _ => value.clone(),
+        };
+        csv += &format!("\n{}", row.iter().map(cell).collect::<Vec<_>>().join(","));
+    }
+    write(&dir, "pmc_perf.csv", &(csv + "\n"));
+    let mut machine = table("machine.tsv");
+    machine.push(("command".to_owned(), "./app --size 'a b'".to_owned()));
+    let join = |of: fn(&(String, String)) -> &str| machine.iter().map(of).collect::<Vec<_>>().join(",");
+    write(&dir, "sysinfo.csv", &format!("{}\n{}\n", join(|it| &it.0), join(|it| &it.1)));
+    dir.display().to_string()
+}
+
+fn write(dir: &Path, name: &str, text: &str) {
+    std::fs::write(dir.join(name), text).unwrap();
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&good(&[args, &["--format", "json"]].concat())).unwrap()
+}
+
+fn rules(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|it| it["rule"].as_str().unwrap()).collect()
+}
+
+/// Values with which MEM010 fires; see `fixtures/recordings/cases.tsv`.
+const READS_AGAIN: &[(&str, &str)] = &[("TCC_EA_RDREQ_sum", "10400000"), ("TCP_TOTAL_READ_sum", "16000000")];
+
+#[test]
+fn a_recording_gets_a_verdict_findings_and_commands() {
+    let dir = recording("guide_first", READS_AGAIN, 100);
+    let guide = json(&["guide", &dir]);
+    assert_eq!(guide["schema"], "rockhound.guide/1");
+    assert!(guide["verdict"]["bound_by"].is_string(), "{guide}");
+    assert!(guide["changes"].is_null(), "{guide}");
+    let findings = guide["findings"].as_array().unwrap();
+    assert!((1..=3).contains(&findings.len()), "{guide}");
+    assert!(rules(&guide["findings"]).contains(&"MEM010"), "{guide}");
+    assert!(!rules(&guide["findings"]).contains(&"CTR001"), "the verdict says it: {guide}");
+    // Commands that name this recording run as they are.
+    let mut ran = 0;
+    for step in guide["steps"].as_array().unwrap() {
+        let Some(command) = step["command"].as_str() else { continue };
+        let words: Vec<&str> = command.split(' ').collect();
+        if words[0] == "rockhound" && !matches!(words[1], "profile" | "guide") {
+            good(&words[1..]);
+            ran += 1;
+        }
+    }
+    assert!(ran > 0, "{guide}");
+    let text = good(&["guide", &dir, "--width", "80"]);
+    for part in ["What stops it?", "What is worth changing?", "What next?", "MEM010", "--base", "'a b'"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("Did the change help?"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+#[test]
+fn a_second_recording_says_what_the_change_brought() {
+    let before = recording("guide_before", READS_AGAIN, 100);
+    let cases = [
+        // Test, values, percent of the time, verdict, whether beyond noise.
+        ("guide_faster", &[][..], 50, "better", true),
+        ("guide_slower", READS_AGAIN, 120, "worse", true),
+        ("guide_same", READS_AGAIN, 100, "neutral", false),
+    ];
+    for (test, changes, percent, verdict, beyond) in cases {
+        let after = recording(test, changes, percent);
+        let guide = json(&["guide", &after, "--base", &before]);
+        let change = &guide["changes"]["kernels"][0];
+        assert_eq!(change["verdict"], verdict, "{test}: {guide}");
+        assert_eq!(change["beyond_noise"], beyond, "{test}: {guide}");
+        let gone = rules(&guide["changes"]["gone"]);
+        assert_eq!(gone.contains(&"MEM010"), changes.is_empty(), "{test}: {guide}");
+        assert!(rules(&guide["changes"]["appeared"]).iter().all(|rule| *rule != "MEM010"), "{test}: {guide}");
+        let text = good(&["guide", &after, "--base", &before, "--width", "80"]);
+        assert!(text.contains("Did the change help?"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+}
+
+#[test]
+fn half_a_comparison_is_none() {
+    let dir = recording("guide_half", &[], 100);
+    for args in [["guide", &dir, "--base", "/nowhere"], ["guide", "/nowhere", "--base", &dir]] {
+        let ran = rockhound(&args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("`/nowhere`"), "{}", ran.stderr);
+    }
+    let ran = rockhound(&["guide", &dir, "--match", "a=b"]);
+    assert_eq!(ran.code, 64, "{}", ran.stderr);
+}

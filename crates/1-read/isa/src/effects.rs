@@ -131,25 +131,37 @@ impl Inst {
     #[inline]
     fn skipped(&self) -> usize {
         let traits = self.roles().traits;
+        if traits & (OPTIONAL | TO_LDS) == 0 {
+            return 0;
+        }
         let optional = traits & OPTIONAL != 0 && !self.mods.bits.contains(Bits::SC0);
         let to_lds = traits & TO_LDS != 0 && self.mods.bits.contains(Bits::LDS);
         usize::from(optional || to_lds)
     }
 
-    /// The registers among those operands of the row that have a bit in `which`.
+    /// Calls `visit` with the registers among those operands of the row that have a bit in `which`.
     #[inline]
-    fn registers(&self, which: u8) -> impl Iterator<Item = RegRange> + '_ {
+    fn each_register(&self, which: u8, mut visit: impl FnMut(RegRange)) {
         let mut left = which >> self.skipped();
-        std::iter::from_fn(move || {
-            while left != 0 {
-                let at = left.trailing_zeros();
-                left &= left - 1;
-                if let Some(Operand::Reg(range)) = self.operands().get(at as usize) {
-                    return Some(*range);
-                }
+        while left != 0 {
+            // Operands that are not in use are no registers.
+            if let Some(Operand::Reg(range)) = self.operands.get(left.trailing_zeros() as usize) {
+                visit(*range);
             }
-            None
-        })
+            left &= left - 1;
+        }
+    }
+
+    /// The operands that are read, immediates included, in printed order.
+    #[inline]
+    pub fn read_operands(&self) -> impl Iterator<Item = &Operand> {
+        let read = self.roles().read >> self.skipped();
+        let is_source =
+            move |at: u32, operand: &Operand| read >> at & 1 != 0 || matches!(operand, Operand::Imm(_));
+        (0u32..)
+            .zip(self.operands())
+            .filter(move |(at, operand)| is_source(*at, operand))
+            .map(|(_, operand)| operand)
     }
 
     /// Each operand with its place in the row.
@@ -227,10 +239,13 @@ impl Inst {
     #[inline]
     pub fn visit_operand_reads(&self, mut visit: impl FnMut(RegRange)) {
         let roles = self.roles();
-        self.registers(roles.read).for_each(&mut visit);
+        self.each_register(roles.read, &mut visit);
         if self.writes_part() {
-            let kept = self.registers(roles.only_written);
-            kept.filter(|range| matches!(range.file, RegFile::Vgpr | RegFile::Agpr)).for_each(visit);
+            self.each_register(roles.only_written, |range| {
+                if matches!(range.file, RegFile::Vgpr | RegFile::Agpr) {
+                    visit(range);
+                }
+            });
         }
     }
 
@@ -244,11 +259,10 @@ impl Inst {
     #[inline]
     pub fn visit_operand_writes(&self, mut visit: impl FnMut(RegRange)) {
         let roles = self.roles();
-        self.registers(roles.written).for_each(&mut visit);
+        self.each_register(roles.written, &mut visit);
         // Buffer and scalar atomics give the old value back in their data registers.
-        let in_place = matches!(self.encoding, Encoding::Mubuf | Encoding::Smem);
-        if in_place
-            && roles.traits & ATOMIC != 0
+        if roles.traits & ATOMIC != 0
+            && matches!(self.encoding, Encoding::Mubuf | Encoding::Smem)
             && self.mods.bits.contains(Bits::SC0)
             && let Some(Operand::Reg(range)) = self.operands().first()
         {
@@ -261,7 +275,14 @@ impl Inst {
     /// The destination registers of a vector or scalar result: the first written operand.
     #[inline]
     pub fn destination(&self) -> Option<RegRange> {
-        self.registers(self.roles().written).next()
+        let mut left = self.roles().written >> self.skipped();
+        while left != 0 {
+            if let Some(Operand::Reg(range)) = self.operands.get(left.trailing_zeros() as usize) {
+                return Some(*range);
+            }
+            left &= left - 1;
+        }
+        None
     }
 
     /// Whether the target can decode this instruction.

@@ -51,11 +51,13 @@ pub(crate) trait Effects {
 }
 
 impl Effects for Inst {
+    #[inline]
     fn reads(&self, visit: impl FnMut(RegRange)) -> Implicit {
         self.visit_operand_reads(visit);
         self.implicit_reads()
     }
 
+    #[inline]
     fn writes(&self, visit: impl FnMut(RegRange)) -> Implicit {
         self.visit_operand_writes(visit);
         self.implicit_writes()
@@ -87,20 +89,18 @@ impl Liveness {
             let (mut needs, mut kills) = (RegSet::default(), RegSet::default());
             for inst in insts[block.insts.start as usize..block.insts.end as usize].iter().rev() {
                 let from = runs.len();
-                let also_written = inst.writes(|range| {
-                    let run = Run::of(range);
+                let also_written = inst.writes(|range| Run::each(range, |run| runs.push(run)));
+                let middle = runs.len();
+                let also_read = inst.reads(|range| Run::each(range, |run| runs.push(run)));
+                for &run in &runs[from..middle] {
                     needs.remove_run(run);
                     kills.insert_run(run);
-                    runs.push(run);
-                });
+                }
                 needs.remove_implicit(also_written);
                 kills.insert_implicit(also_written);
-                let middle = runs.len();
-                let also_read = inst.reads(|range| {
-                    let run = Run::of(range);
+                for &run in &runs[middle..] {
                     needs.insert_run(run);
-                    runs.push(run);
-                });
+                }
                 needs.insert_implicit(also_read);
                 effects.push(Effect {
                     written: (middle - from) as u8,
@@ -131,17 +131,17 @@ impl Liveness {
             };
             for (i, effect) in block.insts.clone().rev().zip(&mut effects) {
                 for &run in take(effect.written) {
+                    let gone = set.remove_run(run);
                     if let Some(count) = live.of(run.file) {
-                        *count -= set.count_run(run);
+                        *count -= gone;
                     }
-                    set.remove_run(run);
                 }
                 set.remove_implicit(effect.also_written);
                 for &run in take(effect.read) {
+                    let new = set.insert_run(run);
                     if let Some(count) = live.of(run.file) {
-                        *count += run.count() - set.count_run(run);
+                        *count += new;
                     }
-                    set.insert_run(run);
                 }
                 set.insert_implicit(effect.also_read);
                 before[i as usize] = live;

@@ -82,39 +82,43 @@ pub fn register(slot: u16) -> Option<RegRange> {
     Some(RegRange::new(*file, slot - base, 1))
 }
 
-/// A run of slots, and the file they belong to.
+/// Registers of one file within one word of a set: what a run of registers is cut into, once, for the several
+/// operations it takes part in.
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
     pub(crate) file: RegFile,
-    count: u8,
-    first: u16,
+    word: u8,
+    mask: u64,
 }
 
 impl Run {
-    /// The slots of a run of registers.
+    /// Cuts a run of registers; most runs lie within one word. Registers without a slot give nothing.
     #[inline]
-    pub(crate) fn of(range: RegRange) -> Self {
+    pub(crate) fn each(range: RegRange, mut visit: impl FnMut(Run)) {
         let slots = slots(range);
-        Run { file: range.file, count: (slots.end - slots.start) as u8, first: slots.start }
+        let (first, count) = (u32::from(slots.start), u32::from(slots.end - slots.start));
+        if count == 0 {
+            return;
+        }
+        let (word, bit) = (first / 64, first % 64);
+        if bit + count <= 64 {
+            let mask = (u64::MAX >> (64 - count)) << bit;
+            visit(Run { file: range.file, word: word as u8, mask });
+        } else {
+            masks(slots).for_each(|(word, mask)| visit(Run { file: range.file, word: word as u8, mask }));
+        }
     }
+}
 
-    /// How many slots it has.
-    #[inline]
-    pub(crate) fn count(self) -> u16 {
-        u16::from(self.count)
+/// Set bits of a word that mostly has few.
+#[inline]
+fn few(mut bits: u64) -> u16 {
+    let mut count = 0;
+    while bits != 0 {
+        bits &= bits - 1;
+        count += 1;
     }
-
-    fn slots(self) -> Range<u16> {
-        self.first..self.first + self.count()
-    }
-
-    /// The word it lies in and its bits there; `None` if it is empty or crosses words.
-    #[inline]
-    fn within_word(self) -> Option<(usize, u64)> {
-        let (word, bit) = (usize::from(self.first / 64), u32::from(self.first % 64));
-        let count = u32::from(self.count);
-        (count != 0 && bit + count <= 64 && word < WORDS).then(|| (word, (u64::MAX >> (64 - count)) << bit))
-    }
+    count
 }
 
 /// A set of registers.
@@ -150,42 +154,31 @@ impl RegSet {
     /// Adds the registers of `range`.
     #[inline]
     pub fn insert(&mut self, range: RegRange) {
-        self.insert_run(Run::of(range));
+        Run::each(range, |run| _ = self.insert_run(run));
     }
 
     /// Takes the registers of `range` out.
     #[inline]
     pub fn remove(&mut self, range: RegRange) {
-        self.remove_run(Run::of(range));
+        Run::each(range, |run| _ = self.remove_run(run));
     }
 
-    /// Adds the registers of a run.
+    /// Adds the registers of a run; returns how many were not in the set.
     #[inline]
-    pub(crate) fn insert_run(&mut self, run: Run) {
-        match run.within_word() {
-            Some((word, mask)) => self.words[word] |= mask,
-            None => masks(run.slots()).for_each(|(word, mask)| self.words[word] |= mask),
-        }
+    pub(crate) fn insert_run(&mut self, run: Run) -> u16 {
+        let Some(word) = self.words.get_mut(usize::from(run.word)) else { return 0 };
+        let new = run.mask & !*word;
+        *word |= run.mask;
+        few(new)
     }
 
-    /// Takes the registers of a run out.
+    /// Takes the registers of a run out; returns how many were in the set.
     #[inline]
-    pub(crate) fn remove_run(&mut self, run: Run) {
-        match run.within_word() {
-            Some((word, mask)) => self.words[word] &= !mask,
-            None => masks(run.slots()).for_each(|(word, mask)| self.words[word] &= !mask),
-        }
-    }
-
-    /// How many registers of a run are in the set.
-    #[inline]
-    pub(crate) fn count_run(&self, run: Run) -> u16 {
-        match run.within_word() {
-            Some((word, mask)) => (self.words[word] & mask).count_ones() as u16,
-            None => {
-                masks(run.slots()).map(|(word, mask)| (self.words[word] & mask).count_ones() as u16).sum()
-            }
-        }
+    pub(crate) fn remove_run(&mut self, run: Run) -> u16 {
+        let Some(word) = self.words.get_mut(usize::from(run.word)) else { return 0 };
+        let gone = run.mask & *word;
+        *word &= !run.mask;
+        few(gone)
     }
 
     /// Some register of `range` is in the set.
@@ -200,12 +193,8 @@ impl RegSet {
 
     /// Registers of `file` in the set.
     pub fn count(&self, file: RegFile) -> u16 {
-        let all = RegRange::new(file, 0, 255);
-        let rest = RegRange::new(file, 255, 1);
-        let ones = |range| {
-            masks(slots(range)).map(|(w, mask)| (self.words[w] & mask).count_ones() as u16).sum::<u16>()
-        };
-        ones(all) + ones(rest)
+        let (base, size) = PLACES[file as usize];
+        masks(base..base + size).map(|(word, mask)| (self.words[word] & mask).count_ones() as u16).sum()
     }
 
     /// The set has no register.
@@ -270,12 +259,15 @@ mod tests {
         for (first, count, expected) in cases {
             let range = RegRange::new(RegFile::Vgpr, first, count);
             assert_eq!(slots(range), expected);
-            let run = Run::of(range);
-            assert_eq!(run.count(), expected.len() as u16);
             let mut set = RegSet::default();
-            assert_eq!(set.count_run(run), 0);
+            let (mut new, mut again, mut gone) = (0, 0, 0);
+            Run::each(range, |run| new += set.insert_run(run));
+            Run::each(range, |run| again += set.insert_run(run));
+            assert_eq!((new, again), (expected.len() as u16, 0));
+            Run::each(range, |run| gone += set.remove_run(run));
+            assert_eq!(gone, expected.len() as u16);
+            assert!(set.is_empty());
             set.insert(range);
-            assert_eq!(set.count_run(run), expected.len() as u16);
             assert_eq!(set.iter().collect::<Vec<_>>(), expected.clone().collect::<Vec<_>>());
             assert_eq!(set.count(RegFile::Vgpr), expected.len() as u16);
             assert_eq!(set.count(RegFile::Agpr), 0);

@@ -42,6 +42,8 @@ pub struct KernelEvidence<'a> {
     pub resources: Resources,
     /// Instructions in code order, trailing padding excluded.
     pub insts: Vec<Inst>,
+    /// Positions of the instructions that access memory, in code order: what most rules look at.
+    pub memory: Vec<u32>,
     /// Control flow over `insts`.
     pub cfg: Cfg,
     /// Live registers before each instruction.
@@ -110,6 +112,7 @@ impl<'a> KernelEvidence<'a> {
         let cfg = Cfg::build(&insts);
         let live = Liveness::build(&insts, &cfg);
         let mix = Mix::of(&insts);
+        let memory = (0..).zip(&insts).filter(|(_, inst)| inst.mem().is_some()).map(|(at, _)| at).collect();
         let resources = resources::gather(kernel, target);
         let (occupancy, assumptions) = match target {
             Some(target) => resources::occupancy(kernel, target, &resources),
@@ -123,6 +126,7 @@ impl<'a> KernelEvidence<'a> {
             isa,
             resources,
             insts,
+            memory,
             cfg,
             live,
             mix,
@@ -144,6 +148,13 @@ impl<'a> KernelEvidence<'a> {
             let packed = self.target.is_none_or(|target| target.registers.unified.value);
             Addresses::build(&self.insts, &self.cfg, &Entry::of(self.kernel, packed))
         })
+    }
+
+    /// Positions of the instructions within `range` that access memory.
+    pub fn memory_in(&self, range: std::ops::Range<u32>) -> &[u32] {
+        let from = self.memory.partition_point(|at| *at < range.start);
+        let count = self.memory[from..].partition_point(|at| *at < range.end);
+        &self.memory[from..from + count]
     }
 
     /// Address of an instruction within the code object; `None` for text.

@@ -99,7 +99,11 @@ pub(crate) fn find(evidence: &KernelEvidence<'_>, kind: Access) -> Vec<Narrow> {
     for block in &cfg.blocks {
         insts.clear();
         insts.extend(
-            block.insts.clone().filter(|at| is_global(evidence, &evidence.insts[*at as usize], kind)),
+            evidence
+                .memory_in(block.insts.clone())
+                .iter()
+                .copied()
+                .filter(|at| is_global(evidence, &evidence.insts[*at as usize], kind)),
         );
         let all = insts.len() as u32;
         // Outside loops nothing but merging counts, and that takes several accesses.

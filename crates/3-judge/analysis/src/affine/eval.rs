@@ -5,10 +5,14 @@
 
 use super::Access;
 use super::semantics::{Mask, Sem, mask, sem};
-use super::state::{NONE, Set, State, VECTOR_SLOTS, insert, slots};
+use super::state::{NONE, State, VECTOR_SLOTS, insert, slots};
 use super::value::{Derived, Id, LANES, Marks, Symbol, low_bits};
 use super::walk::Walker;
-use isa::{Access as Kind, Bits, Field, Inst, Lane, Mem, Operand, RegFile, RegRange, Role, Space};
+use isa::{Access as Kind, Bits, Field, Implicit, Inst, Lane, Mem, Operand, RegFile, RegRange, Space};
+
+/// Registers with a slot that instructions write without naming them.
+const UNNAMED: [(Implicit, RegRange); 2] =
+    [(Implicit::VCC, RegRange::new(RegFile::Vcc, 0, 2)), (Implicit::M0, RegRange::new(RegFile::M0, 0, 1))];
 
 /// The operand in a field of the encoding; `off` where there is none.
 fn operand(inst: &Inst, field: Field) -> Operand {
@@ -64,19 +68,23 @@ impl Walker<'_> {
         };
         let result = if sem == Sem::Unknown { [NONE; 2] } else { self.evaluate(sem, inst, state) };
         let load = (sem == Sem::Load).then(|| self.load_base(inst, state)).flatten();
-        let mut exec = false;
-        let level = state.levels.last_mut();
+        let mut exec = inst.implicit_writes().contains(Implicit::EXEC);
+        let mut level = state.levels.last_mut();
         let registers = &mut state.registers;
-        let mut vector = Set::default();
-        inst.visit_writes(|range| {
+        let mut write = |range: RegRange| {
             exec |= range.file == RegFile::Exec;
             for slot in slots(range) {
                 registers[usize::from(slot)] = NONE;
-                insert(&mut vector, slot);
+                if let Some(level) = &mut level {
+                    insert(level, slot);
+                }
             }
-        });
-        if let Some(level) = level {
-            level.iter_mut().zip(vector).for_each(|(all, part)| *all |= part);
+        };
+        inst.visit_operand_writes(&mut write);
+        for (flag, range) in UNNAMED {
+            if inst.implicit_writes().contains(flag) {
+                write(range);
+            }
         }
         if exec {
             match mask(inst.op) {
@@ -136,14 +144,7 @@ impl Walker<'_> {
     /// The sources of an instruction, in printed order.
     fn sources(inst: &Inst) -> [Operand; 3] {
         let mut sources = [Operand::Off; 3];
-        let mut next = 0;
-        for (operand, spec) in inst.operands_with_specs() {
-            let immediate = matches!(operand, Operand::Imm(_));
-            if (matches!(spec.role, Role::Src | Role::DstSrc) || immediate) && next < 3 {
-                sources[next] = *operand;
-                next += 1;
-            }
-        }
+        sources.iter_mut().zip(inst.read_operands()).for_each(|(place, operand)| *place = *operand);
         sources
     }
 

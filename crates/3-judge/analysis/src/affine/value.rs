@@ -237,11 +237,17 @@ impl Pool {
     }
 
     fn map_lanes(&mut self, a: Lane, f: impl Fn(u32) -> u32) -> Option<Lane> {
+        if let Lane::Linear { base, step: 0 } = a {
+            return Some(Lane::Linear { base: f(base), step: 0 });
+        }
         let table = self.lanes(a);
         self.lane_of(table.map(f))
     }
 
     fn zip_lanes(&mut self, a: Lane, b: Lane, f: impl Fn(u32, u32) -> u32) -> Option<Lane> {
+        if let (Lane::Linear { base, step: 0 }, Lane::Linear { base: other, step: 0 }) = (a, b) {
+            return Some(Lane::Linear { base: f(base, other), step: 0 });
+        }
         let (a, b) = (self.lanes(a), self.lanes(b));
         self.lane_of(std::array::from_fn(|i| f(a[i], b[i])))
     }

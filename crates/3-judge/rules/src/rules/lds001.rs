@@ -58,7 +58,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     for block in &cfg.blocks {
         let Some(id) = block.innermost else { continue };
         let mut accesses: [Vec<MemoryAccess<'_>>; 2] = Default::default();
-        for at in block.insts.clone() {
+        for &at in evidence.memory_in(block.insts.clone()) {
             let inst = &evidence.insts[at as usize];
             if inst.class() != Class::Lds {
                 continue;

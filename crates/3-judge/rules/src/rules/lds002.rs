@@ -71,7 +71,7 @@ struct Conflicts {
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let cfg = &evidence.cfg;
-    if !evidence.insts.iter().any(|inst| inst.class() == Class::Lds) {
+    if evidence.mix.count(Class::Lds) == 0 {
         return Outcome::Silent;
     }
     let Some(target) = evidence.target else { return Outcome::needs("the target's LDS banks") };

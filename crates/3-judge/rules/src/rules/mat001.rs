@@ -42,6 +42,9 @@ kernels 32 is better.
 ";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    if evidence.mix.count(Class::Mfma) == 0 {
+        return Outcome::Silent;
+    }
     let matrix = Sites::find(evidence, |inst| inst.op.info().class == Class::Mfma);
     let Some(hot) = matrix.hottest else {
         return Outcome::Silent;

@@ -7,7 +7,8 @@ use crate::recorded::{lost, percent};
 use crate::{Check, Outcome, Rule};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use arch::Unit;
-use isa::{Class, Inst, Operand, RegFile, RegRange};
+use isa::{Class, Inst, Op, Operand, RegFile, RegRange};
+use std::sync::LazyLock;
 use view::{Finding, Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -90,11 +91,14 @@ const FEWEST_SUMS: u32 = 8;
 const REUSE: usize = 3;
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
-    let has_multiply_add = |inst: &Inst| multiply_add(inst).is_some();
-    if evidence.insts.iter().any(|inst| inst.op.info().class == Class::Mfma) {
+    if evidence.mix.count(Class::Mfma) > 0 {
         return Outcome::Silent;
     }
-    if evidence.cfg.loops.is_empty() || !evidence.insts.iter().any(has_multiply_add) {
+    if evidence.cfg.loops.is_empty() {
+        return Outcome::Silent;
+    }
+    let products: u32 = evidence.insts.iter().filter_map(multiply_add).map(|row| row.products).sum();
+    if products < FEWEST {
         return Outcome::Silent;
     }
     let found = evidence.cfg.innermost_loops().filter_map(|id| product(evidence, id));
@@ -106,11 +110,10 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
 
 /// The row of a multiply-add.
 fn multiply_add(inst: &Inst) -> Option<&'static MultiplyAdd> {
-    let name = inst.op.info().name;
-    if inst.op.info().class != Class::Valu {
-        return None;
-    }
-    MULTIPLY_ADDS.iter().find(|row| row.name == name)
+    static BY_OPCODE: LazyLock<Vec<Option<&'static MultiplyAdd>>> = LazyLock::new(|| {
+        Op::all().map(|op| MULTIPLY_ADDS.iter().find(|row| row.name == op.info().name)).collect()
+    });
+    BY_OPCODE.get(usize::from(inst.op.0)).copied().flatten()
 }
 
 /// A loop of the shape of a matrix product.

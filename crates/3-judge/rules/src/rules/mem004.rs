@@ -42,8 +42,8 @@ the one address space.
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let mut flat: Vec<u32> = Vec::new();
-    for (inst, at) in evidence.insts.iter().zip(0u32..) {
-        match inst.mem().map(|mem| mem.space) {
+    for &at in &evidence.memory {
+        match evidence.insts[at as usize].mem().map(|mem| mem.space) {
             Some(Space::Flat) => flat.push(at),
             Some(Space::Lds | Space::Scratch) => return Outcome::Silent,
             _ => {}

@@ -56,13 +56,13 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         return Outcome::Silent;
     }
     let accesses: Vec<(u32, Access)> = evidence
-        .insts
+        .memory
         .iter()
-        .zip(0u32..)
-        .filter_map(|(inst, at)| {
+        .filter_map(|at| {
+            let inst = &evidence.insts[*at as usize];
             let kind =
                 [Access::Load, Access::Store].into_iter().find(|kind| is_global(evidence, inst, *kind))?;
-            Some((at, kind))
+            Some((*at, kind))
         })
         .collect();
     let hinted = |at: u32| evidence.insts[at as usize].mods.bits.contains(Bits::NT);

@@ -54,7 +54,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         let Some(id) = block.innermost else { continue };
         let range = block.insts.clone();
         let wide = |at: &u32| is_wide_load(evidence, &evidence.insts[*at as usize]);
-        let mut loads = range.filter(wide);
+        let mut loads = evidence.memory_in(range).iter().copied().filter(wide);
         let Some(mut before) = loads.next() else { continue };
         let mut run = 1;
         for at in loads {

@@ -68,7 +68,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         return Outcome::Silent;
     }
     let idle_simds = target.simds_per_cu.value.saturating_sub(occupancy.waves_per_cu);
-    let has_matrix = evidence.insts.iter().any(|inst| inst.op.info().class == Class::Mfma);
+    let has_matrix = evidence.mix.count(Class::Mfma) > 0;
     if has_matrix && idle_simds == 0 {
         return Outcome::Silent;
     }

@@ -52,7 +52,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         Some(0) => return Outcome::Silent,
         Some(_) => {}
     }
-    if !evidence.calls.is_empty() || evidence.insts.iter().any(|inst| inst.op.info().class == Class::Mfma) {
+    if !evidence.calls.is_empty() || evidence.mix.count(Class::Mfma) > 0 {
         return Outcome::Silent;
     }
     let sites = Sites::find(evidence, |inst| {

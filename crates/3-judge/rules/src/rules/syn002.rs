@@ -62,7 +62,7 @@ struct Early {
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let cfg = &evidence.cfg;
     let has_lds = |inst: &Inst| inst.class() == Class::Lds;
-    if cfg.loops.is_empty() || !evidence.insts.iter().any(has_lds) {
+    if cfg.loops.is_empty() || evidence.mix.count(Class::Lds) == 0 {
         return Outcome::Silent;
     }
     let costs = Work::of(evidence);

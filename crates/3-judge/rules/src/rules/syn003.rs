@@ -53,6 +53,9 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     if waves == Some(1) {
         return Outcome::Silent;
     }
+    if evidence.mix.count(Class::Barrier) == 0 {
+        return Outcome::Silent;
+    }
     let work = Work::of(evidence);
     let findings = evidence.cfg.innermost_loops().filter_map(|id| finding(evidence, &work, id));
     Outcome::from_findings(findings.collect())

@@ -6,7 +6,8 @@
 use crate::sites::{Sites, counted};
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
-use isa::{Access, Class, Inst, Operand};
+use isa::{Access, Class, Inst, Op, Operand};
+use std::sync::LazyLock;
 use view::{Finding, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -45,7 +46,7 @@ The ROCm Triton wiki: element-wise kernels should compute in `tl.float32`.
 ";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
-    if evidence.insts.iter().any(|inst| inst.op.info().class == Class::Mfma) {
+    if evidence.mix.count(Class::Mfma) > 0 {
         return Outcome::Silent;
     }
     let mut findings = Vec::new();
@@ -54,32 +55,48 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     Outcome::from_findings(findings)
 }
 
+/// The opcodes looked for in every instruction.
+struct Ops {
+    /// Extracts the bit to round by.
+    extract: Option<Op>,
+    /// Adds it and the bias.
+    add: Option<Op>,
+    widen: Option<Op>,
+    narrow: Option<Op>,
+}
+
+static OPS: LazyLock<Ops> = LazyLock::new(|| Ops {
+    extract: Op::by_name("v_bfe_u32"),
+    add: Op::by_name("v_add3_u32"),
+    widen: Op::by_name("v_cvt_f64_f32"),
+    narrow: Op::by_name("v_cvt_f32_f64"),
+});
+
 /// More software roundings to bf16 than stored 16-bit values.
 fn rounding(evidence: &KernelEvidence<'_>) -> Option<Finding> {
     // `v_bfe_u32 bit, value, 16, 1` and then `v_add3_u32 _, value, bit, bias` in any order of the sources.
     let mut pending: Vec<(Operand, Operand)> = Vec::new();
+    let ops = &*OPS;
     let roundings = Sites::find(evidence, |inst| {
-        let operands = inst.operands();
-        match (inst.op.info().name, operands) {
-            ("v_bfe_u32", [bit, value, Operand::Int(16), Operand::Int(1)]) => {
-                if pending.len() == PENDING {
-                    pending.remove(0);
-                }
-                pending.push((*bit, *value));
-                false
+        if Some(inst.op) == ops.extract
+            && let [bit, value, Operand::Int(16), Operand::Int(1)] = inst.operands()
+        {
+            if pending.len() == PENDING {
+                pending.remove(0);
             }
-            ("v_add3_u32", [_, sources @ ..]) => {
-                let at =
-                    pending.iter().position(|(bit, value)| sources.contains(bit) && sources.contains(value));
-                at.map(|at| pending.swap_remove(at)).is_some()
-            }
-            _ => false,
+            pending.push((*bit, *value));
+        } else if Some(inst.op) == ops.add
+            && let [_, sources @ ..] = inst.operands()
+        {
+            let at = pending.iter().position(|(bit, value)| sources.contains(bit) && sources.contains(value));
+            return at.map(|at| pending.swap_remove(at)).is_some();
         }
+        false
     });
     if roundings.count() < FEWEST {
         return None;
     }
-    let stored: usize = evidence.insts.iter().map(halves_stored).sum();
+    let stored: usize = evidence.memory.iter().map(|at| halves_stored(&evidence.insts[*at as usize])).sum();
     if roundings.count() < stored + FEWEST {
         return None;
     }
@@ -125,11 +142,11 @@ fn halves_stored(inst: &Inst) -> usize {
 
 /// Float widened to double, computed on and narrowed in one loop.
 fn double_detour(evidence: &KernelEvidence<'_>) -> Option<Finding> {
-    let widen = Sites::find(evidence, |inst| inst.op.info().name == "v_cvt_f64_f32");
+    let widen = Sites::find(evidence, |inst| Some(inst.op) == OPS.widen);
     if widen.count() == 0 {
         return None;
     }
-    let narrow = Sites::find(evidence, |inst| inst.op.info().name == "v_cvt_f32_f64");
+    let narrow = Sites::find(evidence, |inst| Some(inst.op) == OPS.narrow);
     let arithmetic = Sites::find(evidence, |inst| is_double_arithmetic(inst.op.info().name));
     // The same loop, or the straight code around all loops. Where a narrowing comes first or a widening last,
     // double is the data's type and float the detour.
@@ -181,6 +198,12 @@ fn is_double_arithmetic(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_opcodes_exist() {
+        let Ops { extract, add, widen, narrow } = &*OPS;
+        assert!([extract, add, widen, narrow].into_iter().all(Option::is_some));
+    }
 
     #[test]
     fn double_arithmetic_is_told_by_name() {

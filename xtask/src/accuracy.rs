@@ -25,6 +25,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let wide = match arguments {
         [] => false,
         [option] if option == "--wide" => true,
+        [option] if option == "--times" => {
+            let mut text = String::new();
+            return times::write(&mut text);
+        }
         other => bail!("`accuracy` takes only `--wide`, found `{}`", other.join(" ")),
     };
     let mut text = String::from(INTRODUCTION);

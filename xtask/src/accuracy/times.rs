@@ -72,7 +72,58 @@ pub(super) fn write(text: &mut String) -> Result<()> {
         row(text, &[title, truth, modelled, error, limit, what.into()]);
     }
     text.push('\n');
+    exercises(text)?;
     intensities(text)
+}
+
+/// Training exercises: name, kernel, workgroups, elements of x in the LDS of 32,768, profiled milliseconds.
+const EXERCISES: &[(&str, &str, u32, i32, f64)] = &[
+    ("1 with 4 workgroups", "pitched", 4, 0, 755.935),
+    ("1 with 2048 workgroups", "pitched", 2048, 0, 69.876),
+    ("2 with 64 KiB of LDS", "kept_8192", 2048, 8192, 175.427),
+    ("2 with 2 KiB of LDS", "kept_256", 2048, 256, 50.366),
+    ("2 without LDS", "pitched", 2048, 0, 70.513),
+    ("4 by rows", "pitched", 2048, 0, 69.768),
+    ("4 by columns", "columns", 2048, 0, 12.465),
+];
+
+const EXERCISE_WORDS: &str = "Training exercises on one die of an MI200: y^T A x of 32,768 rows and columns. The matrix is summed over the first
+512 columns, in rows of full length, and the time taken 64 times.
+
+";
+
+fn exercises(text: &mut String) -> Result<()> {
+    const N: i32 = 32_768;
+    const M: i32 = 512;
+    let model = arch::Model::by_name("mi210").context("a model of the data files")?;
+    let source = root().join("xtask/src/accuracy/kernels.hip");
+    text.push_str(EXERCISE_WORDS);
+    text.push_str("| exercise | profiled ms | modelled ms | error |\n|---|---|---|---|\n");
+    for &(title, kernel, groups, kept, truth) in EXERCISES {
+        let Some(prepared) = Prepared::new(&source, model.target().name, kernel)? else { return Ok(()) };
+        let m = M;
+        let sizes = [N as usize, N as usize * N as usize, N as usize, 1].map(|items| 8 * items);
+        let threads = groups as i32 * 64;
+        let integers = match kernel {
+            "columns" => vec![N, m, threads],
+            "pitched" => vec![N, m, threads, N],
+            _ => vec![N, m, threads, N, kept * m / N],
+        };
+        let mut loaded = prepared.launch(sizes, &integers)?;
+        let mut recorder = Recorder::new(model);
+        let before = std::time::Instant::now();
+        loaded.run(&mut recorder, [groups, 1, 1], [64, 1, 1])?;
+        let time = recorder.dispatches().first().and_then(|it| it.time.clone()).context("a time")?;
+        let modelled = time.nanoseconds * f64::from(N / m) / 1e6;
+        let error = format!("{:+.1} %", 100.0 * (modelled - truth) / truth);
+        println!(
+            "{title}: {truth} ms profiled, {modelled:.2} modelled, {error} ({:.1} s)",
+            before.elapsed().as_secs_f64()
+        );
+        row(text, &[title.into(), format!("{truth:.1}"), format!("{modelled:.1}"), error]);
+    }
+    text.push('\n');
+    Ok(())
 }
 
 fn intensities(text: &mut String) -> Result<()> {

@@ -18,6 +18,8 @@ pub struct VectorL1 {
     pub ways: Fact<u32>,
     /// Peak bandwidth to the compute unit.
     pub bytes_per_cycle: Fact<u32>,
+    /// Bytes of arriving lines it takes in a cycle.
+    pub fill_bytes_per_cycle: Fact<u32>,
     /// Size of a read request to L2.
     pub request_bytes: Fact<u32>,
     /// Size of a write request to L2: stores that follow each other in one block of this size are one.
@@ -118,6 +120,8 @@ pub struct L2 {
     pub interleave_bytes: Fact<u32>,
     /// Peak read bandwidth of a channel.
     pub bytes_per_channel_cycle: Fact<u32>,
+    /// Bandwidth of a channel that a stream of reads reaches.
+    pub sustained_bytes_per_channel_cycle: Fact<f32>,
     /// Reads of a wave's access that follow each other in one line are one request.
     pub merges_reads: Fact<bool>,
     /// Largest read of memory.
@@ -158,6 +162,10 @@ pub struct Latency {
     pub memory_side: Known<u32>,
     /// From device memory, cycles.
     pub hbm: Fact<u32>,
+    /// LDS, from issue to use, besides the cycles of the access.
+    pub lds: Fact<u32>,
+    /// Code that a wave jumps to, from the instruction cache.
+    pub fetch: Fact<u32>,
     /// The first scalar load of a kernel, nanoseconds.
     pub scalar_cold_ns: Fact<u32>,
     /// The first vector load of a kernel, nanoseconds.

@@ -48,6 +48,8 @@ pub struct Hbm {
     pub gb_per_s: Fact<f64>,
     /// Bandwidth that a stream of reads reaches, 10^9 bytes per second.
     pub read_gb_per_s: Known<f64>,
+    /// Bandwidth of writes beside reads, 10^9 bytes per second.
+    pub write_gb_per_s: Known<f64>,
     /// Channels.
     pub channels: Fact<u32>,
 }

@@ -120,6 +120,11 @@ impl Program {
         self.base + self.insts.get(index).map_or(0, |inst| u64::from(inst.offset))
     }
 
+    /// Virtual address of the first instruction that runs.
+    pub fn entry_address(&self) -> u64 {
+        self.address(self.entry)
+    }
+
     /// Text of an instruction.
     pub fn text(&self, index: usize) -> String {
         self.insts.get(index).map_or_else(String::new, |inst| inst.text(self.isa))

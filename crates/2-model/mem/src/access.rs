@@ -40,7 +40,7 @@ impl Policy {
 
 /// One tag look-up of the vector L1: a line, which of its sectors are touched, and which are covered as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Lookup(i64);
+pub struct Lookup(i64);
 
 /// Bits of a look-up's masks.
 const MASK: u32 = 4;

@@ -8,7 +8,7 @@ const EMPTY: u64 = u64::MAX;
 
 /// A cache's tags.
 #[derive(Clone, Debug)]
-pub(crate) struct Cache {
+pub struct Cache {
     ways: usize,
     tags: Vec<u64>,
     used: Vec<u32>,
@@ -17,26 +17,32 @@ pub(crate) struct Cache {
 
 /// Where a line went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Filled {
+pub struct Filled {
     /// Place of the line.
-    pub(crate) place: usize,
+    pub place: usize,
     /// The line that was there.
-    pub(crate) evicted: Option<u64>,
+    pub evicted: Option<u64>,
 }
 
 impl Cache {
-    pub(crate) fn new(sets: usize, ways: usize) -> Cache {
+    /// An empty cache.
+    pub fn new(sets: usize, ways: usize) -> Cache {
         let places = sets.max(1) * ways.max(1);
         Cache { ways: ways.max(1), tags: vec![EMPTY; places], used: vec![0; places], clock: 0 }
     }
 
     /// Places of all sets.
-    pub(crate) fn places(&self) -> usize {
+    pub fn places(&self) -> usize {
         self.tags.len()
     }
 
+    /// The line at a place.
+    pub fn line(&self, place: usize) -> u64 {
+        self.tags[place]
+    }
+
     /// Forgets all lines.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.tags.fill(EMPTY);
         self.used.fill(0);
         self.clock = 0;
@@ -44,7 +50,7 @@ impl Cache {
 
     /// The place of a line that is there.
     #[inline]
-    pub(crate) fn peek(&self, set: usize, line: u64) -> Option<usize> {
+    pub fn peek(&self, set: usize, line: u64) -> Option<usize> {
         let first = set * self.ways;
         let tags = &self.tags[first..first + self.ways];
         // In blocks: a search that may end at every tag is not vectorised.
@@ -59,18 +65,34 @@ impl Cache {
 
     /// The place of a line that is there; it counts as used.
     #[inline]
-    pub(crate) fn find(&mut self, set: usize, line: u64) -> Option<usize> {
+    pub fn find(&mut self, set: usize, line: u64) -> Option<usize> {
         let place = self.peek(set, line)?;
         self.used[place] = self.now();
         Some(place)
     }
 
-    /// Puts in a line that is not there. One that is to go first counts as used longest ago.
-    pub(crate) fn fill(&mut self, set: usize, line: u64, goes_first: bool) -> Filled {
+    /// The place of a set whose line goes next.
+    pub fn oldest(&self, set: usize) -> usize {
         let first = set * self.ways;
         let used = &self.used[first..first + self.ways];
         let oldest = used.iter().fold(u32::MAX, |oldest, &used| oldest.min(used));
-        let place = first + used.iter().position(|&used| used == oldest).unwrap_or(0);
+        first + used.iter().position(|&used| used == oldest).unwrap_or(0)
+    }
+
+    /// The line at a place counts as used.
+    #[inline]
+    pub fn touch(&mut self, place: usize) {
+        self.used[place] = self.now();
+    }
+
+    /// Puts in a line that is not there. One that is to go first counts as used longest ago.
+    pub fn fill(&mut self, set: usize, line: u64, goes_first: bool) -> Filled {
+        let place = self.oldest(set);
+        self.put(place, line, goes_first)
+    }
+
+    /// Puts a line at a place.
+    pub fn put(&mut self, place: usize, line: u64, goes_first: bool) -> Filled {
         let evicted = Some(self.tags[place]).filter(|&tag| tag != EMPTY);
         self.tags[place] = line;
         self.used[place] = if goes_first { 1 } else { self.now() };
@@ -78,7 +100,7 @@ impl Cache {
     }
 
     /// Throws out the line at a place.
-    pub(crate) fn remove(&mut self, place: usize) {
+    pub fn remove(&mut self, place: usize) {
         self.tags[place] = EMPTY;
         self.used[place] = 0;
     }

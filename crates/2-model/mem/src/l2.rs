@@ -10,10 +10,36 @@ use arch::MemoryType;
 
 /// What a request wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Want {
+pub enum Want {
+    /// Data.
     Read,
+    /// To change data.
     Write,
+    /// To read and change data.
     Atomic,
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// What it wanted.
+    pub want: Want,
+    /// Channel of the L2 that was asked, counted in its XCD.
+    pub channel: usize,
+    /// Line of the L2.
+    pub line: u64,
+    /// Place of the line in the L2; none for what is not cached.
+    pub place: Option<usize>,
+    /// It was there.
+    pub hit: bool,
+    /// Bytes of the L2 that move.
+    pub bytes: u32,
+    /// Bytes read from memory.
+    pub read: u32,
+    /// Bytes written to memory to make room.
+    pub written: u32,
+    /// The line these belong to.
+    pub old: u64,
 }
 
 /// One request.
@@ -76,6 +102,11 @@ impl L2 {
         }
     }
 
+    /// Places of all lines.
+    pub(crate) fn places(&self) -> usize {
+        self.cache.places()
+    }
+
     /// Counts of the channels, which begin anew.
     pub(crate) fn take_counts(&mut self) -> Vec<Channel> {
         let fresh = vec![Channel::default(); self.channels.len()];
@@ -98,8 +129,8 @@ impl L2 {
         (channel as usize, (channel << self.set_bits | high | low) as usize)
     }
 
-    /// One request; says whether it hit.
-    pub(crate) fn request(&mut self, request: Request) -> bool {
+    /// One request.
+    pub(crate) fn request(&mut self, request: Request) -> Answer {
         let (channel, set) = self.place(request.line);
         let counts = &mut self.channels[channel];
         counts.add(
@@ -120,27 +151,32 @@ impl L2 {
             1,
         );
         counts.add(Count::L2Streaming, u64::from(request.stream));
-        let hit = match request.memory {
+        let bytes = request.touched.count_ones() * (self.line_bytes as u32 / self.sectors);
+        let (want, line) = (request.want, request.line);
+        let mut answer =
+            Answer { want, channel, line, place: None, hit: false, bytes, read: 0, written: 0, old: line };
+        match request.memory {
             MemoryType::Uc => {
                 self.uncached(channel, &request);
-                false
+                *if want == Want::Read { &mut answer.read } else { &mut answer.written } = bytes;
             }
-            _ => self.cached(channel, set, &request),
-        };
-        self.channels[channel].add(if hit { Count::L2Hit } else { Count::L2Miss }, 1);
-        hit
+            _ => self.cached(set, &request, &mut answer),
+        }
+        self.channels[channel].add(if answer.hit { Count::L2Hit } else { Count::L2Miss }, 1);
+        answer
     }
 
-    fn cached(&mut self, channel: usize, set: usize, request: &Request) -> bool {
+    fn cached(&mut self, set: usize, request: &Request, answer: &mut Answer) {
         let found = self.cache.find(set, request.line);
         let needs = if request.want == Want::Write { 0 } else { request.touched };
         let place = match found {
             Some(place) => place,
-            None => self.make_room(channel, set, request),
+            None => self.make_room(set, request, answer),
         };
         let missing = needs & !self.states[place].held != 0;
         if missing {
-            self.read_line(channel, request.local);
+            answer.read = self.line_bytes as u32;
+            self.read_line(answer.channel, request.local);
             self.states[place].held = u8::MAX;
         }
         let state = &mut self.states[place];
@@ -148,16 +184,20 @@ impl L2 {
             state.dirty |= request.touched;
             state.held |= request.full;
         }
-        found.is_some() && !missing
+        answer.place = Some(place);
+        answer.hit = found.is_some() && !missing;
     }
 
-    fn make_room(&mut self, channel: usize, set: usize, request: &Request) -> usize {
+    fn make_room(&mut self, set: usize, request: &Request, answer: &mut Answer) -> usize {
+        let channel = answer.channel;
         let filled = self.cache.fill(set, request.line, request.stream);
         let old = std::mem::take(&mut self.states[filled.place]);
         self.states[filled.place].local = request.local;
-        if filled.evicted.is_some() {
+        if let Some(line) = filled.evicted {
             self.channels[channel].add(Count::Evict, 1);
             if old.dirty != 0 {
+                answer.written = old.dirty.count_ones() * (self.line_bytes as u32 / self.sectors);
+                answer.old = line;
                 self.channels[channel].add(Count::WritebackEvict, 1);
                 self.write(channel, old.dirty, old.local);
             }
@@ -208,8 +248,8 @@ impl L2 {
         }
     }
 
-    /// Writes back all dirty lines; they stay.
-    pub(crate) fn flush(&mut self) {
+    /// Writes back all dirty lines, each with its bytes; they stay.
+    pub(crate) fn flush(&mut self, mut each: impl FnMut(u64, u32)) {
         let per_channel = self.states.len() / self.channels.len().max(1);
         for place in 0..self.states.len() {
             let State { dirty, local, .. } = self.states[place];
@@ -217,6 +257,7 @@ impl L2 {
                 let channel = place / per_channel;
                 self.channels[channel].add(Count::WritebackFlush, 1);
                 self.write(channel, dirty, local);
+                each(self.cache.line(place), dirty.count_ones() * (self.line_bytes as u32 / self.sectors));
                 self.states[place].dirty = 0;
             }
         }
@@ -269,13 +310,13 @@ mod tests {
         for (model, reads) in [("mi210", [2, 0]), ("mi300x", [0, 1])] {
             let mut l2 = l2(model);
             // The first half is written whole, one dword of the second, then all is read, then read again.
-            assert!(!l2.request(request(Want::Write, 9, 0b0011, 0b0011)));
-            assert!(l2.request(request(Want::Write, 9, 0b0100, 0)));
-            assert!(l2.request(request(Want::Read, 9, 0b0011, 0b0011)));
-            assert!(!l2.request(request(Want::Read, 9, 0b1111, 0b1111)));
-            assert!(l2.request(request(Want::Atomic, 9, 0b1000, 0)));
-            l2.flush();
-            l2.flush();
+            assert!(!l2.request(request(Want::Write, 9, 0b0011, 0b0011)).hit);
+            assert!(l2.request(request(Want::Write, 9, 0b0100, 0)).hit);
+            assert!(l2.request(request(Want::Read, 9, 0b0011, 0b0011)).hit);
+            assert!(!l2.request(request(Want::Read, 9, 0b1111, 0b1111)).hit);
+            assert!(l2.request(request(Want::Atomic, 9, 0b1000, 0)).hit);
+            l2.flush(|_, _| {});
+            l2.flush(|_, _| {});
             let [small, large] = reads;
             assert_eq!(sum(&mut l2, &shown), [3, 2, small, large, 0, 2, 1], "{model}");
         }
@@ -302,7 +343,8 @@ mod tests {
         let mut l2 = l2("mi300x");
         for want in [Want::Read, Want::Read, Want::Write, Want::Atomic] {
             let memory = MemoryType::Uc;
-            assert!(!l2.request(Request { memory, local: false, ..request(want, 1, 0b0011, 0b0011) }));
+            let request = Request { memory, local: false, ..request(want, 1, 0b0011, 0b0011) };
+            assert!(!l2.request(request).hit);
         }
         use Count::*;
         let shown = [FabricRead64, FabricReadUncached, FabricReadLocal, FabricWrite64, FabricAtomic, L2Uc];

@@ -8,7 +8,7 @@ use crate::cache::Cache;
 use crate::count::Count;
 use crate::l2::{Request, Want};
 use crate::shape::Shape;
-use crate::vector::Path;
+use crate::vector::{Follow, Path};
 use std::ops::Range;
 
 /// The caches that some compute units share.
@@ -47,8 +47,14 @@ impl Shared {
         self.used = false;
     }
 
+    /// Whether an instruction is in the instruction cache.
+    pub(crate) fn has_code(&self, address: u64, shape: &Shape) -> bool {
+        let line = address / shape.code_line;
+        self.code.peek((line % shape.code.0 as u64) as usize, line).is_some()
+    }
+
     /// A scalar access of `dwords` from a dword address on.
-    pub(crate) fn access(&mut self, kind: Kind, dword: u64, dwords: u64, path: &mut Path<'_>) {
+    pub(crate) fn access<F: Follow>(&mut self, kind: Kind, dword: u64, dwords: u64, path: &mut Path<'_, F>) {
         let line_bytes = path.shape.scalar_line;
         let first = dword.wrapping_mul(4) / line_bytes;
         let last = dword.wrapping_add(dwords.max(1) - 1).wrapping_mul(4) / line_bytes;
@@ -61,12 +67,13 @@ impl Shared {
         }
     }
 
-    fn load(&mut self, line: u64, path: &mut Path<'_>) {
+    fn load<F: Follow>(&mut self, line: u64, path: &mut Path<'_, F>) {
         let sets = path.shape.scalar.0 as u64;
         let set = (line & (sets - 1)) as usize;
         let waits = self.room > 0;
         self.room = self.room.saturating_sub(1);
-        if self.data.find(set, line).is_some() {
+        if let Some(place) = self.data.find(set, line) {
+            path.follow.scalar(Some(place), true);
             let duplicate = waits && self.coming.contains(&line);
             path.before.add(if duplicate { Count::ScalarDuplicate } else { Count::ScalarHit }, 1);
             return;
@@ -74,7 +81,8 @@ impl Shared {
         if !waits {
             self.coming.clear();
         }
-        self.data.fill(set, line, false);
+        let place = self.data.fill(set, line, false).place;
+        path.follow.scalar(Some(place), false);
         self.coming.push(line);
         self.room = path.shape.scalar_waiting;
         path.before.add(Count::ScalarMiss, 1);
@@ -82,13 +90,14 @@ impl Shared {
     }
 
     /// A store or atomic: done in the L2.
-    fn pass(&mut self, line: u64, count: Count, want: Want, path: &mut Path<'_>) {
+    fn pass<F: Follow>(&mut self, line: u64, count: Count, want: Want, path: &mut Path<'_, F>) {
         path.before.add(count, 1);
+        path.follow.scalar(None, false);
         send(line, want, path);
     }
 
     /// Fetches the code a kernel ran through, given as ranges of addresses in order.
-    pub(crate) fn fetch(&mut self, code: &[Range<u64>], path: &mut Path<'_>) {
+    pub(crate) fn fetch<F: Follow>(&mut self, code: &[Range<u64>], path: &mut Path<'_, F>) {
         let shape = path.shape;
         let (sets, ways) = (shape.code.0 as u64, shape.code.1 as u64);
         let mut fetched = 0;
@@ -124,17 +133,19 @@ fn lines_of(code: &[Range<u64>], line: u64, ahead: u64) -> impl Iterator<Item = 
     })
 }
 
-fn send(line: u64, want: Want, path: &mut Path<'_>) {
+fn send<F: Follow>(line: u64, want: Want, path: &mut Path<'_, F>) {
     send_part(line.wrapping_mul(path.shape.scalar_line), path.shape.scalar_line, want, path);
 }
 
-fn send_part(address: u64, bytes: u64, want: Want, path: &mut Path<'_>) {
+fn send_part<F: Follow>(address: u64, bytes: u64, want: Want, path: &mut Path<'_, F>) {
     let shape = path.shape;
     let (memory, local) = path.places.of(address);
     let sectors = ((1u32 << (bytes / shape.sector)) - 1) as u8;
     let touched = sectors << (address % shape.l2_line / shape.sector);
     let line = address / shape.l2_line;
-    path.l2.request(Request { want, line, touched, full: touched, memory, local, stream: false });
+    let answer =
+        path.l2.request(Request { want, line, touched, full: touched, memory, local, stream: false });
+    path.follow.request(&answer);
 }
 
 #[cfg(test)]

@@ -115,6 +115,11 @@ impl Shape {
         }
     }
 
+    /// Scalar caches of an XCD.
+    pub fn scalar_caches(&self) -> usize {
+        self.engines.iter().map(|units| units.div_ceil(self.sharing)).sum()
+    }
+
     /// Compute units of an XCD.
     pub fn compute_units(&self) -> usize {
         self.engines.iter().sum()

@@ -10,11 +10,16 @@ use std::sync::Arc;
 /// Bytes one workgroup's stream may take; later accesses are counted, not followed.
 const MOST_PER_GROUP: usize = 16 << 20;
 
-/// Tags of an event, its two low bits.
+/// Tags of an event, its three low bits.
 const VECTOR: u64 = 0;
 const SCALAR_LOAD: u64 = 1;
 const SCALAR_OTHER: u64 = 2;
 const BARRIER: u64 = 3;
+const RUN: u64 = 4;
+const LDS: u64 = 5;
+/// How many bits they take.
+const TAG: u32 = 3;
+const TAGS: u64 = (1 << TAG) - 1;
 
 /// A form of access.
 #[derive(Clone, Copy, Debug)]
@@ -22,47 +27,84 @@ pub(crate) struct Form {
     /// Its look-ups, in the batch's list.
     start: u32,
     count: u32,
-    pub(crate) policy: Policy,
+    /// Number of its memory instruction.
+    slot: u32,
+    policy: Policy,
+}
+
+/// An access of the vector L1, but for its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Shared<'a> {
+    /// Number of its memory instruction.
+    pub slot: u32,
+    /// How the caches are to treat it.
+    pub policy: Policy,
+    /// Its look-ups.
+    pub lookups: &'a [Lookup],
 }
 
 /// The streams of some workgroups that follow each other.
 #[derive(Debug, Default)]
 pub struct Batch {
-    pub(crate) groups: Vec<Group>,
-    pub(crate) forms: Arc<Forms>,
+    /// The workgroups, in order.
+    pub groups: Vec<Group>,
+    /// What their streams refer to.
+    pub forms: Arc<Forms>,
 }
 
 /// Forms that the streams of a batch refer to.
 #[derive(Debug, Default)]
-pub(crate) struct Forms {
+pub struct Forms {
     forms: Vec<Form>,
     lookups: Vec<Lookup>,
+    /// Instructions that issue one after the other: the first, and how many.
+    runs: Vec<(u32, u32)>,
+    /// Accesses of the LDS: number of the memory instruction, and cycles.
+    lds: Vec<(u32, u32)>,
 }
 
 impl Forms {
-    pub(crate) fn get(&self, number: usize) -> Option<(Policy, &[Lookup])> {
+    /// A form of vector accesses.
+    #[inline]
+    pub fn get(&self, number: usize) -> Option<Shared<'_>> {
         let form = self.forms.get(number)?;
         let (start, count) = (form.start as usize, form.count as usize);
-        Some((form.policy, self.lookups.get(start..start + count)?))
+        let lookups = self.lookups.get(start..start + count)?;
+        Some(Shared { slot: form.slot, policy: form.policy, lookups })
+    }
+
+    /// Instructions that issue one after the other: the first, and how many.
+    #[inline]
+    pub fn run(&self, number: usize) -> (u32, u32) {
+        self.runs.get(number).copied().unwrap_or((0, 0))
+    }
+
+    /// An access of the LDS: number of the memory instruction, and cycles.
+    #[inline]
+    pub fn lds(&self, number: usize) -> (u32, u32) {
+        self.lds.get(number).copied().unwrap_or((0, 0))
     }
 
     /// Memory they take.
-    pub(crate) fn bytes(&self) -> usize {
-        self.forms.len() * size_of::<Form>() + self.lookups.len() * size_of::<Lookup>()
+    pub fn bytes(&self) -> usize {
+        self.forms.len() * size_of::<Form>()
+            + self.lookups.len() * size_of::<Lookup>()
+            + (self.runs.len() + self.lds.len()) * size_of::<(u32, u32)>()
     }
 }
 
 /// The streams of a workgroup's waves.
 #[derive(Debug, Default)]
-pub(crate) struct Group {
-    pub(crate) waves: Vec<Vec<u8>>,
+pub struct Group {
+    /// What each wave did.
+    pub waves: Vec<Vec<u8>>,
     /// Accesses that are not in the streams.
-    pub(crate) dropped: u64,
+    pub dropped: u64,
 }
 
 impl Group {
     /// Memory they take.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.waves.iter().map(|wave| wave.capacity() + size_of::<Vec<u8>>()).sum()
     }
 }
@@ -81,6 +123,10 @@ pub struct Trace {
     last: Vec<[u64; 2]>,
     /// Bytes of the workgroup at hand, its forms counted in.
     taken: usize,
+    /// By first instruction: number of its last run, from 1.
+    runs: Vec<u32>,
+    /// By memory instruction: number of its last LDS access, from 1.
+    lds: Vec<u32>,
 }
 
 /// The last form of a memory instruction.
@@ -106,6 +152,34 @@ impl Trace {
             slots: Vec::new(),
             last: Vec::new(),
             taken: 0,
+            runs: Vec::new(),
+            lds: Vec::new(),
+        }
+    }
+
+    /// Instructions issue one after the other.
+    #[inline]
+    pub fn run(&mut self, wave: u32, first: usize, count: usize) {
+        let both = (first as u32, count as u32);
+        let number = same_as_last(&mut self.runs, &mut self.forms.runs, first, both);
+        self.put_one(wave, u64::from(number) << TAG | RUN);
+    }
+
+    /// An access of the LDS that takes some cycles; `slot` numbers the memory instruction.
+    #[inline]
+    pub fn lds(&mut self, wave: u32, slot: u32, cycles: u32) {
+        let number = same_as_last(&mut self.lds, &mut self.forms.lds, slot as usize, (slot, cycles));
+        self.put_one(wave, u64::from(number) << TAG | LDS);
+    }
+
+    fn put_one(&mut self, wave: u32, value: u64) {
+        if self.taken > MOST_PER_GROUP {
+            return;
+        }
+        if let Some(stream) = self.groups.last_mut().and_then(|group| group.waves.get_mut(wave as usize)) {
+            let before = stream.len();
+            put(stream, value);
+            self.taken += stream.len() - before;
         }
     }
 
@@ -143,7 +217,7 @@ impl Trace {
         let Some(last) = self.last.get_mut(wave as usize) else { return };
         let step = (block as i64).wrapping_sub(last[0] as i64);
         last[0] = block;
-        self.put(wave, [u64::from(form) << 2 | VECTOR, zigzag(step)]);
+        self.put(wave, [u64::from(form) << TAG | VECTOR, zigzag(step)]);
     }
 
     /// A scalar access of some dwords in a row.
@@ -157,9 +231,9 @@ impl Trace {
         last[1] = dword;
         let dwords = u64::from(bytes.div_ceil(4).clamp(1, 255));
         let head = match kind {
-            Kind::Load => dwords << 2 | SCALAR_LOAD,
-            Kind::Store => dwords << 3 | SCALAR_OTHER,
-            Kind::Atomic | Kind::AtomicReturn => dwords << 3 | 1 << 2 | SCALAR_OTHER,
+            Kind::Load => dwords << TAG | SCALAR_LOAD,
+            Kind::Store => dwords << (TAG + 1) | SCALAR_OTHER,
+            Kind::Atomic | Kind::AtomicReturn => dwords << (TAG + 1) | 1 << TAG | SCALAR_OTHER,
         };
         self.put(wave, [head, zigzag(step)]);
     }
@@ -229,13 +303,29 @@ impl Trace {
         lookups(self.grain, addresses, lanes, bytes, first - inside, &mut self.forms.lookups);
         let count = self.forms.lookups.len() - start;
         let number = self.forms.forms.len() as u32;
-        self.forms.forms.push(Form { start: start as u32, count: count as u32, policy });
+        self.forms.forms.push(Form { start: start as u32, count: count as u32, slot: slot as u32, policy });
         self.taken += size_of::<Form>() + count * size_of::<Lookup>();
         if let (Some(place), Some(known)) = (place, &mut self.slots[slot]) {
             known.known[place] = Some(number);
         }
         number
     }
+}
+
+/// Number of a pair in a list; most are the one that stood last at their place.
+fn same_as_last(last: &mut Vec<u32>, list: &mut Vec<(u32, u32)>, place: usize, pair: (u32, u32)) -> u32 {
+    if last.len() <= place {
+        last.resize(place + 1, 0);
+    }
+    if let Some(number) = last[place].checked_sub(1)
+        && list.get(number as usize) == Some(&pair)
+    {
+        return number;
+    }
+    let number = list.len() as u32;
+    list.push(pair);
+    last[place] = number + 1;
+    number
 }
 
 /// Whether all active lanes lie as far from the first as before.
@@ -267,17 +357,22 @@ fn put(stream: &mut Vec<u8>, mut value: u64) {
 
 /// What a wave does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Event {
+pub enum Event {
     /// Number of the form, and block.
     Vector(usize, u64),
     /// Dword address and dwords.
     Scalar(Kind, u64, u64),
+    /// All waves of the workgroup meet.
     Barrier,
+    /// Number of the run of instructions.
+    Run(usize),
+    /// Number of the LDS access.
+    Lds(usize),
 }
 
 /// How far a wave's stream has been read.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Cursor {
+pub struct Cursor {
     at: usize,
     last: [u64; 2],
 }
@@ -285,25 +380,28 @@ pub(crate) struct Cursor {
 impl Cursor {
     /// The next event; none at the end.
     #[inline]
-    pub(crate) fn next(&mut self, stream: &[u8]) -> Option<Event> {
+    pub fn next(&mut self, stream: &[u8]) -> Option<Event> {
         let head = self.value(stream)?;
-        if head & 3 == BARRIER {
-            return Some(Event::Barrier);
+        match head & TAGS {
+            BARRIER => return Some(Event::Barrier),
+            RUN => return Some(Event::Run((head >> TAG) as usize)),
+            LDS => return Some(Event::Lds((head >> TAG) as usize)),
+            _ => {}
         }
         let step = self.value(stream)?;
         let step = (step >> 1) as i64 ^ -((step & 1) as i64);
-        let last = &mut self.last[usize::from(head & 3 != VECTOR)];
+        let last = &mut self.last[usize::from(head & TAGS != VECTOR)];
         *last = last.wrapping_add_signed(step);
-        Some(match head & 3 {
-            VECTOR => Event::Vector((head >> 2) as usize, *last),
-            SCALAR_LOAD => Event::Scalar(Kind::Load, *last, head >> 2),
-            _ if head >> 2 & 1 == 0 => Event::Scalar(Kind::Store, *last, head >> 3),
-            _ => Event::Scalar(Kind::Atomic, *last, head >> 3),
+        Some(match head & TAGS {
+            VECTOR => Event::Vector((head >> TAG) as usize, *last),
+            SCALAR_LOAD => Event::Scalar(Kind::Load, *last, head >> TAG),
+            _ if head >> TAG & 1 == 0 => Event::Scalar(Kind::Store, *last, head >> (TAG + 1)),
+            _ => Event::Scalar(Kind::Atomic, *last, head >> (TAG + 1)),
         })
     }
 
     /// Whether nothing is left.
-    pub(crate) fn ended(&self, stream: &[u8]) -> bool {
+    pub fn ended(&self, stream: &[u8]) -> bool {
         self.at >= stream.len()
     }
 
@@ -360,7 +458,7 @@ mod tests {
         assert_eq!(events(0), first);
         let loads = [Event::Scalar(Kind::Load, 0x400, 2), Event::Scalar(Kind::Atomic, 0x3fc, 1)];
         assert_eq!(events(1), [&[Event::Vector(0, block + 4), Event::Barrier], &loads[..]].concat());
-        assert_eq!(batch.forms.get(0).unwrap().1.len(), 16);
+        assert_eq!(batch.forms.get(0).unwrap().lookups.len(), 16);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use crate::access::{Kind, Lookup, Policy};
 use crate::cache::Cache;
 use crate::count::{Before, Count};
-use crate::l2::{L2, Request, Want};
+use crate::l2::{Answer, L2, Request, Want};
 use crate::places::Places;
 use crate::shape::Shape;
 use arch::MemoryType;
@@ -22,6 +22,36 @@ pub(crate) struct VectorL1 {
     pending: u32,
 }
 
+/// Whoever wants to know what becomes of an access, step by step, and how long each takes.
+///
+/// Every method does what someone would want who has no clock.
+#[allow(unused_variables, reason = "the names document the steps")]
+pub trait Follow {
+    /// A look-up needs a page that the access has not needed before; says whether the access goes on at once.
+    fn page(&mut self, page: u64, hit: bool) -> bool {
+        true
+    }
+    /// A missing line would go to a place of the vector L1; says whether the place can be had at once.
+    fn room(&mut self, place: usize) -> bool {
+        true
+    }
+    /// A look-up finds its line.
+    fn found(&mut self, place: usize) {}
+    /// A look-up misses; the line goes to a place, or to none, and the request for it comes next.
+    fn missed(&mut self, place: Option<usize>) {}
+    /// A read of the other half of a line follows; says whether it is still one request with the first.
+    fn joins(&mut self) -> bool {
+        true
+    }
+    /// A request arrives at the L2.
+    fn request(&mut self, answer: &Answer) {}
+    /// A line is asked for by the scalar cache, or is there.
+    fn scalar(&mut self, place: Option<usize>, hit: bool) {}
+}
+
+/// Follows nothing.
+impl Follow for () {}
+
 /// Pages whose translation is there.
 #[derive(Clone, Debug)]
 enum Pages {
@@ -31,15 +61,28 @@ enum Pages {
 }
 
 /// The parts an access passes behind the L1.
-pub(crate) struct Path<'a> {
+pub(crate) struct Path<'a, F> {
     pub(crate) shape: &'a Shape,
     pub(crate) places: &'a Places,
     pub(crate) l2: &'a mut L2,
     pub(crate) before: &'a mut Before,
+    pub(crate) follow: &'a mut F,
+}
+
+/// How far an access has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// Page of the last look-up, which is translated.
+    page: Option<u64>,
+    /// Line of the L2 that was asked for last.
+    merged: Option<u64>,
+    open: Option<Open>,
+    /// The translation of the look-up at hand is counted.
+    counted: bool,
 }
 
 /// Bytes under way to the L2: stores and atomics of look-ups in a row that lie in one block.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Open {
     block: u64,
     touched: u8,
@@ -70,61 +113,87 @@ impl VectorL1 {
         self.pending = 0;
     }
 
-    /// An access of a wave at a block of the L2's lines.
-    pub(crate) fn access(&mut self, policy: Policy, lookups: &[Lookup], block: u64, path: &mut Path<'_>) {
+    /// A look-up of an access at a block of the L2's lines; says whether it could be done. Otherwise it comes again.
+    #[inline]
+    pub(crate) fn look_up<F: Follow>(
+        &mut self,
+        policy: Policy,
+        lookup: Lookup,
+        block: u64,
+        progress: &mut Progress,
+        path: &mut Path<'_, F>,
+    ) -> bool {
         let per_block = path.shape.l2_line / path.shape.l1_line;
-        let first = block.wrapping_mul(per_block);
         let pages = (path.shape.fragment / path.shape.l1_line).max(1).trailing_zeros();
-        let mut page = None;
-        let mut merged = None;
-        let mut open = None;
-        for lookup in lookups {
-            let line = first.wrapping_add_signed(lookup.line());
-            let asked = line >> pages;
-            self.translate(asked, page == Some(asked), path);
-            page = Some(asked);
-            if policy.kind == Kind::Load {
-                self.load(policy, line, &mut merged, path);
-            } else {
-                self.store(policy, line, *lookup, &mut open, path);
+        let line = block.wrapping_mul(per_block).wrapping_add_signed(lookup.line());
+        let page = line >> pages;
+        // The page of the look-up before is there, or its translation is what is waited for.
+        if progress.page != Some(page) {
+            progress.page = Some(page);
+            let hit = self.translated(page);
+            if !hit {
+                path.before.add(Count::TranslationMiss, 1);
+                self.pending = path.shape.translation_pending;
+                progress.counted = true;
+            }
+            if !path.follow.page(page, hit) {
+                return false;
             }
         }
-        send(policy, open, path);
-    }
-
-    fn translate(&mut self, page: u64, again: bool, path: &mut Path<'_>) {
-        // The page of the look-up before is there, or its translation is what is waited for.
-        let hit = again
-            || match &mut self.pages {
-                Pages::Some(cache) => {
-                    let hit = cache.find(0, page).is_some();
-                    if !hit {
-                        cache.fill(0, page, false);
-                    }
-                    hit
-                }
-                Pages::All(pages) => !pages.insert(page),
-            };
-        if !hit {
-            path.before.add(Count::TranslationMiss, 1);
-            self.pending = path.shape.translation_pending;
+        let set = (line & (self.sets - 1)) as usize;
+        let place = self.cache.peek(set, line);
+        let brings = policy.kind == Kind::Load && !policy.bypass && place.is_none();
+        let victim = if brings { Some(self.cache.oldest(set)) } else { None };
+        if victim.is_some_and(|victim| !path.follow.room(victim)) {
+            return false;
+        }
+        if std::mem::take(&mut progress.counted) {
         } else if self.pending > 0 {
             self.pending -= 1;
         } else {
             path.before.add(Count::TranslationHit, 1);
         }
+        match policy.kind {
+            Kind::Load => self.load(policy, line, place, victim, &mut progress.merged, path),
+            _ => self.store(policy, line, place, lookup, &mut progress.open, path),
+        }
+        true
     }
 
-    fn load(&mut self, policy: Policy, line: u64, merged: &mut Option<u64>, path: &mut Path<'_>) {
-        let set = (line & (self.sets - 1)) as usize;
-        match self.cache.find(set, line) {
-            Some(_) if !policy.bypass => return,
-            Some(_) => {}
-            None if policy.bypass => {}
-            None => {
-                self.cache.fill(set, line, policy.stream);
+    /// Whether a page is translated; from now on it is.
+    fn translated(&mut self, page: u64) -> bool {
+        match &mut self.pages {
+            Pages::Some(cache) => {
+                let hit = cache.find(0, page).is_some();
+                if !hit {
+                    cache.fill(0, page, false);
+                }
+                hit
+            }
+            Pages::All(pages) => !pages.insert(page),
+        }
+    }
+
+    fn load<F: Follow>(
+        &mut self,
+        policy: Policy,
+        line: u64,
+        place: Option<usize>,
+        victim: Option<usize>,
+        merged: &mut Option<u64>,
+        path: &mut Path<'_, F>,
+    ) {
+        if let Some(place) = place {
+            self.cache.touch(place);
+            if !policy.bypass {
+                path.follow.found(place);
+                return;
             }
         }
+        if let Some(victim) = victim {
+            self.cache.put(victim, line, policy.stream);
+        }
+        path.follow.missed(place.or(victim));
         let shape = path.shape;
         let address = line.wrapping_mul(shape.l1_line);
         let (memory, local) = path.places.of(address);
@@ -132,13 +201,13 @@ impl VectorL1 {
         path.before.add(by_type(Want::Read, memory), 1);
         let wide = address / shape.l2_line;
         // A second read of the same line finds the first still waiting.
-        if shape.merges_reads && *merged == Some(wide) {
+        if shape.merges_reads && *merged == Some(wide) && path.follow.joins() {
             return;
         }
         *merged = Some(wide);
         let sectors = ((1u32 << (shape.l1_line / shape.sector)) - 1) as u8;
         let touched = sectors << (address % shape.l2_line / shape.sector);
-        path.l2.request(Request {
+        let answer = path.l2.request(Request {
             want: Want::Read,
             line: wide,
             touched,
@@ -147,18 +216,20 @@ impl VectorL1 {
             local,
             stream: policy.stream,
         });
+        path.follow.request(&answer);
     }
 
-    fn store(
+    fn store<F: Follow>(
         &mut self,
         policy: Policy,
         line: u64,
+        place: Option<usize>,
         lookup: Lookup,
         open: &mut Option<Open>,
-        path: &mut Path<'_>,
+        path: &mut Path<'_, F>,
     ) {
         if policy.kind != Kind::Store
-            && let Some(place) = self.cache.peek((line & (self.sets - 1)) as usize, line)
+            && let Some(place) = place
         {
             self.cache.remove(place);
         }
@@ -179,16 +250,21 @@ impl VectorL1 {
                     same.full |= full;
                 }
                 _ => {
-                    send(policy, *open, path);
+                    send(policy, open.take(), path);
                     *open = Some(Open { block, touched, full });
                 }
             }
         }
     }
+
+    /// An access has made all its look-ups.
+    pub(crate) fn end<F: Follow>(policy: Policy, progress: &mut Progress, path: &mut Path<'_, F>) {
+        send(policy, progress.open.take(), path);
+    }
 }
 
 /// Sends a store or atomic on.
-fn send(policy: Policy, open: Option<Open>, path: &mut Path<'_>) {
+fn send<F: Follow>(policy: Policy, open: Option<Open>, path: &mut Path<'_, F>) {
     let Some(Open { block, touched, full }) = open else { return };
     let shape = path.shape;
     let address = block.wrapping_mul(shape.l1_write);
@@ -202,7 +278,7 @@ fn send(policy: Policy, open: Option<Open>, path: &mut Path<'_>) {
     path.before.add(count, 1);
     path.before.add(by_type(want, memory), 1);
     let shift = address % shape.l2_line / shape.sector;
-    path.l2.request(Request {
+    let answer = path.l2.request(Request {
         want,
         line: address / shape.l2_line,
         touched: touched << shift,
@@ -211,6 +287,7 @@ fn send(policy: Policy, open: Option<Open>, path: &mut Path<'_>) {
         local,
         stream: policy.stream,
     });
+    path.follow.request(&answer);
 }
 
 fn by_type(want: Want, memory: MemoryType) -> Count {

@@ -9,6 +9,7 @@ mod classify;
 mod code;
 mod event;
 mod instructions;
+mod issue;
 mod launch_registers;
 mod memo;
 mod observe;

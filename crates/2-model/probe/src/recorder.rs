@@ -11,10 +11,9 @@ use crate::sample::Sample;
 use crate::table::Table;
 use crate::traffic::{self, Tracer};
 use arch::Model;
-use clock::Estimate;
+use clock::{Estimate, Gpu, Outcome};
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
-use mem::{Caches, Shape, Tally};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use workload::{
@@ -74,8 +73,8 @@ pub struct Provenance {
 #[derive(Debug)]
 pub struct Recorder {
     model: &'static Model,
-    /// Made when they are first needed.
-    caches: Option<Caches>,
+    /// Made when it is first needed.
+    gpu: Option<Gpu>,
     dispatches: Vec<Dispatch>,
     /// Code objects that ran, by hash.
     code: BTreeMap<String, Arc<Code>>,
@@ -94,7 +93,7 @@ impl Recorder {
     pub fn new(model: &'static Model) -> Recorder {
         Recorder {
             model,
-            caches: None,
+            gpu: None,
             dispatches: Vec::new(),
             code: BTreeMap::new(),
             next: 0,
@@ -134,7 +133,7 @@ impl Recorder {
         let dispatches = self.dispatches.get(first..).unwrap_or_default().to_vec();
         let (code, known) = (self.code.clone(), self.known.clone());
         let most_channels = self.most_channels.clone();
-        Recorder { dispatches, code, known, most_channels, caches: None, ..*self }
+        Recorder { dispatches, code, known, most_channels, gpu: None, ..*self }
     }
 
     /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as shown.
@@ -159,8 +158,8 @@ impl Recorder {
             }
             None => self.follow(program, table, memory, launch),
         };
-        let (summary, counts, caches) = counted.inspect_err(|_| self.next += 1)?;
-        self.add(kernel, program, table, &counts, caches, launch);
+        let (summary, counts, outcome) = counted.inspect_err(|_| self.next += 1)?;
+        self.add(kernel, program, table, &counts, outcome, launch);
         Ok(summary)
     }
 
@@ -171,20 +170,20 @@ impl Recorder {
         table: &Table,
         memory: &emu::Memory,
         launch: &Launch<'_>,
-    ) -> Result<(Summary, Counts, Option<Tally>), Box<Fault>> {
+    ) -> Result<(Summary, Counts, Option<Outcome>), Box<Fault>> {
         let mut counts = Counts::new(table);
         let model = self.model;
-        let caches = self.caches.get_or_insert_with(|| Caches::new(&Shape::of(model)));
-        let shape = caches.shape().clone();
-        caches.begin(traffic::grid(model, program, launch));
-        let merge = |(probe, tracer): (Probe<'_>, Tracer<'_>)| {
-            counts.merge(&probe.counts);
-            caches.push(tracer.finish());
+        let gpu = self.gpu.get_or_insert_with(|| Gpu::new(model));
+        let shape = gpu.shape().clone();
+        gpu.begin(traffic::grid(model, program, launch), table.ops());
+        let merge = |tracer: Tracer<'_>| {
+            let (found, batch) = tracer.finish();
+            counts.merge(&found);
+            gpu.push(batch);
         };
-        let make = || (Probe::new(table), Tracer::new(table, &shape));
-        let summary = emu::run(program, memory, launch, make, merge)?;
-        let tally = caches.finish(&traffic::code(program, &counts, launch));
-        Ok((summary, counts, Some(tally)))
+        let summary = emu::run(program, memory, launch, || Tracer::new(table, &shape), merge)?;
+        let outcome = gpu.finish(&traffic::code(program, &counts, launch));
+        Ok((summary, counts, Some(outcome)))
     }
 
     /// Runs a kernel and returns what was counted, recording nothing. Where only some workgroups run, `weights` says how
@@ -211,15 +210,20 @@ impl Recorder {
         program: &Program,
         table: &Table,
         counts: &Counts,
-        caches: Option<Tally>,
+        outcome: Option<Outcome>,
         launch: &Launch<'_>,
     ) {
         let target = program.isa.processor();
         let mut totals = table.totals(counts, u64::from(self.model.compute_units.value));
         let grid = traffic::grid(self.model, program, launch);
         let work = traffic::work(&grid, launch, table.vector_cycles(counts), &totals);
-        let estimate = caches.as_ref().and_then(|tally| clock::estimate(self.model, &work, tally));
-        totals.caches = caches;
+        let estimate = outcome.as_ref().and_then(|it| clock::estimate(self.model, &work, &it.tally));
+        let estimate = estimate.zip(outcome.as_ref()).map(|(mut estimate, outcome)| {
+            estimate.cycles = outcome.cycles as f64;
+            estimate.nanoseconds = clock::Rates::of(self.model).nanoseconds(outcome.cycles);
+            estimate
+        });
+        totals.caches = outcome.map(|it| it.tally);
         totals.time = estimate.as_ref().map(|time| {
             let engines = u64::from(self.model.shader_engines.value).min(grid.groups.max(1));
             (time.cycles, [u64::from(self.model.xcds.value), engines, time.units])

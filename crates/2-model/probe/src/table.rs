@@ -6,6 +6,7 @@
 use crate::classify;
 use crate::code::Code;
 use crate::event::{Event, Totals};
+use crate::issue;
 use crate::launch_registers::LaunchRegisters;
 use crate::observe::{Counts, Memory};
 use crate::traffic;
@@ -53,6 +54,8 @@ pub struct Table {
     returns: Vec<bool>,
     /// How the caches treat it, by memory slot.
     policies: Vec<Policy>,
+    /// What the clock needs to know, by instruction.
+    ops: Arc<[clock::Op]>,
     /// What the program was read from, where it is known.
     code: Option<Arc<Code>>,
 }
@@ -74,8 +77,10 @@ impl Table {
             banks: target.map_or(BANKS, |target| target.lds.banks.value as usize),
             returns: Vec::new(),
             policies: Vec::new(),
+            ops: Arc::new([]),
             code: None,
         };
+        let mut ops = Vec::with_capacity(program.instructions().len());
         for (index, inst) in program.instructions().iter().enumerate() {
             let info = inst.op.info();
             let (start, end) = (program.address(index), program.address(index) + u64::from(inst.size).max(1));
@@ -87,16 +92,18 @@ impl Table {
                 fetches: blocks(start.div_ceil(FETCH_BYTES)),
                 fetches_after_jump: blocks(start / FETCH_BYTES),
             });
-            if info.mem.is_none() {
-                table.slots.push(NO_SLOT);
+            let slot = if info.mem.is_some() { table.of_slot.len() as u32 } else { NO_SLOT };
+            table.slots.push(slot);
+            ops.push(issue::op(inst, slot, cycles(inst, target) as u32));
+            if slot == NO_SLOT {
                 continue;
             }
-            table.slots.push(table.of_slot.len() as u32);
             table.of_slot.push(index as u32);
             let returns = returns_old_value(inst);
             table.returns.push(returns);
             table.policies.push(traffic::policy(inst, target, returns));
         }
+        table.ops = ops.into();
         table
     }
 
@@ -134,6 +141,11 @@ impl Table {
     /// What a memory instruction came to; all zero for one that is none.
     pub fn memory<'a>(&self, counts: &'a Counts, index: usize) -> Option<&'a Memory> {
         counts.memory.get(self.slot(index) as usize)
+    }
+
+    /// What the clock needs to know, by instruction.
+    pub(crate) fn ops(&self) -> Arc<[clock::Op]> {
+        self.ops.clone()
     }
 
     /// Cycles on a SIMD of all vector and matrix instructions of a run.

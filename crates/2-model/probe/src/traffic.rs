@@ -4,13 +4,13 @@
 //! settled here, and what a launch means for them too.
 
 use crate::event::{Event, Totals};
-use crate::observe::{Counts, each_dword};
+use crate::observe::{Counts, Probe, each_dword};
 use crate::table::{NO_SLOT, Table};
 use arch::{CacheControl, Model, Resources, Target};
-use clock::Work;
+use clock::{Grid, Work};
 use emu::{Launch, MemoryAccess, Observer, Program, WaveId};
 use isa::{Access, Bits, Inst, Space};
-use mem::{Grid, Kind, Policy, Shape, Trace};
+use mem::{Kind, Policy, Shape, Trace};
 use std::ops::Range;
 
 /// How the caches are to treat an instruction.
@@ -36,31 +36,39 @@ pub(crate) fn policy(inst: &Inst, target: Option<&Target>, returns: bool) -> Pol
     }
 }
 
-/// Records accesses of workgroups for the caches.
+/// Counts, and records for the clock what workgroups do.
 #[derive(Debug)]
 pub(crate) struct Tracer<'t> {
     table: &'t Table,
+    probe: Probe<'t>,
     trace: Trace,
 }
 
 impl<'t> Tracer<'t> {
     /// A recorder for a GPU.
     pub(crate) fn new(table: &'t Table, shape: &Shape) -> Self {
-        Tracer { table, trace: Trace::new(shape) }
+        Tracer { table, probe: Probe::new(table), trace: Trace::new(shape) }
     }
 
-    /// What was recorded.
-    pub(crate) fn finish(self) -> mem::Batch {
-        self.trace.finish()
+    /// What was counted and recorded.
+    pub(crate) fn finish(self) -> (Counts, mem::Batch) {
+        (self.probe.counts, self.trace.finish())
     }
 }
 
 impl Observer for Tracer<'_> {
-    fn wave_start(&mut self, wave: WaveId, _: u64) {
+    fn wave_start(&mut self, wave: WaveId, lanes: u64) {
+        self.probe.wave_start(wave, lanes);
         if wave.wave == 0 {
             self.trace.begin();
         }
         self.trace.wave();
+    }
+
+    #[inline(always)]
+    fn issue_run(&mut self, wave: WaveId, first: usize, count: usize, exec: u64) {
+        self.probe.issue_run(wave, first, count, exec);
+        self.trace.run(wave.wave, first, count);
     }
 
     fn access(&mut self, wave: WaveId, access: &MemoryAccess<'_>) {
@@ -68,6 +76,9 @@ impl Observer for Tracer<'_> {
         if slot == NO_SLOT {
             return;
         }
+        let lds = |probe: &Probe<'_>| probe.counts.memory.get(slot as usize).map_or(0, |it| it.lds_cycles);
+        let before = lds(&self.probe);
+        self.probe.access(wave, access);
         let policy = self.table.policy(slot);
         match access.space {
             Space::Global | Space::Flat | Space::Buffer => {
@@ -80,12 +91,9 @@ impl Observer for Tracer<'_> {
                 });
             }
             Space::Scalar => self.trace.scalar(wave.wave, policy.kind, access.addresses[0], access.bytes),
-            Space::Lds | Space::Gds => {}
+            Space::Lds => self.trace.lds(wave.wave, slot, (lds(&self.probe) - before) as u32),
+            Space::Gds => {}
         }
-    }
-
-    fn barrier(&mut self, _: [u32; 3]) {
-        self.trace.barrier();
     }
 }
 
@@ -127,6 +135,7 @@ pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>) -> Gri
         groups_per_unit: arch::occupancy(model.target(), &resources).workgroups_per_cu.max(1),
         scratch: u64::from(descriptor.scratch_bytes) * 64,
         // Arguments and the queue with its packets are the host's.
+        entry: launch.load.wrapping_add(program.entry_address()),
         host: vec![range(launch.kernarg, u64::from(descriptor.kernarg_bytes)), range(launch.packet, PACKET)],
     }
 }

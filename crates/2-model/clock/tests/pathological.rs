@@ -1,18 +1,20 @@
 //! Kernels nobody should write finish too, in bounded memory.
 
 use arch::Model;
-use mem::{Caches, Count, Grid, Kind, Policy, Shape, Trace};
+use clock::{Gpu, Grid};
+use mem::{Count, Kind, Policy, Trace};
+use std::sync::Arc;
 
-fn caches() -> Caches {
-    Caches::new(&Shape::of(Model::by_name("mi300x").unwrap()))
+fn gpu() -> Gpu {
+    Gpu::new(Model::by_name("mi300x").unwrap())
 }
 
 #[test]
 fn all_lanes_at_one_line() {
-    let mut caches = caches();
-    caches.begin(Grid { groups: 64, groups_per_unit: 8, ..Grid::default() });
+    let mut gpu = gpu();
+    gpu.begin(Grid { groups: 64, groups_per_unit: 8, ..Grid::default() }, Arc::new([]));
     for _ in 0..8 {
-        let mut trace = Trace::new(caches.shape());
+        let mut trace = Trace::new(gpu.shape());
         for _ in 0..8 {
             trace.begin();
             trace.wave();
@@ -22,9 +24,9 @@ fn all_lanes_at_one_line() {
                 }
             }
         }
-        caches.push(trace.finish());
+        gpu.push(trace.finish());
     }
-    let tally = caches.finish(&[]);
+    let tally = gpu.finish(&[]).tally;
     // A look-up per quad; those of one access that follow each other are one request to the L2.
     let each = 64 * 100;
     assert_eq!([Count::L1Write, Count::L1Atomic, Count::L1AtomicReturn].map(|it| tally.get(it)), [each; 3]);
@@ -33,28 +35,31 @@ fn all_lanes_at_one_line() {
 
 #[test]
 fn a_million_tiny_workgroups() {
-    let mut caches = caches();
+    let mut gpu = gpu();
     let groups = 1 << 20;
-    caches.begin(Grid { groups, groups_per_unit: 16, ..Grid::default() });
+    gpu.begin(Grid { groups, groups_per_unit: 16, ..Grid::default() }, Arc::new([]));
     for first in (0..groups).step_by(8) {
-        let mut trace = Trace::new(caches.shape());
+        let mut trace = Trace::new(gpu.shape());
         for group in first..first + 8 {
             trace.begin();
             trace.wave();
             trace.vector(0, 0, Policy::plain(Kind::Store), &[0x10_0000 + 64 * group; 64], 1, 4);
         }
-        caches.push(trace.finish());
+        gpu.push(trace.finish());
     }
-    assert_eq!(caches.finish(&[]).get(Count::L1Write), groups);
+    assert_eq!(gpu.finish(&[]).tally.get(Count::L1Write), groups);
 }
 
 #[test]
 fn lanes_scattered_over_all_memory_and_addresses_at_its_end() {
-    let mut caches = caches();
-    caches.begin(Grid { groups: 300, groups_per_unit: 1, scratch: u64::MAX / 3, ..Grid::default() });
+    let mut gpu = gpu();
+    gpu.begin(
+        Grid { groups: 300, groups_per_unit: 1, scratch: u64::MAX / 3, ..Grid::default() },
+        Arc::new([]),
+    );
     let mut state = 1u64;
     for _ in 0..300 {
-        let mut trace = Trace::new(caches.shape());
+        let mut trace = Trace::new(gpu.shape());
         trace.begin();
         trace.wave();
         for step in 0..200 {
@@ -67,9 +72,9 @@ fn lanes_scattered_over_all_memory_and_addresses_at_its_end() {
             trace.vector(0, 0, policy, &addresses, state, 16);
             trace.scalar(0, Kind::Load, state, 64);
         }
-        caches.push(trace.finish());
+        gpu.push(trace.finish());
     }
-    let tally = caches.finish(&[u64::MAX - 10..u64::MAX, 5..5]);
+    let tally = gpu.finish(&[u64::MAX - 10..u64::MAX, 5..5]).tally;
     let asked = [Count::L2Hit, Count::L2Miss].map(|it| tally.get(it)).iter().sum::<u64>();
     assert_eq!(asked, [Count::L2Read, Count::L2Write].map(|it| tally.get(it)).iter().sum::<u64>());
 }
@@ -77,29 +82,30 @@ fn lanes_scattered_over_all_memory_and_addresses_at_its_end() {
 /// More streams than may be held: workgroups run on although not all that would be resident have come.
 #[test]
 fn long_streams_are_not_all_held() {
-    let mut caches = caches();
+    let mut gpu = gpu();
     let groups = 400;
-    caches.hold(1 << 20);
-    caches.begin(Grid { groups, groups_per_unit: 32, ..Grid::default() });
+    gpu.hold(1 << 20);
+    gpu.begin(Grid { groups, groups_per_unit: 32, ..Grid::default() }, Arc::new([]));
     for group in 0..groups {
-        let mut trace = Trace::new(caches.shape());
+        let mut trace = Trace::new(gpu.shape());
         trace.begin();
         trace.wave();
         for step in 0..5000u64 {
             trace.vector(0, 0, Policy::plain(Kind::Load), &[(group << 20) + (step << 7); 64], 1, 4);
         }
-        caches.push(trace.finish());
+        gpu.push(trace.finish());
     }
-    assert!(caches.hurried(), "streams of megabytes");
-    let tally = caches.finish(&[]);
+    let outcome = gpu.finish(&[]);
+    assert!(outcome.hurried, "streams of megabytes");
+    let tally = outcome.tally;
     assert_eq!((tally.get(Count::Dropped), tally.get(Count::TranslationMiss) > 0), (0, true));
 }
 
 #[test]
 fn waves_that_leave_before_a_barrier_do_not_hold_others() {
-    let mut caches = caches();
-    caches.begin(Grid { groups: 1, groups_per_unit: 1, ..Grid::default() });
-    let mut trace = Trace::new(caches.shape());
+    let mut gpu = gpu();
+    gpu.begin(Grid { groups: 1, groups_per_unit: 1, ..Grid::default() }, Arc::new([]));
+    let mut trace = Trace::new(gpu.shape());
     trace.begin();
     (0..4).for_each(|_| trace.wave());
     for wave in 0..4 {
@@ -109,6 +115,6 @@ fn waves_that_leave_before_a_barrier_do_not_hold_others() {
             trace.barrier();
         }
     }
-    caches.push(trace.finish());
-    assert_eq!(caches.finish(&[]).get(Count::L1Read), 6);
+    gpu.push(trace.finish());
+    assert_eq!(gpu.finish(&[]).tally.get(Count::L1Read), 6);
 }

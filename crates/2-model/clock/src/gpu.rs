@@ -1,0 +1,374 @@
+//! A GPU that runs dispatches.
+//!
+//! The one idea to keep in mind: everything happens in the order of one calendar, and workgroups come in the order of the
+//! grid; nothing depends on when streams arrive. While a place is free for a workgroup that has not arrived, time stands.
+
+use crate::calendar::Calendar;
+use crate::memory::{Lines, Memory};
+use crate::op::Op;
+use crate::outcome::{Outcome, Stall};
+use crate::place::Places;
+use crate::rates::Rates;
+use crate::vector::Queue;
+use crate::wave::{Done, Wave};
+use arch::Model;
+use mem::{Batch, Caches, Forms, Group, Shape};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Bytes of streams that are held, if nothing else is said, before waves run on although not all places are taken.
+const MOST_HELD: usize = 512 << 20;
+
+/// Waves of a compute unit that there is room for.
+pub(crate) const WAVES: usize = 64;
+/// SIMDs of a compute unit.
+pub(crate) const SIMDS: usize = 4;
+/// Marks the event of a compute unit's vector L1.
+pub(crate) const L1: u32 = 1 << 31;
+
+/// What there is to know about a launch before it runs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Grid {
+    /// Workgroups.
+    pub groups: u64,
+    /// Workgroups a compute unit holds.
+    pub groups_per_unit: u32,
+    /// Bytes of scratch of a wave.
+    pub scratch: u64,
+    /// Memory of the host.
+    pub host: Vec<Range<u64>>,
+    /// Address of the first instruction.
+    pub entry: u64,
+}
+
+/// A GPU with what its caches keep.
+#[derive(Debug)]
+pub struct Gpu {
+    pub(crate) caches: Caches,
+    pub(crate) memory: Memory,
+    pub(crate) grid: Grid,
+    pub(crate) ops: Arc<[Op]>,
+    pub(crate) calendar: Calendar,
+    places: Vec<Places>,
+    queues: Vec<VecDeque<Waiting>>,
+    /// By XCD: workgroups that have not arrived.
+    missing: Vec<u64>,
+    pub(crate) units: Vec<Unit>,
+    pub(crate) waves: Vec<Wave>,
+    pub(crate) done: Vec<Done>,
+    pub(crate) groups: Vec<Option<Resident>>,
+    vacant: Vec<u32>,
+    /// By scalar cache: cycle at which the first code is there.
+    code: Vec<Option<u64>>,
+    pub(crate) scalar_lines: Vec<Vec<u64>>,
+    arrived: u64,
+    held: usize,
+    most_held: usize,
+    pub(crate) outcome: Outcome,
+    /// Cycles in which each compute unit had waves, and since when.
+    engine_spans: Vec<(u64, u64)>,
+}
+
+/// A compute unit.
+#[derive(Debug)]
+pub(crate) struct Unit {
+    pub(crate) xcd: usize,
+    /// Counted in the XCD.
+    pub(crate) number: usize,
+    /// Its scalar cache, counted in the XCD.
+    pub(crate) shared: usize,
+    pub(crate) lines: Lines,
+    pub(crate) queue: Queue,
+    /// By SIMD and class of instructions: cycle at which the next can issue.
+    pub(crate) free: [[u64; crate::wave::CLASSES]; SIMDS],
+    pub(crate) lds: u64,
+    /// By SIMD: waves that are there, as bits.
+    slots: [u16; SIMDS],
+    groups: u32,
+    /// Places of workgroups that are taken, as bits.
+    taken: u64,
+    since: u64,
+}
+
+/// A workgroup that has no place yet.
+#[derive(Debug)]
+struct Waiting {
+    group: Group,
+    forms: Arc<Forms>,
+    bytes: usize,
+}
+
+/// A workgroup that has a place.
+#[derive(Debug)]
+pub(crate) struct Resident {
+    pub(crate) group: Group,
+    pub(crate) forms: Arc<Forms>,
+    bytes: usize,
+    pub(crate) unit: u32,
+    engine: usize,
+    /// Its place in the unit.
+    pub(crate) slot: u32,
+    /// Its waves.
+    pub(crate) waves: Vec<u32>,
+    /// Waves that have not ended, and those of them that wait at the barrier.
+    pub(crate) running: u32,
+    pub(crate) waiting: u32,
+}
+
+impl Gpu {
+    /// A GPU whose caches are empty.
+    pub fn new(model: &Model) -> Gpu {
+        let shape = Shape::of(model);
+        let rates = Rates::of(model);
+        let caches = Caches::new(&shape);
+        let [l1, scalar, l2] = caches.lines();
+        let units = (0..shape.xcds).flat_map(|xcd| {
+            let mut first = (0, 0);
+            let shape = &shape;
+            shape.engines.iter().flat_map(move |&count| {
+                let (unit, shared) = first;
+                first = (unit + count, shared + count.div_ceil(shape.sharing));
+                (0..count).map(move |step| (xcd, unit + step, shared + step / shape.sharing))
+            })
+        });
+        let units: Vec<Unit> = units
+            .map(|(xcd, number, shared)| Unit {
+                xcd,
+                number,
+                shared,
+                lines: Lines::new(l1),
+                queue: Queue::default(),
+                free: Default::default(),
+                lds: 0,
+                slots: [0; SIMDS],
+                groups: 0,
+                taken: 0,
+                since: 0,
+            })
+            .collect();
+        Gpu {
+            memory: Memory::new(&rates, shape.xcds, shape.channels, l2),
+            places: vec![Places::new(&shape); shape.xcds],
+            queues: (0..shape.xcds).map(|_| VecDeque::new()).collect(),
+            missing: vec![0; shape.xcds],
+            waves: vec![Wave::default(); units.len() * WAVES],
+            done: vec![Done::default(); units.len() * WAVES],
+            code: vec![None; shape.xcds * shape.scalar_caches()],
+            scalar_lines: vec![vec![0; scalar]; shape.xcds * shape.scalar_caches()],
+            engine_spans: vec![(u64::MAX, 0); shape.xcds * shape.engines.len()],
+            grid: Grid::default(),
+            ops: Arc::new([]),
+            calendar: Calendar::new(),
+            units,
+            groups: Vec::new(),
+            vacant: Vec::new(),
+            arrived: 0,
+            held: 0,
+            most_held: MOST_HELD,
+            outcome: Outcome::default(),
+            caches,
+        }
+    }
+
+    /// Holds at most so many bytes of streams, one batch besides: then waves run on although not all places are taken.
+    pub fn hold(&mut self, bytes: usize) {
+        self.most_held = bytes;
+    }
+
+    /// Sizes of its parts.
+    pub fn shape(&self) -> &Shape {
+        self.caches.shape()
+    }
+
+    /// How fast its parts are.
+    pub fn rates(&self) -> &Rates {
+        &self.memory.rates
+    }
+
+    /// A dispatch of a program with these instructions begins; one that was not finished is forgotten.
+    pub fn begin(&mut self, grid: Grid, ops: Arc<[Op]>) {
+        self.caches.begin(grid.host.clone());
+        self.memory.begin();
+        self.calendar.clear();
+        self.places.iter_mut().for_each(Places::begin);
+        self.queues.iter_mut().for_each(VecDeque::clear);
+        let count = self.missing.len() as u64;
+        for (number, missing) in self.missing.iter_mut().enumerate() {
+            *missing = grid.groups.saturating_sub(number as u64).div_ceil(count);
+        }
+        for unit in &mut self.units {
+            unit.lines.begin();
+            unit.queue = Queue::default();
+            unit.free = Default::default();
+            unit.lds = 0;
+            unit.slots = [0; SIMDS];
+            (unit.groups, unit.taken) = (0, 0);
+        }
+        self.groups.clear();
+        self.vacant.clear();
+        self.code.fill(None);
+        self.scalar_lines.iter_mut().for_each(|lines| lines.fill(0));
+        self.engine_spans.fill((u64::MAX, 0));
+        (self.arrived, self.held) = (0, 0);
+        self.outcome = Outcome { stalls: vec![[0; Stall::COUNT]; ops.len()], ..Outcome::default() };
+        self.grid = grid;
+        self.ops = ops;
+    }
+
+    /// The next workgroups, in the order of the grid.
+    pub fn push(&mut self, batch: Batch) {
+        let Batch { groups, forms } = batch;
+        let shared = forms.bytes() / groups.len().max(1);
+        for group in groups {
+            let bytes = group.bytes() + shared;
+            self.held += bytes;
+            let xcd = (self.arrived % self.missing.len() as u64) as usize;
+            self.arrived += 1;
+            self.missing[xcd] = self.missing[xcd].saturating_sub(1);
+            self.caches.dropped(group.dropped);
+            self.queues[xcd].push_back(Waiting { group, forms: forms.clone(), bytes });
+            let now = self.outcome.waves_end;
+            self.place(xcd, now);
+        }
+        while self.ready() && self.step() {}
+        while self.held > self.most_held && self.step() {
+            self.outcome.hurried = true;
+        }
+    }
+
+    /// All workgroups have come. `code` are the addresses of the instructions that ran, as ranges in order.
+    pub fn finish(&mut self, code: &[Range<u64>]) -> Outcome {
+        self.missing.fill(0);
+        while self.step() {}
+        let end = self.outcome.waves_end;
+        let mut outcome = std::mem::take(&mut self.outcome);
+        let channels = self.caches.shape().channels;
+        let memory = &mut self.memory;
+        let mut last = end;
+        outcome.tally = self.caches.finish(code, |_, line, bytes| {
+            last = last.max(memory.write_back(end, line, bytes, line as usize % channels));
+        });
+        outcome.cycles = last;
+        outcome.engine_cycles =
+            self.engine_spans.iter().map(|&(start, end)| end.saturating_sub(start.min(end))).sum();
+        outcome
+    }
+
+    /// Whether time may go on: no workgroup that has not arrived could have a place.
+    fn ready(&self) -> bool {
+        let most = self.units.len() / self.places.len() * self.grid.groups_per_unit.max(1) as usize;
+        self.places.iter().zip(&self.missing).all(|(places, &missing)| missing == 0 || places.taken >= most)
+    }
+
+    /// The next event happens; says whether there was one.
+    fn step(&mut self) -> bool {
+        let Some((time, event)) = self.calendar.pop() else { return false };
+        if event & L1 != 0 {
+            self.vector_l1((event & !L1) as usize, time);
+        } else {
+            self.wave(event, time);
+        }
+        true
+    }
+
+    /// Gives places to workgroups that wait.
+    fn place(&mut self, xcd: usize, now: u64) {
+        let most = self.grid.groups_per_unit.max(1);
+        while !self.queues[xcd].is_empty() {
+            let Some((engine, number)) = self.places[xcd].find(most) else { return };
+            let Some(Waiting { group, forms, bytes }) = self.queues[xcd].pop_front() else { return };
+            let shape = self.caches.shape();
+            let unit = xcd * shape.compute_units() + number;
+            let (engines, caches) = (shape.engines.len(), shape.scalar_caches());
+            let id = self.vacant.pop().unwrap_or_else(|| {
+                self.groups.push(None);
+                self.groups.len() as u32 - 1
+            });
+            if !group.waves.is_empty() {
+                self.caches.use_unit(xcd, self.units[unit].shared);
+            }
+            let mut waves = Vec::with_capacity(group.waves.len());
+            let mut begun = u64::MAX;
+            for wave in 0..group.waves.len() {
+                let start = self.places[xcd].start(engine, now, self.memory.rates.wave_start);
+                begun = begun.min(start);
+                let shared = self.units[unit].shared;
+                let code = self.code[xcd * caches + shared].get_or_insert_with(|| {
+                    let there = self.caches.has_code((xcd, shared), self.grid.entry);
+                    start + if there { 0 } else { self.memory.rates.fetch_cold }
+                });
+                let first = start.max(*code);
+                let slot = self.units[unit].slot();
+                let name = (unit * WAVES + slot) as u32;
+                self.waves[name as usize].begin(id, wave as u32, slot % SIMDS, start);
+                waves.push(name);
+                self.calendar.push(first, name);
+            }
+            let span = &mut self.engine_spans[xcd * engines + engine];
+            span.0 = span.0.min(begun);
+            let used = &mut self.units[unit];
+            if used.groups == 0 {
+                used.since = begun;
+            }
+            used.groups += 1;
+            let slot = (!used.taken).trailing_zeros().min(63);
+            used.taken |= 1 << slot;
+            let running = waves.len() as u32;
+            let engine = xcd * engines + engine;
+            let resident =
+                Resident { group, forms, bytes, unit: unit as u32, engine, slot, waves, running, waiting: 0 };
+            let empty = resident.running == 0;
+            self.groups[id as usize] = Some(resident);
+            if empty {
+                self.leave(id, now);
+            }
+        }
+    }
+
+    /// A wave has ended.
+    pub(crate) fn ended(&mut self, name: u32, now: u64) {
+        let wave = &self.waves[name as usize];
+        let (id, started) = (wave.group, wave.started);
+        self.outcome.wave_cycles += now.saturating_sub(started);
+        self.outcome.waves_end = self.outcome.waves_end.max(now);
+        let unit = &mut self.units[name as usize / WAVES];
+        let slot = name as usize % WAVES;
+        unit.slots[slot % SIMDS] &= !(1 << (slot / SIMDS));
+        let Some(group) = &mut self.groups[id as usize] else { return };
+        group.running -= 1;
+        if group.running == 0 {
+            self.leave(id, now);
+        } else {
+            self.open_barrier(id, now);
+        }
+    }
+
+    /// A workgroup has ended.
+    fn leave(&mut self, id: u32, now: u64) {
+        let Some(group) = self.groups[id as usize].take() else { return };
+        self.vacant.push(id);
+        self.held -= group.bytes.min(self.held);
+        let span = &mut self.engine_spans[group.engine];
+        span.1 = span.1.max(now);
+        let unit = &mut self.units[group.unit as usize];
+        unit.groups -= 1;
+        unit.taken &= !(1 << group.slot);
+        if unit.groups == 0 {
+            self.outcome.unit_cycles += now.saturating_sub(unit.since);
+        }
+        let (xcd, number) = (unit.xcd, unit.number);
+        self.places[xcd].leave(number);
+        self.place(xcd, now);
+    }
+}
+
+impl Unit {
+    /// A place for a wave on the SIMD that has fewest.
+    fn slot(&mut self) -> usize {
+        let simd = (0..SIMDS).min_by_key(|&simd| self.slots[simd].count_ones()).unwrap_or(0);
+        let free = (!self.slots[simd]).trailing_zeros().min(15) as usize;
+        self.slots[simd] |= 1 << free;
+        free * SIMDS + simd
+    }
+}

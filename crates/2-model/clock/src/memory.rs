@@ -1,0 +1,298 @@
+//! How long requests take behind the compute units.
+//!
+//! The one idea to keep in mind: a part that serves one request after the other is the moment at which it is free again;
+//! a line under way is the moment at which it is there.
+
+use crate::rates::{Rates, STEPS};
+use mem::{Answer, Cache, Follow, Want};
+use std::collections::HashMap;
+
+/// Everything behind the compute units that has a moment.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    pub(crate) rates: Rates,
+    /// Channels of the L2 of an XCD.
+    channels: usize,
+    /// By channel of all L2, and by channel of memory: steps at which it is free.
+    l2: Vec<u64>,
+    hbm: Vec<u64>,
+    /// By XCD and place in its L2: cycle at which the line is there.
+    lines: Vec<Vec<u64>>,
+    /// By XCD: pages and the cycle at which they are translated.
+    pages: Vec<HashMap<u64, u64>>,
+    side: Option<Side>,
+}
+
+/// The memory-side cache.
+#[derive(Debug)]
+struct Side {
+    cache: Cache,
+    sets: u64,
+    dirty: Vec<bool>,
+    free: Vec<u64>,
+}
+
+impl Memory {
+    pub(crate) fn new(rates: &Rates, xcds: usize, channels: usize, places: usize) -> Memory {
+        Memory {
+            channels,
+            l2: vec![0; xcds * channels],
+            hbm: vec![0; rates.channels],
+            lines: vec![vec![0; places]; xcds],
+            pages: vec![HashMap::new(); xcds],
+            side: rates.side.map(|(lines, ways)| Side {
+                cache: Cache::new(lines / ways, ways),
+                sets: (lines / ways) as u64,
+                dirty: vec![false; lines],
+                free: vec![0; rates.channels],
+            }),
+            rates: rates.clone(),
+        }
+    }
+
+    /// A dispatch begins at cycle 0.
+    pub(crate) fn begin(&mut self) {
+        self.l2.fill(0);
+        self.hbm.fill(0);
+        self.lines.iter_mut().for_each(|lines| lines.fill(0));
+        self.pages.iter_mut().for_each(HashMap::clear);
+        if let Some(side) = &mut self.side {
+            side.free.fill(0);
+        }
+    }
+
+    /// A request of some bytes arrives at memory; the cycle at which it is served, and the latency of what serves it.
+    fn reach(&mut self, steps: u64, channel: usize, line: u64, bytes: u32, write: bool) -> (u64, u64) {
+        let rates = &self.rates;
+        let serve = |free: &mut u64, byte: f64, bytes: u32| {
+            let start = steps.max(*free);
+            *free = start + (byte * f64::from(bytes)) as u64;
+            start / STEPS
+        };
+        let cost = rates.memory_byte[usize::from(write)];
+        let Some(side) = &mut self.side else {
+            return (serve(&mut self.hbm[channel], cost, bytes), rates.hbm);
+        };
+        let set = (line ^ (line / side.sets)) % side.sets;
+        let start = serve(&mut side.free[channel], rates.side_byte, bytes);
+        if let Some(place) = side.cache.find(set as usize, line) {
+            side.dirty[place] |= write;
+            return (start, rates.memory_side);
+        }
+        let filled = side.cache.fill(set as usize, line, false);
+        let old = std::mem::replace(&mut side.dirty[filled.place], write);
+        if old && filled.evicted.is_some() {
+            serve(&mut self.hbm[channel], rates.memory_byte[1], 128);
+        }
+        match write {
+            true => (start, rates.memory_side),
+            false => (serve(&mut self.hbm[channel], cost, bytes), rates.hbm),
+        }
+    }
+
+    /// Channel of memory that a line lies in.
+    fn channel(&self, l2: usize, line: u64) -> usize {
+        // One die has a channel of memory behind each channel of its L2.
+        if self.lines.len() == 1 && self.hbm.len() == self.channels {
+            return l2;
+        }
+        let bits = self.hbm.len().max(1).ilog2();
+        let mut value = line >> 1;
+        let mut folded = 0;
+        while value != 0 && bits != 0 {
+            folded ^= value & ((1 << bits) - 1);
+            value >>= bits;
+        }
+        folded as usize
+    }
+
+    /// A line is written back after all waves have ended, at a cycle; the cycle at which it is.
+    pub(crate) fn write_back(&mut self, cycle: u64, line: u64, bytes: u32, l2: usize) -> u64 {
+        let channel = self.channel(l2, line);
+        self.reach(cycle * STEPS, channel, line, bytes, true).0
+    }
+
+    /// A request arrives at the L2 at a cycle; the cycle at which its answer leaves.
+    fn serve(&mut self, xcd: usize, cycle: u64, answer: &Answer) -> u64 {
+        let channel = &mut self.l2[xcd * self.channels + answer.channel];
+        let start = (cycle * STEPS).max(*channel);
+        *channel = start + ((f64::from(answer.bytes) * self.rates.l2_byte) as u64).max(STEPS);
+        let mut leaves = start / STEPS;
+        if answer.written > 0 {
+            let channel = self.channel(answer.channel, answer.old);
+            self.reach(start, channel, answer.old, answer.written, true);
+        }
+        if answer.read > 0 {
+            let channel = self.channel(answer.channel, answer.line);
+            let (served, latency) = self.reach(start, channel, answer.line, answer.read, false);
+            leaves = served + latency - self.rates.l2;
+            if let Some(place) = answer.place {
+                self.lines[xcd][place] = leaves;
+            }
+        } else if let Some(place) = answer.place
+            && answer.want != Want::Write
+        {
+            leaves = leaves.max(self.lines[xcd][place]);
+        }
+        leaves
+    }
+}
+
+/// What a compute unit knows of its lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Lines {
+    /// By place in the vector L1: cycle at which the line is there.
+    ready: Vec<u64>,
+    pages: HashMap<u64, u64>,
+    /// The last of the cycles at which pages are translated.
+    translated: u64,
+}
+
+impl Lines {
+    pub(crate) fn new(places: usize) -> Lines {
+        Lines { ready: vec![0; places], pages: HashMap::new(), translated: 0 }
+    }
+
+    pub(crate) fn begin(&mut self) {
+        self.ready.fill(0);
+        self.pages.clear();
+        self.translated = 0;
+    }
+}
+
+/// Follows an access of a vector L1.
+pub(crate) struct Port<'a> {
+    pub(crate) memory: &'a mut Memory,
+    pub(crate) lines: &'a mut Lines,
+    pub(crate) xcd: usize,
+    /// Cycle of the look-up at hand.
+    pub(crate) now: u64,
+    /// Cycles it takes.
+    pub(crate) cost: u64,
+    /// Cycle at which all is there so far.
+    pub(crate) done: u64,
+    /// Cycle at which an access that was held up goes on.
+    pub(crate) until: u64,
+    /// Nothing held up the access since its last request.
+    pub(crate) smooth: bool,
+    /// Bytes of a line.
+    pub(crate) line: u64,
+    place: Option<usize>,
+    last: u64,
+}
+
+impl<'a> Port<'a> {
+    pub(crate) fn new(memory: &'a mut Memory, lines: &'a mut Lines, xcd: usize, line: u64) -> Port<'a> {
+        Port {
+            memory,
+            lines,
+            xcd,
+            now: 0,
+            cost: 1,
+            done: 0,
+            until: 0,
+            smooth: true,
+            line,
+            place: None,
+            last: 0,
+        }
+    }
+
+    fn hold(&mut self, until: u64) -> bool {
+        if until <= self.now {
+            return true;
+        }
+        self.until = until;
+        false
+    }
+}
+
+impl Follow for Port<'_> {
+    fn page(&mut self, page: u64, hit: bool) -> bool {
+        if hit && self.lines.translated <= self.now {
+            return true;
+        }
+        if hit {
+            let until = self.lines.pages.get(&page).copied().unwrap_or(0);
+            return self.hold(until);
+        }
+        let rates = &self.memory.rates;
+        let walked = self.now + rates.walk;
+        let known = *self.memory.pages[self.xcd].entry(page).or_insert(walked);
+        let until = if known == walked { walked } else { known.max(self.now + rates.translation) };
+        self.lines.pages.insert(page, until);
+        self.lines.translated = self.lines.translated.max(until);
+        self.hold(until)
+    }
+
+    fn room(&mut self, place: usize) -> bool {
+        let until = self.lines.ready.get(place).copied().unwrap_or(0);
+        self.hold(until)
+    }
+
+    fn found(&mut self, place: usize) {
+        let there = self.lines.ready.get(place).copied().unwrap_or(0);
+        self.done = self.done.max(self.now + self.memory.rates.l1).max(there);
+    }
+
+    fn missed(&mut self, place: Option<usize>) {
+        self.place = place;
+        self.cost = (self.line / self.memory.rates.fill).max(1);
+    }
+
+    fn joins(&mut self) -> bool {
+        if self.smooth {
+            self.done = self.done.max(self.last);
+            if let Some(place) = self.place.take() {
+                self.lines.ready[place] = self.last;
+            }
+        }
+        self.smooth
+    }
+
+    fn request(&mut self, answer: &Answer) {
+        let there = self.memory.rates.l2 / 2;
+        let leaves = self.memory.serve(self.xcd, self.now + there, answer);
+        let back = leaves + self.memory.rates.l2 - there;
+        self.done = self.done.max(back);
+        self.last = back;
+        self.smooth = true;
+        if let Some(place) = self.place.take() {
+            self.lines.ready[place] = back;
+        }
+    }
+}
+
+/// Follows an access of a scalar cache.
+pub(crate) struct ScalarPort<'a> {
+    pub(crate) memory: &'a mut Memory,
+    pub(crate) ready: &'a mut [u64],
+    pub(crate) xcd: usize,
+    pub(crate) now: u64,
+    pub(crate) done: u64,
+    pub(crate) place: Option<usize>,
+}
+
+impl Follow for ScalarPort<'_> {
+    fn scalar(&mut self, place: Option<usize>, hit: bool) {
+        self.place = place;
+        if let Some(place) = place.filter(|_| hit) {
+            self.done = self.done.max(self.now + self.memory.rates.scalar).max(self.ready[place]);
+        }
+    }
+
+    fn request(&mut self, answer: &Answer) {
+        let rates = &self.memory.rates;
+        let (there, far, near) = (rates.l2 / 2, rates.scalar_cold, rates.l2);
+        let leaves = self.memory.serve(self.xcd, self.now + there, answer);
+        // What comes from memory is what a cold scalar load was measured to take, and what it queues for.
+        let back = match answer.read > 0 {
+            true => (leaves + near - there).max(self.now + far),
+            false => leaves + near - there,
+        };
+        self.done = self.done.max(back);
+        if let Some(place) = self.place.take() {
+            self.ready[place] = back;
+        }
+    }
+}

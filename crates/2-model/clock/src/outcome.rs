@@ -1,0 +1,86 @@
+//! What the clock found out about a dispatch.
+//!
+//! The one idea to keep in mind: times are cycles of the engine clock.
+
+use mem::Tally;
+
+macro_rules! stalls {
+    ($($name:ident $text:literal $meaning:literal)*) => {
+        /// Why a wave does not issue.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Stall {
+            $(#[doc = $meaning] $name,)*
+        }
+
+        impl Stall {
+            /// All, in order.
+            pub const ALL: &'static [Stall] = &[$(Stall::$name,)*];
+
+            /// Name in files.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Stall::$name => $text,)*
+                }
+            }
+
+            /// What it is.
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Stall::$name => $meaning,)*
+                }
+            }
+        }
+    };
+}
+
+stalls! {
+    Memory "memory" "Waits for vector memory"
+    Local "lds_scalar" "Waits for the LDS or for scalar memory"
+    Barrier "barrier" "Waits for other waves at a barrier"
+    Dependency "dependency" "Waits for a result of an earlier instruction"
+    Issue "issue" "Its unit is busy with another wave"
+    Matrix "matrix" "The matrix unit is busy"
+    Fetch "fetch" "Waits for code"
+}
+
+impl Stall {
+    /// How many there are.
+    pub const COUNT: usize = Stall::ALL.len();
+}
+
+/// How long a dispatch took, and why.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Outcome {
+    /// What the caches counted.
+    pub tally: Tally,
+    /// From the start to when all is written.
+    pub cycles: u64,
+    /// From the start to the end of the last wave.
+    pub waves_end: u64,
+    /// Lives of all waves, summed.
+    pub wave_cycles: u64,
+    /// Cycles of compute units that had waves, summed.
+    pub unit_cycles: u64,
+    /// Cycles of shader engines that had waves, summed.
+    pub engine_cycles: u64,
+    /// By instruction: cycles that waves waited before it, by reason.
+    pub stalls: Vec<[u64; Stall::COUNT]>,
+    /// Waves ran on before all places of the GPU were taken, for want of memory.
+    pub hurried: bool,
+}
+
+impl Outcome {
+    /// A wave waited before an instruction.
+    #[inline]
+    pub(crate) fn wait(&mut self, instruction: u32, stall: Stall, cycles: u64) {
+        if let Some(of) = self.stalls.get_mut(instruction as usize) {
+            of[stall as usize] += cycles;
+        }
+    }
+
+    /// Cycles that waves waited for a reason.
+    pub fn stalled(&self, stall: Stall) -> u64 {
+        self.stalls.iter().map(|of| of[stall as usize]).sum()
+    }
+}

@@ -1,0 +1,102 @@
+//! How fast the parts of a GPU are, in cycles of its engine clock.
+//!
+//! The one idea to keep in mind: every number is one physical quantity of `arch`, brought to one unit; nothing is
+//! adjusted here.
+
+use arch::Model;
+
+/// Steps of a cycle in which busy times of memory are kept.
+pub(crate) const STEPS: u64 = 64;
+
+/// Cycles and rates.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rates {
+    /// Cycles a second.
+    pub engine: f64,
+    /// Between two waves that a shader engine starts.
+    pub wave_start: u64,
+    /// Between two instructions of a wave.
+    pub issue: u64,
+    /// Code that is not where the wave was.
+    pub fetch: u64,
+    /// Code that is not in the instruction cache.
+    pub fetch_cold: u64,
+    /// Load from the vector L1, from issue to use.
+    pub l1: u64,
+    /// Load from the L2.
+    pub l2: u64,
+    /// Load from the memory-side cache.
+    pub memory_side: u64,
+    /// Load from memory.
+    pub hbm: u64,
+    /// Scalar load from its cache.
+    pub scalar: u64,
+    /// Scalar load from memory.
+    pub scalar_cold: u64,
+    /// Translation that the XCD has.
+    pub translation: u64,
+    /// Translation that nobody has.
+    pub walk: u64,
+    /// LDS, besides the cycles of the access.
+    pub lds: u64,
+    /// Bytes a vector L1 takes in a cycle.
+    pub fill: u64,
+    /// Steps of a channel of the L2 per byte.
+    pub l2_byte: f64,
+    /// Steps of a channel of memory per byte read, and per byte written.
+    pub memory_byte: [f64; 2],
+    /// Steps of a channel of the memory-side cache per byte.
+    pub side_byte: f64,
+    /// Channels of memory.
+    pub channels: usize,
+    /// Lines of the memory-side cache, and ways.
+    pub side: Option<(usize, usize)>,
+}
+
+impl Rates {
+    /// Those of a GPU. Where nobody has measured its memory the peak stands for it.
+    pub fn of(model: &Model) -> Rates {
+        let target = model.target();
+        let latency = &target.latency;
+        let engine = f64::from(model.engine_mhz.value) * 1e6;
+        let cycles = |nanoseconds: u32| (f64::from(nanoseconds) * 1e-9 * engine) as u64;
+        let read = model.hbm.read_gb_per_s.value().unwrap_or(model.hbm.gb_per_s.value) * 1e9;
+        let write = model.hbm.write_gb_per_s.value().map_or(read, |rate| rate * 1e9);
+        let channels = model.hbm.channels.value.max(1);
+        let memory_byte = [read, write].map(|rate| STEPS as f64 * engine * f64::from(channels) / rate);
+        let l2_rate = target.l2.sustained_bytes_per_channel_cycle.value;
+        let hbm = u64::from(latency.hbm.value);
+        let line = target.l2.line_bytes.value;
+        let side = model.memory_side_cache.bytes.value().map(|bytes| {
+            let ways = target.memory_side_cache.ways.value().unwrap_or(16).max(1);
+            ((bytes / line) as usize, ways as usize)
+        });
+        Rates {
+            engine,
+            wave_start: u64::from(target.wave_start_cycles.value),
+            issue: 4,
+            fetch: u64::from(latency.fetch.value),
+            fetch_cold: cycles(latency.scalar_cold_ns.value),
+            l1: u64::from(latency.l1.value),
+            l2: u64::from(latency.l2.value),
+            memory_side: latency.memory_side.value().map_or(hbm, u64::from),
+            hbm,
+            scalar: u64::from(latency.l1.value),
+            scalar_cold: cycles(latency.scalar_cold_ns.value),
+            translation: u64::from(latency.l2.value - latency.l1.value),
+            walk: cycles(latency.vector_cold_ns.value).saturating_sub(hbm),
+            lds: u64::from(latency.lds.value),
+            fill: u64::from(target.vector_l1.fill_bytes_per_cycle.value),
+            l2_byte: STEPS as f64 / f64::from(l2_rate),
+            memory_byte,
+            side_byte: STEPS as f64 / 64.0,
+            channels: channels as usize,
+            side,
+        }
+    }
+
+    /// Nanoseconds of cycles.
+    pub fn nanoseconds(&self, cycles: u64) -> f64 {
+        cycles as f64 / self.engine * 1e9
+    }
+}

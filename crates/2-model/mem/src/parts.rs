@@ -1,0 +1,141 @@
+//! The parts of a GPU that accesses pass, one for all compute units.
+//!
+//! The one idea to keep in mind: these are tags and counts; who comes when is settled by whoever drives them, and what
+//! happens to an access is told to a [`Follow`]er step by step.
+
+use crate::access::{Kind, Lookup, Policy};
+use crate::count::{Before, Count, Tally};
+use crate::l2::L2;
+use crate::places::Places;
+use crate::scalar::Shared;
+use crate::shape::Shape;
+use crate::vector::{Follow, Path, Progress, VectorL1};
+use std::ops::Range;
+
+/// The caches of a GPU, which keep between dispatches what the hardware keeps.
+#[derive(Clone, Debug)]
+pub struct Caches {
+    shape: Shape,
+    xcds: Vec<Xcd>,
+    places: Places,
+}
+
+#[derive(Clone, Debug)]
+struct Xcd {
+    l2: L2,
+    units: Vec<VectorL1>,
+    shared: Vec<Shared>,
+    before: Before,
+}
+
+impl Caches {
+    /// The caches of a GPU, all empty.
+    pub fn new(shape: &Shape) -> Caches {
+        let xcd = Xcd {
+            l2: L2::new(shape),
+            units: (0..shape.compute_units()).map(|_| VectorL1::new(shape)).collect(),
+            shared: (0..shape.scalar_caches()).map(|_| Shared::new(shape)).collect(),
+            before: Before::default(),
+        };
+        Caches {
+            xcds: vec![xcd; shape.xcds],
+            shape: shape.clone(),
+            places: Places::new(Vec::new(), shape.host),
+        }
+    }
+
+    /// The parts of the GPU.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// A dispatch begins; `host` is memory of the host.
+    pub fn begin(&mut self, host: Vec<Range<u64>>) {
+        let [l1, pages, scalar, l2] = self.shape.kept;
+        for xcd in &mut self.xcds {
+            if !l2 {
+                xcd.l2.clear();
+            }
+            xcd.l2.take_counts();
+            xcd.before = Before::default();
+            xcd.units.iter_mut().for_each(|unit| unit.restart(l1, pages));
+            xcd.shared.iter_mut().for_each(|shared| shared.restart(scalar, self.shape.code_kept));
+        }
+        self.places = Places::new(host, self.shape.host);
+    }
+
+    /// Places of lines of a compute unit's vector L1, of a scalar cache, and of the L2 of an XCD.
+    pub fn lines(&self) -> [usize; 3] {
+        let (l1, scalar) = (self.shape.l1, self.shape.scalar);
+        [l1.0 * l1.1, scalar.0 * scalar.1, self.xcds.first().map_or(0, |xcd| xcd.l2.places())]
+    }
+
+    /// A wave runs on a compute unit of an XCD, which shares this scalar cache.
+    pub fn use_unit(&mut self, xcd: usize, shared: usize) {
+        self.xcds[xcd].shared[shared].used = true;
+    }
+
+    /// Accesses that are in no stream.
+    pub fn dropped(&mut self, accesses: u64) {
+        self.xcds[0].before.add(Count::Dropped, accesses);
+    }
+
+    /// A look-up of an access of a compute unit; says whether it could be done. Otherwise it comes again.
+    #[inline]
+    pub fn look_up<F: Follow>(
+        &mut self,
+        (xcd, unit): (usize, usize),
+        (policy, lookup, block): (Policy, Lookup, u64),
+        progress: &mut Progress,
+        follow: &mut F,
+    ) -> bool {
+        let Xcd { l2, units, before, .. } = &mut self.xcds[xcd];
+        let mut path = Path { shape: &self.shape, places: &self.places, l2, before, follow };
+        units[unit].look_up(policy, lookup, block, progress, &mut path)
+    }
+
+    /// An access has made all its look-ups.
+    pub fn end<F: Follow>(&mut self, xcd: usize, policy: Policy, progress: &mut Progress, follow: &mut F) {
+        let Xcd { l2, before, .. } = &mut self.xcds[xcd];
+        let mut path = Path { shape: &self.shape, places: &self.places, l2, before, follow };
+        VectorL1::end(policy, progress, &mut path);
+    }
+
+    /// A scalar access of `dwords` from a dword address on.
+    pub fn scalar<F: Follow>(
+        &mut self,
+        (xcd, shared): (usize, usize),
+        kind: Kind,
+        dword: u64,
+        dwords: u64,
+        follow: &mut F,
+    ) {
+        let Xcd { l2, shared: caches, before, .. } = &mut self.xcds[xcd];
+        let mut path = Path { shape: &self.shape, places: &self.places, l2, before, follow };
+        caches[shared].access(kind, dword, dwords, &mut path);
+    }
+
+    /// The dispatch ends. `code` are the addresses of the instructions that ran, as ranges in order; `written` is told what
+    /// goes back to memory at the end: the XCD, the line and its bytes.
+    pub fn finish(&mut self, code: &[Range<u64>], mut written: impl FnMut(usize, u64, u32)) -> Tally {
+        let mut before = Before::default();
+        let mut channels = Vec::new();
+        for (number, Xcd { l2, shared, before: counts, .. }) in self.xcds.iter_mut().enumerate() {
+            for shared in shared.iter_mut().filter(|shared| shared.used) {
+                let (shape, places) = (&self.shape, &self.places);
+                shared.fetch(code, &mut Path { shape, places, l2, before: counts, follow: &mut () });
+            }
+            if self.shape.written_back {
+                l2.flush(|line, bytes| written(number, line, bytes));
+            }
+            before.merge(counts);
+            channels.extend(l2.take_counts());
+        }
+        Tally::new(before, channels)
+    }
+
+    /// Whether the first of these instructions is in the instruction cache.
+    pub fn has_code(&self, (xcd, shared): (usize, usize), address: u64) -> bool {
+        self.xcds[xcd].shared[shared].has_code(address, &self.shape)
+    }
+}

@@ -1,0 +1,79 @@
+//! What an instruction needs of a compute unit, for the clock.
+//!
+//! The one idea to keep in mind: crate `clock` knows no instructions; where one goes and how long it is busy there is read
+//! off its row once per program.
+
+use clock::{NO_SLOT, Op, Unit};
+use isa::{Access, Class, Inst, OpFlags, Operand, Space};
+
+/// Cycles between two instructions of a wave.
+const STEP: u32 = 4;
+/// Cycles of a unit of `s_sleep`.
+const SLEEP: u32 = 64;
+/// LDS cycles of an exchange of dwords between lanes: 32 lanes a cycle.
+const EXCHANGE: u32 = 2;
+
+/// An instruction; `slot` is its number among the memory instructions, `cycles` those of vector and matrix units.
+pub(crate) fn op(inst: &Inst, slot: u32, cycles: u32) -> Op {
+    let info = inst.op.info();
+    let op = |unit| Op::new(unit, STEP);
+    let memory = |unit| Op { slot, ..Op::new(unit, STEP) };
+    match info.class {
+        Class::Valu => Op::new(Unit::Vector, cycles),
+        Class::Mfma => Op::new(Unit::Matrix, cycles),
+        Class::Salu => op(Unit::Scalar),
+        Class::Smem => memory(Unit::ScalarMemory),
+        Class::VmemLoad | Class::VmemStore | Class::VmemAtomic => match info.mem.map(|mem| mem.space) {
+            Some(Space::Flat) => memory(Unit::Flat),
+            _ => memory(Unit::Memory),
+        },
+        Class::Lds => {
+            let exchange = info.mem.is_some_and(|mem| mem.access == Access::Exchange);
+            Op { slot, exchange: if exchange { EXCHANGE } else { 0 }, ..Op::new(Unit::Lds, STEP) }
+        }
+        Class::Branch if info.flags.contains(OpFlags::END) => op(Unit::End),
+        Class::Branch => op(Unit::Branch),
+        Class::Barrier => op(Unit::Barrier),
+        Class::Wait => wait(inst),
+        Class::Message => op(Unit::Idle),
+        Class::Control | Class::Unknown => {
+            let times = immediate(inst).max(0) as u32;
+            match info.name {
+                "s_nop" => Op::new(Unit::Idle, STEP * (times & 15).saturating_add(1)),
+                "s_sleep" => Op::new(Unit::Idle, STEP + SLEEP * (times & 127)),
+                _ if slot != NO_SLOT => memory(Unit::Memory),
+                _ => op(Unit::Idle),
+            }
+        }
+    }
+}
+
+fn immediate(inst: &Inst) -> i32 {
+    inst.operands()
+        .iter()
+        .find_map(|it| if let Operand::Imm(value) = it { Some(*value) } else { None })
+        .unwrap_or(0)
+}
+
+/// A wait needs no unit: what follows issues in the cycle in which it ends.
+fn wait(inst: &Inst) -> Op {
+    let word = immediate(inst) as u32;
+    let (mut vector, mut other) = (u8::MAX, u8::MAX);
+    match inst.op.info().name {
+        "s_waitcnt" => {
+            vector = (word & 15 | word >> 10 & 0x30) as u8;
+            other = (word >> 8 & 15) as u8;
+        }
+        "s_waitcnt_vmcnt" | "s_waitcnt_vscnt" => vector = (word & 63) as u8,
+        "s_waitcnt_lgkmcnt" => other = (word & 15) as u8,
+        _ => {}
+    }
+    // The largest values wait for nothing.
+    if vector == 63 {
+        vector = u8::MAX;
+    }
+    if other == 15 {
+        other = u8::MAX;
+    }
+    Op::new(Unit::Wait { vector, other }, 0)
+}

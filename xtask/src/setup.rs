@@ -7,7 +7,7 @@ use crate::run::{self, output, root};
 use anyhow::{Result, bail};
 
 /// Debian packages of the tools that tests start, each with one of its programs.
-const TOOLS: [(&str, &str); 7] = [
+const TOOLS: [(&str, &str); 8] = [
     ("clang-19", "clang-19"),
     ("lld-19", "ld.lld-19"),
     ("llvm-19", "llvm-mc-19"),
@@ -15,6 +15,7 @@ const TOOLS: [(&str, &str); 7] = [
     ("clang-tools-22", "clang-offload-bundler-22"),
     ("lld-22", "ld.lld-22"),
     ("llvm-22", "llvm-mc-22"),
+    ("tmux", "tmux"),
 ];
 
 /// Python packages whose libraries hold real kernels; large, so only on request.
@@ -60,7 +61,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 
 /// Packages whose program is not found.
 fn missing() -> Vec<&'static str> {
-    let absent = TOOLS.iter().filter(|(_, program)| output(program, &["--version"]).is_none());
+    // tmux alone has a short flag.
+    let answers = |program| output(program, &[if program == "tmux" { "-V" } else { "--version" }]).is_some();
+    let absent = TOOLS.iter().filter(|(_, program)| !answers(program));
     absent.map(|(package, _)| *package).collect()
 }
 

@@ -26,6 +26,11 @@ const KERNELS: (usize, f64) = (5, 90.0);
 /// Rules that say what bounds a kernel or compare; the verdict and the changes say the same.
 const NO_ADVICE: [&str; 2] = ["CTR001", "CTR005"];
 
+/// Whether a rule advises, beyond the verdict on what bounds a kernel and the comparison with a base.
+pub fn advises(rule: &str) -> bool {
+    !NO_ADVICE.contains(&rule)
+}
+
 /// What a guide is made from.
 #[derive(Clone, Copy)]
 pub struct Inputs<'a> {
@@ -59,7 +64,7 @@ pub fn guide(inputs: &Inputs<'_>) -> Option<Guide> {
     };
     let kernels = kernels(inputs.kernels);
     let findings = worth_acting_on(inputs);
-    let advising = inputs.findings.iter().filter(|f| !NO_ADVICE.contains(&f.finding.rule)).count();
+    let advising = inputs.findings.iter().filter(|f| advises(f.finding.rule)).count();
     let model = last.workload.machine.text("gpu_model").unwrap_or_default().trim();
     let target = last.target();
     let mut gpu = match (model, target) {
@@ -95,23 +100,37 @@ fn kernels(all: &[WorkloadEvidence<'_>]) -> Vec<GuideKernel> {
             break;
         }
         covered += it.time_percent.as_ref().copied().unwrap_or(0.0);
-        let bound = it.roof().bound.as_ref();
-        out.push(GuideKernel {
-            name: it.kernel.to_owned(),
-            dispatches: it.dispatches() as u64,
-            time_ns: Number::from(it.time.clone()),
-            time_percent: Number::from(it.time_percent.clone()),
-            bound_by: bound.ok().map(|bound| bound.name().to_owned()),
-            percent_of_roof: match bound {
-                Ok(bound) => bound.part().map_or_else(
-                    || Number::missing("no rate with a known ceiling was recorded"),
-                    |part| Number::from(100.0 * part),
-                ),
-                Err(reason) => Number::Missing(reason.clone()),
-            },
-        });
+        out.push(kernel(it));
     }
     out
+}
+
+/// Time of a kernel and what stops it.
+pub fn kernel(it: &WorkloadEvidence<'_>) -> GuideKernel {
+    let bound = it.roof().bound.as_ref();
+    GuideKernel {
+        bound_by: bound.ok().map(|bound| bound.name().to_owned()),
+        percent_of_roof: match bound {
+            Ok(bound) => bound.part().map_or_else(
+                || Number::missing("no rate with a known ceiling was recorded"),
+                |part| Number::from(100.0 * part),
+            ),
+            Err(reason) => Number::Missing(reason.clone()),
+        },
+        ..kernel_time(it)
+    }
+}
+
+/// Time of a kernel that is not judged.
+pub fn kernel_time(it: &WorkloadEvidence<'_>) -> GuideKernel {
+    GuideKernel {
+        name: it.kernel.to_owned(),
+        dispatches: it.dispatches() as u64,
+        time_ns: Number::from(it.time.clone()),
+        time_percent: Number::from(it.time_percent.clone()),
+        bound_by: None,
+        percent_of_roof: Number::missing("the kernel is not judged: others take more time"),
+    }
 }
 
 /// One finding of each rule, most time lost first, if it loses enough of the time to notice.
@@ -126,7 +145,7 @@ fn worth_acting_on(inputs: &Inputs<'_>) -> Vec<GuideFinding> {
     let first_of_rule = inputs
         .findings
         .iter()
-        .filter(|f| !NO_ADVICE.contains(&f.finding.rule) && worth(f) && rules.insert(f.finding.rule));
+        .filter(|f| advises(f.finding.rule) && worth(f) && rules.insert(f.finding.rule));
     let first: Vec<&KernelFinding> = first_of_rule.take(FINDINGS).collect();
     first
         .into_iter()

@@ -1,4 +1,4 @@
-//! Renderers: text, JSON, CSV, SARIF; one file per format.
+//! Renderers: text, JSON, CSV, SARIF, SVG, a screen; one file per format.
 //!
 //! The one idea to keep in mind: renderers see only `view` and return strings. Results may be gigabytes of
 //! code, so every format is written in pieces: what comes before the kernels, each kernel, what comes after.
@@ -12,5 +12,6 @@ pub mod sarif;
 mod style;
 pub mod svg;
 pub mod text;
+pub mod tui;
 
 pub use style::{Role, Style};

@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use emulate::{Emulate, Profile, Run};
 pub(crate) use launch::LaunchTemplate;
-pub(crate) use recordings::Guide;
+pub(crate) use recordings::{Guide, Tui};
 use std::path::PathBuf;
 
 mod analyze;
@@ -59,6 +59,7 @@ pub(crate) enum Command {
     Diff(Diff),
     Analyze(Analyze),
     Guide(Guide),
+    Tui(Tui),
     Metrics(Metrics),
     Run(Run),
     Profile(Profile),

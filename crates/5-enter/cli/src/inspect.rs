@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: documents are written kernel by kernel as they come; only text waits, since
 //! how it looks depends on how many kernels there are.
 
-mod recorded;
+pub(crate) mod recorded;
 
 use crate::args::{Format, Inspect, Look};
 use crate::exit::{Outcome, usage};

@@ -8,7 +8,7 @@ use analysis::guide::Inputs;
 use analysis::workload::{Options, ROOFLINE, Subject};
 use metrics::Compiled;
 use std::collections::BTreeMap;
-use view::{KernelFinding, NotChecked, Note, NoteKind, Number, Report};
+use view::{GuideKernel, GuideVerdict, KernelFinding, NotChecked, Note, NoteKind, Number, Report};
 
 /// Kernels judged, those of most time; a recording of more than these is rare and the rest takes next to no time.
 const KERNELS: usize = 200;
@@ -59,6 +59,19 @@ pub(crate) fn judge(
             renames: &options.renames,
         });
     }
+}
+
+/// Every kernel of a recording, most time first, with the verdict on those that are judged.
+pub(crate) fn kernels(compiled: &Compiled, subject: &Subject) -> Vec<(GuideKernel, Option<GuideVerdict>)> {
+    let all = WorkloadEvidence::gather(compiled, &subject.workload, &subject.rows);
+    let one = |(at, it): (usize, &WorkloadEvidence<'_>)| {
+        if at < KERNELS {
+            (analysis::guide::kernel(it), Some(analysis::guide::verdict(it)))
+        } else {
+            (analysis::guide::kernel_time(it), None)
+        }
+    };
+    all.iter().enumerate().map(one).collect()
 }
 
 /// Findings of the kernels of most time, as they come.

@@ -39,6 +39,7 @@ mod run;
 mod subjects;
 mod terminal;
 mod thresholds;
+mod tui;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -78,6 +79,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Diff(args) => diff::run(args, &cli.look),
         Command::Analyze(args) => analyze::run(args, &cli.look),
         Command::Guide(args) => guide::run(args, &cli.look),
+        Command::Tui(args) => tui::run(args, &cli.look),
         Command::Metrics(args) => metrics::run(args, &cli.look),
         Command::Run(args) => run::run(args),
         Command::Profile(args) => profile::run(args, &cli.look),

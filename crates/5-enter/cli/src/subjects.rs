@@ -109,7 +109,8 @@ fn machine(workload: &mut Workload, arch: Option<&str>) -> Result<Vec<Filled>> {
     Ok(given)
 }
 
-fn select_in(wanted: &Wanted, subjects: &mut [Subject], renames: &Renames) -> Result<()> {
+/// Selects in each recording.
+pub(crate) fn select_in(wanted: &Wanted, subjects: &mut [Subject], renames: &Renames) -> Result<()> {
     let mut filter = KernelFilter::new(&subjects[0].workload, &wanted.kernels).map_err(refuse)?;
     if let Some(filter) = &mut filter {
         let base = &subjects[0].workload;

@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: a time within the noise of the dispatches is no change, whatever its percentage.
 
-use super::{Inputs, NO_ADVICE};
+use super::{Inputs, advises};
 use crate::WorkloadEvidence;
 use crate::workload::{Sample, differ, durations};
 use std::collections::HashMap;
@@ -41,11 +41,10 @@ pub(super) fn changes(inputs: &Inputs<'_>) -> Option<GuideChanges> {
             f.finding.rule == rule && if renamed { in_base(&f.kernel) == kernel } else { f.kernel == kernel }
         })
     };
-    let advises = |f: &&KernelFinding| !NO_ADVICE.contains(&f.finding.rule);
-    let appeared = inputs.findings.iter().filter(advises);
+    let appeared = inputs.findings.iter().filter(|f| advises(f.finding.rule));
     let appeared =
         appeared.filter(|f| !has(inputs.base_findings, f.finding.rule, &in_base(&f.kernel), false));
-    let gone = inputs.base_findings.iter().filter(advises);
+    let gone = inputs.base_findings.iter().filter(|f| advises(f.finding.rule));
     let gone = gone.filter(|f| !has(inputs.findings, f.finding.rule, &f.kernel, true));
     Some(GuideChanges {
         base: base.path.clone(),

@@ -391,7 +391,7 @@ fn argument_lines(page: &mut Page, kernel: &KernelCard) {
     field(page, "arguments", &join(groups, ", "));
 }
 
-pub(super) fn severity_role(severity: Severity) -> Role {
+pub(crate) fn severity_role(severity: Severity) -> Role {
     match severity {
         Severity::Severe => Role::Severe,
         Severity::Warning => Role::Warning,

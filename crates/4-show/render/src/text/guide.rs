@@ -8,7 +8,7 @@ use super::number::plural;
 use super::page::{Page, Span, dim, plain, span, visible, width};
 use super::report::figure::duration;
 use crate::{Role, Style};
-use view::{Guide, GuideChange, GuideFinding, GuideKernel, GuideStep, KernelFinding, Verdict};
+use view::{Guide, GuideChange, GuideFinding, GuideKernel, GuideStep, GuideVerdict, KernelFinding, Verdict};
 
 /// Column at which what belongs to a number starts.
 const INDENT: usize = 5;
@@ -50,7 +50,39 @@ fn question(page: &mut Page, text: &str) {
     page.raw(&[span(Role::Heading, text)]);
 }
 
-/// Verdict of the report's first lines too.
+/// One kernel in short: its time, what stops it, what was found.
+pub fn kernel(
+    kernel: &GuideKernel,
+    verdict: Option<&GuideVerdict>,
+    findings: &[&KernelFinding],
+    style: &Style,
+) -> String {
+    let mut page = Page::new(style);
+    kernel_line(&mut page, kernel);
+    if let Some(verdict) = verdict {
+        because(&mut page, verdict);
+    }
+    for it in findings {
+        let finding = &it.finding;
+        let mut line = vec![span(Role::Strong, &finding.message)];
+        if let Some(cost) = &finding.cost {
+            line.extend([plain("; costs "), plain(cost)]);
+        }
+        let first = [span(severity_role(finding.severity), format!("  {}  ", finding.rule))];
+        page.prefixed(&first, &[plain(" ".repeat(10))], &line);
+    }
+    page.finish()
+}
+
+/// What stops a kernel, and what follows.
+fn because(page: &mut Page, it: &GuideVerdict) {
+    page.wrapped(2, 4, &[span(Role::Strong, &it.headline), plain(": "), plain(&it.because)]);
+    if !it.meaning.is_empty() {
+        page.prefixed(&[span(Role::Good, "  → ")], &[plain("    ")], &[plain(&it.meaning)]);
+    }
+}
+
+/// The kernels that most of the time goes to, and what stops the first.
 fn verdict(page: &mut Page, guide: &Guide) {
     let it = &guide.verdict;
     if let [one] = &guide.kernels[..] {
@@ -78,10 +110,7 @@ fn verdict(page: &mut Page, guide: &Guide) {
         let name = short_name(&it.kernel, room, &style);
         page.wrapped(2, 4, &[dim("the first, "), plain(name), dim(":")]);
     }
-    page.wrapped(2, 4, &[span(Role::Strong, &it.headline), plain(": "), plain(&it.because)]);
-    if !it.meaning.is_empty() {
-        page.prefixed(&[span(Role::Good, "  → ")], &[plain("    ")], &[plain(&it.meaning)]);
-    }
+    because(page, it);
 }
 
 /// `vecCopy(…) takes 100 % of the time: 52.3 us in 3 dispatches`.

@@ -110,7 +110,13 @@ fn scaled(value: u64) -> String {
 
 /// Renders a listing; `findings` gives the severities of the rules named in the margin.
 pub fn listing(listing: &Listing, findings: &[Finding], style: &Style) -> String {
+    listing_with_places(listing, findings, style).0
+}
+
+/// Renders a listing, and says on which line of the text each instruction stands.
+pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Style) -> (String, Vec<usize>) {
     let mut page = Page::new(style);
+    let mut places = Vec::with_capacity(listing.lines.len());
     let name = short_name(&listing.kernel, 2 * style.width - 4, style);
     page.wrapped(0, 4, &[span(Role::Heading, name)]);
     let measured = Measured::of(listing);
@@ -188,9 +194,10 @@ pub fn listing(listing: &Listing, findings: &[Finding], style: &Style) -> String
             ));
             spans.extend(notes);
         }
+        places.push(page.lines());
         page.raw(&spans);
     }
-    page.finish()
+    (page.finish(), places)
 }
 
 #[cfg(test)]

@@ -59,19 +59,26 @@ pub(crate) fn width(text: &str) -> usize {
 pub(crate) struct Page {
     pub(crate) style: Style,
     out: String,
+    lines: usize,
 }
 
 impl Page {
     pub(crate) fn new(style: &Style) -> Self {
-        Page { style: *style, out: String::new() }
+        Page { style: *style, out: String::new(), lines: 0 }
     }
 
     pub(crate) fn finish(self) -> String {
         self.out
     }
 
+    /// Lines written.
+    pub(crate) fn lines(&self) -> usize {
+        self.lines
+    }
+
     pub(crate) fn blank(&mut self) {
         self.out.push('\n');
+        self.lines += 1;
     }
 
     /// Writes one line as it is, cut by nobody.
@@ -162,7 +169,15 @@ impl Page {
             self.out.pop();
         }
         self.out.push('\n');
+        self.lines += 1;
     }
+}
+
+/// Plain text, wrapped line by line.
+pub(crate) fn wrapped(text: &str, style: &Style) -> String {
+    let mut page = Page::new(style);
+    text.lines().for_each(|line| page.wrapped(0, 2, &[plain(line)]));
+    page.finish()
 }
 
 /// Joins groups of spans with a separator.
@@ -211,6 +226,6 @@ mod tests {
     fn colour_does_not_count_as_width() {
         let mut page = Page::new(&Style { width: 24, color: true, ..Style::default() });
         page.wrapped(0, 0, &[span(Role::Severe, "twelve chars"), plain(" and 11 more")]);
-        assert_eq!(page.finish(), "\x1b[1;31mtwelve\x1b[0m \x1b[1;31mchars\x1b[0m and 11 more\n");
+        assert_eq!(page.finish(), "\x1b[1;38;5;160mtwelve\x1b[0m \x1b[1;38;5;160mchars\x1b[0m and 11 more\n");
     }
 }

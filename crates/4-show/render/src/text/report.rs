@@ -50,6 +50,19 @@ pub fn report(report: &Report, decimals: usize, style: &Style) -> String {
     out + &page.finish()
 }
 
+/// Renders only the tables of a report and why values are missing, and says on which line each table begins.
+pub fn panels(report: &Report, decimals: usize, style: &Style) -> (String, Vec<usize>) {
+    let mut page = Page::new(style);
+    let mut places = Vec::with_capacity(report.tables.len());
+    for table in &report.tables {
+        // A blank line stands before each.
+        places.push(page.lines() + 1);
+        tables(&mut page, &[table], report, decimals);
+    }
+    missing(&mut page, &report.missing);
+    (page.finish(), places)
+}
+
 /// The panel before which charts stand.
 const CHARTS: u32 = 3;
 

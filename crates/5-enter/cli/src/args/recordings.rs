@@ -30,6 +30,26 @@ pub(crate) struct Guide {
     pub(crate) format: ShortFormat,
 }
 
+/// Walk through a recording on the terminal: kernels, panels, roofline, memory, and code with what each instruction did.
+///
+/// Keys are shown in the last line, `?` lists them all. Works over ssh and from 80 columns and 24 lines on; code needs an
+/// emulated recording.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound tui workloads/vector_copy/MI300X
+  rockhound tui solution --base problem
+  rockhound tui DIR -k 'gemm.*f16'")]
+pub(crate) struct Tui {
+    /// Recording: a folder or a file.
+    #[arg(value_name = "DIR")]
+    pub(crate) path: PathBuf,
+    /// Recording to compare with.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) base: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pick: Pick,
+}
+
 /// Which part of recordings.
 #[derive(Args, Clone)]
 pub(crate) struct Pick {

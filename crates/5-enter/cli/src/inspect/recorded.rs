@@ -3,14 +3,16 @@
 //! The one idea to keep in mind: a recording keeps the code objects that ran, so the folder alone is enough; a file that
 //! is given instead must hold the very same instructions.
 
+use crate::args::Select;
 use crate::exit::usage;
+use crate::kernels::{Selection, each_kernel};
 use crate::recording;
 use analysis::workload::{Wanted, select};
 use analysis::{KernelEvidence, Mismatch};
 use anyhow::{Result, anyhow};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use view::Listing;
+use view::{Finding, Listing};
 use workload::{KernelRun, code_object_file};
 
 /// The kernels of a recording with what their instructions did.
@@ -107,4 +109,27 @@ impl Recorded {
             run.kernel
         ))
     }
+}
+
+/// Listings of all kernels of a recording with what their instructions did, and the findings on their code, in the order in
+/// which the code objects hold them.
+pub(crate) fn listings(folder: &Path, dispatches: &[String]) -> Result<Vec<(Listing, Vec<Finding>)>> {
+    let recorded = Recorded::read(folder, dispatches, false)?;
+    let all = Select { kernel: None, arch: Vec::new() };
+    let selection = Selection::new(&all)?.recorded(recorded.kernels(), recorded.target());
+    let mut out = Vec::new();
+    each_kernel(
+        &recorded.files()?,
+        &selection,
+        |judged| {
+            let mut listing = analysis::listing(judged.evidence, &judged.findings);
+            let added = recorded.add_to(&mut listing, judged.evidence, judged.file);
+            added.map(|()| (listing, judged.findings))
+        },
+        |listing| {
+            out.push(listing?);
+            Ok(())
+        },
+    )?;
+    Ok(out)
 }

@@ -16,3 +16,4 @@ mod profile;
 mod run;
 mod schema;
 mod triton;
+mod tui;

@@ -1,0 +1,190 @@
+//! `rockhound tui`: a recording on a screen of its own.
+//!
+//! The one idea to keep in mind: recordings are read once; choosing a kernel only selects among what was read. However this
+//! ends, by a key, a signal or a panic, the terminal is left as it was found.
+
+use crate::args::{Look, Tui};
+use crate::exit::{Outcome, usage};
+use crate::inspect::recorded::listings;
+use crate::subjects::{self, Asked, Subjects, refuse};
+use crate::{judge, terminal};
+use analysis::workload::{Blocks, Options, Wanted, report};
+use anyhow::Result;
+use metrics::{Compiled, Definitions};
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use render::tui::{App, Ask, Code, Data, KernelEntry, Key};
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use view::{Finding, KernelFinding, Listing};
+
+/// How often signals are looked for while no key comes.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// Set in the test of how a panic leaves the terminal; debug builds only.
+const PANIC: &str = "ROCKHOUND_TEST_PANIC";
+
+/// Shows the screen until it is left.
+pub(crate) fn run(args: &Tui, look: &Look) -> Result<Outcome> {
+    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        return Err(usage(
+            "`tui` needs a terminal to draw on",
+            "`rockhound analyze -p DIR` writes the same as text",
+        ));
+    }
+    // The signal that came, 0 before one does.
+    let ended = Arc::new(AtomicUsize::new(0));
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register_usize(signal, ended.clone(), signal as usize)?;
+    }
+    // What cannot be read is said before the screen is taken.
+    let mut read = Read::new(args)?;
+    let mut app = App::new(read.data(None)?, terminal::style(look, false).color);
+    // From here on a panic gives the terminal back before it is reported.
+    let mut screen = ratatui::try_init()?;
+    let result = walk(&mut screen, &mut app, &mut read, args, &ended);
+    ratatui::try_restore()?;
+    result.map(|()| match ended.load(Ordering::Relaxed) {
+        0 => Outcome::Fine,
+        signal => Outcome::Program(128 + signal as u8),
+    })
+}
+
+fn walk(
+    screen: &mut ratatui::DefaultTerminal,
+    app: &mut App,
+    read: &mut Read,
+    args: &Tui,
+    ended: &AtomicUsize,
+) -> Result<()> {
+    while ended.load(Ordering::Relaxed) == 0 {
+        screen.draw(|frame| app.draw(frame))?;
+        if !event::poll(PATIENCE)? {
+            continue;
+        }
+        let key = match event::read()? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => key,
+            // Drawn anew at the next turn, for the size there is then.
+            _ => continue,
+        };
+        if cfg!(debug_assertions) && key.code == KeyCode::Char('P') && std::env::var_os(PANIC).is_some() {
+            panic!("asked for by {PANIC}");
+        }
+        let Some(key) = translate(key) else { continue };
+        match app.key(key) {
+            Ask::Nothing => {}
+            Ask::Quit => return Ok(()),
+            Ask::Kernel(kernel) => match read.data(kernel) {
+                Ok(data) => app.show(data),
+                Err(error) => app.say(format!("{error:#}")),
+            },
+            Ask::Reload => {
+                match Read::new(args).and_then(|mut new| Ok((new.data(None)?, new))) {
+                    Ok((data, new)) => {
+                        *read = new;
+                        app.show(data);
+                        app.say("read again");
+                    }
+                    Err(error) => app.say(format!("{error:#}")),
+                }
+                // Reading may have said something.
+                screen.clear()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn translate(key: KeyEvent) -> Option<Key> {
+    if key.modifiers.contains(KeyModifiers::CONTROL) {
+        return (key.code == KeyCode::Char('c')).then_some(Key::Char('q'));
+    }
+    Some(match key.code {
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::Left => Key::Left,
+        KeyCode::Right => Key::Right,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Esc => Key::Escape,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::BackTab => Key::BackTab,
+        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Char(c) => Key::Char(c),
+        _ => return None,
+    })
+}
+
+/// Recordings in memory.
+struct Read {
+    subjects: Subjects,
+    compiled: BTreeMap<String, Compiled>,
+    /// What was selected on the command line.
+    wanted: Wanted,
+    kernels: Vec<KernelEntry>,
+    findings: Vec<KernelFinding>,
+    /// Listings, or why there are none.
+    code: Result<Vec<(Listing, Vec<Finding>)>, String>,
+}
+
+impl Read {
+    fn new(args: &Tui) -> Result<Read> {
+        let wanted = args.pick.wanted();
+        let asked = Asked {
+            paths: args.base.iter().chain([&args.path]).cloned().collect(),
+            arch: args.pick.arch.clone(),
+            wanted: wanted.clone(),
+            matches: Vec::new(),
+        };
+        let subjects = subjects::read(&asked)?;
+        let compiled = subjects::compile(Definitions::built_in(), &subjects.all)?;
+        let code = listings(&args.path, &args.pick.dispatch).map_err(|error| format!("{error:#}"));
+        let mut read = Read { subjects, compiled, wanted, kernels: Vec::new(), findings: Vec::new(), code };
+        read.kernels = read.entries();
+        Ok(read)
+    }
+
+    /// All kernels of the last recording.
+    fn entries(&self) -> Vec<KernelEntry> {
+        let Some(last) = self.subjects.all.last() else { return Vec::new() };
+        judge::kernels(&self.compiled[last.target()], last)
+            .into_iter()
+            .map(|(kernel, verdict)| KernelEntry { kernel, verdict })
+            .collect()
+    }
+
+    /// What is to be seen of one kernel, or of all.
+    fn data(&mut self, chosen: Option<usize>) -> Result<Data> {
+        let name = chosen.and_then(|at| self.kernels.get(at)).map(|it| it.kernel.name.clone());
+        let mut wanted = self.wanted.clone();
+        if let Some(name) = &name {
+            // Characters that an expression gives a meaning stand for themselves.
+            wanted.kernels = vec![format!("^{}$", regex::escape(name))];
+        }
+        let Subjects { all, renames, .. } = &mut self.subjects;
+        subjects::select_in(&wanted, all, renames)?;
+        let compiled = subjects::for_each(&self.compiled, all);
+        let options =
+            Options { blocks: Blocks::all(), top: 50, renames: renames.clone(), ..Options::default() };
+        let mut report = report(Definitions::built_in(), &compiled, all, &options).map_err(refuse)?;
+        judge::judge(&mut report, &compiled, all, &options, &mut []);
+        if name.is_none() {
+            // What bounds a kernel is said by its verdict.
+            let all = report.findings.iter().filter(|f| analysis::guide::advises(f.finding.rule));
+            self.findings = all.cloned().collect();
+        }
+        let code = match &self.code {
+            Err(reason) => Code::Missing(reason.clone()),
+            Ok(all) => {
+                let shown =
+                    all.iter().filter(|(listing, _)| name.as_ref().is_none_or(|it| *it == listing.kernel));
+                Code::Listings(shown.cloned().collect())
+            }
+        };
+        Ok(Data { report, kernels: self.kernels.clone(), findings: self.findings.clone(), chosen, code })
+    }
+}

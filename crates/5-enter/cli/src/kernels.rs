@@ -4,14 +4,19 @@
 //! memory does not grow with the input; within a batch all cores work. A batch is a part of a large file or
 //! several small ones.
 
+mod batch;
+
 use crate::args::Select;
 use crate::contents::Contents;
 use crate::exit::usage;
 use crate::inputs::{Input, expand, file_error};
 use crate::progress::Progress;
-use analysis::{KernelEvidence, Source, TextFile};
-use anyhow::Result;
-use codeobj::{Body, CodeObject, Found, Kind, LineTable, ReadError, Target, Wanted};
+use analysis::{KernelEvidence, TextFile};
+use anyhow::{Result, anyhow};
+use batch::{
+    ALONE, Code, HELD_KERNELS, Opened, Task, Waiting, batches, each, read_files, size_of, tasks, weight,
+};
+use codeobj::{CodeObject, Found, Kind, ReadError, Target, Wanted};
 use rayon::prelude::*;
 use regex::Regex;
 use std::cmp::Reverse;
@@ -23,16 +28,10 @@ use view::{FileError, Finding, NotChecked};
 const BATCH_OBJECTS: usize = 256;
 /// Bytes of code objects read together, at most; one larger than this is a batch of its own.
 const BATCH_BYTES: usize = 48 << 20;
-/// Fewer kernels than this are not worth a task of their own.
-const TASK_KERNELS: usize = 16;
-/// More kernels than this are several tasks, unless debug information would be parsed once for each.
-const LARGE_TASK: usize = 64;
-/// Kernels whose results are held at the same time, give or take a task.
-const HELD_KERNELS: usize = 4096;
 /// Bytes of bare code objects judged together, at most, give or take a file.
-const TOGETHER_BYTES: usize = 24 << 20;
-/// Fewer bytes than this are read faster than threads start.
-const ALONE: usize = 256 << 10;
+const TOGETHER_BYTES: usize = 12 << 20;
+/// Files open at the same time, at most.
+const MOST_WAITING: usize = 4096;
 
 /// What to do about a file without GPU code.
 const NEEDED: &str = "give a code object, a program or library with HIP kernels, or assembly text";
@@ -126,7 +125,6 @@ pub(crate) fn each_kernel<T: Send>(
         objects: 0,
         judged: Vec::new(),
         waiting: Vec::new(),
-        waiting_bytes: 0,
     };
     for error in errors {
         run.report(error);
@@ -158,16 +156,6 @@ struct Run<'a, T, W, K> {
     judged: Vec<Vec<T>>,
     /// Bare code objects that are to be judged together.
     waiting: Vec<Waiting>,
-    waiting_bytes: usize,
-}
-
-/// A file that is one code object.
-struct Waiting {
-    name: String,
-    /// The user named the file, so that it is an error when it gives nothing.
-    named: bool,
-    contents: Contents,
-    companion: Option<Vec<u8>>,
 }
 
 impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<'_, T, W, K> {
@@ -194,9 +182,8 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
         let companion = input.companion.as_ref().and_then(|path| std::fs::read(path).ok());
         let kind = codeobj::recognise(contents.bytes());
         if kind == Some(Kind::CodeObject) {
-            self.waiting_bytes += contents.bytes().len();
             self.waiting.push(Waiting { name, named: input.named, contents, companion });
-            if self.waiting.len() >= BATCH_OBJECTS || self.waiting_bytes >= TOGETHER_BYTES {
+            if self.waiting.len() >= MOST_WAITING {
                 self.together()?;
             }
             return Ok(());
@@ -255,41 +242,49 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
         }
     }
 
-    /// Reads and judges the files that wait.
+    /// Reads and judges the files that wait: some are judged while the next are read.
     fn together(&mut self) -> Result<()> {
         let files = std::mem::take(&mut self.waiting);
-        let size = std::mem::take(&mut self.waiting_bytes);
-        let Some(last) = files.last() else { return Ok(()) };
-        let end = last.contents.bytes().len() as u64;
-        self.progress.at(&last.name, end, end);
-        let scanned = each(&files, size, |file| Scanned::of(file.contents.bytes(), &self.selection.wanted));
-        let read = each(&scanned, size, |scanned| {
-            scanned.found.iter().map(Found::read).collect::<Vec<Result<CodeObject, ReadError>>>()
-        });
-        let mut opened = Vec::new();
-        let mut outcomes = Vec::with_capacity(files.len());
-        for ((file, scanned), read) in files.iter().zip(&scanned).zip(read) {
-            let before = opened.len();
-            let mut errors = scanned.errors.clone();
-            for (object, found) in read.into_iter().zip(&scanned.found) {
-                match object {
-                    Ok(mut object) => {
-                        apply(file.companion.as_deref(), &mut object);
-                        opened.push(Opened { file: &file.name, object, code: Code::Binary(&found.data) });
-                    }
-                    Err(error) => errors.push(error),
-                }
+        let wanted = &self.selection.wanted;
+        let mut batches = batches(&files, TOGETHER_BYTES).into_iter();
+        let Some(mut files) = batches.next() else { return Ok(()) };
+        let mut read = read_files(files, wanted);
+        loop {
+            let next_files = batches.next();
+            let size = size_of(files);
+            if let Some(last) = files.last() {
+                let end = last.contents.bytes().len() as u64;
+                self.progress.at(&last.name, end, end);
             }
-            outcomes.push(((opened.len() - before) as u64, errors));
+            let mut opened = Vec::new();
+            let mut outcomes = Vec::with_capacity(files.len());
+            for (file, (scanned, objects)) in files.iter().zip(&mut read) {
+                let before = opened.len();
+                let mut errors = std::mem::take(&mut scanned.errors);
+                for (object, found) in std::mem::take(objects).into_iter().zip(&scanned.found) {
+                    match object {
+                        Ok(mut object) => {
+                            apply(file.companion.as_deref(), &mut object);
+                            opened.push(Opened { file: &file.name, object, code: Code::Binary(&found.data) });
+                        }
+                        Err(error) => errors.push(error),
+                    }
+                }
+                outcomes.push(((opened.len() - before) as u64, errors));
+            }
+            let next_read =
+                self.judge(&opened, size, || next_files.map_or_else(Vec::new, |it| read_files(it, wanted)))?;
+            drop(opened);
+            for ((file, (scanned, _)), (objects, errors)) in files.iter().zip(&read).zip(outcomes) {
+                let count = errors.len() as u64;
+                let result = first_of(errors.into_iter().next(), count);
+                self.read_file(&file.name, file.named, objects, &scanned.passed_over, result);
+                self.passed_over.extend(scanned.passed_over.iter().cloned());
+                file.contents.release();
+            }
+            let Some(next_files) = next_files else { return Ok(()) };
+            (files, read) = (next_files, next_read);
         }
-        self.judge(&opened, size)?;
-        for ((file, scanned), (objects, errors)) in files.iter().zip(&scanned).zip(outcomes) {
-            let count = errors.len() as u64;
-            let result = first_of(errors.into_iter().next(), count);
-            self.read_file(&file.name, file.named, objects, &scanned.passed_over, result);
-            self.passed_over.extend(scanned.passed_over.iter().cloned());
-        }
-        Ok(())
     }
 
     /// Reads assembly text.
@@ -313,7 +308,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
             .into_iter()
             .map(|object| Opened { file: name, object, code: Code::Text(&file) })
             .collect();
-        self.judge(&opened, bytes.len())?;
+        self.judge(&opened, bytes.len(), || ())?;
         Ok(Ok(()))
     }
 
@@ -366,7 +361,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
                     Err(error) => note(error),
                 }
             }
-            self.judge(&opened, size)?;
+            self.judge(&opened, size, || ())?;
             drop(opened);
             drop(batch);
             contents.release();
@@ -378,30 +373,22 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
         Ok(first_of(first_error, errors))
     }
 
-    /// Judges all selected kernels of some code objects.
-    fn judge(&mut self, objects: &[Opened<'_>], size: usize) -> Result<()> {
+    /// Judges all selected kernels of some code objects; `beside` runs on the same cores as the first of them.
+    fn judge<N: Send>(
+        &mut self,
+        objects: &[Opened<'_>],
+        size: usize,
+        beside: impl FnOnce() -> N + Send,
+    ) -> Result<N> {
         let selection = self.selection;
         let work = self.work;
-        let alone = size < ALONE;
-        // Debug information is parsed once per task: with objects enough for all cores a task is a whole object.
-        let parts = if alone { 1 } else { (4 * rayon::current_num_threads()).div_ceil(objects.len().max(1)) };
-        let mut tasks: Vec<Task<'_>> = Vec::new();
-        for opened in objects {
-            self.objects += 1;
-            self.seen += opened.object.kernels.len() as u64;
-            let mut chosen =
-                opened.object.kernels.iter().filter(|kernel| selection.accepts(kernel)).peekable();
-            let most = opened.object.kernels.len().div_ceil(parts);
-            let most = match opened.has_lines() {
-                true => most.clamp(TASK_KERNELS, HELD_KERNELS),
-                false => most.clamp(TASK_KERNELS, LARGE_TASK),
-            };
-            while chosen.peek().is_some() {
-                tasks.push((opened, chosen.by_ref().take(most).collect()));
-            }
-        }
+        self.objects += objects.len() as u64;
+        self.seen += objects.iter().map(|opened| opened.object.kernels.len() as u64).sum::<u64>();
+        let tasks = tasks(objects, size, |kernel| selection.accepts(kernel));
+        let mut beside = Some(beside);
+        let mut next = None;
         let mut rest = tasks.as_slice();
-        while !rest.is_empty() {
+        loop {
             let mut held = 0;
             let group = rest.iter().take_while(|(_, kernels)| {
                 let fits = held < HELD_KERNELS;
@@ -413,8 +400,9 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
             rest = after;
             let run = |(opened, kernels): &Task<'_>| opened.run(kernels, work);
             let mut results: Vec<(usize, Vec<T>)> = Vec::new();
-            if alone {
+            if size < ALONE {
                 results.extend(group.iter().map(run).enumerate());
+                next = beside.take().map(|beside| beside()).or(next);
                 self.hand_on()?;
             } else {
                 // The longest first, so that no core is left alone with one at the end.
@@ -422,7 +410,11 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
                 order.sort_by_cached_key(|(_, (_, kernels))| {
                     Reverse(kernels.iter().map(|it| weight(it)).sum::<usize>())
                 });
+                let next = &mut next;
                 rayon::in_place_scope(|scope| {
+                    if let Some(beside) = beside.take() {
+                        scope.spawn(move |_| *next = Some(beside()));
+                    }
                     scope.spawn(|_| {
                         let tasks = order.into_iter().par_bridge();
                         results = tasks.map(|(index, task)| (index, run(task))).collect();
@@ -432,8 +424,11 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
                 results.sort_unstable_by_key(|(index, _)| *index);
             }
             self.judged.extend(results.into_iter().map(|(_, result)| result));
+            if rest.is_empty() {
+                break;
+            }
         }
-        Ok(())
+        next.ok_or_else(|| anyhow!("what was to run beside the judging did not run"))
     }
 
     /// Hands on what was judged.
@@ -473,40 +468,6 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
     }
 }
 
-/// Kernels of one code object that one core works on.
-type Task<'a> = (&'a Opened<'a>, Vec<&'a codeobj::Kernel>);
-
-/// What the code objects of a file are, before they are read.
-struct Scanned<'a> {
-    found: Vec<Found<'a>>,
-    errors: Vec<ReadError>,
-    passed_over: BTreeSet<String>,
-}
-
-impl<'a> Scanned<'a> {
-    fn of(bytes: &'a [u8], wanted: &Wanted) -> Self {
-        let mut scanned = Scanned { found: Vec::new(), errors: Vec::new(), passed_over: BTreeSet::new() };
-        match codeobj::scan(bytes, wanted) {
-            Ok(mut scan) => {
-                for found in scan.by_ref() {
-                    match found {
-                        Ok(found) => scanned.found.push(found),
-                        Err(error) => scanned.errors.push(error),
-                    }
-                }
-                scanned.passed_over = scan.passed_over().map(str::to_owned).collect();
-            }
-            Err(error) => scanned.errors.push(error),
-        }
-        scanned
-    }
-}
-
-/// Maps on all cores where that is worth it: the items stand for `size` bytes.
-fn each<'t, T: Sync, U: Send>(items: &'t [T], size: usize, map: impl Fn(&'t T) -> U + Sync + Send) -> Vec<U> {
-    if size < ALONE { items.iter().map(map).collect() } else { items.par_iter().map(map).collect() }
-}
-
 /// The result of reading a file that gave so many errors.
 fn first_of(first: Option<ReadError>, errors: u64) -> Result<(), ReadError> {
     match first {
@@ -516,53 +477,6 @@ fn first_of(first: Option<ReadError>, errors: u64) -> Result<(), ReadError> {
             what: format!("{} (and {} more errors in this file; the first is)", error.what, errors - 1),
             ..error
         }),
-    }
-}
-
-/// About how much work a kernel is: the bytes or lines of its code.
-fn weight(kernel: &codeobj::Kernel) -> usize {
-    match &kernel.body {
-        Body::Code { bytes, .. } => bytes.len(),
-        Body::Text { lines } => lines.len(),
-        Body::Absent => 0,
-    }
-}
-
-/// A code object with the bytes or lines its kernels refer to.
-struct Opened<'a> {
-    file: &'a str,
-    object: CodeObject,
-    code: Code<'a>,
-}
-
-enum Code<'a> {
-    Binary(&'a [u8]),
-    Text(&'a TextFile<'a>),
-}
-
-impl Opened<'_> {
-    fn has_lines(&self) -> bool {
-        matches!(self.code, Code::Binary(data) if codeobj::has_lines(data))
-    }
-
-    fn run<T>(&self, kernels: &[&codeobj::Kernel], work: &impl Fn(Judged<'_, '_>) -> T) -> Vec<T> {
-        // Without debug information there is nothing to look up.
-        let lines = match self.code {
-            Code::Binary(data) => LineTable::read(data).ok().filter(|lines| lines.absent().is_none()),
-            Code::Text(_) => None,
-        };
-        let source = match self.code {
-            Code::Binary(data) => Source::Binary { data, lines: lines.as_ref() },
-            Code::Text(file) => Source::Text { file },
-        };
-        kernels
-            .iter()
-            .map(|kernel| {
-                let evidence = KernelEvidence::gather(&self.object, kernel, source);
-                let (findings, not_checked) = rules::check(&evidence);
-                work(Judged { file: self.file, evidence: &evidence, findings, not_checked })
-            })
-            .collect()
     }
 }
 

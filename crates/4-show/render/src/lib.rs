@@ -5,6 +5,7 @@
 //! Pieces of kernels are independent, so they can be rendered on all cores and written in order.
 
 pub mod csv;
+mod html;
 pub mod json;
 pub mod report_csv;
 pub mod report_markdown;
@@ -14,4 +15,5 @@ pub mod svg;
 pub mod text;
 pub mod tui;
 
+pub use html::page;
 pub use style::{Role, Style};

@@ -7,12 +7,18 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use emulate::{Emulate, Profile, Run};
 pub(crate) use launch::LaunchTemplate;
+<<<<<<< HEAD
 pub(crate) use recordings::{Guide, Tui};
+=======
+pub(crate) use page::Report;
+pub(crate) use recordings::Guide;
+>>>>>>> 524caf4 (rockhound report: one HTML file that shows where the time goes)
 use std::path::PathBuf;
 
 mod analyze;
 mod emulate;
 mod launch;
+mod page;
 mod recordings;
 
 /// Help text of the exit codes.
@@ -59,7 +65,11 @@ pub(crate) enum Command {
     Diff(Diff),
     Analyze(Analyze),
     Guide(Guide),
+<<<<<<< HEAD
     Tui(Tui),
+=======
+    Report(Report),
+>>>>>>> 524caf4 (rockhound report: one HTML file that shows where the time goes)
     Metrics(Metrics),
     Run(Run),
     Profile(Profile),

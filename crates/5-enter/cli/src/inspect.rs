@@ -11,7 +11,7 @@ use crate::kernels::{Judged, Selection, each_kernel};
 use crate::output::Output;
 use crate::{explain, fail_on, terminal};
 use anyhow::{Result, anyhow};
-use recorded::Recorded;
+pub(crate) use recorded::Recorded;
 use render::{Style, csv, json, sarif, text};
 use view::{KernelCard, KernelRow, Summary};
 

@@ -110,11 +110,7 @@ fn check(report: &mut Report, kernels: &[WorkloadEvidence<'_>], shown: bool, con
             }));
         }
     }
-    // Most time lost first; where it is not known, most severe first. The order of kernels stays within that.
-    report.findings.sort_by(|a, b| {
-        let time = |f: &KernelFinding| f.finding.time_lost_ns.unwrap_or(-1.0);
-        time(b).total_cmp(&time(a)).then_with(|| b.finding.severity.cmp(&a.finding.severity))
-    });
+    sort(&mut report.findings);
     if !shown {
         return;
     }
@@ -135,4 +131,12 @@ fn check(report: &mut Report, kernels: &[WorkloadEvidence<'_>], shown: bool, con
             ),
         });
     }
+}
+
+/// Most time lost first; where it is not known, most severe first. The order of kernels stays within that.
+pub(crate) fn sort(findings: &mut [KernelFinding]) {
+    findings.sort_by(|a, b| {
+        let time = |f: &KernelFinding| f.finding.time_lost_ns.unwrap_or(-1.0);
+        time(b).total_cmp(&time(a)).then_with(|| b.finding.severity.cmp(&a.finding.severity))
+    });
 }

@@ -31,10 +31,12 @@ mod metrics;
 mod names;
 mod occupancy;
 mod output;
+mod page;
 mod profile;
 mod progress;
 mod recording;
 mod renames;
+mod report;
 mod run;
 mod subjects;
 mod terminal;
@@ -79,7 +81,11 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Diff(args) => diff::run(args, &cli.look),
         Command::Analyze(args) => analyze::run(args, &cli.look),
         Command::Guide(args) => guide::run(args, &cli.look),
+<<<<<<< HEAD
         Command::Tui(args) => tui::run(args, &cli.look),
+=======
+        Command::Report(args) => report::run(args),
+>>>>>>> 524caf4 (rockhound report: one HTML file that shows where the time goes)
         Command::Metrics(args) => metrics::run(args, &cli.look),
         Command::Run(args) => run::run(args),
         Command::Profile(args) => profile::run(args, &cli.look),

@@ -45,6 +45,21 @@ pub(crate) fn read(path: &Path) -> Result<Workload> {
 /// Reads a recording, and gives its files too.
 pub(crate) fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
     let name = path.display();
+    let disk = files(path)?;
+    let mut workload =
+        workload::read(&disk, &workload::Options::default()).map_err(|error| anyhow!("`{name}`: {error}"))?;
+    for kernel in &mut workload.kernels {
+        let plain = plain_kernel_name(kernel);
+        if plain.starts_with("_Z") {
+            *kernel = codeobj::demangle(plain);
+        }
+    }
+    Ok((workload, disk))
+}
+
+/// Lists the files of a recording.
+pub(crate) fn files(path: &Path) -> Result<Disk> {
+    let name = path.display();
     let mut disk = Disk { folder: path.to_owned(), files: BTreeMap::new() };
     if path.is_dir() {
         let folder = descend(path);
@@ -56,15 +71,7 @@ pub(crate) fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
     } else {
         return Err(anyhow!("`{name}`: no such file or folder"));
     }
-    let mut workload =
-        workload::read(&disk, &workload::Options::default()).map_err(|error| anyhow!("`{name}`: {error}"))?;
-    for kernel in &mut workload.kernels {
-        let plain = plain_kernel_name(kernel);
-        if plain.starts_with("_Z") {
-            *kernel = codeobj::demangle(plain);
-        }
-    }
-    Ok((workload, disk))
+    Ok(disk)
 }
 
 /// The folder itself, or its one subfolder that is a recording: profilers write `NAME/MI200/pmc_perf.csv`.

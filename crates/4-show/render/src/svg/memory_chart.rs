@@ -10,7 +10,7 @@ use view::{BlockId, Flow, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Numb
 
 /// Width of each column of blocks, and of the links between.
 const BLOCK: [f64; 4] = [176.0, 172.0, 160.0, 160.0];
-const LINK: f64 = 140.0;
+const LINK: f64 = 158.0;
 /// Height of a line of a block, and of a link: its arrow with a line above and one below.
 const LINE: f64 = 18.0;
 const ARROW: f64 = 46.0;
@@ -23,7 +23,7 @@ const GAP: f64 = 12.0;
 const WIDTH: f64 = BLOCK[0] + BLOCK[1] + BLOCK[2] + BLOCK[3] + 3.0 * LINK + 4.0;
 
 /// The numbers of a chart in the order they are drawn.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, serde::Serialize)]
 pub struct Slots {
     /// Text of each number.
     pub texts: Vec<String>,

@@ -74,6 +74,7 @@ pub fn quantity(value: f64, unit: &str) -> String {
             )
         }
         unit if unit.starts_with('G') => rate(value, unit),
+        "cycle" if value.abs() < 1e6 => format!("{value:.0} {unit}"),
         unit => {
             let scaled = Scaled::of(value);
             format!("{} {}{unit}", scaled.digits, scaled.prefix)

@@ -5,8 +5,12 @@
 
 use crate::args::Select;
 use crate::exit::usage;
+<<<<<<< HEAD
 use crate::kernels::{Selection, each_kernel};
 use crate::recording;
+=======
+use crate::recording::{self, Disk};
+>>>>>>> 524caf4 (rockhound report: one HTML file that shows where the time goes)
 use analysis::workload::{Wanted, select};
 use analysis::{KernelEvidence, Mismatch};
 use anyhow::{Result, anyhow};
@@ -28,11 +32,31 @@ impl Recorded {
     /// Reads the recording; `dispatches` selects as `analyze` does.
     pub(crate) fn read(folder: &Path, dispatches: &[String], given: bool) -> Result<Recorded> {
         let (workload, disk) = recording::read_with_files(folder)?;
-        let name = folder.display();
         let wanted = Wanted { dispatches: dispatches.to_vec(), ..Wanted::default() };
         let (rows, _) = select(&workload, None, &wanted).map_err(|error| usage(error.message, error.hint))?;
         let ids: BTreeSet<u64> = rows.iter().map(|row| workload.dispatches.id[*row as usize]).collect();
-        let runs = workload::read_instructions(&disk, &workload::Options::default(), &|id| ids.contains(&id));
+        let target = workload.machine.text("gpu_arch").map(str::to_owned);
+        Self::read_runs(&disk, &ids, target, given, folder)
+    }
+
+    /// The same over dispatches that were selected before.
+    pub(crate) fn of_dispatches(
+        folder: &Path,
+        ids: &BTreeSet<u64>,
+        target: Option<String>,
+    ) -> Result<Recorded> {
+        Self::read_runs(&recording::files(folder)?, ids, target, false, folder)
+    }
+
+    fn read_runs(
+        disk: &Disk,
+        ids: &BTreeSet<u64>,
+        target: Option<String>,
+        given: bool,
+        folder: &Path,
+    ) -> Result<Recorded> {
+        let name = folder.display();
+        let runs = workload::read_instructions(disk, &workload::Options::default(), &|id| ids.contains(&id));
         let runs = runs.map_err(|error| anyhow!("`{name}`: {error}"))?.ok_or_else(|| {
             anyhow!(
                 "`{name}` has no `{}`: only an emulated recording says what each instruction did\nhint: `rockhound \
@@ -40,8 +64,7 @@ impl Recorded {
                 workload::INSTRUCTIONS_FILE
             )
         })?;
-        let target = workload.machine.text("gpu_arch").map(str::to_owned);
-        Ok(Recorded { folder: disk.folder, runs, target, given })
+        Ok(Recorded { folder: disk.folder.clone(), runs, target, given })
     }
 
     /// The code objects that the recording keeps.

@@ -1,0 +1,131 @@
+//! What a page shows: a report, and beside it what lets a reader look into one kernel.
+//!
+//! The one idea to keep in mind: the whole run comes first and every kernel has the same tables, so choosing a kernel
+//! puts other numbers into the same places.
+
+use crate::{
+    Finding, Listing, MemoryChart, MetricCard, Number, Report, Resources, RooflineChart, RuleInfo, Table,
+};
+
+/// A page.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Page {
+    /// Version of the program that makes it.
+    pub version: String,
+    /// The report on everything selected.
+    pub report: Report,
+    /// Roofline of each recording, the base first.
+    pub rooflines: Vec<RooflineChart>,
+    /// Memory chart of the base of a comparison.
+    pub base_memory: Option<MemoryChart>,
+    /// Kernels, most time first.
+    pub kernels: Vec<PageKernel>,
+    /// Dispatches in the order recorded.
+    pub dispatches: Option<Table>,
+    /// What the metrics in the tables are.
+    pub metrics: Vec<MetricCard>,
+    /// The rules that found something.
+    pub rules: Vec<RuleInfo>,
+    /// Code of kernels, as far as it is kept.
+    pub code: Vec<PageCode>,
+    /// What a reader may ask the server for; absent in a file.
+    pub live: Option<PageLive>,
+}
+
+/// One kernel of a page.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PageKernel {
+    /// Name.
+    pub name: String,
+    /// Dispatches.
+    pub dispatches: u64,
+    /// Time of all of them, ns.
+    pub time_ns: Number,
+    /// Mean time of one, ns.
+    pub mean_ns: Number,
+    /// Percent of the time of all selected dispatches.
+    pub time_percent: Number,
+    /// Waves on the GPU, percent of what it holds.
+    pub occupancy: Number,
+    /// What stops it: `HBM`, `latency`; or why that is not known.
+    pub bound_by: Result<String, String>,
+    /// Percent of the nearest roof reached.
+    pub percent_of_roof: Number,
+    /// The same in words.
+    pub verdict: String,
+    /// The kernel in the base of a comparison.
+    pub base: Option<KernelChange>,
+    /// Its tables and charts; absent for kernels that take next to no time.
+    pub detail: Option<KernelDetail>,
+}
+
+/// How a kernel's time differs from the base's.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KernelChange {
+    /// Mean time of a dispatch in the base, ns.
+    pub mean_ns: Number,
+    /// Percent of the base's; absent where either is not known.
+    pub change_percent: Option<f64>,
+    /// Whether the change is beyond the noise of the dispatches; absent where there are too few to tell.
+    pub beyond_noise: Option<bool>,
+}
+
+/// Tables and charts of one kernel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KernelDetail {
+    /// The tables of metrics, as those of the whole run.
+    pub tables: Vec<Table>,
+    /// Memory chart.
+    pub memory_chart: Option<MemoryChart>,
+    /// Memory chart of the base.
+    pub base_memory: Option<MemoryChart>,
+}
+
+/// Code of one kernel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PageCode {
+    /// File it was read from.
+    pub file: String,
+    /// Name of the kernel in the list of kernels.
+    pub kernel: String,
+    /// Registers and memory.
+    pub resources: Resources,
+    /// The annotated disassembly.
+    pub listing: Listing,
+    /// What the rules say of the code.
+    pub findings: Vec<Finding>,
+    /// Source files that the listing names, where they were found.
+    pub sources: Vec<SourceText>,
+}
+
+/// A source file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceText {
+    /// File as the debug information names it.
+    pub file: String,
+    /// Its lines.
+    pub lines: Vec<String>,
+}
+
+/// What a page from a server offers.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PageLive {
+    /// Where the page asks whether the recording has changed.
+    pub version_url: String,
+    /// Version of the recording it was made from.
+    pub version: String,
+    /// Recordings that can be shown.
+    pub recordings: Vec<String>,
+    /// The recording shown, by position.
+    pub shown: usize,
+    /// The base, by position.
+    pub base: Option<usize>,
+    /// Kernels asked for.
+    pub kernel: String,
+    /// Dispatches asked for.
+    pub dispatch: String,
+    /// Normalisation.
+    pub normal_unit: String,
+    /// Unit of times.
+    pub time_unit: String,
+}

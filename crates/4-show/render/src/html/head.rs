@@ -1,0 +1,177 @@
+//! What was measured, and the verdict: the first screen.
+
+use crate::text::{figure, number::thousands, shorten, visible};
+use std::borrow::Cow;
+use view::{NoteKind, Number, Page, PageLive, Recording};
+
+/// Longest name in the title of the page.
+const TITLE: usize = 60;
+
+/// The head of the page.
+pub(crate) struct Head<'a> {
+    pub(crate) title: String,
+    pub(crate) version: &'a str,
+    pub(crate) recordings: Vec<RecordingView<'a>>,
+    pub(crate) verdict: Option<VerdictView<'a>>,
+    pub(crate) steps: Vec<(&'a str, &'a str)>,
+    pub(crate) changes: Vec<Cow<'a, str>>,
+    pub(crate) notes: Vec<(&'static str, Cow<'a, str>)>,
+    pub(crate) settings: String,
+}
+
+/// A recording's facts.
+pub(crate) struct RecordingView<'a> {
+    pub(crate) role: &'static str,
+    pub(crate) path: Cow<'a, str>,
+    pub(crate) gpu: Cow<'a, str>,
+    pub(crate) target: Cow<'a, str>,
+    pub(crate) kind: &'a str,
+    pub(crate) emulated: bool,
+    pub(crate) selection: Cow<'a, str>,
+    pub(crate) figures: Vec<(&'static str, String)>,
+    pub(crate) lines: Vec<(&'a str, Cow<'a, str>)>,
+}
+
+/// What stops the kernel of most time.
+pub(crate) struct VerdictView<'a> {
+    pub(crate) kernel: String,
+    pub(crate) headline: Cow<'a, str>,
+    pub(crate) because: Cow<'a, str>,
+    pub(crate) meaning: Cow<'a, str>,
+    pub(crate) percent: Option<String>,
+    pub(crate) bar: String,
+    pub(crate) gap: Option<String>,
+}
+
+impl<'a> Head<'a> {
+    pub(crate) fn of(page: &'a Page) -> Self {
+        let report = &page.report;
+        let many = report.recordings.len();
+        let guide = report.guide.as_ref();
+        let recordings: Vec<RecordingView<'a>> =
+            report.recordings.iter().enumerate().map(|(at, r)| recording(r, at, many)).collect();
+        let title = report.recordings.last().map_or_else(String::new, |r| {
+            let of = if r.gpu.is_empty() { String::new() } else { format!(" on {}", visible(&r.gpu)) };
+            format!("{}{of}", shorten(&visible(&r.name), TITLE))
+        });
+        let verdict = guide.map(|guide| {
+            let v = &guide.verdict;
+            VerdictView {
+                kernel: shorten(&visible(&v.kernel), 120).into_owned(),
+                headline: visible(&v.headline),
+                because: visible(&v.because),
+                meaning: visible(&v.meaning),
+                percent: v.percent_of_roof.get().map(|p| format!("{p:.0} %")),
+                bar: format!("{:.1}", v.percent_of_roof.get().unwrap_or(0.0).clamp(0.0, 100.0)),
+                gap: v.gap.get().filter(|gap| *gap > 1.0).map(|gap| format!("{gap:.1}×")),
+            }
+        });
+        let steps = guide.map_or_else(Vec::new, |guide| {
+            guide.steps.iter().map(|s| (s.why.as_str(), s.command.as_str())).collect()
+        });
+        let changes = guide.and_then(|guide| guide.changes.as_ref()).map_or_else(Vec::new, |changes| {
+            changes.kernels.iter().take(5).map(|change| visible(&change.text)).collect()
+        });
+        let caveats = guide.into_iter().flat_map(|guide| &guide.caveats);
+        let mut notes: Vec<(&'static str, Cow<'a, str>)> = report
+            .notes
+            .iter()
+            .map(|note| {
+                let word = match note.kind {
+                    NoteKind::Error => "error",
+                    NoteKind::Warning => "warning",
+                    NoteKind::Info => "note",
+                };
+                (word, visible(&note.text))
+            })
+            .collect();
+        for caveat in caveats {
+            if !report.notes.iter().any(|note| note.text == *caveat) {
+                notes.push(("note", visible(caveat)));
+            }
+        }
+        Head {
+            title,
+            version: &page.version,
+            recordings,
+            verdict,
+            steps,
+            changes,
+            notes,
+            settings: format!(
+                "{}, {}",
+                match report.settings.average {
+                    "dispatches" => "mean of the dispatches' ratios",
+                    _ => "dispatches weighted by what they did",
+                },
+                report.settings.normalization.replace('_', " ")
+            ),
+        }
+    }
+}
+
+fn recording(r: &Recording, at: usize, many: usize) -> RecordingView<'_> {
+    let selected = if r.dispatches == r.recorded_dispatches {
+        thousands(r.dispatches)
+    } else {
+        format!("{} of {}", thousands(r.dispatches), thousands(r.recorded_dispatches))
+    };
+    let time = match &r.time_ns {
+        Number::Known(ns) => figure::duration(*ns),
+        Number::Missing(_) => "not known".to_owned(),
+    };
+    RecordingView {
+        role: match (many, at) {
+            (1, _) => "",
+            (_, 0) => "base",
+            _ => "new",
+        },
+        path: visible(&r.path),
+        gpu: visible(&r.gpu),
+        target: visible(&r.target),
+        kind: &r.kind,
+        emulated: r.machine.iter().any(|fact| fact.name == "emulated_by"),
+        selection: visible(&r.selection),
+        figures: vec![
+            ("kernel time", time),
+            ("kernels", thousands(r.kernels)),
+            ("dispatches", selected),
+            ("counters", thousands(r.counters)),
+        ],
+        lines: r.summary.iter().map(|fact| (fact.name.as_str(), visible(&fact.value))).collect(),
+    }
+}
+
+/// The filters of a page from a server; each choice with whether it is the present one.
+pub(crate) struct LiveView<'a> {
+    pub(crate) version: &'a str,
+    pub(crate) url: &'a str,
+    pub(crate) shown: Vec<(usize, Cow<'a, str>, bool)>,
+    pub(crate) base: Vec<(usize, Cow<'a, str>, bool)>,
+    pub(crate) kernel: &'a str,
+    pub(crate) dispatch: &'a str,
+    pub(crate) units: Vec<(&'static str, bool)>,
+    pub(crate) times: Vec<(&'static str, bool)>,
+}
+
+impl<'a> LiveView<'a> {
+    pub(crate) fn of(live: &'a PageLive) -> Self {
+        let list = |now: Option<usize>| {
+            live.recordings
+                .iter()
+                .enumerate()
+                .map(|(at, name)| (at, visible(name), Some(at) == now))
+                .collect()
+        };
+        LiveView {
+            version: &live.version,
+            url: &live.version_url,
+            shown: list(Some(live.shown)),
+            base: list(live.base),
+            kernel: &live.kernel,
+            dispatch: &live.dispatch,
+            units: ["kernel", "wave", "cycle", "second"].map(|u| (u, live.normal_unit.ends_with(u))).to_vec(),
+            times: ["ns", "us", "ms", "s"].map(|u| (u, live.time_unit == u)).to_vec(),
+        }
+    }
+}

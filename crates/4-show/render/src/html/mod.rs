@@ -1,0 +1,165 @@
+//! The report as one HTML file.
+//!
+//! The one idea to keep in mind: templates write everything a reader without scripts needs, escaped; the script only swaps
+//! the numbers of a chosen kernel into places that are there, sorts, filters, and draws what is too long for a page.
+
+mod cells;
+mod code;
+mod data;
+mod head;
+mod tables;
+
+use crate::svg::{DARK, LIGHT, Picture, Plotted, STYLE, Theme, memory_chart, roofline};
+use crate::text::visible;
+use askama::Template;
+use code::CodeView;
+use head::{Head, LiveView};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::fmt::Write;
+use tables::{FindingView, KernelRow, PanelView};
+use view::Page;
+
+/// The script of the page.
+const SCRIPT: &str = concat!(
+    include_str!("script/page.js"),
+    include_str!("script/kernels.js"),
+    include_str!("script/panels.js"),
+    include_str!("script/code.js"),
+    include_str!("script/live.js")
+);
+/// The style sheet of the page, without that of the charts.
+const SHEET: &str = include_str!("page.css");
+
+/// Rows of a long table that stand in the page itself; the script draws the others as they are scrolled to.
+pub(crate) const ROWS: usize = 100;
+
+/// Facts of a machine with their values as shown.
+type Facts<'a> = Vec<(&'a view::MachineFact, Cow<'a, str>)>;
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct PageTemplate<'a> {
+    head: Head<'a>,
+    style: String,
+    script: &'static str,
+    script_hash: String,
+    data: String,
+    findings: Vec<FindingView<'a>>,
+    gone: Vec<FindingView<'a>>,
+    compared: bool,
+    not_checked: &'a [view::NotChecked],
+    kernels: Vec<KernelRow<'a>>,
+    more_kernels: Vec<KernelRow<'a>>,
+    kernel_count: usize,
+    roofline: Option<String>,
+    roofline_rows: Vec<tables::RoofRow<'a>>,
+    roofline_notes: Vec<&'a str>,
+    speed: Option<PanelView<'a>>,
+    memory: Option<String>,
+    memory_per: &'a str,
+    panels: Vec<PanelView<'a>>,
+    machine: Vec<(&'a str, Facts<'a>)>,
+    missing: &'a [view::MissingValues],
+    dispatches: Option<PanelView<'a>>,
+    dispatch_count: usize,
+    code: Vec<CodeView<'a>>,
+    live: Option<LiveView<'a>>,
+}
+
+/// Renders a page.
+pub fn page(page: &Page) -> String {
+    let report = &page.report;
+    let compared = report.recordings.len() > 1;
+    let mut kernels = tables::kernel_rows(page);
+    let more_kernels = kernels.split_off(kernels.len().min(ROWS));
+    let charts: Vec<Plotted<'_>> = page
+        .rooflines
+        .iter()
+        .enumerate()
+        .map(|(at, chart)| Plotted {
+            name: if compared { report.recordings.get(at).map_or("", |r| &r.name) } else { "" },
+            chart,
+        })
+        .collect();
+    let template = PageTemplate {
+        head: Head::of(page),
+        style: format!("{}{SHEET}{STYLE}", variables()),
+        script: SCRIPT,
+        script_hash: hash(SCRIPT.as_bytes()),
+        data: data::of(page),
+        findings: tables::findings(page, &report.findings),
+        gone: report
+            .guide
+            .as_ref()
+            .and_then(|guide| guide.changes.as_ref())
+            .map_or_else(Vec::new, |changes| tables::findings(page, &changes.gone)),
+        compared,
+        not_checked: &report.not_checked,
+        kernels,
+        more_kernels,
+        kernel_count: page.kernels.len(),
+        roofline: (!charts.is_empty()).then(|| roofline(&charts, &Picture::in_page(980.0, 500.0))),
+        roofline_rows: page.rooflines.last().map_or_else(Vec::new, tables::roof_rows),
+        roofline_notes: page
+            .rooflines
+            .last()
+            .map_or_else(Vec::new, |chart| chart.notes.iter().map(String::as_str).collect()),
+        speed: report.tables.iter().find(|t| t.id == "2.1").map(|t| PanelView::one(page, t)),
+        memory: report.memory_chart.as_ref().map(|chart| memory_chart(chart, &Picture::in_page(1100.0, 0.0))),
+        memory_per: report.memory_chart.as_ref().map_or("", |chart| &chart.per),
+        panels: tables::panels(page),
+        machine: report
+            .recordings
+            .iter()
+            .map(|r| (r.name.as_str(), r.machine.iter().map(|f| (f, visible(&f.value))).collect()))
+            .collect(),
+        missing: &report.missing,
+        dispatches: page.dispatches.as_ref().map(|t| PanelView::first(page, t, ROWS)),
+        dispatch_count: page.dispatches.as_ref().map_or(0, |t| t.rows.len()),
+        code: page.code.iter().map(CodeView::of).collect(),
+        live: page.live.as_ref().map(LiveView::of),
+    };
+    // Writing into a string fails only where a value's `Display` does, and none of these does.
+    template.render().unwrap_or_default()
+}
+
+/// Both themes as variables of the style sheet.
+fn variables() -> String {
+    let list = |theme: &Theme| {
+        theme.colours().iter().fold(String::new(), |mut out, (name, colour)| {
+            let _ = write!(out, "--{name}:{colour};");
+            out
+        })
+    };
+    let (light, dark) = (list(&LIGHT), list(&DARK));
+    format!(
+        ":root{{color-scheme:light;{light}}}\n@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n:root[data-theme=dark]{{color-scheme:dark;{dark}}}\n@media print{{:root,:root[data-theme=dark],:root:not([data-theme=light]){{color-scheme:light;{light}}}}}\n"
+    )
+}
+
+/// How a content security policy names a script: `sha256-…` in base 64.
+fn hash(script: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digest = Sha256::digest(script);
+    let mut out = String::from("sha256-");
+    for three in digest.as_slice().chunks(3) {
+        let bits = (0..3).fold(0u32, |bits, at| bits << 8 | u32::from(three.get(at).copied().unwrap_or(0)));
+        for at in 0..4 {
+            let digit = (bits >> (18 - 6 * at)) as usize & 63;
+            out.push(if at > three.len() { '=' } else { char::from(DIGITS[digit]) });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_those_of_browsers() {
+        // `printf 'doSomething();' | openssl dgst -sha256 -binary | base64`
+        assert_eq!(hash(b"doSomething();"), "sha256-RFWPLDbv2BY+rCkDzsE+0fr8ylGr2R2faWMhq4lfEQc=");
+    }
+}

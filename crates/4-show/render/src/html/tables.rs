@@ -1,0 +1,331 @@
+//! Tables and findings as the templates write them.
+
+use super::cells::{self, CellView};
+use crate::svg::{rate, short};
+use crate::text::{figure, number::thousands, shorten, visible};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use view::{KernelFinding, Number, Page, RooflineChart, Severity, Table};
+
+/// Longest kernel name in a table; the whole name is its tooltip.
+const NAME: usize = 110;
+/// Longest name as a tooltip.
+const WHOLE_NAME: usize = 2000;
+
+/// A kernel's row.
+pub(crate) struct KernelRow<'a> {
+    pub(crate) index: usize,
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) short: String,
+    pub(crate) dispatches: String,
+    pub(crate) time: String,
+    pub(crate) mean: String,
+    pub(crate) percent: Option<String>,
+    pub(crate) occupancy: Option<String>,
+    pub(crate) bound: &'a str,
+    pub(crate) bound_known: bool,
+    pub(crate) roof: Option<String>,
+    pub(crate) verdict: Cow<'a, str>,
+    pub(crate) findings: [usize; 3],
+    /// Findings by severity, those that there are.
+    pub(crate) badges: Vec<(usize, &'static str)>,
+    pub(crate) base: String,
+    pub(crate) change: String,
+    pub(crate) beyond: bool,
+}
+
+/// A name in at most `WHOLE_NAME` characters.
+pub(crate) fn whole_name(name: &str) -> Cow<'_, str> {
+    let seen = visible(name);
+    match seen.char_indices().nth(WHOLE_NAME) {
+        None => seen,
+        Some((at, _)) => Cow::Owned(format!("{}…", &seen[..at])),
+    }
+}
+
+pub(crate) fn short_name(name: &str) -> String {
+    shorten(&visible(name), NAME).into_owned()
+}
+
+/// `52.3 us`, or `n/a`.
+pub(crate) fn time(n: &Number) -> String {
+    n.get().map_or_else(|| "n/a".to_owned(), figure::duration)
+}
+
+/// Rows of the kernels, most time first.
+pub(crate) fn kernel_rows(page: &Page) -> Vec<KernelRow<'_>> {
+    let mut found: HashMap<&str, [usize; 3]> = HashMap::new();
+    for it in &page.report.findings {
+        let at = match it.finding.severity {
+            Severity::Severe => 0,
+            Severity::Warning => 1,
+            Severity::Info => 2,
+        };
+        found.entry(&it.kernel).or_default()[at] += 1;
+    }
+    let percent = |n: &Number| n.get().map(|p| format!("{:.1}", p.clamp(0.0, 999.9)));
+    page.kernels
+        .iter()
+        .enumerate()
+        .map(|(index, k)| (index, k, found.get(k.name.as_str()).copied().unwrap_or_default()))
+        .map(|(index, k, counts)| KernelRow {
+            index,
+            name: whole_name(&k.name),
+            short: short_name(&k.name),
+            dispatches: thousands(k.dispatches),
+            time: time(&k.time_ns),
+            mean: time(&k.mean_ns),
+            percent: percent(&k.time_percent),
+            occupancy: percent(&k.occupancy),
+            bound: k.bound_by.as_ref().map_or_else(|reason| reason.as_str(), |bound| bound.as_str()),
+            bound_known: k.bound_by.is_ok(),
+            roof: percent(&k.percent_of_roof),
+            verdict: visible(&k.verdict),
+            findings: counts,
+            badges: Severity::ALL
+                .iter()
+                .zip(counts)
+                .filter(|(_, n)| *n > 0)
+                .map(|(s, n)| (n, s.as_str()))
+                .collect(),
+            base: k.base.as_ref().map_or_else(String::new, |base| time(&base.mean_ns)),
+            change: k
+                .base
+                .as_ref()
+                .and_then(|base| base.change_percent)
+                .map_or_else(String::new, cells::percent_change),
+            beyond: k.base.as_ref().is_some_and(|base| base.beyond_noise == Some(true)),
+        })
+        .collect()
+}
+
+/// A finding as a card.
+pub(crate) struct FindingView<'a> {
+    pub(crate) kernel: Option<usize>,
+    pub(crate) kernel_name: String,
+    pub(crate) time: Option<String>,
+    pub(crate) rule: &'static str,
+    pub(crate) severity: &'static str,
+    pub(crate) message: Cow<'a, str>,
+    pub(crate) advice: Cow<'a, str>,
+    pub(crate) cost: Option<Cow<'a, str>>,
+    /// Share of the whole run lost to it, percent.
+    pub(crate) lost: Option<String>,
+    pub(crate) evidence: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    pub(crate) places: Vec<PlaceView<'a>>,
+    pub(crate) appeared: bool,
+    pub(crate) page: Option<String>,
+}
+
+/// Where a finding stands.
+pub(crate) struct PlaceView<'a> {
+    pub(crate) source: Option<String>,
+    pub(crate) address: Option<u64>,
+    pub(crate) address_text: String,
+    pub(crate) instruction: Cow<'a, str>,
+}
+
+/// Places of a finding that are listed.
+const PLACES: usize = 8;
+
+pub(crate) fn findings<'a>(page: &'a Page, list: &'a [KernelFinding]) -> Vec<FindingView<'a>> {
+    let index: HashMap<&str, usize> =
+        page.kernels.iter().enumerate().map(|(at, k)| (k.name.as_str(), at)).collect();
+    let total = page.report.recordings.last().and_then(|r| r.time_ns.get()).filter(|t| *t > 0.0);
+    let changes = page.report.guide.as_ref().and_then(|guide| guide.changes.as_ref());
+    list.iter()
+        .map(|it| {
+            let f = &it.finding;
+            FindingView {
+                kernel: index.get(it.kernel.as_str()).copied(),
+                kernel_name: short_name(&it.kernel),
+                time: it.time_percent.get().map(short),
+                rule: f.rule,
+                severity: f.severity.as_str(),
+                message: visible(&f.message),
+                advice: visible(&f.advice),
+                cost: f.cost.as_deref().map(visible),
+                lost: f
+                    .time_lost_ns
+                    .zip(total)
+                    .map(|(lost, total)| format!("{:.1}", (100.0 * lost / total).clamp(0.0, 100.0))),
+                evidence: f.evidence.iter().map(|e| (visible(&e.what), visible(&e.value))).collect(),
+                places: f.places.iter().take(PLACES).map(place).collect(),
+                appeared: changes.is_some_and(|changes| {
+                    changes.appeared.iter().any(|a| a.kernel == it.kernel && a.finding.rule == f.rule)
+                }),
+                page: page.rules.iter().find(|rule| rule.id == f.rule).map(|rule| {
+                    let style = crate::Style { width: 92, ..crate::Style::default() };
+                    crate::text::markdown(rule.page, &style)
+                }),
+            }
+        })
+        .collect()
+}
+
+fn place(place: &view::Place) -> PlaceView<'_> {
+    PlaceView {
+        source: place.source.as_ref().map(|s| format!("{}:{}", visible(&s.file), s.line)),
+        address: place.address,
+        address_text: match (place.address, place.text_line) {
+            (Some(address), _) => format!("{address:#x}"),
+            (None, Some(line)) => format!("line {line}"),
+            (None, None) => String::new(),
+        },
+        instruction: place.instruction.as_deref().map_or(Cow::Borrowed(""), visible),
+    }
+}
+
+/// A table.
+pub(crate) struct PanelView<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) title: Cow<'a, str>,
+    /// Title of the panel, where it begins with this table.
+    pub(crate) begins: Option<&'a str>,
+    pub(crate) label: &'a str,
+    pub(crate) columns: Vec<ColumnView<'a>>,
+    pub(crate) units: bool,
+    pub(crate) rows: Vec<RowView<'a>>,
+    pub(crate) notes: Vec<Cow<'a, str>>,
+    /// Whether a chosen kernel has numbers for it.
+    pub(crate) swaps: bool,
+}
+
+/// A column heading.
+pub(crate) struct ColumnView<'a> {
+    pub(crate) title: Cow<'a, str>,
+    pub(crate) of: &'a str,
+    pub(crate) unit: &'a str,
+    pub(crate) class: &'static str,
+}
+
+/// A row.
+pub(crate) struct RowView<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) label: Cow<'a, str>,
+    pub(crate) metric: &'a str,
+    pub(crate) unit: &'a str,
+    /// A rate of a part of the GPU, which competes with others for being the limit.
+    pub(crate) rate: bool,
+    pub(crate) cells: Vec<CellView<'a>>,
+}
+
+/// Units of rates.
+const RATES: [&str; 4] = ["Gflop/s", "Gop/s", "GB/s", "instr/cycle"];
+
+impl<'a> PanelView<'a> {
+    pub(crate) fn one(page: &'a Page, table: &'a Table) -> Self {
+        Self::first(page, table, usize::MAX)
+    }
+
+    /// The first rows of a table.
+    pub(crate) fn first(page: &'a Page, table: &'a Table, rows: usize) -> Self {
+        let compared = table.columns.iter().any(|c| c.recording > 0);
+        let mut columns = Vec::new();
+        for column in &table.columns {
+            let of = page.report.recordings.get(column.recording).filter(|_| compared);
+            let class = if column.kind == view::ColumnKind::Text { "t" } else { "n" };
+            columns.push(ColumnView {
+                title: visible(&column.title),
+                of: of.map_or("", |r| &r.name),
+                unit: if column.title.contains("percent") { "" } else { &column.unit },
+                class,
+            });
+            if cells::has_change(column) {
+                columns.push(ColumnView { title: Cow::Borrowed("change"), of: "", unit: "", class: "n" });
+            }
+        }
+        PanelView {
+            id: &table.id,
+            title: visible(&table.title),
+            begins: None,
+            label: &table.label,
+            columns,
+            units: table.rows.iter().any(|r| !r.unit.is_empty()),
+            rows: table
+                .rows
+                .iter()
+                .take(rows)
+                .map(|row| RowView {
+                    id: &row.id,
+                    label: whole_name(&row.label),
+                    metric: &row.metric,
+                    unit: &row.unit,
+                    rate: RATES.contains(&row.unit.as_str()),
+                    cells: cells::of_row(table, row),
+                })
+                .collect(),
+            notes: table.notes.iter().map(|note| visible(note)).collect(),
+            swaps: swaps(page, table),
+        }
+    }
+}
+
+/// Tables whose numbers every kernel has, in the order of the page.
+pub(crate) fn swapped(page: &Page) -> impl Iterator<Item = &Table> {
+    let speed = page.report.tables.iter().filter(|t| t.id == "2.1");
+    speed.chain(in_panels(page)).filter(|t| swaps(page, t))
+}
+
+fn swaps(page: &Page, table: &Table) -> bool {
+    let has =
+        |k: &view::PageKernel| k.detail.as_ref().is_some_and(|d| d.tables.iter().any(|t| t.id == table.id));
+    page.kernels.iter().any(has)
+}
+
+/// Tables below the charts.
+fn in_panels(page: &Page) -> impl Iterator<Item = &Table> {
+    page.report.tables.iter().filter(|t| !matches!(t.id.as_str(), "0.1" | "0.2" | "1.1" | "2.1"))
+}
+
+/// Tables below the charts, those of a panel together.
+pub(crate) fn panels(page: &Page) -> Vec<PanelView<'_>> {
+    let mut before = "";
+    in_panels(page)
+        .map(|table| {
+            let mut view = PanelView::one(page, table);
+            if table.panel != before {
+                view.begins = Some(&table.panel);
+                before = &table.panel;
+            }
+            view
+        })
+        .collect()
+}
+
+/// A kernel of the roofline in numbers.
+pub(crate) struct RoofRow<'a> {
+    pub(crate) mark: char,
+    pub(crate) kernel: usize,
+    pub(crate) name: String,
+    pub(crate) rate: String,
+    pub(crate) levels: Vec<[String; 3]>,
+    pub(crate) verdict: Cow<'a, str>,
+}
+
+pub(crate) fn roof_rows(chart: &RooflineChart) -> Vec<RoofRow<'_>> {
+    let known = |n: &Number, unit: &str| n.get().map_or_else(|| "n/a".to_owned(), |v| rate(v, unit));
+    chart
+        .kernels
+        .iter()
+        .enumerate()
+        .map(|(at, kernel)| RoofRow {
+            mark: kernel.mark,
+            kernel: at,
+            name: shorten(&visible(&kernel.name), 70).into_owned(),
+            rate: known(&kernel.rate, "Gflop/s"),
+            levels: kernel
+                .levels
+                .iter()
+                .map(|level| {
+                    [
+                        level.intensity.get().map_or_else(|| "n/a".to_owned(), short),
+                        known(&level.bandwidth, "GB/s"),
+                        level.percent.get().map_or_else(|| "n/a".to_owned(), |p| format!("{} %", short(p))),
+                    ]
+                })
+                .collect(),
+            verdict: visible(&kernel.verdict.text),
+        })
+        .collect()
+}

@@ -1,0 +1,45 @@
+//! Flags of the commands that make pages.
+
+use super::recordings::Pick;
+use super::{NormalUnit, TimeUnits};
+use clap::Args;
+use std::path::PathBuf;
+
+/// Write the report of a recording as one HTML file: where the time goes, and why.
+///
+/// The file needs nothing else: no network, no other files. Tables are readable without scripts; with them choosing a
+/// kernel filters everything, and code is shown with what every instruction did.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound report workloads/app/MI300X                     writes report.html
+  rockhound report after --base before -o change.html       what changed
+  rockhound report DIR -k 'gemm.*f16' -d '>10' -o gemm.html one kernel, without warm-up")]
+pub(crate) struct Report {
+    /// Recording: a folder or a file.
+    #[arg(value_name = "DIR")]
+    pub(crate) path: PathBuf,
+    /// Recording that it is compared with.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) base: Option<PathBuf>,
+    /// File to write; `-` is standard output.
+    #[arg(long, short, value_name = "FILE", default_value = "report.html")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) pick: Pick,
+    /// Compare a kernel of the base with one of another name.
+    #[arg(long = "match", value_name = "OLD=NEW")]
+    pub(crate) matches: Vec<String>,
+    #[command(flatten)]
+    pub(crate) units: Units,
+}
+
+/// How values are shown.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct Units {
+    /// What totals are divided by.
+    #[arg(long, value_enum, default_value_t = NormalUnit::Kernel, value_name = "UNIT")]
+    pub(crate) normal_unit: NormalUnit,
+    /// Unit of times in tables.
+    #[arg(long, value_enum, default_value_t = TimeUnits::Ns, value_name = "UNIT")]
+    pub(crate) time_unit: TimeUnits,
+}

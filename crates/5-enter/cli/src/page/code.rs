@@ -1,0 +1,124 @@
+//! Code of the kernels of a recording, with what every instruction did, and their source where it is found.
+//!
+//! The one idea to keep in mind: names of source files come from debug information, which may name any file; only what
+//! has the name of a source file is read.
+
+use crate::args::Select;
+use crate::inspect::Recorded;
+use crate::kernels::{Selection, each_kernel};
+use analysis::workload::Subject;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use view::{PageCode, PageKernel, SourceText};
+use workload::INSTRUCTIONS_FILE;
+
+/// Instructions of all kernels together that are put into a page.
+const INSTRUCTIONS: usize = 60_000;
+/// Largest source file that is put into a page, bytes.
+const SOURCE: u64 = 1 << 20;
+/// Extensions of source files.
+const EXTENSIONS: &[&str] = &[
+    "c", "cc", "cpp", "cu", "cuh", "cxx", "f90", "h", "hh", "hip", "hpp", "hxx", "inc", "inl", "ll", "mlir",
+    "py", "s", "tpp", "ttgir", "ttir",
+];
+
+/// Code of the kernels that are shown, most time first.
+pub(crate) fn of(path: &Path, subject: &Subject, kernels: &[PageKernel]) -> Vec<PageCode> {
+    if !has_instructions(path) {
+        return Vec::new();
+    }
+    let ids: BTreeSet<u64> =
+        subject.rows.iter().map(|row| subject.workload.dispatches.id[*row as usize]).collect();
+    let target = subject.workload.machine.text("gpu_arch").map(str::to_owned);
+    match read(path, &ids, target, kernels) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("warning: code is not shown: {error:#}");
+            Vec::new()
+        }
+    }
+}
+
+/// Whether the recording says what instructions did.
+fn has_instructions(path: &Path) -> bool {
+    let below = |folder: &Path| folder.join(INSTRUCTIONS_FILE).is_file();
+    let entries = || std::fs::read_dir(path).into_iter().flatten().flatten();
+    below(path) || entries().any(|entry| below(&entry.path()))
+}
+
+fn read(
+    path: &Path,
+    ids: &BTreeSet<u64>,
+    target: Option<String>,
+    kernels: &[PageKernel],
+) -> anyhow::Result<Vec<PageCode>> {
+    let recorded = Recorded::of_dispatches(path, ids, target)?;
+    let selection = Selection::new(&Select { kernel: None, arch: Vec::new() })?;
+    let selection = selection.recorded(recorded.kernels(), recorded.target());
+    let mut out: Vec<PageCode> = Vec::new();
+    each_kernel(
+        &recorded.files()?,
+        &selection,
+        |judged| {
+            let mut listing = analysis::listing(judged.evidence, &judged.findings);
+            let refused = recorded.add_to(&mut listing, judged.evidence, judged.file).err();
+            let kernel = judged.evidence.kernel;
+            (
+                refused,
+                PageCode {
+                    file: judged.file.to_owned(),
+                    kernel: [&kernel.demangled, &kernel.name]
+                        .into_iter()
+                        .find(|name| kernels.iter().any(|k| k.name == **name))
+                        .unwrap_or(&kernel.demangled)
+                        .clone(),
+                    resources: judged.evidence.resources.clone(),
+                    listing,
+                    findings: judged.findings,
+                    sources: Vec::new(),
+                },
+            )
+        },
+        |(refused, code)| {
+            if let Some(error) = refused {
+                return Err(error);
+            }
+            // Code that did not run in the selected dispatches says nothing.
+            if code.listing.run.is_some() {
+                out.push(code);
+            }
+            Ok(())
+        },
+    )?;
+    let place = |code: &PageCode| kernels.iter().position(|k| k.name == code.kernel).unwrap_or(usize::MAX);
+    out.sort_by_key(place);
+    let mut room = INSTRUCTIONS;
+    out.retain(|code| {
+        let fits = code.listing.lines.len() <= room;
+        room -= if fits { code.listing.lines.len() } else { 0 };
+        fits
+    });
+    for code in &mut out {
+        code.sources = sources(code, path);
+    }
+    Ok(out)
+}
+
+/// The source files that a listing names and that are there.
+fn sources(code: &PageCode, folder: &Path) -> Vec<SourceText> {
+    let names: BTreeSet<&str> =
+        code.listing.lines.iter().filter_map(|l| l.source.as_ref()).map(|s| s.file.as_str()).collect();
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let is_source = Path::new(name)
+                .extension()
+                .is_some_and(|e| EXTENSIONS.contains(&e.to_string_lossy().to_ascii_lowercase().as_str()));
+            let places = [PathBuf::from(name), folder.join(name)];
+            let path = places.iter().find(|path| is_source && path.is_file())?;
+            let small = path.metadata().is_ok_and(|meta| meta.len() <= SOURCE);
+            let text = small.then(|| std::fs::read_to_string(path).ok()).flatten()?;
+            Some(SourceText { file: name.to_owned(), lines: text.lines().map(str::to_owned).collect() })
+        })
+        .collect()
+}

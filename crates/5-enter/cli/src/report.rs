@@ -1,0 +1,40 @@
+//! `rockhound report`: a recording as one HTML file.
+
+use crate::args::Report;
+use crate::exit::Outcome;
+use crate::output::Output;
+use crate::page::{self, Wish};
+use crate::subjects::Asked;
+use anyhow::Result;
+use std::path::Path;
+use view::NoteKind;
+
+/// Writes the page.
+pub(crate) fn run(args: &Report) -> Result<Outcome> {
+    let wish = Wish {
+        asked: Asked {
+            paths: args.base.iter().chain([&args.path]).cloned().collect(),
+            arch: args.pick.arch.clone(),
+            wanted: args.pick.wanted(),
+            matches: args.matches.clone(),
+        },
+        normal_unit: args.units.normal_unit,
+        time_unit: args.units.time_unit,
+    };
+    let (page, failed) = page::make(&wish)?;
+    if failed {
+        // Half a comparison would answer another question.
+        return Ok(Outcome::InputError);
+    }
+    let html = render::page(&page);
+    let to_file = args.output.as_path() != Path::new("-");
+    let mut output = Output::open(to_file.then_some(args.output.as_path()))?;
+    output.write(&html)?;
+    output.finish()?;
+    if to_file {
+        eprintln!("wrote {} ({} KB)", args.output.display(), html.len().div_ceil(1000));
+    }
+    let unread = page.report.notes.iter().filter(|note| note.kind == NoteKind::Error);
+    let unread = unread.inspect(|note| eprintln!("error: {}", note.text)).count() > 0;
+    Ok(Outcome::of(unread, false))
+}

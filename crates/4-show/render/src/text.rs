@@ -30,11 +30,7 @@ pub use memory_chart::memory_chart;
 pub use metrics::metrics;
 pub use names::shorten;
 pub use occupancy::occupancy;
-<<<<<<< HEAD
 pub(crate) use page::{visible, width as display_width, wrapped};
-=======
-pub(crate) use page::visible;
->>>>>>> 524caf4 (rockhound report: one HTML file that shows where the time goes)
 pub(crate) use report::figure;
 pub(crate) use report::figure::duration;
 pub use report::{panels, report};

@@ -7,12 +7,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use emulate::{Emulate, Profile, Run};
 pub(crate) use launch::LaunchTemplate;
-<<<<<<< HEAD
+pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Tui};
-=======
-pub(crate) use page::Report;
-pub(crate) use recordings::Guide;
->>>>>>> 524caf4 (rockhound report: one HTML file that shows where the time goes)
 use std::path::PathBuf;
 
 mod analyze;
@@ -65,11 +61,9 @@ pub(crate) enum Command {
     Diff(Diff),
     Analyze(Analyze),
     Guide(Guide),
-<<<<<<< HEAD
     Tui(Tui),
-=======
     Report(Report),
->>>>>>> 524caf4 (rockhound report: one HTML file that shows where the time goes)
+    View(View),
     Metrics(Metrics),
     Run(Run),
     Profile(Profile),

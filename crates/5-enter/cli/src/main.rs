@@ -42,6 +42,7 @@ mod subjects;
 mod terminal;
 mod thresholds;
 mod tui;
+mod view_server;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -81,11 +82,9 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Diff(args) => diff::run(args, &cli.look),
         Command::Analyze(args) => analyze::run(args, &cli.look),
         Command::Guide(args) => guide::run(args, &cli.look),
-<<<<<<< HEAD
         Command::Tui(args) => tui::run(args, &cli.look),
-=======
         Command::Report(args) => report::run(args),
->>>>>>> 524caf4 (rockhound report: one HTML file that shows where the time goes)
+        Command::View(args) => view_server::run(args),
         Command::Metrics(args) => metrics::run(args, &cli.look),
         Command::Run(args) => run::run(args),
         Command::Profile(args) => profile::run(args, &cli.look),

@@ -3,6 +3,7 @@
 use super::recordings::Pick;
 use super::{NormalUnit, TimeUnits};
 use clap::Args;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Write the report of a recording as one HTML file: where the time goes, and why.
@@ -42,4 +43,32 @@ pub(crate) struct Units {
     /// Unit of times in tables.
     #[arg(long, value_enum, default_value_t = TimeUnits::Ns, value_name = "UNIT")]
     pub(crate) time_unit: TimeUnits,
+}
+/// Show recordings in the browser, with filters, following their folders while they grow.
+///
+/// Listens on this machine only and answers only who has the token of the address that is printed.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound view workloads/app/MI300X               opens the browser
+  rockhound view before after --no-open             choose recording and base on the page
+  rockhound view DIR --no-open --port 8080          for `ssh -L 8080:localhost:8080`")]
+pub(crate) struct View {
+    /// Recordings: folders or files.
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Recording that the others are compared with at first.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) base: Option<PathBuf>,
+    /// GPU of the recordings, where they do not say: target or model.
+    #[arg(long, value_name = "GPU")]
+    pub(crate) arch: Option<String>,
+    /// Port; 0 takes a free one.
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) port: u16,
+    /// Listen on this address, so that other machines can connect; whoever has the token sees the recordings.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<IpAddr>,
+    /// Do not open the browser.
+    #[arg(long)]
+    pub(crate) no_open: bool,
 }

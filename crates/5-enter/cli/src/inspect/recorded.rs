@@ -5,12 +5,8 @@
 
 use crate::args::Select;
 use crate::exit::usage;
-<<<<<<< HEAD
 use crate::kernels::{Selection, each_kernel};
-use crate::recording;
-=======
 use crate::recording::{self, Disk};
->>>>>>> 524caf4 (rockhound report: one HTML file that shows where the time goes)
 use analysis::workload::{Wanted, select};
 use analysis::{KernelEvidence, Mismatch};
 use anyhow::{Result, anyhow};

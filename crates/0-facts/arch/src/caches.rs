@@ -18,12 +18,16 @@ pub struct VectorL1 {
     pub ways: Fact<u32>,
     /// Peak bandwidth to the compute unit.
     pub bytes_per_cycle: Fact<u32>,
+    /// Accesses that keep their order; of those that wait behind them the one of the wave that began first comes next.
+    pub queue: Fact<u32>,
     /// Bytes of arriving lines it takes in a cycle.
     pub fill_bytes_per_cycle: Fact<u32>,
     /// Size of a read request to L2.
     pub request_bytes: Fact<u32>,
     /// Size of a write request to L2: stores that follow each other in one block of this size are one.
     pub write_bytes: Fact<u32>,
+    /// A line that a store writes whole stays in the cache.
+    pub store_allocates: Fact<bool>,
     /// Cache control of a load that keeps the cache from answering with what it has.
     pub bypassed_by: Fact<CacheControl>,
     /// Lines stay valid from one dispatch to the next.
@@ -118,6 +122,8 @@ pub struct L2 {
     pub ways: Fact<u32>,
     /// Neighbouring bytes that share a channel.
     pub interleave_bytes: Fact<u32>,
+    /// Lowest bits of an address that choose the channel together.
+    pub channel_hash_bits: Fact<u32>,
     /// Peak read bandwidth of a channel.
     pub bytes_per_channel_cycle: Fact<u32>,
     /// Bandwidth of a channel that a stream of reads reaches.

@@ -18,7 +18,7 @@ pub(crate) struct Memory {
     hbm: Vec<u64>,
     /// By XCD and place in its L2: cycle at which the line is there.
     lines: Vec<Vec<u64>>,
-    /// By XCD: pages and the cycle at which they are translated.
+    /// By XCD: neighbouring pages whose entries are read together, and the cycle at which they are there.
     pages: Vec<HashMap<u64, u64>>,
     side: Option<Side>,
 }
@@ -116,7 +116,7 @@ impl Memory {
     fn serve(&mut self, xcd: usize, cycle: u64, answer: &Answer) -> u64 {
         let channel = &mut self.l2[xcd * self.channels + answer.channel];
         let start = (cycle * STEPS).max(*channel);
-        *channel = start + ((f64::from(answer.bytes) * self.rates.l2_byte) as u64).max(STEPS);
+        *channel = start + self.rates.l2_request;
         let mut leaves = start / STEPS;
         if answer.written > 0 {
             let channel = self.channel(answer.channel, answer.old);
@@ -218,7 +218,7 @@ impl Follow for Port<'_> {
         }
         let rates = &self.memory.rates;
         let walked = self.now + rates.walk;
-        let known = *self.memory.pages[self.xcd].entry(page).or_insert(walked);
+        let known = *self.memory.pages[self.xcd].entry(page / rates.walked).or_insert(walked);
         let until = if known == walked { walked } else { known.max(self.now + rates.translation) };
         self.lines.pages.insert(page, until);
         self.lines.translated = self.lines.translated.max(until);

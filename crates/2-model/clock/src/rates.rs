@@ -8,6 +8,9 @@ use arch::Model;
 /// Steps of a cycle in which busy times of memory are kept.
 pub(crate) const STEPS: u64 = 64;
 
+/// Bytes of an entry of a page table.
+const PAGE_ENTRY: u32 = 8;
+
 /// Cycles and rates.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rates {
@@ -37,12 +40,16 @@ pub struct Rates {
     pub translation: u64,
     /// Translation that nobody has.
     pub walk: u64,
+    /// Pages whose translations are read together: those of a line of the L2.
+    pub walked: u64,
     /// LDS, besides the cycles of the access.
     pub lds: u64,
+    /// Accesses of a vector L1 that keep their order.
+    pub queue: usize,
     /// Bytes a vector L1 takes in a cycle.
     pub fill: u64,
-    /// Steps of a channel of the L2 per byte.
-    pub l2_byte: f64,
+    /// Steps of a channel of the L2 per request.
+    pub l2_request: u64,
     /// Steps of a channel of memory per byte read, and per byte written.
     pub memory_byte: [f64; 2],
     /// Steps of a channel of the memory-side cache per byte.
@@ -85,9 +92,11 @@ impl Rates {
             scalar_cold: cycles(latency.scalar_cold_ns.value),
             translation: u64::from(latency.l2.value - latency.l1.value),
             walk: cycles(latency.vector_cold_ns.value).saturating_sub(hbm),
+            walked: u64::from(line / PAGE_ENTRY),
             lds: u64::from(latency.lds.value),
+            queue: target.vector_l1.queue.value.max(1) as usize,
             fill: u64::from(target.vector_l1.fill_bytes_per_cycle.value),
-            l2_byte: STEPS as f64 / f64::from(l2_rate),
+            l2_request: (STEPS as f64 * f64::from(line) / f64::from(l2_rate)) as u64,
             memory_byte,
             side_byte: STEPS as f64 / 64.0,
             channels: channels as usize,

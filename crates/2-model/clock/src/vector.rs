@@ -1,13 +1,14 @@
 //! Vector memory accesses of a compute unit.
 //!
 //! The one idea to keep in mind: accesses go through the vector L1 one after the other, a look-up a cycle; one that has to
-//! wait for a translation or for room keeps all behind it waiting.
+//! wait for a translation or for room keeps all behind it waiting. Where many wait, those of the wave that began first are let
+//! in first.
 
 use crate::calendar::Calendar;
 use crate::gpu::{Gpu, L1};
 use crate::memory::Port;
 use mem::Progress;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Where scratch lies: beyond all addresses of programs.
 const SCRATCH: u64 = 1 << 50;
@@ -16,6 +17,9 @@ const SCRATCH: u64 = 1 << 50;
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     accesses: VecDeque<Access>,
+    /// Those that were not let in yet, by the start of the wave and the order of issue.
+    outside: BTreeMap<(u64, u32), Access>,
+    issued: u32,
     /// The L1 is at work: its event is in the calendar.
     active: bool,
     /// Cycle at which it can take the next.
@@ -41,8 +45,19 @@ pub(crate) struct Access {
 
 impl Queue {
     /// An access issues on a compute unit.
-    pub(crate) fn push(&mut self, access: Access, unit: usize, calendar: &mut Calendar) {
-        self.accesses.push_back(access);
+    pub(crate) fn push(
+        &mut self,
+        access: Access,
+        (started, most): (u64, usize),
+        unit: usize,
+        calendar: &mut Calendar,
+    ) {
+        if self.accesses.len() < most {
+            self.accesses.push_back(access);
+        } else {
+            self.outside.insert((started, self.issued), access);
+            self.issued = self.issued.wrapping_add(1);
+        }
         if !self.active {
             self.active = true;
             calendar.push(access.at.max(self.free), unit as u32 | L1);
@@ -112,6 +127,9 @@ impl Gpu {
         let (end, done) = (port.now, port.done.max(port.now));
         let access = *access;
         unit.queue.accesses.pop_front();
+        if let Some((_, next)) = unit.queue.outside.pop_first() {
+            unit.queue.accesses.push_back(next);
+        }
         unit.queue.free = end;
         if unit.queue.accesses.is_empty() {
             unit.queue.active = false;

@@ -324,7 +324,7 @@ impl Gpu {
                             {
                                 let next = Access::new(name, form as u32, block, now_at, false);
                                 if let Some(before) = access.replace(next) {
-                                    unit.queue.push(before, number, calendar);
+                                    unit.queue.push(before, (wave.started, memory.rates.queue), number, calendar);
                                 }
                             }
                             Some(Event::Lds(access)) if forms.lds(access).0 == op.slot => {
@@ -338,7 +338,7 @@ impl Gpu {
                         }
                     }
                     if let Some(access) = access {
-                        unit.queue.push(access.ends(), number, calendar);
+                        unit.queue.push(access.ends(), (wave.started, memory.rates.queue), number, calendar);
                         wave.issued += 1;
                     }
                     if local > 0 {

@@ -77,6 +77,8 @@ pub(crate) struct L2 {
     set_bits: u32,
     /// Lines in a row that share a channel, as a power of two.
     row_bits: u32,
+    /// Bits of a line's number that choose the channel.
+    hashed: u64,
     line_bytes: u64,
     fabric_read: u64,
     sectors: u32,
@@ -95,6 +97,7 @@ impl L2 {
             channel_bits: shape.channels.trailing_zeros(),
             set_bits: sets.trailing_zeros(),
             row_bits: (shape.interleave / shape.l2_line).max(1).trailing_zeros(),
+            hashed: u64::MAX >> (64 - shape.hashed_bits.clamp(1, 64)) >> shape.l2_line.trailing_zeros(),
             line_bytes: shape.l2_line,
             fabric_read: shape.fabric_read,
             sectors: (shape.l2_line / shape.sector) as u32,
@@ -119,14 +122,13 @@ impl L2 {
         self.states.fill(State::default());
     }
 
-    /// Channel and set of a line. The line's number is folded to as many bits as channels and sets have together, so
-    /// lines at the distance of any power of two are spread over all.
+    /// Channel and set of a line. The channel is folded of the address bits that choose it, the set of all others, so
+    /// lines at the distance of any power of two are spread over all sets, and over all channels as far as those bits reach.
     fn place(&self, line: u64) -> (usize, usize) {
-        let folded = fold(line, self.channel_bits + self.set_bits);
-        let channel = folded >> self.row_bits & ((1 << self.channel_bits) - 1);
-        let low = folded & ((1 << self.row_bits) - 1);
-        let high = folded >> (self.row_bits + self.channel_bits) << self.row_bits;
-        (channel as usize, (channel << self.set_bits | high | low) as usize)
+        let channel = fold((line & self.hashed) >> self.row_bits, self.channel_bits);
+        let row = line & ((1 << self.row_bits) - 1);
+        let rest = line >> (self.row_bits + self.channel_bits) << self.row_bits | row;
+        (channel as usize, (channel << self.set_bits | fold(rest, self.set_bits)) as usize)
     }
 
     /// One request.
@@ -326,7 +328,7 @@ mod tests {
     fn strides_spread_over_channels_and_sets() {
         // Rows of a matrix, each a power of two long: as many lines as half the cache holds all stay.
         for stride in (0..20).map(|power| 1 << power) {
-            let mut l2 = l2("mi210");
+            let mut l2 = l2("mi300x");
             let lines = (l2.cache.places() / 2) as u64;
             for _ in 0..2 {
                 for number in 0..lines {

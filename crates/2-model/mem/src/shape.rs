@@ -20,6 +20,8 @@ pub struct Shape {
     pub l1: (usize, usize),
     /// Bytes of a write request to the L2.
     pub l1_write: u64,
+    /// Stores bring in the lines they write.
+    pub store_allocates: bool,
     /// Bytes an address translation covers.
     pub fragment: u64,
     /// Translations a compute unit keeps; none where that is not known.
@@ -46,6 +48,8 @@ pub struct Shape {
     pub channels: usize,
     /// Bytes in a row that share a channel.
     pub interleave: u64,
+    /// Bits of an address that choose the channel, counted from the lowest.
+    pub hashed_bits: u32,
     /// Line of the L2, bytes.
     pub l2_line: u64,
     /// Sets of a channel, and ways.
@@ -90,6 +94,7 @@ impl Shape {
             l1_line: u64::from(l1.line_bytes.value),
             l1: sets(l1.bytes.value, l1.line_bytes.value, l1.ways.value),
             l1_write: u64::from(l1.write_bytes.value),
+            store_allocates: l1.store_allocates.value,
             fragment: u64::from(translation.fragment_bytes.value),
             translations: translation.l1_entries.value().map(|entries| entries as usize),
             translation_pending: translation.l1_pending.value,
@@ -103,6 +108,7 @@ impl Shape {
             code_kept: code.kept.value,
             channels: channels as usize,
             interleave: u64::from(l2.interleave_bytes.value),
+            hashed_bits: l2.channel_hash_bits.value,
             l2_line: u64::from(l2.line_bytes.value),
             l2: sets(l2.bytes_per_xcd.value / channels, l2.line_bytes.value, l2.ways.value),
             merges_reads: l2.merges_reads.value,

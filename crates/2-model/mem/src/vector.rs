@@ -1,7 +1,7 @@
 //! The vector L1 of a compute unit with its address translation.
 //!
-//! The one idea to keep in mind: stores go through and never bring in a line; what is written to a line that is there
-//! changes it, so the line stays.
+//! The one idea to keep in mind: stores go through to the L2; what they write stays, in lines that are there and in lines
+//! that are written whole, so stores drive out what loads brought in.
 
 use crate::access::{Kind, Lookup, Policy};
 use crate::cache::Cache;
@@ -228,10 +228,18 @@ impl VectorL1 {
         open: &mut Option<Open>,
         path: &mut Path<'_, F>,
     ) {
-        if policy.kind != Kind::Store
-            && let Some(place) = place
-        {
-            self.cache.remove(place);
+        match place {
+            Some(place) if policy.kind != Kind::Store => self.cache.remove(place),
+            Some(place) => self.cache.touch(place),
+            // A line that is not written whole does not stay.
+            None if policy.kind == Kind::Store
+                && path.shape.store_allocates
+                && lookup.full() == lookup.touched() =>
+            {
+                let set = (line & (self.sets - 1)) as usize;
+                self.cache.fill(set, line, policy.stream);
+            }
+            None => {}
         }
         let shape = path.shape;
         let per_write = (shape.l1_write / shape.sector) as u32;

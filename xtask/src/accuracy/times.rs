@@ -45,9 +45,6 @@ pub(super) fn write(text: &mut String) -> Result<()> {
     text.push_str(WORDS);
     text.push_str("| kernel | profiled us | modelled us | error | limit | |\n|---|---|---|---|---|---|\n");
     for &(short, name, gpu, truth, what) in PROFILED {
-        if std::env::var("ONLY").is_ok_and(|only| !name.starts_with(&only)) {
-            continue;
-        }
         let model = arch::Model::by_name(gpu).context("a model of the data files")?;
         let copy = short == "vecCopy";
         let source = match copy {
@@ -68,11 +65,6 @@ pub(super) fn write(text: &mut String) -> Result<()> {
         let start = time.start / time.cycles * time.nanoseconds;
         let modelled = (time.nanoseconds - start) * times + start;
         let error = format!("{:+.1} %", 100.0 * (modelled - truth) / truth);
-        {
-            let c = |n: &str| recorder.dispatches()[0].counters.iter().find(|it| it.0 == n).and_then(|it| it.1.known()).unwrap_or(0) as f64;
-            let (l, r) = (c("TCP_TOTAL_CACHE_ACCESSES"), c("TCP_TCC_READ_REQ") + c("TCP_TCC_WRITE_REQ"));
-            println!("hit {:.2} tccread {} tcpread {}", 100.0 * (l - r) / l, c("TCC_READ"), c("TCP_TCC_READ_REQ"));
-        }
         println!("{name} on {gpu}: {:.1} us profiled, {:.1} modelled, {error}", truth / 1e3, modelled / 1e3);
         let limit = time.limit().name().to_string();
         let title = format!("{} on {}", name.split('(').next().unwrap_or(name), gpu);
@@ -108,9 +100,6 @@ fn exercises(text: &mut String) -> Result<()> {
     text.push_str(EXERCISE_WORDS);
     text.push_str("| exercise | profiled ms | modelled ms | error |\n|---|---|---|---|\n");
     for &(title, kernel, groups, kept, truth) in EXERCISES {
-        if std::env::var("ONLY").is_ok_and(|only| !title.starts_with(&only)) {
-            continue;
-        }
         let Some(prepared) = Prepared::new(&source, model.target().name, kernel)? else { return Ok(()) };
         let m = M;
         let sizes = [N as usize, N as usize * N as usize, N as usize, 1].map(|items| 8 * items);
@@ -126,11 +115,6 @@ fn exercises(text: &mut String) -> Result<()> {
         loaded.run(&mut recorder, [groups, 1, 1], [64, 1, 1])?;
         let time = recorder.dispatches().first().and_then(|it| it.time.clone()).context("a time")?;
         let modelled = time.nanoseconds * f64::from(N / m) / 1e6;
-        {
-            let c = |n: &str| recorder.dispatches()[0].counters.iter().find(|it| it.0 == n).and_then(|it| it.1.known()).unwrap_or(0) as f64;
-            let (l, r) = (c("TCP_TOTAL_CACHE_ACCESSES"), c("TCP_TCC_READ_REQ") + c("TCP_TCC_WRITE_REQ"));
-            println!("hit {:.2} tccread {} tcpread {} l2hit {:.2} utcl1 {}", 100.0 * (l - r) / l, c("TCC_READ"), c("TCP_TCC_READ_REQ"), 100.0*c("TCC_HIT")/c("TCC_REQ"), c("TCP_UTCL1_TRANSLATION_MISS"));
-        }
         let error = format!("{:+.1} %", 100.0 * (modelled - truth) / truth);
         println!(
             "{title}: {truth} ms profiled, {modelled:.2} modelled, {error} ({:.1} s)",

@@ -322,4 +322,18 @@ pub struct LineRun {
     /// LDS: cycles of the accesses, conflicts counted in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lds_cycles: Option<u64>,
+    /// What waves waited for before it, where time was modelled and they waited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stall: Option<LineStall>,
+}
+
+/// Waits of waves before an instruction.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LineStall {
+    /// Cycles, average over the executions.
+    pub cycles: f64,
+    /// Percent of all cycles that waves of the kernel waited.
+    pub share: f64,
+    /// The reason of most of them.
+    pub why: String,
 }

@@ -15,7 +15,8 @@ pub const INSTRUCTIONS_FILE: &str = "pmc_instructions.csv";
 
 /// Its header.
 pub const INSTRUCTIONS_HEADER: &str = "Dispatch_ID,Kernel_Name,Kernel_Symbol,Code_Object,Address,Instruction,Executions,\
-Active_Lanes,Vector_Accesses,L1_Accesses,L1_Lookups,L1_Lines,LDS_Accesses,LDS_Cycles,LDS_Conflict_Cycles";
+Active_Lanes,Vector_Accesses,L1_Accesses,L1_Lookups,L1_Lines,LDS_Accesses,LDS_Cycles,LDS_Conflict_Cycles,\
+Stall_Memory,Stall_LDS_Scalar,Stall_Barrier,Stall_Dependency,Stall_Issue,Stall_Matrix,Stall_Fetch";
 
 /// Name of the copy of a code object, by the hash of its bytes.
 pub fn code_object_file(hash: &str) -> String {
@@ -46,6 +47,12 @@ pub struct LdsUse {
     pub conflicts: u64,
 }
 
+/// Why a wave did not issue, in the order of the columns, each in a word or two for a listing.
+pub const STALLS: [&str; 7] = ["memory", "lds/smem", "barrier", "hazard", "busy", "matrix", "fetch"];
+
+/// Cycles that waves waited before an instruction, by reason, in the order of [`STALLS`].
+pub type StallCycles = [u64; STALLS.len()];
+
 /// One instruction that ran, in one dispatch or in several.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct InstructionRow {
@@ -61,6 +68,8 @@ pub struct InstructionRow {
     pub vector: Option<VectorUse>,
     /// LDS.
     pub lds: Option<LdsUse>,
+    /// Waits, where time was modelled.
+    pub stalls: Option<StallCycles>,
 }
 
 impl InstructionRow {
@@ -79,6 +88,10 @@ impl InstructionRow {
             sum.accesses = sum.accesses.saturating_add(more.accesses);
             sum.cycles = sum.cycles.saturating_add(more.cycles);
             sum.conflicts = sum.conflicts.saturating_add(more.conflicts);
+        }
+        if let Some(more) = other.stalls {
+            let sum = self.stalls.get_or_insert_default();
+            sum.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.saturating_add(more));
         }
     }
 }
@@ -117,16 +130,23 @@ pub fn write_instructions(out: &mut String, of: RunOf<'_>, rows: &[InstructionRo
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let start = format!("{dispatch},{},{},{code}", quoted(kernel), quoted(symbol));
     for row in rows {
-        let InstructionRow { address, text, executions, lanes, vector, lds } = row;
+        let InstructionRow { address, text, executions, lanes, vector, lds, stalls } = row;
         let _ = write!(out, "{start},{address:#x},{},{executions},{lanes},", quoted(text));
         let _ = match vector {
             Some(it) => write!(out, "{},{},{},{},", it.accesses, it.l1_accesses, it.lookups, it.lines),
             None => write!(out, ",,,,"),
         };
         let _ = match lds {
-            Some(it) => writeln!(out, "{},{},{}", it.accesses, it.cycles, it.conflicts),
-            None => writeln!(out, ",,"),
+            Some(it) => write!(out, "{},{},{}", it.accesses, it.cycles, it.conflicts),
+            None => write!(out, ",,"),
         };
+        for number in 0..STALLS.len() {
+            let _ = match stalls {
+                Some(cycles) => write!(out, ",{}", cycles[number]),
+                None => write!(out, ","),
+            };
+        }
+        out.push('\n');
     }
 }
 
@@ -203,11 +223,11 @@ fn sum(table: &Table, wanted: &dyn Fn(u64) -> bool) -> Vec<KernelRun> {
 /// The columns, found once.
 struct Columns<'a> {
     table: &'a Table,
-    numbers: [Option<&'a Values>; 10],
+    numbers: [Option<&'a Values>; NUMBERS.len()],
 }
 
 /// Columns of numbers, in the order in which a row uses them.
-const NUMBERS: [&str; 10] = [
+const NUMBERS: [&str; 10 + STALLS.len()] = [
     "Dispatch_ID",
     "Executions",
     "Active_Lanes",
@@ -218,7 +238,17 @@ const NUMBERS: [&str; 10] = [
     "LDS_Accesses",
     "LDS_Cycles",
     "LDS_Conflict_Cycles",
+    "Stall_Memory",
+    "Stall_LDS_Scalar",
+    "Stall_Barrier",
+    "Stall_Dependency",
+    "Stall_Issue",
+    "Stall_Matrix",
+    "Stall_Fetch",
 ];
+
+/// Where the columns of [`STALLS`] begin.
+const FIRST_STALL: usize = 10;
 
 impl<'a> Columns<'a> {
     fn new(table: &'a Table) -> Columns<'a> {
@@ -251,6 +281,8 @@ impl<'a> Columns<'a> {
             lanes: number(2)?,
             vector,
             lds,
+            stalls: number(FIRST_STALL)
+                .map(|_| std::array::from_fn(|at| number(FIRST_STALL + at).unwrap_or(0))),
         };
         Some((number(0)?, (text("Kernel_Name"), text("Kernel_Symbol"), text("Code_Object")), instruction))
     }
@@ -283,6 +315,7 @@ mod tests {
                 executions: 4,
                 lanes: 256,
                 vector: Some(VectorUse { accesses: 4, l1_accesses: 64, lookups: 16, lines: 16 }),
+                stalls: Some([1, 2, 3, 4, 5, 6, 7]),
                 ..InstructionRow::default()
             },
         ]

@@ -29,8 +29,8 @@ mod write;
 
 pub use folder::Folder;
 pub use instructions::{
-    INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, InstructionRow, KernelRun, LdsUse, RunOf, VectorUse,
-    code_object_file, read_instructions, write_instructions,
+    INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, InstructionRow, KernelRun, LdsUse, RunOf, STALLS, StallCycles,
+    VectorUse, code_object_file, read_instructions, write_instructions,
 };
 pub use model::{
     Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, Workload, plain_kernel_name,

@@ -324,7 +324,12 @@ impl Gpu {
                             {
                                 let next = Access::new(name, form as u32, block, now_at, false);
                                 if let Some(before) = access.replace(next) {
-                                    unit.queue.push(before, (wave.started, memory.rates.queue), number, calendar);
+                                    unit.queue.push(
+                                        before,
+                                        (wave.started, memory.rates.queue),
+                                        number,
+                                        calendar,
+                                    );
                                 }
                             }
                             Some(Event::Lds(access)) if forms.lds(access).0 == op.slot => {

@@ -160,11 +160,21 @@ pub enum Time {
     Engines,
     /// Cycles, over the compute units that have waves.
     Units,
+    /// Lives of waves.
+    Waves,
+    /// Waves that wait.
+    Waits,
+    /// Waves that could issue.
+    Issues,
 }
 
 impl Time {
-    /// All.
-    pub const ALL: [Time; 3] = [Time::Xcds, Time::Engines, Time::Units];
+    /// How many there are.
+    pub const COUNT: usize = Time::ALL.len();
+
+    /// All, in order.
+    pub const ALL: [Time; 6] =
+        [Time::Xcds, Time::Engines, Time::Units, Time::Waves, Time::Waits, Time::Issues];
 
     /// Name in the registry.
     pub const fn name(self) -> &'static str {
@@ -172,6 +182,9 @@ impl Time {
             Time::Xcds => "xcd_cycle",
             Time::Engines => "engine_cycle",
             Time::Units => "unit_cycle",
+            Time::Waves => "wave_quad_cycle",
+            Time::Waits => "wait_quad_cycle",
+            Time::Issues => "issue_wait_quad_cycle",
         }
     }
 
@@ -179,8 +192,11 @@ impl Time {
     pub const fn meaning(self) -> &'static str {
         match self {
             Time::Xcds => "Cycle of the dispatch, over the XCDs",
-            Time::Engines => "Cycle of the dispatch, over the shader engines that have waves",
-            Time::Units => "Cycle of the dispatch, over the compute units that have waves",
+            Time::Engines => "Cycle in which a shader engine has waves",
+            Time::Units => "Cycle in which a compute unit has waves",
+            Time::Waves => "Four cycles of the life of a wave",
+            Time::Waits => "Four cycles in which a wave waits for memory, LDS, scalar memory or a barrier",
+            Time::Issues => "Four cycles in which a wave waits for its unit or for code",
         }
     }
 }
@@ -200,8 +216,8 @@ pub struct Totals {
     events: [u64; Event::COUNT],
     /// What the caches counted, where they were followed.
     pub caches: Option<Tally>,
-    /// How long it took, where that can be said: cycles, XCDs, shader engines and compute units with waves.
-    pub time: Option<(f64, [u64; 3])>,
+    /// How long it took, where that can be said, in the order of [`Time::ALL`].
+    pub time: Option<[u64; Time::COUNT]>,
 }
 
 impl Default for Totals {
@@ -226,10 +242,7 @@ impl Totals {
         match source {
             Source::Event(event) => Some(self.get(event)),
             Source::Cache(count) => self.caches.as_ref().map(|tally| tally.get(count)),
-            Source::Time(time) => {
-                let (cycles, parts) = self.time?;
-                Some((cycles * parts[time as usize] as f64).round() as u64)
-            }
+            Source::Time(time) => self.time.map(|times| times[time as usize]),
         }
     }
 }

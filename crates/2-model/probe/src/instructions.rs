@@ -8,7 +8,12 @@ use emu::Program;
 use workload::{InstructionRow, LdsUse, VectorUse};
 
 /// The instructions of a program that ran.
-pub(crate) fn rows(program: &Program, table: &Table, counts: &Counts) -> Vec<InstructionRow> {
+pub(crate) fn rows(
+    program: &Program,
+    table: &Table,
+    counts: &Counts,
+    stalls: Option<&[[u64; clock::Stall::COUNT]]>,
+) -> Vec<InstructionRow> {
     let ran = counts.executions.iter().enumerate().filter(|(_, executed)| executed.times > 0);
     ran.map(|(index, executed)| {
         let memory = table.memory(counts, index);
@@ -28,6 +33,7 @@ pub(crate) fn rows(program: &Program, table: &Table, counts: &Counts) -> Vec<Ins
                 cycles: it.lds_cycles,
                 conflicts: it.bank_conflicts + it.address_conflicts,
             }),
+            stalls: stalls.and_then(|stalls| stalls.get(index).copied()),
         }
     })
     .collect()

@@ -11,7 +11,7 @@ use crate::sample::Sample;
 use crate::table::Table;
 use crate::traffic::{self, Tracer};
 use arch::Model;
-use clock::{Estimate, Gpu, Outcome};
+use clock::{Estimate, Gpu, Outcome, Stall};
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
 use std::collections::{BTreeMap, BTreeSet};
@@ -223,11 +223,20 @@ impl Recorder {
             estimate.nanoseconds = clock::Rates::of(self.model).nanoseconds(outcome.cycles);
             estimate
         });
-        totals.caches = outcome.map(|it| it.tally);
-        totals.time = estimate.as_ref().map(|time| {
-            let engines = u64::from(self.model.shader_engines.value).min(grid.groups.max(1));
-            (time.cycles, [u64::from(self.model.xcds.value), engines, time.units])
+        totals.time = estimate.as_ref().zip(outcome.as_ref()).map(|(_, outcome)| {
+            let stalled =
+                |of: &[Stall]| of.iter().map(|&stall| outcome.stalled(stall)).sum::<u64>() / ISSUE_CYCLES;
+            [
+                outcome.cycles * u64::from(self.model.xcds.value),
+                outcome.engine_cycles,
+                outcome.unit_cycles,
+                outcome.wave_cycles / ISSUE_CYCLES,
+                stalled(&[Stall::Memory, Stall::Local, Stall::Barrier]),
+                stalled(&[Stall::Issue, Stall::Matrix, Stall::Fetch]),
+            ]
         });
+        let stalls = outcome.as_ref().filter(|_| estimate.is_some()).map(|it| it.stalls.clone());
+        totals.caches = outcome.map(|it| it.tally);
         let catalogue = catalogue();
         let counters: Vec<(&str, Value)> = catalogue
             .counters()
@@ -271,7 +280,7 @@ impl Recorder {
             counters,
             channels,
             time: estimate,
-            instructions: instructions::rows(program, table, counts),
+            instructions: instructions::rows(program, table, counts, stalls.as_deref()),
         });
         self.next += 1;
     }
@@ -479,6 +488,9 @@ const CHANNELS: [&str; 13] = [
     "TCC_RW_REQ",
     "TCC_WRITE",
 ];
+
+/// Cycles of a step in which sequencers count waves.
+const ISSUE_CYCLES: u64 = 4;
 
 /// Scalar registers are handed out in steps of so many.
 const SGPR_STEP: u32 = 8;

@@ -5,8 +5,8 @@
 
 use crate::KernelEvidence;
 use std::collections::BTreeMap;
-use view::{LineRun, Listing, ListingRun};
-use workload::{InstructionRow, KernelRun};
+use view::{LineRun, LineStall, Listing, ListingRun};
+use workload::{InstructionRow, KernelRun, STALLS};
 
 /// The code is not what ran.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -37,6 +37,7 @@ pub fn add_run(
     let places: BTreeMap<u64, usize> =
         (0..evidence.insts.len()).filter_map(|at| Some((evidence.address(at)?, at))).collect();
     let issued: u64 = run.rows.values().map(|row| row.executions).sum();
+    let stalled: u64 = run.rows.values().map(stalled).sum();
     let mut elsewhere = 0;
     for row in run.rows.values() {
         if !body.contains(&row.address) {
@@ -45,7 +46,7 @@ pub fn add_run(
         }
         let found = places.get(&row.address).map(|&at| (at, evidence.text(at)));
         match found {
-            Some((at, text)) if text == row.text => listing.lines[at].run = Some(line(row, issued)),
+            Some((at, text)) if text == row.text => listing.lines[at].run = Some(line(row, issued, stalled)),
             found => {
                 let found =
                     found.map_or_else(|| "no instruction".to_owned(), |(_, text)| format!("`{text}`"));
@@ -58,7 +59,7 @@ pub fn add_run(
     Ok(())
 }
 
-fn line(row: &InstructionRow, issued: u64) -> LineRun {
+fn line(row: &InstructionRow, issued: u64, all: u64) -> LineRun {
     let per = |sum: u64, count: u64| sum as f64 / count.max(1) as f64;
     LineRun {
         count: row.executions,
@@ -67,5 +68,18 @@ fn line(row: &InstructionRow, issued: u64) -> LineRun {
         lines_per_access: row.vector.map(|it| per(it.lines, it.accesses)),
         conflict_cycles: row.lds.map(|it| it.conflicts),
         lds_cycles: row.lds.map(|it| it.cycles),
+        stall: row.stalls.filter(|_| stalled(row) > 0).map(|cycles| {
+            let most = (0..STALLS.len()).max_by_key(|&at| (cycles[at], STALLS.len() - at)).unwrap_or(0);
+            LineStall {
+                cycles: per(stalled(row), row.executions),
+                share: 100.0 * per(stalled(row), all),
+                why: STALLS[most].to_owned(),
+            }
+        }),
     }
+}
+
+/// Cycles that waves waited before an instruction.
+fn stalled(row: &InstructionRow) -> u64 {
+    row.stalls.map_or(0, |cycles| cycles.iter().fold(0, |sum: u64, &more| sum.saturating_add(more)))
 }

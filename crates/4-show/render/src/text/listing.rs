@@ -8,7 +8,7 @@ use super::card::{severity_role, short_name, source_text};
 use super::number::thousands;
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
-use view::{Finding, LineRun, Listing, Severity};
+use view::{Finding, LineRun, LineStall, Listing, Severity};
 
 /// Column the findings start at, when the terminal has room for it.
 const MARGIN: usize = 72;
@@ -24,6 +24,7 @@ struct Measured {
     first: u64,
     lines: bool,
     conflicts: bool,
+    stalls: bool,
 }
 
 impl Measured {
@@ -35,13 +36,15 @@ impl Measured {
             first: runs().next().map_or(0, |run| run.count),
             lines: runs().any(|run| run.lines_per_access.is_some()),
             conflicts: runs().any(|run| run.conflict_cycles.is_some()),
+            stalls: runs().any(|run| run.stall.is_some()),
         })
     }
 
     fn head(&self) -> String {
         let lines = if self.lines { "  lines" } else { "" };
         let conflicts = if self.conflicts { "  confl" } else { "" };
-        format!("   count  share  lanes{lines}{conflicts}")
+        let stalls = if self.stalls { "   stall  of all why     " } else { "" };
+        format!("   count  share  lanes{lines}{conflicts}{stalls}")
     }
 
     fn cells(&self, run: Option<&LineRun>) -> Vec<Span> {
@@ -64,6 +67,14 @@ impl Measured {
             let text = run.conflict_cycles.map_or_else(String::new, scaled);
             spans.push(span(role, format!("{text:>7}")));
         }
+        if self.stalls {
+            let (role, text) = match &run.stall {
+                Some(stall) if stall.share >= MUCH_STALLED => (Role::Severe, stalled(stall)),
+                Some(stall) => (Role::Plain, stalled(stall)),
+                None => (Role::Plain, String::new()),
+            };
+            spans.push(span(role, format!("{text:<25}")));
+        }
         spans
     }
 
@@ -79,6 +90,13 @@ impl Measured {
             _ => Role::Dim,
         }
     }
+}
+
+/// An instruction before which more than this percentage of all waiting happens is marked.
+const MUCH_STALLED: f64 = 20.0;
+
+fn stalled(stall: &LineStall) -> String {
+    format!("{:>8} {:>6.1}% {}", scaled(stall.cycles.round() as u64), stall.share, stall.why)
 }
 
 /// Fewer active lanes than this waste more than half of the unit.

@@ -305,12 +305,17 @@ pub(crate) fn measured_listing() -> Listing {
         lines_per_access: None,
         conflict_cycles: None,
         lds_cycles: None,
+        stall: None,
     };
     listing.lines[0].run = Some(run(16_384, 64.0));
     listing.lines[1].run = Some(run(8_388_608, 64.0));
     listing.lines[2].run =
         Some(LineRun { conflict_cycles: Some(262_144), lds_cycles: Some(524_288), ..run(2_359_296, 21.25) });
-    listing.lines[3].run = Some(LineRun { lines_per_access: Some(16.0), ..run(1_048_576, 63.5) });
+    listing.lines[3].run = Some(LineRun {
+        lines_per_access: Some(16.0),
+        stall: Some(view::LineStall { cycles: 1234.5, share: 61.25, why: "memory".to_owned() }),
+        ..run(1_048_576, 63.5)
+    });
     listing
 }
 

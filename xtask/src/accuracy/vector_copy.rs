@@ -24,8 +24,8 @@ const DIFFERENCES: &str = "What is behind the differences:
 * On an MI200 two reads of the halves of a line are one request of the L2; under load some stay two, which the model does
   not know: 3 to 6 % of the pairs here, 12 % in kernels bound by memory, none in kernels bound by arithmetic.
 * After later dispatches on the MI200 dirty lines stayed in the L2, to be written back outside of the measured time; the
-  model writes them back at the end of each dispatch, as the first one did. Fewer clean and more dirty lines were thrown
-  out than by the rule that the line used longest ago goes.
+  model leaves them, and so differs from the first dispatch, which wrote them back. Fewer clean and more dirty lines were
+  thrown out than by the rule that the line used longest ago goes.
 * How long fetches wait for code that is not there yet depends on time: not given.
 * On an MI300X some compute units get no workgroup of some pages; which does is settled by who is ready first.
 

@@ -6,6 +6,29 @@
 use crate::{Missing, Number};
 use serde::Serialize;
 
+/// Version of the JSON written by `roofline --format json`.
+pub const ROOFLINE_SCHEMA: &str = "rockhound.roofline/1";
+
+/// The rooflines of one recording or several.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Rooflines {
+    /// [`ROOFLINE_SCHEMA`].
+    pub schema: &'static str,
+    /// One per recording; letters of kernels are not used twice.
+    pub workloads: Vec<WorkloadRoofline>,
+}
+
+/// The roofline of one recording.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WorkloadRoofline {
+    /// Name: the path's parts that tell recordings apart.
+    pub name: String,
+    /// Path as given.
+    pub path: String,
+    /// Ceilings and kernels.
+    pub roofline: RooflineChart,
+}
+
 /// Ceilings of a machine and the kernels below them.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct RooflineChart {
@@ -54,7 +77,7 @@ pub struct Ceiling {
     pub unit: &'static str,
     /// What it rests on.
     pub basis: CeilingBasis,
-    /// Whether a kernel of the chart uses the unit; always for bandwidths.
+    /// Whether a kernel of the chart uses the unit, or it was asked for; always for bandwidths.
     pub used: bool,
 }
 

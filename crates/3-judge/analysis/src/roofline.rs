@@ -188,16 +188,86 @@ pub fn chart(kernels: &[WorkloadEvidence<'_>], most: usize) -> RooflineChart {
         let list: Vec<&str> = without.into_iter().map(String::as_str).collect();
         notes.push(format!("operations of {} were not recorded and are not counted", list.join(", ")));
     }
-    let marks = ('A'..='Z').chain('a'..='z');
     RooflineChart {
         machine: machine(first),
         bandwidths,
         rates,
-        kernels: shown.iter().zip(marks).map(|(it, mark)| kernel(it, mark)).collect(),
-        left_out: kernels.len() - shown.len().min(52),
+        kernels: shown.iter().zip(MARKS.chars()).map(|(it, mark)| kernel(it, mark)).collect(),
+        left_out: kernels.len() - shown.len().min(MARKS.len()),
         notes,
     }
 }
+
+/// Keeps the levels of memory and the types asked for; of none asked for come all levels, and the types in use.
+pub fn restrict(chart: &mut RooflineChart, levels: &[&str], types: &[&str]) {
+    if !levels.is_empty() {
+        chart.bandwidths.retain(|ceiling| levels.contains(&ceiling.name.as_str()));
+        for kernel in &mut chart.kernels {
+            kernel.levels.retain(|level| levels.contains(&level.level.as_str()));
+        }
+    }
+    if !types.is_empty() {
+        // `matrix f4/f6` is both.
+        chart.rates.retain_mut(|ceiling| {
+            let kinds = ceiling.name.rsplit(' ').next().unwrap_or_default();
+            ceiling.used = kinds.split('/').any(|kind| types.contains(&kind));
+            ceiling.used
+        });
+    }
+}
+
+/// Gives the kernels of all charts different letters; without enough letters the last kernels are left out.
+pub fn letter<'a>(charts: impl Iterator<Item = &'a mut RooflineChart>) {
+    let mut marks = MARKS.chars();
+    for chart in charts {
+        let before = chart.kernels.len();
+        chart.kernels = std::mem::take(&mut chart.kernels)
+            .into_iter()
+            .map_while(|kernel| Some(RooflineKernel { mark: marks.next()?, ..kernel }))
+            .collect();
+        chart.left_out += before - chart.kernels.len();
+    }
+}
+
+/// Several charts as one, with the ceilings of the last; kernels are called by the names of their recordings too.
+pub fn merge(charts: &[(&str, &RooflineChart)]) -> Option<RooflineChart> {
+    let [rest @ .., (name, last)] = charts else { return None };
+    let mut merged = (*last).clone();
+    if rest.is_empty() {
+        return Some(merged);
+    }
+    let used = |ceiling: &&Ceiling| ceiling.used;
+    for ceiling in &mut merged.rates {
+        let theirs = rest.iter().flat_map(|(_, chart)| &chart.rates).filter(used);
+        ceiling.used |= theirs.into_iter().any(|it| it.name == ceiling.name);
+    }
+    let different =
+        rest.iter().any(|(_, chart)| chart.machine != last.machine || chart.bandwidths != last.bandwidths);
+    if different {
+        merged
+            .notes
+            .insert(0, format!("the ceilings are those of {name}; percentages are of each kernel's own"));
+    }
+    let named = |(name, chart): &(&str, &RooflineChart)| {
+        let name = (*name).to_owned();
+        let of = move |kernel: &RooflineKernel| RooflineKernel {
+            name: format!("{name}: {}", kernel.name),
+            ..kernel.clone()
+        };
+        chart.kernels.iter().map(of).collect::<Vec<_>>()
+    };
+    merged.kernels = charts.iter().flat_map(named).collect();
+    merged.left_out = charts.iter().map(|(_, chart)| chart.left_out).sum();
+    for note in rest.iter().flat_map(|(_, chart)| &chart.notes) {
+        if !merged.notes.contains(note) {
+            merged.notes.push(note.clone());
+        }
+    }
+    Some(merged)
+}
+
+/// Letters of kernels.
+const MARKS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 fn machine(evidence: &WorkloadEvidence<'_>) -> String {
     let facts = &evidence.workload.machine;

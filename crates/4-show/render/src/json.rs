@@ -6,7 +6,7 @@
 use serde::Serialize;
 use view::{
     Comparison, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, MetricsReport, OccupancyReport,
-    Report, RuleInfo, Summary,
+    Report, Rooflines, RuleInfo, Summary,
 };
 
 /// Stands between two kernels.
@@ -60,6 +60,11 @@ pub fn report(report: &Report) -> String {
 /// A guide, indented.
 pub fn guide(guide: &Guide) -> String {
     pretty(guide)
+}
+
+/// Rooflines, indented.
+pub fn rooflines(rooflines: &Rooflines) -> String {
+    pretty(rooflines)
 }
 
 /// Explained metrics, indented.

@@ -117,6 +117,19 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
+fn bandwidths_without_operations_fit_eighty_columns() {
+    let mut chart = roofline(Some(0.0), None);
+    chart.kernels[0].flops = number(Some(0.0));
+    for name in ["vL1D", "LDS"] {
+        let level = RooflineLevel { level: name.to_owned(), ..chart.kernels[0].levels[0].clone() };
+        chart.kernels[0].levels.push(level);
+    }
+    let out = text::roofline(&chart, &style(80));
+    assert!(out.contains("vL1D GB/s") && out.contains("LDS GB/s"), "{out}");
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+}
+
+#[test]
 fn a_kernel_stands_on_the_plot_only_with_rate_and_intensity() {
     // rate, intensity, whether it is drawn, and a phrase that is there
     for (rate, intensity, drawn, phrase) in [

@@ -10,7 +10,7 @@ use crate::args::{AverageKind, Look, NormalUnit, ReportFormat, TimeUnits};
 use crate::exit::{Outcome, usage};
 use crate::subjects::{self, Asked, Subjects, refuse};
 use crate::{definitions, fail_on, judge};
-use analysis::workload::{Blocks, Condition, List, Options, TimeUnit, Wanted, list, report};
+use analysis::workload::{Blocks, Condition, List, Options, Subject, TimeUnit, Wanted, list, report};
 use anyhow::Result;
 use metrics::{Average, Definitions, Norm, Settings};
 use view::{NoteKind, Report};
@@ -45,8 +45,16 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     let mut blocks = Blocks::parse(&args.blocks, definitions, &target).map_err(refuse)?;
     if blocks.is_overview() && machine_readable {
         blocks = Blocks::all();
-    } else if subjects.iter().all(|s| s.workload.machine.emulator().is_some()) {
-        blocks = blocks.without_times();
+    } else {
+        // A recording without times has other things to lead with.
+        let timed =
+            |s: &Subject| s.rows.iter().any(|row| s.workload.dispatches.duration(*row as usize).is_some());
+        if subjects.iter().all(|s| s.workload.machine.emulator().is_some() && !timed(s)) {
+            blocks = blocks.without_times();
+        }
+        if args.short {
+            blocks = blocks.without_charts();
+        }
     }
     let compiled = subjects::compile(definitions, &subjects)?;
     for condition in &conditions {

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use emulate::{Emulate, Profile, Run};
 pub(crate) use launch::LaunchTemplate;
 pub(crate) use page::{Report, View};
-pub(crate) use recordings::{Guide, Tui};
+pub(crate) use recordings::{Guide, Level, Roofline, Tui, Type};
 use std::path::PathBuf;
 
 mod analyze;
@@ -61,6 +61,7 @@ pub(crate) enum Command {
     Diff(Diff),
     Analyze(Analyze),
     Guide(Guide),
+    Roofline(Roofline),
     Tui(Tui),
     Report(Report),
     View(View),

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the report is what `rockhound analyze` says about the recording just written.
 
 use crate::analyze;
-use crate::args::{Cli, Command, Look, Profile};
+use crate::args::{Analyze, Look, Profile};
 use crate::device_code::DeviceCode;
 use crate::exit::{Outcome, usage};
 use crate::launch_file::{Contents, LaunchFile, difference};
@@ -11,12 +11,10 @@ use crate::output::Output;
 use crate::{progress, terminal};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
-use clap::Parser;
 use codeobj::{Argument, Image, Kernel, LineTable};
 use emu::{Hidden, Host, Hostcall, Launch, Memory, Program, Services, Stream, arguments};
 use probe::{Checked, Checks, Code, Provenance, Recorder, Table};
 use render::text;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,6 +65,9 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     let outcome = report(&folder, args, look)?;
     Ok(if differs { Outcome::ThresholdMet } else { outcome })
 }
+
+/// Shortest name of a kernel in a line on standard error.
+const MIN_NAME: usize = 16;
 
 /// What a shell makes of Ctrl-C.
 const INTERRUPTED: Outcome = Outcome::Program(130);
@@ -120,20 +121,9 @@ fn write(folder: &Path, recorder: &Recorder, provenance: &Provenance) -> Result<
     Ok(())
 }
 
-/// Tables that need no times: launch, instruction mix, operations, LDS, scalar and vector memory, L2.
-const TABLES: [&str; 11] =
-    ["0.2", "7.1", "10.1", "10.2", "10.3", "11.3", "12.2", "14.2", "16.3", "17.3", "17.6"];
-
-/// What `analyze` says about a recording, as far as no times are needed.
+/// What `analyze` says about a recording, in short unless something else is asked for.
 fn report(folder: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
-    let start: [&OsStr; 4] = ["rockhound".as_ref(), "analyze".as_ref(), "-p".as_ref(), folder.as_os_str()];
-    let asked = args.blocks.iter().map(String::as_str);
-    let blocks: Vec<&str> = if args.blocks.is_empty() { TABLES.to_vec() } else { asked.collect() };
-    let blocks = std::iter::once("-b").chain(blocks).map(OsStr::new);
-    match Cli::try_parse_from(start.into_iter().chain(blocks))?.command {
-        Command::Analyze(args) => analyze::run(&args, look),
-        _ => bail!("the report cannot be made"),
-    }
+    analyze::run(&Analyze::of_recording(folder, &args.blocks)?, look)
 }
 
 /// A kernel with everything it needs in memory.
@@ -297,13 +287,14 @@ impl Prepared {
         let ran = progress::watch(&kernel.demangled, launch.wave_count(), &progress, run);
         let summary = ran.map_err(|fault| anyhow!("{fault}{}", source_line(code, fault.address)))?;
         let seconds = start.elapsed().as_secs_f64().max(1e-9);
-        eprintln!(
-            "{}: {} waves, {} instructions in {seconds:.2} s ({:.1} million per second)",
-            kernel.demangled,
+        let numbers = format!(
+            "{} waves, {} instructions in {seconds:.2} s ({:.1} million/s)",
             summary.waves,
             summary.instructions,
             summary.instructions as f64 / seconds / 1e6
         );
+        let room = terminal::message_columns().saturating_sub(numbers.len() + 2).max(MIN_NAME);
+        eprintln!("{}: {numbers}", text::shorten(&kernel.demangled, room));
         Ok(())
     }
 

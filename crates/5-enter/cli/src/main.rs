@@ -32,11 +32,13 @@ mod names;
 mod occupancy;
 mod output;
 mod page;
+mod picture;
 mod profile;
 mod progress;
 mod recording;
 mod renames;
 mod report;
+mod roofline;
 mod run;
 mod subjects;
 mod terminal;
@@ -82,6 +84,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Diff(args) => diff::run(args, &cli.look),
         Command::Analyze(args) => analyze::run(args, &cli.look),
         Command::Guide(args) => guide::run(args, &cli.look),
+        Command::Roofline(args) => roofline::run(args, &cli.look),
         Command::Tui(args) => tui::run(args, &cli.look),
         Command::Report(args) => report::run(args),
         Command::View(args) => view_server::run(args),

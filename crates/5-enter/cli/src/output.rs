@@ -29,10 +29,15 @@ impl Output {
 
     /// Writes text.
     pub(crate) fn write(&mut self, text: &str) -> Result<()> {
+        self.write_bytes(text.as_bytes())
+    }
+
+    /// Writes bytes.
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         match self {
-            Output::Stdout(writer) => writer.write_all(text.as_bytes())?,
+            Output::Stdout(writer) => writer.write_all(bytes)?,
             Output::File { writer, name } => {
-                writer.write_all(text.as_bytes()).with_context(|| format!("cannot write `{name}`"))?;
+                writer.write_all(bytes).with_context(|| format!("cannot write `{name}`"))?;
             }
         }
         Ok(())

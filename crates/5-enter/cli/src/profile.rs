@@ -3,13 +3,12 @@
 //! The one idea to keep in mind: who profiles is a [`Profiler`]; what comes out is a folder that `analyze` reads, and
 //! nothing after that knows who wrote it, except to say so.
 
-use crate::args::{Cli, Command, Look, Profile};
+use crate::args::{Analyze, Look, Profile};
 use crate::emulation::{Emulation, GPU_DEVICE, short};
 use crate::exit::{Outcome, usage};
-use crate::launch;
+use crate::{analyze, launch};
 use analysis::workload::dispatch_ranges;
 use anyhow::Result;
-use clap::Parser;
 use regex::Regex;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -152,18 +151,7 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
             continue;
         }
         eprintln!("wrote {}", folder.display());
-        let mut words = vec![
-            OsString::from("rockhound"),
-            "analyze".into(),
-            "--path".into(),
-            folder.clone().into_os_string(),
-        ];
-        for block in &args.blocks {
-            words.extend(["--block".into(), block.into()]);
-        }
-        if let Command::Analyze(analyze) = Cli::try_parse_from(words)?.command {
-            crate::analyze::run(&analyze, look)?;
-        }
+        analyze::run(&Analyze::of_recording(folder, &args.blocks)?, look)?;
     }
     Ok(profiled.outcome)
 }
@@ -171,6 +159,8 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
 
     #[test]
     fn the_hardware_is_used_where_it_is_and_nothing_is_pretended() {

@@ -36,6 +36,13 @@ pub(crate) fn shows_progress() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// Columns for a line on standard error.
+pub(crate) fn message_columns() -> usize {
+    let terminal =
+        || terminal_size::terminal_size_of(std::io::stderr()).map(|(width, _)| usize::from(width.0));
+    wanted_columns().or_else(terminal).filter(|width| *width > 0).unwrap_or(PLAIN_WIDTH)
+}
+
 /// COLUMNS, where it is exported: also for pagers and scripts.
 fn wanted_columns() -> Option<usize> {
     std::env::var("COLUMNS").ok()?.trim().parse().ok().filter(|width| (40..=1000).contains(width))

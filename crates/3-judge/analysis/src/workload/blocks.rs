@@ -30,6 +30,8 @@ pub struct Blocks {
     overview: bool,
     /// The overview is that of a recording without times.
     counted: bool,
+    /// The overview has no charts.
+    no_charts: bool,
     panels: BTreeSet<u16>,
     tables: BTreeSet<(u16, u16)>,
     rows: BTreeSet<(u16, u16, usize)>,
@@ -52,6 +54,11 @@ impl Blocks {
     /// The overview of recordings without times; what was asked for by name stays.
     pub fn without_times(self) -> Self {
         Blocks { counted: true, ..self }
+    }
+
+    /// The overview without charts; what was asked for by name stays.
+    pub fn without_charts(self) -> Self {
+        Blocks { no_charts: true, ..self }
     }
 
     fn in_overview(&self, id: (u16, u16)) -> bool {
@@ -213,7 +220,11 @@ impl Blocks {
 
     /// Whether the chart that belongs to a table is shown; in the overview only of a recording `alone`.
     pub fn shows_chart(&self, id: (u16, u16), alone: bool) -> bool {
-        if self.overview { alone && !(self.counted && id == ROOFLINE) } else { self.shows(id) }
+        if self.overview {
+            alone && !self.no_charts && !(self.counted && id == ROOFLINE)
+        } else {
+            self.shows(id)
+        }
     }
 
     /// Whether findings are shown: they are about the whole recording.

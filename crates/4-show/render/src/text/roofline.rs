@@ -1,7 +1,7 @@
 //! The roofline as a plot and a table.
 //!
 //! The one idea to keep in mind: both axes are logarithmic, so every bandwidth is a line of the same slope; a kernel's
-//! letter stands at its operations per byte of HBM, the same letter small at those of L2.
+//! letter stands at its operations per byte of the farthest memory shown, the same letter small at those of the next.
 
 use super::canvas::Canvas;
 use super::card::short_name;
@@ -56,16 +56,18 @@ struct Mark {
 
 fn marks(chart: &RooflineChart) -> Vec<Mark> {
     let mut marks = Vec::new();
+    // Small letters are the second level's, unless kernels have them.
+    let small = chart.kernels.iter().all(|kernel| kernel.mark.is_ascii_uppercase());
     for kernel in &chart.kernels {
         let Some(y) = kernel.rate.get().filter(|rate| *rate > 0.0) else { continue };
-        for level in &kernel.levels {
+        for (place, level) in kernel.levels.iter().enumerate() {
             let Some(x) = level.intensity.get().filter(|x| *x > 0.0) else { continue };
-            let letter = match level.level.as_str() {
-                "HBM" => kernel.mark,
-                "L2" => kernel.mark.to_ascii_lowercase(),
+            let letter = match place {
+                0 => kernel.mark,
+                1 if small => kernel.mark.to_ascii_lowercase(),
                 _ => '·',
             };
-            let role = if level.level == "HBM" { Role::Strong } else { Role::Info };
+            let role = if place == 0 { Role::Strong } else { Role::Info };
             marks.push(Mark { letter, role, x, y });
         }
     }
@@ -146,6 +148,7 @@ fn plot(page: &mut Page, chart: &RooflineChart, marks: &[Mark]) {
     }
     canvas.write(page, |row| y_label(row, rows_of_decade, axes.y.1));
     x_axis(page, &axes, columns);
+    legend(page, chart);
 }
 
 /// The tick of a row, if a decade ends there.
@@ -182,19 +185,29 @@ fn x_axis(page: &mut Page, axes: &Axes, columns: usize) {
     let room = (MARGIN + columns).saturating_sub(width(unit) + 1);
     let cut: String = labels.chars().take(room).collect();
     page.raw(&[dim(format!("{cut} {unit}"))]);
-    page.wrapped(
-        MARGIN,
-        MARGIN,
-        &[
-            span(Role::Strong, "A"),
-            dim(" at flop per HBM byte, "),
-            span(Role::Info, "a"),
-            dim(" per L2 byte, "),
-            span(Role::Info, "·"),
-            dim(" per vL1D and LDS byte; up: "),
-            dim("flop/s"),
-        ],
-    );
+}
+
+/// Which mark stands at which level's operations per byte.
+fn legend(page: &mut Page, chart: &RooflineChart) {
+    let levels: Vec<&str> = chart
+        .kernels
+        .first()
+        .map_or_else(Vec::new, |it| it.levels.iter().map(|l| l.level.as_str()).collect());
+    let small = chart.kernels.iter().all(|kernel| kernel.mark.is_ascii_uppercase());
+    let (first, rest) = levels.split_at(1.min(levels.len()));
+    let (second, rest) = if small { rest.split_at(1.min(rest.len())) } else { rest.split_at(0) };
+    let mut spans = Vec::new();
+    for (mark, role, names) in
+        [("A", Role::Strong, first), ("a", Role::Info, second), ("·", Role::Info, rest)]
+    {
+        if names.is_empty() {
+            continue;
+        }
+        let before = if spans.is_empty() { " at flop per " } else { " per " };
+        spans.extend([span(role, mark), dim(format!("{before}{} byte, ", names.join(" and ")))]);
+    }
+    spans.push(dim("up: flop/s"));
+    page.wrapped(MARGIN, MARGIN, &spans);
 }
 
 fn ceilings(page: &mut Page, chart: &RooflineChart) {
@@ -224,7 +237,10 @@ fn table(page: &mut Page, chart: &RooflineChart) {
     let levels: Vec<&str> = chart.kernels[0].levels.iter().map(|level| level.level.as_str()).collect();
     page.blank();
     let shown = Shown::of(chart, page.style.width);
-    let mut head = format!("  {:<3}{:>6} {:>9}", "", "time", "flop/s");
+    let mut head = format!("  {:<3}{:>6}", "", "time");
+    if shown.intensity {
+        head += &format!(" {:>9}", "flop/s");
+    }
     for level in &levels {
         if shown.intensity {
             head += &format!(" {:>8}", format!("{level} f/B"));
@@ -246,7 +262,7 @@ fn table(page: &mut Page, chart: &RooflineChart) {
     page.wrapped(2, 4, &[dim(format!("{intensity}%: of the level's bandwidth ceiling"))]);
 }
 
-/// Columns of each level.
+/// Columns of each level; those of operations include the rate.
 struct Shown {
     intensity: bool,
     bandwidth: bool,
@@ -265,8 +281,10 @@ fn row(page: &mut Page, kernel: &RooflineKernel, shown: &Shown) {
         if percent < 99.95 { format!("{percent:.1} %") } else { "100 %".to_owned() }
     });
     let speed = kernel.rate.get().map_or("n/a".to_owned(), rate);
-    let mut spans =
-        vec![span(Role::Strong, format!("  {:<3}", kernel.mark)), plain(format!("{time:>6} {speed:>9}"))];
+    let mut spans = vec![span(Role::Strong, format!("  {:<3}", kernel.mark)), plain(format!("{time:>6}"))];
+    if shown.intensity {
+        spans.push(plain(format!(" {speed:>9}")));
+    }
     for level in &kernel.levels {
         if shown.intensity {
             spans.push(plain(format!(" {:>8}", intensity(level))));

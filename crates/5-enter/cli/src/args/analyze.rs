@@ -1,8 +1,9 @@
 //! Flags of the commands on recordings.
 
-use super::ShortFormat;
-use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use super::{Cli, Command, ShortFormat};
+use clap::{Args, Parser, ValueEnum};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 /// Make a report of a profiler's recording: what costs time, how near the limits the GPU came, every metric.
 ///
@@ -45,6 +46,9 @@ pub(crate) struct Analyze {
     /// By default text and markdown show an overview, JSON and CSV everything.
     #[arg(long = "block", short = 'b', visible_alias = "metric", value_name = "BLOCK", num_args = 1..)]
     pub(crate) blocks: Vec<String>,
+    /// Only findings, top kernels and speed of light: the overview without charts.
+    #[arg(long, conflicts_with = "blocks")]
+    pub(crate) short: bool,
     /// What totals are divided by.
     #[arg(long, value_enum, default_value_t = NormalUnit::Kernel, value_name = "UNIT")]
     pub(crate) normal_unit: NormalUnit,
@@ -84,6 +88,21 @@ pub(crate) struct Analyze {
     /// Write into a folder: a file per report, for CSV a file per table.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+}
+
+impl Analyze {
+    /// The report on a recording just made: the short one, unless some blocks are asked for.
+    pub(crate) fn of_recording(folder: &Path, blocks: &[String]) -> anyhow::Result<Analyze> {
+        let mut words = vec![OsStr::new("rockhound"), "analyze".as_ref(), "-p".as_ref(), folder.as_os_str()];
+        match blocks {
+            [] => words.push("--short".as_ref()),
+            some => words.extend(some.iter().flat_map(|block| ["-b".as_ref(), OsStr::new(block)])),
+        }
+        match Cli::try_parse_from(words)?.command {
+            Command::Analyze(analyze) => Ok(analyze),
+            _ => anyhow::bail!("the report cannot be made"),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,7 +1,7 @@
 //! Flags of the commands that show recordings in other ways than `analyze`.
 
 use super::ShortFormat;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// Say what stops a recorded program, what to change first, and which command comes next.
@@ -48,6 +48,102 @@ pub(crate) struct Tui {
     pub(crate) base: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) pick: Pick,
+}
+
+/// Draw the roofline of one recording or of several in one plot, on the terminal or as a picture.
+///
+/// A roof is what one part of the machine can do at most: a bandwidth, or the rate of a type. The table says of each kernel which
+/// roof is nearest and how far below it stands; the end of the file's name decides the kind of picture.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound roofline workloads/vcopy/MI200
+  rockhound roofline problem solution --only hbm,l2 --kernel-names
+  rockhound roofline DIR --type fp16,fp32 -k gemm -o roofline.pdf")]
+pub(crate) struct Roofline {
+    /// Recordings: folders or files.
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pick: Pick,
+    /// Only these levels of memory.
+    #[arg(long, value_enum, value_name = "LEVEL", value_delimiter = ',')]
+    pub(crate) only: Vec<Level>,
+    /// Roofs of these types, also of those no kernel computes with; by default of those in use.
+    #[arg(long = "type", value_enum, value_name = "TYPE", value_delimiter = ',')]
+    pub(crate) types: Vec<Type>,
+    /// Show names of kernels in full; in a picture list them below the plot.
+    #[arg(long)]
+    pub(crate) kernel_names: bool,
+    /// Kernels of each recording, those of most time.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=52))]
+    pub(crate) top: u8,
+    /// Output format, without a file.
+    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
+    pub(crate) format: ShortFormat,
+    /// Write a picture: `.svg`, `.png`, `.pdf` or `.html`.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Light text on dark ground.
+    #[arg(long, requires = "output")]
+    pub(crate) dark: bool,
+}
+
+/// A level of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Level {
+    Hbm,
+    L2,
+    #[value(alias = "l1")]
+    Vl1d,
+    Lds,
+}
+
+impl Level {
+    /// As charts call it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Level::Hbm => "HBM",
+            Level::L2 => "L2",
+            Level::Vl1d => "vL1D",
+            Level::Lds => "LDS",
+        }
+    }
+}
+
+/// A type that units compute with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Type {
+    #[value(alias = "f4")]
+    Fp4,
+    #[value(alias = "f6")]
+    Fp6,
+    #[value(alias = "f8")]
+    Fp8,
+    #[value(alias = "f16")]
+    Fp16,
+    Bf16,
+    #[value(alias = "f32")]
+    Fp32,
+    #[value(alias = "f64")]
+    Fp64,
+    #[value(alias = "int8")]
+    I8,
+}
+
+impl Type {
+    /// As charts call it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Type::Fp4 => "f4",
+            Type::Fp6 => "f6",
+            Type::Fp8 => "f8",
+            Type::Fp16 => "f16",
+            Type::Bf16 => "bf16",
+            Type::Fp32 => "f32",
+            Type::Fp64 => "f64",
+            Type::I8 => "i8",
+        }
+    }
 }
 
 /// Which part of recordings.

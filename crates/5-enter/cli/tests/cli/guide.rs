@@ -16,7 +16,7 @@ fn table(file: &str) -> Vec<(String, String)> {
 }
 
 /// A recording of three dispatches; `changes` of the made-up kernel's values, its times in percent.
-fn recording(test: &str, changes: &[(&str, &str)], percent: u64) -> String {
+pub(crate) fn recording(test: &str, changes: &[(&str, &str)], percent: u64) -> String {
     let dir = folder(test);
     let mut row = table("base.tsv");
     for (name, value) in changes {

@@ -13,6 +13,7 @@ mod diff;
 mod formats;
 mod guide;
 mod profile;
+mod roofline;
 mod run;
 mod schema;
 mod triton;

@@ -1,6 +1,6 @@
 //! `rockhound profile` and `rockhound launch-template` on the committed example.
 
-use crate::run::{folder, rockhound, root};
+use crate::run::{folder, good, rockhound, root};
 use std::path::Path;
 
 const EXAMPLE: &str = "examples/vector_copy/LAUNCH.toml";
@@ -23,7 +23,18 @@ fn the_example_leaves_a_recording_and_a_report() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("`c`: all 1048576 elements as expected"), "{}", ran.stderr);
     assert!(ran.stderr.contains(&format!("recording: {}", recording.display())), "{}", ran.stderr);
-    let row = ran.stdout.lines().find(|line| line.contains("Cache Accesses")).unwrap();
+    // The short report: findings, top kernels, speed of light; everything else on request.
+    for part in ["CTR001", "0.1  Top Kernels", "2.1  System Speed-of-Light"] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
+    for part in ["Roofline", "Memory chart", "7.1", "CTR005"] {
+        assert!(!ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
+    for line in ran.stdout.lines().chain(ran.stderr.lines().filter(|line| !line.contains('/'))) {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    let text = good(&["analyze", "-p", &recording.display().to_string(), "-b", "16.3"]);
+    let row = text.lines().find(|line| line.contains("Cache Accesses")).unwrap();
     assert!(row.contains("524,288"), "{row}");
     let instructions = std::fs::read_to_string(recording.join("pmc_instructions.csv")).unwrap();
     assert!(instructions.contains("global_store_dwordx2"), "{instructions}");

@@ -1,0 +1,119 @@
+//! `rockhound roofline`: the roofline alone, of one recording or several.
+//!
+//! The one idea to keep in mind: it is the chart of `analyze` for each recording; here they get different letters and one
+//! plot.
+
+use crate::args::{Level, Look, Roofline, ShortFormat, Type};
+use crate::exit::{Outcome, usage};
+use crate::output::{self, Output};
+use crate::picture::{self, Chart, Kind};
+use crate::subjects::{self, Asked, Subjects};
+use crate::terminal;
+use analysis::WorkloadEvidence;
+use analysis::roofline;
+use anyhow::Result;
+use metrics::Definitions;
+use render::svg::{DARK, LIGHT, Picture, Plotted, Theme};
+use render::{Style, json, svg, text};
+use std::collections::BTreeSet;
+use view::{ROOFLINE_SCHEMA, Rooflines, WorkloadRoofline};
+
+/// Size of a picture's plot.
+const SIZE: (f64, f64) = (1000.0, 600.0);
+
+/// Columns of the numbers below a picture.
+const NUMBERS: usize = 110;
+
+/// Draws.
+pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
+    // What cannot be drawn is said before anything is read.
+    let kind = args.output.as_deref().map(Kind::of).transpose()?;
+    let asked = Asked {
+        paths: args.paths.clone(),
+        arch: args.pick.arch.clone(),
+        wanted: args.pick.wanted(),
+        matches: Vec::new(),
+    };
+    let Subjects { all, failed, .. } = subjects::read(&asked)?;
+    let compiled = subjects::compile(Definitions::built_in(), &all)?;
+    let levels: Vec<&str> = args.only.iter().copied().map(Level::name).collect();
+    let types: Vec<&str> = args.types.iter().copied().map(Type::name).collect();
+    let mut workloads = Vec::new();
+    for (subject, compiled) in all.iter().zip(subjects::for_each(&compiled, &all)) {
+        if subject.target().is_empty() {
+            return Err(usage(
+                format!("`{}` does not say which GPU it is from", subject.path),
+                "`--arch` names it: a target or a model",
+            ));
+        }
+        let kernels = WorkloadEvidence::gather(compiled, &subject.workload, &subject.rows);
+        let mut chart = roofline::chart(&kernels, usize::from(args.top));
+        roofline::restrict(&mut chart, &levels, &types);
+        workloads.push(WorkloadRoofline {
+            name: subject.name.clone(),
+            path: subject.path.clone(),
+            roofline: chart,
+        });
+    }
+    roofline::letter(workloads.iter_mut().map(|it| &mut it.roofline));
+    absent(&workloads, &types);
+    let all = Rooflines { schema: ROOFLINE_SCHEMA, workloads };
+    match (&args.output, kind) {
+        (Some(path), Some(kind)) => {
+            let theme = if args.dark { &DARK } else { &LIGHT };
+            let plain = Style { width: NUMBERS, color: false, full_names: args.kernel_names };
+            let chart = Chart {
+                svg: &drawn(&all, args, theme),
+                title: &title(&all),
+                numbers: &as_text(&all, &plain),
+                theme,
+            };
+            let bytes = picture::make(&chart, kind)?;
+            let mut output = Output::open(Some(path))?;
+            output.write_bytes(&bytes)?;
+            output.finish()?;
+        }
+        _ => output::print(&match args.format {
+            ShortFormat::Json => json::rooflines(&all),
+            ShortFormat::Text => {
+                let mut style = terminal::style(look, false);
+                style.full_names |= args.kernel_names;
+                as_text(&all, &style)
+            }
+        })?,
+    }
+    Ok(Outcome::of(failed, false))
+}
+
+/// Says which types have no roof on any of the machines.
+fn absent(workloads: &[WorkloadRoofline], types: &[&str]) {
+    let there: BTreeSet<&str> = workloads
+        .iter()
+        .flat_map(|it| &it.roofline.rates)
+        .flat_map(|ceiling| ceiling.name.rsplit(' ').next().unwrap_or_default().split('/'))
+        .collect();
+    for name in types.iter().filter(|name| !there.contains(*name)) {
+        eprintln!("note: no roof of {name} is known of this GPU");
+    }
+}
+
+fn as_text(all: &Rooflines, style: &Style) -> String {
+    let charts: Vec<_> = all.workloads.iter().map(|it| (it.name.as_str(), &it.roofline)).collect();
+    roofline::merge(&charts).map_or_else(String::new, |chart| text::roofline(&chart, style))
+}
+
+fn drawn(all: &Rooflines, args: &Roofline, theme: &Theme) -> String {
+    let alone = all.workloads.len() == 1;
+    let charts: Vec<Plotted<'_>> = all
+        .workloads
+        .iter()
+        .map(|it| Plotted { name: if alone { "" } else { &it.name }, chart: &it.roofline })
+        .collect();
+    let picture = Picture { width: SIZE.0, height: SIZE.1, theme: Some(theme), names: args.kernel_names };
+    svg::roofline(&charts, &picture)
+}
+
+fn title(all: &Rooflines) -> String {
+    let names: Vec<&str> = all.workloads.iter().map(|it| it.path.as_str()).collect();
+    format!("Roofline of {}", names.join(", "))
+}

@@ -1,0 +1,95 @@
+//! `rockhound roofline` on made-up recordings: text, JSON, and pictures of every kind.
+
+use crate::guide::recording;
+use crate::run::{folder, good, rockhound};
+use serde_json::Value;
+
+#[test]
+fn one_recording_on_the_terminal() {
+    let dir = recording("roofline_one", &[], 100);
+    for width in ["80", "160"] {
+        let text = good(&["roofline", &dir, "--width", width]);
+        for part in ["Roofline", "HBM", "made_up", "flop/byte", "data sheet ceilings"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(text.lines().all(|line| line.chars().count() <= width.parse().unwrap()), "{text}");
+    }
+}
+
+#[test]
+fn levels_and_types_are_picked() {
+    let dir = recording("roofline_picked", &[], 100);
+    let ran =
+        rockhound(&["roofline", &dir, "--only", "hbm,l2", "--type", "fp16,fp64,fp4", "--format", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("no roof of f4"), "{}", ran.stderr);
+    let all: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(all["schema"], "rockhound.roofline/1");
+    let chart = &all["workloads"][0]["roofline"];
+    let names = |list: &Value| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&chart["bandwidths"]), ["HBM", "L2"]);
+    assert_eq!(names(&chart["rates"]), ["vector f16", "vector f64", "matrix f16", "matrix f64"]);
+    assert_eq!(chart["kernels"][0]["levels"].as_array().unwrap().len(), 2);
+    assert_eq!(rockhound(&["roofline", &dir, "--only", "hbm2"]).code, 64);
+    assert_eq!(rockhound(&["roofline", &dir, "--type", "fp128"]).code, 64);
+}
+
+#[test]
+fn several_recordings_share_a_plot() {
+    let first = recording("roofline_first", &[], 100);
+    let second = recording("roofline_second", &[], 50);
+    let text = good(&["roofline", &first, &second, "--width", "80"]);
+    assert!(text.contains("\n  A  ") && text.contains("\n  B  "), "{text}");
+    assert!(text.contains("first: made_up") && text.contains("second: made_up"), "{text}");
+    let all: Value = serde_json::from_str(&good(&["roofline", &first, &second, "--format", "json"])).unwrap();
+    let marks: Vec<&str> = all["workloads"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["roofline"]["kernels"][0]["mark"].as_str().unwrap())
+        .collect();
+    assert_eq!(marks, ["A", "B"]);
+    // The recordings that can be read are drawn, and the exit code says that one could not.
+    let ran = rockhound(&["roofline", &first, "/nowhere"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stdout.contains("made_up"), "{}", ran.stdout);
+}
+
+/// Names are what a program chose.
+const HOSTILE: &str = "<script>alert(1)</script>&\u{1b}[31m\u{202e}\u{5bd}日本";
+
+#[test]
+fn pictures_of_every_kind() {
+    let dir = recording("roofline_pictures", &[("Kernel_Name", HOSTILE)], 100);
+    let out = folder("roofline_files");
+    let write = |name: &str, more: &[&str]| {
+        let file = out.join(name);
+        let path = file.display().to_string();
+        let ran = rockhound(&[&["roofline", &dir, "--kernel-names", "-o", &path], more].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{name}: {}", ran.stderr);
+        std::fs::read(&file).unwrap()
+    };
+    let svg = String::from_utf8(write("a.svg", &[])).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("&lt;script&gt;") && !svg.contains("<script"), "{svg}");
+    let html = String::from_utf8(write("a.html", &["--dark"])).unwrap();
+    assert!(html.contains("<svg") && html.contains("<pre") && !html.contains("<script"), "{html}");
+    assert!(
+        !html.contains("http://")
+            || html.matches("http://").count() == html.matches("http://www.w3.org").count()
+    );
+    let png = write("a.png", &[]);
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
+    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    assert!(number(16) == 2000 && number(20) >= 1200, "{} x {}", number(16), number(20));
+    let pdf = write("a.pdf", &[]);
+    assert!(pdf.starts_with(b"%PDF-") && pdf.len() > 4000, "{} bytes", pdf.len());
+    // Colours differ, and letters are drawn: without them much less of the picture is not ground.
+    assert_ne!(write("dark.png", &["--dark"]), png);
+    let ran = rockhound(&["roofline", &dir, "-o", "a.jpg"]);
+    assert_eq!(ran.code, 64, "{}", ran.stderr);
+    assert!(ran.stderr.contains(".svg"), "{}", ran.stderr);
+    let nowhere = rockhound(&["roofline", &dir, "-o", "/nowhere/a.svg"]);
+    assert_eq!(nowhere.code, 1, "{}", nowhere.stderr);
+}

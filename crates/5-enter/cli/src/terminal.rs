@@ -8,6 +8,8 @@ use std::io::IsTerminal;
 
 /// Width without a terminal.
 const PLAIN_WIDTH: usize = 100;
+/// The same for a line on standard error, which logs hold.
+const MESSAGE_WIDTH: usize = 80;
 
 /// The style for standard output, or for a file.
 pub(crate) fn style(look: &Look, to_file: bool) -> Style {
@@ -40,7 +42,7 @@ pub(crate) fn shows_progress() -> bool {
 pub(crate) fn message_columns() -> usize {
     let terminal =
         || terminal_size::terminal_size_of(std::io::stderr()).map(|(width, _)| usize::from(width.0));
-    wanted_columns().or_else(terminal).filter(|width| *width > 0).unwrap_or(PLAIN_WIDTH)
+    wanted_columns().or_else(terminal).filter(|width| *width > 0).unwrap_or(MESSAGE_WIDTH)
 }
 
 /// COLUMNS, where it is exported: also for pagers and scripts.

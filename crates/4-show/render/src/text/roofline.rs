@@ -203,8 +203,8 @@ fn legend(page: &mut Page, chart: &RooflineChart) {
         if names.is_empty() {
             continue;
         }
-        let before = if spans.is_empty() { " at flop per " } else { " per " };
-        spans.extend([span(role, mark), dim(format!("{before}{} byte, ", names.join(" and ")))]);
+        let before = if spans.is_empty() { " at flop per byte of " } else { " of " };
+        spans.extend([span(role, mark), dim(format!("{before}{}, ", names.join(" and ")))]);
     }
     spans.push(dim("up: flop/s"));
     page.wrapped(MARGIN, MARGIN, &spans);

@@ -164,6 +164,7 @@ fn data_columns(
     let texts = table.columns.iter().filter(|c| c.kind == ColumnKind::Text).count().max(1);
     let room = (total.saturating_sub(BESIDE_TEXT) / texts).max(16);
     let compared = table.columns.iter().any(|c| c.recording > 0);
+    let has_percent = table.columns.iter().any(|c| c.kind == ColumnKind::Percent);
     let has_units = common_unit(table).is_none() && table.rows.iter().any(|r| !r.unit.is_empty());
     // The unit stands behind the numbers it is of, before percentages.
     let last_number =
@@ -171,7 +172,9 @@ fn data_columns(
     let mut data: Vec<Finished> = Vec::new();
     for (index, column) in table.columns.iter().enumerate() {
         let place = table.columns.iter().position(|c| c.title == column.title).unwrap_or(index);
-        let first_to_go = compared && FIRST_TO_GO.contains(&column.title.as_str());
+        // Percent of a peak says more than the peak itself.
+        let first_to_go = FIRST_TO_GO.contains(&column.title.as_str())
+            && (compared || column.title == "peak" && has_percent);
         let group = Some(Group { place, first_to_go });
         let mut heading = if column.unit.is_empty() || column.title.contains("percent") {
             column.title.clone()

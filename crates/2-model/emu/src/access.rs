@@ -75,12 +75,17 @@ pub(crate) struct Access {
     pub(crate) turned: u8,
     /// Data goes to LDS instead of registers.
     pub(crate) to_lds: bool,
+    /// Number among the memory instructions.
+    pub(crate) slot: u32,
+    /// Sees what others wrote meanwhile.
+    pub(crate) coherent: bool,
     /// Result depends on the order of accesses.
     ordered: bool,
 }
 
 impl Access {
-    pub(crate) fn resolve(inst: &Inst, files: Files, pool: &mut Pool) -> Option<Access> {
+    /// `slot` is its number among the memory instructions.
+    pub(crate) fn resolve(inst: &Inst, slot: u32, files: Files, pool: &mut Pool) -> Option<Access> {
         let info = inst.info();
         let mem = inst.mem()?;
         if inst.mods.bits.intersects(Bits::GDS | Bits::TFE) || mem.space == Space::Gds {
@@ -120,6 +125,8 @@ impl Access {
             typed,
             turned: transpose::element_bits(rest).unwrap_or(0),
             to_lds: mem.access == Kind::LoadToLds || inst.mods.bits.contains(Bits::LDS),
+            slot,
+            coherent: inst.mods.bits.intersects(Bits::SC0 | Bits::SC1 | Bits::NT),
             ordered: false,
         };
         let mut resource = None;

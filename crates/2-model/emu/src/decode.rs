@@ -134,6 +134,8 @@ pub(crate) enum Action {
     Trap(u16),
     /// Asks the host to look at what was left for it in memory.
     Interrupt,
+    /// What others wrote to memory is seen from here on.
+    Invalidate,
     /// Waits, hints, cache control: nothing to do.
     Nothing,
     /// Not emulated.
@@ -154,7 +156,7 @@ impl Action {
             Action::Lane(op) => op.scalar_destination().is_some_and(|register| is_exec(register, false)),
             Action::Salu(salu) => is_exec(salu.dst, true),
             Action::ScalarMemory(access) => access.may_write(EXEC) || access.may_write(EXEC + 1),
-            Action::Matrix(_) | Action::Memory(_) | Action::Nothing => false,
+            Action::Matrix(_) | Action::Memory(_) | Action::Invalidate | Action::Nothing => false,
             _ => true,
         }
     }
@@ -167,6 +169,8 @@ pub(crate) struct Resolver<'a> {
     index: &'a [u32],
     pub(crate) pool: Pool,
     pub(crate) rows: u16,
+    /// Memory instructions so far.
+    pub(crate) accesses: u32,
     pub(crate) ordered: bool,
     /// Some instruction calls the host.
     pub(crate) interrupts: bool,
@@ -188,6 +192,7 @@ impl<'a> Resolver<'a> {
             index,
             pool: Pool::default(),
             rows: (descriptor.vgprs_allocated.min(512) as u16).max(4) + 2,
+            accesses: 0,
             ordered: false,
             interrupts: false,
             watches_mode: !initial_mode(descriptor).is_host() || uses("s_setreg"),
@@ -380,8 +385,9 @@ impl<'a> Resolver<'a> {
             | "s_incperflevel" | "s_decperflevel" | "s_ttracedata" => Some(Action::Nothing),
             // Caches hold nothing that memory does not.
             _ if name.starts_with("s_dcache_") || name.starts_with("s_atc_probe") => Some(Action::Nothing),
-            "buffer_wbl2" | "buffer_invl2" | "buffer_inv" | "buffer_wbinvl1" | "buffer_wbinvl1_vol" => {
-                Some(Action::Nothing)
+            "buffer_wbl2" => Some(Action::Nothing),
+            "buffer_invl2" | "buffer_inv" | "buffer_wbinvl1" | "buffer_wbinvl1_vol" => {
+                Some(Action::Invalidate)
             }
             _ => None,
         }
@@ -436,7 +442,8 @@ impl<'a> Resolver<'a> {
         if let Some(op) = LaneOp::resolve(inst, self.files, &mut self.pool) {
             return op.map(|op| Action::Lane(Box::new(op)));
         }
-        let access = Access::resolve(inst, self.files, &mut self.pool)?;
+        let access = Access::resolve(inst, self.accesses, self.files, &mut self.pool)?;
+        self.accesses += 1;
         if access.space != Space::Lds {
             self.ordered |= access.depends_on_order() && !access.can_wait();
         }

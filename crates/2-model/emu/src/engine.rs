@@ -11,10 +11,13 @@ use crate::lanes_cross::LaneOp;
 use crate::machine::Machine;
 use crate::matrix::Instruction;
 use crate::modifiers::Modifiers;
+use crate::raw::{Distances, Lines, Shared};
 use crate::wave::Wave;
 use isa::Space;
 
 type Transfer = fn(&Access, &mut Machine<'_>, &mut Wave, Space, u64, usize) -> Result<(), Box<Stop>>;
+
+type LoadSpread = fn(&Shared, u64, &Distances, Option<(&mut Lines, u64)>, &mut [Row]) -> bool;
 
 /// The parts compiled for one kind of CPU.
 #[derive(Clone, Copy, Debug)]
@@ -27,16 +30,21 @@ pub(crate) struct Engine {
     pub(crate) matrix: fn(&Instruction, &mut Machine<'_>, &mut Wave),
     /// Addresses of a memory instruction, and the spaces they lie in.
     pub(crate) reach: fn(&Access, &mut Machine<'_>, &Wave) -> Parts,
-    /// The halves of a row that begin at a bit, as f32.
-    pub(crate) halves: fn(&Row, usize, &mut [f32; LANES]),
+    /// The low and the high halves of a row, as f32.
+    pub(crate) halves: fn(&Row, &mut [f32; LANES], &mut [f32; LANES]),
+    /// Reads whole dwords of all lanes.
+    pub(crate) load_spread: LoadSpread,
     /// Moves the data of one element in one space.
     pub(crate) transfer: Transfer,
 }
 
 macro_rules! engine {
-    ($halves:ident) => {
+    ($halves:ident, $load_spread:ident) => {
         Engine {
-            halves: |row, bit, out| crate::raw::$halves(row, bit, out),
+            halves: |row, low, high| crate::raw::$halves(row, low, high),
+            load_spread: |range, at, distances, lines, rows| {
+                crate::raw::$load_spread(range, at, distances, lines, rows)
+            },
             modified: |it, valu, machine, wave| it.run(valu, machine, wave),
             lane: |it, machine, wave| it.run(machine, wave),
             matrix: |it, machine, wave| it.run(machine, wave),
@@ -50,12 +58,12 @@ macro_rules! engine {
 
 /// For every CPU.
 pub(crate) fn portable() -> Engine {
-    engine!(halves_to_singles)
+    engine!(halves_to_singles, load_spread)
 }
 
 /// For CPUs with AVX2, FMA and their contemporaries.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn avx2() -> Engine {
-    engine!(halves_to_singles_f16c)
+    engine!(halves_to_singles_f16c, load_spread_avx2)
 }

@@ -141,6 +141,7 @@ fn memory<O: Observer>(
                         element: element as u8,
                         lanes,
                         addresses: &machine.addresses[element & 1],
+                        formation: machine.formation,
                     },
                 );
             } else if number > 0 || flat {
@@ -217,6 +218,7 @@ fn rare(action: &Action, machine: &mut Machine<'_>, wave: &mut Wave, pc: usize) 
             wave.set_pair(*link, after);
             wave.pc = *target;
         }
+        Action::Invalidate => machine.time += 1,
         Action::Scaled(conversion) => conversion.run(machine, wave),
         Action::QuadSums(sums) => sums.run(machine, wave),
         Action::GetPc { dst } => wave.set_pair(*dst, after),
@@ -265,7 +267,10 @@ fn rare(action: &Action, machine: &mut Machine<'_>, wave: &mut Wave, pc: usize) 
         }
         Action::Time { dst } => wave.set_pair(*dst, machine.clock + wave.issued),
         Action::Interrupt => match machine.host {
-            Some(host) => host.interrupt(machine.memory).map_err(|why| Stop::new(Cause::Host(why)))?,
+            Some(host) => {
+                host.interrupt(machine.memory).map_err(|why| Stop::new(Cause::Host(why)))?;
+                machine.time += 1;
+            }
             None => return Err(Stop::new(Cause::Host("there is nobody to answer it".into()))),
         },
         Action::Trap(number) => return Err(Stop::new(Cause::Trap(u32::from(*number)))),

@@ -86,11 +86,11 @@ impl<'a> Later<'a> {
         }
     }
 
-    /// Before memory is looked at: takes the turn when a lane may see what a note is about.
+    /// Before memory is looked at: takes the turn when a lane may see what a note is about; whether it did.
     #[inline(always)]
-    pub(crate) fn look(&mut self, addresses: &[u64; LANES], lanes: u64, bytes: u64, memory: &Memory) {
+    pub(crate) fn look(&mut self, addresses: &[u64; LANES], lanes: u64, bytes: u64, memory: &Memory) -> bool {
         if self.notes.is_empty() {
-            return;
+            return false;
         }
         let low = self.low.saturating_sub(bytes - 1);
         let length = self.high - low;
@@ -107,6 +107,7 @@ impl<'a> Later<'a> {
         if meets {
             self.take_turn(memory);
         }
+        meets
     }
 
     /// Waits for the workgroups before and works off the notes; none are taken any more.

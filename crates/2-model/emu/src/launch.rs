@@ -414,6 +414,7 @@ impl<'a> Worker<'a> {
             }
             let until = (wave.issued + quantum).min(self.launch.max_instructions);
             let before = wave.issued;
+            self.machine.time += 1;
             let result = raw::run_wave(&mut self.machine, wave, observer, until);
             self.machine.clock += wave.issued - before;
             result.map_err(|stop| fault(&self.machine, wave, wave.pc.saturating_sub(1), *stop))?;

@@ -10,6 +10,7 @@ mod decode;
 mod engine;
 mod execute;
 mod fault;
+mod formation;
 mod half;
 mod host;
 mod hostcall;

@@ -4,6 +4,7 @@
 
 use crate::decode::{EXEC_PAIR, Valu};
 use crate::engine::Engine;
+use crate::formation::Formations;
 use crate::host::Host;
 use crate::lanes::{Extra, Pair, Row};
 use crate::later::Later;
@@ -37,6 +38,12 @@ pub(crate) struct Machine<'a> {
     pub(crate) out: Pair,
     /// Addresses of the memory instruction's elements.
     pub(crate) addresses: [[u64; 64]; 2],
+    /// How the lanes of each memory instruction stood to each other.
+    pub(crate) formations: Formations,
+    /// Name of the formation of the memory instruction at hand.
+    pub(crate) formation: Option<u64>,
+    /// Goes on whenever lines of memory that are kept may no longer be what memory holds.
+    pub(crate) time: u64,
     pub(crate) engine: Engine,
     /// Where matrix instructions compute.
     pub(crate) matrix: Workplace,
@@ -59,6 +66,9 @@ impl<'a> Machine<'a> {
             spread: [[Row::ZERO; 2]; 3],
             out: [Row::ZERO; 2],
             addresses: [[0; 64]; 2],
+            formations: Formations::new(program.accesses as usize),
+            formation: None,
+            time: 0,
             engine: crate::raw::engine(),
             matrix: Workplace::default(),
             clock: 0,

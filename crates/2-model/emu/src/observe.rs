@@ -35,6 +35,9 @@ pub struct MemoryAccess<'a> {
     pub lanes: u64,
     /// Address of each lane: 64 bits in global memory, byte offsets in LDS and scratch. Only active lanes' count.
     pub addresses: &'a [u64; 64],
+    /// Accesses of one instruction, seen by one observer, that have the same number here have addresses that differ by
+    /// the same amount in all lanes; `None` says nothing.
+    pub formation: Option<u64>,
 }
 
 /// Receives events. Every method does nothing unless it is overridden.

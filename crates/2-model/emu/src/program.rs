@@ -48,6 +48,8 @@ pub struct Program {
     pub(crate) entry: usize,
     /// Vector registers with room for pairs at the end.
     pub(crate) rows: usize,
+    /// Vector memory and LDS instructions.
+    pub(crate) accesses: u32,
     /// Some instruction depends on the order in which workgroups run.
     pub(crate) ordered: bool,
     /// Some instruction calls the host.
@@ -83,7 +85,7 @@ impl Program {
                 runs[index] = runs[index + 1] + 1;
             }
         }
-        let (ordered, interrupts) = (resolver.ordered, resolver.interrupts);
+        let (ordered, interrupts, accesses) = (resolver.ordered, resolver.interrupts, resolver.accesses);
         let (pool, rows) = (resolver.pool, usize::from(resolver.rows));
         let entry = index[(kernel_start - base) as usize / 4] as usize;
         Ok(Program {
@@ -100,6 +102,7 @@ impl Program {
             base,
             entry,
             rows,
+            accesses,
             ordered,
             interrupts,
         })
@@ -182,6 +185,7 @@ impl Program {
             base: 0,
             entry: 0,
             rows: 512,
+            accesses: 0,
             ordered: false,
             interrupts: false,
         }

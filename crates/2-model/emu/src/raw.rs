@@ -5,15 +5,21 @@
 //! operations, so device code that races gives some value and never undefined behaviour in the host program.
 #![allow(unsafe_code, reason = "audited: shared bytes, target features and intrinsics")]
 
+mod spread;
+
+pub(crate) use spread::{Distances, Lines};
+
 use crate::engine::Engine;
 use crate::execute;
 use crate::fault::Stop;
 use crate::half::f16_to_f32;
-use crate::lanes::{LANES, Row, active, all_equal, in_a_row};
+use crate::lanes::{LANES, Pair, Row, active, all_equal, in_a_row};
 use crate::machine::Machine;
 use crate::observe::Observer;
 use crate::vector::Kernels;
 use crate::wave::Wave;
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 /// A range of bytes that device code reads and writes from several threads.
@@ -305,6 +311,60 @@ fn alignment_of(value: u64) -> u64 {
     value & value.wrapping_neg()
 }
 
+/// Reads rows of whole dwords for all lanes, as [`Shared::load_rows`].
+pub(crate) fn load_spread(
+    range: &Shared,
+    at: u64,
+    distances: &Distances,
+    lines: Option<(&mut Lines, u64)>,
+    rows: &mut [Row],
+) -> bool {
+    // SAFETY: nothing is asked of the CPU.
+    unsafe { load_by_count::<false>(range, at, distances, lines, rows) }
+}
+
+/// As [`load_spread`], with AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+pub(crate) fn load_spread_avx2(
+    range: &Shared,
+    at: u64,
+    distances: &Distances,
+    lines: Option<(&mut Lines, u64)>,
+    rows: &mut [Row],
+) -> bool {
+    // SAFETY: this function's callers have the features.
+    unsafe { load_by_count::<true>(range, at, distances, lines, rows) }
+}
+
+/// # Safety
+/// With `VECTORS` the CPU has AVX2.
+#[inline(always)]
+unsafe fn load_by_count<const VECTORS: bool>(
+    range: &Shared,
+    at: u64,
+    distances: &Distances,
+    lines: Option<(&mut Lines, u64)>,
+    rows: &mut [Row],
+) -> bool {
+    macro_rules! of {
+        ($n:literal) => {
+            match rows.first_chunk_mut::<$n>() {
+                // SAFETY: the caller's promise.
+                Some(rows) => unsafe { range.load_spread::<$n, VECTORS>(at, distances, lines, rows) },
+                None => false,
+            }
+        };
+    }
+    match rows.len() {
+        1 => of!(1),
+        2 => of!(2),
+        3 => of!(3),
+        4 => of!(4),
+        _ => false,
+    }
+}
+
 /// Runs a wave with the executor compiled for the best instruction set this CPU has.
 pub(crate) fn run_wave<O: Observer>(
     machine: &mut Machine<'_>,
@@ -364,27 +424,91 @@ pub(crate) fn engine() -> Engine {
     crate::engine::portable()
 }
 
-/// The halves of a row that begin at a bit, as f32.
-pub(crate) fn halves_to_singles(row: &Row, bit: usize, out: &mut [f32; LANES]) {
+/// The low and the high halves of a row, as f32.
+pub(crate) fn halves_to_singles(row: &Row, low: &mut [f32; LANES], high: &mut [f32; LANES]) {
     for lane in 0..LANES {
-        out[lane] = f16_to_f32((row.0[lane] >> bit) as u16);
+        low[lane] = f16_to_f32(row.0[lane] as u16);
+        high[lane] = f16_to_f32((row.0[lane] >> 16) as u16);
     }
 }
 
 /// As [`halves_to_singles`], with the CPU's own conversion.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-pub(crate) fn halves_to_singles_f16c(row: &Row, bit: usize, out: &mut [f32; LANES]) {
-    use std::arch::x86_64::*;
-    let (rows, out) = (row.0.as_chunks::<8>().0, out.as_chunks_mut::<8>().0);
-    let shift = _mm_cvtsi32_si128(bit as i32 & 31);
-    for (eight, out) in rows.iter().zip(out) {
+pub(crate) fn halves_to_singles_f16c(row: &Row, low: &mut [f32; LANES], high: &mut [f32; LANES]) {
+    // In each half of eight words: low halves, then high halves.
+    let order = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+    let order = _mm256_broadcastsi128_si256(order);
+    let (low, high) = (low.as_chunks_mut::<8>().0, high.as_chunks_mut::<8>().0);
+    for ((eight, low), high) in row.0.as_chunks::<8>().0.iter().zip(low).zip(high) {
         // SAFETY: both are eight 32-bit numbers.
         let words = unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) };
-        let low = _mm256_and_si256(_mm256_srl_epi32(words, shift), _mm256_set1_epi32(0xffff));
-        let packed = _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256::<1>(low));
+        let sorted = _mm256_permute4x64_epi64::<0b1101_1000>(_mm256_shuffle_epi8(words, order));
+        let (first, second) = (_mm256_castsi256_si128(sorted), _mm256_extracti128_si256::<1>(sorted));
         // SAFETY: as above.
-        unsafe { _mm256_storeu_ps(out.as_mut_ptr(), _mm256_cvtph_ps(packed)) };
+        unsafe {
+            _mm256_storeu_ps(low.as_mut_ptr(), _mm256_cvtph_ps(first));
+            _mm256_storeu_ps(high.as_mut_ptr(), _mm256_cvtph_ps(second));
+        }
+    }
+}
+
+/// Eight 64-bit lanes from their low and high dwords: 0, 1, 4 and 5, then 2, 3, 6 and 7.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+#[inline]
+fn eight_doubles(pair: &Pair, eight: usize) -> [__m256d; 2] {
+    let [low, high] = [0, 1].map(|half| &pair[half].0.as_chunks::<8>().0[eight]);
+    // SAFETY: each is eight 32-bit numbers.
+    let (low, high) =
+        unsafe { (_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast())) };
+    [_mm256_unpacklo_epi32(low, high), _mm256_unpackhi_epi32(low, high)].map(|it| _mm256_castsi256_pd(it))
+}
+
+/// Puts the dwords of eight lanes, in the order of [`eight_doubles`], in their rows.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+#[inline]
+fn put_eight(rows: &mut [Row; 2], eight: usize, [first, second]: [__m256d; 2]) {
+    let (first, second) = (_mm256_castpd_ps(first), _mm256_castpd_ps(second));
+    let low = _mm256_shuffle_ps::<0b1000_1000>(first, second);
+    let high = _mm256_shuffle_ps::<0b1101_1101>(first, second);
+    let [low_row, high_row] = rows;
+    let into = |row: &mut Row| row.0.as_chunks_mut::<8>().0[eight].as_mut_ptr().cast();
+    // SAFETY: each is eight 32-bit numbers.
+    unsafe {
+        _mm256_storeu_ps(into(low_row), low);
+        _mm256_storeu_ps(into(high_row), high);
+    }
+}
+
+/// Sum of doubles.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+pub(crate) fn add_f64(o: &mut Pair, a: &Pair, b: &Pair) {
+    for eight in 0..LANES / 8 {
+        let (a, b) = (eight_doubles(a, eight), eight_doubles(b, eight));
+        put_eight(o, eight, [_mm256_add_pd(a[0], b[0]), _mm256_add_pd(a[1], b[1])]);
+    }
+}
+
+/// Product of doubles.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+pub(crate) fn mul_f64(o: &mut Pair, a: &Pair, b: &Pair) {
+    for eight in 0..LANES / 8 {
+        let (a, b) = (eight_doubles(a, eight), eight_doubles(b, eight));
+        put_eight(o, eight, [_mm256_mul_pd(a[0], b[0]), _mm256_mul_pd(a[1], b[1])]);
+    }
+}
+
+/// `a * b + c` of doubles, rounded once.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+pub(crate) fn fma_f64(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair) {
+    for eight in 0..LANES / 8 {
+        let (a, b, c) = (eight_doubles(a, eight), eight_doubles(b, eight), eight_doubles(c, eight));
+        put_eight(o, eight, [_mm256_fmadd_pd(a[0], b[0], c[0]), _mm256_fmadd_pd(a[1], b[1], c[1])]);
     }
 }
 
@@ -397,12 +521,16 @@ mod tests {
         #[cfg(target_arch = "x86_64")]
         if has_avx2() {
             for first in (0..=u16::MAX).step_by(LANES) {
-                let row = Row(std::array::from_fn(|lane| u32::from(first + lane as u16) << 16 | 0x1234));
-                let (mut plain, mut own) = ([0.0; LANES], [0.0; LANES]);
-                halves_to_singles(&row, 16, &mut plain);
+                let half = |lane: usize| u32::from(first + lane as u16);
+                let row = Row(std::array::from_fn(|lane| half(lane) << 16 | (half(lane) ^ 0x1234)));
+                let (mut plain, mut own) = ([[0.0; LANES]; 2], [[0.0; LANES]; 2]);
+                let [low, high] = &mut plain;
+                halves_to_singles(&row, low, high);
+                let [low, high] = &mut own;
                 // SAFETY: the CPU has every feature the function is compiled for.
-                unsafe { halves_to_singles_f16c(&row, 16, &mut own) };
-                assert_eq!(plain.map(f32::to_bits), own.map(f32::to_bits), "{first:#x}");
+                unsafe { halves_to_singles_f16c(&row, low, high) };
+                let bits = |rows: [[f32; LANES]; 2]| rows.map(|row| row.map(f32::to_bits));
+                assert_eq!(bits(plain), bits(own), "{first:#x}");
             }
         }
     }

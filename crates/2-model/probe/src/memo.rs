@@ -9,6 +9,8 @@ const PLACES: usize = 16;
 /// What is known of one instruction's accesses.
 #[derive(Debug)]
 pub(crate) struct Memo<T> {
+    /// What the executor calls the formation of the lanes, if it does.
+    formation: Option<u64>,
     lanes: u64,
     /// Addresses of all lanes behind the first one's.
     offsets: [u64; 64],
@@ -18,7 +20,7 @@ pub(crate) struct Memo<T> {
 
 impl<T: Copy + Default> Memo<T> {
     pub(crate) fn new() -> Self {
-        Memo { lanes: 0, offsets: [0; 64], results: [(u64::MAX, T::default()); PLACES] }
+        Memo { formation: None, lanes: 0, offsets: [0; 64], results: [(u64::MAX, T::default()); PLACES] }
     }
 
     /// The result for addresses of which only the place within `period` bytes matters, a power of two from 16 on.
@@ -27,9 +29,27 @@ impl<T: Copy + Default> Memo<T> {
         &mut self,
         addresses: &[u64; 64],
         lanes: u64,
+        formation: Option<u64>,
         period: u64,
         compute: impl FnOnce() -> T,
     ) -> T {
+        let first = addresses[0];
+        if lanes != self.lanes || formation.is_none() || formation != self.formation {
+            self.formation = formation;
+            self.compare(addresses, lanes);
+        }
+        let place = first & (period - 1);
+        let shift = period.trailing_zeros().saturating_sub(PLACES.trailing_zeros());
+        let known = &mut self.results[(place >> shift) as usize & (PLACES - 1)];
+        if known.0 != place {
+            *known = (place, compute());
+        }
+        known.1
+    }
+
+    /// Forgets the results when lanes or their distances are others.
+    #[inline(always)]
+    fn compare(&mut self, addresses: &[u64; 64], lanes: u64) {
         let first = addresses[0];
         let mut differing = lanes ^ self.lanes;
         for (address, offset) in addresses.iter().zip(&self.offsets) {
@@ -44,12 +64,6 @@ impl<T: Copy + Default> Memo<T> {
                 result.0 = u64::MAX;
             }
         }
-        let place = first & (period - 1);
-        let known = &mut self.results[(place * PLACES as u64 / period) as usize & (PLACES - 1)];
-        if known.0 != place {
-            *known = (place, compute());
-        }
-        known.1
     }
 }
 
@@ -61,24 +75,24 @@ mod tests {
     fn computes_once_for_the_same_place_and_offsets() {
         let mut memo = Memo::new();
         let mut computed = 0;
-        let mut get = |start: u64, stride: u64, lanes: u64| {
+        let mut get = |start: u64, stride: u64, lanes: u64, formation: Option<u64>| {
             let addresses = std::array::from_fn(|lane| start + stride * lane as u64);
-            memo.get(&addresses, lanes, 64, || {
+            memo.get(&addresses, lanes, formation, 64, || {
                 computed += 1;
                 (start & 63, stride, lanes)
             })
         };
-        for (start, stride, lanes) in [
-            (0, 4, !0),
-            (64, 4, !0),
-            (8, 4, !0),
-            (128, 4, !0),
-            (72, 4, !0),
-            (0, 8, !0),
-            (0, 8, 1),
-            (0, 4, !0),
+        for (start, stride, lanes, formation) in [
+            (0, 4, !0, None),
+            (64, 4, !0, None),
+            (8, 4, !0, Some(1)),
+            (128, 4, !0, Some(1)),
+            (72, 4, !0, None),
+            (0, 8, !0, Some(2)),
+            (0, 8, 1, Some(2)),
+            (0, 4, !0, Some(3)),
         ] {
-            assert_eq!(get(start, stride, lanes), (start & 63, stride, lanes));
+            assert_eq!(get(start, stride, lanes, formation), (start & 63, stride, lanes));
         }
         assert_eq!(computed, 5);
     }

@@ -222,7 +222,7 @@ impl<'t> Probe<'t> {
             scratch(memory, access, line);
         } else {
             let memo = self.vector_memos[slot].get_or_insert_with(|| Box::new(Memo::new()));
-            let found = memo.get(access.addresses, access.lanes, line, || {
+            let found = memo.get(access.addresses, access.lanes, access.formation, line, || {
                 coalesce(access.addresses, access.lanes, access.bytes, line)
             });
             memory.count(access.kind, &found);
@@ -236,7 +236,8 @@ impl<'t> Probe<'t> {
         let atomic = access.kind == Access::Atomic;
         let banks = self.table.banks;
         let memo = self.lds_memos[slot].get_or_insert_with(|| Box::new(Memo::new()));
-        let found = memo.get(access.addresses, access.lanes, BANK_BYTES * banks as u64, || {
+        let period = BANK_BYTES * banks as u64;
+        let found = memo.get(access.addresses, access.lanes, access.formation, period, || {
             bank_cycles(access.addresses, access.lanes, access.bytes, banks, !atomic)
         });
         memory.lds += 1;

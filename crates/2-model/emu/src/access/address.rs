@@ -18,16 +18,83 @@ impl Access {
     /// Fills in the addresses of all elements; says which lanes lie in range of which space.
     #[inline(always)]
     pub(crate) fn reach(&self, machine: &mut Machine<'_>, wave: &Wave) -> Parts {
-        let mut reached = (self.space, 0);
-        for element in 0..usize::from(self.elements) & 3 {
-            reached = compute(self, element & 1, machine, wave);
-        }
-        let (space, lanes) = reached;
+        machine.formation = None;
+        let (space, lanes) = if self.recognise(machine, wave) {
+            (self.space, wave.exec())
+        } else {
+            let mut reached = (self.space, 0);
+            for element in 0..usize::from(self.elements) & 3 {
+                reached = compute(self, element & 1, machine, wave);
+            }
+            reached
+        };
         if space != Space::Flat {
             return [(space, lanes), (space, 0), (space, 0)];
         }
         windows(lanes, &mut machine.addresses[0])
     }
+}
+
+impl Access {
+    /// Fills in the addresses when the lanes stand to each other as they did the last time; whether they do.
+    #[inline(always)]
+    fn recognise(&self, machine: &mut Machine<'_>, wave: &Wave) -> bool {
+        let (Src::Row(row), None) = (self.address, self.buffer) else { return false };
+        let base = match self.base {
+            Src::None => 0,
+            src => machine.scalar(wave, src),
+        };
+        let low = &wave.v[usize::from(row)];
+        let first = u64::from(low.0[0]);
+        let start = base.wrapping_add(self.offsets[0] as u64);
+        let (origin, high, first) = match (self.space, self.base) {
+            (Space::Global | Space::Flat, Src::None) => {
+                let high = &wave.v[usize::from(row) + 1];
+                (low.0[0], Some(high), (first | u64::from(high.0[0]) << 32).wrapping_add(start))
+            }
+            (Space::Global | Space::Flat, _) => (low.0[0], None, first.wrapping_add(start)),
+            (Space::Lds, _) => {
+                let first = (start as u32).wrapping_add(low.0[0]);
+                (first, None, u64::from(first))
+            }
+            _ => return false,
+        };
+        let Machine { formations, addresses, formation, .. } = machine;
+        let Some(name) = formations.recognise(self.slot, origin, low, high) else { return false };
+        let Some(distances) = formations.distances(self.slot) else { return false };
+        let second = first.wrapping_add((self.offsets[1] - self.offsets[0]) as u64);
+        let (least, most) = distances.limits();
+        let stays = |first: u64| {
+            // LDS addresses have 32 bits; the lanes of a flat access may reach several spaces.
+            match self.space {
+                Space::Lds => {
+                    let first = first as i64;
+                    first + least >= 0 && first + most <= i64::from(u32::MAX)
+                }
+                Space::Flat => {
+                    !in_window(first.wrapping_add(least as u64))
+                        && !in_window(first.wrapping_add(most as u64))
+                }
+                _ => true,
+            }
+        };
+        if !stays(first) || (self.elements == 2 && !stays(second)) {
+            return false;
+        }
+        distances.place(first, &mut addresses[0]);
+        if self.elements == 2 {
+            distances.place(second, &mut addresses[1]);
+        }
+        *formation = Some(name);
+        true
+    }
+}
+
+/// An address of LDS or scratch.
+#[inline(always)]
+fn in_window(address: u64) -> bool {
+    let window = address >> 32 << 32;
+    window == SHARED_BASE || window == PRIVATE_BASE
 }
 
 /// The spaces a flat access reaches; addresses in the windows of LDS and scratch become offsets.
@@ -36,8 +103,7 @@ fn windows(lanes: u64, addresses: &mut [u64; 64]) -> Parts {
     let (mut shared, mut private) = (0, 0);
     let mut any = false;
     for address in addresses.iter() {
-        let window = address >> 32 << 32;
-        any |= window == SHARED_BASE || window == PRIVATE_BASE;
+        any |= in_window(*address);
     }
     if any {
         for lane in active(lanes) {

@@ -101,11 +101,13 @@ impl ScalarAccess {
             element: 0,
             lanes: 1,
             addresses: &machine.addresses[0],
+            formation: None,
         });
         let inside =
             |dword: u64| records.is_none_or(|records| (offset as u64 & !3) + 4 * dword + 4 <= records);
         let memory = machine.memory;
-        machine.later.look(&machine.addresses[0], 1, bytes.max(4), memory);
+        let looked = machine.later.look(&machine.addresses[0], 1, bytes.max(4), memory);
+        machine.time += u64::from(looked || self.atomic.is_some() || self.kind == Kind::Store);
         if let Some((op, wide)) = self.atomic {
             let (range, at) = locate(memory, &mut machine.hint, address, bytes, 0, "atomic")?;
             let width = if wide { 2 } else { 1 };

@@ -10,7 +10,7 @@ use crate::later::Note;
 use crate::machine::Machine;
 use crate::memory::{Hint, Memory};
 use crate::operand::{M0, Src};
-use crate::raw::Shared;
+use crate::raw::{Distances, Shared};
 use crate::transpose;
 use crate::typed::Typed;
 use crate::wave::Wave;
@@ -28,10 +28,12 @@ impl Access {
         element: usize,
     ) -> Result<(), Box<Stop>> {
         let in_memory = !matches!(space, Space::Lds | Space::Scratch);
+        let mut changed = in_memory && (matches!(self.kind, Kind::Store | Kind::Atomic) || self.coherent);
         if in_memory && !(self.can_wait() && machine.later.is_waiting()) {
             let Machine { later, addresses, memory, .. } = machine;
-            later.look(&addresses[element], lanes, u64::from(self.data.bytes()), memory);
+            changed |= later.look(&addresses[element], lanes, u64::from(self.data.bytes()), memory);
         }
+        machine.time += u64::from(changed);
         if let Some(typed) = self.typed {
             return self.transfer_typed(typed, machine, wave, space, lanes, element);
         }
@@ -116,7 +118,7 @@ impl Access {
         out: &mut [Row],
     ) -> Result<(), Box<Stop>> {
         let bytes = self.data.bytes();
-        let Machine { addresses, lds, memory, hint, .. } = machine;
+        let Machine { addresses, lds, memory, hint, formations, formation, engine, time, .. } = machine;
         let addresses = &addresses[element];
         if self.buffer.is_some() {
             for lane in active(wave.exec() & !lanes) {
@@ -148,9 +150,20 @@ impl Access {
             _ => {
                 if let Data::Dwords(count) = self.data
                     && let Some((range, base)) = first_range(memory, hint, addresses, lanes)
-                    && global_rows(count, range, base, addresses, lanes, out)
                 {
-                    return Ok(());
+                    if let (Some(_), u64::MAX) = (formation, lanes)
+                        && let Some((distances, lines)) = formations.walk(self.slot)
+                        && let Some(rows) = out.get_mut(..usize::from(count))
+                    {
+                        let lines = (!self.coherent).then_some((lines, *time));
+                        let at = addresses[0].wrapping_sub(base);
+                        if (engine.load_spread)(range, at, distances, lines, rows) {
+                            return Ok(());
+                        }
+                    }
+                    if global_rows(count, range, base, addresses, lanes, out) {
+                        return Ok(());
+                    }
                 }
                 for lane in active(lanes) {
                     let (range, start) =
@@ -195,7 +208,7 @@ impl Access {
     ) -> Result<(), Box<Stop>> {
         let Src::Row(first) = self.stored[element] else { return Ok(()) };
         let bytes = self.data.bytes();
-        let Machine { addresses, lds, memory, hint, .. } = machine;
+        let Machine { addresses, lds, memory, hint, formations, formation, .. } = machine;
         let addresses = &addresses[element];
         let Wave { v, scratch, scratch_bytes, .. } = wave;
         let rows = v.get(usize::from(first)..).unwrap_or(&[]);
@@ -220,9 +233,16 @@ impl Access {
             _ => {
                 if let Data::Dwords(count) = self.data
                     && let Some((range, base)) = first_range(memory, hint, addresses, lanes)
-                    && global_store(count, range, base, addresses, lanes, rows)
                 {
-                    return Ok(());
+                    if let (Some(_), u64::MAX) = (formation, lanes)
+                        && let Some(distances) = formations.distances(self.slot)
+                        && spread_store(count, range, addresses[0].wrapping_sub(base), distances, rows)
+                    {
+                        return Ok(());
+                    }
+                    if global_store(count, range, base, addresses, lanes, rows) {
+                        return Ok(());
+                    }
                 }
                 for lane in active(lanes) {
                     let (range, start) =
@@ -363,20 +383,13 @@ fn first_range<'m>(
 
 /// A function of whole dwords for one to four of them; false where it does not apply.
 macro_rules! by_count {
-    ($name:ident, $rows:ty, $chunk:ident, $method:ident) => {
+    ($name:ident, $rows:ty, $chunk:ident, $method:ident, $($argument:ident: $type:ty),*) => {
         #[inline(always)]
-        fn $name(
-            count: u8,
-            range: &Shared,
-            base: u64,
-            addresses: &[u64; LANES],
-            lanes: u64,
-            rows: $rows,
-        ) -> bool {
+        fn $name(count: u8, range: &Shared, $($argument: $type,)* rows: $rows) -> bool {
             macro_rules! of {
                 ($n:literal) => {
                     match rows.$chunk::<$n>() {
-                        Some(rows) => range.$method(base, addresses, lanes, rows),
+                        Some(rows) => range.$method($($argument,)* rows),
                         None => false,
                     }
                 };
@@ -392,8 +405,9 @@ macro_rules! by_count {
     };
 }
 
-by_count!(global_rows, &mut [Row], first_chunk_mut, load_rows);
-by_count!(global_store, &[Row], first_chunk, store_rows);
+by_count!(global_rows, &mut [Row], first_chunk_mut, load_rows, base: u64, addresses: &[u64; LANES], lanes: u64);
+by_count!(global_store, &[Row], first_chunk, store_rows, base: u64, addresses: &[u64; LANES], lanes: u64);
+by_count!(spread_store, &[Row], first_chunk, store_spread, at: u64, distances: &Distances);
 
 /// Loads whole dwords of all lanes from LDS; false when some lane is not aligned to a dword or out of range.
 #[inline(always)]

@@ -58,16 +58,24 @@ impl Element {
         }
     }
 
-    /// Element `j` of every lane as f32; `numbers` are those of [`Element::numbers`].
+    /// The elements of every lane as f32; `numbers` are those of [`Element::numbers`].
     #[inline(always)]
-    pub(super) fn single(
-        self,
-        engine: &Engine,
-        rows: &[Row],
-        numbers: &[f32],
-        j: usize,
-        out: &mut [f32; LANES],
-    ) {
+    pub(super) fn single(self, engine: &Engine, rows: &[Row], numbers: &[f32], out: &mut [[f32; LANES]]) {
+        if self == Element::F16 {
+            // Registers hold two of them.
+            for (row, [low, high]) in rows.iter().zip(out.as_chunks_mut().0) {
+                (engine.halves)(row, low, high);
+            }
+            return;
+        }
+        for (j, out) in out.iter_mut().enumerate() {
+            self.element(rows, numbers, j, out);
+        }
+    }
+
+    /// Element `j` of every lane as f32.
+    #[inline(always)]
+    fn element(self, rows: &[Row], numbers: &[f32], j: usize, out: &mut [f32; LANES]) {
         let bit = j * self.bits();
         let row = rows.get(bit / 32).unwrap_or(&Row::ZERO);
         match self {
@@ -84,7 +92,6 @@ impl Element {
                     out[lane] = f32::from_bits(bits.wrapping_add(0xfff + odd) & !0x1fff);
                 }
             }
-            Element::F16 => (engine.halves)(row, bit % 32, out),
             Element::Bf16 => {
                 for lane in 0..LANES {
                     out[lane] = bf16_to_f32((row.0[lane] >> (bit % 32)) as u16);
@@ -100,7 +107,7 @@ impl Element {
                     out[lane] = numbers[(both >> shift) as usize & ((1 << width) - 1) & 255];
                 }
             }
-            Element::F64 | Element::I8 => {}
+            Element::F64 | Element::F16 | Element::I8 => {}
         }
     }
 

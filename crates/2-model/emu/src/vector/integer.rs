@@ -82,6 +82,7 @@ fn shift_wide(o: &mut Pair, a: &Pair, b: &Pair, _: &Pair, _: &mut Extra, f: impl
     }
 }
 
+/// On dwords: rows of them are what registers are, so nothing has to be put together.
 #[inline(always)]
 fn shift_add_wide(
     o: &mut Pair,
@@ -89,11 +90,22 @@ fn shift_add_wide(
     b: &Pair,
     c: &Pair,
     _: &mut Extra,
-    f: impl Fn(u64, u32, u64) -> u64,
+    f: impl Fn([u32; 2], u32, [u32; 2]) -> [u32; 2],
 ) {
+    let [low, high] = o;
     for lane in 0..LANES {
-        set_wide(o, lane, f(wide(a, lane), b[0].0[lane], wide(c, lane)));
+        let pair = |pair: &Pair| [pair[0].0[lane], pair[1].0[lane]];
+        [low.0[lane], high.0[lane]] = f(pair(a), b[0].0[lane], pair(c));
     }
+}
+
+/// `(a << (shift & 7)) + c`.
+#[inline(always)]
+fn shifted_sum([a_low, a_high]: [u32; 2], shift: u32, [c_low, c_high]: [u32; 2]) -> [u32; 2] {
+    let shift = shift & 7;
+    let (low, high) = (a_low << shift, a_high << shift | a_low >> 1 >> (31 - shift));
+    let sum = low.wrapping_add(c_low);
+    [sum, high.wrapping_add(c_high).wrapping_add(u32::from(sum < low))]
 }
 
 #[inline(always)]
@@ -201,10 +213,32 @@ kernels! {
         "v_ashrrev_i64" = |a, b| ((b as i64) >> (a & 63)) as u64;
     }
     shift_add_wide {
-        "v_lshl_add_u64" = |a, b, c| a.wrapping_shl(b & 7).wrapping_add(c);
+        "v_lshl_add_u64" = shifted_sum;
     }
     quad_sad {
         "v_qsad_pk_u16_u8" = false;
         "v_mqsad_pk_u16_u8" = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_dwords_carry() {
+        for shift in 0..8 {
+            for a in [0u64, 1, 0x8000_0000, 0xffff_ffff, 0x1_0000_0000, 0x1234_5678_9abc_def0, u64::MAX] {
+                for c in [0u64, 1, 0x7fff_ffff, 0xffff_ffff, 0x8000_0000_0000_0000, u64::MAX] {
+                    let split = |value: u64| [value as u32, (value >> 32) as u32];
+                    let expected = (a << shift).wrapping_add(c);
+                    assert_eq!(
+                        shifted_sum(split(a), shift, split(c)),
+                        split(expected),
+                        "{a:#x} {shift} {c:#x}"
+                    );
+                }
+            }
+        }
     }
 }

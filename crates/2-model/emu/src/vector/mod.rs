@@ -81,7 +81,15 @@ pub(crate) fn portable() -> Kernels {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn avx2() -> Kernels {
-    all_tables!(avx2)
+    let mut kernels = all_tables!(avx2);
+    let by_hand: [(&str, Kernel); 4] = [
+        ("v_add_f64", |o, a, b, _, _| crate::raw::add_f64(o, a, b)),
+        ("v_mul_f64", |o, a, b, _, _| crate::raw::mul_f64(o, a, b)),
+        ("v_fma_f64", |o, a, b, c, _| crate::raw::fma_f64(o, a, b, c)),
+        ("v_fmac_f64", |o, a, b, c, _| crate::raw::fma_f64(o, a, b, c)),
+    ];
+    kernels.0.extend(by_hand);
+    kernels
 }
 
 #[cfg(test)]

@@ -1,0 +1,145 @@
+//! How the lanes of a memory instruction stand to each other, remembered from one execution to the next.
+//!
+//! The one idea to keep in mind: in a loop all lanes move on together, so their distances stay as they were. A quick
+//! comparison of registers tells; then bounds, alignment and everything else that is true of the distances is known.
+
+use crate::lanes::{LANES, Row};
+use crate::raw::{Distances, Lines};
+
+/// What is known of one instruction's lanes.
+#[derive(Debug)]
+pub(crate) struct Formation {
+    /// Low dwords of the address registers behind the first lane's.
+    low: Row,
+    /// Worked out when they are seen a second time, with a name of their own.
+    found: Option<(u64, Distances)>,
+    /// Lines of memory that the lanes walk along.
+    lines: Lines,
+}
+
+/// The formations of all memory instructions.
+#[derive(Debug, Default)]
+pub(crate) struct Formations {
+    known: Vec<Option<Box<Formation>>>,
+    /// Names given so far.
+    names: u64,
+}
+
+impl Formations {
+    pub(crate) fn new(instructions: usize) -> Formations {
+        Formations { known: std::iter::repeat_with(|| None).take(instructions).collect(), names: 0 }
+    }
+
+    /// Compares the lanes with those of the last time. The name of their formation if it is the same and all addresses
+    /// lie within 4 GiB of which `origin` is the first lane's place.
+    #[inline(always)]
+    pub(crate) fn recognise(&mut self, slot: u32, origin: u32, low: &Row, high: Option<&Row>) -> Option<u64> {
+        let known = self.known.get_mut(slot as usize)?;
+        let Some(formation) = known else {
+            *known = Some(Box::new(Formation::new(low)));
+            return None;
+        };
+        let mut differing = 0;
+        for lane in 0..LANES {
+            differing |= low.0[lane].wrapping_sub(low.0[0]) ^ formation.low.0[lane];
+        }
+        if differing != 0 {
+            formation.remember(low);
+            return None;
+        }
+        if let Some(high) = high {
+            for lane in 0..LANES {
+                differing |= high.0[lane] ^ high.0[0];
+            }
+        }
+        if formation.found.is_none() {
+            self.names += 1;
+            formation.found = Some((self.names, formation.distances()));
+        }
+        let (name, distances) = formation.found.as_ref()?;
+        let (least, most) = distances.limits();
+        let origin = i64::from(origin);
+        let within = origin + least >= 0 && origin + most <= i64::from(u32::MAX);
+        (differing == 0 && within).then_some(*name)
+    }
+
+    /// The distances of an instruction whose formation was recognised.
+    #[inline(always)]
+    pub(crate) fn distances(&self, slot: u32) -> Option<&Distances> {
+        let (_, distances) = self.known.get(slot as usize)?.as_ref()?.found.as_ref()?;
+        Some(distances)
+    }
+
+    /// The same, with the lines kept for it.
+    #[inline(always)]
+    pub(crate) fn walk(&mut self, slot: u32) -> Option<(&Distances, &mut Lines)> {
+        let formation = self.known.get_mut(slot as usize)?.as_mut()?;
+        let (_, distances) = formation.found.as_ref()?;
+        Some((distances, &mut formation.lines))
+    }
+}
+
+impl Formation {
+    #[cold]
+    fn new(low: &Row) -> Formation {
+        let mut formation = Formation { low: Row::ZERO, found: None, lines: Lines::default() };
+        formation.remember(low);
+        formation
+    }
+
+    #[inline(always)]
+    fn remember(&mut self, low: &Row) {
+        for lane in 0..LANES {
+            self.low.0[lane] = low.0[lane].wrapping_sub(low.0[0]);
+        }
+        self.found = None;
+        self.lines.forget();
+    }
+
+    /// The distances as signed numbers.
+    #[cold]
+    fn distances(&self) -> Distances {
+        Distances::new(self.low.0.map(|distance| i64::from(distance as i32)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recognises_lanes_that_move_together() {
+        let mut all = Formations::new(1);
+        let rows = |start: u64, stride: u64| {
+            let address = |lane: usize| start.wrapping_add(stride.wrapping_mul(lane as u64));
+            let low = Row(std::array::from_fn(|lane| address(lane) as u32));
+            let high = Row(std::array::from_fn(|lane| (address(lane) >> 32) as u32));
+            (low, high)
+        };
+        let back = 8u64.wrapping_neg();
+        let cases = [
+            (0x7f00_0000_1000, 8, None),
+            (0x7f00_0000_1000, 8, Some(1)),
+            (0x7f00_0000_2008, 8, Some(1)),
+            // Some lanes lie in the next 4 GiB.
+            (0x7f00_ffff_ff80, 8, None),
+            (0x7f01_0000_0000, 8, Some(1)),
+            (0x7f01_0000_1000, back, None),
+            (0x7f01_0000_1000, back, Some(2)),
+            // Some lanes lie before.
+            (0x7f01_0000_0000, back, None),
+        ];
+        for (start, stride, expected) in cases {
+            let (low, high) = rows(start, stride);
+            let name = all.recognise(0, low.0[0], &low, Some(&high));
+            assert_eq!(name, expected, "{start:#x} {stride:#x}");
+            if name.is_some() {
+                let mut addresses = [0; LANES];
+                all.distances(0).unwrap().place(start, &mut addresses);
+                for (lane, address) in addresses.iter().enumerate() {
+                    assert_eq!(*address, start.wrapping_add(stride.wrapping_mul(lane as u64)));
+                }
+            }
+        }
+    }
+}

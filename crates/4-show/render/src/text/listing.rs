@@ -16,6 +16,9 @@ const MARGIN: usize = 72;
 /// From this width on a measured listing has the live registers too.
 const WIDE: usize = 120;
 
+/// From this width on there is room for all that a recording says of a line.
+const MEDIUM: usize = 100;
+
 /// Columns of what a recording says; those that no line fills are left out.
 struct Measured {
     /// Executions of the hottest line.
@@ -25,10 +28,12 @@ struct Measured {
     lines: bool,
     conflicts: bool,
     stalls: bool,
+    /// There is no room for shares and for why waves wait beside the instruction.
+    narrow: bool,
 }
 
 impl Measured {
-    fn of(listing: &Listing) -> Option<Measured> {
+    fn of(listing: &Listing, columns: usize) -> Option<Measured> {
         listing.run.as_ref()?;
         let runs = || listing.lines.iter().filter_map(|line| line.run.as_ref());
         Some(Measured {
@@ -37,14 +42,20 @@ impl Measured {
             lines: runs().any(|run| run.lines_per_access.is_some()),
             conflicts: runs().any(|run| run.conflict_cycles.is_some()),
             stalls: runs().any(|run| run.stall.is_some()),
+            narrow: columns < MEDIUM && runs().any(|run| run.stall.is_some()),
         })
     }
 
     fn head(&self) -> String {
         let lines = if self.lines { "  lines" } else { "" };
         let conflicts = if self.conflicts { "  confl" } else { "" };
-        let stalls = if self.stalls { "   stall  of all why     " } else { "" };
-        format!("   count  share  lanes{lines}{conflicts}{stalls}")
+        let stalls = match (self.stalls, self.narrow) {
+            (false, _) => "",
+            (true, true) => "  stall",
+            (true, false) => "   stall  of all why     ",
+        };
+        let share = if self.narrow { "" } else { "  share" };
+        format!("   count{share}  lanes{lines}{conflicts}{stalls}")
     }
 
     fn cells(&self, run: Option<&LineRun>) -> Vec<Span> {
@@ -53,8 +64,9 @@ impl Measured {
         };
         let lanes =
             if run.lanes.fract() == 0.0 { format!("{:.0}", run.lanes) } else { format!("{:.1}", run.lanes) };
+        let share = if self.narrow { String::new() } else { format!(" {:>5.1}%", run.share) };
         let mut spans = vec![
-            span(self.heat(run.count), format!("{:>8} {:>5.1}%", scaled(run.count), run.share)),
+            span(self.heat(run.count), format!("{:>8}{share}", scaled(run.count))),
             span(if run.lanes < HALF_LANES { Role::Warning } else { Role::Plain }, format!("{lanes:>7}")),
         ];
         if self.lines {
@@ -68,12 +80,16 @@ impl Measured {
             spans.push(span(role, format!("{text:>7}")));
         }
         if self.stalls {
-            let (role, text) = match &run.stall {
-                Some(stall) if stall.share >= MUCH_STALLED => (Role::Severe, stalled(stall)),
-                Some(stall) => (Role::Plain, stalled(stall)),
-                None => (Role::Plain, String::new()),
+            let much = run.stall.as_ref().is_some_and(|stall| stall.share >= MUCH_STALLED);
+            let role = if much { Role::Severe } else { Role::Plain };
+            let text = if self.narrow {
+                let share =
+                    run.stall.as_ref().map_or_else(String::new, |stall| format!("{:.1}%", stall.share));
+                format!("{share:>7}")
+            } else {
+                format!("{:<25}", run.stall.as_ref().map_or_else(String::new, stalled))
             };
-            spans.push(span(role, format!("{text:<25}")));
+            spans.push(span(role, text));
         }
         spans
     }
@@ -137,7 +153,7 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
     let mut places = Vec::with_capacity(listing.lines.len());
     let name = short_name(&listing.kernel, 2 * style.width - 4, style);
     page.wrapped(0, 4, &[span(Role::Heading, name)]);
-    let measured = Measured::of(listing);
+    let measured = Measured::of(listing, style.width);
     if let Some(run) = &listing.run {
         let dispatches = if run.dispatches == 1 { "dispatch" } else { "dispatches" };
         let (issued, count) = (thousands(run.issued), thousands(run.dispatches));

@@ -18,9 +18,8 @@ const TRUTH: &str = include_str!("rates.tsv");
 const MODEL: &str = "mi210";
 
 const WORDS: &str = "Printed by profiles on one die of an MI200. `daxpy`: 2^24 doubles, 20 passes in the kernel (here 2^20, which per
-wave is the same). `rows` and `columns`: y^T A x of 32,768 rows and columns, 2048 workgroups of 64, of which 512 have rows
-
-How many waiting accesses the vector L1 looks at is taken from these L1 hit rates (of `daxpy` and of `rows`), for want of a measurement
+wave is the same). `rows` and `columns`: y^T A x of 32,768 rows and columns, 2048 workgroups of 64, of which 512 have rows";
+const TAKEN: &str = "How many waiting accesses the vector L1 looks at is taken from these L1 hit rates (of `daxpy` and of `rows`), for want of a measurement
 of its own: those two rows agree for that reason and prove nothing.
 
 ";
@@ -121,6 +120,7 @@ pub(super) fn write(text: &mut String, wide: bool) -> Result<()> {
         true => text.push_str(".\n\n"),
         false => write!(text, " (here\n{columns} columns, counts scaled to 32,768).\n\n")?,
     }
+    text.push_str(TAKEN);
     let source = root().join("xtask/src/accuracy/kernels.hip");
     let model = arch::Model::by_name(MODEL).context("a model of the data files")?;
     text.push_str("| kernel | quantity | profiled | modelled | difference |\n|---|---|---|---|---|\n");

@@ -7,7 +7,7 @@ use crate::run::{self, output, root};
 use anyhow::{Result, bail};
 
 /// Debian packages of the tools that tests start, each with one of its programs.
-const TOOLS: [(&str, &str); 8] = [
+const TOOLS: [(&str, &str); 11] = [
     ("clang-19", "clang-19"),
     ("lld-19", "ld.lld-19"),
     ("llvm-19", "llvm-mc-19"),
@@ -16,6 +16,9 @@ const TOOLS: [(&str, &str); 8] = [
     ("lld-22", "ld.lld-22"),
     ("llvm-22", "llvm-mc-22"),
     ("tmux", "tmux"),
+    ("chromium", "chromium"),
+    ("nodejs", "node"),
+    ("npm", "npm"),
 ];
 
 /// Python packages whose libraries hold real kernels; large, so only on request.
@@ -41,7 +44,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         }
     }
     if print_only {
-        println!("{}", command());
+        println!("{}", command(&TOOLS.map(|(package, _)| package)));
         if real {
             println!("{}", real_command());
         }
@@ -68,7 +71,8 @@ fn missing() -> Vec<&'static str> {
 }
 
 fn install() -> Result<()> {
-    let command = command();
+    // A tool from elsewhere may exclude the Debian package of another one.
+    let command = command(&missing());
     let is_root = output("id", &["-u"]).is_some_and(|id| id.trim() == "0");
     if !is_root || output("apt-get", &["--version"]).is_none() {
         bail!("needs root on a Debian system; missing: {}\nhint: run `{command}`", missing().join(" "));
@@ -76,10 +80,10 @@ fn install() -> Result<()> {
     run::run("sh", &["-c", &command])
 }
 
-fn command() -> String {
+fn command(packages: &[&str]) -> String {
     format!(
         "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends {}",
-        TOOLS.map(|(package, _)| package).join(" ")
+        packages.join(" ")
     )
 }
 

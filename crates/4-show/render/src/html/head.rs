@@ -14,7 +14,7 @@ pub(crate) struct Head<'a> {
     pub(crate) recordings: Vec<RecordingView<'a>>,
     pub(crate) verdict: Option<VerdictView<'a>>,
     pub(crate) steps: Vec<(&'a str, &'a str)>,
-    pub(crate) changes: Vec<Cow<'a, str>>,
+    pub(crate) changes: Vec<(String, Cow<'a, str>)>,
     pub(crate) notes: Vec<(&'static str, Cow<'a, str>)>,
     pub(crate) settings: String,
 }
@@ -63,14 +63,19 @@ impl<'a> Head<'a> {
                 meaning: visible(&v.meaning),
                 percent: v.percent_of_roof.get().map(|p| format!("{p:.0} %")),
                 bar: format!("{:.1}", v.percent_of_roof.get().unwrap_or(0.0).clamp(0.0, 100.0)),
-                gap: v.gap.get().filter(|gap| *gap > 1.0).map(|gap| format!("{gap:.1}×")),
+                gap: v.gap.get().filter(|gap| *gap >= 1.05).map(|gap| format!("{gap:.1}×")),
             }
         });
         let steps = guide.map_or_else(Vec::new, |guide| {
             guide.steps.iter().map(|s| (s.why.as_str(), s.command.as_str())).collect()
         });
         let changes = guide.and_then(|guide| guide.changes.as_ref()).map_or_else(Vec::new, |changes| {
-            changes.kernels.iter().take(5).map(|change| visible(&change.text)).collect()
+            changes
+                .kernels
+                .iter()
+                .take(5)
+                .map(|change| (super::tables::short_name(&change.kernel), visible(&change.text)))
+                .collect()
         });
         let caveats = guide.into_iter().flat_map(|guide| &guide.caveats);
         let mut notes: Vec<(&'static str, Cow<'a, str>)> = report

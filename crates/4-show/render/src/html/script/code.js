@@ -131,6 +131,11 @@ function buildCode(root, code) {
   if (code.peak !== null) button("most live registers", () => go(code.peak));
   tools.append(make("label", {}, "find ", find), make("span", { class: "dim" }, "arrows move, Enter follows a branch"));
 
+  // Short code needs no pane of full height.
+  const room = Math.min(544, Math.max(160, count * LINE + 16));
+  if (!source) rows.style.height = `${room}px`;
+  if (!source) heat.style.height = `${room}px`;
+  root.style.minHeight = "";
   root.replaceChildren(tools, panes);
   root.hidden = false;
   lines.set(code.text.map((_, at) => at));

@@ -1,0 +1,147 @@
+//! Reports opened in Chromium: used, judged by axe, and with names that a page must survive.
+
+use crate::run::{folder, rockhound, root};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The browser and the folder of its driver, installed there by npm as the lock file says; or why there is none.
+fn browser() -> Result<(String, PathBuf), String> {
+    let answers = |program: &str| {
+        Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+    };
+    let chromium = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|it| answers(it));
+    let chromium = chromium.ok_or("`chromium` is not installed; `cargo xtask setup` installs it")?;
+    if !(answers("node") && answers("npm")) {
+        return Err("`node` and `npm` are not installed; `cargo xtask setup` installs them".to_owned());
+    }
+    let tests = root().join("tests/page");
+    if !tests.join("node_modules/playwright-core/package.json").is_file() {
+        let installed =
+            Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&tests).output();
+        if !installed.is_ok_and(|output| output.status.success()) {
+            return Err("`npm ci` in tests/page does not work".to_owned());
+        }
+    }
+    Ok((chromium.to_owned(), tests))
+}
+
+/// Opens reports; without a browser says so, and fails where everything has to be there.
+fn opens(reports: &[(&str, PathBuf)]) {
+    let (chromium, tests) = match browser() {
+        Ok(found) => found,
+        Err(reason) => {
+            assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{reason}");
+            println!("skipped: {reason}");
+            return;
+        }
+    };
+    let mut command = Command::new("node");
+    command.arg("page.mjs").arg(chromium).current_dir(tests);
+    command.args(reports.iter().map(|(name, path)| format!("{name}={}", path.display())));
+    let output = command.output().unwrap();
+    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out.contains("ok "), "{out}\n{errors}");
+}
+
+/// Runs the program to a good end.
+fn done(arguments: &[&str]) {
+    let ran = rockhound(arguments);
+    assert_eq!(ran.code, 0, "{arguments:?}: {}", ran.stderr);
+}
+
+fn report(dir: &Path, name: &str, arguments: &[&str]) -> PathBuf {
+    let path = dir.join(format!("{name}.html"));
+    let to = path.display().to_string();
+    done(&[&["report"], arguments, &["-o", &to]].concat());
+    path
+}
+
+#[test]
+fn reports_of_examples_and_recordings_are_usable() {
+    let dir = folder("page-examples");
+    let example = root().join("examples/heat3d").display().to_string();
+    let mut reports = vec![("heat3d", report(&dir, "heat3d", &[&example]))];
+    let recorded = dir.join("vector_copy");
+    good(
+        rockhound()
+            .arg("profile")
+            .arg(root().join("examples/vector_copy/LAUNCH.toml"))
+            .arg("-o")
+            .arg(&recorded),
+    );
+    reports.push(("emulated", report(&dir, "emulated", &[&recorded.display().to_string()])));
+    let shared = root().join("../shared/workloads");
+    if shared.is_dir() {
+        for (name, path) in
+            [("mi300x", "vcopy/MI300X_A1"), ("rocpd", "vcopy/MI300X_A1_rocpd"), ("mi200", "vcopy/MI200")]
+        {
+            reports.push((name, report(&dir, name, &[&shared.join(path).display().to_string()])));
+        }
+        let mixbench = shared.join("mixbench/mi200").display().to_string();
+        reports.push(("compared", report(&dir, "compared", &[&mixbench, "--base", &mixbench])));
+    } else {
+        println!("skipped: needs ../shared/workloads, install with the project's shared data");
+    }
+    opens(&reports);
+}
+
+/// A recording with these kernels, one dispatch after the other.
+fn recording(dir: &Path, kernels: &[String], dispatches: usize) -> String {
+    let example = root().join("examples/heat3d");
+    std::fs::copy(example.join("sysinfo.csv"), dir.join("sysinfo.csv")).unwrap();
+    let mut text = String::from(
+        "Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,SGPR,Wave_Size,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES,SQ_INSTS_VALU,TCC_HIT_sum,TCC_MISS_sum,GRBM_GUI_ACTIVE\n",
+    );
+    for dispatch in 0..dispatches {
+        let name = kernels[dispatch % kernels.len()].replace('"', "\"\"");
+        let start = dispatch * 10_000;
+        let end = start + 1000 + 7 * (dispatch % 613);
+        text += &format!(
+            "{dispatch},0,65536,256,0,0,32,0,16,64,\"{name}\",{start},{end},1024,{},{},{},9000\n",
+            40_000 + dispatch,
+            500 + dispatch % 97,
+            100 + dispatch % 31
+        );
+    }
+    std::fs::write(dir.join("pmc_perf.csv"), text).unwrap();
+    dir.display().to_string()
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let dir = folder("page-names");
+    let names: Vec<String> = [
+        "<script>alert(1)</script>",
+        "</script><img src=x onerror=alert(2)>",
+        "\"><svg onload=alert(3)>",
+        "'; alert(4); //",
+        "{{ 7 * 7 }} ${alert(5)}",
+        "\u{202e}txet tfel ot thgir",
+        "مرحبا<int>(نواة)",
+        "a|b|!c",
+    ]
+    .map(str::to_owned)
+    .into_iter()
+    .chain(["n".repeat(10_000)])
+    .collect();
+    let input = recording(&dir, &names, 27);
+    let path = report(&dir, "names", &[&input]);
+    let html = std::fs::read_to_string(&path).unwrap();
+    for forbidden in ["<script>alert", "<img src=x", "<svg onload"] {
+        assert!(!html.contains(forbidden), "{forbidden}");
+    }
+    opens(&[("names", path)]);
+}
+
+#[test]
+fn many_kernels_and_dispatches_fit_a_page() {
+    let dir = folder("page-large");
+    let names: Vec<String> = (0..5000)
+        .map(|at| format!("void gemm_kernel<float, {at}, {}>(float const*, float*, int)", at % 17))
+        .collect();
+    let input = recording(&dir, &names, 100_000);
+    let path = report(&dir, "large", &[&input]);
+    let bytes = path.metadata().unwrap().len();
+    assert!(bytes < 15_000_000, "{bytes} bytes");
+    opens(&[("large", path)]);
+}

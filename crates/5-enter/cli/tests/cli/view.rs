@@ -1,0 +1,148 @@
+//! `rockhound view`: who is answered, and that nothing a client sends ends the server.
+
+use crate::run::{command, folder};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+struct Server {
+    child: Child,
+    address: String,
+    token: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Server {
+    fn start(path: &Path) -> Self {
+        let mut child = command(&["view", "--no-open"]).arg(path).stdout(Stdio::piped()).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        let rest = url.trim().strip_prefix("http://").expect("an address is printed");
+        let (address, token) = rest.split_once('/').unwrap();
+        assert!(address.starts_with("127.0.0.1:"), "{url}");
+        Server { child, address: address.to_owned(), token: token.trim_end_matches('/').to_owned() }
+    }
+
+    /// Status and body of the answer to what is sent.
+    fn send(&self, request: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
+        (status, answer)
+    }
+
+    fn get(&self, path: &str, host: &str) -> (u16, String) {
+        self.send(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"))
+    }
+}
+
+fn copy_of_example(test: &str) -> std::path::PathBuf {
+    let dir = folder(test);
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/heat3d");
+    for entry in std::fs::read_dir(example).unwrap().flatten() {
+        std::fs::copy(entry.path(), dir.join(entry.file_name())).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn only_those_with_the_token_are_answered() {
+    let server = Server::start(&copy_of_example("view-token"));
+    let (token, host) = (&server.token, &server.address);
+    let page = format!("/{token}/");
+    let wrong = format!("/{}/", "0".repeat(token.len()));
+    for (path, host, status) in [
+        (page.as_str(), host.as_str(), 200),
+        (&page, "localhost:1", 200),
+        (&format!("{page}version"), host, 200),
+        (&format!("{page}?kernel=heat&normal_unit=per_wave&time_unit=us"), host, 200),
+        (&format!("{page}?kernel=%5B"), host, 200),
+        (&format!("{page}?normal_unit=per_cake"), host, 400),
+        (&format!("{page}?shown=7"), host, 400),
+        (&format!("{page}?shown=-1"), host, 400),
+        (&format!("{page}?kernel={}", "a".repeat(20_000)), host, 400),
+        (&page, "evil.example", 403),
+        (&page, "127.0.0.1.evil.example", 403),
+        (&page, "", 403),
+        ("/", host, 404),
+        ("/index.html", host, 404),
+        (&wrong, host, 404),
+        ("/../../../../etc/passwd", host, 404),
+        (&format!("{page}../../etc/passwd"), host, 404),
+        (&format!("{page}%2e%2e%2fetc/passwd"), host, 404),
+        (&format!("{page}..%5cpmc_perf.csv"), host, 404),
+        (&format!("{page}pmc_perf.csv"), host, 404),
+    ] {
+        let (found, answer) = server.get(path, host);
+        assert_eq!(found, status, "{path} {host}: {}", &answer[..answer.len().min(300)]);
+        assert!(!answer.contains("root:"), "{path}");
+    }
+    let (status, answer) = server.get(&format!("{page}?kernel=heat_step"), host);
+    assert!(status == 200 && answer.contains("1 kernel") | answer.contains("heat_step"), "{status}");
+    for garbage in
+        ["", "\0\0\0\0", "GET\r\n\r\n", "POST / HTTP/1.1\r\n\r\n", "GET / HTTP/9.9\r\nHost:\r\n\r\n"]
+    {
+        let mut stream = TcpStream::connect(host).unwrap();
+        let _ = stream.write_all(garbage.as_bytes());
+    }
+    let posted =
+        format!("POST {page} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    assert_eq!(server.send(&posted).0, 405);
+    assert_eq!(server.get(&page, host).0, 200);
+}
+
+#[test]
+fn a_thousand_at_once() {
+    let server = Server::start(&copy_of_example("view-thousand"));
+    let page = format!("/{}/", server.token);
+    let served = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..1000)
+            .map(|at| {
+                let (server, page) = (&server, &page);
+                let path = if at % 5 == 0 { "/wrong/".to_owned() } else { page.clone() };
+                std::thread::Builder::new()
+                    .stack_size(1 << 18)
+                    .spawn_scoped(scope, move || server.get(&path, &server.address).0)
+                    .unwrap()
+            })
+            .collect();
+        workers.into_iter().map(|it| it.join().unwrap()).fold((0, 0, 0), |sum, status| match status {
+            200 => (sum.0 + 1, sum.1, sum.2),
+            404 => (sum.0, sum.1 + 1, sum.2),
+            _ => (sum.0, sum.1, sum.2 + 1),
+        })
+    });
+    assert_eq!(served, (800, 200, 0));
+}
+
+#[test]
+fn a_folder_that_changes_has_another_version() {
+    let dir = copy_of_example("view-version");
+    let server = Server::start(&dir);
+    let version = || {
+        let (status, answer) = server.get(&format!("/{}/version", server.token), &server.address);
+        assert_eq!(status, 200);
+        answer.rsplit("\r\n").next().unwrap_or_default().to_owned()
+    };
+    let before = version();
+    assert_eq!(version(), before);
+    let path = dir.join("pmc_perf.csv");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let rows: Vec<&str> = text.lines().collect();
+    std::fs::write(&path, rows[..rows.len() - 2].join("\n") + "\n").unwrap();
+    assert_ne!(version(), before);
+    let (status, page) = server.get(&format!("/{}/", server.token), &server.address);
+    assert!(status == 200 && page.contains("data-version"), "{status}");
+}

@@ -1,0 +1,147 @@
+// Opens reports in Chromium and uses them as a reader does: node page.mjs CHROMIUM NAME=FILE…
+// Prints a line per check; ends with 1 when one failed.
+import { readFileSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const [, , executablePath, ...files] = process.argv;
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+let failed = 0;
+
+function check(what, holds, detail = "") {
+  if (!holds) failed += 1;
+  console.log(`${holds ? "ok" : "FAILED"} ${what}${holds ? "" : `: ${detail}`}`);
+}
+
+async function open(file, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, bypassCSP: false, ...options });
+  const page = await context.newPage();
+  const wrong = [];
+  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) wrong.push(message.text()); });
+  page.on("pageerror", (error) => wrong.push(error.message));
+  page.on("dialog", (dialog) => { wrong.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+  page.on("request", (request) => { if (!request.url().startsWith("file:")) wrong.push(`request: ${request.url()}`); });
+  await page.goto(`file://${file}`);
+  return { page, wrong, close: () => context.close() };
+}
+
+/** Sections and their controls, as far as the recording has them. */
+async function use(name, file) {
+  const { page, wrong, close } = await open(file);
+  await page.waitForSelector("html[data-ready=true]");
+  const kernels = await page.evaluate(() => K.short.length);
+  // Sorting by name and back again.
+  if (kernels > 1) {
+    const first = () => page.locator("#kernel-table tbody tr[data-kernel]").first().getAttribute("data-kernel");
+    await page.locator("th[data-sort=index] button").click();
+    check(`${name}: sorts downwards`, (await first()) === String(kernels - 1) || (await page.locator("th[data-sort=index]").getAttribute("aria-sort")) === "descending" || (await first()) === "0");
+    await page.locator("th[data-sort=short] button").click();
+    const names = await page.evaluate(() => kernelRows.list.map((k) => K.short[k]));
+    check(`${name}: sorted by name`, names.every((it, at) => at === 0 || names[at - 1].localeCompare(it) <= 0), names.slice(0, 3).join());
+    await page.locator("th[data-sort=index] button").click();
+    // Filtering.
+    const last = kernels - 1;
+    const part = await page.evaluate((k) => K.short[k].slice(0, 24), last);
+    await page.keyboard.press("/");
+    await page.locator("#kernel-filter").fill(part);
+    const left = await page.evaluate(() => kernelRows.list);
+    check(`${name}: the filter finds a kernel`, left.includes(last) && left.length <= kernels, `${left.length}`);
+    await page.locator("#kernel-filter").fill("");
+    // Choosing with the keyboard changes the numbers below, Escape brings them back.
+    const texts = () => page.evaluate(() => places.map((it) => it.textContent).join("|"));
+    const whole = await texts();
+    const changes = [];
+    for (let k = 0; k < Math.min(kernels, 3); k += 1) {
+      await page.evaluate((at) => kernelRows.reveal(at), k);
+      await page.locator(`tr[data-kernel="${k}"] .pick`).focus();
+      await page.keyboard.press("Enter");
+      check(`${name}: kernel ${k} is chosen`, (await page.locator("#chosen").isVisible()) && (await page.evaluate(() => chosen)) === k);
+      changes.push((await texts()) !== whole);
+      await page.keyboard.press("Escape");
+    }
+    check(`${name}: numbers follow the kernel`, changes.some(Boolean) || (await page.locator("table.swaps").count()) === 0);
+    check(`${name}: Escape shows all kernels`, (await texts()) === whole && (await page.evaluate(() => chosen)) === null);
+    await page.locator("tr[data-kernel] .pick").first().focus();
+    await page.keyboard.press("ArrowDown");
+    check(`${name}: arrows move`, (await page.evaluate(() => document.activeElement.closest("tr")?.dataset.kernel)) === "1");
+  }
+  // Search in the panels, and a definition.
+  if (await page.locator("#panel-search").count()) {
+    await page.locator("#panel-search").fill("l2 hit rate");
+    check(`${name}: the search finds rows`, (await page.locator("#panels .panel:not([hidden]) tbody tr:not([hidden])").count()) > 0);
+    await page.locator("#panel-search").fill("nothing is called this");
+    check(`${name}: the search finds nothing`, (await page.locator("#panels .panel:visible").count()) === 0);
+    await page.locator("#panel-search").fill("");
+    const metric = page.locator("#speed .metric[role=button]").first();
+    if (await metric.count()) {
+      await metric.focus();
+      await page.keyboard.press("Enter");
+      check(`${name}: a metric has its definition`, (await page.locator("#definition-body").innerText()).length > 20);
+      await page.keyboard.press("Escape");
+      check(`${name}: the definition closes`, !(await page.locator("#definition").isVisible()));
+    }
+  }
+  // A point of the roofline says its values on focus.
+  const spot = page.locator(".roofline .spot").first();
+  if (await spot.count()) {
+    await spot.focus();
+    check(`${name}: the roofline has a tooltip`, /flop\/byte/.test(await page.locator("#tip").innerText()));
+  }
+  // Code: rows, hottest, arrows.
+  if (await page.locator(".code-view").count()) {
+    await page.locator(".listing").first().scrollIntoViewIfNeeded();
+    await page.waitForSelector(".asm .line");
+    const rows = page.locator(".asm .rows").first();
+    await rows.focus();
+    await page.keyboard.press("h");
+    check(`${name}: goes to the hottest instruction`, (await page.locator(".asm .line.cursor").count()) === 1);
+    await page.keyboard.press("End");
+    await page.keyboard.press("ArrowUp");
+    check(`${name}: moves in the code`, (await page.locator(".asm .line.cursor").count()) === 1);
+    const drawn = await page.locator(".asm .line").count();
+    check(`${name}: draws only what is seen of the code`, drawn < 120, String(drawn));
+  }
+  if (await page.locator("body.compared").count()) {
+    check(`${name}: shows changes`, (await page.locator("#speed td.c").count()) > 0);
+    check(`${name}: shows base and new`, (await page.locator(".badge.base").count()) > 0 && (await page.locator(".recording .badge.new").count()) > 0);
+  }
+  await page.locator("#theme").click();
+  check(`${name}: the theme changes`, ["light", "dark"].includes(await page.evaluate(() => document.documentElement.dataset.theme)));
+  check(`${name}: no error in the console, no request`, wrong.length === 0, wrong.slice(0, 3).join(" / "));
+  await close();
+}
+
+async function accessible(name, file, colorScheme, width) {
+  const { page, close } = await open(file, { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
+  await page.waitForSelector("html[data-ready=true]");
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  const bad = violations.filter((it) => ["serious", "critical"].includes(it.impact));
+  const words = bad.map((it) => `${it.id} (${it.nodes.length}): ${it.nodes[0].html.slice(0, 160)}`).join("\n  ");
+  check(`${name}: axe finds nothing serious, ${colorScheme}, ${width} pixels`, bad.length === 0, `\n  ${words}`);
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  check(`${name}: fits ${width} pixels`, overflow <= 0, `${overflow} pixels too wide`);
+  await close();
+}
+
+async function withoutScripts(name, file) {
+  const { page, wrong, close } = await open(file, { javaScriptEnabled: false });
+  const rows = await page.locator("table.data tbody tr").count();
+  check(`${name}: has its tables without scripts`, rows > 10, String(rows));
+  check(`${name}: shows no control that needs scripts`, (await page.locator(".tools:visible").count()) === 0);
+  check(`${name}: is quiet without scripts`, wrong.length === 0, wrong.join());
+  await close();
+}
+
+for (const it of files) {
+  const [name, file] = [it.slice(0, it.indexOf("=")), it.slice(it.indexOf("=") + 1)];
+  const size = statSync(file).size;
+  check(`${name}: ${(size / 1e6).toFixed(2)} MB, under 15`, size < 15e6);
+  await use(name, file);
+  await accessible(name, file, "light", 1440);
+  await accessible(name, file, "dark", 390);
+  await withoutScripts(name, file);
+}
+await browser.close();
+process.exit(failed === 0 ? 0 : 1);

@@ -62,14 +62,12 @@ fn reports_of_examples_and_recordings_are_usable() {
     let example = root().join("examples/heat3d").display().to_string();
     let mut reports = vec![("heat3d", report(&dir, "heat3d", &[&example]))];
     let recorded = dir.join("vector_copy");
-    good(
-        rockhound()
-            .arg("profile")
-            .arg(root().join("examples/vector_copy/LAUNCH.toml"))
-            .arg("-o")
-            .arg(&recorded),
+    let (launch, recorded) = (
+        root().join("examples/vector_copy/LAUNCH.toml").display().to_string(),
+        recorded.display().to_string(),
     );
-    reports.push(("emulated", report(&dir, "emulated", &[&recorded.display().to_string()])));
+    done(&["profile", &launch, "-o", &recorded]);
+    reports.push(("emulated", report(&dir, "emulated", &[&recorded])));
     let shared = root().join("../shared/workloads");
     if shared.is_dir() {
         for (name, path) in

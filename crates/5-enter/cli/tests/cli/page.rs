@@ -3,31 +3,41 @@
 use crate::run::{folder, rockhound, root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
+
+/// Looked for once: tests that installed it side by side would disturb each other.
+static BROWSER: LazyLock<Result<(PathBuf, PathBuf), String>> = LazyLock::new(browser);
 
 /// The browser and the folder of its driver, installed there by npm as the lock file says; or why there is none.
-fn browser() -> Result<(String, PathBuf), String> {
+fn browser() -> Result<(PathBuf, PathBuf), String> {
     let answers = |program: &str| {
         Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
     };
-    let chromium = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|it| answers(it));
+    // The driver asks for a path, not a name.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let chromium = ["chromium", "chromium-browser", "google-chrome"]
+        .into_iter()
+        .flat_map(|name| std::env::split_paths(&path).map(move |folder| folder.join(name)))
+        .find(|program| program.is_file());
     let chromium = chromium.ok_or("`chromium` is not installed; `cargo xtask setup` installs it")?;
     if !(answers("node") && answers("npm")) {
         return Err("`node` and `npm` are not installed; `cargo xtask setup` installs them".to_owned());
     }
     let tests = root().join("tests/page");
-    if !tests.join("node_modules/playwright-core/package.json").is_file() {
+    // Written by npm when all is installed.
+    if !tests.join("node_modules/.package-lock.json").is_file() {
         let installed =
             Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&tests).output();
         if !installed.is_ok_and(|output| output.status.success()) {
             return Err("`npm ci` in tests/page does not work".to_owned());
         }
     }
-    Ok((chromium.to_owned(), tests))
+    Ok((chromium, tests))
 }
 
 /// Opens reports; without a browser says so, and fails where everything has to be there.
 fn opens(reports: &[(&str, PathBuf)]) {
-    let (chromium, tests) = match browser() {
+    let (chromium, tests) = match &*BROWSER {
         Ok(found) => found,
         Err(reason) => {
             assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{reason}");

@@ -98,7 +98,7 @@ fn check_in(folder: &Path, archive: &Path, name: &str) -> Result<()> {
     };
     let launch = unpacked.join(EXAMPLE).join("LAUNCH.toml");
     let report = succeed(command().arg("profile").arg(launch).arg("-o").arg(folder.join("recording")))?;
-    if !String::from_utf8_lossy(&report).contains("Instruction Mix") {
+    if !String::from_utf8_lossy(&report).contains("Speed-of-Light") {
         bail!("the unpacked command wrote no report");
     }
     // Programs get the library as this variable says.

@@ -6,13 +6,13 @@
 mod write;
 
 use crate::args::Analyze;
-use crate::args::{AverageKind, Look, NormalUnit, ReportFormat, TimeUnits};
+use crate::args::{AverageKind, Look, ReportFormat};
 use crate::exit::{Outcome, usage};
 use crate::subjects::{self, Asked, Subjects, refuse};
 use crate::{definitions, fail_on, judge};
-use analysis::workload::{Blocks, Condition, List, Options, Subject, TimeUnit, Wanted, list, report};
+use analysis::workload::{Blocks, Condition, List, Options, Subject, list, report};
 use anyhow::Result;
-use metrics::{Average, Definitions, Norm, Settings};
+use metrics::{Average, Definitions, Settings};
 use view::{NoteKind, Report};
 
 /// Kernels listed in a report unless told otherwise.
@@ -35,10 +35,12 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     let own = definitions::read(&args.definitions)?;
     let definitions = own.as_ref().unwrap_or_else(|| Definitions::built_in());
 
-    let wanted =
-        Wanted { kernels: args.kernel.clone(), dispatches: args.dispatch.clone(), gpus: args.gpu_id.clone() };
-    let asked =
-        Asked { paths: args.path.clone(), arch: args.arch.clone(), wanted, matches: args.matches.clone() };
+    let asked = Asked {
+        paths: args.path.clone(),
+        arch: args.pick.arch.clone(),
+        wanted: args.pick.wanted(),
+        matches: args.matches.clone(),
+    };
     let Subjects { all: subjects, renames, failed } = subjects::read(&asked)?;
     let target = subjects[0].target().to_owned();
     let machine_readable = matches!(args.format, ReportFormat::Json | ReportFormat::Csv);
@@ -66,12 +68,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
                 AverageKind::Weighted => Average::Weighted,
                 AverageKind::Dispatches => Average::Dispatches,
             },
-            norm: match args.normal_unit {
-                NormalUnit::Kernel => Norm::Kernel,
-                NormalUnit::Wave => Norm::Wave,
-                NormalUnit::Cycle => Norm::Cycle,
-                NormalUnit::Second => Norm::Second,
-            },
+            norm: args.units.norm(),
         },
         top: match (args.top, wanted_list(args)) {
             (Some(0), _) | (None, Some(_)) => usize::MAX,
@@ -80,12 +77,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         },
         blocks,
         columns: args.cols.clone(),
-        time_unit: match args.time_unit {
-            TimeUnits::Ns => TimeUnit::Nanoseconds,
-            TimeUnits::Us => TimeUnit::Microseconds,
-            TimeUnits::Ms => TimeUnit::Milliseconds,
-            TimeUnits::S => TimeUnit::Seconds,
-        },
+        time_unit: args.units.time(),
         renames,
         threshold: args.threshold.filter(|_| subjects.len() > 1),
         conditions,

@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: every command shows examples, since an example is what people copy.
 
-pub(crate) use analyze::{Analyze, AverageKind, Metrics, NormalUnit, ReportFormat, TimeUnits};
+pub(crate) use analyze::{Analyze, AverageKind, Metrics, NormalUnit, ReportFormat, TimeUnits, Units};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use emulate::{Emulate, Profile, Run};

@@ -15,9 +15,9 @@ use view::NoteKind;
 /// Guides.
 pub(crate) fn run(args: &Guide, look: &Look) -> Result<Outcome> {
     let asked = Asked {
-        paths: args.base.iter().chain([&args.path]).cloned().collect(),
-        arch: args.pick.arch.clone(),
-        wanted: args.pick.wanted(),
+        paths: args.subject.paths(),
+        arch: args.subject.pick.arch.clone(),
+        wanted: args.subject.pick.wanted(),
         matches: args.matches.clone(),
     };
     let Subjects { all, renames, failed } = subjects::read(&asked)?;

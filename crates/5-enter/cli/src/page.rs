@@ -5,13 +5,13 @@
 
 mod code;
 
-use crate::args::{NormalUnit, TimeUnits};
+use crate::args::Units;
 use crate::subjects::{self, Asked, Subjects, refuse};
 use crate::{explain, judge};
 use analysis::WorkloadEvidence;
-use analysis::workload::{Blocks, Options, Renames, Subject, TimeUnit, explain as define, report};
+use analysis::workload::{Blocks, Options, Renames, Subject, explain as define, report};
 use anyhow::Result;
-use metrics::{Average, Compiled, Definitions, Norm, Settings};
+use metrics::{Average, Compiled, Definitions, Settings};
 use std::collections::{BTreeMap, BTreeSet};
 use view::{
     Cell, KernelChange, KernelDetail, KernelFinding, Number, Page, PageKernel, Report, RooflineChart,
@@ -31,8 +31,7 @@ const DISPATCHES: usize = 100_000;
 /// What a page is to show.
 pub(crate) struct Wish {
     pub(crate) asked: Asked,
-    pub(crate) normal_unit: NormalUnit,
-    pub(crate) time_unit: TimeUnits,
+    pub(crate) units: Units,
 }
 
 /// Makes a page; whether a recording could not be read, which was said.
@@ -83,21 +82,8 @@ pub(crate) fn make(wish: &Wish) -> Result<(Page, bool)> {
 
 fn options(wish: &Wish, renames: Renames) -> Options {
     Options {
-        settings: Settings {
-            average: Average::Weighted,
-            norm: match wish.normal_unit {
-                NormalUnit::Kernel => Norm::Kernel,
-                NormalUnit::Wave => Norm::Wave,
-                NormalUnit::Cycle => Norm::Cycle,
-                NormalUnit::Second => Norm::Second,
-            },
-        },
-        time_unit: match wish.time_unit {
-            TimeUnits::Ns => TimeUnit::Nanoseconds,
-            TimeUnits::Us => TimeUnit::Microseconds,
-            TimeUnits::Ms => TimeUnit::Milliseconds,
-            TimeUnits::S => TimeUnit::Seconds,
-        },
+        settings: Settings { average: Average::Weighted, norm: wish.units.norm() },
+        time_unit: wish.units.time(),
         top: DISPATCHES,
         blocks: Blocks::all(),
         renames,

@@ -13,13 +13,12 @@ use view::NoteKind;
 pub(crate) fn run(args: &Report) -> Result<Outcome> {
     let wish = Wish {
         asked: Asked {
-            paths: args.base.iter().chain([&args.path]).cloned().collect(),
-            arch: args.pick.arch.clone(),
-            wanted: args.pick.wanted(),
+            paths: args.subject.paths(),
+            arch: args.subject.pick.arch.clone(),
+            wanted: args.subject.pick.wanted(),
             matches: args.matches.clone(),
         },
-        normal_unit: args.units.normal_unit,
-        time_unit: args.units.time_unit,
+        units: args.units,
     };
     let (page, failed) = page::make(&wish)?;
     if failed {

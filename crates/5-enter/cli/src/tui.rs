@@ -133,16 +133,17 @@ struct Read {
 
 impl Read {
     fn new(args: &Tui) -> Result<Read> {
-        let wanted = args.pick.wanted();
+        let wanted = args.subject.pick.wanted();
         let asked = Asked {
-            paths: args.base.iter().chain([&args.path]).cloned().collect(),
-            arch: args.pick.arch.clone(),
+            paths: args.subject.paths(),
+            arch: args.subject.pick.arch.clone(),
             wanted: wanted.clone(),
             matches: Vec::new(),
         };
         let subjects = subjects::read(&asked)?;
         let compiled = subjects::compile(Definitions::built_in(), &subjects.all)?;
-        let code = listings(&args.path, &args.pick.dispatch).map_err(|error| format!("{error:#}"));
+        let code =
+            listings(&args.subject.path, &args.subject.pick.dispatch).map_err(|error| format!("{error:#}"));
         let mut read = Read { subjects, compiled, wanted, kernels: Vec::new(), findings: Vec::new(), code };
         read.kernels = read.entries();
         Ok(read)

@@ -5,7 +5,7 @@
 
 mod guard;
 
-use crate::args::{NormalUnit, TimeUnits, View};
+use crate::args::{NormalUnit, TimeUnits, Units, View};
 use crate::exit::Outcome;
 use crate::page::{self, Wish};
 use crate::subjects::Asked;
@@ -231,8 +231,10 @@ impl Server {
                 },
                 matches: Vec::new(),
             },
-            normal_unit: NormalUnit::from_str(&question.normal_unit, false).unwrap_or(NormalUnit::Kernel),
-            time_unit: TimeUnits::from_str(&question.time_unit, false).unwrap_or(TimeUnits::Ns),
+            units: Units {
+                normal_unit: NormalUnit::from_str(&question.normal_unit, false).unwrap_or(NormalUnit::Kernel),
+                time_unit: TimeUnits::from_str(&question.time_unit, false).unwrap_or(TimeUnits::Ns),
+            },
         };
         let mut page = match page::make(&wish) {
             Ok((page, _)) => page,

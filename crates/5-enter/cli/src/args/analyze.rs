@@ -1,7 +1,10 @@
 //! Flags of the commands on recordings.
 
+use super::recordings::Pick;
 use super::{Cli, Command, ShortFormat};
+use analysis::workload::TimeUnit;
 use clap::{Args, Parser, ValueEnum};
+use metrics::Norm;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -32,15 +35,8 @@ pub(crate) struct Analyze {
     /// List the dispatches.
     #[arg(long, group = "list")]
     pub(crate) list_dispatches: bool,
-    /// Only these kernels: number in the list of kernels, name, or regular expression.
-    #[arg(long, short, value_name = "KERNEL", num_args = 1..)]
-    pub(crate) kernel: Vec<String>,
-    /// Only these dispatches: IDs, ranges `1-5`, bounds `>10`.
-    #[arg(long, short, value_name = "ID", num_args = 1..)]
-    pub(crate) dispatch: Vec<String>,
-    /// Only dispatches on these GPUs.
-    #[arg(long, value_name = "GPU", num_args = 1.., value_delimiter = ',')]
-    pub(crate) gpu_id: Vec<u32>,
+    #[command(flatten)]
+    pub(crate) pick: Pick,
     /// Only these panels `2`, tables `7.1`, rows `2.1.20` or metrics `l2.hit_rate`; `all` for everything.
     ///
     /// By default text and markdown show an overview, JSON and CSV everything.
@@ -49,15 +45,11 @@ pub(crate) struct Analyze {
     /// Only findings, top kernels and speed of light: the overview without charts.
     #[arg(long, conflicts_with = "blocks")]
     pub(crate) short: bool,
-    /// What totals are divided by.
-    #[arg(long, value_enum, default_value_t = NormalUnit::Kernel, value_name = "UNIT")]
-    pub(crate) normal_unit: NormalUnit,
+    #[command(flatten)]
+    pub(crate) units: Units,
     /// How dispatches are averaged: `weighted` adds up before it divides, `dispatches` takes the mean of ratios.
     #[arg(long, value_enum, default_value_t = AverageKind::Weighted, value_name = "KIND")]
     pub(crate) average: AverageKind,
-    /// Unit of times.
-    #[arg(long, value_enum, default_value_t = TimeUnits::Ns, value_name = "UNIT")]
-    pub(crate) time_unit: TimeUnits,
     /// Decimals in text and markdown; other formats are exact.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=15))]
     pub(crate) decimal: u8,
@@ -79,9 +71,6 @@ pub(crate) struct Analyze {
     /// Further definitions of metrics and tables; see docs/metric-definitions.md.
     #[arg(long = "metrics", value_name = "FILE")]
     pub(crate) definitions: Vec<PathBuf>,
-    /// GPU of the recording, where it does not say: target or model.
-    #[arg(long, value_name = "GPU")]
-    pub(crate) arch: Option<String>,
     /// Output format.
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
@@ -141,6 +130,39 @@ pub(crate) enum TimeUnits {
     Us,
     Ms,
     S,
+}
+
+/// How values are shown.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct Units {
+    /// What totals are divided by.
+    #[arg(long, value_enum, default_value_t = NormalUnit::Kernel, value_name = "UNIT")]
+    pub(crate) normal_unit: NormalUnit,
+    /// Unit of times.
+    #[arg(long, value_enum, default_value_t = TimeUnits::Ns, value_name = "UNIT")]
+    pub(crate) time_unit: TimeUnits,
+}
+
+impl Units {
+    /// The divisor as formulas take it.
+    pub(crate) const fn norm(self) -> Norm {
+        match self.normal_unit {
+            NormalUnit::Kernel => Norm::Kernel,
+            NormalUnit::Wave => Norm::Wave,
+            NormalUnit::Cycle => Norm::Cycle,
+            NormalUnit::Second => Norm::Second,
+        }
+    }
+
+    /// The unit of times as tables take it.
+    pub(crate) const fn time(self) -> TimeUnit {
+        match self.time_unit {
+            TimeUnits::Ns => TimeUnit::Nanoseconds,
+            TimeUnits::Us => TimeUnit::Microseconds,
+            TimeUnits::Ms => TimeUnit::Milliseconds,
+            TimeUnits::S => TimeUnit::Seconds,
+        }
+    }
 }
 
 /// Explain metrics and counters: formula, counters needed, runs of the application needed; without one, list all.

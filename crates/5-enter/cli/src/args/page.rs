@@ -1,7 +1,7 @@
 //! Flags of the commands that make pages.
 
-use super::recordings::Pick;
-use super::{NormalUnit, TimeUnits};
+use super::Units;
+use super::recordings::Subject;
 use clap::Args;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -16,17 +16,11 @@ use std::path::PathBuf;
   rockhound report after --base before -o change.html       what changed
   rockhound report DIR -k 'gemm.*f16' -d '>10' -o gemm.html one kernel, without warm-up")]
 pub(crate) struct Report {
-    /// Recording: a folder or a file.
-    #[arg(value_name = "DIR")]
-    pub(crate) path: PathBuf,
-    /// Recording that it is compared with.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) base: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) subject: Subject,
     /// File to write; `-` is standard output.
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     pub(crate) output: PathBuf,
-    #[command(flatten)]
-    pub(crate) pick: Pick,
     /// Compare a kernel of the base with one of another name.
     #[arg(long = "match", value_name = "OLD=NEW")]
     pub(crate) matches: Vec<String>,
@@ -34,16 +28,6 @@ pub(crate) struct Report {
     pub(crate) units: Units,
 }
 
-/// How values are shown.
-#[derive(Args, Clone, Copy)]
-pub(crate) struct Units {
-    /// What totals are divided by.
-    #[arg(long, value_enum, default_value_t = NormalUnit::Kernel, value_name = "UNIT")]
-    pub(crate) normal_unit: NormalUnit,
-    /// Unit of times in tables.
-    #[arg(long, value_enum, default_value_t = TimeUnits::Ns, value_name = "UNIT")]
-    pub(crate) time_unit: TimeUnits,
-}
 /// Show recordings in the browser, with filters, following their folders while they grow.
 ///
 /// Listens on this machine only and answers only who has the token of the address that is printed.

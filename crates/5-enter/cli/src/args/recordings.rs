@@ -14,14 +14,8 @@ use std::path::PathBuf;
   rockhound guide workloads/vcopy-2/MI200 --base workloads/vcopy/MI200   what the change brought
   rockhound guide DIR -k 'gemm.*f16' --format json           for programs")]
 pub(crate) struct Guide {
-    /// Recording: a folder or a file.
-    #[arg(value_name = "DIR")]
-    pub(crate) path: PathBuf,
-    /// Recording from before the change.
-    #[arg(long, short, value_name = "DIR")]
-    pub(crate) base: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) pick: Pick,
+    pub(crate) subject: Subject,
     /// Compare a kernel of the base with one of another name.
     #[arg(long = "match", value_name = "OLD=NEW", requires = "base")]
     pub(crate) matches: Vec<String>,
@@ -40,14 +34,8 @@ pub(crate) struct Guide {
   rockhound tui solution --base problem
   rockhound tui DIR -k 'gemm.*f16'")]
 pub(crate) struct Tui {
-    /// Recording: a folder or a file.
-    #[arg(value_name = "DIR")]
-    pub(crate) path: PathBuf,
-    /// Recording to compare with.
-    #[arg(long, short, value_name = "DIR")]
-    pub(crate) base: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) pick: Pick,
+    pub(crate) subject: Subject,
 }
 
 /// Draw the roofline of one recording or of several in one plot, on the terminal or as a picture.
@@ -143,6 +131,26 @@ impl Type {
             Type::Fp64 => "f64",
             Type::I8 => "i8",
         }
+    }
+}
+
+/// A recording, and perhaps another that it is compared with.
+#[derive(Args)]
+pub(crate) struct Subject {
+    /// Recording: a folder or a file.
+    #[arg(value_name = "DIR")]
+    pub(crate) path: PathBuf,
+    /// Recording to compare with, from before a change.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) base: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pick: Pick,
+}
+
+impl Subject {
+    /// Base and recording as they are read: a base comes first.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.base.iter().chain([&self.path]).cloned().collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The memory chart: blocks of the machine and what flows between them.
 //!
 //! The one idea to keep in mind: blocks stand in columns from the compute units to memory and links join neighbouring
-//! columns; where things are drawn follows from that, and each renderer decides how.
+//! columns, or blocks of the last one; where things are drawn follows from that, and each renderer decides how.
 
 use crate::Number;
 use serde::Serialize;
@@ -35,6 +35,8 @@ pub enum BlockId {
     L2,
     /// The way from L2 to memory.
     Fabric,
+    /// Cache behind the fabric, of GPUs that have one.
+    MemorySide,
     /// Device memory.
     Hbm,
 }
@@ -46,11 +48,11 @@ impl BlockId {
             BlockId::ComputeUnits => 0,
             BlockId::Lds | BlockId::VectorL1 | BlockId::ScalarL1 | BlockId::Instructions => 1,
             BlockId::L2 => 2,
-            BlockId::Fabric | BlockId::Hbm => 3,
+            BlockId::Fabric | BlockId::MemorySide | BlockId::Hbm => 3,
         }
     }
 
-    /// As shown.
+    /// As shown: at most ten letters behind the first column of blocks.
     pub const fn title(self) -> &'static str {
         match self {
             BlockId::ComputeUnits => "Compute units",
@@ -60,6 +62,7 @@ impl BlockId {
             BlockId::Instructions => "Instr. cache",
             BlockId::L2 => "L2",
             BlockId::Fabric => "Fabric",
+            BlockId::MemorySide => "Inf. cache",
             BlockId::Hbm => "HBM",
         }
     }
@@ -72,6 +75,9 @@ pub struct MemoryBlock {
     pub id: BlockId,
     /// What is known of it, most important first.
     pub facts: Vec<MemoryFact>,
+    /// Why what happens in it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<&'static str>,
 }
 
 /// A number of a block.
@@ -107,6 +113,20 @@ pub struct MemoryLink {
     /// Percent of the link's peak; absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<Number>,
+}
+
+impl MemoryLink {
+    /// Whether it joins two blocks of one column.
+    pub const fn is_vertical(&self) -> bool {
+        self.from.column() == self.to.column()
+    }
+}
+
+impl MemoryChart {
+    /// Links from one block of a column to the next.
+    pub fn between(&self, from: BlockId, to: BlockId) -> impl Iterator<Item = &MemoryLink> {
+        self.links.iter().filter(move |link| link.from == from && link.to == to)
+    }
 }
 
 /// Which way data goes.

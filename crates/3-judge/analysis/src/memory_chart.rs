@@ -3,9 +3,12 @@
 //! The one idea to keep in mind: which metric stands where is two tables, blocks and links; a link's rate is its bytes
 //! over the time of a dispatch.
 
+use crate::workload::models;
+use arch::Target;
 use metrics::{Evaluation, Norm, Value};
-use view::BlockId::{ComputeUnits, Fabric, Hbm, Instructions, L2, Lds, ScalarL1, VectorL1};
+use view::BlockId::{ComputeUnits, Fabric, Hbm, Instructions, L2, Lds, MemorySide, ScalarL1, VectorL1};
 use view::{BlockId, Flow, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Missing, Number};
+use workload::Machine;
 
 /// Block, label, metric, unit.
 type Fact = (BlockId, &'static str, &'static str, &'static str);
@@ -57,8 +60,12 @@ const FACTS: &[Fact] = &[
     (Fabric, "remote", "fabric.remote_read_share", "%"),
     (Hbm, "rate", "roofline.hbm_bandwidth", "GB/s"),
     (Hbm, "peak", "roofline.hbm_bandwidth", "%%"),
-    (Hbm, "reads", "fabric.hbm_reads", ""),
-    (Hbm, "writes", "fabric.hbm_writes", ""),
+];
+
+/// What is known of the memory-side cache of a recording of hardware, and of an emulated one.
+const UNSEEN: [&str; 2] = [
+    "no counter sees its hits; HBM gets at most what the fabric sends",
+    "its hits are modelled but not recorded; HBM gets at most what the fabric sends",
 ];
 
 /// What flows where: requests, bytes, the metric whose peak is the link's.
@@ -111,10 +118,26 @@ const LINKS: &[Link] = &[
         Some("fabric.write_bandwidth"),
     ),
     link(L2, Fabric, Flow::Atomic, "fabric.atomics", None, None),
+    link(
+        Fabric,
+        Hbm,
+        Flow::Read,
+        "fabric.hbm_reads",
+        Some("fabric.hbm_read_bytes"),
+        Some("fabric.read_bandwidth"),
+    ),
+    link(
+        Fabric,
+        Hbm,
+        Flow::Write,
+        "fabric.hbm_writes_and_atomics",
+        Some("fabric.hbm_write_bytes"),
+        Some("fabric.write_bandwidth"),
+    ),
 ];
 
-/// The chart of what `evaluation` selects; `norm` is what it divides counts by.
-pub fn chart(evaluation: &Evaluation<'_>, norm: Norm) -> MemoryChart {
+/// The chart of what `evaluation` selects on a machine; `norm` is what it divides counts by.
+pub fn chart(evaluation: &Evaluation<'_>, norm: Norm, machine: &Machine) -> MemoryChart {
     let mut blocks: Vec<MemoryBlock> = Vec::new();
     for (id, label, metric, unit) in FACTS {
         let share = *unit == "%%";
@@ -128,14 +151,55 @@ pub fn chart(evaluation: &Evaluation<'_>, norm: Norm) -> MemoryChart {
         let fact = MemoryFact { label, value: Number::from(value), unit, is_share: share };
         match blocks.last_mut().filter(|block| block.id == *id) {
             Some(block) => block.facts.push(fact),
-            None => blocks.push(MemoryBlock { id: *id, facts: vec![fact] }),
+            None => blocks.push(MemoryBlock { id: *id, facts: vec![fact], unseen: None }),
         }
     }
     // Bytes are per what the caller divides by; rates need them per dispatch.
     let duration = evaluation.value("dispatch.duration");
     let per_dispatch = per_dispatch(evaluation, norm);
     let links = LINKS.iter().map(|link| measure(evaluation, link, &duration, &per_dispatch)).collect();
-    MemoryChart { per: norm.name().to_owned(), blocks, links }
+    let mut chart = MemoryChart { per: norm.name().to_owned(), blocks, links };
+    if Target::by_name(evaluation.target()).is_some_and(|t| t.memory_side_cache.line_bytes.value().is_some())
+    {
+        put_memory_side_cache(&mut chart, machine);
+    }
+    chart
+}
+
+/// Puts the memory-side cache before HBM: what the fabric sends to HBM reaches it, what goes on nobody counts.
+fn put_memory_side_cache(chart: &mut MemoryChart, machine: &Machine) {
+    let unseen = UNSEEN[usize::from(machine.emulator().is_some())];
+    let mut sizes = models(machine).into_iter().map(|model| model.memory_side_cache.bytes.value());
+    let size = sizes.next().flatten().filter(|first| sizes.all(|size| size == Some(*first)));
+    let none = || Number::missing("the recording does not name the GPU model");
+    let fact = |label, value, unit| MemoryFact { label, value, unit, is_share: false };
+    let block = MemoryBlock {
+        id: MemorySide,
+        facts: vec![
+            fact("size", size.map_or_else(none, |bytes| Number::from(f64::from(bytes >> 20))), "MiB"),
+            fact("hit", Number::missing(unseen), "%"),
+        ],
+        unseen: Some(unseen),
+    };
+    let at = chart.blocks.iter().position(|block| block.id == Hbm).unwrap_or(chart.blocks.len());
+    chart.blocks.insert(at, block);
+    for fact in chart.blocks.iter_mut().filter(|block| block.id == Hbm).flat_map(|block| &mut block.facts) {
+        fact.label = if fact.is_share { "of peak \u{2264}" } else { "rate \u{2264}" };
+    }
+    for link in chart.links.iter_mut().filter(|link| link.to == Hbm) {
+        link.to = MemorySide;
+        // The peak is that of HBM.
+        link.percent = None;
+    }
+    chart.links.push(MemoryLink {
+        from: MemorySide,
+        to: Hbm,
+        flow: Flow::Any,
+        requests: Number::missing(unseen),
+        bytes: None,
+        bandwidth: None,
+        percent: None,
+    });
 }
 
 /// What a count is multiplied with to be that of a dispatch.

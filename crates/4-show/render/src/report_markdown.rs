@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: a table there has no width to fit, so every column is written.
 
 use crate::Style;
+use crate::text::number::plural_of;
 use crate::text::{self, figure};
 use std::fmt::Write;
 use view::{Cell, ColumnKind, Delta, NoteKind, Number, Report, Table};
@@ -15,11 +16,11 @@ pub fn report(report: &Report, decimals: usize) -> String {
         let time = r.time_ns.get().map_or_else(String::new, |t| format!(", {}", figure::duration(t)));
         let _ = writeln!(
             out,
-            "{} ({}): {} dispatches of {} kernels{time}; {}\n",
+            "{} ({}): {} of {}{time}; {}\n",
             words(&r.gpu),
             words(&r.target),
-            r.dispatches,
-            r.kernels,
+            plural_of(r.dispatches, "dispatch", "dispatches"),
+            plural_of(r.kernels, "kernel", "kernels"),
             words(&r.kind)
         );
         for line in &r.summary {

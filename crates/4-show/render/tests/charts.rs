@@ -1,10 +1,10 @@
 //! The charts of a recording: what fits where, and what is said when numbers are missing.
 
+mod chart_values;
+
+use chart_values::{UNSEEN, memory};
 use render::{Style, text};
-use view::{
-    BlockId, Ceiling, CeilingBasis, Flow, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number,
-    RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel,
-};
+use view::{Ceiling, CeilingBasis, Number, RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel};
 
 fn number(value: Option<f64>) -> Number {
     value.map_or_else(|| Number::missing("not recorded"), Number::Known)
@@ -48,39 +48,6 @@ fn roofline(rate: Option<f64>, intensity: Option<f64>) -> RooflineChart {
         }],
         left_out: 3,
         notes: Vec::new(),
-    }
-}
-
-fn memory(value: Option<f64>) -> MemoryChart {
-    let fact = |label| MemoryFact { label, value: number(value), unit: "cycle", is_share: false };
-    let ids = [
-        BlockId::ComputeUnits,
-        BlockId::Lds,
-        BlockId::VectorL1,
-        BlockId::ScalarL1,
-        BlockId::Instructions,
-        BlockId::L2,
-        BlockId::Fabric,
-        BlockId::Hbm,
-    ];
-    let link = |from, to, flow| MemoryLink {
-        from,
-        to,
-        flow,
-        requests: number(value),
-        bytes: Some(number(value)),
-        bandwidth: Some(number(value)),
-        percent: Some(number(value.map(|value| value.min(100.0)))),
-    };
-    MemoryChart {
-        per: "kernel".to_owned(),
-        blocks: ids.map(|id| MemoryBlock { id, facts: vec![fact("latency"), fact("hit")] }).into(),
-        links: vec![
-            link(BlockId::ComputeUnits, BlockId::Lds, Flow::Any),
-            link(BlockId::ComputeUnits, BlockId::VectorL1, Flow::Read),
-            link(BlockId::VectorL1, BlockId::L2, Flow::Atomic),
-            link(BlockId::L2, BlockId::Fabric, Flow::Write),
-        ],
     }
 }
 
@@ -150,6 +117,16 @@ fn a_missing_number_is_never_blank() {
         let out = text::memory_chart(&memory(None), &style(width));
         assert!(out.matches("n/a").count() >= 16 + 4, "{out}");
         assert!(!out.contains("NaN") && !out.contains("inf"), "{out}");
+        let words: Vec<&str> = out.split_whitespace().collect();
+        assert!(words.join(" ").contains(UNSEEN), "{out}");
+    }
+}
+
+#[test]
+fn blocks_below_each_other_are_joined_by_what_flows_between_them() {
+    let out = text::memory_chart(&memory(Some(12.0)), &style(100));
+    for phrase in ["▲ 1.20M 120MB", "▼ 1.20M 120MB", "▲▼ n/a"] {
+        assert!(out.contains(phrase), "{phrase}: {out}");
     }
 }
 
@@ -158,5 +135,5 @@ fn atomics_without_requests_are_not_drawn() {
     let out = text::memory_chart(&memory(Some(0.0)), &style(100));
     assert!(!out.contains("atomic"), "{out}");
     let out = text::memory_chart(&memory(Some(5.0)), &style(100));
-    assert!(out.contains("atomic 5"), "{out}");
+    assert!(out.contains("atomic 500k"), "{out}");
 }

@@ -3,26 +3,16 @@
 //! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before committing.
 #![allow(clippy::disallowed_methods, reason = "tests read golden files")]
 
+mod golden_file;
 mod guide_values;
 mod values;
 
+use golden_file::check;
 use guide_values::guide;
 use render::{Style, csv, json, sarif, text};
-use std::path::PathBuf;
 use values::{
     comparison, errors, gemm, library, listing, measured_listing, occupancy, plain_copy, rules, summary,
 };
-
-fn check(name: &str, actual: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, actual).unwrap();
-        return;
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(actual, expected, "{name} differs; UPDATE_GOLDEN=1 rewrites it");
-}
 
 fn style(width: usize) -> Style {
     Style { width, ..Style::default() }

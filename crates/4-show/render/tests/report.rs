@@ -3,22 +3,14 @@
 //! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before committing.
 #![allow(clippy::disallowed_methods, reason = "tests read golden files")]
 
+mod golden_file;
+
+use golden_file::check;
 use render::{Style, json, report_csv, report_markdown, text};
-use std::path::PathBuf;
 use view::{
     ANALYZE_SCHEMA, Cell, Column, ColumnKind, Delta, Finding, KernelFinding, MachineFact, MissingValues,
     Note, NoteKind, Number, Recording, Report, ReportSettings, Row, Severity, Table,
 };
-
-fn check(name: &str, actual: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, actual).unwrap();
-        return;
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(actual, expected, "{name} differs; UPDATE_GOLDEN=1 rewrites it");
-}
 
 fn number(value: f64) -> Cell {
     Cell::Number(Number::from(value))

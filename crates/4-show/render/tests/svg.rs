@@ -3,22 +3,13 @@
 //! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the pictures; open them in a browser before committing.
 #![allow(clippy::disallowed_methods, reason = "tests read golden files")]
 
-use render::svg::{self, DARK, LIGHT, Picture, Plotted};
-use std::path::PathBuf;
-use view::{
-    BlockId, Ceiling, CeilingBasis, Flow, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number,
-    RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel,
-};
+mod chart_values;
+mod golden_file;
 
-fn check(name: &str, actual: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, actual).unwrap();
-        return;
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(actual, expected, "{name} differs; UPDATE_GOLDEN=1 rewrites it");
-}
+use chart_values::memory;
+use golden_file::check;
+use render::svg::{self, DARK, LIGHT, Picture, Plotted};
+use view::{Ceiling, CeilingBasis, Number, RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel};
 
 fn kernel(mark: char, name: &str, percent: f64, rate: f64, places: [f64; 3]) -> RooflineKernel {
     let level = |(level, intensity): (&str, f64)| RooflineLevel {
@@ -90,47 +81,6 @@ fn pictures() {
     assert_eq!(compared.matches("class=\"moved\"").count(), 3, "{compared}");
     check("roofline-compared.svg", &compared);
     check("memory.svg", &svg::memory_chart(&memory(Some(61.0)), &picture(&LIGHT)));
-}
-
-fn memory(value: Option<f64>) -> MemoryChart {
-    let number =
-        |scale: f64| value.map_or_else(|| Number::missing("not recorded"), |v| Number::from(v * scale));
-    let fact = |label, unit, is_share| MemoryFact { label, value: number(1.0), unit, is_share };
-    let ids = [
-        BlockId::ComputeUnits,
-        BlockId::Lds,
-        BlockId::VectorL1,
-        BlockId::ScalarL1,
-        BlockId::Instructions,
-        BlockId::L2,
-        BlockId::Fabric,
-        BlockId::Hbm,
-    ];
-    let link = |from, to, flow| MemoryLink {
-        from,
-        to,
-        flow,
-        requests: number(1e5),
-        bytes: Some(number(1e7)),
-        bandwidth: Some(number(10.0)),
-        percent: Some(number(1.0)),
-    };
-    MemoryChart {
-        per: "kernel".to_owned(),
-        blocks: ids
-            .map(|id| MemoryBlock {
-                id,
-                facts: vec![fact("latency", "cycle", false), fact("peak", "%", true)],
-            })
-            .into(),
-        links: vec![
-            link(BlockId::ComputeUnits, BlockId::Lds, Flow::Any),
-            link(BlockId::ComputeUnits, BlockId::VectorL1, Flow::Read),
-            link(BlockId::ComputeUnits, BlockId::VectorL1, Flow::Write),
-            link(BlockId::VectorL1, BlockId::L2, Flow::Read),
-            link(BlockId::L2, BlockId::Fabric, Flow::Write),
-        ],
-    }
 }
 
 #[test]

@@ -3,28 +3,19 @@
 //! `UPDATE_GOLDEN=1 cargo test -p rockhound-render` rewrites the files; read the difference before committing.
 #![allow(clippy::disallowed_methods, reason = "tests read golden files")]
 
+mod golden_file;
 mod guide_values;
 #[allow(dead_code, reason = "other tests use the rest")]
 mod values;
 
+use golden_file::check;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use render::tui::{App, Ask, Code, Data, KernelEntry, Key};
-use std::path::PathBuf;
 use view::{
     ANALYZE_SCHEMA, Cell, Column, ColumnKind, GuideKernel, ListingLine, Number, Recording, Report,
     ReportSettings, Row, Table,
 };
-
-fn check(name: &str, actual: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, actual).unwrap();
-        return;
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(actual, expected, "{name} differs; UPDATE_GOLDEN=1 rewrites it");
-}
 
 fn table(id: &str, title: &str, rows: usize) -> Table {
     Table {

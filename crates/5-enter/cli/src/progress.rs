@@ -79,7 +79,7 @@ impl Progress {
         bar.set_position(done);
         let name = file.rsplit('/').next().unwrap_or(file);
         bar.set_message(format!(
-            "{name}: {} of {}, {} kernels",
+            "{name}: {} of {}, kernels: {}",
             HumanBytes(done),
             HumanBytes(total),
             self.kernels

@@ -135,8 +135,11 @@ pub fn report(
     }
     present::columns(&mut tables, &options.columns)?;
     let alone = subjects.len() == 1;
-    if let (true, Some(e)) = (options.blocks.shows_chart(MEMORY_CHART, alone), evaluations.last()) {
-        report.memory_chart = (!e.target().is_empty()).then(|| memory_chart::chart(e, options.settings.norm));
+    if let (true, Some((e, s))) =
+        (options.blocks.shows_chart(MEMORY_CHART, alone), evaluations.last().zip(subjects.last()))
+    {
+        report.memory_chart = (!e.target().is_empty())
+            .then(|| memory_chart::chart(e, options.settings.norm, &s.workload.machine));
     }
     report.missing = present::missing(&tables, emulated(subjects));
     report.tables = tables;

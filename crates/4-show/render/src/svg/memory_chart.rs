@@ -16,6 +16,11 @@ const LINE: f64 = 18.0;
 const ARROW: f64 = 46.0;
 /// Height of a block's title.
 const TITLE: f64 = 26.0;
+/// Height of a line of a reason, and the letters that fit in it.
+const REASON: f64 = 15.0;
+const LETTERS: usize = 25;
+/// Room of a link between two blocks of a column: its arrow with two lines beside it.
+const DOWN: f64 = 34.0;
 /// Room between blocks.
 const GAP: f64 = 12.0;
 
@@ -99,13 +104,18 @@ struct Placed {
 
 struct Layout {
     placed: Vec<Placed>,
+    /// Links between blocks of a column.
+    down: Vec<(BlockId, BlockId, Flow)>,
     height: f64,
 }
 
 impl Layout {
     fn of(chart: &MemoryChart) -> Self {
         let x = |column: usize| 1.0 + BLOCK[..column].iter().map(|width| width + LINK).sum::<f64>();
-        let facts = |block: &MemoryBlock| TITLE + LINE * block.facts.len() as f64 + 8.0;
+        let facts = |block: &MemoryBlock| {
+            let reason = reason(block).len() as f64 * REASON;
+            TITLE + LINE * block.facts.len() as f64 + reason + 8.0
+        };
         let column = |n: usize| chart.blocks.iter().filter(move |block| block.id.column() == n);
         let place = |block: &MemoryBlock, y: f64, height: f64, links| Placed {
             id: block.id,
@@ -130,20 +140,29 @@ impl Layout {
         // L2 and what is behind it stand beside the caches that reach it.
         let top = placed.iter().find(|it| it.id != BlockId::Lds).map_or(1.0, |it| it.y);
         let mut below = top;
+        let mut above: Option<BlockId> = None;
         for block in column(3) {
+            let between = above.map_or(0, |above| chart.between(above, block.id).count());
+            below += if above.is_some() { DOWN * between.max(1) as f64 + 8.0 } else { 0.0 };
+            above = Some(block.id);
             let links = shown(chart, block.id);
             let height = facts(block).max(links.len() as f64 * ARROW + 8.0);
             placed.push(place(block, below, height, links));
-            below += height + 34.0;
+            below += height;
         }
-        bottom = bottom.max(below - 34.0);
+        bottom = bottom.max(below);
         for block in column(0) {
             placed.push(place(block, 1.0, bottom - 1.0, Vec::new()));
         }
         for block in column(2) {
             placed.push(place(block, top, bottom - top, Vec::new()));
         }
-        Layout { placed, height: bottom + 2.0 }
+        let down = chart.links.iter().filter(|link| link.is_vertical());
+        Layout {
+            placed,
+            down: down.map(|link| (link.from, link.to, link.flow)).collect(),
+            height: bottom + 2.0,
+        }
     }
 }
 
@@ -152,7 +171,7 @@ fn shown(chart: &MemoryChart, of: BlockId) -> Vec<(BlockId, BlockId, Flow)> {
     chart
         .links
         .iter()
-        .filter(|link| if of.column() == 1 { link.to == of || link.from == of } else { link.to == of })
+        .filter(|link| !link.is_vertical() && (link.to == of || (of.column() == 1 && link.from == of)))
         .filter(|link| link.flow != Flow::Atomic || link.requests.get().is_some_and(|n| n > 0.0))
         .map(|link| (link.from, link.to, link.flow))
         .collect()
@@ -178,10 +197,8 @@ fn draw(svg: &mut Svg, layout: &Layout, chart: &MemoryChart) -> Slots {
             draw_link(svg, key.2, link, (x, y), &mut slots);
         }
     }
-    let stacked: Vec<&Placed> = layout.placed.iter().filter(|it| it.id.column() == 3).collect();
-    for pair in stacked.windows(2) {
-        let x = pair[0].x + BLOCK[3] / 2.0;
-        arrow(svg, "flow", "head", (x, pair[0].y + pair[0].height), (x, pair[1].y), (true, true), 2.0);
+    for pair in layout.placed.windows(2).filter(|pair| pair.iter().all(|it| it.id.column() == 3)) {
+        draw_down(svg, (&pair[0], &pair[1]), layout, chart, &mut slots);
     }
     slots
 }
@@ -232,6 +249,26 @@ fn draw_block(svg: &mut Svg, it: &Placed, block: &MemoryBlock, slots: &mut Slots
         let value = value_of(fact);
         slot(svg, "small", (it.x + width - 10.0, base), "end", value, slots);
     }
+    let below = it.y + TITLE + LINE * block.facts.len() as f64 + 12.0;
+    for (row, line) in reason(block).into_iter().enumerate() {
+        let (x, y) = (At(it.x + 10.0), At(below + REASON * row as f64));
+        svg.text("text", &[("class", &"dim small"), ("x", &x), ("y", &y)], &line);
+    }
+}
+
+/// Why nothing is known of what happens in a block, in lines.
+fn reason(block: &MemoryBlock) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in block.unseen.unwrap_or_default().split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= LETTERS => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 fn value_of(fact: &MemoryFact) -> String {
@@ -254,8 +291,39 @@ pub(crate) fn step(percent: Option<f64>) -> usize {
     percent.map_or(0, |percent| [20.0, 50.0, 80.0].iter().filter(|least| percent >= **least).count())
 }
 
+/// What flows between a block and the one below it; which links there are says the whole chart.
+fn draw_down(
+    svg: &mut Svg,
+    (upper, lower): (&Placed, &Placed),
+    layout: &Layout,
+    chart: &MemoryChart,
+    slots: &mut Slots,
+) {
+    let keys = layout.down.iter().filter(|(from, to, _)| (*from, *to) == (upper.id, lower.id));
+    let (top, bottom) = (upper.y + upper.height, lower.y);
+    for (row, (from, to, flow)) in keys.enumerate() {
+        let link = chart.between(*from, *to).find(|link| link.flow == *flow);
+        let x = upper.x + 14.0 + 16.0 * row as f64;
+        let text = (upper.x + 44.0, top + 4.0 + DOWN * row as f64);
+        draw_flow(svg, *flow, link, ((x, top + 2.0), (x, bottom - 2.0)), (text, "start"), slots);
+    }
+}
+
 fn draw_link(svg: &mut Svg, flow: Flow, link: Option<&MemoryLink>, place: (f64, f64), slots: &mut Slots) {
     let (x, y) = place;
+    let ends = ((x + 5.0, y + 18.0), (x + LINK - 5.0, y + 18.0));
+    draw_flow(svg, flow, link, ends, ((x + LINK / 2.0, y), "middle"), slots);
+}
+
+/// An arrow with a line of text above and one below, or both beside it.
+fn draw_flow(
+    svg: &mut Svg,
+    flow: Flow,
+    link: Option<&MemoryLink>,
+    (near, far): ((f64, f64), (f64, f64)),
+    ((x, y), anchor): ((f64, f64), &str),
+    slots: &mut Slots,
+) {
     let known = |n: Option<&Number>, unit: &str| n.and_then(Number::get).map(|v| quantity(v, unit));
     let percent = link.and_then(|link| link.percent.as_ref()).and_then(Number::get);
     let step = step(percent);
@@ -264,28 +332,21 @@ fn draw_link(svg: &mut Svg, flow: Flow, link: Option<&MemoryLink>, place: (f64, 
         n => (format!("flow flow-{n} slot-flow"), format!("head head-{n} slot-head")),
     };
     slots.shares.push(percent);
-    let (to_left, to_right) = (flow != Flow::Write, flow != Flow::Read);
-    arrow(
-        svg,
-        &line,
-        &head,
-        (x + 5.0, y + 18.0),
-        (x + LINK - 5.0, y + 18.0),
-        (to_left, to_right),
-        2.0 + step as f64,
-    );
-    let middle = x + LINK / 2.0;
+    let ends = (flow != Flow::Write, flow != Flow::Read);
+    arrow(svg, &line, &head, near, far, ends, 2.0 + step as f64);
     let requests = known(link.map(|link| &link.requests), "").unwrap_or_else(|| "n/a".to_owned());
-    slot(svg, "small", (middle, y + 11.0), "middle", format!("{} {requests}", flow.word()), slots);
-    let amount: Vec<String> = [
-        known(link.and_then(|link| link.bytes.as_ref()), "B"),
-        known(link.and_then(|link| link.bandwidth.as_ref()), "GB/s"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let bytes = known(link.and_then(|link| link.bytes.as_ref()), "B");
+    let rate = known(link.and_then(|link| link.bandwidth.as_ref()), "GB/s");
     let share = percent.map_or(String::new(), |v| format!(" {v:.0} %"));
-    slot(svg, "dim small", (middle, y + 34.0), "middle", format!("{}{share}", amount.join(" · ")), slots);
+    let joined = |parts: [Option<String>; 2]| parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let requests = format!("{} {requests}", flow.word());
+    // Beside an upright arrow there is less room on a line.
+    let (first, second, below) = match near.0 == far.0 {
+        true => (joined([Some(requests), bytes]), joined([rate, None]), 26.0),
+        false => (requests, joined([bytes, rate]), 34.0),
+    };
+    slot(svg, "small", (x, y + 11.0), anchor, first, slots);
+    slot(svg, "dim small", (x, y + below), anchor, format!("{second}{share}"), slots);
 }
 
 fn arrow(

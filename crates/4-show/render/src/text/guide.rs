@@ -4,7 +4,7 @@
 //! goes on after a backslash, as a shell reads it.
 
 use super::card::{severity_role, short_name};
-use super::number::plural;
+use super::number::{plural, plural_of};
 use super::page::{Page, Span, dim, plain, span, visible, width};
 use super::report::figure::duration;
 use crate::{Role, Style};
@@ -122,10 +122,6 @@ fn kernel_line(page: &mut Page, kernel: &GuideKernel) {
     let comma = if time.is_empty() { "," } else { "" };
     let count = plural_of(kernel.dispatches, "dispatch", "dispatches");
     page.wrapped(2, 4, &[span(Role::Heading, name), plain(percent), dim(format!("{time}{comma} {count}"))]);
-}
-
-fn plural_of(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn listed<T>(page: &mut Page, list: &[T], write: impl Fn(&mut Page, &T)) {

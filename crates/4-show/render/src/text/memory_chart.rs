@@ -53,7 +53,7 @@ struct Placed<'a> {
 fn shown(chart: &MemoryChart, of: BlockId) -> Vec<&MemoryLink> {
     let says = |link: &&MemoryLink| link.flow != Flow::Atomic || link.requests.get() != Some(0.0);
     let of = move |link: &&MemoryLink| {
-        if of.column() == 1 { link.to == of || link.from == of } else { link.to == of }
+        !link.is_vertical() && (link.to == of || (of.column() == 1 && link.from == of))
     };
     chart.links.iter().filter(of).filter(says).collect()
 }
@@ -87,13 +87,38 @@ fn place(chart: &MemoryChart) -> (Vec<Placed<'_>>, usize) {
         placed.push(Placed { block, x: x(2), y: top, height: y - top });
     }
     let mut below = top;
+    let mut above: Option<BlockId> = None;
     for block in column(3) {
+        below += above.map_or(0, |above| down(chart, above, block.id).len());
+        above = Some(block.id);
         let need = lines_of(&shown(chart, block.id), |_| true).max(block.facts.len()) + 2;
         placed.push(Placed { block, x: x(3), y: below, height: need });
-        // Room for the arrow to the next.
-        below += need + 1;
+        below += need;
     }
-    (placed, total.max(below.saturating_sub(1)))
+    (placed, total.max(below))
+}
+
+/// What flows between a block and the one below it, in lines as wide as they are.
+fn down(chart: &MemoryChart, from: BlockId, to: BlockId) -> Vec<(Role, String)> {
+    let mut lines = Vec::new();
+    for link in chart.between(from, to) {
+        let role = link.percent.as_ref().and_then(Number::get).map_or(Role::Plain, of_peak);
+        let way = match link.flow {
+            Flow::Read => "\u{25b2}",
+            Flow::Write => "\u{25bc}",
+            Flow::Atomic | Flow::Any => "\u{25b2}\u{25bc}",
+        };
+        let requests = link.requests.get().map_or("n/a".to_owned(), count);
+        let bytes = link.bytes.as_ref().and_then(Number::get);
+        let bytes = bytes.map_or(String::new(), |bytes| format!(" {}B", count(bytes)));
+        lines.push((role, format!("{way} {requests}{bytes}")));
+        let percent = link.percent.as_ref().and_then(Number::get);
+        let percent = percent.map_or(String::new(), |percent| format!(" {percent:.0}%"));
+        if let Some(rate) = link.bandwidth.as_ref().and_then(Number::get).filter(|rate| *rate != 0.0) {
+            lines.push((role, format!("  {}{percent}", speed(rate))));
+        }
+    }
+    lines
 }
 
 fn diagram(page: &mut Page, chart: &MemoryChart) {
@@ -115,9 +140,17 @@ fn diagram(page: &mut Page, chart: &MemoryChart) {
     }
     let stacked: Vec<&Placed<'_>> = placed.iter().filter(|it| it.block.id.column() == 3).collect();
     for pair in stacked.windows(2) {
-        canvas.text(pair[0].x + BLOCK[3] / 2 - 1, pair[0].y + pair[0].height, Role::Dim, "▲ ▼");
+        let lines = down(chart, pair[0].block.id, pair[1].block.id);
+        for (row, (role, line)) in lines.into_iter().enumerate() {
+            canvas.text(pair[0].x + 1, pair[0].y + pair[0].height + row, role, &line);
+        }
     }
     canvas.write(page, |_| Vec::new());
+    for block in &chart.blocks {
+        if let Some(reason) = block.unseen {
+            page.wrapped(0, 2, &[dim(format!("{}: {reason}", block.id.title()))]);
+        }
+    }
 }
 
 fn draw_block(canvas: &mut Canvas, it: &Placed<'_>) {
@@ -201,6 +234,7 @@ fn list(page: &mut Page, chart: &MemoryChart) {
             spans.push(dim(format!("{separator}{}\u{a0}", fact.label)));
             spans.push(span(role, value.replace(' ', "\u{a0}")));
         }
+        spans.extend(block.unseen.map(|reason| dim(format!(" · {reason}"))));
         let title = [span(Role::Heading, format!("  {:<14}", block.id.title()))];
         page.prefixed(&title, &[dim(" ".repeat(16))], &spans);
         for link in chart

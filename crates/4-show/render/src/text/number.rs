@@ -36,6 +36,11 @@ pub(crate) fn plural(value: &str, singular: &str) -> String {
     if value == "1" { format!("1 {singular}") } else { format!("{value} {singular}s") }
 }
 
+/// The same of words that take more than an `s`: `2 dispatches`.
+pub(crate) fn plural_of(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,8 +11,7 @@ fn document(args: &[&str]) -> Value {
 }
 
 fn schema() -> Schema {
-    let text = std::fs::read_to_string(root().join("docs/schema/inspect-1.json")).expect("the schema");
-    Schema::new(serde_json::from_str(&text).expect("JSON"))
+    Schema::of("inspect-1")
 }
 
 #[test]

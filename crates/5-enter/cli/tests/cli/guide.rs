@@ -1,6 +1,7 @@
 //! `rockhound guide` on the recording of the rules' tests, before and after changes.
 
-use crate::run::{fixture, folder, good, rockhound};
+use crate::run::{fixture, folder, good, rockhound, root};
+use crate::schema::Schema;
 use serde_json::Value;
 use std::path::Path;
 
@@ -119,4 +120,28 @@ fn half_a_comparison_is_none() {
     }
     let ran = rockhound(&["guide", &dir, "--match", "a=b"]);
     assert_eq!(ran.code, 64, "{}", ran.stderr);
+}
+
+#[test]
+fn json_follows_its_schema() {
+    let schema = Schema::of("guide-1");
+    let base = recording("guide_schema_base", READS_AGAIN, 100);
+    let new = recording("guide_schema_new", &[], 50);
+    // The renderer's golden file uses every field.
+    let made_up = std::fs::read_to_string(root().join("crates/4-show/render/tests/golden/guide-second.json"));
+    let made_up: Value = serde_json::from_str(&made_up.unwrap()).unwrap();
+    let documents = [json(&["guide", &base]), json(&["guide", &new, "--base", &base]), made_up];
+    for document in &documents {
+        assert_eq!(schema.problems(document), Vec::<String>::new());
+        for change in [
+            |value: &mut Value| value["new_field"] = 1.into(),
+            |value: &mut Value| value["verdict"]["gap"] = "large".into(),
+            |value: &mut Value| value["findings"][0]["also_in"] = "many".into(),
+            |value: &mut Value| drop(value.as_object_mut().unwrap().remove("steps")),
+        ] {
+            let mut bad = document.clone();
+            change(&mut bad);
+            assert!(!schema.problems(&bad).is_empty());
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::guide::recording;
 use crate::run::{folder, good, rockhound};
+use crate::schema::Schema;
 use serde_json::Value;
 
 #[test]
@@ -92,4 +93,26 @@ fn pictures_of_every_kind() {
     assert!(ran.stderr.contains(".svg"), "{}", ran.stderr);
     let nowhere = rockhound(&["roofline", &dir, "-o", "/nowhere/a.svg"]);
     assert_eq!(nowhere.code, 1, "{}", nowhere.stderr);
+}
+
+#[test]
+fn json_follows_its_schema() {
+    let schema = Schema::of("roofline-1");
+    let first = recording("roofline_schema_first", &[], 100);
+    let second = recording("roofline_schema_second", &[("TCC_EA_RDREQ_sum", "")], 50);
+    for args in [vec![&first], vec![&first, &second]] {
+        let args: Vec<&str> = args.into_iter().map(String::as_str).collect();
+        let text = good(&[&["roofline", "--format", "json", "--type", "fp16"], &args[..]].concat());
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(schema.problems(&document), Vec::<String>::new());
+        for change in [
+            |value: &mut Value| value["workloads"][0]["roofline"]["machine"] = 1.into(),
+            |value: &mut Value| value["workloads"][0]["roofline"]["kernels"][0]["mark"] = Value::Null,
+            |value: &mut Value| drop(value["workloads"][0].as_object_mut().unwrap().remove("path")),
+        ] {
+            let mut bad = document.clone();
+            change(&mut bad);
+            assert!(!schema.problems(&bad).is_empty());
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: a keyword this does not know is an error, so a schema cannot promise what
 //! nobody checks.
 
+use crate::run::root;
 use serde_json::Value;
 
 pub(crate) struct Schema {
@@ -13,8 +14,11 @@ pub(crate) struct Schema {
 const WORDS: [&str; 5] = ["$schema", "$id", "title", "description", "$defs"];
 
 impl Schema {
-    pub(crate) fn new(root: Value) -> Self {
-        Schema { root }
+    /// The one in `docs/schema`: `guide-1`.
+    pub(crate) fn of(name: &str) -> Self {
+        let path = root().join("docs/schema").join(name).with_extension("json");
+        let text = std::fs::read_to_string(&path).expect("the schema");
+        Schema { root: serde_json::from_str(&text).expect("JSON") }
     }
 
     /// Where and how a document differs from the schema.

@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 /// Longest wait for a text.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// What the shell says after everything else: what stands before it is all there.
+const LAST: &str = "nothing follows";
+
 /// A tmux server of its own, ended with the test.
 struct Terminal {
     socket: String,
@@ -25,7 +28,7 @@ impl Terminal {
             return None;
         }
         let terminal = Terminal { socket: format!("rockhound-{test}-{}", std::process::id()) };
-        let command = format!("{command}; echo \"ended with $?\"; stty -a; exec sleep 600");
+        let command = format!("{command}; echo \"ended with $?\"; stty -a; echo {LAST}; exec sleep 600");
         terminal.tmux(&["new-session", "-d", "-x", "80", "-y", "24", "sh", "-c", &command]);
         Some(terminal)
     }
@@ -124,7 +127,7 @@ fn pages_keys_and_resizing() {
     terminal.keys(&["r"]);
     terminal.wait(&["read again"]);
     terminal.keys(&["q"]);
-    let screen = terminal.wait(&["ended with 0", "iutf8"]);
+    let screen = terminal.wait(&["ended with 0", LAST]);
     terminal.is_restored(&screen);
 }
 
@@ -135,7 +138,7 @@ fn the_terminal_is_given_back_after_a_panic_and_a_signal() {
     let Some(terminal) = Terminal::start("panic", &command) else { return };
     terminal.wait(&["What stops it?"]);
     terminal.keys(&["P"]);
-    let screen = terminal.wait(&["ended with 101", "panicked at", "ROCKHOUND_TEST_PANIC", "iutf8"]);
+    let screen = terminal.wait(&["ended with 101", "panicked at", "ROCKHOUND_TEST_PANIC", LAST]);
     terminal.is_restored(&screen);
     drop(terminal);
     let pid = folder("tui_signal").join("pid").display().to_string();
@@ -144,7 +147,7 @@ fn the_terminal_is_given_back_after_a_panic_and_a_signal() {
     terminal.wait(&["What stops it?"]);
     let pid = std::fs::read_to_string(&pid).unwrap();
     assert!(Command::new("kill").arg(pid.trim()).status().unwrap().success());
-    let screen = terminal.wait(&["ended with 143", "iutf8"]);
+    let screen = terminal.wait(&["ended with 143", LAST]);
     terminal.is_restored(&screen);
 }
 

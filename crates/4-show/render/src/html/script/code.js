@@ -82,7 +82,7 @@ function buildCode(root, code) {
     }
     lines.reveal(cursor);
     lines.again();
-    const parts = [code.text[cursor], code.count[cursor] === null ? "" : `${number(code.count[cursor])} executions`, code.findings[cursor]];
+    const parts = [code.text[cursor], code.count[cursor] === null ? "" : plural(code.count[cursor], "execution"), code.findings[cursor]];
     say(parts.filter(Boolean).join(", "));
   }
   const next = (holds) => {

@@ -59,7 +59,7 @@ function listKernels() {
   kernelScroll.scrollTop = 0;
   kernelRows.set(list);
   byId("kernel-table").setAttribute("aria-rowcount", list.length + 1);
-  byId("kernel-count").textContent = list.length === haystack.length ? `${number(list.length)} kernels` : `${number(list.length)} of ${number(haystack.length)} kernels`;
+  byId("kernel-count").textContent = `${list.length === haystack.length ? "" : `${number(list.length)} of `}${plural(haystack.length, "kernel")}`;
 }
 
 for (const th of all("th[data-sort]", kernelHead)) {

@@ -19,6 +19,8 @@ function make(name, attributes = {}, ...children) {
 
 const NUMBER = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });
 const number = (value) => (value === null || value === undefined ? "n/a" : NUMBER.format(value));
+/** `1 kernel`, `2 kernels`. */
+const plural = (count, one) => `${number(count)} ${one}${count === 1 ? "" : "s"}`;
 const say = (text) => { byId("status").textContent = text; };
 const nameOf = (k) => K.name[k] || K.short[k];
 
@@ -214,7 +216,7 @@ function putFindings() {
   none.hidden = chosen === null || mine.length > 0;
   const more = byId("findings-more");
   more.hidden = mine.length <= SHOWN || showAllFindings;
-  more.textContent = `show ${mine.length - shown.size} more findings`;
+  more.textContent = `show ${plural(mine.length - shown.size, "more finding")}`;
 }
 byId("findings-more").addEventListener("click", () => {
   showAllFindings = true;

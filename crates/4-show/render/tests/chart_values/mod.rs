@@ -1,0 +1,58 @@
+//! A memory chart with every kind of block and link, its numbers multiples of one or all missing.
+
+use view::{BlockId, Flow, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number};
+
+/// Why nothing is known of the memory-side cache.
+pub(crate) const UNSEEN: &str = "nobody counts what the cache behind the fabric answers";
+
+pub(crate) fn memory(value: Option<f64>) -> MemoryChart {
+    let number =
+        |scale: f64| value.map_or_else(|| Number::missing("not recorded"), |v| Number::Known(v * scale));
+    let fact = |label, unit, is_share| MemoryFact { label, value: number(1.0), unit, is_share };
+    let ids = [
+        BlockId::ComputeUnits,
+        BlockId::Lds,
+        BlockId::VectorL1,
+        BlockId::ScalarL1,
+        BlockId::Instructions,
+        BlockId::L2,
+        BlockId::Fabric,
+        BlockId::MemorySide,
+        BlockId::Hbm,
+    ];
+    let link = |from, to, flow| MemoryLink {
+        from,
+        to,
+        flow,
+        requests: number(1e5),
+        bytes: Some(number(1e7)),
+        bandwidth: Some(number(10.0)),
+        percent: Some(value.map_or_else(|| number(1.0), |value| Number::Known(value.min(100.0)))),
+    };
+    let block = |id| MemoryBlock {
+        id,
+        facts: vec![fact("latency", "cycle", false), fact("peak", "%", true)],
+        unseen: (id == BlockId::MemorySide).then_some(UNSEEN),
+    };
+    MemoryChart {
+        per: "kernel".to_owned(),
+        blocks: ids.map(block).into(),
+        links: vec![
+            link(BlockId::ComputeUnits, BlockId::Lds, Flow::Any),
+            link(BlockId::ComputeUnits, BlockId::VectorL1, Flow::Read),
+            link(BlockId::ComputeUnits, BlockId::VectorL1, Flow::Write),
+            link(BlockId::VectorL1, BlockId::L2, Flow::Read),
+            link(BlockId::VectorL1, BlockId::L2, Flow::Atomic),
+            link(BlockId::L2, BlockId::Fabric, Flow::Write),
+            link(BlockId::Fabric, BlockId::MemorySide, Flow::Read),
+            link(BlockId::Fabric, BlockId::MemorySide, Flow::Write),
+            MemoryLink {
+                requests: Number::missing(UNSEEN),
+                bytes: None,
+                bandwidth: None,
+                percent: None,
+                ..link(BlockId::MemorySide, BlockId::Hbm, Flow::Any)
+            },
+        ],
+    }
+}

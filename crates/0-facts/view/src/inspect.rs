@@ -294,7 +294,7 @@ pub struct ListingLine {
 }
 
 /// A kernel's dispatches as its listing shows them: summed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ListingRun {
     /// Dispatches summed.
     pub dispatches: u64,
@@ -302,6 +302,18 @@ pub struct ListingRun {
     pub issued: u64,
     /// Of these, in code outside the listing: functions called.
     pub elsewhere: u64,
+    /// What its waves waited for, most first; empty where time was not modelled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitShare>,
+}
+
+/// A reason that waves of a kernel waited for.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WaitShare {
+    /// The reason, as in [`LineStall`].
+    pub why: String,
+    /// Percent of all cycles that waves of the kernel waited.
+    pub share: f64,
 }
 
 /// What one instruction did, summed over the dispatches.

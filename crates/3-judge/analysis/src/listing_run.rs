@@ -5,7 +5,7 @@
 
 use crate::KernelEvidence;
 use std::collections::BTreeMap;
-use view::{LineRun, LineStall, Listing, ListingRun};
+use view::{LineRun, LineStall, Listing, ListingRun, WaitShare};
 use workload::{InstructionRow, KernelRun, STALLS};
 
 /// The code is not what ran.
@@ -55,8 +55,26 @@ pub fn add_run(
             }
         }
     }
-    listing.run = Some(ListingRun { dispatches: run.dispatches, issued, elsewhere });
+    listing.run =
+        Some(ListingRun { dispatches: run.dispatches, issued, elsewhere, waits: waits(run, stalled) });
     Ok(())
+}
+
+/// What waves waited for in the whole kernel, functions called counted in, most first.
+fn waits(run: &KernelRun, all: u64) -> Vec<WaitShare> {
+    let mut sums = [0u64; STALLS.len()];
+    for cycles in run.rows.values().filter_map(|row| row.stalls) {
+        sums.iter_mut().zip(cycles).for_each(|(sum, more)| *sum = sum.saturating_add(more));
+    }
+    let share = |sum: u64| 100.0 * sum as f64 / all.max(1) as f64;
+    let mut waits: Vec<WaitShare> = STALLS
+        .iter()
+        .zip(sums)
+        .filter(|(_, sum)| *sum > 0)
+        .map(|(why, sum)| WaitShare { why: (*why).to_owned(), share: share(sum) })
+        .collect();
+    waits.sort_by(|a, b| b.share.total_cmp(&a.share));
+    waits
 }
 
 fn line(row: &InstructionRow, issued: u64, all: u64) -> LineRun {

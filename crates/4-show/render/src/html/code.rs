@@ -4,7 +4,7 @@ use super::tables::{short_name, whole_name};
 use crate::text::{self, number::thousands, visible};
 use serde::Serialize;
 use std::borrow::Cow;
-use view::{Listing, PageCode};
+use view::{Listing, ListingLine, PageCode};
 
 /// Lines of a listing that are in the page for readers without scripts.
 const PLAIN: usize = 3000;
@@ -17,6 +17,8 @@ pub(crate) struct CodeView<'a> {
     pub(crate) facts: Vec<(&'static str, String)>,
     pub(crate) has_source: bool,
     pub(crate) counted: bool,
+    /// Reasons waves waited for, with their percents.
+    pub(crate) waits: Vec<(&'a str, String)>,
     pub(crate) plain: String,
     pub(crate) cut: Option<String>,
 }
@@ -45,6 +47,8 @@ impl<'a> CodeView<'a> {
                 facts.push(("issued in functions", thousands(run.elsewhere)));
             }
         }
+        let waits = code.listing.run.iter().flat_map(|run| &run.waits);
+        let waits = waits.map(|it| (it.why.as_str(), format!("{:.1}", it.share))).collect();
         let all = code.listing.lines.len();
         let shown = Listing {
             lines: code.listing.lines.iter().take(PLAIN).cloned().collect(),
@@ -58,10 +62,16 @@ impl<'a> CodeView<'a> {
             facts,
             has_source: !code.sources.is_empty(),
             counted: code.listing.run.is_some(),
+            waits,
             plain: text::listing(&shown, &code.findings, &style),
             cut: (all > PLAIN).then(|| thousands((all - PLAIN) as u64)),
         }
     }
+}
+
+/// What waves waited for before an instruction.
+fn why(line: &ListingLine) -> Option<&str> {
+    Some(&line.run.as_ref()?.stall.as_ref()?.why)
 }
 
 /// A listing in columns.
@@ -83,6 +93,9 @@ pub(crate) struct CodeData<'a> {
     lanes: Vec<Option<f64>>,
     lines: Vec<Option<f64>>,
     conflicts: Vec<Option<f64>>,
+    waited: Vec<Option<f64>>,
+    wait_share: Vec<Option<f64>>,
+    why: Vec<&'a str>,
     files: Vec<Cow<'a, str>>,
     file: Vec<i32>,
     line: Vec<u32>,
@@ -130,6 +143,9 @@ impl<'a> CodeData<'a> {
                 let (lost, all) = (r.conflict_cycles?, r.lds_cycles?);
                 (all > 0).then(|| 100.0 * lost as f64 / all as f64)
             }),
+            waited: run(|r| Some(r.stall.as_ref()?.cycles)),
+            wait_share: run(|r| Some(r.stall.as_ref()?.share)),
+            why: listing.lines.iter().map(|l| why(l).unwrap_or_default()).collect(),
             sources: files
                 .iter()
                 .map(|f| code.sources.iter().find(|s| s.file == **f).map(|s| s.lines.as_slice()))

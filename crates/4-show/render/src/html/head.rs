@@ -139,9 +139,9 @@ fn recording(r: &Recording, at: usize, many: usize) -> RecordingView<'_> {
         selection: visible(&r.selection),
         figures: vec![
             ("kernel time", time),
-            ("kernels", thousands(r.kernels)),
-            ("dispatches", selected),
-            ("counters", thousands(r.counters)),
+            (if r.kernels == 1 { "kernel" } else { "kernels" }, thousands(r.kernels)),
+            (if r.recorded_dispatches == 1 { "dispatch" } else { "dispatches" }, selected),
+            (if r.counters == 1 { "counter" } else { "counters" }, thousands(r.counters)),
         ],
         lines: r.summary.iter().map(|fact| (fact.name.as_str(), visible(&fact.value))).collect(),
     }

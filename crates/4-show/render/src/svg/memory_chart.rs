@@ -18,7 +18,7 @@ const ARROW: f64 = 46.0;
 const TITLE: f64 = 26.0;
 /// Height of a line of a reason, and the letters that fit in it.
 const REASON: f64 = 15.0;
-const LETTERS: usize = 25;
+const LETTERS: usize = 23;
 /// Room of a link between two blocks of a column: its arrow with two lines beside it.
 const DOWN: f64 = 34.0;
 /// Room between blocks.

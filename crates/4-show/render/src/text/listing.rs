@@ -8,7 +8,7 @@ use super::card::{severity_role, short_name, source_text};
 use super::number::thousands;
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
-use view::{Finding, LineRun, LineStall, Listing, Severity};
+use view::{Finding, LineRun, LineStall, Listing, Severity, WaitShare};
 
 /// Column the findings start at, when the terminal has room for it.
 const MARGIN: usize = 72;
@@ -162,6 +162,13 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
             text.push_str(&format!(", {} of them in functions called, not listed", thousands(run.elsewhere)));
         }
         page.wrapped(2, 4, &[dim(text)]);
+        // Less than a percent is no reason to look further.
+        let said =
+            |wait: &WaitShare| (wait.share >= 1.0).then(|| format!("{} {:.0} %", wait.why, wait.share));
+        let waits: Vec<String> = run.waits.iter().filter_map(said).collect();
+        if !waits.is_empty() {
+            page.wrapped(2, 4, &[dim(format!("waves waited for {}", waits.join(", ")))]);
+        }
     }
     let address = |value: u64| if listing.text_lines { value.to_string() } else { format!("{value:x}") };
     let address_width =

@@ -297,7 +297,13 @@ pub(crate) fn listing() -> Listing {
 /// The same with what a recording says; one line never ran.
 pub(crate) fn measured_listing() -> Listing {
     let mut listing = listing();
-    listing.run = Some(ListingRun { dispatches: 3, issued: 9_437_184, elsewhere: 1024 });
+    let wait = |why: &str, share| WaitShare { why: why.to_owned(), share };
+    listing.run = Some(ListingRun {
+        dispatches: 3,
+        issued: 9_437_184,
+        elsewhere: 1024,
+        waits: vec![wait("memory", 81.5), wait("lds/smem", 18.25), wait("fetch", 0.25)],
+    });
     let run = |count: u64, lanes: f64| LineRun {
         count,
         share: 100.0 * count as f64 / 9_437_184.0,

@@ -11,19 +11,38 @@ function viewOf(it) {
 
 function buildCode(root, code) {
   const count = code.text.length;
-  const most = Math.max(0, ...code.share.map((share) => share ?? 0));
+  // Where time goes is known where waits are; else where most is executed stands for it.
+  const timed = code.wait_share.some((share) => share !== null);
+  const heats = timed ? code.wait_share : code.share;
+  const most = heats.reduce((best, it) => Math.max(best, it ?? 0), 0);
   const labels = new Map(code.label.flatMap((label, at) => (label === null ? [] : [[label, at]])));
-  const hottest = code.share.reduce((best, share, at) => ((share ?? 0) > (code.share[best] ?? 0) ? at : best), 0);
+  const hottest = heats.reduce((best, it, at) => ((it ?? 0) > (heats[best] ?? 0) ? at : best), 0);
   let cursor = -1;
   let marked = null;
 
-  const asm = make("div", { class: `pane asm${code.counted ? "" : " bare"}` });
-  const titles = code.counted
-    ? [["address"], ["count", "executions by waves"], ["share %", "of all instructions issued"], ["lanes", "active lanes, average"], ["lines", "cache lines per access"], ["conflict %", "LDS cycles lost to bank conflicts"], ["live", "live vector registers before it"], ["instruction"], [""]]
-    : [["address"], ["live", "live vector registers before it"], ["instruction"], [""]];
-  asm.append(make("div", { class: "head" }, ...titles.map(([text, title], at) => make("span", { class: at > 0 && at < titles.length - 2 ? "n" : "", title }, text))));
+  const known = (column) => column.some((it) => it !== null);
+  const shown = (column, digits) => (at) => (column[at] === null ? "" : digits === undefined ? number(column[at]) : column[at].toFixed(digits));
+  const live = (at) => (code.agprs[at] ? `${code.vgprs[at]}+${code.agprs[at]}` : String(code.vgprs[at]));
+  // Title, what it is, class, text; columns that say nothing of this kernel are left out.
+  const columns = [
+    ["address", "", "a", (at) => (code.lines_are_text ? `line ${code.address[at]}` : code.address[at].toString(16))],
+    code.counted && ["count", "executions by waves", "n", shown(code.count)],
+    code.counted && ["share %", "of all instructions issued", timed ? "n" : "n s", shown(code.share, 2)],
+    timed && ["wait %", "of all cycles that waves of the kernel waited, those before this instruction", "n s", shown(code.wait_share, 2)],
+    timed && ["each", "cycles a wave waited before it, average", "n", (at) => (code.waited[at] === null ? "" : number(Math.round(code.waited[at])))],
+    timed && ["for", "what most of them waited for", "why", (at) => code.why[at]],
+    code.counted && ["lanes", "active lanes, average", "n", shown(code.lanes)],
+    known(code.lines) && ["lines", "cache lines per access", "n", shown(code.lines)],
+    known(code.conflicts) && ["conflict %", "LDS cycles lost to bank conflicts", "n", shown(code.conflicts)],
+    ["live", "live vector registers before it; + accumulation registers", "n live", live],
+  ].filter(Boolean);
+  const asm = make("div", { class: "pane asm" });
+  const numbers = padded(asm, columns, count);
+  const longest = code.text.reduce((most, text, at) => Math.max(most, text.length + 2 * code.depth[at] + (code.label[at]?.length ?? -2) + 2), 0);
+  asm.append(make("div", { class: "head" }, ...numbers.head, "instruction"));
   const rows = make("div", { class: "rows", tabindex: 0, role: "region", "aria-label": `Disassembly of ${code.kernel.slice(0, 80)}` });
   const inner = make("div", { class: "inner" });
+  inner.style.minWidth = `calc(${numbers.width + longest + 2 + code.findings.reduce((most, text) => Math.max(most, text.length), 0)}ch + 2rem)`;
   rows.append(inner);
   asm.append(rows);
   const heat = make("canvas", { class: "heatbar", width: 9, height: 544, "aria-hidden": "true" });
@@ -35,40 +54,35 @@ function buildCode(root, code) {
     if (at === cursor) classes.push("cursor");
     if (marked && marked(at)) classes.push("on");
     const row = make("div", { class: classes.join(" "), "data-at": at });
-    const cell = (cls, text) => make("span", { class: cls }, text);
-    row.append(cell("a", code.lines_are_text ? `line ${code.address[at]}` : code.address[at].toString(16)));
-    if (code.counted) {
-      const share = cell("n s", code.share[at] === null ? "" : code.share[at].toFixed(2));
-      if (most > 0) share.style.setProperty("--p", (100 * (code.share[at] ?? 0)) / most);
-      row.append(cell("n", code.count[at] === null ? "" : number(code.count[at])), share);
-      for (const column of [code.lanes, code.lines, code.conflicts]) row.append(cell("n", column[at] === null ? "" : number(column[at])));
-    }
-    const live = code.agprs[at] ? `${code.vgprs[at]}+${code.agprs[at]}` : String(code.vgprs[at]);
-    row.append(cell(at === code.peak ? "n peak" : "n", live));
-    const text = make("span");
-    if (code.label[at] !== null) text.append(make("span", { class: "label" }, `${code.label[at]}: `));
-    text.append("  ".repeat(code.depth[at]));
+    if (most > 0 && heats[at]) row.style.setProperty("--p", (100 * heats[at]) / most);
+    const indent = "  ".repeat(code.depth[at]);
+    const label = code.label[at] === null ? "" : `${code.label[at]}: `;
+    row.append(...numbers.of(at, at === code.peak));
+    if (label) row.append(make("span", { class: "label" }, label));
     const target = code.text[at].match(/^(.* )(L\d+)$/);
     if (target && labels.has(target[2])) {
-      text.append(target[1], make("span", { class: "to", "data-to": labels.get(target[2]) }, target[2]));
+      row.append(indent, target[1], make("span", { class: "to", "data-to": labels.get(target[2]) }, target[2]));
     } else {
-      text.append(code.text[at]);
+      row.append(indent, code.text[at]);
     }
-    row.append(text, cell("r", code.findings[at]));
+    if (code.findings[at]) {
+      const room = longest - label.length - indent.length - code.text[at].length;
+      row.append(make("span", { class: "r" }, `${" ".repeat(room + 2)}${code.findings[at]}`));
+    }
     return row;
   });
 
   const panes = make("div", { class: "panes" });
-  const source = code.sources.some(Boolean) ? buildSource(code, (file, line) => mark(file, line)) : null;
+  const source = code.sources.some(Boolean) ? buildSource(code, heats, timed, (file, line) => mark(file, line)) : null;
   if (source) panes.append(source.pane);
   panes.append(asm);
 
-  /** Marks the instructions of a source line and goes to the one that runs most. */
+  /** Marks the instructions of a source line and goes to the hottest. */
   function mark(file, line) {
     marked = (at) => code.file[at] === file && code.line[at] === line;
     let best = -1;
     for (let at = 0; at < count; at += 1) {
-      if (marked(at) && (best < 0 || (code.count[at] ?? 0) > (code.count[best] ?? 0))) best = at;
+      if (marked(at) && (best < 0 || (heats[at] ?? 0) > (heats[best] ?? 0))) best = at;
     }
     if (best >= 0) go(best, false);
     else lines.again();
@@ -82,7 +96,7 @@ function buildCode(root, code) {
     }
     lines.reveal(cursor);
     lines.again();
-    const parts = [code.text[cursor], code.count[cursor] === null ? "" : plural(code.count[cursor], "execution"), code.findings[cursor]];
+    const parts = [code.text[cursor], code.count[cursor] === null ? "" : plural(code.count[cursor], "execution"), code.wait_share[cursor] === null ? "" : `${code.wait_share[cursor]} % of the waits, for ${code.why[cursor]}`, code.findings[cursor]];
     say(parts.filter(Boolean).join(", "));
   }
   const next = (holds) => {
@@ -148,7 +162,7 @@ function buildCode(root, code) {
     const hot = new Float64Array(544);
     for (let at = 0; at < count; at += 1) {
       const y = Math.floor((at * 544) / count);
-      hot[y] = Math.max(hot[y], most > 0 ? (code.share[at] ?? 0) / most : 0);
+      hot[y] = Math.max(hot[y], most > 0 ? (heats[at] ?? 0) / most : 0);
     }
     paint.fillStyle = colour("--heat");
     hot.forEach((part, y) => {
@@ -163,8 +177,39 @@ function buildCode(root, code) {
   return { go, at: (address) => code.address.indexOf(address) };
 }
 
+/**
+ * Columns as one text per line, padded: a line of few elements is drawn while the wheel turns. A column is its title, what
+ * it is, its class and the text of a line; the one of class `s` has the heat behind it, `live` is marked at the peak.
+ */
+function padded(pane, columns, count) {
+  const left = (cls) => cls === "a" || cls === "why";
+  const all = columns.map(([title, hint, cls, text]) => {
+    let width = title.length;
+    for (let at = 0; at < count; at += 1) width = Math.max(width, text(at).length);
+    return { title, hint, cls, text, pad: (it) => `${left(cls) ? it.padEnd(width) : it.padStart(width)}  `, width: width + 2 };
+  });
+  let from = 0;
+  for (const column of all) {
+    if (column.cls.endsWith(" s")) {
+      pane.style.setProperty("--from", from);
+      pane.style.setProperty("--wide", column.width - 1);
+    }
+    from += column.width;
+  }
+  return {
+    width: from,
+    head: all.map((column) => make("span", { title: column.hint }, column.pad(column.title))),
+    of(at, peak) {
+      if (!peak) return [all.map((column) => column.pad(column.text(at))).join("")];
+      const texts = all.map((column) => column.pad(column.text(at)));
+      const live = texts.pop();
+      return [texts.join(""), make("span", { class: "peak" }, live)];
+    },
+  };
+}
+
 /** The pane of source files with what each line's instructions did together. */
-function buildSource(code, choose) {
+function buildSource(code, heats, timed, choose) {
   const pane = make("div", { class: "pane src" });
   const rows = make("div", { class: "rows", tabindex: 0, role: "region", "aria-label": "Source" });
   const inner = make("div", { class: "inner" });
@@ -174,7 +219,7 @@ function buildSource(code, choose) {
     if (file < 0) return;
     const sum = total[file].get(code.line[at]) ?? { count: 0, share: 0 };
     sum.count += code.count[at] ?? 0;
-    sum.share += code.share[at] ?? 0;
+    sum.share += heats[at] ?? 0;
     total[file].set(code.line[at], sum);
   });
   const known = code.files.map((_, file) => file).filter((file) => code.sources[file]);
@@ -182,17 +227,32 @@ function buildSource(code, choose) {
   let shown = known.reduce((a, b) => (weight(b) > weight(a) ? b : a));
   let line = -1;
   const most = Math.max(0, ...total.flatMap((lines) => [...lines.values()].map((it) => it.share)));
+  const sumOf = (at) => (code.counted ? total[shown].get(at + 1) : undefined);
+  const columns = [
+    ["line", "", "n", (at) => String(at + 1)],
+    code.counted && ["count", "executions by waves", "n", (at) => (sumOf(at) ? number(sumOf(at).count) : "")],
+    code.counted && [timed ? "wait %" : "share %", timed ? "of all cycles that waves of the kernel waited" : "of all instructions issued", "n s", (at) => { const sum = sumOf(at); return sum && (sum.share > 0 || !timed) ? sum.share.toFixed(2) : ""; }],
+  ].filter(Boolean);
+  let numbers = padded(pane, columns, code.sources[shown].length);
   const lines = new Lines(rows, inner, LINE, (at) => {
     const sum = total[shown].get(at + 1);
     const row = make("div", { class: `line${at + 1 === line ? " cursor" : ""}${sum ? "" : " never"}`, "data-line": at + 1 });
-    const share = make("span", { class: "n s" }, sum && code.counted ? sum.share.toFixed(2) : "");
-    if (sum && most > 0) share.style.setProperty("--p", (100 * sum.share) / most);
-    row.append(make("span", { class: "n a" }, String(at + 1)), make("span", { class: "n" }, sum && code.counted ? number(sum.count) : ""), share, make("span", {}, code.sources[shown][at].replaceAll("\t", "    ")));
+    if (sum && most > 0) row.style.setProperty("--p", (100 * sum.share) / most);
+    row.append(...numbers.of(at, false), code.sources[shown][at].replaceAll("\t", "    "));
     return row;
   });
-  const pick = make("select", { "aria-label": "source file" }, ...known.map((file) => make("option", { value: file }, code.files[file])));
+  // The end of a path tells files apart.
+  const ends = code.files.map((path) => path.split("/").pop());
+  const name = (file) => (ends.filter((it) => it === ends[file]).length > 1 ? code.files[file] : ends[file]);
+  const titles = make("span");
+  const pick = make("select", { "aria-label": "source file" }, ...known.map((file) => make("option", { value: file, title: code.files[file] }, name(file))));
   const fill = () => {
     pick.value = shown;
+    pick.title = code.files[shown];
+    const letters = code.sources[shown].reduce((most, text) => Math.max(most, text.replaceAll("\t", "    ").length), 0);
+    numbers = padded(pane, columns, code.sources[shown].length);
+    inner.style.minWidth = `calc(${numbers.width + letters}ch + 2rem)`;
+    titles.replaceChildren(...numbers.head);
     lines.set(code.sources[shown].map((_, at) => at));
   };
   pick.addEventListener("change", () => {
@@ -207,7 +267,7 @@ function buildSource(code, choose) {
     lines.again();
     choose(shown, line);
   });
-  pane.append(make("div", { class: "head" }, make("span", {}, "line"), make("span", { class: "n" }, "count"), make("span", { class: "n" }, "share %"), pick), rows);
+  pane.append(make("div", { class: "head" }, titles, pick), rows);
   const hottest = [...total[shown]].reduce((a, b) => (b[1].share > a[1].share ? b : a), [1, { share: -1 }])[0];
   setTimeout(() => {
     fill();
@@ -237,6 +297,19 @@ views.forEach((it) => {
   it.section.querySelector(".code-view").hidden = false;
   it.section.querySelector(".code-view").style.minHeight = "37rem";
   nearCode.observe(it.section);
+});
+
+/** Lines of a listing that are printed. */
+const PRINTED = 600;
+// Paper does not scroll: it gets the listing as text.
+addEventListener("beforeprint", () => {
+  for (const { section } of views) {
+    if (section.querySelector(".printed")) continue;
+    const plain = new DOMParser().parseFromString(section.querySelector("noscript").textContent, "text/html").querySelector("pre");
+    const lines = plain.textContent.split("\n");
+    const cut = lines.length > PRINTED ? [`… ${plural(lines.length - PRINTED, "more line")} in the page`] : [];
+    section.append(make("pre", { class: "plain-code printed" }, [...lines.slice(0, PRINTED), ...cut].join("\n")));
+  }
 });
 
 function showCodeOf(k) {

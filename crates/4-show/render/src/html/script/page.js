@@ -87,16 +87,33 @@ class TableRows extends Rows {
 class Lines extends Rows {
   set(list) {
     this.inner.style.height = `${list.length * this.height}px`;
+    this.clear();
     super.set(list);
   }
+  again() {
+    this.clear();
+    super.again();
+  }
+  clear() {
+    this.inner.replaceChildren();
+    this.drawn = new Map();
+  }
   place(from, to) {
-    const rows = [];
+    // Lines that stay in sight stay as they are.
+    const drawn = this.drawn ?? new Map();
+    for (const [at, row] of drawn) {
+      if (at >= from && at < to) continue;
+      row.remove();
+      drawn.delete(at);
+    }
     for (let at = from; at < to; at += 1) {
+      if (drawn.has(at)) continue;
       const row = this.draw(this.list[at]);
       row.style.top = `${at * this.height}px`;
-      rows.push(row);
+      drawn.set(at, row);
+      this.inner.append(row);
     }
-    this.inner.replaceChildren(...rows);
+    this.drawn = drawn;
   }
 }
 

@@ -40,6 +40,36 @@ pub struct Grid {
     pub host: Vec<Range<u64>>,
     /// Address of the first instruction.
     pub entry: u64,
+    /// Which XCD gets which workgroup.
+    pub order: Order,
+}
+
+/// Which XCD gets which workgroup of a grid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Order {
+    /// Workgroups go round the XCDs, as the hardware deals them out.
+    #[default]
+    Round,
+    /// Each XCD gets workgroups that follow each other: those of a kernel that swizzles its workgroup numbers.
+    Blocks,
+}
+
+impl Order {
+    /// The XCD of a workgroup of the grid.
+    fn xcd(self, group: u64, groups: u64, xcds: u64) -> u64 {
+        match self {
+            Order::Round => group % xcds,
+            // The first XCDs have one more where the grid does not divide.
+            Order::Blocks => {
+                let (each, more) = (groups / xcds, groups % xcds);
+                let large = more * (each + 1);
+                match group < large {
+                    true => group / (each + 1),
+                    false => more + (group - large) / each.max(1),
+                }
+            }
+        }
+    }
 }
 
 /// A GPU with what its caches keep.
@@ -94,7 +124,7 @@ pub(crate) struct Unit {
 /// A workgroup that has no place yet.
 #[derive(Debug)]
 struct Waiting {
-    group: Group,
+    group: Arc<Group>,
     forms: Arc<Forms>,
     bytes: usize,
 }
@@ -102,7 +132,7 @@ struct Waiting {
 /// A workgroup that has a place.
 #[derive(Debug)]
 pub(crate) struct Resident {
-    pub(crate) group: Group,
+    pub(crate) group: Arc<Group>,
     pub(crate) forms: Arc<Forms>,
     bytes: usize,
     pub(crate) unit: u32,
@@ -119,8 +149,12 @@ pub(crate) struct Resident {
 impl Gpu {
     /// A GPU whose caches are empty.
     pub fn new(model: &Model) -> Gpu {
+        Gpu::with_rates(model, &Rates::of(model))
+    }
+
+    /// The same with other rates.
+    pub fn with_rates(model: &Model, rates: &Rates) -> Gpu {
         let shape = Shape::of(model);
-        let rates = Rates::of(model);
         let caches = Caches::new(&shape);
         let [l1, scalar, l2] = caches.lines();
         let units = (0..shape.xcds).flat_map(|xcd| {
@@ -148,7 +182,7 @@ impl Gpu {
             })
             .collect();
         Gpu {
-            memory: Memory::new(&rates, shape.xcds, shape.channels, l2),
+            memory: Memory::new(rates, shape.xcds, shape.channels, l2),
             places: vec![Places::new(&shape); shape.xcds],
             queues: (0..shape.xcds).map(|_| VecDeque::new()).collect(),
             missing: vec![0; shape.xcds],
@@ -223,7 +257,8 @@ impl Gpu {
         for group in groups {
             let bytes = group.bytes() + shared;
             self.held += bytes;
-            let xcd = (self.arrived % self.missing.len() as u64) as usize;
+            let xcds = self.missing.len() as u64;
+            let xcd = self.grid.order.xcd(self.arrived, self.grid.groups, xcds).min(xcds - 1) as usize;
             self.arrived += 1;
             self.missing[xcd] = self.missing[xcd].saturating_sub(1);
             self.caches.dropped(group.dropped);

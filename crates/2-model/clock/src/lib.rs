@@ -7,6 +7,7 @@
 
 mod calendar;
 mod gpu;
+mod lift;
 mod limits;
 mod memory;
 mod op;
@@ -16,7 +17,8 @@ mod rates;
 mod vector;
 mod wave;
 
-pub use gpu::{Gpu, Grid};
+pub use gpu::{Gpu, Grid, Order};
+pub use lift::Lift;
 pub use limits::{Estimate, Limit, Work, estimate};
 pub use op::{NO_SLOT, Op, Unit};
 pub use outcome::{Outcome, Stall};

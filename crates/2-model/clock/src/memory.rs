@@ -5,7 +5,7 @@
 
 use crate::rates::{Rates, STEPS};
 use mem::{Answer, Cache, Follow, Want};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Everything behind the compute units that has a moment.
 #[derive(Debug)]
@@ -21,7 +21,22 @@ pub(crate) struct Memory {
     /// By XCD: neighbouring pages whose entries are read together, and the cycle at which they are there.
     pages: Vec<HashMap<u64, u64>>,
     side: Option<Side>,
+    /// What caches of any size keep, where a limit is lifted.
+    kept: HashSet<(u32, u64)>,
 }
+
+/// A cache of any size.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// Vector L1 of a compute unit.
+    Unit(usize),
+    /// Lines read of the L2 of an XCD, and lines written back.
+    Read(usize),
+    Written(usize),
+}
+
+/// Most lines that caches of any size keep.
+const MOST_KEPT: usize = 1 << 23;
 
 /// The memory-side cache.
 #[derive(Debug)]
@@ -46,12 +61,33 @@ impl Memory {
                 dirty: vec![false; lines],
                 free: vec![0; rates.channels],
             }),
+            kept: HashSet::new(),
             rates: rates.clone(),
         }
     }
 
+    /// Whether a line was in a cache of any size before; it is from now on. Without a lifted limit there is no such cache.
+    #[inline]
+    fn kept(&mut self, part: Part, line: u64) -> bool {
+        let free = self.rates.free;
+        let (lifted, name) = match part {
+            Part::Unit(number) => (free.vector_l1, number),
+            Part::Read(xcd) => (free.l2, 2 * xcd),
+            Part::Written(xcd) => (free.l2, 2 * xcd + 1),
+        };
+        if !lifted {
+            return false;
+        }
+        let entry = (name as u32, line);
+        if self.kept.len() >= MOST_KEPT {
+            return self.kept.contains(&entry);
+        }
+        !self.kept.insert(entry)
+    }
+
     /// A dispatch begins at cycle 0.
     pub(crate) fn begin(&mut self) {
+        self.kept.clear();
         self.l2.fill(0);
         self.hbm.fill(0);
         self.lines.iter_mut().for_each(|lines| lines.fill(0));
@@ -112,17 +148,18 @@ impl Memory {
         self.reach(cycle * STEPS, channel, line, bytes, true).0
     }
 
-    /// A request arrives at the L2 at a cycle; the cycle at which its answer leaves.
-    fn serve(&mut self, xcd: usize, cycle: u64, answer: &Answer) -> u64 {
+    /// A request arrives at the L2 at a cycle; the cycle at which its answer leaves, and whether it came from memory.
+    fn serve(&mut self, xcd: usize, cycle: u64, answer: &Answer) -> (u64, bool) {
         let channel = &mut self.l2[xcd * self.channels + answer.channel];
         let start = (cycle * STEPS).max(*channel);
         *channel = start + self.rates.l2_request;
         let mut leaves = start / STEPS;
-        if answer.written > 0 {
+        if answer.written > 0 && !self.kept(Part::Written(xcd), answer.old) {
             let channel = self.channel(answer.channel, answer.old);
             self.reach(start, channel, answer.old, answer.written, true);
         }
-        if answer.read > 0 {
+        let far = answer.read > 0 && !(answer.place.is_some() && self.kept(Part::Read(xcd), answer.line));
+        if far {
             let channel = self.channel(answer.channel, answer.line);
             let (served, latency) = self.reach(start, channel, answer.line, answer.read, false);
             leaves = served + latency - self.rates.l2;
@@ -134,7 +171,7 @@ impl Memory {
         {
             leaves = leaves.max(self.lines[xcd][place]);
         }
-        leaves
+        (leaves, far)
     }
 }
 
@@ -177,12 +214,19 @@ pub(crate) struct Port<'a> {
     pub(crate) smooth: bool,
     /// Bytes of a line.
     pub(crate) line: u64,
+    /// The compute unit.
+    unit: usize,
     place: Option<usize>,
     last: u64,
 }
 
 impl<'a> Port<'a> {
-    pub(crate) fn new(memory: &'a mut Memory, lines: &'a mut Lines, xcd: usize, line: u64) -> Port<'a> {
+    pub(crate) fn new(
+        memory: &'a mut Memory,
+        lines: &'a mut Lines,
+        (xcd, unit): (usize, usize),
+        line: u64,
+    ) -> Port<'a> {
         Port {
             memory,
             lines,
@@ -193,6 +237,7 @@ impl<'a> Port<'a> {
             until: 0,
             smooth: true,
             line,
+            unit,
             place: None,
             last: 0,
         }
@@ -226,12 +271,18 @@ impl Follow for Port<'_> {
     }
 
     fn room(&mut self, place: usize) -> bool {
+        if self.memory.rates.free.vector_l1 {
+            return true;
+        }
         let until = self.lines.ready.get(place).copied().unwrap_or(0);
         self.hold(until)
     }
 
     fn found(&mut self, place: usize) {
-        let there = self.lines.ready.get(place).copied().unwrap_or(0);
+        let there = match self.memory.rates.free.vector_l1 {
+            true => 0,
+            false => self.lines.ready.get(place).copied().unwrap_or(0),
+        };
         self.done = self.done.max(self.now + self.memory.rates.l1).max(there);
     }
 
@@ -251,8 +302,16 @@ impl Follow for Port<'_> {
     }
 
     fn request(&mut self, answer: &Answer) {
+        if answer.want == Want::Read && self.memory.kept(Part::Unit(self.unit), answer.line) {
+            self.cost = 1;
+            self.last = self.now + self.memory.rates.l1;
+            self.done = self.done.max(self.last);
+            self.smooth = true;
+            self.place = None;
+            return;
+        }
         let there = self.memory.rates.l2 / 2;
-        let leaves = self.memory.serve(self.xcd, self.now + there, answer);
+        let (leaves, _) = self.memory.serve(self.xcd, self.now + there, answer);
         let back = leaves + self.memory.rates.l2 - there;
         self.done = self.done.max(back);
         self.last = back;
@@ -284,9 +343,9 @@ impl Follow for ScalarPort<'_> {
     fn request(&mut self, answer: &Answer) {
         let rates = &self.memory.rates;
         let (there, far, near) = (rates.l2 / 2, rates.scalar_cold, rates.l2);
-        let leaves = self.memory.serve(self.xcd, self.now + there, answer);
+        let (leaves, from_memory) = self.memory.serve(self.xcd, self.now + there, answer);
         // What comes from memory is what a cold scalar load was measured to take, and what it queues for.
-        let back = match answer.read > 0 {
+        let back = match from_memory {
             true => (leaves + near - there).max(self.now + far),
             false => leaves + near - there,
         };

@@ -33,8 +33,10 @@ pub enum Unit {
     Barrier,
     /// Ends the wave.
     End,
-    /// None: it takes its time and nothing else.
+    /// None: it takes its time, wait states, and nothing else.
     Idle,
+    /// None: it sleeps as long as the program says.
+    Pause,
 }
 
 /// No memory instruction.

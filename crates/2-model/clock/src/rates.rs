@@ -3,10 +3,14 @@
 //! The one idea to keep in mind: every number is one physical quantity of `arch`, brought to one unit; nothing is
 //! adjusted here.
 
+use crate::lift::Free;
 use arch::Model;
 
 /// Steps of a cycle in which busy times of memory are kept.
 pub(crate) const STEPS: u64 = 64;
+
+/// Cycles between two instructions of a wave.
+pub(crate) const ISSUE: u64 = 4;
 
 /// Bytes of an entry of a page table.
 const PAGE_ENTRY: u32 = 8;
@@ -58,6 +62,8 @@ pub struct Rates {
     pub channels: usize,
     /// Lines of the memory-side cache, and ways.
     pub side: Option<(usize, usize)>,
+    /// What takes no time, where a limit is lifted.
+    pub(crate) free: Free,
 }
 
 impl Rates {
@@ -81,7 +87,7 @@ impl Rates {
         Rates {
             engine,
             wave_start: u64::from(target.wave_start_cycles.value),
-            issue: 4,
+            issue: ISSUE,
             fetch: u64::from(latency.fetch.value),
             fetch_cold: cycles(latency.scalar_cold_ns.value),
             l1: u64::from(latency.l1.value),
@@ -101,7 +107,15 @@ impl Rates {
             side_byte: STEPS as f64 / 64.0,
             channels: channels as usize,
             side,
+            free: Free::default(),
         }
+    }
+
+    /// The same with memory of this peak bandwidth, bytes a second: what is reached of it grows alike.
+    pub fn with_bandwidth(mut self, model: &Model, bytes_per_s: f64) -> Rates {
+        let less = model.hbm.gb_per_s.value * 1e9 / bytes_per_s;
+        self.memory_byte = self.memory_byte.map(|steps| steps * less);
+        self
     }
 
     /// Nanoseconds of cycles.

@@ -90,7 +90,7 @@ impl Gpu {
             return;
         }
         let wave = &waves[access.wave as usize];
-        let mut port = Port::new(memory, &mut unit.lines, unit.xcd, caches.shape().l1_line);
+        let mut port = Port::new(memory, &mut unit.lines, (unit.xcd, number), caches.shape().l1_line);
         port.now = now;
         port.done = access.done;
         port.smooth = access.smooth;

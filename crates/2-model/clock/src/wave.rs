@@ -7,6 +7,7 @@ use crate::gpu::{Gpu, WAVES};
 use crate::memory::ScalarPort;
 use crate::op::{NO_SLOT, Op, Unit};
 use crate::outcome::Stall;
+use crate::rates::ISSUE;
 use crate::vector::Access;
 use mem::{Cursor, Event};
 
@@ -220,6 +221,7 @@ impl Gpu {
         let simd = usize::from(wave.simd);
         let mut now_at = now;
         let last = now + TURN;
+        let free = memory.rates.free;
         while now_at <= last {
             let op = if wave.next == wave.end {
                 match wave.peek(stream) {
@@ -240,7 +242,7 @@ impl Gpu {
                         Op { slot, ..Op::new(Unit::Memory, 4) }
                     }
                     Some(Event::Scalar(..)) => Op::new(Unit::ScalarMemory, 4),
-                    Some(Event::Lds(access)) => Op { slot: forms.lds(access).0, ..Op::new(Unit::Lds, 4) },
+                    Some(Event::Lds(access)) => Op { slot: forms.lds(access).slot, ..Op::new(Unit::Lds, 4) },
                     Some(Event::Barrier) => Op::new(Unit::Barrier, 4),
                     None => Op::new(Unit::End, 4),
                 }
@@ -250,6 +252,9 @@ impl Gpu {
             let at = wave.next;
             // Waits for a class of instructions of the SIMD, which is then busy for some cycles.
             let mut issue = |now: &mut u64, class: usize, stall: Stall, cycles: u64| {
+                if free.units {
+                    return;
+                }
                 let free = &mut unit.free[simd][class];
                 if *free > *now {
                     outcome.wait(at, stall, *free - *now);
@@ -257,8 +262,8 @@ impl Gpu {
                 }
                 *free = *now + cycles;
             };
-            let cycles = u64::from(op.cycles);
             let step = memory.rates.issue;
+            let mut cycles = u64::from(op.cycles);
             match op.unit {
                 Unit::Vector => {
                     issue(&mut now_at, VECTOR, Stall::Issue, cycles);
@@ -275,10 +280,14 @@ impl Gpu {
                     issue(&mut now_at, SCALAR, Stall::Issue, cycles);
                     now_at += step;
                 }
-                Unit::Branch | Unit::Idle => {
-                    if op.unit == Unit::Idle && cycles > step {
-                        outcome.wait(at, Stall::Dependency, cycles - step);
+                Unit::Branch | Unit::Idle | Unit::Pause => {
+                    if op.unit == Unit::Idle && free.wait_states {
+                        cycles = cycles.min(ISSUE);
                     }
+                    if op.unit != Unit::Branch && cycles > ISSUE {
+                        outcome.wait(at, Stall::Dependency, cycles - ISSUE);
+                    }
+                    cycles -= cycles.min(ISSUE - step);
                     now_at += cycles;
                 }
                 Unit::ScalarMemory => {
@@ -332,8 +341,12 @@ impl Gpu {
                                     );
                                 }
                             }
-                            Some(Event::Lds(access)) if forms.lds(access).0 == op.slot => {
-                                local += u64::from(forms.lds(access).1);
+                            Some(Event::Lds(access)) if forms.lds(access).slot == op.slot => {
+                                let access = forms.lds(access);
+                                local += u64::from(access.cycles);
+                                if free.conflicts {
+                                    local -= u64::from(access.conflicts.min(access.cycles));
+                                }
                             }
                             _ => break,
                         }
@@ -373,6 +386,12 @@ impl Gpu {
                         }
                     }
                     now_at += cycles;
+                }
+                Unit::Barrier if free.barriers => {
+                    if wave.next == wave.end {
+                        wave.event = None;
+                    }
+                    now_at += step;
                 }
                 Unit::Barrier => {
                     wave.waits(State::Barrier, now_at);

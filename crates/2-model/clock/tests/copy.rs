@@ -13,7 +13,7 @@ const ARGUMENTS: u64 = 0x7e00_0000_0000;
 fn copy(gpu: &mut Gpu, groups: u64, batch: u64) -> Tally {
     let arguments = ARGUMENTS..ARGUMENTS + 64;
     gpu.begin(
-        Grid { groups, groups_per_unit: 8, scratch: 0, host: Vec::from([arguments]), entry: 0x4000 },
+        Grid { groups, groups_per_unit: 8, host: Vec::from([arguments]), entry: 0x4000, ..Grid::default() },
         Arc::new([]),
     );
     let shape = gpu.shape().clone();

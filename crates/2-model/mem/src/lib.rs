@@ -23,5 +23,5 @@ pub use count::{Count, Tally};
 pub use l2::{Answer, Want};
 pub use parts::Caches;
 pub use shape::Shape;
-pub use stream::{Batch, Cursor, Event, Forms, Group, Shared, Trace};
+pub use stream::{Batch, Cursor, Event, Forms, Group, LdsAccess, Shared, Trace};
 pub use vector::{Follow, Progress};

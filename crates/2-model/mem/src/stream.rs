@@ -43,11 +43,11 @@ pub struct Shared<'a> {
     pub lookups: &'a [Lookup],
 }
 
-/// The streams of some workgroups that follow each other.
-#[derive(Debug, Default)]
+/// The streams of some workgroups that follow each other; a copy shares them.
+#[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// The workgroups, in order.
-    pub groups: Vec<Group>,
+    pub groups: Vec<Arc<Group>>,
     /// What their streams refer to.
     pub forms: Arc<Forms>,
 }
@@ -59,8 +59,19 @@ pub struct Forms {
     lookups: Vec<Lookup>,
     /// Instructions that issue one after the other: the first, and how many.
     runs: Vec<(u32, u32)>,
-    /// Accesses of the LDS: number of the memory instruction, and cycles.
-    lds: Vec<(u32, u32)>,
+    /// Accesses of the LDS.
+    lds: Vec<LdsAccess>,
+}
+
+/// An access of the LDS.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LdsAccess {
+    /// Number of its memory instruction.
+    pub slot: u32,
+    /// Cycles it takes.
+    pub cycles: u32,
+    /// Of these, lost to lanes that want the same bank.
+    pub conflicts: u32,
 }
 
 impl Forms {
@@ -79,17 +90,18 @@ impl Forms {
         self.runs.get(number).copied().unwrap_or((0, 0))
     }
 
-    /// An access of the LDS: number of the memory instruction, and cycles.
+    /// An access of the LDS.
     #[inline]
-    pub fn lds(&self, number: usize) -> (u32, u32) {
-        self.lds.get(number).copied().unwrap_or((0, 0))
+    pub fn lds(&self, number: usize) -> LdsAccess {
+        self.lds.get(number).copied().unwrap_or_default()
     }
 
     /// Memory they take.
     pub fn bytes(&self) -> usize {
         self.forms.len() * size_of::<Form>()
             + self.lookups.len() * size_of::<Lookup>()
-            + (self.runs.len() + self.lds.len()) * size_of::<(u32, u32)>()
+            + self.runs.len() * size_of::<(u32, u32)>()
+            + self.lds.len() * size_of::<LdsAccess>()
     }
 }
 
@@ -165,10 +177,10 @@ impl Trace {
         self.put_one(wave, u64::from(number) << TAG | RUN);
     }
 
-    /// An access of the LDS that takes some cycles; `slot` numbers the memory instruction.
+    /// An access of the LDS.
     #[inline]
-    pub fn lds(&mut self, wave: u32, slot: u32, cycles: u32) {
-        let number = same_as_last(&mut self.lds, &mut self.forms.lds, slot as usize, (slot, cycles));
+    pub fn lds(&mut self, wave: u32, access: LdsAccess) {
+        let number = same_as_last(&mut self.lds, &mut self.forms.lds, access.slot as usize, access);
         self.put_one(wave, u64::from(number) << TAG | LDS);
     }
 
@@ -249,7 +261,7 @@ impl Trace {
 
     /// What was recorded.
     pub fn finish(self) -> Batch {
-        Batch { groups: self.groups, forms: Arc::new(self.forms) }
+        Batch { groups: self.groups.into_iter().map(Arc::new).collect(), forms: Arc::new(self.forms) }
     }
 
     /// Whether the workgroup has used up its room; then the access counts as dropped.
@@ -312,18 +324,18 @@ impl Trace {
     }
 }
 
-/// Number of a pair in a list; most are the one that stood last at their place.
-fn same_as_last(last: &mut Vec<u32>, list: &mut Vec<(u32, u32)>, place: usize, pair: (u32, u32)) -> u32 {
+/// Number of an entry of a list; most are the one that stood last at their place.
+fn same_as_last<T: PartialEq>(last: &mut Vec<u32>, list: &mut Vec<T>, place: usize, entry: T) -> u32 {
     if last.len() <= place {
         last.resize(place + 1, 0);
     }
     if let Some(number) = last[place].checked_sub(1)
-        && list.get(number as usize) == Some(&pair)
+        && list.get(number as usize) == Some(&entry)
     {
         return number;
     }
     let number = list.len() as u32;
-    list.push(pair);
+    list.push(entry);
     last[place] = number + 1;
     number
 }

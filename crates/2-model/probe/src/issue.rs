@@ -40,7 +40,7 @@ pub(crate) fn op(inst: &Inst, slot: u32, cycles: u32) -> Op {
             let times = immediate(inst).max(0) as u32;
             match info.name {
                 "s_nop" => Op::new(Unit::Idle, STEP * (times & 15).saturating_add(1)),
-                "s_sleep" => Op::new(Unit::Idle, STEP + SLEEP * (times & 127)),
+                "s_sleep" => Op::new(Unit::Pause, STEP + SLEEP * (times & 127)),
                 _ if slot != NO_SLOT => memory(Unit::Memory),
                 _ => op(Unit::Idle),
             }

@@ -10,7 +10,7 @@ use arch::{CacheControl, Model, Resources, Target};
 use clock::{Grid, Work};
 use emu::{Launch, MemoryAccess, Observer, Program, WaveId};
 use isa::{Access, Bits, Inst, Space};
-use mem::{Kind, Policy, Shape, Trace};
+use mem::{Kind, LdsAccess, Policy, Shape, Trace};
 use std::ops::Range;
 
 /// How the caches are to treat an instruction.
@@ -76,7 +76,9 @@ impl Observer for Tracer<'_> {
         if slot == NO_SLOT {
             return;
         }
-        let lds = |probe: &Probe<'_>| probe.counts.memory.get(slot as usize).map_or(0, |it| it.lds_cycles);
+        let lds = |probe: &Probe<'_>| {
+            probe.counts.memory.get(slot as usize).map_or((0, 0), |it| (it.lds_cycles, it.bank_conflicts))
+        };
         let before = lds(&self.probe);
         self.probe.access(wave, access);
         let policy = self.table.policy(slot);
@@ -91,7 +93,11 @@ impl Observer for Tracer<'_> {
                 });
             }
             Space::Scalar => self.trace.scalar(wave.wave, policy.kind, access.addresses[0], access.bytes),
-            Space::Lds => self.trace.lds(wave.wave, slot, (lds(&self.probe) - before) as u32),
+            Space::Lds => {
+                let after = lds(&self.probe);
+                let (cycles, conflicts) = ((after.0 - before.0) as u32, (after.1 - before.1) as u32);
+                self.trace.lds(wave.wave, LdsAccess { slot, cycles, conflicts });
+            }
             Space::Gds => {}
         }
     }

@@ -469,6 +469,7 @@ fn recording() -> Workload {
         counters,
         extras: Vec::new(),
         ceilings: Vec::new(),
+        predictions: Vec::new(),
         settings: BTreeMap::new(),
         sources: vec!["pmc_perf.csv".to_owned()],
         problems: Vec::new(),

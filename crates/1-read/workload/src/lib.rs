@@ -19,6 +19,7 @@ mod instructions;
 mod join;
 mod long;
 mod model;
+mod predictions;
 mod problem;
 mod rocpd;
 mod side;
@@ -35,6 +36,7 @@ pub use instructions::{
 pub use model::{
     Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, Workload, plain_kernel_name,
 };
+pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, PredictionLine, write_prediction};
 pub use problem::{Error, Problem, Severity};
 pub use values::Values;
 pub use write::write;

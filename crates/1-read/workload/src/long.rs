@@ -231,6 +231,7 @@ impl Gather {
             counters,
             extras: Vec::new(),
             ceilings: Vec::new(),
+            predictions: Vec::new(),
             settings: BTreeMap::new(),
             sources,
             problems: Vec::new(),

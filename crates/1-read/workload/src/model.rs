@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: everything is a column over the same dispatches in the same order. A counter that
 //! was read in another run of the application has already been brought into that order.
 
+use crate::predictions::Prediction;
 use crate::problem::Problem;
 use crate::values::Values;
 use std::collections::{BTreeMap, HashMap};
@@ -246,6 +247,8 @@ pub struct Workload {
     pub extras: Vec<Extra>,
     /// Measured ceilings, one per device.
     pub ceilings: Vec<Ceilings>,
+    /// How long dispatches would take otherwise.
+    pub predictions: Vec<Prediction>,
     /// The profiler's settings, lists joined with spaces.
     pub settings: BTreeMap<String, String>,
     /// Files read.

@@ -10,6 +10,7 @@ use crate::folder::Files;
 use crate::headers;
 use crate::join::{self, Launch};
 use crate::model::{Counter, Counters, Dispatches, Extra, Generation, Workload};
+use crate::predictions;
 use crate::problem::{Error, Problems};
 use crate::side;
 use crate::table::{self, Table};
@@ -78,6 +79,7 @@ pub(crate) fn results(
 fn finish(files: &Files<'_>, mut w: Workload, mut problems: Problems) -> Result<Workload, Error> {
     w.ceilings = side::ceilings(files, &mut problems);
     w.settings = side::settings(files, &mut problems);
+    w.predictions = predictions::read(files, &w.dispatches, &mut problems);
     side::passes(files, &mut w.counters, &mut problems);
     check::workload(&mut w, problems);
     Ok(w)
@@ -104,6 +106,7 @@ fn file(files: &Files<'_>, name: &str, problems: &mut Problems) -> Result<Worklo
         counters,
         extras,
         ceilings: Vec::new(),
+        predictions: Vec::new(),
         settings: std::collections::BTreeMap::new(),
         sources: vec![name.to_string()],
         problems: Vec::new(),

@@ -6,6 +6,7 @@
 
 mod check;
 mod classify;
+mod clocks;
 mod code;
 mod event;
 mod instructions;
@@ -13,6 +14,7 @@ mod issue;
 mod launch_registers;
 mod memo;
 mod observe;
+mod prediction;
 mod recorder;
 mod registry;
 mod sample;
@@ -20,10 +22,12 @@ mod table;
 mod traffic;
 
 pub use check::{Checked, Checks, Conflict, Side, Wrong, check};
+pub use clocks::Predicted;
 pub use code::Code;
 pub use event::{Event, Source, Time, Totals};
 pub use observe::{Counts, Memory, Probe};
-pub use recorder::{Dispatch, Provenance, Recorder};
+pub use prediction::{CHANGES, Prediction, PredictionError};
+pub use recorder::{Dispatch, Provenance, Recorder, Timed};
 pub use registry::{Basis, Formula, Registry, RegistryError, Rule, Value, reason, registry};
 pub use sample::Sample;
 pub use table::Table;

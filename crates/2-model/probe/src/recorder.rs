@@ -3,9 +3,11 @@
 //! The one idea to keep in mind: what comes out is what a profiler would have written, with the counters that follow
 //! from execution; nothing above can tell the difference except by the machine's `emulated_by`.
 
+use crate::clocks::{self, Clock, Predicted};
 use crate::code::Code;
 use crate::instructions;
 use crate::observe::{Counts, Probe};
+use crate::prediction::Prediction;
 use crate::registry::{Value, registry};
 use crate::sample::Sample;
 use crate::table::Table;
@@ -18,7 +20,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use workload::{
     Counter, Counters, Dispatches, Generation, INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, InstructionRow,
-    Machine, RunOf, Values, Workload, write_instructions,
+    Machine, PREDICTIONS_FILE, PREDICTIONS_HEADER, PredictionLine, RunOf, Values, Workload,
+    write_instructions, write_prediction,
 };
 
 /// One dispatch that ran to its end.
@@ -56,6 +59,8 @@ pub struct Dispatch {
     pub channels: Vec<(&'static str, Vec<u64>)>,
     /// Instructions that ran.
     pub instructions: Vec<InstructionRow>,
+    /// How long it would take otherwise.
+    pub predicted: Vec<Predicted>,
 }
 
 /// What the workload says about its origin.
@@ -67,6 +72,15 @@ pub struct Provenance {
     pub command: String,
     /// Program that emulates, with its version.
     pub emulator: String,
+}
+
+/// What clocks say of a dispatch.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Timed {
+    /// What happened; none where nothing followed the accesses.
+    pub outcome: Option<Outcome>,
+    /// What would have.
+    pub predicted: Vec<Predicted>,
 }
 
 /// Gathers dispatches.
@@ -86,6 +100,8 @@ pub struct Recorder {
     most_channels: BTreeMap<&'static str, usize>,
     /// Most workgroups that run of a launch; 0 stands for all.
     most_workgroups: u64,
+    /// What is predicted of each dispatch.
+    clocks: Vec<Clock>,
 }
 
 impl Recorder {
@@ -100,6 +116,7 @@ impl Recorder {
             known: BTreeSet::new(),
             most_channels: BTreeMap::new(),
             most_workgroups: 0,
+            clocks: Vec::new(),
         }
     }
 
@@ -118,6 +135,11 @@ impl Recorder {
         self.most_workgroups = most_workgroups;
     }
 
+    /// Predicts from now on how long each dispatch would take otherwise.
+    pub fn predict(&mut self, predictions: Vec<Prediction>) {
+        self.clocks = predictions.into_iter().map(|it| Clock::new(it, self.model)).collect();
+    }
+
     /// Number of the next launch.
     pub fn next(&self) -> u64 {
         self.next
@@ -133,7 +155,7 @@ impl Recorder {
         let dispatches = self.dispatches.get(first..).unwrap_or_default().to_vec();
         let (code, known) = (self.code.clone(), self.known.clone());
         let most_channels = self.most_channels.clone();
-        Recorder { dispatches, code, known, most_channels, gpu: None, ..*self }
+        Recorder { dispatches, code, known, most_channels, gpu: None, clocks: Vec::new(), ..*self }
     }
 
     /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as shown.
@@ -154,12 +176,12 @@ impl Recorder {
             Some(sample) => {
                 let some = Launch { only: Some(&sample.workgroups), ..*launch };
                 Self::count(program, table, memory, &some, &sample.weights)
-                    .map(|(summary, counts)| (summary, counts, None))
+                    .map(|(summary, counts)| (summary, counts, Timed::default()))
             }
             None => self.follow(program, table, memory, launch),
         };
-        let (summary, counts, outcome) = counted.inspect_err(|_| self.next += 1)?;
-        self.add(kernel, program, table, &counts, outcome, launch);
+        let (summary, counts, timed) = counted.inspect_err(|_| self.next += 1)?;
+        self.add(kernel, program, table, &counts, timed, launch);
         Ok(summary)
     }
 
@@ -170,20 +192,34 @@ impl Recorder {
         table: &Table,
         memory: &emu::Memory,
         launch: &Launch<'_>,
-    ) -> Result<(Summary, Counts, Option<Outcome>), Box<Fault>> {
+    ) -> Result<(Summary, Counts, Timed), Box<Fault>> {
         let mut counts = Counts::new(table);
         let model = self.model;
         let gpu = self.gpu.get_or_insert_with(|| Gpu::new(model));
         let shape = gpu.shape().clone();
-        gpu.begin(traffic::grid(model, program, launch), table.ops());
-        let merge = |tracer: Tracer<'_>| {
-            let (found, batch) = tracer.finish();
-            counts.merge(&found);
-            gpu.push(batch);
-        };
-        let summary = emu::run(program, memory, launch, || Tracer::new(table, &shape), merge)?;
-        let outcome = gpu.finish(&traffic::code(program, &counts, launch));
-        Ok((summary, counts, Some(outcome)))
+        let (grid, asked) = (traffic::grid(model, program, launch), traffic::resources(program, launch));
+        for clock in &mut self.clocks {
+            clock.begin(model, &grid, &asked, &table.ops());
+        }
+        gpu.begin(grid, table.ops());
+        let clocks = &mut self.clocks[..];
+        let summary = std::thread::scope(|scope| {
+            let others = clocks::follow(scope, clocks, launch.threads);
+            let merge = |tracer: Tracer<'_>| {
+                let (found, batch) = tracer.finish();
+                counts.merge(&found);
+                for other in &others {
+                    // A thread that is gone has panicked, which the scope hands on.
+                    let _ = other.send(batch.clone());
+                }
+                gpu.push(batch);
+            };
+            emu::run(program, memory, launch, || Tracer::new(table, &shape), merge)
+        })?;
+        let code = traffic::code(program, &counts, launch);
+        let outcome = gpu.finish(&code);
+        let predicted = clocks::finish(&mut self.clocks, launch.threads, &code);
+        Ok((summary, counts, Timed { outcome: Some(outcome), predicted }))
     }
 
     /// Runs a kernel and returns what was counted, recording nothing. Where only some workgroups run, `weights` says how
@@ -210,9 +246,10 @@ impl Recorder {
         program: &Program,
         table: &Table,
         counts: &Counts,
-        outcome: Option<Outcome>,
+        timed: Timed,
         launch: &Launch<'_>,
     ) {
+        let Timed { outcome, predicted } = timed;
         let target = program.isa.processor();
         let mut totals = table.totals(counts, u64::from(self.model.compute_units.value));
         let grid = traffic::grid(self.model, program, launch);
@@ -281,6 +318,7 @@ impl Recorder {
             channels,
             time: estimate,
             instructions: instructions::rows(program, table, counts, stalls.as_deref()),
+            predicted,
         });
         self.next += 1;
     }
@@ -334,6 +372,7 @@ impl Recorder {
             counters: self.counters(),
             extras: Vec::new(),
             ceilings: Vec::new(),
+            predictions: Vec::new(),
             settings: BTreeMap::from([
                 ("name".to_string(), provenance.name.clone()),
                 ("mode".to_string(), "profile".to_string()),
@@ -349,7 +388,7 @@ impl Recorder {
         let mut now = 0;
         let each = |dispatch: &Dispatch| {
             let start = now;
-            now += dispatch.time.as_ref()?.nanoseconds.round().max(1.0) as i64;
+            now += whole(dispatch.time.as_ref()?.nanoseconds) as i64;
             Some((start, now))
         };
         self.dispatches.iter().map(each).collect()
@@ -443,6 +482,27 @@ impl Recorder {
         out
     }
 
+    /// How long the dispatches would take otherwise, as the file [`PREDICTIONS_FILE`].
+    fn predictions(&self) -> Option<String> {
+        self.dispatches.iter().find(|it| !it.predicted.is_empty())?;
+        let mut out = format!("{PREDICTIONS_HEADER}\n");
+        for dispatch in &self.dispatches {
+            for it in &dispatch.predicted {
+                let of = PredictionLine {
+                    dispatch: dispatch.id,
+                    kernel: &dispatch.kernel,
+                    lifted: it.lifted,
+                    name: &it.name,
+                    title: &it.title,
+                    nanoseconds: whole(it.nanoseconds),
+                    hurried: it.hurried,
+                };
+                write_prediction(&mut out, &of);
+            }
+        }
+        Some(out)
+    }
+
     /// The code objects that ran, for the folder too. A file with such a name has these contents: it need not be written
     /// again.
     pub fn code_objects(&self) -> impl Iterator<Item = (String, &[u8])> {
@@ -453,8 +513,16 @@ impl Recorder {
     pub fn files(&self, provenance: &Provenance) -> BTreeMap<String, Vec<u8>> {
         let mut files = workload::write(&self.workload(provenance));
         files.insert(INSTRUCTIONS_FILE.to_string(), self.instructions().into_bytes());
+        if let Some(text) = self.predictions() {
+            files.insert(PREDICTIONS_FILE.to_string(), text.into_bytes());
+        }
         files
     }
+}
+
+/// Times are written in whole nanoseconds, and none is zero.
+fn whole(nanoseconds: f64) -> u64 {
+    nanoseconds.round().max(1.0) as u64
 }
 
 /// Adds counts several times, by doubling.

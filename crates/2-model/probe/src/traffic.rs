@@ -123,26 +123,33 @@ pub(crate) fn work(grid: &Grid, launch: &Launch<'_>, vector_cycles: u64, totals:
     }
 }
 
-/// What the caches need to know of a launch.
-pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>) -> Grid {
+/// What a workgroup of a launch asks for.
+pub(crate) fn resources(program: &Program, launch: &Launch<'_>) -> Resources {
     let descriptor = &program.descriptor;
     let unified = descriptor.accum_offset > 0;
     let vgprs = if unified { descriptor.accum_offset } else { descriptor.vgprs_allocated };
-    let resources = Resources {
+    Resources {
         vgprs: vgprs.min(descriptor.vgprs_allocated),
         agprs: descriptor.vgprs_allocated.saturating_sub(vgprs),
         sgprs: program.metadata.sgprs.unwrap_or(descriptor.sgprs_allocated),
         lds_bytes: descriptor.lds_bytes.saturating_add(launch.dynamic_lds),
         waves_per_workgroup: waves_per_group(launch),
-    };
+    }
+}
+
+/// What the caches need to know of a launch.
+pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>) -> Grid {
+    let descriptor = &program.descriptor;
+    let asked = resources(program, launch);
     let range = |start: u64, bytes: u64| if start == 0 { 0..0 } else { start..start.saturating_add(bytes) };
     Grid {
         groups: launch.workgroup_count(),
-        groups_per_unit: arch::occupancy(model.target(), &resources).workgroups_per_cu.max(1),
+        groups_per_unit: arch::occupancy(model.target(), &asked).workgroups_per_cu.max(1),
         scratch: u64::from(descriptor.scratch_bytes) * 64,
         // Arguments and the queue with its packets are the host's.
         entry: launch.load.wrapping_add(program.entry_address()),
         host: vec![range(launch.kernarg, u64::from(descriptor.kernarg_bytes)), range(launch.packet, PACKET)],
+        ..Grid::default()
     }
 }
 

@@ -4,6 +4,7 @@
 //! not recorded is missing with its reason and a rule hands that reason on.
 
 use crate::roofline::Roof;
+use crate::workload::predictions::Times;
 use arch::{Resources, Target};
 use metrics::{Compiled, Evaluation, Settings, Value, kernels};
 use std::cell::OnceCell;
@@ -78,6 +79,15 @@ impl<'a> WorkloadEvidence<'a> {
     /// A share of the kernel's time in ns, where its time is known.
     pub fn time_of(&self, share: f64) -> Option<f64> {
         self.time.as_ref().ok().map(|time| time * share.clamp(0.0, 1.0))
+    }
+
+    /// Time that the kernel's dispatches would save together without a limit, ns, and the part of their time that is; none where it
+    /// was not tried.
+    pub fn saved_without(&self, limit: &str) -> Option<(f64, f64)> {
+        let predictions = &self.workload.predictions;
+        let found = predictions.iter().find(|it| it.lifted && it.name == limit)?;
+        let times = Times::of(self.workload, found, self.evaluation.rows())?;
+        Some((times.saved().max(0.0), (times.saved() / times.base).max(0.0)))
     }
 
     /// Value of a machine fact.

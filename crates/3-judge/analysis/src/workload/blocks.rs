@@ -8,11 +8,20 @@ use metrics::Definitions;
 use std::collections::BTreeSet;
 
 /// Tables that are not made of metrics.
-pub(crate) const SPECIAL: &[((u16, u16), &str)] =
-    &[((0, 1), "Top Kernels"), ((0, 2), "Dispatch List"), ((1, 1), "System Info")];
+pub(crate) const SPECIAL: &[((u16, u16), &str)] = &[
+    ((0, 1), "Top Kernels"),
+    ((0, 2), "Dispatch List"),
+    (LIMITS, "What Each Limit Is Worth"),
+    (CHANGES, "What If"),
+    ((1, 1), "System Info"),
+];
+
+/// The tables of predictions.
+pub(crate) const LIMITS: (u16, u16) = (0, 3);
+pub(crate) const CHANGES: (u16, u16) = (0, 4);
 
 /// Tables shown when none are asked for.
-pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), (2, 1)];
+pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), LIMITS, CHANGES, (2, 1)];
 /// Tables shown instead of a recording without times: what was launched, and what can be counted without a clock.
 const COUNTED: &[(u16, u16)] = &[(0, 2), (10, 1), (10, 2), (10, 4), (12, 2), (16, 3)];
 

@@ -11,6 +11,7 @@ mod machine;
 mod noise;
 mod overview;
 mod panels;
+pub(crate) mod predictions;
 mod present;
 mod report;
 mod select;

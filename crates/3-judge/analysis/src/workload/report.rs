@@ -3,14 +3,14 @@
 //! The one idea to keep in mind: tables are made for each recording alone, then merged; what was asked for (blocks,
 //! columns, thresholds) is picked from the whole at the end, so a condition sees rows that are not shown.
 
-use super::blocks::{Blocks, MEMORY_CHART};
+use super::blocks::{Blocks, CHANGES, LIMITS, MEMORY_CHART};
 use super::compare::{self, Renames};
 use super::condition::Condition;
 use super::machine::Filled;
 use super::noise::Sample;
 use super::present::{self, TimeUnit};
 use super::select::SelectError;
-use super::{overview, panels};
+use super::{overview, panels, predictions};
 use crate::memory_chart;
 use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
 use std::cell::OnceCell;
@@ -210,6 +210,10 @@ impl Context<'_> {
         // Dispatches of two recordings have nothing in common but their numbers.
         if self.subjects.len() == 1 {
             add((0, 2), &|s| overview::dispatches(s, self.options.top));
+            let all = !self.options.blocks.is_overview();
+            let most = if all { self.options.top } else { self.options.top.min(predictions::FEW_KERNELS) };
+            add(LIMITS, &|s| predictions::limits(s, most));
+            add(CHANGES, &|s| predictions::changes(s, most));
         }
         add((1, 1), &overview::machine);
         if let Some(kernels) = out.iter_mut().find(|t| t.id == "0.1")

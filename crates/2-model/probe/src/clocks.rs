@@ -1,0 +1,105 @@
+//! Clocks of predictions, which run beside the clock of the recording.
+//!
+//! The one idea to keep in mind: each clock gets the same streams in the same order and knows of no other, so on which
+//! thread it runs does not matter.
+
+use crate::prediction::Prediction;
+use arch::{Model, Resources};
+use clock::{Gpu, Grid, Op, Rates};
+use mem::Batch;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::Scope;
+
+/// Batches that wait for a clock before the program waits for it.
+const WAITING: usize = 2;
+
+/// A prediction with the GPU it is made on, which keeps its caches from one dispatch to the next.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    pub(crate) prediction: Prediction,
+    gpu: Option<Gpu>,
+    rates: Rates,
+}
+
+/// What one would take.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Predicted {
+    /// As in files: `l2`, `vgpr=96`.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// A limit of the GPU is lifted; otherwise something is changed.
+    pub lifted: bool,
+    /// Nanoseconds.
+    pub nanoseconds: f64,
+    /// Workgroups did not run in the order they would have, for want of memory.
+    pub hurried: bool,
+}
+
+impl Clock {
+    pub(crate) fn new(prediction: Prediction, base: &'static Model) -> Clock {
+        Clock { gpu: None, rates: prediction.rates(base), prediction }
+    }
+
+    /// A dispatch begins.
+    pub(crate) fn begin(&mut self, base: &'static Model, grid: &Grid, asked: &Resources, ops: &Arc<[Op]>) {
+        let grid = self.prediction.grid(base, grid, asked);
+        self.gpu.get_or_insert_with(|| self.prediction.gpu(base)).begin(grid, ops.clone());
+    }
+
+    fn finish(&mut self, code: &[Range<u64>]) -> Option<Predicted> {
+        let outcome = self.gpu.as_mut()?.finish(code);
+        let Prediction { name, title, lift, .. } = &self.prediction;
+        Some(Predicted {
+            name: name.clone(),
+            title: title.clone(),
+            lifted: lift.is_some(),
+            nanoseconds: self.rates.nanoseconds(outcome.cycles),
+            hurried: outcome.hurried,
+        })
+    }
+}
+
+/// Clocks for each thread.
+fn share(clocks: usize, threads: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if threads == 0 { cores } else { threads };
+    clocks.div_ceil(threads.clamp(1, clocks.max(1))).max(1)
+}
+
+/// Starts threads that show clocks what workgroups did; what is sent to each of the returned ends arrives there in order.
+pub(crate) fn follow<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    clocks: &'env mut [Clock],
+    threads: usize,
+) -> Vec<SyncSender<Batch>> {
+    let share = share(clocks.len(), threads);
+    let start = |clocks: &'env mut [Clock]| {
+        let (sender, receiver) = sync_channel::<Batch>(WAITING);
+        scope.spawn(move || {
+            for batch in receiver {
+                clocks.iter_mut().filter_map(|it| it.gpu.as_mut()).for_each(|gpu| gpu.push(batch.clone()));
+            }
+        });
+        sender
+    };
+    clocks.chunks_mut(share).map(start).collect()
+}
+
+/// What each clock says at the end of a dispatch.
+pub(crate) fn finish(clocks: &mut [Clock], threads: usize, code: &[Range<u64>]) -> Vec<Predicted> {
+    let share = share(clocks.len(), threads);
+    let mut all: Vec<Option<Predicted>> = vec![None; clocks.len()];
+    std::thread::scope(|scope| {
+        for (clocks, all) in clocks.chunks_mut(share).zip(all.chunks_mut(share)) {
+            scope.spawn(move || {
+                for (clock, found) in clocks.iter_mut().zip(all) {
+                    *found = clock.finish(code);
+                }
+            });
+        }
+    });
+    all.into_iter().flatten().collect()
+}

@@ -1,0 +1,317 @@
+//! What a dispatch would take on another GPU, or as another kernel.
+//!
+//! The one idea to keep in mind: the program runs once; what its waves did is shown to a second clock whose GPU, places for
+//! workgroups or order of workgroups differ. What the change would do to the instructions is not known here: fewer
+//! registers may mean spills.
+
+use arch::{Limiter, Model, Resources};
+use clock::{Gpu, Grid, Lift, Order, Rates};
+use std::fmt;
+
+/// Something else than what runs.
+#[derive(Clone, Debug)]
+pub struct Prediction {
+    /// As in files: `l2`, `vgpr=96`.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// The limit that is lifted, if that is what it is.
+    pub lift: Option<Lift>,
+    changes: Vec<Change>,
+}
+
+/// One change.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Registers(u32),
+    Lds(u32),
+    Waves(u32),
+    Order(Order),
+    Bandwidth(f64),
+    LdsPerUnit(u32),
+    Model(&'static Model),
+}
+
+/// What can be changed, with an example of each value.
+pub const CHANGES: [(&str, &str); 7] = [
+    ("vgpr", "vgpr=96"),
+    ("lds", "lds=16384"),
+    ("waves_per_eu", "waves_per_eu=4"),
+    ("workgroup-order", "workgroup-order=xcd-swizzle"),
+    ("gpu.hbm_bandwidth", "gpu.hbm_bandwidth=8e12"),
+    ("gpu.lds_per_cu", "gpu.lds_per_cu=160K"),
+    ("gpu", "gpu=mi325x"),
+];
+
+/// Why a change cannot be predicted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PredictionError {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+impl fmt::Display for PredictionError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}\nhint: {}", self.message, self.hint)
+    }
+}
+
+impl std::error::Error for PredictionError {}
+
+fn wrong(message: String, hint: impl Into<String>) -> PredictionError {
+    PredictionError { message, hint: hint.into() }
+}
+
+impl Prediction {
+    /// Each limit lifted.
+    pub fn lifts() -> Vec<Prediction> {
+        let of = |lift: &Lift| Prediction {
+            name: lift.key().to_string(),
+            title: lift.title().to_string(),
+            lift: Some(*lift),
+            changes: Vec::new(),
+        };
+        Lift::ALL.iter().map(of).collect()
+    }
+
+    /// Reads `KEY=VALUE`, or several of them with commas between: then all of them at once. `base` is the GPU that is
+    /// emulated.
+    pub fn parse(text: &str, base: &Model) -> Result<Prediction, PredictionError> {
+        let changes = text.split(',').map(|part| change(part, base)).collect::<Result<Vec<_>, _>>()?;
+        for (at, part) in text.split(',').enumerate() {
+            let key = |part: &str| part.split('=').next().unwrap_or_default().trim().to_string();
+            if text.split(',').take(at).any(|before| key(before) == key(part)) {
+                return Err(wrong(
+                    format!("`{text}` gives `{}` twice", key(part)),
+                    "one `--what-if` is one prediction; give the option again for another",
+                ));
+            }
+        }
+        let lds = changes.iter().find_map(|it| if let Change::Lds(bytes) = it { Some(*bytes) } else { None });
+        let unit = changes.iter().find_map(|it| match it {
+            Change::LdsPerUnit(bytes) => Some(*bytes),
+            _ => None,
+        });
+        let most = unit.unwrap_or(base.target().lds.bytes_per_workgroup.value);
+        if lds.is_some_and(|bytes| bytes > most) {
+            return Err(wrong(
+                format!("`{text}`: a workgroup has at most {most} bytes of LDS"),
+                "`gpu.lds_per_cu=160K` in the same `--what-if` gives the GPU more",
+            ));
+        }
+        let name = text.split(',').map(str::trim).collect::<Vec<_>>().join(",");
+        Ok(Prediction { title: name.clone(), name, lift: None, changes })
+    }
+
+    /// The GPU it runs on.
+    pub(crate) fn model(&self, base: &'static Model) -> &'static Model {
+        let other = |it: &Change| if let Change::Model(model) = it { Some(*model) } else { None };
+        self.changes.iter().find_map(other).unwrap_or(base)
+    }
+
+    /// How fast its parts are.
+    pub(crate) fn rates(&self, base: &'static Model) -> Rates {
+        let model = self.model(base);
+        let rates = Rates::of(model);
+        let rates = self.lift.map_or(rates.clone(), |lift| rates.without(lift));
+        self.changes.iter().fold(rates, |rates, it| match it {
+            Change::Bandwidth(bytes) => rates.with_bandwidth(model, *bytes),
+            _ => rates,
+        })
+    }
+
+    /// A GPU for it, with empty caches.
+    pub(crate) fn gpu(&self, base: &'static Model) -> Gpu {
+        Gpu::with_rates(self.model(base), &self.rates(base))
+    }
+
+    /// The launch of a kernel that asks for `asked`.
+    pub(crate) fn grid(&self, base: &'static Model, grid: &Grid, asked: &Resources) -> Grid {
+        let order =
+            self.changes.iter().find_map(|it| if let Change::Order(it) = it { Some(*it) } else { None });
+        Grid {
+            groups_per_unit: self.groups_per_unit(base, asked),
+            order: order.unwrap_or(grid.order),
+            ..grid.clone()
+        }
+    }
+
+    /// Workgroups a compute unit holds.
+    fn groups_per_unit(&self, base: &'static Model, asked: &Resources) -> u32 {
+        let target = self.model(base).target();
+        let mut asked = *asked;
+        match self.lift {
+            Some(Lift::Registers) => (asked.vgprs, asked.agprs) = (0, 0),
+            Some(Lift::LdsSize) => asked.lds_bytes = 0,
+            _ => {}
+        }
+        let (mut unit, mut waves) = (None, None);
+        for it in &self.changes {
+            match it {
+                Change::Registers(count) => (asked.vgprs, asked.agprs) = (*count, 0),
+                Change::Lds(bytes) => asked.lds_bytes = *bytes,
+                Change::LdsPerUnit(bytes) => unit = Some(*bytes),
+                Change::Waves(count) => waves = Some(*count),
+                Change::Order(_) | Change::Bandwidth(_) | Change::Model(_) => {}
+            }
+        }
+        let found = arch::occupancy(target, &asked);
+        let admits = |limit: &arch::Limit| match (limit.resource, unit) {
+            (Limiter::Lds, Some(bytes)) => {
+                let granule = target.lds.granule.value;
+                let taken = asked.lds_bytes.checked_next_multiple_of(granule).unwrap_or(u32::MAX);
+                bytes.checked_div(taken).unwrap_or(u32::MAX)
+            }
+            _ => limit.workgroups,
+        };
+        let slots = |limit: &&arch::Limit| {
+            waves.is_none() || matches!(limit.resource, Limiter::WaveSlots | Limiter::BarrierSlots)
+        };
+        let most = found.limits.iter().filter(slots).map(admits).min().unwrap_or(1);
+        let wanted = waves
+            .map_or(u32::MAX, |waves| waves * target.simds_per_cu.value / asked.waves_per_workgroup.max(1));
+        most.min(wanted).max(1)
+    }
+}
+
+fn change(text: &str, base: &Model) -> Result<Change, PredictionError> {
+    let examples = || {
+        let all: Vec<&str> = CHANGES.iter().map(|(_, example)| *example).collect();
+        format!("what can be changed: {}", all.join(", "))
+    };
+    let text = text.trim();
+    let Some((key, value)) = text.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else {
+        return Err(wrong(format!("`{text}` is not KEY=VALUE"), examples()));
+    };
+    let target = base.target();
+    let count = |least: u32, most: u32, what: &str| -> Result<u32, PredictionError> {
+        let number = bytes(value).filter(|it| (f64::from(least)..=f64::from(most)).contains(it));
+        number.map(|it| it as u32).ok_or_else(|| {
+            wrong(
+                format!("`{text}`: `{value}` is not {what}"),
+                format!("give a number from {least} to {most}"),
+            )
+        })
+    };
+    match key {
+        "vgpr" => count(1, target.registers.vgprs_per_lane.value, "a number of vector registers")
+            .map(Change::Registers),
+        "lds" => count(0, 1 << 20, "a number of bytes of LDS").map(Change::Lds),
+        "waves_per_eu" => {
+            count(1, target.waves_per_simd.value, "a number of waves of a SIMD").map(Change::Waves)
+        }
+        "workgroup-order" => match value {
+            "xcd-swizzle" => Ok(Change::Order(Order::Blocks)),
+            "linear" => Ok(Change::Order(Order::Round)),
+            _ => Err(wrong(
+                format!("`{text}`: there is no order `{value}`"),
+                "orders are `linear`, which goes round the XCDs, and `xcd-swizzle`, in which each XCD gets workgroups that follow each other",
+            )),
+        },
+        "gpu.hbm_bandwidth" => {
+            let number = bytes(value).filter(|it| (1e9..=1e15).contains(it));
+            number.map(Change::Bandwidth).ok_or_else(|| {
+                wrong(
+                    format!("`{text}`: `{value}` is not a bandwidth"),
+                    "give bytes a second, from 1e9 to 1e15: `8e12` is 8 TB/s",
+                )
+            })
+        }
+        "gpu.lds_per_cu" => count(1, 1 << 24, "a number of bytes of LDS").map(Change::LdsPerUnit),
+        "gpu" => {
+            let Some(model) = Model::by_name(value) else {
+                let names: Vec<&str> = Model::names().collect();
+                return Err(wrong(
+                    format!("there is no GPU `{value}`"),
+                    format!("known are {}", names.join(", ")),
+                ));
+            };
+            if model.target().name != target.name {
+                let same: Vec<String> = Model::of_target(target)
+                    .map(|model| model.name.rsplit(' ').next().unwrap_or(&model.name).to_ascii_lowercase())
+                    .collect();
+                return Err(wrong(
+                    format!(
+                        "`{text}`: code for {} does not run on it, which is a {}",
+                        target.name,
+                        model.target().name
+                    ),
+                    format!(
+                        "GPUs that run it: {}; for another profile code compiled for {}",
+                        same.join(", "),
+                        model.target().name
+                    ),
+                ));
+            }
+            Ok(Change::Model(model))
+        }
+        _ => Err(wrong(format!("`{key}` is nothing that can be changed"), examples())),
+    }
+}
+
+/// A number with `K`, `M` or `G` of 1024 behind it.
+fn bytes(text: &str) -> Option<f64> {
+    let (number, unit) = match text.char_indices().last()? {
+        (at, 'K' | 'k') => (&text[..at], 1024.0),
+        (at, 'M' | 'm') => (&text[..at], 1024.0 * 1024.0),
+        (at, 'G' | 'g') => (&text[..at], 1024.0 * 1024.0 * 1024.0),
+        _ => (text, 1.0),
+    };
+    number.parse::<f64>().ok().map(|it| it * unit).filter(|it| it.is_finite() && *it >= 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model() -> &'static Model {
+        Model::by_name("mi300x").unwrap()
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_is_right() {
+        for (text, message, hint) in [
+            ("vgprs=96", "`vgprs` is nothing that can be changed", "what can be changed: vgpr=96, lds=16384"),
+            ("96", "`96` is not KEY=VALUE", "gpu.lds_per_cu=160K, gpu=mi325x"),
+            ("vgpr=0", "`vgpr=0`: `0` is not a number of vector registers", "from 1 to 512"),
+            ("vgpr=many", "`many` is not a number of vector registers", "from 1 to 512"),
+            ("waves_per_eu=9", "`9` is not a number of waves", "from 1 to 8"),
+            ("lds=100K", "a workgroup has at most 65536 bytes of LDS", "gpu.lds_per_cu=160K"),
+            ("workgroup-order=snake", "there is no order `snake`", "xcd-swizzle"),
+            ("gpu.hbm_bandwidth=8", "`8` is not a bandwidth", "8e12"),
+            ("gpu=h100", "there is no GPU `h100`", "mi300x"),
+            ("gpu=mi210", "does not run on it", "mi300a, mi300x, mi325x"),
+            ("vgpr=96,vgpr=64", "gives `vgpr` twice", "give the option again"),
+        ] {
+            let error = Prediction::parse(text, model()).unwrap_err();
+            assert!(error.message.contains(message), "{text}: {error}");
+            assert!(error.hint.contains(hint), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn changes_of_a_kernel_change_how_many_workgroups_find_a_place() {
+        let asked = Resources { vgprs: 256, agprs: 0, sgprs: 32, lds_bytes: 32_768, waves_per_workgroup: 4 };
+        let of = |text: &str| Prediction::parse(text, model()).unwrap().groups_per_unit(model(), &asked);
+        let lifted = |lift: Lift| {
+            let all = Prediction::lifts();
+            all.iter().find(|it| it.lift == Some(lift)).unwrap().groups_per_unit(model(), &asked)
+        };
+        assert_eq!(arch::occupancy(model().target(), &asked).workgroups_per_cu, 2);
+        for (text, groups) in [
+            ("vgpr=128", 2),
+            ("vgpr=128,lds=16384", 4),
+            ("lds=0", 2),
+            ("gpu.lds_per_cu=160K,vgpr=96", 5),
+            ("gpu.lds_per_cu=32K", 1),
+            ("waves_per_eu=1", 1),
+            ("waves_per_eu=4", 4),
+            ("gpu.hbm_bandwidth=8e12", 2),
+        ] {
+            assert_eq!(of(text), groups, "{text}");
+        }
+        assert_eq!([Lift::Registers, Lift::LdsSize, Lift::L2].map(lifted), [2, 2, 2]);
+    }
+}

@@ -24,5 +24,5 @@ pub use compare::{Better, METRICS, Metric, changes, compare, compare_kernels};
 pub use evidence::{KernelEvidence, Source};
 pub use listing::listing;
 pub use listing_run::{Mismatch, add_run};
-pub use recorded::WorkloadEvidence;
+pub use recorded::{Saved, WorkloadEvidence};
 pub use text::TextFile;

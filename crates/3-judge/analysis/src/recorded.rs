@@ -30,6 +30,26 @@ pub struct WorkloadEvidence<'a> {
     roof: OnceCell<Roof>,
 }
 
+/// What a kernel would save.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Saved {
+    /// Nanoseconds, of all its dispatches.
+    pub ns: f64,
+    /// Nanoseconds they take.
+    pub base: f64,
+}
+
+impl Saved {
+    fn of(times: Times) -> Saved {
+        Saved { ns: times.saved().max(0.0), base: times.base }
+    }
+
+    /// Part of the time.
+    pub fn part(self) -> f64 {
+        self.ns / self.base
+    }
+}
+
 impl<'a> WorkloadEvidence<'a> {
     /// Evidence of every kernel of the selected dispatches, most time first.
     pub fn gather(compiled: &'a Compiled, workload: &'a Workload, rows: &[u32]) -> Vec<Self> {
@@ -81,13 +101,22 @@ impl<'a> WorkloadEvidence<'a> {
         self.time.as_ref().ok().map(|time| time * share.clamp(0.0, 1.0))
     }
 
-    /// Time that the kernel's dispatches would save together without a limit, ns, and the part of their time that is; none where it
-    /// was not tried.
-    pub fn saved_without(&self, limit: &str) -> Option<(f64, f64)> {
-        let predictions = &self.workload.predictions;
-        let found = predictions.iter().find(|it| it.lifted && it.name == limit)?;
-        let times = Times::of(self.workload, found, self.evaluation.rows())?;
-        Some((times.saved().max(0.0), (times.saved() / times.base).max(0.0)))
+    /// What the kernel would save without a limit; none where that was not simulated.
+    pub fn saved_without(&self, limit: &str) -> Option<Saved> {
+        let found = self.workload.predictions.iter().find(|it| it.lifted && it.name == limit)?;
+        Times::of(self.workload, found, self.evaluation.rows()).map(Saved::of)
+    }
+
+    /// What the kernel would save without each limit that was tried, most first, by the limit's title.
+    pub fn limits(&self) -> Vec<(&'a str, Saved)> {
+        let tried = self.workload.predictions.iter().filter(|it| it.lifted);
+        let saved = tried.filter_map(|it| {
+            let times = Times::of(self.workload, it, self.evaluation.rows())?;
+            Some((it.title.as_str(), Saved::of(times)))
+        });
+        let mut all: Vec<(&str, Saved)> = saved.collect();
+        all.sort_by(|a, b| b.1.ns.total_cmp(&a.1.ns));
+        all
     }
 
     /// Value of a machine fact.

@@ -32,6 +32,43 @@ pub(crate) fn lost_below_roof(evidence: &WorkloadEvidence<'_>, finding: Finding,
     lost(evidence, finding, part.min(room))
 }
 
+/// States that a finding costs what the kernel would save without a limit, where that was simulated; otherwise as
+/// [`lost_below_roof`].
+pub(crate) fn lost_to(evidence: &WorkloadEvidence<'_>, finding: Finding, limit: &str, part: f64) -> Finding {
+    simulated(evidence, &finding, limit).unwrap_or_else(|| lost_below_roof(evidence, finding, part))
+}
+
+/// A finding that costs what the kernel would save without a limit; none where that was not simulated.
+pub(crate) fn simulated(evidence: &WorkloadEvidence<'_>, finding: &Finding, limit: &str) -> Option<Finding> {
+    let saved = evidence.saved_without(limit)?;
+    let total = saved.base;
+    let cost = match saved.part() {
+        part if part < NOTHING => format!("nothing of {}, by simulation without it", duration(total)),
+        part => format!(
+            "{} of {} ({}), by simulation without it",
+            duration(saved.ns),
+            duration(total),
+            percent(part)
+        ),
+    };
+    Some(finding.clone().with_cost(cost).with_time_lost(Some(saved.ns)))
+}
+
+/// The limits that are worth most, as evidence.
+pub(crate) fn with_limits(evidence: &WorkloadEvidence<'_>, mut finding: Finding) -> Finding {
+    for (title, saved) in evidence.limits().into_iter().take(LIMITS) {
+        if saved.part() >= WORTH {
+            let value = format!("saves {} ({})", duration(saved.ns), percent(saved.part()));
+            finding = finding.with_evidence(format!("with {title}"), value);
+        }
+    }
+    finding
+}
+
+/// Limits named as evidence, and the part of the time from which on one is.
+const LIMITS: usize = 3;
+const WORTH: f64 = 0.01;
+
 /// Whether no ceiling is what stops the kernel, so that more in flight would help.
 pub(crate) fn waits(evidence: &WorkloadEvidence<'_>) -> bool {
     matches!(evidence.roof().bound, Ok(Bound::Latency { .. } | Bound::Launch { .. }))

@@ -8,6 +8,7 @@ use crate::device_code::DeviceCode;
 use crate::exit::{Outcome, usage};
 use crate::launch_file::{Contents, LaunchFile, difference};
 use crate::output::Output;
+use crate::profile::{predictions, remove_predictions};
 use crate::{progress, terminal};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
@@ -35,6 +36,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     };
     let kernel = code.kernel(file.kernel.as_deref())?;
     let short = model.name.rsplit(' ').next().unwrap_or(&model.name);
+    let predictions = predictions(args, model)?;
     let mut prepared = Prepared::new(&file, &code, kernel)?;
     if !args.emulate.check.is_empty() {
         eprintln!("emulating {short} ({}): checking {}", model.target().name, args.emulate.check.join(", "));
@@ -46,6 +48,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     );
     let mut recorder = Recorder::new(model);
     recorder.sample(args.sample_workgroups.unwrap_or(0));
+    recorder.predict(predictions);
     let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&file, args, &code, kernel, &mut recorder));
     // What ran before a fault is kept.
     if recorder.dispatches().is_empty() {
@@ -114,6 +117,7 @@ fn write(folder: &Path, recorder: &Recorder, provenance: &Provenance) -> Result<
     let files = recorder.files(provenance);
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
     let files = files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice()));
+    remove_predictions(folder)?;
     for (name, bytes) in files.chain(recorder.code_objects()) {
         let path = folder.join(name);
         std::fs::write(&path, bytes).with_context(|| format!("cannot write `{}`", path.display()))?;

@@ -9,6 +9,8 @@ use crate::exit::{Outcome, usage};
 use crate::{analyze, launch};
 use analysis::workload::dispatch_ranges;
 use anyhow::Result;
+use arch::Model;
+use probe::Prediction;
 use regex::Regex;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -45,6 +47,7 @@ impl Profiler for Emulator {
             ));
         }
         let emulation = Emulation::prepare(&args.emulate, &args.program)?;
+        predictions(args, emulation.model)?;
         let name = args.name.clone().unwrap_or_else(|| {
             let file = Path::new(&args.program[0]).file_stem();
             file.map_or_else(|| "program".to_owned(), |it| it.to_string_lossy().into_owned())
@@ -59,6 +62,7 @@ impl Profiler for Emulator {
             eprintln!("{} is written anew", output.display());
             std::fs::remove_file(output.join("pmc_perf.csv"))?;
         }
+        remove_predictions(&output)?;
         let words: Vec<_> = args.program.iter().map(|word| word.to_string_lossy()).collect();
         let mut more = vec![
             ("ROCKHOUND_OUTPUT", output.into_os_string()),
@@ -115,10 +119,31 @@ fn selection(args: &Profile) -> Result<Vec<(&'static str, OsString)>> {
     if let Some(most) = args.sample_workgroups {
         all.push(("ROCKHOUND_SAMPLE_WORKGROUPS", most.to_string().into()));
     }
+    if args.breakdown {
+        all.push(("ROCKHOUND_BREAKDOWN", "1".into()));
+    }
+    all.push(("ROCKHOUND_WHAT_IF", args.what_if.join("\n").into()));
     if args.no_results {
         all.push(("ROCKHOUND_NO_RESULTS", "1".into()));
     }
     Ok(all)
+}
+
+/// What is to be predicted of each dispatch.
+pub(crate) fn predictions(args: &Profile, model: &Model) -> Result<Vec<Prediction>> {
+    let mut all = if args.breakdown { Prediction::lifts() } else { Vec::new() };
+    for text in &args.what_if {
+        all.push(Prediction::parse(text, model).map_err(|error| usage(error.message, error.hint))?);
+    }
+    Ok(all)
+}
+
+/// Removes the predictions of an earlier recording in the same folder.
+pub(crate) fn remove_predictions(folder: &Path) -> Result<()> {
+    match std::fs::remove_file(folder.join(workload::PREDICTIONS_FILE)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 /// The hardware where there is some and a tool that profiles with it, unless a GPU to emulate is named.

@@ -7,7 +7,7 @@ use crate::message::{say, say_once};
 use crate::selection::Selection;
 use arch::Model;
 use emu::{Fault, Launch, Memory, Program, Summary};
-use probe::{Code, Provenance, Recorder, Table};
+use probe::{Code, Prediction, Provenance, Recorder, Table};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,7 @@ impl Recording {
         let selection = Selection::from_environment();
         let mut recorder = Recorder::new(model);
         recorder.sample(selection.most_workgroups);
+        recorder.predict(predictions(model));
         Some(Recording {
             recorder,
             provenance: Provenance {
@@ -150,6 +151,15 @@ impl Recording {
             self.selection.explain(self.recorder.next());
         }
     }
+}
+
+/// What is to be predicted of each dispatch. `rockhound` has looked at what the user wrote.
+fn predictions(model: &'static Model) -> Vec<Prediction> {
+    let lifts = std::env::var_os("ROCKHOUND_BREAKDOWN").is_some();
+    let mut all = if lifts { Prediction::lifts() } else { Vec::new() };
+    let changes = std::env::var("ROCKHOUND_WHAT_IF").unwrap_or_default();
+    all.extend(changes.lines().filter_map(|text| Prediction::parse(text, model).ok()));
+    all
 }
 
 /// The first line of a file with a line for each dispatch.

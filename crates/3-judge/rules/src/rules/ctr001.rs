@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: the nearest roof says how much there is to gain before another thing must change.
 
-use crate::recorded::{duration, lost, percent};
+use crate::recorded::{duration, lost, percent, with_limits};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
 use analysis::roofline::{Bound, Share};
@@ -97,7 +97,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
             );
         }
     }
-    finding = busy(evidence, finding);
+    finding = with_limits(evidence, busy(evidence, finding));
     if matches!(bound, Bound::Launch { .. }) {
         for (metric, what) in
             [("dispatch.workgroups", "workgroups per dispatch"), ("gpu.cus", "compute units")]

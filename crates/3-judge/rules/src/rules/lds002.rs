@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: only addresses known lane by lane are judged, and then exactly.
 
 use crate::access::{count, places};
-use crate::recorded::{lost, percent};
+use crate::recorded::{lost, percent, simulated};
 use crate::{Check, Outcome, Rule};
 use analysis::affine::LANES;
 use analysis::{KernelEvidence, WorkloadEvidence};
@@ -41,7 +41,8 @@ The address of each lane by symbolic evaluation of the integer instructions befo
 the cycles of each access by counting over the 64 lanes. A kernel that asks for one work-item dimension is taken to run in
 one-dimensional workgroups. In loops it is a warning where conflicts at least double the cycles and some access is 4
 bytes or wider; otherwise it is for information.
-In a recording the conflict cycles and the cycles that moved data; the cost is the conflict cycles, within the kernel's.
+In a recording the conflict cycles and the cycles that moved data; the cost is the conflict cycles, within the
+kernel's, or what a run without conflicts saves (`profile --breakdown`).
 
 ## What to do
 Pad the rows of the tile (33 instead of 32 dwords, or one access width), or permute the column index with the row index
@@ -250,5 +251,6 @@ fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if let Ok(busy) = evidence.value("lds.utilization") {
         finding = finding.with_evidence("LDS busy", format!("{busy:.1} %"));
     }
-    Ok(Outcome::Findings(vec![lost(evidence, finding, share / 100.0)]))
+    let cost = simulated(evidence, &finding, "lds-conflicts");
+    Ok(Outcome::Findings(vec![cost.unwrap_or_else(|| lost(evidence, finding, share / 100.0))]))
 }

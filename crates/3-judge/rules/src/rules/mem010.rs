@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: an access of the vector L1 carries 16 bytes at most, so accesses bound what is wanted;
 //! bytes beyond that were fetched in vain or again.
 
-use crate::recorded::{bytes, lost, part_of};
+use crate::recorded::{bytes, lost, part_of, simulated};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
 use view::{Missing, Severity};
@@ -70,9 +70,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         finding = finding.with_evidence("L2 hit rate", format!("{hit:.1} %"));
     }
     let share = read / (read + evidence.value("fabric.write_bytes").unwrap_or(0.0));
-    Ok(Outcome::Findings(vec![lost(
-        evidence,
-        finding,
-        part_of(evidence, "HBM") * share * (1.0 - 1.0 / factor),
-    )]))
+    let part = part_of(evidence, "HBM") * share * (1.0 - 1.0 / factor);
+    let cost = simulated(evidence, &finding, "l2");
+    Ok(Outcome::Findings(vec![cost.unwrap_or_else(|| lost(evidence, finding, part))]))
 }

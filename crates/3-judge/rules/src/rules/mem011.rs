@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: L2 hits are data used again; that L1 has none of them means it left L1 before.
 
-use crate::recorded::{lost_below_roof, part_of};
+use crate::recorded::{lost_to, part_of};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
 use view::{Missing, Severity};
@@ -70,5 +70,5 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         finding = finding.with_evidence("vector L1 waits for data", format!("{percent:.0} % of its cycles"));
     }
     let part = waiting.map_or(part_of(evidence, "L2"), |percent| percent / 100.0);
-    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
+    Ok(Outcome::Findings(vec![lost_to(evidence, finding, "l1", part)]))
 }

@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: without matrix instructions an AGPR is a place to spill to.
 
-use crate::recorded::lost_below_roof;
+use crate::recorded::lost_to;
 use crate::sites::{Sites, counted};
 use crate::{Check, Outcome, Rule};
 use analysis::{KernelEvidence, WorkloadEvidence};
@@ -109,5 +109,5 @@ fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         .with_evidence("VGPRs", asked.vgprs)
         .with_evidence("waves per compute unit", format!("{now}, without AGPRs {without}"));
     let part = 1.0 - f64::from(now) / f64::from(without.max(1));
-    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
+    Ok(Outcome::Findings(vec![lost_to(evidence, finding, "registers", part)]))
 }

@@ -4,7 +4,7 @@
 //! allocation help.
 
 use crate::access::count;
-use crate::recorded::{lost_below_roof, waits};
+use crate::recorded::{lost_to, waits};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
 use arch::{Limiter, Resources, occupancy};
@@ -74,5 +74,5 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         .with_evidence("waves per workgroup", asked.waves_per_workgroup)
         .with_evidence("a workgroup waited for LDS", format!("{waited:.1} % of the cycles"));
     let part = 1.0 - f64::from(now.waves_per_cu) / f64::from(without.waves_per_cu);
-    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
+    Ok(Outcome::Findings(vec![lost_to(evidence, finding, "lds-size", part)]))
 }

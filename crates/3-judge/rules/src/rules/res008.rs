@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the workgroup manager counts the cycles in which something did not fit; full wave slots
 //! are not a lack.
 
-use crate::recorded::{lost_below_roof, waits};
+use crate::recorded::{lost_below_roof, lost_to, waits};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
 use view::{Missing, Severity};
@@ -89,5 +89,9 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if let Some(Ok(percent)) = evidence.evaluation.percent_of_peak("wave.occupancy") {
         finding = finding.with_evidence("wave slots in use", format!("{percent:.0} %"));
     }
-    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, most / 100.0)]))
+    let part = most / 100.0;
+    Ok(Outcome::Findings(vec![match what {
+        "vector registers" => lost_to(evidence, finding, "registers", part),
+        _ => lost_below_roof(evidence, finding, part),
+    }]))
 }

@@ -58,6 +58,8 @@ pub(crate) struct Run {
   rockhound profile examples/vector_copy/LAUNCH.toml
   rockhound profile -n copy -o workloads/copy -k vecCopy -- ./vector_copy
   rockhound profile -k 'gemm.*f16' -d '>10' --dispatch-limit 3 -- ./train
+  rockhound profile --breakdown examples/tiled_matmul/LAUNCH.toml
+  rockhound profile --what-if vgpr=96 --what-if gpu.hbm_bandwidth=8e12 LAUNCH.toml
   rockhound profile --check races,uninit LAUNCH.toml
   rockhound profile --sample-workgroups 64 --no-results -- ./stencil 16384
   rockhound analyze -p workloads/vector_copy/MI300X")]
@@ -92,6 +94,17 @@ pub(crate) struct Profile {
     /// last workgroup of the grid for themselves. Counters are exact where all workgroups do the same.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) sample_workgroups: Option<u64>,
+    /// Say what each limit is worth: the time of each dispatch again with one limit lifted at a time (perfect caches, infinite
+    /// memory bandwidth, no LDS conflicts, free registers, free barriers and so on).
+    ///
+    /// The kernels run once; a clock for each limit runs beside the one of the recording, so it takes several times as long.
+    #[arg(long, conflicts_with_all = ["check", "sample_workgroups"])]
+    pub(crate) breakdown: bool,
+    /// Predict the time of each dispatch with something changed: `vgpr=96`, `lds=16384`, `waves_per_eu=4`,
+    /// `workgroup-order=xcd-swizzle`, `gpu.hbm_bandwidth=8e12`, `gpu.lds_per_cu=160K`, `gpu=mi325x`. Several with commas
+    /// between are one prediction.
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["check", "sample_workgroups"])]
+    pub(crate) what_if: Vec<String>,
     /// Only the recording matters, not what the kernels compute: dispatches that are not recorded do not run.
     #[arg(long)]
     pub(crate) no_results: bool,

@@ -49,7 +49,7 @@ pub(crate) fn limits(subject: &Subject, most: usize) -> Table {
         Column::new("saved", ColumnKind::Number, "ns"),
         Column::new("saved", ColumnKind::Percent, "%"),
     ];
-    let mut table = of_kernels(subject, most, true, columns, |at, mut found| {
+    let mut table = of_kernels(subject, most, true, columns, |mut found| {
         found.sort_by(|a, b| b.1.saved().total_cmp(&a.1.saved()));
         let (worth, little): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|(_, times)| times.saved_percent().abs() >= LITTLE);
@@ -57,7 +57,7 @@ pub(crate) fn limits(subject: &Subject, most: usize) -> Table {
             .into_iter()
             .map(|(it, times)| {
                 let cells = [times.predicted, times.saved(), times.saved_percent()];
-                line(format!("{at}:{}", it.name), format!("  {}", it.title), cells)
+                line(String::new(), format!("  {}", it.title), cells)
             })
             .collect();
         if !little.is_empty() {
@@ -66,7 +66,7 @@ pub(crate) fn limits(subject: &Subject, most: usize) -> Table {
                 (1, _) => format!("  1 other, less than {LITTLE:.0} %"),
                 (count, _) => format!("  {count} others, each less than {LITTLE:.0} %"),
             };
-            rows.push(row(format!("{at}:rest"), label, vec![Cell::Empty; 3]));
+            rows.push(row(String::new(), label, vec![Cell::Empty; 3]));
         }
         rows
     });
@@ -84,10 +84,10 @@ pub(crate) fn changes(subject: &Subject, most: usize) -> Table {
         Column::new("change", ColumnKind::Number, "ns"),
         Column::new("change", ColumnKind::Number, "%"),
     ];
-    let mut table = of_kernels(subject, most, false, columns, |at, found| {
+    let mut table = of_kernels(subject, most, false, columns, |found| {
         let each = found.into_iter().map(|(it, times)| {
             let cells = [times.predicted, -times.saved(), -times.saved_percent()];
-            line(format!("{at}:{}", it.name), format!("  {}", it.title), cells)
+            line(String::new(), format!("  {}", it.title), cells)
         });
         each.collect()
     });
@@ -104,7 +104,7 @@ fn of_kernels(
     most: usize,
     lifted: bool,
     columns: Vec<Column>,
-    rows: impl Fn(usize, Vec<(&Prediction, Times)>) -> Vec<Row>,
+    rows: impl Fn(Vec<(&Prediction, Times)>) -> Vec<Row>,
 ) -> Table {
     let w = &subject.workload;
     let predictions: Vec<&Prediction> = w.predictions.iter().filter(|it| it.lifted == lifted).collect();
@@ -134,7 +134,8 @@ fn of_kernels(
         let name = plain_kernel_name(&w.kernels[kernel.kernel as usize]);
         let time = Cell::Number(Number::from(base));
         table.rows.push(row(at.to_string(), name.to_string(), vec![time, Cell::Empty, Cell::Empty]));
-        table.rows.extend(rows(at, found));
+        let rows = rows(found).into_iter().enumerate();
+        table.rows.extend(rows.map(|(number, row)| Row { id: format!("{at}.{}", number + 1), ..row }));
     }
     if more > 0 {
         table.notes.push(format!("{more} more kernels; `-k N` shows one"));

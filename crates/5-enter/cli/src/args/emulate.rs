@@ -58,7 +58,7 @@ pub(crate) struct Run {
   rockhound profile examples/vector_copy/LAUNCH.toml
   rockhound profile -n copy -o workloads/copy -k vecCopy -- ./vector_copy
   rockhound profile -k 'gemm.*f16' -d '>10' --dispatch-limit 3 -- ./train
-  rockhound profile --breakdown examples/tiled_matmul/LAUNCH.toml
+  rockhound profile --breakdown examples/triton/matmul/gfx942.toml
   rockhound profile --what-if vgpr=96 --what-if gpu.hbm_bandwidth=8e12 LAUNCH.toml
   rockhound profile --check races,uninit LAUNCH.toml
   rockhound profile --sample-workgroups 64 --no-results -- ./stencil 16384

@@ -67,6 +67,72 @@ fn what_does_not_fit_is_said() {
     }
 }
 
+/// The part of a report that is one table.
+fn table<'a>(text: &'a str, id: &str) -> &'a str {
+    let start = text.find(&format!("\n{id}  ")).unwrap_or_else(|| panic!("no table {id}: {text}"));
+    let rest = &text[start + 1..];
+    rest.find("\n\n").map_or(rest, |end| &rest[..end])
+}
+
+#[test]
+fn limits_and_changes_have_a_price() {
+    let recording = folder("breakdown").display().to_string();
+    let changes = ["--what-if", "waves_per_eu=1", "--what-if", "gpu.hbm_bandwidth=53e12,gpu=mi325x"];
+    let run = |threads: &str| {
+        let mut words = vec!["profile", "--breakdown", EXAMPLE, "-o", &recording, "--threads", threads];
+        words.extend(changes);
+        let ran = rockhound(&words);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        (ran.stdout, std::fs::read_to_string(Path::new(&recording).join("pmc_predictions.csv")).unwrap())
+    };
+    let (text, file) = run("1");
+    assert_eq!(run("3").1, file, "predictions do not depend on threads");
+    let (limits, changed) = (table(&text, "0.3"), table(&text, "0.4"));
+    for part in ["What Each Limit Is Worth", "vecCopy", "no launch overhead", "others, each less than 1 %"] {
+        assert!(limits.contains(part), "{part}: {limits}");
+    }
+    for part in ["What If", "waves_per_eu=1", "gpu.hbm_bandwidth=53e12,gpu=mi325x"] {
+        assert!(changed.contains(part), "{part}: {changed}");
+    }
+    assert!(limits.lines().chain(changed.lines()).all(|line| line.chars().count() <= 100), "{text}");
+    // A copy has no LDS, no barriers and few registers.
+    let lines: Vec<Vec<&str>> = file.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines.len(), 1 + 12 + 2, "{file}");
+    let time = |name: &str| {
+        let line = file.lines().find(|line| line.contains(name)).unwrap();
+        line.rsplit(',').nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    for name in ["lds-conflicts", "lds-size", "barriers", "registers", "mfma"] {
+        assert_eq!(time(&format!("\"{name}\"")), time("\"mfma\""), "{name}: {file}");
+    }
+    assert!(time("\"launch\"") < time("\"mfma\""), "{file}");
+    assert!(time("\"waves_per_eu=1\"") > time("\"mfma\""), "{file}");
+    let json = good(&["analyze", "-p", &recording, "-b", "0.3", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["tables"][0]["id"], "0.3");
+    assert!(json["tables"][0]["rows"].as_array().unwrap().iter().any(|row| row["id"] == "0.1"));
+    // A recording without predictions in the same folder has none of the last one.
+    let again = rockhound(&["profile", EXAMPLE, "-o", &recording]);
+    assert!(!again.stdout.contains("What Each Limit"), "{}", again.stdout);
+}
+
+#[test]
+fn changes_that_cannot_be_predicted_are_refused_before_anything_runs() {
+    let file = folder("what_if").display().to_string();
+    for (words, message) in [
+        (&["--what-if", "vgprs=96"][..], "what can be changed: vgpr=96, lds=16384, waves_per_eu=4"),
+        (&["--what-if", "gpu=mi210"], "GPUs that run it: mi300a, mi300x, mi325x"),
+        (&["--what-if", "vgpr"], "`vgpr` is not KEY=VALUE"),
+        (&["--breakdown", "--sample-workgroups", "8"], "cannot be used with"),
+        (&["--what-if", "vgpr=96", "--check", "races"], "cannot be used with"),
+    ] {
+        let ran = rockhound(&[&["profile", EXAMPLE, "-o", &file], words].concat());
+        assert_eq!(ran.code, 64, "{words:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{words:?}: {}", ran.stderr);
+        assert!(ran.stdout.is_empty() && !ran.stderr.contains("emulating"), "{words:?}: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn a_template_lists_the_arguments() {
     let ran = rockhound(&["launch-template", "examples/vector_copy/vector_copy.gfx942.hsaco"]);

@@ -96,6 +96,8 @@ pub struct Gpu {
     held: usize,
     most_held: usize,
     pub(crate) outcome: Outcome,
+    /// Wait states of this dispatch take no time.
+    pub(crate) no_wait_states: bool,
     /// Cycles in which each compute unit had waves, and since when.
     engine_spans: Vec<(u64, u64)>,
 }
@@ -201,6 +203,7 @@ impl Gpu {
             held: 0,
             most_held: MOST_HELD,
             outcome: Outcome::default(),
+            no_wait_states: false,
             caches,
         }
     }
@@ -246,6 +249,9 @@ impl Gpu {
         self.engine_spans.fill((u64::MAX, 0));
         (self.arrived, self.held) = (0, 0);
         self.outcome = Outcome { stalls: vec![[0; Stall::COUNT]; ops.len()], ..Outcome::default() };
+        // Wait states of other kernels are not those of matrix instructions.
+        self.no_wait_states =
+            self.memory.rates.free.wait_states && ops.iter().any(|op| op.unit == crate::op::Unit::Matrix);
         self.grid = grid;
         self.ops = ops;
     }

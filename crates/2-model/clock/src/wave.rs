@@ -211,7 +211,7 @@ impl Gpu {
 
     /// A wave issues until it has to wait or its turn is over.
     fn turn(&mut self, wave: &mut Wave, name: u32, now: u64) -> Turn {
-        let number = name as usize / WAVES;
+        let (number, no_wait_states) = (name as usize / WAVES, self.no_wait_states);
         let Gpu { groups, units, caches, memory, calendar, outcome, done, ops, scalar_lines, .. } = self;
         let Some(group) = groups[wave.group as usize].as_ref() else { return Turn::Waits };
         let Some(stream) = group.group.waves.get(wave.number as usize) else { return Turn::Waits };
@@ -281,7 +281,7 @@ impl Gpu {
                     now_at += step;
                 }
                 Unit::Branch | Unit::Idle | Unit::Pause => {
-                    if op.unit == Unit::Idle && free.wait_states {
+                    if op.unit == Unit::Idle && no_wait_states {
                         cycles = cycles.min(ISSUE);
                     }
                     if op.unit != Unit::Branch && cycles > ISSUE {

@@ -1,8 +1,8 @@
 //! What kernels of a known limit gain when limits are lifted one by one.
 
 use arch::Model;
-use clock::{Gpu, Grid, Lift, NO_SLOT, Op, Order, Rates, Unit};
-use mem::{Kind, LdsAccess, Policy, Trace};
+use clock::{Gpu, Grid, Lift, NO_SLOT, Op, Order, Outcome, Rates, Unit};
+use mem::{Count, Kind, LdsAccess, Policy, Trace};
 
 /// A kernel: its instructions, and what a wave of a workgroup does.
 struct Kernel {
@@ -157,9 +157,13 @@ fn kernels() -> Vec<Kernel> {
     ]
 }
 
-/// Cycles of a kernel.
-fn cycles(kernel: &Kernel, rates: &Rates, groups_per_unit: u32, order: Order) -> u64 {
+/// Cycles of a kernel on MI210.
+fn cycles(kernel: &Kernel, rates: &Rates, groups_per_unit: u32) -> u64 {
     let mut gpu = Gpu::with_rates(Model::by_name("mi210").unwrap(), rates);
+    run(&mut gpu, kernel, groups_per_unit, Order::Round).cycles
+}
+
+fn run(gpu: &mut Gpu, kernel: &Kernel, groups_per_unit: u32, order: Order) -> Outcome {
     let grid = Grid { groups: kernel.groups, groups_per_unit, order, ..Grid::default() };
     gpu.begin(grid, kernel.ops.clone().into());
     for first in (0..kernel.groups).step_by(64) {
@@ -171,7 +175,7 @@ fn cycles(kernel: &Kernel, rates: &Rates, groups_per_unit: u32, order: Order) ->
         }
         gpu.push(trace.finish());
     }
-    gpu.finish(&[]).cycles
+    gpu.finish(&[])
 }
 
 fn rates() -> Rates {
@@ -182,11 +186,9 @@ fn rates() -> Rates {
 fn the_limit_of_a_kernel_is_worth_most() {
     for kernel in kernels() {
         assert!(kernel.ops.iter().all(|op| op.slot == NO_SLOT || op.slot <= LOCAL));
-        let base = cycles(&kernel, &rates(), 4, Order::Round);
-        let mut found: Vec<(u64, Lift)> = Lift::ALL
-            .iter()
-            .map(|&lift| (cycles(&kernel, &rates().without(lift), 4, Order::Round), lift))
-            .collect();
+        let base = cycles(&kernel, &rates(), 4);
+        let mut found: Vec<(u64, Lift)> =
+            Lift::ALL.iter().map(|&lift| (cycles(&kernel, &rates().without(lift), 4), lift)).collect();
         for (time, lift) in &found {
             assert!(*time as f64 <= 1.005 * base as f64, "{}: {lift:?} {time} of {base}", kernel.name);
         }
@@ -194,4 +196,28 @@ fn the_limit_of_a_kernel_is_worth_most() {
         assert_eq!(found[0].1, kernel.first, "{}: {base} {found:?}", kernel.name);
         assert!((found[0].0 as f64) < 0.8 * base as f64, "{}: {base} {found:?}", kernel.name);
     }
+}
+
+#[test]
+fn workgroups_that_share_lines_gain_by_sharing_an_xcd() {
+    let kernel = Kernel {
+        name: "sixteen workgroups in a row load the same lines",
+        ops: vec![memory(Unit::Memory, LOAD), all(), op(Unit::End, 4)],
+        groups: 4001,
+        waves: 1,
+        wave: |trace, group, wave| {
+            for step in 0..8 {
+                trace.run(wave, 0, 2);
+                load(trace, wave, &row(0x7f00_0000_0000, 8 * (group / 16) + step));
+            }
+            trace.run(wave, 2, 1);
+        },
+        first: Lift::Hbm,
+    };
+    let of = |order: Order| {
+        let found = run(&mut Gpu::new(Model::by_name("mi300x").unwrap()), &kernel, 8, order);
+        (found.tally.get(Count::FabricRead128), found.cycles)
+    };
+    let ((scattered, slow), (together, fast)) = (of(Order::Round), of(Order::Blocks));
+    assert!(together * 7 < scattered && fast < slow, "{scattered} {together} lines, {slow} {fast} cycles");
 }

@@ -4,7 +4,7 @@
 //! program does not print.
 
 use crate::run::root;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -21,12 +21,19 @@ const PALETTE: [&str; 16] = [
     "#ff7b86", "#b5e890", "#ffd787", "#7fc1ff", "#df95f5", "#6fd3de", "#ffffff",
 ];
 
-/// Runs the command and writes the picture.
+/// Runs the command and writes the picture; with an argument, the program is there already.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    ensure!(arguments.is_empty(), "`picture` takes no argument");
     let root = root();
-    let output = Command::new(env!("CARGO"))
-        .args(["run", "--release", "--quiet", "--package", "rockhound", "--"])
+    let mut command = match arguments {
+        [] => {
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo.args(["run", "--release", "--quiet", "--package", "rockhound", "--"]);
+            cargo
+        }
+        [program] => Command::new(program),
+        _ => bail!("`picture` takes at most the program to run"),
+    };
+    let output = command
         .args(COMMAND)
         .args(["--color", "always", "--width", &COLUMNS.to_string()])
         .current_dir(root)

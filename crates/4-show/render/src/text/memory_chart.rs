@@ -167,7 +167,13 @@ fn draw_block(canvas: &mut Canvas, it: &Placed<'_>) {
     canvas.text(it.x, it.y + it.height - 1, Role::Dim, &format!("└{}┘", "─".repeat(inner)));
     for (row, fact) in it.block.facts.iter().enumerate().take(it.height - 2) {
         let (value, role) = value_of(fact);
-        canvas.text(it.x + 1, it.y + 1 + row, Role::Dim, fact.label);
+        // A number that takes its label's room leaves it a beginning.
+        let room = inner.saturating_sub(width(&value));
+        let label = match width(fact.label) > room {
+            true => fact.label.chars().take(room.saturating_sub(1)).chain(['…']).collect(),
+            false => fact.label.to_owned(),
+        };
+        canvas.text(it.x + 1, it.y + 1 + row, Role::Dim, &label);
         canvas.text((it.x + 1 + inner).saturating_sub(width(&value)), it.y + 1 + row, role, &value);
     }
 }

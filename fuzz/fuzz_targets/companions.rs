@@ -15,6 +15,7 @@ fuzz_target!(|data: &[u8]| recording::check(
         "sysinfo.csv",
         "roofline.csv",
         "profiling_config.yaml",
+        "pmc_predictions.csv",
         "perfmon/pmc_perf_0.txt"
     ],
     Some(("pmc_perf.csv", MAIN)),

@@ -295,7 +295,7 @@ mod tests {
     fn changes_of_a_kernel_change_how_many_workgroups_find_a_place() {
         let asked = Resources { vgprs: 256, agprs: 0, sgprs: 32, lds_bytes: 32_768, waves_per_workgroup: 4 };
         let of = |text: &str| Prediction::parse(text, model()).unwrap().groups_per_unit(model(), &asked);
-        let lifted = |lift: Lift| {
+        let lifted = |lift: Lift, asked: Resources| {
             let all = Prediction::lifts();
             all.iter().find(|it| it.lift == Some(lift)).unwrap().groups_per_unit(model(), &asked)
         };
@@ -312,6 +312,10 @@ mod tests {
         ] {
             assert_eq!(of(text), groups, "{text}");
         }
-        assert_eq!([Lift::Registers, Lift::LdsSize, Lift::L2].map(lifted), [2, 2, 2]);
+        assert_eq!([Lift::Registers, Lift::LdsSize, Lift::L2].map(|lift| lifted(lift, asked)), [2, 2, 2]);
+        let registers_stop = Resources { lds_bytes: 8192, ..asked };
+        assert_eq!([Lift::Registers, Lift::L2].map(|lift| lifted(lift, registers_stop)), [8, 2]);
+        let lds_stops = Resources { vgprs: 64, ..asked };
+        assert_eq!([Lift::LdsSize, Lift::L2].map(|lift| lifted(lift, lds_stops)), [8, 2]);
     }
 }

@@ -50,7 +50,7 @@ pub(crate) struct Run {
 /// differ. `rockhound launch-template` writes one.
 ///
 /// Writes a workload folder that `rockhound analyze` and rocprof-compute 3.x read. Counters that follow from execution
-/// are exact; times are not known and stay empty. The program's output and exit code are its own; a program that fails
+/// are exact; caches and times are modelled. The program's output and exit code are its own; a program that fails
 /// leaves the dispatches that were finished.
 #[derive(Args)]
 #[command(after_help = "Examples:

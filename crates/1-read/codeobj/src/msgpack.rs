@@ -6,6 +6,7 @@
 use crate::ReadError;
 use crate::bytes::range;
 use crate::events::{Event, Events};
+use std::borrow::Cow;
 
 /// Nesting beyond which a note is no metadata; real notes need five levels.
 const DEEPEST: usize = 32;
@@ -47,7 +48,10 @@ impl<'a> Msgpack<'a> {
     }
 
     fn text(&mut self, length: u64) -> Result<Event<'a>, ReadError> {
-        Ok(Event::Text(String::from_utf8_lossy(self.take(length)?)))
+        let bytes = self.take(length)?;
+        // Looking at whole words first is what the other does not do.
+        let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
+        Ok(Event::Text(text))
     }
 
     fn other(&mut self, length: u64) -> Result<Event<'a>, ReadError> {

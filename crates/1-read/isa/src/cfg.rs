@@ -140,8 +140,10 @@ impl Cfg {
         let mut cfg = Cfg::default();
 
         // Where control turns, and where it can arrive.
-        let mut turns: Vec<(u32, Flow)> = Vec::new();
-        let mut leaders: Vec<u32> = vec![0];
+        // About one instruction in sixteen turns.
+        let mut turns: Vec<(u32, Flow)> = Vec::with_capacity(count / 16 + 1);
+        let mut leaders: Vec<u32> = Vec::with_capacity(count / 8 + 2);
+        leaders.push(0);
         for i in 0..count {
             let flow = flow(i);
             if flow == Flow::Next {

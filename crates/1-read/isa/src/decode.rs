@@ -53,7 +53,8 @@ fn decode_into(isa: Isa, code: &[u8], inst: &mut Inst) {
 
 /// Decodes everything.
 pub fn decode_all(isa: Isa, code: &[u8]) -> Vec<Inst> {
-    let mut list = Vec::with_capacity(code.len() / 6);
+    // No instruction is shorter than four bytes: the list never moves.
+    let mut list = Vec::with_capacity(code.len() / 4);
     list.extend(Decoder::new(isa, code));
     list
 }

@@ -64,6 +64,28 @@ pub(crate) struct Walk {
     postorder: Vec<u32>,
     /// Blocks with greater numbers never run, so their edges into the others count for nothing.
     last_alive: u32,
+    /// Some edge goes back up the tree: every cycle has one.
+    has_cycle: bool,
+}
+
+/// A block while dominators are computed; links are numbers.
+#[derive(Clone, Copy)]
+struct Node {
+    semi: u32,
+    label: u32,
+    ancestor: u32,
+    idom: u32,
+    bucket_head: u32,
+    bucket_next: u32,
+}
+
+/// A block while the intervals of the dominator tree are computed.
+#[derive(Clone, Copy)]
+struct Interval {
+    /// Blocks it dominates, itself included.
+    weight: u32,
+    /// Where the next block it dominates enters.
+    cursor: u32,
 }
 
 /// Finds the representative of `x`, halving paths.
@@ -82,15 +104,20 @@ impl Walk {
     pub(crate) fn new(count: u32, succs: &Lists, preds: &Lists, hidden_entries: bool) -> Walk {
         let size = count as usize;
         let mut walk = Walk {
-            block: vec![NONE],
+            block: Vec::with_capacity(size + 1),
             number: vec![NONE; size],
-            parent: vec![0],
-            last: vec![0],
+            parent: Vec::with_capacity(size + 1),
+            last: Vec::with_capacity(size + 1),
             postorder: Vec::with_capacity(size),
             last_alive: NONE,
+            has_cycle: false,
         };
+        // The root.
+        walk.block.push(NONE);
+        walk.parent.push(0);
+        walk.last.push(0);
         // (block, position in its successors)
-        let mut stack: Vec<(u32, u32)> = Vec::new();
+        let mut stack: Vec<(u32, u32)> = Vec::with_capacity(size);
         let entries = (0..count).filter(|&b| b == 0 || preds.get(b).is_empty());
         for entry in entries.chain(0..count) {
             if walk.number[entry as usize] != NONE {
@@ -103,9 +130,12 @@ impl Walk {
                 match succs.get(block).get(*next as usize) {
                     Some(&to) => {
                         *next += 1;
-                        if walk.number[to as usize] == NONE {
+                        let number = walk.number[to as usize];
+                        if number == NONE {
                             walk.enter(to, walk.number[block as usize]);
                             stack.push((to, 0));
+                        } else {
+                            walk.has_cycle |= walk.last[number as usize] == NONE;
                         }
                     }
                     None => {
@@ -148,6 +178,9 @@ impl Walk {
 
     /// The loop forest.
     pub(crate) fn loop_forest(&self, preds: &Lists) -> Forest {
+        if !self.has_cycle {
+            return Forest { loops: Vec::new(), innermost: vec![None; self.number.len()] };
+        }
         let size = self.block.len();
         let cross = self.cross_edges(preds);
 
@@ -292,8 +325,8 @@ impl Walk {
     /// The edges that neither follow the tree nor go back up, by the nearest common ancestor of their ends.
     fn cross_edges(&self, preds: &Lists) -> CrossEdges {
         let size = self.block.len() as u32;
-        let mut edges = Vec::new();
-        let mut at = Vec::new();
+        let mut edges = Vec::with_capacity(self.block.len());
+        let mut at = Vec::with_capacity(self.block.len());
         // Numbers above the current one are joined to their parents: the representative of `y` is then its
         // nearest ancestor that is not above the current number.
         let mut union: Vec<u32> = (0..size).collect();
@@ -316,57 +349,58 @@ impl Walk {
     /// The dominator tree.
     pub(crate) fn dominators(&self, preds: &Lists) -> Dominators {
         let size = self.block.len();
-        let mut semi: Vec<u32> = (0..size as u32).collect();
-        let mut label: Vec<u32> = (0..size as u32).collect();
-        let mut ancestor = vec![NONE; size];
-        let mut idom = vec![0u32; size];
-        let mut bucket_head = vec![NONE; size];
-        let mut bucket_next = vec![NONE; size];
+        let mut nodes: Vec<Node> = (0..size as u32)
+            .map(|n| Node {
+                semi: n,
+                label: n,
+                ancestor: NONE,
+                idom: 0,
+                bucket_head: NONE,
+                bucket_next: NONE,
+            })
+            .collect();
         let mut path = Vec::new();
         for w in (1..size as u32).rev() {
             let parent = self.parent[w as usize];
             for v in self.preds_of(w, preds) {
-                let u = eval(v, &mut ancestor, &mut label, &semi, &mut path);
-                semi[w as usize] = semi[w as usize].min(semi[u as usize]);
+                let u = eval(v, &mut nodes, &mut path);
+                nodes[w as usize].semi = nodes[w as usize].semi.min(nodes[u as usize].semi);
             }
-            let s = semi[w as usize] as usize;
-            bucket_next[w as usize] = bucket_head[s];
-            bucket_head[s] = w;
-            ancestor[w as usize] = parent;
-            let mut v = std::mem::replace(&mut bucket_head[parent as usize], NONE);
+            let s = nodes[w as usize].semi as usize;
+            nodes[w as usize].bucket_next = nodes[s].bucket_head;
+            nodes[s].bucket_head = w;
+            nodes[w as usize].ancestor = parent;
+            let mut v = std::mem::replace(&mut nodes[parent as usize].bucket_head, NONE);
             while v != NONE {
-                let u = eval(v, &mut ancestor, &mut label, &semi, &mut path);
-                idom[v as usize] = if semi[u as usize] < semi[v as usize] { u } else { parent };
-                v = bucket_next[v as usize];
+                let u = eval(v, &mut nodes, &mut path);
+                let before = nodes[u as usize].semi < nodes[v as usize].semi;
+                nodes[v as usize].idom = if before { u } else { parent };
+                v = nodes[v as usize].bucket_next;
             }
         }
         for w in 1..size {
-            if idom[w] != semi[w] {
-                idom[w] = idom[idom[w] as usize];
+            if nodes[w].idom != nodes[w].semi {
+                nodes[w].idom = nodes[nodes[w].idom as usize].idom;
             }
         }
 
         // Subtree sizes, then intervals: a parent has a smaller number than its children.
-        let mut weight = vec![1u32; size];
+        let mut tree = vec![Interval { weight: 1, cursor: 1 }; size];
         for w in (1..size).rev() {
-            weight[idom[w] as usize] += weight[w];
-        }
-        let mut enter = vec![0u32; size];
-        let mut cursor = vec![1u32; size];
-        for w in 1..size {
-            let up = idom[w] as usize;
-            enter[w] = cursor[up];
-            cursor[up] += weight[w];
-            cursor[w] = enter[w] + 1;
+            tree[nodes[w].idom as usize].weight += tree[w].weight;
         }
         let block_count = self.number.len();
         let mut result =
             Dominators { immediate: vec![None; block_count], intervals: vec![(0, 0); block_count] };
         for w in 1..size {
+            let idom = nodes[w].idom as usize;
+            let (enter, weight) = (tree[idom].cursor, tree[w].weight);
+            tree[idom].cursor += weight;
+            tree[w] = Interval { weight, cursor: enter + 1 };
             let block = self.block[w] as usize;
-            result.intervals[block] = (enter[w], enter[w] + weight[w]);
-            if idom[w] != 0 {
-                result.immediate[block] = Some(self.block[idom[w] as usize]);
+            result.intervals[block] = (enter, enter + weight);
+            if idom != 0 {
+                result.immediate[block] = Some(self.block[idom]);
             }
         }
         result
@@ -393,24 +427,26 @@ fn mark_irreducible(to: u32, loop_parent: &[u32], marked: &mut [u32], irreducibl
 }
 
 /// The number with the least semidominator on the linked path above `v`.
-fn eval(v: u32, ancestor: &mut [u32], label: &mut [u32], semi: &[u32], path: &mut Vec<u32>) -> u32 {
-    if ancestor[v as usize] == NONE {
+fn eval(v: u32, nodes: &mut [Node], path: &mut Vec<u32>) -> u32 {
+    let ancestor = |nodes: &[Node], at: u32| nodes[at as usize].ancestor;
+    if ancestor(nodes, v) == NONE {
         return v;
     }
     path.clear();
     let mut at = v;
-    while ancestor[ancestor[at as usize] as usize] != NONE {
+    while ancestor(nodes, ancestor(nodes, at)) != NONE {
         path.push(at);
-        at = ancestor[at as usize];
+        at = ancestor(nodes, at);
     }
-    let top = ancestor[at as usize];
+    let top = ancestor(nodes, at);
     while let Some(x) = path.pop() {
-        let up = ancestor[x as usize];
-        if semi[label[up as usize] as usize] < semi[label[x as usize] as usize] {
-            label[x as usize] = label[up as usize];
+        let (up, own) = (ancestor(nodes, x), nodes[x as usize].label);
+        let above = nodes[up as usize].label;
+        if nodes[above as usize].semi < nodes[own as usize].semi {
+            nodes[x as usize].label = above;
         }
         // `up` is compressed already: it hangs below the top.
-        ancestor[x as usize] = top;
+        nodes[x as usize].ancestor = top;
     }
-    label[v as usize]
+    nodes[v as usize].label
 }

@@ -150,6 +150,7 @@ impl Pool {
         pool.symbols.reserve(insts / 2);
         pool.alone.reserve(insts / 2);
         pool.ids.reserve(insts / 2);
+        pool.derived.reserve(insts / 2);
         pool
     }
 

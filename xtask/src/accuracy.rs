@@ -4,6 +4,7 @@
 //! emulated each time the page is made, so it always shows the model as it is.
 
 mod kernels;
+mod peaks;
 mod times;
 mod vector_copy;
 
@@ -31,12 +32,19 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             print!("{text}");
             return Ok(());
         }
-        other => bail!("`accuracy` takes only `--wide` or `--times`, found `{}`", other.join(" ")),
+        [option] if option == "--peaks" => {
+            let mut text = String::new();
+            peaks::write(&mut text)?;
+            print!("{text}");
+            return Ok(());
+        }
+        other => bail!("`accuracy` takes only `--wide`, `--times` or `--peaks`, found `{}`", other.join(" ")),
     };
     let mut text = String::from(INTRODUCTION);
     vector_copy::write(&mut text)?;
     kernels::write(&mut text, wide)?;
     times::write(&mut text)?;
+    peaks::write(&mut text)?;
     let path = root().join("docs/accuracy.md");
     std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     println!("accuracy: docs/accuracy.md is written");

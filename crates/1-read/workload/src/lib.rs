@@ -39,7 +39,7 @@ pub use model::{
 pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, PredictionLine, write_prediction};
 pub use problem::{Error, Problem, Severity};
 pub use values::Values;
-pub use write::write;
+pub use write::{write, write_ceilings};
 
 use folder::Files;
 use problem::Problems;

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: level counters go back into companion files of their own, because the vendor's tool
 //! looks for them there; reading the written folder gives the same workload again.
 
+use crate::Ceilings;
 use crate::model::{Counter, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -35,7 +36,7 @@ pub fn write(w: &Workload) -> BTreeMap<String, Vec<u8>> {
         files.insert("sysinfo.csv".to_string(), text.into_bytes());
     }
     if !w.ceilings.is_empty() {
-        files.insert("roofline.csv".to_string(), ceilings(w));
+        files.insert("roofline.csv".to_string(), write_ceilings(&w.ceilings));
     }
     if !w.settings.is_empty() {
         let mut text = String::new();
@@ -47,14 +48,15 @@ pub fn write(w: &Workload) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-fn ceilings(w: &Workload) -> Vec<u8> {
-    let names: BTreeSet<&String> = w.ceilings.iter().flat_map(|c| c.values.keys()).collect();
+/// `roofline.csv` of some devices.
+pub fn write_ceilings(ceilings: &[Ceilings]) -> Vec<u8> {
+    let names: BTreeSet<&String> = ceilings.iter().flat_map(|c| c.values.keys()).collect();
     let mut text = "device".to_string();
     for n in &names {
         let _ = write!(text, ",{}", quoted(n));
     }
     text.push('\n');
-    for c in &w.ceilings {
+    for c in ceilings {
         let _ = write!(text, "{}", c.device);
         for n in &names {
             text.push(',');

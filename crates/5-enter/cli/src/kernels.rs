@@ -274,7 +274,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
             }
             let next_read =
                 self.judge(&opened, size, || next_files.map_or_else(Vec::new, |it| read_files(it, wanted)))?;
-            drop(opened);
+            opened.into_par_iter().for_each(drop);
             for ((file, (scanned, _)), (objects, errors)) in files.iter().zip(&read).zip(outcomes) {
                 let count = errors.len() as u64;
                 let result = first_of(errors.into_iter().next(), count);

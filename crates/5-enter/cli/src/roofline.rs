@@ -3,6 +3,8 @@
 //! The one idea to keep in mind: it is the chart of `analyze` for each recording; here they get different letters and one
 //! plot.
 
+mod measure;
+
 use crate::args::{Level, Look, Roofline, ShortFormat, Type};
 use crate::exit::{Outcome, usage};
 use crate::output::{self, Output};
@@ -26,6 +28,9 @@ const NUMBERS: usize = 110;
 
 /// Draws.
 pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
+    if args.measure {
+        return measure::run(args);
+    }
     // What cannot be drawn is said before anything is read.
     let kind = args.output.as_deref().map(Kind::of).transpose()?;
     let asked = Asked {

@@ -46,11 +46,20 @@ pub(crate) struct Tui {
 #[command(after_help = "Examples:
   rockhound roofline workloads/vcopy/MI200
   rockhound roofline problem solution --only hbm,l2 --kernel-names
-  rockhound roofline DIR --type fp16,fp32 -k gemm -o roofline.pdf")]
+  rockhound roofline DIR --type fp16,fp32 -k gemm -o roofline.pdf
+  rockhound roofline --measure --gpu mi300x -o DIR/roofline.csv   the roofs themselves")]
 pub(crate) struct Roofline {
     /// Recordings: folders or files.
-    #[arg(value_name = "DIR", required = true)]
+    #[arg(value_name = "DIR", required_unless_present = "measure")]
     pub(crate) paths: Vec<PathBuf>,
+    /// Measure the roofs with kernels that do one thing only, and write them to `roofline.csv` or the file of `-o`.
+    ///
+    /// Beside a recording that file gives its roofline the roofs. Without a GPU the emulated one is measured.
+    #[arg(long, conflicts_with_all = ["paths", "kernel", "dispatch", "gpu_id", "arch", "only", "types", "kernel_names", "top", "dark"])]
+    pub(crate) measure: bool,
+    /// GPU that is emulated.
+    #[arg(long, value_name = "GPU", requires = "measure", default_value = "mi300x")]
+    pub(crate) gpu: String,
     #[command(flatten)]
     pub(crate) pick: Pick,
     /// Only these levels of memory.
@@ -68,7 +77,7 @@ pub(crate) struct Roofline {
     /// Output format, without a file.
     #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
     pub(crate) format: ShortFormat,
-    /// Write a picture: `.svg`, `.png`, `.pdf` or `.html`.
+    /// Write a picture: `.svg`, `.png`, `.pdf` or `.html`; with `--measure` a table: `.csv`.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Light text on dark ground.

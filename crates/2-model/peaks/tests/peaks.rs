@@ -3,23 +3,17 @@
 //! The one idea to keep in mind: what the data sheet promises is never exceeded, and kernels made for one unit come close.
 
 use arch::Model;
-use peaks::{chase, measure};
+use peaks::{Unit, chase, measure};
 
 #[test]
 fn peaks_are_near_what_units_can_do() {
-    for name in ["mi210", "mi300x"] {
-        let peaks = measure(Model::by_name(name).unwrap(), |_| ()).unwrap();
-        for peak in &peaks {
-            let sheet = peak.sheet.unwrap_or(f64::NAN);
-            let share = peak.value / sheet;
-            println!(
-                "{name} {:14} {:12.1} {:8} of {sheet:12.1}: {share:.3}",
-                peak.what,
-                peak.value,
-                peak.unit.name()
-            );
-            assert!(share > 0.45 && share < 1.01, "{name} {}: {share}", peak.what);
-        }
+    for peak in measure(Model::by_name("mi210").unwrap(), |_| ()).unwrap() {
+        let sheet = peak.sheet.unwrap_or(f64::NAN);
+        let share = peak.value / sheet;
+        println!("{:14} {:12.1} {:8} of {sheet:12.1}: {share:.3}", peak.what, peak.value, peak.unit.name());
+        // Caches and memory reach less than they are wide; arithmetic does not wait for anything.
+        let least = if peak.unit == Unit::Bytes { 0.55 } else { 0.95 };
+        assert!(share > least && share < 1.01, "{}: {share}", peak.what);
     }
 }
 

@@ -13,6 +13,8 @@ use anyhow::Result;
 use metrics::{Compiled, Definitions};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use render::tui::{App, Ask, Code, Data, KernelEntry, Key};
+use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::iterator::Signals;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -22,6 +24,8 @@ use view::{Finding, KernelFinding, Listing};
 
 /// How often signals are looked for while no key comes.
 const PATIENCE: Duration = Duration::from_millis(200);
+/// How long the screen has to end after a signal.
+const GRACE: Duration = Duration::from_secs(1);
 /// Set in the test of how a panic leaves the terminal; debug builds only.
 const PANIC: &str = "ROCKHOUND_TEST_PANIC";
 
@@ -35,9 +39,18 @@ pub(crate) fn run(args: &Tui, look: &Look) -> Result<Outcome> {
     }
     // The signal that came, 0 before one does.
     let ended = Arc::new(AtomicUsize::new(0));
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register_usize(signal, ended.clone(), signal as usize)?;
-    }
+    let mut signals = Signals::new([SIGTERM, SIGHUP])?;
+    std::thread::spawn({
+        let ended = ended.clone();
+        move || {
+            let Some(signal) = signals.forever().next() else { return };
+            ended.store(signal as usize, Ordering::Relaxed);
+            // Waiting for a key never ends where the terminal is gone.
+            std::thread::sleep(GRACE);
+            let _ = ratatui::try_restore();
+            std::process::exit(128 + signal);
+        }
+    });
     // What cannot be read is said before the screen is taken.
     let mut read = Read::new(args)?;
     let mut app = App::new(read.data(None)?, terminal::style(look, false).color);

@@ -8,11 +8,11 @@ use codeobj::{CodeObject, Image};
 use emu::{Hidden, Launch, Memory, Program, arguments};
 use probe::{Recorder, Table, Value};
 
-/// Code objects by target.
+/// Code objects by generation.
 const KERNELS: &[(&str, &[u8])] = &[
-    ("gfx90a", include_bytes!("../kernels/peaks.gfx90a.hsaco")),
-    ("gfx942", include_bytes!("../kernels/peaks.gfx942.hsaco")),
-    ("gfx950", include_bytes!("../kernels/peaks.gfx950.hsaco")),
+    ("CDNA 2", include_bytes!("../kernels/peaks.cdna2.hsaco")),
+    ("CDNA 3", include_bytes!("../kernels/peaks.cdna3.hsaco")),
+    ("CDNA 4", include_bytes!("../kernels/peaks.cdna4.hsaco")),
 ];
 
 /// Work-items of a workgroup.
@@ -28,11 +28,11 @@ const MATRIX_OPERATIONS: f64 = 512.0;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There are no kernels for the target.
-    #[error("there are no kernels for `{target}`\nhint: there are some for {known}")]
+    #[error("there are no kernels for `{target}`\nhint: there are some for GPUs of {known}")]
     NoKernels {
         /// Target of the GPU.
         target: &'static str,
-        /// Targets that have kernels.
+        /// Generations that have kernels.
         known: String,
     },
     /// The model has no times for the GPU.
@@ -119,12 +119,12 @@ impl Ran {
 
 impl Bench {
     pub(crate) fn new(model: &'static Model) -> Result<Bench, Error> {
-        let target = model.target().name;
+        let target = model.target();
         let known = || KERNELS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        let found = KERNELS.iter().find(|(name, _)| *name == target);
-        let (_, bytes) = found.ok_or_else(|| Error::NoKernels { target, known: known() })?;
+        let found = KERNELS.iter().find(|(name, _)| *name == target.generation);
+        let (_, bytes) = found.ok_or_else(|| Error::NoKernels { target: target.name, known: known() })?;
         let object = CodeObject::read(bytes)
-            .map_err(|error| Error::Kernel { kernel: target.to_owned(), what: error.to_string() })?;
+            .map_err(|error| Error::Kernel { kernel: target.name.to_owned(), what: error.to_string() })?;
         Ok(Bench { model, bytes, object })
     }
 

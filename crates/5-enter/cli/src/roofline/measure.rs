@@ -14,7 +14,7 @@ use std::path::Path;
 use workload::Ceilings;
 
 /// Version of the JSON's shape.
-const SCHEMA: &str = "rockhound.roofs.1";
+const SCHEMA: &str = "rockhound.roofs/1";
 
 /// A measured number in JSON.
 #[derive(Serialize)]

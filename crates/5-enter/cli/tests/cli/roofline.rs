@@ -116,3 +116,37 @@ fn json_follows_its_schema() {
         }
     }
 }
+
+#[test]
+fn roofs_are_measured() {
+    let dir = folder("roofline_measured");
+    let file = dir.join("roofline.csv");
+    let file = file.to_str().unwrap();
+    let ran = rockhound(&["roofline", "--measure", "--gpu", "mi210", "-o", file, "--format", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let roofs: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(Schema::of("roofs-1").problems(&roofs), Vec::<String>::new());
+    let written = std::fs::read_to_string(file).unwrap();
+    for roof in roofs["roofs"].as_array().unwrap() {
+        let (value, promised) = (roof["value"].as_f64().unwrap(), roof["promised"].as_f64().unwrap());
+        // Caches and memory reach less than they are wide; arithmetic does not wait for anything.
+        let least = if roof["unit"] == "GB/s" { 0.55 } else { 0.95 };
+        let share = value / promised;
+        assert!(share > least && share < 1.01, "{share}: {roof}");
+        assert!(roof["column"].as_str().is_none_or(|column| written.contains(column)), "{roof}: {written}");
+    }
+}
+
+#[test]
+fn what_cannot_be_measured_is_said() {
+    for (args, code, expected) in [
+        (&["--gpu", "mi9"][..], 64, "known are"),
+        (&["--gpu", "mi210", "-o", "/tmp/roofs.svg"], 64, "is no table"),
+        (&["--gpu", "mi100", "-o", "/tmp/roofs.csv"], 1, "there are no kernels for"),
+        (&["somewhere"], 64, "cannot be used with"),
+    ] {
+        let ran = rockhound(&[&["roofline", "--measure"], args].concat());
+        assert_eq!(ran.code, code, "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
+    }
+}

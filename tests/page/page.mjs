@@ -101,6 +101,18 @@ async function use(name, file) {
     check(`${name}: moves in the code`, (await page.locator(".asm .line.cursor").count()) === 1);
     const drawn = await page.locator(".asm .line").count();
     check(`${name}: draws only what is seen of the code`, drawn < 120, String(drawn));
+    const timed = await page.evaluate(() => views[0].code.wait_share.some((it) => it !== null));
+    check(`${name}: says what waves waited for`, !timed || ((await page.locator(".asm .head").first().innerText()).includes("wait %") && (await page.locator(".waits li").count()) > 0));
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    check(`${name}: prints the code`, (await page.locator(".printed").first().textContent()).includes("s_endpgm"));
+  }
+  if (await page.locator("table.predictions").count()) {
+    const ids = (k) => page.evaluate((at) => {
+      choose(at);
+      return all("table.predictions tbody tr:not([hidden]) td.id").map((it) => it.textContent.split(".")[0]);
+    }, k);
+    const [own, every] = [await ids(0), await ids(null)];
+    check(`${name}: predictions follow the kernel`, own.length > 1 && own.every((it) => it === "0") && every.length >= own.length, own.join());
   }
   if (await page.locator("body.compared").count()) {
     check(`${name}: shows changes`, (await page.locator("#speed td.c").count()) > 0);

@@ -59,6 +59,7 @@ struct PageTemplate<'a> {
     memory: Option<String>,
     memory_per: &'a str,
     panels: Vec<PanelView<'a>>,
+    predictions: Vec<PanelView<'a>>,
     machine: Vec<(&'a str, Facts<'a>)>,
     missing: &'a [view::MissingValues],
     dispatches: Option<PanelView<'a>>,
@@ -99,6 +100,7 @@ pub fn page(page: &Page) -> String {
         kernels,
         more_kernels,
         kernel_count: page.kernels.len(),
+        predictions: tables::predictions(page),
         roofline: (!charts.is_empty()).then(|| roofline(&charts, &Picture::in_page(980.0, 500.0))),
         roofline_rows: page.rooflines.last().map_or_else(Vec::new, tables::roof_rows),
         roofline_notes: page

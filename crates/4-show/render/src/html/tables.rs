@@ -267,7 +267,13 @@ pub(crate) fn swapped(page: &Page) -> impl Iterator<Item = &Table> {
     speed.chain(in_panels(page)).filter(|t| swaps(page, t))
 }
 
+/// Tables of what a run would take otherwise; their rows are kernels with what each would save.
+const PREDICTIONS: [&str; 2] = ["0.3", "0.4"];
+
 fn swaps(page: &Page, table: &Table) -> bool {
+    if PREDICTIONS.contains(&table.id.as_str()) {
+        return false;
+    }
     let has =
         |k: &view::PageKernel| k.detail.as_ref().is_some_and(|d| d.tables.iter().any(|t| t.id == table.id));
     page.kernels.iter().any(has)
@@ -275,7 +281,17 @@ fn swaps(page: &Page, table: &Table) -> bool {
 
 /// Tables below the charts.
 fn in_panels(page: &Page) -> impl Iterator<Item = &Table> {
-    page.report.tables.iter().filter(|t| !matches!(t.id.as_str(), "0.1" | "0.2" | "1.1" | "2.1"))
+    let apart = |t: &&Table| matches!(t.id.as_str(), "0.1" | "0.2" | "1.1" | "2.1");
+    page.report.tables.iter().filter(move |t| !apart(t) && !PREDICTIONS.contains(&t.id.as_str()))
+}
+
+/// What limits are worth and what changes would bring, of the kernels of most time.
+pub(crate) fn predictions(page: &Page) -> Vec<PanelView<'_>> {
+    let tables = page.report.tables.iter();
+    tables
+        .filter(|t| PREDICTIONS.contains(&t.id.as_str()) && !t.rows.is_empty())
+        .map(|table| PanelView::one(page, table))
+        .collect()
 }
 
 /// Tables below the charts, those of a panel together.

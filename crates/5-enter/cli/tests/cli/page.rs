@@ -76,7 +76,7 @@ fn reports_of_examples_and_recordings_are_usable() {
         root().join("examples/vector_copy/LAUNCH.toml").display().to_string(),
         recorded.display().to_string(),
     );
-    done(&["profile", &launch, "-o", &recorded]);
+    done(&["profile", &launch, "--breakdown", "-o", &recorded]);
     reports.push(("emulated", report(&dir, "emulated", &[&recorded])));
     let shared = root().join("../shared/workloads");
     if shared.is_dir() {

@@ -42,7 +42,7 @@ function buildCode(root, code) {
   asm.append(make("div", { class: "head" }, ...numbers.head, "instruction"));
   const rows = make("div", { class: "rows", tabindex: 0, role: "region", "aria-label": `Disassembly of ${code.kernel.slice(0, 80)}` });
   const inner = make("div", { class: "inner" });
-  inner.style.minWidth = `calc(${numbers.width + longest + 2 + code.findings.reduce((most, text) => Math.max(most, text.length), 0)}ch + 2rem)`;
+  inner.style.minWidth = `calc(${numbers.width + longest + 4 + code.findings.reduce((most, text) => Math.max(most, text.length), 0)}ch + 2rem)`;
   rows.append(inner);
   asm.append(rows);
   const heat = make("canvas", { class: "heatbar", width: 9, height: 544, "aria-hidden": "true" });
@@ -65,10 +65,7 @@ function buildCode(root, code) {
     } else {
       row.append(indent, code.text[at]);
     }
-    if (code.findings[at]) {
-      const room = longest - label.length - indent.length - code.text[at].length;
-      row.append(make("span", { class: "r" }, `${" ".repeat(room + 2)}${code.findings[at]}`));
-    }
+    if (code.findings[at]) row.append(make("span", { class: "r" }, `  ◀ ${code.findings[at]}`));
     return row;
   });
 

@@ -122,3 +122,13 @@ function showDispatchesOf(k) {
   dispatchScroll.scrollTop = 0;
   dispatchRows.set(list);
 }
+
+// ---- what limits are worth: a row per kernel, `2`, and below it what it would take, `2.1` ------------------------
+
+function showPredictionsOf(k) {
+  const rows = all("table.predictions tbody tr");
+  const mine = (row) => k === null || Number(row.cells[0].textContent.split(".")[0]) === k;
+  rows.forEach((row) => { row.hidden = !mine(row); });
+  const none = byId("predictions-none");
+  if (none) none.hidden = rows.some(mine);
+}

@@ -271,6 +271,7 @@ function choose(k, quiet = false) {
   kernelRows.again();
   showCodeOf(k);
   showDispatchesOf(k);
+  showPredictionsOf(k);
   if (!quiet) {
     say(k === null ? "all kernels" : `only ${K.short[k]}`);
     try {

@@ -48,6 +48,9 @@ pub(super) struct Walker<'a> {
     counts: HashMap<(u32, Id), Id, Quick>,
     advances: HashMap<u32, Advance, Quick>,
     pub(super) accesses: Vec<Access>,
+    /// Registers that are not needed any more: there is one set for every block, and each is larger than an allocator
+    /// keeps at hand.
+    spare: Vec<Box<State>>,
     /// Pointers to the kernel's arguments and to the dispatch packet.
     pub(super) kernarg: Id,
     pub(super) dispatch: Id,
@@ -92,6 +95,7 @@ pub(super) fn walk(insts: &[Inst], cfg: &Cfg, entry: &Entry) -> Addresses {
         counts: HashMap::default(),
         advances: HashMap::default(),
         accesses: Vec::new(),
+        spare: Vec::new(),
         kernarg: NONE,
         dispatch: NONE,
         innermost: None,
@@ -156,9 +160,29 @@ impl Walker<'_> {
             self.close(block, &state);
             if progress.uses[block as usize] > 0 {
                 progress.states[block as usize] = Some(state);
+            } else {
+                self.spare.push(state);
             }
         }
         before_loops
+    }
+
+    /// The same registers once more.
+    fn copy(&mut self, from: &State) -> Box<State> {
+        let Some(mut copy) = self.spare.pop() else { return Box::new(from.clone()) };
+        copy.registers = from.registers;
+        copy.levels.clone_from(&from.levels);
+        copy
+    }
+
+    /// Registers of which nothing is known.
+    fn nothing(&mut self) -> Box<State> {
+        let spare = self.spare.pop();
+        let mut state =
+            spare.unwrap_or_else(|| Box::new(State { registers: [NONE; SLOTS], levels: Vec::new() }));
+        state.registers.fill(NONE);
+        state.levels.clear();
+        state
     }
 
     /// Registers at the start of a block.
@@ -187,11 +211,11 @@ impl Walker<'_> {
                     continue;
                 }
                 (None, Some(_)) if last => state = from.take(),
-                (None, Some(from)) => state = Some(from.clone()),
+                (None, Some(from)) => state = Some(self.copy(from)),
                 (Some(state), Some(from)) => state.meet(from),
             }
             if last {
-                states[pred as usize] = None;
+                self.spare.extend(states[pred as usize].take());
             }
             // Lanes that left a loop early keep what they had then.
             let mut left = cfg.blocks[pred as usize].innermost;
@@ -208,7 +232,7 @@ impl Walker<'_> {
         }
         let mut state = match state {
             Some(state) if complete => state,
-            _ => Box::new(State { registers: [NONE; SLOTS], levels: Vec::new() }),
+            _ => self.nothing(),
         };
         if let Some(id) = header {
             let before = state.registers;

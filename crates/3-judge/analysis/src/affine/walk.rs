@@ -50,6 +50,10 @@ pub(super) struct Walker<'a> {
     pub(super) accesses: Vec<Access>,
     /// Registers that are not needed any more: there is one set for every block, and each is larger than an allocator
     /// keeps at hand.
+    #[allow(
+        clippy::vec_box,
+        reason = "the boxes are what is kept: they come from the states of blocks and go back there"
+    )]
     spare: Vec<Box<State>>,
     /// Pointers to the kernel's arguments and to the dispatch packet.
     pub(super) kernarg: Id,

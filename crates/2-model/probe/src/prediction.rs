@@ -40,7 +40,7 @@ pub const CHANGES: [(&str, &str); 7] = [
     ("workgroup-order", "workgroup-order=xcd-swizzle"),
     ("gpu.hbm_bandwidth", "gpu.hbm_bandwidth=8e12"),
     ("gpu.lds_per_cu", "gpu.lds_per_cu=160K"),
-    ("gpu", "gpu=mi325x"),
+    ("gpu", "gpu=mi300a"),
 ];
 
 /// Why a change cannot be predicted.
@@ -74,6 +74,22 @@ impl Prediction {
             changes: Vec::new(),
         };
         Lift::ALL.iter().map(of).collect()
+    }
+
+    /// Refuses a GPU without times to compare with.
+    pub fn possible(model: &Model) -> Result<(), PredictionError> {
+        let timed = |model: &Model| model.hbm.read_gb_per_s.value().is_some();
+        if timed(model) {
+            return Ok(());
+        }
+        let others: Vec<String> = Model::names()
+            .filter(|name| Model::by_name(name).is_some_and(timed))
+            .map(str::to_string)
+            .collect();
+        Err(wrong(
+            format!("no times are modelled for {}: nobody has measured its memory", model.name),
+            format!("GPUs with times: {}", others.join(", ")),
+        ))
     }
 
     /// Reads `KEY=VALUE`, or several of them with commas between: then all of them at once. `base` is the GPU that is
@@ -245,6 +261,7 @@ fn change(text: &str, base: &Model) -> Result<Change, PredictionError> {
                     ),
                 ));
             }
+            Prediction::possible(model)?;
             Ok(Change::Model(model))
         }
         _ => Err(wrong(format!("`{key}` is nothing that can be changed"), examples())),
@@ -274,7 +291,7 @@ mod tests {
     fn what_is_wrong_is_said_with_what_is_right() {
         for (text, message, hint) in [
             ("vgprs=96", "`vgprs` is nothing that can be changed", "what can be changed: vgpr=96, lds=16384"),
-            ("96", "`96` is not KEY=VALUE", "gpu.lds_per_cu=160K, gpu=mi325x"),
+            ("96", "`96` is not KEY=VALUE", "gpu.lds_per_cu=160K, gpu=mi300a"),
             ("vgpr=0", "`vgpr=0`: `0` is not a number of vector registers", "from 1 to 512"),
             ("vgpr=many", "`many` is not a number of vector registers", "from 1 to 512"),
             ("waves_per_eu=9", "`9` is not a number of waves", "from 1 to 8"),
@@ -282,6 +299,7 @@ mod tests {
             ("workgroup-order=snake", "there is no order `snake`", "xcd-swizzle"),
             ("gpu.hbm_bandwidth=8", "`8` is not a bandwidth", "8e12"),
             ("gpu=h100", "there is no GPU `h100`", "mi300x"),
+            ("gpu=mi325x", "no times are modelled for Instinct MI325X", "mi300a, mi300x"),
             ("gpu=mi210", "does not run on it", "mi300a, mi300x, mi325x"),
             ("vgpr=96,vgpr=64", "gives `vgpr` twice", "give the option again"),
         ] {

@@ -131,6 +131,9 @@ fn selection(args: &Profile) -> Result<Vec<(&'static str, OsString)>> {
 
 /// What is to be predicted of each dispatch.
 pub(crate) fn predictions(args: &Profile, model: &Model) -> Result<Vec<Prediction>> {
+    if args.breakdown || !args.what_if.is_empty() {
+        Prediction::possible(model).map_err(|error| usage(error.message, error.hint))?;
+    }
     let mut all = if args.breakdown { Prediction::lifts() } else { Vec::new() };
     for text in &args.what_if {
         all.push(Prediction::parse(text, model).map_err(|error| usage(error.message, error.hint))?);

@@ -101,7 +101,7 @@ pub(crate) struct Profile {
     #[arg(long, conflicts_with_all = ["check", "sample_workgroups"])]
     pub(crate) breakdown: bool,
     /// Predict the time of each dispatch with something changed: `vgpr=96`, `lds=16384`, `waves_per_eu=4`,
-    /// `workgroup-order=xcd-swizzle`, `gpu.hbm_bandwidth=8e12`, `gpu.lds_per_cu=160K`, `gpu=mi325x`. Several with commas
+    /// `workgroup-order=xcd-swizzle`, `gpu.hbm_bandwidth=8e12`, `gpu.lds_per_cu=160K`, `gpu=mi300a`. Several with commas
     /// between are one prediction.
     #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["check", "sample_workgroups"])]
     pub(crate) what_if: Vec<String>,

@@ -77,7 +77,7 @@ fn table<'a>(text: &'a str, id: &str) -> &'a str {
 #[test]
 fn limits_and_changes_have_a_price() {
     let recording = folder("breakdown").display().to_string();
-    let changes = ["--what-if", "waves_per_eu=1", "--what-if", "gpu.hbm_bandwidth=53e12,gpu=mi325x"];
+    let changes = ["--what-if", "waves_per_eu=1", "--what-if", "gpu.hbm_bandwidth=53e12,gpu=mi300a"];
     let run = |threads: &str| {
         let mut words = vec!["profile", "--breakdown", EXAMPLE, "-o", &recording, "--threads", threads];
         words.extend(changes);
@@ -91,7 +91,7 @@ fn limits_and_changes_have_a_price() {
     for part in ["What Each Limit Is Worth", "vecCopy", "no launch overhead", "others, each less than 1 %"] {
         assert!(limits.contains(part), "{part}: {limits}");
     }
-    for part in ["What If", "waves_per_eu=1", "gpu.hbm_bandwidth=53e12,gpu=mi325x"] {
+    for part in ["What If", "waves_per_eu=1", "gpu.hbm_bandwidth=53e12,gpu=mi300a"] {
         assert!(changed.contains(part), "{part}: {changed}");
     }
     assert!(limits.lines().chain(changed.lines()).all(|line| line.chars().count() <= 100), "{text}");
@@ -122,6 +122,8 @@ fn changes_that_cannot_be_predicted_are_refused_before_anything_runs() {
     for (words, message) in [
         (&["--what-if", "vgprs=96"][..], "what can be changed: vgpr=96, lds=16384, waves_per_eu=4"),
         (&["--what-if", "gpu=mi210"], "GPUs that run it: mi300a, mi300x, mi325x"),
+        (&["--what-if", "gpu=mi325x"], "no times are modelled for Instinct MI325X"),
+        (&["--breakdown", "--gpu", "mi325x"], "no times are modelled for Instinct MI325X"),
         (&["--what-if", "vgpr"], "`vgpr` is not KEY=VALUE"),
         (&["--breakdown", "--sample-workgroups", "8"], "cannot be used with"),
         (&["--what-if", "vgpr=96", "--check", "races"], "cannot be used with"),

@@ -4,6 +4,7 @@
 //! independent of each other, so every form works in every space.
 
 mod address;
+mod ordinary;
 mod scalar;
 mod transfer;
 
@@ -81,6 +82,8 @@ pub(crate) struct Access {
     pub(crate) coherent: bool,
     /// Result depends on the order of accesses.
     ordered: bool,
+    /// Goes the short way where its lanes let it.
+    pub(crate) simple: bool,
 }
 
 impl Access {
@@ -128,6 +131,7 @@ impl Access {
             slot,
             coherent: inst.mods.bits.intersects(Bits::SC0 | Bits::SC1 | Bits::NT),
             ordered: false,
+            simple: false,
         };
         let mut resource = None;
         let mut soffset = Src::None;
@@ -172,6 +176,7 @@ impl Access {
         }
         access.ordered =
             atomic.is_some() && (access.dst.is_some() || rest.contains("_f") || rest.contains("swap"));
+        access.simple = access.is_simple();
         Some(access)
     }
 

@@ -11,13 +11,10 @@ use crate::lanes_cross::LaneOp;
 use crate::machine::Machine;
 use crate::matrix::Instruction;
 use crate::modifiers::Modifiers;
-use crate::raw::{Distances, Lines, Shared};
 use crate::wave::Wave;
 use isa::Space;
 
 type Transfer = fn(&Access, &mut Machine<'_>, &mut Wave, Space, u64, usize) -> Result<(), Box<Stop>>;
-
-type LoadSpread = fn(&Shared, u64, &Distances, Option<(&mut Lines, u64)>, &mut [Row]) -> bool;
 
 /// The parts compiled for one kind of CPU.
 #[derive(Clone, Copy, Debug)]
@@ -28,26 +25,27 @@ pub(crate) struct Engine {
     pub(crate) lane: fn(&LaneOp, &mut Machine<'_>, &mut Wave),
     /// A matrix instruction.
     pub(crate) matrix: fn(&Instruction, &mut Machine<'_>, &mut Wave),
+    /// One that uses registers as they are.
+    pub(crate) plain_matrix: fn(&Instruction, &mut Machine<'_>, &mut Wave),
     /// Addresses of a memory instruction, and the spaces they lie in.
     pub(crate) reach: fn(&Access, &mut Machine<'_>, &Wave) -> Parts,
     /// The low and the high halves of a row, as f32.
     pub(crate) halves: fn(&Row, &mut [f32; LANES], &mut [f32; LANES]),
-    /// Reads whole dwords of all lanes.
-    pub(crate) load_spread: LoadSpread,
+    /// A memory instruction whose lanes stand to each other as the last time; whether it was one.
+    pub(crate) ordinary: fn(&Access, &mut Machine<'_>, &mut Wave) -> bool,
     /// Moves the data of one element in one space.
     pub(crate) transfer: Transfer,
 }
 
 macro_rules! engine {
-    ($halves:ident, $load_spread:ident) => {
+    ($halves:ident, $ordinary:ident) => {
         Engine {
             halves: |row, low, high| crate::raw::$halves(row, low, high),
-            load_spread: |range, at, distances, lines, rows| {
-                crate::raw::$load_spread(range, at, distances, lines, rows)
-            },
+            ordinary: |it, machine, wave| crate::raw::$ordinary(it, machine, wave),
             modified: |it, valu, machine, wave| it.run(valu, machine, wave),
             lane: |it, machine, wave| it.run(machine, wave),
             matrix: |it, machine, wave| it.run(machine, wave),
+            plain_matrix: |it, machine, wave| it.run_plain(machine, wave),
             reach: |it, machine, wave| it.reach(machine, wave),
             transfer: |it, machine, wave, space, lanes, element| {
                 it.transfer(machine, wave, space, lanes, element)
@@ -58,12 +56,12 @@ macro_rules! engine {
 
 /// For every CPU.
 pub(crate) fn portable() -> Engine {
-    engine!(halves_to_singles, load_spread)
+    engine!(halves_to_singles, ordinary)
 }
 
 /// For CPUs with AVX2, FMA and their contemporaries.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn avx2() -> Engine {
-    engine!(halves_to_singles_f16c, load_spread_avx2)
+    engine!(halves_to_singles_f16c, ordinary_avx2)
 }

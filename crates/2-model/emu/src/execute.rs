@@ -8,7 +8,7 @@ use crate::decode::{Action, Condition, EXEC_PAIR, Salu, Valu};
 use crate::fault::{Cause, Stop};
 use crate::lanes::{Extra, Mode};
 use crate::machine::{Machine, PRIVATE_BASE, SHARED_BASE, fetch};
-use crate::observe::{MemoryAccess, Observer};
+use crate::observe::{MemoryAccess, Observer, WaveId};
 use crate::operand::{M0, NONE, Src};
 use crate::wave::{State, Wave};
 use isa::Space;
@@ -63,6 +63,9 @@ pub(crate) fn run<O: Observer>(
                     }
                 }
                 Action::Lane(op) => (machine.engine.lane)(op, machine, wave),
+                Action::Matrix(instruction) if instruction.plain => {
+                    (machine.engine.plain_matrix)(instruction, machine, wave);
+                }
                 Action::Matrix(instruction) => (machine.engine.matrix)(instruction, machine, wave),
                 Action::Salu(salu) => scalar(machine, wave, salu),
                 Action::Exec { op, src, dst, new } => {
@@ -92,6 +95,13 @@ pub(crate) fn run<O: Observer>(
                 }
                 Action::Memory(access) if exec != 0 => {
                     let index = start + number;
+                    if access.simple && exec == u64::MAX && (machine.engine.ordinary)(access, machine, wave) {
+                        let space = if access.space == Space::Lds { Space::Lds } else { Space::Global };
+                        for element in 0..usize::from(access.elements) {
+                            reached(access, machine, id, observer, (index, element), (space, exec));
+                        }
+                        continue;
+                    }
                     memory(access, machine, wave, observer, index).inspect_err(|_| wave.pc = index + 1)?;
                 }
                 Action::Memory(_) | Action::Nothing => {}
@@ -131,19 +141,7 @@ fn memory<O: Observer>(
     for element in 0..usize::from(access.elements) {
         for (number, &(space, lanes)) in parts.iter().enumerate() {
             if lanes != 0 {
-                observer.access(
-                    wave.id,
-                    &MemoryAccess {
-                        index,
-                        space,
-                        kind: access.kind,
-                        bytes: access.data.bytes(),
-                        element: element as u8,
-                        lanes,
-                        addresses: &machine.addresses[element & 1],
-                        formation: machine.formation,
-                    },
-                );
+                reached(access, machine, wave.id, observer, (index, element), (space, lanes));
             } else if number > 0 || flat {
                 continue;
             }
@@ -151,6 +149,31 @@ fn memory<O: Observer>(
         }
     }
     Ok(())
+}
+
+/// Says to the observer what an element of an instruction reaches.
+#[inline(always)]
+fn reached<O: Observer>(
+    access: &Access,
+    machine: &Machine<'_>,
+    wave: WaveId,
+    observer: &mut O,
+    (index, element): (usize, usize),
+    (space, lanes): (Space, u64),
+) {
+    observer.access(
+        wave,
+        &MemoryAccess {
+            index,
+            space,
+            kind: access.kind,
+            bytes: access.data.bytes(),
+            element: element as u8,
+            lanes,
+            addresses: &machine.addresses[element & 1],
+            formation: machine.formation,
+        },
+    );
 }
 
 /// A vector instruction that may write a pair of rows and a mask.

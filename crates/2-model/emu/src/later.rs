@@ -8,6 +8,7 @@ use crate::atomics::AtomicOp;
 use crate::lanes::{LANES, active};
 use crate::memory::Memory;
 use std::fmt::Debug;
+use std::ops::Range;
 
 /// Notes after which a workgroup rather waits for its turn.
 const MOST: usize = 1 << 18;
@@ -84,6 +85,12 @@ impl<'a> Later<'a> {
         if self.notes.len() >= MOST {
             self.take_turn(memory);
         }
+    }
+
+    /// Whether any note is about a place between two addresses.
+    #[inline(always)]
+    pub(crate) fn notes_lie_in(&self, addresses: Range<u64>) -> bool {
+        !self.notes.is_empty() && addresses.start < self.high && self.low < addresses.end
     }
 
     /// Before memory is looked at: takes the turn when a lane may see what a note is about; whether it did.

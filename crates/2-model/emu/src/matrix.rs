@@ -5,6 +5,7 @@
 
 mod element;
 mod layout;
+mod packed;
 mod product;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use crate::wave::Wave;
 use element::Element;
 use isa::{Inst, Isa, Matrix, MatrixType, Operand, Ty};
 use layout::Plan;
+use packed::Packed;
 pub(crate) use product::Workplace;
 
 /// A matrix instruction, resolved.
@@ -22,11 +24,9 @@ pub(crate) use product::Workplace;
 pub(crate) struct Instruction {
     shape: Matrix,
     dst: u16,
-    a: Src,
-    b: Src,
+    a: Packed,
+    b: Packed,
     c: Src,
-    a_type: Element,
-    b_type: Element,
     /// Lane exchange of B.
     exchange: u8,
     /// Signs of A, B and C (f64).
@@ -35,10 +35,9 @@ pub(crate) struct Instruction {
     scales: Option<[(Src, u8); 2]>,
     /// Sparse: positions of A's elements, and which part of the register holds them.
     positions: Option<(Src, u8)>,
-    /// Numbers of all codes of A's and B's type, where they are looked up.
-    a_codes: Vec<f32>,
-    b_codes: Vec<f32>,
     plan: Plan,
+    /// Operands are registers, and they are used as they are.
+    pub(crate) plain: bool,
 }
 
 /// Resolves a matrix instruction; `None` when it is not emulated.
@@ -70,18 +69,20 @@ pub(crate) fn resolve(inst: &Inst, isa: Isa, files: Files, pool: &mut Pool) -> O
     let group = (1usize << size.min(4)).min(usize::from(shape.blocks));
     let block_of_a =
         |block: usize| if size == 0 { block } else { block / group * group + usize::from(chosen) % group };
+    let plan = Plan::new(&shape, (a_type, b_type), block_of_a);
+    let exchange = if formats || double { 0 } else { mods.blgp };
+    let c = if shape.sparse { Src::Row(dst) } else { third };
+    let registers = [a, b, c].iter().all(|src| matches!(src, Src::Row(_)));
+    let single = !matches!(shape.acc, MatrixType::F64 | MatrixType::I32);
     Some(Instruction {
         shape,
         dst,
-        a,
-        b,
-        c: if shape.sparse { Src::Row(dst) } else { third },
-        a_type,
-        b_type,
-        a_codes: a_type.numbers(),
-        b_codes: b_type.numbers(),
-        plan: Plan::new(&shape, (a_type, b_type), block_of_a),
-        exchange: if formats || double { 0 } else { mods.blgp },
+        a: Packed::new(a, a_type, plan.a_elements),
+        b: Packed::new(b, b_type, plan.b_elements),
+        c,
+        plan,
+        plain: single && registers && exchange == 0 && !shape.sparse && !shape.scaled,
+        exchange,
         neg: if double { mods.blgp } else { 0 },
         scales,
         positions: shape.sparse.then_some((third, if mods.cbsz == 0 { mods.abid } else { 0 })),
@@ -89,6 +90,12 @@ pub(crate) fn resolve(inst: &Inst, isa: Isa, files: Files, pool: &mut Pool) -> O
 }
 
 impl Instruction {
+    /// As [`Instruction::run`], of one that is `plain`.
+    #[inline(always)]
+    pub(crate) fn run_plain(&self, machine: &mut Machine<'_>, wave: &mut Wave) {
+        product::plain(self, machine, wave);
+    }
+
     /// All lanes take part, whatever EXEC says.
     #[inline(always)]
     pub(crate) fn run(&self, machine: &mut Machine<'_>, wave: &mut Wave) {

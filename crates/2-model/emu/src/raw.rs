@@ -6,9 +6,11 @@
 #![allow(unsafe_code, reason = "audited: shared bytes, target features and intrinsics")]
 
 mod spread;
+mod wide;
 
 pub(crate) use spread::{Distances, Lines};
 
+use crate::access::Access;
 use crate::engine::Engine;
 use crate::execute;
 use crate::fault::Stop;
@@ -311,58 +313,103 @@ fn alignment_of(value: u64) -> u64 {
     value & value.wrapping_neg()
 }
 
-/// Reads rows of whole dwords for all lanes, as [`Shared::load_rows`].
-pub(crate) fn load_spread(
-    range: &Shared,
-    at: u64,
-    distances: &Distances,
-    lines: Option<(&mut Lines, u64)>,
-    rows: &mut [Row],
-) -> bool {
-    // SAFETY: nothing is asked of the CPU.
-    unsafe { load_by_count::<false>(range, at, distances, lines, rows) }
+/// Which of the CPU's instructions move data.
+pub(crate) trait Mover: Copy {
+    /// Reads rows of whole dwords for all lanes, as [`Shared::load_rows`].
+    fn load(
+        self,
+        range: &Shared,
+        at: u64,
+        distances: &Distances,
+        lines: Option<(&mut Lines, u64)>,
+        rows: &mut [Row],
+    ) -> bool;
+    /// Writes them.
+    fn store(self, range: &Shared, at: u64, distances: &Distances, rows: &[Row]) -> bool;
+    /// Reads them from the LDS.
+    fn load_lds(self, lds: &[u8], at: u64, distances: &Distances, rows: &mut [Row]) -> bool;
+    /// Writes them to the LDS.
+    fn store_lds(self, lds: &mut [u8], at: u64, distances: &Distances, rows: &[Row]) -> bool;
 }
 
-/// As [`load_spread`], with AVX2.
+/// Those every CPU has.
+#[derive(Clone, Copy)]
+struct Plain;
+
+/// AVX2: there is one only where the CPU has it.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct Vectors;
+
+/// Calls a function of so many dwords; false for numbers of them that no instruction has.
+macro_rules! by_count {
+    ($rows:ident, $chunk:ident, $of:ident => $call:expr) => {{
+        macro_rules! of {
+            ($n:literal) => {
+                match $rows.$chunk::<$n>() {
+                    // SAFETY: nothing is asked of the CPU, or there is a proof that it has what is.
+                    Some($of) => unsafe { $call },
+                    None => false,
+                }
+            };
+        }
+        match $rows.len() {
+            1 => of!(1),
+            2 => of!(2),
+            3 => of!(3),
+            4 => of!(4),
+            _ => false,
+        }
+    }};
+}
+
+macro_rules! mover {
+    ($ty:ty, $vectors:literal) => {
+        impl Mover for $ty {
+            #[inline(always)]
+            fn load(
+                self,
+                range: &Shared,
+                at: u64,
+                distances: &Distances,
+                lines: Option<(&mut Lines, u64)>,
+                rows: &mut [Row],
+            ) -> bool {
+                by_count!(rows, first_chunk_mut, it => range.load_spread::<_, $vectors>(at, distances, lines, it))
+            }
+
+            #[inline(always)]
+            fn store(self, range: &Shared, at: u64, distances: &Distances, rows: &[Row]) -> bool {
+                by_count!(rows, first_chunk, it => range.store_spread::<_, $vectors>(at, distances, it))
+            }
+
+            #[inline(always)]
+            fn load_lds(self, lds: &[u8], at: u64, distances: &Distances, rows: &mut [Row]) -> bool {
+                by_count!(rows, first_chunk_mut, it => spread::load_lds::<_, $vectors>(lds, at, distances, it))
+            }
+
+            #[inline(always)]
+            fn store_lds(self, lds: &mut [u8], at: u64, distances: &Distances, rows: &[Row]) -> bool {
+                by_count!(rows, first_chunk, it => spread::store_lds::<_, $vectors>(lds, at, distances, it))
+            }
+        }
+    };
+}
+
+mover!(Plain, false);
+#[cfg(target_arch = "x86_64")]
+mover!(Vectors, true);
+
+/// A memory instruction whose lanes stand to each other as the last time; whether it was one.
+pub(crate) fn ordinary(access: &Access, machine: &mut Machine<'_>, wave: &mut Wave) -> bool {
+    access.run_ordinary(Plain, machine, wave)
+}
+
+/// As [`ordinary`], with AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-pub(crate) fn load_spread_avx2(
-    range: &Shared,
-    at: u64,
-    distances: &Distances,
-    lines: Option<(&mut Lines, u64)>,
-    rows: &mut [Row],
-) -> bool {
-    // SAFETY: this function's callers have the features.
-    unsafe { load_by_count::<true>(range, at, distances, lines, rows) }
-}
-
-/// # Safety
-/// With `VECTORS` the CPU has AVX2.
-#[inline(always)]
-unsafe fn load_by_count<const VECTORS: bool>(
-    range: &Shared,
-    at: u64,
-    distances: &Distances,
-    lines: Option<(&mut Lines, u64)>,
-    rows: &mut [Row],
-) -> bool {
-    macro_rules! of {
-        ($n:literal) => {
-            match rows.first_chunk_mut::<$n>() {
-                // SAFETY: the caller's promise.
-                Some(rows) => unsafe { range.load_spread::<$n, VECTORS>(at, distances, lines, rows) },
-                None => false,
-            }
-        };
-    }
-    match rows.len() {
-        1 => of!(1),
-        2 => of!(2),
-        3 => of!(3),
-        4 => of!(4),
-        _ => false,
-    }
+pub(crate) fn ordinary_avx2(access: &Access, machine: &mut Machine<'_>, wave: &mut Wave) -> bool {
+    access.run_ordinary(Vectors, machine, wave)
 }
 
 /// Runs a wave with the executor compiled for the best instruction set this CPU has.

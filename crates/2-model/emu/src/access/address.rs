@@ -38,7 +38,7 @@ impl Access {
 impl Access {
     /// Fills in the addresses when the lanes stand to each other as they did the last time; whether they do.
     #[inline(always)]
-    fn recognise(&self, machine: &mut Machine<'_>, wave: &Wave) -> bool {
+    pub(super) fn recognise(&self, machine: &mut Machine<'_>, wave: &Wave) -> bool {
         let (Src::Row(row), None) = (self.address, self.buffer) else { return false };
         let base = match self.base {
             Src::None => 0,

@@ -10,7 +10,7 @@ use crate::later::Note;
 use crate::machine::Machine;
 use crate::memory::{Hint, Memory};
 use crate::operand::{M0, Src};
-use crate::raw::{Distances, Shared};
+use crate::raw::Shared;
 use crate::transpose;
 use crate::typed::Typed;
 use crate::wave::Wave;
@@ -118,7 +118,7 @@ impl Access {
         out: &mut [Row],
     ) -> Result<(), Box<Stop>> {
         let bytes = self.data.bytes();
-        let Machine { addresses, lds, memory, hint, formations, formation, engine, time, .. } = machine;
+        let Machine { addresses, lds, memory, hint, .. } = machine;
         let addresses = &addresses[element];
         if self.buffer.is_some() {
             for lane in active(wave.exec() & !lanes) {
@@ -151,16 +151,6 @@ impl Access {
                 if let Data::Dwords(count) = self.data
                     && let Some((range, base)) = first_range(memory, hint, addresses, lanes)
                 {
-                    if let (Some(_), u64::MAX) = (formation, lanes)
-                        && let Some((distances, lines)) = formations.walk(self.slot)
-                        && let Some(rows) = out.get_mut(..usize::from(count))
-                    {
-                        let lines = (!self.coherent).then_some((lines, *time));
-                        let at = addresses[0].wrapping_sub(base);
-                        if (engine.load_spread)(range, at, distances, lines, rows) {
-                            return Ok(());
-                        }
-                    }
                     if global_rows(count, range, base, addresses, lanes, out) {
                         return Ok(());
                     }
@@ -208,7 +198,7 @@ impl Access {
     ) -> Result<(), Box<Stop>> {
         let Src::Row(first) = self.stored[element] else { return Ok(()) };
         let bytes = self.data.bytes();
-        let Machine { addresses, lds, memory, hint, formations, formation, .. } = machine;
+        let Machine { addresses, lds, memory, hint, .. } = machine;
         let addresses = &addresses[element];
         let Wave { v, scratch, scratch_bytes, .. } = wave;
         let rows = v.get(usize::from(first)..).unwrap_or(&[]);
@@ -234,12 +224,6 @@ impl Access {
                 if let Data::Dwords(count) = self.data
                     && let Some((range, base)) = first_range(memory, hint, addresses, lanes)
                 {
-                    if let (Some(_), u64::MAX) = (formation, lanes)
-                        && let Some(distances) = formations.distances(self.slot)
-                        && spread_store(count, range, addresses[0].wrapping_sub(base), distances, rows)
-                    {
-                        return Ok(());
-                    }
                     if global_store(count, range, base, addresses, lanes, rows) {
                         return Ok(());
                     }
@@ -407,7 +391,6 @@ macro_rules! by_count {
 
 by_count!(global_rows, &mut [Row], first_chunk_mut, load_rows, base: u64, addresses: &[u64; LANES], lanes: u64);
 by_count!(global_store, &[Row], first_chunk, store_rows, base: u64, addresses: &[u64; LANES], lanes: u64);
-by_count!(spread_store, &[Row], first_chunk, store_spread, at: u64, distances: &Distances);
 
 /// Loads whole dwords of all lanes from LDS; false when some lane is not aligned to a dword or out of range.
 #[inline(always)]

@@ -39,6 +39,20 @@ impl Element {
         })
     }
 
+    /// A number of its own.
+    pub(super) fn number(self) -> u8 {
+        const MINI: [Format; 7] = [FP8, BF8, FP6, BF6, FP4, FP8_FNUZ, BF8_FNUZ];
+        match self {
+            Element::F64 => 0,
+            Element::F32 => 1,
+            Element::Xf32 => 2,
+            Element::F16 => 3,
+            Element::Bf16 => 4,
+            Element::I8 => 5,
+            Element::Mini(format) => 6 + MINI.iter().take_while(|it| **it != format).count() as u8,
+        }
+    }
+
     /// Bits of one element.
     pub(super) fn bits(self) -> usize {
         match self {

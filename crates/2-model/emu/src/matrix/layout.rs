@@ -75,6 +75,26 @@ pub(super) struct Rows {
     pub(super) places: [u16; 4],
 }
 
+/// Four steps of depth that lie in four rows of lanes one after the other, at the same lanes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Four {
+    /// First row of A, and row 0's lane in it.
+    pub(super) a: (u8, u8),
+    /// First row of B, and column 0's lane in it.
+    pub(super) b: (u8, u8),
+}
+
+/// The depth of a block in fours, if it is made of them.
+fn in_fours(a: &[u16], b: &[u16]) -> Option<Vec<Four>> {
+    let place = |four: &[u16; 4]| {
+        let follows = (1..4).all(|step| four[step] == four[0] + (step * LANES) as u16);
+        follows.then_some(((usize::from(four[0]) / LANES) as u8, (usize::from(four[0]) % LANES) as u8))
+    };
+    let (a, rest) = a.as_chunks::<4>();
+    let fours = a.iter().zip(b.as_chunks().0).map(|(a, b)| Some(Four { a: place(a)?, b: place(b)? }));
+    fours.collect::<Option<_>>().filter(|_| rest.is_empty())
+}
+
 /// All places of an instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
@@ -86,6 +106,8 @@ pub(super) struct Plan {
     pub(super) a: Vec<Vec<u16>>,
     /// As above, column 0 of B.
     pub(super) b: Vec<Vec<u16>>,
+    /// The depth of the first block.
+    pub(super) fours: Option<Vec<Four>>,
     pub(super) rows: Vec<Rows>,
     /// Registers of the result, one per lane and element of the accumulator's type.
     pub(super) registers: usize,
@@ -112,11 +134,15 @@ impl Plan {
                 places: [0, 1, 2, 3].map(|row| result(shape, first + row, block)),
             })
         };
+        let b_elements = b.per_lane;
+        let a_places: Vec<Vec<u16>> = blocks.clone().map(|block| places(a, block_of_a(block))).collect();
+        let b_places: Vec<Vec<u16>> = blocks.clone().map(|block| places(b, block)).collect();
         Plan {
             a_elements: Operand::new(shape, a_type, shape.m, stored).per_lane,
-            b_elements: b.per_lane,
-            a: blocks.clone().map(|block| places(a, block_of_a(block))).collect(),
-            b: blocks.clone().map(|block| places(b, block)).collect(),
+            b_elements,
+            fours: a_places.first().zip(b_places.first()).and_then(|(a, b)| in_fours(a, b)),
+            a: a_places,
+            b: b_places,
             rows: blocks.flat_map(of_block).collect(),
             registers: elements / LANES,
         }

@@ -6,7 +6,8 @@
 
 use super::Instruction;
 use super::element::Element;
-use super::layout::Plan;
+use super::layout::{Four, Plan};
+use super::packed::{Form, Packed};
 use crate::engine::Engine;
 use crate::lanes::{LANES, Row, set_wide, wide};
 use crate::machine::Machine;
@@ -45,23 +46,27 @@ struct Operands {
 /// An operand and the registers it was unpacked from.
 #[derive(Debug)]
 struct Kept {
-    /// `None` when the numbers are not those of the registers.
-    ty: Option<Element>,
-    elements: usize,
-    rows: [Row; 8],
+    /// What the registers hold; `None` when the numbers are not theirs.
+    form: Option<Form>,
+    rows: [Row; Form::ROWS],
     numbers: [f32; MOST],
 }
 
 impl Kept {
+    fn new() -> Box<Kept> {
+        Box::new(Kept { form: None, rows: [Row::ZERO; Form::ROWS], numbers: [0.0; MOST] })
+    }
+
     /// Whether it is what the registers hold.
     #[inline(always)]
-    fn is(&self, ty: Element, elements: usize, rows: &[Row]) -> bool {
-        if self.ty != Some(ty) || self.elements != elements {
+    fn is(&self, form: Form, rows: &[Row]) -> bool {
+        // Most that are not it differ in the first lanes already.
+        let first = |rows: &[Row]| rows.first().map(|row| (row.0[0], row.0[21], row.0[42], row.0[63]));
+        if self.form != Some(form) || first(&self.rows) != first(rows) {
             return false;
         }
-        let used = (elements * ty.bits()).div_ceil(32);
         // Loops and not adapters, so that they are compiled for the CPU at hand.
-        for (kept, row) in self.rows.iter().zip(rows).take(used) {
+        for (kept, row) in self.rows.iter().zip(rows).take(form.rows()) {
             let mut differing = 0;
             for lane in 0..LANES {
                 differing |= kept.0[lane] ^ row.0[lane];
@@ -75,44 +80,43 @@ impl Kept {
 }
 
 impl Operands {
-    /// The numbers of an operand; `changed` says that the caller changes them.
+    /// Place of the operand's numbers, and whether they are there.
     #[inline(always)]
-    fn unpack(
-        &mut self,
-        ty: Element,
-        engine: &Engine,
-        rows: &[Row],
-        codes: &[f32],
-        elements: usize,
-        changed: bool,
-    ) -> &mut [f32; MOST] {
-        let mut found = None;
+    fn find(&mut self, form: Form, rows: &[Row]) -> (usize, bool) {
         for (place, kept) in self.kept.iter().enumerate() {
-            if let (Some(kept), false) = (kept, changed)
-                && kept.is(ty, elements, rows)
+            if let Some(kept) = kept
+                && kept.is(form, rows)
             {
-                found = Some(place);
-                break;
+                return (place, true);
             }
         }
-        let place = match found {
-            Some(place) => place,
-            None => {
-                self.oldest = (self.oldest + 1) % KEPT;
-                self.oldest
-            }
-        };
-        let kept = self.kept[place].get_or_insert_with(|| {
-            Box::new(Kept { ty: None, elements: 0, rows: [Row::ZERO; 8], numbers: [0.0; MOST] })
-        });
-        if found.is_none() {
-            ty.single(engine, rows, codes, &mut kept.numbers.as_chunks_mut().0[..elements]);
-            let used = (elements * ty.bits()).div_ceil(32);
-            (kept.ty, kept.elements) = ((!changed && used <= 8).then_some(ty), elements);
-            for (kept, row) in kept.rows.iter_mut().zip(rows).take(used) {
+        self.oldest = (self.oldest + 1) % KEPT;
+        (self.oldest, false)
+    }
+
+    /// The numbers of an operand.
+    #[inline(always)]
+    fn keep(&mut self, engine: &Engine, operand: &Packed, rows: &[Row]) -> &mut [f32; MOST] {
+        let Some(form) = operand.form else { return self.unpack(engine, operand, rows) };
+        let (place, found) = self.find(form, rows);
+        let kept = self.kept[place].get_or_insert_with(Kept::new);
+        if !found {
+            operand.unpack(engine, rows, &mut kept.numbers);
+            kept.form = Some(form);
+            for (kept, row) in kept.rows.iter_mut().zip(rows).take(form.rows()) {
                 kept.copy_from(row);
             }
         }
+        &mut kept.numbers
+    }
+
+    /// As above, for a caller who changes them.
+    #[inline(always)]
+    fn unpack(&mut self, engine: &Engine, operand: &Packed, rows: &[Row]) -> &mut [f32; MOST] {
+        self.oldest = (self.oldest + 1) % KEPT;
+        let kept = self.kept[self.oldest].get_or_insert_with(Kept::new);
+        kept.form = None;
+        operand.unpack(engine, rows, &mut kept.numbers);
         &mut kept.numbers
     }
 }
@@ -346,14 +350,21 @@ where
                         *value = T::unpack(*kept);
                     }
                 }
-                for (&a_place, &b_place) in a_places.iter().zip(b_places) {
-                    let from = usize::from(a_place) + first & (MOST - 4);
-                    let factors = &a[from..from + 4];
-                    let from = usize::from(b_place) + column & (MOST - N);
-                    let columns = &b[from..from + N];
-                    for row in 0..4 {
-                        for column in 0..N {
-                            result[row][column] = T::step(factors[row], columns[column], result[row][column]);
+                if let Some(fours) = &plan.fours {
+                    for four in fours {
+                        step_four(a, b, four, (first, column), &mut result);
+                    }
+                } else {
+                    for (&a_place, &b_place) in a_places.iter().zip(b_places) {
+                        let from = usize::from(a_place) + first & (MOST - 4);
+                        let factors = &a[from..from + 4];
+                        let from = usize::from(b_place) + column & (MOST - N);
+                        let columns = &b[from..from + N];
+                        for row in 0..4 {
+                            for column in 0..N {
+                                result[row][column] =
+                                    T::step(factors[row], columns[column], result[row][column]);
+                            }
                         }
                     }
                 }
@@ -365,6 +376,34 @@ where
             }
         }
     }
+}
+
+/// Four steps of depth, for four rows from the first one given and `N` columns from the first one given.
+#[inline(always)]
+fn step_four<T: Accumulator, const N: usize>(
+    a: &[T; MOST],
+    b: &[T; MOST],
+    four: &Four,
+    (first, column): (usize, usize),
+    result: &mut [[T; N]; 4],
+) {
+    let (Some(a), Some(b)) = (four_rows(a, four.a.0), four_rows(b, four.b.0)) else { return };
+    let from = usize::from(four.a.1) + first & (LANES - 4);
+    let into = usize::from(four.b.1) + column & (LANES - N);
+    for (a, b) in a.iter().zip(b) {
+        let (factors, columns) = (&a[from..from + 4], &b[into..into + N]);
+        for row in 0..4 {
+            for column in 0..N {
+                result[row][column] = T::step(factors[row], columns[column], result[row][column]);
+            }
+        }
+    }
+}
+
+/// Four rows of lanes.
+#[inline(always)]
+fn four_rows<T>(numbers: &[T; MOST], row: u8) -> Option<&[[T; LANES]; 4]> {
+    numbers.as_chunks().0.get(usize::from(row)..)?.first_chunk()
 }
 
 /// Adds the product to registers.
@@ -381,20 +420,42 @@ where
     }
 }
 
+/// f32 accumulators, and operands that are registers of which nothing is changed.
+#[inline(always)]
+pub(super) fn plain(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wave) {
+    let (Src::Row(a), Src::Row(b)) = (it.a.src, it.b.src) else { return };
+    let Machine { matrix, engine, .. } = machine;
+    let operands = matrix.single.get_or_insert_default();
+    let [left, right] = &mut **operands;
+    let a = left.keep(engine, &it.a, wave.v.get(usize::from(a)..).unwrap_or_default());
+    let b = right.keep(engine, &it.b, wave.v.get(usize::from(b)..).unwrap_or_default());
+    let sums = usize::from(it.dst)..usize::from(it.dst) + it.plan.registers;
+    if let Src::Row(row) = it.c
+        && row != it.dst
+        && usize::from(row) + it.plan.registers <= wave.v.len()
+        && sums.end <= wave.v.len()
+    {
+        wave.v.copy_within(usize::from(row)..usize::from(row) + it.plan.registers, sums.start);
+    }
+    add_product(it, a, b, wave.v.get_mut(sums).unwrap_or_default());
+}
+
 /// f32 accumulators.
 #[inline(always)]
 pub(super) fn single(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wave) {
     let plan = &it.plan;
     let mut operands = machine.matrix.single.take().unwrap_or_default();
     let [a, b] = &mut *operands;
-    let scaled = it.scales.is_some();
     let (a_constant, b_constant);
-    let rows = rows!(machine, wave, it.a, a_constant);
-    let changed = scaled || it.positions.is_some();
-    let a = a.unpack(it.a_type, &machine.engine, rows, &it.a_codes, plan.a_elements, changed);
-    let rows = rows!(machine, wave, it.b, b_constant);
-    let changed = scaled || it.exchange != 0;
-    let b = b.unpack(it.b_type, &machine.engine, rows, &it.b_codes, plan.b_elements, changed);
+    let rows = rows!(machine, wave, it.a.src, a_constant);
+    let scaled = it.scales.is_some();
+    let change = scaled || it.positions.is_some();
+    let a =
+        if change { a.unpack(&machine.engine, &it.a, rows) } else { a.keep(&machine.engine, &it.a, rows) };
+    let rows = rows!(machine, wave, it.b.src, b_constant);
+    let change = scaled || it.exchange != 0;
+    let b =
+        if change { b.unpack(&machine.engine, &it.b, rows) } else { b.keep(&machine.engine, &it.b, rows) };
     {
         let (a, b) = (a.as_chunks_mut().0, &mut b.as_chunks_mut().0[..plan.b_elements]);
         it.spread_out(wave, machine, a);
@@ -418,7 +479,7 @@ pub(super) fn double(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wav
             *row = row.map(|value| -value);
         }
     };
-    for (bit, src, numbers) in [(0, it.a, &mut numbers.a), (1, it.b, &mut numbers.b)] {
+    for (bit, src, numbers) in [(0, it.a.src, &mut numbers.a), (1, it.b.src, &mut numbers.b)] {
         let Some(row) = numbers.first_chunk_mut::<LANES>() else { return };
         match src {
             Src::Row(first) => Element::double(&wave.v[usize::from(first)..], 0, row),
@@ -455,11 +516,11 @@ pub(super) fn integer(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wa
     let mut numbers = machine.matrix.integer.take().unwrap_or_default();
     let (a, b) = (numbers.a.as_chunks_mut().0, &mut numbers.b.as_chunks_mut().0[..plan.b_elements]);
     let (a_constant, b_constant);
-    let rows = rows!(machine, wave, it.a, a_constant);
+    let rows = rows!(machine, wave, it.a.src, a_constant);
     for (j, row) in a[..plan.a_elements].iter_mut().enumerate() {
         Element::integer(rows, j, row);
     }
-    let rows = rows!(machine, wave, it.b, b_constant);
+    let rows = rows!(machine, wave, it.b.src, b_constant);
     for (j, row) in b.iter_mut().enumerate() {
         Element::integer(rows, j, row);
     }

@@ -114,7 +114,7 @@ fn check(op: Op, isa: Isa, a_code: u8, b_code: u8) {
     let mut wave = Wave::new(id, 512, crate::lanes::Mode(0x3f0), 0);
     let (m, n, k, blocks) =
         (usize::from(shape.m), usize::from(shape.n), usize::from(shape.k), usize::from(shape.blocks));
-    let (a_bits, b_bits) = (it.a_type.bits(), it.b_type.bits());
+    let (a_bits, b_bits) = (it.a.ty.bits(), it.b.ty.bits());
     let stored = if shape.sparse { k / 2 } else { k };
     let mut a = vec![0i64; blocks * m * k];
     let mut b = vec![0i64; blocks * k * n];

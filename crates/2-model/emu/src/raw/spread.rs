@@ -3,10 +3,10 @@
 //! The one idea to keep in mind: one check of the first lane's place is a check of all lanes, because the smallest and
 //! the largest distance and their alignment were worked out when the distances were.
 
-use super::{Shared, prefetch};
-use crate::lanes::{LANES, Pair, Row};
 #[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::*;
+use super::wide;
+use super::{Shared, prefetch};
+use crate::lanes::{LANES, Row, active};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Bytes of a line of the CPU's caches.
@@ -25,6 +25,8 @@ pub(crate) struct Distances {
     bits: u64,
     /// What it is from each lane to the next, where that is always the same.
     step: Option<i64>,
+    /// Lanes that between them have all lines, if the first lane stands at the start of one.
+    lines: u64,
 }
 
 impl Distances {
@@ -32,11 +34,14 @@ impl Distances {
     pub(crate) fn new(each: [i64; LANES]) -> Distances {
         let step = each[1];
         let even = (0..LANES).all(|lane| each[lane] == step.wrapping_mul(lane as i64));
+        let line = |lane: usize| each[lane] / LINE as i64;
+        let first = |lane: &usize| (0..*lane).all(|other| line(other) != line(*lane));
         Distances {
             least: each.iter().copied().min().unwrap_or(0),
             most: each.iter().copied().max().unwrap_or(0),
             bits: each.iter().fold(0, |all, &distance| all | distance as u64),
             step: even.then_some(step),
+            lines: (0..LANES).filter(first).fold(0, |lines, lane| lines | 1 << lane),
             each,
         }
     }
@@ -44,6 +49,12 @@ impl Distances {
     /// The smallest and the largest.
     pub(crate) fn limits(&self) -> (i64, i64) {
         (self.least, self.most)
+    }
+
+    /// Whether `size` bytes of every lane lie in so many bytes, the first lane's at an offset.
+    #[inline(always)]
+    pub(crate) fn lie_in(&self, length: usize, at: u64, size: usize) -> bool {
+        i64::try_from(at).is_ok_and(|at| holds(length, at, self, size))
     }
 
     /// Addresses of all lanes.
@@ -117,15 +128,7 @@ impl Shared {
         let at = i64::try_from(at).ok()?;
         let start = self.start.wrapping_add(at as usize);
         let aligned = (start.addr() as u64 | distances.bits) & 3 == 0;
-        (aligned && self.holds(at, distances, size)).then_some(start)
-    }
-
-    /// Whether `size` bytes of every lane lie in the range.
-    #[inline(always)]
-    fn holds(&self, at: i64, distances: &Distances, size: usize) -> bool {
-        let first = at.checked_add(distances.least);
-        let end = at.checked_add(distances.most).and_then(|last| last.checked_add(size as i64));
-        first.is_some_and(|first| first >= 0) && end.is_some_and(|end| end as u64 <= self.length as u64)
+        (aligned && holds(self.length, at, distances, size)).then_some(start)
     }
 
     /// Reads `N` dwords of every lane, as [`Shared::load_rows`]; the first lane's lie at the offset `at`. `lines` are
@@ -143,21 +146,7 @@ impl Shared {
     ) -> bool {
         let Some(start) = self.place(at, distances, 4 * N) else { return false };
         let wide = (start.addr() as u64 | distances.bits) & 7 == 0;
-        if distances.step == Some(0) {
-            for number in 0..N {
-                // SAFETY: every lane's bytes and their alignment are checked by `place`; this is the first lane.
-                let value = unsafe { AtomicU32::from_ptr(start.add(4 * number).cast()) }.load(Relaxed);
-                out[number].0 = [value; LANES];
-            }
-        } else if N == 1 && distances.step == Some(4) && start.addr().is_multiple_of(8) {
-            // Two lanes with each load.
-            for lane in (0..LANES).step_by(2) {
-                // SAFETY: as above; the lanes lie in a row from a multiple of 8 bytes on.
-                let both = unsafe { AtomicU64::from_ptr(start.add(4 * lane).cast()) }.load(Relaxed);
-                out[0].0[lane] = both as u32;
-                out[0].0[lane + 1] = (both >> 32) as u32;
-            }
-        } else if N.is_multiple_of(2) && wide {
+        if N.is_multiple_of(2) && wide && distances.step != Some(0) {
             if let (Some((lines, time)), true) = (lines, distances.walks()) {
                 if lines.read(start.addr(), time, out) {
                     lines.last = start.addr();
@@ -174,20 +163,22 @@ impl Shared {
                 && distances.step.is_none_or(|step| step.unsigned_abs() >= 64)
             {
                 // Lanes that go on will soon need the next lines.
-                for distance in &distances.each {
-                    prefetch(start.wrapping_offset(*distance as isize + LINE as isize));
+                for lane in active(distances.lines) {
+                    prefetch(start.wrapping_offset(distances.each[lane] as isize + LINE as isize));
                 }
             }
+        }
+        #[cfg(target_arch = "x86_64")]
+        if VECTORS {
+            // SAFETY: every lane's bytes are checked by `place`; the caller promises the CPU's features.
+            unsafe { wide_load(start, distances, out) };
+            return true;
+        }
+        if N.is_multiple_of(2) && wide {
             for (number, pair) in out.as_chunks_mut::<2>().0.iter_mut().enumerate() {
                 let from = start.wrapping_add(8 * number);
-                #[cfg(target_arch = "x86_64")]
-                if VECTORS {
-                    // SAFETY: as above, every lane aligned to 8 bytes; the caller promises the CPU's features.
-                    unsafe { gather(from, distances, pair) };
-                    continue;
-                }
                 for lane in 0..LANES {
-                    // SAFETY: as above; every lane is aligned to 8 bytes.
+                    // SAFETY: every lane's bytes are checked by `place`; they are aligned to 8 bytes.
                     let both = unsafe { qword(from, distances, lane) };
                     pair[0].0[lane] = both as u32;
                     pair[1].0[lane] = (both >> 32) as u32;
@@ -196,7 +187,7 @@ impl Shared {
         } else {
             for lane in 0..LANES {
                 for number in 0..N {
-                    // SAFETY: as above.
+                    // SAFETY: every lane's bytes and their alignment are checked by `place`.
                     out[number].0[lane] = unsafe {
                         let from = start.offset(distances.each[lane] as isize).add(4 * number);
                         AtomicU32::from_ptr(from.cast()).load(Relaxed)
@@ -214,7 +205,7 @@ impl Shared {
         let within = start % LINE;
         lines.line = 0;
         let Some(at) = i64::try_from(at).ok().and_then(|at| at.checked_sub(within as i64)) else { return };
-        if !self.holds(at, distances, LINE) {
+        if !holds(self.length, at, distances, LINE) {
             return;
         }
         let words = lines.words.get_or_insert_with(|| Box::new([[0; LANES]; LINE / 8]));
@@ -230,14 +221,23 @@ impl Shared {
     }
 
     /// Writes one dword of each row for every lane; as [`Shared::load_spread`].
+    ///
+    /// # Safety
+    /// With `VECTORS` the CPU has AVX2.
     #[inline(always)]
-    pub(crate) fn store_spread<const N: usize>(
+    pub(super) unsafe fn store_spread<const N: usize, const VECTORS: bool>(
         &self,
         at: u64,
         distances: &Distances,
         rows: &[Row; N],
     ) -> bool {
         let Some(start) = self.place(at, distances, 4 * N) else { return false };
+        #[cfg(target_arch = "x86_64")]
+        if VECTORS {
+            // SAFETY: every lane's bytes are checked by `place`; the caller promises the CPU's features.
+            unsafe { wide_store(start, distances, rows) };
+            return true;
+        }
         for lane in 0..LANES {
             for number in 0..N {
                 // SAFETY: every lane's bytes and their alignment are checked by `place`.
@@ -248,6 +248,107 @@ impl Shared {
             }
         }
         true
+    }
+}
+
+/// Whether `size` bytes of every lane lie in a range of so many bytes.
+#[inline(always)]
+fn holds(length: usize, at: i64, distances: &Distances, size: usize) -> bool {
+    let first = at.checked_add(distances.least);
+    let end = at.checked_add(distances.most).and_then(|last| last.checked_add(size as i64));
+    first.is_some_and(|first| first >= 0) && end.is_some_and(|end| end as u64 <= length as u64)
+}
+
+/// Reads `N` dwords of every lane from the LDS; false, and nothing is read, when some lane's do not lie in it.
+///
+/// # Safety
+/// With `VECTORS` the CPU has AVX2.
+#[inline(always)]
+pub(super) unsafe fn load_lds<const N: usize, const VECTORS: bool>(
+    lds: &[u8],
+    at: u64,
+    distances: &Distances,
+    out: &mut [Row; N],
+) -> bool {
+    let Some(at) = i64::try_from(at).ok().filter(|at| holds(lds.len(), *at, distances, 4 * N)) else {
+        return false;
+    };
+    #[cfg(target_arch = "x86_64")]
+    if VECTORS {
+        // SAFETY: every lane's bytes lie in the LDS; the caller promises the CPU's features.
+        unsafe { wide_load(lds.as_ptr().wrapping_offset(at as isize), distances, out) };
+        return true;
+    }
+    for lane in 0..LANES {
+        let from = lds.get((at + distances.each[lane]) as usize..).unwrap_or_default().as_chunks::<4>().0;
+        for (row, dword) in out.iter_mut().zip(from) {
+            row.0[lane] = u32::from_le_bytes(*dword);
+        }
+    }
+    true
+}
+
+/// Writes one dword of each row for every lane to the LDS, as [`load_lds`].
+///
+/// # Safety
+/// With `VECTORS` the CPU has AVX2.
+#[inline(always)]
+pub(super) unsafe fn store_lds<const N: usize, const VECTORS: bool>(
+    lds: &mut [u8],
+    at: u64,
+    distances: &Distances,
+    rows: &[Row; N],
+) -> bool {
+    let Some(at) = i64::try_from(at).ok().filter(|at| holds(lds.len(), *at, distances, 4 * N)) else {
+        return false;
+    };
+    #[cfg(target_arch = "x86_64")]
+    if VECTORS {
+        // SAFETY: every lane's bytes lie in the LDS; the caller promises the CPU's features.
+        unsafe { wide_store(lds.as_mut_ptr().wrapping_offset(at as isize), distances, rows) };
+        return true;
+    }
+    for lane in 0..LANES {
+        let into = lds.get_mut((at + distances.each[lane]) as usize..).unwrap_or_default();
+        for (row, dword) in rows.iter().zip(into.as_chunks_mut::<4>().0) {
+            *dword = row.0[lane].to_le_bytes();
+        }
+    }
+    true
+}
+
+/// Reads `N` dwords of every lane from the first one's place on.
+///
+/// # Safety
+/// The CPU has AVX2, and the bytes of all lanes are there.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+#[inline]
+unsafe fn wide_load<const N: usize>(start: *const u8, distances: &Distances, out: &mut [Row; N]) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        match (distances.step, out.first_mut()) {
+            (Some(0), _) => wide::load_same(start, out),
+            (Some(4), Some(row)) if N == 1 => wide::load_row(start, row),
+            _ => wide::load(start, &distances.each, out),
+        }
+    }
+}
+
+/// Writes `N` dwords of every lane from the first one's place on.
+///
+/// # Safety
+/// The CPU has AVX2, and the bytes of all lanes are there.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+#[inline]
+unsafe fn wide_store<const N: usize>(start: *mut u8, distances: &Distances, rows: &[Row; N]) {
+    // SAFETY: the caller's promises.
+    unsafe {
+        match (distances.step, rows.first()) {
+            (Some(4), Some(row)) if N == 1 => wide::store_row(start, row),
+            _ => wide::store(start, &distances.each, rows),
+        }
     }
 }
 
@@ -262,56 +363,106 @@ unsafe fn qword(start: *mut u8, distances: &Distances, lane: usize) -> u64 {
     unsafe { AtomicU64::from_ptr(from.cast()) }.load(Relaxed)
 }
 
-/// The 64 bits of every lane as two rows.
-///
-/// # Safety
-/// They lie in a range, aligned to 8 bytes.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-#[inline]
-unsafe fn gather(start: *mut u8, distances: &Distances, out: &mut Pair) {
-    for eight in 0..LANES / 8 {
-        // SAFETY: the caller's promise.
-        let lane = |lane: usize| unsafe { qword(start, distances, 8 * eight + lane) } as i64;
-        let first = _mm256_set_epi64x(lane(5), lane(4), lane(1), lane(0));
-        let second = _mm256_set_epi64x(lane(7), lane(6), lane(3), lane(2));
-        super::put_eight(out, eight, [first, second].map(|it| _mm256_castsi256_pd(it)));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Every way of reading gives what lies at the addresses.
-    #[test]
-    fn all_ways_read_the_same() {
-        let bytes = 64 * 4096;
-        let memory = Shared::zeroed(bytes);
-        for at in (0..bytes).step_by(4) {
-            memory.store_u32(at, at as u32 ^ 0x5555_0000);
+    /// Ways in which lanes stand to each other.
+    fn formations() -> Vec<Distances> {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 45) as i64 % 9_000 * 4
+        };
+        let strides = [0i64, 4, 8, 12, 16, 20, 64, 2048, -2048];
+        let even = strides.iter().map(|stride| std::array::from_fn(|lane| stride * lane as i64));
+        let random = std::array::from_fn(|lane| if lane == 0 { 0 } else { random() });
+        let groups = std::array::from_fn(|lane| (lane as i64 & 15) * 2048 + (lane as i64 >> 4) * 8);
+        even.chain([random, groups]).map(Distances::new).collect()
+    }
+
+    const BYTES: usize = 64 * 4096;
+
+    fn first_of(distances: &Distances) -> u64 {
+        if distances.least < 0 { 160_000 } else { 0 }
+    }
+
+    /// Every way of reading gives what lies at the addresses, and every way of writing puts it there.
+    fn agrees<const N: usize, const VECTORS: bool>() {
+        let memory = Shared::zeroed(BYTES);
+        let word = |at: u64| at as u32 ^ 0x5555_0000;
+        let mut lds = Vec::new();
+        for at in (0..BYTES).step_by(4) {
+            memory.store_u32(at, word(at as u64));
+            lds.extend(word(at as u64).to_le_bytes());
         }
-        let expected = |at: u64, distance: i64| (at as i64 + distance) as u32 ^ 0x5555_0000;
         let mut lines = Lines::default();
-        for stride in [0i64, 4, 8, 16, 20, 64, 2048, -2048] {
-            let distances = Distances::new(std::array::from_fn(|lane| stride * lane as i64));
-            let first = if stride < 0 { 160_000 } else { 0 };
-            for at in (first..first + 512).step_by(4) {
-                for kept in [false, true] {
-                    let mut pair = [Row::ZERO; 2];
-                    let lines = kept.then_some((&mut lines, 1));
-                    // SAFETY: without vectors nothing is asked of the CPU.
-                    assert!(unsafe { memory.load_spread::<2, false>(at, &distances, lines, &mut pair) });
-                    for (lane, &distance) in distances.each.iter().enumerate() {
-                        let got = [pair[0].0[lane], pair[1].0[lane]];
-                        assert_eq!(
-                            got,
-                            [expected(at, distance), expected(at, distance + 4)],
-                            "{stride} {at}"
-                        );
+        for distances in formations() {
+            let (first, step) = (first_of(&distances), distances.step);
+            for at in (first..first + 256).step_by(4) {
+                let place = |lane: usize| at.wrapping_add(distances.each[lane] as u64);
+                let check = |rows: [Row; N], how: &str| {
+                    for lane in 0..LANES {
+                        let expected: [u32; N] = std::array::from_fn(|n| word(place(lane) + 4 * n as u64));
+                        assert_eq!(rows.map(|row| row.0[lane]), expected, "{how} {N} {step:?} {at} {lane}");
                     }
+                };
+                for kept in [false, true] {
+                    let mut rows = [Row::ZERO; N];
+                    let lines = kept.then_some((&mut lines, 1));
+                    // SAFETY: with vectors, the caller has looked whether the CPU has them.
+                    let done = unsafe { memory.load_spread::<N, VECTORS>(at, &distances, lines, &mut rows) };
+                    assert!(done);
+                    check(rows, "memory");
+                }
+                let mut rows = [Row::ZERO; N];
+                // SAFETY: as above.
+                assert!(unsafe { load_lds::<N, VECTORS>(&lds, at, &distances, &mut rows) });
+                check(rows, "lds");
+            }
+            // The last of the lanes that write to one place wins.
+            let rows: [Row; N] =
+                std::array::from_fn(|n| Row(std::array::from_fn(|lane| (lane * 100 + n) as u32)));
+            let (into, mut into_lds) = (Shared::zeroed(BYTES), vec![0; BYTES]);
+            let mut expected = vec![0u32; BYTES / 4];
+            for lane in 0..LANES {
+                for (n, row) in rows.iter().enumerate() {
+                    expected[(first as i64 + distances.each[lane]) as usize / 4 + n] = row.0[lane];
                 }
             }
+            // SAFETY: as above.
+            unsafe {
+                assert!(into.store_spread::<N, VECTORS>(first, &distances, &rows));
+                assert!(store_lds::<N, VECTORS>(&mut into_lds, first, &distances, &rows));
+            }
+            for (number, expected) in expected.iter().enumerate() {
+                assert_eq!(into.load_u32(4 * number), *expected, "{N} {step:?} {number}");
+                assert_eq!(into_lds[4 * number..4 * number + 4], expected.to_le_bytes(), "{N} {step:?}");
+            }
+            let beyond = BYTES as u64 - distances.most as u64 - 4 * N as u64 + 4;
+            let mut rows = rows;
+            // SAFETY: as above.
+            unsafe {
+                assert!(!memory.load_spread::<N, VECTORS>(beyond, &distances, None, &mut rows));
+                assert!(!memory.store_spread::<N, VECTORS>(beyond, &distances, &rows));
+                assert!(!load_lds::<N, VECTORS>(&lds, beyond, &distances, &mut rows));
+                assert!(!store_lds::<N, VECTORS>(&mut lds, beyond, &distances, &rows));
+            }
+        }
+    }
+
+    #[test]
+    fn all_ways_move_the_same() {
+        agrees::<1, false>();
+        agrees::<2, false>();
+        agrees::<3, false>();
+        agrees::<4, false>();
+        #[cfg(target_arch = "x86_64")]
+        if crate::raw::has_avx2() {
+            agrees::<1, true>();
+            agrees::<2, true>();
+            agrees::<3, true>();
+            agrees::<4, true>();
         }
     }
 

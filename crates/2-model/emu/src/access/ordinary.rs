@@ -1,0 +1,89 @@
+//! Memory instructions as loops have them: whole dwords of all lanes, which stand to each other as the last time.
+//!
+//! The one idea to keep in mind: what is true of the lanes' distances is known, so there is one comparison of registers,
+//! one check of bounds, and the data. Whatever else there is to do is done by the general way, from the start.
+
+use super::{Access, Data};
+use crate::machine::Machine;
+use crate::operand::Src;
+use crate::raw::Mover;
+use crate::wave::Wave;
+use isa::{Access as Kind, Space};
+
+impl Access {
+    /// Whether it may go the short way.
+    pub(super) fn is_simple(&self) -> bool {
+        matches!(self.data, Data::Dwords(1..=4))
+            && matches!(self.kind, Kind::Load | Kind::Store)
+            && matches!(self.space, Space::Global | Space::Flat | Space::Lds)
+            && matches!(self.address, Src::Row(_))
+            && self.buffer.is_none()
+            && self.typed.is_none()
+            && self.turned == 0
+            && !self.to_lds
+            && !self.by_lane
+            && (self.kind == Kind::Store || self.dst.is_some())
+    }
+
+    /// Executes the instruction if it can, all of it; all lanes are active. The addresses are there afterwards.
+    #[inline(always)]
+    pub(crate) fn run_ordinary(&self, mover: impl Mover, machine: &mut Machine<'_>, wave: &mut Wave) -> bool {
+        machine.formation = None;
+        let Data::Dwords(count) = self.data else { return false };
+        if !self.recognise(machine, wave) {
+            return false;
+        }
+        let count = usize::from(count);
+        let Machine { addresses, lds, memory, hint, formations, later, time, .. } = machine;
+        let Some((distances, lines)) = formations.walk(self.slot) else { return false };
+        let store = self.kind == Kind::Store;
+        let rows = |element: usize| match (store, self.stored[element], self.dst) {
+            (true, Src::Row(row), _) => usize::from(row)..usize::from(row) + count,
+            (false, _, Some(dst)) => {
+                let first = usize::from(dst) + count * element;
+                first..first + count
+            }
+            _ => 0..0,
+        };
+        if self.space == Space::Lds {
+            let elements = usize::from(self.elements).min(2);
+            // Nothing is done by halves.
+            if (0..elements).any(|element| {
+                !distances.lie_in(lds.len(), addresses[element][0], 4 * count)
+                    || wave.v.get(rows(element)).is_none()
+            }) {
+                return false;
+            }
+            for (element, addresses) in addresses.iter().enumerate().take(elements) {
+                let rows = wave.v.get_mut(rows(element)).unwrap_or_default();
+                if store {
+                    mover.store_lds(lds, addresses[0], distances, rows);
+                } else {
+                    mover.load_lds(lds, addresses[0], distances, rows);
+                }
+            }
+            return true;
+        }
+        let first = addresses[0][0];
+        let (Some(rows), Some((range, base))) = (wave.v.get_mut(rows(0)), memory.range_near(hint, first))
+        else {
+            return false;
+        };
+        let (least, most) = distances.limits();
+        let end = first.wrapping_add(most as u64).wrapping_add(4 * count as u64);
+        if later.notes_lie_in(first.wrapping_add(least as u64)..end) {
+            return false;
+        }
+        let now = *time + u64::from(store || self.coherent);
+        let at = first.wrapping_sub(base);
+        let done = if store {
+            mover.store(range, at, distances, rows)
+        } else {
+            mover.load(range, at, distances, (!self.coherent).then_some((lines, now)), rows)
+        };
+        if done {
+            *time = now;
+        }
+        done
+    }
+}

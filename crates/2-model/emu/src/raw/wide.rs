@@ -1,0 +1,264 @@
+//! The part of `raw` that moves several lanes with each of the CPU's vector instructions.
+//!
+//! The one idea to keep in mind: memory holds a lane's dwords one after the other and a register holds one dword of all
+//! lanes, so eight lanes are turned over at a time, as two groups of four that stand in the halves of a vector. What
+//! touches memory is assembly: other threads may write meanwhile, which no operation of the language but an atomic one
+//! may meet, and atomic ones are at most eight bytes wide. Each dword arrives whole.
+#![cfg(target_arch = "x86_64")]
+
+use crate::lanes::{LANES, Row};
+use std::arch::asm;
+use std::arch::x86_64::*;
+
+/// A function that loads: `$out` at the sum of two registers.
+macro_rules! load {
+    ($name:ident, $class:ident, $ty:ty, $text:literal) => {
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+        #[inline]
+        unsafe fn $name(start: *const u8, distance: i64) -> $ty {
+            let value;
+            // SAFETY: the caller's promise: the bytes are there.
+            unsafe {
+                asm!($text, out = lateout($class) value, start = in(reg) start, distance = in(reg) distance,
+                     options(pure, readonly, nostack, preserves_flags));
+            }
+            value
+        }
+    };
+}
+
+/// A function that puts what it loads beside a value.
+macro_rules! load_beside {
+    ($name:ident, $from:ident, $into:ident, $of:ty, $ty:ty, $text:literal) => {
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+        #[inline]
+        unsafe fn $name(value: $of, start: *const u8, distance: i64) -> $ty {
+            let both;
+            // SAFETY: the caller's promise: the bytes are there.
+            unsafe {
+                asm!($text, out = lateout($into) both, value = in($from) value, start = in(reg) start,
+                     distance = in(reg) distance, options(pure, readonly, nostack, preserves_flags));
+            }
+            both
+        }
+    };
+}
+
+/// A function that stores.
+macro_rules! store {
+    ($name:ident, $class:ident, $ty:ty, $text:literal) => {
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+        #[inline]
+        unsafe fn $name(value: $ty, start: *mut u8, distance: i64) {
+            // SAFETY: the caller's promise: the bytes are there.
+            unsafe {
+                asm!($text, value = in($class) value, start = in(reg) start, distance = in(reg) distance,
+                     options(nostack, preserves_flags));
+            }
+        }
+    };
+}
+
+load!(load4, xmm_reg, __m128i, "vmovd {out}, dword ptr [{start} + {distance}]");
+load!(load8, xmm_reg, __m128i, "vmovq {out}, qword ptr [{start} + {distance}]");
+load!(load16, xmm_reg, __m128i, "vmovdqu {out}, xmmword ptr [{start} + {distance}]");
+load!(load32, ymm_reg, __m256i, "vmovdqu {out}, ymmword ptr [{start} + {distance}]");
+load!(load_all, ymm_reg, __m256i, "vpbroadcastd {out}, dword ptr [{start} + {distance}]");
+load_beside!(
+    second4,
+    xmm_reg,
+    xmm_reg,
+    __m128i,
+    __m128i,
+    "vpinsrd {out}, {value}, dword ptr [{start} + {distance}], 1"
+);
+load_beside!(
+    third4,
+    xmm_reg,
+    xmm_reg,
+    __m128i,
+    __m128i,
+    "vpinsrd {out}, {value}, dword ptr [{start} + {distance} + 8], 2"
+);
+load_beside!(
+    second8,
+    xmm_reg,
+    xmm_reg,
+    __m128i,
+    __m128i,
+    "vmovhps {out}, {value}, qword ptr [{start} + {distance}]"
+);
+load_beside!(
+    second16,
+    ymm_reg,
+    ymm_reg,
+    __m256i,
+    __m256i,
+    "vinserti128 {out}, {value}, xmmword ptr [{start} + {distance}], 1"
+);
+store!(store4, xmm_reg, __m128i, "vmovd dword ptr [{start} + {distance}], {value}");
+store!(store4_third, xmm_reg, __m128i, "vpextrd dword ptr [{start} + {distance} + 8], {value}, 2");
+store!(store8, xmm_reg, __m128i, "vmovq qword ptr [{start} + {distance}], {value}");
+store!(store8_second, xmm_reg, __m128i, "vmovhps qword ptr [{start} + {distance}], {value}");
+store!(store16, xmm_reg, __m128i, "vmovdqu xmmword ptr [{start} + {distance}], {value}");
+store!(store32, ymm_reg, __m256i, "vmovdqu ymmword ptr [{start} + {distance}], {value}");
+
+/// Eight lanes of a register.
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+#[inline]
+fn put(row: &mut Row, eight: usize, value: __m256i) {
+    // SAFETY: eight 32-bit numbers.
+    unsafe { _mm256_storeu_si256(row.0.as_chunks_mut::<8>().0[eight].as_mut_ptr().cast(), value) };
+}
+
+/// As above.
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+#[inline]
+fn get(row: &Row, eight: usize) -> __m256i {
+    // SAFETY: eight 32-bit numbers.
+    unsafe { _mm256_loadu_si256(row.0.as_chunks::<8>().0[eight].as_ptr().cast()) }
+}
+
+/// Turns over four lanes of four dwords in each half of the vectors; its own inverse.
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+#[inline]
+fn turn([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    let (low_ab, low_cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
+    let (high_ab, high_cd) = (_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
+    [
+        _mm256_unpacklo_epi64(low_ab, low_cd),
+        _mm256_unpackhi_epi64(low_ab, low_cd),
+        _mm256_unpacklo_epi64(high_ab, high_cd),
+        _mm256_unpackhi_epi64(high_ab, high_cd),
+    ]
+}
+
+/// Reads `N` dwords of every lane, each of which lies so far behind the first one's.
+///
+/// # Safety
+/// The CPU has AVX2, and the bytes of all lanes are there.
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+#[inline]
+pub(super) unsafe fn load<const N: usize>(start: *const u8, each: &[i64; LANES], rows: &mut [Row; N]) {
+    for (eight, each) in each.as_chunks::<8>().0.iter().enumerate() {
+        match N {
+            1 => {
+                // SAFETY: the caller's promise.
+                let four = |first: usize| unsafe {
+                    let low = second4(load4(start, each[first]), start, each[first + 1]);
+                    let high = second4(load4(start, each[first + 2]), start, each[first + 3]);
+                    _mm_unpacklo_epi64(low, high)
+                };
+                put(&mut rows[0], eight, _mm256_set_m128i(four(4), four(0)));
+            }
+            2 => {
+                // SAFETY: the caller's promise.
+                let two =
+                    |first: usize| unsafe { second8(load8(start, each[first]), start, each[first + 1]) };
+                let first = _mm256_castsi256_ps(_mm256_set_m128i(two(4), two(0)));
+                let second = _mm256_castsi256_ps(_mm256_set_m128i(two(6), two(2)));
+                let low = _mm256_shuffle_ps::<0b1000_1000>(first, second);
+                let high = _mm256_shuffle_ps::<0b1101_1101>(first, second);
+                put(&mut rows[0], eight, _mm256_castps_si256(low));
+                put(&mut rows[1], eight, _mm256_castps_si256(high));
+            }
+            _ => {
+                // SAFETY: the caller's promise.
+                let lane = |lane: usize| unsafe {
+                    if N == 3 {
+                        let one = |lane: usize| third4(load8(start, each[lane]), start, each[lane]);
+                        return _mm256_set_m128i(one(lane + 4), one(lane));
+                    }
+                    second16(_mm256_castsi128_si256(load16(start, each[lane])), start, each[lane + 4])
+                };
+                for (row, dword) in rows.iter_mut().zip(turn([lane(0), lane(1), lane(2), lane(3)])) {
+                    put(row, eight, dword);
+                }
+            }
+        }
+    }
+}
+
+/// Reads `N` dwords that are the same of every lane.
+///
+/// # Safety
+/// The CPU has AVX2, and the bytes are there.
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+#[inline]
+pub(super) unsafe fn load_same<const N: usize>(start: *const u8, rows: &mut [Row; N]) {
+    for (number, row) in rows.iter_mut().enumerate() {
+        // SAFETY: the caller's promise.
+        let value = unsafe { load_all(start, 4 * number as i64) };
+        (0..LANES / 8).for_each(|eight| put(row, eight, value));
+    }
+}
+
+/// Reads one dword of every lane, which lie in a row.
+///
+/// # Safety
+/// The CPU has AVX2, and the bytes of all lanes are there.
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+#[inline]
+pub(super) unsafe fn load_row(start: *const u8, row: &mut Row) {
+    for eight in 0..LANES / 8 {
+        // SAFETY: the caller's promise.
+        put(row, eight, unsafe { load32(start, 32 * eight as i64) });
+    }
+}
+
+/// Writes one dword of every lane to places in a row.
+///
+/// # Safety
+/// The CPU has AVX2, and the bytes of all lanes are there.
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+#[inline]
+pub(super) unsafe fn store_row(start: *mut u8, row: &Row) {
+    for eight in 0..LANES / 8 {
+        // SAFETY: the caller's promise.
+        unsafe { store32(get(row, eight), start, 32 * eight as i64) };
+    }
+}
+
+/// Writes `N` dwords of every lane in the order of lanes; as [`load`].
+///
+/// # Safety
+/// The CPU has AVX2, and the bytes of all lanes are there.
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+#[inline]
+pub(super) unsafe fn store<const N: usize>(start: *mut u8, each: &[i64; LANES], rows: &[Row; N]) {
+    for (eight, each) in each.as_chunks::<8>().0.iter().enumerate() {
+        let row = |number: usize| rows.get(number).map_or(_mm256_setzero_si256(), |row| get(row, eight));
+        // Each vector has a lane in its low half and the fourth behind it in its high half; of two dwords, two lanes.
+        let vectors = match N {
+            1 | 3 | 4 => turn([row(0), row(1), row(2), row(3)]),
+            _ => {
+                let (low, high) = (row(0), row(1));
+                let first = _mm256_unpacklo_epi32(low, high);
+                [first, _mm256_unpackhi_epi32(low, high), first, first]
+            }
+        };
+        for half in 0..2 {
+            for (number, vector) in vectors.iter().enumerate().take(if N == 2 { 2 } else { 4 }) {
+                let lanes = match half {
+                    0 => _mm256_castsi256_si128(*vector),
+                    _ => _mm256_extracti128_si256::<1>(*vector),
+                };
+                // SAFETY: the caller's promise.
+                unsafe {
+                    match N {
+                        1 => store4(lanes, start, each[4 * half + number]),
+                        2 => {
+                            store8(lanes, start, each[4 * half + 2 * number]);
+                            store8_second(lanes, start, each[4 * half + 2 * number + 1]);
+                        }
+                        3 => {
+                            store8(lanes, start, each[4 * half + number]);
+                            store4_third(lanes, start, each[4 * half + number]);
+                        }
+                        _ => store16(lanes, start, each[4 * half + number]),
+                    }
+                }
+            }
+        }
+    }
+}

@@ -150,10 +150,9 @@ impl Access {
             _ => {
                 if let Data::Dwords(count) = self.data
                     && let Some((range, base)) = first_range(memory, hint, addresses, lanes)
+                    && global_rows(count, range, base, addresses, lanes, out)
                 {
-                    if global_rows(count, range, base, addresses, lanes, out) {
-                        return Ok(());
-                    }
+                    return Ok(());
                 }
                 for lane in active(lanes) {
                     let (range, start) =
@@ -223,10 +222,9 @@ impl Access {
             _ => {
                 if let Data::Dwords(count) = self.data
                     && let Some((range, base)) = first_range(memory, hint, addresses, lanes)
+                    && global_store(count, range, base, addresses, lanes, rows)
                 {
-                    if global_store(count, range, base, addresses, lanes, rows) {
-                        return Ok(());
-                    }
+                    return Ok(());
                 }
                 for lane in active(lanes) {
                     let (range, start) =

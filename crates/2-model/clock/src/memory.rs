@@ -132,14 +132,7 @@ impl Memory {
         if self.lines.len() == 1 && self.hbm.len() == self.channels {
             return l2;
         }
-        let bits = self.hbm.len().max(1).ilog2();
-        let mut value = line >> 1;
-        let mut folded = 0;
-        while value != 0 && bits != 0 {
-            folded ^= value & ((1 << bits) - 1);
-            value >>= bits;
-        }
-        folded as usize
+        mem::fold(line >> 1, self.hbm.len().max(1).ilog2()) as usize
     }
 
     /// A line is written back after all waves have ended, at a cycle; the cycle at which it is.
@@ -278,6 +271,7 @@ impl Follow for Port<'_> {
         self.hold(until)
     }
 
+    #[inline]
     fn found(&mut self, place: usize) {
         let there = match self.memory.rates.free.vector_l1 {
             true => 0,
@@ -299,6 +293,12 @@ impl Follow for Port<'_> {
             }
         }
         self.smooth
+    }
+
+    #[inline]
+    fn next(&mut self) {
+        self.now += self.cost;
+        self.cost = 1;
     }
 
     fn request(&mut self, answer: &Answer) {

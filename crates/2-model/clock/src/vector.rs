@@ -110,17 +110,15 @@ impl Gpu {
                 false => access.block,
             };
             let who = (unit.xcd, unit.number);
-            while let Some(&lookup) = shared.lookups.get(access.next as usize) {
-                port.cost = 1;
-                if !caches.look_up(who, (shared.policy, lookup, block), &mut access.progress, &mut port) {
-                    access.done = port.done;
-                    access.smooth = false;
-                    let until = port.until.max(now + 1);
-                    self.calendar.push(until, number as u32 | L1);
-                    return;
-                }
-                port.now += port.cost;
-                access.next += 1;
+            let left = shared.lookups.get(access.next as usize..).unwrap_or_default();
+            let done = caches.look_ups(who, (shared.policy, left, block), &mut access.progress, &mut port);
+            access.next += done as u32;
+            if done < left.len() {
+                access.done = port.done;
+                access.smooth = false;
+                let until = port.until.max(now + 1);
+                self.calendar.push(until, number as u32 | L1);
+                return;
             }
             caches.end(unit.xcd, shared.policy, &mut access.progress, &mut port);
         }

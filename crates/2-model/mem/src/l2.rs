@@ -276,14 +276,14 @@ fn parts(sectors: u8, of_line: u32, of_request: u32) -> impl Iterator<Item = u8>
 }
 
 /// All bits of a number, folded to some.
-fn fold(mut value: u64, bits: u32) -> u64 {
-    let mask = (1 << bits) - 1;
-    let mut folded = 0;
-    while value != 0 && bits != 0 {
-        folded ^= value & mask;
-        value >>= bits;
+#[inline]
+pub fn fold(mut value: u64, bits: u32) -> u64 {
+    let mut step = bits;
+    while step < u64::BITS && step != 0 {
+        value ^= value >> step;
+        step *= 2;
     }
-    folded
+    value & ((1 << bits) - 1)
 }
 
 #[cfg(test)]
@@ -351,5 +351,16 @@ mod tests {
         use Count::*;
         let shown = [FabricRead64, FabricReadUncached, FabricReadLocal, FabricWrite64, FabricAtomic, L2Uc];
         assert_eq!(sum(&mut l2, &shown), [2, 4, 0, 1, 1, 4]);
+    }
+
+    #[test]
+    fn folding_takes_all_bits_into_account() {
+        for bits in 0..20 {
+            for value in [0, 1, 0x1234_5678_9abc_def0, u64::MAX, 1 << 63, 0xdead_beef] {
+                let parts = (0..64).step_by(bits.max(1) as usize).map(|shift| value >> shift);
+                let folded = parts.fold(0, |all, part| all ^ part) & ((1 << bits) - 1);
+                assert_eq!(fold(value, bits), folded, "{value:#x} to {bits}");
+            }
+        }
     }
 }

@@ -15,12 +15,13 @@ mod scalar;
 mod shape;
 mod stream;
 mod vector;
+mod wide;
 
 pub use access::{Kind, Lookup, Policy};
 pub use cache::{Cache, Filled};
 pub use coalesce::{Coalesced, coalesce};
 pub use count::{Count, Tally};
-pub use l2::{Answer, Want};
+pub use l2::{Answer, Want, fold};
 pub use parts::Caches;
 pub use shape::Shape;
 pub use stream::{Batch, Cursor, Event, Forms, Group, LdsAccess, Shared, Trace};

@@ -80,18 +80,18 @@ impl Caches {
         self.xcds[0].before.add(Count::Dropped, accesses);
     }
 
-    /// A look-up of an access of a compute unit; says whether it could be done. Otherwise it comes again.
+    /// Look-ups of an access of a compute unit, as many as can be done; how many that are. The others come again.
     #[inline]
-    pub fn look_up<F: Follow>(
+    pub fn look_ups<F: Follow>(
         &mut self,
         (xcd, unit): (usize, usize),
-        (policy, lookup, block): (Policy, Lookup, u64),
+        (policy, lookups, block): (Policy, &[Lookup], u64),
         progress: &mut Progress,
         follow: &mut F,
-    ) -> bool {
+    ) -> usize {
         let Xcd { l2, units, before, .. } = &mut self.xcds[xcd];
         let mut path = Path { shape: &self.shape, places: &self.places, l2, before, follow };
-        units[unit].look_up(policy, lookup, block, progress, &mut path)
+        units[unit].look_ups(policy, lookups, block, progress, &mut path)
     }
 
     /// An access has made all its look-ups.

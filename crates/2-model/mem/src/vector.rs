@@ -18,6 +18,8 @@ pub(crate) struct VectorL1 {
     cache: Cache,
     sets: u64,
     pages: Pages,
+    /// The page that was asked for last.
+    last: Option<u64>,
     /// Look-ups behind a missing translation.
     pending: u32,
 }
@@ -43,6 +45,8 @@ pub trait Follow {
     fn joins(&mut self) -> bool {
         true
     }
+    /// A look-up was done, and the next one follows.
+    fn next(&mut self) {}
     /// A request arrives at the L2.
     fn request(&mut self, answer: &Answer) {}
     /// A line is asked for by the scalar cache, or is there.
@@ -96,7 +100,7 @@ impl VectorL1 {
             Some(entries) => Pages::Some(Cache::new(1, entries)),
             None => Pages::All(HashSet::new()),
         };
-        VectorL1 { cache: Cache::new(sets, ways), sets: sets as u64, pages, pending: 0 }
+        VectorL1 { cache: Cache::new(sets, ways), sets: sets as u64, pages, last: None, pending: 0 }
     }
 
     /// What happens at the start of a dispatch.
@@ -105,6 +109,7 @@ impl VectorL1 {
             self.cache.clear();
         }
         if !keep_pages {
+            self.last = None;
             match &mut self.pages {
                 Pages::Some(cache) => cache.clear(),
                 Pages::All(pages) => pages.clear(),
@@ -113,20 +118,54 @@ impl VectorL1 {
         self.pending = 0;
     }
 
-    /// A look-up of an access at a block of the L2's lines; says whether it could be done. Otherwise it comes again.
+    /// Look-ups of an access at a block of the L2's lines, as many as can be done; how many that are. The one that cannot comes
+    /// again.
     #[inline]
-    pub(crate) fn look_up<F: Follow>(
+    pub(crate) fn look_ups<F: Follow>(
         &mut self,
         policy: Policy,
-        lookup: Lookup,
+        lookups: &[Lookup],
         block: u64,
         progress: &mut Progress,
         path: &mut Path<'_, F>,
-    ) -> bool {
+    ) -> usize {
         let per_block = path.shape.l2_line / path.shape.l1_line;
         let pages = (path.shape.fragment / path.shape.l1_line).max(1).trailing_zeros();
-        let line = block.wrapping_mul(per_block).wrapping_add_signed(lookup.line());
-        let page = line >> pages;
+        let base = block.wrapping_mul(per_block);
+        let loads = policy.kind == Kind::Load && !policy.bypass;
+        let (mut done, mut hits, mut guess) = (0, 0, usize::MAX);
+        for &lookup in lookups {
+            let line = base.wrapping_add_signed(lookup.line());
+            let page = line >> pages;
+            // The short way of most: the page is that of the look-up before, and the line is there.
+            if loads
+                && progress.page == Some(page)
+                && self.pending == 0
+                && !progress.counted
+                && let Some(place) =
+                    self.cache.find_guessed((line & (self.sets - 1)) as usize, line, &mut guess)
+            {
+                hits += 1;
+                path.follow.found(place);
+            } else if !self.look_up(policy, lookup, (line, page), progress, path) {
+                break;
+            }
+            path.follow.next();
+            done += 1;
+        }
+        path.before.add(Count::TranslationHit, hits);
+        done
+    }
+
+    /// A look-up; says whether it could be done.
+    fn look_up<F: Follow>(
+        &mut self,
+        policy: Policy,
+        lookup: Lookup,
+        (line, page): (u64, u64),
+        progress: &mut Progress,
+        path: &mut Path<'_, F>,
+    ) -> bool {
         // The page of the look-up before is there, or its translation is what is waited for.
         if progress.page != Some(page) {
             progress.page = Some(page);
@@ -162,6 +201,10 @@ impl VectorL1 {
 
     /// Whether a page is translated; from now on it is.
     fn translated(&mut self, page: u64) -> bool {
+        if self.last == Some(page) {
+            return true;
+        }
+        self.last = Some(page);
         match &mut self.pages {
             Pages::Some(cache) => {
                 let hit = cache.find(0, page).is_some();

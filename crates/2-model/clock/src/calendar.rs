@@ -56,6 +56,15 @@ impl Calendar {
         }
     }
 
+    /// The events that follow soon, if the last one that was taken out is the first of its list.
+    #[inline]
+    pub(crate) fn opened(&self) -> Option<&[(u64, u32)]> {
+        if self.done != 1 {
+            return None;
+        }
+        self.lists[self.list as usize % LISTS].get(1..)
+    }
+
     /// The next event.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(u64, u32)> {

@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// Bytes of streams that are held, if nothing else is said, before waves run on although not all places are taken.
 const MOST_HELD: usize = 512 << 20;
 
+/// Forms of batches that are kept to be found again.
+const MOST_KNOWN: usize = 4;
+
 /// Waves of a compute unit that there is room for.
 pub(crate) const WAVES: usize = 64;
 /// SIMDs of a compute unit.
@@ -89,6 +92,8 @@ pub struct Gpu {
     pub(crate) done: Vec<Done>,
     pub(crate) groups: Vec<Option<Resident>>,
     vacant: Vec<u32>,
+    /// Forms that came last: batches mostly have the same, which are then kept once.
+    known: VecDeque<Arc<Forms>>,
     /// By scalar cache: cycle at which the first code is there.
     code: Vec<Option<u64>>,
     pub(crate) scalar_lines: Vec<Vec<u64>>,
@@ -199,6 +204,7 @@ impl Gpu {
             units,
             groups: Vec::new(),
             vacant: Vec::new(),
+            known: VecDeque::new(),
             arrived: 0,
             held: 0,
             most_held: MOST_HELD,
@@ -244,6 +250,7 @@ impl Gpu {
         }
         self.groups.clear();
         self.vacant.clear();
+        self.known.clear();
         self.code.fill(None);
         self.scalar_lines.iter_mut().for_each(|lines| lines.fill(0));
         self.engine_spans.fill((u64::MAX, 0));
@@ -260,6 +267,14 @@ impl Gpu {
     pub fn push(&mut self, batch: Batch) {
         let Batch { groups, forms } = batch;
         let shared = forms.bytes() / groups.len().max(1);
+        let forms = match self.known.iter().find(|known| ***known == *forms) {
+            Some(known) => known.clone(),
+            None => {
+                self.known.truncate(MOST_KNOWN - 1);
+                self.known.push_front(forms.clone());
+                forms
+            }
+        };
         for group in groups {
             let bytes = group.bytes() + shared;
             self.held += bytes;
@@ -305,12 +320,40 @@ impl Gpu {
     /// The next event happens; says whether there was one.
     fn step(&mut self) -> bool {
         let Some((time, event)) = self.calendar.pop() else { return false };
+        if let Some(soon) = self.calendar.opened() {
+            self.look_ahead(soon);
+        }
         if event & L1 != 0 {
             self.vector_l1((event & !L1) as usize, time);
         } else {
             self.wave(event, time);
         }
         true
+    }
+
+    /// Reads what the next events need, so that the reads of this machine's memory are under way together: one after the other
+    /// they are most of the time that events take. Nothing comes of it.
+    #[inline]
+    fn look_ahead(&self, soon: &[(u64, u32)]) {
+        let mut read = 0;
+        for &(_, event) in soon {
+            if event & L1 != 0 {
+                let unit = self.units.get((event & !L1) as usize);
+                read ^= unit.map_or(0, |unit| unit.queue.soon() ^ unit.lines.soon());
+            } else if let Some(wave) = self.waves.get(event as usize) {
+                read ^= u64::from(wave.group) ^ self.done.get(event as usize).map_or(0, Done::soon);
+            }
+        }
+        for &(_, event) in soon {
+            if event & L1 == 0
+                && let Some(wave) = self.waves.get(event as usize)
+                && let Some(Some(group)) = self.groups.get(wave.group as usize)
+                && let Some(stream) = group.group.waves.get(wave.number as usize)
+            {
+                read ^= wave.soon(stream);
+            }
+        }
+        std::hint::black_box(read);
     }
 
     /// Gives places to workgroups that wait.

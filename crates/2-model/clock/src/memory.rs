@@ -183,6 +183,11 @@ impl Lines {
         Lines { ready: vec![0; places], pages: HashMap::new(), translated: 0 }
     }
 
+    /// Something of what the next look-up needs.
+    pub(crate) fn soon(&self) -> u64 {
+        self.translated
+    }
+
     pub(crate) fn begin(&mut self) {
         self.ready.fill(0);
         self.pages.clear();

@@ -65,6 +65,13 @@ impl Queue {
     }
 }
 
+impl Queue {
+    /// Something of what the next look-up needs.
+    pub(crate) fn soon(&self) -> u64 {
+        self.accesses.front().map_or(0, |access| access.block)
+    }
+}
+
 impl Access {
     /// The last of its instruction.
     pub(crate) fn ends(self) -> Access {

@@ -62,6 +62,14 @@ pub(crate) struct Done {
     other: [u64; OTHERS],
 }
 
+impl Done {
+    /// Something of what the next turn needs.
+    #[inline]
+    pub(crate) fn soon(&self) -> u64 {
+        self.other[0]
+    }
+}
+
 impl Default for Done {
     fn default() -> Done {
         Done { vector: [0; UNDER_WAY], other: [0; OTHERS] }
@@ -101,6 +109,12 @@ impl Default for Wave {
 impl Wave {
     pub(crate) fn begin(&mut self, group: u32, number: u32, simd: usize, started: u64) {
         *self = Wave { group, number, simd: simd as u8, started, ..Wave::default() };
+    }
+
+    /// Something of what the next turn needs.
+    #[inline]
+    pub(crate) fn soon(&self, stream: &[u8]) -> u64 {
+        u64::from(self.cursor.soon(stream))
     }
 
     /// The event that comes next.

@@ -22,7 +22,7 @@ const TAG: u32 = 3;
 const TAGS: u64 = (1 << TAG) - 1;
 
 /// A form of access.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Form {
     /// Its look-ups, in the batch's list.
     start: u32,
@@ -53,7 +53,7 @@ pub struct Batch {
 }
 
 /// Forms that the streams of a batch refer to.
-#[derive(Debug, Default)]
+#[derive(PartialEq, Debug, Default)]
 pub struct Forms {
     forms: Vec<Form>,
     lookups: Vec<Lookup>,
@@ -410,6 +410,12 @@ impl Cursor {
             _ if head >> TAG & 1 == 0 => Event::Scalar(Kind::Store, *last, head >> (TAG + 1)),
             _ => Event::Scalar(Kind::Atomic, *last, head >> (TAG + 1)),
         })
+    }
+
+    /// The byte that is read next; 0 at the end.
+    #[inline]
+    pub fn soon(&self, stream: &[u8]) -> u8 {
+        stream.get(self.at).copied().unwrap_or(0)
     }
 
     /// Whether nothing is left.

@@ -1,0 +1,80 @@
+//! Sets of any number of ways.
+//!
+//! The one idea to keep in mind: all ways are looked through; this is for small sets and for sizes that no GPU has.
+
+use crate::cache::Filled;
+
+/// No line. Lines are kept with all bits turned over.
+const EMPTY: u64 = 0;
+
+/// A cache's tags.
+#[derive(Clone, Debug)]
+pub(crate) struct Few {
+    ways: usize,
+    tags: Vec<u64>,
+    used: Vec<u32>,
+    pub(crate) clock: u32,
+}
+
+impl Few {
+    pub(crate) fn new(sets: usize, ways: usize) -> Few {
+        let places = sets * ways;
+        Few { ways, tags: vec![EMPTY; places], used: vec![0; places], clock: 0 }
+    }
+
+    pub(crate) fn places(&self) -> usize {
+        self.tags.len()
+    }
+
+    pub(crate) fn line(&self, place: usize) -> u64 {
+        !self.tags[place]
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.tags.fill(EMPTY);
+        self.used.fill(0);
+        self.clock = 0;
+    }
+
+    #[inline]
+    pub(crate) fn peek(&self, set: usize, line: u64) -> Option<usize> {
+        let first = set * self.ways;
+        let way = self.tags[first..first + self.ways].iter().position(|&tag| tag == !line)?;
+        Some(first + way)
+    }
+
+    pub(crate) fn oldest(&self, set: usize) -> usize {
+        let first = set * self.ways;
+        let used = &self.used[first..first + self.ways];
+        let oldest = used.iter().fold(u32::MAX, |oldest, &used| oldest.min(used));
+        first + used.iter().position(|&used| used == oldest).unwrap_or(0)
+    }
+
+    #[inline]
+    pub(crate) fn touch(&mut self, place: usize) {
+        self.used[place] = self.now();
+    }
+
+    pub(crate) fn put(&mut self, place: usize, line: u64, goes_first: bool) -> Filled {
+        let evicted = Some(self.tags[place]).filter(|&tag| tag != EMPTY).map(|tag| !tag);
+        self.tags[place] = !line;
+        self.used[place] = if goes_first { 1 } else { self.now() };
+        Filled { place, evicted }
+    }
+
+    pub(crate) fn remove(&mut self, place: usize) {
+        self.tags[place] = EMPTY;
+        self.used[place] = 0;
+    }
+
+    /// A moment later than all before; 0 is an empty place, 1 one that goes first.
+    fn now(&mut self) -> u32 {
+        if self.clock == u32::MAX {
+            // Once in billions of uses: who was used when is forgotten.
+            self.used.iter_mut().zip(&self.tags).for_each(|(used, &tag)| *used = u32::from(tag != EMPTY));
+            self.clock = 1;
+        }
+        self.clock = self.clock.max(1) + 1;
+        self.clock
+    }
+}

@@ -1,0 +1,145 @@
+//! Sets of 16 ways.
+//!
+//! The one idea to keep in mind: caches with such sets are large, so what a request touches is few words. A line shows itself
+//! by a byte, and the order in which ways were used is a word of sixteen digits; lines themselves are looked at only where the
+//! byte is right.
+
+use crate::cache::Filled;
+
+/// Ways of a set.
+pub(crate) const WAYS: usize = 16;
+/// Ways of a set, as a power of two.
+const BITS: u32 = 4;
+/// No line. Lines are kept with all bits turned over, so that an empty cache is memory that nobody has written.
+const EMPTY: u64 = 0;
+/// Ways in the order of their numbers.
+const IN_ORDER: u64 = 0xfedc_ba98_7654_3210;
+/// A one in each digit.
+const DIGITS: u64 = 0x1111_1111_1111_1111;
+/// A one in each byte.
+const BYTES: u64 = 0x0101_0101_0101_0101;
+
+/// A cache's tags.
+#[derive(Clone, Debug)]
+pub(crate) struct Sixteen {
+    sets: Vec<Set>,
+    tags: Vec<[u64; WAYS]>,
+}
+
+/// What is known of a set besides its lines.
+#[derive(Clone, Copy, Debug, Default)]
+struct Set {
+    /// A byte of each way's line.
+    signs: [u64; 2],
+    /// Ways, the one that was used last in the lowest digit, each combined with the digit's number: nothing for a new set.
+    order: u64,
+    /// Ways that hold lines, and those whose line goes first, as bits.
+    taken: u16,
+    first: u16,
+}
+
+/// The byte that a line shows.
+fn sign(line: u64) -> u64 {
+    line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56
+}
+
+impl Set {
+    #[inline]
+    fn find(&self, line: u64, tags: &[u64; WAYS]) -> Option<usize> {
+        let sign = sign(line) * BYTES;
+        // Bytes that are zero have their highest bit set; so may bytes above them.
+        let zero = |word: u64| word.wrapping_sub(BYTES) & !word & (BYTES << 7);
+        let same = [zero(self.signs[0] ^ sign), zero(self.signs[1] ^ sign)];
+        for (number, mut found) in same.into_iter().enumerate() {
+            while found != 0 {
+                let way = 8 * number + (found.trailing_zeros() / 8) as usize;
+                if tags[way % WAYS] == !line {
+                    return Some(way);
+                }
+                found &= found - 1;
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn oldest(&self) -> usize {
+        match (!self.taken, self.first) {
+            (0, 0) => ((self.order ^ IN_ORDER) >> 60) as usize,
+            (0, first) => first.trailing_zeros() as usize,
+            (empty, _) => empty.trailing_zeros() as usize,
+        }
+    }
+
+    /// A way is the one used last.
+    #[inline]
+    fn touch(&mut self, way: usize) {
+        let order = self.order ^ IN_ORDER;
+        let other = order ^ (way as u64 * DIGITS);
+        // The lowest digit that is zero; each way is there once.
+        let found = other.wrapping_sub(DIGITS) & !other & (DIGITS << 3);
+        let shift = found.trailing_zeros().saturating_sub(3);
+        let below = order & ((1 << shift) - 1);
+        let above = order & !(0xf << shift) & !((1 << shift) - 1);
+        self.order = (above | below << 4 | way as u64) ^ IN_ORDER;
+        self.first &= !(1 << way);
+    }
+}
+
+impl Sixteen {
+    pub(crate) fn new(sets: usize) -> Sixteen {
+        Sixteen { sets: vec![Set::default(); sets], tags: vec![[EMPTY; WAYS]; sets] }
+    }
+
+    pub(crate) fn places(&self) -> usize {
+        self.sets.len() * WAYS
+    }
+
+    pub(crate) fn line(&self, place: usize) -> u64 {
+        !self.tags[place >> BITS][place % WAYS]
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.sets.fill(Set::default());
+        self.tags.fill([EMPTY; WAYS]);
+    }
+
+    #[inline]
+    pub(crate) fn peek(&self, set: usize, line: u64) -> Option<usize> {
+        self.sets[set].find(line, &self.tags[set]).map(|way| set << BITS | way)
+    }
+
+    #[inline]
+    pub(crate) fn oldest(&self, set: usize) -> usize {
+        set << BITS | self.sets[set].oldest()
+    }
+
+    #[inline]
+    pub(crate) fn touch(&mut self, place: usize) {
+        self.sets[place >> BITS].touch(place % WAYS);
+    }
+
+    #[inline]
+    pub(crate) fn put(&mut self, place: usize, line: u64, goes_first: bool) -> Filled {
+        let way = place % WAYS;
+        let set = &mut self.sets[place >> BITS];
+        let tag = std::mem::replace(&mut self.tags[place >> BITS][way], !line);
+        let evicted = (set.taken >> way & 1 != 0).then_some(!tag);
+        let (word, shift) = (way / 8, 8 * (way % 8));
+        set.signs[word] = set.signs[word] & !(0xff << shift) | sign(line) << shift;
+        set.taken |= 1 << way;
+        if goes_first {
+            set.first |= 1 << way;
+        } else {
+            set.touch(way);
+        }
+        Filled { place, evicted }
+    }
+
+    pub(crate) fn remove(&mut self, place: usize) {
+        let (set, way) = (&mut self.sets[place >> BITS], place % WAYS);
+        self.tags[place >> BITS][way] = EMPTY;
+        set.taken &= !(1 << way);
+        set.first &= !(1 << way);
+    }
+}

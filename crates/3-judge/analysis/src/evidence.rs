@@ -4,11 +4,13 @@
 //! the same [`KernelEvidence`]; only [`Source`] knows the difference, and only [`KernelEvidence::place`] asks it.
 
 use crate::affine::{Addresses, Entry};
+use crate::code::{Code, Recent};
 use crate::text::{self, TextBody, TextFile};
 use crate::{calls, resources};
 use codeobj::{Body, CodeObject, Kernel};
-use isa::{Cfg, Class, Encoding, Inst, Isa, Liveness, Mix, OpFlags};
-use std::sync::OnceLock;
+use isa::Isa;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 use view::{Place, Resources, SourceLine};
 
 /// What the instructions of a kernel are read from.
@@ -40,16 +42,8 @@ pub struct KernelEvidence<'a> {
     pub isa: Option<Isa>,
     /// Registers and memory.
     pub resources: Resources,
-    /// Instructions in code order, trailing padding excluded.
-    pub insts: Vec<Inst>,
-    /// Positions of the instructions that access memory, in code order: what most rules look at.
-    pub memory: Vec<u32>,
-    /// Control flow over `insts`.
-    pub cfg: Cfg,
-    /// Live registers before each instruction.
-    pub live: Liveness,
-    /// Instructions by unit.
-    pub mix: Mix,
+    /// Instructions and what follows from them alone.
+    code: Arc<Code>,
     /// Waves per SIMD; `None` when the target or the registers are not known.
     pub occupancy: Option<arch::Occupancy>,
     /// What the occupancy takes for granted, as phrases.
@@ -60,7 +54,7 @@ pub struct KernelEvidence<'a> {
     pub code_bytes: u64,
     /// What was wrong but did not stop the reading.
     pub warnings: Vec<String>,
-    addresses: OnceLock<Addresses>,
+    addresses: OnceLock<Arc<Addresses>>,
     address: u64,
     source: Source<'a>,
     text: TextBody,
@@ -72,13 +66,23 @@ impl<'a> KernelEvidence<'a> {
     /// A body that cannot be read (an unsupported target, a range outside the file, text with unknown
     /// instructions) gives evidence without those instructions, and a warning.
     pub fn gather(object: &'a CodeObject, kernel: &'a Kernel, source: Source<'a>) -> Self {
+        Self::gather_next(object, kernel, source, &mut Recent::default())
+    }
+
+    /// The same, without reading code again that the kernel before had too.
+    pub fn gather_next(
+        object: &'a CodeObject,
+        kernel: &'a Kernel,
+        source: Source<'a>,
+        recent: &mut Recent<'a>,
+    ) -> Self {
         let target = arch::Target::by_name(&object.target.processor);
         let isa = Isa::for_processor(&object.target.processor);
         let mut warnings = Vec::new();
         let mut text = TextBody::default();
         let mut address = 0;
         let mut code_bytes = 0;
-        let mut insts = Vec::new();
+        let mut found = None;
         match (isa, &kernel.body, source) {
             (None, _, _) => warnings.push(format!(
                 "instructions of `{}` are not decoded: the target is not supported",
@@ -89,7 +93,7 @@ impl<'a> KernelEvidence<'a> {
                 match data.get(bytes.clone()) {
                     Some(code) => {
                         code_bytes = code.len() as u64;
-                        insts = isa::decode_all(isa, code);
+                        found = Some(recent.code(isa, code));
                     }
                     None => warnings.push(format!("code of `{}` lies outside the file", kernel.name)),
                 }
@@ -98,7 +102,7 @@ impl<'a> KernelEvidence<'a> {
                 match text::read(isa, file, lines.clone(), &mut warnings) {
                     Some(body) => {
                         text = body;
-                        insts = std::mem::take(&mut text.insts);
+                        found = Some(Arc::new(Code::of(std::mem::take(&mut text.insts))));
                     }
                     None => warnings.push(format!("code of `{}` lies outside the file", kernel.name)),
                 }
@@ -108,28 +112,20 @@ impl<'a> KernelEvidence<'a> {
                 warnings.push(format!("code of `{}` is of another kind than its file", kernel.name))
             }
         }
-        insts.truncate(without_padding(&insts));
-        let cfg = Cfg::build(&insts);
-        let live = Liveness::build(&insts, &cfg);
-        let mix = Mix::of(&insts);
-        let memory = (0..).zip(&insts).filter(|(_, inst)| inst.mem().is_some()).map(|(at, _)| at).collect();
+        let code = found.unwrap_or_default();
         let resources = resources::gather(kernel, target);
         let (occupancy, assumptions) = match target {
             Some(target) => resources::occupancy(kernel, target, &resources),
             None => (None, Vec::new()),
         };
-        let calls = calls::find(&insts, address, object, &text.symbols);
+        let calls = calls::find(&code.insts, address, object, &text.symbols);
         KernelEvidence {
             object,
             kernel,
             target,
             isa,
             resources,
-            insts,
-            memory,
-            cfg,
-            live,
-            mix,
+            code,
             occupancy,
             assumptions,
             calls,
@@ -146,15 +142,8 @@ impl<'a> KernelEvidence<'a> {
     pub fn addresses(&self) -> &Addresses {
         self.addresses.get_or_init(|| {
             let packed = self.target.is_none_or(|target| target.registers.unified.value);
-            Addresses::build(&self.insts, &self.cfg, &Entry::of(self.kernel, packed))
+            self.code.addresses(Entry::of(self.kernel, packed))
         })
-    }
-
-    /// Positions of the instructions within `range` that access memory.
-    pub fn memory_in(&self, range: std::ops::Range<u32>) -> &[u32] {
-        let from = self.memory.partition_point(|at| *at < range.start);
-        let count = self.memory[from..].partition_point(|at| *at < range.end);
-        &self.memory[from..from + count]
     }
 
     /// Address of an instruction within the code object; `None` for text.
@@ -212,18 +201,10 @@ impl<'a> KernelEvidence<'a> {
     }
 }
 
-/// How many instructions there are up to the last that can run: compilers pad a kernel's end.
-fn without_padding(insts: &[Inst]) -> usize {
-    let mut end = insts.len();
-    while let Some(inst) = insts[..end].last() {
-        let info = inst.op.info();
-        let padding = inst.encoding == Encoding::Unknown
-            || (info.class == Class::Control && !info.flags.intersects(OpFlags::END | OpFlags::JUMP));
-        if !padding {
-            return end;
-        }
-        end -= 1;
+impl Deref for KernelEvidence<'_> {
+    type Target = Code;
+
+    fn deref(&self) -> &Code {
+        &self.code
     }
-    // Nothing but padding: show it as it is.
-    insts.len()
 }

@@ -6,6 +6,7 @@
 pub mod affine;
 mod calls;
 mod card;
+mod code;
 mod compare;
 mod evidence;
 pub mod guide;
@@ -20,6 +21,7 @@ pub mod workload;
 
 pub use calls::Call;
 pub use card::card;
+pub use code::{Code, Recent};
 pub use compare::{Better, METRICS, Metric, changes, compare, compare_kernels};
 pub use evidence::{KernelEvidence, Source};
 pub use listing::listing;

@@ -13,9 +13,7 @@ use crate::inputs::{Input, expand, file_error};
 use crate::progress::Progress;
 use analysis::{KernelEvidence, TextFile};
 use anyhow::{Result, anyhow};
-use batch::{
-    ALONE, Code, HELD_KERNELS, Opened, Task, Waiting, batches, each, read_files, size_of, tasks, weight,
-};
+use batch::{ALONE, Code, Opened, Task, Waiting, batches, each, groups, read_files, size_of};
 use codeobj::{CodeObject, Found, Kind, ReadError, Target, Wanted};
 use rayon::prelude::*;
 use regex::Regex;
@@ -153,7 +151,7 @@ struct Run<'a, T, W, K> {
     /// Code objects read.
     objects: u64,
     /// Results not handed on yet: that is done while the other cores judge what comes next.
-    judged: Vec<Vec<T>>,
+    judged: Vec<T>,
     /// Bare code objects that are to be judged together.
     waiting: Vec<Waiting>,
 }
@@ -384,32 +382,18 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
         let work = self.work;
         self.objects += objects.len() as u64;
         self.seen += objects.iter().map(|opened| opened.object.kernels.len() as u64).sum::<u64>();
-        let tasks = tasks(objects, size, |kernel| selection.accepts(kernel));
         let mut beside = Some(beside);
         let mut next = None;
-        let mut rest = tasks.as_slice();
-        loop {
-            let mut held = 0;
-            let group = rest.iter().take_while(|(_, kernels)| {
-                let fits = held < HELD_KERNELS;
-                held += kernels.len();
-                fits
-            });
-            let group = group.count();
-            let (group, after) = rest.split_at(group);
-            rest = after;
-            let run = |(opened, kernels): &Task<'_>| opened.run(kernels, work);
-            let mut results: Vec<(usize, Vec<T>)> = Vec::new();
+        for group in groups(objects, size, |kernel| selection.accepts(kernel)) {
+            let mut results: Vec<(usize, T)> = Vec::new();
             if size < ALONE {
-                results.extend(group.iter().map(run).enumerate());
+                results.extend(group.iter().flat_map(|task| task.run(work)));
                 next = beside.take().map(|beside| beside()).or(next);
                 self.hand_on()?;
             } else {
                 // The longest first, so that no core is left alone with one at the end.
-                let mut order: Vec<(usize, &Task<'_>)> = group.iter().enumerate().collect();
-                order.sort_by_cached_key(|(_, (_, kernels))| {
-                    Reverse(kernels.iter().map(|it| weight(it)).sum::<usize>())
-                });
+                let mut order: Vec<&Task<'_>> = group.iter().collect();
+                order.sort_by_cached_key(|task| Reverse(task.weight()));
                 let next = &mut next;
                 rayon::in_place_scope(|scope| {
                     if let Some(beside) = beside.take() {
@@ -417,23 +401,20 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
                     }
                     scope.spawn(|_| {
                         let tasks = order.into_iter().par_bridge();
-                        results = tasks.map(|(index, task)| (index, run(task))).collect();
+                        results = tasks.flat_map_iter(|task| task.run(work)).collect();
                     });
                     self.hand_on()
                 })?;
-                results.sort_unstable_by_key(|(index, _)| *index);
             }
+            results.sort_unstable_by_key(|(position, _)| *position);
             self.judged.extend(results.into_iter().map(|(_, result)| result));
-            if rest.is_empty() {
-                break;
-            }
         }
         next.ok_or_else(|| anyhow!("what was to run beside the judging did not run"))
     }
 
     /// Hands on what was judged.
     fn hand_on(&mut self) -> Result<()> {
-        for result in std::mem::take(&mut self.judged).into_iter().flatten() {
+        for result in std::mem::take(&mut self.judged) {
             self.taken += 1;
             self.progress.kernels(1);
             (self.take)(result)?;

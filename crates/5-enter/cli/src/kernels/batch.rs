@@ -5,7 +5,7 @@
 
 use super::Judged;
 use crate::contents::Contents;
-use analysis::{KernelEvidence, Source, TextFile};
+use analysis::{KernelEvidence, Recent, Source, TextFile};
 use codeobj::{Body, CodeObject, Found, LineTable, ReadError, Wanted};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -62,8 +62,18 @@ pub(super) fn read_files<'a>(files: &'a [Waiting], wanted: &Wanted) -> Vec<ReadF
     })
 }
 
-/// Kernels of one code object that one core works on.
-pub(super) type Task<'a> = (&'a Opened<'a>, Vec<&'a codeobj::Kernel>);
+/// Kernels of one code object that one core works on, each with its position among those of the batch.
+pub(super) struct Task<'a> {
+    opened: &'a Opened<'a>,
+    kernels: Vec<(usize, &'a codeobj::Kernel)>,
+}
+
+impl Task<'_> {
+    /// About how much work it is: the bytes or lines of its code.
+    pub(super) fn weight(&self) -> usize {
+        self.kernels.iter().map(|(_, kernel)| weight(kernel)).sum()
+    }
+}
 
 /// What the code objects of a file are, before they are read.
 pub(super) struct Scanned<'a> {
@@ -100,8 +110,7 @@ pub(super) fn each<'t, T: Sync, U: Send>(
     if size < ALONE { items.iter().map(map).collect() } else { items.par_iter().map(map).collect() }
 }
 
-/// About how much work a kernel is: the bytes or lines of its code.
-pub(super) fn weight(kernel: &codeobj::Kernel) -> usize {
+fn weight(kernel: &codeobj::Kernel) -> usize {
     match &kernel.body {
         Body::Code { bytes, .. } => bytes.len(),
         Body::Text { lines } => lines.len(),
@@ -126,37 +135,53 @@ impl Opened<'_> {
         matches!(self.code, Code::Binary(data) if codeobj::has_lines(data))
     }
 
-    pub(super) fn run<T>(&self, kernels: &[&codeobj::Kernel], work: &impl Fn(Judged<'_, '_>) -> T) -> Vec<T> {
+    /// The bytes of a kernel's code; none for text.
+    fn bytes(&self, kernel: &codeobj::Kernel) -> &[u8] {
+        match (&self.code, &kernel.body) {
+            (Code::Binary(data), Body::Code { bytes, .. }) => data.get(bytes.clone()).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+}
+
+impl Task<'_> {
+    /// Judges its kernels; each result comes with its kernel's position.
+    pub(super) fn run<T>(&self, work: &impl Fn(Judged<'_, '_>) -> T) -> Vec<(usize, T)> {
+        let Opened { file, object, code } = self.opened;
         // Without debug information there is nothing to look up.
-        let lines = match self.code {
+        let lines = match code {
             Code::Binary(data) => LineTable::read(data).ok().filter(|lines| lines.absent().is_none()),
             Code::Text(_) => None,
         };
-        let source = match self.code {
+        let source = match code {
             Code::Binary(data) => Source::Binary { data, lines: lines.as_ref() },
             Code::Text(file) => Source::Text { file },
         };
+        let mut recent = Recent::default();
+        let kernels = self.kernels.iter();
         kernels
-            .iter()
-            .map(|kernel| {
-                let evidence = KernelEvidence::gather(&self.object, kernel, source);
+            .map(|(position, kernel)| {
+                let evidence = KernelEvidence::gather_next(object, kernel, source, &mut recent);
                 let (findings, not_checked) = rules::check(&evidence);
-                work(Judged { file: self.file, evidence: &evidence, findings, not_checked })
+                (*position, work(Judged { file, evidence: &evidence, findings, not_checked }))
             })
             .collect()
     }
 }
 
-/// Cuts the kernels that `accepts` takes into tasks; the code objects have `size` bytes.
-pub(super) fn tasks<'a>(
+/// Cuts the kernels that `accepts` takes into groups whose results are held together, and those into tasks; the code
+/// objects have `size` bytes. Positions count through all groups.
+pub(super) fn groups<'a>(
     objects: &'a [Opened<'a>],
     size: usize,
     accepts: impl Fn(&codeobj::Kernel) -> bool,
-) -> Vec<Task<'a>> {
+) -> Vec<Vec<Task<'a>>> {
     // Debug information is parsed once per task: with objects enough for all cores a task is a whole object.
     let parts =
         if size < ALONE { 1 } else { (4 * rayon::current_num_threads()).div_ceil(objects.len().max(1)) };
-    let mut tasks: Vec<Task<'_>> = Vec::new();
+    let mut groups: Vec<Vec<Task<'_>>> = vec![Vec::new()];
+    let mut position = 0;
+    let mut held = 0;
     for opened in objects {
         let mut chosen = opened.object.kernels.iter().filter(|kernel| accepts(kernel)).peekable();
         let most = opened.object.kernels.len().div_ceil(parts);
@@ -165,8 +190,34 @@ pub(super) fn tasks<'a>(
             false => most.clamp(TASK_KERNELS, LARGE_TASK),
         };
         while chosen.peek().is_some() {
-            tasks.push((opened, chosen.by_ref().take(most).collect()));
+            if held >= HELD_KERNELS {
+                groups.push(Vec::new());
+                held = 0;
+            }
+            let mut kernels: Vec<(usize, &codeobj::Kernel)> =
+                (position..).zip(chosen.by_ref().take(HELD_KERNELS - held)).collect();
+            position += kernels.len();
+            held += kernels.len();
+            // Kernels with the same code follow each other, so that it is read once.
+            kernels.sort_by_cached_key(|(_, kernel)| opened.bytes(kernel));
+            let same = |a: &codeobj::Kernel, b: &codeobj::Kernel| {
+                let bytes = opened.bytes(a);
+                !bytes.is_empty() && bytes == opened.bytes(b)
+            };
+            let mut rest = kernels.as_slice();
+            while !rest.is_empty() {
+                let mut end = most.min(rest.len());
+                let last = rest[end - 1];
+                while rest.get(end).is_some_and(|next| end < 2 * most && same(last.1, next.1)) {
+                    end += 1;
+                }
+                let (task, after) = rest.split_at(end);
+                if let Some(group) = groups.last_mut() {
+                    group.push(Task { opened, kernels: task.to_vec() });
+                }
+                rest = after;
+            }
         }
     }
-    tasks
+    groups
 }

@@ -1,0 +1,93 @@
+//! The code of a kernel: its instructions, and what follows from them alone.
+//!
+//! The one idea to keep in mind: templates leave many kernels with the same bytes under different names; such
+//! kernels share one [`Code`], so it knows neither name nor address nor resources.
+
+use crate::affine::{Addresses, Entry};
+use isa::{Cfg, Class, Encoding, Inst, Isa, Liveness, Mix, OpFlags};
+use std::sync::{Arc, OnceLock};
+
+/// Instructions and what follows from them alone.
+#[derive(Default)]
+pub struct Code {
+    /// Instructions in code order, trailing padding excluded.
+    pub insts: Vec<Inst>,
+    /// Positions of the instructions that access memory, in code order: what most rules look at.
+    pub memory: Vec<u32>,
+    /// Control flow over `insts`.
+    pub cfg: Cfg,
+    /// Live registers before each instruction.
+    pub live: Liveness,
+    /// Instructions by unit.
+    pub mix: Mix,
+    /// Addresses for the first way to start the kernel that was asked for.
+    addresses: OnceLock<(Entry, Arc<Addresses>)>,
+}
+
+impl Code {
+    /// Works out what follows from some instructions.
+    pub(crate) fn of(mut insts: Vec<Inst>) -> Self {
+        insts.truncate(without_padding(&insts));
+        let cfg = Cfg::build(&insts);
+        let live = Liveness::build(&insts, &cfg);
+        let mix = Mix::of(&insts);
+        let memory = (0..).zip(&insts).filter(|(_, inst)| inst.mem().is_some()).map(|(at, _)| at).collect();
+        Code { insts, memory, cfg, live, mix, addresses: OnceLock::new() }
+    }
+
+    /// Addresses the memory instructions form in a kernel that starts like this.
+    pub(crate) fn addresses(&self, entry: Entry) -> Arc<Addresses> {
+        let (first, shared) = self.addresses.get_or_init(|| {
+            let addresses = Addresses::build(&self.insts, &self.cfg, &entry);
+            (entry.clone(), Arc::new(addresses))
+        });
+        match *first == entry {
+            true => Arc::clone(shared),
+            false => Arc::new(Addresses::build(&self.insts, &self.cfg, &entry)),
+        }
+    }
+
+    /// Positions of the instructions within `range` that access memory.
+    pub fn memory_in(&self, range: std::ops::Range<u32>) -> &[u32] {
+        let from = self.memory.partition_point(|at| *at < range.start);
+        let count = self.memory[from..].partition_point(|at| *at < range.end);
+        &self.memory[from..from + count]
+    }
+}
+
+/// The code that was read last.
+#[derive(Default)]
+pub struct Recent<'a> {
+    last: Option<(Isa, &'a [u8], Arc<Code>)>,
+}
+
+impl<'a> Recent<'a> {
+    /// Reads code, unless it is the same as the last.
+    pub(crate) fn code(&mut self, isa: Isa, bytes: &'a [u8]) -> Arc<Code> {
+        if let Some((last_isa, last_bytes, code)) = &self.last
+            && *last_isa == isa
+            && *last_bytes == bytes
+        {
+            return Arc::clone(code);
+        }
+        let code = Arc::new(Code::of(isa::decode_all(isa, bytes)));
+        self.last = Some((isa, bytes, Arc::clone(&code)));
+        code
+    }
+}
+
+/// How many instructions there are up to the last that can run: compilers pad a kernel's end.
+fn without_padding(insts: &[Inst]) -> usize {
+    let mut end = insts.len();
+    while let Some(inst) = insts[..end].last() {
+        let info = inst.op.info();
+        let padding = inst.encoding == Encoding::Unknown
+            || (info.class == Class::Control && !info.flags.intersects(OpFlags::END | OpFlags::JUMP));
+        if !padding {
+            return end;
+        }
+        end -= 1;
+    }
+    // Nothing but padding: show it as it is.
+    insts.len()
+}

@@ -2,6 +2,8 @@
 //!
 //! The one idea to keep in mind: every offset and length is checked here, in 64 bits, before it touches a slice.
 
+use std::ffi::CStr;
+
 use crate::ReadError;
 
 /// A range of the data, or an error that says which part ends where.
@@ -37,6 +39,5 @@ pub(crate) fn u64_at(data: &[u8], offset: usize) -> Option<u64> {
 
 /// Bytes up to the next zero.
 pub(crate) fn c_string(data: &[u8], offset: usize) -> Option<&[u8]> {
-    let tail = data.get(offset..)?;
-    Some(&tail[..tail.iter().position(|&byte| byte == 0)?])
+    Some(CStr::from_bytes_until_nul(data.get(offset..)?).ok()?.to_bytes())
 }

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: metadata names the kernels, symbols say where they are, descriptors say what the
 //! hardware is told; any of the three may be missing or contradict the others, which is a warning and no error.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::bytes::u32_at;
@@ -76,13 +76,16 @@ struct Symbols<'a> {
 
 impl<'a> Symbols<'a> {
     fn read(elf: &Elf<'a>) -> Result<Self, ReadError> {
+        let all = elf.symbols()?;
+        // Most are a kernel's code or its descriptor.
+        let expected = all.size_hint().0 / 2;
         let mut symbols = Symbols {
-            code: Vec::new(),
-            code_by_name: HashMap::new(),
-            descriptors: HashMap::new(),
-            starts: Vec::new(),
+            code: Vec::with_capacity(expected),
+            code_by_name: HashMap::with_capacity(expected),
+            descriptors: HashMap::with_capacity(expected),
+            starts: Vec::with_capacity(expected),
         };
-        for symbol in elf.symbols()?.filter(|symbol| symbol.section != 0 && !symbol.name.is_empty()) {
+        for symbol in all.filter(|symbol| symbol.section != 0 && !symbol.name.is_empty()) {
             match symbol.kind {
                 elf::SYMBOL_FUNCTION | SYMBOL_OLD_KERNEL => {
                     symbols.starts.push((symbol.section, symbol.value));
@@ -188,14 +191,14 @@ impl<'a> Reader<'a> {
         target: &Target,
     ) -> Result<Vec<Kernel>, ReadError> {
         let mut kernels = Vec::with_capacity(document.kernels.len());
-        let mut named: HashMap<String, ()> = HashMap::with_capacity(document.kernels.len());
+        let mut named: HashSet<Vec<u8>> = HashSet::with_capacity(document.kernels.len());
         for entry in document.kernels {
             let name = entry.linker_name().to_owned();
             if name.is_empty() {
                 self.warnings.add("a kernel without a name in the metadata".to_owned());
                 continue;
             }
-            if named.insert(name.clone(), ()).is_some() {
+            if !named.insert(name.as_bytes().to_vec()) {
                 self.warnings.add(format!("kernel `{name}` is twice in the metadata"));
                 continue;
             }
@@ -212,7 +215,7 @@ impl<'a> Reader<'a> {
                     .filter(|symbol| symbol.kind == SYMBOL_OLD_KERNEL)
                     .map(|symbol| symbol.name),
             )
-            .filter(|name| std::str::from_utf8(name).map_or(true, |name| !named.contains_key(name)))
+            .filter(|name| !named.contains(*name))
             .collect();
         unnamed.sort_unstable();
         unnamed.dedup();
@@ -222,7 +225,7 @@ impl<'a> Reader<'a> {
                 Err(_) => {
                     let name = String::from_utf8_lossy(name).into_owned();
                     self.warnings.add(format!("kernel name `{name}` is not UTF-8"));
-                    if named.contains_key(&name) {
+                    if named.contains(name.as_bytes()) {
                         continue;
                     }
                     name

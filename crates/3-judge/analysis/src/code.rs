@@ -91,3 +91,31 @@ fn without_padding(insts: &[Inst]) -> usize {
     // Nothing but padding: show it as it is.
     insts.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_same_code_is_shared() {
+        let isa = Isa::for_processor("gfx942").unwrap();
+        let other = Isa::for_processor("gfx90a").unwrap();
+        let (first, second) = ([0, 0, 0x80, 0xbf, 0, 0, 0x81, 0xbf], [1, 0, 0x80, 0xbf, 0, 0, 0x81, 0xbf]);
+        let mut recent = Recent::default();
+        let code = recent.code(isa, &first);
+        assert_eq!(code.insts.len(), 2);
+        let copy = first;
+        assert!(Arc::ptr_eq(&code, &recent.code(isa, &copy)));
+        assert!(!Arc::ptr_eq(&code, &recent.code(other, &first)));
+        assert!(!Arc::ptr_eq(&code, &recent.code(isa, &second)));
+    }
+
+    #[test]
+    fn addresses_are_shared_between_kernels_that_start_alike() {
+        let code = Code::of(Vec::new());
+        let entry = Entry { dimensions: 1, ..Entry::default() };
+        let first = code.addresses(entry.clone());
+        assert!(Arc::ptr_eq(&first, &code.addresses(entry)));
+        assert!(!Arc::ptr_eq(&first, &code.addresses(Entry { dimensions: 2, ..Entry::default() })));
+    }
+}

@@ -221,3 +221,85 @@ pub(super) fn groups<'a>(
     }
     groups
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use codeobj::{Kernel, Metadata, Target};
+
+    /// A code object with kernels of one instruction each, a no-op with the number given.
+    fn object(codes: &[u8]) -> (CodeObject, Vec<u8>) {
+        let data: Vec<u8> = codes.iter().flat_map(|code| [*code, 0, 0x80, 0xbf]).collect();
+        let kernels = (0..codes.len()).map(|at| Kernel {
+            name: format!("k{at}"),
+            demangled: format!("k{at}"),
+            body: Body::Code { address: 4 * at as u64, bytes: 4 * at..4 * at + 4 },
+            descriptor: None,
+            metadata: Metadata::default(),
+        });
+        let object = CodeObject {
+            origin: String::new(),
+            target: Target::parse("gfx942").unwrap(),
+            version: 5,
+            lines: 0..0,
+            kernels: kernels.collect(),
+            functions: Vec::new(),
+            formats: Vec::new(),
+            warnings: Vec::new(),
+        };
+        (object, data)
+    }
+
+    #[test]
+    fn every_kernel_is_in_one_task_and_equal_code_is_together() {
+        let codes: Vec<u8> = (0..HELD_KERNELS + 700).map(|at| (at * 7 % 200) as u8).collect();
+        let made = [object(&codes), object(&codes[..300]), object(&[])];
+        let opened: Vec<Opened<'_>> = made
+            .iter()
+            .map(|(object, data)| Opened { file: "f", object: object.clone(), code: Code::Binary(data) })
+            .collect();
+        let groups = groups(&opened, 1 << 20, |kernel| kernel.name != "k5");
+        let mut next = 0;
+        for group in &groups {
+            let mut positions: Vec<usize> =
+                group.iter().flat_map(|task| task.kernels.iter().map(|(position, _)| *position)).collect();
+            assert!(positions.len() <= HELD_KERNELS);
+            positions.sort_unstable();
+            assert_eq!(positions, (next..next + positions.len()).collect::<Vec<_>>());
+            next += positions.len();
+            for task in group {
+                assert!(task.kernels.len() <= 2 * LARGE_TASK);
+                let codes: Vec<_> = task.kernels.iter().map(|(_, it)| task.opened.bytes(it)).collect();
+                let mut distinct = codes.clone();
+                distinct.dedup();
+                let changes = distinct.len();
+                distinct.sort_unstable();
+                distinct.dedup();
+                assert_eq!(changes, distinct.len(), "equal code stands apart");
+            }
+        }
+        assert_eq!(next, codes.len() - 1 + 299);
+        let shared = made[0].0.kernels.len() / 200 + 1;
+        assert!(groups[0].iter().any(|task| task.kernels.len() >= shared));
+    }
+
+    #[test]
+    fn results_come_with_the_position_of_their_kernel() {
+        let (object, data) = object(&[9, 1, 9, 0, 9]);
+        let opened = [Opened { file: "f", object, code: Code::Binary(&data) }];
+        let groups = groups(&opened, 1 << 20, |_| true);
+        let mut results: Vec<(usize, (String, String))> = groups
+            .iter()
+            .flatten()
+            .flat_map(|task| {
+                task.run(&|judged: Judged<'_, '_>| {
+                    (judged.evidence.kernel.name.clone(), judged.evidence.text(0))
+                })
+            })
+            .collect();
+        results.sort_unstable();
+        let texts: Vec<_> =
+            results.into_iter().map(|(at, (name, text))| format!("{at} {name} {text}")).collect();
+        assert_eq!(texts, ["0 k0 s_nop 9", "1 k1 s_nop 1", "2 k2 s_nop 9", "3 k3 s_nop 0", "4 k4 s_nop 9"]);
+    }
+}

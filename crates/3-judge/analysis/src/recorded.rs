@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: numbers are asked of the metrics by name, over this kernel's dispatches only; what was
 //! not recorded is missing with its reason and a rule hands that reason on.
 
+use crate::limit::{Leading, Limit, Saved};
 use crate::roofline::Roof;
 use crate::workload::predictions::Times;
 use arch::{Resources, Target};
@@ -28,26 +29,6 @@ pub struct WorkloadEvidence<'a> {
     /// The same kernel in the recording that is compared with.
     pub baseline: Option<&'a WorkloadEvidence<'a>>,
     roof: OnceCell<Roof>,
-}
-
-/// What a kernel would save.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Saved {
-    /// Nanoseconds, of all its dispatches.
-    pub ns: f64,
-    /// Nanoseconds they take.
-    pub base: f64,
-}
-
-impl Saved {
-    fn of(times: Times) -> Saved {
-        Saved { ns: times.saved().max(0.0), base: times.base }
-    }
-
-    /// Part of the time.
-    pub fn part(self) -> f64 {
-        self.ns / self.base
-    }
 }
 
 impl<'a> WorkloadEvidence<'a> {
@@ -107,16 +88,21 @@ impl<'a> WorkloadEvidence<'a> {
         Times::of(self.workload, found, self.evaluation.rows()).map(Saved::of)
     }
 
-    /// What the kernel would save without each limit that was tried, most first, by the limit's title.
-    pub fn limits(&self) -> Vec<(&'a str, Saved)> {
+    /// What the kernel would save without each limit that was tried, most first.
+    pub fn limits(&self) -> Vec<Limit<'a>> {
         let tried = self.workload.predictions.iter().filter(|it| it.lifted);
         let saved = tried.filter_map(|it| {
             let times = Times::of(self.workload, it, self.evaluation.rows())?;
-            Some((it.title.as_str(), Saved::of(times)))
+            Some(Limit { name: &it.name, title: &it.title, saved: Saved::of(times) })
         });
-        let mut all: Vec<(&str, Saved)> = saved.collect();
-        all.sort_by(|a, b| b.1.ns.total_cmp(&a.1.ns));
+        let mut all: Vec<Limit<'_>> = saved.collect();
+        all.sort_by(|a, b| b.saved.ns.total_cmp(&a.saved.ns));
         all
+    }
+
+    /// The limit that costs most, if it costs enough to say so.
+    pub fn leading_limit(&self) -> Option<Leading<'a>> {
+        Leading::of(&self.limits())
     }
 
     /// Value of a machine fact.

@@ -56,10 +56,11 @@ pub(crate) fn simulated(evidence: &WorkloadEvidence<'_>, finding: &Finding, limi
 
 /// The limits that are worth most, as evidence.
 pub(crate) fn with_limits(evidence: &WorkloadEvidence<'_>, mut finding: Finding) -> Finding {
-    for (title, saved) in evidence.limits().into_iter().take(LIMITS) {
+    for limit in evidence.limits().into_iter().take(LIMITS) {
+        let saved = &limit.saved;
         if saved.part() >= WORTH {
             let value = format!("saves {} ({})", duration(saved.ns), percent(saved.part()));
-            finding = finding.with_evidence(format!("with {title}"), value);
+            finding = finding.with_evidence(format!("with {}", limit.title), value);
         }
     }
     finding

@@ -69,6 +69,7 @@ pub(super) fn steps(
         out.push(GuideStep::new(StepKind::Look, why, command));
     }
     out.extend(code(inputs, last, emulated));
+    out.extend(limits(inputs, last, emulated));
     if let Some(kernel) = inputs.kernels.first() {
         out.extend(next_wave(kernel, verdict, findings));
     }
@@ -134,6 +135,18 @@ fn code(inputs: &Inputs<'_>, last: &Subject, emulated: bool) -> Option<GuideStep
     Some(GuideStep::new(StepKind::Record, "what each instruction does, emulated without the GPU", command))
 }
 
+/// Asks what each limit of the GPU is worth, where that was not done and can be.
+fn limits(inputs: &Inputs<'_>, last: &Subject, emulated: bool) -> Option<GuideStep> {
+    inputs.kernels.first()?.time.as_ref().ok()?;
+    last.workload.machine.text("command")?;
+    if !emulated || !last.workload.predictions.is_empty() {
+        return None;
+    }
+    // The same recording with more in it: it goes where the last one is.
+    let command = record(last, "--breakdown ", &last.path);
+    Some(GuideStep::new(StepKind::Record, "what each limit of the GPU is worth", command))
+}
+
 /// What the next wave per SIMD costs, where more waves are what the kernel needs.
 fn next_wave(
     kernel: &WorkloadEvidence<'_>,
@@ -178,20 +191,24 @@ struct Again {
     folder: String,
 }
 
+/// The command that emulates the same program again, with more options.
+fn record(last: &Subject, options: &str, folder: &str) -> String {
+    let command = last.workload.machine.text("command").unwrap_or_default();
+    match command.strip_prefix("rockhound profile ") {
+        Some(file) => format!("rockhound profile {options}{} -o {}", quoted(file), quoted(folder)),
+        None => {
+            let model = models(&last.workload.machine);
+            let gpu = model.first().map_or_else(String::new, |model| format!("--gpu {} ", short(model)));
+            format!("rockhound profile {options}{gpu}-o {} -- {}", quoted(folder), program(last))
+        }
+    }
+}
+
 fn again(last: &Subject, emulated: bool) -> Again {
     let path = last.path.trim_end_matches('/');
     if emulated {
         let folder = numbered(path);
-        let command = last.workload.machine.text("command").unwrap_or_default();
-        let record = match command.strip_prefix("rockhound profile ") {
-            Some(file) => format!("rockhound profile {} -o {}", quoted(file), quoted(&folder)),
-            None => {
-                let model = models(&last.workload.machine);
-                let gpu = model.first().map_or_else(String::new, |model| format!(" --gpu {}", short(model)));
-                format!("rockhound profile{gpu} -o {} -- {}", quoted(&folder), program(last))
-            }
-        };
-        return Again { record, folder };
+        return Again { record: record(last, "", &folder), folder };
     }
     // The vendor's profiler makes `workloads/NAME/GPU`.
     let name = numbered(&name_of(last));

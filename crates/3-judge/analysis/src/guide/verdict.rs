@@ -25,15 +25,30 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
     let known = |value: Option<f64>| {
         value.map_or_else(|| Number::missing("no rate with a known ceiling was recorded"), Number::from)
     };
+    let leading = kernel.leading_limit().filter(|leading| !leading.is_bound(bound));
+    let (headline, because, meaning) = match leading {
+        None => (headline(bound), bound.describe(), meaning(bound)),
+        // What was simulated says more than what is near.
+        Some(leading) => (
+            format!("held up most by {}", leading.what),
+            format!(
+                "without that it takes {:.0} % less, by simulation; {}, {}",
+                100.0 * leading.limit.saved.part(),
+                headline(bound),
+                bound.describe()
+            ),
+            leading.advice.to_owned(),
+        ),
+    };
     GuideVerdict {
         kernel: kernel.kernel.to_owned(),
         time_percent: Number::from(kernel.time_percent.clone()),
-        headline: headline(bound),
+        headline,
         bound_by: Some(bound.name().to_owned()),
-        because: bound.describe(),
+        because,
         percent_of_roof: known(part.map(|part| 100.0 * part)),
         gap: known(part.map(|part| (1.0 / part).max(1.0))),
-        meaning: meaning(bound),
+        meaning,
     }
 }
 

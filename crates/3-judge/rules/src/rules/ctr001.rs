@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: the nearest roof says how much there is to gain before another thing must change.
 
-use crate::recorded::{duration, lost, percent, with_limits};
+use crate::recorded::{duration, lost, percent, simulated, with_limits};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
 use analysis::roofline::{Bound, Share};
@@ -25,6 +25,9 @@ Names for each kernel what stops it from being faster:
   below 80 % of its ceiling, other instructions fill the unit. Info;
 * launch, when it is below half of every ceiling and the compute units hold waves in less than half of its time. Warning;
 * latency, when it is below half of every ceiling and the compute units are busy: waves are there and wait. Warning.
+
+Where the recording has what each limit is worth (`profile --breakdown`), the limit whose lifting saves most leads, if it saves
+5 % or more and is another than the ceiling: a kernel can be near a roof and still lose its time elsewhere. Warning from 15 % on.
 
 ## Why it is slow
 Each ceiling gives the least time that the kernel's bytes or operations need. Time beyond the longest of these is lost to
@@ -110,10 +113,35 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
             finding = finding.with_evidence("mean time of a dispatch", duration(ns));
         }
     }
-    Ok(Outcome::Findings(vec![match bound.part() {
+    let finding = match bound.part() {
         Some(part) => lost(evidence, finding, 1.0 - part),
         None => finding,
-    }]))
+    };
+    Ok(Outcome::Findings(vec![by_simulation(evidence, finding, &bound)]))
+}
+
+/// Part of the time from which on the limit that costs most is a warning.
+const WARNS: f64 = 0.15;
+
+/// The finding with the limit in front that costs most by simulation; as it is where none was simulated.
+fn by_simulation(evidence: &WorkloadEvidence<'_>, finding: Finding, bound: &Bound) -> Finding {
+    let Some(leading) = evidence.leading_limit() else { return finding };
+    let part = leading.limit.saved.part();
+    let finding = match leading.is_bound(bound) {
+        true => finding,
+        false => Finding {
+            severity: if part >= WARNS { Severity::Warning } else { Severity::Info },
+            message: format!(
+                "held up most by {}: {} of its time; {}",
+                leading.what,
+                percent(part),
+                finding.message
+            ),
+            advice: leading.advice.to_owned(),
+            ..finding
+        },
+    };
+    simulated(evidence, &finding, leading.limit.name).unwrap_or(finding)
 }
 
 /// How busy the compute units and vector units are.

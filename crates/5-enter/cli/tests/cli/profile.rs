@@ -94,6 +94,10 @@ fn limits_and_changes_have_a_price() {
     for part in ["What If", "waves_per_eu=1", "gpu.hbm_bandwidth=53e12,gpu=mi300a"] {
         assert!(changed.contains(part), "{part}: {changed}");
     }
+    assert!(text.contains("CTR001  held up most by the start of its waves"), "{text}");
+    let told = good(&["guide", &recording]);
+    assert!(told.contains("held up most by the start of its waves"), "{told}");
+    assert!(!told.contains("--breakdown"), "{told}");
     assert!(limits.lines().chain(changed.lines()).all(|line| line.chars().count() <= 100), "{text}");
     // A copy has no LDS, no barriers and few registers.
     let lines: Vec<Vec<&str>> = file.lines().map(|line| line.split(',').collect()).collect();
@@ -114,6 +118,7 @@ fn limits_and_changes_have_a_price() {
     // A recording without predictions in the same folder has none of the last one.
     let again = rockhound(&["profile", EXAMPLE, "-o", &recording]);
     assert!(!again.stdout.contains("What Each Limit"), "{}", again.stdout);
+    assert!(good(&["guide", &recording]).contains("rockhound profile --breakdown"));
 }
 
 #[test]

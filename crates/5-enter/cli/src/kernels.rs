@@ -1,10 +1,11 @@
 //! From files to kernels: reads inputs one after the other and hands every selected kernel to a function.
 //!
-//! The one idea to keep in mind: results come in file order and in bounded batches, so output can stream and
-//! memory does not grow with the input; within a batch all cores work. A batch is a part of a large file or
-//! several small ones.
+//! The one idea to keep in mind: results come in file order and a bounded amount of them is held, so output can
+//! stream and memory does not grow with the input. Large files are cut into batches, on each of which all cores
+//! work; of small ones each core takes its own.
 
 mod batch;
+mod stream;
 
 use crate::args::Select;
 use crate::contents::Contents;
@@ -12,22 +13,21 @@ use crate::exit::usage;
 use crate::inputs::{Input, expand, file_error};
 use crate::progress::Progress;
 use analysis::{KernelEvidence, TextFile};
-use anyhow::{Result, anyhow};
-use batch::{ALONE, Code, Opened, Task, Waiting, batches, each, groups, read_files, size_of};
+use anyhow::Result;
+use batch::{ALONE, Code, Opened, Task, Waiting, each, groups};
 use codeobj::{CodeObject, Found, Kind, ReadError, Target, Wanted};
 use rayon::prelude::*;
 use regex::Regex;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use stream::Done;
 use view::{FileError, Finding, NotChecked};
 
 /// Code objects read together, at most.
 const BATCH_OBJECTS: usize = 256;
 /// Bytes of code objects read together, at most; one larger than this is a batch of its own.
 const BATCH_BYTES: usize = 48 << 20;
-/// Bytes of bare code objects judged together, at most, give or take a file.
-const TOGETHER_BYTES: usize = 12 << 20;
 /// Files open at the same time, at most.
 const MOST_WAITING: usize = 4096;
 
@@ -240,49 +240,46 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
         }
     }
 
-    /// Reads and judges the files that wait: some are judged while the next are read.
+    /// Reads and judges the files that wait.
     fn together(&mut self) -> Result<()> {
         let files = std::mem::take(&mut self.waiting);
-        let wanted = &self.selection.wanted;
-        let mut batches = batches(&files, TOGETHER_BYTES).into_iter();
-        let Some(mut files) = batches.next() else { return Ok(()) };
-        let mut read = read_files(files, wanted);
-        loop {
-            let next_files = batches.next();
-            let size = size_of(files);
-            if let Some(last) = files.last() {
-                let end = last.contents.bytes().len() as u64;
-                self.progress.at(&last.name, end, end);
-            }
-            let mut opened = Vec::new();
-            let mut outcomes = Vec::with_capacity(files.len());
-            for (file, (scanned, objects)) in files.iter().zip(&mut read) {
-                let before = opened.len();
-                let mut errors = std::mem::take(&mut scanned.errors);
-                for (object, found) in std::mem::take(objects).into_iter().zip(&scanned.found) {
-                    match object {
-                        Ok(mut object) => {
-                            apply(file.companion.as_deref(), &mut object);
-                            opened.push(Opened { file: &file.name, object, code: Code::Binary(&found.data) });
-                        }
-                        Err(error) => errors.push(error),
-                    }
+        let (selection, work) = (self.selection, self.work);
+        for run in files.chunk_by(|a, b| a.is_large() == b.is_large()) {
+            if run.iter().any(Waiting::is_large) {
+                for file in run {
+                    self.large(file)?;
                 }
-                outcomes.push(((opened.len() - before) as u64, errors));
+            } else {
+                stream::each_file(run, selection, work, |file, done| self.take_file(file, done))?;
             }
-            let next_read =
-                self.judge(&opened, size, || next_files.map_or_else(Vec::new, |it| read_files(it, wanted)))?;
-            opened.into_par_iter().for_each(drop);
-            for ((file, (scanned, _)), (objects, errors)) in files.iter().zip(&read).zip(outcomes) {
-                let count = errors.len() as u64;
-                let result = first_of(errors.into_iter().next(), count);
-                self.read_file(&file.name, file.named, objects, &scanned.passed_over, result);
-                self.passed_over.extend(scanned.passed_over.iter().cloned());
-                file.contents.release();
-            }
-            let Some(next_files) = next_files else { return Ok(()) };
-            (files, read) = (next_files, next_read);
         }
+        Ok(())
+    }
+
+    /// Hands on what a file gave.
+    fn take_file(&mut self, file: &Waiting, done: Done<T>) -> Result<()> {
+        let size = file.contents.bytes().len() as u64;
+        self.progress.at(&file.name, size, size);
+        self.objects += done.objects;
+        self.seen += done.kernels;
+        self.judged.extend(done.results);
+        self.hand_on()?;
+        let errors = done.errors.len() as u64;
+        let result = first_of(done.errors.into_iter().next(), errors);
+        self.read_file(&file.name, file.named, done.objects, &done.passed_over, result);
+        self.passed_over.extend(done.passed_over);
+        Ok(())
+    }
+
+    /// Reads a bare code object that is too large to be held beside others.
+    fn large(&mut self, file: &Waiting) -> Result<()> {
+        let before = self.objects;
+        let passed_elsewhere = std::mem::take(&mut self.passed_over);
+        let result = self.binary(&file.name, &file.contents, file.companion.as_deref())?;
+        let passed = std::mem::replace(&mut self.passed_over, passed_elsewhere);
+        self.read_file(&file.name, file.named, self.objects - before, &passed, result);
+        self.passed_over.extend(passed);
+        Ok(())
     }
 
     /// Reads assembly text.
@@ -306,7 +303,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
             .into_iter()
             .map(|object| Opened { file: name, object, code: Code::Text(&file) })
             .collect();
-        self.judge(&opened, bytes.len(), || ())?;
+        self.judge(&opened, bytes.len())?;
         Ok(Ok(()))
     }
 
@@ -359,7 +356,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
                     Err(error) => note(error),
                 }
             }
-            self.judge(&opened, size, || ())?;
+            self.judge(&opened, size)?;
             drop(opened);
             drop(batch);
             contents.release();
@@ -371,34 +368,22 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
         Ok(first_of(first_error, errors))
     }
 
-    /// Judges all selected kernels of some code objects; `beside` runs on the same cores as the first of them.
-    fn judge<N: Send>(
-        &mut self,
-        objects: &[Opened<'_>],
-        size: usize,
-        beside: impl FnOnce() -> N + Send,
-    ) -> Result<N> {
+    /// Judges all selected kernels of some code objects.
+    fn judge(&mut self, objects: &[Opened<'_>], size: usize) -> Result<()> {
         let selection = self.selection;
         let work = self.work;
         self.objects += objects.len() as u64;
         self.seen += objects.iter().map(|opened| opened.object.kernels.len() as u64).sum::<u64>();
-        let mut beside = Some(beside);
-        let mut next = None;
         for group in groups(objects, size, |kernel| selection.accepts(kernel)) {
             let mut results: Vec<(usize, T)> = Vec::new();
             if size < ALONE {
                 results.extend(group.iter().flat_map(|task| task.run(work)));
-                next = beside.take().map(|beside| beside()).or(next);
                 self.hand_on()?;
             } else {
                 // The longest first, so that no core is left alone with one at the end.
                 let mut order: Vec<&Task<'_>> = group.iter().collect();
                 order.sort_by_cached_key(|task| Reverse(task.weight()));
-                let next = &mut next;
                 rayon::in_place_scope(|scope| {
-                    if let Some(beside) = beside.take() {
-                        scope.spawn(move |_| *next = Some(beside()));
-                    }
                     scope.spawn(|_| {
                         let tasks = order.into_iter().par_bridge();
                         results = tasks.flat_map_iter(|task| task.run(work)).collect();
@@ -409,7 +394,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
             results.sort_unstable_by_key(|(position, _)| *position);
             self.judged.extend(results.into_iter().map(|(_, result)| result));
         }
-        next.ok_or_else(|| anyhow!("what was to run beside the judging did not run"))
+        Ok(())
     }
 
     /// Hands on what was judged.

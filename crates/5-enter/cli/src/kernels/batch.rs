@@ -1,7 +1,7 @@
-//! Code objects that are read and judged together.
+//! Code objects whose kernels are judged together.
 //!
-//! The one idea to keep in mind: all cores work on a batch at once; small code objects share one, and the tasks
-//! of a batch are shares of its kernels, about equal in work.
+//! The one idea to keep in mind: the tasks of a batch are shares of its kernels, about equal in work; kernels with
+//! the same code follow each other in one task.
 
 use super::Judged;
 use crate::contents::Contents;
@@ -16,6 +16,8 @@ const TASK_KERNELS: usize = 16;
 const LARGE_TASK: usize = 64;
 /// Fewer bytes than this are read faster than threads start.
 pub(super) const ALONE: usize = 256 << 10;
+/// A file of more bytes than this is read alone, its kernels in groups.
+const LARGE: usize = 24 << 20;
 /// Kernels whose results are held at the same time, give or take a task.
 pub(super) const HELD_KERNELS: usize = 4096;
 
@@ -28,38 +30,11 @@ pub(super) struct Waiting {
     pub(super) companion: Option<Vec<u8>>,
 }
 
-/// The bytes of some files.
-pub(super) fn size_of(files: &[Waiting]) -> usize {
-    files.iter().map(|file| file.contents.bytes().len()).sum()
-}
-
-/// Cuts files into runs of so many bytes, give or take a file.
-pub(super) fn batches(files: &[Waiting], most: usize) -> Vec<&[Waiting]> {
-    let mut batches = Vec::new();
-    let mut rest = files;
-    while !rest.is_empty() {
-        let mut size = 0;
-        let full = rest.iter().position(|file| {
-            size += file.contents.bytes().len();
-            size >= most
-        });
-        let (batch, after) = rest.split_at(full.map_or(rest.len(), |last| last + 1));
-        batches.push(batch);
-        rest = after;
+impl Waiting {
+    /// Too large to be held beside others.
+    pub(super) fn is_large(&self) -> bool {
+        self.contents.bytes().len() >= LARGE
     }
-    batches
-}
-
-/// A file's code objects, each as it could be read.
-pub(super) type ReadFile<'a> = (Scanned<'a>, Vec<Result<CodeObject, ReadError>>);
-
-/// Reads the code objects of some files.
-pub(super) fn read_files<'a>(files: &'a [Waiting], wanted: &Wanted) -> Vec<ReadFile<'a>> {
-    each(files, size_of(files), |file| {
-        let scanned = Scanned::of(file.contents.bytes(), wanted);
-        let read = scanned.found.iter().map(Found::read).collect();
-        (scanned, read)
-    })
 }
 
 /// Kernels of one code object that one core works on, each with its position among those of the batch.
@@ -83,7 +58,7 @@ pub(super) struct Scanned<'a> {
 }
 
 impl<'a> Scanned<'a> {
-    fn of(bytes: &'a [u8], wanted: &Wanted) -> Self {
+    pub(super) fn of(bytes: &'a [u8], wanted: &Wanted) -> Self {
         let mut scanned = Scanned { found: Vec::new(), errors: Vec::new(), passed_over: BTreeSet::new() };
         match codeobj::scan(bytes, wanted) {
             Ok(mut scan) => {

@@ -302,8 +302,7 @@ impl<'a> Resolver<'a> {
         if info.reads.contains(isa::Implicit::VCC) && valu.mask_in == Src::None {
             valu.mask_in = Src::Scalar(VCC);
         }
-        let rounded = self.kernels.get(&format!("{} rounded", info.name));
-        let modifiers = Modifiers::of(inst, saturating, rounded);
+        let modifiers = Modifiers::of(inst, &valu, saturating, &self.kernels);
         let watched = self.indexes || (self.watches_mode && info.flags.contains(OpFlags::FLOAT));
         if watched || !modifiers.is_plain() {
             return Some(Action::Modified(Box::new((valu, modifiers))));

@@ -6,7 +6,7 @@
 use crate::access::{Access, Parts};
 use crate::decode::Valu;
 use crate::fault::Stop;
-use crate::lanes::{LANES, Row};
+use crate::lanes::{LANES, Row, Step};
 use crate::lanes_cross::LaneOp;
 use crate::machine::Machine;
 use crate::matrix::Instruction;
@@ -31,6 +31,8 @@ pub(crate) struct Engine {
     pub(crate) reach: fn(&Access, &mut Machine<'_>, &Wave) -> Parts,
     /// The low and the high halves of a row, as f32.
     pub(crate) halves: fn(&Row, &mut [f32; LANES], &mut [f32; LANES]),
+    /// A row of lanes of another one; 0 where no step says.
+    pub(crate) permute: fn(&[Step], &Row, &mut Row),
     /// A memory instruction whose lanes stand to each other as the last time; whether it was one.
     pub(crate) ordinary: fn(&Access, &mut Machine<'_>, &mut Wave) -> bool,
     /// Moves the data of one element in one space.
@@ -38,9 +40,10 @@ pub(crate) struct Engine {
 }
 
 macro_rules! engine {
-    ($halves:ident, $ordinary:ident) => {
+    ($halves:ident, $ordinary:ident, $permute:ident) => {
         Engine {
             halves: |row, low, high| crate::raw::$halves(row, low, high),
+            permute: |steps, from, into| crate::raw::$permute(steps, from, into),
             ordinary: |it, machine, wave| crate::raw::$ordinary(it, machine, wave),
             modified: |it, valu, machine, wave| it.run(valu, machine, wave),
             lane: |it, machine, wave| it.run(machine, wave),
@@ -56,12 +59,12 @@ macro_rules! engine {
 
 /// For every CPU.
 pub(crate) fn portable() -> Engine {
-    engine!(halves_to_singles, ordinary)
+    engine!(halves_to_singles, ordinary, permute)
 }
 
 /// For CPUs with AVX2, FMA and their contemporaries.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn avx2() -> Engine {
-    engine!(halves_to_singles_f16c, ordinary_avx2)
+    engine!(halves_to_singles_f16c, ordinary_avx2, permute_avx2)
 }

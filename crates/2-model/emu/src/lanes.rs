@@ -142,6 +142,36 @@ pub(crate) fn active(mut mask: u64) -> impl Iterator<Item = usize> {
     })
 }
 
+/// Lanes of one group of eight that go to another.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    /// The group they go to, and the one they come from.
+    pub(crate) into: usize,
+    pub(crate) from: usize,
+    /// Where in its group each lane comes from.
+    pub(crate) index: [u32; 8],
+    /// All ones where there is one.
+    pub(crate) keep: [u32; 8],
+}
+
+impl Step {
+    /// The steps of an exchange, of the lanes in a mask.
+    pub(crate) fn all(from: &[u8; LANES], mask: u64) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        for (lane, &source) in from.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0) {
+            let (into, from) = (lane / 8, usize::from(source) / 8 & 7);
+            if !steps.iter().any(|step| step.into == into && step.from == from) {
+                steps.push(Step { into, from, index: [0; 8], keep: [0; 8] });
+            }
+            for step in steps.iter_mut().filter(|step| step.into == into && step.from == from) {
+                step.index[lane % 8] = u32::from(source) % 8;
+                step.keep[lane % 8] = u32::MAX;
+            }
+        }
+        steps
+    }
+}
+
 /// Whether all lanes have the same value.
 #[inline(always)]
 pub(crate) fn all_equal(values: &[u64; LANES]) -> bool {

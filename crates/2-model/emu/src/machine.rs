@@ -36,6 +36,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) spread: [Pair; 3],
     /// Result of the kernel.
     pub(crate) out: Pair,
+    /// As above, where two kernels make one result.
+    pub(crate) second: Pair,
     /// Addresses of the memory instruction's elements.
     pub(crate) addresses: [[u64; 64]; 2],
     /// How the lanes of each memory instruction stood to each other.
@@ -65,6 +67,7 @@ impl<'a> Machine<'a> {
             hint: Hint::default(),
             spread: [[Row::ZERO; 2]; 3],
             out: [Row::ZERO; 2],
+            second: [Row::ZERO; 2],
             addresses: [[0; 64]; 2],
             formations: Formations::new(program.accesses as usize),
             formation: None,

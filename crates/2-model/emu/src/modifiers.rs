@@ -5,15 +5,18 @@
 
 mod dpp;
 mod float;
+mod quick;
 mod sdwa;
 
 use crate::decode::Valu;
 use crate::lanes::{Kernel, LANES, Mode, Pair, Row};
 use crate::machine::{Machine, fetch};
 use crate::operand::Src;
+use crate::vector::Kernels;
 use crate::wave::Wave;
 use dpp::Exchange;
 use isa::{Bits, Encoding, Inst, Lane, OpFlags, Role, Sdwa, Ty};
+use quick::Quick;
 
 /// Number format of an operand, as far as modifiers care.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +59,7 @@ pub(crate) struct Modifiers {
     prepares: u8,
     /// Only the mode may want something.
     plain: bool,
+    quick: Quick,
 }
 
 /// 16-bit opcodes that keep the other half of the destination; all others clear it.
@@ -82,8 +86,9 @@ const KEEPS_OTHER_HALF: &[&str] = &[
 ];
 
 impl Modifiers {
-    pub(crate) fn of(inst: &Inst, saturating: bool, rounded: Option<Kernel>) -> Modifiers {
+    pub(crate) fn of(inst: &Inst, valu: &Valu, saturating: bool, kernels: &Kernels) -> Modifiers {
         let info = inst.info();
+        let rounded = kernels.get(&format!("{} rounded", info.name));
         let mut formats = [Format::Bits; 3];
         let mut sources = info.operands.iter().filter(|spec| spec.role == Role::Src && spec.ty != Ty::Mask64);
         for format in &mut formats {
@@ -140,9 +145,11 @@ impl Modifiers {
             computes: info.flags.contains(OpFlags::FLOAT),
             prepares: 0,
             plain: false,
+            quick: Quick::Nothing,
         };
         modifiers.plain = modifiers.is_plain();
         modifiers.prepares = (0..3).filter(|&index| modifiers.prepares(index)).map(|index| 1 << index).sum();
+        modifiers.quick = Quick::of(&modifiers, valu, inst, kernels);
         modifiers
     }
 
@@ -181,6 +188,9 @@ impl Modifiers {
     /// Runs a kernel with everything around it.
     #[inline(always)]
     pub(crate) fn run(&self, valu: &Valu, machine: &mut Machine<'_>, wave: &mut Wave) {
+        if self.quick.run(self, valu, machine, wave) {
+            return;
+        }
         let program = machine.program;
         let mut lanes = wave.exec();
         let mut changed = [false; 3];

@@ -9,13 +9,15 @@ mod spread;
 mod wide;
 
 pub(crate) use spread::{Distances, Lines};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use wide::permute_avx2;
 
 use crate::access::Access;
 use crate::engine::Engine;
 use crate::execute;
 use crate::fault::Stop;
 use crate::half::f16_to_f32;
-use crate::lanes::{LANES, Pair, Row, active, all_equal, in_a_row};
+use crate::lanes::{LANES, Pair, Row, Step, active, all_equal, in_a_row};
 use crate::machine::Machine;
 use crate::observe::Observer;
 use crate::vector::Kernels;
@@ -469,6 +471,17 @@ pub(crate) fn engine() -> Engine {
         return unsafe { crate::engine::avx2() };
     }
     crate::engine::portable()
+}
+
+/// A row of lanes of another one, as the steps say.
+pub(crate) fn permute(steps: &[Step], from: &Row, into: &mut Row) {
+    into.0 = [0; LANES];
+    for step in steps {
+        for lane in 0..8 {
+            let value = from.0[8 * (step.from & 7) + (step.index[lane] & 7) as usize];
+            into.0[8 * (step.into & 7) + lane] |= value & step.keep[lane];
+        }
+    }
 }
 
 /// The low and the high halves of a row, as f32.

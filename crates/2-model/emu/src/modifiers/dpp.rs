@@ -3,7 +3,8 @@
 //! The one idea to keep in mind: a lane whose source does not exist or is inactive gets 0 with `bound_ctrl`, and is
 //! not written without.
 
-use crate::lanes::{LANES, Pair, mask_of, spread};
+use crate::engine::Engine;
+use crate::lanes::{LANES, Pair, Row, Step, mask_of, spread};
 use isa::Dpp;
 
 /// The lane that a lane reads; `None` when there is none.
@@ -38,11 +39,19 @@ pub(super) struct Exchange {
     /// Lanes whose row and bank are not masked off.
     enabled: u64,
     bound_ctrl: bool,
+    /// The same by groups of eight lanes.
+    steps: Vec<Step>,
 }
 
 impl Exchange {
     pub(super) fn new(dpp: Dpp) -> Exchange {
-        let mut exchange = Exchange { from: [0; LANES], sourced: 0, enabled: 0, bound_ctrl: dpp.bound_ctrl };
+        let mut exchange = Exchange {
+            from: [0; LANES],
+            sourced: 0,
+            enabled: 0,
+            bound_ctrl: dpp.bound_ctrl,
+            steps: Vec::new(),
+        };
         for lane in 0..LANES {
             if let Some(source) = source(dpp.ctrl, lane) {
                 exchange.from[lane] = source as u8;
@@ -52,12 +61,13 @@ impl Exchange {
                 exchange.enabled |= 1 << lane;
             }
         }
+        exchange.steps = Step::all(&exchange.from, exchange.sourced);
         exchange
     }
 
-    /// Replaces the operand by that of the source lanes and returns the lanes that may be written.
+    /// Of the source lanes, those that are active.
     #[inline(always)]
-    pub(super) fn run(&self, exec: u64, operand: &mut Pair) -> u64 {
+    fn valid(&self, exec: u64) -> u64 {
         let mut valid = self.sourced;
         if exec != u64::MAX {
             let mut active = [0; LANES];
@@ -66,6 +76,27 @@ impl Exchange {
             }
             valid &= mask_of(|lane| active[lane] != 0);
         }
+        valid
+    }
+
+    /// As [`Exchange::run`], from one row to another.
+    #[inline(always)]
+    pub(super) fn run_one(&self, engine: &Engine, exec: u64, from: &Row, into: &mut Row) -> u64 {
+        (engine.permute)(&self.steps, from, into);
+        let valid = self.valid(exec);
+        if exec != u64::MAX {
+            let keep = spread(valid);
+            for lane in 0..LANES {
+                into.0[lane] &= keep.0[lane];
+            }
+        }
+        self.enabled & if self.bound_ctrl { u64::MAX } else { valid }
+    }
+
+    /// Replaces the operand by that of the source lanes and returns the lanes that may be written.
+    #[inline(always)]
+    pub(super) fn run(&self, exec: u64, operand: &mut Pair) -> u64 {
+        let valid = self.valid(exec);
         let keep = spread(valid);
         for row in operand {
             let values = *row;
@@ -102,6 +133,23 @@ mod tests {
             (0x155, 33, Some(37)),
         ] {
             assert_eq!(source(ctrl, lane), expected, "{ctrl:#x} {lane}");
+        }
+    }
+
+    #[test]
+    fn one_row_goes_the_same_way() {
+        let values = Row(std::array::from_fn(|lane| lane as u32 * 3 + 1));
+        for engine in [crate::engine::portable(), crate::raw::engine()] {
+            for ctrl in (0..0x160).filter(|&ctrl| source(ctrl, 33).is_some() || source(ctrl, 40).is_some()) {
+                for exec in [u64::MAX, 0x0123_4567_89ab_cdef] {
+                    let exchange =
+                        Exchange::new(Dpp { ctrl, row_mask: 0xf, bank_mask: 0xe, bound_ctrl: ctrl & 1 != 0 });
+                    let (mut operand, mut one) = ([values, values], values);
+                    let written = exchange.run(exec, &mut operand);
+                    assert_eq!(exchange.run_one(&engine, exec, &values, &mut one), written, "{ctrl:#x}");
+                    assert_eq!(one, operand[0], "{ctrl:#x}");
+                }
+            }
         }
     }
 

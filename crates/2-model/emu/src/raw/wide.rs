@@ -6,7 +6,7 @@
 //! may meet, and atomic ones are at most eight bytes wide. Each dword arrives whole.
 #![cfg(target_arch = "x86_64")]
 
-use crate::lanes::{LANES, Row};
+use crate::lanes::{LANES, Row, Step};
 use std::arch::asm;
 use std::arch::x86_64::*;
 
@@ -117,6 +117,20 @@ fn put(row: &mut Row, eight: usize, value: __m256i) {
 fn get(row: &Row, eight: usize) -> __m256i {
     // SAFETY: eight 32-bit numbers.
     unsafe { _mm256_loadu_si256(row.0.as_chunks::<8>().0[eight].as_ptr().cast()) }
+}
+
+/// A row of lanes of another one, as the steps say.
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+pub(crate) fn permute_avx2(steps: &[Step], from: &Row, into: &mut Row) {
+    into.0 = [0; LANES];
+    for step in steps {
+        // SAFETY: both are eight 32-bit numbers.
+        let [index, keep] =
+            [&step.index, &step.keep].map(|it| unsafe { _mm256_loadu_si256(it.as_ptr().cast()) });
+        let lanes = _mm256_permutevar8x32_epi32(get(from, step.from & 7), index);
+        let old = get(into, step.into & 7);
+        put(into, step.into & 7, _mm256_or_si256(old, _mm256_and_si256(lanes, keep)));
+    }
 }
 
 /// Turns over four lanes of four dwords in each half of the vectors; its own inverse.

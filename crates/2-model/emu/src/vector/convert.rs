@@ -135,3 +135,6 @@ kernels! {
         "v_cvt_f32_f64" = |a| (a as f32).to_bits();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -47,6 +47,18 @@ kernels! {
         "v_cubetc_f32" = cube::tc;
         "v_cubema_f32" = cube::ma;
     }
+    flushed2 {
+        "v_add_f32 flushed" = |a, b| a + b;
+        "v_sub_f32 flushed" = |a, b| a - b;
+        "v_subrev_f32 flushed" = |a, b| b - a;
+        "v_mul_f32 flushed" = |a, b| a * b;
+    }
+    flushed3 {
+        "v_fma_f32 flushed" = |a, b, c| f32::mul_add(a, b, c);
+        "v_fmac_f32 flushed" = |a, b, c| f32::mul_add(a, b, c);
+        "v_fmamk_f32 flushed" = |a, b, c| f32::mul_add(a, b, c);
+        "v_fmaak_f32 flushed" = |a, b, c| f32::mul_add(a, b, c);
+    }
     f32_1 {
         "v_trunc_f32" = |a| quiet(a.trunc());
         "v_ceil_f32" = |a| quiet(a.ceil());
@@ -60,6 +72,30 @@ kernels! {
     }
     each {
         "v_ldexp_f32" = |_, a, b, _, _| ldexp(f32::from_bits(a), b as i32).to_bits();
+    }
+}
+
+/// Denormals become zeros of the same sign.
+#[inline(always)]
+fn zeroed(bits: u32) -> u32 {
+    bits & if bits & 0x7f80_0000 == 0 { 0x8000_0000 } else { u32::MAX }
+}
+
+/// As [`f32_3`], with zeros for denormal sources and results.
+#[inline(always)]
+fn flushed3(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, _: &mut Extra, f: impl Fn(f32, f32, f32) -> f32) {
+    for lane in 0..LANES {
+        let [p, q, r] = [a[0].0[lane], b[0].0[lane], c[0].0[lane]].map(|bits| f32::from_bits(zeroed(bits)));
+        o[0].0[lane] = zeroed(f(p, q, r).to_bits());
+    }
+}
+
+/// The same of two sources.
+#[inline(always)]
+fn flushed2(o: &mut Pair, a: &Pair, b: &Pair, _: &Pair, _: &mut Extra, f: impl Fn(f32, f32) -> f32) {
+    for lane in 0..LANES {
+        let [p, q] = [a[0].0[lane], b[0].0[lane]].map(|bits| f32::from_bits(zeroed(bits)));
+        o[0].0[lane] = zeroed(f(p, q).to_bits());
     }
 }
 

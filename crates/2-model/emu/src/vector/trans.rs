@@ -2,11 +2,11 @@
 //!
 //! The one idea to keep in mind: the hardware is accurate to about one unit in the last place and its exact bits are
 //! not published; here the result is computed in f64 and rounded, which is the correctly rounded value but for very
-//! rare ties. The f32 forms that take no denormals flush them, as the hardware does.
+//! rare ties. Exponentials and logarithms are sums of powers without branches, so that the lanes are vectors. The f32 forms that take no denormals flush them, as the hardware does.
 
 use crate::half::{f16_to_f32, f64_to_f16};
 use crate::lanes::*;
-use std::f64::consts::TAU;
+use std::f64::consts::{FRAC_1_SQRT_2, LN_2, TAU};
 
 /// Denormals become zeros of the same sign.
 #[inline(always)]
@@ -64,16 +64,77 @@ fn half(o: &mut Pair, a: &Pair, _: &Pair, _: &Pair, _: &mut Extra, f: impl Fn(f6
     }
 }
 
-/// Base 2 logarithm; the host's is exact for powers of two.
+/// Sum of the factors times the powers of x, from x^0 on, as a tree: many lanes' steps do not wait for each other.
+#[inline(always)]
+fn series(mut factors: [f64; 16], x: f64) -> f64 {
+    let (mut power, mut count) = (x, 16);
+    while count > 1 {
+        count /= 2;
+        for number in 0..count {
+            factors[number] = factors[2 * number + 1].mul_add(power, factors[2 * number]);
+        }
+        power *= power;
+    }
+    factors[0]
+}
+
+/// Factors of the powers of x in (2^x - 1) / x: ln(2)^(k + 1) / (k + 1)!.
+const POWERS: [f64; 16] = {
+    let mut factors = [0.0; 16];
+    let (mut power, mut number) = (1.0, 0);
+    while number < 13 {
+        power = power * LN_2 / (number + 1) as f64;
+        factors[number] = power;
+        number += 1;
+    }
+    factors
+};
+
+/// 2^v; what f32 cannot hold becomes 0 or infinity.
+#[inline(always)]
+fn exp2(v: f64) -> f64 {
+    // Adding this leaves the nearest integer in the lowest bits.
+    const INTEGER: f64 = 6_755_399_441_055_744.0;
+    let v = v.clamp(-1000.0, 1000.0);
+    let shifted = v + INTEGER;
+    let rest = v - (shifted - INTEGER);
+    let sum = series(POWERS, rest).mul_add(rest, 1.0);
+    f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
+}
+
+/// Factors of the powers of r² in the logarithm of (1 + r) / (1 - r), divided by r: 2 / (2 k + 1) / ln(2).
+const ODD: [f64; 16] = {
+    let mut factors = [0.0; 16];
+    let mut number = 0;
+    while number < 12 {
+        factors[number] = 2.0 / (2 * number + 1) as f64 / LN_2;
+        number += 1;
+    }
+    factors
+};
+
+/// Base 2 logarithm of a number that f32 can hold; exact for powers of two.
 #[inline(always)]
 fn log2(v: f64) -> f64 {
-    if v < 0.0 { f64::NAN } else { v.log2() }
+    // The mantissa from 1/√2 to √2, and the exponent that goes with it.
+    let bits = v.to_bits().wrapping_sub(FRAC_1_SQRT_2.to_bits());
+    let exponent = bits & 0xfff0_0000_0000_0000;
+    let mantissa = f64::from_bits(v.to_bits().wrapping_sub(exponent));
+    // As above: the exponent, moved to the lowest bits of a number it can be subtracted from.
+    const INTEGER: f64 = 4_503_599_627_370_496.0;
+    let biased = (exponent >> 52).wrapping_add(1024) & 0xfff;
+    let exponent = f64::from_bits(INTEGER.to_bits() | biased) - (INTEGER + 1024.0);
+    let ratio = (mantissa - 1.0) / (mantissa + 1.0);
+    let value = series(ODD, ratio * ratio).mul_add(ratio, exponent);
+    let value = if v == 0.0 { f64::NEG_INFINITY } else { value };
+    let value = if v == f64::INFINITY { v } else { value };
+    if v < 0.0 || v.is_nan() { f64::NAN } else { value }
 }
 
 kernels! {
     flushed {
-        "v_exp_f32" = f64::exp2;
-        "v_exp_legacy_f32" = f64::exp2;
+        "v_exp_f32" = exp2;
+        "v_exp_legacy_f32" = exp2;
         "v_log_f32" = log2;
         "v_log_legacy_f32" = log2;
         "v_sin_f32" = sine;
@@ -89,7 +150,7 @@ kernels! {
         "v_rcp_f16" = |v| 1.0 / v;
         "v_rsq_f16" = |v: f64| 1.0 / v.sqrt();
         "v_sqrt_f16" = f64::sqrt;
-        "v_exp_f16" = f64::exp2;
+        "v_exp_f16" = exp2;
         "v_log_f16" = log2;
         "v_sin_f16" = sine;
         "v_cos_f16" = cosine;
@@ -98,5 +159,36 @@ kernels! {
         "v_rcp_f64" = |v| 1.0 / v;
         "v_rsq_f64" = |v: f64| 1.0 / v.sqrt();
         "v_sqrt_f64" = f64::sqrt;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The host's functions, rounded: equal but where the exact value lies almost in the middle between two numbers.
+    #[test]
+    fn powers_and_logarithms_are_those_of_the_host() {
+        let mut differing = 0;
+        for number in 0..4_000_000u32 {
+            let v = f64::from(flush(f32::from_bits(number.wrapping_mul(2_654_435_761))));
+            let pairs = [(exp2(v), v.exp2()), (log2(v), if v < 0.0 { f64::NAN } else { v.log2() })];
+            for (own, host) in pairs.map(|(own, host)| (own as f32, host as f32)) {
+                let far = own.to_bits().abs_diff(host.to_bits());
+                assert!(far <= 1 || (own.is_nan() && host.is_nan()), "{v:e}: {own} and not {host}");
+                differing += u32::from(far == 1);
+            }
+        }
+        assert!(differing <= 2, "{differing}");
+        for power in -126..=127 {
+            let v = 2f64.powi(power);
+            assert_eq!((log2(v), exp2(f64::from(power))), (f64::from(power), v));
+        }
+        assert_eq!([exp2(f64::NEG_INFINITY) as f32, exp2(f64::INFINITY) as f32], [0.0, f32::INFINITY]);
+        assert_eq!(
+            [log2(0.0), log2(-0.0), log2(f64::INFINITY)],
+            [f64::NEG_INFINITY, f64::NEG_INFINITY, f64::INFINITY]
+        );
+        assert!(exp2(f64::NAN).is_nan() && log2(f64::NAN).is_nan() && log2(f64::NEG_INFINITY).is_nan());
     }
 }

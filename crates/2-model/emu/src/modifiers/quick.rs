@@ -1,0 +1,188 @@
+//! Modifiers that instructions in inner loops have, each done in one pass over the lanes.
+//!
+//! The one idea to keep in mind: a quick way does what the general one does, for one kind of modifier and the modes it is
+//! made for; which kind it is, is known when the instruction is decoded, and the mode is looked at each time.
+
+use super::{Format, Modifiers};
+use crate::decode::Valu;
+use crate::lanes::{Extra, Kernel, LANES, Mode, Row};
+use crate::machine::{Machine, fetch};
+use crate::operand::{NONE, Src};
+use crate::vector::Kernels;
+use crate::wave::Wave;
+use isa::Inst;
+
+/// The quick way of an instruction.
+#[derive(Clone, Debug)]
+pub(super) enum Quick {
+    /// There is none.
+    Nothing,
+    /// Signs of f32 sources.
+    Signs,
+    /// One source comes from other lanes.
+    Lanes,
+    /// Only the mode may want something: this kernel makes zeros of denormals.
+    Flushed(Kernel),
+    /// Both halves of a packed f32 operation, each with its sources, and the kernel of one.
+    Halves(Kernel, [[Src; 3]; 2]),
+}
+
+/// The operation on one f32 that a packed one does twice.
+fn half_of(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "v_pk_fma_f32" => "v_fma_f32",
+        "v_pk_mul_f32" => "v_mul_f32",
+        "v_pk_add_f32" => "v_add_f32",
+        _ => return None,
+    })
+}
+
+impl Quick {
+    /// The quick way of an instruction whose modifiers are resolved.
+    pub(super) fn of(it: &Modifiers, valu: &Valu, inst: &Inst, kernels: &Kernels) -> Quick {
+        let name = inst.info().name;
+        if it.plain {
+            let single = it.formats.iter().all(|format| matches!(format, Format::F32 | Format::Bits));
+            let flushed = kernels.get(&format!("{name} flushed"));
+            return match flushed.filter(|_| single && it.result == Format::F32 && valu.rows == 1) {
+                Some(kernel) => Quick::Flushed(kernel),
+                None => Quick::Nothing,
+            };
+        }
+        if it.clamp || it.omod != 0 || it.sdwa.is_some() || it.half.is_some() || valu.rows > 2 {
+            return Quick::Nothing;
+        }
+        let registers = |src: Src| matches!(src, Src::Row(_) | Src::None);
+        let one_row = |index: usize| {
+            matches!(it.formats[index], Format::F32 | Format::F16 | Format::Packed16)
+                || (it.formats[index] == Format::Bits && valu.rows == 1)
+        };
+        if it.dpp.is_some() {
+            let others = it.neg | it.abs | it.op_sel == 0 && it.prepares & 6 == 0;
+            let plain = others && !it.packed && one_row(0) && registers(valu.src[0]);
+            return if plain { Quick::Lanes } else { Quick::Nothing };
+        }
+        if let (Some(kernel), true) = (half_of(name).and_then(|half| kernels.get(half)), it.packed) {
+            // The sources of a half: of a pair the register that is chosen.
+            let chosen = |index: usize, high: bool| {
+                let bits = if high { it.op_sel_hi } else { it.op_sel };
+                let second = bits >> index & 1;
+                match valu.src[index] {
+                    Src::Row(row) => Some(Src::Row(row + u16::from(second))),
+                    Src::Scalar(register) => Some(Src::Scalar(register + second)),
+                    Src::None => Some(Src::None),
+                    _ => None,
+                }
+            };
+            let of = |high: bool| Some([chosen(0, high)?, chosen(1, high)?, chosen(2, high)?]);
+            return match (of(false).zip(of(true)), it.neg | it.abs) {
+                (Some((low, high)), 0) => Quick::Halves(kernel, [low, high]),
+                _ => Quick::Nothing,
+            };
+        }
+        let signs = !it.packed
+            && it.op_sel == 0
+            && (0..3).all(|index| it.prepares >> index & 1 == 0 || it.formats[index] == Format::F32);
+        if signs { Quick::Signs } else { Quick::Nothing }
+    }
+
+    /// Executes the instruction if the mode lets it.
+    #[inline(always)]
+    pub(super) fn run(
+        &self,
+        it: &Modifiers,
+        valu: &Valu,
+        machine: &mut Machine<'_>,
+        wave: &mut Wave,
+    ) -> bool {
+        let mode = wave.mode;
+        let allowed = match self {
+            Quick::Nothing => false,
+            Quick::Flushed(_) => flushes_only(mode),
+            _ => mode.is_host(),
+        };
+        if !allowed || mode.index_registers() {
+            return false;
+        }
+        let (program, exec) = (machine.program, wave.exec());
+        let (mut lanes, mut changed) = (exec, 0);
+        let mut kernel = valu.kernel;
+        match self {
+            Quick::Nothing => return false,
+            Quick::Flushed(flushed) => kernel = *flushed,
+            Quick::Halves(kernel, sources) => {
+                halves(*kernel, sources, valu, machine, wave);
+                return true;
+            }
+            Quick::Lanes => {
+                let (Some(dpp), Src::Row(row)) = (&it.dpp, valu.src[0]) else { return false };
+                let Some(row) = wave.v.get(usize::from(row)) else { return false };
+                changed = 1;
+                lanes &= dpp.run_one(&machine.engine, exec, row, &mut machine.spread[0][0]);
+            }
+            Quick::Signs => {
+                changed = it.prepares;
+                for (index, &src) in valu.src.iter().enumerate() {
+                    if changed >> index & 1 == 0 {
+                        continue;
+                    }
+                    let keep = if it.abs >> index & 1 != 0 { 0x7fff_ffff } else { u32::MAX };
+                    let flip = if it.neg >> index & 1 != 0 { 0x8000_0000 } else { 0 };
+                    let value = match src {
+                        Src::Row(row) => {
+                            let Some(from) = wave.v.get(usize::from(row)) else { return false };
+                            let into = &mut machine.spread[index][0];
+                            for lane in 0..LANES {
+                                into.0[lane] = from.0[lane] & keep ^ flip;
+                            }
+                            continue;
+                        }
+                        src => machine.scalar(wave, src) as u32,
+                    };
+                    machine.spread[index][0] = Row([value & keep ^ flip; LANES]);
+                }
+            }
+        }
+        for index in 0..3 {
+            if matches!(valu.src[index], Src::Special(_)) && changed >> index & 1 == 0 {
+                machine.spread[index] = machine.pair(wave, valu.src[index], index);
+            }
+        }
+        let mut extra = machine.extra(wave, valu);
+        let [a, b, c] = &mut machine.spread;
+        let a = if changed & 1 != 0 { a } else { fetch(program, wave, a, valu.src[0]) };
+        let b = if changed & 2 != 0 { b } else { fetch(program, wave, b, valu.src[1]) };
+        let c = if changed & 4 != 0 { c } else { fetch(program, wave, c, valu.src[2]) };
+        kernel(&mut machine.out, a, b, c, &mut extra);
+        for (number, row) in machine.out.iter().enumerate().take(usize::from(valu.rows)) {
+            wave.store_row(usize::from(valu.dst) + number, row, lanes);
+        }
+        if valu.mask_out != NONE || valu.writes_exec {
+            machine.store_mask(wave, valu, &extra, lanes);
+        }
+        true
+    }
+}
+
+/// Rounding of f32 is to nearest, and denormals of f32 become zeros on their way in and out.
+#[inline(always)]
+fn flushes_only(mode: Mode) -> bool {
+    mode.round32() == 0 && mode.denormal32() == 0
+}
+
+/// Both halves of a packed operation.
+#[inline(always)]
+fn halves(kernel: Kernel, sources: &[[Src; 3]; 2], valu: &Valu, machine: &mut Machine<'_>, wave: &mut Wave) {
+    let program = machine.program;
+    let mut extra = Extra { mask_in: 0, mask_out: 0, mode: wave.mode, immediate: 0 };
+    for (sources, out) in sources.iter().zip([&mut machine.out, &mut machine.second]) {
+        let [a, b, c] = &mut machine.spread;
+        let a = fetch(program, wave, a, sources[0]);
+        let b = fetch(program, wave, b, sources[1]);
+        let c = fetch(program, wave, c, sources[2]);
+        kernel(out, a, b, c, &mut extra);
+    }
+    let (dst, exec) = (usize::from(valu.dst), wave.exec());
+    wave.store_row(dst, &machine.out[0], exec);
+    wave.store_row(dst + 1, &machine.second[0], exec);
+}

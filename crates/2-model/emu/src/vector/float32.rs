@@ -85,7 +85,10 @@ fn zeroed(bits: u32) -> u32 {
 #[inline(always)]
 fn flushed3(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, _: &mut Extra, f: impl Fn(f32, f32, f32) -> f32) {
     for lane in 0..LANES {
-        let [p, q, r] = [a[0].0[lane], b[0].0[lane], c[0].0[lane]].map(|bits| f32::from_bits(zeroed(bits)));
+        // One by one: in arrays of three they become vectors across instead of along the lanes.
+        let p = f32::from_bits(zeroed(a[0].0[lane]));
+        let q = f32::from_bits(zeroed(b[0].0[lane]));
+        let r = f32::from_bits(zeroed(c[0].0[lane]));
         o[0].0[lane] = zeroed(f(p, q, r).to_bits());
     }
 }
@@ -94,7 +97,8 @@ fn flushed3(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, _: &mut Extra, f: impl F
 #[inline(always)]
 fn flushed2(o: &mut Pair, a: &Pair, b: &Pair, _: &Pair, _: &mut Extra, f: impl Fn(f32, f32) -> f32) {
     for lane in 0..LANES {
-        let [p, q] = [a[0].0[lane], b[0].0[lane]].map(|bits| f32::from_bits(zeroed(bits)));
+        let p = f32::from_bits(zeroed(a[0].0[lane]));
+        let q = f32::from_bits(zeroed(b[0].0[lane]));
         o[0].0[lane] = zeroed(f(p, q).to_bits());
     }
 }

@@ -19,6 +19,8 @@ type Transfer = fn(&Access, &mut Machine<'_>, &mut Wave, Space, u64, usize) -> R
 /// The parts compiled for one kind of CPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Engine {
+    /// A vector instruction with modifiers that have a quick way; whether the mode let it be gone.
+    pub(crate) quick: fn(&Modifiers, &Valu, &mut Machine<'_>, &mut Wave) -> bool,
     /// A vector instruction with modifiers.
     pub(crate) modified: fn(&Modifiers, &Valu, &mut Machine<'_>, &mut Wave),
     /// An exchange between lanes.
@@ -45,6 +47,7 @@ macro_rules! engine {
             halves: |row, low, high| crate::raw::$halves(row, low, high),
             permute: |steps, from, into| crate::raw::$permute(steps, from, into),
             ordinary: |it, machine, wave| crate::raw::$ordinary(it, machine, wave),
+            quick: |it, valu, machine, wave| it.run_quick(valu, machine, wave),
             modified: |it, valu, machine, wave| it.run(valu, machine, wave),
             lane: |it, machine, wave| it.run(machine, wave),
             matrix: |it, machine, wave| it.run(machine, wave),

@@ -58,7 +58,8 @@ pub(crate) fn run<O: Observer>(
                     let (valu, modifiers) = &**both;
                     if modifiers.idle(wave.mode) {
                         valu_any(machine, wave, valu, exec);
-                    } else {
+                    } else if !modifiers.is_quick() || !(machine.engine.quick)(modifiers, valu, machine, wave)
+                    {
                         (machine.engine.modified)(modifiers, valu, machine, wave);
                     }
                 }

@@ -155,7 +155,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// The steps of an exchange, of the lanes in a mask.
+    /// The steps of an exchange, of the lanes in a mask, in the order of the groups they go to.
     pub(crate) fn all(from: &[u8; LANES], mask: u64) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         for (lane, &source) in from.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0) {

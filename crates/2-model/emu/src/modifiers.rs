@@ -185,12 +185,21 @@ impl Modifiers {
         self.plain && mode.is_host() && !mode.index_registers()
     }
 
+    /// Whether some mode has a quick way.
+    #[inline(always)]
+    pub(crate) fn is_quick(&self) -> bool {
+        !matches!(self.quick, Quick::Nothing)
+    }
+
+    /// Goes the quick way if the mode lets it.
+    #[inline(always)]
+    pub(crate) fn run_quick(&self, valu: &Valu, machine: &mut Machine<'_>, wave: &mut Wave) -> bool {
+        self.quick.run(self, valu, machine, wave)
+    }
+
     /// Runs a kernel with everything around it.
     #[inline(always)]
     pub(crate) fn run(&self, valu: &Valu, machine: &mut Machine<'_>, wave: &mut Wave) {
-        if self.quick.run(self, valu, machine, wave) {
-            return;
-        }
         let program = machine.program;
         let mut lanes = wave.exec();
         let mut changed = [false; 3];

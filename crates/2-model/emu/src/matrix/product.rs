@@ -53,6 +53,8 @@ struct Kept {
 }
 
 impl Kept {
+    #[cold]
+    #[inline(never)]
     fn new() -> Box<Kept> {
         Box::new(Kept { form: None, rows: [Row::ZERO; Form::ROWS], numbers: [0.0; MOST] })
     }

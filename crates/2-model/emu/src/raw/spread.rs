@@ -25,8 +25,6 @@ pub(crate) struct Distances {
     bits: u64,
     /// What it is from each lane to the next, where that is always the same.
     step: Option<i64>,
-    /// Lanes that between them have all lines, if the first lane stands at the start of one.
-    lines: u64,
 }
 
 impl Distances {
@@ -34,14 +32,11 @@ impl Distances {
     pub(crate) fn new(each: [i64; LANES]) -> Distances {
         let step = each[1];
         let even = (0..LANES).all(|lane| each[lane] == step.wrapping_mul(lane as i64));
-        let line = |lane: usize| each[lane] / LINE as i64;
-        let first = |lane: &usize| (0..*lane).all(|other| line(other) != line(*lane));
         Distances {
             least: each.iter().copied().min().unwrap_or(0),
             most: each.iter().copied().max().unwrap_or(0),
             bits: each.iter().fold(0, |all, &distance| all | distance as u64),
             step: even.then_some(step),
-            lines: (0..LANES).filter(first).fold(0, |lines, lane| lines | 1 << lane),
             each,
         }
     }
@@ -65,6 +60,14 @@ impl Distances {
         }
     }
 
+    /// Lanes that between them have all lines, if the first lane stands at the start of one.
+    #[cold]
+    fn lanes_of_lines(&self) -> u64 {
+        let line = |lane: usize| self.each[lane].div_euclid(LINE as i64);
+        let first = |lane: &usize| (0..*lane).all(|other| line(other) != line(*lane));
+        (0..LANES).filter(first).fold(0, |lanes, lane| lanes | 1 << lane)
+    }
+
     /// All lanes stand at the same place of a line, not all in one.
     #[inline(always)]
     fn walks(&self) -> bool {
@@ -82,6 +85,8 @@ pub(crate) struct Lines {
     line: usize,
     /// When it was read.
     time: u64,
+    /// Lanes that between them have all lines, once that was asked for.
+    lanes: Option<u64>,
     /// Its words, of all lanes.
     words: Option<Box<[[u64; LANES]; LINE / 8]>>,
 }
@@ -90,7 +95,7 @@ impl Lines {
     /// Keeps nothing any more.
     #[inline(always)]
     pub(crate) fn forget(&mut self) {
-        self.line = 0;
+        (self.line, self.lanes) = (0, None);
     }
 
     /// Reads `N` dwords of each lane out of the lines, if they are in them.
@@ -146,8 +151,8 @@ impl Shared {
     ) -> bool {
         let Some(start) = self.place(at, distances, 4 * N) else { return false };
         let wide = (start.addr() as u64 | distances.bits) & 7 == 0;
-        if N.is_multiple_of(2) && wide && distances.step != Some(0) {
-            if let (Some((lines, time)), true) = (lines, distances.walks()) {
+        if let (true, Some((lines, time))) = (N.is_multiple_of(2) && wide, lines) {
+            if distances.walks() {
                 if lines.read(start.addr(), time, out) {
                     lines.last = start.addr();
                     return true;
@@ -163,7 +168,7 @@ impl Shared {
                 && distances.step.is_none_or(|step| step.unsigned_abs() >= 64)
             {
                 // Lanes that go on will soon need the next lines.
-                for lane in active(distances.lines) {
+                for lane in active(*lines.lanes.get_or_insert_with(|| distances.lanes_of_lines())) {
                     prefetch(start.wrapping_offset(distances.each[lane] as isize + LINE as isize));
                 }
             }

@@ -61,7 +61,7 @@ macro_rules! store {
 
 load!(load4, xmm_reg, __m128i, "vmovd {out}, dword ptr [{start} + {distance}]");
 load!(load8, xmm_reg, __m128i, "vmovq {out}, qword ptr [{start} + {distance}]");
-load!(load16, xmm_reg, __m128i, "vmovdqu {out}, xmmword ptr [{start} + {distance}]");
+load!(load16, ymm_reg, __m256i, "vmovdqu {out:x}, xmmword ptr [{start} + {distance}]");
 load!(load32, ymm_reg, __m256i, "vmovdqu {out}, ymmword ptr [{start} + {distance}]");
 load!(load_all, ymm_reg, __m256i, "vpbroadcastd {out}, dword ptr [{start} + {distance}]");
 load_beside!(
@@ -122,14 +122,17 @@ fn get(row: &Row, eight: usize) -> __m256i {
 /// A row of lanes of another one, as the steps say.
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn permute_avx2(steps: &[Step], from: &Row, into: &mut Row) {
-    into.0 = [0; LANES];
-    for step in steps {
-        // SAFETY: both are eight 32-bit numbers.
-        let [index, keep] =
-            [&step.index, &step.keep].map(|it| unsafe { _mm256_loadu_si256(it.as_ptr().cast()) });
-        let lanes = _mm256_permutevar8x32_epi32(get(from, step.from & 7), index);
-        let old = get(into, step.into & 7);
-        put(into, step.into & 7, _mm256_or_si256(old, _mm256_and_si256(lanes, keep)));
+    let mut steps = steps.iter().peekable();
+    for group in 0..LANES / 8 {
+        let mut lanes = _mm256_setzero_si256();
+        while let Some(step) = steps.next_if(|step| step.into == group) {
+            // SAFETY: both are eight 32-bit numbers.
+            let [index, keep] =
+                [&step.index, &step.keep].map(|it| unsafe { _mm256_loadu_si256(it.as_ptr().cast()) });
+            let more = _mm256_permutevar8x32_epi32(get(from, step.from & 7), index);
+            lanes = _mm256_or_si256(lanes, _mm256_and_si256(more, keep));
+        }
+        put(into, group, lanes);
     }
 }
 
@@ -183,7 +186,7 @@ pub(super) unsafe fn load<const N: usize>(start: *const u8, each: &[i64; LANES],
                         let one = |lane: usize| third4(load8(start, each[lane]), start, each[lane]);
                         return _mm256_set_m128i(one(lane + 4), one(lane));
                     }
-                    second16(_mm256_castsi128_si256(load16(start, each[lane])), start, each[lane + 4])
+                    second16(load16(start, each[lane]), start, each[lane + 4])
                 };
                 for (row, dword) in rows.iter_mut().zip(turn([lane(0), lane(1), lane(2), lane(3)])) {
                     put(row, eight, dword);

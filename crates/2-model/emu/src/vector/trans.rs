@@ -66,21 +66,23 @@ fn half(o: &mut Pair, a: &Pair, _: &Pair, _: &Pair, _: &mut Extra, f: impl Fn(f6
 
 /// Sum of the factors times the powers of x, from x^0 on, as a tree: many lanes' steps do not wait for each other.
 #[inline(always)]
-fn series(mut factors: [f64; 16], x: f64) -> f64 {
-    let (mut power, mut count) = (x, 16);
+fn series<const N: usize>(mut factors: [f64; N], x: f64) -> f64 {
+    let (mut power, mut count) = (x, N);
     while count > 1 {
-        count /= 2;
-        for number in 0..count {
-            factors[number] = factors[2 * number + 1].mul_add(power, factors[2 * number]);
+        for number in 0..count.div_ceil(2) {
+            let low = factors[2 * number];
+            factors[number] =
+                if 2 * number + 1 < count { factors[2 * number + 1].mul_add(power, low) } else { low };
         }
         power *= power;
+        count = count.div_ceil(2);
     }
     factors[0]
 }
 
 /// Factors of the powers of x in (2^x - 1) / x: ln(2)^(k + 1) / (k + 1)!.
-const POWERS: [f64; 16] = {
-    let mut factors = [0.0; 16];
+const POWERS: [f64; 13] = {
+    let mut factors = [0.0; 13];
     let (mut power, mut number) = (1.0, 0);
     while number < 13 {
         power = power * LN_2 / (number + 1) as f64;
@@ -103,8 +105,8 @@ fn exp2(v: f64) -> f64 {
 }
 
 /// Factors of the powers of r² in the logarithm of (1 + r) / (1 - r), divided by r: 2 / (2 k + 1) / ln(2).
-const ODD: [f64; 16] = {
-    let mut factors = [0.0; 16];
+const ODD: [f64; 12] = {
+    let mut factors = [0.0; 12];
     let mut number = 0;
     while number < 12 {
         factors[number] = 2.0 / (2 * number + 1) as f64 / LN_2;

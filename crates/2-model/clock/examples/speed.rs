@@ -170,6 +170,7 @@ fn run(gpu: &mut Gpu, kernel: &Kernel) -> Outcome {
 #[allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a program, not the library")]
 fn main() {
     let names = ["mi300x", "mi210"];
+    let detail = if std::env::var_os("SHARE").is_some() { clock::Detail::Share } else { clock::Detail::Full };
     // `speed mi300x gemm 1`: one GPU, the kernels whose names begin so, the number of runs.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let chosen = |at: usize, name: &str| arguments.get(at).is_none_or(|it| name.starts_with(it.as_str()));
@@ -177,6 +178,7 @@ fn main() {
     for name in names.into_iter().filter(|name| chosen(0, name)) {
         let model = Model::by_name(name).unwrap();
         let mut gpu = Gpu::new(model);
+        gpu.follow(detail);
         let shape = gpu.shape().clone();
         for kernel in [gemm(&shape, 1024), rows(&shape, 4096), copy(&shape, 65_536)] {
             if !chosen(1, kernel.name) {
@@ -195,7 +197,7 @@ fn main() {
                     .map(|(at, &it)| (at as u64 + 1) * outcome.tally.get(it))
                     .sum();
                 let Outcome { cycles, wave_cycles, unit_cycles, engine_cycles, .. } = outcome;
-                shown = format!("{cycles} {wave_cycles} {unit_cycles} {engine_cycles} {counts} {stalled:?}");
+                shown = format!("{cycles} {wave_cycles} {unit_cycles} {engine_cycles} {counts} {stalled:?} {:?}", outcome.shared);
             }
             println!("{name} {:<8} {best:.3} s  {shown}", kernel.name);
         }

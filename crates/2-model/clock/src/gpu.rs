@@ -9,6 +9,7 @@ use crate::op::Op;
 use crate::outcome::{Outcome, Stall};
 use crate::place::Places;
 use crate::rates::Rates;
+use crate::share::{Choice, Detail};
 use crate::vector::Queue;
 use crate::wave::{Done, Wave};
 use arch::Model;
@@ -84,9 +85,9 @@ pub struct Gpu {
     pub(crate) ops: Arc<[Op]>,
     pub(crate) calendar: Calendar,
     places: Vec<Places>,
-    queues: Vec<VecDeque<Waiting>>,
+    pub(crate) queues: Vec<VecDeque<Waiting>>,
     /// By XCD: workgroups that have not arrived.
-    missing: Vec<u64>,
+    pub(crate) missing: Vec<u64>,
     pub(crate) units: Vec<Unit>,
     pub(crate) waves: Vec<Wave>,
     pub(crate) done: Vec<Done>,
@@ -98,11 +99,13 @@ pub struct Gpu {
     code: Vec<Option<u64>>,
     pub(crate) scalar_lines: Vec<Vec<u64>>,
     arrived: u64,
-    held: usize,
+    pub(crate) held: usize,
     most_held: usize,
     pub(crate) outcome: Outcome,
     /// Wait states of this dispatch take no time.
     pub(crate) no_wait_states: bool,
+    /// Which XCDs are followed.
+    pub(crate) choice: Choice,
     /// Cycles in which each compute unit had waves, and since when.
     engine_spans: Vec<(u64, u64)>,
 }
@@ -130,10 +133,10 @@ pub(crate) struct Unit {
 
 /// A workgroup that has no place yet.
 #[derive(Debug)]
-struct Waiting {
+pub(crate) struct Waiting {
     group: Arc<Group>,
     forms: Arc<Forms>,
-    bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 /// A workgroup that has a place.
@@ -141,7 +144,7 @@ struct Waiting {
 pub(crate) struct Resident {
     pub(crate) group: Arc<Group>,
     pub(crate) forms: Arc<Forms>,
-    bytes: usize,
+    pub(crate) bytes: usize,
     pub(crate) unit: u32,
     engine: usize,
     /// Its place in the unit.
@@ -210,6 +213,7 @@ impl Gpu {
             most_held: MOST_HELD,
             outcome: Outcome::default(),
             no_wait_states: false,
+            choice: Choice::default(),
             caches,
         }
     }
@@ -217,6 +221,11 @@ impl Gpu {
     /// Holds at most so many bytes of streams, one batch besides: then waves run on although not all places are taken.
     pub fn hold(&mut self, bytes: usize) {
         self.most_held = bytes;
+    }
+
+    /// How much of each dispatch is followed.
+    pub fn follow(&mut self, detail: Detail) {
+        self.choice.detail = detail;
     }
 
     /// Sizes of its parts.
@@ -233,6 +242,7 @@ impl Gpu {
     pub fn begin(&mut self, grid: Grid, ops: Arc<[Op]>) {
         self.caches.begin(grid.host.clone());
         self.memory.begin();
+        self.choice.begin(self.missing.len());
         self.calendar.clear();
         self.places.iter_mut().for_each(Places::begin);
         self.queues.iter_mut().for_each(VecDeque::clear);
@@ -276,13 +286,19 @@ impl Gpu {
             }
         };
         for group in groups {
-            let bytes = group.bytes() + shared;
-            self.held += bytes;
             let xcds = self.missing.len() as u64;
             let xcd = self.grid.order.xcd(self.arrived, self.grid.groups, xcds).min(xcds - 1) as usize;
             self.arrived += 1;
             self.missing[xcd] = self.missing[xcd].saturating_sub(1);
             self.caches.dropped(group.dropped);
+            if self.choice.came(&group, self.arrived, self.grid.groups) {
+                self.drop_others();
+            }
+            if !self.choice.follows(xcd) {
+                continue;
+            }
+            let bytes = group.bytes() + shared;
+            self.held += bytes;
             self.queues[xcd].push_back(Waiting { group, forms: forms.clone(), bytes });
             let now = self.outcome.waves_end;
             self.place(xcd, now);
@@ -302,12 +318,15 @@ impl Gpu {
         let channels = self.caches.shape().channels;
         let memory = &mut self.memory;
         let mut last = end;
-        outcome.tally = self.caches.finish(code, |_, line, bytes| {
+        let stands = self.choice.stands.as_deref();
+        let (tally, each) = self.caches.finish(code, stands, |_, line, bytes| {
             last = last.max(memory.write_back(end, line, bytes, line as usize % channels));
         });
+        outcome.tally = tally;
         outcome.cycles = last;
         outcome.engine_cycles =
             self.engine_spans.iter().map(|&(start, end)| end.saturating_sub(start.min(end))).sum();
+        outcome.spread(&self.choice, &each);
         outcome
     }
 
@@ -442,6 +461,7 @@ impl Gpu {
             self.outcome.unit_cycles += now.saturating_sub(unit.since);
         }
         let (xcd, number) = (unit.xcd, unit.number);
+        self.choice.ends[xcd] = self.choice.ends[xcd].max(now);
         self.places[xcd].leave(number);
         self.place(xcd, now);
     }

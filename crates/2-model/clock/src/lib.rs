@@ -14,6 +14,7 @@ mod op;
 mod outcome;
 mod place;
 mod rates;
+mod share;
 mod vector;
 mod wave;
 
@@ -23,3 +24,4 @@ pub use limits::{Estimate, Limit, Work, estimate};
 pub use op::{NO_SLOT, Op, Unit};
 pub use outcome::{Outcome, Stall};
 pub use rates::Rates;
+pub use share::{Detail, Shared};

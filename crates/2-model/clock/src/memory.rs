@@ -21,6 +21,8 @@ pub(crate) struct Memory {
     /// By XCD: neighbouring pages whose entries are read together, and the cycle at which they are there.
     pages: Vec<HashMap<u64, u64>>,
     side: Option<Side>,
+    /// How many requests of memory one stands for.
+    pub(crate) weight: f64,
     /// What caches of any size keep, where a limit is lifted.
     kept: HashSet<(u32, u64)>,
 }
@@ -61,6 +63,7 @@ impl Memory {
                 dirty: vec![false; lines],
                 free: vec![0; rates.channels],
             }),
+            weight: 1.0,
             kept: HashSet::new(),
             rates: rates.clone(),
         }
@@ -88,6 +91,7 @@ impl Memory {
     /// A dispatch begins at cycle 0.
     pub(crate) fn begin(&mut self) {
         self.kept.clear();
+        self.weight = 1.0;
         self.l2.fill(0);
         self.hbm.fill(0);
         self.lines.iter_mut().for_each(|lines| lines.fill(0));
@@ -99,10 +103,10 @@ impl Memory {
 
     /// A request of some bytes arrives at memory; the cycle at which it is served, and the latency of what serves it.
     fn reach(&mut self, steps: u64, channel: usize, line: u64, bytes: u32, write: bool) -> (u64, u64) {
-        let rates = &self.rates;
+        let (rates, weight) = (&self.rates, self.weight);
         let serve = |free: &mut u64, byte: f64, bytes: u32| {
             let start = steps.max(*free);
-            *free = start + (byte * f64::from(bytes)) as u64;
+            *free = start + (byte * weight * f64::from(bytes)) as u64;
             start / STEPS
         };
         let cost = rates.memory_byte[usize::from(write)];

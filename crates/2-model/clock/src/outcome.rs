@@ -2,6 +2,7 @@
 //!
 //! The one idea to keep in mind: times are cycles of the engine clock.
 
+use crate::share::Shared;
 use mem::Tally;
 
 macro_rules! stalls {
@@ -68,6 +69,8 @@ pub struct Outcome {
     pub stalls: Vec<[u64; Stall::COUNT]>,
     /// Waves ran on before all places of the GPU were taken, for want of memory.
     pub hurried: bool,
+    /// Some XCDs stand for all.
+    pub shared: Option<Shared>,
 }
 
 impl Outcome {

@@ -112,6 +112,8 @@ pub struct Group {
     pub waves: Vec<Vec<u8>>,
     /// Accesses that are not in the streams.
     pub dropped: u64,
+    /// Look-ups of its vector accesses.
+    pub lookups: u64,
 }
 
 impl Group {
@@ -229,6 +231,9 @@ impl Trace {
         let Some(last) = self.last.get_mut(wave as usize) else { return };
         let step = (block as i64).wrapping_sub(last[0] as i64);
         last[0] = block;
+        if let Some(group) = self.groups.last_mut() {
+            group.lookups += self.forms.forms.get(form as usize).map_or(0, |form| u64::from(form.count));
+        }
         self.put(wave, [u64::from(form) << TAG | VECTOR, zigzag(step)]);
     }
 

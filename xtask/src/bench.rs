@@ -56,6 +56,11 @@ const BENCHMARKS: &[Benchmark] = &[
     },
     Benchmark { name: "emu", about: "emulated wave instructions per second", run: emulator::speed },
     Benchmark {
+        name: "models",
+        about: "profiling with caches and clock beside counters only",
+        run: emulator::models,
+    },
+    Benchmark {
         name: "emu-8g",
         about: "emulated y^T A x of a matrix of 8 GiB, as in the training (needs the memory)",
         run: emulator::large,

@@ -6,9 +6,10 @@
 
 use super::Line;
 use anyhow::{Context, Result, bail, ensure};
+use arch::Model;
 use codeobj::CodeObject;
 use emu::{Hidden, Launch, Memory, Program, Summary, arguments};
-use probe::{Recorder, Table};
+use probe::{Detail, Recorder, Shared, Table};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -114,11 +115,31 @@ impl Job {
 
     /// Runs it once, counting; returns what it came to and the seconds.
     fn run(&mut self, launch: &Launch<'_>, values: &[u8]) -> Result<(Summary, f64)> {
-        let segment = arguments(&self.program, launch, &Hidden::default(), values);
-        let launch = Launch { kernarg: self.memory.allocate_with("kernarg", &segment), ..*launch };
+        let launch = self.ready(launch, values);
         let start = Instant::now();
         let (summary, _) = Recorder::count(&self.program, &self.table, &self.memory, &launch, &[])?;
         Ok((summary, start.elapsed().as_secs_f64()))
+    }
+
+    /// Runs it once as `profile` does, with caches and clock; returns the seconds, and what is said of the estimate.
+    fn profile(
+        &mut self,
+        launch: &Launch<'_>,
+        values: &[u8],
+        detail: Detail,
+    ) -> Result<(f64, Option<Shared>)> {
+        let launch = self.ready(launch, values);
+        let start = Instant::now();
+        let mut recorder = Recorder::new(Model::by_name("mi300x").context("no such GPU")?);
+        recorder.detail(detail);
+        recorder.run("kernel", &self.program, &self.table, &self.memory, &launch)?;
+        let seconds = start.elapsed().as_secs_f64();
+        Ok((seconds, recorder.dispatches().first().and_then(|it| it.shared)))
+    }
+
+    fn ready<'a>(&mut self, launch: &Launch<'a>, values: &[u8]) -> Launch<'a> {
+        let segment = arguments(&self.program, launch, &Hidden::default(), values);
+        Launch { kernarg: self.memory.allocate_with("kernarg", &segment), ..*launch }
     }
 }
 
@@ -257,6 +278,12 @@ impl Gemm {
         Ok(Gemm { job, launch, values, result })
     }
 
+    /// The product of 16-bit floats with matrix instructions.
+    fn halves() -> Result<Gemm> {
+        let launch = Launch::new([N as u32 / 32, N as u32 / 32, 1], [64, 1, 1], 0);
+        Gemm::new("gemm", launch, |at| [0u16, 0x3800, 0x3c00][at].to_le_bytes().to_vec())
+    }
+
     /// What it came to, and seconds.
     fn run(&mut self, threads: usize) -> Result<(Summary, f64)> {
         let (summary, seconds) = self.job.run(&Launch { threads, ..self.launch }, &self.values)?;
@@ -286,8 +313,7 @@ impl Gemm {
 fn gemm(lines: &mut Vec<Line>) -> Result<()> {
     let operations = 2.0 * (N * N * N) as f64;
     let start = Instant::now();
-    let launch = Launch::new([N as u32 / 32, N as u32 / 32, 1], [64, 1, 1], 0);
-    let mut halves = Gemm::new("gemm", launch, |at| [0u16, 0x3800, 0x3c00][at].to_le_bytes().to_vec())?;
+    let mut halves = Gemm::halves()?;
     let seconds = halves.run(0)?.1;
     let all = start.elapsed().as_secs_f64();
     lines.push(Line {
@@ -348,6 +374,43 @@ pub(super) fn speed() -> Result<Vec<Line>> {
     });
     mixed(&mut lines)?;
     gemm(&mut lines)?;
+    Ok(lines)
+}
+
+/// A profile with caches and clock beside one that counts only what follows from execution.
+pub(super) fn models() -> Result<Vec<Line>> {
+    let mut product = Product::new(4096, 64)?;
+    let mut gemm = Gemm::halves()?;
+    let jobs: [(&str, &mut Job, Launch<'static>, Vec<u8>, f64); 2] = [
+        ("y^T A x, n = 4096", &mut product.job, product.launch, product.values.clone(), 4.0),
+        ("matrix product of 1024^3 f16", &mut gemm.job, gemm.launch, gemm.values.clone(), 2.5),
+    ];
+    let mut lines = Vec::new();
+    for (name, job, launch, values, most) in jobs {
+        let launch = Launch { threads: 0, ..launch };
+        let (mut counted, mut modelled, mut full) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
+        let mut shared = None;
+        for _ in 0..5 {
+            counted = counted.min(job.run(&launch, &values)?.1);
+            let (seconds, found) = job.profile(&launch, &values, Detail::Share)?;
+            (modelled, shared) = (modelled.min(seconds), found);
+        }
+        for _ in 0..2 {
+            full = full.min(job.profile(&launch, &values, Detail::Full)?.0);
+        }
+        let ratio = modelled / counted;
+        let differ = shared.map_or_else(String::new, |it| {
+            format!(", {} of {} XCDs differ by {:.2} %", it.followed, it.xcds, 100.0 * it.time_error)
+        });
+        lines.push(Line::plain(format!("{name}, counters only"), format!("{counted:.3} s")));
+        lines.push(Line {
+            what: format!("{name}, with caches and clock"),
+            value: format!("{modelled:.3} s{differ}; {ratio:.2} x counters only"),
+            asked: Some((format!("at most {most} x"), ratio <= most)),
+        });
+        let value = format!("{full:.3} s; {:.2} x counters only", full / counted);
+        lines.push(Line::plain(format!("{name}, every XCD followed"), value));
+    }
     Ok(lines)
 }
 

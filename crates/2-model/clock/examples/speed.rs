@@ -102,8 +102,8 @@ fn rows(shape: &Shape, n: u64) -> Kernel {
     ops.extend([valu; 12]);
     let start = ops.len();
     ops.extend([
-        Op { slot: 1, ..Op::new(Unit::ScalarMemory, 4) },
         memory(2),
+        memory(1),
         scalar,
         scalar,
         valu,
@@ -120,9 +120,9 @@ fn rows(shape: &Shape, n: u64) -> Kernel {
         trace.scalar(0, Kind::Load, ARGUMENTS, 56);
         for column in 0..n {
             trace.run(0, start, end - start);
-            trace.scalar(0, Kind::Load, B + 8 * column, 8);
             let addresses = std::array::from_fn(|lane| A + 8 * ((64 * group + lane as u64) * n + column));
             trace.vector(0, 2, Policy::plain(Kind::Load), &addresses, u64::MAX, 8);
+            trace.vector(0, 1, Policy::plain(Kind::Load), &[B + 8 * column; 64], u64::MAX, 8);
         }
         trace.run(0, end, last - end);
         let own = std::array::from_fn(|lane| C + 8 * (64 * group + lane as u64));
@@ -197,7 +197,10 @@ fn main() {
                     .map(|(at, &it)| (at as u64 + 1) * outcome.tally.get(it))
                     .sum();
                 let Outcome { cycles, wave_cycles, unit_cycles, engine_cycles, .. } = outcome;
-                shown = format!("{cycles} {wave_cycles} {unit_cycles} {engine_cycles} {counts} {stalled:?} {:?}", outcome.shared);
+                shown = format!(
+                    "{cycles} {wave_cycles} {unit_cycles} {engine_cycles} {counts} {stalled:?} {:?}",
+                    outcome.shared
+                );
             }
             println!("{name} {:<8} {best:.3} s  {shown}", kernel.name);
         }

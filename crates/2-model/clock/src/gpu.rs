@@ -166,7 +166,7 @@ impl Gpu {
     pub fn with_rates(model: &Model, rates: &Rates) -> Gpu {
         let shape = Shape::of(model);
         let caches = Caches::new(&shape);
-        let [l1, scalar, l2] = caches.lines();
+        let [l1, scalar] = caches.lines();
         let units = (0..shape.xcds).flat_map(|xcd| {
             let mut first = (0, 0);
             let shape = &shape;
@@ -192,7 +192,7 @@ impl Gpu {
             })
             .collect();
         Gpu {
-            memory: Memory::new(rates, shape.xcds, shape.channels, l2),
+            memory: Memory::new(rates, shape.xcds, shape.channels),
             places: vec![Places::new(&shape); shape.xcds],
             queues: (0..shape.xcds).map(|_| VecDeque::new()).collect(),
             missing: vec![0; shape.xcds],

@@ -16,8 +16,8 @@ pub(crate) struct Memory {
     /// By channel of all L2, and by channel of memory: steps at which it is free.
     l2: Vec<u64>,
     hbm: Vec<u64>,
-    /// By XCD and place in its L2: cycle at which the line is there.
-    lines: Vec<Vec<u64>>,
+    /// XCDs.
+    xcds: usize,
     /// By XCD: neighbouring pages whose entries are read together, and the cycle at which they are there.
     pages: Vec<HashMap<u64, u64>>,
     side: Option<Side>,
@@ -43,24 +43,23 @@ const MOST_KEPT: usize = 1 << 23;
 /// The memory-side cache.
 #[derive(Debug)]
 struct Side {
-    cache: Cache,
+    /// With whether a line differs from memory.
+    cache: Cache<bool>,
     sets: u64,
-    dirty: Vec<bool>,
     free: Vec<u64>,
 }
 
 impl Memory {
-    pub(crate) fn new(rates: &Rates, xcds: usize, channels: usize, places: usize) -> Memory {
+    pub(crate) fn new(rates: &Rates, xcds: usize, channels: usize) -> Memory {
         Memory {
             channels,
             l2: vec![0; xcds * channels],
             hbm: vec![0; rates.channels],
-            lines: vec![vec![0; places]; xcds],
+            xcds,
             pages: vec![HashMap::new(); xcds],
             side: rates.side.map(|(lines, ways)| Side {
                 cache: Cache::new(lines / ways, ways),
                 sets: (lines / ways) as u64,
-                dirty: vec![false; lines],
                 free: vec![0; rates.channels],
             }),
             weight: 1.0,
@@ -94,7 +93,6 @@ impl Memory {
         self.weight = 1.0;
         self.l2.fill(0);
         self.hbm.fill(0);
-        self.lines.iter_mut().for_each(|lines| lines.fill(0));
         self.pages.iter_mut().for_each(HashMap::clear);
         if let Some(side) = &mut self.side {
             side.free.fill(0);
@@ -116,11 +114,11 @@ impl Memory {
         let set = (line ^ (line / side.sets)) % side.sets;
         let start = serve(&mut side.free[channel], rates.side_byte, bytes);
         if let Some(place) = side.cache.find(set as usize, line) {
-            side.dirty[place] |= write;
+            *side.cache.of(place) |= write;
             return (start, rates.memory_side);
         }
         let filled = side.cache.fill(set as usize, line, false);
-        let old = std::mem::replace(&mut side.dirty[filled.place], write);
+        let old = std::mem::replace(side.cache.of(filled.place), write);
         if old && filled.evicted.is_some() {
             serve(&mut self.hbm[channel], rates.memory_byte[1], 128);
         }
@@ -133,7 +131,7 @@ impl Memory {
     /// Channel of memory that a line lies in.
     fn channel(&self, l2: usize, line: u64) -> usize {
         // One die has a channel of memory behind each channel of its L2.
-        if self.lines.len() == 1 && self.hbm.len() == self.channels {
+        if self.xcds == 1 && self.hbm.len() == self.channels {
             return l2;
         }
         mem::fold(line >> 1, self.hbm.len().max(1).ilog2()) as usize
@@ -145,7 +143,9 @@ impl Memory {
         self.reach(cycle * STEPS, channel, line, bytes, true).0
     }
 
-    /// A request arrives at the L2 at a cycle; the cycle at which its answer leaves, and whether it came from memory.
+    /// A request arrives at the L2 at a cycle; the cycle at which its answer leaves, and whether it came from memory: then this
+    /// cycle is to be noted of the line.
+    #[inline]
     fn serve(&mut self, xcd: usize, cycle: u64, answer: &Answer) -> (u64, bool) {
         let channel = &mut self.l2[xcd * self.channels + answer.channel];
         let start = (cycle * STEPS).max(*channel);
@@ -160,13 +160,8 @@ impl Memory {
             let channel = self.channel(answer.channel, answer.line);
             let (served, latency) = self.reach(start, channel, answer.line, answer.read, false);
             leaves = served + latency - self.rates.l2;
-            if let Some(place) = answer.place {
-                self.lines[xcd][place] = leaves;
-            }
-        } else if let Some(place) = answer.place
-            && answer.want != Want::Write
-        {
-            leaves = leaves.max(self.lines[xcd][place]);
+        } else if answer.place.is_some() && answer.want != Want::Write {
+            leaves = leaves.max(answer.noted);
         }
         (leaves, far)
     }
@@ -310,17 +305,18 @@ impl Follow for Port<'_> {
         self.cost = 1;
     }
 
-    fn request(&mut self, answer: &Answer) {
+    #[inline]
+    fn request(&mut self, answer: &Answer) -> Option<u64> {
         if answer.want == Want::Read && self.memory.kept(Part::Unit(self.unit), answer.line) {
             self.cost = 1;
             self.last = self.now + self.memory.rates.l1;
             self.done = self.done.max(self.last);
             self.smooth = true;
             self.place = None;
-            return;
+            return None;
         }
         let there = self.memory.rates.l2 / 2;
-        let (leaves, _) = self.memory.serve(self.xcd, self.now + there, answer);
+        let (leaves, from_memory) = self.memory.serve(self.xcd, self.now + there, answer);
         let back = leaves + self.memory.rates.l2 - there;
         self.done = self.done.max(back);
         self.last = back;
@@ -328,6 +324,7 @@ impl Follow for Port<'_> {
         if let Some(place) = self.place.take() {
             self.lines.ready[place] = back;
         }
+        from_memory.then_some(leaves)
     }
 }
 
@@ -349,7 +346,7 @@ impl Follow for ScalarPort<'_> {
         }
     }
 
-    fn request(&mut self, answer: &Answer) {
+    fn request(&mut self, answer: &Answer) -> Option<u64> {
         let rates = &self.memory.rates;
         let (there, far, near) = (rates.l2 / 2, rates.scalar_cold, rates.l2);
         let (leaves, from_memory) = self.memory.serve(self.xcd, self.now + there, answer);
@@ -362,5 +359,6 @@ impl Follow for ScalarPort<'_> {
         if let Some(place) = self.place.take() {
             self.ready[place] = back;
         }
+        from_memory.then_some(leaves)
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::gpu::Gpu;
 use crate::outcome::{Outcome, Stall};
+use arch::Model;
 use mem::{Count, Group, Tally};
 
 /// How much of a dispatch is followed.
@@ -45,6 +46,11 @@ const MOST_WORK: u64 = 8_000_000;
 const PER_BYTE: u64 = 8;
 /// Share of all requests of the L2 that a count must have to say something about errors.
 const LEAST_COUNT: f64 = 0.01;
+
+/// Whether some XCDs of a GPU can stand for all.
+pub fn can_share(model: &Model) -> bool {
+    model.xcds.value as usize >= FEWEST
+}
 
 /// What is known of the choice.
 #[derive(Debug, Default)]
@@ -106,7 +112,8 @@ impl Gpu {
         }
         for group in &mut self.groups {
             // Its place in the list stays taken: events of its waves are in the calendar.
-            if let Some(dropped) = group.take_if(|it| !self.choice.follows(self.units[it.unit as usize].xcd)) {
+            if let Some(dropped) = group.take_if(|it| !self.choice.follows(self.units[it.unit as usize].xcd))
+            {
                 self.held -= dropped.bytes.min(self.held);
             }
         }
@@ -120,7 +127,9 @@ impl Outcome {
             return;
         }
         let (all, followed) = (choice.ends.len() as u64, FOLLOWED as u64);
-        let spread = |cycles: &mut u64| *cycles = (u128::from(*cycles) * u128::from(all) / u128::from(followed)) as u64;
+        let spread = |cycles: &mut u64| {
+            *cycles = (u128::from(*cycles) * u128::from(all) / u128::from(followed)) as u64
+        };
         [&mut self.wave_cycles, &mut self.unit_cycles, &mut self.engine_cycles].into_iter().for_each(spread);
         let stalls: &mut Vec<[u64; Stall::COUNT]> = &mut self.stalls;
         stalls.iter_mut().flatten().for_each(spread);
@@ -129,11 +138,14 @@ impl Outcome {
             let sum = values[0] + values[1];
             if sum > 0.0 { (values[0] - values[1]).abs() / sum } else { 0.0 }
         };
-        let ends: Vec<f64> =
-            (0..choice.ends.len()).filter(|&xcd| choice.follows(xcd)).map(|xcd| choice.ends[xcd] as f64).collect();
+        let ends: Vec<f64> = (0..choice.ends.len())
+            .filter(|&xcd| choice.follows(xcd))
+            .map(|xcd| choice.ends[xcd] as f64)
+            .collect();
         let both = |values: &[f64]| <[f64; 2]>::try_from(values).map_or(0.0, apart);
         let requests = |tally: &Tally| {
-            [Count::L2Read, Count::L2Write, Count::L2Atomic].map(|it| tally.get(it)).iter().sum::<u64>() as f64
+            [Count::L2Read, Count::L2Write, Count::L2Atomic].map(|it| tally.get(it)).iter().sum::<u64>()
+                as f64
         };
         let least = LEAST_COUNT * each.iter().map(requests).sum::<f64>();
         let count_error = Count::ALL
@@ -141,7 +153,11 @@ impl Outcome {
             .map(|&count| each.iter().map(|tally| tally.get(count) as f64).collect::<Vec<_>>())
             .filter(|values| values.iter().sum::<f64>() >= least)
             .fold(0.0, |most, values| both(&values).max(most));
-        self.shared =
-            Some(Shared { followed: followed as u32, xcds: all as u32, time_error: both(&ends), count_error });
+        self.shared = Some(Shared {
+            followed: followed as u32,
+            xcds: all as u32,
+            time_error: both(&ends),
+            count_error,
+        });
     }
 }

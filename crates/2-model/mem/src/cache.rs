@@ -7,15 +7,15 @@ use crate::few::Few;
 use crate::sixteen::{self, Sixteen};
 use crate::wide::{self, Wide};
 
-/// A cache's tags.
+/// A cache's tags, with what else is known of the line at each place.
 #[derive(Clone, Debug)]
-pub struct Cache(Sets);
+pub struct Cache<P = ()>(Sets<P>);
 
 #[derive(Clone, Debug)]
-enum Sets {
-    Few(Few),
-    Sixteen(Sixteen),
-    Wide(Wide),
+enum Sets<P> {
+    Few(Few<P>),
+    Sixteen(Sixteen<P>),
+    Wide(Wide<P>),
 }
 
 /// Where a line went.
@@ -38,9 +38,9 @@ macro_rules! of_sets {
     };
 }
 
-impl Cache {
+impl<P: Copy + Default> Cache<P> {
     /// An empty cache.
-    pub fn new(sets: usize, ways: usize) -> Cache {
+    pub fn new(sets: usize, ways: usize) -> Cache<P> {
         let (sets, ways) = (sets.max(1), ways.max(1));
         Cache(match ways {
             sixteen::WAYS => Sets::Sixteen(Sixteen::new(sets)),
@@ -57,6 +57,12 @@ impl Cache {
     /// The line at a place.
     pub fn line(&self, place: usize) -> u64 {
         of_sets!(&self.0, sets => sets.line(place))
+    }
+
+    /// What is known of the line at a place; what was known of the one before stays until it is written over.
+    #[inline]
+    pub fn of(&mut self, place: usize) -> &mut P {
+        of_sets!(&mut self.0, sets => sets.of(place))
     }
 
     /// Forgets all lines.
@@ -124,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_line_used_longest_ago_goes() {
-        let mut cache = Cache::new(2, 2);
+        let mut cache = Cache::<()>::new(2, 2);
         assert_eq!(cache.fill(1, 10, false), Filled { place: 2, evicted: None });
         assert_eq!(cache.fill(1, 11, false).place, 3);
         assert!(cache.find(1, 10).is_some() && cache.find(0, 10).is_none());
@@ -138,7 +144,7 @@ mod tests {
 
     #[test]
     fn the_clock_starts_again() {
-        let mut few = Few::new(1, 2);
+        let mut few = Few::<()>::new(1, 2);
         few.clock = u32::MAX - 1;
         let mut cache = Cache(Sets::Few(few));
         cache.fill(0, 1, false);
@@ -150,7 +156,7 @@ mod tests {
     #[test]
     fn sets_of_any_number_of_ways_keep_the_same_lines() {
         for ways in [sixteen::WAYS, wide::WAYS] {
-            let mut cache = Cache::new(4, ways);
+            let mut cache = Cache::<u64>::new(4, ways);
             let mut few = Cache(Sets::Few(Few::new(4, ways)));
             assert!(!matches!(cache.0, Sets::Few(_)) && cache.places() == 4 * ways);
             let (mut state, mut guess) = (1u64, 0);
@@ -176,6 +182,8 @@ mod tests {
                         let filled = cache.fill(set, line, goes_first);
                         assert_eq!(filled, few.fill(set, line, goes_first));
                         assert_eq!([cache.line(filled.place), few.line(filled.place)], [line; 2]);
+                        assert_eq!(cache.of(filled.place), few.of(filled.place), "what was known stays");
+                        (*cache.of(filled.place), *few.of(filled.place)) = (line, line);
                     }
                     _ => {}
                 }

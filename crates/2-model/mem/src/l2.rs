@@ -40,6 +40,8 @@ pub struct Answer {
     pub written: u32,
     /// The line these belong to.
     pub old: u64,
+    /// What was noted of the line at the place in this dispatch; 0 where nothing was.
+    pub noted: u64,
 }
 
 /// One request.
@@ -57,21 +59,55 @@ pub(crate) struct Request {
     pub(crate) stream: bool,
 }
 
-/// What is known of the line at a place.
+/// What is known of the line at a place, in one word: a note, then a bit for memory of this GPU, the sectors that differ from
+/// memory, and those that are there.
 #[derive(Clone, Copy, Default, Debug)]
-struct State {
+struct State(u64);
+
+/// Bits of a mask of sectors, and of everything before the note.
+const SECTORS: u32 = 8;
+const STATE: u32 = 2 * SECTORS + 1;
+
+impl State {
+    /// That of a line that comes to a place; the note stays until there is another.
+    fn next(self, local: bool) -> State {
+        State(self.0 >> STATE << STATE | u64::from(local) << (2 * SECTORS))
+    }
+
     /// Sectors that are there.
-    held: u8,
+    fn held(self) -> u8 {
+        self.0 as u8
+    }
+
     /// Sectors that differ from memory.
-    dirty: u8,
-    local: bool,
+    fn dirty(self) -> u8 {
+        (self.0 >> SECTORS) as u8
+    }
+
+    fn local(self) -> bool {
+        self.0 >> (2 * SECTORS) & 1 != 0
+    }
+
+    fn add(&mut self, held: u8, dirty: u8) {
+        self.0 |= u64::from(held) | u64::from(dirty) << SECTORS;
+    }
+
+    fn clean(&mut self) {
+        self.0 &= !(0xff << SECTORS);
+    }
+
+    fn note(&mut self, note: u64) {
+        self.0 = self.0 & ((1 << STATE) - 1) | note << STATE;
+    }
 }
 
 /// The L2 of one XCD.
 #[derive(Clone, Debug)]
 pub(crate) struct L2 {
-    cache: Cache,
-    states: Vec<State>,
+    cache: Cache<State>,
+    /// What is added to notes of this dispatch, and the largest of all: those of earlier dispatches count for nothing.
+    base: u64,
+    largest: u64,
     channels: Vec<Channel>,
     channel_bits: u32,
     set_bits: u32,
@@ -91,8 +127,9 @@ impl L2 {
         let (sets, ways) = shape.l2;
         let cache = Cache::new(sets * shape.channels, ways);
         L2 {
-            states: vec![State::default(); cache.places()],
             cache,
+            base: 0,
+            largest: 0,
             channels: vec![Channel::default(); shape.channels],
             channel_bits: shape.channels.trailing_zeros(),
             set_bits: sets.trailing_zeros(),
@@ -105,11 +142,6 @@ impl L2 {
         }
     }
 
-    /// Places of all lines.
-    pub(crate) fn places(&self) -> usize {
-        self.cache.places()
-    }
-
     /// Counts of the channels, which begin anew.
     pub(crate) fn take_counts(&mut self) -> Vec<Channel> {
         let fresh = vec![Channel::default(); self.channels.len()];
@@ -119,7 +151,19 @@ impl L2 {
     /// Forgets all lines, written back or not.
     pub(crate) fn clear(&mut self) {
         self.cache.clear();
-        self.states.fill(State::default());
+    }
+
+    /// A dispatch begins.
+    pub(crate) fn begin(&mut self) {
+        self.base = self.largest;
+    }
+
+    /// Notes something of the line at a place, for this dispatch.
+    #[inline]
+    pub(crate) fn note(&mut self, place: usize, note: u64) {
+        let note = self.base + note;
+        self.largest = self.largest.max(note);
+        self.cache.of(place).note(note);
     }
 
     /// Channel and set of a line. The channel is folded of the address bits that choose it, the set of all others, so
@@ -155,8 +199,18 @@ impl L2 {
         counts.add(Count::L2Streaming, u64::from(request.stream));
         let bytes = request.touched.count_ones() * (self.line_bytes as u32 / self.sectors);
         let (want, line) = (request.want, request.line);
-        let mut answer =
-            Answer { want, channel, line, place: None, hit: false, bytes, read: 0, written: 0, old: line };
+        let mut answer = Answer {
+            want,
+            channel,
+            line,
+            place: None,
+            hit: false,
+            bytes,
+            read: 0,
+            written: 0,
+            old: line,
+            noted: 0,
+        };
         match request.memory {
             MemoryType::Uc => {
                 self.uncached(channel, &request);
@@ -175,33 +229,36 @@ impl L2 {
             Some(place) => place,
             None => self.make_room(set, request, answer),
         };
-        let missing = needs & !self.states[place].held != 0;
+        let state = self.cache.of(place);
+        let missing = needs & !state.held() != 0;
+        if missing {
+            state.add(u8::MAX, 0);
+        }
+        if request.want != Want::Read {
+            state.add(request.full, request.touched);
+        }
+        answer.noted = (state.0 >> STATE).saturating_sub(self.base);
+        answer.place = Some(place);
+        answer.hit = found.is_some() && !missing;
         if missing {
             answer.read = self.line_bytes as u32;
             self.read_line(answer.channel, request.local);
-            self.states[place].held = u8::MAX;
         }
-        let state = &mut self.states[place];
-        if request.want != Want::Read {
-            state.dirty |= request.touched;
-            state.held |= request.full;
-        }
-        answer.place = Some(place);
-        answer.hit = found.is_some() && !missing;
     }
 
     fn make_room(&mut self, set: usize, request: &Request, answer: &mut Answer) -> usize {
         let channel = answer.channel;
         let filled = self.cache.fill(set, request.line, request.stream);
-        let old = std::mem::take(&mut self.states[filled.place]);
-        self.states[filled.place].local = request.local;
+        let state = self.cache.of(filled.place);
+        let old = *state;
+        *state = old.next(request.local);
         if let Some(line) = filled.evicted {
             self.channels[channel].add(Count::Evict, 1);
-            if old.dirty != 0 {
-                answer.written = old.dirty.count_ones() * (self.line_bytes as u32 / self.sectors);
+            if old.dirty() != 0 {
+                answer.written = old.dirty().count_ones() * (self.line_bytes as u32 / self.sectors);
                 answer.old = line;
                 self.channels[channel].add(Count::WritebackEvict, 1);
-                self.write(channel, old.dirty, old.local);
+                self.write(channel, old.dirty(), old.local());
             }
         }
         filled.place
@@ -252,15 +309,16 @@ impl L2 {
 
     /// Writes back all dirty lines, each with its bytes; they stay.
     pub(crate) fn flush(&mut self, mut each: impl FnMut(u64, u32)) {
-        let per_channel = self.states.len() / self.channels.len().max(1);
-        for place in 0..self.states.len() {
-            let State { dirty, local, .. } = self.states[place];
+        let per_channel = self.cache.places() / self.channels.len().max(1);
+        for place in 0..self.cache.places() {
+            let state = *self.cache.of(place);
+            let (dirty, local) = (state.dirty(), state.local());
             if dirty != 0 {
                 let channel = place / per_channel;
                 self.channels[channel].add(Count::WritebackFlush, 1);
                 self.write(channel, dirty, local);
                 each(self.cache.line(place), dirty.count_ones() * (self.line_bytes as u32 / self.sectors));
-                self.states[place].dirty = 0;
+                self.cache.of(place).clean();
             }
         }
     }

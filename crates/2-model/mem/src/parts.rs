@@ -57,6 +57,7 @@ impl Caches {
                 xcd.l2.clear();
             }
             xcd.l2.take_counts();
+            xcd.l2.begin();
             xcd.before = Before::default();
             xcd.units.iter_mut().for_each(|unit| unit.restart(l1, pages));
             xcd.shared.iter_mut().for_each(|shared| shared.restart(scalar, self.shape.code_kept));
@@ -64,10 +65,10 @@ impl Caches {
         self.places = Places::new(host, self.shape.host);
     }
 
-    /// Places of lines of a compute unit's vector L1, of a scalar cache, and of the L2 of an XCD.
-    pub fn lines(&self) -> [usize; 3] {
+    /// Places of lines of a compute unit's vector L1, and of a scalar cache.
+    pub fn lines(&self) -> [usize; 2] {
         let (l1, scalar) = (self.shape.l1, self.shape.scalar);
-        [l1.0 * l1.1, scalar.0 * scalar.1, self.xcds.first().map_or(0, |xcd| xcd.l2.places())]
+        [l1.0 * l1.1, scalar.0 * scalar.1]
     }
 
     /// A wave runs on a compute unit of an XCD, which shares this scalar cache.
@@ -144,7 +145,8 @@ impl Caches {
             channels.extend_from_slice(of_channels);
         }
         let single = |number: &usize| stands.is_some_and(|stands| stands[*number] == *number);
-        let singles = (0..each.len()).filter(single).map(|it| Tally::new(each[it].0.clone(), each[it].1.clone()));
+        let singles =
+            (0..each.len()).filter(single).map(|it| Tally::new(each[it].0.clone(), each[it].1.clone()));
         (Tally::new(before, channels), singles.collect())
     }
 

@@ -143,9 +143,7 @@ fn send_part<F: Follow>(address: u64, bytes: u64, want: Want, path: &mut Path<'_
     let sectors = ((1u32 << (bytes / shape.sector)) - 1) as u8;
     let touched = sectors << (address % shape.l2_line / shape.sector);
     let line = address / shape.l2_line;
-    let answer =
-        path.l2.request(Request { want, line, touched, full: touched, memory, local, stream: false });
-    path.follow.request(&answer);
+    path.send(Request { want, line, touched, full: touched, memory, local, stream: false });
 }
 
 #[cfg(test)]

@@ -21,9 +21,16 @@ const BYTES: u64 = 0x0101_0101_0101_0101;
 
 /// A cache's tags.
 #[derive(Clone, Debug)]
-pub(crate) struct Sixteen {
+pub(crate) struct Sixteen<P> {
     sets: Vec<Set>,
-    tags: Vec<[u64; WAYS]>,
+    ways: Vec<[Way<P>; WAYS]>,
+}
+
+/// A line and what else is known of it, which stand together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Way<P> {
+    tag: u64,
+    more: P,
 }
 
 /// What is known of a set besides its lines.
@@ -45,7 +52,7 @@ fn sign(line: u64) -> u64 {
 
 impl Set {
     #[inline]
-    fn find(&self, line: u64, tags: &[u64; WAYS]) -> Option<usize> {
+    fn find<P>(&self, line: u64, ways: &[Way<P>; WAYS]) -> Option<usize> {
         let sign = sign(line) * BYTES;
         // Bytes that are zero have their highest bit set; so may bytes above them.
         let zero = |word: u64| word.wrapping_sub(BYTES) & !word & (BYTES << 7);
@@ -53,7 +60,7 @@ impl Set {
         for (number, mut found) in same.into_iter().enumerate() {
             while found != 0 {
                 let way = 8 * number + (found.trailing_zeros() / 8) as usize;
-                if tags[way % WAYS] == !line {
+                if ways[way % WAYS].tag == !line {
                     return Some(way);
                 }
                 found &= found - 1;
@@ -86,9 +93,9 @@ impl Set {
     }
 }
 
-impl Sixteen {
-    pub(crate) fn new(sets: usize) -> Sixteen {
-        Sixteen { sets: vec![Set::default(); sets], tags: vec![[EMPTY; WAYS]; sets] }
+impl<P: Copy + Default> Sixteen<P> {
+    pub(crate) fn new(sets: usize) -> Sixteen<P> {
+        Sixteen { sets: vec![Set::default(); sets], ways: vec![[Way::default(); WAYS]; sets] }
     }
 
     pub(crate) fn places(&self) -> usize {
@@ -96,17 +103,22 @@ impl Sixteen {
     }
 
     pub(crate) fn line(&self, place: usize) -> u64 {
-        !self.tags[place >> BITS][place % WAYS]
+        !self.ways[place >> BITS][place % WAYS].tag
+    }
+
+    #[inline]
+    pub(crate) fn of(&mut self, place: usize) -> &mut P {
+        &mut self.ways[place >> BITS][place % WAYS].more
     }
 
     pub(crate) fn clear(&mut self) {
         self.sets.fill(Set::default());
-        self.tags.fill([EMPTY; WAYS]);
+        self.ways.fill([Way::default(); WAYS]);
     }
 
     #[inline]
     pub(crate) fn peek(&self, set: usize, line: u64) -> Option<usize> {
-        self.sets[set].find(line, &self.tags[set]).map(|way| set << BITS | way)
+        self.sets[set].find(line, &self.ways[set]).map(|way| set << BITS | way)
     }
 
     #[inline]
@@ -123,7 +135,7 @@ impl Sixteen {
     pub(crate) fn put(&mut self, place: usize, line: u64, goes_first: bool) -> Filled {
         let way = place % WAYS;
         let set = &mut self.sets[place >> BITS];
-        let tag = std::mem::replace(&mut self.tags[place >> BITS][way], !line);
+        let tag = std::mem::replace(&mut self.ways[place >> BITS][way].tag, !line);
         let evicted = (set.taken >> way & 1 != 0).then_some(!tag);
         let (word, shift) = (way / 8, 8 * (way % 8));
         set.signs[word] = set.signs[word] & !(0xff << shift) | sign(line) << shift;
@@ -138,7 +150,7 @@ impl Sixteen {
 
     pub(crate) fn remove(&mut self, place: usize) {
         let (set, way) = (&mut self.sets[place >> BITS], place % WAYS);
-        self.tags[place >> BITS][way] = EMPTY;
+        self.ways[place >> BITS][way].tag = EMPTY;
         set.taken &= !(1 << way);
         set.first &= !(1 << way);
     }

@@ -47,8 +47,10 @@ pub trait Follow {
     }
     /// A look-up was done, and the next one follows.
     fn next(&mut self) {}
-    /// A request arrives at the L2.
-    fn request(&mut self, answer: &Answer) {}
+    /// A request arrives at the L2; what is returned is noted of the line at its place until the dispatch ends.
+    fn request(&mut self, answer: &Answer) -> Option<u64> {
+        None
+    }
     /// A line is asked for by the scalar cache, or is there.
     fn scalar(&mut self, place: Option<usize>, hit: bool) {}
 }
@@ -71,6 +73,19 @@ pub(crate) struct Path<'a, F> {
     pub(crate) l2: &'a mut L2,
     pub(crate) before: &'a mut Before,
     pub(crate) follow: &'a mut F,
+}
+
+impl<F: Follow> Path<'_, F> {
+    /// Sends a request to the L2.
+    #[inline]
+    pub(crate) fn send(&mut self, request: Request) {
+        let answer = self.l2.request(request);
+        if let Some(note) = self.follow.request(&answer)
+            && let Some(place) = answer.place
+        {
+            self.l2.note(place, note);
+        }
+    }
 }
 
 /// How far an access has come.
@@ -137,16 +152,19 @@ impl VectorL1 {
         for &lookup in lookups {
             let line = base.wrapping_add_signed(lookup.line());
             let page = line >> pages;
-            // The short way of most: the page is that of the look-up before, and the line is there.
-            if loads
-                && progress.page == Some(page)
-                && self.pending == 0
-                && !progress.counted
-                && let Some(place) =
-                    self.cache.find_guessed((line & (self.sets - 1)) as usize, line, &mut guess)
-            {
+            // The short way of most: loads of the page of the look-up before.
+            if loads && progress.page == Some(page) && self.pending == 0 && !progress.counted {
+                let set = (line & (self.sets - 1)) as usize;
+                if let Some(place) = self.cache.find_guessed(set, line, &mut guess) {
+                    path.follow.found(place);
+                } else {
+                    let victim = self.cache.oldest(set);
+                    if !path.follow.room(victim) {
+                        break;
+                    }
+                    self.load(policy, line, None, Some(victim), &mut progress.merged, path);
+                }
                 hits += 1;
-                path.follow.found(place);
             } else if !self.look_up(policy, lookup, (line, page), progress, path) {
                 break;
             }
@@ -250,7 +268,7 @@ impl VectorL1 {
         *merged = Some(wide);
         let sectors = ((1u32 << (shape.l1_line / shape.sector)) - 1) as u8;
         let touched = sectors << (address % shape.l2_line / shape.sector);
-        let answer = path.l2.request(Request {
+        path.send(Request {
             want: Want::Read,
             line: wide,
             touched,
@@ -259,7 +277,6 @@ impl VectorL1 {
             local,
             stream: policy.stream,
         });
-        path.follow.request(&answer);
     }
 
     fn store<F: Follow>(
@@ -329,7 +346,7 @@ fn send<F: Follow>(policy: Policy, open: Option<Open>, path: &mut Path<'_, F>) {
     path.before.add(count, 1);
     path.before.add(by_type(want, memory), 1);
     let shift = address % shape.l2_line / shape.sector;
-    let answer = path.l2.request(Request {
+    path.send(Request {
         want,
         line: address / shape.l2_line,
         touched: touched << shift,
@@ -338,7 +355,6 @@ fn send<F: Follow>(policy: Policy, open: Option<Open>, path: &mut Path<'_, F>) {
         local,
         stream: policy.stream,
     });
-    path.follow.request(&answer);
 }
 
 fn by_type(want: Want, memory: MemoryType) -> Count {

@@ -17,8 +17,9 @@ const EMPTY: u64 = 0;
 
 /// A cache's tags.
 #[derive(Clone, Debug)]
-pub(crate) struct Wide {
+pub(crate) struct Wide<P> {
     sets: Vec<Set>,
+    more: Vec<P>,
 }
 
 #[derive(Clone, Debug)]
@@ -100,9 +101,9 @@ impl Set {
     }
 }
 
-impl Wide {
-    pub(crate) fn new(sets: usize) -> Wide {
-        Wide { sets: vec![Set::new(); sets] }
+impl<P: Copy + Default> Wide<P> {
+    pub(crate) fn new(sets: usize) -> Wide<P> {
+        Wide { sets: vec![Set::new(); sets], more: vec![P::default(); sets * WAYS] }
     }
 
     pub(crate) fn places(&self) -> usize {
@@ -113,7 +114,13 @@ impl Wide {
         !self.sets[place >> BITS].tags[place % WAYS]
     }
 
+    #[inline]
+    pub(crate) fn of(&mut self, place: usize) -> &mut P {
+        &mut self.more[place]
+    }
+
     pub(crate) fn clear(&mut self) {
+        self.more.fill(P::default());
         self.sets.fill(Set::new());
     }
 

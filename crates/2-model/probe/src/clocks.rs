@@ -5,7 +5,7 @@
 
 use crate::prediction::Prediction;
 use arch::{Model, Resources};
-use clock::{Gpu, Grid, Op, Rates};
+use clock::{Detail, Gpu, Grid, Op, Rates};
 use mem::Batch;
 use std::ops::Range;
 use std::sync::Arc;
@@ -44,9 +44,21 @@ impl Clock {
     }
 
     /// A dispatch begins.
-    pub(crate) fn begin(&mut self, base: &'static Model, grid: &Grid, asked: &Resources, ops: &Arc<[Op]>) {
+    pub(crate) fn begin(
+        &mut self,
+        base: &'static Model,
+        detail: Detail,
+        grid: &Grid,
+        asked: &Resources,
+        ops: &Arc<[Op]>,
+    ) {
         let grid = self.prediction.grid(base, grid, asked);
-        self.gpu.get_or_insert_with(|| self.prediction.gpu(base)).begin(grid, ops.clone());
+        let gpu = self.gpu.get_or_insert_with(|| {
+            let mut gpu = self.prediction.gpu(base);
+            gpu.follow(detail);
+            gpu
+        });
+        gpu.begin(grid, ops.clone());
     }
 
     fn finish(&mut self, code: &[Range<u64>]) -> Option<Predicted> {

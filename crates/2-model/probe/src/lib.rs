@@ -22,6 +22,7 @@ mod table;
 mod traffic;
 
 pub use check::{Checked, Checks, Conflict, Side, Wrong, check};
+pub use clock::{Detail, Shared};
 pub use clocks::Predicted;
 pub use code::Code;
 pub use event::{Event, Source, Time, Totals};

@@ -13,10 +13,11 @@ use crate::sample::Sample;
 use crate::table::Table;
 use crate::traffic::{self, Tracer};
 use arch::Model;
-use clock::{Estimate, Gpu, Outcome, Stall};
+use clock::{Detail, Estimate, Gpu, Outcome, Shared, Stall};
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::Arc;
 use workload::{
     Counter, Counters, Dispatches, Generation, INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, InstructionRow,
@@ -61,6 +62,8 @@ pub struct Dispatch {
     pub instructions: Vec<InstructionRow>,
     /// How long it would take otherwise.
     pub predicted: Vec<Predicted>,
+    /// Some XCDs stand for all, where not all were followed.
+    pub shared: Option<Shared>,
 }
 
 /// What the workload says about its origin.
@@ -102,6 +105,10 @@ pub struct Recorder {
     most_workgroups: u64,
     /// What is predicted of each dispatch.
     clocks: Vec<Clock>,
+    /// Neither caches nor times are modelled.
+    counters_only: bool,
+    /// How much of a dispatch the clock follows.
+    detail: Detail,
 }
 
 impl Recorder {
@@ -117,6 +124,8 @@ impl Recorder {
             most_channels: BTreeMap::new(),
             most_workgroups: 0,
             clocks: Vec::new(),
+            counters_only: false,
+            detail: Detail::Full,
         }
     }
 
@@ -138,6 +147,16 @@ impl Recorder {
     /// Predicts from now on how long each dispatch would take otherwise.
     pub fn predict(&mut self, predictions: Vec<Prediction>) {
         self.clocks = predictions.into_iter().map(|it| Clock::new(it, self.model)).collect();
+    }
+
+    /// Counts from now on only what follows from execution, without caches and times.
+    pub fn count_only(&mut self) {
+        self.counters_only = true;
+    }
+
+    /// How much of each dispatch the clocks follow, those of predictions too; asked before anything runs.
+    pub fn detail(&mut self, detail: Detail) {
+        self.detail = detail;
     }
 
     /// Number of the next launch.
@@ -178,6 +197,8 @@ impl Recorder {
                 Self::count(program, table, memory, &some, &sample.weights)
                     .map(|(summary, counts)| (summary, counts, Timed::default()))
             }
+            None if self.counters_only => Self::count(program, table, memory, launch, &[])
+                .map(|(summary, counts)| (summary, counts, Timed::default())),
             None => self.follow(program, table, memory, launch),
         };
         let (summary, counts, timed) = counted.inspect_err(|_| self.next += 1)?;
@@ -194,12 +215,16 @@ impl Recorder {
         launch: &Launch<'_>,
     ) -> Result<(Summary, Counts, Timed), Box<Fault>> {
         let mut counts = Counts::new(table);
-        let model = self.model;
-        let gpu = self.gpu.get_or_insert_with(|| Gpu::new(model));
+        let (model, detail) = (self.model, self.detail);
+        let gpu = self.gpu.get_or_insert_with(|| {
+            let mut gpu = Gpu::new(model);
+            gpu.follow(detail);
+            gpu
+        });
         let shape = gpu.shape().clone();
         let (grid, asked) = (traffic::grid(model, program, launch), traffic::resources(program, launch));
         for clock in &mut self.clocks {
-            clock.begin(model, &grid, &asked, &table.ops());
+            clock.begin(model, detail, &grid, &asked, &table.ops());
         }
         gpu.begin(grid, table.ops());
         let clocks = &mut self.clocks[..];
@@ -250,6 +275,7 @@ impl Recorder {
         launch: &Launch<'_>,
     ) {
         let Timed { outcome, predicted } = timed;
+        let shared = outcome.as_ref().and_then(|it| it.shared);
         let target = program.isa.processor();
         let mut totals = table.totals(counts, u64::from(self.model.compute_units.value));
         let grid = traffic::grid(self.model, program, launch);
@@ -319,6 +345,7 @@ impl Recorder {
             time: estimate,
             instructions: instructions::rows(program, table, counts, stalls.as_deref()),
             predicted,
+            shared,
         });
         self.next += 1;
     }
@@ -443,11 +470,14 @@ impl Recorder {
         };
         fact("workload_name", provenance.name.clone());
         fact("command", provenance.command.clone());
+        let emulator = &provenance.emulator;
         let emulator = match self.most_workgroups {
-            0 => provenance.emulator.clone(),
-            most => {
-                format!("{}, a sample of at most {most} workgroups of each dispatch", provenance.emulator)
+            0 if self.counters_only => format!("{emulator}, counters of execution only"),
+            0 if self.detail == Detail::Share && clock::can_share(model) => {
+                format!("{emulator}, two XCDs standing for all in long dispatches ({SHARES_FILE})")
             }
+            0 => emulator.clone(),
+            most => format!("{emulator}, a sample of at most {most} workgroups of each dispatch"),
         };
         fact("emulated_by", emulator);
         fact("version", SYSINFO_VERSION.to_string());
@@ -505,6 +535,44 @@ impl Recorder {
         Some(out)
     }
 
+    /// Which dispatches were not followed on all XCDs, as the file [`SHARES_FILE`]; none where none can be.
+    fn shares(&self) -> Option<String> {
+        if self.detail == Detail::Full || !clock::can_share(self.model) {
+            return None;
+        }
+        let mut out = format!("{SHARES_HEADER}\n");
+        for dispatch in &self.dispatches {
+            if let Some(it) = dispatch.shared {
+                let kernel = dispatch.kernel.replace('"', "\"\"");
+                let _ = writeln!(
+                    out,
+                    "{},\"{kernel}\",{},{},{:.4},{:.4}",
+                    dispatch.id, it.followed, it.xcds, it.time_error, it.count_error
+                );
+            }
+        }
+        Some(out)
+    }
+
+    /// How far what was said of dispatches that were not followed on all XCDs can be trusted, in words; none where all were.
+    pub fn shared(&self) -> Option<String> {
+        let all: Vec<Shared> = self.dispatches.iter().filter_map(|it| it.shared).collect();
+        let first = all.first()?;
+        let most = |error: fn(&Shared) -> f64| 100.0 * all.iter().map(error).fold(0.0, f64::max);
+        let which = match all.len() {
+            1 if self.dispatches.len() == 1 => String::new(),
+            count => format!(" of {count} dispatches"),
+        };
+        Some(format!(
+            "caches and times{which} are from {} of {} XCDs, which differ by {:.1} % in time and {:.1} % in counts at most; \
+             `--clock-detail full` follows all",
+            first.followed,
+            first.xcds,
+            most(|it| it.time_error),
+            most(|it| it.count_error)
+        ))
+    }
+
     /// The code objects that ran, for the folder too. A file with such a name has these contents: it need not be written
     /// again.
     pub fn code_objects(&self) -> impl Iterator<Item = (String, &[u8])> {
@@ -517,6 +585,9 @@ impl Recorder {
         files.insert(INSTRUCTIONS_FILE.to_string(), self.instructions().into_bytes());
         if let Some(text) = self.predictions() {
             files.insert(PREDICTIONS_FILE.to_string(), text.into_bytes());
+        }
+        if let Some(text) = self.shares() {
+            files.insert(SHARES_FILE.to_string(), text.into_bytes());
         }
         files
     }
@@ -558,6 +629,10 @@ const CHANNELS: [&str; 13] = [
     "TCC_RW_REQ",
     "TCC_WRITE",
 ];
+
+/// Name of the file that says which dispatches were not followed on all XCDs, and its header.
+const SHARES_FILE: &str = "pmc_shares.csv";
+const SHARES_HEADER: &str = "Dispatch_ID,Kernel_Name,XCDs_Followed,XCDs,Time_Error,Count_Error";
 
 /// Cycles of a step in which sequencers count waves.
 const ISSUE_CYCLES: u64 = 4;

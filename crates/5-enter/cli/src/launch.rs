@@ -42,13 +42,15 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
         eprintln!("emulating {short} ({}): checking {}", model.target().name, args.emulate.check.join(", "));
         return prepared.look_for_mistakes(&file, args, &code, kernel, look);
     }
-    eprintln!(
-        "emulating {short} ({}): counters of execution, modelled caches and times",
-        model.target().name
-    );
+    let more = if args.counters_only { "" } else { ", modelled caches and times" };
+    eprintln!("emulating {short} ({}): counters of execution{more}", model.target().name);
     let mut recorder = Recorder::new(model);
     recorder.sample(args.sample_workgroups.unwrap_or(0));
     recorder.predict(predictions);
+    recorder.detail(args.detail());
+    if args.counters_only {
+        recorder.count_only();
+    }
     let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&file, args, &code, kernel, &mut recorder));
     // What ran before a fault is kept.
     if recorder.dispatches().is_empty() {
@@ -57,6 +59,9 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
             return Ok(INTERRUPTED);
         }
         return ran.map(|()| Outcome::Fine);
+    }
+    if let Some(text) = recorder.shared() {
+        eprintln!("{text}");
     }
     let folder = keep(path, args, &recorder, short)?;
     if prepared.stop.load(Ordering::Relaxed) {

@@ -122,6 +122,10 @@ fn selection(args: &Profile) -> Result<Vec<(&'static str, OsString)>> {
     if args.breakdown {
         all.push(("ROCKHOUND_BREAKDOWN", "1".into()));
     }
+    if args.counters_only {
+        all.push(("ROCKHOUND_COUNTERS_ONLY", "1".into()));
+    }
+    all.push(("ROCKHOUND_CLOCK_DETAIL", (&args.clock_detail).into()));
     all.push(("ROCKHOUND_WHAT_IF", args.what_if.join("\n").into()));
     if args.no_results {
         all.push(("ROCKHOUND_NO_RESULTS", "1".into()));

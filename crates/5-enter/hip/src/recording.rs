@@ -7,7 +7,7 @@ use crate::message::{say, say_once};
 use crate::selection::Selection;
 use arch::Model;
 use emu::{Fault, Launch, Memory, Program, Summary};
-use probe::{Code, Prediction, Provenance, Recorder, Table};
+use probe::{Code, Detail, Prediction, Provenance, Recorder, Table};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,12 @@ impl Recording {
         let mut recorder = Recorder::new(model);
         recorder.sample(selection.most_workgroups);
         recorder.predict(predictions(model));
+        if value("ROCKHOUND_CLOCK_DETAIL") != "full" {
+            recorder.detail(Detail::Share);
+        }
+        if std::env::var_os("ROCKHOUND_COUNTERS_ONLY").is_some() {
+            recorder.count_only();
+        }
         Some(Recording {
             recorder,
             provenance: Provenance {
@@ -145,10 +151,16 @@ impl Recording {
         }
     }
 
-    /// Says which kernels there were when none of them was selected.
+    /// Says which kernels there were when none of them was selected, and what was not followed on all XCDs.
     fn explain(&self) {
-        if self.process == std::process::id() && self.recorder.dispatches().is_empty() {
+        if self.process != std::process::id() {
+            return;
+        }
+        if self.recorder.dispatches().is_empty() {
             self.selection.explain(self.recorder.next());
+        }
+        if let Some(text) = self.recorder.shared() {
+            say(&text);
         }
     }
 }

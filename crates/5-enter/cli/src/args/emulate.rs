@@ -60,6 +60,7 @@ pub(crate) struct Run {
   rockhound profile -k 'gemm.*f16' -d '>10' --dispatch-limit 3 -- ./train
   rockhound profile --breakdown examples/triton/matmul/gfx942.toml
   rockhound profile --what-if vgpr=96 --what-if gpu.hbm_bandwidth=8e12 LAUNCH.toml
+  rockhound profile --counters-only -- ./train
   rockhound profile --check races,uninit LAUNCH.toml
   rockhound profile --sample-workgroups 64 --no-results -- ./stencil 16384
   rockhound analyze -p workloads/vector_copy/MI300X")]
@@ -105,10 +106,25 @@ pub(crate) struct Profile {
     /// between are one prediction.
     #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["check", "sample_workgroups"])]
     pub(crate) what_if: Vec<String>,
+    /// Count only what follows from execution: caches and times are not modelled, and what needs them is n/a. Takes a fraction of
+    /// the time.
+    #[arg(long, conflicts_with_all = ["breakdown", "what_if", "check"])]
+    pub(crate) counters_only: bool,
+    /// How much of a dispatch caches and clock follow: `auto` two XCDs that stand for all where more would take long, with how
+    /// far they differ; `full` always all.
+    #[arg(long, value_name = "DETAIL", default_value = "auto", value_parser = PossibleValuesParser::new(["auto", "full"]))]
+    pub(crate) clock_detail: String,
     /// Only the recording matters, not what the kernels compute: dispatches that are not recorded do not run.
     #[arg(long)]
     pub(crate) no_results: bool,
     /// Program and its arguments.
     #[arg(last = true, required_unless_present = "file", value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,
+}
+
+impl Profile {
+    /// How much of a dispatch the clock follows.
+    pub(crate) fn detail(&self) -> probe::Detail {
+        if self.clock_detail == "full" { probe::Detail::Full } else { probe::Detail::Share }
+    }
 }

@@ -21,8 +21,9 @@ pub(crate) struct Memory {
     /// By XCD: neighbouring pages whose entries are read together, and the cycle at which they are there.
     pages: Vec<HashMap<u64, u64>>,
     side: Option<Side>,
-    /// How many requests of memory one stands for.
-    pub(crate) weight: f64,
+    /// Channels of memory that requests are spread over, where they are some that stand for all; and what is left of the cost of a
+    /// request by that.
+    share: Option<(usize, f64)>,
     /// What caches of any size keep, where a limit is lifted.
     kept: HashSet<(u32, u64)>,
 }
@@ -62,7 +63,7 @@ impl Memory {
                 sets: (lines / ways) as u64,
                 free: vec![0; rates.channels],
             }),
-            weight: 1.0,
+            share: None,
             kept: HashSet::new(),
             rates: rates.clone(),
         }
@@ -87,10 +88,17 @@ impl Memory {
         !self.kept.insert(entry)
     }
 
+    /// From now on a request stands for some: as the requests are a part of all, so are the channels that they find.
+    pub(crate) fn stand_for(&mut self, requests: f64) {
+        let all = self.hbm.len() as f64;
+        let channels = (all / requests).round().max(1.0);
+        self.share = Some((channels as usize, requests * channels / all));
+    }
+
     /// A dispatch begins at cycle 0.
     pub(crate) fn begin(&mut self) {
         self.kept.clear();
-        self.weight = 1.0;
+        self.share = None;
         self.l2.fill(0);
         self.hbm.fill(0);
         self.pages.iter_mut().for_each(HashMap::clear);
@@ -101,7 +109,11 @@ impl Memory {
 
     /// A request of some bytes arrives at memory; the cycle at which it is served, and the latency of what serves it.
     fn reach(&mut self, steps: u64, channel: usize, line: u64, bytes: u32, write: bool) -> (u64, u64) {
-        let (rates, weight) = (&self.rates, self.weight);
+        let rates = &self.rates;
+        let (channel, weight) = match self.share {
+            Some((channels, weight)) => (channel % channels, weight),
+            None => (channel, 1.0),
+        };
         let serve = |free: &mut u64, byte: f64, bytes: u32| {
             let start = steps.max(*free);
             *free = start + (byte * weight * f64::from(bytes)) as u64;

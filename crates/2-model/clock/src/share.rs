@@ -97,15 +97,15 @@ impl Choice {
     }
 
     /// How many XCDs one stands for, on average.
-    pub(crate) fn weight(&self) -> f64 {
-        if self.stands.is_some() { self.ends.len() as f64 / FOLLOWED as f64 } else { 1.0 }
+    fn weight(&self) -> f64 {
+        self.ends.len() as f64 / FOLLOWED as f64
     }
 }
 
 impl Gpu {
     /// From now on not all XCDs are followed: what came of the others is forgotten.
     pub(crate) fn drop_others(&mut self) {
-        self.memory.weight = self.choice.weight();
+        self.memory.stand_for(self.choice.weight());
         for xcd in (0..self.queues.len()).filter(|&xcd| !self.choice.follows(xcd)) {
             self.missing[xcd] = 0;
             self.held -= self.queues[xcd].drain(..).map(|it| it.bytes).sum::<usize>().min(self.held);

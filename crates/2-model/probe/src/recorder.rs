@@ -3,6 +3,8 @@
 //! The one idea to keep in mind: what comes out is what a profiler would have written, with the counters that follow
 //! from execution; nothing above can tell the difference except by the machine's `emulated_by`.
 
+mod folder;
+
 use crate::clocks::{self, Clock, Predicted};
 use crate::code::Code;
 use crate::instructions;
@@ -17,13 +19,8 @@ use clock::{Detail, Estimate, Gpu, Outcome, Shared, Stall};
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::sync::Arc;
-use workload::{
-    Counter, Counters, Dispatches, Generation, INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, InstructionRow,
-    Machine, PREDICTIONS_FILE, PREDICTIONS_HEADER, PredictionLine, RunOf, Values, Workload,
-    write_instructions, write_prediction,
-};
+use workload::{Counter, Counters, Dispatches, Generation, InstructionRow, Values, Workload};
 
 /// One dispatch that ran to its end.
 #[derive(Clone, PartialEq, Debug)]
@@ -461,136 +458,6 @@ impl Recorder {
         }
         counters
     }
-
-    fn machine(&self, provenance: &Provenance) -> Machine {
-        let (model, target) = (self.model, self.model.target());
-        let mut facts = BTreeMap::new();
-        let mut fact = |name: &str, value: String| {
-            facts.insert(name.to_string(), value);
-        };
-        fact("workload_name", provenance.name.clone());
-        fact("command", provenance.command.clone());
-        let emulator = &provenance.emulator;
-        let emulator = match self.most_workgroups {
-            0 if self.counters_only => format!("{emulator}, counters of execution only"),
-            0 if self.detail == Detail::Share && clock::can_share(model) => {
-                format!("{emulator}, two XCDs standing for all in long dispatches ({SHARES_FILE})")
-            }
-            0 => emulator.clone(),
-            most => format!("{emulator}, a sample of at most {most} workgroups of each dispatch"),
-        };
-        fact("emulated_by", emulator);
-        fact("version", SYSINFO_VERSION.to_string());
-        fact("gpu_model", model.name.rsplit(' ').next().unwrap_or(&model.name).to_string());
-        fact("gpu_arch", target.name.to_string());
-        fact("gpu_l1", (target.vector_l1.bytes.value / 1024).to_string());
-        fact("gpu_l2", (target.l2.bytes_per_xcd.value / 1024).to_string());
-        fact("cu_per_gpu", model.compute_units.value.to_string());
-        fact("simd_per_cu", target.simds_per_cu.value.to_string());
-        let built = model.xcds.value * target.compute_units_built_per_xcd.value;
-        fact("sqc_per_gpu", (built / target.scalar_cache.compute_units.value).to_string());
-        fact("se_per_gpu", model.shader_engines.value.to_string());
-        fact("wave_size", target.lanes_per_wave.value.to_string());
-        fact("max_waves_per_cu", target.waves_per_cu().to_string());
-        fact("max_sclk", model.engine_mhz.value.to_string());
-        if let Some(memory) = model.memory_mhz.value() {
-            fact("max_mclk", memory.to_string());
-        }
-        fact("total_l2_chan", (model.xcds.value * target.l2.channels_per_xcd.value).to_string());
-        fact("lds_banks_per_cu", target.lds.banks.value.to_string());
-        fact("num_xcd", model.xcds.value.to_string());
-        fact("num_hbm_channels", model.hbm.channels.value.to_string());
-        fact("hbm_bw", model.hbm.gb_per_s.value.to_string());
-        Machine { facts }
-    }
-
-    /// The instructions of all dispatches, as the file [`INSTRUCTIONS_FILE`].
-    pub fn instructions(&self) -> String {
-        let mut out = format!("{INSTRUCTIONS_HEADER}\n");
-        for it in &self.dispatches {
-            let of = RunOf { dispatch: it.id, kernel: &it.kernel, symbol: &it.symbol, code: &it.code };
-            write_instructions(&mut out, of, &it.instructions);
-        }
-        out
-    }
-
-    /// How long the dispatches would take otherwise, as the file [`PREDICTIONS_FILE`].
-    fn predictions(&self) -> Option<String> {
-        self.dispatches.iter().find(|it| !it.predicted.is_empty())?;
-        let mut out = format!("{PREDICTIONS_HEADER}\n");
-        for dispatch in &self.dispatches {
-            for it in &dispatch.predicted {
-                let of = PredictionLine {
-                    dispatch: dispatch.id,
-                    kernel: &dispatch.kernel,
-                    lifted: it.lifted,
-                    name: &it.name,
-                    title: &it.title,
-                    nanoseconds: whole(it.nanoseconds),
-                    hurried: it.hurried,
-                };
-                write_prediction(&mut out, &of);
-            }
-        }
-        Some(out)
-    }
-
-    /// Which dispatches were not followed on all XCDs, as the file [`SHARES_FILE`]; none where none can be.
-    fn shares(&self) -> Option<String> {
-        if self.detail == Detail::Full || !clock::can_share(self.model) {
-            return None;
-        }
-        let mut out = format!("{SHARES_HEADER}\n");
-        for dispatch in &self.dispatches {
-            if let Some(it) = dispatch.shared {
-                let kernel = dispatch.kernel.replace('"', "\"\"");
-                let _ = writeln!(
-                    out,
-                    "{},\"{kernel}\",{},{},{:.4},{:.4}",
-                    dispatch.id, it.followed, it.xcds, it.time_error, it.count_error
-                );
-            }
-        }
-        Some(out)
-    }
-
-    /// How far what was said of dispatches that were not followed on all XCDs can be trusted, in words; none where all were.
-    pub fn shared(&self) -> Option<String> {
-        let all: Vec<Shared> = self.dispatches.iter().filter_map(|it| it.shared).collect();
-        let first = all.first()?;
-        let most = |error: fn(&Shared) -> f64| 100.0 * all.iter().map(error).fold(0.0, f64::max);
-        let which = match all.len() {
-            1 if self.dispatches.len() == 1 => String::new(),
-            count => format!(" of {count} dispatches"),
-        };
-        Some(format!(
-            "caches and times{which} are from {} of {} XCDs, which differ by {:.1} % in time and {:.1} % in counts at most; \
-             `--clock-detail full` follows all",
-            first.followed,
-            first.xcds,
-            most(|it| it.time_error),
-            most(|it| it.count_error)
-        ))
-    }
-
-    /// The code objects that ran, for the folder too. A file with such a name has these contents: it need not be written
-    /// again.
-    pub fn code_objects(&self) -> impl Iterator<Item = (String, &[u8])> {
-        self.code.values().map(|code| (code.file(), code.bytes()))
-    }
-
-    /// All files of the folder but the code objects, by name.
-    pub fn files(&self, provenance: &Provenance) -> BTreeMap<String, Vec<u8>> {
-        let mut files = workload::write(&self.workload(provenance));
-        files.insert(INSTRUCTIONS_FILE.to_string(), self.instructions().into_bytes());
-        if let Some(text) = self.predictions() {
-            files.insert(PREDICTIONS_FILE.to_string(), text.into_bytes());
-        }
-        if let Some(text) = self.shares() {
-            files.insert(SHARES_FILE.to_string(), text.into_bytes());
-        }
-        files
-    }
 }
 
 /// Times are written in whole nanoseconds, and none is zero.
@@ -630,15 +497,8 @@ const CHANNELS: [&str; 13] = [
     "TCC_WRITE",
 ];
 
-/// Name of the file that says which dispatches were not followed on all XCDs, and its header.
-const SHARES_FILE: &str = "pmc_shares.csv";
-const SHARES_HEADER: &str = "Dispatch_ID,Kernel_Name,XCDs_Followed,XCDs,Time_Error,Count_Error";
-
 /// Cycles of a step in which sequencers count waves.
 const ISSUE_CYCLES: u64 = 4;
 
 /// Scalar registers are handed out in steps of so many.
 const SGPR_STEP: u32 = 8;
-
-/// Version of the column names of `sysinfo.csv`.
-const SYSINFO_VERSION: &str = "2";

@@ -5,6 +5,7 @@
 
 mod kernels;
 mod peaks;
+mod shares;
 mod times;
 mod vector_copy;
 
@@ -38,13 +39,23 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             print!("{text}");
             return Ok(());
         }
-        other => bail!("`accuracy` takes only `--wide`, `--times` or `--peaks`, found `{}`", other.join(" ")),
+        [option] if option == "--shares" => {
+            let mut text = String::new();
+            shares::write(&mut text)?;
+            print!("{text}");
+            return Ok(());
+        }
+        other => bail!(
+            "`accuracy` takes only `--wide`, `--times`, `--peaks` or `--shares`, found `{}`",
+            other.join(" ")
+        ),
     };
     let mut text = String::from(INTRODUCTION);
     vector_copy::write(&mut text)?;
     kernels::write(&mut text, wide)?;
     times::write(&mut text)?;
     peaks::write(&mut text)?;
+    shares::write(&mut text)?;
     let path = root().join("docs/accuracy.md");
     std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     println!("accuracy: docs/accuracy.md is written");

@@ -70,8 +70,13 @@ impl Memory {
     }
 
     /// Whether a line was in a cache of any size before; it is from now on. Without a lifted limit there is no such cache.
-    #[inline]
+    #[inline(always)]
     fn kept(&mut self, part: Part, line: u64) -> bool {
+        let free = self.rates.free;
+        (free.vector_l1 || free.l2) && self.keeps(part, line)
+    }
+
+    fn keeps(&mut self, part: Part, line: u64) -> bool {
         let free = self.rates.free;
         let (lifted, name) = match part {
             Part::Unit(number) => (free.vector_l1, number),
@@ -111,7 +116,7 @@ impl Memory {
     fn reach(&mut self, steps: u64, channel: usize, line: u64, bytes: u32, write: bool) -> (u64, u64) {
         let rates = &self.rates;
         let (channel, weight) = match self.share {
-            Some((channels, weight)) => (channel % channels, weight),
+            Some((channels, weight)) => ((channel as u32 % channels as u32) as usize, weight),
             None => (channel, 1.0),
         };
         let serve = |free: &mut u64, byte: f64, bytes: u32| {
@@ -123,7 +128,10 @@ impl Memory {
         let Some(side) = &mut self.side else {
             return (serve(&mut self.hbm[channel], cost, bytes), rates.hbm);
         };
-        let set = (line ^ (line / side.sets)) % side.sets;
+        let set = match side.sets.is_power_of_two() {
+            true => (line ^ (line >> side.sets.trailing_zeros())) & (side.sets - 1),
+            false => (line ^ (line / side.sets)) % side.sets,
+        };
         let start = serve(&mut side.free[channel], rates.side_byte, bytes);
         if let Some(place) = side.cache.find(set as usize, line) {
             *side.cache.of(place) |= write;
@@ -298,7 +306,7 @@ impl Follow for Port<'_> {
 
     fn missed(&mut self, place: Option<usize>) {
         self.place = place;
-        self.cost = (self.line / self.memory.rates.fill).max(1);
+        self.cost = u64::from((self.line as u32 / self.memory.rates.fill as u32).max(1));
     }
 
     fn joins(&mut self) -> bool {

@@ -118,6 +118,7 @@ pub(crate) struct L2 {
     line_bytes: u64,
     fabric_read: u64,
     sectors: u32,
+    sector_bytes: u32,
     /// Sectors of the largest write.
     write_sectors: u32,
 }
@@ -138,6 +139,7 @@ impl L2 {
             line_bytes: shape.l2_line,
             fabric_read: shape.fabric_read,
             sectors: (shape.l2_line / shape.sector) as u32,
+            sector_bytes: shape.sector as u32,
             write_sectors: (shape.fabric_write / shape.sector) as u32,
         }
     }
@@ -197,7 +199,7 @@ impl L2 {
             1,
         );
         counts.add(Count::L2Streaming, u64::from(request.stream));
-        let bytes = request.touched.count_ones() * (self.line_bytes as u32 / self.sectors);
+        let bytes = request.touched.count_ones() * self.sector_bytes;
         let (want, line) = (request.want, request.line);
         let mut answer = Answer {
             want,
@@ -255,7 +257,7 @@ impl L2 {
         if let Some(line) = filled.evicted {
             self.channels[channel].add(Count::Evict, 1);
             if old.dirty() != 0 {
-                answer.written = old.dirty().count_ones() * (self.line_bytes as u32 / self.sectors);
+                answer.written = old.dirty().count_ones() * self.sector_bytes;
                 answer.old = line;
                 self.channels[channel].add(Count::WritebackEvict, 1);
                 self.write(channel, old.dirty(), old.local());
@@ -266,7 +268,7 @@ impl L2 {
 
     fn read_line(&mut self, channel: usize, local: bool) {
         let count = if self.fabric_read >= 128 { Count::FabricRead128 } else { Count::FabricRead64 };
-        let requests = (self.line_bytes / self.fabric_read).max(1);
+        let requests = (self.line_bytes >> self.fabric_read.trailing_zeros()).max(1);
         self.channels[channel].add(count, requests);
         self.channels[channel].add(Count::FabricReadLocal, if local { requests } else { 0 });
     }
@@ -317,7 +319,7 @@ impl L2 {
                 let channel = place / per_channel;
                 self.channels[channel].add(Count::WritebackFlush, 1);
                 self.write(channel, dirty, local);
-                each(self.cache.line(place), dirty.count_ones() * (self.line_bytes as u32 / self.sectors));
+                each(self.cache.line(place), dirty.count_ones() * self.sector_bytes);
                 self.cache.of(place).clean();
             }
         }

@@ -10,6 +10,8 @@ use std::ops::Range;
 pub(crate) struct Places {
     /// Sorted, not overlapping.
     host: Vec<Range<u64>>,
+    /// From the first to the last.
+    bounds: Range<u64>,
     memory: MemoryType,
 }
 
@@ -17,12 +19,19 @@ impl Places {
     pub(crate) fn new(mut host: Vec<Range<u64>>, memory: MemoryType) -> Places {
         host.retain(|range| !range.is_empty());
         host.sort_by_key(|range| range.start);
-        Places { host, memory }
+        let end = host.iter().map(|range| range.end).max().unwrap_or(0);
+        let bounds = host.first().map_or(0, |range| range.start)..end;
+        Places { host, bounds, memory }
     }
 
     /// How the memory at an address is cached, and whether it is the GPU's own.
     #[inline]
     pub(crate) fn of(&self, address: u64) -> (MemoryType, bool) {
+        // Most memory lies outside of all that is the host's.
+        if self.bounds.contains(&address) { self.search(address) } else { (MemoryType::Rw, true) }
+    }
+
+    fn search(&self, address: u64) -> (MemoryType, bool) {
         let at = self.host.partition_point(|range| range.start <= address);
         match at.checked_sub(1).and_then(|at| self.host.get(at)) {
             Some(range) if range.contains(&address) => (self.memory, false),

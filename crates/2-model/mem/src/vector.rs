@@ -144,8 +144,8 @@ impl VectorL1 {
         progress: &mut Progress,
         path: &mut Path<'_, F>,
     ) -> usize {
-        let per_block = path.shape.l2_line / path.shape.l1_line;
-        let pages = (path.shape.fragment / path.shape.l1_line).max(1).trailing_zeros();
+        let per_block = path.shape.l2_line >> path.shape.l1_line.trailing_zeros();
+        let pages = (path.shape.fragment >> path.shape.l1_line.trailing_zeros()).max(1).trailing_zeros();
         let base = block.wrapping_mul(per_block);
         let loads = policy.kind == Kind::Load && !policy.bypass;
         let (mut done, mut hits, mut guess) = (0, 0, usize::MAX);
@@ -235,6 +235,7 @@ impl VectorL1 {
         }
     }
 
+    #[inline]
     fn load<F: Follow>(
         &mut self,
         policy: Policy,
@@ -260,14 +261,16 @@ impl VectorL1 {
         let (memory, local) = path.places.of(address);
         path.before.add(Count::L1Read, 1);
         path.before.add(by_type(Want::Read, memory), 1);
-        let wide = address / shape.l2_line;
+        // Sizes are powers of two; dividing takes as long as all the rest.
+        let wide = address >> shape.l2_line.trailing_zeros();
         // A second read of the same line finds the first still waiting.
         if shape.merges_reads && *merged == Some(wide) && path.follow.joins() {
             return;
         }
         *merged = Some(wide);
-        let sectors = ((1u32 << (shape.l1_line / shape.sector)) - 1) as u8;
-        let touched = sectors << (address % shape.l2_line / shape.sector);
+        let sector = shape.sector.trailing_zeros();
+        let sectors = ((1u32 << (shape.l1_line >> sector)) - 1) as u8;
+        let touched = sectors << ((address & (shape.l2_line - 1)) >> sector);
         path.send(Request {
             want: Want::Read,
             line: wide,
@@ -345,10 +348,10 @@ fn send<F: Follow>(policy: Policy, open: Option<Open>, path: &mut Path<'_, F>) {
     };
     path.before.add(count, 1);
     path.before.add(by_type(want, memory), 1);
-    let shift = address % shape.l2_line / shape.sector;
+    let shift = (address & (shape.l2_line - 1)) >> shape.sector.trailing_zeros();
     path.send(Request {
         want,
-        line: address / shape.l2_line,
+        line: address >> shape.l2_line.trailing_zeros(),
         touched: touched << shift,
         full: full << shift,
         memory,

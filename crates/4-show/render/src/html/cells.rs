@@ -88,8 +88,14 @@ pub(crate) fn number(n: &Number) -> String {
     n.get().map_or_else(|| "n/a".to_owned(), |v| figure::figure(v, DECIMALS).text())
 }
 
-/// The cells of `own`, a kernel's table, in the places of `whole`. A row that the kernel lacks is left blank.
-pub(crate) fn places(whole: &Table, own: Option<&Table>, out: &mut String) {
+/// The cells of `own`, a kernel's table, in the places of `whole`, of whose rows those at `shown` have places. A row that the
+/// kernel lacks is left blank.
+pub(crate) fn places(
+    whole: &Table,
+    shown: impl Iterator<Item = usize>,
+    own: Option<&Table>,
+    out: &mut String,
+) {
     // Where every column of the whole stands in the kernel's table, which may have one column for both recordings.
     let columns: Vec<Option<usize>> = whole
         .columns
@@ -101,7 +107,7 @@ pub(crate) fn places(whole: &Table, own: Option<&Table>, out: &mut String) {
             of(c.recording).or_else(|| of(0))
         })
         .collect();
-    for (at, row) in whole.rows.iter().enumerate() {
+    for (at, row) in shown.filter_map(|at| Some((at, whole.rows.get(at)?))) {
         let same = |r: &&Row| r.metric == row.metric && r.label == row.label;
         let theirs = own.and_then(|t| t.rows.get(at).filter(same).or_else(|| t.rows.iter().find(same)));
         for (at, column) in whole.columns.iter().enumerate() {
@@ -175,7 +181,7 @@ mod tests {
             (None, "||||||||"),
         ] {
             let mut out = String::new();
-            places(&whole, own.as_ref(), &mut out);
+            places(&whole, 0..whole.rows.len(), own.as_ref(), &mut out);
             assert_eq!(out, expected);
         }
     }

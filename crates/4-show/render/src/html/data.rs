@@ -158,15 +158,16 @@ fn memory(page: &Page, new: Option<&view::MemoryChart>, base: Option<&view::Memo
 }
 
 fn details(page: &Page) -> BTreeMap<usize, Detail> {
+    let tables: Vec<_> = swapped(page).map(|table| (table, super::alike::runs(page, table))).collect();
     page.kernels
         .iter()
         .enumerate()
         .filter_map(|(at, k)| Some((at, k.detail.as_ref()?)))
         .map(|(at, detail)| {
             let mut cells = String::new();
-            for table in swapped(page) {
+            for (table, runs) in &tables {
                 let own = detail.tables.iter().find(|t| t.id == table.id);
-                cells::places(table, own, &mut cells);
+                cells::places(table, runs.iter().map(|run| run.start), own, &mut cells);
             }
             let memory = memory(page, detail.memory_chart.as_ref(), detail.base_memory.as_ref());
             (at, Detail { cells, memory })

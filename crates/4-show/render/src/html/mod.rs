@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: templates write everything a reader without scripts needs, escaped; the script only swaps
 //! the numbers of a chosen kernel into places that are there, sorts, filters, and draws what is too long for a page.
 
+mod alike;
 mod cells;
 mod code;
 mod data;

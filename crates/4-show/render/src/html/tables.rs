@@ -1,5 +1,6 @@
 //! Tables and findings as the templates write them.
 
+use super::alike;
 use super::cells::{self, CellView};
 use crate::svg::{rate, short};
 use crate::text::{figure, number::thousands, shorten, visible};
@@ -201,7 +202,7 @@ pub(crate) struct ColumnView<'a> {
 
 /// A row.
 pub(crate) struct RowView<'a> {
-    pub(crate) id: &'a str,
+    pub(crate) id: Cow<'a, str>,
     pub(crate) label: Cow<'a, str>,
     pub(crate) metric: &'a str,
     pub(crate) unit: &'a str,
@@ -242,13 +243,22 @@ impl<'a> PanelView<'a> {
             label: &table.label,
             columns,
             units: table.rows.iter().any(|r| !r.unit.is_empty()),
-            rows: table
-                .rows
-                .iter()
+            rows: alike::runs(page, table)
+                .into_iter()
                 .take(rows)
-                .map(|row| RowView {
-                    id: &row.id,
-                    label: whole_name(&row.label),
+                .filter_map(|run| Some((table.rows.get(run.start)?, table.rows.get(run.end - 1)?)))
+                .map(|(row, last)| RowView {
+                    id: match row.id == last.id {
+                        true => Cow::Borrowed(row.id.as_str()),
+                        false => {
+                            let number = last.id.rsplit('.').next().unwrap_or_default();
+                            Cow::Owned(format!("{}–{number}", row.id))
+                        }
+                    },
+                    label: match row.id == last.id {
+                        true => whole_name(&row.label),
+                        false => format!("{} to {}", whole_name(&row.label), whole_name(&last.label)).into(),
+                    },
                     metric: &row.metric,
                     unit: &row.unit,
                     rate: RATES.contains(&row.unit.as_str()),

@@ -27,10 +27,13 @@ const BODIES: &[(&str, &str, Option<f64>)] = &[
     ("v_exp_f32", "v_exp_f32 v4, v5", None),
     ("s_add_u32", "s_add_u32 s10, s11, s12", None),
     ("global_load_dword", "global_load_dword v4, v1, s[2:3]", None),
+    ("global_load_dwordx2", "global_load_dwordx2 v[16:17], v3, s[2:3]", None),
     ("global_load_dwordx4", "global_load_dwordx4 v[16:19], v2, s[2:3]", None),
     ("global_store_dword", "global_store_dword v1, v4, s[2:3]", None),
+    ("global_store_dwordx4", "global_store_dwordx4 v2, v[16:19], s[2:3]", None),
     ("ds_read_b32", "ds_read_b32 v4, v1", None),
     ("ds_read_b128", "ds_read_b128 v[16:19], v2", None),
+    ("ds_write_b128", "ds_write_b128 v2, v[16:19]", None),
     ("v_mfma 32x32x8 f16", "v_mfma_f32_32x32x8_f16 v[32:47], v[8:9], v[10:11], v[32:47]", None),
     ("v_mfma 16x16x32 fp8", "v_mfma_f32_16x16x32_fp8_fp8 v[16:19], v[8:9], v[10:11], v[16:19]", None),
 ];
@@ -49,7 +52,7 @@ fn source(body: &str, denormals: u8) -> String {
     [
         &format!(".amdgcn_target \"amdgcn-amd-amdhsa--{target}\"\n.text\n.globl k\n.p2align 8\n"),
         ".type k,@function\nk:\ns_load_dwordx2 s[2:3], s[0:1], 0x0\nv_lshlrev_b32 v1, 2, v0\n",
-        "v_lshlrev_b32 v2, 4, v0\nv_cvt_f32_u32 v5, v0\nv_cvt_f32_u32 v6, v0\nv_cvt_f32_u32 v7, v0\ns_mov_b32 s4, 0\nL:\n",
+        "v_lshlrev_b32 v2, 4, v0\nv_lshlrev_b32 v3, 3, v0\nv_cvt_f32_u32 v5, v0\nv_cvt_f32_u32 v6, v0\nv_cvt_f32_u32 v7, v0\ns_mov_b32 s4, 0\nL:\n",
         &repeated,
         "s_add_u32 s4, s4, 1\ns_cmp_lt_u32 s4, 200\ns_cbranch_scc1 L\ns_endpgm\n.size k, .-k\n",
         ".rodata\n.p2align 6\n.amdhsa_kernel k\n.amdhsa_user_sgpr_kernarg_segment_ptr 1\n",

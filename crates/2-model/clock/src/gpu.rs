@@ -319,8 +319,8 @@ impl Gpu {
         let memory = &mut self.memory;
         let mut last = end;
         let stands = self.choice.stands.as_deref();
-        let (tally, each) = self.caches.finish(code, stands, |xcd, line, bytes| {
-            last = last.max(memory.write_back(xcd, end, (line, bytes), line as usize % channels));
+        let (tally, each) = self.caches.finish(code, stands, |_, line, bytes| {
+            last = last.max(memory.write_back(end, line, bytes, line as usize % channels));
         });
         outcome.tally = tally;
         outcome.cycles = last;

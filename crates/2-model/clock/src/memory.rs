@@ -24,7 +24,6 @@ pub(crate) struct Memory {
     /// Channels of memory that requests are spread over, where they are some that stand for all; and what is left of the cost of a
     /// request by that.
     share: Option<(usize, f64)>,
-    others: Others,
     /// What caches of any size keep, where a limit is lifted.
     kept: HashSet<(u32, u64)>,
 }
@@ -42,68 +41,11 @@ enum Part {
 /// Most lines that caches of any size keep.
 const MOST_KEPT: usize = 1 << 23;
 
-/// What is known of a line of the memory-side cache.
-#[derive(Clone, Copy, Debug, Default)]
-struct Kept {
-    /// It differs from memory.
-    dirty: bool,
-    /// Dispatch and XCD that brought it in, where not all XCDs are followed and no other one has read it since.
-    by: u32,
-}
-
-/// XCDs that are not followed, as the memory-side cache knows them: a line that several XCDs read was mostly brought in by one of
-/// those. How much of the data that is, the followed ones say: what one of them brought in and another read.
-#[derive(Debug, Default)]
-struct Others {
-    /// Their share of all XCDs.
-    missing: f64,
-    dispatch: u32,
-    brought: f64,
-    read: f64,
-    /// Lines that they are to have brought in and have not yet.
-    due: f64,
-}
-
-/// Lines after which what was seen of earlier ones counts half.
-const SEEN: f64 = 4096.0;
-
-impl Others {
-    fn begin(&mut self) {
-        *self = Others { dispatch: self.dispatch.wrapping_add(1) & 0xff_ffff, ..Others::default() };
-    }
-
-    /// The mark of a line that an XCD brings in.
-    fn mark(&self, xcd: usize) -> u32 {
-        self.dispatch << 8 | (xcd as u32 + 1) & 0xff
-    }
-
-    /// An XCD reads a line that is there.
-    fn reads(&mut self, xcd: usize, by: &mut u32) {
-        if *by >> 8 == self.dispatch && *by & 0xff != 0 && *by != self.mark(xcd) {
-            self.read += 1.0;
-            *by = 0;
-        }
-    }
-
-    /// A line is not there; says whether one of those that are not followed has brought it in.
-    fn have(&mut self) -> bool {
-        self.brought += 1.0;
-        self.due += self.missing * (self.read / self.brought).min(1.0);
-        if self.brought > SEEN {
-            (self.brought, self.read) = (self.brought / 2.0, self.read / 2.0);
-        }
-        let have = self.due >= 1.0;
-        if have {
-            self.due -= 1.0;
-        }
-        have
-    }
-}
-
 /// The memory-side cache.
 #[derive(Debug)]
 struct Side {
-    cache: Cache<Kept>,
+    /// With whether a line differs from memory.
+    cache: Cache<bool>,
     sets: u64,
     free: Vec<u64>,
 }
@@ -122,7 +64,6 @@ impl Memory {
                 free: vec![0; rates.channels],
             }),
             share: None,
-            others: Others::default(),
             kept: HashSet::new(),
             rates: rates.clone(),
         }
@@ -157,14 +98,12 @@ impl Memory {
         let all = self.hbm.len() as f64;
         let channels = (all / requests).round().max(1.0);
         self.share = Some((channels as usize, requests * channels / all));
-        self.others.missing = 1.0 - 1.0 / requests;
     }
 
     /// A dispatch begins at cycle 0.
     pub(crate) fn begin(&mut self) {
         self.kept.clear();
         self.share = None;
-        self.others.begin();
         self.l2.fill(0);
         self.hbm.fill(0);
         self.pages.iter_mut().for_each(HashMap::clear);
@@ -174,14 +113,7 @@ impl Memory {
     }
 
     /// A request of some bytes arrives at memory; the cycle at which it is served, and the latency of what serves it.
-    fn reach(
-        &mut self,
-        xcd: usize,
-        steps: u64,
-        channel: usize,
-        (line, bytes): (u64, u32),
-        write: bool,
-    ) -> (u64, u64) {
+    fn reach(&mut self, steps: u64, channel: usize, line: u64, bytes: u32, write: bool) -> (u64, u64) {
         let rates = &self.rates;
         let (channel, weight) = match self.share {
             Some((channels, weight)) => ((channel as u32 % channels as u32) as usize, weight),
@@ -202,20 +134,15 @@ impl Memory {
         };
         let start = serve(&mut side.free[channel], rates.side_byte, bytes);
         if let Some(place) = side.cache.find(set as usize, line) {
-            let kept = side.cache.of(place);
-            kept.dirty |= write;
-            if self.share.is_some() && !write {
-                self.others.reads(xcd, &mut kept.by);
-            }
+            *side.cache.of(place) |= write;
             return (start, rates.memory_side);
         }
         let filled = side.cache.fill(set as usize, line, false);
-        let by = if self.share.is_some() && !write { self.others.mark(xcd) } else { 0 };
-        let old = std::mem::replace(side.cache.of(filled.place), Kept { dirty: write, by });
-        if old.dirty && filled.evicted.is_some() {
+        let old = std::mem::replace(side.cache.of(filled.place), write);
+        if old && filled.evicted.is_some() {
             serve(&mut self.hbm[channel], rates.memory_byte[1], 128);
         }
-        match write || by != 0 && self.others.have() {
+        match write {
             true => (start, rates.memory_side),
             false => (serve(&mut self.hbm[channel], cost, bytes), rates.hbm),
         }
@@ -231,9 +158,9 @@ impl Memory {
     }
 
     /// A line is written back after all waves have ended, at a cycle; the cycle at which it is.
-    pub(crate) fn write_back(&mut self, xcd: usize, cycle: u64, (line, bytes): (u64, u32), l2: usize) -> u64 {
+    pub(crate) fn write_back(&mut self, cycle: u64, line: u64, bytes: u32, l2: usize) -> u64 {
         let channel = self.channel(l2, line);
-        self.reach(xcd, cycle * STEPS, channel, (line, bytes), true).0
+        self.reach(cycle * STEPS, channel, line, bytes, true).0
     }
 
     /// A request arrives at the L2 at a cycle; the cycle at which its answer leaves, and whether it came from memory: then this
@@ -246,12 +173,12 @@ impl Memory {
         let mut leaves = start / STEPS;
         if answer.written > 0 && !self.kept(Part::Written(xcd), answer.old) {
             let channel = self.channel(answer.channel, answer.old);
-            self.reach(xcd, start, channel, (answer.old, answer.written), true);
+            self.reach(start, channel, answer.old, answer.written, true);
         }
         let far = answer.read > 0 && !(answer.place.is_some() && self.kept(Part::Read(xcd), answer.line));
         if far {
             let channel = self.channel(answer.channel, answer.line);
-            let (served, latency) = self.reach(xcd, start, channel, (answer.line, answer.read), false);
+            let (served, latency) = self.reach(start, channel, answer.line, answer.read, false);
             leaves = served + latency - self.rates.l2;
         } else if answer.place.is_some() && answer.want != Want::Write {
             leaves = leaves.max(answer.noted);

@@ -28,7 +28,7 @@ pub use code::Code;
 pub use event::{Event, Source, Time, Totals};
 pub use observe::{Counts, Memory, Probe};
 pub use prediction::{CHANGES, Prediction, PredictionError};
-pub use recorder::{Dispatch, Provenance, Recorder, Timed};
+pub use recorder::{Dispatch, Provenance, Recorder, SHARES_FILE, Timed};
 pub use registry::{Basis, Formula, Registry, RegistryError, Rule, Value, reason, registry};
 pub use sample::Sample;
 pub use table::Table;

@@ -5,6 +5,8 @@
 
 mod folder;
 
+pub use folder::SHARES_FILE;
+
 use crate::clocks::{self, Clock, Predicted};
 use crate::code::Code;
 use crate::instructions;

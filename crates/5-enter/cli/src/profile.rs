@@ -145,12 +145,15 @@ pub(crate) fn predictions(args: &Profile, model: &Model) -> Result<Vec<Predictio
     Ok(all)
 }
 
-/// Removes the predictions of an earlier recording in the same folder.
+/// Removes what an earlier recording in the same folder has and this one may not have.
 pub(crate) fn remove_predictions(folder: &Path) -> Result<()> {
-    match std::fs::remove_file(folder.join(workload::PREDICTIONS_FILE)) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
+    for file in [workload::PREDICTIONS_FILE, probe::SHARES_FILE] {
+        match std::fs::remove_file(folder.join(file)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
     }
+    Ok(())
 }
 
 /// The hardware where there is some and a tool that profiles with it, unless a GPU to emulate is named.

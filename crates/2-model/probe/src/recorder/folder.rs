@@ -12,8 +12,9 @@ use workload::{
     RunOf, write_instructions, write_prediction,
 };
 
-/// Name of the file that says which dispatches were not followed on all XCDs, and its header.
-const SHARES_FILE: &str = "pmc_shares.csv";
+/// Name of the file that says which dispatches were not followed on all XCDs.
+pub const SHARES_FILE: &str = "pmc_shares.csv";
+/// Its header.
 const SHARES_HEADER: &str = "Dispatch_ID,Kernel_Name,XCDs_Followed,XCDs,Time_Error,Count_Error";
 
 /// Version of the column names of `sysinfo.csv`.

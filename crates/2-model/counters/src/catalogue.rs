@@ -63,6 +63,13 @@ pub struct Definition {
     pub meaning: String,
 }
 
+impl Definition {
+    /// What it counts is in flight at a moment; recordings have its sum over cycles, named with `_ACCUM`.
+    pub fn is_level(&self) -> bool {
+        self.name.starts_with("SQ_") && self.name.contains("LEVEL")
+    }
+}
+
 /// A recorded name taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name<'a> {
@@ -298,6 +305,18 @@ mod tests {
     #[test]
     fn recorded_names_are_taken_apart() {
         let c = catalogue();
+        let levels: Vec<&str> =
+            c.counters().iter().filter(|it| it.is_level()).map(|it| it.name.as_str()).collect();
+        assert_eq!(
+            levels,
+            [
+                "SQ_IFETCH_LEVEL",
+                "SQ_INST_LEVEL_LDS",
+                "SQ_INST_LEVEL_SMEM",
+                "SQ_INST_LEVEL_VMEM",
+                "SQ_LEVEL_WAVES"
+            ]
+        );
         for (recorded, name, instance, accumulated) in [
             ("SQ_WAVES", "SQ_WAVES", None, false),
             ("TCC_HIT_sum", "TCC_HIT", None, false),

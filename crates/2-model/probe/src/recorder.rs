@@ -442,6 +442,7 @@ impl Recorder {
             };
             let values = self.dispatches.iter().map(|dispatch| value(dispatch, &mut place)).collect();
             let name = match catalogue().block(definition).per {
+                _ if definition.is_level() => format!("{}_ACCUM", definition.name),
                 counters::Per::Cu | counters::Per::Channel => format!("{}_sum", definition.name),
                 counters::Per::Xcd | counters::Per::ShaderEngine => definition.name.clone(),
             };

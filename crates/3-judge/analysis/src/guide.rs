@@ -162,7 +162,7 @@ fn caveats(inputs: &Inputs<'_>, emulated: bool) -> Vec<String> {
     let mut out = Vec::new();
     if emulated {
         out.push(
-            "emulated: counts follow from execution; caches and times are modelled (docs/accuracy.md)"
+            "emulated: counts follow from execution; caches and times, where given, are modelled (docs/accuracy.md)"
                 .to_owned(),
         );
     }

@@ -157,7 +157,7 @@ const LINES: &[Line] = &[
         &[(
             "by ",
             "emulated_by",
-            ": counts follow from execution, caches and times are modelled (docs/accuracy.md)",
+            ": counts follow from execution; caches and times, where given, are modelled (docs/accuracy.md)",
         )],
     ),
     (

@@ -27,6 +27,8 @@ pub(crate) struct RecordingView<'a> {
     pub(crate) target: Cow<'a, str>,
     pub(crate) kind: &'a str,
     pub(crate) emulated: bool,
+    /// Caches and times too.
+    pub(crate) modelled: bool,
     pub(crate) selection: Cow<'a, str>,
     pub(crate) figures: Vec<(&'static str, String)>,
     pub(crate) lines: Vec<(&'a str, Cow<'a, str>)>,
@@ -136,6 +138,7 @@ fn recording(r: &Recording, at: usize, many: usize) -> RecordingView<'_> {
         target: visible(&r.target),
         kind: &r.kind,
         emulated: r.machine.iter().any(|fact| fact.name == "emulated_by"),
+        modelled: r.time_ns.get().is_some(),
         selection: visible(&r.selection),
         figures: vec![
             ("kernel time", time),

@@ -184,7 +184,7 @@ fn put_memory_side_cache(chart: &mut MemoryChart, machine: &Machine) {
     let at = chart.blocks.iter().position(|block| block.id == Hbm).unwrap_or(chart.blocks.len());
     chart.blocks.insert(at, block);
     for fact in chart.blocks.iter_mut().filter(|block| block.id == Hbm).flat_map(|block| &mut block.facts) {
-        fact.label = if fact.is_share { "peak \u{2264}" } else { "rate\u{2264}" };
+        fact.label = if fact.is_share { "peak \u{2264}" } else { "rate \u{2264}" };
     }
     for link in chart.links.iter_mut().filter(|link| link.to == Hbm) {
         link.to = MemorySide;

@@ -304,7 +304,7 @@ fn draw_down(
     for (row, (from, to, flow)) in keys.enumerate() {
         let link = chart.between(*from, *to).find(|link| link.flow == *flow);
         let x = upper.x + 14.0 + 16.0 * row as f64;
-        let text = (upper.x + 44.0, top + 4.0 + DOWN * row as f64);
+        let text = (upper.x + 38.0, top + 4.0 + DOWN * row as f64);
         draw_flow(svg, *flow, link, ((x, top + 2.0), (x, bottom - 2.0)), (text, "start"), slots);
     }
 }
@@ -340,13 +340,10 @@ fn draw_flow(
     let share = percent.map_or(String::new(), |v| format!(" {v:.0} %"));
     let joined = |parts: [Option<String>; 2]| parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let requests = format!("{} {requests}", flow.word());
-    // Beside an upright arrow there is less room on a line.
-    let (first, second, below) = match near.0 == far.0 {
-        true => (joined([Some(requests), bytes]), joined([rate, None]), 26.0),
-        false => (requests, joined([bytes, rate]), 34.0),
-    };
-    slot(svg, "small", (x, y + 11.0), anchor, first, slots);
-    slot(svg, "dim small", (x, y + below), anchor, format!("{second}{share}"), slots);
+    // Beside an upright arrow the lines follow each other.
+    let below = if near.0 == far.0 { 26.0 } else { 34.0 };
+    slot(svg, "small", (x, y + 11.0), anchor, requests, slots);
+    slot(svg, "dim small", (x, y + below), anchor, format!("{}{share}", joined([bytes, rate])), slots);
 }
 
 fn arrow(

@@ -13,8 +13,7 @@ const WORDS: &str = "## Two XCDs that stand for all
 Where a dispatch takes long to follow, `profile` follows two XCDs of GPUs that have four or more, with the share of the memory's
 channels that is theirs, and takes what they come to for the others too; `--clock-detail full` follows all. Below are dispatches of
 an MI300X both ways. *said* is the error that the recording states: how far the two XCDs, each an estimate of its own, lie from their mean. What it
-cannot see is what XCDs do to each other: data that several of them read comes from memory more often than with all. So the matrix product, whose
-XCDs all read one matrix, is farther off than said.
+cannot see is what XCDs do to each other. The product of f16 matrices is farther off than said; why is not known.
 
 ";
 

@@ -123,8 +123,8 @@ impl Recorder {
             count => format!(" of {count} dispatches"),
         };
         Some(format!(
-            "caches and times{which} are from {} of {} XCDs, which differ by {:.1} % in time and {:.1} % in counts at most; where XCDs \
-             share much data the time has come out up to 8 % longer than with all; `--clock-detail full` follows all",
+            "caches and times{which} are from {} of {} XCDs, which differ by {:.1} % in time and {:.1} % in counts at most; the time \
+             has come out up to 8 % longer than with all; `--clock-detail full` follows all",
             first.followed,
             first.xcds,
             most(|it| it.time_error),

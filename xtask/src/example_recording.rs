@@ -470,6 +470,8 @@ fn recording() -> Workload {
         extras: Vec::new(),
         ceilings: Vec::new(),
         predictions: Vec::new(),
+        shares: Vec::new(),
+        marks: None,
         settings: BTreeMap::new(),
         sources: vec!["pmc_perf.csv".to_owned()],
         problems: Vec::new(),

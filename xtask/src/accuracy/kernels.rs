@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a truth is a printed number of a profile; the kernel is written to its description, and
 //! the same quantity is computed from its emulated counters.
 
-use super::row;
+use super::{Errors, row};
 use crate::run::root;
 use anyhow::{Context, Result, bail};
 use codeobj::{CodeObject, Image};
@@ -112,7 +112,7 @@ impl Loaded<'_> {
 }
 
 /// Writes the section. `wide` runs the matrices in full width, which takes minutes.
-pub(super) fn write(text: &mut String, wide: bool) -> Result<()> {
+pub(super) fn write(text: &mut String, wide: bool, errors: &mut Errors) -> Result<()> {
     let columns: i32 = if wide { 32_768 } else { 2048 };
     writeln!(text, "## Training kernels\n")?;
     text.push_str(WORDS);
@@ -153,6 +153,14 @@ pub(super) fn write(text: &mut String, wide: bool) -> Result<()> {
             "%" => (value, format!("{:+.2} points", value - truth)),
             _ => (value * scale, format!("{:+.2} %", 100.0 * (value * scale - truth) / truth)),
         };
+        let counter = match quantity {
+            "l2_requests" => Some("TCC_REQ"),
+            "l2_misses" => Some("TCC_MISS"),
+            _ => None,
+        };
+        if let Some(counter) = counter {
+            errors.add(model.target().name, counter, (value - truth) / truth);
+        }
         let name = quantity.replace('_', " ");
         row(
             text,

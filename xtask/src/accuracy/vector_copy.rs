@@ -4,7 +4,7 @@
 //! so each is compared with its like.
 
 use super::kernels::Prepared;
-use super::{distance, grouped, percent, row};
+use super::{Errors, distance, grouped, percent, row};
 use crate::run::root;
 use anyhow::{Context, Result};
 use probe::{Basis, Recorder, registry};
@@ -32,7 +32,7 @@ const DIFFERENCES: &str = "What is behind the differences:
 ";
 
 /// Writes the section.
-pub(super) fn write(text: &mut String) -> Result<()> {
+pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
     text.push_str("## Vector copy\n\n");
     text.push_str(WORDS);
     for (gpu, title) in [("mi210", "MI200"), ("mi300x", "MI300X")] {
@@ -92,6 +92,12 @@ pub(super) fn write(text: &mut String) -> Result<()> {
                     basis.into(),
                 ],
             );
+            let exact = registry().rule(counter, target).is_some_and(|rule| !probe::is_modelled(rule));
+            for (value, least, most) in [(value(0), first, first), (value(1), least, most)] {
+                if let Some(value) = value.filter(|_| !exact) {
+                    errors.add(target, counter, distance(value, least, most));
+                }
+            }
             if let Some(value) = value(1) {
                 worst.push((distance(value, least, most), counter));
             }

@@ -18,10 +18,12 @@ mod headers;
 mod instructions;
 mod join;
 mod long;
+mod marks;
 mod model;
 mod predictions;
 mod problem;
 mod rocpd;
+mod shares;
 mod side;
 mod table;
 mod values;
@@ -33,11 +35,13 @@ pub use instructions::{
     INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, InstructionRow, KernelRun, LdsUse, RunOf, STALLS, StallCycles,
     VectorUse, code_object_file, read_instructions, write_instructions,
 };
+pub use marks::{MARKS_FILE, MARKS_HEADER, Mark, Marks, TIME};
 pub use model::{
     Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, Workload, plain_kernel_name,
 };
 pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, PredictionLine, write_prediction};
 pub use problem::{Error, Problem, Severity};
+pub use shares::{SHARES_FILE, SHARES_HEADER, Share, write_share};
 pub use values::Values;
 pub use write::{write, write_ceilings};
 

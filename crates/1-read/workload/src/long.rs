@@ -232,6 +232,8 @@ impl Gather {
             extras: Vec::new(),
             ceilings: Vec::new(),
             predictions: Vec::new(),
+            shares: Vec::new(),
+            marks: None,
             settings: BTreeMap::new(),
             sources,
             problems: Vec::new(),

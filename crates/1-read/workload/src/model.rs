@@ -3,8 +3,10 @@
 //! The one idea to keep in mind: everything is a column over the same dispatches in the same order. A counter that
 //! was read in another run of the application has already been brought into that order.
 
+use crate::marks::Marks;
 use crate::predictions::Prediction;
 use crate::problem::Problem;
+use crate::shares::Share;
 use crate::values::Values;
 use std::collections::{BTreeMap, HashMap};
 
@@ -249,6 +251,10 @@ pub struct Workload {
     pub ceilings: Vec<Ceilings>,
     /// How long dispatches would take otherwise.
     pub predictions: Vec<Prediction>,
+    /// Dispatches of which only some XCDs were followed.
+    pub shares: Vec<Share>,
+    /// How far each quantity can be trusted, where it was not measured.
+    pub marks: Option<Marks>,
     /// The profiler's settings, lists joined with spaces.
     pub settings: BTreeMap<String, String>,
     /// Files read.

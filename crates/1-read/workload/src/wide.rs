@@ -10,10 +10,10 @@ use crate::folder::Files;
 use crate::headers;
 use crate::join::{self, Launch};
 use crate::model::{Counter, Counters, Dispatches, Extra, Generation, Workload};
-use crate::predictions;
 use crate::problem::{Error, Problems};
 use crate::side;
 use crate::table::{self, Table};
+use crate::{marks, predictions, shares};
 
 /// Level counters that have a run of their own, and what needs them.
 pub(crate) const LEVELS: &[(&str, &str)] = &[
@@ -80,6 +80,8 @@ fn finish(files: &Files<'_>, mut w: Workload, mut problems: Problems) -> Result<
     w.ceilings = side::ceilings(files, &mut problems);
     w.settings = side::settings(files, &mut problems);
     w.predictions = predictions::read(files, &w.dispatches, &mut problems);
+    w.shares = shares::read(files, &w.dispatches, &mut problems);
+    w.marks = marks::read(files, &mut problems);
     side::passes(files, &mut w.counters, &mut problems);
     check::workload(&mut w, problems);
     Ok(w)
@@ -107,6 +109,8 @@ fn file(files: &Files<'_>, name: &str, problems: &mut Problems) -> Result<Worklo
         extras,
         ceilings: Vec::new(),
         predictions: Vec::new(),
+        shares: Vec::new(),
+        marks: None,
         settings: std::collections::BTreeMap::new(),
         sources: vec![name.to_string()],
         problems: Vec::new(),

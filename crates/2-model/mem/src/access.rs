@@ -4,9 +4,10 @@
 //! policies.
 
 use crate::coalesce::group;
+use serde::{Deserialize, Serialize};
 
 /// Load, store or atomic.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Kind {
     /// Load.
     Load,
@@ -19,7 +20,7 @@ pub enum Kind {
 }
 
 /// How a vector access is to be treated.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Policy {
     /// Load, store or atomic.
     pub kind: Kind,
@@ -39,7 +40,7 @@ impl Policy {
 }
 
 /// One tag look-up of the vector L1: a line, which of its sectors are touched, and which are covered as a whole.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Lookup(i64);
 
 /// Bits of a look-up's masks.

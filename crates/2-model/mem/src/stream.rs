@@ -5,6 +5,7 @@
 
 use crate::access::{Grain, Kind, Lookup, Policy, lookups};
 use crate::shape::Shape;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Bytes one workgroup's stream may take; later accesses are counted, not followed.
@@ -22,7 +23,7 @@ const TAG: u32 = 3;
 const TAGS: u64 = (1 << TAG) - 1;
 
 /// A form of access.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Form {
     /// Its look-ups, in the batch's list.
     start: u32,
@@ -53,7 +54,7 @@ pub struct Batch {
 }
 
 /// Forms that the streams of a batch refer to.
-#[derive(PartialEq, Debug, Default)]
+#[derive(PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Forms {
     forms: Vec<Form>,
     lookups: Vec<Lookup>,
@@ -64,7 +65,7 @@ pub struct Forms {
 }
 
 /// An access of the LDS.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct LdsAccess {
     /// Number of its memory instruction.
     pub slot: u32,
@@ -96,6 +97,13 @@ impl Forms {
         self.lds.get(number).copied().unwrap_or_default()
     }
 
+    /// Whether all they refer to is there, for a program of so many instructions.
+    pub(crate) fn is_sound(&self, instructions: usize) -> bool {
+        let inside = |start: u32, count: u32, all: usize| start as usize + count as usize <= all;
+        self.forms.iter().all(|form| inside(form.start, form.count, self.lookups.len()))
+            && self.runs.iter().all(|&(first, count)| inside(first, count, instructions))
+    }
+
     /// Memory they take.
     pub fn bytes(&self) -> usize {
         self.forms.len() * size_of::<Form>()
@@ -106,7 +114,7 @@ impl Forms {
 }
 
 /// The streams of a workgroup's waves.
-#[derive(Debug, Default)]
+#[derive(PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Group {
     /// What each wave did.
     pub waves: Vec<Vec<u8>>,

@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use view::Missing;
-use workload::{Values, Workload};
+use workload::{Mark, Values, Workload};
 
 /// A number, or why there is none.
 pub type Value = Result<f64, Missing>;
@@ -270,6 +270,20 @@ impl<'a> Evaluation<'a> {
             }
         }
         Ok(())
+    }
+
+    /// How far the value of a metric can be trusted; none where it was measured, or where there is none.
+    pub fn mark(&self, metric: &str) -> Option<Mark> {
+        let marks = self.workload.marks.as_ref()?;
+        let (node, _) = self.prepare(metric, 0).ok()?;
+        let mut leaves = Vec::new();
+        leaves_of(&node, &mut leaves);
+        let of = |leaf: &usize| match &self.compiled.leaves[*leaf] {
+            Leaf::Counter { name, .. } | Leaf::Channel(name) | Leaf::Level(name) => marks.of(name),
+            Leaf::Property(Property::Time) => marks.of(workload::TIME),
+            Leaf::Property(_) => Mark::Exact,
+        };
+        Some(leaves.iter().map(of).fold(Mark::Exact, Mark::with))
     }
 
     fn why_empty(&self, node: &Node) -> String {

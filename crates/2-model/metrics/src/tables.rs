@@ -5,6 +5,7 @@
 
 use crate::definitions::{Definitions, Row, Style, Table};
 use crate::evaluate::{Evaluation, Norm, Settings, Value, missing};
+use workload::Mark;
 
 /// An evaluated row.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,8 @@ pub struct TableRow {
     pub unit: String,
     /// Cells, one per heading; `None` where the column does not apply (a metric without peak).
     pub cells: Vec<Option<Value>>,
+    /// How far they can be trusted; none where they were measured.
+    pub mark: Option<Mark>,
 }
 
 /// An evaluated table.
@@ -82,6 +85,7 @@ pub fn table(
                 metric: r.metric.clone(),
                 unit: unit(r),
                 cells: cells(table.style, &r.metric, e),
+                mark: e.mark(&r.metric),
             })
             .collect(),
     };
@@ -128,6 +132,7 @@ fn channels(style: Style, rows: &[&Row], e: &Evaluation<'_>, unit: &dyn Fn(&Row)
         metric: String::new(),
         unit: rows.first().map_or(String::new(), |r| unit(r)),
         cells,
+        mark: None,
     };
     if e.channels() == 0 {
         let none = || Some(missing("the recording does not say `total_l2_chan`"));

@@ -5,10 +5,9 @@
 
 mod folder;
 
-pub use folder::SHARES_FILE;
-
 use crate::clocks::{self, Clock, Predicted};
 use crate::code::Code;
+use crate::events;
 use crate::instructions;
 use crate::observe::{Counts, Probe};
 use crate::prediction::Prediction;
@@ -108,6 +107,10 @@ pub struct Recorder {
     counters_only: bool,
     /// How much of a dispatch the clock follows.
     detail: Detail,
+    /// What waves did is kept.
+    keeps_events: bool,
+    /// What the waves of dispatches did, by dispatch, as files that nobody has taken yet.
+    events: BTreeMap<u64, Option<Vec<u8>>>,
 }
 
 impl Recorder {
@@ -125,6 +128,8 @@ impl Recorder {
             clocks: Vec::new(),
             counters_only: false,
             detail: Detail::Full,
+            keeps_events: false,
+            events: BTreeMap::new(),
         }
     }
 
@@ -158,6 +163,16 @@ impl Recorder {
         self.detail = detail;
     }
 
+    /// Keeps from now on what waves do, so that predictions can be made later.
+    pub fn keep_events(&mut self) {
+        self.keeps_events = true;
+    }
+
+    /// What the waves of dispatches did, by dispatch, since this was last called: a file each, none where it would be too large.
+    pub fn take_events(&mut self) -> BTreeMap<u64, Option<Vec<u8>>> {
+        std::mem::take(&mut self.events)
+    }
+
     /// Number of the next launch.
     pub fn next(&self) -> u64 {
         self.next
@@ -173,7 +188,16 @@ impl Recorder {
         let dispatches = self.dispatches.get(first..).unwrap_or_default().to_vec();
         let (code, known) = (self.code.clone(), self.known.clone());
         let most_channels = self.most_channels.clone();
-        Recorder { dispatches, code, known, most_channels, gpu: None, clocks: Vec::new(), ..*self }
+        Recorder {
+            dispatches,
+            code,
+            known,
+            most_channels,
+            gpu: None,
+            clocks: Vec::new(),
+            events: BTreeMap::new(),
+            ..*self
+        }
     }
 
     /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as shown.
@@ -225,6 +249,9 @@ impl Recorder {
         for clock in &mut self.clocks {
             clock.begin(model, detail, &grid, &asked, &table.ops());
         }
+        let mut events = self
+            .keeps_events
+            .then(|| events::Writer::new(model, table, &program.name, (&grid, &asked), detail));
         gpu.begin(grid, table.ops());
         let clocks = &mut self.clocks[..];
         let summary = std::thread::scope(|scope| {
@@ -236,12 +263,16 @@ impl Recorder {
                     // A thread that is gone has panicked, which the scope hands on.
                     let _ = other.send(batch.clone());
                 }
+                if let Some(events) = &mut events {
+                    events.push(&batch);
+                }
                 gpu.push(batch);
             };
             emu::run(program, memory, launch, || Tracer::new(table, &shape), merge)
         })?;
         let code = traffic::code(program, &counts, launch);
         let outcome = gpu.finish(&code);
+        self.events.extend(events.map(|events| (self.next, events.finish(&code))));
         let predicted = clocks::finish(&mut self.clocks, launch.threads, &code);
         Ok((summary, counts, Timed { outcome: Some(outcome), predicted }))
     }
@@ -399,6 +430,8 @@ impl Recorder {
             extras: Vec::new(),
             ceilings: Vec::new(),
             predictions: Vec::new(),
+            shares: Vec::new(),
+            marks: None,
             settings: BTreeMap::from([
                 ("name".to_string(), provenance.name.clone()),
                 ("mode".to_string(), "profile".to_string()),

@@ -5,7 +5,7 @@
 pub(crate) use analyze::{Analyze, AverageKind, Metrics, NormalUnit, ReportFormat, TimeUnits, Units};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-pub(crate) use emulate::{Emulate, Profile, Run};
+pub(crate) use emulate::{Breakdown, Emulate, Profile, Run};
 pub(crate) use launch::LaunchTemplate;
 pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Roofline, Tui, Type};
@@ -68,6 +68,7 @@ pub(crate) enum Command {
     Metrics(Metrics),
     Run(Run),
     Profile(Profile),
+    Breakdown(Breakdown),
     LaunchTemplate(LaunchTemplate),
     Explain(Explain),
     Occupancy(Occupancy),

@@ -8,13 +8,13 @@ use crate::device_code::DeviceCode;
 use crate::exit::{Outcome, usage};
 use crate::launch_file::{Contents, LaunchFile, difference};
 use crate::output::Output;
-use crate::profile::{predictions, remove_predictions};
+use crate::profile::{predictions, remove_earlier};
 use crate::{progress, terminal};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
 use codeobj::{Argument, Image, Kernel, LineTable};
 use emu::{Hidden, Host, Hostcall, Launch, Memory, Program, Services, Stream, arguments};
-use probe::{Checked, Checks, Code, Provenance, Recorder, Table};
+use probe::{Checked, Checks, Code, Provenance, Recorder, Table, events_file};
 use render::text;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     };
     let kernel = code.kernel(file.kernel.as_deref())?;
     let short = model.name.rsplit(' ').next().unwrap_or(&model.name);
-    let predictions = predictions(args, model)?;
+    let predictions = predictions(args.breakdown, &args.what_if, model)?;
     let mut prepared = Prepared::new(&file, &code, kernel)?;
     if !args.emulate.check.is_empty() {
         eprintln!("emulating {short} ({}): checking {}", model.target().name, args.emulate.check.join(", "));
@@ -48,6 +48,9 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     recorder.sample(args.sample_workgroups.unwrap_or(0));
     recorder.predict(predictions);
     recorder.detail(args.detail());
+    if args.keep_events {
+        recorder.keep_events();
+    }
     if args.counters_only {
         recorder.count_only();
     }
@@ -63,7 +66,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     if let Some(text) = recorder.shared() {
         eprintln!("{text}");
     }
-    let folder = keep(path, args, &recorder, short)?;
+    let folder = keep(path, args, &mut recorder, short)?;
     if prepared.stop.load(Ordering::Relaxed) {
         eprintln!("interrupted: {} of {} dispatches were finished", recorder.dispatches().len(), file.repeat);
         return Ok(INTERRUPTED);
@@ -81,7 +84,7 @@ const MIN_NAME: usize = 16;
 const INTERRUPTED: Outcome = Outcome::Program(130);
 
 /// Writes the recording and returns its folder.
-fn keep(path: &Path, args: &Profile, recorder: &Recorder, gpu: &str) -> Result<PathBuf> {
+fn keep(path: &Path, args: &Profile, recorder: &mut Recorder, gpu: &str) -> Result<PathBuf> {
     let folder = path.canonicalize().ok().and_then(|path| Some(path.parent()?.to_owned()));
     let by_folder = folder.as_ref().and_then(|folder| folder.file_name()?.to_str());
     let name = args.name.as_deref().or(by_folder).unwrap_or("launch").to_owned();
@@ -118,12 +121,18 @@ fn of_target(processor: &str) -> Result<&'static Model> {
 }
 
 /// Writes the recording, in place of an earlier one.
-fn write(folder: &Path, recorder: &Recorder, provenance: &Provenance) -> Result<()> {
+fn write(folder: &Path, recorder: &mut Recorder, provenance: &Provenance) -> Result<()> {
+    let events = recorder.take_events();
     let files = recorder.files(provenance);
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
     let files = files.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice()));
-    remove_predictions(folder)?;
-    for (name, bytes) in files.chain(recorder.code_objects()) {
+    remove_earlier(folder)?;
+    for (dispatch, _) in events.iter().filter(|(_, bytes)| bytes.is_none()) {
+        eprintln!("what the waves of dispatch {dispatch} did is too much to keep");
+    }
+    let events =
+        events.iter().filter_map(|(dispatch, bytes)| Some((events_file(*dispatch), bytes.as_deref()?)));
+    for (name, bytes) in files.chain(recorder.code_objects()).chain(events) {
         let path = folder.join(name);
         std::fs::write(&path, bytes).with_context(|| format!("cannot write `{}`", path.display()))?;
     }

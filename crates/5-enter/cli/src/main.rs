@@ -10,6 +10,7 @@
 
 mod analyze;
 mod args;
+mod breakdown;
 mod completions;
 mod contents;
 mod definitions;
@@ -90,6 +91,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::View(args) => view_server::run(args),
         Command::Metrics(args) => metrics::run(args, &cli.look),
         Command::Run(args) => run::run(args),
+        Command::Breakdown(args) => breakdown::run(args, &cli.look),
         Command::Profile(args) => profile::run(args, &cli.look),
         Command::LaunchTemplate(args) => launch_template::run(args),
         Command::Explain(args) => explain::run(args, &cli.look),

@@ -47,7 +47,7 @@ impl Profiler for Emulator {
             ));
         }
         let emulation = Emulation::prepare(&args.emulate, &args.program)?;
-        predictions(args, emulation.model)?;
+        predictions(args.breakdown, &args.what_if, emulation.model)?;
         let name = args.name.clone().unwrap_or_else(|| {
             let file = Path::new(&args.program[0]).file_stem();
             file.map_or_else(|| "program".to_owned(), |it| it.to_string_lossy().into_owned())
@@ -62,7 +62,7 @@ impl Profiler for Emulator {
             eprintln!("{} is written anew", output.display());
             std::fs::remove_file(output.join("pmc_perf.csv"))?;
         }
-        remove_predictions(&output)?;
+        remove_earlier(&output)?;
         let words: Vec<_> = args.program.iter().map(|word| word.to_string_lossy()).collect();
         let mut more = vec![
             ("ROCKHOUND_OUTPUT", output.into_os_string()),
@@ -122,6 +122,9 @@ fn selection(args: &Profile) -> Result<Vec<(&'static str, OsString)>> {
     if args.breakdown {
         all.push(("ROCKHOUND_BREAKDOWN", "1".into()));
     }
+    if args.keep_events {
+        all.push(("ROCKHOUND_KEEP_EVENTS", "1".into()));
+    }
     if args.counters_only {
         all.push(("ROCKHOUND_COUNTERS_ONLY", "1".into()));
     }
@@ -134,23 +137,30 @@ fn selection(args: &Profile) -> Result<Vec<(&'static str, OsString)>> {
 }
 
 /// What is to be predicted of each dispatch.
-pub(crate) fn predictions(args: &Profile, model: &Model) -> Result<Vec<Prediction>> {
-    if args.breakdown || !args.what_if.is_empty() {
+pub(crate) fn predictions(limits: bool, what_if: &[String], model: &Model) -> Result<Vec<Prediction>> {
+    if limits || !what_if.is_empty() {
         Prediction::possible(model).map_err(|error| usage(error.message, error.hint))?;
     }
-    let mut all = if args.breakdown { Prediction::lifts() } else { Vec::new() };
-    for text in &args.what_if {
+    let mut all = if limits { Prediction::lifts() } else { Vec::new() };
+    for text in what_if {
         all.push(Prediction::parse(text, model).map_err(|error| usage(error.message, error.hint))?);
     }
     Ok(all)
 }
 
 /// Removes what an earlier recording in the same folder has and this one may not have.
-pub(crate) fn remove_predictions(folder: &Path) -> Result<()> {
-    for file in [workload::PREDICTIONS_FILE, probe::SHARES_FILE] {
-        match std::fs::remove_file(folder.join(file)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
+pub(crate) fn remove_earlier(folder: &Path) -> Result<()> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let beside = [workload::PREDICTIONS_FILE, workload::SHARES_FILE, workload::MARKS_FILE];
+        if beside.contains(&&*name) || probe::is_events_file(&name) {
+            std::fs::remove_file(entry.path())?;
         }
     }
     Ok(())

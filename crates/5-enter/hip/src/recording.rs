@@ -40,6 +40,9 @@ impl Recording {
         if value("ROCKHOUND_CLOCK_DETAIL") != "full" {
             recorder.detail(Detail::Share);
         }
+        if std::env::var_os("ROCKHOUND_KEEP_EVENTS").is_some() {
+            recorder.keep_events();
+        }
         if std::env::var_os("ROCKHOUND_COUNTERS_ONLY").is_some() {
             recorder.count_only();
         }
@@ -99,6 +102,7 @@ impl Recording {
         if !self.add() {
             self.write();
         }
+        self.write_events();
         Ok(summary)
     }
 
@@ -142,6 +146,19 @@ impl Recording {
     fn write_code(&self) -> std::io::Result<()> {
         let mut code = self.recorder.code_objects().filter(|(name, _)| !self.folder.join(name).exists());
         code.try_for_each(|(name, bytes)| replace(&self.folder, &name, bytes))
+    }
+
+    /// What the waves of each dispatch did is a file of its own.
+    fn write_events(&mut self) {
+        for (dispatch, bytes) in self.recorder.take_events() {
+            let Some(bytes) = bytes else {
+                say(&format!("what the waves of dispatch {dispatch} did is too much to keep"));
+                continue;
+            };
+            if let Err(error) = replace(&self.folder, &probe::events_file(dispatch), &bytes) {
+                say_once(&format!("cannot write into {}: {error}", self.folder.display()));
+            }
+        }
     }
 
     fn settle(&mut self, result: std::io::Result<()>) {

@@ -4,18 +4,14 @@
 //! of its own.
 
 use super::{Provenance, Recorder, whole};
+use crate::marks;
 use clock::{Detail, Shared};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use workload::{
-    INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, Machine, PREDICTIONS_FILE, PREDICTIONS_HEADER, PredictionLine,
-    RunOf, write_instructions, write_prediction,
+    INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, MARKS_FILE, Machine, Marks, PREDICTIONS_FILE, PREDICTIONS_HEADER,
+    PredictionLine, RunOf, SHARES_FILE, SHARES_HEADER, Share, write_instructions, write_prediction,
+    write_share,
 };
-
-/// Name of the file that says which dispatches were not followed on all XCDs.
-pub const SHARES_FILE: &str = "pmc_shares.csv";
-/// Its header.
-const SHARES_HEADER: &str = "Dispatch_ID,Kernel_Name,XCDs_Followed,XCDs,Time_Error,Count_Error";
 
 /// Version of the column names of `sysinfo.csv`.
 const SYSINFO_VERSION: &str = "2";
@@ -32,9 +28,6 @@ impl Recorder {
         let emulator = &provenance.emulator;
         let emulator = match self.most_workgroups {
             0 if self.counters_only => format!("{emulator}, counters of execution only"),
-            0 if self.detail == Detail::Share && clock::can_share(model) => {
-                format!("{emulator}, two XCDs standing for all in long dispatches ({SHARES_FILE})")
-            }
             0 => emulator.clone(),
             most => format!("{emulator}, a sample of at most {most} workgroups of each dispatch"),
         };
@@ -101,16 +94,18 @@ impl Recorder {
         }
         let mut out = format!("{SHARES_HEADER}\n");
         for dispatch in &self.dispatches {
-            if let Some(it) = dispatch.shared {
-                let kernel = dispatch.kernel.replace('"', "\"\"");
-                let _ = writeln!(
-                    out,
-                    "{},\"{kernel}\",{},{},{:.4},{:.4}",
-                    dispatch.id, it.followed, it.xcds, it.time_error, it.count_error
-                );
+            if let Some(Shared { followed, xcds, time_error, count_error }) = dispatch.shared {
+                let share = Share { row: 0, followed, xcds, time_error, count_error };
+                write_share(&mut out, dispatch.id, &dispatch.kernel, &share);
             }
         }
         Some(out)
+    }
+
+    /// How far each quantity can be trusted.
+    fn marks(&self) -> Marks {
+        let target = self.model.target().name;
+        marks::marks(target, self.known.iter().copied(), self.most_workgroups > 0)
     }
 
     /// How far what was said of dispatches that were not followed on all XCDs can be trusted, in words; none where all were.
@@ -145,6 +140,7 @@ impl Recorder {
         if let Some(text) = self.predictions() {
             files.insert(PREDICTIONS_FILE.to_string(), text.into_bytes());
         }
+        files.insert(MARKS_FILE.to_string(), self.marks().write().into_bytes());
         if let Some(text) = self.shares() {
             files.insert(SHARES_FILE.to_string(), text.into_bytes());
         }

@@ -7,7 +7,7 @@ use super::panels::number;
 use super::report::Subject;
 use metrics::{Definitions, KernelTimes, Norm, kernels, shown_unit};
 use view::{Cell, Column, ColumnKind, Number, Row, Table};
-use workload::{Values, plain_kernel_name};
+use workload::{TIME, Values, Workload, plain_kernel_name};
 
 fn table(id: &str, panel: &str, title: &str, label: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
     let (id, panel, title, label) = (id.to_string(), panel.to_string(), title.to_string(), label.to_string());
@@ -48,7 +48,15 @@ pub(crate) fn top_kernels(subject: &Subject, top: usize) -> Table {
         let share = if rest > 0.0 { format!(" with {rest:.1} % of the time") } else { String::new() };
         out.notes.push(format!("{} more kernels{share}; `--top N` shows more", times.len() - top));
     }
+    out.notes.extend(times_are(w));
     out
+}
+
+/// How far times can be trusted, where they were not measured.
+fn times_are(w: &Workload) -> Option<String> {
+    let known = (0..w.dispatches.len()).any(|row| w.dispatches.duration(row).is_some());
+    let mark = w.marks.as_ref().filter(|_| known)?.of(TIME);
+    Some(format!("times are {mark}"))
 }
 
 /// The dispatches in the order recorded; at most `top` of them.
@@ -84,6 +92,7 @@ pub(crate) fn dispatches(subject: &Subject, top: usize) -> Table {
     if subject.rows.len() > top {
         out.notes.push(format!("{} more dispatches; `--top N` shows more", subject.rows.len() - top));
     }
+    out.notes.extend(times_are(w));
     out
 }
 

@@ -23,6 +23,9 @@ fn kind(heading: &str, style: Style, unit: &str) -> ColumnKind {
     }
 }
 
+/// Heading of the column that says how far a row's values can be trusted.
+pub(crate) const TRUST: &str = "trust";
+
 /// A table of a report from an evaluated one; `recording` tells whose values they are.
 pub(crate) fn table(t: &EvaluatedTable, recording: usize) -> Table {
     let id = format!("{}.{}", t.id.0, t.id.1);
@@ -33,8 +36,11 @@ pub(crate) fn table(t: &EvaluatedTable, recording: usize) -> Table {
         let unit = if heading == "percent of peak" { "%" } else { unit };
         Column { recording, ..Column::new(heading, kind(heading, t.style, unit), unit) }
     });
+    // What was measured needs no word about it.
+    let marked = t.rows.iter().any(|r| r.mark.is_some());
+    let trust = marked.then(|| Column { recording, ..Column::new(TRUST, ColumnKind::Text, "") });
     Table {
-        columns: tags.chain(headings).collect(),
+        columns: tags.chain(headings).chain(trust).collect(),
         rows: t
             .rows
             .iter()
@@ -48,6 +54,7 @@ pub(crate) fn table(t: &EvaluatedTable, recording: usize) -> Table {
                     .iter()
                     .map(|tag| Cell::Text(tag.clone()))
                     .chain(r.cells.iter().map(|cell| cell.clone().map_or(Cell::Empty, number)))
+                    .chain(marked.then(|| Cell::Text(r.mark.map_or("n/a".to_string(), |it| it.to_string()))))
                     .collect(),
             })
             .collect(),

@@ -7,7 +7,7 @@ use super::select::{SelectError, wrong};
 use arch::Target;
 use std::collections::{BTreeMap, BTreeSet};
 use view::{Cell, Delta, MachineFact, MissingValues, Note, NoteKind, Number, Recording, Table};
-use workload::{Problem, Severity};
+use workload::{Problem, Severity, Share};
 
 /// Unit in which times are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -149,11 +149,14 @@ pub(crate) fn recording(subject: &Subject) -> Recording {
     }
 }
 
+/// The line of the head that names the emulator.
+const EMULATED: &str = "emulated";
+
 /// Lines of the head: a word, and facts with their names around them.
 type Line = (&'static str, &'static [(&'static str, &'static str, &'static str)]);
 const LINES: &[Line] = &[
     (
-        "emulated",
+        EMULATED,
         &[(
             "by ",
             "emulated_by",
@@ -205,7 +208,30 @@ fn summary(subject: &Subject) -> Vec<MachineFact> {
                 MachineFact { name: (*word).to_string(), value: shown.join(" · "), filled_from: None };
             (!shown.is_empty()).then_some(fact)
         })
+        .flat_map(|fact| {
+            let followed = if fact.name == EMULATED { followed(subject) } else { None };
+            std::iter::once(fact).chain(followed)
+        })
         .collect()
+}
+
+/// Which of the selected dispatches were not followed on all XCDs.
+fn followed(subject: &Subject) -> Option<MachineFact> {
+    let rows: BTreeSet<u32> = subject.rows.iter().copied().collect();
+    let shares: Vec<&Share> =
+        subject.workload.shares.iter().filter(|share| rows.contains(&share.row)).collect();
+    let first = shares.first()?;
+    let most = |error: fn(&Share) -> f64| 100.0 * shares.iter().map(|it| error(it)).fold(0.0, f64::max);
+    let value = format!(
+        "caches and times of {} of {} dispatches from {} of {} XCDs, which differ by up to {:.1} % in time and {:.1} % in counts",
+        shares.len(),
+        rows.len(),
+        first.followed,
+        first.xcds,
+        most(|it| it.time_error),
+        most(|it| it.count_error)
+    );
+    Some(MachineFact { name: "followed".to_string(), value, filled_from: None })
 }
 
 /// Every reason once, with the rows it concerns. Counters that were not recorded are taken together by panel.

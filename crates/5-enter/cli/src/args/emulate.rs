@@ -1,5 +1,7 @@
 //! Options of the commands that run programs: `run` and `profile`.
 
+use super::ShortFormat;
+use super::recordings::Pick;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::ffi::OsString;
@@ -60,6 +62,7 @@ pub(crate) struct Run {
   rockhound profile -k 'gemm.*f16' -d '>10' --dispatch-limit 3 -- ./train
   rockhound profile --breakdown examples/triton/matmul/gfx942.toml
   rockhound profile --what-if vgpr=96 --what-if gpu.hbm_bandwidth=8e12 LAUNCH.toml
+  rockhound profile --keep-events -- ./app && rockhound breakdown workloads/app/MI300X
   rockhound profile --counters-only -- ./train
   rockhound profile --check races,uninit LAUNCH.toml
   rockhound profile --sample-workgroups 64 --no-results -- ./stencil 16384
@@ -106,6 +109,9 @@ pub(crate) struct Profile {
     /// between are one prediction.
     #[arg(long, value_name = "KEY=VALUE", conflicts_with_all = ["check", "sample_workgroups"])]
     pub(crate) what_if: Vec<String>,
+    /// Keep what waves did, a file for each dispatch: `rockhound breakdown` then predicts without another run.
+    #[arg(long, conflicts_with_all = ["check", "sample_workgroups", "counters_only"])]
+    pub(crate) keep_events: bool,
     /// Count only what follows from execution: caches and times are not modelled, and what needs them is n/a. Takes a fraction of
     /// the time.
     #[arg(long, conflicts_with_all = ["breakdown", "what_if", "check"])]
@@ -120,6 +126,35 @@ pub(crate) struct Profile {
     /// Program and its arguments.
     #[arg(last = true, required_unless_present = "file", value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,
+}
+
+/// Say what each limit is worth, or what a change would bring, of a recording made with `profile --keep-events`.
+///
+/// What the waves did is shown to a clock for each limit, on which this limit is lifted (docs/breakdown.md); the program does not
+/// run again. The recording gets the predictions, and the table of them is shown.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound breakdown workloads/app/MI300X
+  rockhound breakdown workloads/app/MI300X --what-if vgpr=96 --what-if gpu.hbm_bandwidth=8e12
+  rockhound breakdown workloads/app/MI300X -d 0-3 --format json")]
+pub(crate) struct Breakdown {
+    /// Recording.
+    #[arg(value_name = "DIR")]
+    pub(crate) path: PathBuf,
+    /// Predict this change instead of lifting limits, as in `profile`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) what_if: Vec<String>,
+    /// Lift the limits too where `--what-if` is given.
+    #[arg(long, requires = "what_if")]
+    pub(crate) limits: bool,
+    #[command(flatten)]
+    pub(crate) pick: Pick,
+    /// Threads that clocks run on; 0 stands for one per core.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
+    pub(crate) format: ShortFormat,
 }
 
 impl Profile {

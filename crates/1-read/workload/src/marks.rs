@@ -1,0 +1,193 @@
+//! How far each quantity of an emulated recording can be trusted, as the file that stands beside the counters.
+//!
+//! The one idea to keep in mind: a recording without the file is a measurement, and its values carry no mark. In one that has it a
+//! quantity without a line is not known to be exact, and so counts as modelled.
+
+use crate::folder::Files;
+use crate::problem::Problems;
+use crate::side;
+use crate::table::{self, Want};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fmt::Write as _;
+
+/// Name of the file.
+pub const MARKS_FILE: &str = "pmc_marks.csv";
+
+/// Its header.
+pub const MARKS_HEADER: &str = "Quantity,Mark,Error_Percent";
+
+/// Name under which the times of dispatches are marked.
+pub const TIME: &str = "time";
+
+/// Most quantities that are read.
+const MOST: usize = 1 << 16;
+
+/// What a value is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Mark {
+    /// It follows from execution.
+    Exact,
+    /// Some workgroups ran for all.
+    Sampled,
+    /// It comes from a model. How far it lies from hardware on average, in percent, where that was compared.
+    Modelled(Option<f64>),
+}
+
+impl Mark {
+    /// The mark of what is computed from two values: the less sure one, the larger error, and none where one is not known.
+    pub fn with(self, other: Mark) -> Mark {
+        match (self, other) {
+            (Mark::Modelled(a), Mark::Modelled(b)) => Mark::Modelled(a.zip(b).map(|(a, b)| a.max(b))),
+            (Mark::Modelled(error), _) | (_, Mark::Modelled(error)) => Mark::Modelled(error),
+            (Mark::Sampled, _) | (_, Mark::Sampled) => Mark::Sampled,
+            (Mark::Exact, Mark::Exact) => Mark::Exact,
+        }
+    }
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mark::Exact => write!(f, "exact"),
+            Mark::Sampled => write!(f, "sampled"),
+            Mark::Modelled(None) => write!(f, "modelled"),
+            Mark::Modelled(Some(error)) if *error < 0.95 => write!(f, "modelled ±{error:.1} %"),
+            Mark::Modelled(Some(error)) => write!(f, "modelled ±{error:.0} %"),
+        }
+    }
+}
+
+/// The marks of a recording, by quantity: a counter, or [`TIME`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Marks(BTreeMap<String, Mark>);
+
+impl Marks {
+    /// Marks by quantity.
+    pub fn new(marks: BTreeMap<String, Mark>) -> Marks {
+        Marks(marks)
+    }
+
+    /// The mark of a counter or of [`TIME`].
+    pub fn of(&self, quantity: &str) -> Mark {
+        self.0.get(quantity).copied().unwrap_or(Mark::Modelled(None))
+    }
+
+    /// The file.
+    pub fn write(&self) -> String {
+        let mut out = format!("{MARKS_HEADER}\n");
+        for (quantity, mark) in &self.0 {
+            let (word, error) = match mark {
+                Mark::Exact => ("exact", None),
+                Mark::Sampled => ("sampled", None),
+                Mark::Modelled(error) => ("modelled", *error),
+            };
+            let error = error.map_or_else(String::new, |error| format!("{error:.2}"));
+            let _ = writeln!(out, "{quantity},{word},{error}");
+        }
+        out
+    }
+}
+
+/// Reads the file, if there is one.
+pub(crate) fn read(files: &Files<'_>, problems: &mut Problems) -> Option<Marks> {
+    let bytes = side::try_bytes(files, MARKS_FILE, problems)?;
+    let choose = |name: &str, _: &[u8]| if name == "Error_Percent" { Want::Number } else { Want::Text };
+    let table = match table::read(MARKS_FILE, &bytes, &str::to_string, &choose, problems) {
+        Ok(table) => table,
+        Err(error) => {
+            problems.error(MARKS_FILE, side::first_line(&error.to_string()), "no value is marked as exact");
+            return Some(Marks::default());
+        }
+    };
+    let (Some(quantities), Some(words)) = (table.text("Quantity"), table.text("Mark")) else {
+        problems.error(
+            MARKS_FILE,
+            "one of the columns `Quantity`, `Mark` is absent",
+            "no value is marked as exact",
+        );
+        return Some(Marks::default());
+    };
+    let errors = table.number("Error_Percent");
+    let mut marks = BTreeMap::new();
+    let mut left_out = 0;
+    for line in 0..table.rows {
+        let error = errors.and_then(|it| it.get(line)).filter(|error| *error >= 0.0);
+        let mark = match words.get(line) {
+            "exact" => Mark::Exact,
+            "sampled" => Mark::Sampled,
+            "modelled" => Mark::Modelled(error),
+            _ => {
+                left_out += 1;
+                continue;
+            }
+        };
+        if marks.len() < MOST {
+            marks.insert(quantities.get(line).to_string(), mark);
+        }
+    }
+    if left_out > 0 {
+        problems.warn(
+            MARKS_FILE,
+            left_out,
+            format!("{left_out} lines have another mark than `exact`, `sampled` or `modelled`"),
+            "what they name counts as modelled",
+        );
+    }
+    Some(Marks(marks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Workload};
+
+    fn workload(marks: Option<&str>) -> Workload {
+        let counters = "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES\n0,copy,0,100,4\n";
+        let mut files = BTreeMap::from([("pmc_perf.csv".to_string(), counters.as_bytes().to_vec())]);
+        files.extend(marks.map(|text| (MARKS_FILE.to_string(), text.as_bytes().to_vec())));
+        crate::read(&files, &Options::default()).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let marks = Marks::new(BTreeMap::from([
+            ("SQ_WAVES".to_string(), Mark::Exact),
+            ("SQ_INSTS".to_string(), Mark::Sampled),
+            ("TCC_HIT".to_string(), Mark::Modelled(Some(5.83))),
+            (TIME.to_string(), Mark::Modelled(None)),
+        ]));
+        let found = workload(Some(&marks.write()));
+        assert_eq!(found.marks, Some(marks));
+        assert_eq!(found.marks.unwrap().of("TCC_MISS"), Mark::Modelled(None), "nobody said that it is exact");
+        assert_eq!(workload(None).marks, None, "a measurement has no marks");
+    }
+
+    #[test]
+    fn what_cannot_be_used_marks_nothing_as_exact() {
+        for (text, problem) in
+            [("Quantity\nSQ_WAVES\n", "columns"), ("Quantity,Mark,Error_Percent\nSQ_WAVES,sure,\n", "mark")]
+        {
+            let found = workload(Some(text));
+            assert_eq!(found.marks.unwrap().of("SQ_WAVES"), Mark::Modelled(None));
+            assert!(found.problems.iter().any(|it| it.to_string().contains(problem)), "{:?}", found.problems);
+        }
+    }
+
+    #[test]
+    fn the_less_sure_mark_stays() {
+        let (rough, fine) = (Mark::Modelled(Some(20.0)), Mark::Modelled(Some(0.25)));
+        for (marks, shown) in [
+            (vec![Mark::Exact, Mark::Exact], "exact"),
+            (vec![Mark::Exact, Mark::Sampled], "sampled"),
+            (vec![Mark::Sampled, fine], "modelled ±0.2 %"),
+            (vec![fine, Mark::Exact, rough], "modelled ±20 %"),
+            (vec![rough, Mark::Modelled(None)], "modelled"),
+        ] {
+            let found = marks.iter().copied().reduce(Mark::with).unwrap();
+            assert_eq!(found.to_string(), shown);
+            let found = marks.into_iter().rev().reduce(Mark::with).unwrap();
+            assert_eq!(found.to_string(), shown);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! What the waves of a dispatch did, kept as a file, so that another prediction needs no other run.
+//!
+//! The one idea to keep in mind: a file is a compressed row of pieces, each with its length before it: what the dispatch is, the
+//! batches of its workgroups in the order of the grid, and the code that ran. Instructions are not in it: they come from
+//! the code object that the recording keeps.
+
+use crate::clocks::{self, Clock, Predicted};
+use crate::prediction::Prediction;
+use crate::table::Table;
+use arch::{Model, Resources};
+use clock::{Detail, Grid, Order};
+use mem::{Batch, BatchReader, BatchWriter};
+use serde::{Deserialize, Serialize};
+use std::io::{Read, Write};
+use std::ops::Range;
+
+/// First bytes of the file, inside the compression: the number changes with what follows.
+const MAGIC: &[u8; 16] = b"rockhound.ev/1\r\n";
+/// Compression: as fast as there is, which still leaves a tenth.
+const LEVEL: i32 = 1;
+/// Most bytes of a piece that are read.
+const MOST_PIECE: u32 = 1 << 29;
+/// Most compressed bytes that are kept of a dispatch.
+const MOST_KEPT: usize = 1 << 30;
+/// Most workgroups that a compute unit is believed to hold.
+const MOST_GROUPS_PER_UNIT: u32 = 64;
+
+/// Name of the file of a dispatch.
+pub fn events_file(dispatch: u64) -> String {
+    format!("events_{dispatch}.zst")
+}
+
+/// Whether a file has such a name.
+pub fn is_events_file(name: &str) -> bool {
+    let number = name.strip_prefix("events_").and_then(|rest| rest.strip_suffix(".zst"));
+    number.is_some_and(|number| number.parse::<u64>().is_ok())
+}
+
+/// Why a file cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum EventsError {
+    /// It is cut off or damaged.
+    #[error("{0}")]
+    Broken(&'static str),
+    /// Another version wrote it.
+    #[error("it was written by {0}, whose streams this version does not read")]
+    Version(String),
+    /// A GPU that nothing is known of.
+    #[error("it is of a GPU `{0}` that nothing is known of")]
+    Gpu(String),
+}
+
+/// What a dispatch is.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Head {
+    /// Version that wrote it.
+    pub version: String,
+    /// GPU, as [`Model::by_name`] knows it.
+    pub model: String,
+    /// Kernel's linker name.
+    pub symbol: String,
+    /// Hash of its code object.
+    pub code: String,
+    /// Two XCDs may stand for all.
+    share: bool,
+    groups: u64,
+    groups_per_unit: u32,
+    scratch: u64,
+    host: Vec<(u64, u64)>,
+    entry: u64,
+    /// VGPRs, AGPRs, SGPRs, LDS bytes, waves of a workgroup.
+    asked: [u32; 5],
+}
+
+/// The version of this program: streams refer to its numbering of instructions.
+fn version() -> String {
+    format!("rockhound {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Writes the file of a dispatch.
+pub(crate) struct Writer {
+    out: Option<zstd::stream::write::Encoder<'static, Vec<u8>>>,
+    batches: BatchWriter,
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").field("kept", &self.out.is_some()).finish_non_exhaustive()
+    }
+}
+
+impl Writer {
+    /// A dispatch begins.
+    pub(crate) fn new(
+        model: &Model,
+        table: &Table,
+        symbol: &str,
+        (grid, asked): (&Grid, &Resources),
+        detail: Detail,
+    ) -> Writer {
+        let head = Head {
+            version: version(),
+            model: model.name.clone(),
+            symbol: symbol.to_string(),
+            code: table.code().map_or_else(String::new, |code| code.hash().to_string()),
+            share: detail == Detail::Share,
+            groups: grid.groups,
+            groups_per_unit: grid.groups_per_unit,
+            scratch: grid.scratch,
+            host: grid.host.iter().map(|it| (it.start, it.end)).collect(),
+            entry: grid.entry,
+            asked: [asked.vgprs, asked.agprs, asked.sgprs, asked.lds_bytes, asked.waves_per_workgroup],
+        };
+        let out = zstd::stream::write::Encoder::new(Vec::new(), LEVEL).ok();
+        let mut writer = Writer { out, batches: BatchWriter::default() };
+        writer.put(MAGIC);
+        writer.piece(&postcard::to_stdvec(&head).unwrap_or_default());
+        writer
+    }
+
+    /// What the next workgroups did.
+    pub(crate) fn push(&mut self, batch: &Batch) {
+        if self.out.is_some() {
+            let bytes = self.batches.write(batch);
+            self.piece(&bytes);
+        }
+    }
+
+    /// The dispatch has ended. The file; none where it would be too large.
+    pub(crate) fn finish(mut self, code: &[Range<u64>]) -> Option<Vec<u8>> {
+        self.piece(&[]);
+        let code: Vec<(u64, u64)> = code.iter().map(|it| (it.start, it.end)).collect();
+        self.piece(&postcard::to_stdvec(&code).unwrap_or_default());
+        self.out.take()?.finish().ok()
+    }
+
+    fn piece(&mut self, bytes: &[u8]) {
+        self.put(&(bytes.len() as u32).to_le_bytes());
+        self.put(bytes);
+        if bytes.len() > MOST_PIECE as usize {
+            self.out = None;
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        let Some(out) = &mut self.out else { return };
+        if out.write_all(bytes).is_err() || out.get_ref().len() > MOST_KEPT {
+            self.out = None;
+        }
+    }
+}
+
+/// A kept dispatch, as far as its head says.
+pub struct Events<'b> {
+    /// What it is.
+    pub head: Head,
+    input: zstd::stream::read::Decoder<'static, std::io::BufReader<&'b [u8]>>,
+}
+
+impl std::fmt::Debug for Events<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Events").field("head", &self.head).finish_non_exhaustive()
+    }
+}
+
+impl<'b> Events<'b> {
+    /// Reads the head.
+    pub fn read(bytes: &'b [u8]) -> Result<Events<'b>, EventsError> {
+        let foreign = EventsError::Broken("it is no file of events");
+        let mut input = zstd::stream::read::Decoder::new(bytes).map_err(|_| foreign.clone())?;
+        // A frame of this program needs no more.
+        input.window_log_max(27).map_err(|_| foreign.clone())?;
+        let mut magic = [0; MAGIC.len()];
+        input.read_exact(&mut magic).map_err(|_| foreign.clone())?;
+        if magic != *MAGIC {
+            return Err(foreign);
+        }
+        let head = piece(&mut input)?;
+        let head: Head = postcard::from_bytes(&head).map_err(|_| foreign)?;
+        if head.version != version() {
+            return Err(EventsError::Version(head.version));
+        }
+        Ok(Events { head, input })
+    }
+}
+
+/// The next piece.
+fn piece(input: &mut impl Read) -> Result<Vec<u8>, EventsError> {
+    let cut = EventsError::Broken("it is cut off or damaged");
+    let mut length = [0; 4];
+    input.read_exact(&mut length).map_err(|_| cut.clone())?;
+    let length = u32::from_le_bytes(length);
+    if length > MOST_PIECE {
+        return Err(cut);
+    }
+    // As much memory as there are bytes, whatever the length says.
+    let mut bytes = Vec::new();
+    input.take(u64::from(length)).read_to_end(&mut bytes).map_err(|_| cut.clone())?;
+    if bytes.len() < length as usize { Err(cut) } else { Ok(bytes) }
+}
+
+/// Clocks of predictions on kept dispatches: caches keep between them what they keep when the program runs.
+#[derive(Debug)]
+pub struct Replay {
+    model: &'static Model,
+    clocks: Vec<Clock>,
+    threads: usize,
+}
+
+impl Replay {
+    /// Predictions on a GPU, on so many threads; 0 stands for one per core.
+    pub fn new(model: &'static Model, predictions: Vec<Prediction>, threads: usize) -> Replay {
+        let clocks = predictions.into_iter().map(|it| Clock::new(it, model)).collect();
+        Replay { model, clocks, threads }
+    }
+
+    /// The GPU of a kept dispatch.
+    pub fn model(head: &Head) -> Result<&'static Model, EventsError> {
+        let short = head.model.rsplit(' ').next().unwrap_or_default().to_lowercase();
+        Model::by_name(&short).ok_or_else(|| EventsError::Gpu(head.model.clone()))
+    }
+
+    /// What the next dispatch would take; `table` is that of its kernel.
+    pub fn run(&mut self, events: Events<'_>, table: &Table) -> Result<Vec<Predicted>, EventsError> {
+        let Events { head, mut input } = events;
+        let [vgprs, agprs, sgprs, lds_bytes, waves_per_workgroup] = head.asked;
+        let asked = Resources { vgprs, agprs, sgprs, lds_bytes, waves_per_workgroup };
+        let grid = Grid {
+            groups: head.groups,
+            groups_per_unit: head.groups_per_unit.clamp(1, MOST_GROUPS_PER_UNIT),
+            scratch: head.scratch,
+            host: head.host.iter().map(|&(start, end)| start..end).collect(),
+            entry: head.entry,
+            order: Order::default(),
+        };
+        let detail = if head.share { Detail::Share } else { Detail::Full };
+        for clock in &mut self.clocks {
+            clock.begin(self.model, detail, &grid, &asked, &table.ops());
+        }
+        let mut batches = BatchReader::new(table.ops().len());
+        let clocks = &mut self.clocks[..];
+        let code: Result<Vec<u8>, EventsError> = std::thread::scope(|scope| {
+            let ends = clocks::follow(scope, clocks, self.threads);
+            let mut groups = 0;
+            loop {
+                let bytes = piece(&mut input)?;
+                if bytes.is_empty() {
+                    break piece(&mut input);
+                }
+                let broken = EventsError::Broken("a stream refers to what is not there");
+                let batch = batches.read(&bytes).map_err(|_| broken.clone())?;
+                groups += batch.groups.len() as u64;
+                if groups > grid.groups {
+                    break Err(broken);
+                }
+                for end in &ends {
+                    // A thread that is gone has panicked, which the scope hands on.
+                    let _ = end.send(batch.clone());
+                }
+            }
+        });
+        let cut = EventsError::Broken("it is cut off or damaged");
+        let code: Vec<(u64, u64)> = postcard::from_bytes(&code?).map_err(|_| cut)?;
+        let code: Vec<Range<u64>> = code.into_iter().map(|(start, end)| start..end).collect();
+        Ok(clocks::finish(&mut self.clocks, self.threads, &code))
+    }
+}

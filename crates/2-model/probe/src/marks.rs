@@ -1,0 +1,83 @@
+//! How far the values of a recording can be trusted.
+//!
+//! The one idea to keep in mind: a counter is exact where its rule needs nothing but events of execution; how far the others lie
+//! from hardware was compared and stands in `data/errors.tsv`, or is not known.
+
+use crate::event::Source;
+use crate::registry::{Basis, Formula, Rule, registry};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use workload::{Mark, Marks, TIME};
+
+/// Mean error of a quantity on a target, in percent, where it was compared with hardware. Quantities are counters and [`TIME`].
+pub fn error(target: &str, quantity: &str) -> Option<f64> {
+    static ERRORS: OnceLock<BTreeMap<(&str, &str), f64>> = OnceLock::new();
+    let errors = ERRORS.get_or_init(|| {
+        let rows = include_str!("../data/errors.tsv").lines().filter(|line| !line.starts_with('#'));
+        let row = |line: &'static str| {
+            let mut fields = line.split('\t');
+            let key = (fields.next()?, fields.next()?);
+            Some((key, fields.next()?.parse().ok()?))
+        };
+        rows.filter_map(row).collect()
+    });
+    errors.get(&(target, quantity)).copied()
+}
+
+/// Whether a counter needs more than execution: what caches hold, or when what happens.
+pub fn is_modelled(rule: &Rule) -> bool {
+    let Formula::Sum { terms, .. } = &rule.formula else { return true };
+    rule.basis == Basis::Modelled || !terms.iter().all(|(_, source)| matches!(source, Source::Event(_)))
+}
+
+/// The marks of a recording with these counters; `sampled` where only some workgroups ran.
+pub(crate) fn marks<'a>(target: &str, counters: impl Iterator<Item = &'a str>, sampled: bool) -> Marks {
+    let mark = |counter: &str| match registry().rule(counter, target).is_some_and(|rule| !is_modelled(rule)) {
+        true if sampled => Mark::Sampled,
+        true => Mark::Exact,
+        false => Mark::Modelled(error(target, counter)),
+    };
+    let mut marks: BTreeMap<String, Mark> = counters.map(|it| (it.to_string(), mark(it))).collect();
+    marks.insert(TIME.to_string(), Mark::Modelled(error(target, TIME)));
+    Marks::new(marks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use counters::catalogue;
+
+    #[test]
+    fn what_follows_from_execution_is_exact() {
+        let counters = ["SQ_INSTS_VALU", "TCP_TOTAL_CACHE_ACCESSES", "TCC_HIT", "SQ_WAVE_CYCLES"];
+        let marks = marks("gfx942", counters.into_iter(), false);
+        let found = [counters[0], counters[1], counters[2], counters[3], TIME].map(|it| marks.of(it));
+        assert_eq!(found[..2], [Mark::Exact; 2]);
+        assert!(found[2..].iter().all(|mark| matches!(mark, Mark::Modelled(_))), "{found:?}");
+    }
+
+    #[test]
+    fn a_sample_is_not_exact() {
+        assert_eq!(marks("gfx942", ["SQ_INSTS_VALU"].into_iter(), true).of("SQ_INSTS_VALU"), Mark::Sampled);
+    }
+
+    #[test]
+    fn errors_are_those_of_known_quantities() {
+        let text = include_str!("../data/errors.tsv");
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let [target, quantity, percent, compared] = fields[..] else { panic!("{line}") };
+            let known = catalogue().get(quantity).is_some_and(|it| catalogue().has(it, target));
+            assert!(known || quantity == TIME, "{line}");
+            assert!(
+                percent.parse::<f64>().is_ok_and(|it| it >= 0.0) && compared.parse::<u32>().is_ok(),
+                "{line}"
+            );
+            assert!(
+                !registry().rule(quantity, target).is_some_and(exact),
+                "what is exact has no error: {line}"
+            );
+            assert_eq!(error(target, quantity), percent.parse().ok());
+        }
+    }
+}

@@ -41,34 +41,44 @@ pub(super) struct Loaded<'p> {
     explicit: Vec<u8>,
 }
 
+/// Compiles a file, or says that the compiler is missing.
+pub(super) fn compile(source: &Path, target: &str) -> Result<Option<Vec<u8>>> {
+    let output = std::env::temp_dir().join(format!("accuracy-{}-{target}.hsaco", std::process::id()));
+    let result = Command::new("clang++-19")
+        .args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "--no-gpu-bundle-output"])
+        .args(["-O3", "-munsafe-fp-atomics"])
+        .arg(format!("--offload-arch={target}"))
+        .arg(source)
+        .arg("-o")
+        .arg(&output)
+        .output();
+    let Ok(result) = result else {
+        println!("skipped: no clang++-19");
+        return Ok(None);
+    };
+    if !result.status.success() {
+        bail!("clang++-19: {}", String::from_utf8_lossy(&result.stderr));
+    }
+    let bytes = std::fs::read(&output)?;
+    std::fs::remove_file(output)?;
+    Ok(Some(bytes))
+}
+
 impl Prepared {
     /// Compiles a kernel of a file, or says that the compiler is missing.
     pub(super) fn new(source: &Path, target: &str, kernel: &str) -> Result<Option<Prepared>> {
-        let output = std::env::temp_dir().join(format!("accuracy-{}-{target}.hsaco", std::process::id()));
-        let result = Command::new("clang++-19")
-            .args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "--no-gpu-bundle-output"])
-            .args(["-O3", "-munsafe-fp-atomics"])
-            .arg(format!("--offload-arch={target}"))
-            .arg(source)
-            .arg("-o")
-            .arg(&output)
-            .output();
-        let Ok(result) = result else {
-            println!("skipped: no clang++-19");
-            return Ok(None);
-        };
-        if !result.status.success() {
-            bail!("clang++-19: {}", String::from_utf8_lossy(&result.stderr));
-        }
-        let bytes = std::fs::read(&output)?;
-        std::fs::remove_file(output)?;
+        compile(source, target)?.map(|bytes| Prepared::of(bytes, kernel)).transpose()
+    }
+
+    /// A kernel of a code object.
+    pub(super) fn of(bytes: Vec<u8>, kernel: &str) -> Result<Prepared> {
         let object = CodeObject::read(&bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
         let kernel = object
             .kernels
             .iter()
             .position(|it| it.demangled == kernel || it.name == kernel)
             .with_context(|| format!("no kernel `{kernel}`"))?;
-        Ok(Some(Prepared { bytes, object, kernel }))
+        Ok(Prepared { bytes, object, kernel })
     }
 
     /// Buffers of zeros for the arguments that are pointers, in order, and the integers for the others.

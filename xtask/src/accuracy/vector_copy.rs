@@ -7,6 +7,7 @@ use super::kernels::Prepared;
 use super::{Errors, distance, grouped, percent, row};
 use crate::run::root;
 use anyhow::{Context, Result};
+use counters::{Class, catalogue};
 use probe::{Basis, Recorder, registry};
 use std::fmt::Write as _;
 
@@ -26,6 +27,9 @@ const DIFFERENCES: &str = "What is behind the differences:
 * After later dispatches on the MI200 dirty lines stayed in the L2, to be written back outside of the measured time; the
   model leaves them, and so differs from the first dispatch, which wrote them back. Fewer clean and more dirty lines were
   thrown out than by the rule that the line used longest ago goes.
+* Waves live twice as long on the MI200 as in the model, and six times as long on the MI300X, where they fill nearly all places and
+  memory is used to half of what it can do. What holds up accesses to memory that nobody touched for long is not known; in a
+  recording of the same copy on another MI300X waves live not half as long, still 2.7 times as long as in the model.
 * How long fetches wait for code that is not there yet depends on time: not given.
 * On an MI300X some compute units get no workgroup of some pages; which does is settled by who is ready first.
 
@@ -98,7 +102,8 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
                     errors.add(target, counter, distance(value, least, most));
                 }
             }
-            if let Some(value) = value(1) {
+            let timing = catalogue().get(counter).is_some_and(|it| it.class == Class::Timing);
+            if let Some(value) = value(1).filter(|_| !timing) {
                 worst.push((distance(value, least, most), counter));
             }
         }
@@ -106,7 +111,7 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
         let exact = worst.iter().filter(|(error, _)| *error == 0.0).count();
         writeln!(
             text,
-            "\n{title}, later dispatches: {} counters that are not zero, {exact} inside the recorded range, {within} within 2 %.\n",
+            "\n{title}, later dispatches: {} counters besides those of time that are not zero, {exact} inside the recorded range, {within} within 2 %.\n",
             worst.len()
         )?;
         println!("{title}: {exact} of {} inside the recorded range, {within} within 2 %", worst.len());

@@ -16,6 +16,8 @@ fuzz_target!(|data: &[u8]| recording::check(
         "roofline.csv",
         "profiling_config.yaml",
         "pmc_predictions.csv",
+        "pmc_marks.csv",
+        "pmc_shares.csv",
         "perfmon/pmc_perf_0.txt"
     ],
     Some(("pmc_perf.csv", MAIN)),

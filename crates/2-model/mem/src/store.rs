@@ -51,8 +51,11 @@ impl BatchReader {
         if let Some(forms) = forms {
             self.last = Some(Arc::new(forms));
         }
-        let forms = self.last.clone().filter(|forms| forms.is_sound(self.instructions)).ok_or(Unreadable)?;
-        if groups.iter().any(|group| group.waves.len() > MOST_WAVES) {
+        let forms = self.last.clone().filter(|forms| forms.are_sound(self.instructions)).ok_or(Unreadable)?;
+        let sound = |group: &Group| {
+            group.waves.len() <= MOST_WAVES && group.waves.iter().all(|stream| forms.fit(stream))
+        };
+        if !groups.iter().all(sound) {
             return Err(Unreadable);
         }
         Ok(Batch { groups: groups.into_iter().map(Arc::new).collect(), forms })
@@ -93,7 +96,7 @@ mod tests {
             assert_eq!((&found.groups, &found.forms), (&batch.groups, &batch.forms));
             bytes.len()
         });
-        assert!(lengths[1] < lengths[0] / 2, "{lengths:?}");
+        assert!(lengths[1] < lengths[0] && lengths[2] > lengths[1], "{lengths:?}");
     }
 
     #[test]

@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// Bytes one workgroup's stream may take; later accesses are counted, not followed.
 const MOST_PER_GROUP: usize = 16 << 20;
 
+/// Most dwords of a scalar access.
+const MOST_DWORDS: u64 = 255;
+
 /// Tags of an event, its three low bits.
 const VECTOR: u64 = 0;
 const SCALAR_LOAD: u64 = 1;
@@ -98,10 +101,28 @@ impl Forms {
     }
 
     /// Whether all they refer to is there, for a program of so many instructions.
-    pub(crate) fn is_sound(&self, instructions: usize) -> bool {
+    pub(crate) fn are_sound(&self, instructions: usize) -> bool {
         let inside = |start: u32, count: u32, all: usize| start as usize + count as usize <= all;
         self.forms.iter().all(|form| inside(form.start, form.count, self.lookups.len()))
             && self.runs.iter().all(|&(first, count)| inside(first, count, instructions))
+    }
+
+    /// Whether a stream has only whole events, of forms that are there.
+    pub(crate) fn fit(&self, stream: &[u8]) -> bool {
+        let mut cursor = Cursor::default();
+        let known = |event: Event| match event {
+            Event::Vector(form, _) => form < self.forms.len(),
+            Event::Scalar(_, _, dwords) => dwords <= MOST_DWORDS,
+            Event::Run(run) => run < self.runs.len(),
+            Event::Lds(access) => access < self.lds.len(),
+            Event::Barrier => true,
+        };
+        while let Some(event) = cursor.next(stream) {
+            if !known(event) {
+                return false;
+            }
+        }
+        cursor.ended(stream)
     }
 
     /// Memory they take.
@@ -254,7 +275,7 @@ impl Trace {
         let Some(last) = self.last.get_mut(wave as usize) else { return };
         let step = (dword as i64).wrapping_sub(last[1] as i64);
         last[1] = dword;
-        let dwords = u64::from(bytes.div_ceil(4).clamp(1, 255));
+        let dwords = u64::from(bytes.div_ceil(4)).clamp(1, MOST_DWORDS);
         let head = match kind {
             Kind::Load => dwords << TAG | SCALAR_LOAD,
             Kind::Store => dwords << (TAG + 1) | SCALAR_OTHER,

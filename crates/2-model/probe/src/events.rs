@@ -20,6 +20,8 @@ const MAGIC: &[u8; 16] = b"rockhound.ev/1\r\n";
 const LEVEL: i32 = 1;
 /// Most bytes of a piece that are read.
 const MOST_PIECE: u32 = 1 << 29;
+/// Most bytes of an instruction, padding before it counted in.
+const MOST_INSTRUCTION: u64 = 64;
 /// Most compressed bytes that are kept of a dispatch.
 const MOST_KEPT: usize = 1 << 30;
 /// Most workgroups that a compute unit is believed to hold.
@@ -260,7 +262,11 @@ impl Replay {
             }
         });
         let cut = EventsError::Broken("it is cut off or damaged");
-        let code: Vec<(u64, u64)> = postcard::from_bytes(&code?).map_err(|_| cut)?;
+        let code: Vec<(u64, u64)> = postcard::from_bytes(&code?).map_err(|_| cut.clone())?;
+        let bytes = code.iter().map(|&(start, end)| end.saturating_sub(start));
+        if bytes.fold(0, u64::saturating_add) > table.ops().len() as u64 * MOST_INSTRUCTION {
+            return Err(cut);
+        }
         let code: Vec<Range<u64>> = code.into_iter().map(|(start, end)| start..end).collect();
         Ok(clocks::finish(&mut self.clocks, self.threads, &code))
     }

@@ -122,6 +122,78 @@ fn limits_and_changes_have_a_price() {
 }
 
 #[test]
+fn predictions_of_kept_events_are_those_of_the_run() {
+    let (kept, run) = (folder("kept"), folder("kept_run"));
+    let (of_kept, of_run) = (kept.display().to_string(), run.display().to_string());
+    let profile = |words: &[&str]| {
+        let ran = rockhound(&[&["profile", EXAMPLE][..], words].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    };
+    let file = |folder: &Path| std::fs::read_to_string(folder.join("pmc_predictions.csv")).unwrap();
+    profile(&["--keep-events", "-o", &of_kept]);
+    profile(&["--breakdown", "--what-if", "waves_per_eu=1", "-o", &of_run]);
+    let text = good(&["breakdown", &of_kept, "--limits", "--what-if", "waves_per_eu=1"]);
+    assert_eq!(file(&kept), file(&run));
+    assert!(table(&text, "0.3").contains("no launch overhead"), "{text}");
+    assert!(table(&text, "0.4").contains("waves_per_eu=1"), "{text}");
+    // Another prediction comes beside those that are there.
+    good(&["breakdown", &of_kept, "--what-if", "lds=1024", "--threads", "1", "--format", "json"]);
+    assert_eq!(file(&kept).lines().count(), file(&run).lines().count() + 1);
+
+    // What cannot be used is said, and loses nothing.
+    let before = file(&kept);
+    let events = kept.join("events_0.zst");
+    let bytes = std::fs::read(&events).unwrap();
+    for (bytes, message) in [
+        (&bytes[..bytes.len() / 2], "cut off or damaged"),
+        (&bytes[..10], "no file of events"),
+        (b"no zstd at all, and long enough".as_slice(), "no file of events"),
+    ] {
+        std::fs::write(&events, bytes).unwrap();
+        let ran = rockhound(&["breakdown", &of_kept]);
+        assert_eq!(ran.code, 1, "{}", ran.stderr);
+        assert!(ran.stderr.contains(message) && ran.stderr.contains("--keep-events"), "{}", ran.stderr);
+        assert_eq!(file(&kept), before);
+    }
+    let ran = rockhound(&["breakdown", &of_run]);
+    assert_eq!(ran.code, 64, "{}", ran.stderr);
+    assert!(ran.stderr.contains("does not keep what waves did"), "{}", ran.stderr);
+    // A recording made anew in the same folder keeps nothing of the old one.
+    profile(&["-o", &of_kept]);
+    assert!(!events.exists());
+}
+
+#[test]
+fn values_say_how_far_to_trust_them() {
+    let recording = folder("marks").display().to_string();
+    let ran = rockhound(&["profile", EXAMPLE, "-o", &recording]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let text = good(&["analyze", "-p", &recording, "-b", "10.1", "2.1", "17.1"]);
+    let row = |label: &str| {
+        let of_row = |line: &&str| line.contains(label);
+        text.lines().find(of_row).unwrap_or_else(|| panic!("{label}: {text}")).trim_end().to_string()
+    };
+    for (label, trust) in [
+        ("VALU Active Threads", "exact"),
+        ("L2 Cache Hit Rate", "modelled ±0.1 %"),
+        ("VALU IOPs", " %"),
+        ("L2-Fabric Read Latency", "n/a"),
+    ] {
+        assert!(row(label).ends_with(trust), "{}", row(label));
+    }
+    assert!(!ran.stdout.contains("XCDs standing") && !ran.stdout.contains("followed"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("times are modelled ±"), "{}", ran.stdout);
+    // A measurement has no such column.
+    assert!(!good(&["analyze", "-p", "examples/heat3d", "-b", "2.1"]).contains("trust"));
+    // A sample is marked as such.
+    let words = ["--sample-workgroups", "8", "--no-results", "-o", &recording];
+    let ran = rockhound(&[&["profile", EXAMPLE][..], &words].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let text = good(&["analyze", "-p", &recording, "-b", "10.1"]);
+    assert!(text.contains("sampled") && !text.contains("exact"), "{text}");
+}
+
+#[test]
 fn changes_that_cannot_be_predicted_are_refused_before_anything_runs() {
     let file = folder("what_if").display().to_string();
     for (words, message) in [

@@ -1,0 +1,36 @@
+//! Any bytes as kept events, and as a batch of them that a clock then follows.
+#![no_main]
+
+use clock::{Gpu, Grid, Op, Unit};
+use libfuzzer_sys::fuzz_target;
+use mem::BatchReader;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// A program with an instruction of each kind.
+const UNITS: [Unit; 8] = [
+    Unit::Vector,
+    Unit::Scalar,
+    Unit::ScalarMemory,
+    Unit::Memory,
+    Unit::Lds,
+    Unit::Wait { vector: 0, other: 0 },
+    Unit::Barrier,
+    Unit::End,
+];
+
+thread_local! {
+    static GPU: RefCell<Gpu> = RefCell::new(Gpu::new(arch::Model::by_name("mi210").expect("a known GPU")));
+}
+
+fuzz_target!(|data: &[u8]| {
+    let _ = probe::Events::read(data);
+    let ops: Arc<[Op]> = UNITS.iter().map(|&unit| Op { slot: 0, ..Op::new(unit, 4) }).collect();
+    if let Ok(batch) = BatchReader::new(ops.len()).read(data) {
+        GPU.with_borrow_mut(|gpu| {
+            gpu.begin(Grid { groups: batch.groups.len() as u64, groups_per_unit: 2, ..Grid::default() }, ops);
+            gpu.push(batch);
+            gpu.finish(&[]);
+        });
+    }
+});

@@ -13,6 +13,9 @@ use crate::operand::{M0, NONE, Src};
 use crate::wave::{State, Wave};
 use isa::Space;
 
+#[cfg(test)]
+mod tests;
+
 /// Numbers of the hardware registers of `s_getreg_b32`.
 mod register {
     pub(super) const MODE: u16 = 1;

@@ -73,7 +73,19 @@ impl Program {
         }
         let (kernel_start, kernel_range) = place(&kernel.body).ok_or_else(no_code)?;
         let base = kernel_start - (kernel_range.start - range.start) as u64;
-        let mut index = vec![u32::MAX; range.len() / 4 + 1];
+        let mut program = Program::of(isa, descriptor, insts);
+        program.name = kernel.name.clone();
+        program.metadata = kernel.metadata.clone();
+        program.version = object.version;
+        program.base = base;
+        program.entry = program.index_at(kernel_start - base).unwrap_or(u32::MAX as usize);
+        Ok(program)
+    }
+
+    /// A program of instructions that follow each other, without a name; it begins with the first one.
+    pub(crate) fn of(isa: Isa, descriptor: Descriptor, insts: Vec<Inst>) -> Program {
+        let end = insts.last().map_or(0, |last| last.offset as usize + usize::from(last.size));
+        let mut index = vec![u32::MAX; end / 4 + 1];
         for (number, inst) in insts.iter().enumerate() {
             index[inst.offset as usize / 4] = number as u32;
         }
@@ -87,25 +99,24 @@ impl Program {
         }
         let (ordered, interrupts, accesses) = (resolver.ordered, resolver.interrupts, resolver.accesses);
         let (pool, rows) = (resolver.pool, usize::from(resolver.rows));
-        let entry = index[(kernel_start - base) as usize / 4] as usize;
-        Ok(Program {
-            name: kernel.name.clone(),
+        Program {
+            name: String::new(),
             isa,
             descriptor,
-            metadata: kernel.metadata.clone(),
-            version: object.version,
+            metadata: Metadata::default(),
+            version: 0,
             insts,
             actions,
             runs,
             pool,
             index,
-            base,
-            entry,
+            base: 0,
+            entry: 0,
             rows,
             accesses,
             ordered,
             interrupts,
-        })
+        }
     }
 
     /// The instructions; observers name them by their index.

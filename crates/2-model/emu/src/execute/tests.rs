@@ -1,0 +1,102 @@
+//! Random words as instructions, each on random registers: whatever a word is, it executes or stops the kernel.
+//!
+//! The one idea to keep in mind: nothing is compared; a panic is what would fail. The fuzz target `execution` does the
+//! same with whole kernels and what a fuzzer finds worth trying.
+
+use super::run;
+use crate::lanes::{LANES, Mode};
+use crate::machine::Machine;
+use crate::memory::Memory;
+use crate::observe::WaveId;
+use crate::operand::{EXEC, M0};
+use crate::program::Program;
+use crate::wave::{State, Wave};
+use codeobj::Descriptor;
+use isa::{Isa, decode_all};
+
+/// Words of each target.
+const WORDS: usize = 20_000;
+
+/// Bytes of memory, LDS, and scratch of a lane.
+const MEMORY: usize = 1 << 16;
+const LDS: usize = 1 << 12;
+const SCRATCH: u32 = 64;
+
+/// splitmix64: the same words everywhere.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let value = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        value ^ value >> 31
+    }
+
+    /// A word. The encodings with two words, which have most of the instructions, share a quarter of the first words;
+    /// every second one is one of them.
+    fn word(&mut self) -> u32 {
+        let value = self.next();
+        let long = if value >> 63 != 0 { 0xc000_0000 } else { 0 };
+        value as u32 | long
+    }
+
+    /// One of some values, or any.
+    fn of(&mut self, values: &[u64]) -> u64 {
+        let value = self.next();
+        let chosen = (value >> 32) as usize % (values.len() + 1);
+        values.get(chosen).copied().unwrap_or_else(|| self.next())
+    }
+}
+
+/// Registers of which some are addresses in memory, in LDS or in a buffer, and some are any number.
+fn fill(wave: &mut Wave, random: &mut Random, memory: u64) {
+    for register in 0..128 {
+        wave.s[register] = random.next() as u32;
+    }
+    for pair in (0..64).step_by(2) {
+        wave.set_pair(pair, random.of(&[memory, memory + 4096, 16]));
+    }
+    wave.set_pair(EXEC, random.of(&[0, 1, u64::MAX, u64::MAX]));
+    wave.s[usize::from(M0)] = random.of(&[0, LDS as u64, u64::MAX]) as u32;
+    wave.scc = random.next() & 1 != 0;
+    wave.mode = Mode(random.of(&[0xf0, 0xf0, 0x2f0]) as u32);
+    for pair in wave.v.chunks_mut(2) {
+        let (first, step) = (random.of(&[0, memory, memory + 64]), random.of(&[0, 4, 8, 16, 2048]));
+        for lane in 0..LANES {
+            let value = first.wrapping_add(step.wrapping_mul(lane as u64));
+            for (half, row) in pair.iter_mut().enumerate() {
+                row.0[lane] = (value >> (32 * half)) as u32;
+            }
+        }
+    }
+}
+
+#[test]
+fn no_word_panics() {
+    for (number, isa) in Isa::ALL.into_iter().enumerate() {
+        let mut random = Random(number as u64);
+        let mut memory = Memory::new();
+        let base = memory.allocate("memory", MEMORY);
+        let words: Vec<u8> = (0..WORDS).flat_map(|_| random.word().to_le_bytes()).collect();
+        let descriptor = Descriptor { vgprs_allocated: 512, accum_offset: 256, ..Descriptor::default() };
+        let program = Program::of(isa, descriptor, decode_all(isa, &words));
+        let id = WaveId { workgroup: [0; 3], workgroup_index: 0, wave: 0 };
+        let mut wave = Wave::new(id, program.rows, Mode(0), SCRATCH);
+        let mut machine = Machine::new(&program, &memory, 0, LDS);
+        let (mut done, mut stopped) = (0, 0);
+        for number in 0..program.actions.len() {
+            // Every instruction three times: memory instructions remember how their lanes stood to each other.
+            fill(&mut wave, &mut random, base);
+            for _ in 0..3 {
+                (wave.pc, wave.issued, wave.state) = (number, 0, State::Running);
+                match run(&mut machine, &mut wave, &mut (), 1) {
+                    Ok(()) => done += 1,
+                    Err(_) => stopped += 1,
+                }
+            }
+        }
+        // Words are instructions often enough for the test to say something.
+        assert!(done > WORDS / 2 && stopped > WORDS / 10, "{isa:?}: {done} done, {stopped} stopped");
+    }
+}

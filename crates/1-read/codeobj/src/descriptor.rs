@@ -53,6 +53,7 @@ pub(crate) fn decode(mut descriptor: Descriptor, processor: &str) -> Descriptor 
     descriptor.float_mode = (rsrc1 >> 12) as u8;
     descriptor.dx10_clamp = rsrc1 >> 21 & 1 == 1;
     descriptor.ieee_mode = rsrc1 >> 23 & 1 == 1;
+    descriptor.fp16_overflow = rsrc1 >> 26 & 1 == 1;
     descriptor.private_segment = rsrc2 & 1 == 1;
     descriptor.user_sgprs = (rsrc2 >> 1 & 0x1f) as u8;
     descriptor.workgroup_id_mask = (rsrc2 >> 7 & 0xf) as u8;

@@ -135,6 +135,8 @@ pub struct Descriptor {
     pub ieee_mode: bool,
     /// MODE: DX10_CLAMP.
     pub dx10_clamp: bool,
+    /// MODE: FP16_OVFL.
+    pub fp16_overflow: bool,
     /// MODE: rounding bits (4) and denormal bits (4) as in FLOAT_MODE.
     pub float_mode: u8,
 }

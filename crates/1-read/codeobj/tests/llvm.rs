@@ -75,6 +75,7 @@ fn directives_of(kernel: &Kernel) -> BTreeMap<&'static str, u64> {
         ("float_denorm_mode_16_64", (d.float_mode >> 6 & 3).into()),
         ("dx10_clamp", d.dx10_clamp.into()),
         ("ieee_mode", d.ieee_mode.into()),
+        ("fp16_overflow", d.fp16_overflow.into()),
         ("system_sgpr_workgroup_id_x", (d.workgroup_id_mask & 1).into()),
         ("system_sgpr_workgroup_id_y", (d.workgroup_id_mask >> 1 & 1).into()),
         ("system_sgpr_workgroup_id_z", (d.workgroup_id_mask >> 2 & 1).into()),

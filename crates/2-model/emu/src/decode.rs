@@ -195,7 +195,7 @@ impl<'a> Resolver<'a> {
             accesses: 0,
             ordered: false,
             interrupts: false,
-            watches_mode: !initial_mode(descriptor).is_host() || uses("s_setreg"),
+            watches_mode: !initial_mode(descriptor).is_host() || descriptor.fp16_overflow || uses("s_setreg"),
             indexes: uses("s_set_gpr_idx") || uses("s_setreg"),
         }
     }
@@ -492,7 +492,8 @@ pub(crate) fn initial_mode(descriptor: &Descriptor) -> Mode {
     Mode(
         u32::from(descriptor.float_mode)
             | u32::from(descriptor.dx10_clamp) << 8
-            | u32::from(descriptor.ieee_mode) << 9,
+            | u32::from(descriptor.ieee_mode) << 9
+            | u32::from(descriptor.fp16_overflow) << 23,
     )
 }
 

@@ -69,6 +69,12 @@ impl Mode {
         (self.0 >> 6 & 3) as u8
     }
 
+    /// An f16 result, or a narrower one, that overflows is the largest number instead of infinity.
+    #[inline(always)]
+    pub(crate) fn fp16_overflow(self) -> bool {
+        self.0 >> 23 & 1 != 0
+    }
+
     /// Source and destination registers are indexed by M0.
     pub(crate) fn index_registers(self) -> bool {
         self.0 >> 27 & 1 != 0

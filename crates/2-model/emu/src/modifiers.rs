@@ -5,6 +5,7 @@
 
 mod dpp;
 mod float;
+mod overflow;
 mod quick;
 mod sdwa;
 
@@ -16,6 +17,7 @@ use crate::vector::Kernels;
 use crate::wave::Wave;
 use dpp::Exchange;
 use isa::{Bits, Encoding, Inst, Lane, OpFlags, Role, Sdwa, Ty};
+use overflow::Overflow;
 use quick::Quick;
 
 /// Number format of an operand, as far as modifiers care.
@@ -55,6 +57,8 @@ pub(crate) struct Modifiers {
     rounded: Option<Kernel>,
     /// The opcode computes with floating-point numbers, so that denormals may be flushed.
     computes: bool,
+    /// The result is a number of 16 bits that may overflow.
+    overflows: Option<Overflow>,
     /// Sources that are not as they stand in their registers, whatever the mode is.
     prepares: u8,
     /// Only the mode may want something.
@@ -108,6 +112,10 @@ impl Modifiers {
         if mixed {
             formats = [Format::Mixed; 3];
         }
+        if info.name == "v_ldexp_f16" {
+            // An integer, though it is written like a number.
+            formats[1] = Format::Bits;
+        }
         if info.name == "v_cndmask_b32" {
             formats[0] = Format::F32;
             formats[1] = Format::F32;
@@ -127,6 +135,7 @@ impl Modifiers {
             Lane::Sdwa(sdwa) => (Some(sdwa), None),
             Lane::Dpp(dpp) => (None, Some(Box::new(Exchange::new(dpp)))),
         };
+        let computes = info.flags.contains(OpFlags::FLOAT);
         let mut modifiers = Modifiers {
             formats,
             result: if info.name == "v_fma_mix_f32" { Format::F32 } else { result },
@@ -142,7 +151,8 @@ impl Modifiers {
             half,
             packed,
             rounded,
-            computes: info.flags.contains(OpFlags::FLOAT),
+            computes,
+            overflows: computes.then(|| Overflow::of(inst)).flatten(),
             prepares: 0,
             plain: false,
             quick: Quick::Nothing,
@@ -182,7 +192,13 @@ impl Modifiers {
     /// Nothing to do before or after the kernel in this mode either.
     #[inline(always)]
     pub(crate) fn idle(&self, mode: Mode) -> bool {
-        self.plain && mode.is_host() && !mode.index_registers()
+        self.plain && mode.is_host() && !mode.index_registers() && !self.limits(mode)
+    }
+
+    /// Whether the mode wants the largest number for a result that overflows.
+    #[inline(always)]
+    fn limits(&self, mode: Mode) -> bool {
+        self.overflows.is_some() && mode.fp16_overflow()
     }
 
     /// Whether some mode has a quick way.
@@ -233,7 +249,7 @@ impl Modifiers {
         let b = if changed[1] { b } else { fetch(program, wave, b, valu.src[1]) };
         let c = if changed[2] { c } else { fetch(program, wave, c, valu.src[2]) };
         kernel(&mut machine.out, a, b, c, &mut extra);
-        self.finish(valu, wave, &mut machine.out);
+        self.finish(valu, wave, &mut machine.out, [a, b, c]);
         for (number, row) in machine.out.iter().enumerate().take(usize::from(valu.rows)) {
             let target = usize::from(valu.dst) + wave.destination_offset() + number;
             if target < wave.v.len() {
@@ -290,13 +306,19 @@ impl Modifiers {
         }
     }
 
-    /// Output multiplier, clamp, and which part of the register is written.
+    /// Output multiplier, limit, clamp, and which part of the register is written.
     #[inline(always)]
-    fn finish(&self, valu: &Valu, wave: &Wave, out: &mut Pair) {
+    fn finish(&self, valu: &Valu, wave: &Wave, out: &mut Pair, sources: [&Pair; 3]) {
         if self.computes {
             float::flush_result(self.result, wave.mode, out);
         }
         float::scale(self.result, self.omod, out);
+        if let Some(overflow) = self.overflows
+            && wave.mode.fp16_overflow()
+        {
+            let given = |index: usize| (valu.src[index] != Src::None).then_some(self.formats[index]);
+            overflow.limit([0, 1, 2].map(given), sources, &mut out[0]);
+        }
         if self.clamp {
             float::clamp(self.result, wave.mode, out);
         }

@@ -70,7 +70,12 @@ impl Number {
     fn code(self, value: f64, noise: Option<u32>, from: Number, saturate: bool) -> u32 {
         match self {
             Number::F32 => (value as f32).to_bits(),
-            Number::F16 => u32::from(f64_to_f16(value)),
+            Number::F16 => {
+                let code = u32::from(f64_to_f16(value));
+                // The largest number stands before infinity.
+                let overflow = code & 0x7fff == 0x7c00 && value.is_finite();
+                code - u32::from(overflow && saturate)
+            }
             // Small formats have few digits: the first rounding only happens far below the second one's last place.
             Number::Bf16 => u32::from(bf16(value as f32)),
             Number::Small(format) => format.encode_exact(value, noise, from.mantissa(), saturate),
@@ -185,10 +190,8 @@ impl Conversion {
     }
 
     pub(crate) fn run(&self, machine: &Machine<'_>, wave: &mut Wave) {
-        /// MODE: too large values become the largest finite one.
-        const SATURATE: u32 = 1 << 23;
         let exec = wave.exec();
-        let saturate = wave.mode.0 & SATURATE != 0;
+        let saturate = wave.mode.fp16_overflow();
         let scales = machine.row(wave, self.scale);
         let noises = self.noise.map(|noise| machine.row(wave, noise));
         let sources = self.values.map(|value| Rows::of(machine, wave, value));

@@ -101,7 +101,7 @@ impl Quick {
             Quick::Flushed(_) => flushes_only(mode),
             _ => mode.is_host(),
         };
-        if !allowed || mode.index_registers() {
+        if !allowed || mode.index_registers() || it.limits(mode) {
             return false;
         }
         let (program, exec) = (machine.program, wave.exec());

@@ -16,12 +16,6 @@ fn format(x: &Extra, wide_exponent: bool) -> Format {
     }
 }
 
-/// Overflow gives the largest finite value.
-#[inline(always)]
-fn saturates(x: &Extra) -> bool {
-    x.mode.0 >> 23 & 1 != 0
-}
-
 #[inline(always)]
 fn decode(o: &mut Pair, a: &Pair, _: &Pair, _: &Pair, x: &mut Extra, wide_exponent: bool) {
     let format = format(x, wide_exponent);
@@ -34,7 +28,7 @@ fn decode(o: &mut Pair, a: &Pair, _: &Pair, _: &Pair, x: &mut Extra, wide_expone
 /// Two values to one half of the register, which keeps its other half.
 #[inline(always)]
 fn encode_pair(o: &mut Pair, a: &Pair, b: &Pair, old: &Pair, x: &mut Extra, wide_exponent: bool) {
-    let (format, saturate) = (format(x, wide_exponent), saturates(x));
+    let (format, saturate) = (format(x, wide_exponent), x.mode.fp16_overflow());
     let shift = if x.immediate & 8 != 0 { 16 } else { 0 };
     for lane in 0..LANES {
         let code = |pair: &Pair| format.encode(f32::from_bits(pair[0].0[lane]), None, saturate);
@@ -46,7 +40,7 @@ fn encode_pair(o: &mut Pair, a: &Pair, b: &Pair, old: &Pair, x: &mut Extra, wide
 /// One value to one byte of the register.
 #[inline(always)]
 fn encode_byte(o: &mut Pair, a: &Pair, b: &Pair, old: &Pair, x: &mut Extra, wide_exponent: bool) {
-    let (format, saturate) = (format(x, wide_exponent), saturates(x));
+    let (format, saturate) = (format(x, wide_exponent), x.mode.fp16_overflow());
     let shift = 8 * (x.immediate >> 2 & 3);
     for lane in 0..LANES {
         let code = format.encode(f32::from_bits(a[0].0[lane]), Some(b[0].0[lane]), saturate);

@@ -25,6 +25,9 @@ pub(crate) struct Distances {
     bits: u64,
     /// What it is from each lane to the next, where that is always the same.
     step: Option<i64>,
+    /// What it is from each of the first lanes to the lane so many behind it, and so on to the last, where that is always
+    /// the same.
+    beside: Option<(usize, i64)>,
 }
 
 impl Distances {
@@ -32,11 +35,15 @@ impl Distances {
     pub(crate) fn new(each: [i64; LANES]) -> Distances {
         let step = each[1];
         let even = (0..LANES).all(|lane| each[lane] == step.wrapping_mul(lane as i64));
+        let beside = [16, 32].into_iter().find(|&apart| {
+            (apart..LANES).all(|lane| each[lane].wrapping_sub(each[lane - apart]) == each[apart])
+        });
         Distances {
             least: each.iter().copied().min().unwrap_or(0),
             most: each.iter().copied().max().unwrap_or(0),
             bits: each.iter().fold(0, |all, &distance| all | distance as u64),
             step: even.then_some(step),
+            beside: beside.map(|apart| (apart, each[apart])),
             each,
         }
     }
@@ -335,7 +342,12 @@ unsafe fn wide_load<const N: usize>(start: *const u8, distances: &Distances, out
         match (distances.step, out.first_mut()) {
             (Some(0), _) => wide::load_same(start, out),
             (Some(4), Some(row)) if N == 1 => wide::load_row(start, row),
-            _ => wide::load(start, &distances.each, out),
+            _ => match distances.beside {
+                Some((16, 4)) if N == 1 => wide::load_beside::<N, 16>(start, &distances.each, out),
+                Some((16, 8)) if N == 2 => wide::load_beside::<N, 16>(start, &distances.each, out),
+                Some((32, 8)) if N == 2 => wide::load_beside::<N, 32>(start, &distances.each, out),
+                _ => wide::load(start, &distances.each, out),
+            },
         }
     }
 }
@@ -382,8 +394,11 @@ mod tests {
         let strides = [0i64, 4, 8, 12, 16, 20, 64, 2048, -2048];
         let even = strides.iter().map(|stride| std::array::from_fn(|lane| stride * lane as i64));
         let random = std::array::from_fn(|lane| if lane == 0 { 0 } else { random() });
-        let groups = std::array::from_fn(|lane| (lane as i64 & 15) * 2048 + (lane as i64 >> 4) * 8);
-        even.chain([random, groups]).map(Distances::new).collect()
+        let groups = |apart: i64, bytes: i64| {
+            std::array::from_fn(|lane| (lane as i64 % apart) * 2048 + lane as i64 / apart * bytes)
+        };
+        let groups = [groups(16, 4), groups(16, 8), groups(32, 8), groups(16, 16)];
+        even.chain([random]).chain(groups).map(Distances::new).collect()
     }
 
     const BYTES: usize = 64 * 4096;

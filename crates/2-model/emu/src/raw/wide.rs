@@ -196,6 +196,32 @@ pub(super) unsafe fn load<const N: usize>(start: *const u8, each: &[i64; LANES],
     }
 }
 
+/// Reads `N` dwords of every lane, of lanes that lie side by side with the lanes so many behind them: the rows of a matrix
+/// as matrix instructions want them. What lies side by side is read together.
+///
+/// # Safety
+/// The CPU has AVX2, and the bytes of all lanes are there.
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+#[inline]
+pub(super) unsafe fn load_beside<const N: usize, const APART: usize>(
+    start: *const u8,
+    each: &[i64; LANES],
+    rows: &mut [Row; N],
+) {
+    for (eight, each) in each.as_chunks::<8>().0.iter().take(APART / 8).enumerate() {
+        for four in 0..LANES / APART * N / 4 {
+            let from = |lane: usize| each[lane] + 16 * four as i64;
+            // SAFETY: the caller's promise.
+            let lane = |lane: usize| unsafe { second16(load16(start, from(lane)), start, from(lane + 4)) };
+            let dwords = turn([lane(0), lane(1), lane(2), lane(3)]);
+            for (number, dword) in dwords.into_iter().enumerate() {
+                let place = 4 * four + number;
+                put(&mut rows[place % N], place / N * (APART / 8) + eight, dword);
+            }
+        }
+    }
+}
+
 /// Reads `N` dwords that are the same of every lane.
 ///
 /// # Safety

@@ -51,7 +51,7 @@ macro_rules! engine {
             modified: |it, valu, machine, wave| it.run(valu, machine, wave),
             lane: |it, machine, wave| it.run(machine, wave),
             matrix: |it, machine, wave| it.run(machine, wave),
-            plain_matrix: |it, machine, wave| it.run_plain(machine, wave),
+            plain_matrix: |it, machine, wave| it.run_plain(machine, wave, |_, _, _| false),
             reach: |it, machine, wave| it.reach(machine, wave),
             transfer: |it, machine, wave, space, lanes, element| {
                 it.transfer(machine, wave, space, lanes, element)
@@ -70,4 +70,18 @@ pub(crate) fn portable() -> Engine {
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn avx2() -> Engine {
     engine!(halves_to_singles_f16c, ordinary_avx2, permute_avx2)
+}
+
+/// As [`avx2`], for CPUs that also have AVX-512: the sums of a whole product fit in their registers.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+pub(crate) fn avx512() -> Engine {
+    Engine {
+        plain_matrix: |it, machine, wave| {
+            it.run_plain(machine, wave, |square, factors, sums| {
+                crate::raw::square_avx512(square, factors, sums)
+            });
+        },
+        ..avx2()
+    }
 }

@@ -10,14 +10,16 @@ mod product;
 #[cfg(test)]
 mod tests;
 
+use crate::lanes::Row;
 use crate::machine::Machine;
 use crate::operand::{Files, Pool, Src, source};
 use crate::wave::Wave;
 use element::Element;
 use isa::{Inst, Isa, Matrix, MatrixType, Operand, Ty};
+pub(crate) use layout::Four;
 use layout::Plan;
 use packed::Packed;
-pub(crate) use product::Workplace;
+pub(crate) use product::{MOST, Square, Workplace};
 
 /// A matrix instruction, resolved.
 #[derive(Clone, Debug)]
@@ -90,10 +92,16 @@ pub(crate) fn resolve(inst: &Inst, isa: Isa, files: Files, pool: &mut Pool) -> O
 }
 
 impl Instruction {
-    /// As [`Instruction::run`], of one that is `plain`.
+    /// As [`Instruction::run`], of one that is `plain`. `quick` adds the product of a square block to its sums if it has a
+    /// way of its own; whether it had.
     #[inline(always)]
-    pub(crate) fn run_plain(&self, machine: &mut Machine<'_>, wave: &mut Wave) {
-        product::plain(self, machine, wave);
+    pub(crate) fn run_plain(
+        &self,
+        machine: &mut Machine<'_>,
+        wave: &mut Wave,
+        quick: impl Fn(Square<'_>, [&[f32; MOST]; 2], &mut [Row]) -> bool,
+    ) {
+        product::plain(self, machine, wave, quick);
     }
 
     /// All lanes take part, whatever EXEC says.

@@ -5,9 +5,16 @@
 //! operations, so device code that races gives some value and never undefined behaviour in the host program.
 #![allow(unsafe_code, reason = "audited: shared bytes, target features and intrinsics")]
 
+mod cells;
+mod product;
 mod spread;
 mod wide;
 
+pub(crate) use cells::eights;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use cells::{add_f64, fma_f64, mul_f64};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use product::square_avx512;
 pub(crate) use spread::{Distances, Lines};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use wide::permute_avx2;
@@ -453,6 +460,16 @@ fn has_avx2() -> bool {
         && is_x86_feature_detected!("f16c")
 }
 
+/// The features that what is compiled for AVX-512 uses.
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    has_avx2()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+}
+
 /// The vector kernels compiled for the best instruction set this CPU has.
 pub(crate) fn kernels() -> Kernels {
     #[cfg(target_arch = "x86_64")]
@@ -466,8 +483,11 @@ pub(crate) fn kernels() -> Kernels {
 /// The row-wise parts of the executor compiled for the best instruction set this CPU has.
 pub(crate) fn engine() -> Engine {
     #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
+    if has_avx512() {
         // SAFETY: the CPU has every feature the function is compiled for.
+        return unsafe { crate::engine::avx512() };
+    } else if has_avx2() {
+        // SAFETY: as above.
         return unsafe { crate::engine::avx2() };
     }
     crate::engine::portable()

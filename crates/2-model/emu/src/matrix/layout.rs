@@ -77,11 +77,11 @@ pub(super) struct Rows {
 
 /// Four steps of depth that lie in four rows of lanes one after the other, at the same lanes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Four {
+pub(crate) struct Four {
     /// First row of A, and row 0's lane in it.
-    pub(super) a: (u8, u8),
+    pub(crate) a: (u8, u8),
     /// First row of B, and column 0's lane in it.
-    pub(super) b: (u8, u8),
+    pub(crate) b: (u8, u8),
 }
 
 /// The depth of a block in fours, if it is made of them.

@@ -16,7 +16,7 @@ use crate::operand::Src;
 use crate::wave::Wave;
 
 /// Numbers of an operand at most: 64 elements in each of 64 lanes. A power of two, so that a masked place is inside.
-const MOST: usize = 64 * LANES;
+pub(crate) const MOST: usize = 64 * LANES;
 
 /// Operands, one number per element and lane; they stay with the machine from one instruction to the next.
 #[derive(Debug)]
@@ -129,6 +129,15 @@ pub(crate) struct Workplace {
     single: Option<Box<[Operands; 2]>>,
     double: Option<Numbers<f64>>,
     integer: Option<Numbers<i32>>,
+}
+
+/// The product of one block with as many rows as columns, whose depth is made of fours.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Square<'a> {
+    /// Rows: 16 or 32.
+    pub(crate) size: usize,
+    /// Where the factors stand.
+    pub(crate) depth: &'a [Four],
 }
 
 /// A type that products are summed in.
@@ -424,7 +433,12 @@ where
 
 /// f32 accumulators, and operands that are registers of which nothing is changed.
 #[inline(always)]
-pub(super) fn plain(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wave) {
+pub(super) fn plain(
+    it: &Instruction,
+    machine: &mut Machine<'_>,
+    wave: &mut Wave,
+    quick: impl Fn(Square<'_>, [&[f32; MOST]; 2], &mut [Row]) -> bool,
+) {
     let (Src::Row(a), Src::Row(b)) = (it.a.src, it.b.src) else { return };
     let Machine { matrix, engine, .. } = machine;
     let operands = matrix.single.get_or_insert_default();
@@ -439,7 +453,13 @@ pub(super) fn plain(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wave
     {
         wave.v.copy_within(usize::from(row)..usize::from(row) + it.plan.registers, sums.start);
     }
-    add_product(it, a, b, wave.v.get_mut(sums).unwrap_or_default());
+    let sums = wave.v.get_mut(sums).unwrap_or_default();
+    if let (Some(depth), true, 1) = (&it.plan.fours, it.shape.m == it.shape.n, it.shape.blocks)
+        && quick(Square { size: usize::from(it.shape.m), depth }, [a, b], sums)
+    {
+        return;
+    }
+    add_product(it, a, b, sums);
 }
 
 /// f32 accumulators.

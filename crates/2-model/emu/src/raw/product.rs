@@ -1,0 +1,87 @@
+//! The part of `raw` that multiplies matrices with AVX-512.
+//!
+//! The one idea to keep in mind: 64 lanes of four registers of sums are 16 vectors, which all stay in the CPU's registers
+//! while one step of depth after the other is added; a factor of A is the same for a whole vector.
+#![cfg(target_arch = "x86_64")]
+
+use crate::lanes::{LANES, Row};
+use crate::matrix::{Four, MOST, Square};
+use std::arch::x86_64::*;
+
+/// Numbers of a vector.
+const WIDE: usize = 16;
+
+/// Adds the product of a block to its sums; false, and nothing is done, for sizes it is not made for.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+pub(crate) fn square_avx512(square: Square<'_>, [a, b]: [&[f32; MOST]; 2], sums: &mut [Row]) -> bool {
+    // All factors of a step lie in one row of lanes, and the rows of four steps are there.
+    let size = square.size;
+    let holds =
+        |(row, lane): (u8, u8)| usize::from(row) + 4 <= MOST / LANES && usize::from(lane) + size <= LANES;
+    if sums.len() * LANES != size * size || !square.depth.iter().all(|it| holds(it.a) && holds(it.b)) {
+        return false;
+    }
+    // SAFETY: the places are checked.
+    unsafe {
+        match size {
+            16 => blocks::<16, 1>(square.depth, a.as_ptr(), b.as_ptr(), sums),
+            32 => blocks::<32, 2>(square.depth, a.as_ptr(), b.as_ptr(), sums),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// As above; `PARTS` vectors have the columns of a row.
+///
+/// # Safety
+/// Four rows of lanes are there from every place of the depth on, with `SIZE` lanes from the place's on; the sums are of
+/// that many rows and columns.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+#[inline]
+unsafe fn blocks<const SIZE: usize, const PARTS: usize>(
+    depth: &[Four],
+    a: *const f32,
+    b: *const f32,
+    sums: &mut [Row],
+) {
+    let place = |(row, lane): (u8, u8)| LANES * usize::from(row) + usize::from(lane);
+    for (number, four) in sums.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let mut kept = [[_mm512_setzero_ps(); 4]; LANES / WIDE];
+        for (part, kept) in kept.iter_mut().enumerate() {
+            for (row, kept) in four.iter().zip(kept) {
+                // SAFETY: 16 32-bit numbers.
+                *kept = unsafe { _mm512_loadu_ps(row.0.as_chunks::<WIDE>().0[part].as_ptr().cast()) };
+            }
+        }
+        // The first row of the block that these sums are of: at most `SIZE` less as many as they are.
+        let first = 4 * number * (LANES / SIZE);
+        for four in depth {
+            // SAFETY: the caller's promise.
+            let (a, b) = unsafe { (a.add(place(four.a) + first), b.add(place(four.b))) };
+            for step in 0..4 {
+                let mut columns = [_mm512_setzero_ps(); PARTS];
+                for (part, columns) in columns.iter_mut().enumerate() {
+                    // SAFETY: the caller's promise.
+                    *columns = unsafe { _mm512_loadu_ps(b.add(LANES * step + WIDE * part)) };
+                }
+                for part in 0..LANES / WIDE {
+                    for row in 0..4 {
+                        // SAFETY: the caller's promise.
+                        let factor = unsafe { *a.add(LANES * step + 4 * (part / PARTS) + row) };
+                        let sum = &mut kept[part][row];
+                        *sum = _mm512_fmadd_ps(_mm512_set1_ps(factor), columns[part % PARTS], *sum);
+                    }
+                }
+            }
+        }
+        for (part, kept) in kept.iter().enumerate() {
+            for (row, kept) in four.iter_mut().zip(kept) {
+                // SAFETY: as above.
+                unsafe {
+                    _mm512_storeu_ps(row.0.as_chunks_mut::<WIDE>().0[part].as_mut_ptr().cast(), *kept);
+                }
+            }
+        }
+    }
+}

@@ -84,6 +84,9 @@ pub(crate) struct Access {
     ordered: bool,
     /// Goes the short way where its lanes let it.
     pub(crate) simple: bool,
+    /// All lanes' addresses move by the same amount from one execution to the next as long as the run it is in repeats
+    /// itself.
+    pub(crate) walks: bool,
 }
 
 impl Access {
@@ -132,6 +135,7 @@ impl Access {
             coherent: inst.mods.bits.intersects(Bits::SC0 | Bits::SC1 | Bits::NT),
             ordered: false,
             simple: false,
+            walks: false,
         };
         let mut resource = None;
         let mut soffset = Src::None;

@@ -164,7 +164,7 @@ impl Action {
 
 pub(crate) struct Resolver<'a> {
     isa: Isa,
-    files: Files,
+    pub(crate) files: Files,
     kernels: Kernels,
     index: &'a [u32],
     pub(crate) pool: Pool,
@@ -177,7 +177,7 @@ pub(crate) struct Resolver<'a> {
     /// MODE may be other than the host's arithmetic: floating-point instructions look at it.
     watches_mode: bool,
     /// MODE may index registers: all vector instructions look at it.
-    indexes: bool,
+    pub(crate) indexes: bool,
 }
 
 impl<'a> Resolver<'a> {

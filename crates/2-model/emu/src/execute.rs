@@ -36,8 +36,11 @@ pub(crate) fn run<O: Observer>(
     let program = machine.program;
     let id = wave.id;
     while wave.issued < until {
+    let mut before = usize::MAX;
         let start = wave.pc;
         let length = program.runs.get(start).map_or(0, |&length| u64::from(length));
+        machine.trip += u64::from(start != before);
+        before = start;
         let length = length.min(until - wave.issued);
         let end = start + length as usize;
         let Some(actions) = program.actions.get(start..end).filter(|actions| !actions.is_empty()) else {

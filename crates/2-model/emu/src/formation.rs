@@ -15,6 +15,8 @@ pub(crate) struct Formation {
     found: Option<(u64, Distances)>,
     /// Lines of memory that the lanes walk along.
     lines: Lines,
+    /// The trip in which the lanes stood like this.
+    trip: u64,
 }
 
 /// The formations of all memory instructions.
@@ -31,36 +33,54 @@ impl Formations {
     }
 
     /// Compares the lanes with those of the last time. The name of their formation if it is the same and all addresses
-    /// lie within 4 GiB of which `origin` is the first lane's place.
+    /// lie within 4 GiB of which `origin` is the first lane's place. On a trip on which all lanes only move together there
+    /// is nothing to compare but the first time; other instructions name none.
     #[inline(always)]
-    pub(crate) fn recognise(&mut self, slot: u32, origin: u32, low: &Row, high: Option<&Row>) -> Option<u64> {
+    pub(crate) fn recognise(
+        &mut self,
+        slot: u32,
+        trip: Option<u64>,
+        origin: u32,
+        low: &Row,
+        high: Option<&Row>,
+    ) -> Option<u64> {
         let known = self.known.get_mut(slot as usize)?;
         let Some(formation) = known else {
             *known = Some(Box::new(Formation::new(low)));
             return None;
         };
-        let mut differing = 0;
-        for lane in 0..LANES {
-            differing |= low.0[lane].wrapping_sub(low.0[0]) ^ formation.low.0[lane];
-        }
-        if differing != 0 {
-            formation.remember(low);
-            return None;
-        }
-        if let Some(high) = high {
+        if trip != Some(formation.trip) {
+            formation.trip = 0;
+            let mut differing = 0;
             for lane in 0..LANES {
-                differing |= high.0[lane] ^ high.0[0];
+                differing |= low.0[lane].wrapping_sub(low.0[0]) ^ formation.low.0[lane];
             }
-        }
-        if formation.found.is_none() {
-            self.names += 1;
-            formation.found = Some((self.names, formation.distances()));
+            if differing != 0 {
+                formation.remember(low);
+                return None;
+            }
+            if formation.found.is_none() {
+                self.names += 1;
+                formation.found = Some((self.names, formation.distances()));
+            }
+            if let Some(high) = high {
+                for lane in 0..LANES {
+                    differing |= high.0[lane] ^ high.0[0];
+                }
+            }
+            if differing != 0 {
+                return None;
+            }
         }
         let (name, distances) = formation.found.as_ref()?;
         let (least, most) = distances.limits();
         let origin = i64::from(origin);
-        let within = origin + least >= 0 && origin + most <= i64::from(u32::MAX);
-        (differing == 0 && within).then_some(*name)
+        if origin + least < 0 || origin + most > i64::from(u32::MAX) {
+            formation.trip = 0;
+            return None;
+        }
+        formation.trip = trip.unwrap_or(0);
+        Some(*name)
     }
 
     /// The distances of an instruction whose formation was recognised.
@@ -82,7 +102,7 @@ impl Formations {
 impl Formation {
     #[cold]
     fn new(low: &Row) -> Formation {
-        let mut formation = Formation { low: Row::ZERO, found: None, lines: Lines::default() };
+        let mut formation = Formation { low: Row::ZERO, found: None, lines: Lines::default(), trip: 0 };
         formation.remember(low);
         formation
     }
@@ -131,7 +151,7 @@ mod tests {
         ];
         for (start, stride, expected) in cases {
             let (low, high) = rows(start, stride);
-            let name = all.recognise(0, low.0[0], &low, Some(&high));
+            let name = all.recognise(0, None, low.0[0], &low, Some(&high));
             assert_eq!(name, expected, "{start:#x} {stride:#x}");
             if name.is_some() {
                 let mut addresses = [0; LANES];

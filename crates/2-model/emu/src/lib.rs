@@ -37,6 +37,7 @@ mod transpose;
 mod typed;
 mod vector;
 mod wave;
+mod walk;
 
 pub use arguments::{Hidden, arguments};
 pub use decode::executes;

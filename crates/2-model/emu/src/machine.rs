@@ -44,6 +44,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) formations: Formations,
     /// Name of the formation of the memory instruction at hand.
     pub(crate) formation: Option<u64>,
+    /// Number of the trip: one goes on as long as a wave executes the same run again and again.
+    pub(crate) trip: u64,
     /// Goes on whenever lines of memory that are kept may no longer be what memory holds.
     pub(crate) time: u64,
     pub(crate) engine: Engine,
@@ -71,6 +73,7 @@ impl<'a> Machine<'a> {
             addresses: [[0; 64]; 2],
             formations: Formations::new(program.accesses as usize),
             formation: None,
+            trip: 0,
             time: 0,
             engine: crate::raw::engine(),
             matrix: Workplace::default(),

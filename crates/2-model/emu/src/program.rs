@@ -5,6 +5,7 @@
 
 use crate::decode::{Action, Resolver};
 use crate::operand::Pool;
+use crate::walk;
 use codeobj::{Body, CodeObject, Descriptor, Kernel, Metadata};
 use isa::{Inst, Isa, OpFlags};
 use std::ops::Range;
@@ -90,12 +91,15 @@ impl Program {
             index[inst.offset as usize / 4] = number as u32;
         }
         let mut resolver = Resolver::new(isa, &descriptor, &index, &insts);
-        let actions: Vec<Action> = insts.iter().map(|inst| resolver.action(inst)).collect();
+        let mut actions: Vec<Action> = insts.iter().map(|inst| resolver.action(inst)).collect();
         let mut runs = vec![1; actions.len()];
         for index in (0..actions.len().saturating_sub(1)).rev() {
             if !actions[index].ends_run() {
                 runs[index] = runs[index + 1] + 1;
             }
+        }
+        if !resolver.indexes {
+            walk::mark(&insts, resolver.files, &runs, &mut actions);
         }
         let (ordered, interrupts, accesses) = (resolver.ordered, resolver.interrupts, resolver.accesses);
         let (pool, rows) = (resolver.pool, usize::from(resolver.rows));

@@ -59,8 +59,9 @@ impl Access {
             }
             _ => return false,
         };
-        let Machine { formations, addresses, formation, .. } = machine;
-        let Some(name) = formations.recognise(self.slot, origin, low, high) else { return false };
+        let Machine { formations, addresses, formation, trip, .. } = machine;
+        let trip = (self.walks && wave.exec() == u64::MAX).then_some(*trip);
+        let Some(name) = formations.recognise(self.slot, trip, origin, low, high) else { return false };
         let Some(distances) = formations.distances(self.slot) else { return false };
         let second = first.wrapping_add((self.offsets[1] - self.offsets[0]) as u64);
         let (least, most) = distances.limits();

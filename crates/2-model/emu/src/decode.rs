@@ -4,10 +4,11 @@
 //! name in the tables of the subjects (`vector`, `scalar`, `access`), so a new opcode is one line there.
 
 use crate::access::{Access, ScalarAccess};
+use crate::in_place::InPlace;
 use crate::lanes::{Kernel, Mode};
 use crate::lanes_cross::LaneOp;
 use crate::matrix;
-use crate::modifiers::Modifiers;
+use crate::modifiers::{self, Modifiers};
 use crate::operand::{EXEC, Files, NONE, Pool, Src, VCC, scalar_index, source};
 use crate::quad_sums::QuadSums;
 use crate::scalar::{ExecOp, ScalarOp, exec_operation, operation};
@@ -63,6 +64,8 @@ pub(crate) enum Condition {
 pub(crate) enum Action {
     /// One result row, no mask, no modifiers.
     Valu(Valu),
+    /// Such results, or pairs of them, that are written where they belong; the number is the kernel's.
+    InPlace(Valu, InPlace, u32),
     /// Everything else of the vector ALU without modifiers.
     ValuAny(Valu),
     /// With modifiers.
@@ -151,7 +154,7 @@ impl Action {
         };
         let vector = |valu: &Valu| valu.writes_exec || is_exec(valu.mask_out, true);
         match self {
-            Action::Valu(valu) | Action::ValuAny(valu) => vector(valu),
+            Action::Valu(valu) | Action::ValuAny(valu) | Action::InPlace(valu, ..) => vector(valu),
             Action::Modified(both) => vector(&both.0),
             Action::Lane(op) => op.scalar_destination().is_some_and(|register| is_exec(register, false)),
             Action::Salu(salu) => is_exec(salu.dst, true),
@@ -304,6 +307,11 @@ impl<'a> Resolver<'a> {
         }
         let modifiers = Modifiers::of(inst, &valu, saturating, &self.kernels);
         let watched = self.indexes || (self.watches_mode && info.flags.contains(OpFlags::FLOAT));
+        if let (false, Some((kernel, number))) =
+            (watched, modifiers::in_place(&modifiers, &valu, inst, &self.kernels))
+        {
+            return Some(Action::InPlace(valu, kernel, number));
+        }
         if watched || !modifiers.is_plain() {
             return Some(Action::Modified(Box::new((valu, modifiers))));
         }

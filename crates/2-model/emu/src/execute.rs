@@ -6,6 +6,7 @@
 use crate::access::Access;
 use crate::decode::{Action, Condition, EXEC_PAIR, Salu, Valu};
 use crate::fault::{Cause, Stop};
+use crate::in_place;
 use crate::lanes::{Extra, Mode};
 use crate::machine::{Machine, PRIVATE_BASE, SHARED_BASE, fetch};
 use crate::observe::{MemoryAccess, Observer, WaveId};
@@ -35,12 +36,12 @@ pub(crate) fn run<O: Observer>(
 ) -> Result<(), Box<Stop>> {
     let program = machine.program;
     let id = wave.id;
-    while wave.issued < until {
     let mut before = usize::MAX;
+    while wave.issued < until {
         let start = wave.pc;
-        let length = program.runs.get(start).map_or(0, |&length| u64::from(length));
         machine.trip += u64::from(start != before);
         before = start;
+        let length = program.runs.get(start).map_or(0, |&length| u64::from(length));
         let length = length.min(until - wave.issued);
         let end = start + length as usize;
         let Some(actions) = program.actions.get(start..end).filter(|actions| !actions.is_empty()) else {
@@ -58,6 +59,9 @@ pub(crate) fn run<O: Observer>(
                         Extra { mask_in: 0, mask_out: 0, mode: wave.mode, immediate: valu.immediate };
                     run_kernel(machine, wave, valu, &mut extra);
                     wave.store_row(usize::from(valu.dst), &machine.out[0], exec);
+                }
+                Action::InPlace(valu, kernel, number) => {
+                    in_place::run(*kernel, *number, valu, machine, wave);
                 }
                 Action::ValuAny(valu) => valu_any(machine, wave, valu, exec),
                 Action::Modified(both) => {

@@ -14,6 +14,7 @@ mod formation;
 mod half;
 mod host;
 mod hostcall;
+mod in_place;
 mod lanes;
 mod lanes_cross;
 mod later;
@@ -36,8 +37,8 @@ mod together;
 mod transpose;
 mod typed;
 mod vector;
-mod wave;
 mod walk;
+mod wave;
 
 pub use arguments::{Hidden, arguments};
 pub use decode::executes;

@@ -32,12 +32,12 @@ pub(crate) struct Machine<'a> {
     pub(crate) lds: Vec<u8>,
     /// Ranges of memory that were reached last.
     pub(crate) hint: Hint,
+    /// The program's constants where they can be operands of what works in place.
+    pub(crate) constants: Vec<Pair>,
     /// Scalar operands spread over lanes, one place per source.
     pub(crate) spread: [Pair; 3],
     /// Result of the kernel.
     pub(crate) out: Pair,
-    /// As above, where two kernels make one result.
-    pub(crate) second: Pair,
     /// Addresses of the memory instruction's elements.
     pub(crate) addresses: [[u64; 64]; 2],
     /// How the lanes of each memory instruction stood to each other.
@@ -67,9 +67,9 @@ impl<'a> Machine<'a> {
             load,
             lds: vec![0; lds],
             hint: Hint::default(),
+            constants: program.pool.rows.clone(),
             spread: [[Row::ZERO; 2]; 3],
             out: [Row::ZERO; 2],
-            second: [Row::ZERO; 2],
             addresses: [[0; 64]; 2],
             formations: Formations::new(program.accesses as usize),
             formation: None,

@@ -19,6 +19,7 @@ use dpp::Exchange;
 use isa::{Bits, Encoding, Inst, Lane, OpFlags, Role, Sdwa, Ty};
 use overflow::Overflow;
 use quick::Quick;
+pub(crate) use quick::in_place;
 
 /// Number format of an operand, as far as modifiers care.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -24,7 +24,7 @@ use crate::engine::Engine;
 use crate::execute;
 use crate::fault::Stop;
 use crate::half::f16_to_f32;
-use crate::lanes::{LANES, Pair, Row, Step, active, all_equal, in_a_row};
+use crate::lanes::{LANES, Row, Step, active, all_equal, in_a_row};
 use crate::machine::Machine;
 use crate::observe::Observer;
 use crate::vector::Kernels;
@@ -530,65 +530,6 @@ pub(crate) fn halves_to_singles_f16c(row: &Row, low: &mut [f32; LANES], high: &m
             _mm256_storeu_ps(low.as_mut_ptr(), _mm256_cvtph_ps(first));
             _mm256_storeu_ps(high.as_mut_ptr(), _mm256_cvtph_ps(second));
         }
-    }
-}
-
-/// Eight 64-bit lanes from their low and high dwords: 0, 1, 4 and 5, then 2, 3, 6 and 7.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-#[inline]
-fn eight_doubles(pair: &Pair, eight: usize) -> [__m256d; 2] {
-    let [low, high] = [0, 1].map(|half| &pair[half].0.as_chunks::<8>().0[eight]);
-    // SAFETY: each is eight 32-bit numbers.
-    let (low, high) =
-        unsafe { (_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast())) };
-    [_mm256_unpacklo_epi32(low, high), _mm256_unpackhi_epi32(low, high)].map(|it| _mm256_castsi256_pd(it))
-}
-
-/// Puts the dwords of eight lanes, in the order of [`eight_doubles`], in their rows.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-#[inline]
-fn put_eight(rows: &mut [Row; 2], eight: usize, [first, second]: [__m256d; 2]) {
-    let (first, second) = (_mm256_castpd_ps(first), _mm256_castpd_ps(second));
-    let low = _mm256_shuffle_ps::<0b1000_1000>(first, second);
-    let high = _mm256_shuffle_ps::<0b1101_1101>(first, second);
-    let [low_row, high_row] = rows;
-    let into = |row: &mut Row| row.0.as_chunks_mut::<8>().0[eight].as_mut_ptr().cast();
-    // SAFETY: each is eight 32-bit numbers.
-    unsafe {
-        _mm256_storeu_ps(into(low_row), low);
-        _mm256_storeu_ps(into(high_row), high);
-    }
-}
-
-/// Sum of doubles.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-pub(crate) fn add_f64(o: &mut Pair, a: &Pair, b: &Pair) {
-    for eight in 0..LANES / 8 {
-        let (a, b) = (eight_doubles(a, eight), eight_doubles(b, eight));
-        put_eight(o, eight, [_mm256_add_pd(a[0], b[0]), _mm256_add_pd(a[1], b[1])]);
-    }
-}
-
-/// Product of doubles.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-pub(crate) fn mul_f64(o: &mut Pair, a: &Pair, b: &Pair) {
-    for eight in 0..LANES / 8 {
-        let (a, b) = (eight_doubles(a, eight), eight_doubles(b, eight));
-        put_eight(o, eight, [_mm256_mul_pd(a[0], b[0]), _mm256_mul_pd(a[1], b[1])]);
-    }
-}
-
-/// `a * b + c` of doubles, rounded once.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-pub(crate) fn fma_f64(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair) {
-    for eight in 0..LANES / 8 {
-        let (a, b, c) = (eight_doubles(a, eight), eight_doubles(b, eight), eight_doubles(c, eight));
-        put_eight(o, eight, [_mm256_fmadd_pd(a[0], b[0], c[0]), _mm256_fmadd_pd(a[1], b[1], c[1])]);
     }
 }
 

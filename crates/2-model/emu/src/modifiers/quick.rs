@@ -5,12 +5,13 @@
 
 use super::{Format, Modifiers};
 use crate::decode::Valu;
-use crate::lanes::{Extra, Kernel, LANES, Mode, Row};
+use crate::in_place::{self, InPlace};
+use crate::lanes::{Kernel, LANES, Mode, Row};
 use crate::machine::{Machine, fetch};
 use crate::operand::{NONE, Src};
 use crate::vector::Kernels;
 use crate::wave::Wave;
-use isa::Inst;
+use isa::{Bits, Inst};
 
 /// The quick way of an instruction.
 #[derive(Clone, Debug)]
@@ -23,18 +24,32 @@ pub(super) enum Quick {
     Lanes,
     /// Only the mode may want something: this kernel makes zeros of denormals.
     Flushed(Kernel),
-    /// Both halves of a packed f32 operation, each with its sources, and the kernel of one.
-    Halves(Kernel, [[Src; 3]; 2]),
+    /// Its kernel works in place.
+    InPlace(InPlace, u32),
 }
 
-/// The operation on one f32 that a packed one does twice.
-fn half_of(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "v_pk_fma_f32" => "v_fma_f32",
-        "v_pk_mul_f32" => "v_mul_f32",
-        "v_pk_add_f32" => "v_add_f32",
-        _ => return None,
-    })
+/// The kernel that works in place, and its number: of instructions without modifiers, and of packed ones that only choose
+/// halves.
+pub(crate) fn in_place(
+    it: &Modifiers,
+    valu: &Valu,
+    inst: &Inst,
+    kernels: &Kernels,
+) -> Option<(InPlace, u32)> {
+    let ordinary = |src: &Src| !matches!(src, Src::Special(_));
+    let writes_mask = valu.mask_out != NONE || valu.mask_in != Src::None || valu.writes_exec;
+    if writes_mask || !valu.src.iter().all(ordinary) {
+        return None;
+    }
+    let kernel = kernels.in_place(inst.info().name)?;
+    // Clamped integers have kernels of their own.
+    let clamp = inst.mods.bits.contains(Bits::CLAMP);
+    let bare = it.neg | it.abs | it.omod == 0 && it.sdwa.is_none() && it.dpp.is_none();
+    match it.packed {
+        _ if clamp => None,
+        true => bare.then_some((kernel, u32::from(it.op_sel & 7) | u32::from(it.op_sel_hi & 7) << 3)),
+        false => it.plain.then_some((kernel, 0)),
+    }
 }
 
 impl Quick {
@@ -62,23 +77,8 @@ impl Quick {
             let plain = others && !it.packed && one_row(0) && registers(valu.src[0]);
             return if plain { Quick::Lanes } else { Quick::Nothing };
         }
-        if let (Some(kernel), true) = (half_of(name).and_then(|half| kernels.get(half)), it.packed) {
-            // The sources of a half: of a pair the register that is chosen.
-            let chosen = |index: usize, high: bool| {
-                let bits = if high { it.op_sel_hi } else { it.op_sel };
-                let second = bits >> index & 1;
-                match valu.src[index] {
-                    Src::Row(row) => Some(Src::Row(row + u16::from(second))),
-                    Src::Scalar(register) => Some(Src::Scalar(register + second)),
-                    Src::None => Some(Src::None),
-                    _ => None,
-                }
-            };
-            let of = |high: bool| Some([chosen(0, high)?, chosen(1, high)?, chosen(2, high)?]);
-            return match (of(false).zip(of(true)), it.neg | it.abs) {
-                (Some((low, high)), 0) => Quick::Halves(kernel, [low, high]),
-                _ => Quick::Nothing,
-            };
+        if let Some((kernel, number)) = in_place(it, valu, inst, kernels) {
+            return Quick::InPlace(kernel, number);
         }
         let signs = !it.packed
             && it.op_sel == 0
@@ -110,8 +110,8 @@ impl Quick {
         match self {
             Quick::Nothing => return false,
             Quick::Flushed(flushed) => kernel = *flushed,
-            Quick::Halves(kernel, sources) => {
-                halves(*kernel, sources, valu, machine, wave);
+            Quick::InPlace(kernel, number) => {
+                in_place::run(*kernel, *number, valu, machine, wave);
                 return true;
             }
             Quick::Lanes => {
@@ -168,21 +168,4 @@ impl Quick {
 #[inline(always)]
 fn flushes_only(mode: Mode) -> bool {
     mode.round32() == 0 && mode.denormal32() == 0
-}
-
-/// Both halves of a packed operation.
-#[inline(always)]
-fn halves(kernel: Kernel, sources: &[[Src; 3]; 2], valu: &Valu, machine: &mut Machine<'_>, wave: &mut Wave) {
-    let program = machine.program;
-    let mut extra = Extra { mask_in: 0, mask_out: 0, mode: wave.mode, immediate: 0 };
-    for (sources, out) in sources.iter().zip([&mut machine.out, &mut machine.second]) {
-        let [a, b, c] = &mut machine.spread;
-        let a = fetch(program, wave, a, sources[0]);
-        let b = fetch(program, wave, b, sources[1]);
-        let c = fetch(program, wave, c, sources[2]);
-        kernel(out, a, b, c, &mut extra);
-    }
-    let (dst, exec) = (usize::from(valu.dst), wave.exec());
-    wave.store_row(dst, &machine.out[0], exec);
-    wave.store_row(dst + 1, &machine.second[0], exec);
 }

@@ -50,8 +50,28 @@ fn by_table(a: u32, b: u32, c: u32, table: u32) -> u32 {
 }
 
 kernels! {
+    in place {
+        u32_1 {
+            "v_not_b32" = |a| !a;
+        }
+        u32_2 {
+            "v_and_b32" = |a, b| a & b;
+            "v_or_b32" = |a, b| a | b;
+            "v_xor_b32" = |a, b| a ^ b;
+            "v_xnor_b32" = |a, b| !(a ^ b);
+            "v_lshlrev_b32" = |a, b| b << (a & 31);
+            "v_lshrrev_b32" = |a, b| b >> (a & 31);
+            "v_ashrrev_i32" = |a, b| ((b as i32) >> (a & 31)) as u32;
+        }
+        u32_3 {
+            "v_bfe_u32" = extract;
+            "v_bfi_b32" = |a, b, c| a & b | !a & c;
+            "v_lshl_or_b32" = |a, b, c| a << (b & 31) | c;
+            "v_and_or_b32" = |a, b, c| a & b | c;
+            "v_or3_b32" = |a, b, c| a | b | c;
+        }
+    }
     u32_1 {
-        "v_not_b32" = |a| !a;
         "v_bfrev_b32" = |a| a.reverse_bits();
         "v_ffbh_u32" = leading_zeros;
         "v_ffbl_b32" = |a| if a == 0 { u32::MAX } else { a.trailing_zeros() };
@@ -62,25 +82,13 @@ kernels! {
         "v_prng_b32" = |a| a << 1 ^ if a >> 31 != 0 { 0xc5 } else { 0 };
     }
     u32_2 {
-        "v_and_b32" = |a, b| a & b;
-        "v_or_b32" = |a, b| a | b;
-        "v_xor_b32" = |a, b| a ^ b;
-        "v_xnor_b32" = |a, b| !(a ^ b);
-        "v_lshlrev_b32" = |a, b| b << (a & 31);
-        "v_lshrrev_b32" = |a, b| b >> (a & 31);
-        "v_ashrrev_i32" = |a, b| ((b as i32) >> (a & 31)) as u32;
         "v_bcnt_u32_b32" = |a, b| a.count_ones().wrapping_add(b);
         "v_bfm_b32" = |a, b| (1u32 << (a & 31)).wrapping_sub(1) << (b & 31);
     }
     u32_3 {
-        "v_bfe_u32" = extract;
         "v_bfe_i32" = extract_signed;
-        "v_bfi_b32" = |a, b, c| a & b | !a & c;
         "v_alignbit_b32" = |a, b, c| ((u64::from(a) << 32 | u64::from(b)) >> (c & 31)) as u32;
         "v_alignbyte_b32" = |a, b, c| ((u64::from(a) << 32 | u64::from(b)) >> (8 * (c & 3))) as u32;
-        "v_lshl_or_b32" = |a, b, c| a << (b & 31) | c;
-        "v_and_or_b32" = |a, b, c| a & b | c;
-        "v_or3_b32" = |a, b, c| a | b | c;
         "v_perm_b32" = |a, b, c| {
             let bytes = u64::from(a) << 32 | u64::from(b);
             permuted(bytes, c & 0xff)

@@ -68,9 +68,13 @@ fn narrow_from(o: &mut Pair, a: &Pair, _: &Pair, _: &Pair, _: &mut Extra, f: imp
 }
 
 kernels! {
+    in place {
+        u32_to_f32_1 {
+            "v_cvt_f32_i32" = |a| a as i32 as f32;
+            "v_cvt_f32_u32" = |a| a as f32;
+        }
+    }
     u32_to_f32_1 {
-        "v_cvt_f32_i32" = |a| a as i32 as f32;
-        "v_cvt_f32_u32" = |a| a as f32;
         "v_cvt_f32_f16" = |a| f16_to_f32(a as u16);
         "v_cvt_f32_bf16" = |a| bf16_to_f32(a as u16);
         "v_cvt_f32_ubyte0" = |a| (a & 0xff) as f32;

@@ -25,22 +25,28 @@ fn quiet(a: f32) -> f32 {
 }
 
 kernels! {
+    in place {
+        f32_2 {
+            "v_add_f32" = |a, b| a + b;
+            "v_sub_f32" = |a, b| a - b;
+            "v_subrev_f32" = |a, b| b - a;
+            "v_mul_f32" = |a, b| a * b;
+        }
+        f32_3 {
+            "v_fma_f32" = |a, b, c| f32::mul_add(a, b, c);
+            "v_fmac_f32" = |a, b, c| f32::mul_add(a, b, c);
+            "v_fmamk_f32" = |a, b, c| f32::mul_add(a, b, c);
+            "v_fmaak_f32" = |a, b, c| f32::mul_add(a, b, c);
+            "v_mad_f32" = |a, b, c| a * b + c;
+            "v_mac_f32" = |a, b, c| a * b + c;
+            "v_madmk_f32" = |a, b, c| a * b + c;
+            "v_madak_f32" = |a, b, c| a * b + c;
+        }
+    }
     f32_2 {
-        "v_add_f32" = |a, b| a + b;
-        "v_sub_f32" = |a, b| a - b;
-        "v_subrev_f32" = |a, b| b - a;
-        "v_mul_f32" = |a, b| a * b;
         "v_mul_legacy_f32" = legacy;
     }
     f32_3 {
-        "v_fma_f32" = |a, b, c| f32::mul_add(a, b, c);
-        "v_fmac_f32" = |a, b, c| f32::mul_add(a, b, c);
-        "v_fmamk_f32" = |a, b, c| f32::mul_add(a, b, c);
-        "v_fmaak_f32" = |a, b, c| f32::mul_add(a, b, c);
-        "v_mad_f32" = |a, b, c| a * b + c;
-        "v_mac_f32" = |a, b, c| a * b + c;
-        "v_madmk_f32" = |a, b, c| a * b + c;
-        "v_madak_f32" = |a, b, c| a * b + c;
         "v_mad_legacy_f32" = |a, b, c| legacy(a, b) + c;
         "v_cubeid_f32" = cube::id;
         "v_cubesc_f32" = cube::sc;

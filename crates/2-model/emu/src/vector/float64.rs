@@ -11,13 +11,15 @@ fn fract(a: f64) -> f64 {
 }
 
 kernels! {
-    f64_2 {
-        "v_add_f64" = |a, b| a + b;
-        "v_mul_f64" = |a, b| a * b;
-    }
-    f64_3 {
-        "v_fma_f64" = |a, b, c| f64::mul_add(a, b, c);
-        "v_fmac_f64" = |a, b, c| f64::mul_add(a, b, c);
+    in place {
+        f64_2 {
+            "v_add_f64" = |a, b| a + b;
+            "v_mul_f64" = |a, b| a * b;
+        }
+        f64_3 {
+            "v_fma_f64" = |a, b, c| f64::mul_add(a, b, c);
+            "v_fmac_f64" = |a, b, c| f64::mul_add(a, b, c);
+        }
     }
     f64_1 {
         "v_trunc_f64" = |a| quiet(a.trunc());

@@ -119,47 +119,56 @@ fn saturate8(v: i32, low: i32, high: i32) -> u32 {
 }
 
 kernels! {
-    u32_1 {
-        "v_mov_b32" = |a| a;
-        "v_accvgpr_read_b32" = |a| a;
-        "v_accvgpr_write_b32" = |a| a;
-        "v_accvgpr_mov_b32" = |a| a;
-    }
-    u64_1 {
-        "v_mov_b64" = |a| a;
+    in place {
+        u32_1 {
+            "v_mov_b32" = |a| a;
+            "v_accvgpr_read_b32" = |a| a;
+            "v_accvgpr_write_b32" = |a| a;
+            "v_accvgpr_mov_b32" = |a| a;
+        }
+        u64_1 {
+            "v_mov_b64" = |a| a;
+        }
+        u32_2 {
+            "v_add_u32" = |a, b| a.wrapping_add(b);
+            "v_sub_u32" = |a, b| a.wrapping_sub(b);
+            "v_subrev_u32" = |a, b| b.wrapping_sub(a);
+            "v_add_i32" = |a, b| a.wrapping_add(b);
+            "v_sub_i32" = |a, b| a.wrapping_sub(b);
+            "v_mul_u32_u24" = |a, b| low24(a).wrapping_mul(low24(b));
+            "v_mul_i32_i24" = |a, b| signed24(a).wrapping_mul(signed24(b)) as u32;
+            "v_mul_lo_u32" = |a, b| a.wrapping_mul(b);
+            "v_min_u32" = |a, b| a.min(b);
+            "v_max_u32" = |a, b| a.max(b);
+        }
+        i32_2 {
+            "v_min_i32" = |a, b| a.min(b);
+            "v_max_i32" = |a, b| a.max(b);
+        }
+        u32_3 {
+            "v_mad_u32_u24" = |a, b, c| low24(a).wrapping_mul(low24(b)).wrapping_add(c);
+            "v_mad_i32_i24" = |a, b, c| (signed24(a).wrapping_mul(signed24(b)) as u32).wrapping_add(c);
+            "v_add3_u32" = |a, b, c| a.wrapping_add(b).wrapping_add(c);
+            "v_lshl_add_u32" = |a, b, c| a.wrapping_shl(b).wrapping_add(c);
+            "v_add_lshl_u32" = |a, b, c| a.wrapping_add(b).wrapping_shl(c);
+            "v_xad_u32" = |a, b, c| (a ^ b).wrapping_add(c);
+        }
+        shift_add_wide {
+            "v_lshl_add_u64" = shifted_sum;
+        }
     }
     u32_2 {
-        "v_add_u32" = |a, b| a.wrapping_add(b);
-        "v_sub_u32" = |a, b| a.wrapping_sub(b);
-        "v_subrev_u32" = |a, b| b.wrapping_sub(a);
-        "v_add_i32" = |a, b| a.wrapping_add(b);
-        "v_sub_i32" = |a, b| a.wrapping_sub(b);
-        "v_mul_u32_u24" = |a, b| low24(a).wrapping_mul(low24(b));
         "v_mul_hi_u32_u24" = |a, b| (u64::from(low24(a)) * u64::from(low24(b)) >> 32) as u32;
-        "v_mul_i32_i24" = |a, b| signed24(a).wrapping_mul(signed24(b)) as u32;
         "v_mul_hi_i32_i24" = |a, b| (i64::from(signed24(a)) * i64::from(signed24(b)) >> 32) as u32;
-        "v_mul_lo_u32" = |a, b| a.wrapping_mul(b);
         "v_mul_hi_u32" = |a, b| (u64::from(a) * u64::from(b) >> 32) as u32;
         "v_mul_hi_i32" = |a, b| (i64::from(a as i32) * i64::from(b as i32) >> 32) as u32;
-        "v_min_u32" = |a, b| a.min(b);
-        "v_max_u32" = |a, b| a.max(b);
-    }
-    i32_2 {
-        "v_min_i32" = |a, b| a.min(b);
-        "v_max_i32" = |a, b| a.max(b);
     }
     u32_3 {
-        "v_mad_u32_u24" = |a, b, c| low24(a).wrapping_mul(low24(b)).wrapping_add(c);
-        "v_mad_i32_i24" = |a, b, c| (signed24(a).wrapping_mul(signed24(b)) as u32).wrapping_add(c);
         "v_mad_u32_u16" = |a, b, c| ((a & 0xffff) * (b & 0xffff)).wrapping_add(c);
         "v_mad_i32_i16" = |a, b, c| (i32::from(a as i16) * i32::from(b as i16)).wrapping_add(c as i32) as u32;
         "v_min3_u32" = |a, b, c| a.min(b).min(c);
         "v_max3_u32" = |a, b, c| a.max(b).max(c);
         "v_med3_u32" = median;
-        "v_add3_u32" = |a, b, c| a.wrapping_add(b).wrapping_add(c);
-        "v_lshl_add_u32" = |a, b, c| a.wrapping_shl(b).wrapping_add(c);
-        "v_add_lshl_u32" = |a, b, c| a.wrapping_add(b).wrapping_shl(c);
-        "v_xad_u32" = |a, b, c| (a ^ b).wrapping_add(c);
         "v_sad_u8" = |a, b, c| sad8(a, b, c, false);
         "v_msad_u8" = |a, b, c| sad8(a, b, c, true);
         "v_sad_hi_u8" = |a, b, c| (sad8(a, b, 0, false) << 16).wrapping_add(c);
@@ -211,9 +220,6 @@ kernels! {
         "v_lshlrev_b64" = |a, b| b << (a & 63);
         "v_lshrrev_b64" = |a, b| b >> (a & 63);
         "v_ashrrev_i64" = |a, b| ((b as i64) >> (a & 63)) as u64;
-    }
-    shift_add_wide {
-        "v_lshl_add_u64" = shifted_sum;
     }
     quad_sad {
         "v_qsad_pk_u16_u8" = false;

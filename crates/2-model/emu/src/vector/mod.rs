@@ -1,19 +1,34 @@
 //! What vector ALU instructions compute: one line per opcode.
 //!
 //! The one idea to keep in mind: a line is a function of one lane; modifiers, register widths and EXEC are not its
-//! business. Every table is compiled twice, for any x86-64 (or other) CPU and for AVX2 with FMA; the CPU chooses.
+//! business. Every table is compiled twice, for any x86-64 (or other) CPU and for AVX2 with FMA; the CPU chooses. Lines
+//! under `in place` are compiled once more each, for instructions without modifiers.
 
 macro_rules! kernels {
-    ($( $adapter:ident { $( $name:literal = $function:expr; )* } )*) => {
-        pub(super) fn portable(list: &mut Vec<(&'static str, crate::lanes::Kernel)>) {
-            $( $( list.push(($name, crate::lanes::kernel(|o, a, b, c, x| $adapter(o, a, b, c, x, $function)))); )* )*
+    (in place { $( $direct:ident { $( $known:literal = $done:expr; )* } )* }
+     $( $adapter:ident { $( $name:literal = $function:expr; )* } )*) => {
+        pub(super) fn portable(list: &mut Vec<crate::vector::Named>) {
+            $( $( list.push((
+                $known,
+                crate::lanes::kernel(|o, a, b, c, x| $direct(o, a, b, c, x, $done)),
+                Some(crate::in_place::in_place(|o, a, b, c, n| crate::in_place::$direct(o, a, b, c, n, $done))),
+            )); )* )*
+            $( $( list.push(($name, crate::lanes::kernel(|o, a, b, c, x| $adapter(o, a, b, c, x, $function)), None)); )* )*
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-        pub(super) fn avx2(list: &mut Vec<(&'static str, crate::lanes::Kernel)>) {
-            $( $( list.push(($name, crate::lanes::kernel(|o, a, b, c, x| $adapter(o, a, b, c, x, $function)))); )* )*
+        pub(super) fn avx2(list: &mut Vec<crate::vector::Named>) {
+            $( $( list.push((
+                $known,
+                crate::lanes::kernel(|o, a, b, c, x| $direct(o, a, b, c, x, $done)),
+                Some(crate::in_place::in_place(|o, a, b, c, n| crate::in_place::$direct(o, a, b, c, n, $done))),
+            )); )* )*
+            $( $( list.push(($name, crate::lanes::kernel(|o, a, b, c, x| $adapter(o, a, b, c, x, $function)), None)); )* )*
         }
+    };
+    ($( $adapter:ident { $( $name:literal = $function:expr; )* } )*) => {
+        kernels! { in place {} $( $adapter { $( $name = $function; )* } )* }
     };
 }
 
@@ -33,20 +48,29 @@ mod short;
 mod tiny;
 mod trans;
 
+use crate::in_place::InPlace;
 use crate::lanes::Kernel;
 use std::collections::HashMap;
 
+/// Mnemonic, kernel, and the one that works in place, where there is one.
+type Named = (&'static str, Kernel, Option<InPlace>);
+
 /// Kernels by mnemonic.
 #[derive(Debug)]
-pub(crate) struct Kernels(HashMap<&'static str, Kernel>);
+pub(crate) struct Kernels(HashMap<&'static str, (Kernel, Option<InPlace>)>);
 
 impl Kernels {
     /// The kernel of a mnemonic. Comparisons that write EXEC compute what those that do not compute.
     pub(crate) fn get(&self, name: &str) -> Option<Kernel> {
         if let Some(rest) = name.strip_prefix("v_cmpx_") {
-            return self.0.get(format!("v_cmp_{rest}").as_str()).copied();
+            return self.0.get(format!("v_cmp_{rest}").as_str()).map(|it| it.0);
         }
-        self.0.get(name).copied()
+        self.0.get(name).map(|it| it.0)
+    }
+
+    /// The kernel of a mnemonic that works in place.
+    pub(crate) fn in_place(&self, name: &str) -> Option<InPlace> {
+        self.0.get(name)?.1
     }
 }
 
@@ -68,7 +92,7 @@ macro_rules! all_tables {
         short::$which(&mut list);
         tiny::$which(&mut list);
         trans::$which(&mut list);
-        Kernels(list.into_iter().collect())
+        Kernels(list.into_iter().map(|(name, kernel, in_place)| (name, (kernel, in_place))).collect())
     }};
 }
 
@@ -82,13 +106,17 @@ pub(crate) fn portable() -> Kernels {
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn avx2() -> Kernels {
     let mut kernels = all_tables!(avx2);
-    let by_hand: [(&str, Kernel); 4] = [
+    let by_hand: [(&str, InPlace); 4] = [
         ("v_add_f64", |o, a, b, _, _| crate::raw::add_f64(o, a, b)),
         ("v_mul_f64", |o, a, b, _, _| crate::raw::mul_f64(o, a, b)),
         ("v_fma_f64", |o, a, b, c, _| crate::raw::fma_f64(o, a, b, c)),
         ("v_fmac_f64", |o, a, b, c, _| crate::raw::fma_f64(o, a, b, c)),
     ];
-    kernels.0.extend(by_hand);
+    for (name, kernel) in by_hand {
+        if let Some(known) = kernels.0.get_mut(name) {
+            known.1 = Some(kernel);
+        }
+    }
     kernels
 }
 
@@ -132,8 +160,8 @@ mod tests {
         let (plain, best) = (portable(), crate::raw::kernels());
         assert_eq!(plain.0.len(), best.0.len());
         let mut differing = Vec::new();
-        for (name, kernel) in &plain.0 {
-            let other = best.0[name];
+        for (name, (kernel, _)) in &plain.0 {
+            let (other, _) = best.0[name];
             for seed in 0..8 {
                 let run = |kernel: Kernel| {
                     let mut out = [Row::ZERO; 2];

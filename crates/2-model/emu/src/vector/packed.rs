@@ -17,6 +17,13 @@ fn signed(f: impl Fn(i16, i16) -> i16) -> impl Fn(u16, u16) -> u16 {
 }
 
 kernels! {
+    in place {
+        packed_f32 {
+            "v_pk_fma_f32" = |a, b, c| f32::mul_add(a, b, c);
+            "v_pk_mul_f32" = |a, b, _| a * b;
+            "v_pk_add_f32" = |a, b, _| a + b;
+        }
+    }
     packed2 {
         "v_pk_add_f16" = half2(|a, b| a + b);
         "v_pk_mul_f16" = half2(|a, b| a * b);
@@ -38,11 +45,6 @@ kernels! {
         "v_pk_fmac_f16" = fma16;
         "v_pk_mad_i16" = |a, b, c| a.wrapping_mul(b).wrapping_add(c);
         "v_pk_mad_u16" = |a, b, c| a.wrapping_mul(b).wrapping_add(c);
-    }
-    packed_f32 {
-        "v_pk_fma_f32" = |a, b, c| f32::mul_add(a, b, c);
-        "v_pk_mul_f32" = |a, b, _| a * b;
-        "v_pk_add_f32" = |a, b, _| a + b;
     }
     pair_of {
         "v_pk_mov_b32" = ();

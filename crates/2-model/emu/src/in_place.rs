@@ -1,0 +1,227 @@
+//! Vector instructions that write registers which they may read as well.
+//!
+//! The one idea to keep in mind: a lane of the result comes from the same lane of the sources. So result and sources may
+//! be the same registers, or overlap, as long as the lanes at hand are all read before any is written; and nothing has
+//! to be copied afterwards.
+
+use crate::decode::Valu;
+use crate::lanes::Row;
+use crate::machine::Machine;
+use crate::operand::Src;
+use crate::raw::eights;
+use crate::wave::Wave;
+use std::cell::Cell;
+
+/// An operand: a register, or a pair of them, that may be another operand too.
+pub(crate) type Cells = [Cell<Row>; 2];
+
+/// Computes a result from up to three sources. The number is the instruction's own.
+pub(crate) type InPlace = fn(&Cells, &Cells, &Cells, &Cells, u32);
+
+/// Gives a closure the type of such a function.
+#[inline(always)]
+pub(crate) fn in_place(function: InPlace) -> InPlace {
+    function
+}
+
+/// Executes an instruction of which some sources are registers, constants or scalars, none computed.
+#[inline(always)]
+pub(crate) fn run(kernel: InPlace, number: u32, valu: &Valu, machine: &mut Machine<'_>, wave: &mut Wave) {
+    for (src, place) in valu.src.iter().zip(&mut machine.spread) {
+        if let Src::Scalar(index) = *src {
+            let value = wave.pair(index);
+            *place = [Row([value as u32; 64]), Row([(value >> 32) as u32; 64])];
+        }
+    }
+    let exec = wave.exec();
+    let Machine { constants, spread, out, .. } = machine;
+    let registers = Cell::from_mut(&mut wave.v[..]).as_slice_of_cells();
+    let constants = Cell::from_mut(&mut constants[..]).as_slice_of_cells();
+    let spread = Cell::from_mut(spread).as_array_of_cells();
+    let source = |index: usize| match valu.src[index] {
+        Src::Row(row) => registers.get(usize::from(row)..).and_then(<[_]>::first_chunk),
+        Src::Constant(number) => constants.get(usize::from(number)).map(Cell::as_array_of_cells),
+        _ => Some(spread[index].as_array_of_cells()),
+    };
+    let (Some(a), Some(b), Some(c)) = (source(0), source(1), source(2)) else { return };
+    if exec == u64::MAX {
+        let Some(into) = registers.get(usize::from(valu.dst)..).and_then(<[_]>::first_chunk) else { return };
+        kernel(into, a, b, c, number);
+        return;
+    }
+    kernel(Cell::from_mut(out).as_array_of_cells(), a, b, c, number);
+    for row in 0..usize::from(valu.rows) {
+        wave.store_row(usize::from(valu.dst) + row, &machine.out[row & 1], exec);
+    }
+}
+
+/// Adapters of one 32-bit type, as those of the same names in `lanes`.
+macro_rules! adapters {
+    ($one:ident $two:ident $three:ident: $from:expr, $into:expr; $ty:ty => $result:ty) => {
+        #[inline(always)]
+        #[allow(dead_code, reason = "every type has the same three")]
+        pub(crate) fn $one(o: &Cells, a: &Cells, _: &Cells, _: &Cells, _: u32, f: impl Fn($ty) -> $result) {
+            for (o, a) in eights(&o[0]).iter().zip(eights(&a[0])) {
+                let (mut o_lanes, a) = (o.get(), a.get());
+                for lane in 0..8 {
+                    o_lanes[lane] = $into(f($from(a[lane])));
+                }
+                o.set(o_lanes);
+            }
+        }
+
+        #[inline(always)]
+        #[allow(dead_code, reason = "every type has the same three")]
+        pub(crate) fn $two(
+            o: &Cells,
+            a: &Cells,
+            b: &Cells,
+            _: &Cells,
+            _: u32,
+            f: impl Fn($ty, $ty) -> $result,
+        ) {
+            for ((o, a), b) in eights(&o[0]).iter().zip(eights(&a[0])).zip(eights(&b[0])) {
+                let (mut o_lanes, a, b) = (o.get(), a.get(), b.get());
+                for lane in 0..8 {
+                    o_lanes[lane] = $into(f($from(a[lane]), $from(b[lane])));
+                }
+                o.set(o_lanes);
+            }
+        }
+
+        #[inline(always)]
+        #[allow(dead_code, reason = "every type has the same three")]
+        pub(crate) fn $three(
+            o: &Cells,
+            a: &Cells,
+            b: &Cells,
+            c: &Cells,
+            _: u32,
+            f: impl Fn($ty, $ty, $ty) -> $result,
+        ) {
+            let sources = eights(&a[0]).iter().zip(eights(&b[0])).zip(eights(&c[0]));
+            for (o, ((a, b), c)) in eights(&o[0]).iter().zip(sources) {
+                let (mut o_lanes, a, b, c) = (o.get(), a.get(), b.get(), c.get());
+                for lane in 0..8 {
+                    o_lanes[lane] = $into(f($from(a[lane]), $from(b[lane]), $from(c[lane])));
+                }
+                o.set(o_lanes);
+            }
+        }
+    };
+}
+
+adapters!(u32_1 u32_2 u32_3: |v: u32| v, |v: u32| v; u32 => u32);
+adapters!(i32_1 i32_2 i32_3: |v: u32| v as i32, |v: i32| v as u32; i32 => i32);
+adapters!(f32_1 f32_2 f32_3: f32::from_bits, f32::to_bits; f32 => f32);
+adapters!(f32_to_u32_1 f32_to_u32_2 f32_to_u32_3: f32::from_bits, |v: u32| v; f32 => u32);
+adapters!(u32_to_f32_1 u32_to_f32_2 u32_to_f32_3: |v: u32| v, f32::to_bits; u32 => f32);
+
+/// Two f32 operations: bits 0 to 2 of the number choose the register of each source for the first, bits 3 to 5 for the
+/// second.
+#[inline(always)]
+pub(crate) fn packed_f32(
+    o: &Cells,
+    a: &Cells,
+    b: &Cells,
+    c: &Cells,
+    number: u32,
+    f: impl Fn(f32, f32, f32) -> f32,
+) {
+    let chosen = |bit: usize| eights(&[a, b, c][bit % 3][(number >> bit & 1) as usize]);
+    let (low, high) = ([0, 1, 2].map(chosen), [3, 4, 5].map(chosen));
+    for eight in 0..8 {
+        let ([p, q, r], [s, t, u]) = (low.map(|it| it[eight].get()), high.map(|it| it[eight].get()));
+        let mut sums = [[0; 8]; 2];
+        for lane in 0..8 {
+            sums[0][lane] =
+                f(f32::from_bits(p[lane]), f32::from_bits(q[lane]), f32::from_bits(r[lane])).to_bits();
+        }
+        for lane in 0..8 {
+            sums[1][lane] =
+                f(f32::from_bits(s[lane]), f32::from_bits(t[lane]), f32::from_bits(u[lane])).to_bits();
+        }
+        eights(&o[0])[eight].set(sums[0]);
+        eights(&o[1])[eight].set(sums[1]);
+    }
+}
+
+/// A pair of dwords from two pairs and a dword.
+#[inline(always)]
+pub(crate) fn shift_add_wide(
+    o: &Cells,
+    a: &Cells,
+    b: &Cells,
+    c: &Cells,
+    _: u32,
+    f: impl Fn([u32; 2], u32, [u32; 2]) -> [u32; 2],
+) {
+    for eight in 0..8 {
+        let get = |row: &Cell<Row>| eights(row)[eight].get();
+        let (a_low, a_high, shift) = (get(&a[0]), get(&a[1]), get(&b[0]));
+        let (c_low, c_high) = (get(&c[0]), get(&c[1]));
+        let (mut low, mut high) = ([0; 8], [0; 8]);
+        for lane in 0..8 {
+            [low[lane], high[lane]] =
+                f([a_low[lane], a_high[lane]], shift[lane], [c_low[lane], c_high[lane]]);
+        }
+        eights(&o[0])[eight].set(low);
+        eights(&o[1])[eight].set(high);
+    }
+}
+
+/// Adapters of pairs that are one number of 64 bits.
+macro_rules! wide_adapter {
+    ($name:ident: $from:expr, $into:expr; $ty:ty) => {
+        #[inline(always)]
+        pub(crate) fn $name(
+            o: &Cells,
+            a: &Cells,
+            b: &Cells,
+            c: &Cells,
+            _: u32,
+            f: impl Fn($ty, $ty, $ty) -> $ty,
+        ) {
+            for eight in 0..8 {
+                let get = |cells: &Cells| [0, 1].map(|half: usize| eights(&cells[half])[eight].get());
+                let (a, b, c) = (get(a), get(b), get(c));
+                let (mut low, mut high) = ([0; 8], [0; 8]);
+                for lane in 0..8 {
+                    let wide = |it: &[[u32; 8]; 2]| u64::from(it[0][lane]) | u64::from(it[1][lane]) << 32;
+                    let value: u64 = $into(f($from(wide(&a)), $from(wide(&b)), $from(wide(&c))));
+                    (low[lane], high[lane]) = (value as u32, (value >> 32) as u32);
+                }
+                eights(&o[0])[eight].set(low);
+                eights(&o[1])[eight].set(high);
+            }
+        }
+    };
+}
+
+wide_adapter!(u64_any: |v: u64| v, |v: u64| v; u64);
+wide_adapter!(f64_any: f64::from_bits, f64::to_bits; f64);
+
+/// As the adapters of the same names in `lanes`.
+#[inline(always)]
+pub(crate) fn u64_1(o: &Cells, a: &Cells, b: &Cells, c: &Cells, number: u32, f: impl Fn(u64) -> u64) {
+    u64_any(o, a, b, c, number, |a, _, _| f(a));
+}
+
+/// As above.
+#[inline(always)]
+pub(crate) fn f64_2(o: &Cells, a: &Cells, b: &Cells, c: &Cells, number: u32, f: impl Fn(f64, f64) -> f64) {
+    f64_any(o, a, b, c, number, |a, b, _| f(a, b));
+}
+
+/// As above.
+#[inline(always)]
+pub(crate) fn f64_3(
+    o: &Cells,
+    a: &Cells,
+    b: &Cells,
+    c: &Cells,
+    number: u32,
+    f: impl Fn(f64, f64, f64) -> f64,
+) {
+    f64_any(o, a, b, c, number, f);
+}

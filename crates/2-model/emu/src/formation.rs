@@ -127,6 +127,34 @@ impl Formation {
 mod tests {
     use super::*;
 
+    /// On a trip the first lane stands for all, as long as all addresses lie within 4 GiB.
+    #[test]
+    fn compares_once_on_a_trip() {
+        let mut all = Formations::new(1);
+        let row = |start: u32, stride: u32| {
+            Row(std::array::from_fn(|lane| start.wrapping_add(stride.wrapping_mul(lane as u32))))
+        };
+        let cases = [
+            (1, row(0x1000, 8), None),
+            (1, row(0x1010, 8), Some(1)),
+            // These would not be recognised if anyone looked.
+            (1, row(0x2000, 4), Some(1)),
+            (2, row(0x2000, 4), None),
+            (2, row(0x2000, 4), Some(2)),
+            // The last lanes are not where they were any more; then comparing begins again.
+            (2, row(0xffff_ff80, 4), None),
+            (2, row(0x3000, 8), None),
+        ];
+        for (trip, low, expected) in cases {
+            assert_eq!(
+                all.recognise(0, Some(trip), low.0[0], &low, None),
+                expected,
+                "{trip} {:#x}",
+                low.0[0]
+            );
+        }
+    }
+
     #[test]
     fn recognises_lanes_that_move_together() {
         let mut all = Formations::new(1);

@@ -62,3 +62,63 @@ fn moves(inst: &Inst, files: Files, rows: &Range<u16>) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::decode::Action;
+    use crate::program::Program;
+    use codeobj::Descriptor;
+    use isa::text::{Statement, parse_line};
+    use isa::{Isa, Operand};
+
+    /// Whether the memory instructions of a loop walk; the last line jumps to the first.
+    fn walks(lines: &[&str]) -> Vec<bool> {
+        let mut insts = Vec::new();
+        for text in lines.iter().chain(&["s_cbranch_scc1 L"]) {
+            let line = parse_line(Isa::Gfx942, text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+            let Statement::Inst(parsed) = line.statement else { panic!("{text}") };
+            let mut inst = parsed.inst;
+            (inst.offset, inst.size) = (8 * insts.len() as u32, 8);
+            insts.push(inst);
+        }
+        if let Some(branch) = insts.last_mut() {
+            branch.operands[0] = Operand::Target(0);
+        }
+        let descriptor = Descriptor { vgprs_allocated: 64, ..Descriptor::default() };
+        let program = Program::of(Isa::Gfx942, descriptor, insts);
+        let access = |action: &Action| match action {
+            Action::Memory(access) => Some(access.walks),
+            _ => None,
+        };
+        program.actions.iter().filter_map(access).collect()
+    }
+
+    #[test]
+    fn lanes_walk_where_one_number_is_added_to_all() {
+        let pair = "global_load_dwordx2 v[8:9], v[2:3], off";
+        let offset = "global_load_dword v8, v2, s[4:5]";
+        let lds = "ds_read_b32 v8, v2";
+        let add = "v_add_u32_e32 v2, s6, v2";
+        let cases: [(&[&str], &[bool]); 11] = [
+            (&[pair, "v_lshl_add_u64 v[2:3], v[2:3], 0, 32"], &[true]),
+            (&[pair, "v_lshl_add_u64 v[2:3], v[2:3], 0, s[6:7]"], &[true]),
+            (&[offset, add, lds], &[true, true]),
+            // Nothing changes the address at all.
+            (&[pair, "v_add_u32_e32 v4, v2, v5"], &[true]),
+            // Shifted, made of other registers, or with an addend of each lane's own.
+            (&[pair, "v_lshl_add_u64 v[2:3], v[2:3], 1, 32"], &[false]),
+            (&[pair, "v_lshl_add_u64 v[2:3], v[4:5], 0, 32"], &[false]),
+            (&[pair, "v_lshl_add_u64 v[2:3], v[2:3], 0, v[4:5]"], &[false]),
+            (&[offset, "v_add_u32_e32 v2, v6, v2"], &[false]),
+            // One half only.
+            (&[pair, add], &[false]),
+            // The load itself writes its address.
+            (&["global_load_dwordx2 v[2:3], v[2:3], off"], &[false]),
+            // Two runs: the lanes may be others.
+            (&[pair, "s_mov_b64 exec, s[6:7]"], &[false]),
+        ];
+        for (lines, expected) in cases {
+            assert_eq!(walks(lines), expected, "{lines:?}");
+        }
+    }
+}

@@ -124,6 +124,7 @@ pub(crate) fn avx2() -> Kernels {
 mod tests {
     use super::*;
     use crate::lanes::{Extra, Mode, Pair, Row};
+    use std::cell::Cell;
 
     /// Values that stress every type: zeros, ones, infinities, NaNs, denormals, limits of integers.
     fn operand(seed: u32) -> Pair {
@@ -181,6 +182,35 @@ mod tests {
             }
         }
         assert!(differing.is_empty(), "{differing:?}");
+    }
+
+    /// What works in place computes the same, whether or not the result overwrites a source.
+    #[test]
+    fn in_place_is_the_same() {
+        // Of packed operations: the low registers for the first, the high ones for the second.
+        const HALVES: u32 = 0b11_1000;
+        let mut compared = 0;
+        for kernels in [portable(), crate::raw::kernels()] {
+            for (name, (kernel, in_place)) in &kernels.0 {
+                let Some(in_place) = in_place else { continue };
+                compared += 1;
+                for into in 0..4 {
+                    let before = [operand(1), operand(2), operand(3), [Row::ZERO; 2]];
+                    let (mut rows, [a, b, c, mut expected]) = (before, before);
+                    let mut extra = Extra { mask_in: 0, mask_out: 0, mode: Mode(0xf0), immediate: 0 };
+                    kernel(&mut expected, &a, &b, &c, &mut extra);
+                    let cells = Cell::from_mut(&mut rows[..]).as_slice_of_cells();
+                    let [a, b, c, _] = [0, 1, 2, 3].map(|at: usize| cells[at].as_array_of_cells());
+                    in_place(cells[into].as_array_of_cells(), a, b, c, HALVES);
+                    if rows[into][1] == before[into][1] {
+                        // A result of one register.
+                        expected[1] = before[into][1];
+                    }
+                    assert!(agree(name, (rows[into], 0), (expected, 0)), "{name} into {into}");
+                }
+            }
+        }
+        assert!(compared > 60, "{compared}");
     }
 
     fn agree(name: &str, left: (Pair, u64), right: (Pair, u64)) -> bool {

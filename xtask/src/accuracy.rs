@@ -7,6 +7,7 @@ mod kernels;
 mod peaks;
 mod shares;
 mod times;
+mod trace;
 mod vector_copy;
 
 use crate::run::root;
@@ -60,6 +61,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             print!("{text}");
             return Ok(());
         }
+        [option] if option == "--trace" => {
+            let mut text = String::new();
+            trace::write(&mut text, &mut Errors::default())?;
+            print!("{text}");
+            return Ok(());
+        }
         [option] if option == "--peaks" => {
             let mut text = String::new();
             peaks::write(&mut text)?;
@@ -73,7 +80,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             return Ok(());
         }
         other => bail!(
-            "`accuracy` takes only `--wide`, `--times`, `--peaks` or `--shares`, found `{}`",
+            "`accuracy` takes only `--wide`, `--times`, `--trace`, `--peaks` or `--shares`, found `{}`",
             other.join(" ")
         ),
     };
@@ -82,6 +89,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     vector_copy::write(&mut text, &mut errors)?;
     kernels::write(&mut text, wide, &mut errors)?;
     times::write(&mut text, &mut errors)?;
+    trace::write(&mut text, &mut errors)?;
     peaks::write(&mut text)?;
     shares::write(&mut text)?;
     let path = root().join("docs/accuracy.md");

@@ -43,8 +43,13 @@ pub(super) struct Loaded<'p> {
 
 /// Compiles a file, or says that the compiler is missing.
 pub(super) fn compile(source: &Path, target: &str) -> Result<Option<Vec<u8>>> {
+    compile_with("clang++-19", source, target)
+}
+
+/// The same by a compiler of this name.
+pub(super) fn compile_with(compiler: &str, source: &Path, target: &str) -> Result<Option<Vec<u8>>> {
     let output = std::env::temp_dir().join(format!("accuracy-{}-{target}.hsaco", std::process::id()));
-    let result = Command::new("clang++-19")
+    let result = Command::new(compiler)
         .args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "--no-gpu-bundle-output"])
         .args(["-O3", "-munsafe-fp-atomics"])
         .arg(format!("--offload-arch={target}"))
@@ -53,11 +58,11 @@ pub(super) fn compile(source: &Path, target: &str) -> Result<Option<Vec<u8>>> {
         .arg(&output)
         .output();
     let Ok(result) = result else {
-        println!("skipped: no clang++-19");
+        println!("skipped: no {compiler}");
         return Ok(None);
     };
     if !result.status.success() {
-        bail!("clang++-19: {}", String::from_utf8_lossy(&result.stderr));
+        bail!("{compiler}: {}", String::from_utf8_lossy(&result.stderr));
     }
     let bytes = std::fs::read(&output)?;
     std::fs::remove_file(output)?;

@@ -299,7 +299,6 @@ mod tests {
             ("workgroup-order=snake", "there is no order `snake`", "xcd-swizzle"),
             ("gpu.hbm_bandwidth=8", "`8` is not a bandwidth", "8e12"),
             ("gpu=h100", "there is no GPU `h100`", "mi300x"),
-            ("gpu=mi325x", "no times are modelled for Instinct MI325X", "mi300a, mi300x"),
             ("gpu=mi210", "does not run on it", "mi300a, mi300x, mi325x"),
             ("vgpr=96,vgpr=64", "gives `vgpr` twice", "give the option again"),
         ] {
@@ -307,6 +306,14 @@ mod tests {
             assert!(error.message.contains(message), "{text}: {error}");
             assert!(error.hint.contains(hint), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_gpu_without_times_has_no_predictions() {
+        assert!(Prediction::possible(Model::by_name("mi355x").unwrap()).is_ok());
+        let error = Prediction::possible(Model::by_name("mi100").unwrap()).unwrap_err();
+        assert!(error.message.contains("no times are modelled for Instinct MI100"), "{error}");
+        assert!(error.hint.contains("mi210, mi250, mi250x, mi300a, mi300x"), "{error}");
     }
 
     #[test]

@@ -199,8 +199,6 @@ fn changes_that_cannot_be_predicted_are_refused_before_anything_runs() {
     for (words, message) in [
         (&["--what-if", "vgprs=96"][..], "what can be changed: vgpr=96, lds=16384, waves_per_eu=4"),
         (&["--what-if", "gpu=mi210"], "GPUs that run it: mi300a, mi300x, mi325x"),
-        (&["--what-if", "gpu=mi325x"], "no times are modelled for Instinct MI325X"),
-        (&["--breakdown", "--gpu", "mi325x"], "no times are modelled for Instinct MI325X"),
         (&["--what-if", "vgpr"], "`vgpr` is not KEY=VALUE"),
         (&["--breakdown", "--sample-workgroups", "8"], "cannot be used with"),
         (&["--what-if", "vgpr=96", "--check", "races"], "cannot be used with"),

@@ -1,0 +1,82 @@
+//! Waits of single instructions beside those of an issue trace.
+//!
+//! The one idea to keep in mind: the trace is of four waves of one dispatch on an otherwise idle gfx950, so everything is cold; the
+//! latencies that it shows are facts of the model, and what is compared is what becomes of them in a whole wave.
+
+use super::kernels::{Prepared, compile_with};
+use super::{Errors, row};
+use crate::run::root;
+use anyhow::{Context, Result};
+use probe::Recorder;
+
+const WORDS: &str = "## Issue trace
+
+A product of 32 by 32 floats by 1,024 workgroups of one wave on an MI355X (`crates/2-model/probe/tests/sources/trace.hip`, which compiles to the traced
+instructions). Traced are four waves, instruction by instruction, and the lives of all. The latencies of cold scalar and vector loads and of the LDS were
+read from this trace; those rows show that waves wait as long as they should, no more. In cycles:
+
+| what | traced | modelled | error |
+|---|---|---|---|
+";
+
+/// Places of `STALLS`.
+const MEMORY: usize = 0;
+const LOCAL: usize = 1;
+
+/// Waits of the wave: which `s_waitcnt` of the kernel, for what, words, and the mean of the four traced waves.
+const WAITS: &[(usize, usize, &str, f64)] = &[
+    (0, LOCAL, "wait for two scalar loads", 748.0),
+    (1, MEMORY, "wait for three global loads", 1829.0),
+    (2, LOCAL, "wait for a store to the LDS", 38.0),
+];
+/// Mean of the lives of all waves, and cycles between the first start and the last end of those of a shader engine, mean.
+const LIFE: f64 = 3843.0;
+const ENGINE: f64 = 4261.0;
+/// Recorded counters of the same run.
+const HITS: f64 = 12_544.0;
+const MISSES: f64 = 985.0;
+
+/// Writes the section.
+pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
+    let model = arch::Model::by_name("mi355x").context("a model of the data files")?;
+    let source = root().join("crates/2-model/probe/tests/sources/trace.hip");
+    let Some(bytes) = compile_with("clang++-22", &source, model.target().name)? else { return Ok(()) };
+    let prepared = Prepared::of(bytes, "product")?;
+    let mut loaded = prepared.launch([4096; 3], &[])?;
+    let mut recorder = Recorder::new(model);
+    loaded.run(&mut recorder, [32, 32, 1], [16, 1, 1])?;
+    let dispatch = recorder.dispatches().first().context("a dispatch")?;
+    text.push_str(WORDS);
+    let mut add = |what: &str, truth: f64, found: f64| {
+        let error = format!("{:+.1} %", 100.0 * (found - truth) / truth);
+        println!("trace, {what}: {truth:.0} traced, {found:.0} modelled, {error}");
+        row(text, &[what.into(), format!("{truth:.0}"), format!("{found:.0}"), error]);
+    };
+    let waits: Vec<_> = dispatch.instructions.iter().filter(|it| it.text.starts_with("s_waitcnt")).collect();
+    for &(number, reason, what, truth) in WAITS {
+        let wait = waits.get(number).context("a wait")?;
+        let cycles = wait.stalls.context("waits of instructions")?[reason];
+        add(what, truth, cycles as f64 / wait.executions as f64);
+    }
+    let counter = |name: &str| {
+        let found = dispatch.counters.iter().find(|it| it.0 == name).and_then(|it| it.1.known());
+        found.map(|it| it as f64).with_context(|| format!("`{name}` is not known"))
+    };
+    let engines = f64::from(model.shader_engines.value);
+    for (name, what, truth, found) in [
+        ("SQ_WAVE_CYCLES", "life of a wave", LIFE, 4.0 * counter("SQ_WAVE_CYCLES")? / counter("SQ_WAVES")?),
+        (
+            "SQ_BUSY_CYCLES",
+            "cycles in which a shader engine has waves",
+            ENGINE,
+            counter("SQ_BUSY_CYCLES")? / engines,
+        ),
+        ("TCC_HIT", "hits of the L2", HITS, counter("TCC_HIT")?),
+        ("TCC_MISS", "misses of the L2", MISSES, counter("TCC_MISS")?),
+    ] {
+        add(what, truth, found);
+        errors.add(model.target().name, name, (found - truth) / truth);
+    }
+    text.push('\n');
+    Ok(())
+}

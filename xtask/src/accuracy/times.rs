@@ -139,9 +139,11 @@ const EXERCISE_WORDS: &str = "Training exercises on one die of an MI200: y^T A x
 another compiler, which unrolls the loops that read the LDS: there loads wait together that waited one by one.
 
 ";
-const EXERCISE_OPEN: &str = "By rows, which lie 256 KiB apart, the hardware takes twice as long as the model. It is no bandwidth that is used up: with one wave on each
-compute unit (64 KiB of LDS) it takes 1,816 cycles for a column and with waves on four units only 306, when the L2 gets a
-fifth of the requests it can take and memory moves 2 % of what it can. Nor are it channels of the L2: on half of them its hit rate falls to 65 %. Lines that lie so far
+const EXERCISE_OPEN: &str = "By rows, which lie 256 KiB apart, the five waves of a compute unit go round 40 pages, and the vector L1 has translations of 32: where the
+one used longest ago makes room each look-up of another page waits, and the model takes 46 % too long; with room for all it takes 49 % too
+short. Which one makes room on hardware is not known; other orders lie between. It does not explain the kernel with 64 KiB of LDS, of which
+a compute unit holds one wave with eight pages: a column takes 1,816 cycles there, and 306 with waves on four units only,
+when the L2 gets a fifth of the requests it can take and memory moves 2 % of what it can. Lines that lie so far
 apart may share banks of the memory, whose rows are then opened one after the other; how addresses are spread over banks
 is not published, and the model has none.
 

@@ -52,6 +52,8 @@ pub struct Hbm {
     pub write_gb_per_s: Known<f64>,
     /// Channels.
     pub channels: Fact<u32>,
+    /// Load to use in cycles, where it is not what the target says.
+    pub latency: Option<Fact<u32>>,
 }
 
 /// Memory-side cache of the model.

@@ -78,7 +78,7 @@ impl Rates {
         let channels = model.hbm.channels.value.max(1);
         let memory_byte = [read, write].map(|rate| STEPS as f64 * engine * f64::from(channels) / rate);
         let l2_rate = target.l2.sustained_bytes_per_channel_cycle.value;
-        let hbm = u64::from(latency.hbm.value);
+        let hbm = u64::from(model.hbm.latency.as_ref().unwrap_or(&latency.hbm).value);
         let line = target.l2.line_bytes.value;
         let side = model.memory_side_cache.bytes.value().map(|bytes| {
             let ways = target.memory_side_cache.ways.value().unwrap_or(16).max(1);

@@ -31,7 +31,7 @@ const PRELOAD_SKIP: u64 = 256;
 const BATCH: u64 = 8;
 
 /// Batches there are at least for each thread, if there are as many workgroups.
-const BATCHES_PER_THREAD: u64 = 16;
+const BATCHES_PER_THREAD: u64 = 32;
 
 /// What a launch needs besides the program.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use crate::machine::{Machine, fetch};
 use crate::operand::{NONE, Src};
 use crate::vector::Kernels;
 use crate::wave::Wave;
-use isa::{Bits, Inst};
+use isa::{Bits, Inst, Operand};
 
 /// The quick way of an instruction.
 #[derive(Clone, Debug)]
@@ -41,7 +41,11 @@ pub(crate) fn in_place(
     if writes_mask || !valu.src.iter().all(ordinary) {
         return None;
     }
-    let kernel = kernels.in_place(inst.info().name)?;
+    let kernel = match (inst.info().name, inst.operands()) {
+        // How compilers write an addition of addresses.
+        ("v_lshl_add_u64", [_, _, Operand::Int(0), _]) => kernels.in_place("v_lshl_add_u64 unshifted")?,
+        (name, _) => kernels.in_place(name)?,
+    };
     // Clamped integers have kernels of their own.
     let clamp = inst.mods.bits.contains(Bits::CLAMP);
     let bare = it.neg | it.abs | it.omod == 0 && it.sdwa.is_none() && it.dpp.is_none();

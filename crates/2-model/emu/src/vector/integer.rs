@@ -155,6 +155,7 @@ kernels! {
         }
         shift_add_wide {
             "v_lshl_add_u64" = shifted_sum;
+            "v_lshl_add_u64 unshifted" = |a, _, c| shifted_sum(a, 0, c);
         }
     }
     u32_2 {

@@ -21,6 +21,7 @@ const BODIES: &[(&str, &str, Option<f64>)] = &[
     ("v_fmac_f32 with a scalar", "v_fmac_f32 v4, s10, v6", None),
     ("v_fma_f64", "v_fma_f64 v[8:9], v[10:11], v[12:13], v[14:15]", None),
     ("v_pk_fma_f32", "v_pk_fma_f32 v[8:9], v[10:11], v[12:13], v[14:15]", None),
+    ("v_pk_fma_f16", "v_pk_fma_f16 v4, v5, v6, v7", None),
     ("v_cmp_lt_f32", "v_cmp_lt_f32 vcc, v5, v6", None),
     ("v_add_f32 with neg", "v_add_f32 v4, -v5, v6", None),
     ("v_add_f32 dpp", "v_add_f32_dpp v4, v5, v6 row_shr:1", None),

@@ -5,12 +5,14 @@
 
 use crate::run::{self, output, root};
 use anyhow::{Result, bail};
+use std::path::Path;
 
 /// Debian packages of the tools that tests start, each with one of its programs.
-const TOOLS: [(&str, &str); 11] = [
+const TOOLS: [(&str, &str); 12] = [
     ("clang-19", "clang-19"),
     ("lld-19", "ld.lld-19"),
     ("llvm-19", "llvm-mc-19"),
+    ("llvm-15", "llvm-as-15"),
     ("clang-22", "clang-22"),
     ("clang-tools-22", "clang-offload-bundler-22"),
     ("lld-22", "ld.lld-22"),
@@ -19,6 +21,12 @@ const TOOLS: [(&str, &str); 11] = [
     ("chromium", "chromium"),
     ("nodejs", "node"),
     ("npm", "npm"),
+];
+
+/// Debian packages of what HIP programs of the tests and examples are compiled with, each with something it holds.
+const LIBRARIES: [(&str, &str); 2] = [
+    ("libamdhip64-dev", "/usr/include/hip/hip_runtime.h"),
+    ("rocm-device-libs", "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"),
 ];
 
 /// Python packages whose libraries hold real kernels; large, so only on request.
@@ -44,7 +52,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         }
     }
     if print_only {
-        println!("{}", command(&TOOLS.map(|(package, _)| package)));
+        let all: Vec<&str> = TOOLS.iter().chain(&LIBRARIES).map(|(package, _)| *package).collect();
+        println!("{}", command(&all));
         if real {
             println!("{}", real_command());
         }
@@ -62,12 +71,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if real { run::run("sh", &["-c", &real_command()]) } else { Ok(()) }
 }
 
-/// Packages whose program is not found.
+/// Packages whose program or file is not found.
 fn missing() -> Vec<&'static str> {
     // tmux alone has a short flag.
     let answers = |program| output(program, &[if program == "tmux" { "-V" } else { "--version" }]).is_some();
-    let absent = TOOLS.iter().filter(|(_, program)| !answers(program));
-    absent.map(|(package, _)| *package).collect()
+    let tools = TOOLS.iter().filter(|(_, program)| !answers(program));
+    let libraries = LIBRARIES.iter().filter(|(_, file)| !Path::new(file).exists());
+    tools.chain(libraries).map(|(package, _)| *package).collect()
 }
 
 fn install() -> Result<()> {

@@ -2,7 +2,7 @@
 # Builds the program of an example: examples/program.sh NAME [TARGET…] [OPTION…]
 #
 # The result is target/examples/NAME (or OUTPUT with -o OUTPUT); NAME may be any HIP source file. With ROCm, hipcc builds it.
-# Without, Debian's packages do: clang-19 lld-19 llvm-15 libamdhip64-dev rocm-device-libs, and clang-22 lld-22 for gfx950;
+# Without, Debian's packages do: clang-19 clang-tools-19 lld-19 llvm-15 libamdhip64-dev rocm-device-libs, and clang-22 lld-22 for gfx950;
 # what these lack is made beside the result.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -8,8 +8,9 @@ use anyhow::{Result, bail};
 use std::path::Path;
 
 /// Debian packages of the tools that tests start, each with one of its programs.
-const TOOLS: [(&str, &str); 12] = [
+const TOOLS: [(&str, &str); 13] = [
     ("clang-19", "clang-19"),
+    ("clang-tools-19", "clang-offload-bundler-19"),
     ("lld-19", "ld.lld-19"),
     ("llvm-19", "llvm-mc-19"),
     ("llvm-15", "llvm-as-15"),

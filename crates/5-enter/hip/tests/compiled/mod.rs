@@ -58,7 +58,8 @@ pub(crate) fn toolchain() -> Option<&'static Toolchain> {
 fn present(tools: &[&str]) -> bool {
     let missing = tools.iter().find(|tool| !Path::new(tool).exists());
     if let Some(missing) = missing {
-        let packages = "packages clang-19, clang-22, llvm-15, libamdhip64-dev, rocm-device-libs";
+        let packages =
+            "packages clang-19, clang-tools-19, clang-22, llvm-15, libamdhip64-dev, rocm-device-libs";
         assert!(std::env::var("CI").as_deref() != Ok("true"), "no {missing} ({packages})");
         println!("skipped: no {missing} ({packages})");
     }

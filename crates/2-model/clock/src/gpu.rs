@@ -1,19 +1,17 @@
 //! A GPU that runs dispatches.
 //!
-//! The one idea to keep in mind: everything happens in the order of one calendar, and workgroups come in the order of the
-//! grid; nothing depends on when streams arrive. While a place is free for a workgroup that has not arrived, time stands.
+//! The one idea to keep in mind: a dispatch is followed on all dies at once, or on some that stand for all and know nothing
+//! of each other. Which is settled by the workgroups that come first, and nothing depends on when they do.
 
-use crate::calendar::Calendar;
-use crate::memory::{Lines, Memory};
+use crate::dies::{Dies, Waiting};
+use crate::follower::{Begin, Follower};
 use crate::op::Op;
-use crate::outcome::{Outcome, Stall};
-use crate::place::Places;
+use crate::outcome::Outcome;
 use crate::rates::Rates;
-use crate::share::{Choice, Detail};
-use crate::vector::Queue;
-use crate::wave::{Done, Wave};
+use crate::share::{Choice, Detail, FOLLOWED, followed, together};
+use crate::side::Side;
 use arch::Model;
-use mem::{Batch, Caches, Forms, Group, Shape};
+use mem::{Batch, Count, Forms, Sample, Shape};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,13 +21,6 @@ const MOST_HELD: usize = 512 << 20;
 
 /// Forms of batches that are kept to be found again.
 const MOST_KNOWN: usize = 4;
-
-/// Waves of a compute unit that there is room for.
-pub(crate) const WAVES: usize = 64;
-/// SIMDs of a compute unit.
-pub(crate) const SIMDS: usize = 4;
-/// Marks the event of a compute unit's vector L1.
-pub(crate) const L1: u32 = 1 << 31;
 
 /// What there is to know about a launch before it runs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -79,81 +70,33 @@ impl Order {
 /// A GPU with what its caches keep.
 #[derive(Debug)]
 pub struct Gpu {
-    pub(crate) caches: Caches,
-    pub(crate) memory: Memory,
-    pub(crate) grid: Grid,
-    pub(crate) ops: Arc<[Op]>,
-    pub(crate) calendar: Calendar,
-    places: Vec<Places>,
-    pub(crate) queues: Vec<VecDeque<Waiting>>,
-    /// By XCD: workgroups that have not arrived.
-    pub(crate) missing: Vec<u64>,
-    pub(crate) units: Vec<Unit>,
-    pub(crate) waves: Vec<Wave>,
-    pub(crate) done: Vec<Done>,
-    pub(crate) groups: Vec<Option<Resident>>,
-    vacant: Vec<u32>,
+    shape: Shape,
+    rates: Rates,
+    detail: Detail,
+    most_held: usize,
+    threads: usize,
+    /// All dies, and those that stand for all; each made when it is first needed.
+    all: Option<Box<Dies>>,
+    some: Option<[Box<Dies>; FOLLOWED]>,
+    /// Some stood for all in the dispatch before.
+    shared: bool,
+    grid: Grid,
+    ops: Arc<[Op]>,
+    way: Way,
+    arrived: u64,
+    /// Accesses that are in no stream.
+    dropped: u64,
     /// Forms that came last: batches mostly have the same, which are then kept once.
     known: VecDeque<Arc<Forms>>,
-    /// By scalar cache: cycle at which the first code is there.
-    code: Vec<Option<u64>>,
-    pub(crate) scalar_lines: Vec<Vec<u64>>,
-    arrived: u64,
-    pub(crate) held: usize,
-    most_held: usize,
-    pub(crate) outcome: Outcome,
-    /// Wait states of this dispatch take no time.
-    pub(crate) no_wait_states: bool,
-    /// Which XCDs are followed.
-    pub(crate) choice: Choice,
-    /// Cycles in which each compute unit had waves, and since when.
-    engine_spans: Vec<(u64, u64)>,
 }
 
-/// A compute unit.
+/// How a dispatch is followed.
 #[derive(Debug)]
-pub(crate) struct Unit {
-    pub(crate) xcd: usize,
-    /// Counted in the XCD.
-    pub(crate) number: usize,
-    /// Its scalar cache, counted in the XCD.
-    pub(crate) shared: usize,
-    pub(crate) lines: Lines,
-    pub(crate) queue: Queue,
-    /// By SIMD and class of instructions: cycle at which the next can issue.
-    pub(crate) free: [[u64; crate::wave::CLASSES]; SIMDS],
-    pub(crate) lds: u64,
-    /// By SIMD: waves that are there, as bits.
-    slots: [u16; SIMDS],
-    groups: u32,
-    /// Places of workgroups that are taken, as bits.
-    taken: u64,
-    since: u64,
-}
-
-/// A workgroup that has no place yet.
-#[derive(Debug)]
-pub(crate) struct Waiting {
-    group: Arc<Group>,
-    forms: Arc<Forms>,
-    pub(crate) bytes: usize,
-}
-
-/// A workgroup that has a place.
-#[derive(Debug)]
-pub(crate) struct Resident {
-    pub(crate) group: Arc<Group>,
-    pub(crate) forms: Arc<Forms>,
-    pub(crate) bytes: usize,
-    pub(crate) unit: u32,
-    engine: usize,
-    /// Its place in the unit.
-    pub(crate) slot: u32,
-    /// Its waves.
-    pub(crate) waves: Vec<u32>,
-    /// Waves that have not ended, and those of them that wait at the barrier.
-    pub(crate) running: u32,
-    pub(crate) waiting: u32,
+enum Way {
+    Undecided(Choice),
+    All,
+    /// With what was read since each got a workgroup, by XCD.
+    Some([Follower; FOLLOWED], [Vec<(usize, Sample)>; FOLLOWED]),
 }
 
 impl Gpu {
@@ -164,57 +107,21 @@ impl Gpu {
 
     /// The same with other rates.
     pub fn with_rates(model: &Model, rates: &Rates) -> Gpu {
-        let shape = Shape::of(model);
-        let caches = Caches::new(&shape);
-        let [l1, scalar] = caches.lines();
-        let units = (0..shape.xcds).flat_map(|xcd| {
-            let mut first = (0, 0);
-            let shape = &shape;
-            shape.engines.iter().flat_map(move |&count| {
-                let (unit, shared) = first;
-                first = (unit + count, shared + count.div_ceil(shape.sharing));
-                (0..count).map(move |step| (xcd, unit + step, shared + step / shape.sharing))
-            })
-        });
-        let units: Vec<Unit> = units
-            .map(|(xcd, number, shared)| Unit {
-                xcd,
-                number,
-                shared,
-                lines: Lines::new(l1),
-                queue: Queue::default(),
-                free: Default::default(),
-                lds: 0,
-                slots: [0; SIMDS],
-                groups: 0,
-                taken: 0,
-                since: 0,
-            })
-            .collect();
         Gpu {
-            memory: Memory::new(rates, shape.xcds, shape.channels),
-            places: vec![Places::new(&shape); shape.xcds],
-            queues: (0..shape.xcds).map(|_| VecDeque::new()).collect(),
-            missing: vec![0; shape.xcds],
-            waves: vec![Wave::default(); units.len() * WAVES],
-            done: vec![Done::default(); units.len() * WAVES],
-            code: vec![None; shape.xcds * shape.scalar_caches()],
-            scalar_lines: vec![vec![0; scalar]; shape.xcds * shape.scalar_caches()],
-            engine_spans: vec![(u64::MAX, 0); shape.xcds * shape.engines.len()],
+            shape: Shape::of(model),
+            rates: rates.clone(),
+            detail: Detail::Full,
+            most_held: MOST_HELD,
+            threads: 1,
+            all: None,
+            some: None,
+            shared: false,
             grid: Grid::default(),
             ops: Arc::new([]),
-            calendar: Calendar::new(),
-            units,
-            groups: Vec::new(),
-            vacant: Vec::new(),
-            known: VecDeque::new(),
+            way: Way::All,
             arrived: 0,
-            held: 0,
-            most_held: MOST_HELD,
-            outcome: Outcome::default(),
-            no_wait_states: false,
-            choice: Choice::default(),
-            caches,
+            dropped: 0,
+            known: VecDeque::new(),
         }
     }
 
@@ -225,52 +132,34 @@ impl Gpu {
 
     /// How much of each dispatch is followed.
     pub fn follow(&mut self, detail: Detail) {
-        self.choice.detail = detail;
+        self.detail = detail;
+    }
+
+    /// From the next dispatch on, dies that know nothing of each other are followed on so many threads.
+    pub fn spread(&mut self, threads: usize) {
+        self.threads = threads;
     }
 
     /// Sizes of its parts.
     pub fn shape(&self) -> &Shape {
-        self.caches.shape()
+        &self.shape
     }
 
     /// How fast its parts are.
     pub fn rates(&self) -> &Rates {
-        &self.memory.rates
+        &self.rates
     }
 
     /// A dispatch of a program with these instructions begins; one that was not finished is forgotten.
     pub fn begin(&mut self, grid: Grid, ops: Arc<[Op]>) {
-        self.caches.begin(grid.host.clone());
-        self.memory.begin();
-        self.choice.begin(self.missing.len());
-        self.calendar.clear();
-        self.places.iter_mut().for_each(Places::begin);
-        self.queues.iter_mut().for_each(VecDeque::clear);
-        let count = self.missing.len() as u64;
-        for (number, missing) in self.missing.iter_mut().enumerate() {
-            *missing = grid.groups.saturating_sub(number as u64).div_ceil(count);
-        }
-        for unit in &mut self.units {
-            unit.lines.begin();
-            unit.queue = Queue::default();
-            unit.free = Default::default();
-            unit.lds = 0;
-            unit.slots = [0; SIMDS];
-            (unit.groups, unit.taken) = (0, 0);
-        }
-        self.groups.clear();
-        self.vacant.clear();
+        self.come_back();
+        (self.arrived, self.dropped) = (0, 0);
         self.known.clear();
-        self.code.fill(None);
-        self.scalar_lines.iter_mut().for_each(|lines| lines.fill(0));
-        self.engine_spans.fill((u64::MAX, 0));
-        (self.arrived, self.held) = (0, 0);
-        self.outcome = Outcome { stalls: vec![[0; Stall::COUNT]; ops.len()], ..Outcome::default() };
-        // Wait states of other kernels are not those of matrix instructions.
-        self.no_wait_states =
-            self.memory.rates.free.wait_states && ops.iter().any(|op| op.unit == crate::op::Unit::Matrix);
-        self.grid = grid;
-        self.ops = ops;
+        (self.grid, self.ops) = (grid, ops);
+        match Choice::new(self.detail, self.shape.xcds, self.grid.groups) {
+            Some(choice) => self.way = Way::Undecided(choice),
+            None => self.follow_all(),
+        }
     }
 
     /// The next workgroups, in the order of the grid.
@@ -285,194 +174,160 @@ impl Gpu {
                 forms
             }
         };
+        let xcds = self.shape.xcds;
+        let mut came = Vec::with_capacity(groups.len());
         for group in groups {
-            let xcds = self.missing.len() as u64;
-            let xcd = self.grid.order.xcd(self.arrived, self.grid.groups, xcds).min(xcds - 1) as usize;
+            let xcd = self.grid.order.xcd(self.arrived, self.grid.groups, xcds as u64).min(xcds as u64 - 1);
             self.arrived += 1;
-            self.missing[xcd] = self.missing[xcd].saturating_sub(1);
-            self.caches.dropped(group.dropped);
-            if self.choice.came(&group, self.arrived, self.grid.groups) {
-                self.drop_others();
-            }
-            if !self.choice.follows(xcd) {
-                continue;
-            }
+            self.dropped += group.dropped;
             let bytes = group.bytes() + shared;
-            self.held += bytes;
-            self.queues[xcd].push_back(Waiting { group, forms: forms.clone(), bytes });
-            let now = self.outcome.waves_end;
-            self.place(xcd, now);
+            came.push((xcd as usize, Waiting { group, forms: forms.clone(), bytes, read: Vec::new() }));
         }
-        while self.ready() && self.step() {}
-        while self.held > self.most_held && self.step() {
-            self.outcome.hurried = true;
+        self.go_on(came);
+    }
+
+    /// Workgroups come, each with its XCD.
+    fn go_on(&mut self, came: Vec<(usize, Waiting)>) {
+        match &mut self.way {
+            Way::Undecided(choice) => {
+                let mut came = came.into_iter();
+                while let Some((xcd, waiting)) = came.next() {
+                    choice.came(xcd, waiting);
+                    if choice.ready(self.most_held) {
+                        self.decide();
+                        return self.go_on(came.collect());
+                    }
+                }
+            }
+            Way::All => {
+                if let Some(all) = &mut self.all {
+                    all.push(came, self.most_held);
+                }
+            }
+            Way::Some(..) => self.hand_out(came),
+        }
+    }
+
+    /// Enough workgroups have come, or all, to choose.
+    fn decide(&mut self) {
+        let Way::Undecided(choice) = &mut self.way else { return };
+        let came = std::mem::take(&mut choice.groups);
+        if choice.shares(came.len() as u64, self.grid.groups) {
+            self.follow_some();
+            self.hand_out(came);
+        } else {
+            self.follow_all();
+            self.go_on(came);
+        }
+    }
+
+    /// All dies are followed.
+    fn follow_all(&mut self) {
+        let all = self.all.get_or_insert_with(|| Box::new(Dies::new(&self.shape, &self.rates, 1)));
+        if std::mem::take(&mut self.shared)
+            && let Some(some) = &mut self.some
+        {
+            hand_over(some, std::slice::from_mut(all));
+        }
+        let xcds = self.shape.xcds as u64;
+        let missing = (0..xcds).map(|xcd| of_xcd(self.grid.groups, xcd, xcds));
+        all.begin(self.grid.clone(), self.ops.clone(), missing);
+        self.way = Way::All;
+    }
+
+    /// Some dies are followed, each by itself.
+    fn follow_some(&mut self) {
+        let xcds = self.shape.xcds;
+        let parts = (Shape { xcds: 1, ..self.shape.clone() }, self.rates.clone(), xcds);
+        let mut some = self.some.take().map_or([None, None], |some| some.map(Some));
+        if let Some(all) = &mut self.all {
+            let (shape, rates, of) = &parts;
+            let mut dies = some.map(|it| it.unwrap_or_else(|| Box::new(Dies::new(shape, rates, *of))));
+            if !self.shared {
+                hand_over(std::slice::from_mut(all), &mut dies);
+            }
+            exchange(xcds, all, &mut dies);
+            some = dies.map(Some);
+        }
+        self.shared = true;
+        let mut numbers = followed(xcds).into_iter();
+        let followers = some.map(|dies| {
+            let groups = of_xcd(self.grid.groups, numbers.next().unwrap_or(0) as u64, xcds as u64);
+            let begin =
+                Begin { parts: parts.clone(), grid: self.grid.clone(), ops: self.ops.clone(), groups };
+            Follower::new(dies, begin, self.threads > 1)
+        });
+        self.way = Way::Some(followers, Default::default());
+    }
+
+    /// Gives workgroups to the followed dies they come to.
+    fn hand_out(&mut self, came: Vec<(usize, Waiting)>) {
+        let Way::Some(followers, read) = &mut self.way else { return };
+        let mut each: [Vec<Waiting>; FOLLOWED] = Default::default();
+        let numbers = followed(self.shape.xcds);
+        for (xcd, mut waiting) in came {
+            read.iter_mut().for_each(|read| read.push((xcd, waiting.group.read.clone())));
+            if let Some(at) = numbers.iter().position(|&number| number == xcd) {
+                waiting.read = std::mem::take(&mut read[at]);
+                each[at].push(waiting);
+            }
+        }
+        for (follower, groups) in followers.iter_mut().zip(each) {
+            if !groups.is_empty() {
+                follower.push(groups, self.most_held / FOLLOWED);
+            }
         }
     }
 
     /// All workgroups have come. `code` are the addresses of the instructions that ran, as ranges in order.
     pub fn finish(&mut self, code: &[Range<u64>]) -> Outcome {
-        self.missing.fill(0);
-        while self.step() {}
-        let end = self.outcome.waves_end;
-        let mut outcome = std::mem::take(&mut self.outcome);
-        let channels = self.caches.shape().channels;
-        let memory = &mut self.memory;
-        let mut last = end;
-        let stands = self.choice.stands.as_deref();
-        let (tally, each) = self.caches.finish(code, stands, |_, line, bytes| {
-            last = last.max(memory.write_back(end, line, bytes, line as usize % channels));
-        });
-        outcome.tally = tally;
-        outcome.cycles = last;
-        outcome.engine_cycles =
-            self.engine_spans.iter().map(|&(start, end)| end.saturating_sub(start.min(end))).sum();
-        outcome.spread(&self.choice, &each);
+        self.decide();
+        if let Way::Some(followers, _) = &mut self.way {
+            let code = Arc::from(code);
+            followers.iter_mut().for_each(|follower| follower.end(&code));
+        }
+        let some = self.come_back().map(|outcomes| together(outcomes, self.shape.xcds));
+        let all = || self.all.as_mut().map(|all| all.finish(code));
+        let mut outcome = some.or_else(all).unwrap_or_default();
+        outcome.tally.add(Count::Dropped, self.dropped);
         outcome
     }
 
-    /// Whether time may go on: no workgroup that has not arrived could have a place.
-    fn ready(&self) -> bool {
-        let most = self.units.len() / self.places.len() * self.grid.groups_per_unit.max(1) as usize;
-        self.places.iter().zip(&self.missing).all(|(places, &missing)| missing == 0 || places.taken >= most)
-    }
-
-    /// The next event happens; says whether there was one.
-    fn step(&mut self) -> bool {
-        let Some((time, event)) = self.calendar.pop() else { return false };
-        if let Some(soon) = self.calendar.opened() {
-            self.look_ahead(soon);
+    /// Dies that were followed by themselves are here again; what they came to.
+    fn come_back(&mut self) -> Option<[Outcome; FOLLOWED]> {
+        let Way::Some(followers, _) = std::mem::replace(&mut self.way, Way::All) else { return None };
+        let [first, second] = followers.map(Follower::leave);
+        let mut dies = [first.0, second.0];
+        if let Some(all) = &mut self.all {
+            exchange(self.shape.xcds, all, &mut dies);
         }
-        if event & L1 != 0 {
-            self.vector_l1((event & !L1) as usize, time);
-        } else {
-            self.wave(event, time);
-        }
-        true
-    }
-
-    /// Reads what the next events need, so that the reads of this machine's memory are under way together: one after the other
-    /// they are most of the time that events take. Nothing comes of it.
-    #[inline]
-    fn look_ahead(&self, soon: &[(u64, u32)]) {
-        let mut read = 0;
-        for &(_, event) in soon {
-            if event & L1 != 0 {
-                let unit = self.units.get((event & !L1) as usize);
-                read ^= unit.map_or(0, |unit| unit.queue.soon() ^ unit.lines.soon());
-            } else if let Some(wave) = self.waves.get(event as usize) {
-                read ^= u64::from(wave.group) ^ self.done.get(event as usize).map_or(0, Done::soon);
-            }
-        }
-        for &(_, event) in soon {
-            if event & L1 == 0
-                && let Some(wave) = self.waves.get(event as usize)
-                && let Some(Some(group)) = self.groups.get(wave.group as usize)
-                && let Some(stream) = group.group.waves.get(wave.number as usize)
-            {
-                read ^= wave.soon(stream);
-            }
-        }
-        std::hint::black_box(read);
-    }
-
-    /// Gives places to workgroups that wait.
-    fn place(&mut self, xcd: usize, now: u64) {
-        let most = self.grid.groups_per_unit.max(1);
-        while !self.queues[xcd].is_empty() {
-            let Some((engine, number)) = self.places[xcd].find(most) else { return };
-            let Some(Waiting { group, forms, bytes }) = self.queues[xcd].pop_front() else { return };
-            let shape = self.caches.shape();
-            let unit = xcd * shape.compute_units() + number;
-            let (engines, caches) = (shape.engines.len(), shape.scalar_caches());
-            let id = self.vacant.pop().unwrap_or_else(|| {
-                self.groups.push(None);
-                self.groups.len() as u32 - 1
-            });
-            if !group.waves.is_empty() {
-                self.caches.use_unit(xcd, self.units[unit].shared);
-            }
-            let mut waves = Vec::with_capacity(group.waves.len());
-            let mut begun = u64::MAX;
-            for wave in 0..group.waves.len() {
-                let start = self.places[xcd].start(engine, now, self.memory.rates.wave_start);
-                begun = begun.min(start);
-                let shared = self.units[unit].shared;
-                let code = self.code[xcd * caches + shared].get_or_insert_with(|| {
-                    let there = self.caches.has_code((xcd, shared), self.grid.entry);
-                    start + if there { 0 } else { self.memory.rates.fetch_cold }
-                });
-                let first = start.max(*code);
-                let slot = self.units[unit].slot();
-                let name = (unit * WAVES + slot) as u32;
-                self.waves[name as usize].begin(id, wave as u32, slot % SIMDS, start);
-                waves.push(name);
-                self.calendar.push(first, name);
-            }
-            let span = &mut self.engine_spans[xcd * engines + engine];
-            span.0 = span.0.min(begun);
-            let used = &mut self.units[unit];
-            if used.groups == 0 {
-                used.since = begun;
-            }
-            used.groups += 1;
-            let slot = (!used.taken).trailing_zeros().min(63);
-            used.taken |= 1 << slot;
-            let running = waves.len() as u32;
-            let engine = xcd * engines + engine;
-            let resident =
-                Resident { group, forms, bytes, unit: unit as u32, engine, slot, waves, running, waiting: 0 };
-            let empty = resident.running == 0;
-            self.groups[id as usize] = Some(resident);
-            if empty {
-                self.leave(id, now);
-            }
-        }
-    }
-
-    /// A wave has ended.
-    pub(crate) fn ended(&mut self, name: u32, now: u64) {
-        let wave = &self.waves[name as usize];
-        let (id, started) = (wave.group, wave.started);
-        self.outcome.wave_cycles += now.saturating_sub(started);
-        self.outcome.waves_end = self.outcome.waves_end.max(now);
-        let unit = &mut self.units[name as usize / WAVES];
-        let slot = name as usize % WAVES;
-        unit.slots[slot % SIMDS] &= !(1 << (slot / SIMDS));
-        let Some(group) = &mut self.groups[id as usize] else { return };
-        group.running -= 1;
-        if group.running == 0 {
-            self.leave(id, now);
-        } else {
-            self.open_barrier(id, now);
-        }
-    }
-
-    /// A workgroup has ended.
-    fn leave(&mut self, id: u32, now: u64) {
-        let Some(group) = self.groups[id as usize].take() else { return };
-        self.vacant.push(id);
-        self.held -= group.bytes.min(self.held);
-        let span = &mut self.engine_spans[group.engine];
-        span.1 = span.1.max(now);
-        let unit = &mut self.units[group.unit as usize];
-        unit.groups -= 1;
-        unit.taken &= !(1 << group.slot);
-        if unit.groups == 0 {
-            self.outcome.unit_cycles += now.saturating_sub(unit.since);
-        }
-        let (xcd, number) = (unit.xcd, unit.number);
-        self.choice.ends[xcd] = self.choice.ends[xcd].max(now);
-        self.places[xcd].leave(number);
-        self.place(xcd, now);
+        self.some = Some(dies);
+        Some([*first.1?, *second.1?])
     }
 }
 
-impl Unit {
-    /// A place for a wave on the SIMD that has fewest.
-    fn slot(&mut self) -> usize {
-        let simd = (0..SIMDS).min_by_key(|&simd| self.slots[simd].count_ones()).unwrap_or(0);
-        let free = (!self.slots[simd]).trailing_zeros().min(15) as usize;
-        self.slots[simd] |= 1 << free;
-        free * SIMDS + simd
+/// Followed dies and all dies exchange what the caches have that are followed.
+fn exchange(xcds: usize, all: &mut Dies, some: &mut [Box<Dies>; FOLLOWED]) {
+    for (number, dies) in followed(xcds).into_iter().zip(some) {
+        all.caches.exchange(number, &mut dies.caches);
+    }
+}
+
+/// Workgroups of a grid that come to an XCD.
+fn of_xcd(groups: u64, xcd: u64, xcds: u64) -> u64 {
+    groups.saturating_sub(xcd).div_ceil(xcds)
+}
+
+/// What some dies have of the memory-side cache, others can look into that are followed from now on. Those have their own again.
+fn hand_over(from: &mut [Box<Dies>], to: &mut [Box<Dies>]) {
+    let lent: Vec<_> = from.iter_mut().filter_map(|it| it.memory.side.as_mut()?.gives_back()).collect();
+    let lent = lent.into_iter().filter_map(Arc::into_inner).next_back();
+    for (dies, side) in to.iter_mut().zip(lent.unwrap_or_default()) {
+        dies.memory.side = Some(side);
+    }
+    let sides: Vec<Side> = from.iter_mut().filter_map(|it| it.memory.side.take()).collect();
+    let sides = Arc::new(sides);
+    for side in to.iter_mut().filter_map(|it| it.memory.side.as_mut()) {
+        side.follows(sides.clone());
     }
 }

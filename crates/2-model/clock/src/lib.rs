@@ -6,6 +6,9 @@
 //! an instruction is the unit it needs and for how long.
 
 mod calendar;
+mod dies;
+mod follower;
+mod footprint;
 mod gpu;
 mod lift;
 mod limits;
@@ -15,6 +18,7 @@ mod outcome;
 mod place;
 mod rates;
 mod share;
+mod side;
 mod vector;
 mod wave;
 

@@ -3,8 +3,10 @@
 //! The one idea to keep in mind: a part that serves one request after the other is the moment at which it is free again;
 //! a line under way is the moment at which it is there.
 
+use crate::footprint::{Footprint, Read};
 use crate::rates::{Rates, STEPS};
-use mem::{Answer, Cache, Follow, Want};
+use crate::side::Side;
+use mem::{Answer, Follow, Shape, Want};
 use std::collections::{HashMap, HashSet};
 
 /// Everything behind the compute units that has a moment.
@@ -16,16 +18,23 @@ pub(crate) struct Memory {
     /// By channel of all L2, and by channel of memory: steps at which it is free.
     l2: Vec<u64>,
     hbm: Vec<u64>,
-    /// XCDs.
+    /// XCDs of the GPU.
     xcds: usize,
     /// By XCD: neighbouring pages whose entries are read together, and the cycle at which they are there.
     pages: Vec<HashMap<u64, u64>>,
-    side: Option<Side>,
-    /// Channels of memory that requests are spread over, where they are some that stand for all; and what is left of the cost of a
-    /// request by that.
-    share: Option<(usize, f64)>,
-    /// What caches of any size keep, where a limit is lifted.
+    /// Channels of the whole GPU's memory, as a power of two; and what a request costs by which channels of a share are not whole.
+    spread: u32,
+    weight: f64,
+    /// The memory-side cache, and by channel: steps at which it is free.
+    pub(crate) side: Option<Side>,
+    side_free: Vec<u64>,
+    /// Where an XCD stands for some: what is known of the lines that all read.
+    pub(crate) footprint: Option<Footprint>,
+    /// A limit is lifted so that there are caches of any size, and what they keep.
+    keeps_all: bool,
     kept: HashSet<(u32, u64)>,
+    /// Cycles in which a vector L1 takes a line.
+    fill: u64,
 }
 
 /// A cache of any size.
@@ -41,30 +50,27 @@ enum Part {
 /// Most lines that caches of any size keep.
 const MOST_KEPT: usize = 1 << 23;
 
-/// The memory-side cache.
-#[derive(Debug)]
-struct Side {
-    /// With whether a line differs from memory.
-    cache: Cache<bool>,
-    sets: u64,
-    free: Vec<u64>,
-}
-
 impl Memory {
-    pub(crate) fn new(rates: &Rates, xcds: usize, channels: usize) -> Memory {
+    /// Of all of a GPU, or of the share that one XCD of `of` has.
+    pub(crate) fn new(rates: &Rates, shape: &Shape, of: usize) -> Memory {
+        let (xcds, channels) = (shape.xcds, shape.channels);
+        let (all, of) = (rates.channels.max(1), of.max(1));
+        let own = (all as f64 / of as f64).round().max(1.0);
         Memory {
             channels,
             l2: vec![0; xcds * channels],
-            hbm: vec![0; rates.channels],
-            xcds,
+            hbm: vec![0; own as usize],
+            xcds: xcds * of,
             pages: vec![HashMap::new(); xcds],
-            side: rates.side.map(|(lines, ways)| Side {
-                cache: Cache::new(lines / ways, ways),
-                sets: (lines / ways) as u64,
-                free: vec![0; rates.channels],
-            }),
-            share: None,
+            // A part of the bits would keep strides of powers of two in few channels.
+            spread: if (own as usize).is_power_of_two() { own as u32 } else { all as u32 }.max(1).ilog2(),
+            weight: if of == 1 { 1.0 } else { of as f64 * own / all as f64 },
+            side: rates.side.map(|(lines, ways)| Side::new(lines, ways, of)),
+            side_free: vec![0; own as usize],
+            footprint: (of > 1).then(Footprint::default),
+            keeps_all: rates.free.vector_l1 || rates.free.l2,
             kept: HashSet::new(),
+            fill: u64::from((shape.l1_line as u32 / rates.fill as u32).max(1)),
             rates: rates.clone(),
         }
     }
@@ -72,8 +78,7 @@ impl Memory {
     /// Whether a line was in a cache of any size before; it is from now on. Without a lifted limit there is no such cache.
     #[inline(always)]
     fn kept(&mut self, part: Part, line: u64) -> bool {
-        let free = self.rates.free;
-        (free.vector_l1 || free.l2) && self.keeps(part, line)
+        self.keeps_all && self.keeps(part, line)
     }
 
     fn keeps(&mut self, part: Part, line: u64) -> bool {
@@ -93,56 +98,39 @@ impl Memory {
         !self.kept.insert(entry)
     }
 
-    /// From now on a request stands for some: as the requests are a part of all, so are the channels that they find.
-    pub(crate) fn stand_for(&mut self, requests: f64) {
-        let all = self.hbm.len() as f64;
-        let channels = (all / requests).round().max(1.0);
-        self.share = Some((channels as usize, requests * channels / all));
-    }
-
     /// A dispatch begins at cycle 0.
     pub(crate) fn begin(&mut self) {
         self.kept.clear();
-        self.share = None;
+        self.footprint = self.footprint.as_ref().map(|_| Footprint::default());
         self.l2.fill(0);
         self.hbm.fill(0);
         self.pages.iter_mut().for_each(HashMap::clear);
-        if let Some(side) = &mut self.side {
-            side.free.fill(0);
-        }
+        self.side_free.fill(0);
     }
 
     /// A request of some bytes arrives at memory; the cycle at which it is served, and the latency of what serves it.
     fn reach(&mut self, steps: u64, channel: usize, line: u64, bytes: u32, write: bool) -> (u64, u64) {
-        let rates = &self.rates;
-        let (channel, weight) = match self.share {
-            Some((channels, weight)) => ((channel as u32 % channels as u32) as usize, weight),
-            None => (channel, 1.0),
-        };
+        let Memory { rates, weight, .. } = self;
         let serve = |free: &mut u64, byte: f64, bytes: u32| {
             let start = steps.max(*free);
-            *free = start + (byte * weight * f64::from(bytes)) as u64;
+            *free = start + (byte * *weight * f64::from(bytes)) as u64;
             start / STEPS
         };
         let cost = rates.memory_byte[usize::from(write)];
         let Some(side) = &mut self.side else {
             return (serve(&mut self.hbm[channel], cost, bytes), rates.hbm);
         };
-        let set = match side.sets.is_power_of_two() {
-            true => (line ^ (line >> side.sets.trailing_zeros())) & (side.sets - 1),
-            false => (line ^ (line / side.sets)) % side.sets,
+        let start = serve(&mut self.side_free[channel], rates.side_byte, bytes);
+        // What is written is not waited for, and each XCD writes its own.
+        let read = match &self.footprint {
+            Some(footprint) if !write => footprint.read(line, steps / STEPS),
+            _ => Read::Alone,
         };
-        let start = serve(&mut side.free[channel], rates.side_byte, bytes);
-        if let Some(place) = side.cache.find(set as usize, line) {
-            *side.cache.of(place) |= write;
-            return (start, rates.memory_side);
-        }
-        let filled = side.cache.fill(set as usize, line, false);
-        let old = std::mem::replace(side.cache.of(filled.place), write);
-        if old && filled.evicted.is_some() {
+        let found = side.request(line, write, read != Read::Alone);
+        if found.written {
             serve(&mut self.hbm[channel], rates.memory_byte[1], 128);
         }
-        match write {
+        match write || found.hit || read == Read::Behind {
             true => (start, rates.memory_side),
             false => (serve(&mut self.hbm[channel], cost, bytes), rates.hbm),
         }
@@ -154,7 +142,8 @@ impl Memory {
         if self.xcds == 1 && self.hbm.len() == self.channels {
             return l2;
         }
-        mem::fold(line >> 1, self.hbm.len().max(1).ilog2()) as usize
+        let channel = mem::fold(line >> 1, self.spread) as usize;
+        if channel < self.hbm.len() { channel } else { channel % self.hbm.len() }
     }
 
     /// A line is written back after all waves have ended, at a cycle; the cycle at which it is.
@@ -163,13 +152,19 @@ impl Memory {
         self.reach(cycle * STEPS, channel, line, bytes, true).0
     }
 
-    /// A request arrives at the L2 at a cycle; the cycle at which its answer leaves, and whether it came from memory: then this
-    /// cycle is to be noted of the line.
+    /// A request arrives at a channel of all L2 at a cycle; the step at which it is served.
     #[inline]
-    fn serve(&mut self, xcd: usize, cycle: u64, answer: &Answer) -> (u64, bool) {
-        let channel = &mut self.l2[xcd * self.channels + answer.channel];
+    fn queue(&mut self, channel: usize, cycle: u64) -> u64 {
+        let channel = &mut self.l2[channel];
         let start = (cycle * STEPS).max(*channel);
         *channel = start + self.rates.l2_request;
+        start
+    }
+
+    /// A request arrives at the L2 at a cycle; the cycle at which its answer leaves, and whether it came from memory: then this
+    /// cycle is to be noted of the line.
+    fn serve(&mut self, xcd: usize, cycle: u64, answer: &Answer) -> (u64, bool) {
+        let start = self.queue(xcd * self.channels + answer.channel, cycle);
         let mut leaves = start / STEPS;
         if answer.written > 0 && !self.kept(Part::Written(xcd), answer.old) {
             let channel = self.channel(answer.channel, answer.old);
@@ -229,22 +224,21 @@ pub(crate) struct Port<'a> {
     pub(crate) until: u64,
     /// Nothing held up the access since its last request.
     pub(crate) smooth: bool,
-    /// Bytes of a line.
-    pub(crate) line: u64,
     /// The compute unit.
     unit: usize,
+    /// The first channel of its L2, and the cycles to it and back.
+    first: usize,
+    way: [u64; 2],
     place: Option<usize>,
     last: u64,
 }
 
 impl<'a> Port<'a> {
-    pub(crate) fn new(
-        memory: &'a mut Memory,
-        lines: &'a mut Lines,
-        (xcd, unit): (usize, usize),
-        line: u64,
-    ) -> Port<'a> {
+    pub(crate) fn new(memory: &'a mut Memory, lines: &'a mut Lines, (xcd, unit): (usize, usize)) -> Port<'a> {
+        let there = memory.rates.l2 / 2;
         Port {
+            first: xcd * memory.channels,
+            way: [there, memory.rates.l2 - there],
             memory,
             lines,
             xcd,
@@ -253,13 +247,36 @@ impl<'a> Port<'a> {
             done: 0,
             until: 0,
             smooth: true,
-            line,
             unit,
             place: None,
             last: 0,
         }
     }
 
+    /// A line comes to where it was wanted.
+    #[inline]
+    fn comes(&mut self, back: u64) {
+        self.done = self.done.max(back);
+        self.last = back;
+        self.smooth = true;
+        if let Some(place) = self.place.take() {
+            self.lines.ready[place] = back;
+        }
+    }
+
+    /// Whether the vector L1 is of any size, because its limit is lifted, and has had a line.
+    #[inline]
+    fn has_had(&mut self, line: u64) -> bool {
+        if !self.memory.kept(Part::Unit(self.unit), line) {
+            return false;
+        }
+        self.cost = 1;
+        self.place = None;
+        self.comes(self.now + self.memory.rates.l1);
+        true
+    }
+
+    #[inline]
     fn hold(&mut self, until: u64) -> bool {
         if until <= self.now {
             return true;
@@ -287,6 +304,7 @@ impl Follow for Port<'_> {
         self.hold(until)
     }
 
+    #[inline]
     fn room(&mut self, place: usize) -> bool {
         if self.memory.rates.free.vector_l1 {
             return true;
@@ -304,9 +322,10 @@ impl Follow for Port<'_> {
         self.done = self.done.max(self.now + self.memory.rates.l1).max(there);
     }
 
+    #[inline]
     fn missed(&mut self, place: Option<usize>) {
         self.place = place;
-        self.cost = u64::from((self.line as u32 / self.memory.rates.fill as u32).max(1));
+        self.cost = self.memory.fill;
     }
 
     fn joins(&mut self) -> bool {
@@ -326,24 +345,22 @@ impl Follow for Port<'_> {
     }
 
     #[inline]
+    fn read(&mut self, channel: usize, line: u64, noted: u64) {
+        if self.has_had(line) {
+            return;
+        }
+        let [there, back] = self.way;
+        let start = self.memory.queue(self.first + channel, self.now + there);
+        self.comes((start / STEPS).max(noted) + back);
+    }
+
     fn request(&mut self, answer: &Answer) -> Option<u64> {
-        if answer.want == Want::Read && self.memory.kept(Part::Unit(self.unit), answer.line) {
-            self.cost = 1;
-            self.last = self.now + self.memory.rates.l1;
-            self.done = self.done.max(self.last);
-            self.smooth = true;
-            self.place = None;
+        if answer.want == Want::Read && self.has_had(answer.line) {
             return None;
         }
-        let there = self.memory.rates.l2 / 2;
+        let [there, back] = self.way;
         let (leaves, from_memory) = self.memory.serve(self.xcd, self.now + there, answer);
-        let back = leaves + self.memory.rates.l2 - there;
-        self.done = self.done.max(back);
-        self.last = back;
-        self.smooth = true;
-        if let Some(place) = self.place.take() {
-            self.lines.ready[place] = back;
-        }
+        self.comes(leaves + back);
         from_memory.then_some(leaves)
     }
 }

@@ -1,13 +1,13 @@
 //! Some XCDs of a GPU that stand for all of them.
 //!
 //! The one idea to keep in mind: workgroups go round the XCDs, so those of one do what those of another do, on a part of the
-//! GPU of the same kind. Each followed XCD is an estimate of the whole by itself, made without the others: how far they lie
-//! apart says how far the estimate can be trusted.
+//! GPU of the same kind. Each followed XCD has its share of the memory and is an estimate of the whole by itself, made without the
+//! others: how far they lie apart says how far the estimate can be trusted.
 
-use crate::gpu::Gpu;
+use crate::dies::Waiting;
 use crate::outcome::{Outcome, Stall};
 use arch::Model;
-use mem::{Count, Group, Tally};
+use mem::{Count, Tally};
 
 /// How much of a dispatch is followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,7 +33,7 @@ pub struct Shared {
 }
 
 /// XCDs that are followed, where not all are.
-const FOLLOWED: usize = 2;
+pub(crate) const FOLLOWED: usize = 2;
 /// Fewest XCDs of a GPU of which not all are followed.
 const FEWEST: usize = 2 * FOLLOWED;
 /// Workgroups after which it is decided.
@@ -52,112 +52,96 @@ pub fn can_share(model: &Model) -> bool {
     model.xcds.value as usize >= FEWEST
 }
 
-/// What is known of the choice.
-#[derive(Debug, Default)]
+/// Which of the followed XCDs stands for an XCD.
+fn stands_for(xcd: usize, xcds: usize) -> usize {
+    (xcd / (xcds / FOLLOWED)).min(FOLLOWED - 1)
+}
+
+/// The followed XCDs, where not all are.
+pub(crate) fn followed(xcds: usize) -> [usize; FOLLOWED] {
+    std::array::from_fn(|number| number * (xcds / FOLLOWED))
+}
+
+/// Workgroups that came before it is decided, and what follows from them.
+#[derive(Debug)]
 pub(crate) struct Choice {
-    pub(crate) detail: Detail,
-    /// Work of the workgroups that came first.
+    /// Each with its XCD.
+    pub(crate) groups: Vec<(usize, Waiting)>,
+    /// Bytes of their streams.
+    pub(crate) bytes: usize,
     work: u64,
-    decided: bool,
-    /// By XCD: the one that stands for it. None where all are followed.
-    pub(crate) stands: Option<Vec<usize>>,
-    /// By XCD: cycle at which its last wave ended.
-    pub(crate) ends: Vec<u64>,
 }
 
 impl Choice {
-    /// A dispatch begins.
-    pub(crate) fn begin(&mut self, xcds: usize) {
-        *self = Choice { detail: self.detail, ends: vec![0; xcds], ..Choice::default() };
-    }
-
-    /// Whether an XCD is followed.
-    pub(crate) fn follows(&self, xcd: usize) -> bool {
-        self.stands.as_ref().is_none_or(|stands| stands[xcd] == xcd)
-    }
-
-    /// A workgroup has come, the `arrived`th of `groups`; says whether it is decided now that not all XCDs are followed.
-    pub(crate) fn came(&mut self, group: &Group, arrived: u64, groups: u64) -> bool {
-        let xcds = self.ends.len();
-        if self.decided || self.detail == Detail::Full {
-            return false;
+    /// Nothing is known of a dispatch; none where there is nothing to choose.
+    pub(crate) fn new(detail: Detail, xcds: usize, groups: u64) -> Option<Choice> {
+        if detail == Detail::Full || xcds < FEWEST || groups < FEWEST_GROUPS * xcds as u64 {
+            return None;
         }
+        Some(Choice { groups: Vec::new(), bytes: 0, work: 0 })
+    }
+
+    /// A workgroup has come.
+    pub(crate) fn came(&mut self, xcd: usize, waiting: Waiting) {
+        let Waiting { group, bytes, .. } = &waiting;
+        self.bytes += bytes;
         self.work += group.lookups + PER_BYTE * group.waves.iter().map(|wave| wave.len() as u64).sum::<u64>();
-        if arrived < groups.min(FIRST) {
-            return false;
-        }
-        self.decided = true;
-        let all = u128::from(self.work) * u128::from(groups) / u128::from(arrived.max(1));
-        if all <= u128::from(MOST_WORK) || xcds < FEWEST || groups < FEWEST_GROUPS * xcds as u64 {
-            return false;
-        }
-        let each = xcds / FOLLOWED;
-        self.stands = Some((0..xcds).map(|xcd| (xcd / each).min(FOLLOWED - 1) * each).collect());
-        true
+        self.groups.push((xcd, waiting));
     }
 
-    /// How many XCDs one stands for, on average.
-    fn weight(&self) -> f64 {
-        self.ends.len() as f64 / FOLLOWED as f64
+    /// Whether enough is known.
+    pub(crate) fn ready(&self, most_held: usize) -> bool {
+        self.groups.len() as u64 >= FIRST || self.bytes > most_held
+    }
+
+    /// Whether some XCDs are to stand for all, where `came` of `groups` have come.
+    pub(crate) fn shares(&self, came: u64, groups: u64) -> bool {
+        let all = u128::from(self.work) * u128::from(groups) / u128::from(came.max(1));
+        all > u128::from(MOST_WORK)
     }
 }
 
-impl Gpu {
-    /// From now on not all XCDs are followed: what came of the others is forgotten.
-    pub(crate) fn drop_others(&mut self) {
-        self.memory.stand_for(self.choice.weight());
-        for xcd in (0..self.queues.len()).filter(|&xcd| !self.choice.follows(xcd)) {
-            self.missing[xcd] = 0;
-            self.held -= self.queues[xcd].drain(..).map(|it| it.bytes).sum::<usize>().min(self.held);
-        }
-        for group in &mut self.groups {
-            // Its place in the list stays taken: events of its waves are in the calendar.
-            if let Some(dropped) = group.take_if(|it| !self.choice.follows(self.units[it.unit as usize].xcd))
-            {
-                self.held -= dropped.bytes.min(self.held);
-            }
+/// What XCDs came to that stand for `xcds` becomes what all came to.
+pub(crate) fn together(some: [Outcome; FOLLOWED], xcds: usize) -> Outcome {
+    let spread = |cycles: u64| (u128::from(cycles) * xcds as u128 / FOLLOWED as u128) as u64;
+    let sum = |of: fn(&Outcome) -> u64| spread(some.iter().map(of).sum());
+    let most = |of: fn(&Outcome) -> u64| some.iter().map(of).max().unwrap_or(0);
+    let mut stalls = vec![[0; Stall::COUNT]; some[0].stalls.len()];
+    for (at, row) in stalls.iter_mut().enumerate() {
+        for (reason, cycles) in row.iter_mut().enumerate() {
+            *cycles = spread(some.iter().map(|it| it.stalls[at][reason]).sum());
         }
     }
-}
-
-impl Outcome {
-    /// What XCDs came to that stand for others becomes what all came to.
-    pub(crate) fn spread(&mut self, choice: &Choice, each: &[Tally]) {
-        if choice.stands.is_none() {
-            return;
-        }
-        let (all, followed) = (choice.ends.len() as u64, FOLLOWED as u64);
-        let spread = |cycles: &mut u64| {
-            *cycles = (u128::from(*cycles) * u128::from(all) / u128::from(followed)) as u64
-        };
-        [&mut self.wave_cycles, &mut self.unit_cycles, &mut self.engine_cycles].into_iter().for_each(spread);
-        let stalls: &mut Vec<[u64; Stall::COUNT]> = &mut self.stalls;
-        stalls.iter_mut().flatten().for_each(spread);
-        // The mean of two that lie apart is as likely off by half of that.
-        let apart = |values: [f64; 2]| {
-            let sum = values[0] + values[1];
-            if sum > 0.0 { (values[0] - values[1]).abs() / sum } else { 0.0 }
-        };
-        let ends: Vec<f64> = (0..choice.ends.len())
-            .filter(|&xcd| choice.follows(xcd))
-            .map(|xcd| choice.ends[xcd] as f64)
-            .collect();
-        let both = |values: &[f64]| <[f64; 2]>::try_from(values).map_or(0.0, apart);
-        let requests = |tally: &Tally| {
-            [Count::L2Read, Count::L2Write, Count::L2Atomic].map(|it| tally.get(it)).iter().sum::<u64>()
-                as f64
-        };
-        let least = LEAST_COUNT * each.iter().map(requests).sum::<f64>();
-        let count_error = Count::ALL
-            .iter()
-            .map(|&count| each.iter().map(|tally| tally.get(count) as f64).collect::<Vec<_>>())
-            .filter(|values| values.iter().sum::<f64>() >= least)
-            .fold(0.0, |most, values| both(&values).max(most));
-        self.shared = Some(Shared {
-            followed: followed as u32,
-            xcds: all as u32,
-            time_error: both(&ends),
-            count_error,
-        });
+    // The mean of two that lie apart is as likely off by half of that.
+    let apart = |values: [f64; FOLLOWED]| {
+        let sum: f64 = values.iter().sum();
+        if sum > 0.0 { (values[0] - values[1]).abs() / sum } else { 0.0 }
+    };
+    let requests = |tally: &Tally| {
+        [Count::L2Read, Count::L2Write, Count::L2Atomic].map(|it| tally.get(it)).iter().sum::<u64>()
+    };
+    let least = LEAST_COUNT * some.iter().map(|it| requests(&it.tally) as f64).sum::<f64>();
+    let count_error = Count::ALL
+        .iter()
+        .map(|&count| std::array::from_fn(|number| some[number].tally.get(count) as f64))
+        .filter(|values: &[f64; FOLLOWED]| values.iter().sum::<f64>() >= least)
+        .fold(0.0, |most, values| apart(values).max(most));
+    let shared = Shared {
+        followed: FOLLOWED as u32,
+        xcds: xcds as u32,
+        time_error: apart(std::array::from_fn(|number| some[number].waves_end as f64)),
+        count_error,
+    };
+    let stands = |xcd| &some[stands_for(xcd, xcds)].tally;
+    Outcome {
+        tally: Tally::joined((0..xcds).map(stands)),
+        cycles: most(|it| it.cycles),
+        waves_end: most(|it| it.waves_end),
+        wave_cycles: sum(|it| it.wave_cycles),
+        unit_cycles: sum(|it| it.unit_cycles),
+        engine_cycles: sum(|it| it.engine_cycles),
+        stalls,
+        hurried: some.iter().any(|it| it.hurried),
+        shared: Some(shared),
     }
 }

@@ -5,7 +5,7 @@
 //! in first.
 
 use crate::calendar::Calendar;
-use crate::gpu::{Gpu, L1};
+use crate::dies::{Dies, L1};
 use crate::memory::Port;
 use mem::Progress;
 use std::collections::{BTreeMap, VecDeque};
@@ -83,10 +83,10 @@ impl Access {
     }
 }
 
-impl Gpu {
+impl Dies {
     /// A unit's vector L1 works on the access that came first.
     pub(crate) fn vector_l1(&mut self, number: usize, now: u64) {
-        let Gpu { units, groups, caches, memory, waves, grid, .. } = self;
+        let Dies { units, groups, caches, memory, waves, grid, .. } = self;
         let unit = &mut units[number];
         let Some(access) = unit.queue.accesses.front_mut() else {
             unit.queue.active = false;
@@ -97,7 +97,7 @@ impl Gpu {
             return;
         }
         let wave = &waves[access.wave as usize];
-        let mut port = Port::new(memory, &mut unit.lines, (unit.xcd, number), caches.shape().l1_line);
+        let mut port = Port::new(memory, &mut unit.lines, (unit.xcd, number));
         port.now = now;
         port.done = access.done;
         port.smooth = access.smooth;

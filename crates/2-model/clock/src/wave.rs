@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a wave goes on by itself for some cycles before others get their turn; where it has to
 //! wait for something whose moment nobody knows yet, it stops and whoever learns the moment wakes it.
 
-use crate::gpu::{Gpu, WAVES};
+use crate::dies::{Dies, WAVES};
 use crate::memory::ScalarPort;
 use crate::op::{NO_SLOT, Op, Unit};
 use crate::outcome::Stall;
@@ -165,7 +165,7 @@ enum Turn {
     Ended(u64),
 }
 
-impl Gpu {
+impl Dies {
     /// A wave gets its turn.
     pub(crate) fn wave(&mut self, name: u32, now: u64) {
         let mut wave = self.waves[name as usize];
@@ -203,7 +203,7 @@ impl Gpu {
 
     /// Lets the waves of a workgroup go on if all that have not ended wait at the barrier.
     pub(crate) fn open_barrier(&mut self, id: u32, now: u64) {
-        let Gpu { groups, waves, outcome, calendar, .. } = self;
+        let Dies { groups, waves, outcome, calendar, .. } = self;
         let Some(group) = &mut groups[id as usize] else { return };
         if group.waiting == 0 || group.waiting < group.running {
             return;
@@ -226,7 +226,7 @@ impl Gpu {
     /// A wave issues until it has to wait or its turn is over.
     fn turn(&mut self, wave: &mut Wave, name: u32, now: u64) -> Turn {
         let (number, no_wait_states) = (name as usize / WAVES, self.no_wait_states);
-        let Gpu { groups, units, caches, memory, calendar, outcome, done, ops, scalar_lines, .. } = self;
+        let Dies { groups, units, caches, memory, calendar, outcome, done, ops, scalar_lines, .. } = self;
         let Some(group) = groups[wave.group as usize].as_ref() else { return Turn::Waits };
         let Some(stream) = group.group.waves.get(wave.number as usize) else { return Turn::Waits };
         let forms = &*group.forms;

@@ -2,16 +2,22 @@
 
 use arch::Model;
 use clock::{Detail, Gpu, Grid, Op, Outcome, Unit};
-use mem::{Count, Kind, Policy, Trace};
+use mem::{Count, Kind, Lanes, Policy, Trace};
 use std::sync::Arc;
 
 const A: u64 = 0x7f00_0000_0000;
 const B: u64 = 0x7e00_0000_0000;
 
-/// Each workgroup reads `times` kilobytes of its own, and of a table that all read.
+/// A new GPU runs one dispatch.
 fn run(model: &str, detail: Detail, groups: u64, times: u64, batch: u64) -> Outcome {
     let mut gpu = Gpu::new(Model::by_name(model).unwrap());
     gpu.follow(detail);
+    dispatch(&mut gpu, groups, times, batch).unwrap()
+}
+
+/// Each workgroup reads `times` kilobytes of its own, and of a table that all read. It is left unfinished where workgroups come so
+/// many at a time that some are missing in the end.
+fn dispatch(gpu: &mut Gpu, groups: u64, times: u64, batch: u64) -> Option<Outcome> {
     let memory = |slot| Op { slot, ..Op::new(Unit::Memory, 4) };
     let wait = Op::new(Unit::Wait { vector: 0, other: u8::MAX }, 0);
     let ops = vec![memory(0), memory(1), wait, Op::new(Unit::Branch, 4), Op::new(Unit::End, 4)];
@@ -19,6 +25,9 @@ fn run(model: &str, detail: Detail, groups: u64, times: u64, batch: u64) -> Outc
     gpu.begin(grid, Arc::from(ops));
     let shape = gpu.shape().clone();
     for first in (0..groups).step_by(batch as usize) {
+        if first + batch > groups && batch > 64 {
+            return None;
+        }
         let mut trace = Trace::new(&shape);
         for group in first..(first + batch).min(groups) {
             trace.begin();
@@ -27,7 +36,7 @@ fn run(model: &str, detail: Detail, groups: u64, times: u64, batch: u64) -> Outc
                 trace.run(0, 0, 4);
                 for (slot, base) in [(0, A + (group * times + step) * 1024), (1, B + step % 64 * 1024)] {
                     let addresses = std::array::from_fn(|lane| base + 16 * lane as u64);
-                    trace.vector(0, slot, Policy::plain(Kind::Load), &addresses, u64::MAX, 16);
+                    trace.vector(0, slot, Policy::plain(Kind::Load), Lanes::new(&addresses, u64::MAX, 16));
                 }
             }
             trace.run(0, 4, 1);
@@ -35,7 +44,7 @@ fn run(model: &str, detail: Detail, groups: u64, times: u64, batch: u64) -> Outc
         gpu.push(trace.finish());
     }
     let code = 0x4000..0x4020;
-    gpu.finish(std::slice::from_ref(&code))
+    Some(gpu.finish(std::slice::from_ref(&code)))
 }
 
 #[test]
@@ -79,4 +88,30 @@ fn what_is_followed_does_not_depend_on_how_workgroups_come() {
     assert!(some.shared.is_some());
     assert_eq!(some, run("mi300x", Detail::Share, 700, 400, 8));
     assert_eq!(some, run("mi300x", Detail::Share, 700, 400, 64));
+}
+
+#[test]
+fn threads_and_what_was_given_up_do_not_matter() {
+    let gpu = |threads: usize| {
+        let mut gpu = Gpu::new(Model::by_name("mi300x").unwrap());
+        gpu.follow(Detail::Share);
+        gpu.spread(threads);
+        gpu
+    };
+    // A long dispatch, a short one that all XCDs are followed in, and the long one again.
+    let all = |gpu: &mut Gpu| {
+        [(700, 400), (512, 4), (700, 400)].map(|(groups, times)| dispatch(gpu, groups, times, 8).unwrap())
+    };
+    let expected = all(&mut gpu(1));
+    assert_eq!(expected.each_ref().map(|it| it.shared.is_some()), [true, false, true]);
+    // The instructions are there the second time.
+    assert!(expected[2].cycles < expected[0].cycles, "{} {}", expected[2].cycles, expected[0].cycles);
+    for threads in [2, 5] {
+        assert!(all(&mut gpu(threads)) == expected, "{threads} threads");
+    }
+    let given_up =
+        |gpu: &mut Gpu| [(750, 100), (700, 100)].map(|(groups, batch)| dispatch(gpu, groups, 400, batch));
+    let expected = given_up(&mut gpu(1));
+    assert!(expected[0].is_none() && expected[1].is_some());
+    assert!(given_up(&mut gpu(2)) == expected);
 }

@@ -39,6 +39,26 @@ impl Policy {
     }
 }
 
+/// Where the lanes of a vector access stand.
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes<'a> {
+    /// Address of each lane.
+    pub addresses: &'a [u64; 64],
+    /// Active lanes.
+    pub active: u64,
+    /// Bytes of each.
+    pub bytes: u32,
+    /// A name of how they stand to each other, if they have one.
+    pub formation: Option<u64>,
+}
+
+impl<'a> Lanes<'a> {
+    /// Lanes that nothing else is known of.
+    pub fn new(addresses: &'a [u64; 64], active: u64, bytes: u32) -> Lanes<'a> {
+        Lanes { addresses, active, bytes, formation: None }
+    }
+}
+
 /// One tag look-up of the vector L1: a line, which of its sectors are touched, and which are covered as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Lookup(i64);
@@ -52,16 +72,19 @@ impl Lookup {
     }
 
     /// Line, counted from the block of the access.
+    #[inline]
     pub(crate) fn line(self) -> i64 {
         self.0 >> (2 * MASK)
     }
 
     /// Sectors of the line with a byte that is accessed.
+    #[inline]
     pub(crate) fn touched(self) -> u8 {
         self.0 as u8 & 0xf
     }
 
     /// Sectors of the line all of whose bytes are accessed.
+    #[inline]
     pub(crate) fn full(self) -> u8 {
         (self.0 >> MASK) as u8 & 0xf
     }

@@ -27,6 +27,58 @@ pub struct Filled {
     pub evicted: Option<u64>,
 }
 
+/// Sets of lines, whichever they are.
+pub(crate) trait Ways {
+    /// The place of a line that is there, which counts as used; otherwise the place of its set whose line goes next. The line at
+    /// the place `guess` may be it; that is then a guess for the next line.
+    fn find_or_oldest(&mut self, set: usize, line: u64, guess: &mut usize) -> Result<usize, usize>;
+
+    /// Puts a line at a place.
+    fn put_at(&mut self, place: usize, line: u64, goes_first: bool);
+}
+
+/// What is done with sets.
+pub(crate) trait With<P> {
+    /// What comes of it.
+    type Out;
+
+    /// Does it.
+    fn sets(self, sets: &mut impl Ways) -> Self::Out;
+}
+
+/// Sets that make no use of guesses.
+macro_rules! plain_ways {
+    ($($sets:ident)*) => {$(
+        impl<P: Copy + Default> Ways for $sets<P> {
+            #[inline]
+            fn find_or_oldest(&mut self, set: usize, line: u64, _guess: &mut usize) -> Result<usize, usize> {
+                let place = self.peek(set, line).ok_or_else(|| self.oldest(set))?;
+                self.touch(place);
+                Ok(place)
+            }
+
+            #[inline]
+            fn put_at(&mut self, place: usize, line: u64, goes_first: bool) {
+                self.put(place, line, goes_first);
+            }
+        }
+    )*};
+}
+
+plain_ways!(Few Sixteen);
+
+impl<P: Copy + Default> Ways for Wide<P> {
+    #[inline]
+    fn find_or_oldest(&mut self, set: usize, line: u64, guess: &mut usize) -> Result<usize, usize> {
+        Wide::find_or_oldest(self, set, line, guess)
+    }
+
+    #[inline]
+    fn put_at(&mut self, place: usize, line: u64, goes_first: bool) {
+        self.put(place, line, goes_first);
+    }
+}
+
 /// Calls the same function of whichever kind of sets there is.
 macro_rules! of_sets {
     ($cache:expr, $sets:ident => $call:expr) => {
@@ -84,13 +136,26 @@ impl<P: Copy + Default> Cache<P> {
         Some(place)
     }
 
-    /// The same where the line at the place `guess` may be it; that is then a guess for the next line.
+    /// What is known of a line that is at a place, if it is; then it counts as used.
     #[inline]
-    pub(crate) fn find_guessed(&mut self, set: usize, line: u64, guess: &mut usize) -> Option<usize> {
+    pub(crate) fn find_at(&mut self, place: usize, line: u64) -> Option<P> {
         match &mut self.0 {
-            Sets::Wide(wide) => wide.find_guessed(set, line, guess),
-            _ => self.find(set, line),
+            Sets::Sixteen(sixteen) => sixteen.find_at(place, line),
+            other => {
+                let there = place < of_sets!(other, sets => sets.places());
+                if !there || of_sets!(other, sets => sets.line(place)) != line {
+                    return None;
+                }
+                of_sets!(other, sets => sets.touch(place));
+                Some(*of_sets!(other, sets => sets.of(place)))
+            }
         }
+    }
+
+    /// Does something with the sets as they are, so that it is asked once which they are.
+    #[inline]
+    pub(crate) fn with<W: With<P>>(&mut self, with: W) -> W::Out {
+        of_sets!(&mut self.0, sets => with.sets(sets))
     }
 
     /// The place of a set whose line goes next.
@@ -153,6 +218,17 @@ mod tests {
         assert_eq!(cache.fill(0, 3, false).evicted, Some(2));
     }
 
+    /// Looks for a line.
+    struct Looks<'a>(usize, u64, &'a mut usize);
+
+    impl With<u64> for Looks<'_> {
+        type Out = Option<usize>;
+
+        fn sets(self, sets: &mut impl Ways) -> Option<usize> {
+            sets.find_or_oldest(self.0, self.1, self.2).ok()
+        }
+    }
+
     #[test]
     fn sets_of_any_number_of_ways_keep_the_same_lines() {
         for ways in [sixteen::WAYS, wide::WAYS] {
@@ -166,7 +242,19 @@ mod tests {
                 let set = (line % 4) as usize;
                 assert_eq!(cache.peek(set, line), few.peek(set, line));
                 assert_eq!(cache.oldest(set), few.oldest(set), "{ways} ways, step {step}");
-                let found = [cache.find_guessed(set, line, &mut guess), few.find(set, line)];
+                let found = match step % 2 {
+                    0 => [cache.with(Looks(set, line, &mut guess)), few.find(set, line)],
+                    _ => {
+                        let place = few.find(set, line);
+                        let there = place.and_then(|place| cache.find_at(place, line));
+                        assert_eq!(there.is_some(), place.is_some(), "{ways} ways, step {step}");
+                        [place; 2]
+                    }
+                };
+                let wrong = (state >> 20) as usize % (5 * ways);
+                if cache.peek(set, line) != Some(wrong) {
+                    assert_eq!(cache.find_at(wrong, line), None);
+                }
                 assert_eq!(found[0], found[1], "{ways} ways, step {step}");
                 match found[0] {
                     Some(place) if state >> 60 == 0 => {

@@ -107,18 +107,34 @@ impl Count {
 
 /// Counts of one channel of the L2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Channel([u64; Count::PER_CHANNEL]);
+pub(crate) struct Channel {
+    counts: [u64; Count::PER_CHANNEL],
+    /// Reads of memory cached for reading and writing that hit, which are most of all: they are counted once.
+    found: u64,
+}
 
 impl Default for Channel {
     fn default() -> Self {
-        Channel([0; Count::PER_CHANNEL])
+        Channel { counts: [0; Count::PER_CHANNEL], found: 0 }
     }
 }
 
 impl Channel {
     #[inline]
     pub(crate) fn add(&mut self, count: Count, times: u64) {
-        self.0[count as usize - FIRST_OF_L2] += times;
+        self.counts[count as usize - FIRST_OF_L2] += times;
+    }
+
+    /// A read of memory cached for reading and writing hits.
+    #[inline]
+    pub(crate) fn finds(&mut self) {
+        self.found += 1;
+    }
+
+    /// Enters reads that were counted once where they belong.
+    pub(crate) fn settle(&mut self) {
+        let found = std::mem::take(&mut self.found);
+        [Count::L2Read, Count::L2Rw, Count::L2Hit].into_iter().for_each(|count| self.add(count, found));
     }
 }
 
@@ -140,6 +156,12 @@ impl Before {
     #[inline]
     pub(crate) fn add(&mut self, count: Count, times: u64) {
         self.0[count as usize] += times;
+    }
+
+    /// Enters sums of what was counted by type of memory.
+    pub(crate) fn settle(&mut self) {
+        let of_types = [Count::L1ReadRw, Count::L1ReadNc, Count::L1ReadCc, Count::L1ReadUc];
+        self.0[Count::L1Read as usize] = of_types.iter().map(|&count| self.0[count as usize]).sum();
     }
 }
 
@@ -173,6 +195,23 @@ impl Tally {
         tally
     }
 
+    /// What parts came to together, the channels of the first first.
+    pub fn joined<'a>(parts: impl Iterator<Item = &'a Tally>) -> Tally {
+        let mut sum = Tally::default();
+        for part in parts {
+            sum.before.merge(&part.before);
+            sum.channels.extend_from_slice(&part.channels);
+        }
+        sum
+    }
+
+    /// Something that is not counted per channel happened some more times.
+    pub fn add(&mut self, count: Count, times: u64) {
+        if !count.per_channel() {
+            self.before.add(count, times);
+        }
+    }
+
     /// A count over all channels.
     pub fn get(&self, count: Count) -> u64 {
         match count.per_channel() {
@@ -184,7 +223,7 @@ impl Tally {
     /// A count of the L2 in one channel; 0 for what is not kept per channel.
     pub fn of_channel(&self, count: Count, channel: usize) -> u64 {
         let place = (count as usize).checked_sub(FIRST_OF_L2);
-        place.and_then(|place| self.channels.get(channel).map(|it| it.0[place])).unwrap_or(0)
+        place.and_then(|place| self.channels.get(channel).map(|it| it.counts[place])).unwrap_or(0)
     }
 
     /// Channels of the L2, over all XCDs.

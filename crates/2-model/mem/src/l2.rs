@@ -111,6 +111,8 @@ pub(crate) struct L2 {
     channels: Vec<Channel>,
     channel_bits: u32,
     set_bits: u32,
+    /// Places of a channel, as a power of two.
+    place_bits: u32,
     /// Lines in a row that share a channel, as a power of two.
     row_bits: u32,
     /// Bits of a line's number that choose the channel.
@@ -134,6 +136,7 @@ impl L2 {
             channels: vec![Channel::default(); shape.channels],
             channel_bits: shape.channels.trailing_zeros(),
             set_bits: sets.trailing_zeros(),
+            place_bits: (sets * ways).trailing_zeros(),
             row_bits: (shape.interleave / shape.l2_line).max(1).trailing_zeros(),
             hashed: u64::MAX >> (64 - shape.hashed_bits.clamp(1, 64)) >> shape.l2_line.trailing_zeros(),
             line_bytes: shape.l2_line,
@@ -147,7 +150,9 @@ impl L2 {
     /// Counts of the channels, which begin anew.
     pub(crate) fn take_counts(&mut self) -> Vec<Channel> {
         let fresh = vec![Channel::default(); self.channels.len()];
-        std::mem::replace(&mut self.channels, fresh)
+        let mut counts = std::mem::replace(&mut self.channels, fresh);
+        counts.iter_mut().for_each(Channel::settle);
+        counts
     }
 
     /// Forgets all lines, written back or not.
@@ -170,6 +175,7 @@ impl L2 {
 
     /// Channel and set of a line. The channel is folded of the address bits that choose it, the set of all others, so
     /// lines at the distance of any power of two are spread over all sets, and over all channels as far as those bits reach.
+    #[inline]
     fn place(&self, line: u64) -> (usize, usize) {
         let channel = fold((line & self.hashed) >> self.row_bits, self.channel_bits);
         let row = line & ((1 << self.row_bits) - 1);
@@ -177,28 +183,25 @@ impl L2 {
         (channel as usize, (channel << self.set_bits | fold(rest, self.set_bits)) as usize)
     }
 
+    /// The short way of most reads: of memory that is cached as usual, and all is there, at this place. The channel, and what was
+    /// noted of the line in this dispatch.
+    #[inline]
+    pub(crate) fn finds(&mut self, request: &Request, place: u32) -> Option<(usize, u64)> {
+        if request.want != Want::Read || request.memory != MemoryType::Rw || request.stream {
+            return None;
+        }
+        let state = self.cache.find_at(place as usize, request.line)?;
+        if request.touched & !state.held() != 0 {
+            return None;
+        }
+        let channel = (place >> self.place_bits) as usize;
+        self.channels[channel].finds();
+        Some((channel, (state.0 >> STATE).saturating_sub(self.base)))
+    }
+
     /// One request.
     pub(crate) fn request(&mut self, request: Request) -> Answer {
         let (channel, set) = self.place(request.line);
-        let counts = &mut self.channels[channel];
-        counts.add(
-            match request.want {
-                Want::Read => Count::L2Read,
-                Want::Write => Count::L2Write,
-                Want::Atomic => Count::L2Atomic,
-            },
-            1,
-        );
-        counts.add(
-            match request.memory {
-                MemoryType::Rw => Count::L2Rw,
-                MemoryType::Nc => Count::L2Nc,
-                MemoryType::Cc => Count::L2Cc,
-                MemoryType::Uc => Count::L2Uc,
-            },
-            1,
-        );
-        counts.add(Count::L2Streaming, u64::from(request.stream));
         let bytes = request.touched.count_ones() * self.sector_bytes;
         let (want, line) = (request.want, request.line);
         let mut answer = Answer {
@@ -220,13 +223,34 @@ impl L2 {
             }
             _ => self.cached(set, &request, &mut answer),
         }
-        self.channels[channel].add(if answer.hit { Count::L2Hit } else { Count::L2Miss }, 1);
+        let counts = &mut self.channels[channel];
+        counts.add(
+            match want {
+                Want::Read => Count::L2Read,
+                Want::Write => Count::L2Write,
+                Want::Atomic => Count::L2Atomic,
+            },
+            1,
+        );
+        counts.add(
+            match request.memory {
+                MemoryType::Rw => Count::L2Rw,
+                MemoryType::Nc => Count::L2Nc,
+                MemoryType::Cc => Count::L2Cc,
+                MemoryType::Uc => Count::L2Uc,
+            },
+            1,
+        );
+        if request.stream {
+            counts.add(Count::L2Streaming, 1);
+        }
+        counts.add(if answer.hit { Count::L2Hit } else { Count::L2Miss }, 1);
         answer
     }
 
     fn cached(&mut self, set: usize, request: &Request, answer: &mut Answer) {
-        let found = self.cache.find(set, request.line);
         let needs = if request.want == Want::Write { 0 } else { request.touched };
+        let found = self.cache.find(set, request.line);
         let place = match found {
             Some(place) => place,
             None => self.make_room(set, request, answer),
@@ -337,13 +361,25 @@ fn parts(sectors: u8, of_line: u32, of_request: u32) -> impl Iterator<Item = u8>
 
 /// All bits of a number, folded to some.
 #[inline]
-pub fn fold(mut value: u64, bits: u32) -> u64 {
-    let mut step = bits;
-    while step < u64::BITS && step != 0 {
-        value ^= value >> step;
-        step *= 2;
+pub fn fold(value: u64, bits: u32) -> u64 {
+    /// So many bits that the compiler knows the number: a few instructions in a row.
+    #[inline(always)]
+    fn known(mut value: u64, bits: u32) -> u64 {
+        let mut step = bits;
+        while step < u64::BITS && step != 0 {
+            value ^= value >> step;
+            step *= 2;
+        }
+        value & ((1 << bits) - 1)
     }
-    value & ((1 << bits) - 1)
+    match bits {
+        4 => known(value, 4),
+        5 => known(value, 5),
+        6 => known(value, 6),
+        7 => known(value, 7),
+        8 => known(value, 8),
+        bits => known(value, bits),
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! while they run; who drives the caches reads the recordings with a [`Cursor`] and decides who comes when.
 
 mod access;
+mod asks;
 mod cache;
 mod coalesce;
 mod count;
@@ -12,6 +13,7 @@ mod few;
 mod l2;
 mod parts;
 mod places;
+mod sample;
 mod scalar;
 mod shape;
 mod sixteen;
@@ -20,12 +22,13 @@ mod stream;
 mod vector;
 mod wide;
 
-pub use access::{Kind, Lookup, Policy};
+pub use access::{Kind, Lanes, Lookup, Policy};
 pub use cache::{Cache, Filled};
 pub use coalesce::{Coalesced, coalesce};
 pub use count::{Count, Tally};
 pub use l2::{Answer, Want, fold};
 pub use parts::Caches;
+pub use sample::Sample;
 pub use shape::Shape;
 pub use store::{BatchReader, BatchWriter, Unreadable};
 pub use stream::{Batch, Cursor, Event, Forms, Group, LdsAccess, Shared, Trace};

@@ -4,7 +4,7 @@
 //! happens to an access is told to a [`Follow`]er step by step.
 
 use crate::access::{Kind, Lookup, Policy};
-use crate::count::{Before, Channel, Count, Tally};
+use crate::count::{Before, Tally};
 use crate::l2::L2;
 use crate::places::Places;
 use crate::scalar::Shared;
@@ -76,9 +76,11 @@ impl Caches {
         self.xcds[xcd].shared[shared].used = true;
     }
 
-    /// Accesses that are in no stream.
-    pub fn dropped(&mut self, accesses: u64) {
-        self.xcds[0].before.add(Count::Dropped, accesses);
+    /// An XCD changes places with the only one of another GPU.
+    pub fn exchange(&mut self, xcd: usize, other: &mut Caches) {
+        if let (Some(here), Some(there)) = (self.xcds.get_mut(xcd), other.xcds.first_mut()) {
+            std::mem::swap(here, there);
+        }
     }
 
     /// Look-ups of an access of a compute unit, as many as can be done; how many that are. The others come again.
@@ -116,38 +118,24 @@ impl Caches {
         caches[shared].access(kind, dword, dwords, &mut path);
     }
 
-    /// The dispatch ends. `code` are the addresses of the instructions that ran, as ranges in order; `stands` gives for each
-    /// XCD the one that stands for it, where not all were followed; `written` is told what goes back to memory at the end: the
-    /// XCD, the line and its bytes. Returns counts of all, and those of each XCD that stands for itself.
-    pub fn finish(
-        &mut self,
-        code: &[Range<u64>],
-        stands: Option<&[usize]>,
-        mut written: impl FnMut(usize, u64, u32),
-    ) -> (Tally, Vec<Tally>) {
-        let mut each: Vec<(Before, Vec<Channel>)> = Vec::with_capacity(self.xcds.len());
-        for (number, Xcd { l2, shared, before: counts, .. }) in self.xcds.iter_mut().enumerate() {
-            let followed = stands.is_none_or(|stands| stands.get(number) == Some(&number));
-            for shared in shared.iter_mut().filter(|shared| shared.used && followed) {
-                let (shape, places) = (&self.shape, &self.places);
-                shared.fetch(code, &mut Path { shape, places, l2, before: counts, follow: &mut () });
-            }
-            if self.shape.written_back && followed {
-                l2.flush(|line, bytes| written(number, line, bytes));
-            }
-            each.push((counts.clone(), l2.take_counts()));
-        }
-        let mut before = Before::default();
+    /// The dispatch ends. `code` are the addresses of the instructions that ran, as ranges in order; `written` is told what goes
+    /// back to memory at the end: the line and its bytes.
+    pub fn finish(&mut self, code: &[Range<u64>], mut written: impl FnMut(u64, u32)) -> Tally {
+        let mut sum = Before::default();
         let mut channels = Vec::new();
-        for number in 0..each.len() {
-            let (counts, of_channels) = &each[stands.map_or(number, |stands| stands[number])];
-            before.merge(counts);
-            channels.extend_from_slice(of_channels);
+        for Xcd { l2, shared, before, .. } in &mut self.xcds {
+            for shared in shared.iter_mut().filter(|shared| shared.used) {
+                let (shape, places) = (&self.shape, &self.places);
+                shared.fetch(code, &mut Path { shape, places, l2, before, follow: &mut () });
+            }
+            if self.shape.written_back {
+                l2.flush(&mut written);
+            }
+            before.settle();
+            sum.merge(before);
+            channels.extend(l2.take_counts());
         }
-        let single = |number: &usize| stands.is_some_and(|stands| stands[*number] == *number);
-        let singles =
-            (0..each.len()).filter(single).map(|it| Tally::new(each[it].0.clone(), each[it].1.clone()));
-        (Tally::new(before, channels), singles.collect())
+        Tally::new(sum, channels)
     }
 
     /// Whether the first of these instructions is in the instruction cache.

@@ -145,7 +145,7 @@ mod tests {
             for value in [shape.l1_line, shape.scalar_line, shape.l2_line, shape.interleave, shape.sector] {
                 assert!(value.is_power_of_two(), "{name} {value}");
             }
-            for value in [shape.l1.0, shape.scalar.0, shape.code.0, shape.l2.0, shape.channels] {
+            for value in [shape.l1.0, shape.scalar.0, shape.code.0, shape.l2.0, shape.l2.1, shape.channels] {
                 assert!(value.is_power_of_two(), "{name} {value}");
             }
             assert!(shape.l1_line <= shape.l2_line && shape.l2_line / shape.sector <= 8, "{name}");

@@ -121,6 +121,22 @@ impl<P: Copy + Default> Sixteen<P> {
         self.sets[set].find(line, &self.ways[set]).map(|way| set << BITS | way)
     }
 
+    /// What is known of a line that is at a place, if it is; then it counts as used.
+    #[inline]
+    pub(crate) fn find_at(&mut self, place: usize, line: u64) -> Option<P> {
+        let (set, way) = (place >> BITS, place % WAYS);
+        let there = self.ways.get(set)?[way];
+        if there.tag != !line {
+            return None;
+        }
+        let set = &mut self.sets[set];
+        // Most were used last.
+        if (set.order ^ IN_ORDER) % WAYS as u64 != way as u64 || set.first != 0 {
+            set.touch(way);
+        }
+        Some(there.more)
+    }
+
     #[inline]
     pub(crate) fn oldest(&self, set: usize) -> usize {
         set << BITS | self.sets[set].oldest()

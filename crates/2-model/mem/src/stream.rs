@@ -3,7 +3,8 @@
 //! The one idea to keep in mind: most accesses repeat the form of the one before at another address. A form, its lanes'
 //! distances worked off into look-ups, is kept once; an access is the form's number and how far it lies from the last.
 
-use crate::access::{Grain, Kind, Lookup, Policy, lookups};
+use crate::access::{Grain, Kind, Lanes, Lookup, Policy, lookups};
+use crate::sample::Sample;
 use crate::shape::Shape;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -143,12 +144,15 @@ pub struct Group {
     pub dropped: u64,
     /// Look-ups of its vector accesses.
     pub lookups: u64,
+    /// Lines of the L2 that it reads.
+    pub read: Sample,
 }
 
 impl Group {
     /// Memory they take.
     pub fn bytes(&self) -> usize {
-        self.waves.iter().map(|wave| wave.capacity() + size_of::<Vec<u8>>()).sum()
+        let waves: usize = self.waves.iter().map(|wave| wave.capacity() + size_of::<Vec<u8>>()).sum();
+        waves + self.read.bytes()
     }
 }
 
@@ -156,8 +160,8 @@ impl Group {
 #[derive(Debug)]
 pub struct Trace {
     grain: Grain,
-    /// Blocks in which places are counted.
-    block: u64,
+    /// Bytes of the blocks in which places are counted, as a power of two.
+    block: u32,
     groups: Vec<Group>,
     forms: Forms,
     /// By memory instruction: what it did last.
@@ -178,8 +182,12 @@ struct Slot {
     policy: Policy,
     lanes: u64,
     bytes: u32,
+    /// What its last access was called.
+    formation: Option<u64>,
     /// Distance of each lane from the first active one.
     distance: [u64; 64],
+    /// The block it accessed last.
+    block: Option<u64>,
     /// Forms by where in its block the first active lane begins, in dwords.
     known: [Option<u32>; 32],
 }
@@ -189,7 +197,7 @@ impl Trace {
     pub fn new(shape: &Shape) -> Trace {
         Trace {
             grain: Grain { line: shape.l1_line, sector: shape.sector },
-            block: shape.l2_line,
+            block: shape.l2_line.trailing_zeros(),
             groups: Vec::new(),
             forms: Forms::default(),
             slots: Vec::new(),
@@ -241,22 +249,16 @@ impl Trace {
         }
     }
 
-    /// A vector access; `slot` numbers the memory instruction. Addresses of inactive lanes do not count.
-    pub fn vector(
-        &mut self,
-        wave: u32,
-        slot: u32,
-        policy: Policy,
-        addresses: &[u64; 64],
-        lanes: u64,
-        bytes: u32,
-    ) {
-        if lanes == 0 || self.full() {
+    /// A vector access; `slot` numbers the memory instruction. Addresses of inactive lanes do not count. Where accesses of a slot
+    /// have the same `formation`, their lanes are known to stand alike.
+    pub fn vector(&mut self, wave: u32, slot: u32, policy: Policy, lanes: Lanes<'_>) {
+        if lanes.active == 0 || self.full() {
             return;
         }
-        let first = addresses[lanes.trailing_zeros() as usize & 63];
-        let block = first / self.block;
-        let form = self.form(slot as usize, policy, addresses, lanes, bytes, first);
+        let first = lanes.addresses[lanes.active.trailing_zeros() as usize & 63];
+        let block = first >> self.block;
+        let form = self.form(slot as usize, policy, lanes, first);
+        self.sample(slot as usize, form, block);
         let Some(last) = self.last.get_mut(wave as usize) else { return };
         let step = (block as i64).wrapping_sub(last[0] as i64);
         last[0] = block;
@@ -264,6 +266,22 @@ impl Trace {
             group.lookups += self.forms.forms.get(form as usize).map_or(0, |form| u64::from(form.count));
         }
         self.put(wave, [u64::from(form) << TAG | VECTOR, zigzag(step)]);
+    }
+
+    /// Notes which lines an access reads. One that repeats the last in the same block reads nothing else.
+    #[inline]
+    fn sample(&mut self, slot: usize, form: u32, block: u64) {
+        let Some(Some(known)) = self.slots.get_mut(slot) else { return };
+        let reads = known.policy.kind != Kind::Store && !known.policy.scratch;
+        if known.block.replace(block) == Some(block) || !reads {
+            return;
+        }
+        let Some(lookups) = self.forms.get(form as usize).map(|form| form.lookups) else { return };
+        let Some(group) = self.groups.last_mut() else { return };
+        let lines = self.block.saturating_sub(self.grain.line.trailing_zeros());
+        for lookup in lookups {
+            group.read.add((block << lines).wrapping_add_signed(lookup.line()) >> lines);
+        }
     }
 
     /// A scalar access of some dwords in a row.
@@ -275,6 +293,11 @@ impl Trace {
         let Some(last) = self.last.get_mut(wave as usize) else { return };
         let step = (dword as i64).wrapping_sub(last[1] as i64);
         last[1] = dword;
+        if kind == Kind::Load
+            && let Some(group) = self.groups.last_mut()
+        {
+            group.read.add(address >> self.block);
+        }
         let dwords = u64::from(bytes.div_ceil(4)).clamp(1, MOST_DWORDS);
         let head = match kind {
             Kind::Load => dwords << TAG | SCALAR_LOAD,
@@ -312,33 +335,41 @@ impl Trace {
             return;
         };
         let before = stream.len();
-        for value in values {
-            put(stream, value);
+        let [head, step] = values;
+        if head < 1 << 14 && step < 1 << 7 {
+            // Most: two bytes and one, or one and one.
+            let long = u64::from(head >= 1 << 7);
+            let bytes = head & 0x7f | long << 7 | head >> 7 << 8 | step << (8 << long);
+            stream.extend_from_slice(&(bytes as u32).to_le_bytes());
+            stream.truncate(before + 2 + long as usize);
+        } else {
+            values.into_iter().for_each(|value| put(stream, value));
         }
         self.taken += stream.len() - before;
     }
 
     /// Number of the form of an access.
-    fn form(
-        &mut self,
-        slot: usize,
-        policy: Policy,
-        addresses: &[u64; 64],
-        lanes: u64,
-        bytes: u32,
-        first: u64,
-    ) -> u32 {
+    fn form(&mut self, slot: usize, policy: Policy, lanes: Lanes<'_>, first: u64) -> u32 {
+        let Lanes { addresses, active, bytes, formation } = lanes;
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, || None);
         }
-        let same = matches!(&self.slots[slot], Some(known)
-            if known.lanes == lanes && known.bytes == bytes && known.policy == policy
-                && same_distances(&known.distance, addresses, lanes, first));
+        let same = match &mut self.slots[slot] {
+            Some(known) if known.lanes == active && known.bytes == bytes && known.policy == policy => {
+                let same = formation.is_some() && known.formation == formation
+                    || same_distances(&known.distance, addresses, active, first);
+                known.formation = formation;
+                same
+            }
+            _ => false,
+        };
         if !same {
             let distance = addresses.map(|address| address.wrapping_sub(first));
-            self.slots[slot] = Some(Box::new(Slot { policy, lanes, bytes, distance, known: [None; 32] }));
+            let (lanes, block, known) = (active, None, [None; 32]);
+            self.slots[slot] =
+                Some(Box::new(Slot { policy, lanes, bytes, formation, distance, block, known }));
         }
-        let inside = first % self.block;
+        let inside = first & ((1 << self.block) - 1);
         let place = inside.is_multiple_of(4).then_some(inside as usize / 4).filter(|&place| place < 32);
         if let (Some(place), Some(known)) = (place, &self.slots[slot])
             && let Some(form) = known.known[place]
@@ -346,7 +377,7 @@ impl Trace {
             return form;
         }
         let start = self.forms.lookups.len();
-        lookups(self.grain, addresses, lanes, bytes, first - inside, &mut self.forms.lookups);
+        lookups(self.grain, addresses, active, bytes, first - inside, &mut self.forms.lookups);
         let count = self.forms.lookups.len() - start;
         let number = self.forms.forms.len() as u32;
         self.forms.forms.push(Form { start: start as u32, count: count as u32, slot: slot as u32, policy });
@@ -493,7 +524,7 @@ mod tests {
     fn accesses_of_one_form_share_it() {
         let mut trace = trace();
         for (wave, base) in [(0, 0x7f00_0000_0000), (1, 0x7f00_0000_0200), (0, 0x10_0000), (0, 0x10_0040)] {
-            trace.vector(wave, 3, Policy::plain(Kind::Load), &rows(base), u64::MAX, 8);
+            trace.vector(wave, 3, Policy::plain(Kind::Load), Lanes::new(&rows(base), u64::MAX, 8));
         }
         trace.barrier();
         trace.scalar(1, Kind::Load, 0x1000, 8);
@@ -518,9 +549,9 @@ mod tests {
         let mut trace = trace();
         let mut other = rows(0x1000);
         other[5] = 77;
-        trace.vector(0, 0, Policy::plain(Kind::Load), &rows(0x1000), !(1 << 5), 8);
-        trace.vector(0, 0, Policy::plain(Kind::Load), &other, !(1 << 5), 8);
-        trace.vector(0, 0, Policy::plain(Kind::Load), &other, 0, 8);
+        trace.vector(0, 0, Policy::plain(Kind::Load), Lanes::new(&rows(0x1000), !(1 << 5), 8));
+        trace.vector(0, 0, Policy::plain(Kind::Load), Lanes::new(&other, !(1 << 5), 8));
+        trace.vector(0, 0, Policy::plain(Kind::Load), Lanes::new(&other, 0, 8));
         assert_eq!(trace.finish().forms.forms.len(), 1);
     }
 
@@ -534,7 +565,7 @@ mod tests {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 *address = state >> 24;
             }
-            trace.vector(0, 0, Policy::plain(Kind::Load), &addresses, u64::MAX, 4);
+            trace.vector(0, 0, Policy::plain(Kind::Load), Lanes::new(&addresses, u64::MAX, 4));
         }
         let batch = trace.finish();
         assert!(batch.groups[0].dropped > 0 && batch.forms.bytes() < MOST_PER_GROUP + 4096);

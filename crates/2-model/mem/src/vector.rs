@@ -4,6 +4,7 @@
 //! that are written whole, so stores drive out what loads brought in.
 
 use crate::access::{Kind, Lookup, Policy};
+use crate::asks::{Asks, Run};
 use crate::cache::Cache;
 use crate::count::{Before, Count};
 use crate::l2::{Answer, L2, Request, Want};
@@ -16,7 +17,9 @@ use std::collections::HashSet;
 #[derive(Clone, Debug)]
 pub(crate) struct VectorL1 {
     cache: Cache,
+    /// Bits of a line that choose its set.
     sets: u64,
+    asks: Asks,
     pages: Pages,
     /// The page that was asked for last.
     last: Option<u64>,
@@ -47,7 +50,9 @@ pub trait Follow {
     }
     /// A look-up was done, and the next one follows.
     fn next(&mut self) {}
-    /// A request arrives at the L2; what is returned is noted of the line at its place until the dispatch ends.
+    /// A read of a line arrives at a channel of the L2 and finds all there; what was noted of it.
+    fn read(&mut self, channel: usize, line: u64, noted: u64) {}
+    /// Any other request arrives at the L2; what is returned is noted of the line at its place until the dispatch ends.
     fn request(&mut self, answer: &Answer) -> Option<u64> {
         None
     }
@@ -76,15 +81,15 @@ pub(crate) struct Path<'a, F> {
 }
 
 impl<F: Follow> Path<'_, F> {
-    /// Sends a request to the L2.
-    #[inline]
-    pub(crate) fn send(&mut self, request: Request) {
+    /// Sends a request to the L2; where the line is then.
+    pub(crate) fn send(&mut self, request: Request) -> Option<usize> {
         let answer = self.l2.request(request);
         if let Some(note) = self.follow.request(&answer)
             && let Some(place) = answer.place
         {
             self.l2.note(place, note);
         }
+        answer.place
     }
 }
 
@@ -115,7 +120,14 @@ impl VectorL1 {
             Some(entries) => Pages::Some(Cache::new(1, entries)),
             None => Pages::All(HashSet::new()),
         };
-        VectorL1 { cache: Cache::new(sets, ways), sets: sets as u64, pages, last: None, pending: 0 }
+        VectorL1 {
+            cache: Cache::new(sets, ways),
+            sets: sets as u64 - 1,
+            asks: Asks::new(shape),
+            pages,
+            last: None,
+            pending: 0,
+        }
     }
 
     /// What happens at the start of a dispatch.
@@ -148,31 +160,34 @@ impl VectorL1 {
         let pages = (path.shape.fragment >> path.shape.l1_line.trailing_zeros()).max(1).trailing_zeros();
         let base = block.wrapping_mul(per_block);
         let loads = policy.kind == Kind::Load && !policy.bypass;
-        let (mut done, mut hits, mut guess) = (0, 0, usize::MAX);
-        for &lookup in lookups {
-            let line = base.wrapping_add_signed(lookup.line());
-            let page = line >> pages;
+        let (mut done, mut guess) = (0, usize::MAX);
+        loop {
             // The short way of most: loads of the page of the look-up before.
-            if loads && progress.page == Some(page) && self.pending == 0 && !progress.counted {
-                let set = (line & (self.sets - 1)) as usize;
-                if let Some(place) = self.cache.find_guessed(set, line, &mut guess) {
-                    path.follow.found(place);
-                } else {
-                    let victim = self.cache.oldest(set);
-                    if !path.follow.room(victim) {
-                        break;
-                    }
-                    self.load(policy, line, None, Some(victim), &mut progress.merged, path);
+            if loads
+                && self.pending == 0
+                && !progress.counted
+                && let Some(page) = progress.page
+            {
+                let lookups = lookups.get(done..).unwrap_or_default();
+                let (sets, asks, merged) = (self.sets, &mut self.asks, &mut progress.merged);
+                let stream = policy.stream;
+                let run =
+                    Run { lookups, base, page, pages, sets, stream, guess: &mut guess, merged, asks, path };
+                let (more, held_up) = self.cache.with(run);
+                path.before.add(Count::TranslationHit, more as u64);
+                done += more;
+                if held_up {
+                    return done;
                 }
-                hits += 1;
-            } else if !self.look_up(policy, lookup, (line, page), progress, path) {
-                break;
+            }
+            let Some(&lookup) = lookups.get(done) else { return done };
+            let line = base.wrapping_add_signed(lookup.line());
+            if !self.look_up(policy, lookup, (line, line >> pages), progress, path) {
+                return done;
             }
             path.follow.next();
             done += 1;
         }
-        path.before.add(Count::TranslationHit, hits);
-        done
     }
 
     /// A look-up; says whether it could be done.
@@ -197,7 +212,7 @@ impl VectorL1 {
                 return false;
             }
         }
-        let set = (line & (self.sets - 1)) as usize;
+        let set = (line & self.sets) as usize;
         let place = self.cache.peek(set, line);
         let brings = policy.kind == Kind::Load && !policy.bypass && place.is_none();
         let victim = if brings { Some(self.cache.oldest(set)) } else { None };
@@ -256,30 +271,7 @@ impl VectorL1 {
             self.cache.put(victim, line, policy.stream);
         }
         path.follow.missed(place.or(victim));
-        let shape = path.shape;
-        let address = line.wrapping_mul(shape.l1_line);
-        let (memory, local) = path.places.of(address);
-        path.before.add(Count::L1Read, 1);
-        path.before.add(by_type(Want::Read, memory), 1);
-        // Sizes are powers of two; dividing takes as long as all the rest.
-        let wide = address >> shape.l2_line.trailing_zeros();
-        // A second read of the same line finds the first still waiting.
-        if shape.merges_reads && *merged == Some(wide) && path.follow.joins() {
-            return;
-        }
-        *merged = Some(wide);
-        let sector = shape.sector.trailing_zeros();
-        let sectors = ((1u32 << (shape.l1_line >> sector)) - 1) as u8;
-        let touched = sectors << ((address & (shape.l2_line - 1)) >> sector);
-        path.send(Request {
-            want: Want::Read,
-            line: wide,
-            touched,
-            full: touched,
-            memory,
-            local,
-            stream: policy.stream,
-        });
+        self.asks.read(line, policy.stream, merged, path);
     }
 
     fn store<F: Follow>(
@@ -299,7 +291,7 @@ impl VectorL1 {
                 && path.shape.store_allocates
                 && lookup.full() == lookup.touched() =>
             {
-                let set = (line & (self.sets - 1)) as usize;
+                let set = (line & self.sets) as usize;
                 self.cache.fill(set, line, policy.stream);
             }
             None => {}
@@ -349,7 +341,7 @@ fn send<F: Follow>(policy: Policy, open: Option<Open>, path: &mut Path<'_, F>) {
     path.before.add(count, 1);
     path.before.add(by_type(want, memory), 1);
     let shift = (address & (shape.l2_line - 1)) >> shape.sector.trailing_zeros();
-    path.send(Request {
+    let request = Request {
         want,
         line: address >> shape.l2_line.trailing_zeros(),
         touched: touched << shift,
@@ -357,10 +349,12 @@ fn send<F: Follow>(policy: Policy, open: Option<Open>, path: &mut Path<'_, F>) {
         memory,
         local,
         stream: policy.stream,
-    });
+    };
+    path.send(request);
 }
 
-fn by_type(want: Want, memory: MemoryType) -> Count {
+#[inline]
+pub(crate) fn by_type(want: Want, memory: MemoryType) -> Count {
     match (want, memory) {
         (Want::Read, MemoryType::Rw) => Count::L1ReadRw,
         (Want::Read, MemoryType::Nc) => Count::L1ReadNc,

@@ -36,8 +36,9 @@ struct Set {
 }
 
 /// The byte that a line shows, in all bytes of a word.
+#[inline]
 fn sign(line: u64) -> u64 {
-    (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) * 0x0101_0101_0101_0101
+    (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56).wrapping_mul(0x0101_0101_0101_0101)
 }
 
 impl Set {
@@ -50,18 +51,20 @@ impl Set {
     #[inline]
     fn find(&self, line: u64) -> Option<usize> {
         let sign = sign(line);
-        // Bytes that are zero have their highest bit set; so may bytes above them.
-        let zero = |word: u64| word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080;
-        let mut same = [0; WAYS / 8];
-        let mut any = 0;
-        for (same, word) in same.iter_mut().zip(&self.signs) {
-            *same = zero(word ^ sign);
-            any |= *same;
-        }
-        if any == 0 {
+        // Bytes that are the same are found all at once; most often there are none.
+        let bytes = self.signs.map(u64::to_le_bytes);
+        if bytes.as_flattened().iter().fold(0, |any, &byte| any | u8::from(byte == sign as u8)) == 0 {
             return None;
         }
-        for (number, mut found) in same.into_iter().enumerate() {
+        self.find_shown(line, sign)
+    }
+
+    /// The way of a line among those that show the same byte.
+    fn find_shown(&self, line: u64, sign: u64) -> Option<usize> {
+        // Bytes that are zero have their highest bit set; so may bytes above them.
+        let zero = |word: u64| word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080;
+        for (number, word) in self.signs.iter().enumerate() {
+            let mut found = zero(word ^ sign);
             while found != 0 {
                 let way = 8 * number + (found.trailing_zeros() / 8) as usize;
                 if self.tags[way % WAYS] == !line {
@@ -73,6 +76,7 @@ impl Set {
         None
     }
 
+    #[inline]
     fn oldest(&self) -> usize {
         match (self.empty, self.first) {
             (0, 0) => usize::from(self.newer[ENDS]),
@@ -89,6 +93,21 @@ impl Set {
         self.newer[usize::from(older) % (2 * WAYS)] = newer;
         (self.newer[way % WAYS], self.older[way % WAYS]) = (way as u8, way as u8);
         self.first &= !(1 << (way % WAYS));
+    }
+
+    /// The way used longest ago is the one used last from now on.
+    #[inline]
+    fn turn(&mut self) {
+        let (way, last) = (self.newer[ENDS], self.older[ENDS]);
+        if way == last {
+            return;
+        }
+        let next = self.newer[usize::from(way) % (2 * WAYS)];
+        (self.newer[ENDS], self.older[ENDS]) = (next, way);
+        self.older[usize::from(next) % (2 * WAYS)] = ENDS as u8;
+        self.newer[usize::from(last) % (2 * WAYS)] = way;
+        (self.newer[usize::from(way) % (2 * WAYS)], self.older[usize::from(way) % (2 * WAYS)]) =
+            (ENDS as u8, last);
     }
 
     /// Puts a way that is not in the ring there as the one used last.
@@ -129,23 +148,30 @@ impl<P: Copy + Default> Wide<P> {
         self.sets[set].find(line).map(|way| set << BITS | way)
     }
 
-    /// The place of a line that is there; it counts as used. The line at the place `guess` may be it; then that is a guess for
-    /// the next line: what was used next after it the last time.
+    /// The place of a line that is there, which counts as used; otherwise the place whose line goes next. The line at the place
+    /// `guess` may be it; then that is a guess for the next line: what was used next after it the last time.
     #[inline]
-    pub(crate) fn find_guessed(&mut self, set: usize, line: u64, guess: &mut usize) -> Option<usize> {
-        let bounds = &mut self.sets[set];
-        let way = *guess % WAYS;
-        let way = if bounds.tags[way] == !line { way } else { bounds.find(line)? };
-        let newer = usize::from(bounds.newer[way % WAYS]);
+    pub(crate) fn find_or_oldest(
+        &mut self,
+        set: usize,
+        line: u64,
+        guess: &mut usize,
+    ) -> Result<usize, usize> {
+        let here = &mut self.sets[set];
+        let guessed = *guess % WAYS;
+        let found = if here.tags[guessed] == !line { Some(guessed) } else { here.find(line) };
+        let Some(way) = found else { return Err(set << BITS | here.oldest()) };
+        let newer = usize::from(here.newer[way % WAYS]);
         *guess = way;
         if newer != ENDS {
             *guess = newer;
-            bounds.take_out(way);
-            bounds.put_in(way);
+            here.take_out(way);
+            here.put_in(way);
         }
-        Some(set << BITS | way)
+        Ok(set << BITS | way)
     }
 
+    #[inline]
     pub(crate) fn oldest(&self, set: usize) -> usize {
         set << BITS | self.sets[set].oldest()
     }
@@ -157,12 +183,17 @@ impl<P: Copy + Default> Wide<P> {
         set.put_in(place % WAYS);
     }
 
+    #[inline]
     pub(crate) fn put(&mut self, place: usize, line: u64, goes_first: bool) -> Filled {
         let (set, way) = (&mut self.sets[place >> BITS], place % WAYS);
         let evicted = Some(set.tags[way]).filter(|&tag| tag != EMPTY).map(|tag| !tag);
         set.tags[way] = !line;
         let (word, shift) = (way / 8, 8 * (way % 8));
         set.signs[word] = set.signs[word] & !(0xff << shift) | (sign(line) & 0xff) << shift;
+        if set.empty | set.first == 0 && usize::from(set.newer[ENDS]) == way && !goes_first {
+            set.turn();
+            return Filled { place, evicted };
+        }
         set.empty &= !(1 << way);
         set.take_out(way);
         if goes_first {

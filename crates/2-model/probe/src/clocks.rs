@@ -74,11 +74,17 @@ impl Clock {
     }
 }
 
+/// Threads of a launch that says how many, or none in particular.
+pub(crate) fn threads(asked: usize) -> usize {
+    match asked {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        asked => asked,
+    }
+}
+
 /// Clocks for each thread.
-fn share(clocks: usize, threads: usize) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = if threads == 0 { cores } else { threads };
-    clocks.div_ceil(threads.clamp(1, clocks.max(1))).max(1)
+fn share(clocks: usize, asked: usize) -> usize {
+    clocks.div_ceil(threads(asked).clamp(1, clocks.max(1))).max(1)
 }
 
 /// Starts threads that show clocks what workgroups did; what is sent to each of the returned ends arrives there in order.

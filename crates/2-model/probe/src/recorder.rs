@@ -252,6 +252,7 @@ impl Recorder {
         let mut events = self
             .keeps_events
             .then(|| events::Writer::new(model, table, &program.name, (&grid, &asked), detail));
+        gpu.spread(clocks::threads(launch.threads));
         gpu.begin(grid, table.ops());
         let clocks = &mut self.clocks[..];
         let summary = std::thread::scope(|scope| {

@@ -10,7 +10,7 @@ use arch::{CacheControl, Model, Resources, Target};
 use clock::{Grid, Work};
 use emu::{Launch, MemoryAccess, Observer, Program, WaveId};
 use isa::{Access, Bits, Inst, Space};
-use mem::{Kind, LdsAccess, Policy, Shape, Trace};
+use mem::{Kind, Lanes, LdsAccess, Policy, Shape, Trace};
 use std::ops::Range;
 
 /// How the caches are to treat an instruction.
@@ -84,12 +84,18 @@ impl Observer for Tracer<'_> {
         let policy = self.table.policy(slot);
         match access.space {
             Space::Global | Space::Flat | Space::Buffer => {
-                self.trace.vector(wave.wave, slot, policy, access.addresses, access.lanes, access.bytes);
+                let MemoryAccess { addresses, lanes, bytes, formation, .. } = *access;
+                self.trace.vector(
+                    wave.wave,
+                    slot,
+                    policy,
+                    Lanes { addresses, active: lanes, bytes, formation },
+                );
             }
             Space::Scratch => {
                 let policy = Policy { scratch: true, ..policy };
                 each_dword(access, |addresses, bytes| {
-                    self.trace.vector(wave.wave, slot, policy, addresses, access.lanes, bytes);
+                    self.trace.vector(wave.wave, slot, policy, Lanes::new(addresses, access.lanes, bytes));
                 });
             }
             Space::Scalar => self.trace.scalar(wave.wave, policy.kind, access.addresses[0], access.bytes),

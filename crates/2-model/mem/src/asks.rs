@@ -1,0 +1,114 @@
+//! The short way of most look-ups: loads that go on in a page.
+//!
+//! The one idea to keep in mind: this is where most of the time of a long dispatch goes, so what is the same for a run of
+//! look-ups is settled before it, and a line of the L2 is looked for first where such a line was there the last time.
+
+use crate::access::Lookup;
+use crate::cache::{Ways, With};
+use crate::l2::{Request, Want};
+use crate::shape::Shape;
+use crate::vector::{Follow, Path, by_type};
+
+/// Lines of the L2 whose place a compute unit knows, at most.
+const GUESSES: usize = 512;
+/// No place.
+const NOWHERE: u32 = u32::MAX;
+
+/// What a vector L1 knows of the L2.
+#[derive(Clone, Debug)]
+pub(crate) struct Asks {
+    /// Bytes of a line, and lines of one of the L2, as powers of two.
+    shifts: (u32, u32),
+    /// Sectors of a line: how many, and all of them.
+    sectors: (u32, u8),
+    /// By a few bits of a line of the L2: where such a line was there when it was read last.
+    guesses: Box<[u32; GUESSES]>,
+}
+
+impl Asks {
+    pub(crate) fn new(shape: &Shape) -> Asks {
+        let sectors = (shape.l1_line / shape.sector) as u32;
+        let lines = (shape.l2_line / shape.l1_line).max(1);
+        Asks {
+            shifts: (shape.l1_line.trailing_zeros(), lines.trailing_zeros()),
+            sectors: (sectors, ((1u32 << sectors) - 1) as u8),
+            guesses: Box::new([NOWHERE; GUESSES]),
+        }
+    }
+
+    /// Asks the L2 for a line of the vector L1.
+    #[inline]
+    pub(crate) fn read<F: Follow>(
+        &mut self,
+        line: u64,
+        stream: bool,
+        merged: &mut Option<u64>,
+        path: &mut Path<'_, F>,
+    ) {
+        let (bytes, lines) = self.shifts;
+        let address = line << bytes;
+        let (memory, local) = path.places.of(address);
+        path.before.add(by_type(Want::Read, memory), 1);
+        let wide = address >> (bytes + lines);
+        // A second read of the same line finds the first still waiting.
+        if path.shape.merges_reads && *merged == Some(wide) && path.follow.joins() {
+            return;
+        }
+        *merged = Some(wide);
+        let (count, sectors) = self.sectors;
+        let number = line & !(u64::MAX << lines);
+        let touched = sectors.wrapping_shl(count.wrapping_mul(number as u32));
+        let (want, full) = (Want::Read, touched);
+        let request = Request { want, line: wide, touched, full, memory, local, stream };
+        let scattered = wide.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - GUESSES.ilog2());
+        let guess = &mut self.guesses[scattered as usize % GUESSES];
+        match path.l2.finds(&request, *guess) {
+            Some((channel, noted)) => path.follow.read(channel, wide, noted),
+            None => *guess = path.send(request).map_or(NOWHERE, |place| place as u32),
+        }
+    }
+}
+
+/// Look-ups of loads in a page that is translated.
+pub(crate) struct Run<'a, 'p, F> {
+    pub(crate) lookups: &'a [Lookup],
+    /// The line that look-ups count from.
+    pub(crate) base: u64,
+    pub(crate) page: u64,
+    /// Lines of a page, as a power of two.
+    pub(crate) pages: u32,
+    /// Bits of a line that choose its set.
+    pub(crate) sets: u64,
+    pub(crate) stream: bool,
+    pub(crate) guess: &'a mut usize,
+    pub(crate) merged: &'a mut Option<u64>,
+    pub(crate) asks: &'a mut Asks,
+    pub(crate) path: &'a mut Path<'p, F>,
+}
+
+impl<F: Follow> With<()> for Run<'_, '_, F> {
+    /// Look-ups that were done, and whether the next one is held up; otherwise it is in another page, or there is none.
+    type Out = (usize, bool);
+
+    #[inline]
+    fn sets(self, sets: &mut impl Ways) -> (usize, bool) {
+        let Run { lookups, base, page, pages, sets: bits, stream, guess, merged, asks, path } = self;
+        for (done, lookup) in lookups.iter().enumerate() {
+            let line = base.wrapping_add_signed(lookup.line());
+            if line >> pages != page {
+                return (done, false);
+            }
+            match sets.find_or_oldest((line & bits) as usize, line, guess) {
+                Ok(place) => path.follow.found(place),
+                Err(victim) if path.follow.room(victim) => {
+                    sets.put_at(victim, line, stream);
+                    path.follow.missed(Some(victim));
+                    asks.read(line, stream, merged, path);
+                }
+                Err(_) => return (done, true),
+            }
+            path.follow.next();
+        }
+        (lookups.len(), false)
+    }
+}

@@ -10,10 +10,11 @@ use std::fmt::Write as _;
 
 const WORDS: &str = "## Two XCDs that stand for all
 
-Where a dispatch takes long to follow, `profile` follows two XCDs of GPUs that have four or more, with the share of the memory's
-channels that is theirs, and takes what they come to for the others too; `--clock-detail full` follows all. Below are dispatches of
+Where a dispatch takes long to follow, `profile` follows two XCDs of GPUs that have four or more, each by itself with the share of the
+memory that is its own, and takes what they come to for the others too; `--clock-detail full` follows all. Below are dispatches of
 an MI300X both ways. *said* is the error that the recording states: how far the two XCDs, each an estimate of its own, lie from their mean. What it
-cannot see is what XCDs do to each other. The product of f16 matrices is farther off than said; why is not known.
+cannot see is what XCDs do to each other. Lines that several read come from memory for the one that is ahead and are in the memory-side cache for the
+others; which lines those are is known of a sample, and who is ahead is drawn anew every 1024 cycles.
 
 ";
 

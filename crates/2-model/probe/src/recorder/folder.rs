@@ -119,7 +119,7 @@ impl Recorder {
         };
         Some(format!(
             "caches and times{which} are from {} of {} XCDs, which differ by {:.1} % in time and {:.1} % in counts at most; the time \
-             has come out up to 2 % off what all take; `--clock-detail full` follows all",
+             has come out up to 7 % off what all take; `--clock-detail full` follows all",
             first.followed,
             first.xcds,
             most(|it| it.time_error),

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: blocks stand in columns from the compute units to memory and links join neighbouring
 //! columns, or blocks of the last one; where things are drawn follows from that, and each renderer decides how.
 
-use crate::Number;
+use crate::{Mark, Number};
 use serde::Serialize;
 
 /// Blocks and links.
@@ -91,6 +91,9 @@ pub struct MemoryFact {
     pub unit: &'static str,
     /// Whether the value is a percent of a peak, which colours it.
     pub is_share: bool,
+    /// How far it can be trusted; absent where it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Mark>,
 }
 
 /// What flows between two blocks.
@@ -113,6 +116,15 @@ pub struct MemoryLink {
     /// Percent of the link's peak; absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<Number>,
+    /// How far the requests can be trusted; absent where they were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests_trust: Option<Mark>,
+    /// How far the bytes can be trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_trust: Option<Mark>,
+    /// How far the bandwidth and its percentage can be trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth_trust: Option<Mark>,
 }
 
 impl MemoryLink {

@@ -220,12 +220,21 @@ impl Column {
 pub enum ColumnKind {
     /// Words.
     Text,
+    /// How far the row's values can be trusted, in words; where it has none, why not.
+    Trust,
     /// A number.
     Number,
     /// Percent of a whole, drawn as a bar.
     Percent,
     /// One of minimum, quartiles and maximum; five in a row are drawn as a box.
     Quartile,
+}
+
+impl ColumnKind {
+    /// Whether its cells are words.
+    pub const fn is_words(self) -> bool {
+        matches!(self, ColumnKind::Text | ColumnKind::Trust)
+    }
 }
 
 /// A row.

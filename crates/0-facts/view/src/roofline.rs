@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the verdict is the share of the nearest roof. A kernel that reaches 80 % of one
 //! ceiling can become 1.25 times as fast before that ceiling stops it, whatever the others are.
 
-use crate::{Missing, Number};
+use crate::{Mark, Missing, Number};
 use serde::Serialize;
 
 /// Version of the JSON written by `roofline --format json`.
@@ -98,6 +98,15 @@ pub struct RooflineKernel {
     pub flops: Number,
     /// Gflop/s.
     pub rate: Number,
+    /// How far the times can be trusted; absent where they were measured. All other marks are too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_trust: Option<Mark>,
+    /// How far the operations can be trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flops_trust: Option<Mark>,
+    /// How far the rate can be trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_trust: Option<Mark>,
     /// Where it stands at each level, from the farthest memory to the nearest.
     pub levels: Vec<RooflineLevel>,
     /// What stops it.
@@ -117,6 +126,15 @@ pub struct RooflineLevel {
     pub bandwidth: Number,
     /// Percent of the ceiling.
     pub percent: Number,
+    /// How far the bytes can be trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_trust: Option<Mark>,
+    /// How far the operations per byte can be trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intensity_trust: Option<Mark>,
+    /// How far the bandwidth and its percentage can be trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth_trust: Option<Mark>,
 }
 
 /// What stops a kernel from being faster.
@@ -131,6 +149,9 @@ pub struct RoofVerdict {
     pub gap: Number,
     /// The same in words.
     pub text: String,
+    /// How far its numbers can be trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Mark>,
 }
 
 impl RoofVerdict {
@@ -138,6 +159,7 @@ impl RoofVerdict {
     pub fn unknown(reason: Missing) -> Self {
         RoofVerdict {
             bound_by: None,
+            trust: None,
             text: reason.missing.clone(),
             percent_of_roof: Number::Missing(reason.clone()),
             gap: Number::Missing(reason),

@@ -35,7 +35,7 @@ pub use instructions::{
     INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, InstructionRow, KernelRun, LdsUse, RunOf, STALLS, StallCycles,
     VectorUse, code_object_file, read_instructions, write_instructions,
 };
-pub use marks::{MARKS_FILE, MARKS_HEADER, Mark, Marks, TIME};
+pub use marks::{MARKS_FILE, MARKS_HEADER, Marks, TIME};
 pub use model::{
     Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, Workload, plain_kernel_name,
 };
@@ -43,6 +43,7 @@ pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, Predicti
 pub use problem::{Error, Problem, Severity};
 pub use shares::{SHARES_FILE, SHARES_HEADER, Share, write_share};
 pub use values::Values;
+pub use view::Mark;
 pub use write::{write, write_ceilings};
 
 use folder::Files;

@@ -8,8 +8,8 @@ use crate::problem::Problems;
 use crate::side;
 use crate::table::{self, Want};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fmt::Write as _;
+use view::Mark;
 
 /// Name of the file.
 pub const MARKS_FILE: &str = "pmc_marks.csv";
@@ -22,41 +22,6 @@ pub const TIME: &str = "time";
 
 /// Most quantities that are read.
 const MOST: usize = 1 << 16;
-
-/// What a value is.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Mark {
-    /// It follows from execution.
-    Exact,
-    /// Some workgroups ran for all.
-    Sampled,
-    /// It comes from a model. How far it lies from hardware on average, in percent, where that was compared.
-    Modelled(Option<f64>),
-}
-
-impl Mark {
-    /// The mark of what is computed from two values: the less sure one, the larger error, and none where one is not known.
-    pub fn with(self, other: Mark) -> Mark {
-        match (self, other) {
-            (Mark::Modelled(a), Mark::Modelled(b)) => Mark::Modelled(a.zip(b).map(|(a, b)| a.max(b))),
-            (Mark::Modelled(error), _) | (_, Mark::Modelled(error)) => Mark::Modelled(error),
-            (Mark::Sampled, _) | (_, Mark::Sampled) => Mark::Sampled,
-            (Mark::Exact, Mark::Exact) => Mark::Exact,
-        }
-    }
-}
-
-impl fmt::Display for Mark {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Mark::Exact => write!(f, "exact"),
-            Mark::Sampled => write!(f, "sampled"),
-            Mark::Modelled(None) => write!(f, "modelled"),
-            Mark::Modelled(Some(error)) if *error < 0.95 => write!(f, "modelled ±{error:.1} %"),
-            Mark::Modelled(Some(error)) => write!(f, "modelled ±{error:.0} %"),
-        }
-    }
-}
 
 /// The marks of a recording, by quantity: a counter, or [`TIME`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -171,23 +136,6 @@ mod tests {
             let found = workload(Some(text));
             assert_eq!(found.marks.unwrap().of("SQ_WAVES"), Mark::Modelled(None));
             assert!(found.problems.iter().any(|it| it.to_string().contains(problem)), "{:?}", found.problems);
-        }
-    }
-
-    #[test]
-    fn the_less_sure_mark_stays() {
-        let (rough, fine) = (Mark::Modelled(Some(20.0)), Mark::Modelled(Some(0.25)));
-        for (marks, shown) in [
-            (vec![Mark::Exact, Mark::Exact], "exact"),
-            (vec![Mark::Exact, Mark::Sampled], "sampled"),
-            (vec![Mark::Sampled, fine], "modelled ±0.2 %"),
-            (vec![fine, Mark::Exact, rough], "modelled ±20 %"),
-            (vec![rough, Mark::Modelled(None)], "modelled"),
-        ] {
-            let found = marks.iter().copied().reduce(Mark::with).unwrap();
-            assert_eq!(found.to_string(), shown);
-            let found = marks.into_iter().rev().reduce(Mark::with).unwrap();
-            assert_eq!(found.to_string(), shown);
         }
     }
 }

@@ -11,11 +11,14 @@ use counters::catalogue;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use view::Missing;
-use workload::{Mark, Values, Workload};
+use view::{Mark, Missing};
+use workload::{Marks, Values, Workload};
 
 /// A number, or why there is none.
 pub type Value = Result<f64, Missing>;
+
+/// How far a value can be trusted, or why there is none.
+pub type Trust = Result<Mark, Missing>;
 
 pub(crate) fn missing<T>(reason: impl Into<String>) -> Result<T, Missing> {
     Err(Missing { missing: reason.into() })
@@ -220,12 +223,18 @@ impl<'a> Evaluation<'a> {
 
     /// A metric's node with its normalisation, once everything it needs is there.
     fn prepare(&self, metric: &str, channel: u32) -> Result<(Arc<Node>, i8), Missing> {
+        let (node, degree) = self.normalised(metric)?;
+        self.complete(&node, channel).map(|()| (node, degree))
+    }
+
+    /// The same, whatever was recorded.
+    fn normalised(&self, metric: &str) -> Result<(Arc<Node>, i8), Missing> {
         let Some(Ready { value, .. }) = self.compiled.metrics.get(metric) else {
             return missing(format!("there is no metric `{metric}`"));
         };
         let t = value.as_ref().or_else(|reason| missing(reason.clone()))?;
-        let (node, degree) = match (t.unit.is_per_norm(), self.settings.norm) {
-            (false, _) | (true, Norm::Kernel) => (t.node.clone(), t.degree),
+        match (t.unit.is_per_norm(), self.settings.norm) {
+            (false, _) | (true, Norm::Kernel) => Ok((t.node.clone(), t.degree)),
             (true, norm) => {
                 let by = match norm {
                     Norm::Wave | Norm::Kernel => NORMS[0],
@@ -238,11 +247,9 @@ impl<'a> Evaluation<'a> {
                     None => return missing("the normalisation is not defined"),
                 };
                 let quotient = Arc::new(Node::Binary(Operator::Divide, t.node.clone(), to_base(by, norm)));
-                (quotient, t.degree - by.degree)
+                Ok((quotient, t.degree - by.degree))
             }
-        };
-        self.complete(&node, channel)?;
-        Ok((node, degree))
+        }
     }
 
     /// Whether everything a node needs was recorded.
@@ -272,10 +279,15 @@ impl<'a> Evaluation<'a> {
         Ok(())
     }
 
-    /// How far the value of a metric can be trusted; none where it was measured, or where there is none.
-    pub fn mark(&self, metric: &str) -> Option<Mark> {
+    /// How far `value`, which follows from a metric, can be trusted; none where it was measured.
+    pub fn trust(&self, metric: &str, value: &Value) -> Option<Trust> {
         let marks = self.workload.marks.as_ref()?;
-        let (node, _) = self.prepare(metric, 0).ok()?;
+        Some(value.clone().and_then(|_| self.mark(metric, marks)))
+    }
+
+    /// The mark of the least sure value that a metric is computed from.
+    fn mark(&self, metric: &str, marks: &Marks) -> Trust {
+        let (node, _) = self.normalised(metric)?;
         let mut leaves = Vec::new();
         leaves_of(&node, &mut leaves);
         let of = |leaf: &usize| match &self.compiled.leaves[*leaf] {
@@ -283,7 +295,7 @@ impl<'a> Evaluation<'a> {
             Leaf::Property(Property::Time) => marks.of(workload::TIME),
             Leaf::Property(_) => Mark::Exact,
         };
-        Some(leaves.iter().map(of).fold(Mark::Exact, Mark::with))
+        Ok(leaves.iter().map(of).fold(Mark::Exact, Mark::with))
     }
 
     fn why_empty(&self, node: &Node) -> String {

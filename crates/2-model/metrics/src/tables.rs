@@ -4,8 +4,7 @@
 //! come from the one definition of a metric; a table only says which it shows.
 
 use crate::definitions::{Definitions, Row, Style, Table};
-use crate::evaluate::{Evaluation, Norm, Settings, Value, missing};
-use workload::Mark;
+use crate::evaluate::{Evaluation, Norm, Settings, Trust, Value, missing};
 
 /// An evaluated row.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +22,7 @@ pub struct TableRow {
     /// Cells, one per heading; `None` where the column does not apply (a metric without peak).
     pub cells: Vec<Option<Value>>,
     /// How far they can be trusted; none where they were measured.
-    pub mark: Option<Mark>,
+    pub trust: Option<Trust>,
 }
 
 /// An evaluated table.
@@ -78,14 +77,17 @@ pub fn table(
         _ => rows
             .iter()
             .enumerate()
-            .map(|(number, r)| TableRow {
-                number,
-                label: r.label.clone(),
-                tags: r.tags.clone(),
-                metric: r.metric.clone(),
-                unit: unit(r),
-                cells: cells(table.style, &r.metric, e),
-                mark: e.mark(&r.metric),
+            .map(|(number, r)| {
+                let cells = cells(table.style, &r.metric, e);
+                TableRow {
+                    number,
+                    label: r.label.clone(),
+                    tags: r.tags.clone(),
+                    metric: r.metric.clone(),
+                    unit: unit(r),
+                    trust: trust(&cells, &[r], e),
+                    cells,
+                }
             })
             .collect(),
     };
@@ -117,6 +119,15 @@ fn cells(style: Style, metric: &str, e: &Evaluation<'_>) -> Vec<Option<Value>> {
     }
 }
 
+/// How far the first values, one per metric, can be trusted together; where there is none, why not.
+fn trust(values: &[Option<Value>], rows: &[&Row], e: &Evaluation<'_>) -> Option<Trust> {
+    let each = values.iter().zip(rows).filter_map(|(value, row)| e.trust(&row.metric, value.as_ref()?));
+    each.reduce(|all, one| match (all, one) {
+        (Ok(all), Ok(one)) => Ok(all.with(one)),
+        (all, one) => all.or(one),
+    })
+}
+
 fn spread(metric: &str, channel: u32, e: &Evaluation<'_>) -> Vec<Option<Value>> {
     match e.quartiles(metric, channel) {
         Ok(q) => q.iter().map(|v| Some(Ok(*v))).collect(),
@@ -131,8 +142,12 @@ fn channels(style: Style, rows: &[&Row], e: &Evaluation<'_>, unit: &dyn Fn(&Row)
         tags: Vec::new(),
         metric: String::new(),
         unit: rows.first().map_or(String::new(), |r| unit(r)),
+        trust: trust(
+            &cells,
+            if style == Style::ChannelBox { rows.get(..1).unwrap_or_default() } else { rows },
+            e,
+        ),
         cells,
-        mark: None,
     };
     if e.channels() == 0 {
         let none = || Some(missing("the recording does not say `total_l2_chan`"));

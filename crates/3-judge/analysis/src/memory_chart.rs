@@ -7,7 +7,7 @@ use crate::workload::models;
 use arch::Target;
 use metrics::{Evaluation, Norm, Value};
 use view::BlockId::{ComputeUnits, Fabric, Hbm, Instructions, L2, Lds, MemorySide, ScalarL1, VectorL1};
-use view::{BlockId, Flow, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Missing, Number};
+use view::{BlockId, Flow, Mark, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Missing, Number};
 use workload::Machine;
 
 /// Block, label, metric, unit.
@@ -61,6 +61,9 @@ const FACTS: &[Fact] = &[
     (Hbm, "rate", "roofline.hbm_bandwidth", "GB/s"),
     (Hbm, "peak", "roofline.hbm_bandwidth", "%%"),
 ];
+
+/// Time of a dispatch.
+const DURATION: &str = "dispatch.duration";
 
 /// What is known of the memory-side cache of a recording of hardware, and of an emulated one.
 const UNSEEN: [&str; 2] = [
@@ -148,14 +151,15 @@ pub fn chart(evaluation: &Evaluation<'_>, norm: Norm, machine: &Machine) -> Memo
             evaluation.value(metric)
         };
         let unit = if share { "%" } else { unit };
-        let fact = MemoryFact { label, value: Number::from(value), unit, is_share: share };
+        let trust = trust(evaluation, metric, &value);
+        let fact = MemoryFact { label, value: Number::from(value), unit, is_share: share, trust };
         match blocks.last_mut().filter(|block| block.id == *id) {
             Some(block) => block.facts.push(fact),
             None => blocks.push(MemoryBlock { id: *id, facts: vec![fact], unseen: None }),
         }
     }
     // Bytes are per what the caller divides by; rates need them per dispatch.
-    let duration = evaluation.value("dispatch.duration");
+    let duration = evaluation.value(DURATION);
     let per_dispatch = per_dispatch(evaluation, norm);
     let links = LINKS.iter().map(|link| measure(evaluation, link, &duration, &per_dispatch)).collect();
     let mut chart = MemoryChart { per: norm.name().to_owned(), blocks, links };
@@ -172,7 +176,7 @@ fn put_memory_side_cache(chart: &mut MemoryChart, machine: &Machine) {
     let mut sizes = models(machine).into_iter().map(|model| model.memory_side_cache.bytes.value());
     let size = sizes.next().flatten().filter(|first| sizes.all(|size| size == Some(*first)));
     let none = || Number::missing("the recording does not name the GPU model");
-    let fact = |label, value, unit| MemoryFact { label, value, unit, is_share: false };
+    let fact = |label, value, unit| MemoryFact { label, value, unit, is_share: false, trust: None };
     let block = MemoryBlock {
         id: MemorySide,
         facts: vec![
@@ -199,7 +203,15 @@ fn put_memory_side_cache(chart: &mut MemoryChart, machine: &Machine) {
         bytes: None,
         bandwidth: None,
         percent: None,
+        requests_trust: None,
+        bytes_trust: None,
+        bandwidth_trust: None,
     });
+}
+
+/// How far a value that follows from a metric can be trusted; none where it was measured or is not known.
+fn trust(evaluation: &Evaluation<'_>, metric: &str, value: &Value) -> Option<Mark> {
+    evaluation.trust(metric, value)?.ok()
 }
 
 /// What a count is multiplied with to be that of a dispatch.
@@ -219,11 +231,18 @@ fn measure(evaluation: &Evaluation<'_>, link: &Link, duration: &Value, per_dispa
         let peak = evaluation.peak(metric)?;
         Some(bandwidth.and_then(|bandwidth| Ok(100.0 * bandwidth / peak?)))
     });
+    let requests = evaluation.value(link.requests);
+    let bytes_trust = bytes.as_ref().zip(link.bytes).and_then(|(it, metric)| trust(evaluation, metric, it));
+    let time = trust(evaluation, DURATION, duration);
+    let bandwidth_trust = bytes_trust.zip(time).map(|(bytes, time)| bytes.with(time));
     MemoryLink {
         from: link.from,
         to: link.to,
         flow: link.flow,
-        requests: evaluation.value(link.requests).into(),
+        requests_trust: trust(evaluation, link.requests, &requests),
+        bytes_trust,
+        bandwidth_trust,
+        requests: requests.into(),
         bytes: bytes.map(Number::from),
         bandwidth: bandwidth.map(Number::from),
         percent: percent.map(Number::from),

@@ -9,7 +9,7 @@ use crate::workload::predictions::Times;
 use arch::{Resources, Target};
 use metrics::{Compiled, Evaluation, Settings, Value, kernels};
 use std::cell::OnceCell;
-use view::Missing;
+use view::{Mark, Missing};
 use workload::{Workload, plain_kernel_name};
 
 /// What is known of one kernel from its dispatches.
@@ -65,6 +65,11 @@ impl<'a> WorkloadEvidence<'a> {
     /// The average of a metric over the kernel's dispatches.
     pub fn value(&self, metric: &str) -> Value {
         self.evaluation.value(metric)
+    }
+
+    /// How far `value`, which follows from a metric, can be trusted; none where it was measured or is not known.
+    pub fn trust(&self, metric: &str, value: &Value) -> Option<Mark> {
+        self.evaluation.trust(metric, value)?.ok()
     }
 
     /// Dispatches.

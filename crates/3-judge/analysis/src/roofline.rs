@@ -12,8 +12,9 @@ use crate::recorded::WorkloadEvidence;
 use ceilings::{LEVELS, RATES, Unit};
 use metrics::Value;
 use view::{
-    Ceiling, CeilingBasis, Missing, Number, RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel,
+    Ceiling, CeilingBasis, Mark, Missing, Number, RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel,
 };
+use workload::TIME;
 
 /// Operation counts by type; those the GPU does not have are not asked for.
 const FLOPS: &[&str] = &[
@@ -38,6 +39,8 @@ pub struct Share {
     pub unit: &'static str,
     /// What the ceiling rests on.
     pub basis: CeilingBasis,
+    /// How far the rate can be trusted; none where it was measured.
+    pub trust: Option<Mark>,
 }
 
 impl Share {
@@ -58,6 +61,8 @@ pub struct Roof {
     units: [Option<f64>; 2],
     /// Floating-point operations of a dispatch.
     pub flops: Value,
+    /// How far they can be trusted; none where they were measured.
+    pub flops_trust: Option<Mark>,
     /// Types whose operations were not recorded.
     pub flops_without: Vec<String>,
     /// What stops the kernel.
@@ -71,27 +76,30 @@ impl Roof {
             .filter_map(|level| {
                 let (ceiling, basis) = level.ceiling(evidence)?;
                 let rate = evidence.value(level.bandwidth);
-                Some(Share { name: level.name, rate, ceiling, unit: "GB/s", basis })
+                let trust = evidence.trust(level.bandwidth, &rate);
+                Some(Share { name: level.name, rate, ceiling, unit: "GB/s", basis, trust })
             })
             .collect();
         let mut units = [None; 2];
         let mut rates = Vec::new();
         for it in RATES {
             let Some((ceiling, basis)) = it.ceiling(evidence) else { continue };
-            let share =
-                Share { name: it.name, rate: evidence.value(it.metric), ceiling, unit: it.unit_name, basis };
+            let rate = evidence.value(it.metric);
+            let trust = evidence.trust(it.metric, &rate);
+            let share = Share { name: it.name, rate, ceiling, unit: it.unit_name, basis, trust };
             if let Some(part) = share.part() {
                 let unit = &mut units[if it.unit == Unit::Vector { 0 } else { 1 }];
                 *unit = Some(unit.unwrap_or(0.0) + part);
             }
             rates.push(share);
         }
-        let (flops, flops_without) = flops(evidence);
+        let (flops, flops_trust, flops_without) = flops(evidence);
         let mut roof = Roof {
             levels,
             rates,
             units,
             flops,
+            flops_trust,
             flops_without,
             bound: Err(Missing { missing: String::new() }),
         };
@@ -129,12 +137,15 @@ impl Roof {
 }
 
 /// Operations of a dispatch as far as they were recorded, and which types were not.
-fn flops(evidence: &WorkloadEvidence<'_>) -> (Value, Vec<String>) {
+fn flops(evidence: &WorkloadEvidence<'_>) -> (Value, Option<Mark>, Vec<String>) {
     let mut total: Option<f64> = None;
+    let mut trust = None;
     let mut without = Vec::new();
     let mut reason = Missing { missing: "no operations were recorded".to_owned() };
     for metric in FLOPS {
-        match evidence.value(metric) {
+        let value = evidence.value(metric);
+        trust = both(trust, evidence.trust(metric, &value));
+        match value {
             Ok(value) => total = Some(total.unwrap_or(0.0) + value),
             // A counter the GPU does not have counts nothing.
             Err(missing) if missing.missing.ends_with("not recorded") => {
@@ -145,7 +156,15 @@ fn flops(evidence: &WorkloadEvidence<'_>) -> (Value, Vec<String>) {
             Err(_) => {}
         }
     }
-    (total.ok_or(reason), without)
+    (total.ok_or(reason), trust, without)
+}
+
+/// The mark of what is computed from two values; one that has none is measured or of no weight.
+fn both(one: Option<Mark>, other: Option<Mark>) -> Option<Mark> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.with(other)),
+        (one, other) => one.or(other),
+    }
 }
 
 /// The chart of a recording's kernels, at most `most` of them.
@@ -286,14 +305,17 @@ fn kernel(evidence: &WorkloadEvidence<'_>, mark: char) -> RooflineKernel {
         (Ok(flops), Ok(ns)) => Ok(flops / ns),
         (Err(reason), _) | (_, Err(reason)) => Err(reason.clone()),
     };
+    let time_trust = evidence.workload.marks.as_ref().map(|marks| marks.of(TIME));
     let verdict = match &roof.bound {
         Ok(bound) => {
+            let trust = verdict::trust(evidence, roof, bound);
             let part = bound.part().ok_or(Missing { missing: "no rate is known".to_owned() });
             RoofVerdict {
                 bound_by: Some(bound.name().to_owned()),
                 percent_of_roof: part.clone().map(|part| 100.0 * part).into(),
                 gap: part.map(|part| (1.0 / part).max(1.0)).into(),
                 text: bound.describe(),
+                trust,
             }
         }
         Err(reason) => RoofVerdict::unknown(reason.clone()),
@@ -305,6 +327,9 @@ fn kernel(evidence: &WorkloadEvidence<'_>, mark: char) -> RooflineKernel {
         time_ns: evidence.time.clone().into(),
         time_percent: evidence.time_percent.clone().into(),
         flops: roof.flops.clone().into(),
+        time_trust: time_trust.filter(|_| evidence.time.is_ok()),
+        flops_trust: roof.flops_trust,
+        rate_trust: both(roof.flops_trust, time_trust).filter(|_| rate.is_ok()),
         rate: rate.into(),
         levels,
         verdict,
@@ -326,12 +351,16 @@ fn kernel_level(evidence: &WorkloadEvidence<'_>, level: &ceilings::Level) -> Roo
         Some(share) => share.rate.clone(),
         None => evidence.value(level.bandwidth),
     };
+    let bytes_trust = evidence.trust(level.bytes, &bytes);
     let percent = match share {
         Some(share) => share.rate.clone().map(|rate| 100.0 * rate / share.ceiling),
         None => Err(Missing { missing: format!("no ceiling of {} is known", level.name) }),
     };
     RooflineLevel {
         level: level.name.to_owned(),
+        bytes_trust,
+        intensity_trust: both(roof.flops_trust, bytes_trust).filter(|_| intensity.is_ok()),
+        bandwidth_trust: evidence.trust(level.bandwidth, &bandwidth),
         bytes: Number::from(bytes),
         intensity: intensity.into(),
         bandwidth: bandwidth.into(),

@@ -7,6 +7,7 @@
 pub mod csv;
 mod html;
 pub mod json;
+mod marks;
 pub mod picture;
 pub mod report_csv;
 pub mod report_markdown;

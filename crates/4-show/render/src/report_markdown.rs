@@ -6,7 +6,7 @@ use crate::Style;
 use crate::text::number::plural_of;
 use crate::text::{self, figure};
 use std::fmt::Write;
-use view::{Cell, ColumnKind, Delta, NoteKind, Number, Report, Table};
+use view::{Cell, Delta, NoteKind, Number, Report, Table};
 
 /// Renders a report; `decimals` after the point.
 pub fn report(report: &Report, decimals: usize) -> String {
@@ -99,8 +99,8 @@ fn table(out: &mut String, report: &Report, t: &Table, decimals: usize) {
             format!(" {}", c.unit)
         };
         head.push(format!("{of}{}{unit}", words(&c.title)));
-        rule.push(if c.kind == ColumnKind::Text { "---" } else { "---:" });
-        if c.recording > 0 && c.kind != ColumnKind::Text {
+        rule.push(if c.kind.is_words() { "---" } else { "---:" });
+        if c.recording > 0 && !c.kind.is_words() {
             head.push("change".to_owned());
             rule.push("---:");
         }
@@ -118,7 +118,7 @@ fn table(out: &mut String, report: &Report, t: &Table, decimals: usize) {
                 Cell::Text(text) => words(text),
                 Cell::Number(n) | Cell::Change(Delta { value: n, .. }) => number(n, decimals),
             });
-            if c.recording > 0 && c.kind != ColumnKind::Text {
+            if c.recording > 0 && !c.kind.is_words() {
                 let percent = if let Cell::Change(d) = cell { d.change_percent } else { None };
                 let beyond = matches!(cell, Cell::Change(Delta { beyond_noise: Some(true), .. }));
                 let mark = if beyond { " \\*" } else { "" };

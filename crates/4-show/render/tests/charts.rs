@@ -2,9 +2,9 @@
 
 mod chart_values;
 
-use chart_values::{UNSEEN, memory};
+use chart_values::{UNSEEN, emulated_memory, memory};
 use render::{Style, text};
-use view::{Ceiling, CeilingBasis, Number, RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel};
+use view::{Ceiling, CeilingBasis, Mark, Number, RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel};
 
 fn number(value: Option<f64>) -> Number {
     value.map_or_else(|| Number::missing("not recorded"), Number::Known)
@@ -24,6 +24,9 @@ fn roofline(rate: Option<f64>, intensity: Option<f64>) -> RooflineChart {
         intensity: number(intensity),
         bandwidth: number(rate.map(|_| 700.0)),
         percent: number(rate.map(|_| 44.0)),
+        bytes_trust: None,
+        intensity_trust: None,
+        bandwidth_trust: None,
     };
     RooflineChart {
         machine: "made-up · 104 CUs".to_owned(),
@@ -38,17 +41,37 @@ fn roofline(rate: Option<f64>, intensity: Option<f64>) -> RooflineChart {
             time_percent: number(rate.map(|_| 100.0)),
             flops: number(Some(2e9)),
             rate: number(rate),
+            time_trust: None,
+            flops_trust: None,
+            rate_trust: None,
             levels: vec![level("HBM"), level("L2")],
             verdict: RoofVerdict {
                 bound_by: rate.map(|_| "HBM".to_owned()),
                 percent_of_roof: number(rate.map(|_| 44.0)),
                 gap: number(rate.map(|_| 2.3)),
                 text: "44 % of the data sheet's 1600".to_owned(),
+                trust: None,
             },
         }],
         left_out: 3,
         notes: Vec::new(),
     }
+}
+
+/// The same of an emulated recording: operations are exact, bytes about right, times less so.
+fn emulated_roofline(value: Option<f64>) -> RooflineChart {
+    let mut chart = roofline(value, value);
+    let (bytes, time) = (Mark::Modelled(Some(5.8)), Mark::Modelled(Some(46.1)));
+    for kernel in &mut chart.kernels {
+        kernel.flops_trust = Some(Mark::Exact);
+        (kernel.time_trust, kernel.rate_trust, kernel.verdict.trust) = (Some(time), Some(time), Some(time));
+        for level in &mut kernel.levels {
+            level.bytes_trust = Some(bytes);
+            level.intensity_trust = Some(bytes);
+            level.bandwidth_trust = Some(time);
+        }
+    }
+    chart
 }
 
 fn style(width: usize) -> Style {
@@ -70,7 +93,9 @@ fn no_line_is_wider_than_the_terminal() {
         ] {
             let charts = [
                 text::roofline(&roofline(value, value), &style(width)),
+                text::roofline(&emulated_roofline(value), &style(width)),
                 text::memory_chart(&memory(value), &style(width)),
+                text::memory_chart(&emulated_memory(value), &style(width)),
             ];
             for chart in charts {
                 for line in chart.lines() {
@@ -128,6 +153,38 @@ fn blocks_below_each_other_are_joined_by_what_flows_between_them() {
     for phrase in ["▲ 1.20M 120MB", "▼ 1.20M 120MB", "▲▼ n/a"] {
         assert!(out.contains(phrase), "{phrase}: {out}");
     }
+}
+
+#[test]
+fn numbers_say_how_far_to_trust_them() {
+    let signs = "~ modelled ±6 % · ≈ modelled ±46 %";
+    let out = text::roofline(&emulated_roofline(Some(12.0)), &style(120));
+    let row = out.lines().find(|line| line.starts_with("  A ")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells, ["A", "100", "%", "≈12", "G", "~12", "≈700", "≈44", "~12", "≈700", "≈44"], "{out}");
+    assert!(out.contains("2.3x below its roof (modelled ±46 %)"), "{out}");
+    assert!(out.contains(&format!("{signs} · without a sign: exact")), "{out}");
+    for (width, phrases) in [
+        (160, ["latency    ?12cyc", "all 1.20M", "─~120MB─", "≈120GB/s 12%", "peak       ≈12.0%"]),
+        (
+            80,
+            ["latency\u{a0}?12cyc", "all 1.20M req", "· ~120MB ·", "· ≈120GB/s · ≈12 %", "peak\u{a0}≈12.0%"],
+        ),
+    ] {
+        let out = text::memory_chart(&emulated_memory(Some(12.0)), &style(width));
+        for phrase in phrases {
+            assert!(out.contains(phrase), "{phrase}: {out}");
+        }
+        let words: Vec<&str> = out.split_whitespace().collect();
+        let legend = format!("{signs} · ? modelled, not compared with hardware · without a sign: exact");
+        assert!(words.join(" ").contains(&legend), "{out}");
+        // A recording of hardware has no signs.
+        let out = text::memory_chart(&memory(Some(12.0)), &style(width));
+        assert!(!out.contains(['~', '≈', '?']) && !out.contains("exact"), "{out}");
+    }
+    // What is not known has no sign.
+    let out = text::memory_chart(&emulated_memory(None), &style(160));
+    assert!(out.contains("n/a") && !out.contains("~n/a") && !out.contains("≈n/a"), "{out}");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 mod chart_values;
 mod golden_file;
 
-use chart_values::memory;
+use chart_values::{emulated_memory, memory};
 use golden_file::check;
 use render::svg::{self, DARK, LIGHT, Picture, Plotted};
 use view::{Ceiling, CeilingBasis, Number, RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel};
@@ -18,6 +18,9 @@ fn kernel(mark: char, name: &str, percent: f64, rate: f64, places: [f64; 3]) -> 
         intensity: Number::from(intensity),
         bandwidth: Number::from(rate / intensity),
         percent: Number::from(rate / intensity / 16.0),
+        bytes_trust: None,
+        intensity_trust: None,
+        bandwidth_trust: None,
     };
     RooflineKernel {
         mark,
@@ -27,12 +30,16 @@ fn kernel(mark: char, name: &str, percent: f64, rate: f64, places: [f64; 3]) -> 
         time_percent: Number::from(percent),
         flops: Number::from(2e9),
         rate: Number::from(rate),
+        time_trust: None,
+        flops_trust: None,
+        rate_trust: None,
         levels: ["HBM", "L2", "vL1D"].into_iter().zip(places).map(level).collect(),
         verdict: RoofVerdict {
             bound_by: Some("HBM".to_owned()),
             percent_of_roof: Number::from(44.0),
             gap: Number::from(2.3),
             text: "44 % of the data sheet's 1600".to_owned(),
+            trust: None,
         },
     }
 }
@@ -81,6 +88,10 @@ fn pictures() {
     assert_eq!(compared.matches("class=\"moved\"").count(), 3, "{compared}");
     check("roofline-compared.svg", &compared);
     check("memory.svg", &svg::memory_chart(&memory(Some(61.0)), &picture(&LIGHT)));
+    let emulated = svg::memory_chart(&emulated_memory(Some(61.0)), &picture(&LIGHT));
+    assert!(emulated.contains("≈61 %<title>modelled ±46 %</title>"), "{emulated}");
+    assert!(emulated.contains("<title>bytes: modelled ±6 %, rate: modelled ±46 %</title>"), "{emulated}");
+    check("memory-emulated.svg", &emulated);
 }
 
 #[test]
@@ -122,5 +133,8 @@ fn the_numbers_of_a_kernel_fit_the_diagram_of_the_whole() {
     assert_eq!(a.texts.len(), b.texts.len());
     assert_eq!(a.shares.len(), b.shares.len());
     assert_eq!(svg::memory_chart(&whole, &picture(&LIGHT)).matches("class=\"slot ").count(), a.texts.len());
+    assert!(a.trust.is_empty(), "what was measured needs no word about it");
+    let emulated = emulated_memory(Some(61.0));
+    assert_eq!(svg::slots(&whole, &emulated).trust.len(), a.texts.len());
     assert!(b.shares.iter().all(Option::is_none) && b.texts.iter().any(|text| text.contains("n/a")));
 }

@@ -5,7 +5,7 @@
 
 use super::{Roof, Share, Unit};
 use crate::recorded::WorkloadEvidence;
-use view::{CeilingBasis, Missing};
+use view::{CeilingBasis, Mark, Missing};
 
 /// Part of a ceiling from which on it is what stops a kernel.
 pub(super) const BOUND_FROM: f64 = 0.5;
@@ -13,6 +13,10 @@ pub(super) const BOUND_FROM: f64 = 0.5;
 pub(super) const ISSUE_BOUND_FROM: f64 = 0.8;
 /// Part of the time the compute units hold waves below which starting and ending is what takes the time.
 pub(super) const BUSY_FROM: f64 = 0.5;
+
+/// Percent of the cycles with a vector instruction, and of the time the compute units hold waves.
+const ISSUE: &str = "issue.valu";
+const BUSY: &str = "gpu.simd_utilization";
 
 /// What stops a kernel.
 #[derive(Clone, PartialEq, Debug)]
@@ -95,8 +99,8 @@ impl Bound {
 
 pub(super) fn bound(evidence: &WorkloadEvidence<'_>, roof: &Roof) -> Result<Bound, Missing> {
     let nearest = roof.nearest();
-    let issue = evidence.value("issue.valu").ok().map(|percent| percent / 100.0);
-    let busy = evidence.value("gpu.simd_utilization").map(|percent| percent / 100.0);
+    let issue = evidence.value(ISSUE).ok().map(|percent| percent / 100.0);
+    let busy = evidence.value(BUSY).map(|percent| percent / 100.0);
     if let Some(part) = nearest.filter(|part| *part >= BOUND_FROM)
         && let Some(share) = nearest_ceiling(roof, part)
     {
@@ -120,6 +124,18 @@ pub(super) fn bound(evidence: &WorkloadEvidence<'_>, roof: &Roof) -> Result<Boun
             .clone()
             .err()
             .unwrap_or(Missing { missing: "no rate with a known ceiling was recorded".to_owned() })),
+    }
+}
+
+/// How far the numbers of a verdict can be trusted; none where they were measured.
+pub(super) fn trust(evidence: &WorkloadEvidence<'_>, roof: &Roof, bound: &Bound) -> Option<Mark> {
+    let of = |metric: &str| evidence.trust(metric, &evidence.value(metric));
+    let near = |part: Option<f64>| nearest_ceiling(roof, part?)?.trust;
+    match bound {
+        Bound::Ceiling { share, .. } => share.trust,
+        Bound::VectorIssue { .. } => of(ISSUE),
+        Bound::Latency { nearest } => near(Some(*nearest)),
+        Bound::Launch { nearest, .. } => super::both(of(BUSY), near(*nearest)),
     }
 }
 

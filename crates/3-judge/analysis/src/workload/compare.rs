@@ -134,16 +134,21 @@ pub(crate) fn merge(tables: &[Option<&Table>], renames: &Renames, noise: &Noise<
         own.push(of_recording);
     }
     let mut columns = Vec::new();
-    for (index, column) in base.columns.iter().enumerate() {
+    // What was measured lacks the last column, which says how far to trust what was emulated.
+    let most = tables.iter().flatten().rev().max_by_key(|t| t.columns.len()).unwrap_or(base);
+    for (index, column) in most.columns.iter().enumerate() {
         let cell_of = |recording: usize, at: usize| {
             own.get(recording)?.get(at).copied().flatten().and_then(|r| r.cells.get(index))
+        };
+        let has_row = |recording: usize, at: usize| {
+            own.get(recording).and_then(|rows| rows.get(at)).copied().flatten().is_some()
         };
         let alike = (1..tables.len()).all(|recording| {
             (0..rows.len())
                 .all(|at| cell_of(recording, at).is_none() || cell_of(0, at) == cell_of(recording, at))
         });
         // What is the same in all by its nature stands once.
-        let once = alike && (column.kind == ColumnKind::Text || column.title == "peak");
+        let once = alike && (column.kind.is_words() || column.title == "peak");
         for recording in 0..tables.len() {
             if recording > 0 && once {
                 continue;
@@ -152,8 +157,11 @@ pub(crate) fn merge(tables: &[Option<&Table>], renames: &Renames, noise: &Noise<
             for (at, row) in rows.iter_mut().enumerate() {
                 let base = cell_of(0, at);
                 let cell = match cell_of(recording, at).or(base.filter(|_| once)) {
+                    None if column.kind == ColumnKind::Trust && has_row(recording, at) => {
+                        Cell::Text("measured".to_string())
+                    }
                     None => Cell::Empty,
-                    Some(Cell::Number(value)) if recording > 0 => {
+                    Some(Cell::Number(value)) if recording > 0 && !column.kind.is_words() => {
                         let beyond_noise = noise(row, &column.title, recording);
                         Cell::Change(delta(base.and_then(Cell::number), value.clone(), beyond_noise))
                     }

@@ -4,7 +4,7 @@
 //! condition on something that is not known is neither met nor passed.
 
 use super::select::{SelectError, wrong};
-use view::{Cell, ColumnKind, ConditionResult, Delta, Row, Table};
+use view::{Cell, ConditionResult, Delta, Row, Table};
 
 /// One condition.
 #[derive(Clone, PartialEq, Debug)]
@@ -108,7 +108,7 @@ impl Condition {
         let main = ["avg", "mean", "median"]
             .iter()
             .find_map(|title| table.columns.iter().find(|c| c.title == *title))
-            .or_else(|| table.columns.iter().find(|c| c.kind != ColumnKind::Text));
+            .or_else(|| table.columns.iter().find(|c| !c.kind.is_words()));
         let Some(main) = main.map(|c| c.title.clone()) else { return Vec::new() };
         let several = table.columns.iter().any(|c| c.recording > 0);
         table
@@ -143,7 +143,7 @@ impl Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use view::{Column, Number};
+    use view::{Column, ColumnKind, Number};
 
     #[test]
     fn conditions_are_read_or_explained() {

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: `metrics` gives cells in the order of its headings; here each gets its kind, so a
 //! renderer knows what to draw.
 
-use metrics::{EvaluatedTable, Style, Value};
+use metrics::{EvaluatedTable, Style, Trust, Value};
 use view::{Cell, Column, ColumnKind, Number, Row, Table};
 
 /// What a row's label is.
@@ -23,8 +23,18 @@ fn kind(heading: &str, style: Style, unit: &str) -> ColumnKind {
     }
 }
 
-/// Heading of the column that says how far a row's values can be trusted.
-pub(crate) const TRUST: &str = "trust";
+/// The column that says how far a row's values can be trusted.
+pub(crate) fn trust_column() -> Column {
+    Column::new("trust", ColumnKind::Trust, "")
+}
+
+/// Its cell.
+pub(crate) fn trust(trust: Trust) -> Cell {
+    match trust {
+        Ok(mark) => Cell::Text(mark.to_string()),
+        Err(missing) => Cell::Number(Number::Missing(missing)),
+    }
+}
 
 /// A table of a report from an evaluated one; `recording` tells whose values they are.
 pub(crate) fn table(t: &EvaluatedTable, recording: usize) -> Table {
@@ -37,10 +47,10 @@ pub(crate) fn table(t: &EvaluatedTable, recording: usize) -> Table {
         Column { recording, ..Column::new(heading, kind(heading, t.style, unit), unit) }
     });
     // What was measured needs no word about it.
-    let marked = t.rows.iter().any(|r| r.mark.is_some());
-    let trust = marked.then(|| Column { recording, ..Column::new(TRUST, ColumnKind::Text, "") });
+    let marked = t.rows.iter().any(|r| r.trust.is_some());
+    let column = marked.then(|| Column { recording, ..trust_column() });
     Table {
-        columns: tags.chain(headings).chain(trust).collect(),
+        columns: tags.chain(headings).chain(column).collect(),
         rows: t
             .rows
             .iter()
@@ -54,7 +64,7 @@ pub(crate) fn table(t: &EvaluatedTable, recording: usize) -> Table {
                     .iter()
                     .map(|tag| Cell::Text(tag.clone()))
                     .chain(r.cells.iter().map(|cell| cell.clone().map_or(Cell::Empty, number)))
-                    .chain(marked.then(|| Cell::Text(r.mark.map_or("n/a".to_string(), |it| it.to_string()))))
+                    .chain(marked.then(|| r.trust.clone().map_or(Cell::Empty, trust)))
                     .collect(),
             })
             .collect(),

@@ -296,15 +296,21 @@ impl Context<'_> {
             return None;
         }
         let cells = |e: &Evaluation<'_>, name: &str| {
-            let (min, max) = e.extremes(name);
-            [e.value(name), min, max].map(|v| Cell::Number(Number::from(v))).to_vec()
+            let (value, (min, max)) = (e.value(name), e.extremes(name));
+            let trust = e.trust(name, &value).map(panels::trust);
+            let numbers = [value, min, max].map(|v| Cell::Number(Number::from(v)));
+            numbers.into_iter().chain(trust).collect()
         };
-        let own = self.evaluations.iter().map(|e| Table {
+        let columns = |s: &Subject| {
+            let numbers = ["avg", "min", "max"].map(|t| Column::new(t, ColumnKind::Number, ""));
+            numbers.into_iter().chain(s.workload.marks.as_ref().map(|_| panels::trust_column())).collect()
+        };
+        let own = self.evaluations.iter().zip(self.subjects).map(|(e, subject)| Table {
             id: "metrics".to_string(),
             panel: "Metrics".to_string(),
             title: "Metrics by name".to_string(),
             label: "metric".to_string(),
-            columns: ["avg", "min", "max"].map(|t| Column::new(t, ColumnKind::Number, "")).to_vec(),
+            columns: columns(subject),
             rows: names
                 .iter()
                 .filter_map(|name| {

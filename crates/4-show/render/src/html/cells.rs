@@ -16,7 +16,7 @@ pub(crate) const SEPARATOR: char = '|';
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct CellView<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// `t` words, `n` a number, `p` a percentage with a bar, `c` a change.
+    /// `t` words, `w` words of a kernel's own, `n` a number, `p` a percentage with a bar, `c` a change.
     pub(crate) class: &'static str,
     /// Length of the bar.
     pub(crate) bar: Option<String>,
@@ -28,7 +28,7 @@ pub(crate) struct CellView<'a> {
 
 /// Whether a change stands behind the column's value.
 pub(crate) fn has_change(column: &Column) -> bool {
-    column.recording > 0 && column.kind != ColumnKind::Text
+    column.recording > 0 && !column.kind.is_words()
 }
 
 /// The cells of a row, those of changes included.
@@ -47,12 +47,16 @@ pub(crate) fn of_row<'a>(table: &'a Table, row: &'a Row) -> Vec<CellView<'a>> {
 fn value<'a>(column: &Column, cell: &'a Cell) -> CellView<'a> {
     let class = match column.kind {
         ColumnKind::Text => "t",
+        ColumnKind::Trust => "w",
         ColumnKind::Percent => "p",
         ColumnKind::Number | ColumnKind::Quartile => "n",
     };
     match cell {
         Cell::Empty => CellView { class, ..CellView::default() },
-        Cell::Text(text) => CellView { class: "t", text: crate::text::visible(text), ..CellView::default() },
+        Cell::Text(text) => {
+            let class = if class == "w" { class } else { "t" };
+            CellView { class, text: crate::text::visible(text), ..CellView::default() }
+        }
         Cell::Number(n) | Cell::Change(Delta { value: n, .. }) => CellView {
             class,
             text: number(n).into(),
@@ -111,7 +115,8 @@ pub(crate) fn places(
         let same = |r: &&Row| r.metric == row.metric && r.label == row.label;
         let theirs = own.and_then(|t| t.rows.get(at).filter(same).or_else(|| t.rows.iter().find(same)));
         for (at, column) in whole.columns.iter().enumerate() {
-            if matches!(row.cells.get(at), Some(Cell::Text(_))) || column.kind == ColumnKind::Text {
+            let words = matches!(row.cells.get(at), Some(Cell::Text(_))) || column.kind == ColumnKind::Text;
+            if words && column.kind != ColumnKind::Trust {
                 continue;
             }
             let cell =
@@ -170,6 +175,31 @@ mod tests {
                 .collect(),
             notes: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_kernel_has_its_own_word_of_trust() {
+        let of = |trust: Cell| Table {
+            columns: vec![
+                Column::new("avg", ColumnKind::Number, ""),
+                Column::new("trust", ColumnKind::Trust, ""),
+            ],
+            rows: vec![Row {
+                cells: vec![Cell::Number(Number::from(1.0)), trust],
+                ..table(&[("x", 1.0)]).rows.remove(0)
+            }],
+            ..table(&[])
+        };
+        let whole = of(Cell::Text("exact".into()));
+        for (trust, expected) in
+            [(Cell::Text("exact".into()), "1|exact|"), (Cell::Number(Number::missing("no access")), "1|n/a|")]
+        {
+            let mut out = String::new();
+            places(&whole, 0..1, Some(&of(trust)), &mut out);
+            assert_eq!(out, expected);
+        }
+        // The script finds the same places by their classes.
+        assert_eq!(of_row(&whole, &whole.rows[0]).iter().map(|it| it.class).collect::<String>(), "nw");
     }
 
     #[test]

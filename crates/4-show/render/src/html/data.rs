@@ -169,7 +169,9 @@ fn details(page: &Page) -> BTreeMap<usize, Detail> {
                 let own = detail.tables.iter().find(|t| t.id == table.id);
                 cells::places(table, runs.iter().map(|run| run.start), own, &mut cells);
             }
-            let memory = memory(page, detail.memory_chart.as_ref(), detail.base_memory.as_ref());
+            let mut memory = memory(page, detail.memory_chart.as_ref(), detail.base_memory.as_ref());
+            // The numbers of a kernel are as sure as those of the whole run.
+            memory.iter_mut().for_each(|slots| slots.trust.clear());
             (at, Detail { cells, memory })
         })
         .collect()

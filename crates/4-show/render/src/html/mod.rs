@@ -10,6 +10,7 @@ mod data;
 mod head;
 mod tables;
 
+use crate::marks;
 use crate::svg::{DARK, LIGHT, Picture, Plotted, STYLE, Theme, memory_chart, roofline};
 use crate::text::visible;
 use askama::Template;
@@ -53,12 +54,15 @@ struct PageTemplate<'a> {
     kernels: Vec<KernelRow<'a>>,
     more_kernels: Vec<KernelRow<'a>>,
     kernel_count: usize,
+    kernel_notes: &'a [String],
     roofline: Option<String>,
     roofline_rows: Vec<tables::RoofRow<'a>>,
     roofline_notes: Vec<&'a str>,
+    roofline_legend: Option<String>,
     speed: Option<PanelView<'a>>,
     memory: Option<String>,
     memory_per: &'a str,
+    memory_legend: Option<String>,
     panels: Vec<PanelView<'a>>,
     predictions: Vec<PanelView<'a>>,
     machine: Vec<(&'a str, Facts<'a>)>,
@@ -101,6 +105,7 @@ pub fn page(page: &Page) -> String {
         kernels,
         more_kernels,
         kernel_count: page.kernels.len(),
+        kernel_notes: report.tables.iter().find(|t| t.id == "0.1").map_or(&[], |t| &t.notes),
         predictions: tables::predictions(page),
         roofline: (!charts.is_empty()).then(|| roofline(&charts, &Picture::in_page(980.0, 500.0))),
         roofline_rows: page.rooflines.last().map_or_else(Vec::new, tables::roof_rows),
@@ -108,9 +113,13 @@ pub fn page(page: &Page) -> String {
             .rooflines
             .last()
             .map_or_else(Vec::new, |chart| chart.notes.iter().map(String::as_str).collect()),
+        roofline_legend: marks::legend(page.rooflines.iter().flat_map(marks::of_roofline)),
         speed: report.tables.iter().find(|t| t.id == "2.1").map(|t| PanelView::one(page, t)),
         memory: report.memory_chart.as_ref().map(|chart| memory_chart(chart, &Picture::in_page(1100.0, 0.0))),
         memory_per: report.memory_chart.as_ref().map_or("", |chart| &chart.per),
+        memory_legend: marks::legend(
+            report.memory_chart.iter().chain(&page.base_memory).flat_map(marks::of_memory),
+        ),
         panels: tables::panels(page),
         machine: report
             .recordings

@@ -2,11 +2,12 @@
 
 use super::alike;
 use super::cells::{self, CellView};
+use crate::marks::signed;
 use crate::svg::{rate, short};
 use crate::text::{figure, number::thousands, shorten, visible};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use view::{KernelFinding, Number, Page, RooflineChart, Severity, Table};
+use view::{KernelFinding, Mark, Number, Page, RooflineChart, Severity, Table};
 
 /// Longest kernel name in a table; the whole name is its tooltip.
 const NAME: usize = 110;
@@ -225,7 +226,7 @@ impl<'a> PanelView<'a> {
         let mut columns = Vec::new();
         for column in &table.columns {
             let of = page.report.recordings.get(column.recording).filter(|_| compared);
-            let class = if column.kind == view::ColumnKind::Text { "t" } else { "n" };
+            let class = if column.kind.is_words() { "t" } else { "n" };
             columns.push(ColumnView {
                 title: visible(&column.title),
                 of: of.map_or("", |r| &r.name),
@@ -324,13 +325,26 @@ pub(crate) struct RoofRow<'a> {
     pub(crate) mark: char,
     pub(crate) kernel: usize,
     pub(crate) name: String,
-    pub(crate) rate: String,
-    pub(crate) levels: Vec<[String; 3]>,
+    pub(crate) rate: Marked,
+    pub(crate) levels: Vec<[Marked; 3]>,
+    pub(crate) trust: Option<Mark>,
     pub(crate) verdict: Cow<'a, str>,
 }
 
+/// A number of a chart with how far it can be trusted.
+pub(crate) struct Marked {
+    pub(crate) text: String,
+    pub(crate) trust: Option<Mark>,
+}
+
+impl Marked {
+    fn new(n: &Number, trust: Option<Mark>, text: impl Fn(f64) -> String) -> Self {
+        let text = n.get().map_or_else(|| "n/a".to_owned(), |v| signed(trust, text(v)));
+        Marked { text, trust }
+    }
+}
+
 pub(crate) fn roof_rows(chart: &RooflineChart) -> Vec<RoofRow<'_>> {
-    let known = |n: &Number, unit: &str| n.get().map_or_else(|| "n/a".to_owned(), |v| rate(v, unit));
     chart
         .kernels
         .iter()
@@ -339,15 +353,17 @@ pub(crate) fn roof_rows(chart: &RooflineChart) -> Vec<RoofRow<'_>> {
             mark: kernel.mark,
             kernel: at,
             name: shorten(&visible(&kernel.name), 70).into_owned(),
-            rate: known(&kernel.rate, "Gflop/s"),
+            rate: Marked::new(&kernel.rate, kernel.rate_trust, |v| rate(v, "Gflop/s")),
+            trust: kernel.verdict.trust,
             levels: kernel
                 .levels
                 .iter()
                 .map(|level| {
+                    let trust = level.bandwidth_trust;
                     [
-                        level.intensity.get().map_or_else(|| "n/a".to_owned(), short),
-                        known(&level.bandwidth, "GB/s"),
-                        level.percent.get().map_or_else(|| "n/a".to_owned(), |p| format!("{} %", short(p))),
+                        Marked::new(&level.intensity, level.intensity_trust, short),
+                        Marked::new(&level.bandwidth, trust, |v| rate(v, "GB/s")),
+                        Marked::new(&level.percent, trust, |p| format!("{} %", short(p))),
                     ]
                 })
                 .collect(),

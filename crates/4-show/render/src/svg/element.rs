@@ -38,8 +38,13 @@ impl Svg {
     /// An element with text in it.
     pub(crate) fn text(&mut self, name: &'static str, attributes: &Attributes<'_>, text: &str) {
         self.open(name, attributes);
-        escape(text, &mut self.out);
+        self.words(text);
         self.close();
+    }
+
+    /// Text in the innermost element.
+    pub(crate) fn words(&mut self, text: &str) {
+        escape(text, &mut self.out);
     }
 
     /// Everything written; what is still open is closed.

@@ -6,7 +6,8 @@
 use super::element::{At, Points, Svg};
 use super::number::quantity;
 use super::{Picture, style_of};
-use view::{BlockId, Flow, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number};
+use crate::marks::{self, signed};
+use view::{BlockId, Flow, Mark, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number};
 
 /// Width of each column of blocks, and of the links between.
 const BLOCK: [f64; 4] = [176.0, 172.0, 160.0, 160.0];
@@ -32,6 +33,9 @@ const WIDTH: f64 = BLOCK[0] + BLOCK[1] + BLOCK[2] + BLOCK[3] + 3.0 * LINK + 4.0;
 pub struct Slots {
     /// Text of each number.
     pub texts: Vec<String>,
+    /// How far each can be trusted; empty where all were measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trust: Vec<String>,
     /// Percent of a peak of each bar and each arrow; `None` where it has none or it is not known.
     pub shares: Vec<Option<f64>>,
 }
@@ -40,8 +44,10 @@ pub struct Slots {
 pub fn memory_chart(chart: &MemoryChart, picture: &Picture<'_>) -> String {
     let mut svg = Svg::default();
     let layout = Layout::of(chart);
-    let view_box = format!("0 0 {} {}", At(WIDTH), At(layout.height));
     let label = describe(chart);
+    let legend = marks::legend(marks::of_memory(chart)).filter(|_| picture.theme.is_some());
+    let height = layout.height + if legend.is_some() { LINE } else { 0.0 };
+    let view_box = format!("0 0 {} {}", At(WIDTH), At(height));
     match picture.theme {
         None => svg.open(
             "svg",
@@ -54,23 +60,31 @@ pub fn memory_chart(chart: &MemoryChart, picture: &Picture<'_>) -> String {
                     ("xmlns", &"http://www.w3.org/2000/svg"),
                     ("class", &"chart memory"),
                     ("width", &At(WIDTH)),
-                    ("height", &At(layout.height)),
+                    ("height", &At(height)),
                     ("viewBox", &view_box),
                     ("role", &"img"),
                     ("aria-label", &label),
                 ],
             );
             svg.text("style", &[], &style_of(theme));
-            svg.leaf("rect", &[("class", &"ground"), ("width", &At(WIDTH)), ("height", &At(layout.height))]);
+            svg.leaf("rect", &[("class", &"ground"), ("width", &At(WIDTH)), ("height", &At(height))]);
         }
     }
     draw(&mut svg, &layout, chart);
+    if let Some(legend) = legend {
+        let (x, y) = (At(1.0), At(height - 5.0));
+        svg.text("text", &[("class", &"dim small"), ("x", &x), ("y", &y)], &legend);
+    }
     svg.finish()
 }
 
 /// The numbers of `chart` as they stand in the diagram of `whole`.
 pub fn slots(whole: &MemoryChart, chart: &MemoryChart) -> Slots {
-    draw(&mut Svg::default(), &Layout::of(whole), chart)
+    let mut slots = draw(&mut Svg::default(), &Layout::of(whole), chart);
+    if slots.trust.iter().all(String::is_empty) {
+        slots.trust.clear();
+    }
+    slots
 }
 
 /// What the chart says, for those who do not see it.
@@ -246,8 +260,8 @@ fn draw_block(svg: &mut Svg, it: &Placed, block: &MemoryBlock, slots: &mut Slots
             slots.shares.push(fact.value.get());
         }
         svg.text("text", &[("class", &"dim small"), ("x", &At(it.x + 10.0)), ("y", &At(base))], fact.label);
-        let value = value_of(fact);
-        slot(svg, "small", (it.x + width - 10.0, base), "end", value, slots);
+        let trust = words([("", fact.trust)]);
+        slot(svg, "small", (it.x + width - 10.0, base), "end", (value_of(fact), trust), slots);
     }
     let below = it.y + TITLE + LINE * block.facts.len() as f64 + 12.0;
     for (row, line) in reason(block).into_iter().enumerate() {
@@ -272,18 +286,44 @@ fn reason(block: &MemoryBlock) -> Vec<String> {
 }
 
 fn value_of(fact: &MemoryFact) -> String {
-    fact.value.get().map_or_else(|| "n/a".to_owned(), |value| quantity(value, fact.unit))
+    number(&fact.value, fact.unit, fact.trust)
 }
 
-/// A number that a page may replace.
-fn slot(svg: &mut Svg, class: &str, place: (f64, f64), anchor: &str, text: String, slots: &mut Slots) {
+/// A number with its sign and unit.
+fn number(number: &Number, unit: &str, mark: Option<Mark>) -> String {
+    number.get().map_or_else(|| "n/a".to_owned(), |value| signed(mark, quantity(value, unit)))
+}
+
+/// How far numbers can be trusted, each with what it is; one of a kind needs no name.
+fn words<const N: usize>(marks: [(&str, Option<Mark>); N]) -> String {
+    let known = marks.iter().filter_map(|(name, mark)| Some((*name, (*mark)?)));
+    let one = |(name, mark): (&str, Mark)| {
+        if name.is_empty() { mark.to_string() } else { format!("{name}: {mark}") }
+    };
+    known.map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// A number that a page may replace, with how far it can be trusted.
+fn slot(
+    svg: &mut Svg,
+    class: &str,
+    place: (f64, f64),
+    anchor: &str,
+    (text, trust): (String, String),
+    slots: &mut Slots,
+) {
     let class = format!("slot {class}");
-    svg.text(
+    svg.open(
         "text",
         &[("class", &class), ("x", &At(place.0)), ("y", &At(place.1)), ("text-anchor", &anchor)],
-        &text,
     );
+    svg.words(&text);
+    if !trust.is_empty() {
+        svg.text("title", &[], &trust);
+    }
+    svg.close();
     slots.texts.push(text);
+    slots.trust.push(trust);
 }
 
 /// How much of a peak colours an arrow: from 20, 50 and 80 percent.
@@ -324,7 +364,6 @@ fn draw_flow(
     ((x, y), anchor): ((f64, f64), &str),
     slots: &mut Slots,
 ) {
-    let known = |n: Option<&Number>, unit: &str| n.and_then(Number::get).map(|v| quantity(v, unit));
     let percent = link.and_then(|link| link.percent.as_ref()).and_then(Number::get);
     let step = step(percent);
     let (line, head) = match step {
@@ -334,16 +373,24 @@ fn draw_flow(
     slots.shares.push(percent);
     let ends = (flow != Flow::Write, flow != Flow::Read);
     arrow(svg, &line, &head, near, far, ends, 2.0 + step as f64);
-    let requests = known(link.map(|link| &link.requests), "").unwrap_or_else(|| "n/a".to_owned());
-    let bytes = known(link.and_then(|link| link.bytes.as_ref()), "B");
-    let rate = known(link.and_then(|link| link.bandwidth.as_ref()), "GB/s");
+    let known = |n: &Option<Number>, unit: &str, mark: Option<Mark>| {
+        n.as_ref().filter(|n| n.get().is_some()).map(|n| number(n, unit, mark))
+    };
+    let requests = link.map_or_else(|| "n/a".to_owned(), |it| number(&it.requests, "", it.requests_trust));
+    let bytes = link.and_then(|it| known(&it.bytes, "B", it.bytes_trust));
+    let rate = link.and_then(|it| known(&it.bandwidth, "GB/s", it.bandwidth_trust));
     let share = percent.map_or(String::new(), |v| format!(" {v:.0} %"));
     let joined = |parts: [Option<String>; 2]| parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let requests = format!("{} {requests}", flow.word());
+    let trust = link.map_or_else(Default::default, |it| {
+        let below = [("bytes", it.bytes_trust), ("rate", it.bandwidth_trust)];
+        (words([("", it.requests_trust)]), words(below))
+    });
     // Beside an upright arrow the lines follow each other.
     let below = if near.0 == far.0 { 26.0 } else { 34.0 };
-    slot(svg, "small", (x, y + 11.0), anchor, requests, slots);
-    slot(svg, "dim small", (x, y + below), anchor, format!("{}{share}", joined([bytes, rate])), slots);
+    slot(svg, "small", (x, y + 11.0), anchor, (requests, trust.0), slots);
+    let flows = (format!("{}{share}", joined([bytes, rate])), trust.1);
+    slot(svg, "dim small", (x, y + below), anchor, flows, slots);
 }
 
 fn arrow(

@@ -6,9 +6,10 @@
 use super::element::{At, Points, Svg, text_width};
 use super::number::{rate, short};
 use super::{Picture, style_of};
+use crate::marks::{self, signed};
 use crate::text::shorten;
 use std::collections::HashMap;
-use view::{Ceiling, CeilingBasis, Number, RooflineChart, RooflineKernel, RooflineLevel};
+use view::{Ceiling, CeilingBasis, Mark, Number, RooflineChart, RooflineKernel, RooflineLevel};
 
 /// A chart with the name of its recording; several are drawn into one plot.
 #[derive(Clone, Copy, Debug)]
@@ -118,8 +119,11 @@ fn names(charts: &[Plotted<'_>], picture: &Picture<'_>) -> Vec<(&'static str, St
             out.push(("strong", format!("{} · {}", it.name, it.chart.machine)));
         }
         for kernel in &it.chart.kernels {
-            let rate_text = kernel.rate.get().map_or("no rate".to_owned(), |v| rate(v, "Gflop/s"));
-            let time = kernel.time_percent.get().map_or(String::new(), |p| format!(" · {} %", short(p)));
+            let signed_rate = |v| signed(kernel.rate_trust, rate(v, "Gflop/s"));
+            let rate_text = kernel.rate.get().map_or("no rate".to_owned(), signed_rate);
+            let time = kernel.time_percent.get();
+            let time =
+                time.map_or(String::new(), |p| format!(" · {} %", signed(time_trust(kernel, p), short(p))));
             let name = shorten(&kernel.name, room.saturating_sub(30).clamp(20, NAME)).into_owned();
             out.push(("small", format!("{}  {name} · {rate_text}{time}", kernel.mark)));
         }
@@ -127,7 +131,14 @@ fn names(charts: &[Plotted<'_>], picture: &Picture<'_>) -> Vec<(&'static str, St
             out.push(("dim small", format!("{} more kernels", it.chart.left_out)));
         }
     }
+    let marks = charts.iter().flat_map(|it| marks::of_roofline(it.chart));
+    out.extend(marks::legend(marks).map(|legend| ("dim small", legend)));
     out
+}
+
+/// How far a share of the time can be trusted: one kernel alone has all, however long that is.
+fn time_trust(kernel: &RooflineKernel, percent: f64) -> Option<Mark> {
+    kernel.time_trust.filter(|_| percent < 100.0)
 }
 
 /// Class of a level of memory.
@@ -511,7 +522,9 @@ fn radius(kernel: &RooflineKernel) -> f64 {
 }
 
 fn tooltip(of: &Plotted<'_>, kernel: &RooflineKernel, level: &RooflineLevel) -> String {
-    let value = |n: &Number, unit: &str| n.get().map_or_else(|| "n/a".to_owned(), |v| rate(v, unit));
+    let number = |n: &Number, mark: Option<Mark>, text: &dyn Fn(f64) -> String| {
+        n.get().map_or_else(|| "n/a".to_owned(), |v| signed(mark, text(v)))
+    };
     let mut text = format!("{}  {}", kernel.mark, shorten(&kernel.name, 160));
     if !of.name.is_empty() {
         text.push_str(&format!("\n{}", of.name));
@@ -520,21 +533,31 @@ fn tooltip(of: &Plotted<'_>, kernel: &RooflineKernel, level: &RooflineLevel) -> 
     text.push_str(&format!(
         "\n{}: {} flop/byte · {}",
         level.level,
-        level.intensity.get().map_or_else(|| "n/a".to_owned(), short),
-        value(&kernel.rate, "Gflop/s")
+        number(&level.intensity, level.intensity_trust, &short),
+        number(&kernel.rate, kernel.rate_trust, &|v| rate(v, "Gflop/s"))
     ));
     if let (Some(ceiling), Some(percent)) = (ceiling, level.percent.get()) {
         text.push_str(&format!(
             "\n{} of {} ({}): {} %",
-            value(&level.bandwidth, "GB/s"),
+            number(&level.bandwidth, level.bandwidth_trust, &|v| rate(v, "GB/s")),
             rate(ceiling.value, ceiling.unit),
             ceiling.basis.describe(),
-            short(percent)
+            signed(level.bandwidth_trust, short(percent))
         ));
     }
     if let Some(percent) = kernel.time_percent.get() {
-        text.push_str(&format!("\n{} % of the time", short(percent)));
+        text.push_str(&format!("\n{} % of the time", signed(time_trust(kernel, percent), short(percent))));
     }
     text.push_str(&format!("\n{}", kernel.verdict.text));
+    let said = [
+        ("flop/byte", level.intensity_trust),
+        ("flop/s", kernel.rate_trust),
+        ("bandwidth", level.bandwidth_trust),
+    ];
+    for (what, mark) in said {
+        if let Some(mark) = mark.filter(|mark| *mark != Mark::Exact) {
+            text.push_str(&format!("\n{what}: {mark}"));
+        }
+    }
     text
 }

@@ -6,14 +6,15 @@
 use super::canvas::Canvas;
 use super::page::{Page, dim, span, width};
 use super::roofline::of_peak;
+use crate::marks::{self, signed};
 use crate::{Role, Style};
-use view::{BlockId, Flow, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number};
+use view::{BlockId, Flow, Mark, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number};
 
 /// Columns of each column of blocks, and of the links between.
 const BLOCK: [usize; 4] = [17, 17, 15, 15];
 const LINK: usize = 12;
-/// Columns the diagram takes.
-const WIDTH: usize = 100;
+/// Columns that signs before numbers take, in blocks and in links.
+const SIGN: usize = 2;
 /// Lines of a link: what and how many, how much, how fast.
 const LINES: usize = 3;
 
@@ -33,12 +34,40 @@ pub fn memory_chart(chart: &MemoryChart, style: &Style) -> String {
         }
     }
     page.wrapped(0, 4, &head);
-    if style.width >= WIDTH {
-        diagram(&mut page, chart)
+    let legend = marks::legend(marks::of_memory(chart));
+    let size = Size::new(legend.is_some());
+    if style.width >= size.width() {
+        diagram(&mut page, chart, &size)
     } else {
         list(&mut page, chart)
     }
+    if let Some(legend) = legend {
+        page.wrapped(0, 2, &[dim(legend)]);
+    }
     page.finish()
+}
+
+/// Columns of blocks and links.
+struct Size {
+    block: [usize; 4],
+    link: usize,
+}
+
+impl Size {
+    fn new(signs: bool) -> Size {
+        let more = if signs { SIGN } else { 0 };
+        Size { block: BLOCK.map(|width| width + more), link: LINK + more }
+    }
+
+    /// Columns the diagram takes.
+    fn width(&self) -> usize {
+        self.block.iter().sum::<usize>() + (self.block.len() - 1) * self.link
+    }
+
+    /// Where a column of blocks begins.
+    fn x(&self, column: usize) -> usize {
+        self.block[..column].iter().map(|width| width + self.link).sum()
+    }
 }
 
 /// A block with its place.
@@ -64,9 +93,9 @@ fn lines_of(links: &[&MemoryLink], side: impl Fn(&MemoryLink) -> bool) -> usize 
     links.iter().filter(|link| side(link)).map(lines).sum()
 }
 
-fn place(chart: &MemoryChart) -> (Vec<Placed<'_>>, usize) {
+fn place<'a>(chart: &'a MemoryChart, size: &Size) -> (Vec<Placed<'a>>, usize) {
     let mut placed = Vec::new();
-    let x = |column: usize| BLOCK[..column].iter().map(|width| width + LINK).sum::<usize>();
+    let x = |column: usize| size.x(column);
     let column = |n: usize| chart.blocks.iter().filter(move |block| block.id.column() == n);
     let mut y = 0;
     for block in column(1) {
@@ -108,34 +137,53 @@ fn down(chart: &MemoryChart, from: BlockId, to: BlockId) -> Vec<(Role, String)> 
             Flow::Write => "\u{25bc}",
             Flow::Atomic | Flow::Any => "\u{25b2}\u{25bc}",
         };
-        let requests = link.requests.get().map_or("n/a".to_owned(), count);
-        let bytes = link.bytes.as_ref().and_then(Number::get);
-        let bytes = bytes.map_or(String::new(), |bytes| format!(" {}B", count(bytes)));
-        lines.push((role, format!("{way} {requests}{bytes}")));
-        let percent = link.percent.as_ref().and_then(Number::get);
-        let percent = percent.map_or(String::new(), |percent| format!(" {percent:.0}%"));
-        if let Some(rate) = link.bandwidth.as_ref().and_then(Number::get).filter(|rate| *rate != 0.0) {
-            lines.push((role, format!("  {}{percent}", speed(rate))));
+        let bytes = amount(link).map_or(String::new(), |bytes| format!(" {bytes}"));
+        lines.push((role, format!("{way} {}{bytes}", requests(link))));
+        if link.bandwidth.as_ref().and_then(Number::get).is_some_and(|rate| rate != 0.0) {
+            lines.push((role, format!("  {}", rate(link))));
         }
     }
     lines
 }
 
-fn diagram(page: &mut Page, chart: &MemoryChart) {
-    let (placed, height) = place(chart);
-    let mut canvas = Canvas::new(WIDTH, height);
+/// Requests of a link.
+fn requests(link: &MemoryLink) -> String {
+    number(&link.requests, link.requests_trust, count)
+}
+
+/// Bytes of a link that says how many.
+fn amount(link: &MemoryLink) -> Option<String> {
+    Some(number(link.bytes.as_ref()?, link.bytes_trust, |bytes| format!("{}B", count(bytes))))
+}
+
+/// Bandwidth of a link with its share of a peak.
+fn rate(link: &MemoryLink) -> String {
+    let unknown = Number::missing("");
+    let rate = number(link.bandwidth.as_ref().unwrap_or(&unknown), link.bandwidth_trust, speed);
+    let percent = link.percent.as_ref().and_then(Number::get);
+    percent.map_or(rate.clone(), |percent| format!("{rate} {percent:.0}%"))
+}
+
+/// A number with its sign.
+fn number(number: &Number, mark: Option<Mark>, text: impl Fn(f64) -> String) -> String {
+    number.get().map_or("n/a".to_owned(), |value| signed(mark, text(value)))
+}
+
+fn diagram(page: &mut Page, chart: &MemoryChart, size: &Size) {
+    let (placed, height) = place(chart, size);
+    let mut canvas = Canvas::new(size.width(), height);
     for it in &placed {
-        draw_block(&mut canvas, it);
+        draw_block(&mut canvas, it, size.block[it.block.id.column()]);
     }
     for it in placed.iter().filter(|it| matches!(it.block.id.column(), 1 | 3)) {
         let links = shown(chart, it.block.id);
         let mut y = it.y + 1;
         for link in links.iter().filter(|link| link.to == it.block.id) {
-            y = draw_link(&mut canvas, link, (it.x - LINK, y), LINK);
+            y = draw_link(&mut canvas, link, (it.x - size.link, y), size.link);
         }
         let mut y = it.y + 1;
         for link in links.iter().filter(|link| link.from == it.block.id) {
-            y = draw_link(&mut canvas, link, (it.x + BLOCK[1], y), LINK);
+            y = draw_link(&mut canvas, link, (it.x + size.block[1], y), size.link);
         }
     }
     let stacked: Vec<&Placed<'_>> = placed.iter().filter(|it| it.block.id.column() == 3).collect();
@@ -153,8 +201,8 @@ fn diagram(page: &mut Page, chart: &MemoryChart) {
     }
 }
 
-fn draw_block(canvas: &mut Canvas, it: &Placed<'_>) {
-    let inner = BLOCK[it.block.id.column()] - 2;
+fn draw_block(canvas: &mut Canvas, it: &Placed<'_>, width_of_block: usize) {
+    let inner = width_of_block - 2;
     let title = it.block.id.title();
     let bar = "─".repeat(inner.saturating_sub(width(title) + 2));
     canvas.text(it.x, it.y, Role::Dim, "┌ ");
@@ -183,14 +231,10 @@ fn draw_link(canvas: &mut Canvas, link: &MemoryLink, place: (usize, usize), room
     let (x, mut y) = place;
     let role = link.percent.as_ref().and_then(Number::get).map_or(Role::Plain, of_peak);
     let center = |text: &str| x + room.saturating_sub(width(text)) / 2;
-    let requests = format!("{} {}", link.flow.word(), link.requests.get().map_or("n/a".to_owned(), count));
+    let requests = format!("{} {}", link.flow.word(), requests(link));
     canvas.text(center(&requests), y, Role::Dim, &requests);
     y += 1;
-    let amount = match link.bytes.as_ref().map(|bytes| bytes.get()) {
-        Some(Some(bytes)) => format!("{}B", count(bytes)),
-        Some(None) => "n/a".to_owned(),
-        None => String::new(),
-    };
+    let amount = amount(link).unwrap_or_default();
     let (tail, head) = match link.flow {
         Flow::Read => ("◀", "─"),
         Flow::Write => ("─", "▶"),
@@ -204,10 +248,7 @@ fn draw_link(canvas: &mut Canvas, link: &MemoryLink, place: (usize, usize), room
         if bytes.get() == Some(0.0) {
             return y + 1;
         }
-        let rate = link.bandwidth.as_ref().and_then(Number::get).map_or("n/a".to_owned(), speed);
-        let percent =
-            link.percent.as_ref().and_then(Number::get).map_or(String::new(), |p| format!(" {p:.0}%"));
-        let text = format!("{rate}{percent}");
+        let text = rate(link);
         canvas.text(center(&text), y, role, &text);
         y += 1;
     }
@@ -227,7 +268,7 @@ fn value_of(fact: &MemoryFact) -> (String, Role) {
         "" => count(value),
         unit => format!("{} {unit}", count(value)),
     };
-    (text, role)
+    (signed(fact.trust, text), role)
 }
 
 /// Narrow terminals: the same, one line for each block and link.
@@ -256,22 +297,16 @@ fn list(page: &mut Page, chart: &MemoryChart) {
                 Flow::Write => "▶",
                 Flow::Atomic | Flow::Any => "◀▶",
             };
-            let mut text = format!(
-                "{arrow} {} {}",
-                link.flow.word(),
-                link.requests.get().map_or("n/a".to_owned(), |value| format!("{} req", count(value)))
-            );
-            for (number, show) in [(&link.bytes, true), (&link.bandwidth, false)] {
-                if let Some(number) = number {
-                    let value = number.get();
-                    let shown = value
-                        .map_or("n/a".to_owned(), |v| if show { format!("{}B", count(v)) } else { speed(v) });
-                    text += &format!(" · {shown}");
-                }
+            let requests =
+                number(&link.requests, link.requests_trust, |value| format!("{} req", count(value)));
+            let mut text = format!("{arrow} {} {requests}", link.flow.word());
+            let bandwidth = link.bandwidth.as_ref().map(|it| number(it, link.bandwidth_trust, speed));
+            for shown in amount(link).into_iter().chain(bandwidth) {
+                text += &format!(" · {shown}");
             }
             let percent = link.percent.as_ref().and_then(Number::get);
             if let Some(percent) = percent {
-                text += &format!(" · {percent:.0} %");
+                text += &format!(" · {}", signed(link.bandwidth_trust, format!("{percent:.0} %")));
             }
             if link.to == BlockId::L2 && block.id != BlockId::L2 {
                 text += " with L2";

@@ -6,6 +6,7 @@
 use super::canvas::Canvas;
 use super::card::short_name;
 use super::page::{Page, Span, dim, plain, span, width};
+use crate::marks::{self, signed};
 use crate::{Role, Style};
 use view::{Ceiling, CeilingBasis, Number, RooflineChart, RooflineKernel, RooflineLevel};
 
@@ -260,6 +261,9 @@ fn table(page: &mut Page, chart: &RooflineChart) {
     }
     let intensity = if shown.intensity { "f/B: flop per byte; " } else { "" };
     page.wrapped(2, 4, &[dim(format!("{intensity}%: of the level's bandwidth ceiling"))]);
+    if let Some(legend) = marks::legend(marks::of_roofline(chart)) {
+        page.wrapped(2, 4, &[dim(legend)]);
+    }
 }
 
 /// Columns of each level; those of operations include the rate.
@@ -278,10 +282,12 @@ impl Shown {
 
 fn row(page: &mut Page, kernel: &RooflineKernel, shown: &Shown) {
     let time = kernel.time_percent.get().map_or("n/a".to_owned(), |percent| {
-        if percent < 99.95 { format!("{percent:.1} %") } else { "100 %".to_owned() }
+        let text = if percent < 99.95 { format!("{percent:.1} %") } else { "100 %".to_owned() };
+        // One kernel alone has all the time, however long that is.
+        signed(kernel.time_trust.filter(|_| percent < 100.0), text)
     });
-    let speed = kernel.rate.get().map_or("n/a".to_owned(), rate);
-    let mut spans = vec![span(Role::Strong, format!("  {:<3}", kernel.mark)), plain(format!("{time:>6}"))];
+    let speed = kernel.rate.get().map_or("n/a".to_owned(), |it| signed(kernel.rate_trust, rate(it)));
+    let mut spans = vec![span(Role::Strong, format!("  {:<2}", kernel.mark)), plain(format!("{time:>7}"))];
     if shown.intensity {
         spans.push(plain(format!(" {speed:>9}")));
     }
@@ -290,16 +296,17 @@ fn row(page: &mut Page, kernel: &RooflineKernel, shown: &Shown) {
             spans.push(plain(format!(" {:>8}", intensity(level))));
         }
         if shown.bandwidth {
-            let text = level.bandwidth.get().map_or("n/a".to_owned(), |value| match value {
-                v if v.abs() >= 1e8 => format!("{v:.0e}"),
-                v => format!("{v:.0}"),
+            let text = level.bandwidth.get().map_or("n/a".to_owned(), |value| {
+                let text = if value.abs() >= 1e8 { format!("{value:.0e}") } else { format!("{value:.0}") };
+                signed(level.bandwidth_trust, text)
             });
             spans.push(plain(format!(" {text:>9}")));
         }
         let percent = level.percent.get();
-        let text = percent.map_or("n/a".to_owned(), |percent| match percent {
-            p if p.abs() >= 9999.5 => format!("{p:.0e}"),
-            p => format!("{p:.0}"),
+        let text = percent.map_or("n/a".to_owned(), |percent| {
+            let text =
+                if percent.abs() >= 9999.5 { format!("{percent:.0e}") } else { format!("{percent:.0}") };
+            signed(level.bandwidth_trust, text)
         });
         spans.push(span(percent.map_or(Role::Dim, of_peak), format!(" {text:>4}")));
     }
@@ -314,13 +321,14 @@ fn row(page: &mut Page, kernel: &RooflineKernel, shown: &Shown) {
     if let Some(gap) = kernel.verdict.gap.get().filter(|gap| *gap >= 1.05) {
         verdict.push(dim(format!(", {gap:.1}x below its roof")));
     }
+    verdict.extend(kernel.verdict.trust.map(|mark| dim(format!(" ({mark})"))));
     page.wrapped(5, 7, &verdict);
 }
 
 fn intensity(level: &RooflineLevel) -> String {
     match (&level.intensity, level.bytes.get()) {
-        (Number::Known(x), _) if *x == 0.0 => "0".to_owned(),
-        (Number::Known(x), _) => count(*x),
+        (Number::Known(x), _) if *x == 0.0 => signed(level.intensity_trust, "0".to_owned()),
+        (Number::Known(x), _) => signed(level.intensity_trust, count(*x)),
         (Number::Missing(_), Some(0.0)) => "-".to_owned(),
         (Number::Missing(_), _) => "n/a".to_owned(),
     }

@@ -1,14 +1,28 @@
 //! A memory chart with every kind of block and link, its numbers multiples of one or all missing.
 
-use view::{BlockId, Flow, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number};
+use view::{BlockId, Flow, Mark, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number};
 
 /// Why nothing is known of the memory-side cache.
 pub(crate) const UNSEEN: &str = "nobody counts what the cache behind the fabric answers";
 
+/// The same of an emulated recording: requests are exact, bytes about right, rates and facts less so, latencies never compared.
+pub(crate) fn emulated_memory(value: Option<f64>) -> MemoryChart {
+    let mut chart = memory(value);
+    for fact in chart.blocks.iter_mut().flat_map(|block| &mut block.facts) {
+        fact.trust = Some(Mark::Modelled(fact.is_share.then_some(46.1)));
+    }
+    for link in &mut chart.links {
+        link.requests_trust = link.requests.get().map(|_| Mark::Exact);
+        link.bytes_trust = link.bytes.as_ref().map(|_| Mark::Modelled(Some(5.8)));
+        link.bandwidth_trust = link.bandwidth.as_ref().map(|_| Mark::Modelled(Some(46.1)));
+    }
+    chart
+}
+
 pub(crate) fn memory(value: Option<f64>) -> MemoryChart {
     let number =
         |scale: f64| value.map_or_else(|| Number::missing("not recorded"), |v| Number::Known(v * scale));
-    let fact = |label, unit, is_share| MemoryFact { label, value: number(1.0), unit, is_share };
+    let fact = |label, unit, is_share| MemoryFact { label, value: number(1.0), unit, is_share, trust: None };
     let ids = [
         BlockId::ComputeUnits,
         BlockId::Lds,
@@ -28,6 +42,9 @@ pub(crate) fn memory(value: Option<f64>) -> MemoryChart {
         bytes: Some(number(1e7)),
         bandwidth: Some(number(10.0)),
         percent: Some(value.map_or_else(|| number(1.0), |value| Number::Known(value.min(100.0)))),
+        requests_trust: None,
+        bytes_trust: None,
+        bandwidth_trust: None,
     };
     let block = |id| MemoryBlock {
         id,

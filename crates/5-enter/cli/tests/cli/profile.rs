@@ -178,9 +178,49 @@ fn values_say_how_far_to_trust_them() {
         ("L2 Cache Hit Rate", "modelled ±0.1 %"),
         ("VALU IOPs", " %"),
         ("L2-Fabric Read Latency", "n/a"),
+        // Without an access to the LDS there is nothing to trust.
+        (" 2.1.18 ", "n/a"),
     ] {
         assert!(row(label).ends_with(trust), "{}", row(label));
     }
+    // A narrow terminal has the error alone.
+    let narrow = good(&["analyze", "-p", &recording, "-b", "2.1", "--width", "80"]);
+    for (label, trust) in
+        [("VALU Active Threads", " exact"), ("L2 Cache Hit Rate", " ±0.1 %"), ("vL1D Cache Hit Rate", " ±?")]
+    {
+        assert!(narrow.lines().any(|it| it.contains(label) && it.trim_end().ends_with(trust)), "{narrow}");
+    }
+    assert!(narrow.contains("±? was never compared") && !narrow.contains("modelled ±0"), "{narrow}");
+    let json = good(&["analyze", "-p", &recording, "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let mut checked = 0;
+    for table in report["tables"].as_array().unwrap() {
+        let Some(trust) = table["columns"].as_array().unwrap().iter().position(|c| c["kind"] == "trust")
+        else {
+            continue;
+        };
+        for row in table["rows"].as_array().unwrap() {
+            let cells = row["cells"].as_array().unwrap();
+            let numbers = || cells[..trust].iter().filter(|it| !it.is_string());
+            // Rows of channels have several values, each of a counter of its own.
+            let all =
+                |test: fn(&serde_json::Value) -> bool| numbers().take(1).all(test) || numbers().all(test);
+            match &cells[trust] {
+                serde_json::Value::String(_) => assert!(!all(|it| it["missing"].is_string()), "{row}"),
+                reason => {
+                    assert!(reason["missing"].is_string() && all(|it| it["missing"].is_string()), "{row}")
+                }
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked > 300, "{checked}");
+    let link = &report["memory_chart"]["links"][6];
+    assert!(
+        link["requests"].is_number() && link["requests_trust"].as_str().unwrap().starts_with("modelled"),
+        "{link}"
+    );
+    assert_eq!(report["roofline"]["kernels"][0]["flops_trust"], "exact");
     assert!(!ran.stdout.contains("XCDs standing") && !ran.stdout.contains("followed"), "{}", ran.stdout);
     assert!(ran.stdout.contains("times are modelled ±"), "{}", ran.stdout);
     // A measurement has no such column.

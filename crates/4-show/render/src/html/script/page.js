@@ -177,7 +177,14 @@ function putMemory() {
   const own = chosen !== null && D.details[chosen] ? D.details[chosen].memory : D.memory;
   const slots = own[memoryOf] ?? own[0];
   if (!slots) return;
-  memoryTexts.forEach((it, at) => { it.textContent = slots.texts[at] ?? ""; });
+  const trust = D.memory[memoryOf]?.trust ?? [];
+  memoryTexts.forEach((it, at) => {
+    it.textContent = slots.texts[at] ?? "";
+    if (!trust[at] || it.textContent.endsWith("n/a")) return;
+    const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
+    title.textContent = trust[at];
+    it.append(title);
+  });
   memoryBars.forEach((it, at) => {
     const share = slots.shares[at];
     if (it.dataset.room) {

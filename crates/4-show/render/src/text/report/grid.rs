@@ -19,6 +19,9 @@ const FEW: usize = 3;
 const BESIDE_TEXT: usize = 36;
 /// Between two columns.
 const GAP: usize = 2;
+/// What a word of trust begins with where an error follows, and what stands for an error that is not known.
+const MODELLED: &str = "modelled";
+const UNKNOWN: &str = "±?";
 
 /// A column ready to be written.
 struct Finished {
@@ -118,9 +121,13 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
     let least = longest.min(LABEL_LEAST) + GAP + before;
     let fits = |data: &[Finished]| least + data.iter().map(|c| c.width + GAP).sum::<usize>() <= style.width;
     // Differences stand beside percentages where there is room.
-    let mut data = data_columns(table, names, decimals, compared, style.width);
-    if !compared || !fits(&data) {
-        data = data_columns(table, names, decimals, false, style.width);
+    let mut data = data_columns(table, names, decimals, Room { differences: compared, ..room_of(&style) });
+    if compared && !fits(&data) {
+        data = data_columns(table, names, decimals, room_of(&style));
+    }
+    let short = !fits(&data) && table.columns.iter().any(|c| c.kind == ColumnKind::Trust);
+    if short {
+        data = data_columns(table, names, decimals, Room { short, ..room_of(&style) });
     }
     let mut left_out = 0;
     while !fits(&data)
@@ -143,6 +150,12 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
         columns.push(drawing);
     }
     write(page, &columns);
+    let has_trust = |c: &Finished| c.heading.iter().any(|line| line == "trust");
+    if short && columns.iter().any(has_trust) {
+        let text =
+            format!("trust: ± is how far modelled values are off on average, {UNKNOWN} was never compared");
+        page.wrapped(2, 4, &[dim(text)]);
+    }
     if left_out > 0 {
         let word = if left_out == 1 { "column does" } else { "columns do" };
         page.wrapped(
@@ -153,15 +166,25 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
     }
 }
 
-/// The columns of cells; `differences` also says by how much numbers changed.
-fn data_columns(
-    table: &Table,
-    names: &[&str],
-    decimals: usize,
+/// What there is room for.
+#[derive(Clone, Copy)]
+struct Room {
+    /// Columns that say by how much numbers changed.
     differences: bool,
+    /// Only the least of words of trust.
+    short: bool,
+    /// Columns of the terminal.
     total: usize,
-) -> Vec<Finished> {
-    let texts = table.columns.iter().filter(|c| c.kind == ColumnKind::Text).count().max(1);
+}
+
+fn room_of(style: &Style) -> Room {
+    Room { differences: false, short: false, total: style.width }
+}
+
+/// The columns of cells.
+fn data_columns(table: &Table, names: &[&str], decimals: usize, room: Room) -> Vec<Finished> {
+    let Room { differences, short, total } = room;
+    let texts = table.columns.iter().filter(|c| c.kind.is_words()).count().max(1);
     let room = (total.saturating_sub(BESIDE_TEXT) / texts).max(16);
     let compared = table.columns.iter().any(|c| c.recording > 0);
     let has_percent = table.columns.iter().any(|c| c.kind == ColumnKind::Percent);
@@ -185,9 +208,10 @@ fn data_columns(
             heading = format!("{name} {heading}");
         }
         match column.kind {
-            ColumnKind::Text => {
-                let cells =
-                    table.rows.iter().map(|r| vec![plain(cut(text(r.cells.get(index)), room))]).collect();
+            ColumnKind::Text | ColumnKind::Trust => {
+                let short = short && column.kind == ColumnKind::Trust;
+                let cell = |r: &view::Row| vec![words(r.cells.get(index), room, short)];
+                let cells = table.rows.iter().map(cell).collect();
                 data.push(Finished { group, ..Finished::new(&heading, true, cells) });
             }
             _ => {
@@ -278,10 +302,15 @@ fn push(line: &mut Vec<Span>, cell: Vec<Span>, column: &Finished) {
     }
 }
 
-fn text(cell: Option<&Cell>) -> &str {
+fn words(cell: Option<&Cell>, room: usize, short: bool) -> Span {
     match cell {
-        Some(Cell::Text(text)) => text,
-        _ => "",
+        Some(Cell::Text(text)) => match text.strip_prefix(MODELLED).filter(|_| short) {
+            Some("") => plain(UNKNOWN),
+            Some(error) => plain(cut(error.trim_start(), room)),
+            None => plain(cut(text, room)),
+        },
+        Some(Cell::Number(Number::Missing(_))) => dim("n/a"),
+        _ => plain(""),
     }
 }
 

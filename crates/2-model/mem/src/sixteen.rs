@@ -23,79 +23,71 @@ const BYTES: u64 = 0x0101_0101_0101_0101;
 #[derive(Clone, Debug)]
 pub(crate) struct Sixteen<P> {
     sets: Vec<Set>,
-    ways: Vec<[Way<P>; WAYS]>,
+    /// Lines, each with what else is known of it.
+    ways: Vec<[(u64, P); WAYS]>,
 }
 
-/// A line and what else is known of it, which stand together.
-#[derive(Clone, Copy, Debug, Default)]
-struct Way<P> {
-    tag: u64,
-    more: P,
-}
+/// What is known of a set besides its lines. Plain numbers, all zero in the beginning, take no memory until they are written.
+type Set = [u64; 4];
 
-/// What is known of a set besides its lines.
-#[derive(Clone, Copy, Debug, Default)]
-struct Set {
-    /// A byte of each way's line.
-    signs: [u64; 2],
-    /// Ways, the one that was used last in the lowest digit, each combined with the digit's number: nothing for a new set.
-    order: u64,
-    /// Ways that hold lines, and those whose line goes first, as bits.
-    taken: u16,
-    first: u16,
-}
+/// A byte of each way's line: words of a set.
+const SIGNS: [usize; 2] = [0, 1];
+/// Ways, the one that was used last in the lowest digit, each combined with the digit's number: nothing for a new set.
+const ORDER: usize = 2;
+/// Ways that hold lines, as bits, and above them those whose line goes first.
+const FLAGS: usize = 3;
+/// Where in the flags those are whose line goes first.
+const FIRST: u32 = 16;
 
 /// The byte that a line shows.
 fn sign(line: u64) -> u64 {
     line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56
 }
 
-impl Set {
-    #[inline]
-    fn find<P>(&self, line: u64, ways: &[Way<P>; WAYS]) -> Option<usize> {
-        let sign = sign(line) * BYTES;
-        // Bytes that are zero have their highest bit set; so may bytes above them.
-        let zero = |word: u64| word.wrapping_sub(BYTES) & !word & (BYTES << 7);
-        let same = [zero(self.signs[0] ^ sign), zero(self.signs[1] ^ sign)];
-        for (number, mut found) in same.into_iter().enumerate() {
-            while found != 0 {
-                let way = 8 * number + (found.trailing_zeros() / 8) as usize;
-                if ways[way % WAYS].tag == !line {
-                    return Some(way);
-                }
-                found &= found - 1;
+#[inline]
+fn find<P>(set: &Set, line: u64, ways: &[(u64, P); WAYS]) -> Option<usize> {
+    let sign = sign(line) * BYTES;
+    // Bytes that are zero have their highest bit set; so may bytes above them.
+    let zero = |word: u64| word.wrapping_sub(BYTES) & !word & (BYTES << 7);
+    let same = SIGNS.map(|word| zero(set[word] ^ sign));
+    for (number, mut found) in same.into_iter().enumerate() {
+        while found != 0 {
+            let way = 8 * number + (found.trailing_zeros() / 8) as usize;
+            if ways[way % WAYS].0 == !line {
+                return Some(way);
             }
-        }
-        None
-    }
-
-    #[inline]
-    fn oldest(&self) -> usize {
-        match (!self.taken, self.first) {
-            (0, 0) => ((self.order ^ IN_ORDER) >> 60) as usize,
-            (0, first) => first.trailing_zeros() as usize,
-            (empty, _) => empty.trailing_zeros() as usize,
+            found &= found - 1;
         }
     }
+    None
+}
 
-    /// A way is the one used last.
-    #[inline]
-    fn touch(&mut self, way: usize) {
-        let order = self.order ^ IN_ORDER;
-        let other = order ^ (way as u64 * DIGITS);
-        // The lowest digit that is zero; each way is there once.
-        let found = other.wrapping_sub(DIGITS) & !other & (DIGITS << 3);
-        let shift = found.trailing_zeros().saturating_sub(3);
-        let below = order & ((1 << shift) - 1);
-        let above = order & !(0xf << shift) & !((1 << shift) - 1);
-        self.order = (above | below << 4 | way as u64) ^ IN_ORDER;
-        self.first &= !(1 << way);
+#[inline]
+fn oldest(set: &Set) -> usize {
+    match (!set[FLAGS] as u16, set[FLAGS] >> FIRST) {
+        (0, 0) => ((set[ORDER] ^ IN_ORDER) >> 60) as usize,
+        (0, first) => first.trailing_zeros() as usize,
+        (empty, _) => empty.trailing_zeros() as usize,
     }
+}
+
+/// A way is the one used last.
+#[inline]
+fn touch(set: &mut Set, way: usize) {
+    let order = set[ORDER] ^ IN_ORDER;
+    let other = order ^ (way as u64 * DIGITS);
+    // The lowest digit that is zero; each way is there once.
+    let found = other.wrapping_sub(DIGITS) & !other & (DIGITS << 3);
+    let shift = found.trailing_zeros().saturating_sub(3);
+    let below = order & ((1 << shift) - 1);
+    let above = order & !(0xf << shift) & !((1 << shift) - 1);
+    set[ORDER] = (above | below << 4 | way as u64) ^ IN_ORDER;
+    set[FLAGS] &= !(1 << (FIRST + way as u32));
 }
 
 impl<P: Copy + Default> Sixteen<P> {
     pub(crate) fn new(sets: usize) -> Sixteen<P> {
-        Sixteen { sets: vec![Set::default(); sets], ways: vec![[Way::default(); WAYS]; sets] }
+        Sixteen { sets: vec![[0; 4]; sets], ways: vec![[(EMPTY, P::default()); WAYS]; sets] }
     }
 
     pub(crate) fn places(&self) -> usize {
@@ -103,71 +95,70 @@ impl<P: Copy + Default> Sixteen<P> {
     }
 
     pub(crate) fn line(&self, place: usize) -> u64 {
-        !self.ways[place >> BITS][place % WAYS].tag
+        !self.ways[place >> BITS][place % WAYS].0
     }
 
     #[inline]
     pub(crate) fn of(&mut self, place: usize) -> &mut P {
-        &mut self.ways[place >> BITS][place % WAYS].more
+        &mut self.ways[place >> BITS][place % WAYS].1
     }
 
     pub(crate) fn clear(&mut self) {
-        self.sets.fill(Set::default());
-        self.ways.fill([Way::default(); WAYS]);
+        self.sets.fill([0; 4]);
+        self.ways.fill([(EMPTY, P::default()); WAYS]);
     }
 
     #[inline]
     pub(crate) fn peek(&self, set: usize, line: u64) -> Option<usize> {
-        self.sets[set].find(line, &self.ways[set]).map(|way| set << BITS | way)
+        find(&self.sets[set], line, &self.ways[set]).map(|way| set << BITS | way)
     }
 
     /// What is known of a line that is at a place, if it is; then it counts as used.
     #[inline]
     pub(crate) fn find_at(&mut self, place: usize, line: u64) -> Option<P> {
         let (set, way) = (place >> BITS, place % WAYS);
-        let there = self.ways.get(set)?[way];
-        if there.tag != !line {
+        let (tag, more) = self.ways.get(set)?[way];
+        if tag != !line {
             return None;
         }
         let set = &mut self.sets[set];
         // Most were used last.
-        if (set.order ^ IN_ORDER) % WAYS as u64 != way as u64 || set.first != 0 {
-            set.touch(way);
+        if (set[ORDER] ^ IN_ORDER) % WAYS as u64 != way as u64 || set[FLAGS] >> FIRST != 0 {
+            touch(set, way);
         }
-        Some(there.more)
+        Some(more)
     }
 
     #[inline]
     pub(crate) fn oldest(&self, set: usize) -> usize {
-        set << BITS | self.sets[set].oldest()
+        set << BITS | oldest(&self.sets[set])
     }
 
     #[inline]
     pub(crate) fn touch(&mut self, place: usize) {
-        self.sets[place >> BITS].touch(place % WAYS);
+        touch(&mut self.sets[place >> BITS], place % WAYS);
     }
 
     #[inline]
     pub(crate) fn put(&mut self, place: usize, line: u64, goes_first: bool) -> Filled {
         let way = place % WAYS;
         let set = &mut self.sets[place >> BITS];
-        let tag = std::mem::replace(&mut self.ways[place >> BITS][way].tag, !line);
-        let evicted = (set.taken >> way & 1 != 0).then_some(!tag);
+        let tag = std::mem::replace(&mut self.ways[place >> BITS][way].0, !line);
+        let evicted = (set[FLAGS] >> way & 1 != 0).then_some(!tag);
         let (word, shift) = (way / 8, 8 * (way % 8));
-        set.signs[word] = set.signs[word] & !(0xff << shift) | sign(line) << shift;
-        set.taken |= 1 << way;
+        set[SIGNS[word]] = set[SIGNS[word]] & !(0xff << shift) | sign(line) << shift;
+        set[FLAGS] |= 1 << way;
         if goes_first {
-            set.first |= 1 << way;
+            set[FLAGS] |= 1 << (FIRST + way as u32);
         } else {
-            set.touch(way);
+            touch(set, way);
         }
         Filled { place, evicted }
     }
 
     pub(crate) fn remove(&mut self, place: usize) {
         let (set, way) = (&mut self.sets[place >> BITS], place % WAYS);
-        self.ways[place >> BITS][way].tag = EMPTY;
-        set.taken &= !(1 << way);
-        set.first &= !(1 << way);
+        self.ways[place >> BITS][way].0 = EMPTY;
+        set[FLAGS] &= !(1 << way | 1 << (FIRST + way as u32));
     }
 }

@@ -8,7 +8,7 @@ use crate::follower::{Begin, Follower};
 use crate::op::Op;
 use crate::outcome::Outcome;
 use crate::rates::Rates;
-use crate::share::{Choice, Detail, FOLLOWED, followed, together};
+use crate::share::{Choice, Detail, FOLLOWED, Wanted, followed, together};
 use crate::side::Side;
 use arch::Model;
 use mem::{Batch, Count, Forms, Sample, Shape};
@@ -51,7 +51,7 @@ pub enum Order {
 
 impl Order {
     /// The XCD of a workgroup of the grid.
-    fn xcd(self, group: u64, groups: u64, xcds: u64) -> u64 {
+    pub(crate) fn xcd(self, group: u64, groups: u64, xcds: u64) -> u64 {
         match self {
             Order::Round => group % xcds,
             // The first XCDs have one more where the grid does not divide.
@@ -83,6 +83,7 @@ pub struct Gpu {
     grid: Grid,
     ops: Arc<[Op]>,
     way: Way,
+    wanted: Arc<Wanted>,
     arrived: u64,
     /// Accesses that are in no stream.
     dropped: u64,
@@ -119,6 +120,7 @@ impl Gpu {
             grid: Grid::default(),
             ops: Arc::new([]),
             way: Way::All,
+            wanted: Arc::new(Wanted::new(Order::Round, 0, 1)),
             arrived: 0,
             dropped: 0,
             known: VecDeque::new(),
@@ -155,11 +157,17 @@ impl Gpu {
         self.come_back();
         (self.arrived, self.dropped) = (0, 0);
         self.known.clear();
+        self.wanted = Arc::new(Wanted::new(grid.order, grid.groups, self.shape.xcds));
         (self.grid, self.ops) = (grid, ops);
         match Choice::new(self.detail, self.shape.xcds, self.grid.groups) {
             Some(choice) => self.way = Way::Undecided(choice),
             None => self.follow_all(),
         }
+    }
+
+    /// Which workgroups' streams this dispatch wants; those of others need not be there.
+    pub fn wanted(&self) -> Arc<Wanted> {
+        self.wanted.clone()
     }
 
     /// The next workgroups, in the order of the grid.
@@ -174,14 +182,12 @@ impl Gpu {
                 forms
             }
         };
-        let xcds = self.shape.xcds;
         let mut came = Vec::with_capacity(groups.len());
         for group in groups {
-            let xcd = self.grid.order.xcd(self.arrived, self.grid.groups, xcds as u64).min(xcds as u64 - 1);
+            let xcd = self.wanted.xcd(self.arrived);
             self.arrived += 1;
-            self.dropped += group.dropped;
             let bytes = group.bytes() + shared;
-            came.push((xcd as usize, Waiting { group, forms: forms.clone(), bytes, read: Vec::new() }));
+            came.push((xcd, Waiting { group, forms: forms.clone(), bytes, read: Vec::new() }));
         }
         self.go_on(came);
     }
@@ -200,6 +206,7 @@ impl Gpu {
                 }
             }
             Way::All => {
+                self.dropped += came.iter().map(|(_, waiting)| waiting.group.dropped).sum::<u64>();
                 if let Some(all) = &mut self.all {
                     all.push(came, self.most_held);
                 }
@@ -211,8 +218,9 @@ impl Gpu {
     /// Enough workgroups have come, or all, to choose.
     fn decide(&mut self) {
         let Way::Undecided(choice) = &mut self.way else { return };
+        let shares = choice.shares();
         let came = std::mem::take(&mut choice.groups);
-        if choice.shares(came.len() as u64, self.grid.groups) {
+        if shares {
             self.follow_some();
             self.hand_out(came);
         } else {
@@ -237,6 +245,7 @@ impl Gpu {
 
     /// Some dies are followed, each by itself.
     fn follow_some(&mut self) {
+        self.wanted.only_some();
         let xcds = self.shape.xcds;
         let parts = (Shape { xcds: 1, ..self.shape.clone() }, self.rates.clone(), xcds);
         let mut some = self.some.take().map_or([None, None], |some| some.map(Some));
@@ -268,6 +277,8 @@ impl Gpu {
         for (xcd, mut waiting) in came {
             read.iter_mut().for_each(|read| read.push((xcd, waiting.group.read.clone())));
             if let Some(at) = numbers.iter().position(|&number| number == xcd) {
+                // Each stands for some.
+                self.dropped += waiting.group.dropped * (self.shape.xcds / FOLLOWED) as u64;
                 waiting.read = std::mem::take(&mut read[at]);
                 each[at].push(waiting);
             }

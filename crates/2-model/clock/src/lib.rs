@@ -28,4 +28,4 @@ pub use limits::{Estimate, Limit, Work, estimate};
 pub use op::{NO_SLOT, Op, Unit};
 pub use outcome::{Outcome, Stall};
 pub use rates::Rates;
-pub use share::{Detail, Shared, can_share};
+pub use share::{Detail, Shared, Wanted, can_share};

@@ -345,6 +345,12 @@ impl Follow for Port<'_> {
     }
 
     #[inline]
+    fn again(&mut self, count: u64) {
+        self.now += count;
+        self.done = self.done.max(self.now - 1 + self.memory.rates.l1);
+    }
+
+    #[inline]
     fn read(&mut self, channel: usize, line: u64, noted: u64) {
         if self.has_had(line) {
             return;

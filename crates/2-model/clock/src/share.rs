@@ -5,9 +5,11 @@
 //! others: how far they lie apart says how far the estimate can be trusted.
 
 use crate::dies::Waiting;
+use crate::gpu::Order;
 use crate::outcome::{Outcome, Stall};
 use arch::Model;
 use mem::{Count, Tally};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much of a dispatch is followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -38,6 +40,8 @@ pub(crate) const FOLLOWED: usize = 2;
 const FEWEST: usize = 2 * FOLLOWED;
 /// Workgroups after which it is decided.
 const FIRST: u64 = 64;
+/// How far work has to be above [`MOST_WORK`] for the first workgroup of each XCD to decide.
+const SURE: u64 = 2;
 /// Fewest workgroups of a followed XCD.
 const FEWEST_GROUPS: u64 = 8;
 /// Work above which not all is followed: look-ups, and bytes of streams. It takes about a third of a second.
@@ -62,6 +66,38 @@ pub(crate) fn followed(xcds: usize) -> [usize; FOLLOWED] {
     std::array::from_fn(|number| number * (xcds / FOLLOWED))
 }
 
+/// Which workgroups a GPU wants the streams of, for whoever records them while others are pushed.
+#[derive(Debug)]
+pub struct Wanted {
+    order: Order,
+    groups: u64,
+    xcds: u64,
+    /// Some XCDs stand for all, which is settled.
+    some: AtomicBool,
+}
+
+impl Wanted {
+    pub(crate) fn new(order: Order, groups: u64, xcds: usize) -> Wanted {
+        Wanted { order, groups, xcds: xcds as u64, some: AtomicBool::new(false) }
+    }
+
+    /// The XCD that a workgroup of the grid comes to.
+    pub(crate) fn xcd(&self, group: u64) -> usize {
+        self.order.xcd(group, self.groups, self.xcds).min(self.xcds - 1) as usize
+    }
+
+    /// Some XCDs stand for all from now on.
+    pub(crate) fn only_some(&self) {
+        self.some.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the stream of a workgroup of the grid is wanted. Of others nothing is used but which lines they read, so that
+    /// nothing comes of when this is asked.
+    pub fn wants(&self, group: u64) -> bool {
+        !self.some.load(Ordering::Relaxed) || followed(self.xcds as usize).contains(&self.xcd(group))
+    }
+}
+
 /// Workgroups that came before it is decided, and what follows from them.
 #[derive(Debug)]
 pub(crate) struct Choice {
@@ -70,6 +106,9 @@ pub(crate) struct Choice {
     /// Bytes of their streams.
     pub(crate) bytes: usize,
     work: u64,
+    /// Those of the grid, and XCDs.
+    all: u64,
+    xcds: usize,
 }
 
 impl Choice {
@@ -78,7 +117,7 @@ impl Choice {
         if detail == Detail::Full || xcds < FEWEST || groups < FEWEST_GROUPS * xcds as u64 {
             return None;
         }
-        Some(Choice { groups: Vec::new(), bytes: 0, work: 0 })
+        Some(Choice { groups: Vec::new(), bytes: 0, work: 0, all: groups, xcds })
     }
 
     /// A workgroup has come.
@@ -91,13 +130,20 @@ impl Choice {
 
     /// Whether enough is known.
     pub(crate) fn ready(&self, most_held: usize) -> bool {
-        self.groups.len() as u64 >= FIRST || self.bytes > most_held
+        let came = self.groups.len();
+        came as u64 >= FIRST
+            || self.bytes > most_held
+            || came >= self.xcds && self.expected() > u128::from(SURE * MOST_WORK)
     }
 
-    /// Whether some XCDs are to stand for all, where `came` of `groups` have come.
-    pub(crate) fn shares(&self, came: u64, groups: u64) -> bool {
-        let all = u128::from(self.work) * u128::from(groups) / u128::from(came.max(1));
-        all > u128::from(MOST_WORK)
+    /// Whether some XCDs are to stand for all.
+    pub(crate) fn shares(&self) -> bool {
+        self.expected() > u128::from(MOST_WORK)
+    }
+
+    /// Work of all workgroups, if they are like those that came.
+    fn expected(&self) -> u128 {
+        u128::from(self.work) * u128::from(self.all) / self.groups.len().max(1) as u128
     }
 }
 

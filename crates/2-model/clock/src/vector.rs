@@ -37,7 +37,6 @@ pub(crate) struct Access {
     pub(crate) at: u64,
     /// The instruction makes no more.
     pub(crate) last: bool,
-    next: u32,
     progress: Progress,
     done: u64,
     smooth: bool,
@@ -79,7 +78,7 @@ impl Access {
     }
 
     pub(crate) fn new(wave: u32, form: u32, block: u64, at: u64, last: bool) -> Access {
-        Access { wave, form, block, at, last, next: 0, progress: Progress::default(), done: 0, smooth: true }
+        Access { wave, form, block, at, last, progress: Progress::default(), done: 0, smooth: true }
     }
 }
 
@@ -117,10 +116,7 @@ impl Dies {
                 false => access.block,
             };
             let who = (unit.xcd, unit.number);
-            let left = shared.lookups.get(access.next as usize..).unwrap_or_default();
-            let done = caches.look_ups(who, (shared.policy, left, block), &mut access.progress, &mut port);
-            access.next += done as u32;
-            if done < left.len() {
+            if !caches.look_ups(who, (&shared, block), &mut access.progress, &mut port) {
                 access.done = port.done;
                 access.smooth = false;
                 let until = port.until.max(now + 1);

@@ -16,21 +16,24 @@ fn run(model: &str, detail: Detail, groups: u64, times: u64, batch: u64) -> Outc
 }
 
 /// Each workgroup reads `times` kilobytes of its own, and of a table that all read. It is left unfinished where workgroups come so
-/// many at a time that some are missing in the end.
+/// many at a time that some are missing in the end. Those that come eight at a time are recorded whether they are wanted or not.
 fn dispatch(gpu: &mut Gpu, groups: u64, times: u64, batch: u64) -> Option<Outcome> {
     let memory = |slot| Op { slot, ..Op::new(Unit::Memory, 4) };
     let wait = Op::new(Unit::Wait { vector: 0, other: u8::MAX }, 0);
     let ops = vec![memory(0), memory(1), wait, Op::new(Unit::Branch, 4), Op::new(Unit::End, 4)];
     let grid = Grid { groups, groups_per_unit: 8, entry: 0x4000, ..Grid::default() };
     gpu.begin(grid, Arc::from(ops));
-    let shape = gpu.shape().clone();
+    let (shape, wanted) = (gpu.shape().clone(), gpu.wanted());
     for first in (0..groups).step_by(batch as usize) {
         if first + batch > groups && batch > 64 {
             return None;
         }
         let mut trace = Trace::new(&shape);
         for group in first..(first + batch).min(groups) {
-            trace.begin();
+            match batch == 8 || wanted.wants(group) {
+                true => trace.begin(),
+                false => trace.begin_unwanted(),
+            }
             trace.wave();
             for step in 0..times {
                 trace.run(0, 0, 4);
@@ -89,6 +92,17 @@ fn what_is_followed_does_not_depend_on_how_workgroups_come() {
     assert!(some.shared.is_some());
     assert_eq!(some, run("mi300x", Detail::Share, 700, 400, 8));
     assert_eq!(some, run("mi300x", Detail::Share, 700, 400, 64));
+}
+
+#[test]
+fn streams_of_xcds_that_are_not_followed_are_not_wanted() {
+    let mut gpu = Gpu::new(Model::by_name("mi300x").unwrap());
+    gpu.follow(Detail::Share);
+    let wanted = |gpu: &Gpu| (0..16).map(|group| gpu.wanted().wants(group)).collect::<Vec<_>>();
+    assert!(dispatch(&mut gpu, 700, 400, 1).is_some());
+    assert_eq!(wanted(&gpu), [true, false, false, false].repeat(4));
+    assert!(dispatch(&mut gpu, 512, 4, 1).is_some());
+    assert_eq!(wanted(&gpu), [true; 16]);
 }
 
 #[test]

@@ -59,7 +59,8 @@ impl<'a> Lanes<'a> {
     }
 }
 
-/// One tag look-up of the vector L1: a line, which of its sectors are touched, and which are covered as a whole.
+/// One tag look-up of the vector L1: a line, which of its sectors are touched, and which are covered as a whole. Once
+/// [`gather`]ed, those of loads say instead how many more of the same line follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Lookup(i64);
 
@@ -88,6 +89,40 @@ impl Lookup {
     pub(crate) fn full(self) -> u8 {
         (self.0 >> MASK) as u8 & 0xf
     }
+
+    /// Of a load: look-ups of the same line that follow it.
+    #[inline]
+    pub(crate) fn more(self) -> u64 {
+        u64::from(self.0 as u8)
+    }
+}
+
+/// Look-ups of a load in fewer entries, from an entry on: those of one line that follow each other become one, and where all
+/// are the same ones several times over, once is enough. How many times they come.
+pub(crate) fn gather(lookups: &mut Vec<Lookup>, from: usize) -> u32 {
+    let mut end = from;
+    for at in from..lookups.len() {
+        let line = lookups[at].line();
+        match lookups[from..end].last_mut() {
+            Some(last) if last.line() == line && last.more() < u64::from(u8::MAX) => last.0 += 1,
+            _ => {
+                lookups[end] = Lookup::new(line, 0, 0);
+                end += 1;
+            }
+        }
+    }
+    lookups.truncate(end);
+    let all = &lookups[from..];
+    let Some(next) = all.iter().skip(1).position(|it| Some(it) == all.first()) else { return 1 };
+    let period = next + 1;
+    if !all.len().is_multiple_of(period)
+        || all[period..].iter().zip(all).any(|(later, before)| later != before)
+    {
+        return 1;
+    }
+    let times = all.len() / period;
+    lookups.truncate(from + period);
+    times as u32
 }
 
 /// Sizes that decide what an access becomes.
@@ -188,6 +223,35 @@ mod tests {
                 let counted = coalesce(&addresses, lanes, bytes, line).lookups;
                 assert_eq!(found.len() as u64, counted, "{stride} {bytes} {line} {lanes:#x}");
             }
+        }
+    }
+
+    #[test]
+    fn what_is_gathered_is_all_there() {
+        let grain = Grain { line: 128, sector: 32 };
+        // In a row, one line for all, 16 rows over and over, as many rows as lanes, and almost 16 over and over.
+        let row = std::array::from_fn::<u64, 64, _>(|lane| 8 * lane as u64);
+        let rows = |number: fn(u64) -> u64| row.map(|at| 2048 * number(at / 8) + at / 64);
+        let cases = [
+            (row, 4, 1, 3),
+            ([0; 64], 1, 1, 15),
+            (rows(|lane| lane % 16), 16, 4, 0),
+            (rows(|lane| 63 - lane), 64, 1, 0),
+            (rows(|lane| lane % 16 + lane / 48), 64, 1, 0),
+        ];
+        for (number, (offsets, entries, times, more)) in cases.into_iter().enumerate() {
+            let addresses = offsets.map(|offset| 0x1000 + offset);
+            let mut all = Vec::new();
+            lookups(grain, &addresses, u64::MAX, 8, 0x1000, &mut all);
+            let lines: Vec<i64> = all.iter().map(|it| it.line()).collect();
+            // What stands before is left as it is.
+            all.insert(0, all[0]);
+            assert_eq!(gather(&mut all, 1), times, "{number}");
+            assert_eq!((all.len() - 1, all[1].more()), (entries, more), "{number}");
+            let once =
+                || all[1..].iter().flat_map(|it| std::iter::repeat_n(it.line(), 1 + it.more() as usize));
+            let found: Vec<i64> = (0..times).flat_map(|_| once()).collect();
+            assert_eq!(found, lines, "{number}");
         }
     }
 

@@ -86,29 +86,49 @@ pub(crate) struct Run<'a, 'p, F> {
     pub(crate) path: &'a mut Path<'p, F>,
 }
 
+/// How far look-ups of a page came.
+pub(crate) struct Ran {
+    /// Entries of the list that were done, and the look-ups they stand for.
+    pub(crate) done: usize,
+    pub(crate) lookups: u64,
+    /// The next one is held up; otherwise it is in another page, or there is none.
+    pub(crate) held_up: bool,
+}
+
 impl<F: Follow> With<()> for Run<'_, '_, F> {
-    /// Look-ups that were done, and whether the next one is held up; otherwise it is in another page, or there is none.
-    type Out = (usize, bool);
+    type Out = Ran;
 
     #[inline]
-    fn sets(self, sets: &mut impl Ways) -> (usize, bool) {
+    fn sets(self, sets: &mut impl Ways) -> Ran {
         let Run { lookups, base, page, pages, sets: bits, stream, guess, merged, asks, path } = self;
+        let mut again = 0;
         for (done, lookup) in lookups.iter().enumerate() {
+            let ran = |held_up| Ran { done, lookups: done as u64 + again, held_up };
             let line = base.wrapping_add_signed(lookup.line());
             if line >> pages != page {
-                return (done, false);
+                return ran(false);
             }
-            match sets.find_or_oldest((line & bits) as usize, line, guess) {
+            let set = (line & bits) as usize;
+            match sets.find_or_oldest(set, line, guess) {
                 Ok(place) => path.follow.found(place),
                 Err(victim) if path.follow.room(victim) => {
                     sets.put_at(victim, line, stream);
                     path.follow.missed(Some(victim));
                     asks.read(line, stream, merged, path);
                 }
-                Err(_) => return (done, true),
+                Err(_) => return ran(true),
             }
             path.follow.next();
+            let more = lookup.more();
+            if more > 0 {
+                // A line that was to go first is used again.
+                if stream {
+                    let _ = sets.find_or_oldest(set, line, guess);
+                }
+                again += more;
+                path.follow.again(more);
+            }
         }
-        (lookups.len(), false)
+        Ran { done: lookups.len(), lookups: lookups.len() as u64 + again, held_up: false }
     }
 }

@@ -17,6 +17,7 @@ mod sample;
 mod scalar;
 mod shape;
 mod sixteen;
+mod slot;
 mod store;
 mod stream;
 mod vector;

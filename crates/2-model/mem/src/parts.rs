@@ -3,12 +3,13 @@
 //! The one idea to keep in mind: these are tags and counts; who comes when is settled by whoever drives them, and what
 //! happens to an access is told to a [`Follow`]er step by step.
 
-use crate::access::{Kind, Lookup, Policy};
+use crate::access::{Kind, Policy};
 use crate::count::{Before, Tally};
 use crate::l2::L2;
 use crate::places::Places;
-use crate::scalar::Shared;
+use crate::scalar;
 use crate::shape::Shape;
+use crate::stream::Shared;
 use crate::vector::{Follow, Path, Progress, VectorL1};
 use std::ops::Range;
 
@@ -24,7 +25,7 @@ pub struct Caches {
 struct Xcd {
     l2: L2,
     units: Vec<VectorL1>,
-    shared: Vec<Shared>,
+    shared: Vec<scalar::Shared>,
     before: Before,
 }
 
@@ -34,7 +35,7 @@ impl Caches {
         let xcd = Xcd {
             l2: L2::new(shape),
             units: (0..shape.compute_units()).map(|_| VectorL1::new(shape)).collect(),
-            shared: (0..shape.scalar_caches()).map(|_| Shared::new(shape)).collect(),
+            shared: (0..shape.scalar_caches()).map(|_| scalar::Shared::new(shape)).collect(),
             before: Before::default(),
         };
         Caches {
@@ -83,18 +84,19 @@ impl Caches {
         }
     }
 
-    /// Look-ups of an access of a compute unit, as many as can be done; how many that are. The others come again.
+    /// Look-ups of an access of a compute unit at a block of the L2's lines, as many as can be done; says whether all are. If not,
+    /// it comes again and goes on.
     #[inline]
     pub fn look_ups<F: Follow>(
         &mut self,
         (xcd, unit): (usize, usize),
-        (policy, lookups, block): (Policy, &[Lookup], u64),
+        (access, block): (&Shared<'_>, u64),
         progress: &mut Progress,
         follow: &mut F,
-    ) -> usize {
+    ) -> bool {
         let Xcd { l2, units, before, .. } = &mut self.xcds[xcd];
         let mut path = Path { shape: &self.shape, places: &self.places, l2, before, follow };
-        units[unit].look_ups(policy, lookups, block, progress, &mut path)
+        units[unit].look_ups(access, block, progress, &mut path)
     }
 
     /// An access has made all its look-ups.

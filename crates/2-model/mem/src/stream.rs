@@ -3,14 +3,18 @@
 //! The one idea to keep in mind: most accesses repeat the form of the one before at another address. A form, its lanes'
 //! distances worked off into look-ups, is kept once; an access is the form's number and how far it lies from the last.
 
-use crate::access::{Grain, Kind, Lanes, Lookup, Policy, lookups};
+use crate::access::{Grain, Kind, Lanes, Lookup, Policy, gather, lookups};
 use crate::sample::Sample;
 use crate::shape::Shape;
+use crate::slot::{Slot, known, note};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Bytes one workgroup's stream may take; later accesses are counted, not followed.
 const MOST_PER_GROUP: usize = 16 << 20;
+
+/// Most times that look-ups come: every lane of a wave has at most two.
+const MOST_TIMES: u32 = 128;
 
 /// Most dwords of a scalar access.
 const MOST_DWORDS: u64 = 255;
@@ -29,9 +33,12 @@ const TAGS: u64 = (1 << TAG) - 1;
 /// A form of access.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Form {
-    /// Its look-ups, in the batch's list.
+    /// Its look-ups, in the batch's list, and how many times they come.
     start: u32,
     count: u32,
+    times: u32,
+    /// Look-ups that these are.
+    all: u32,
     /// Number of its memory instruction.
     slot: u32,
     policy: Policy,
@@ -46,6 +53,8 @@ pub struct Shared<'a> {
     pub policy: Policy,
     /// Its look-ups.
     pub lookups: &'a [Lookup],
+    /// How many times they come one after the other.
+    pub times: u32,
 }
 
 /// The streams of some workgroups that follow each other; a copy shares them.
@@ -86,7 +95,7 @@ impl Forms {
         let form = self.forms.get(number)?;
         let (start, count) = (form.start as usize, form.count as usize);
         let lookups = self.lookups.get(start..start + count)?;
-        Some(Shared { slot: form.slot, policy: form.policy, lookups })
+        Some(Shared { slot: form.slot, policy: form.policy, lookups, times: form.times })
     }
 
     /// Instructions that issue one after the other: the first, and how many.
@@ -104,7 +113,9 @@ impl Forms {
     /// Whether all they refer to is there, for a program of so many instructions.
     pub(crate) fn are_sound(&self, instructions: usize) -> bool {
         let inside = |start: u32, count: u32, all: usize| start as usize + count as usize <= all;
-        self.forms.iter().all(|form| inside(form.start, form.count, self.lookups.len()))
+        let form =
+            |form: &Form| inside(form.start, form.count, self.lookups.len()) && form.times <= MOST_TIMES;
+        self.forms.iter().all(form)
             && self.runs.iter().all(|&(first, count)| inside(first, count, instructions))
     }
 
@@ -170,26 +181,12 @@ pub struct Trace {
     last: Vec<[u64; 2]>,
     /// Bytes of the workgroup at hand, its forms counted in.
     taken: usize,
+    /// The streams of the workgroup at hand are wanted.
+    wanted: bool,
     /// By first instruction: number of its last run, from 1.
     runs: Vec<u32>,
     /// By memory instruction: number of its last LDS access, from 1.
     lds: Vec<u32>,
-}
-
-/// The last form of a memory instruction.
-#[derive(Debug)]
-struct Slot {
-    policy: Policy,
-    lanes: u64,
-    bytes: u32,
-    /// What its last access was called.
-    formation: Option<u64>,
-    /// Distance of each lane from the first active one.
-    distance: [u64; 64],
-    /// The block it accessed last.
-    block: Option<u64>,
-    /// Forms by where in its block the first active lane begins, in dwords.
-    known: [Option<u32>; 32],
 }
 
 impl Trace {
@@ -203,6 +200,7 @@ impl Trace {
             slots: Vec::new(),
             last: Vec::new(),
             taken: 0,
+            wanted: true,
             runs: Vec::new(),
             lds: Vec::new(),
         }
@@ -211,6 +209,9 @@ impl Trace {
     /// Instructions issue one after the other.
     #[inline]
     pub fn run(&mut self, wave: u32, first: usize, count: usize) {
+        if !self.wanted {
+            return;
+        }
         let both = (first as u32, count as u32);
         let number = same_as_last(&mut self.runs, &mut self.forms.runs, first, both);
         self.put_one(wave, u64::from(number) << TAG | RUN);
@@ -219,6 +220,9 @@ impl Trace {
     /// An access of the LDS.
     #[inline]
     pub fn lds(&mut self, wave: u32, access: LdsAccess) {
+        if !self.wanted {
+            return;
+        }
         let number = same_as_last(&mut self.lds, &mut self.forms.lds, access.slot as usize, access);
         self.put_one(wave, u64::from(number) << TAG | LDS);
     }
@@ -238,7 +242,13 @@ impl Trace {
     pub fn begin(&mut self) {
         self.groups.push(Group::default());
         self.last.clear();
-        self.taken = 0;
+        (self.taken, self.wanted) = (0, true);
+    }
+
+    /// The next workgroup begins, whose streams nobody wants: only which lines it reads is noted.
+    pub fn begin_unwanted(&mut self) {
+        self.begin();
+        self.wanted = false;
     }
 
     /// The next wave of the workgroup begins.
@@ -252,52 +262,47 @@ impl Trace {
     /// A vector access; `slot` numbers the memory instruction. Addresses of inactive lanes do not count. Where accesses of a slot
     /// have the same `formation`, their lanes are known to stand alike.
     pub fn vector(&mut self, wave: u32, slot: u32, policy: Policy, lanes: Lanes<'_>) {
-        if lanes.active == 0 || self.full() {
+        if lanes.active == 0 {
             return;
         }
         let first = lanes.addresses[lanes.active.trailing_zeros() as usize & 63];
         let block = first >> self.block;
+        let known = known(&mut self.slots, slot as usize, policy, lanes, first);
+        // An access that repeats the last in the same block reads nothing else.
+        let reads = policy.kind != Kind::Store && !policy.scratch;
+        if known.block.replace(block) != Some(block)
+            && reads
+            && let Some(group) = self.groups.last_mut()
+        {
+            note(&mut group.read, lanes, self.block);
+        }
+        if !self.wanted || self.full() {
+            return;
+        }
         let form = self.form(slot as usize, policy, lanes, first);
-        self.sample(slot as usize, form, block);
         let Some(last) = self.last.get_mut(wave as usize) else { return };
         let step = (block as i64).wrapping_sub(last[0] as i64);
         last[0] = block;
         if let Some(group) = self.groups.last_mut() {
-            group.lookups += self.forms.forms.get(form as usize).map_or(0, |form| u64::from(form.count));
+            group.lookups += self.forms.forms.get(form as usize).map_or(0, |form| u64::from(form.all));
         }
         self.put(wave, [u64::from(form) << TAG | VECTOR, zigzag(step)]);
     }
 
-    /// Notes which lines an access reads. One that repeats the last in the same block reads nothing else.
-    #[inline]
-    fn sample(&mut self, slot: usize, form: u32, block: u64) {
-        let Some(Some(known)) = self.slots.get_mut(slot) else { return };
-        let reads = known.policy.kind != Kind::Store && !known.policy.scratch;
-        if known.block.replace(block) == Some(block) || !reads {
-            return;
-        }
-        let Some(lookups) = self.forms.get(form as usize).map(|form| form.lookups) else { return };
-        let Some(group) = self.groups.last_mut() else { return };
-        let lines = self.block.saturating_sub(self.grain.line.trailing_zeros());
-        for lookup in lookups {
-            group.read.add((block << lines).wrapping_add_signed(lookup.line()) >> lines);
-        }
-    }
-
     /// A scalar access of some dwords in a row.
     pub fn scalar(&mut self, wave: u32, kind: Kind, address: u64, bytes: u32) {
-        if self.full() {
+        if kind == Kind::Load
+            && let Some(group) = self.groups.last_mut()
+        {
+            group.read.add(address >> self.block);
+        }
+        if !self.wanted || self.full() {
             return;
         }
         let dword = address / 4;
         let Some(last) = self.last.get_mut(wave as usize) else { return };
         let step = (dword as i64).wrapping_sub(last[1] as i64);
         last[1] = dword;
-        if kind == Kind::Load
-            && let Some(group) = self.groups.last_mut()
-        {
-            group.read.add(address >> self.block);
-        }
         let dwords = u64::from(bytes.div_ceil(4)).clamp(1, MOST_DWORDS);
         let head = match kind {
             Kind::Load => dwords << TAG | SCALAR_LOAD,
@@ -309,7 +314,7 @@ impl Trace {
 
     /// All waves of the workgroup meet at a barrier.
     pub fn barrier(&mut self) {
-        let Some(group) = self.groups.last_mut() else { return };
+        let Some(group) = self.groups.last_mut().filter(|_| self.wanted) else { return };
         for wave in &mut group.waves {
             wave.push(BARRIER as u8);
             self.taken += 1;
@@ -348,41 +353,35 @@ impl Trace {
         self.taken += stream.len() - before;
     }
 
-    /// Number of the form of an access.
+    /// Number of the form of an access, of whose slot that is known which it has.
     fn form(&mut self, slot: usize, policy: Policy, lanes: Lanes<'_>, first: u64) -> u32 {
-        let Lanes { addresses, active, bytes, formation } = lanes;
-        if self.slots.len() <= slot {
-            self.slots.resize_with(slot + 1, || None);
-        }
-        let same = match &mut self.slots[slot] {
-            Some(known) if known.lanes == active && known.bytes == bytes && known.policy == policy => {
-                let same = formation.is_some() && known.formation == formation
-                    || same_distances(&known.distance, addresses, active, first);
-                known.formation = formation;
-                same
-            }
-            _ => false,
-        };
-        if !same {
-            let distance = addresses.map(|address| address.wrapping_sub(first));
-            let (lanes, block, known) = (active, None, [None; 32]);
-            self.slots[slot] =
-                Some(Box::new(Slot { policy, lanes, bytes, formation, distance, block, known }));
-        }
         let inside = first & ((1 << self.block) - 1);
         let place = inside.is_multiple_of(4).then_some(inside as usize / 4).filter(|&place| place < 32);
-        if let (Some(place), Some(known)) = (place, &self.slots[slot])
+        if let (Some(place), Some(Some(known))) = (place, self.slots.get(slot))
             && let Some(form) = known.known[place]
         {
             return form;
         }
-        let start = self.forms.lookups.len();
-        lookups(self.grain, addresses, active, bytes, first - inside, &mut self.forms.lookups);
-        let count = self.forms.lookups.len() - start;
-        let number = self.forms.forms.len() as u32;
-        self.forms.forms.push(Form { start: start as u32, count: count as u32, slot: slot as u32, policy });
+        let Lanes { addresses, active, bytes, .. } = lanes;
+        let Forms { forms, lookups: all, .. } = &mut self.forms;
+        let start = all.len();
+        lookups(self.grain, addresses, active, bytes, first - inside, all);
+        let found = (all.len() - start) as u32;
+        let loads = policy.kind == Kind::Load && !policy.bypass;
+        let times = if loads { gather(all, start) } else { 1 };
+        let count = all.len() - start;
+        let number = forms.len() as u32;
+        let slot_number = slot as u32;
+        forms.push(Form {
+            start: start as u32,
+            count: count as u32,
+            times,
+            all: found,
+            slot: slot_number,
+            policy,
+        });
         self.taken += size_of::<Form>() + count * size_of::<Lookup>();
-        if let (Some(place), Some(known)) = (place, &mut self.slots[slot]) {
+        if let (Some(place), Some(Some(known))) = (place, self.slots.get_mut(slot)) {
             known.known[place] = Some(number);
         }
         number
@@ -403,21 +402,6 @@ fn same_as_last<T: PartialEq>(last: &mut Vec<u32>, list: &mut Vec<T>, place: usi
     list.push(entry);
     last[place] = number + 1;
     number
-}
-
-/// Whether all active lanes lie as far from the first as before.
-fn same_distances(distance: &[u64; 64], addresses: &[u64; 64], lanes: u64, first: u64) -> bool {
-    let mut different = 0;
-    if lanes == u64::MAX {
-        for (distance, address) in distance.iter().zip(addresses) {
-            different |= address.wrapping_sub(first) ^ distance;
-        }
-    } else {
-        for (lane, (distance, address)) in distance.iter().zip(addresses).enumerate() {
-            different |= (address.wrapping_sub(first) ^ distance) & (lanes >> lane & 1).wrapping_neg();
-        }
-    }
-    different == 0
 }
 
 fn zigzag(value: i64) -> u64 {
@@ -541,7 +525,31 @@ mod tests {
         assert_eq!(events(0), first);
         let loads = [Event::Scalar(Kind::Load, 0x400, 2), Event::Scalar(Kind::Atomic, 0x3fc, 1)];
         assert_eq!(events(1), [&[Event::Vector(0, block + 4), Event::Barrier], &loads[..]].concat());
-        assert_eq!(batch.forms.get(0).unwrap().lookups.len(), 16);
+        // Four quads share a line.
+        assert_eq!((group.lookups, batch.forms.get(0).unwrap().lookups.len()), (64, 4));
+    }
+
+    #[test]
+    fn of_what_is_not_wanted_the_same_lines_are_noted() {
+        let samples = [Trace::begin, Trace::begin_unwanted].map(|begin: fn(&mut Trace)| {
+            let mut trace = trace();
+            begin(&mut trace);
+            trace.wave();
+            for step in 0..2000 {
+                trace.run(0, 1, 2);
+                let load = Policy::plain(Kind::Load);
+                trace.vector(0, 3, load, Lanes::new(&rows(0x100_0000 + 72 * step), u64::MAX, 8));
+                trace.vector(0, 4, Policy::plain(Kind::Store), Lanes::new(&rows(1 << 30), u64::MAX, 8));
+                trace.scalar(0, Kind::Load, 0x200_0000 + 64 * step, 8);
+                trace.lds(0, LdsAccess::default());
+            }
+            trace.barrier();
+            let group = trace.finish().groups.remove(1);
+            (group.waves[0].len(), group.read.clone())
+        });
+        let [(wanted, read), (unwanted, same)] = samples;
+        assert!(wanted > 8000 && unwanted == 0, "{wanted} {unwanted}");
+        assert!(read.lines().len() > 20 && read == same);
     }
 
     #[test]

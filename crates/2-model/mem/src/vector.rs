@@ -4,12 +4,13 @@
 //! that are written whole, so stores drive out what loads brought in.
 
 use crate::access::{Kind, Lookup, Policy};
-use crate::asks::{Asks, Run};
+use crate::asks::{Asks, Ran, Run};
 use crate::cache::Cache;
 use crate::count::{Before, Count};
 use crate::l2::{Answer, L2, Request, Want};
 use crate::places::Places;
 use crate::shape::Shape;
+use crate::stream::Shared;
 use arch::MemoryType;
 use std::collections::HashSet;
 
@@ -50,6 +51,8 @@ pub trait Follow {
     }
     /// A look-up was done, and the next one follows.
     fn next(&mut self) {}
+    /// So many look-ups, one at least, find what this access has looked up before.
+    fn again(&mut self, count: u64) {}
     /// A read of a line arrives at a channel of the L2 and finds all there; what was noted of it.
     fn read(&mut self, channel: usize, line: u64, noted: u64) {}
     /// Any other request arrives at the L2; what is returned is noted of the line at its place until the dispatch ends.
@@ -103,6 +106,11 @@ pub struct Progress {
     open: Option<Open>,
     /// The translation of the look-up at hand is counted.
     counted: bool,
+    /// The look-up at hand, and how many times all were done.
+    next: u32,
+    times: u32,
+    /// Look-ups were in several pages.
+    turned: bool,
 }
 
 /// Bytes under way to the L2: stores and atomics of look-ups in a row that lie in one block.
@@ -145,22 +153,50 @@ impl VectorL1 {
         self.pending = 0;
     }
 
-    /// Look-ups of an access at a block of the L2's lines, as many as can be done; how many that are. The one that cannot comes
-    /// again.
+    /// Look-ups of an access at a block of the L2's lines, as many as can be done; says whether all are. If not, it comes again.
     #[inline]
     pub(crate) fn look_ups<F: Follow>(
+        &mut self,
+        access: &Shared<'_>,
+        block: u64,
+        progress: &mut Progress,
+        path: &mut Path<'_, F>,
+    ) -> bool {
+        let (policy, lookups) = (access.policy, access.lookups);
+        loop {
+            if !self.once(policy, lookups, block, progress, path) {
+                return false;
+            }
+            progress.next = 0;
+            progress.times += 1;
+            let left = u64::from(access.times.saturating_sub(progress.times));
+            if left == 0 {
+                return true;
+            }
+            // What was looked up is there, was used last and in this order, and its translation with it.
+            if lookups.len() <= path.shape.l1.1 && !policy.stream && !progress.turned {
+                let each: u64 = lookups.iter().map(|it| 1 + it.more()).sum();
+                self.again(left * each, path);
+                return true;
+            }
+        }
+    }
+
+    /// The look-ups of an access, each once.
+    #[inline]
+    fn once<F: Follow>(
         &mut self,
         policy: Policy,
         lookups: &[Lookup],
         block: u64,
         progress: &mut Progress,
         path: &mut Path<'_, F>,
-    ) -> usize {
+    ) -> bool {
         let per_block = path.shape.l2_line >> path.shape.l1_line.trailing_zeros();
         let pages = (path.shape.fragment >> path.shape.l1_line.trailing_zeros()).max(1).trailing_zeros();
         let base = block.wrapping_mul(per_block);
         let loads = policy.kind == Kind::Load && !policy.bypass;
-        let (mut done, mut guess) = (0, usize::MAX);
+        let mut guess = usize::MAX;
         loop {
             // The short way of most: loads of the page of the look-up before.
             if loads
@@ -168,26 +204,44 @@ impl VectorL1 {
                 && !progress.counted
                 && let Some(page) = progress.page
             {
-                let lookups = lookups.get(done..).unwrap_or_default();
+                let lookups = lookups.get(progress.next as usize..).unwrap_or_default();
                 let (sets, asks, merged) = (self.sets, &mut self.asks, &mut progress.merged);
                 let stream = policy.stream;
                 let run =
                     Run { lookups, base, page, pages, sets, stream, guess: &mut guess, merged, asks, path };
-                let (more, held_up) = self.cache.with(run);
-                path.before.add(Count::TranslationHit, more as u64);
-                done += more;
+                let Ran { done, lookups, held_up } = self.cache.with(run);
+                path.before.add(Count::TranslationHit, lookups);
+                progress.next += done as u32;
                 if held_up {
-                    return done;
+                    return false;
                 }
             }
-            let Some(&lookup) = lookups.get(done) else { return done };
+            let Some(&lookup) = lookups.get(progress.next as usize) else { return true };
             let line = base.wrapping_add_signed(lookup.line());
             if !self.look_up(policy, lookup, (line, line >> pages), progress, path) {
-                return done;
+                return false;
             }
             path.follow.next();
-            done += 1;
+            progress.next += 1;
+            if loads && lookup.more() > 0 {
+                // A line that was to go first is used again.
+                if policy.stream
+                    && let Some(place) = self.cache.peek((line & self.sets) as usize, line)
+                {
+                    self.cache.touch(place);
+                }
+                self.again(lookup.more(), path);
+            }
         }
+    }
+
+    /// So many look-ups find what was looked up before, by the same access.
+    #[inline]
+    fn again<F: Follow>(&mut self, count: u64, path: &mut Path<'_, F>) {
+        let uncounted = count.min(u64::from(self.pending));
+        self.pending -= uncounted as u32;
+        path.before.add(Count::TranslationHit, count - uncounted);
+        path.follow.again(count);
     }
 
     /// A look-up; says whether it could be done.
@@ -201,6 +255,7 @@ impl VectorL1 {
     ) -> bool {
         // The page of the look-up before is there, or its translation is what is waited for.
         if progress.page != Some(page) {
+            progress.turned |= progress.page.is_some();
             progress.page = Some(page);
             let hit = self.translated(page);
             if !hit {
@@ -368,5 +423,91 @@ pub(crate) fn by_type(want: Want, memory: MemoryType) -> Count {
         (Want::Atomic, MemoryType::Nc) => Count::L1AtomicNc,
         (Want::Atomic, MemoryType::Cc) => Count::L1AtomicCc,
         (Want::Atomic, MemoryType::Uc) => Count::L1AtomicUc,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::{Grain, gather, lookups};
+    use crate::{Caches, Policy};
+    use arch::Model;
+
+    /// Counts look-ups as they pass.
+    #[derive(Default, PartialEq, Debug)]
+    struct Passed {
+        looked_up: u64,
+        missed: u64,
+        found: u64,
+        /// Every so many look-ups wait once.
+        holds: u64,
+    }
+
+    impl Follow for Passed {
+        fn page(&mut self, _: u64, hit: bool) -> bool {
+            hit
+        }
+        fn room(&mut self, _: usize) -> bool {
+            self.holds += 1;
+            !self.holds.is_multiple_of(7)
+        }
+        fn found(&mut self, _: usize) {
+            self.found += 1;
+        }
+        fn missed(&mut self, _: Option<usize>) {
+            self.missed += 1;
+        }
+        fn next(&mut self) {
+            self.looked_up += 1;
+        }
+        fn again(&mut self, count: u64) {
+            self.found += count;
+            self.looked_up += count;
+        }
+    }
+
+    #[test]
+    fn gathered_look_ups_come_to_the_same() {
+        for model in ["mi210", "mi300x"] {
+            let shape = Shape::of(Model::by_name(model).unwrap());
+            let grain = Grain { line: shape.l1_line, sector: shape.sector };
+            let run = |gathered: bool| {
+                let (mut caches, mut passed, mut state) = (Caches::new(&shape), Passed::default(), 3u64);
+                let mut entries = 0;
+                caches.begin(Vec::new());
+                for _ in 0..3000 {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
+                    // Rows far and near, as many as there are ways or fewer, some over the end of a page.
+                    let stride = [8, 24, 512, 1 << 13, 1 << 16][(state >> 33) as usize % 5];
+                    let period = [1, 4, 16, 63, 64][(state >> 40) as usize % 5];
+                    let first = (state >> 50) % 64 * 0x8000;
+                    let addresses = std::array::from_fn(|lane| first + lane as u64 % period * stride);
+                    let mut found = Vec::new();
+                    lookups(grain, &addresses, u64::MAX, 8, 0, &mut found);
+                    let times = if gathered { gather(&mut found, 0) } else { 1 };
+                    if !gathered {
+                        // As entries of one look-up each.
+                        found = found
+                            .iter()
+                            .flat_map(|&it| {
+                                let mut one = vec![it];
+                                gather(&mut one, 0);
+                                one
+                            })
+                            .collect();
+                    }
+                    entries += found.len();
+                    let policy = Policy { stream: state >> 60 == 0, ..Policy::plain(Kind::Load) };
+                    let shared = Shared { slot: 0, policy, lookups: &found, times };
+                    let mut progress = Progress::default();
+                    while !caches.look_ups((0, 0), (&shared, 0), &mut progress, &mut passed) {}
+                    caches.end(0, policy, &mut progress, &mut passed);
+                }
+                (entries, passed, caches.finish(&[], |_, _| {}))
+            };
+            let (one_by_one, gathered) = (run(false), run(true));
+            assert!(2 * gathered.0 < one_by_one.0, "{} {}", gathered.0, one_by_one.0);
+            assert_eq!((gathered.1, gathered.2), (one_by_one.1, one_by_one.2), "{model}");
+        }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::prediction::Prediction;
 use arch::{Model, Resources};
-use clock::{Detail, Gpu, Grid, Op, Rates};
+use clock::{Detail, Gpu, Grid, Op, Rates, Wanted};
 use mem::Batch;
 use std::ops::Range;
 use std::sync::Arc;
@@ -59,6 +59,11 @@ impl Clock {
             gpu
         });
         gpu.begin(grid, ops.clone());
+    }
+
+    /// Which workgroups' streams it wants.
+    pub(crate) fn wanted(&self) -> Option<Arc<Wanted>> {
+        self.gpu.as_ref().map(Gpu::wanted)
     }
 
     fn finish(&mut self, code: &[Range<u64>]) -> Option<Predicted> {

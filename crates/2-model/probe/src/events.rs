@@ -15,7 +15,7 @@ use std::io::{Read, Write};
 use std::ops::Range;
 
 /// First bytes of the file, inside the compression: the number changes with what follows.
-const MAGIC: &[u8; 16] = b"rockhound.ev/1\r\n";
+const MAGIC: &[u8; 16] = b"rockhound.ev/2\r\n";
 /// Compression: as fast as there is, which still leaves a tenth.
 const LEVEL: i32 = 1;
 /// Most bytes of a piece that are read.

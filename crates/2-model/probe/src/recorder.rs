@@ -254,6 +254,13 @@ impl Recorder {
             .then(|| events::Writer::new(model, table, &program.name, (&grid, &asked), detail));
         gpu.spread(clocks::threads(launch.threads));
         gpu.begin(grid, table.ops());
+        // What is kept is kept of all.
+        let wanted: Vec<_> = match events {
+            Some(_) => Vec::new(),
+            None => {
+                std::iter::once(gpu.wanted()).chain(self.clocks.iter().filter_map(Clock::wanted)).collect()
+            }
+        };
         let clocks = &mut self.clocks[..];
         let summary = std::thread::scope(|scope| {
             let others = clocks::follow(scope, clocks, launch.threads);
@@ -269,7 +276,7 @@ impl Recorder {
                 }
                 gpu.push(batch);
             };
-            emu::run(program, memory, launch, || Tracer::new(table, &shape), merge)
+            emu::run(program, memory, launch, || Tracer::new(table, &shape, &wanted), merge)
         })?;
         let code = traffic::code(program, &counts, launch);
         let outcome = gpu.finish(&code);

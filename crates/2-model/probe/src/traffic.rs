@@ -7,11 +7,12 @@ use crate::event::{Event, Totals};
 use crate::observe::{Counts, Probe, each_dword};
 use crate::table::{NO_SLOT, Table};
 use arch::{CacheControl, Model, Resources, Target};
-use clock::{Grid, Work};
+use clock::{Grid, Wanted, Work};
 use emu::{Launch, MemoryAccess, Observer, Program, WaveId};
 use isa::{Access, Bits, Inst, Space};
 use mem::{Kind, Lanes, LdsAccess, Policy, Shape, Trace};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How the caches are to treat an instruction.
 pub(crate) fn policy(inst: &Inst, target: Option<&Target>, returns: bool) -> Policy {
@@ -42,12 +43,14 @@ pub(crate) struct Tracer<'t> {
     table: &'t Table,
     probe: Probe<'t>,
     trace: Trace,
+    /// Those who want streams of workgroups; none where all are wanted.
+    wanted: &'t [Arc<Wanted>],
 }
 
 impl<'t> Tracer<'t> {
-    /// A recorder for a GPU.
-    pub(crate) fn new(table: &'t Table, shape: &Shape) -> Self {
-        Tracer { table, probe: Probe::new(table), trace: Trace::new(shape) }
+    /// A recorder for a GPU, of the streams that are wanted; with nobody to ask, of all.
+    pub(crate) fn new(table: &'t Table, shape: &Shape, wanted: &'t [Arc<Wanted>]) -> Self {
+        Tracer { table, probe: Probe::new(table), trace: Trace::new(shape), wanted }
     }
 
     /// What was counted and recorded.
@@ -60,7 +63,11 @@ impl Observer for Tracer<'_> {
     fn wave_start(&mut self, wave: WaveId, lanes: u64) {
         self.probe.wave_start(wave, lanes);
         if wave.wave == 0 {
-            self.trace.begin();
+            let group = wave.workgroup_index;
+            match self.wanted.is_empty() || self.wanted.iter().any(|it| it.wants(group)) {
+                true => self.trace.begin(),
+                false => self.trace.begin_unwanted(),
+            }
         }
         self.trace.wave();
     }

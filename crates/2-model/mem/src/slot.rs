@@ -1,0 +1,83 @@
+//! What each memory instruction did last.
+//!
+//! The one idea to keep in mind: most accesses of an instruction have lanes that stand to each other as those of the one before, so
+//! what such lanes become is worked out once for each place in a block where the first can begin.
+
+use crate::access::{Lanes, Policy};
+use crate::sample::Sample;
+
+/// The last form of a memory instruction.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    policy: Policy,
+    lanes: u64,
+    bytes: u32,
+    /// What its last access was called.
+    formation: Option<u64>,
+    /// Distance of each lane from the first active one.
+    distance: [u64; 64],
+    /// The block it accessed last.
+    pub(crate) block: Option<u64>,
+    /// Forms by where in its block the first active lane begins, in dwords.
+    pub(crate) known: [Option<u32>; 32],
+}
+
+/// What a memory instruction did last, made anew where an access is of another form.
+pub(crate) fn known<'a>(
+    slots: &'a mut Vec<Option<Box<Slot>>>,
+    slot: usize,
+    policy: Policy,
+    lanes: Lanes<'_>,
+    first: u64,
+) -> &'a mut Slot {
+    let Lanes { addresses, active, bytes, formation } = lanes;
+    if slots.len() <= slot {
+        slots.resize_with(slot + 1, || None);
+    }
+    let same = match &mut slots[slot] {
+        Some(known) if known.lanes == active && known.bytes == bytes && known.policy == policy => {
+            let same = formation.is_some() && known.formation == formation
+                || same_distances(&known.distance, addresses, active, first);
+            known.formation = formation;
+            same
+        }
+        _ => false,
+    };
+    if !same {
+        slots[slot] = None;
+    }
+    slots[slot].get_or_insert_with(|| {
+        let distance = addresses.map(|address| address.wrapping_sub(first));
+        Box::new(Slot { policy, lanes: active, bytes, formation, distance, block: None, known: [None; 32] })
+    })
+}
+
+/// Notes which lines of so many bytes, as a power of two, lanes read.
+#[inline]
+pub(crate) fn note(read: &mut Sample, lanes: Lanes<'_>, line: u32) {
+    let Lanes { addresses, active, bytes, .. } = lanes;
+    let mut before = None;
+    for (lane, &address) in addresses.iter().enumerate() {
+        let ends = address.wrapping_add(u64::from(bytes.max(1)) - 1) >> line;
+        for line in [address >> line, ends] {
+            if active >> lane & 1 != 0 && before.replace(line) != Some(line) {
+                read.add(line);
+            }
+        }
+    }
+}
+
+/// Whether all active lanes lie as far from the first as before.
+fn same_distances(distance: &[u64; 64], addresses: &[u64; 64], lanes: u64, first: u64) -> bool {
+    let mut different = 0;
+    if lanes == u64::MAX {
+        for (distance, address) in distance.iter().zip(addresses) {
+            different |= address.wrapping_sub(first) ^ distance;
+        }
+    } else {
+        for (lane, (distance, address)) in distance.iter().zip(addresses).enumerate() {
+            different |= (address.wrapping_sub(first) ^ distance) & (lanes >> lane & 1).wrapping_neg();
+        }
+    }
+    different == 0
+}

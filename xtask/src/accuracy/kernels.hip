@@ -9,6 +9,11 @@ static __device__ int item(int size) {
   return size * __builtin_amdgcn_workgroup_id_x() + __builtin_amdgcn_workitem_id_x();
 }
 
+// The hardware's own addition, as the exercises are built.
+static __device__ void add(double *result, double sum) {
+  __builtin_amdgcn_global_atomic_fadd_f64((__attribute__((address_space(1))) double *)result, sum);
+}
+
 __constant__ double a = 1.0;
 
 extern "C" __global__ __launch_bounds__(256) void daxpy(int n, double const *x, int incx, double *y, int incy) {
@@ -33,7 +38,7 @@ extern "C" __global__ __launch_bounds__(1024) void rows(double *y, double *A, do
     for (int j = 0; j < m; j++) row += A[(long)i * m + j] * x[j];
     sum += y[i] * row;
   }
-  __hip_atomic_fetch_add(result, sum, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  add(result, sum);
 }
 
 // The same with the matrix stored by columns: neighbouring threads read neighbouring addresses.
@@ -45,7 +50,7 @@ extern "C" __global__ __launch_bounds__(256) void columns(double *y, double *A, 
     for (int j = 0; j < m; j++) row += A[(long)j * n + i] * x[j];
     sum += y[i] * row;
   }
-  __hip_atomic_fetch_add(result, sum, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  add(result, sum);
 }
 
 // The same by rows that stand `pitch` apart, of which only the first `m` elements are added up.
@@ -57,7 +62,7 @@ extern "C" __global__ __launch_bounds__(1024) void pitched(double *y, double *A,
     for (int j = 0; j < m; j++) row += A[(long)i * pitch + j] * x[j];
     sum += y[i] * row;
   }
-  __hip_atomic_fetch_add(result, sum, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  add(result, sum);
 }
 
 // The first `kept` elements of x are kept in the LDS, which has room for `size`.
@@ -75,7 +80,7 @@ static __device__ void kept(double *y, double *A, double *x, int n, int m, doubl
     for (int j = 0; j < m; j++) row += A[(long)i * pitch + j] * (j < kept ? part[j] : x[j]);
     sum += y[i] * row;
   }
-  __hip_atomic_fetch_add(result, sum, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  add(result, sum);
 }
 
 extern "C" __global__ __launch_bounds__(1024) void kept_8192(double *y, double *A, double *x, int n, int m,

@@ -156,6 +156,20 @@ pub struct MemorySideCache {
     pub channels_per_io_die: Known<u32>,
 }
 
+/// How addresses are spread over device memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryMap {
+    /// By bit of a channel's number: the bits of an address whose sum without carry it is.
+    pub channel: Known<Vec<Vec<u32>>>,
+    /// The same of a bank's number.
+    pub bank: Known<Vec<Vec<u32>>>,
+    /// Lowest bit of an address that chooses the row of a bank.
+    pub row_bit: Known<u32>,
+    /// Between the openings of two rows of a bank, nanoseconds.
+    pub row_ns: Fact<u32>,
+}
+
 /// How long a load takes without anything in its way.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

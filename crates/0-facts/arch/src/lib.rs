@@ -17,14 +17,14 @@ mod target;
 
 pub use banks::{BankCycles, bank_cycles};
 pub use caches::{
-    CacheControl, InstructionCache, L2, Latency, MemorySideCache, MemoryType, ScalarCache, Translation,
-    VectorL1,
+    CacheControl, InstructionCache, L2, Latency, MemoryMap, MemorySideCache, MemoryType, ScalarCache,
+    Translation, VectorL1,
 };
 pub use descriptor::DescriptorFamily;
 pub use elf::{elf_machine, elf_processor};
 pub use fact::{Basis, Fact, Known, Missing};
 pub use matrix::MatrixShape;
-pub use model::{ComputePartition, Model};
+pub use model::{ComputePartition, LOWEST_MHZ, Model};
 pub use occupancy::{
     Boundary, Limit, Limiter, Occupancy, Resources, Step, boundaries, occupancy, vgprs_allocated,
 };

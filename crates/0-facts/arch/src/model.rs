@@ -8,7 +8,8 @@ use crate::overlay;
 use crate::rate::Unit;
 use crate::target::Target;
 use serde::Deserialize;
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// One GPU model.
 #[derive(Clone, Debug, Deserialize)]
@@ -28,6 +29,11 @@ pub struct Model {
     pub shader_engines: Fact<u32>,
     /// Highest engine clock.
     pub engine_mhz: Fact<u32>,
+    /// Engine clock that long kernels on all compute units were seen to run at.
+    pub sustained_mhz: Known<u32>,
+    /// The clock that was asked for, see [`Model::at_engine_mhz`].
+    #[serde(skip)]
+    asked_mhz: Option<u32>,
     /// Highest memory clock.
     pub memory_mhz: Known<u32>,
     /// Device memory.
@@ -102,10 +108,67 @@ macro_rules! models {
 
 models!("mi100", "mi210", "mi250", "mi250x", "mi300a", "mi300x", "mi325x", "mi350x", "mi355x");
 
+/// The lowest engine clock that can be asked for, megahertz.
+pub const LOWEST_MHZ: u32 = 100;
+
 impl Model {
-    /// A model by its short name in any case: `mi300x`, `MI300X`.
+    /// A model by its short name in any case: `mi300x`, `MI300X`; `mi300x@1600` is one whose engine always runs at
+    /// 1600 MHz, see [`Model::at_engine_mhz`].
     pub fn by_name(name: &str) -> Option<&'static Model> {
-        MODELS.iter().find(|entry| entry.key.eq_ignore_ascii_case(name)).map(Entry::get)
+        let (name, clock) = name.split_once('@').map_or((name, None), |(name, clock)| (name, Some(clock)));
+        let model = MODELS.iter().find(|entry| entry.key.eq_ignore_ascii_case(name)).map(Entry::get)?;
+        match clock {
+            None => Some(model),
+            Some(clock) => model.at_engine_mhz(clock.parse().ok()?),
+        }
+    }
+
+    /// The same GPU with its engine always at one clock, in megahertz: from [`LOWEST_MHZ`] to the highest. Its memory keeps its own.
+    pub fn at_engine_mhz(&'static self, mhz: u32) -> Option<&'static Model> {
+        static CLOCKED: Mutex<BTreeMap<(&'static str, u32), &'static Model>> = Mutex::new(BTreeMap::new());
+        if !(LOWEST_MHZ..=self.engine_mhz.value).contains(&mhz) {
+            return None;
+        }
+        let mut clocked = CLOCKED.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(
+            clocked
+                .entry((&self.name, mhz))
+                .or_insert_with(|| Box::leak(Box::new(Model { asked_mhz: Some(mhz), ..self.clone() }))),
+        )
+    }
+
+    /// The same GPU when little of it is busy: at the highest clock, unless one was asked for.
+    pub fn lightly_used(&'static self) -> &'static Model {
+        if self.asked_mhz.is_some() {
+            self
+        } else {
+            self.at_engine_mhz(self.engine_mhz.value).unwrap_or(self)
+        }
+    }
+
+    /// The clock that the engine runs at, megahertz: the one asked for; otherwise what it holds in long kernels, or the highest
+    /// where that is not known.
+    pub fn running_mhz(&self) -> u32 {
+        self.asked_mhz.or(self.sustained_mhz.value()).unwrap_or(self.engine_mhz.value)
+    }
+
+    /// The running clock by the highest, at which latencies in cycles were measured.
+    pub fn engine_share(&self) -> f64 {
+        f64::from(self.running_mhz()) / f64::from(self.engine_mhz.value)
+    }
+
+    /// The name without the make: `MI300X`.
+    pub fn short(&self) -> &str {
+        self.name.rsplit(' ').next().unwrap_or(&self.name)
+    }
+
+    /// What [`Model::by_name`] finds it by: `mi300x`, `mi300x@1600`.
+    pub fn key(&self) -> String {
+        let name = self.short().to_ascii_lowercase();
+        match self.asked_mhz {
+            None => name,
+            Some(mhz) => format!("{name}@{mhz}"),
+        }
     }
 
     /// Short names of all models.

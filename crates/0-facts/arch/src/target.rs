@@ -3,7 +3,9 @@
 //! The one idea to keep in mind: the fields are the data file's keys; a target is parsed when it is first
 //! asked for, and its matrix table only when that is.
 
-use crate::caches::{InstructionCache, L2, Latency, MemorySideCache, ScalarCache, Translation, VectorL1};
+use crate::caches::{
+    InstructionCache, L2, Latency, MemoryMap, MemorySideCache, ScalarCache, Translation, VectorL1,
+};
 use crate::fact::{Basis, Fact, Known};
 use crate::matrix::{MatrixShape, MatrixTable};
 use crate::overlay;
@@ -51,6 +53,8 @@ pub struct Target {
     pub l2: L2,
     /// Memory-side cache.
     pub memory_side_cache: MemorySideCache,
+    /// How addresses are spread over device memory.
+    pub memory_map: MemoryMap,
     /// How long loads take.
     pub latency: Latency,
     /// Cycles between two waves that a shader engine starts.

@@ -118,7 +118,7 @@ impl Dies {
                 xcd,
                 number,
                 shared,
-                lines: Lines::new(l1),
+                lines: Lines::new(l1, rates.translating),
                 queue: Queue::default(),
                 free: Default::default(),
                 lds: 0,

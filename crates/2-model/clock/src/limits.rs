@@ -99,7 +99,7 @@ pub fn estimate(model: &Model, work: &Work, tally: &Tally) -> Option<Estimate> {
     let target = model.target();
     let latency = &target.latency;
     let bandwidth = model.hbm.read_gb_per_s.value()?;
-    let engine = f64::from(model.engine_mhz.value) * 1e6;
+    let engine = f64::from(model.running_mhz()) * 1e6;
     let all = u64::from(model.compute_units.value);
     // Workgroups go round all compute units, so the busiest has one more than the average at most.
     let units = work.groups.clamp(1, all);
@@ -136,6 +136,7 @@ pub fn estimate(model: &Model, work: &Work, tally: &Tally) -> Option<Estimate> {
     let requests = tally.get(Count::L2Hit) + tally.get(Count::L2Miss);
     let beyond_l2 = share(tally.get(Count::L2Miss), requests);
     let [near, middle, far] = [&latency.l1, &latency.l2, &latency.hbm].map(|fact| f64::from(fact.value));
+    let far = middle + (far - middle) * model.engine_share();
     let vector_wait = near + beyond_l1 * ((middle - near) + beyond_l2 * (far - middle));
     let scalar_wait = near;
     let scalar = share(work.scalar_loads, work.loads + work.scalar_loads);

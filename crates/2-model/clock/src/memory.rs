@@ -18,6 +18,8 @@ pub(crate) struct Memory {
     /// By channel of all L2, and by channel of memory: steps at which it is free.
     l2: Vec<u64>,
     hbm: Vec<u64>,
+    /// By bank of a channel of memory: the row that is open, and the step at which another can be.
+    banks: Vec<(u64, u64)>,
     /// XCDs of the GPU.
     xcds: usize,
     /// By XCD: neighbouring pages whose entries are read together, and the cycle at which they are there.
@@ -37,6 +39,13 @@ pub(crate) struct Memory {
     fill: u64,
 }
 
+/// A part that serves one after the other takes some bytes; the step at which it does.
+fn serve(free: &mut u64, steps: u64, byte: f64, bytes: u32) -> u64 {
+    let start = steps.max(*free);
+    *free = start + (byte * f64::from(bytes)) as u64;
+    start
+}
+
 /// A cache of any size.
 #[derive(Clone, Copy, Debug)]
 enum Part {
@@ -46,6 +55,9 @@ enum Part {
     Read(usize),
     Written(usize),
 }
+
+/// More translations than this are any number.
+const MOST_TRANSLATING: usize = 1 << 16;
 
 /// Most lines that caches of any size keep.
 const MOST_KEPT: usize = 1 << 23;
@@ -60,6 +72,7 @@ impl Memory {
             channels,
             l2: vec![0; xcds * channels],
             hbm: vec![0; own as usize],
+            banks: vec![(0, 0); rates.map.as_ref().map_or(0, |map| own as usize * map.banks())],
             xcds: xcds * of,
             pages: vec![HashMap::new(); xcds],
             // A part of the bits would keep strides of powers of two in few channels.
@@ -104,45 +117,59 @@ impl Memory {
         self.footprint = self.footprint.as_ref().map(|_| Footprint::default());
         self.l2.fill(0);
         self.hbm.fill(0);
+        self.banks.fill((0, 0));
         self.pages.iter_mut().for_each(HashMap::clear);
         self.side_free.fill(0);
     }
 
     /// A request of some bytes arrives at memory; the cycle at which it is served, and the latency of what serves it.
     fn reach(&mut self, steps: u64, channel: usize, line: u64, bytes: u32, write: bool) -> (u64, u64) {
-        let Memory { rates, weight, .. } = self;
-        let serve = |free: &mut u64, byte: f64, bytes: u32| {
-            let start = steps.max(*free);
-            *free = start + (byte * *weight * f64::from(bytes)) as u64;
-            start / STEPS
-        };
-        let cost = rates.memory_byte[usize::from(write)];
-        let Some(side) = &mut self.side else {
-            return (serve(&mut self.hbm[channel], cost, bytes), rates.hbm);
-        };
-        let start = serve(&mut self.side_free[channel], rates.side_byte, bytes);
+        if self.side.is_none() {
+            return (self.device(steps, channel, line, bytes, write), self.rates.hbm);
+        }
+        let start =
+            serve(&mut self.side_free[channel], steps, self.rates.side_byte * self.weight, bytes) / STEPS;
         // What is written is not waited for, and each XCD writes its own.
         let read = match &self.footprint {
             Some(footprint) if !write => footprint.read(line, steps / STEPS),
             _ => Read::Alone,
         };
+        let Some(side) = &mut self.side else { return (start, self.rates.memory_side) };
         let found = side.request(line, write, read != Read::Alone);
         if found.written {
-            serve(&mut self.hbm[channel], rates.memory_byte[1], 128);
+            let byte = self.rates.memory_byte[1] * self.weight;
+            serve(&mut self.hbm[channel], steps, byte, 128);
         }
         match write || found.hit || read == Read::Behind {
-            true => (start, rates.memory_side),
-            false => (serve(&mut self.hbm[channel], cost, bytes), rates.hbm),
+            true => (start, self.rates.memory_side),
+            false => (self.device(steps, channel, line, bytes, write), self.rates.hbm),
         }
+    }
+
+    /// A request of some bytes arrives at device memory; the cycle at which it is served. A channel takes what comes in order, but
+    /// for those that wait for a row: others go before them.
+    fn device(&mut self, steps: u64, channel: usize, line: u64, bytes: u32, write: bool) -> u64 {
+        let byte = self.rates.memory_byte[usize::from(write)] * self.weight;
+        let start = serve(&mut self.hbm[channel], steps, byte, bytes);
+        let Some(map) = self.rates.map.as_ref().filter(|_| byte > 0.0) else { return start / STEPS };
+        let (bank, row) = map.bank(line);
+        let (open, free) = &mut self.banks[channel * map.banks() + bank];
+        if *open == row + 1 {
+            return start / STEPS;
+        }
+        let start = start.max(*free);
+        (*open, *free) = (row + 1, start + map.row);
+        start / STEPS
     }
 
     /// Channel of memory that a line lies in.
     fn channel(&self, l2: usize, line: u64) -> usize {
-        // One die has a channel of memory behind each channel of its L2.
-        if self.xcds == 1 && self.hbm.len() == self.channels {
-            return l2;
-        }
-        let channel = mem::fold(line >> 1, self.spread) as usize;
+        let channel = match &self.rates.map {
+            Some(map) => map.channel(line, self.spread),
+            // One die has a channel of memory behind each channel of its L2.
+            None if self.xcds == 1 && self.hbm.len() == self.channels => return l2,
+            None => mem::fold(line >> 1, self.spread) as usize,
+        };
         if channel < self.hbm.len() { channel } else { channel % self.hbm.len() }
     }
 
@@ -190,11 +217,33 @@ pub(crate) struct Lines {
     pages: HashMap<u64, u64>,
     /// The last of the cycles at which pages are translated.
     translated: u64,
+    /// Translations asked for, and when those last asked for are there, by number.
+    asked: usize,
+    under_way: Vec<u64>,
 }
 
 impl Lines {
-    pub(crate) fn new(places: usize) -> Lines {
-        Lines { ready: vec![0; places], pages: HashMap::new(), translated: 0 }
+    pub(crate) fn new(places: usize, translating: usize) -> Lines {
+        let under_way = vec![0; if translating < MOST_TRANSLATING { translating } else { 0 }];
+        Lines { ready: vec![0; places], pages: HashMap::new(), translated: 0, asked: 0, under_way }
+    }
+
+    /// A page's translation is asked for at a cycle, when one before it is there if too many are under way; the cycle at which it is.
+    fn asks(&mut self, cycle: u64) -> u64 {
+        match self.under_way.get(self.asked) {
+            Some(&before) => cycle.max(before),
+            None => cycle,
+        }
+    }
+
+    /// A page's translation is there at a cycle.
+    fn translates(&mut self, page: u64, until: u64) {
+        self.pages.insert(page, until);
+        self.translated = self.translated.max(until);
+        if let Some(place) = self.under_way.get_mut(self.asked) {
+            *place = until;
+            self.asked = (self.asked + 1) % self.under_way.len();
+        }
     }
 
     /// Something of what the next look-up needs.
@@ -206,6 +255,7 @@ impl Lines {
         self.ready.fill(0);
         self.pages.clear();
         self.translated = 0;
+        self.under_way.fill(0);
     }
 }
 
@@ -216,6 +266,8 @@ pub(crate) struct Port<'a> {
     pub(crate) xcd: usize,
     /// Cycle of the look-up at hand.
     pub(crate) now: u64,
+    /// Cycle at which its translation is asked for, which is done ahead of the look-ups, one a cycle.
+    pub(crate) ahead: u64,
     /// Cycles it takes.
     pub(crate) cost: u64,
     /// Cycle at which all is there so far.
@@ -243,6 +295,7 @@ impl<'a> Port<'a> {
             lines,
             xcd,
             now: 0,
+            ahead: 0,
             cost: 1,
             done: 0,
             until: 0,
@@ -296,11 +349,11 @@ impl Follow for Port<'_> {
             return self.hold(until);
         }
         let rates = &self.memory.rates;
-        let walked = self.now + rates.walk;
+        let asked = self.lines.asks(self.ahead);
+        let walked = asked + rates.walk;
         let known = *self.memory.pages[self.xcd].entry(page / rates.walked).or_insert(walked);
-        let until = if known == walked { walked } else { known.max(self.now + rates.translation) };
-        self.lines.pages.insert(page, until);
-        self.lines.translated = self.lines.translated.max(until);
+        let until = if known == walked { walked } else { known.max(asked + rates.translation) };
+        self.lines.translates(page, until);
         self.hold(until)
     }
 
@@ -341,12 +394,14 @@ impl Follow for Port<'_> {
     #[inline]
     fn next(&mut self) {
         self.now += self.cost;
+        self.ahead += 1;
         self.cost = 1;
     }
 
     #[inline]
     fn again(&mut self, count: u64) {
         self.now += count;
+        self.ahead += count;
         self.done = self.done.max(self.now - 1 + self.memory.rates.l1);
     }
 

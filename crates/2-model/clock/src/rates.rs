@@ -4,7 +4,7 @@
 //! adjusted here.
 
 use crate::lift::Free;
-use arch::Model;
+use arch::{Model, Target};
 
 /// Steps of a cycle in which busy times of memory are kept.
 pub(crate) const STEPS: u64 = 64;
@@ -62,8 +62,62 @@ pub struct Rates {
     pub channels: usize,
     /// Lines of the memory-side cache, and ways.
     pub side: Option<(usize, usize)>,
+    /// Translations of a vector L1 that can be under way.
+    pub translating: usize,
+    /// How addresses are spread over memory, where that is known.
+    pub(crate) map: Option<Map>,
     /// What takes no time, where a limit is lifted.
     pub(crate) free: Free,
+}
+
+/// How addresses are spread over memory.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Map {
+    /// By bit of a channel's and of a bank's number: which bits of a line's number are added without carry.
+    channel: Vec<u64>,
+    bank: Vec<u64>,
+    /// Lowest bit of a line's number that chooses the row of a bank.
+    row_bit: u32,
+    /// Steps between the openings of two rows of a bank.
+    pub(crate) row: u64,
+}
+
+impl Map {
+    fn of(target: &Target, engine: f64) -> Option<Map> {
+        let map = &target.memory_map;
+        let line = target.l2.line_bytes.value.trailing_zeros();
+        let masks = |rows: &[Vec<u32>]| -> Vec<u64> {
+            rows.iter().map(|bits| bits.iter().fold(0, |mask, bit| mask | 1 << (bit - line))).collect()
+        };
+        Some(Map {
+            channel: masks(map.channel.get().ok()?),
+            bank: masks(map.bank.get().ok()?),
+            row_bit: map.row_bit.value()? - line,
+            row: (f64::from(map.row_ns.value) * 1e-9 * engine) as u64 * STEPS,
+        })
+    }
+
+    /// The channel of a line, of as many bits.
+    #[inline]
+    pub(crate) fn channel(&self, line: u64, bits: u32) -> usize {
+        number(&self.channel, line) & ((1 << bits) - 1)
+    }
+
+    /// Bank of a channel, and row of it.
+    #[inline]
+    pub(crate) fn bank(&self, line: u64) -> (usize, u64) {
+        (number(&self.bank, line), line >> self.row_bit)
+    }
+
+    /// Banks of a channel.
+    pub(crate) fn banks(&self) -> usize {
+        1 << self.bank.len()
+    }
+}
+
+fn number(masks: &[u64], line: u64) -> usize {
+    let bit = |(place, mask): (usize, &u64)| ((line & mask).count_ones() as usize & 1) << place;
+    masks.iter().enumerate().map(bit).sum()
 }
 
 impl Rates {
@@ -71,14 +125,19 @@ impl Rates {
     pub fn of(model: &Model) -> Rates {
         let target = model.target();
         let latency = &target.latency;
-        let engine = f64::from(model.engine_mhz.value) * 1e6;
+        let engine = f64::from(model.running_mhz()) * 1e6;
         let cycles = |nanoseconds: u32| (f64::from(nanoseconds) * 1e-9 * engine) as u64;
         let read = model.hbm.read_gb_per_s.value().unwrap_or(model.hbm.gb_per_s.value) * 1e9;
         let write = model.hbm.write_gb_per_s.value().map_or(read, |rate| rate * 1e9);
         let channels = model.hbm.channels.value.max(1);
         let memory_byte = [read, write].map(|rate| STEPS as f64 * engine * f64::from(channels) / rate);
         let l2_rate = target.l2.sustained_bytes_per_channel_cycle.value;
-        let hbm = u64::from(model.hbm.latency.as_ref().unwrap_or(&latency.hbm).value);
+        // What lies behind the L2 keeps its own clock.
+        let behind = |cycles: u32| {
+            let (cycles, near) = (u64::from(cycles), u64::from(latency.l2.value));
+            near + (cycles.saturating_sub(near) as f64 * model.engine_share()).round() as u64
+        };
+        let hbm = behind(model.hbm.latency.as_ref().unwrap_or(&latency.hbm).value);
         let line = target.l2.line_bytes.value;
         let side = model.memory_side_cache.bytes.value().map(|bytes| {
             let ways = target.memory_side_cache.ways.value().unwrap_or(16).max(1);
@@ -92,7 +151,7 @@ impl Rates {
             fetch_cold: cycles(latency.scalar_cold_ns.value),
             l1: u64::from(latency.l1.value),
             l2: u64::from(latency.l2.value),
-            memory_side: latency.memory_side.value().map_or(hbm, u64::from),
+            memory_side: latency.memory_side.value().map_or(hbm, behind),
             hbm,
             scalar: u64::from(latency.l1.value),
             scalar_cold: cycles(latency.scalar_cold_ns.value),
@@ -107,6 +166,8 @@ impl Rates {
             side_byte: STEPS as f64 / 64.0,
             channels: channels as usize,
             side,
+            translating: target.translation.l1_entries.value().map_or(usize::MAX, |entries| entries as usize),
+            map: Map::of(target, engine),
             free: Free::default(),
         }
     }

@@ -1,7 +1,7 @@
 //! Vector memory accesses of a compute unit.
 //!
 //! The one idea to keep in mind: accesses go through the vector L1 one after the other, a look-up a cycle; one that has to
-//! wait for a translation or for room keeps all behind it waiting. Where many wait, those of the wave that began first are let
+//! wait for a translation or for room keeps all behind it waiting. Translations of an access are asked for ahead of its look-ups. Where many wait, those of the wave that began first are let
 //! in first.
 
 use crate::calendar::Calendar;
@@ -37,6 +37,8 @@ pub(crate) struct Access {
     pub(crate) at: u64,
     /// The instruction makes no more.
     pub(crate) last: bool,
+    /// Cycle at which its next translation is asked for, once it has begun.
+    ahead: Option<u64>,
     progress: Progress,
     done: u64,
     smooth: bool,
@@ -78,7 +80,8 @@ impl Access {
     }
 
     pub(crate) fn new(wave: u32, form: u32, block: u64, at: u64, last: bool) -> Access {
-        Access { wave, form, block, at, last, progress: Progress::default(), done: 0, smooth: true }
+        let progress = Progress::default();
+        Access { wave, form, block, at, last, ahead: None, progress, done: 0, smooth: true }
     }
 }
 
@@ -98,6 +101,7 @@ impl Dies {
         let wave = &waves[access.wave as usize];
         let mut port = Port::new(memory, &mut unit.lines, (unit.xcd, number));
         port.now = now;
+        port.ahead = access.ahead.unwrap_or(now);
         port.done = access.done;
         port.smooth = access.smooth;
         let group = groups[wave.group as usize].as_ref();
@@ -117,7 +121,7 @@ impl Dies {
             };
             let who = (unit.xcd, unit.number);
             if !caches.look_ups(who, (&shared, block), &mut access.progress, &mut port) {
-                access.done = port.done;
+                (access.done, access.ahead) = (port.done, Some(port.ahead));
                 access.smooth = false;
                 let until = port.until.max(now + 1);
                 self.calendar.push(until, number as u32 | L1);

@@ -25,7 +25,7 @@ pub struct Latency {
 /// Follows addresses through a region, in an order that nothing foresees: the second time round, where the region is small
 /// enough to go round in it.
 pub fn chase(model: &'static Model, bytes: u64) -> Result<Latency, Error> {
-    let bench = Bench::new(model)?;
+    let bench = Bench::new(model.lightly_used())?;
     let places = (bytes / LINE).max(2);
     let count = if places > MOST { PART } else { places };
     let order = shuffled(places, count);

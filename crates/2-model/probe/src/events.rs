@@ -102,7 +102,7 @@ impl Writer {
     ) -> Writer {
         let head = Head {
             version: version(),
-            model: model.name.clone(),
+            model: model.key(),
             symbol: symbol.to_string(),
             code: table.code().map_or_else(String::new, |code| code.hash().to_string()),
             share: detail == Detail::Share,
@@ -218,8 +218,7 @@ impl Replay {
 
     /// The GPU of a kept dispatch.
     pub fn model(head: &Head) -> Result<&'static Model, EventsError> {
-        let short = head.model.rsplit(' ').next().unwrap_or_default().to_lowercase();
-        Model::by_name(&short).ok_or_else(|| EventsError::Gpu(head.model.clone()))
+        Model::by_name(&head.model).ok_or_else(|| EventsError::Gpu(head.model.clone()))
     }
 
     /// What the next dispatch would take; `table` is that of its kernel.

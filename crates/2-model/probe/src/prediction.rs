@@ -245,9 +245,7 @@ fn change(text: &str, base: &Model) -> Result<Change, PredictionError> {
                 ));
             };
             if model.target().name != target.name {
-                let same: Vec<String> = Model::of_target(target)
-                    .map(|model| model.name.rsplit(' ').next().unwrap_or(&model.name).to_ascii_lowercase())
-                    .collect();
+                let same: Vec<String> = Model::of_target(target).map(|model| model.key()).collect();
                 return Err(wrong(
                     format!(
                         "`{text}`: code for {} does not run on it, which is a {}",

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 mod analyze;
 mod emulate;
+mod gpu_name;
 mod launch;
 mod page;
 mod recordings;

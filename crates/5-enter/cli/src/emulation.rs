@@ -58,7 +58,7 @@ impl Emulation {
         let target = model.target().name;
         let fits = |it: &String| it.split(':').next() == Some(target);
         if !targets.is_empty() && !targets.iter().any(fits) {
-            let (program, gpu) = (path.display(), short(model));
+            let (program, gpu) = (path.display(), model.short());
             return Err(usage(
                 format!("`{program}` has code for {}, and none for {gpu} ({target})", targets.join(", ")),
                 format!("compile with `--offload-arch={target}`, or choose another `--gpu`"),
@@ -70,7 +70,7 @@ impl Emulation {
             (false, false) => "no AMD GPU found: ",
             (false, true) => "not using the AMD GPU: ",
         };
-        eprintln!("{why}emulating {} ({target})", short(model));
+        eprintln!("{why}emulating {} ({target})", title(model));
         Ok(Emulation { model, model_name: name, library, rpath })
     }
 
@@ -198,9 +198,12 @@ fn signal_name(signal: i32) -> String {
     format!("{name} (signal {signal})")
 }
 
-/// A model's name without the make.
-pub(crate) fn short(model: &Model) -> &str {
-    model.name.rsplit(' ').next().unwrap_or(&model.name)
+/// A model's name without the make, and its clock where that is not the highest.
+pub(crate) fn title(model: &Model) -> String {
+    match model.key().split_once('@') {
+        None => model.short().to_owned(),
+        Some((_, clock)) => format!("{} at {clock} MHz", model.short()),
+    }
 }
 
 /// The GPU for code of some targets.

@@ -5,6 +5,7 @@
 use crate::analyze;
 use crate::args::{Analyze, Look, Profile};
 use crate::device_code::DeviceCode;
+use crate::emulation;
 use crate::exit::{Outcome, usage};
 use crate::launch_file::{Contents, LaunchFile, difference};
 use crate::output::Output;
@@ -35,15 +36,15 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
         None => of_target(&code.object.target.processor)?,
     };
     let kernel = code.kernel(file.kernel.as_deref())?;
-    let short = model.name.rsplit(' ').next().unwrap_or(&model.name);
+    let (short, title) = (model.short(), emulation::title(model));
     let predictions = predictions(args.breakdown, &args.what_if, model)?;
     let mut prepared = Prepared::new(&file, &code, kernel)?;
     if !args.emulate.check.is_empty() {
-        eprintln!("emulating {short} ({}): checking {}", model.target().name, args.emulate.check.join(", "));
+        eprintln!("emulating {title} ({}): checking {}", model.target().name, args.emulate.check.join(", "));
         return prepared.look_for_mistakes(&file, args, &code, kernel, look);
     }
     let more = if args.counters_only { "" } else { ", modelled caches and times" };
-    eprintln!("emulating {short} ({}): counters of execution{more}", model.target().name);
+    eprintln!("emulating {title} ({}): counters of execution{more}", model.target().name);
     let mut recorder = Recorder::new(model);
     recorder.sample(args.sample_workgroups.unwrap_or(0));
     recorder.predict(predictions);

@@ -4,7 +4,7 @@
 //! nothing after that knows who wrote it, except to say so.
 
 use crate::args::{Analyze, Look, Profile};
-use crate::emulation::{Emulation, GPU_DEVICE, short};
+use crate::emulation::{Emulation, GPU_DEVICE};
 use crate::exit::{Outcome, usage};
 use crate::{analyze, launch};
 use analysis::workload::dispatch_ranges;
@@ -54,7 +54,7 @@ impl Profiler for Emulator {
         });
         let output = match &args.output {
             Some(folder) => folder.clone(),
-            None => Path::new("workloads").join(&name).join(short(emulation.model)),
+            None => Path::new("workloads").join(&name).join(emulation.model.short()),
         };
         // The program may change its working folder.
         let output = std::path::absolute(output)?;

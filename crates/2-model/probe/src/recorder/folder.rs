@@ -33,7 +33,7 @@ impl Recorder {
         };
         fact("emulated_by", emulator);
         fact("version", SYSINFO_VERSION.to_string());
-        fact("gpu_model", model.name.rsplit(' ').next().unwrap_or(&model.name).to_string());
+        fact("gpu_model", model.short().to_string());
         fact("gpu_arch", target.name.to_string());
         fact("gpu_l1", (target.vector_l1.bytes.value / 1024).to_string());
         fact("gpu_l2", (target.l2.bytes_per_xcd.value / 1024).to_string());
@@ -45,6 +45,7 @@ impl Recorder {
         fact("wave_size", target.lanes_per_wave.value.to_string());
         fact("max_waves_per_cu", target.waves_per_cu().to_string());
         fact("max_sclk", model.engine_mhz.value.to_string());
+        fact("cur_sclk", model.running_mhz().to_string());
         if let Some(memory) = model.memory_mhz.value() {
             fact("max_mclk", memory.to_string());
         }

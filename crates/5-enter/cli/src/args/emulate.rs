@@ -1,6 +1,7 @@
 //! Options of the commands that run programs: `run` and `profile`.
 
 use super::ShortFormat;
+use super::gpu_name::GpuName;
 use super::recordings::Pick;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -10,8 +11,9 @@ use std::path::PathBuf;
 /// How to emulate.
 #[derive(Args, Clone)]
 pub(crate) struct Emulate {
-    /// GPU to emulate; by default the first one that the program has code for.
-    #[arg(long, value_name = "MODEL", ignore_case = true, value_parser = PossibleValuesParser::new(arch::Model::names()))]
+    /// GPU to emulate; by default the first one that the program has code for. `mi300x@1600` runs its engine at 1600 MHz
+    /// instead of its highest clock.
+    #[arg(long, value_name = "MODEL[@MHZ]", value_parser = GpuName)]
     pub(crate) gpu: Option<String>,
     /// Devices the program sees.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]

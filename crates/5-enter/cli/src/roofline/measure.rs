@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: the file has the vendor's columns, so that a recording it lies beside takes its roofs from it.
 
 use crate::args::{Roofline, ShortFormat};
+use crate::emulation::title;
 use crate::exit::{Outcome, usage};
 use crate::output::{self, Output};
 use anyhow::{Result, anyhow};
@@ -52,7 +53,7 @@ pub(super) fn run(args: &Roofline) -> Result<Outcome> {
             "what is measured is written as `.csv`",
         ));
     }
-    eprintln!("emulating {} ({})", model.name, model.target().name);
+    eprintln!("emulating {} ({})", title(model), model.target().name);
     let started = std::time::Instant::now();
     let peaks =
         peaks::measure(model, |what| eprintln!("measuring {what}")).map_err(|error| anyhow!("{error}"))?;

@@ -122,3 +122,51 @@ fn every_model_is_whole() {
     assert_eq!(Model::names().count(), 9);
     assert_eq!(Model::by_name("MI300X").unwrap().compute_units_per_xcd(), 38);
 }
+
+#[test]
+fn an_engine_runs_at_the_clock_that_is_asked_for() {
+    let model = Model::by_name("mi300x@1600").unwrap();
+    assert_eq!(
+        (model.running_mhz(), model.engine_mhz.value, model.key().as_str()),
+        (1600, 2100, "mi300x@1600")
+    );
+    assert_eq!(model.lightly_used().running_mhz(), 1600);
+    let usual = Model::by_name("mi210").unwrap();
+    assert_eq!((usual.running_mhz(), usual.lightly_used().running_mhz()), (1570, 1700));
+    assert_eq!(usual.key(), "mi210");
+    for name in Model::names() {
+        let highest = Model::by_name(name).unwrap().engine_mhz.value;
+        assert!(Model::by_name(&format!("{name}@{highest}")).is_some(), "{name}");
+        assert!(Model::by_name(&format!("{name}@{}", highest + 1)).is_none(), "{name}");
+    }
+    for wrong in ["mi300x@", "mi300x@99", "mi300x@fast", "mi300x@1600@1600", "@1600"] {
+        assert!(Model::by_name(wrong).is_none(), "{wrong}");
+    }
+}
+
+/// Bits that choose channel, bank and row are there once each where they stand for themselves, and no two lines share all.
+#[test]
+fn lines_have_places_of_their_own_in_memory() {
+    for target in Target::names().filter_map(Target::by_name) {
+        let map = &target.memory_map;
+        let (Ok(channel), Ok(bank), Some(row)) = (map.channel.get(), map.bank.get(), map.row_bit.value())
+        else {
+            continue;
+        };
+        let number = |bits: &[Vec<u32>], address: u64| {
+            bits.iter()
+                .map(|bits| bits.iter().map(|bit| address >> bit & 1).sum::<u64>() & 1)
+                .collect::<Vec<_>>()
+        };
+        for model in Model::of_target(target) {
+            assert_eq!(1 << channel.len(), model.hbm.channels.value, "{}", model.name);
+        }
+        // All banks are met within the bytes below the first row, as often as each other.
+        let mut met = std::collections::BTreeMap::new();
+        for address in (0..1u64 << row).step_by(128) {
+            *met.entry((number(channel, address), number(bank, address))).or_insert(0) += 1;
+        }
+        assert_eq!(met.len(), 1 << (channel.len() + bank.len()), "{}", target.name);
+        assert!(met.values().all(|count| *count == met.values().next().copied().unwrap()), "{}", target.name);
+    }
+}

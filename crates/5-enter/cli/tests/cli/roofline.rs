@@ -122,7 +122,7 @@ fn roofs_are_measured() {
     let dir = folder("roofline_measured");
     let file = dir.join("roofline.csv");
     let file = file.to_str().unwrap();
-    let ran = rockhound(&["roofline", "--measure", "--gpu", "mi210", "-o", file, "--format", "json"]);
+    let ran = rockhound(&["roofline", "--measure", "--gpu", "mi210@1700", "-o", file, "--format", "json"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let roofs: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(Schema::of("roofs-1").problems(&roofs), Vec::<String>::new());

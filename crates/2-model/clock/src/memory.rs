@@ -405,7 +405,7 @@ impl Follow for Port<'_> {
         self.done = self.done.max(self.now - 1 + self.memory.rates.l1);
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, channel: usize, line: u64, noted: u64) {
         if self.has_had(line) {
             return;

@@ -6,11 +6,14 @@
 use mem::Cache;
 use std::sync::Arc;
 
+/// Nothing else is known of a line. Unlike `()` it lets an empty cache be memory that nobody has written.
+type Nothing = [u64; 0];
+
 /// The memory-side cache.
 #[derive(Debug)]
 pub(crate) struct Side {
-    /// With whether a line differs from memory.
-    cache: Cache<bool>,
+    /// Marked are lines that differ from memory.
+    cache: Cache<Nothing>,
     /// Sets of all, and of the lines that nobody else has.
     sets: u64,
     own: u64,
@@ -52,12 +55,16 @@ impl Side {
     pub(crate) fn request(&mut self, line: u64, write: bool, shared: bool) -> Found {
         let set = set(line, if shared { self.sets } else { self.own });
         if let Some(place) = self.cache.find(set, line) {
-            *self.cache.of(place) |= write;
+            if write {
+                self.cache.mark(place);
+            }
             return Found { hit: true, written: false };
         }
         let filled = self.cache.fill(set, line, false);
-        let old = std::mem::replace(self.cache.of(filled.place), write);
-        Found { hit: self.was_there(line), written: old && filled.evicted.is_some() }
+        if write {
+            self.cache.mark(filled.place);
+        }
+        Found { hit: self.was_there(line), written: filled.marked }
     }
 
     /// Whether a line was there before, when as many lines came since as there are places.

@@ -5,9 +5,10 @@
 
 use crate::access::Lookup;
 use crate::cache::{Ways, With};
-use crate::l2::{Request, Want};
+use crate::l2::{L2, Request, Want};
 use crate::shape::Shape;
 use crate::vector::{Follow, Path, by_type};
+use arch::MemoryType;
 
 /// Lines of the L2 whose place a compute unit knows, at most.
 const GUESSES: usize = 512;
@@ -37,7 +38,7 @@ impl Asks {
     }
 
     /// Asks the L2 for a line of the vector L1.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn read<F: Follow>(
         &mut self,
         line: u64,
@@ -55,17 +56,41 @@ impl Asks {
             return;
         }
         *merged = Some(wide);
-        let (count, sectors) = self.sectors;
-        let number = line & !(u64::MAX << lines);
-        let touched = sectors.wrapping_shl(count.wrapping_mul(number as u32));
+        let touched = self.touched(line);
+        if memory == MemoryType::Rw
+            && !stream
+            && let Some((channel, noted)) = self.finds(wide, touched, path.l2)
+        {
+            return path.follow.read(channel, wide, noted);
+        }
         let (want, full) = (Want::Read, touched);
         let request = Request { want, line: wide, touched, full, memory, local, stream };
-        let scattered = wide.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - GUESSES.ilog2());
-        let guess = &mut self.guesses[scattered as usize % GUESSES];
-        match path.l2.finds(&request, *guess) {
-            Some((channel, noted)) => path.follow.read(channel, wide, noted),
-            None => *guess = path.send(request).map_or(NOWHERE, |place| place as u32),
+        *self.guess(wide) = path.send(request).map_or(NOWHERE, |place| place as u32);
+    }
+
+    /// Sectors of a line of the L2 that one of the vector L1 is.
+    #[inline(always)]
+    fn touched(&self, line: u64) -> u8 {
+        let ((_, lines), (count, sectors)) = (self.shifts, self.sectors);
+        if lines == 0 {
+            return sectors;
         }
+        let number = line & !(u64::MAX << lines);
+        sectors.wrapping_shl(count.wrapping_mul(number as u32))
+    }
+
+    /// Where a line of the L2 may be.
+    #[inline(always)]
+    fn guess(&mut self, wide: u64) -> &mut u32 {
+        let scattered = wide.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - GUESSES.ilog2());
+        &mut self.guesses[scattered as usize % GUESSES]
+    }
+
+    /// The channel of the L2 that has a line where it may be, and what was noted of it.
+    #[inline(always)]
+    fn finds(&mut self, wide: u64, touched: u8, l2: &mut L2) -> Option<(usize, u64)> {
+        let guess = *self.guess(wide);
+        l2.finds(wide, touched, guess)
     }
 }
 
@@ -101,12 +126,18 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
     #[inline]
     fn sets(self, sets: &mut impl Ways) -> Ran {
         let Run { lookups, base, page, pages, sets: bits, stream, guess, merged, asks, path } = self;
-        let mut again = 0;
-        for (done, lookup) in lookups.iter().enumerate() {
-            let ran = |held_up| Ran { done, lookups: done as u64 + again, held_up };
+        let (bytes, wider) = asks.shifts;
+        // What is true of all of the page.
+        let start = page << (pages + bytes);
+        let own = path.places.all_own(start, start | !(u64::MAX << (pages + bytes)));
+        let (short, merges) = (own && !stream, path.shape.merges_reads);
+        let (mut again, mut short_reads) = (0, 0);
+        let mut held_up = false;
+        let mut done = 0;
+        for lookup in lookups {
             let line = base.wrapping_add_signed(lookup.line());
             if line >> pages != page {
-                return ran(false);
+                break;
             }
             let set = (line & bits) as usize;
             match sets.find_or_oldest(set, line, guess) {
@@ -114,11 +145,25 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
                 Err(victim) if path.follow.room(victim) => {
                     sets.put_at(victim, line, stream);
                     path.follow.missed(Some(victim));
-                    asks.read(line, stream, merged, path);
+                    let wide = line >> wider;
+                    if short
+                        && !(merges && *merged == Some(wide))
+                        && let Some((channel, noted)) = asks.finds(wide, asks.touched(line), path.l2)
+                    {
+                        *merged = Some(wide);
+                        short_reads += 1;
+                        path.follow.read(channel, wide, noted);
+                    } else {
+                        asks.read(line, stream, merged, path);
+                    }
                 }
-                Err(_) => return ran(true),
+                Err(_) => {
+                    held_up = true;
+                    break;
+                }
             }
             path.follow.next();
+            done += 1;
             let more = lookup.more();
             if more > 0 {
                 // A line that was to go first is used again.
@@ -129,6 +174,7 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
                 path.follow.again(more);
             }
         }
-        Ran { done: lookups.len(), lookups: lookups.len() as u64 + again, held_up: false }
+        path.before.add(by_type(Want::Read, MemoryType::Rw), short_reads);
+        Ran { done, lookups: done as u64 + again, held_up }
     }
 }

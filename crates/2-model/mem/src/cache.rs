@@ -25,6 +25,8 @@ pub struct Filled {
     pub place: usize,
     /// The line that was there.
     pub evicted: Option<u64>,
+    /// That line was marked.
+    pub marked: bool,
 }
 
 /// Sets of lines, whichever they are.
@@ -117,6 +119,12 @@ impl<P: Copy + Default> Cache<P> {
         of_sets!(&mut self.0, sets => sets.of(place))
     }
 
+    /// Marks the line at a place, for as long as it is there.
+    #[inline]
+    pub fn mark(&mut self, place: usize) {
+        of_sets!(&mut self.0, sets => sets.mark(place));
+    }
+
     /// Forgets all lines.
     pub fn clear(&mut self) {
         of_sets!(&mut self.0, sets => sets.clear());
@@ -137,7 +145,7 @@ impl<P: Copy + Default> Cache<P> {
     }
 
     /// What is known of a line that is at a place, if it is; then it counts as used.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find_at(&mut self, place: usize, line: u64) -> Option<P> {
         match &mut self.0 {
             Sets::Sixteen(sixteen) => sixteen.find_at(place, line),
@@ -196,15 +204,16 @@ mod tests {
     #[test]
     fn the_line_used_longest_ago_goes() {
         let mut cache = Cache::<()>::new(2, 2);
-        assert_eq!(cache.fill(1, 10, false), Filled { place: 2, evicted: None });
+        let filled = |place, evicted| Filled { place, evicted, marked: false };
+        assert_eq!(cache.fill(1, 10, false), filled(2, None));
         assert_eq!(cache.fill(1, 11, false).place, 3);
         assert!(cache.find(1, 10).is_some() && cache.find(0, 10).is_none());
-        assert_eq!(cache.fill(1, 12, false), Filled { place: 3, evicted: Some(11) });
+        assert_eq!(cache.fill(1, 12, false), filled(3, Some(11)));
         // A line that is to go first does, though it came last.
         assert_eq!(cache.fill(1, 13, true).evicted, Some(10));
         assert_eq!(cache.fill(1, 14, false).evicted, Some(13));
         cache.remove(3);
-        assert_eq!(cache.fill(1, 15, false), Filled { place: 3, evicted: None });
+        assert_eq!(cache.fill(1, 15, false), filled(3, None));
     }
 
     #[test]
@@ -264,6 +273,10 @@ mod tests {
                     Some(place) if state >> 60 == 1 => {
                         cache.touch(place);
                         few.touch(place);
+                    }
+                    Some(place) if state >> 60 < 8 => {
+                        cache.mark(place);
+                        few.mark(place);
                     }
                     None => {
                         let goes_first = state >> 59 & 1 == 0;

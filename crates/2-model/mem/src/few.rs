@@ -14,6 +14,7 @@ pub(crate) struct Few<P> {
     tags: Vec<u64>,
     used: Vec<u32>,
     pub(crate) clock: u32,
+    marked: Vec<bool>,
     more: Vec<P>,
 }
 
@@ -25,6 +26,7 @@ impl<P: Copy + Default> Few<P> {
             tags: vec![EMPTY; places],
             used: vec![0; places],
             clock: 0,
+            marked: vec![false; places],
             more: vec![P::default(); places],
         }
     }
@@ -42,10 +44,15 @@ impl<P: Copy + Default> Few<P> {
         &mut self.more[place]
     }
 
+    pub(crate) fn mark(&mut self, place: usize) {
+        self.marked[place] = true;
+    }
+
     pub(crate) fn clear(&mut self) {
         self.more.fill(P::default());
         self.tags.fill(EMPTY);
         self.used.fill(0);
+        self.marked.fill(false);
         self.clock = 0;
     }
 
@@ -72,11 +79,13 @@ impl<P: Copy + Default> Few<P> {
         let evicted = Some(self.tags[place]).filter(|&tag| tag != EMPTY).map(|tag| !tag);
         self.tags[place] = !line;
         self.used[place] = if goes_first { 1 } else { self.now() };
-        Filled { place, evicted }
+        let marked = std::mem::take(&mut self.marked[place]);
+        Filled { place, evicted, marked }
     }
 
     pub(crate) fn remove(&mut self, place: usize) {
         self.tags[place] = EMPTY;
+        self.marked[place] = false;
         self.used[place] = 0;
     }
 

@@ -183,15 +183,12 @@ impl L2 {
         (channel as usize, (channel << self.set_bits | fold(rest, self.set_bits)) as usize)
     }
 
-    /// The short way of most reads: of memory that is cached as usual, and all is there, at this place. The channel, and what was
-    /// noted of the line in this dispatch.
-    #[inline]
-    pub(crate) fn finds(&mut self, request: &Request, place: u32) -> Option<(usize, u64)> {
-        if request.want != Want::Read || request.memory != MemoryType::Rw || request.stream {
-            return None;
-        }
-        let state = self.cache.find_at(place as usize, request.line)?;
-        if request.touched & !state.held() != 0 {
+    /// The short way of most reads: of memory that is cached as usual, not marked as streaming, and all is there, at this place.
+    /// The channel, and what was noted of the line in this dispatch.
+    #[inline(always)]
+    pub(crate) fn finds(&mut self, line: u64, touched: u8, place: u32) -> Option<(usize, u64)> {
+        let state = self.cache.find_at(place as usize, line)?;
+        if touched & !state.held() != 0 {
             return None;
         }
         let channel = (place >> self.place_bits) as usize;

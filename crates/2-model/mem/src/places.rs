@@ -31,6 +31,12 @@ impl Places {
         if self.bounds.contains(&address) { self.search(address) } else { (MemoryType::Rw, true) }
     }
 
+    /// Whether all addresses from one to another, both included, are the GPU's own for sure.
+    #[inline]
+    pub(crate) fn all_own(&self, first: u64, last: u64) -> bool {
+        last < self.bounds.start || first >= self.bounds.end
+    }
+
     fn search(&self, address: u64) -> (MemoryType, bool) {
         let at = self.host.partition_point(|range| range.start <= address);
         match at.checked_sub(1).and_then(|at| self.host.get(at)) {
@@ -49,6 +55,11 @@ mod tests {
         let places = Places::new(vec![100..200, 50..50, 10..20], MemoryType::Uc);
         for (address, local) in [(0, true), (10, false), (19, false), (20, true), (150, false), (200, true)] {
             assert_eq!(places.of(address).1, local, "{address}");
+        }
+        for (first, last, own) in
+            [(0, 9, true), (0, 10, false), (199, 300, false), (200, 300, true), (0, 300, false)]
+        {
+            assert_eq!(places.all_own(first, last), own, "{first} {last}");
         }
     }
 }

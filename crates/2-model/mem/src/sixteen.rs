@@ -34,10 +34,17 @@ type Set = [u64; 4];
 const SIGNS: [usize; 2] = [0, 1];
 /// Ways, the one that was used last in the lowest digit, each combined with the digit's number: nothing for a new set.
 const ORDER: usize = 2;
-/// Ways that hold lines, as bits, and above them those whose line goes first.
+/// Ways that hold lines, as bits, above them those whose line goes first, and those whose line is marked.
 const FLAGS: usize = 3;
-/// Where in the flags those are whose line goes first.
+/// Where in the flags those are whose line goes first, and those whose line is marked.
 const FIRST: u32 = 16;
+const MARKED: u32 = 32;
+
+/// Ways whose line goes first, as bits.
+#[inline(always)]
+fn first(set: &Set) -> u16 {
+    (set[FLAGS] >> FIRST) as u16
+}
 
 /// The byte that a line shows.
 fn sign(line: u64) -> u64 {
@@ -64,7 +71,7 @@ fn find<P>(set: &Set, line: u64, ways: &[(u64, P); WAYS]) -> Option<usize> {
 
 #[inline]
 fn oldest(set: &Set) -> usize {
-    match (!set[FLAGS] as u16, set[FLAGS] >> FIRST) {
+    match (!set[FLAGS] as u16, first(set)) {
         (0, 0) => ((set[ORDER] ^ IN_ORDER) >> 60) as usize,
         (0, first) => first.trailing_zeros() as usize,
         (empty, _) => empty.trailing_zeros() as usize,
@@ -103,6 +110,11 @@ impl<P: Copy + Default> Sixteen<P> {
         &mut self.ways[place >> BITS][place % WAYS].1
     }
 
+    #[inline]
+    pub(crate) fn mark(&mut self, place: usize) {
+        self.sets[place >> BITS][FLAGS] |= 1 << (MARKED + (place % WAYS) as u32);
+    }
+
     pub(crate) fn clear(&mut self) {
         self.sets.fill([0; 4]);
         self.ways.fill([(EMPTY, P::default()); WAYS]);
@@ -114,7 +126,7 @@ impl<P: Copy + Default> Sixteen<P> {
     }
 
     /// What is known of a line that is at a place, if it is; then it counts as used.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find_at(&mut self, place: usize, line: u64) -> Option<P> {
         let (set, way) = (place >> BITS, place % WAYS);
         let (tag, more) = self.ways.get(set)?[way];
@@ -123,7 +135,7 @@ impl<P: Copy + Default> Sixteen<P> {
         }
         let set = &mut self.sets[set];
         // Most were used last.
-        if (set[ORDER] ^ IN_ORDER) % WAYS as u64 != way as u64 || set[FLAGS] >> FIRST != 0 {
+        if (set[ORDER] ^ IN_ORDER) % WAYS as u64 != way as u64 || first(set) != 0 {
             touch(set, way);
         }
         Some(more)
@@ -143,22 +155,25 @@ impl<P: Copy + Default> Sixteen<P> {
     pub(crate) fn put(&mut self, place: usize, line: u64, goes_first: bool) -> Filled {
         let way = place % WAYS;
         let set = &mut self.sets[place >> BITS];
-        let tag = std::mem::replace(&mut self.ways[place >> BITS][way].0, !line);
-        let evicted = (set[FLAGS] >> way & 1 != 0).then_some(!tag);
+        let tag = &mut self.ways[place >> BITS][way].0;
+        // What nobody has written is not read either: that takes this machine long.
+        let evicted = if set[FLAGS] >> way & 1 != 0 { Some(!*tag) } else { None };
+        *tag = !line;
+        let marked = set[FLAGS] >> (MARKED + way as u32) & 1 != 0;
         let (word, shift) = (way / 8, 8 * (way % 8));
         set[SIGNS[word]] = set[SIGNS[word]] & !(0xff << shift) | sign(line) << shift;
-        set[FLAGS] |= 1 << way;
+        set[FLAGS] = (set[FLAGS] | 1 << way) & !(1 << (MARKED + way as u32));
         if goes_first {
             set[FLAGS] |= 1 << (FIRST + way as u32);
         } else {
             touch(set, way);
         }
-        Filled { place, evicted }
+        Filled { place, evicted, marked }
     }
 
     pub(crate) fn remove(&mut self, place: usize) {
         let (set, way) = (&mut self.sets[place >> BITS], place % WAYS);
         self.ways[place >> BITS][way].0 = EMPTY;
-        set[FLAGS] &= !(1 << way | 1 << (FIRST + way as u32));
+        set[FLAGS] &= !(1 << way | 1 << (FIRST + way as u32) | 1 << (MARKED + way as u32));
     }
 }

@@ -17,7 +17,9 @@ pub(crate) struct Slot {
     /// Distance of each lane from the first active one.
     distance: [u64; 64],
     /// The block it accessed last.
-    pub(crate) block: Option<u64>,
+    block: Option<u64>,
+    /// Lines that it reads, counted from that block, where the first active lane begins in this place of it; each once.
+    lines: Option<(u64, Vec<u64>)>,
     /// Forms by where in its block the first active lane begins, in dwords.
     pub(crate) known: [Option<u32>; 32],
 }
@@ -48,20 +50,63 @@ pub(crate) fn known<'a>(
     }
     slots[slot].get_or_insert_with(|| {
         let distance = addresses.map(|address| address.wrapping_sub(first));
-        Box::new(Slot { policy, lanes: active, bytes, formation, distance, block: None, known: [None; 32] })
+        Box::new(Slot {
+            policy,
+            lanes: active,
+            bytes,
+            formation,
+            distance,
+            block: None,
+            lines: None,
+            known: [None; 32],
+        })
     })
 }
 
-/// Notes which lines of so many bytes, as a power of two, lanes read.
-#[inline]
-pub(crate) fn note(read: &mut Sample, lanes: Lanes<'_>, line: u32) {
-    let Lanes { addresses, active, bytes, .. } = lanes;
-    let mut before = None;
-    for (lane, &address) in addresses.iter().enumerate() {
-        let ends = address.wrapping_add(u64::from(bytes.max(1)) - 1) >> line;
-        for line in [address >> line, ends] {
-            if active >> lane & 1 != 0 && before.replace(line) != Some(line) {
+impl Slot {
+    /// Notes which lines of so many bytes, as a power of two, its lanes read.
+    #[inline]
+    pub(crate) fn note(&mut self, read: &mut Sample, lanes: Lanes<'_>, first: u64, line: u32) {
+        let (block, inside) = (first >> line, first & !(u64::MAX << line));
+        let before = self.block.replace(block);
+        // An access that repeats the last in the same block reads nothing else.
+        if before == Some(block) {
+            return;
+        }
+        if let Some((place, lines)) = &self.lines
+            && *place == inside
+        {
+            return lines.iter().for_each(|&line| read.add(block.wrapping_add(line)));
+        }
+        let mut last = None;
+        let mut lines = Vec::new();
+        each_line(lanes, line, |line| {
+            if last.replace(line) != Some(line) {
                 read.add(line);
+                // Of the first access nobody knows whether there will be one like it.
+                if before.is_some() {
+                    lines.push(line.wrapping_sub(block));
+                }
+            }
+        });
+        if before.is_some() {
+            lines.sort_unstable();
+            lines.dedup();
+            self.lines = Some((inside, lines));
+        }
+    }
+}
+
+/// Calls with each line of so many bytes, as a power of two, that lanes access.
+#[inline]
+fn each_line(lanes: Lanes<'_>, line: u32, mut each: impl FnMut(u64)) {
+    let Lanes { addresses, active, bytes, .. } = lanes;
+    for (lane, &address) in addresses.iter().enumerate() {
+        if active >> lane & 1 != 0 {
+            let (first, last) = (address >> line, address.wrapping_add(u64::from(bytes.max(1)) - 1) >> line);
+            each(first);
+            if last != first {
+                each(last);
             }
         }
     }

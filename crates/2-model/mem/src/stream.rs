@@ -6,7 +6,7 @@
 use crate::access::{Grain, Kind, Lanes, Lookup, Policy, gather, lookups};
 use crate::sample::Sample;
 use crate::shape::Shape;
-use crate::slot::{Slot, known, note};
+use crate::slot::{Slot, known};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -268,13 +268,11 @@ impl Trace {
         let first = lanes.addresses[lanes.active.trailing_zeros() as usize & 63];
         let block = first >> self.block;
         let known = known(&mut self.slots, slot as usize, policy, lanes, first);
-        // An access that repeats the last in the same block reads nothing else.
-        let reads = policy.kind != Kind::Store && !policy.scratch;
-        if known.block.replace(block) != Some(block)
-            && reads
+        if policy.kind != Kind::Store
+            && !policy.scratch
             && let Some(group) = self.groups.last_mut()
         {
-            note(&mut group.read, lanes, self.block);
+            known.note(&mut group.read, lanes, first, self.block);
         }
         if !self.wanted || self.full() {
             return;

@@ -1,8 +1,8 @@
 //! Sets of 64 ways.
 //!
 //! The one idea to keep in mind: neither finding a line nor finding the one to replace looks through the lines of a set. A line
-//! shows itself by a byte, of which eight are compared at a time, and the places of a set hang in a ring in the order in which
-//! they were used.
+//! shows itself by a byte, of which many are compared at a time, and the places of a set hang in a ring in the order in which
+//! they were used: where the one used longest ago is used again, the ring stays as it is and begins one place on.
 
 use crate::cache::Filled;
 
@@ -10,8 +10,8 @@ use crate::cache::Filled;
 pub(crate) const WAYS: usize = 64;
 /// Ways of a set, as a power of two.
 const BITS: u32 = 6;
-/// The entry of a ring that is no way: the way used last is older than it, the one used longest ago newer.
-const ENDS: usize = WAYS;
+/// No way.
+const NONE: u8 = WAYS as u8;
 /// No line. Lines are kept with all bits turned over.
 const EMPTY: u64 = 0;
 
@@ -26,45 +26,60 @@ pub(crate) struct Wide<P> {
 struct Set {
     tags: [u64; WAYS],
     /// A byte of each way's line.
-    signs: [u64; WAYS / 8],
-    /// By way: the one that was used next after it, and the one used next before it. A way outside of the ring is a ring itself.
-    newer: [u8; 2 * WAYS],
-    older: [u8; 2 * WAYS],
+    signs: [u8; WAYS],
+    /// By way: the one that was used next after it, and the one used next before it; the one used last is before the one used
+    /// longest ago. A way outside of the ring is a ring itself.
+    newer: [u8; WAYS],
+    older: [u8; WAYS],
+    /// The way of the ring that was used longest ago, if there is one.
+    oldest: u8,
     /// Ways that are empty, and those whose line goes first, as bits.
     empty: u64,
     first: u64,
+    /// Ways whose line is marked.
+    marked: u64,
 }
 
-/// The byte that a line shows, in all bytes of a word.
-#[inline]
-fn sign(line: u64) -> u64 {
-    (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56).wrapping_mul(0x0101_0101_0101_0101)
+/// The byte that a line shows.
+#[inline(always)]
+fn sign(line: u64) -> u8 {
+    (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
 }
 
 impl Set {
     fn new() -> Set {
         let itself = std::array::from_fn(|at| at as u8);
         let (newer, older) = (itself, itself);
-        Set { tags: [EMPTY; WAYS], signs: [0; WAYS / 8], newer, older, empty: u64::MAX, first: 0 }
+        Set {
+            tags: [EMPTY; WAYS],
+            signs: [0; WAYS],
+            newer,
+            older,
+            oldest: NONE,
+            empty: u64::MAX,
+            first: 0,
+            marked: 0,
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     fn find(&self, line: u64) -> Option<usize> {
         let sign = sign(line);
         // Bytes that are the same are found all at once; most often there are none.
-        let bytes = self.signs.map(u64::to_le_bytes);
-        if bytes.as_flattened().iter().fold(0, |any, &byte| any | u8::from(byte == sign as u8)) == 0 {
+        if self.signs.iter().fold(0, |any, &byte| any | u8::from(byte == sign)) == 0 {
             return None;
         }
         self.find_shown(line, sign)
     }
 
     /// The way of a line among those that show the same byte.
-    fn find_shown(&self, line: u64, sign: u64) -> Option<usize> {
+    #[inline(never)]
+    fn find_shown(&self, line: u64, sign: u8) -> Option<usize> {
+        let sign = u64::from(sign) * 0x0101_0101_0101_0101;
         // Bytes that are zero have their highest bit set; so may bytes above them.
         let zero = |word: u64| word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080;
-        for (number, word) in self.signs.iter().enumerate() {
-            let mut found = zero(word ^ sign);
+        for (number, word) in self.signs.as_chunks::<8>().0.iter().enumerate() {
+            let mut found = zero(u64::from_le_bytes(*word) ^ sign);
             while found != 0 {
                 let way = 8 * number + (found.trailing_zeros() / 8) as usize;
                 if self.tags[way % WAYS] == !line {
@@ -76,12 +91,17 @@ impl Set {
         None
     }
 
-    #[inline]
+    #[inline(always)]
     fn oldest(&self) -> usize {
+        if self.empty | self.first == 0 { usize::from(self.oldest) % WAYS } else { self.unused() }
+    }
+
+    /// The way that goes next where some are empty or are to go first.
+    #[inline(never)]
+    fn unused(&self) -> usize {
         match (self.empty, self.first) {
-            (0, 0) => usize::from(self.newer[ENDS]),
-            (0, first) => first.trailing_zeros() as usize,
-            (empty, _) => empty.trailing_zeros() as usize,
+            (0, first) => first.trailing_zeros() as usize % WAYS,
+            (empty, _) => empty.trailing_zeros() as usize % WAYS,
         }
     }
 
@@ -89,34 +109,50 @@ impl Set {
     #[inline]
     fn take_out(&mut self, way: usize) {
         let (newer, older) = (self.newer[way % WAYS], self.older[way % WAYS]);
-        self.older[usize::from(newer) % (2 * WAYS)] = older;
-        self.newer[usize::from(older) % (2 * WAYS)] = newer;
+        if usize::from(self.oldest) == way {
+            self.oldest = if usize::from(newer) == way { NONE } else { newer };
+        }
+        self.older[usize::from(newer) % WAYS] = older;
+        self.newer[usize::from(older) % WAYS] = newer;
         (self.newer[way % WAYS], self.older[way % WAYS]) = (way as u8, way as u8);
         self.first &= !(1 << (way % WAYS));
-    }
-
-    /// The way used longest ago is the one used last from now on.
-    #[inline]
-    fn turn(&mut self) {
-        let (way, last) = (self.newer[ENDS], self.older[ENDS]);
-        if way == last {
-            return;
-        }
-        let next = self.newer[usize::from(way) % (2 * WAYS)];
-        (self.newer[ENDS], self.older[ENDS]) = (next, way);
-        self.older[usize::from(next) % (2 * WAYS)] = ENDS as u8;
-        self.newer[usize::from(last) % (2 * WAYS)] = way;
-        (self.newer[usize::from(way) % (2 * WAYS)], self.older[usize::from(way) % (2 * WAYS)]) =
-            (ENDS as u8, last);
     }
 
     /// Puts a way that is not in the ring there as the one used last.
     #[inline]
     fn put_in(&mut self, way: usize) {
-        let last = self.older[ENDS];
-        (self.newer[way % WAYS], self.older[way % WAYS]) = (ENDS as u8, last);
-        self.newer[usize::from(last) % (2 * WAYS)] = way as u8;
-        self.older[ENDS] = way as u8;
+        if self.oldest == NONE {
+            self.oldest = way as u8;
+            return;
+        }
+        let oldest = usize::from(self.oldest) % WAYS;
+        let last = self.older[oldest];
+        (self.newer[way % WAYS], self.older[way % WAYS]) = (oldest as u8, last);
+        self.newer[usize::from(last) % WAYS] = way as u8;
+        self.older[oldest] = way as u8;
+    }
+
+    /// A way gets a line where some are empty or are to go first, or this one is.
+    #[inline(never)]
+    fn settle(&mut self, way: usize, goes_first: bool) {
+        self.empty &= !(1 << (way % WAYS));
+        self.take_out(way);
+        if goes_first {
+            self.first |= 1 << (way % WAYS);
+        } else {
+            self.put_in(way);
+        }
+    }
+
+    /// A way is used.
+    #[inline(always)]
+    fn touch(&mut self, way: usize) {
+        if usize::from(self.oldest) == way {
+            self.oldest = self.newer[way % WAYS];
+        } else if self.oldest == NONE || usize::from(self.older[usize::from(self.oldest) % WAYS]) != way {
+            self.take_out(way);
+            self.put_in(way);
+        }
     }
 }
 
@@ -136,6 +172,10 @@ impl<P: Copy + Default> Wide<P> {
     #[inline]
     pub(crate) fn of(&mut self, place: usize) -> &mut P {
         &mut self.more[place]
+    }
+
+    pub(crate) fn mark(&mut self, place: usize) {
+        self.sets[place >> BITS].marked |= 1 << (place % WAYS);
     }
 
     pub(crate) fn clear(&mut self) {
@@ -161,13 +201,8 @@ impl<P: Copy + Default> Wide<P> {
         let guessed = *guess % WAYS;
         let found = if here.tags[guessed] == !line { Some(guessed) } else { here.find(line) };
         let Some(way) = found else { return Err(set << BITS | here.oldest()) };
-        let newer = usize::from(here.newer[way % WAYS]);
-        *guess = way;
-        if newer != ENDS {
-            *guess = newer;
-            here.take_out(way);
-            here.put_in(way);
-        }
+        *guess = usize::from(here.newer[way % WAYS]);
+        here.touch(way);
         Ok(set << BITS | way)
     }
 
@@ -178,35 +213,29 @@ impl<P: Copy + Default> Wide<P> {
 
     #[inline]
     pub(crate) fn touch(&mut self, place: usize) {
-        let set = &mut self.sets[place >> BITS];
-        set.take_out(place % WAYS);
-        set.put_in(place % WAYS);
+        self.sets[place >> BITS].touch(place % WAYS);
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put(&mut self, place: usize, line: u64, goes_first: bool) -> Filled {
         let (set, way) = (&mut self.sets[place >> BITS], place % WAYS);
-        let evicted = Some(set.tags[way]).filter(|&tag| tag != EMPTY).map(|tag| !tag);
-        set.tags[way] = !line;
-        let (word, shift) = (way / 8, 8 * (way % 8));
-        set.signs[word] = set.signs[word] & !(0xff << shift) | (sign(line) & 0xff) << shift;
-        if set.empty | set.first == 0 && usize::from(set.newer[ENDS]) == way && !goes_first {
-            set.turn();
-            return Filled { place, evicted };
-        }
-        set.empty &= !(1 << way);
-        set.take_out(way);
-        if goes_first {
-            set.first |= 1 << way;
+        let tag = std::mem::replace(&mut set.tags[way], !line);
+        let evicted = if tag == EMPTY { None } else { Some(!tag) };
+        set.signs[way] = sign(line);
+        if set.empty | set.first == 0 && !goes_first {
+            set.touch(way);
         } else {
-            set.put_in(way);
+            set.settle(way, goes_first);
         }
-        Filled { place, evicted }
+        let marked = set.marked >> way & 1 != 0;
+        set.marked &= !(1 << way);
+        Filled { place, evicted, marked }
     }
 
     pub(crate) fn remove(&mut self, place: usize) {
         let (set, way) = (&mut self.sets[place >> BITS], place % WAYS);
         set.tags[way] = EMPTY;
+        set.marked &= !(1 << way);
         set.take_out(way);
         set.empty |= 1 << way;
     }

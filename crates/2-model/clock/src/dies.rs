@@ -262,12 +262,25 @@ impl Dies {
         std::hint::black_box(read);
     }
 
-    /// Gives places to workgroups that wait.
+    /// Gives places to workgroups that wait, and notes from when on others wait in vain.
     fn place(&mut self, xcd: usize, now: u64) {
+        let started = self.fill(xcd, now);
+        let places = &mut self.places[xcd];
+        let waits = !self.queues[xcd].is_empty() || self.missing[xcd] > 0;
+        if waits && places.full.is_none() && places.are_taken(self.grid.groups_per_unit.max(1)) {
+            places.full = Some(started);
+        }
+    }
+
+    /// Gives places to workgroups that wait; says when the last of their waves starts.
+    fn fill(&mut self, xcd: usize, now: u64) -> u64 {
         let most = self.grid.groups_per_unit.max(1);
+        let mut last = now;
         while !self.queues[xcd].is_empty() {
-            let Some((engine, number)) = self.places[xcd].find(most) else { return };
-            let Some(Waiting { group, forms, bytes, read }) = self.queues[xcd].pop_front() else { return };
+            let Some((engine, number)) = self.places[xcd].find(most) else { return last };
+            let Some(Waiting { group, forms, bytes, read }) = self.queues[xcd].pop_front() else {
+                return last;
+            };
             if let Some(footprint) = &mut self.memory.footprint {
                 read.iter().for_each(|(xcd, lines)| footprint.add(*xcd, lines));
             }
@@ -286,6 +299,8 @@ impl Dies {
             for wave in 0..group.waves.len() {
                 let start = self.places[xcd].start(engine, now, self.memory.rates.wave_start);
                 begun = begun.min(start);
+                last = last.max(start);
+                self.outcome.waves.begin(start);
                 let shared = self.units[unit].shared;
                 let code = self.code[xcd * caches + shared].get_or_insert_with(|| {
                     let there = self.caches.has_code((xcd, shared), self.grid.entry);
@@ -303,6 +318,9 @@ impl Dies {
             let used = &mut self.units[unit];
             if used.groups == 0 {
                 used.since = begun;
+                if begun != u64::MAX {
+                    self.outcome.units.begin(begun);
+                }
             }
             used.groups += 1;
             let slot = (!used.taken).trailing_zeros().min(63);
@@ -317,6 +335,7 @@ impl Dies {
                 self.leave(id, now);
             }
         }
+        last
     }
 
     /// A wave has ended.
@@ -324,6 +343,7 @@ impl Dies {
         let wave = &self.waves[name as usize];
         let (id, started) = (wave.group, wave.started);
         self.outcome.wave_cycles += now.saturating_sub(started);
+        self.outcome.waves.end(now.max(started));
         self.outcome.waves_end = self.outcome.waves_end.max(now);
         let unit = &mut self.units[name as usize / WAVES];
         let slot = name as usize % WAVES;
@@ -349,9 +369,16 @@ impl Dies {
         unit.taken &= !(1 << group.slot);
         if unit.groups == 0 {
             self.outcome.unit_cycles += now.saturating_sub(unit.since);
+            if unit.since != u64::MAX {
+                self.outcome.units.end(now.max(unit.since));
+            }
         }
         let (xcd, number) = (unit.xcd, unit.number);
-        self.places[xcd].leave(number);
+        let places = &mut self.places[xcd];
+        places.leave(number);
+        if let Some(since) = places.full.take() {
+            self.outcome.full_cycles += now.saturating_sub(since);
+        }
         self.place(xcd, now);
     }
 }

@@ -10,6 +10,7 @@ mod dies;
 mod follower;
 mod footprint;
 mod gpu;
+mod level;
 mod lift;
 mod limits;
 mod memory;
@@ -23,6 +24,7 @@ mod vector;
 mod wave;
 
 pub use gpu::{Gpu, Grid, Order};
+pub use level::Level;
 pub use lift::Lift;
 pub use limits::{Estimate, Limit, Work, estimate};
 pub use op::{NO_SLOT, Op, Unit};

@@ -2,6 +2,7 @@
 //!
 //! The one idea to keep in mind: times are cycles of the engine clock.
 
+use crate::level::Level;
 use crate::share::Shared;
 use mem::Tally;
 
@@ -65,6 +66,12 @@ pub struct Outcome {
     pub unit_cycles: u64,
     /// Cycles of shader engines that had waves, summed.
     pub engine_cycles: u64,
+    /// Cycles in which a workgroup waited although every wave that has a place had started, summed over XCDs.
+    pub full_cycles: u64,
+    /// Waves in flight over time, on the XCDs that were followed.
+    pub waves: Level,
+    /// Compute units that have waves over time, on the XCDs that were followed.
+    pub units: Level,
     /// By instruction: cycles that waves waited before it, by reason.
     pub stalls: Vec<[u64; Stall::COUNT]>,
     /// Waves ran on before all places of the GPU were taken, for want of memory.
@@ -80,6 +87,16 @@ impl Outcome {
         if let Some(of) = self.stalls.get_mut(instruction as usize) {
             of[stall as usize] += cycles;
         }
+    }
+
+    /// Waves in flight and compute units that have waves, on average over each of `count` equal parts of the dispatch.
+    pub fn occupancy(&self, count: usize) -> [Vec<f64>; 2] {
+        let all = self.shared.map_or(1.0, |it| f64::from(it.xcds) / f64::from(it.followed));
+        [&self.waves, &self.units].map(|level| {
+            let mut means = level.means(self.cycles, count);
+            means.iter_mut().for_each(|mean| *mean *= all);
+            means
+        })
     }
 
     /// Cycles that waves waited for a reason.

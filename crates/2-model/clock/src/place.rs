@@ -27,6 +27,8 @@ pub(crate) struct Places {
     resident: Vec<u32>,
     /// Places that are taken.
     pub(crate) taken: usize,
+    /// Since when all are, while a workgroup waits.
+    pub(crate) full: Option<u64>,
 }
 
 impl Places {
@@ -37,19 +39,25 @@ impl Places {
             Engine { units: first - count..first, next: 0, free: 0 }
         });
         let engines = engines.collect();
-        Places { engines, next: 0, resident: vec![0; shape.compute_units()], taken: 0 }
+        Places { engines, next: 0, resident: vec![0; shape.compute_units()], taken: 0, full: None }
     }
 
     /// A dispatch begins. Where the last one stopped the next goes on.
     pub(crate) fn begin(&mut self) {
         self.resident.fill(0);
         self.taken = 0;
+        self.full = None;
         self.engines.iter_mut().for_each(|engine| engine.free = 0);
+    }
+
+    /// Whether no compute unit holds fewer than `most`.
+    pub(crate) fn are_taken(&self, most: u32) -> bool {
+        self.taken >= self.resident.len() * most as usize
     }
 
     /// A compute unit for the next workgroup, if one holds fewer than `most`; with its engine.
     pub(crate) fn find(&mut self, most: u32) -> Option<(usize, usize)> {
-        if self.taken >= self.resident.len() * most as usize {
+        if self.are_taken(most) {
             return None;
         }
         let count = self.engines.len();

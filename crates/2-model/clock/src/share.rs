@@ -6,6 +6,7 @@
 
 use crate::dies::Waiting;
 use crate::gpu::Order;
+use crate::level::Level;
 use crate::outcome::{Outcome, Stall};
 use arch::Model;
 use mem::{Count, Tally};
@@ -172,6 +173,11 @@ pub(crate) fn together(some: [Outcome; FOLLOWED], xcds: usize) -> Outcome {
         .map(|&count| std::array::from_fn(|number| some[number].tally.get(count) as f64))
         .filter(|values: &[f64; FOLLOWED]| values.iter().sum::<f64>() >= least)
         .fold(0.0, |most, values| apart(values).max(most));
+    let joined = |of: fn(&Outcome) -> &Level| {
+        let mut level = of(&some[0]).clone();
+        some[1..].iter().for_each(|it| level.add(of(it)));
+        level
+    };
     let shared = Shared {
         followed: FOLLOWED as u32,
         xcds: xcds as u32,
@@ -186,6 +192,9 @@ pub(crate) fn together(some: [Outcome; FOLLOWED], xcds: usize) -> Outcome {
         wave_cycles: sum(|it| it.wave_cycles),
         unit_cycles: sum(|it| it.unit_cycles),
         engine_cycles: sum(|it| it.engine_cycles),
+        full_cycles: sum(|it| it.full_cycles),
+        waves: joined(|it| &it.waves),
+        units: joined(|it| &it.units),
         stalls,
         hurried: some.iter().any(|it| it.hurried),
         shared: Some(shared),

@@ -18,6 +18,7 @@ fuzz_target!(|data: &[u8]| recording::check(
         "pmc_predictions.csv",
         "pmc_marks.csv",
         "pmc_shares.csv",
+        "pmc_occupancy.csv",
         "perfmon/pmc_perf_0.txt"
     ],
     Some(("pmc_perf.csv", MAIN)),

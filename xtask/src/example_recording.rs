@@ -471,6 +471,7 @@ fn recording() -> Workload {
         ceilings: Vec::new(),
         predictions: Vec::new(),
         shares: Vec::new(),
+        occupancy: Vec::new(),
         marks: None,
         settings: BTreeMap::new(),
         sources: vec!["pmc_perf.csv".to_owned()],

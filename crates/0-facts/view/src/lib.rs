@@ -15,6 +15,7 @@ mod page;
 mod report;
 mod roofline;
 mod summary;
+mod waves;
 
 pub use compare::*;
 pub use finding::*;
@@ -28,3 +29,4 @@ pub use page::*;
 pub use report::*;
 pub use roofline::*;
 pub use summary::*;
+pub use waves::*;

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the field names here are the JSON schema of `docs/analyze-json.md`. A table
 //! carries exact numbers; how many decimals a reader sees is the renderer's affair.
 
-use crate::{Finding, Guide, MemoryChart, Missing, NotChecked, RooflineChart};
+use crate::{Finding, Guide, MemoryChart, Missing, NotChecked, RooflineChart, WaveChart};
 use serde::Serialize;
 
 /// Version of the JSON written by `analyze --format json`.
@@ -97,6 +97,9 @@ pub struct Report {
     /// Blocks of the memory system with what flows between them; of a comparison, of the last recording.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_chart: Option<MemoryChart>,
+    /// Waves in flight over the time of kernels, where that was modelled; of a comparison, of the last recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub occupancy_over_time: Option<WaveChart>,
     /// Tables by number.
     pub tables: Vec<Table>,
     /// Conditions that were to be judged.

@@ -20,6 +20,7 @@ mod join;
 mod long;
 mod marks;
 mod model;
+mod occupancy;
 mod predictions;
 mod problem;
 mod rocpd;
@@ -39,6 +40,7 @@ pub use marks::{MARKS_FILE, MARKS_HEADER, Marks, TIME};
 pub use model::{
     Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, Workload, plain_kernel_name,
 };
+pub use occupancy::{OCCUPANCY_FILE, OCCUPANCY_HEADER, Occupancy, write_occupancy};
 pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, PredictionLine, write_prediction};
 pub use problem::{Error, Problem, Severity};
 pub use shares::{SHARES_FILE, SHARES_HEADER, Share, write_share};

@@ -233,6 +233,7 @@ impl Gather {
             ceilings: Vec::new(),
             predictions: Vec::new(),
             shares: Vec::new(),
+            occupancy: Vec::new(),
             marks: None,
             settings: BTreeMap::new(),
             sources,

@@ -4,6 +4,7 @@
 //! was read in another run of the application has already been brought into that order.
 
 use crate::marks::Marks;
+use crate::occupancy::Occupancy;
 use crate::predictions::Prediction;
 use crate::problem::Problem;
 use crate::shares::Share;
@@ -253,6 +254,8 @@ pub struct Workload {
     pub predictions: Vec<Prediction>,
     /// Dispatches of which only some XCDs were followed.
     pub shares: Vec<Share>,
+    /// What dispatches had in flight over their time, where that was modelled.
+    pub occupancy: Vec<Occupancy>,
     /// How far each quantity can be trusted, where it was not measured.
     pub marks: Option<Marks>,
     /// The profiler's settings, lists joined with spaces.

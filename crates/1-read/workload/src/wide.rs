@@ -13,7 +13,7 @@ use crate::model::{Counter, Counters, Dispatches, Extra, Generation, Workload};
 use crate::problem::{Error, Problems};
 use crate::side;
 use crate::table::{self, Table};
-use crate::{marks, predictions, shares};
+use crate::{marks, occupancy, predictions, shares};
 
 /// Level counters that have a run of their own, and what needs them.
 pub(crate) const LEVELS: &[(&str, &str)] = &[
@@ -81,6 +81,7 @@ fn finish(files: &Files<'_>, mut w: Workload, mut problems: Problems) -> Result<
     w.settings = side::settings(files, &mut problems);
     w.predictions = predictions::read(files, &w.dispatches, &mut problems);
     w.shares = shares::read(files, &w.dispatches, &mut problems);
+    w.occupancy = occupancy::read(files, &w.dispatches, &mut problems);
     w.marks = marks::read(files, &mut problems);
     side::passes(files, &mut w.counters, &mut problems);
     check::workload(&mut w, problems);
@@ -110,6 +111,7 @@ fn file(files: &Files<'_>, name: &str, problems: &mut Problems) -> Result<Worklo
         ceilings: Vec::new(),
         predictions: Vec::new(),
         shares: Vec::new(),
+        occupancy: Vec::new(),
         marks: None,
         settings: std::collections::BTreeMap::new(),
         sources: vec![name.to_string()],

@@ -166,6 +166,18 @@ pub enum Time {
     Waits,
     /// Waves that could issue.
     Issues,
+    /// A workgroup waits for room, over the shader engines.
+    Full,
+    /// It waits for a wave slot, over the SIMDs.
+    Slots,
+    /// It waits for vector registers, over the SIMDs.
+    Vgprs,
+    /// It waits for scalar registers, over the SIMDs.
+    Sgprs,
+    /// It waits for LDS, over the compute units.
+    Lds,
+    /// It waits for a barrier, over the compute units.
+    Barriers,
 }
 
 impl Time {
@@ -173,8 +185,20 @@ impl Time {
     pub const COUNT: usize = Time::ALL.len();
 
     /// All, in order.
-    pub const ALL: [Time; 6] =
-        [Time::Xcds, Time::Engines, Time::Units, Time::Waves, Time::Waits, Time::Issues];
+    pub const ALL: [Time; 12] = [
+        Time::Xcds,
+        Time::Engines,
+        Time::Units,
+        Time::Waves,
+        Time::Waits,
+        Time::Issues,
+        Time::Full,
+        Time::Slots,
+        Time::Vgprs,
+        Time::Sgprs,
+        Time::Lds,
+        Time::Barriers,
+    ];
 
     /// Name in the registry.
     pub const fn name(self) -> &'static str {
@@ -185,6 +209,12 @@ impl Time {
             Time::Waves => "wave_quad_cycle",
             Time::Waits => "wait_quad_cycle",
             Time::Issues => "issue_wait_quad_cycle",
+            Time::Full => "full_quad_cycle",
+            Time::Slots => "no_slot_quad_cycle",
+            Time::Vgprs => "no_vgprs_quad_cycle",
+            Time::Sgprs => "no_sgprs_quad_cycle",
+            Time::Lds => "no_lds_quad_cycle",
+            Time::Barriers => "no_barrier_quad_cycle",
         }
     }
 
@@ -197,6 +227,14 @@ impl Time {
             Time::Waves => "Four cycles of the life of a wave",
             Time::Waits => "Four cycles in which a wave waits for memory, LDS, scalar memory or a barrier",
             Time::Issues => "Four cycles in which a wave waits for its unit or for code",
+            Time::Full => {
+                "Four cycles in which a workgroup waits for a compute unit, over the shader engines"
+            }
+            Time::Slots => "Four cycles of a SIMD without a wave slot for a workgroup that waits",
+            Time::Vgprs => "Four cycles of a SIMD without vector registers for a workgroup that waits",
+            Time::Sgprs => "Four cycles of a SIMD without scalar registers for a workgroup that waits",
+            Time::Lds => "Four cycles of a compute unit without LDS for a workgroup that waits",
+            Time::Barriers => "Four cycles of a compute unit without a barrier for a workgroup that waits",
         }
     }
 }

@@ -62,6 +62,8 @@ pub struct Dispatch {
     pub predicted: Vec<Predicted>,
     /// Some XCDs stand for all, where not all were followed.
     pub shared: Option<Shared>,
+    /// Waves in flight and compute units that have waves, on average over equal parts of the time, where that is known.
+    pub occupancy: Option<[Vec<f64>; 2]>,
 }
 
 /// What the workload says about its origin.
@@ -327,6 +329,7 @@ impl Recorder {
         totals.time = estimate.as_ref().zip(outcome.as_ref()).map(|(_, outcome)| {
             let stalled =
                 |of: &[Stall]| of.iter().map(|&stall| outcome.stalled(stall)).sum::<u64>() / ISSUE_CYCLES;
+            let full = traffic::full(self.model, program, launch, outcome.full_cycles / ISSUE_CYCLES);
             [
                 outcome.cycles * u64::from(self.model.xcds.value),
                 outcome.engine_cycles,
@@ -334,9 +337,16 @@ impl Recorder {
                 outcome.wave_cycles / ISSUE_CYCLES,
                 stalled(&[Stall::Memory, Stall::Local, Stall::Barrier]),
                 stalled(&[Stall::Issue, Stall::Matrix, Stall::Fetch]),
+                full.engines,
+                full.slots,
+                full.vgprs,
+                full.sgprs,
+                full.lds,
+                full.barriers,
             ]
         });
         let stalls = outcome.as_ref().filter(|_| estimate.is_some()).map(|it| it.stalls.clone());
+        let occupancy = outcome.as_ref().filter(|_| estimate.is_some()).map(|it| it.occupancy(PARTS));
         totals.caches = outcome.map(|it| it.tally);
         let catalogue = catalogue();
         let counters: Vec<(&str, Value)> = catalogue
@@ -384,6 +394,7 @@ impl Recorder {
             instructions: instructions::rows(program, table, counts, stalls.as_deref()),
             predicted,
             shared,
+            occupancy,
         });
         self.next += 1;
     }
@@ -439,6 +450,7 @@ impl Recorder {
             ceilings: Vec::new(),
             predictions: Vec::new(),
             shares: Vec::new(),
+            occupancy: Vec::new(),
             marks: None,
             settings: BTreeMap::from([
                 ("name".to_string(), provenance.name.clone()),
@@ -540,6 +552,9 @@ const CHANNELS: [&str; 13] = [
     "TCC_RW_REQ",
     "TCC_WRITE",
 ];
+
+/// Parts of a dispatch's time for each of which is said how many waves are in flight.
+const PARTS: usize = 64;
 
 /// Cycles of a step in which sequencers count waves.
 const ISSUE_CYCLES: u64 = 4;

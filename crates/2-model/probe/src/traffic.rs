@@ -6,7 +6,7 @@
 use crate::event::{Event, Totals};
 use crate::observe::{Counts, Probe, each_dword};
 use crate::table::{NO_SLOT, Table};
-use arch::{CacheControl, Model, Resources, Target};
+use arch::{CacheControl, Limiter, Model, Resources, Target};
 use clock::{Grid, Wanted, Work};
 use emu::{Launch, MemoryAccess, Observer, Program, WaveId};
 use isa::{Access, Bits, Inst, Space};
@@ -164,6 +164,39 @@ pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>) -> Gri
         host: vec![range(launch.kernarg, u64::from(descriptor.kernarg_bytes)), range(launch.packet, PACKET)],
         ..Grid::default()
     }
+}
+
+/// In how many steps of the workgroup manager which parts of the GPU have no room for a workgroup that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Full {
+    /// Over the shader engines.
+    pub(crate) engines: u64,
+    /// Over the SIMDs.
+    pub(crate) slots: u64,
+    pub(crate) vgprs: u64,
+    pub(crate) sgprs: u64,
+    /// Over the compute units.
+    pub(crate) lds: u64,
+    pub(crate) barriers: u64,
+}
+
+/// What is full while an XCD holds no more workgroups, which it does in `steps` over all XCDs: whatever admits no more of them.
+pub(crate) fn full(model: &Model, program: &Program, launch: &Launch<'_>, steps: u64) -> Full {
+    let target = model.target();
+    let of_xcd = |all: u32| steps * u64::from(all) / u64::from(model.xcds.value.max(1));
+    let units = of_xcd(model.compute_units.value);
+    let simds = units * u64::from(target.simds_per_cu.value);
+    let mut full = Full { engines: of_xcd(model.shader_engines.value), ..Full::default() };
+    for limiter in arch::occupancy(target, &resources(program, launch)).limiters() {
+        match limiter {
+            Limiter::WaveSlots => full.slots = simds,
+            Limiter::Vgpr | Limiter::Agpr => full.vgprs = simds,
+            Limiter::Sgpr => full.sgprs = simds,
+            Limiter::Lds => full.lds = units,
+            Limiter::BarrierSlots => full.barriers = units,
+        }
+    }
+    full
 }
 
 /// Bytes of a dispatch packet.

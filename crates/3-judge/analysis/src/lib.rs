@@ -18,6 +18,7 @@ mod recorded;
 mod resources;
 pub mod roofline;
 mod text;
+pub mod waves;
 pub mod workload;
 
 pub use calls::Call;

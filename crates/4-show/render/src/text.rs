@@ -19,6 +19,7 @@ mod report;
 mod roofline;
 mod summary;
 mod table;
+mod waves;
 
 pub(crate) use card::severity_role;
 pub use card::{card, findings};
@@ -37,3 +38,5 @@ pub use report::{panels, report};
 pub use roofline::roofline;
 pub use summary::summary;
 pub use table::{SORT_COLUMNS, table};
+pub(crate) use waves::describe as describe_waves;
+pub use waves::waves;

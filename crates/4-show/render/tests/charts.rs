@@ -2,7 +2,7 @@
 
 mod chart_values;
 
-use chart_values::{UNSEEN, emulated_memory, memory};
+use chart_values::{UNSEEN, emulated_memory, memory, over_time};
 use render::{Style, text};
 use view::{Ceiling, CeilingBasis, Mark, Number, RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel};
 
@@ -178,6 +178,9 @@ fn numbers_say_how_far_to_trust_them() {
         let words: Vec<&str> = out.split_whitespace().collect();
         let legend = format!("{signs} · ? modelled, not compared with hardware · without a sign: exact");
         assert!(words.join(" ").contains(&legend), "{out}");
+        // Where there is less room they stand in the diagram too.
+        let out = text::memory_chart(&emulated_memory(Some(12.0)), &style(100));
+        assert!(out.contains("┌ Compute units") && out.contains("≈120GB/s 12%"), "{out}");
         // A recording of hardware has no signs.
         let out = text::memory_chart(&memory(Some(12.0)), &style(width));
         assert!(!out.contains(['~', '≈', '?']) && !out.contains("exact"), "{out}");
@@ -185,6 +188,29 @@ fn numbers_say_how_far_to_trust_them() {
     // What is not known has no sign.
     let out = text::memory_chart(&emulated_memory(None), &style(160));
     assert!(out.contains("n/a") && !out.contains("~n/a") && !out.contains("≈n/a"), "{out}");
+}
+
+#[test]
+fn waves_over_time_fit_any_terminal() {
+    for (width, columns) in [(40, 22), (80, 64), (160, 64)] {
+        let out = text::waves(&over_time(), &style(width));
+        assert!(out.lines().all(|line| line.chars().count() <= width), "{width}: {out}");
+        // Three quarters of the columns are full, the rest shows that it is not empty.
+        let full = columns * 3 / 4;
+        let top = out.lines().find(|line| line.starts_with("   ≈3328┤")).unwrap();
+        assert_eq!(top.matches('█').count(), full, "{out}");
+        let bottom = out.lines().find(|line| line.starts_with("       0┤")).unwrap();
+        assert!(bottom.contains(&format!("{}{}", "█".repeat(full), "▁".repeat(4))), "{out}");
+        let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        for phrase in [
+            "peak ≈3328 of 3328 waves (≈100 %), mean ≈2504 (≈75 %); ≈52 of 104 compute units busy on average; fewer than half the peak in the last ≈25 % of the time; ≈12.3 us, mean of 2 dispatches",
+            "peak 0 of 3328 waves (0 %)",
+            "1 more kernel",
+            "≈ modelled ±36 %",
+        ] {
+            assert!(words.contains(phrase), "{phrase}: {out}");
+        }
+    }
 }
 
 #[test]

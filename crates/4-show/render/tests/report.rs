@@ -134,6 +134,7 @@ fn single() -> Report {
         }],
         not_checked: Vec::new(),
         roofline: None,
+        occupancy_over_time: None,
         memory_chart: None,
         tables: vec![speed, mix, stalls],
         conditions: Vec::new(),

@@ -6,7 +6,7 @@
 mod chart_values;
 mod golden_file;
 
-use chart_values::{emulated_memory, memory};
+use chart_values::{emulated_memory, memory, over_time};
 use golden_file::check;
 use render::svg::{self, DARK, LIGHT, Picture, Plotted};
 use view::{Ceiling, CeilingBasis, Number, RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel};
@@ -114,6 +114,18 @@ fn any_number_is_drawn_or_left_out() {
     assert_eq!(svg::roofline(&[], &picture(&LIGHT)), "");
     let none = svg::roofline(&[Plotted { name: "", chart: &roofline(Vec::new()) }], &picture(&LIGHT));
     assert!(none.contains("no points"), "{none}");
+}
+
+#[test]
+fn waves_over_time_are_steps_from_start_to_end() {
+    let chart = over_time();
+    let out = svg::waves(&chart.kernels[0], &chart, &Picture::in_page(980.0, 170.0));
+    // The area is level at the top for three quarters of the time, and all but at the bottom for the rest.
+    assert!(out.contains("points=\"62,148 62,10 75.7,10 "), "{out}");
+    assert!(out.contains("717.5,10 717.5,146.7 "), "{out}");
+    assert!(out.contains(">≈3328</text>") && out.contains(">≈12.3 us</text>"), "{out}");
+    let out = svg::waves(&chart.kernels[1], &chart, &Picture::in_page(0.0, 0.0));
+    assert!(!out.contains("NaN") && !out.contains("inf"), "{out}");
 }
 
 #[test]

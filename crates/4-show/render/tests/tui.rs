@@ -60,6 +60,7 @@ fn report() -> Report {
         findings: Vec::new(),
         not_checked: Vec::new(),
         roofline: None,
+        occupancy_over_time: None,
         memory_chart: None,
         tables: vec![table("2.1", "Speed", 30), table("7.1", "Launch", 4), table("16.1", "vL1D", 4)],
         conditions: Vec::new(),

@@ -5,7 +5,7 @@
 use crate::fail_on::FailOn;
 use analysis::WorkloadEvidence;
 use analysis::guide::Inputs;
-use analysis::workload::{Options, ROOFLINE, Subject};
+use analysis::workload::{OCCUPANCY, Options, ROOFLINE, Subject};
 use metrics::Compiled;
 use std::collections::BTreeMap;
 use view::{GuideKernel, GuideVerdict, KernelFinding, NotChecked, Note, NoteKind, Number, Report};
@@ -14,8 +14,10 @@ use view::{GuideKernel, GuideVerdict, KernelFinding, NotChecked, Note, NoteKind,
 const KERNELS: usize = 200;
 /// The rule that compares with a base.
 const COMPARES: &str = "CTR005";
-/// Kernels drawn in the roofline.
+/// Kernels drawn in the roofline and over time.
 const DRAWN: usize = 10;
+/// Kernels drawn over time in an overview.
+const FEW: usize = 3;
 
 /// Fills in findings and charts.
 pub(crate) fn judge(
@@ -28,7 +30,8 @@ pub(crate) fn judge(
     let findings = options.blocks.shows_findings() || !conditions.is_empty();
     let roofline = options.blocks.shows_chart(ROOFLINE, subjects.len() == 1);
     let (Some(last), Some(of_last)) = (subjects.last(), compiled.last()) else { return };
-    if !(findings || roofline) || last.target().is_empty() {
+    let occupancy = options.blocks.shows_chart(OCCUPANCY, subjects.len() == 1);
+    if !(findings || roofline || occupancy) || last.target().is_empty() {
         return;
     }
     let base = match (subjects.first(), compiled.first()) {
@@ -44,6 +47,10 @@ pub(crate) fn judge(
     }
     if roofline {
         report.roofline = Some(analysis::roofline::chart(&kernels, DRAWN));
+    }
+    if occupancy {
+        let overview = options.blocks.is_overview();
+        report.occupancy_over_time = analysis::waves::chart(&kernels, if overview { FEW } else { DRAWN });
     }
     if findings {
         check(report, &kernels, options.blocks.shows_findings(), conditions);

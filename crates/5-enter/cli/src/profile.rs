@@ -158,7 +158,12 @@ pub(crate) fn remove_earlier(folder: &Path) -> Result<()> {
         let entry = entry?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        let beside = [workload::PREDICTIONS_FILE, workload::SHARES_FILE, workload::MARKS_FILE];
+        let beside = [
+            workload::PREDICTIONS_FILE,
+            workload::SHARES_FILE,
+            workload::MARKS_FILE,
+            workload::OCCUPANCY_FILE,
+        ];
         if beside.contains(&&*name) || probe::is_events_file(&name) {
             std::fs::remove_file(entry.path())?;
         }

@@ -8,9 +8,9 @@ use crate::marks;
 use clock::{Detail, Shared};
 use std::collections::BTreeMap;
 use workload::{
-    INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, MARKS_FILE, Machine, Marks, PREDICTIONS_FILE, PREDICTIONS_HEADER,
-    PredictionLine, RunOf, SHARES_FILE, SHARES_HEADER, Share, write_instructions, write_prediction,
-    write_share,
+    INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, MARKS_FILE, Machine, Marks, OCCUPANCY_FILE, OCCUPANCY_HEADER,
+    PREDICTIONS_FILE, PREDICTIONS_HEADER, PredictionLine, RunOf, SHARES_FILE, SHARES_HEADER, Share,
+    write_instructions, write_occupancy, write_prediction, write_share,
 };
 
 /// Version of the column names of `sysinfo.csv`.
@@ -103,6 +103,18 @@ impl Recorder {
         Some(out)
     }
 
+    /// What dispatches had in flight over their time, as the file [`OCCUPANCY_FILE`]; none where nothing followed them.
+    fn occupancy(&self) -> Option<String> {
+        self.dispatches.iter().find(|it| it.occupancy.is_some())?;
+        let mut out = format!("{OCCUPANCY_HEADER}\n");
+        for dispatch in &self.dispatches {
+            if let Some([waves, units]) = &dispatch.occupancy {
+                write_occupancy(&mut out, dispatch.id, &dispatch.kernel, waves, units);
+            }
+        }
+        Some(out)
+    }
+
     /// How far each quantity can be trusted.
     fn marks(&self) -> Marks {
         let target = self.model.target().name;
@@ -144,6 +156,9 @@ impl Recorder {
         files.insert(MARKS_FILE.to_string(), self.marks().write().into_bytes());
         if let Some(text) = self.shares() {
             files.insert(SHARES_FILE.to_string(), text.into_bytes());
+        }
+        if let Some(text) = self.occupancy() {
+            files.insert(OCCUPANCY_FILE.to_string(), text.into_bytes());
         }
         files
     }

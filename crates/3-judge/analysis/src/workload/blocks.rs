@@ -13,6 +13,7 @@ pub(crate) const SPECIAL: &[((u16, u16), &str)] = &[
     ((0, 2), "Dispatch List"),
     (LIMITS, "What Each Limit Is Worth"),
     (CHANGES, "What If"),
+    (OCCUPANCY, "Occupancy over Time"),
     ((1, 1), "System Info"),
 ];
 
@@ -25,6 +26,8 @@ pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), LIMITS, CHANGES, (2, 1)];
 /// Tables shown instead of a recording without times: what was launched, and what can be counted without a clock.
 const COUNTED: &[(u16, u16)] = &[(0, 2), (10, 1), (10, 2), (10, 4), (12, 2), (16, 3)];
 
+/// The chart of waves in flight.
+pub const OCCUPANCY: (u16, u16) = (0, 5);
 /// The table of the memory chart's numbers.
 pub const MEMORY_CHART: (u16, u16) = (3, 1);
 /// The table of the roofline's numbers.

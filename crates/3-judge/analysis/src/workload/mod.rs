@@ -16,7 +16,7 @@ mod present;
 mod report;
 mod select;
 
-pub use blocks::{Blocks, MEMORY_CHART, ROOFLINE};
+pub use blocks::{Blocks, MEMORY_CHART, OCCUPANCY, ROOFLINE};
 pub use compare::Renames;
 pub(crate) use compare::{differ, durations};
 pub use condition::Condition;

@@ -166,6 +166,7 @@ fn empty(subjects: &[Subject], options: &Options) -> Report {
         findings: Vec::new(),
         not_checked: Vec::new(),
         roofline: None,
+        occupancy_over_time: None,
         memory_chart: None,
         tables: Vec::new(),
         conditions: Vec::new(),

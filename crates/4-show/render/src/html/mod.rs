@@ -63,6 +63,8 @@ struct PageTemplate<'a> {
     memory: Option<String>,
     memory_per: &'a str,
     memory_legend: Option<String>,
+    waves: Vec<tables::WavesView<'a>>,
+    waves_legend: Option<String>,
     panels: Vec<PanelView<'a>>,
     predictions: Vec<PanelView<'a>>,
     machine: Vec<(&'a str, Facts<'a>)>,
@@ -119,6 +121,10 @@ pub fn page(page: &Page) -> String {
         memory_per: report.memory_chart.as_ref().map_or("", |chart| &chart.per),
         memory_legend: marks::legend(
             report.memory_chart.iter().chain(&page.base_memory).flat_map(marks::of_memory),
+        ),
+        waves: tables::waves(page),
+        waves_legend: marks::legend(
+            report.occupancy_over_time.iter().flat_map(|chart| &chart.kernels).filter_map(|it| it.trust),
         ),
         panels: tables::panels(page),
         machine: report

@@ -3,7 +3,7 @@
 use super::alike;
 use super::cells::{self, CellView};
 use crate::marks::signed;
-use crate::svg::{rate, short};
+use crate::svg::{Picture, rate, short};
 use crate::text::{figure, number::thousands, shorten, visible};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -370,4 +370,28 @@ pub(crate) fn roof_rows(chart: &RooflineChart) -> Vec<RoofRow<'_>> {
             verdict: visible(&kernel.verdict.text),
         })
         .collect()
+}
+
+/// A kernel's occupancy over time.
+pub(crate) struct WavesView<'a> {
+    /// Position in the list of kernels.
+    pub(crate) kernel: Option<usize>,
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) short: String,
+    pub(crate) svg: String,
+    pub(crate) text: String,
+    pub(crate) trust: Option<Mark>,
+}
+
+pub(crate) fn waves(page: &Page) -> Vec<WavesView<'_>> {
+    let Some(chart) = &page.report.occupancy_over_time else { return Vec::new() };
+    let view = |it: &'_ view::KernelWaves| WavesView {
+        kernel: page.kernels.iter().position(|kernel| kernel.name == it.name),
+        name: Cow::Owned(whole_name(&it.name).into_owned()),
+        short: short_name(&it.name),
+        svg: crate::svg::waves(it, chart, &Picture::in_page(980.0, 170.0)),
+        text: crate::text::describe_waves(it, chart),
+        trust: it.trust,
+    };
+    chart.kernels.iter().map(view).collect()
 }

@@ -8,11 +8,13 @@ mod memory_chart;
 mod number;
 mod roofline;
 mod theme;
+mod waves;
 
 pub use memory_chart::{Slots, memory_chart, slots};
 pub use number::{Scaled, quantity, rate, short};
 pub use roofline::{Plotted, roofline};
 pub use theme::{DARK, LIGHT, Theme};
+pub use waves::waves;
 
 /// How a chart is drawn.
 #[derive(Clone, Copy, Debug)]

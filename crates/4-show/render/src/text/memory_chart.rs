@@ -35,7 +35,7 @@ pub fn memory_chart(chart: &MemoryChart, style: &Style) -> String {
     }
     page.wrapped(0, 4, &head);
     let legend = marks::legend(marks::of_memory(chart));
-    let size = Size::new(legend.is_some());
+    let size = Size::new(legend.is_some(), style.width);
     if style.width >= size.width() {
         diagram(&mut page, chart, &size)
     } else {
@@ -54,9 +54,17 @@ struct Size {
 }
 
 impl Size {
-    fn new(signs: bool) -> Size {
-        let more = if signs { SIGN } else { 0 };
+    /// As wide as signs need, or as far as there is room for them.
+    fn new(signs: bool, room: usize) -> Size {
+        let least = Size { block: BLOCK, link: LINK };
+        let more = if signs { room.saturating_sub(least.width()) / least.columns() } else { 0 };
+        let more = more.min(SIGN);
         Size { block: BLOCK.map(|width| width + more), link: LINK + more }
+    }
+
+    /// Columns of blocks and of links.
+    fn columns(&self) -> usize {
+        2 * self.block.len() - 1
     }
 
     /// Columns the diagram takes.
@@ -231,7 +239,15 @@ fn draw_link(canvas: &mut Canvas, link: &MemoryLink, place: (usize, usize), room
     let (x, mut y) = place;
     let role = link.percent.as_ref().and_then(Number::get).map_or(Role::Plain, of_peak);
     let center = |text: &str| x + room.saturating_sub(width(text)) / 2;
-    let requests = format!("{} {}", link.flow.word(), requests(link));
+    let word = link.flow.word();
+    let requests = format!("{word} {}", requests(link));
+    // With a sign the longest word may not fit.
+    let over = width(&requests).saturating_sub(room);
+    let requests = if over > 0 {
+        requests.replacen(word, &word[..word.len().saturating_sub(over + 1)], 1)
+    } else {
+        requests
+    };
     canvas.text(center(&requests), y, Role::Dim, &requests);
     y += 1;
     let amount = amount(link).unwrap_or_default();
@@ -248,8 +264,10 @@ fn draw_link(canvas: &mut Canvas, link: &MemoryLink, place: (usize, usize), room
         if bytes.get() == Some(0.0) {
             return y + 1;
         }
-        let text = rate(link);
-        canvas.text(center(&text), y, role, &text);
+        let all = rate(link);
+        // The colour says about as much as the percentage.
+        let text = if width(&all) > room { all.split(' ').next().unwrap_or_default() } else { &all };
+        canvas.text(center(text), y, role, text);
         y += 1;
     }
     y

@@ -11,6 +11,7 @@ use super::memory_chart::memory_chart;
 use super::number::{plural, thousands};
 use super::page::{Page, dim, join, plain, span};
 use super::roofline::roofline;
+use super::waves::waves;
 use crate::{Role, Style};
 use view::{Cell, Delta, MissingValues, NoteKind, Number, Recording, Report, Table};
 
@@ -35,6 +36,10 @@ pub fn report(report: &Report, decimals: usize, style: &Style) -> String {
     if let Some(chart) = &report.roofline {
         out.push('\n');
         out += &roofline(chart, style);
+    }
+    if let Some(chart) = &report.occupancy_over_time {
+        out.push('\n');
+        out += &waves(chart, style);
     }
     if let Some(chart) = &report.memory_chart {
         out.push('\n');

@@ -1,6 +1,8 @@
 //! A memory chart with every kind of block and link, its numbers multiples of one or all missing.
 
-use view::{BlockId, Flow, Mark, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number};
+use view::{
+    BlockId, Flow, KernelWaves, Mark, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Number, WaveChart,
+};
 
 /// Why nothing is known of the memory-side cache.
 pub(crate) const UNSEEN: &str = "nobody counts what the cache behind the fabric answers";
@@ -71,5 +73,31 @@ pub(crate) fn memory(value: Option<f64>) -> MemoryChart {
                 ..link(BlockId::MemorySide, BlockId::Hbm, Flow::Any)
             },
         ],
+    }
+}
+
+/// Two kernels over time: one that fills the GPU but for a tail, one that hardly does anything.
+pub(crate) fn over_time() -> WaveChart {
+    let kernel = |name: &str, waves: Vec<f64>, mark| KernelWaves {
+        name: name.to_owned(),
+        dispatches: 2,
+        mean_ns: 12_345.0,
+        mean_waves: waves.iter().sum::<f64>() / waves.len() as f64,
+        peak_waves: waves.iter().copied().fold(0.0, f64::max),
+        mean_units: 52.0,
+        tail_percent: 25.0,
+        busy_units: waves.iter().map(|waves| (waves / 8.0).min(104.0)).collect(),
+        waves,
+        trust: mark,
+    };
+    let tail = (0..64).map(|part| if part < 48 { 3328.0 } else { 32.0 }).collect();
+    WaveChart {
+        wave_slots: Number::Known(3328.0),
+        compute_units: Number::Known(104.0),
+        kernels: vec![
+            kernel("a_kernel_with_a_tail(float*)", tail, Some(Mark::Modelled(Some(36.2)))),
+            kernel("empty", vec![0.0; 64], None),
+        ],
+        left_out: 1,
     }
 }

@@ -1,6 +1,7 @@
 //! `rockhound profile` and `rockhound launch-template` on the committed example.
 
 use crate::run::{folder, good, rockhound, root};
+use crate::schema::Schema;
 use std::path::Path;
 
 const EXAMPLE: &str = "examples/vector_copy/LAUNCH.toml";
@@ -193,6 +194,7 @@ fn values_say_how_far_to_trust_them() {
     assert!(narrow.contains("±? was never compared") && !narrow.contains("modelled ±0"), "{narrow}");
     let json = good(&["analyze", "-p", &recording, "--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(Schema::of("analyze-1").problems(&report), Vec::<String>::new());
     let mut checked = 0;
     for table in report["tables"].as_array().unwrap() {
         let Some(trust) = table["columns"].as_array().unwrap().iter().position(|c| c["kind"] == "trust")
@@ -215,6 +217,20 @@ fn values_say_how_far_to_trust_them() {
         }
     }
     assert!(checked > 300, "{checked}");
+    // What is in flight over time is, summed, the level that the counter sums.
+    let kernel = &report["occupancy_over_time"]["kernels"][0];
+    let waves: Vec<f64> = kernel["waves"].as_array().unwrap().iter().map(|it| it.as_f64().unwrap()).collect();
+    let mean = waves.iter().sum::<f64>() / waves.len() as f64;
+    assert_eq!((waves.len(), kernel["mean_waves"].as_f64()), (64, Some(mean)));
+    let level = good(&["analyze", "-p", &recording, "--format", "json", "-b", "wave.occupancy"]);
+    let level: serde_json::Value = serde_json::from_str(&level).unwrap();
+    let rows = level["tables"].as_array().unwrap().iter().flat_map(|it| it["rows"].as_array().unwrap());
+    let row = rows.into_iter().find(|it| it["metric"] == "wave.occupancy").unwrap();
+    let level = row["cells"][0].as_f64().unwrap();
+    assert!((mean / level - 1.0).abs() < 1e-3, "{mean} {level}");
+    let plot = good(&["analyze", "-p", &recording, "-b", "0.5"]);
+    assert!(plot.contains("Occupancy over time") && plot.contains("┤▁"), "{plot}");
+    assert!(!good(&["analyze", "-p", "examples/heat3d", "-b", "0.5"]).contains("Occupancy over time"));
     let link = &report["memory_chart"]["links"][6];
     assert!(
         link["requests"].is_number() && link["requests_trust"].as_str().unwrap().starts_with("modelled"),

@@ -123,6 +123,15 @@ function showDispatchesOf(k) {
   dispatchRows.set(list);
 }
 
+// ---- occupancy over time: a figure per kernel of most time -------------------------------------------------------
+
+function showWavesOf(k) {
+  const figures = all("#waves .wave");
+  figures.forEach((it) => { it.hidden = k !== null && it.dataset.kernel !== String(k); });
+  const none = byId("waves-none");
+  if (none) none.hidden = figures.some((it) => !it.hidden);
+}
+
 // ---- what limits are worth: a row per kernel, `2`, and below it what it would take, `2.1` ------------------------
 
 function showPredictionsOf(k) {

@@ -279,6 +279,7 @@ function choose(k, quiet = false) {
   showCodeOf(k);
   showDispatchesOf(k);
   showPredictionsOf(k);
+  showWavesOf(k);
   if (!quiet) {
     say(k === null ? "all kernels" : `only ${K.short[k]}`);
     try {

@@ -1,0 +1,46 @@
+//! Occupancy over time: how many waves a kernel has in flight from its start to its end.
+//!
+//! The one idea to keep in mind: the time of a dispatch is cut into equal parts, and a number is the mean of its part; where a kernel
+//! was dispatched more than once, a part is the mean over its dispatches.
+
+use crate::{Mark, Number};
+use serde::Serialize;
+
+/// Occupancy over time of the kernels of most time.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WaveChart {
+    /// Waves that the GPU holds at most, whatever they need.
+    pub wave_slots: Number,
+    /// Compute units of the GPU.
+    pub compute_units: Number,
+    /// Kernels, most time first.
+    pub kernels: Vec<KernelWaves>,
+    /// Kernels that are not in `kernels`.
+    pub left_out: usize,
+}
+
+/// One kernel over the time of its dispatches.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct KernelWaves {
+    /// Name.
+    pub name: String,
+    /// Dispatches of which it is known.
+    pub dispatches: usize,
+    /// Mean time of one of them, ns.
+    pub mean_ns: f64,
+    /// Waves in flight on the GPU in each equal part of the time.
+    pub waves: Vec<f64>,
+    /// Compute units that hold waves, in each part.
+    pub busy_units: Vec<f64>,
+    /// Waves in flight on average.
+    pub mean_waves: f64,
+    /// The most of a part.
+    pub peak_waves: f64,
+    /// Compute units that hold waves, on average.
+    pub mean_units: f64,
+    /// Percent of the time, at its end, in which fewer than half as many waves are in flight as at the peak.
+    pub tail_percent: f64,
+    /// How far it can be trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Mark>,
+}

@@ -1,0 +1,158 @@
+//! How many waves each dispatch of an emulated recording had in flight over its time, as the file that stands beside the counters.
+//!
+//! The one idea to keep in mind: the time of a dispatch is cut into equal parts, as many as a line has numbers; each is a mean over
+//! its part. docs/recording.md describes every column.
+
+use crate::folder::Files;
+use crate::model::Dispatches;
+use crate::problem::Problems;
+use crate::side;
+use crate::table::{self, Want};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+/// Name of the file.
+pub const OCCUPANCY_FILE: &str = "pmc_occupancy.csv";
+
+/// Its header.
+pub const OCCUPANCY_HEADER: &str = "Dispatch_ID,Kernel_Name,Waves,Compute_Units";
+
+/// Most parts of a dispatch that are read.
+const MOST: usize = 1 << 12;
+
+/// What a dispatch had in flight over its time.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Occupancy {
+    /// Row of the dispatch.
+    pub row: u32,
+    /// Waves in flight on the GPU, on average over each equal part of the time.
+    pub waves: Vec<f64>,
+    /// Compute units that held waves, as many numbers.
+    pub units: Vec<f64>,
+}
+
+/// Appends the line of a dispatch.
+pub fn write_occupancy(out: &mut String, dispatch: u64, kernel: &str, waves: &[f64], units: &[f64]) {
+    let kernel = kernel.replace('"', "\"\"");
+    let [waves, units] = [waves, units].map(|means| {
+        let means: Vec<String> = means.iter().map(|mean| rounded(*mean)).collect();
+        means.join(" ")
+    });
+    let _ = writeln!(out, "{dispatch},\"{kernel}\",{waves},{units}");
+}
+
+/// Five digits.
+fn rounded(mean: f64) -> String {
+    let decimals = match mean.abs() {
+        size if size >= 1000.0 => 1,
+        size if size >= 100.0 => 2,
+        size if size >= 10.0 => 3,
+        _ => 4,
+    };
+    let text = format!("{mean:.decimals$}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_string() } else { text.to_string() }
+}
+
+/// The numbers of a cell; none where one is none, or there are too many.
+fn numbers(cell: &str) -> Option<Vec<f64>> {
+    let number = |word: &str| word.parse::<f64>().ok().filter(|it| it.is_finite() && *it >= 0.0);
+    let words = cell.split_ascii_whitespace();
+    let found: Option<Vec<f64>> = words.take(MOST + 1).map(number).collect();
+    found.filter(|it| (1..=MOST).contains(&it.len()))
+}
+
+/// Reads the file, if there is one.
+pub(crate) fn read(files: &Files<'_>, dispatches: &Dispatches, problems: &mut Problems) -> Vec<Occupancy> {
+    let Some(bytes) = side::try_bytes(files, OCCUPANCY_FILE, problems) else { return Vec::new() };
+    let choose = |name: &str, _: &[u8]| if name == "Dispatch_ID" { Want::Number } else { Want::Text };
+    let table = match table::read(OCCUPANCY_FILE, &bytes, &str::to_string, &choose, problems) {
+        Ok(table) => table,
+        Err(error) => {
+            problems.error(OCCUPANCY_FILE, side::first_line(&error.to_string()), "the file is left out");
+            return Vec::new();
+        }
+    };
+    let (Some(ids), Some(waves), Some(units)) =
+        (table.number("Dispatch_ID"), table.text("Waves"), table.text("Compute_Units"))
+    else {
+        problems.error(
+            OCCUPANCY_FILE,
+            "one of the columns `Dispatch_ID`, `Waves`, `Compute_Units` is absent",
+            "the file is left out",
+        );
+        return Vec::new();
+    };
+    let rows: HashMap<u64, u32> = (0..).zip(&dispatches.id).map(|(row, id)| (*id, row)).collect();
+    let mut left_out = 0;
+    let mut all = Vec::new();
+    for line in 0..table.rows {
+        let id = ids.get(line).filter(|id| *id >= 0.0);
+        let row = id.and_then(|id| rows.get(&(id as u64))).copied();
+        match (row, numbers(waves.get(line)), numbers(units.get(line))) {
+            (Some(row), Some(waves), Some(units)) if waves.len() == units.len() => {
+                all.push(Occupancy { row, waves, units });
+            }
+            _ => left_out += 1,
+        }
+    }
+    if left_out > 0 {
+        problems.warn(
+            OCCUPANCY_FILE,
+            left_out,
+            format!("{left_out} lines have no dispatch, or not as many numbers of waves as of compute units"),
+            "they are left out",
+        );
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Workload};
+    use std::collections::BTreeMap;
+
+    fn workload(occupancy: &str) -> Workload {
+        let counters =
+            "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES\n3,a,0,100,4\n7,copy,100,300,4\n";
+        let files = BTreeMap::from([
+            ("pmc_perf.csv".to_string(), counters.as_bytes().to_vec()),
+            (OCCUPANCY_FILE.to_string(), occupancy.as_bytes().to_vec()),
+        ]);
+        crate::read(&files, &Options::default()).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_read_with_five_digits() {
+        let mut text = format!("{OCCUPANCY_HEADER}\n");
+        assert_eq!(workload(&text).occupancy, []);
+        let waves = [0.0, 3328.0, 1234.5678, 12.34567, 0.000_012, -0.000_001];
+        write_occupancy(&mut text, 7, "copy(\"a\", b)", &waves, &[1.0; 6]);
+        assert!(text.ends_with("0 3328 1234.6 12.346 0 0,1 1 1 1 1 1\n"), "{text}");
+        let found = workload(&text);
+        let waves = vec![0.0, 3328.0, 1234.6, 12.346, 0.0, 0.0];
+        assert_eq!(found.occupancy, [Occupancy { row: 1, waves, units: vec![1.0; 6] }]);
+        assert!(!found.problems.iter().any(|it| it.file == OCCUPANCY_FILE), "{:?}", found.problems);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_left_out_and_said() {
+        let header = OCCUPANCY_HEADER;
+        let long = "1 ".repeat(MOST + 1);
+        for (text, problem) in [
+            ("Dispatch_ID,Waves\n7,8\n".to_string(), "columns"),
+            (format!("{header}\n9,a,1 2,1 2\n"), "no dispatch"),
+            (format!("{header}\n7,a,1 2,1\n"), "not as many"),
+            (format!("{header}\n7,a,,\n"), "not as many"),
+            (format!("{header}\n7,a,1 -2,1 2\n"), "not as many"),
+            (format!("{header}\n7,a,1 inf,1 2\n"), "not as many"),
+            (format!("{header}\n7,a,1 x,1 2\n"), "not as many"),
+            (format!("{header}\n7,a,{long},{long}\n"), "not as many"),
+        ] {
+            let found = workload(&text);
+            assert_eq!(found.occupancy, [], "{text}");
+            assert!(found.problems.iter().any(|it| it.to_string().contains(problem)), "{:?}", found.problems);
+        }
+    }
+}

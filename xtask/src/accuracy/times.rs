@@ -4,7 +4,7 @@
 //! they are not the same code the page says so.
 
 use super::kernels::{Prepared, compile};
-use super::{Errors, distance, row};
+use super::{Errors, distance, grouped, row};
 use crate::run::root;
 use anyhow::{Context, Result, bail};
 use probe::{Detail, Recorder, registry};
@@ -137,15 +137,16 @@ fn product(text: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Training exercises: name, kernel, workgroups, elements of x in the LDS of 32,768, columns, profiled milliseconds, waves in flight.
-type Exercise = (&'static str, &'static str, u32, i32, i32, f64, Option<f64>);
+/// Training exercises: name, kernel, workgroups, elements of x in the LDS of 32,768, columns, profiled milliseconds, waves in flight
+/// and steps in which compute units lack LDS.
+type Exercise = (&'static str, &'static str, u32, i32, i32, f64, Option<(f64, f64)>);
 
 const EXERCISES: &[Exercise] = &[
     ("1 with 4 workgroups", "pitched", 4, 0, 4096, 755.935, None),
     ("1 with 2048 workgroups", "pitched", 2048, 0, 32_768, 69.876, None),
-    ("2 with 64 KiB of LDS", "kept_8192", 2048, 8192, 32_768, 175.427, Some(102.70)),
-    ("2 with 2 KiB of LDS", "kept_256", 2048, 256, 32_768, 50.366, Some(487.32)),
-    ("2 without LDS", "pitched", 2048, 0, 32_768, 70.513, Some(445.33)),
+    ("2 with 64 KiB of LDS", "kept_8192", 2048, 8192, 32_768, 175.427, Some((102.70, 6_015_745_446.0))),
+    ("2 with 2 KiB of LDS", "kept_256", 2048, 256, 32_768, 50.366, Some((487.32, 0.0))),
+    ("2 without LDS", "pitched", 2048, 0, 32_768, 70.513, Some((445.33, 0.0))),
     ("4 by rows", "pitched", 2048, 0, 32_768, 69.768, None),
     ("4 by columns", "columns", 2048, 0, 32_768, 12.465, None),
 ];
@@ -156,7 +157,8 @@ const SPEEDUPS: &[(usize, usize, f64)] = &[(0, 1, 10.8), (2, 3, 3.4), (5, 6, 5.6
 const EXERCISE_WORDS: &str = "Training exercises on one die of an MI200: y^T A x of 32,768 rows and columns. With 4 workgroups a wave's accesses are more than are kept
 of it: the matrix is summed over its first 4096 columns, in rows of full length, and the time taken eight times; its engine runs at the
 highest clock, since it uses four compute units. The kernels are written to their description and compiled by another compiler, which
-unrolls the loops that read the LDS: there loads wait together that waited one by one.
+unrolls the loops that read the LDS: there loads wait together that waited one by one. *Steps without LDS* are `SPI_RA_LDS_CU_FULL_CSN`:
+compute units that lack LDS for a workgroup that waits, in steps of four cycles.
 
 ";
 const EXERCISE_OPEN: &str = "By rows, which lie 256 KiB apart, all lanes read lines of the same bank of memory, in other rows of it each, as far as waves are at the same
@@ -173,13 +175,13 @@ fn exercises(text: &mut String, errors: &mut Errors, more: (&str, f64, f64)) -> 
     let model = arch::Model::by_name("mi210").context("a model of the data files")?;
     let source = root().join("xtask/src/accuracy/kernels.hip");
     text.push_str(EXERCISE_WORDS);
-    text.push_str("| exercise | profiled ms | modelled ms | error | profiled waves in flight | modelled |\n|---|---|---|---|---|---|\n");
+    text.push_str("| exercise | profiled ms | modelled ms | error | profiled waves in flight | modelled | profiled steps without LDS | modelled |\n|---|---|---|---|---|---|---|---|\n");
     // What the same kernel took before, and the waves in flight.
-    let mut known: BTreeMap<(&str, u32), (f64, f64)> = BTreeMap::new();
+    let mut known: BTreeMap<(&str, u32), (f64, f64, f64)> = BTreeMap::new();
     let mut modelled_all = Vec::new();
     for &(title, kernel, groups, kept, m, truth, waves) in EXERCISES {
         let before = std::time::Instant::now();
-        let (modelled, in_flight) = match known.get(&(kernel, groups)) {
+        let (modelled, in_flight, no_lds) = match known.get(&(kernel, groups)) {
             Some(&known) => known,
             None => {
                 let model = if groups < model.compute_units.value / 2 { model.lightly_used() } else { model };
@@ -198,12 +200,16 @@ fn exercises(text: &mut String, errors: &mut Errors, more: (&str, f64, f64)) -> 
                 loaded.run(&mut recorder, [groups, 1, 1], [64, 1, 1])?;
                 let dispatch = recorder.dispatches().first().context("a dispatch")?;
                 let time = dispatch.time.as_ref().context("a time")?;
-                let sum = dispatch.counters.iter().find(|it| it.0 == "SQ_LEVEL_WAVES");
-                let sum = sum.and_then(|it| it.1.known()).context("waves in flight")?;
-                (time.nanoseconds * f64::from(N / m) / 1e6, sum as f64 / time.cycles)
+                let counted = |name: &str| -> Result<f64> {
+                    let found = dispatch.counters.iter().find(|it| it.0 == name);
+                    Ok(found.and_then(|it| it.1.known()).with_context(|| name.to_string())? as f64)
+                };
+                let times = f64::from(N / m);
+                let in_flight = counted("SQ_LEVEL_WAVES")? / time.cycles;
+                (time.nanoseconds * times / 1e6, in_flight, counted("SPI_RA_LDS_CU_FULL_CSN")? * times)
             }
         };
-        known.insert((kernel, groups), (modelled, in_flight));
+        known.insert((kernel, groups), (modelled, in_flight, no_lds));
         modelled_all.push(modelled);
         // Other code says nothing about the model.
         if kept == 0 {
@@ -214,10 +220,12 @@ fn exercises(text: &mut String, errors: &mut Errors, more: (&str, f64, f64)) -> 
             "{title}: {truth} ms profiled, {modelled:.2} modelled, {error} ({:.1} s)",
             before.elapsed().as_secs_f64()
         );
-        let in_flight = waves.map_or(String::new(), |_| format!("{in_flight:.1}"));
-        let waves = waves.map_or(String::new(), |waves| format!("{waves:.1}"));
+        let lds = waves.map_or_else(Default::default, |(_, lds)| [grouped(lds), grouped(no_lds)]);
+        let waves =
+            waves.map_or_else(Default::default, |(waves, _)| [waves, in_flight].map(|it| format!("{it:.1}")));
         let (truth, modelled) = (format!("{truth:.1}"), format!("{modelled:.1}"));
-        row(text, &[title.into(), truth, modelled, error, waves, in_flight]);
+        let of_time = [title.into(), truth, modelled, error];
+        row(text, &[&of_time[..], &waves, &lds].concat());
     }
     text.push('\n');
     text.push_str("| speed-up | profiled | modelled | error |\n|---|---|---|---|\n");

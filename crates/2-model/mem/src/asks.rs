@@ -59,8 +59,10 @@ impl Asks {
         let touched = self.touched(line);
         if memory == MemoryType::Rw
             && !stream
-            && let Some((channel, noted)) = self.finds(wide, touched, path.l2)
+            && let Some(place) = path.l2.seek(wide, touched)
+            && let Some((channel, noted)) = path.l2.finds(wide, touched, place)
         {
+            *self.guess(wide) = place;
             return path.follow.read(channel, wide, noted);
         }
         let (want, full) = (Want::Read, touched);

@@ -196,6 +196,14 @@ impl L2 {
         Some((channel, (state.0 >> STATE).saturating_sub(self.base)))
     }
 
+    /// Where a line is of which these sectors are there. What was looked for counts as found only when [`L2::finds`] finds it.
+    #[inline(never)]
+    pub(crate) fn seek(&mut self, line: u64, touched: u8) -> Option<u32> {
+        let (_, set) = self.place(line);
+        let place = self.cache.peek(set, line)?;
+        (touched & !self.cache.of(place).held() == 0).then_some(place as u32)
+    }
+
     /// One request.
     pub(crate) fn request(&mut self, request: Request) -> Answer {
         let (channel, set) = self.place(request.line);

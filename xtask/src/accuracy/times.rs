@@ -166,7 +166,7 @@ column; how far they drift apart decides how long it takes. Banks, rows and chan
 errors; for the MI200 it does not tell which bit chooses the pseudo channel, and the model has none there: with the bit that it is on
 the MI300X, rows would take a third less time. The kernel with 64 KiB of LDS takes as long as if all it reads came from one of the 32
 channels of the memory: 8 GiB in 175.4 ms are 49 GB/s, and a channel has 51. Translations that a vector L1 does not have are asked for
-ahead of the look-ups, and may all be under way at once; how many on hardware is not known.
+ahead of the look-ups, as many at once as it has entries; how many on hardware is not known.
 
 ";
 

@@ -9,6 +9,7 @@ mod verdict;
 pub use verdict::Bound;
 
 use crate::recorded::WorkloadEvidence;
+use crate::workload::machine::engine_clock;
 use ceilings::{LEVELS, RATES, Unit};
 use metrics::Value;
 use view::{
@@ -294,7 +295,7 @@ fn machine(evidence: &WorkloadEvidence<'_>) -> String {
     words.extend(facts.text("gpu_model").map(str::to_owned));
     words.extend(facts.target().map(str::to_owned));
     words.extend(facts.number("cu_per_gpu").map(|n| format!("{n} CUs")));
-    words.extend(facts.number("max_sclk").map(|n| format!("{n} MHz")));
+    words.extend(engine_clock(facts));
     words.join(" · ")
 }
 

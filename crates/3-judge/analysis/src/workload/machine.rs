@@ -17,6 +17,9 @@ pub struct Filled {
     pub source: String,
 }
 
+/// The highest clock of the engine.
+pub(crate) const ENGINE_CLOCK: &str = "max_sclk";
+
 /// What a model says about a fact.
 type FromModel = (&'static str, fn(&Model) -> Option<f64>);
 /// What a target says about a fact.
@@ -33,7 +36,7 @@ const OF_MODEL: &[FromModel] = &[
     ("cu_per_gpu", |m| Some(f64::from(m.compute_units.value))),
     ("se_per_gpu", |m| Some(f64::from(m.shader_engines.value))),
     ("num_xcd", |m| Some(f64::from(m.xcds.value))),
-    ("max_sclk", |m| Some(f64::from(m.engine_mhz.value))),
+    (ENGINE_CLOCK, |m| Some(f64::from(m.engine_mhz.value))),
     ("max_mclk", |m| m.memory_mhz.value().map(f64::from)),
     ("num_hbm_channels", |m| Some(f64::from(m.hbm.channels.value))),
     ("hbm_bw", |m| Some(m.hbm.gb_per_s.value)),
@@ -93,6 +96,17 @@ pub fn fill(machine: &mut Machine) -> Vec<Filled> {
     filled
 }
 
+/// The highest clock of the engine, and the one that times are of where an emulator ran them at another. A recording of
+/// hardware says only at what clock the GPU was found when nothing ran.
+pub(crate) fn engine_clock(machine: &Machine) -> Option<String> {
+    let highest = machine.number(ENGINE_CLOCK)?;
+    let running = machine.emulator().and_then(|_| machine.number("cur_sclk"));
+    Some(match running.filter(|running| *running != highest) {
+        Some(running) => format!("{highest} MHz, times at {running} MHz"),
+        None => format!("{highest} MHz"),
+    })
+}
+
 fn sheet(models: &[&Model]) -> String {
     let names: Vec<&str> = models.iter().map(|m| m.name.as_str()).collect();
     format!("data sheet of {}", names.join(" and "))
@@ -149,5 +163,24 @@ mod tests {
         let clock = filled.iter().find(|f| f.fact == "max_mclk").unwrap();
         assert_eq!((clock.value.as_str(), clock.source.as_str()), ("1300", "data sheet of Instinct MI300X"));
         assert!(filled.iter().all(|f| f.fact != "gpu_arch"));
+    }
+
+    #[test]
+    fn the_clock_of_times_is_said_where_an_emulator_chose_it() {
+        let highest = ("max_sclk", "1700");
+        for (facts, said) in [
+            (&[highest][..], Some("1700 MHz")),
+            (
+                &[("emulated_by", "rockhound"), highest, ("cur_sclk", "1570")],
+                Some("1700 MHz, times at 1570 MHz"),
+            ),
+            (&[("emulated_by", "rockhound"), highest, ("cur_sclk", "1700")], Some("1700 MHz")),
+            (&[("emulated_by", "rockhound"), highest], Some("1700 MHz")),
+            // Hardware: what the GPU was found at when nothing ran.
+            (&[highest, ("cur_sclk", "800")], Some("1700 MHz")),
+            (&[("emulated_by", "rockhound"), ("cur_sclk", "1570")], None),
+        ] {
+            assert_eq!(engine_clock(&machine(facts)).as_deref(), said, "{facts:?}");
+        }
     }
 }

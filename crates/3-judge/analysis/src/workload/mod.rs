@@ -7,7 +7,7 @@ mod blocks;
 mod compare;
 mod condition;
 mod definitions;
-mod machine;
+pub(crate) mod machine;
 mod noise;
 mod overview;
 mod panels;

@@ -2,6 +2,7 @@
 //!
 //! The one idea to keep in mind: nothing is computed from counters here.
 
+use super::machine::{ENGINE_CLOCK, engine_clock};
 use super::report::Subject;
 use super::select::{SelectError, wrong};
 use arch::Target;
@@ -169,7 +170,7 @@ const LINES: &[Line] = &[
             ("", "cu_per_gpu", " CUs"),
             ("", "num_xcd", " XCDs"),
             ("", "se_per_gpu", " shader engines"),
-            ("", "max_sclk", " MHz"),
+            ("", ENGINE_CLOCK, ""),
             ("", "compute_partition", ""),
             ("", "memory_partition", ""),
         ],
@@ -198,6 +199,9 @@ fn summary(subject: &Subject) -> Vec<MachineFact> {
             let shown: Vec<String> = facts
                 .iter()
                 .filter_map(|(before, fact, after)| {
+                    if *fact == ENGINE_CLOCK {
+                        return engine_clock(machine);
+                    }
                     let value = machine.text(fact)?.trim();
                     // One of a thing is named in the singular.
                     let after = if value == "1" { after.trim_end_matches('s') } else { after };

@@ -6,7 +6,7 @@
 use crate::folder::Files;
 use crate::problem::Problems;
 use crate::side;
-use crate::table::{self, Want};
+use crate::table::Want;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use view::Mark;
@@ -56,21 +56,16 @@ impl Marks {
 
 /// Reads the file, if there is one.
 pub(crate) fn read(files: &Files<'_>, problems: &mut Problems) -> Option<Marks> {
-    let bytes = side::try_bytes(files, MARKS_FILE, problems)?;
+    if !files.has(MARKS_FILE) {
+        return None;
+    }
     let choose = |name: &str, _: &[u8]| if name == "Error_Percent" { Want::Number } else { Want::Text };
-    let table = match table::read(MARKS_FILE, &bytes, &str::to_string, &choose, problems) {
-        Ok(table) => table,
-        Err(error) => {
-            problems.error(MARKS_FILE, side::first_line(&error.to_string()), "no value is marked as exact");
-            return Some(Marks::default());
-        }
+    let consequence = "no value is marked as exact";
+    let Some(table) = side::table(files, MARKS_FILE, &choose, consequence, problems) else {
+        return Some(Marks::default());
     };
     let (Some(quantities), Some(words)) = (table.text("Quantity"), table.text("Mark")) else {
-        problems.error(
-            MARKS_FILE,
-            "one of the columns `Quantity`, `Mark` is absent",
-            "no value is marked as exact",
-        );
+        problems.error(MARKS_FILE, "one of the columns `Quantity`, `Mark` is absent", consequence);
         return Some(Marks::default());
     };
     let errors = table.number("Error_Percent");

@@ -3,12 +3,10 @@
 //! The one idea to keep in mind: the time of a dispatch is cut into equal parts, as many as a line has numbers; each is a mean over
 //! its part. docs/recording.md describes every column.
 
+use crate::by_dispatch::ByDispatch;
 use crate::folder::Files;
 use crate::model::Dispatches;
 use crate::problem::Problems;
-use crate::side;
-use crate::table::{self, Want};
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// Name of the file.
@@ -62,48 +60,22 @@ fn numbers(cell: &str) -> Option<Vec<f64>> {
     found.filter(|it| (1..=MOST).contains(&it.len()))
 }
 
+/// The file's columns.
+const COLUMNS: ByDispatch = ByDispatch {
+    file: OCCUPANCY_FILE,
+    texts: &["Waves", "Compute_Units"],
+    numbers: &[],
+    optional: &[],
+    unusable: "have no dispatch, or not as many numbers of waves as of compute units",
+};
+
 /// Reads the file, if there is one.
 pub(crate) fn read(files: &Files<'_>, dispatches: &Dispatches, problems: &mut Problems) -> Vec<Occupancy> {
-    let Some(bytes) = side::try_bytes(files, OCCUPANCY_FILE, problems) else { return Vec::new() };
-    let choose = |name: &str, _: &[u8]| if name == "Dispatch_ID" { Want::Number } else { Want::Text };
-    let table = match table::read(OCCUPANCY_FILE, &bytes, &str::to_string, &choose, problems) {
-        Ok(table) => table,
-        Err(error) => {
-            problems.error(OCCUPANCY_FILE, side::first_line(&error.to_string()), "the file is left out");
-            return Vec::new();
-        }
-    };
-    let (Some(ids), Some(waves), Some(units)) =
-        (table.number("Dispatch_ID"), table.text("Waves"), table.text("Compute_Units"))
-    else {
-        problems.error(
-            OCCUPANCY_FILE,
-            "one of the columns `Dispatch_ID`, `Waves`, `Compute_Units` is absent",
-            "the file is left out",
-        );
-        return Vec::new();
-    };
-    let rows: HashMap<u64, u32> = (0..).zip(&dispatches.id).map(|(row, id)| (*id, row)).collect();
-    let mut left_out = 0;
     let mut all = Vec::new();
-    for line in 0..table.rows {
-        let id = ids.get(line).filter(|id| *id >= 0.0);
-        let row = id.and_then(|id| rows.get(&(id as u64))).copied();
-        match (row, numbers(waves.get(line)), numbers(units.get(line))) {
-            (Some(row), Some(waves), Some(units)) if waves.len() == units.len() => {
-                all.push(Occupancy { row, waves, units });
-            }
-            _ => left_out += 1,
-        }
-    }
-    if left_out > 0 {
-        problems.warn(
-            OCCUPANCY_FILE,
-            left_out,
-            format!("{left_out} lines have no dispatch, or not as many numbers of waves as of compute units"),
-            "they are left out",
-        );
-    }
+    COLUMNS.read(files, dispatches, problems, |row, line| {
+        let (waves, units) = (numbers(line.text("Waves"))?, numbers(line.text("Compute_Units"))?);
+        (waves.len() == units.len()).then(|| all.push(Occupancy { row, waves, units }))
+    });
     all
 }
 
@@ -141,7 +113,7 @@ mod tests {
         let header = OCCUPANCY_HEADER;
         let long = "1 ".repeat(MOST + 1);
         for (text, problem) in [
-            ("Dispatch_ID,Waves\n7,8\n".to_string(), "columns"),
+            ("Dispatch_ID,Waves\n7,8\n".to_string(), "no column `Compute_Units`;"),
             (format!("{header}\n9,a,1 2,1 2\n"), "no dispatch"),
             (format!("{header}\n7,a,1 2,1\n"), "not as many"),
             (format!("{header}\n7,a,,\n"), "not as many"),

@@ -3,11 +3,10 @@
 //! The one idea to keep in mind: one line per dispatch and limit or change; read, each limit or change is a column over
 //! the dispatches of the workload. docs/recording.md describes every column.
 
+use crate::by_dispatch::ByDispatch;
 use crate::folder::Files;
 use crate::model::Dispatches;
 use crate::problem::Problems;
-use crate::side;
-use crate::table::{self, Want};
 use crate::values::Values;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -75,51 +74,33 @@ pub fn write_prediction(out: &mut String, line: &PredictionLine<'_>) {
     );
 }
 
+/// The file's columns.
+const COLUMNS: ByDispatch = ByDispatch {
+    file: PREDICTIONS_FILE,
+    texts: &["Kind", "Name", "Title"],
+    numbers: &["Time_ns", "Hurried"],
+    optional: &["Title", "Hurried"],
+    unusable: "have no dispatch, kind or time, or are one kind of prediction too many",
+};
+
 /// Reads the file, if there is one, as columns over the dispatches, in the order in which they stand there first.
 pub(crate) fn read(files: &Files<'_>, dispatches: &Dispatches, problems: &mut Problems) -> Vec<Prediction> {
-    let Some(bytes) = side::try_bytes(files, PREDICTIONS_FILE, problems) else { return Vec::new() };
-    let choose = |name: &str, _: &[u8]| match name {
-        "Dispatch_ID" | "Time_ns" | "Hurried" => Want::Number,
-        _ => Want::Text,
-    };
-    let table = match table::read(PREDICTIONS_FILE, &bytes, &str::to_string, &choose, problems) {
-        Ok(table) => table,
-        Err(error) => {
-            problems.error(PREDICTIONS_FILE, side::first_line(&error.to_string()), "the file is left out");
-            return Vec::new();
-        }
-    };
-    let (ids, times) = (table.number("Dispatch_ID"), table.number("Time_ns"));
-    let (Some(ids), Some(times), Some(kinds), Some(names)) =
-        (ids, times, table.text("Kind"), table.text("Name"))
-    else {
-        problems.error(
-            PREDICTIONS_FILE,
-            "one of the columns `Dispatch_ID`, `Kind`, `Name`, `Time_ns` is absent",
-            "the file is left out",
-        );
-        return Vec::new();
-    };
-    let rows: HashMap<u64, usize> = dispatches.id.iter().enumerate().map(|(row, id)| (*id, row)).collect();
     let mut order: Vec<Prediction> = Vec::new();
     let mut columns: Vec<BTreeMap<usize, f64>> = Vec::new();
     let mut places: HashMap<(bool, String), usize> = HashMap::new();
-    let mut left_out = 0;
-    for line in 0..table.rows {
-        let (name, kind) = (names.get(line), kinds.get(line));
-        let known = matches!(kind, LIMIT | CHANGE);
-        let row = ids.get(line).filter(|id| *id >= 0.0).and_then(|id| rows.get(&(id as u64)));
-        let (Some(row), Some(time), true) = (row, times.get(line).filter(|time| *time > 0.0), known) else {
-            left_out += 1;
-            continue;
+    COLUMNS.read(files, dispatches, problems, |row, line| {
+        let time = line.number("Time_ns").filter(|time| *time > 0.0)?;
+        let lifted = match line.text("Kind") {
+            LIMIT => true,
+            CHANGE => false,
+            _ => return None,
         };
-        let lifted = kind == LIMIT;
-        if order.len() >= MOST && !places.contains_key(&(lifted, name.to_string())) {
-            left_out += 1;
-            continue;
+        let (name, title) = (line.text("Name"), line.text("Title"));
+        let key = (lifted, name.to_string());
+        if order.len() >= MOST && !places.contains_key(&key) {
+            return None;
         }
-        let place = *places.entry((lifted, name.to_string())).or_insert_with(|| {
-            let title = table.text("Title").map_or(name, |titles| titles.get(line));
+        let place = *places.entry(key).or_insert_with(|| {
             order.push(Prediction {
                 lifted,
                 name: name.to_string(),
@@ -130,19 +111,10 @@ pub(crate) fn read(files: &Files<'_>, dispatches: &Dispatches, problems: &mut Pr
             columns.push(BTreeMap::new());
             order.len() - 1
         });
-        order[place].hurried |= table.number("Hurried").and_then(|it| it.get(line)) == Some(1.0);
-        columns[place].insert(*row, time);
-    }
-    if left_out > 0 {
-        problems.warn(
-            PREDICTIONS_FILE,
-            left_out,
-            format!(
-                "{left_out} lines have no dispatch, kind or time, or are one kind of prediction too many"
-            ),
-            "they are left out",
-        );
-    }
+        order[place].hurried |= line.number("Hurried") == Some(1.0);
+        columns[place].insert(row as usize, time);
+        Some(())
+    });
     for (prediction, column) in order.iter_mut().zip(columns) {
         prediction.times = (0..dispatches.len()).map(|row| column.get(&row).copied()).collect();
     }
@@ -191,7 +163,7 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_left_out_and_said() {
         for (text, problem) in [
-            ("Dispatch_ID,Name\n0,l2\n", "columns"),
+            ("Dispatch_ID,Name\n0,l2\n", "no column `Kind`, `Time_ns`;"),
             (
                 "Dispatch_ID,Kernel_Name,Kind,Name,Title,Time_ns,Hurried\n9,copy,limit,l2,,80,0\n",
                 "no dispatch",

@@ -2,12 +2,10 @@
 //!
 //! The one idea to keep in mind: a dispatch without a line was followed on all. docs/recording.md describes every column.
 
+use crate::by_dispatch::ByDispatch;
 use crate::folder::Files;
 use crate::model::Dispatches;
 use crate::problem::Problems;
-use crate::side;
-use crate::table::{self, Want};
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// Name of the file.
@@ -38,51 +36,28 @@ pub fn write_share(out: &mut String, dispatch: u64, kernel: &str, share: &Share)
     let _ = writeln!(out, "{dispatch},\"{kernel}\",{followed},{xcds},{time_error:.4},{count_error:.4}");
 }
 
+/// The file's columns.
+const COLUMNS: ByDispatch = ByDispatch {
+    file: SHARES_FILE,
+    texts: &[],
+    numbers: &["XCDs_Followed", "XCDs", "Time_Error", "Count_Error"],
+    optional: &[],
+    unusable: "have no dispatch, or a number is absent",
+};
+
 /// Reads the file, if there is one.
 pub(crate) fn read(files: &Files<'_>, dispatches: &Dispatches, problems: &mut Problems) -> Vec<Share> {
-    let Some(bytes) = side::try_bytes(files, SHARES_FILE, problems) else { return Vec::new() };
-    let choose = |name: &str, _: &[u8]| if name == "Kernel_Name" { Want::Text } else { Want::Number };
-    let table = match table::read(SHARES_FILE, &bytes, &str::to_string, &choose, problems) {
-        Ok(table) => table,
-        Err(error) => {
-            problems.error(SHARES_FILE, side::first_line(&error.to_string()), "the file is left out");
-            return Vec::new();
-        }
-    };
-    let columns = ["Dispatch_ID", "XCDs_Followed", "XCDs", "Time_Error", "Count_Error"];
-    let [Some(ids), Some(followed), Some(xcds), Some(times), Some(counts)] =
-        columns.map(|name| table.number(name))
-    else {
-        problems.error(
-            SHARES_FILE,
-            format!("one of the columns `{}` is absent", columns.join("`, `")),
-            "the file is left out",
-        );
-        return Vec::new();
-    };
-    let rows: HashMap<u64, u32> = (0..).zip(&dispatches.id).map(|(row, id)| (*id, row)).collect();
-    let mut left_out = 0;
     let mut shares = Vec::new();
-    for line in 0..table.rows {
-        let number = |values: &crate::Values| values.get(line).filter(|it| *it >= 0.0);
-        let row = number(ids).and_then(|id| rows.get(&(id as u64)));
-        let (Some(&row), Some(followed), Some(xcds), Some(time_error), Some(count_error)) =
-            (row, number(followed), number(xcds), number(times), number(counts))
-        else {
-            left_out += 1;
-            continue;
-        };
-        let (followed, xcds) = (followed as u32, xcds as u32);
-        shares.push(Share { row, followed, xcds, time_error, count_error });
-    }
-    if left_out > 0 {
-        problems.warn(
-            SHARES_FILE,
-            left_out,
-            format!("{left_out} lines have no dispatch, or a number is absent"),
-            "they are left out",
-        );
-    }
+    COLUMNS.read(files, dispatches, problems, |row, line| {
+        shares.push(Share {
+            row,
+            followed: line.number("XCDs_Followed")? as u32,
+            xcds: line.number("XCDs")? as u32,
+            time_error: line.number("Time_Error")?,
+            count_error: line.number("Count_Error")?,
+        });
+        Some(())
+    });
     shares
 }
 
@@ -117,7 +92,10 @@ mod tests {
     fn what_cannot_be_used_is_left_out_and_said() {
         let header = SHARES_HEADER;
         for (text, problem) in [
-            ("Dispatch_ID,XCDs\n7,8\n".to_string(), "columns"),
+            (
+                "Dispatch_ID,XCDs\n7,8\n".to_string(),
+                "no column `XCDs_Followed`, `Time_Error`, `Count_Error`;",
+            ),
             (format!("{header}\n9,a,2,8,0,0\n"), "no dispatch"),
             (format!("{header}\n7,a,2,,0,0\n"), "absent"),
         ] {

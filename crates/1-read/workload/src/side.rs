@@ -33,21 +33,26 @@ pub(crate) fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or("")
 }
 
-fn texts(file: &str, bytes: &[u8], problems: &mut Problems) -> Option<table::Table> {
-    match table::read(file, bytes, &|h| h.to_string(), &|_, _| Want::Text, problems) {
-        Ok(t) => Some(t),
-        Err(e) => {
-            problems.error(file, first_line(&e.to_string()), "the file is left out");
-            None
-        }
+/// Reads a side file as a table, if it is there; `consequence` is what follows where it cannot be read.
+pub(crate) fn table(
+    files: &Files<'_>,
+    file: &str,
+    choose: &dyn Fn(&str, &[u8]) -> Want,
+    consequence: &str,
+    problems: &mut Problems,
+) -> Option<table::Table> {
+    if !files.has(file) {
+        return None;
     }
+    let read = files.bytes(file).and_then(|b| table::read(file, &b, &str::to_string, choose, problems));
+    read.map_err(|e| problems.error(file, first_line(&e.to_string()), consequence)).ok()
 }
 
 /// `sysinfo.csv`: one row of facts.
 pub(crate) fn machine(files: &Files<'_>, problems: &mut Problems) -> Machine {
     let file = "sysinfo.csv";
     let mut machine = Machine::default();
-    let Some(bytes) = try_bytes(files, file, problems) else {
+    let Some(table) = table(files, file, &|_, _| Want::Text, "the file is left out", problems) else {
         if !files.has(file) {
             problems.warn(
                 file,
@@ -58,7 +63,6 @@ pub(crate) fn machine(files: &Files<'_>, problems: &mut Problems) -> Machine {
         }
         return machine;
     };
-    let Some(table) = texts(file, &bytes, problems) else { return machine };
     if table.rows == 0 {
         problems.error(file, "the file holds no row", "the machine is not known");
         return machine;
@@ -85,13 +89,9 @@ pub(crate) fn machine(files: &Files<'_>, problems: &mut Problems) -> Machine {
 /// `roofline.csv`: one row of ceilings per device.
 pub(crate) fn ceilings(files: &Files<'_>, problems: &mut Problems) -> Vec<Ceilings> {
     let file = "roofline.csv";
-    let Some(bytes) = try_bytes(files, file, problems) else { return Vec::new() };
-    let table = match table::read(file, &bytes, &|h| h.to_string(), &|_, _| Want::Number, problems) {
-        Ok(t) => t,
-        Err(e) => {
-            problems.error(file, first_line(&e.to_string()), "ceilings are taken from data sheets");
-            return Vec::new();
-        }
+    let consequence = "ceilings are taken from data sheets";
+    let Some(table) = table(files, file, &|_, _| Want::Number, consequence, problems) else {
+        return Vec::new();
     };
     (0..table.rows)
         .map(|row| {

@@ -3,6 +3,8 @@
 //! The one idea to keep in mind: inside, NaN is a dispatch without a value; outside there is a number or
 //! [`Missing`] with its reason. A quotient whose divisor is zero has no value.
 
+mod trust;
+
 use crate::compile::{Compiled, Leaf, NORMS, Node, Ready, Typed, facts_of, leaves_of, scaled};
 use crate::facts::{self, PROPERTIES, Property};
 use crate::parse::{Function, Operator};
@@ -12,7 +14,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use view::{Mark, Missing};
-use workload::{Marks, Values, Workload};
+use workload::{Values, Workload};
 
 /// A number, or why there is none.
 pub type Value = Result<f64, Missing>;
@@ -277,25 +279,6 @@ impl<'a> Evaluation<'a> {
             }
         }
         Ok(())
-    }
-
-    /// How far `value`, which follows from a metric, can be trusted; none where it was measured.
-    pub fn trust(&self, metric: &str, value: &Value) -> Option<Trust> {
-        let marks = self.workload.marks.as_ref()?;
-        Some(value.clone().and_then(|_| self.mark(metric, marks)))
-    }
-
-    /// The mark of the least sure value that a metric is computed from.
-    fn mark(&self, metric: &str, marks: &Marks) -> Trust {
-        let (node, _) = self.normalised(metric)?;
-        let mut leaves = Vec::new();
-        leaves_of(&node, &mut leaves);
-        let of = |leaf: &usize| match &self.compiled.leaves[*leaf] {
-            Leaf::Counter { name, .. } | Leaf::Channel(name) | Leaf::Level(name) => marks.of(name),
-            Leaf::Property(Property::Time) => marks.of(workload::TIME),
-            Leaf::Property(_) => Mark::Exact,
-        };
-        Ok(leaves.iter().map(of).fold(Mark::Exact, Mark::with))
     }
 
     fn why_empty(&self, node: &Node) -> String {

@@ -238,17 +238,50 @@ fn wrong_files_do_not_load_and_say_where() {
 }
 
 fn made(rows: &str) -> Workload {
+    made_with(rows, None)
+}
+
+fn made_with(rows: &str, marks: Option<&str>) -> Workload {
     let text = format!(
         "Dispatch_ID,Kernel_Name,Grid_Size,Start_Timestamp,End_Timestamp,SQ_WAVES,TCC_HIT_sum,TCC_MISS_sum,TCC_REQ_sum\n{rows}"
     );
-    let folder = BTreeMap::from([
+    let mut folder = BTreeMap::from([
         ("pmc_perf.csv".to_string(), text.into_bytes()),
         (
             "sysinfo.csv".to_string(),
             b"gpu_arch,cu_per_gpu,num_xcd,max_sclk,total_l2_chan\ngfx90a,104,1,1700,32\n".to_vec(),
         ),
     ]);
+    folder.extend(marks.map(|text| ("pmc_marks.csv".to_string(), text.as_bytes().to_vec())));
     workload::read(&folder, &Options::default()).unwrap()
+}
+
+#[test]
+fn a_rate_of_nothing_is_as_sure_as_its_count() {
+    let marks = "Quantity,Mark,Error_Percent\nSQ_WAVES,exact,\nTCC_HIT,modelled,3\nTCC_MISS,modelled,4\n\
+                 TCC_REQ,exact,\ntime,modelled,20\n";
+    let definitions = user(
+        "metric my.waves [wave/s] = SQ_WAVES / dispatch.time\n\
+         metric my.both [1/s] = (SQ_WAVES / 1[wave] + TCC_REQ / 1[req]) / dispatch.time\n\
+         metric my.product [wave] = SQ_WAVES * TCC_HIT / TCC_MISS\n\
+         metric my.hits [req/s] = TCC_HIT / dispatch.time\n",
+    );
+    let compiled = definitions.unwrap().compile("gfx90a").unwrap();
+    for (row, metric, trust) in [
+        ("2,9,1,10", "my.waves", "modelled ±20 %"),
+        ("0,9,1,10", "my.waves", "exact"),
+        ("0,9,1,10", "my.both", "modelled ±20 %"),
+        ("0,0,0,0", "my.both", "exact"),
+        ("0,9,1,10", "my.product", "exact"),
+        // That nothing hits is modelled itself.
+        ("2,0,1,10", "my.hits", "modelled ±20 %"),
+        ("2,0,1,10", "my.product", "modelled ±4 %"),
+    ] {
+        let w = made_with(&format!("0,k,64,0,10,{row}\n"), Some(marks));
+        let e = Evaluation::new(&compiled, &w, vec![0], Settings::default());
+        let found = e.trust(metric, &e.value(metric)).unwrap().unwrap();
+        assert_eq!(found.to_string(), trust, "{metric} of {row}");
+    }
 }
 
 #[test]

@@ -1,0 +1,59 @@
+//! How far values of metrics can be trusted.
+//!
+//! The one idea to keep in mind: a value is as sure as the least sure count it is computed from, but for a zero that only counts
+//! can have made.
+
+use super::{CHUNK, Evaluation, Trust, Value};
+use crate::compile::{Leaf, Node, leaves_of};
+use crate::facts::Property;
+use crate::parse::{Function, Operator};
+use view::Mark;
+use workload::Marks;
+
+impl Evaluation<'_> {
+    /// How far `value`, which follows from a metric, can be trusted; none where it was measured.
+    pub fn trust(&self, metric: &str, value: &Value) -> Option<Trust> {
+        let marks = self.workload.marks.as_ref()?;
+        Some(value.clone().and_then(|value| self.mark(metric, value, marks)))
+    }
+
+    /// The mark of the least sure value that a metric is computed from.
+    fn mark(&self, metric: &str, value: f64, marks: &Marks) -> Trust {
+        let (node, _) = self.normalised(metric)?;
+        if value == 0.0 && self.is_nothing(&node, marks) {
+            return Ok(Mark::Exact);
+        }
+        let mut leaves = Vec::new();
+        leaves_of(&node, &mut leaves);
+        Ok(leaves.iter().map(|leaf| self.leaf_mark(*leaf, marks)).fold(Mark::Exact, Mark::with))
+    }
+
+    fn leaf_mark(&self, leaf: usize, marks: &Marks) -> Mark {
+        match &self.compiled.leaves[leaf] {
+            Leaf::Counter { name, .. } | Leaf::Channel(name) | Leaf::Level(name) => marks.of(name),
+            Leaf::Property(Property::Time) => marks.of(workload::TIME),
+            Leaf::Property(_) => Mark::Exact,
+        }
+    }
+
+    /// Whether a node is zero in every dispatch because of counts that are exact, whatever they are multiplied with or divided by.
+    fn is_nothing(&self, node: &Node, marks: &Marks) -> bool {
+        let is = |node: &Node| self.is_nothing(node, marks);
+        match node {
+            Node::Constant(value) => *value == 0.0,
+            Node::Machine(_) => false,
+            Node::Leaf(leaf) => {
+                // One channel's count says nothing of the others'.
+                let counts = !matches!(self.compiled.leaves[*leaf], Leaf::Channel(_));
+                let zero = |rows: &[u32]| self.leaf(*leaf, rows, 0).iter().all(|count| *count == 0.0);
+                counts && self.leaf_mark(*leaf, marks) == Mark::Exact && self.rows.chunks(CHUNK).all(zero)
+            }
+            Node::Scale(_, of) | Node::Mean(of, _) => is(of),
+            Node::Binary(Operator::Multiply, a, b) => is(a) || is(b),
+            Node::Binary(Operator::Add | Operator::Subtract, a, b) => is(a) && is(b),
+            Node::Binary(Operator::Divide | Operator::Else, a, _) => is(a),
+            Node::Call(Function::Min | Function::Max, of) => of.iter().all(|it| is(it)),
+            Node::Call(_, of) => of.first().is_some_and(|it| is(it)),
+        }
+    }
+}

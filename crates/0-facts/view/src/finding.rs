@@ -1,5 +1,6 @@
 //! A finding: one thing that costs time, where it stands, what it costs and what to do.
 
+use crate::{Known, Mark};
 use serde::Serialize;
 
 /// How much a finding matters.
@@ -93,6 +94,12 @@ pub struct Finding {
     /// Time lost to it in the recording, ns, at most: what orders findings of different rules and kernels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_lost_ns: Option<f64>,
+    /// How far that can be trusted; absent where it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_lost_trust: Option<Mark>,
+    /// How far its numbers that have a sign can be trusted, each different mark once; those without a sign are exact or were measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trust: Vec<Mark>,
     /// Numbers it rests on.
     pub evidence: Vec<Evidence>,
     /// Where it stands; the first is the main place.
@@ -114,6 +121,8 @@ impl Finding {
             advice: advice.into(),
             cost: None,
             time_lost_ns: None,
+            time_lost_trust: None,
+            trust: Vec::new(),
             evidence: Vec::new(),
             places: Vec::new(),
         }
@@ -126,14 +135,26 @@ impl Finding {
     }
 
     /// States how much of the recorded time it costs at most.
-    pub fn with_time_lost(mut self, ns: Option<f64>) -> Self {
-        self.time_lost_ns = ns.filter(|ns| ns.is_finite() && *ns >= 0.0);
+    pub fn with_time_lost(mut self, ns: Option<Known>) -> Self {
+        let ns = ns.filter(|ns| ns.value.is_finite() && ns.value >= 0.0);
+        self.time_lost_ns = ns.map(|ns| ns.value);
+        self.time_lost_trust = ns.and_then(|ns| ns.trust);
         self
     }
 
     /// Adds one number it rests on.
     pub fn with_evidence(mut self, what: impl Into<String>, value: impl ToString) -> Self {
         self.evidence.push(Evidence { what: what.into(), value: value.to_string() });
+        self
+    }
+
+    /// Adds the marks of numbers that its words name.
+    pub fn with_trust(mut self, numbers: impl IntoIterator<Item = Known>) -> Self {
+        for mark in numbers.into_iter().filter_map(|number| number.trust) {
+            if mark != Mark::Exact && !self.trust.contains(&mark) {
+                self.trust.push(mark);
+            }
+        }
         self
     }
 

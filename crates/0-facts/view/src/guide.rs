@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a guide is short. One verdict, at most three findings, and after a second profile what
 //! changed; everything else is in the [`Report`](crate::Report) it is made from.
 
-use crate::{KernelFinding, Missing, Number, Verdict};
+use crate::{KernelFinding, Mark, Missing, Number, Verdict};
 use serde::Serialize;
 
 /// Version of the JSON written by `guide --format json`.
@@ -55,6 +55,9 @@ pub struct GuideVerdict {
     pub percent_of_roof: Number,
     /// How many times as fast the nearest roof allows.
     pub gap: Number,
+    /// How far its numbers can be trusted; absent where they were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Mark>,
     /// What that means for the next change.
     pub meaning: String,
 }
@@ -70,6 +73,7 @@ impl GuideVerdict {
             because: reason.missing.clone(),
             percent_of_roof: Number::Missing(reason.clone()),
             gap: Number::Missing(reason),
+            trust: None,
             meaning: String::new(),
         }
     }

@@ -29,6 +29,73 @@ impl Mark {
     }
 }
 
+/// Mean error in percent up to which a modelled number is about right.
+const ABOUT: f64 = 10.0;
+
+impl Mark {
+    /// What stands before a number: nothing where it is exact.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Mark::Exact => "",
+            Mark::Sampled => "°",
+            Mark::Modelled(Some(error)) if error <= ABOUT => "~",
+            Mark::Modelled(Some(_)) => "≈",
+            Mark::Modelled(None) => "?",
+        }
+    }
+}
+
+/// A number and how far it can be trusted; no mark where it was measured. It is shown with its sign before it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Known {
+    /// The number.
+    pub value: f64,
+    /// Its mark.
+    pub trust: Option<Mark>,
+}
+
+impl Known {
+    /// A number that follows from this one alone.
+    pub fn map(self, compute: impl FnOnce(f64) -> f64) -> Known {
+        Known { value: compute(self.value), ..self }
+    }
+
+    /// A number that follows from two.
+    pub fn with(self, other: Known, compute: impl FnOnce(f64, f64) -> f64) -> Known {
+        let trust = match (self.trust, other.trust) {
+            (Some(one), Some(other)) => Some(one.with(other)),
+            (one, other) => one.or(other),
+        };
+        Known { value: compute(self.value, other.value), trust }
+    }
+
+    /// The quotient of two; nothing divided stays nothing, however unsure the divisor is.
+    pub fn over(self, divisor: Known) -> Known {
+        match self {
+            Known { value: 0.0, trust: None | Some(Mark::Exact) } if divisor.value > 0.0 => self,
+            _ => self.with(divisor, |a, b| a / b),
+        }
+    }
+
+    /// The number as `text` writes it, with its sign.
+    pub fn text(self, text: impl FnOnce(f64) -> String) -> String {
+        format!("{}{}", self.trust.map_or("", Mark::sign), text(self.value))
+    }
+}
+
+impl From<f64> for Known {
+    fn from(value: f64) -> Known {
+        Known { value, trust: None }
+    }
+}
+
+impl fmt::Display for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.trust.map_or("", Mark::sign))?;
+        fmt::Display::fmt(&self.value, f)
+    }
+}
+
 impl fmt::Display for Mark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -74,6 +141,24 @@ mod tests {
             assert_eq!(found.to_string(), shown);
             let found = marks.into_iter().rev().reduce(Mark::with).unwrap();
             assert_eq!(found.to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn numbers_are_shown_with_their_signs() {
+        let (count, time) = (Known::from(3.0), Known { value: 2.0, trust: Some(Mark::Modelled(Some(20.0))) });
+        let exact = |value| Known { value, trust: Some(Mark::Exact) };
+        for (known, shown) in [
+            (count, "3.0"),
+            (time, "≈2.0"),
+            (exact(3.0), "3.0"),
+            (count.with(time, |a, b| a * b), "≈6.0"),
+            (exact(3.0).over(time), "≈1.5"),
+            (exact(0.0).over(time), "0.0"),
+            (time.map(|it| it - 2.0).over(time), "≈0.0"),
+        ] {
+            assert_eq!(format!("{known:.1}"), shown);
+            assert_eq!(known.text(|value| format!("{value:.1}")), shown);
         }
     }
 }

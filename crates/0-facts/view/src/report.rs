@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the field names here are the JSON schema of `docs/analyze-json.md`. A table
 //! carries exact numbers; how many decimals a reader sees is the renderer's affair.
 
-use crate::{Finding, Guide, MemoryChart, Missing, NotChecked, RooflineChart, WaveChart};
+use crate::{Finding, Guide, Mark, MemoryChart, Missing, NotChecked, RooflineChart, WaveChart};
 use serde::Serialize;
 
 /// Version of the JSON written by `analyze --format json`.
@@ -171,6 +171,9 @@ pub struct KernelFinding {
     pub kernel: String,
     /// Percent of the selected time the kernel takes.
     pub time_percent: Number,
+    /// How far that can be trusted; absent where it was measured, and where the kernel is all there is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_trust: Option<Mark>,
     /// What was found.
     #[serde(flatten)]
     pub finding: Finding,

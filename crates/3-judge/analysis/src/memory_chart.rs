@@ -7,7 +7,7 @@ use crate::workload::models;
 use arch::Target;
 use metrics::{Evaluation, Norm, Value};
 use view::BlockId::{ComputeUnits, Fabric, Hbm, Instructions, L2, Lds, MemorySide, ScalarL1, VectorL1};
-use view::{BlockId, Flow, Mark, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Missing, Number};
+use view::{BlockId, Flow, Known, Mark, MemoryBlock, MemoryChart, MemoryFact, MemoryLink, Missing, Number};
 use workload::Machine;
 
 /// Block, label, metric, unit.
@@ -233,8 +233,9 @@ fn measure(evaluation: &Evaluation<'_>, link: &Link, duration: &Value, per_dispa
     });
     let requests = evaluation.value(link.requests);
     let bytes_trust = bytes.as_ref().zip(link.bytes).and_then(|(it, metric)| trust(evaluation, metric, it));
-    let time = trust(evaluation, DURATION, duration);
-    let bandwidth_trust = bytes_trust.zip(time).map(|(bytes, time)| bytes.with(time));
+    let known = |value: &Value, trust| value.as_ref().ok().map(|value| Known { value: *value, trust });
+    let time = known(duration, trust(evaluation, DURATION, duration));
+    let bandwidth_trust = bytes.as_ref().and_then(|it| known(it, bytes_trust)?.over(time?).trust);
     MemoryLink {
         from: link.from,
         to: link.to,

@@ -9,8 +9,8 @@ use crate::workload::predictions::Times;
 use arch::{Resources, Target};
 use metrics::{Compiled, Evaluation, Settings, Value, kernels};
 use std::cell::OnceCell;
-use view::{Mark, Missing};
-use workload::{Workload, plain_kernel_name};
+use view::{Known, Mark, Missing};
+use workload::{TIME, Workload, plain_kernel_name};
 
 /// What is known of one kernel from its dispatches.
 pub struct WorkloadEvidence<'a> {
@@ -72,6 +72,31 @@ impl<'a> WorkloadEvidence<'a> {
         self.evaluation.trust(metric, value)?.ok()
     }
 
+    /// The average of a metric with how far it can be trusted.
+    pub fn known(&self, metric: &str) -> Result<Known, Missing> {
+        let value = self.value(metric);
+        let trust = self.trust(metric, &value);
+        value.map(|value| Known { value, trust })
+    }
+
+    /// Percent of a metric's peak; `None` where there is no peak.
+    pub fn percent_of_peak(&self, metric: &str) -> Option<Result<Known, Missing>> {
+        let value = self.evaluation.percent_of_peak(metric)?;
+        let trust = self.trust(metric, &value);
+        Some(value.map(|value| Known { value, trust }))
+    }
+
+    /// A time of this recording, ns, or a part of one that nothing but time is needed for.
+    pub fn timed(&self, value: f64) -> Known {
+        Known { value, trust: self.workload.marks.as_ref().map(|marks| marks.of(TIME)) }
+    }
+
+    /// How far the percentage of the time can be trusted; none where it was measured, and where the kernel is all there is.
+    pub fn time_percent_trust(&self) -> Option<Mark> {
+        let percent = self.time_percent.as_ref().ok().filter(|percent| **percent < 100.0)?;
+        self.timed(*percent).trust
+    }
+
     /// Dispatches.
     pub fn dispatches(&self) -> usize {
         self.evaluation.rows().len()
@@ -80,11 +105,6 @@ impl<'a> WorkloadEvidence<'a> {
     /// Where the kernel stands below the machine's ceilings.
     pub fn roof(&self) -> &Roof {
         self.roof.get_or_init(|| Roof::of(self))
-    }
-
-    /// A share of the kernel's time in ns, where its time is known.
-    pub fn time_of(&self, share: f64) -> Option<f64> {
-        self.time.as_ref().ok().map(|time| time * share.clamp(0.0, 1.0))
     }
 
     /// What the kernel would save without a limit; none where that was not simulated.

@@ -13,9 +13,9 @@ use crate::workload::machine::engine_clock;
 use ceilings::{LEVELS, RATES, Unit};
 use metrics::Value;
 use view::{
-    Ceiling, CeilingBasis, Mark, Missing, Number, RoofVerdict, RooflineChart, RooflineKernel, RooflineLevel,
+    Ceiling, CeilingBasis, Known, Mark, Missing, Number, RoofVerdict, RooflineChart, RooflineKernel,
+    RooflineLevel,
 };
-use workload::TIME;
 
 /// Operation counts by type; those the GPU does not have are not asked for.
 const FLOPS: &[&str] = &[
@@ -47,7 +47,13 @@ pub struct Share {
 impl Share {
     /// Part of the ceiling reached, 1 at the roof.
     pub fn part(&self) -> Option<f64> {
-        self.rate.as_ref().ok().map(|rate| rate / self.ceiling)
+        self.known_part().map(|part| part.value)
+    }
+
+    /// The same with how far it can be trusted.
+    pub fn known_part(&self) -> Option<Known> {
+        let rate = self.rate.as_ref().ok()?;
+        Some(Known { value: rate / self.ceiling, trust: self.trust })
     }
 }
 
@@ -61,13 +67,13 @@ pub struct Roof {
     /// Part of the vector unit's peak, all types together, and of the matrix unit's.
     units: [Option<f64>; 2],
     /// Floating-point operations of a dispatch.
-    pub flops: Value,
-    /// How far they can be trusted; none where they were measured.
-    pub flops_trust: Option<Mark>,
+    pub flops: Result<Known, Missing>,
     /// Types whose operations were not recorded.
     pub flops_without: Vec<String>,
     /// What stops the kernel.
     pub bound: Result<Bound, Missing>,
+    /// How far its numbers can be trusted; none where they were measured.
+    pub bound_trust: Option<Mark>,
 }
 
 impl Roof {
@@ -94,17 +100,18 @@ impl Roof {
             }
             rates.push(share);
         }
-        let (flops, flops_trust, flops_without) = flops(evidence);
+        let (flops, flops_without) = flops(evidence);
         let mut roof = Roof {
             levels,
             rates,
             units,
             flops,
-            flops_trust,
             flops_without,
             bound: Err(Missing { missing: String::new() }),
+            bound_trust: None,
         };
         roof.bound = verdict::bound(evidence, &roof);
+        roof.bound_trust = roof.bound.as_ref().ok().and_then(|bound| verdict::trust(evidence, &roof, bound));
         roof
     }
 
@@ -123,6 +130,11 @@ impl Roof {
         self.units[1]
     }
 
+    /// The same with how far it can be trusted.
+    pub fn known_matrix_part(&self) -> Option<Known> {
+        Some(Known { value: self.matrix_part()?, trust: self.main_rate(Unit::Matrix)?.trust })
+    }
+
     /// The type that the unit spends most of its peak on.
     fn main_rate(&self, unit: Unit) -> Option<&Share> {
         let of_unit = |share: &&Share| RATES.iter().any(|rate| rate.name == share.name && rate.unit == unit);
@@ -138,16 +150,13 @@ impl Roof {
 }
 
 /// Operations of a dispatch as far as they were recorded, and which types were not.
-fn flops(evidence: &WorkloadEvidence<'_>) -> (Value, Option<Mark>, Vec<String>) {
-    let mut total: Option<f64> = None;
-    let mut trust = None;
+fn flops(evidence: &WorkloadEvidence<'_>) -> (Result<Known, Missing>, Vec<String>) {
+    let mut total: Option<Known> = None;
     let mut without = Vec::new();
     let mut reason = Missing { missing: "no operations were recorded".to_owned() };
     for metric in FLOPS {
-        let value = evidence.value(metric);
-        trust = both(trust, evidence.trust(metric, &value));
-        match value {
-            Ok(value) => total = Some(total.unwrap_or(0.0) + value),
+        match evidence.known(metric) {
+            Ok(known) => total = Some(total.map_or(known, |total| total.with(known, |a, b| a + b))),
             // A counter the GPU does not have counts nothing.
             Err(missing) if missing.missing.ends_with("not recorded") => {
                 let name = metric.trim_start_matches("compute.").trim_end_matches("_ops");
@@ -157,15 +166,7 @@ fn flops(evidence: &WorkloadEvidence<'_>) -> (Value, Option<Mark>, Vec<String>) 
             Err(_) => {}
         }
     }
-    (total.ok_or(reason), trust, without)
-}
-
-/// The mark of what is computed from two values; one that has none is measured or of no weight.
-fn both(one: Option<Mark>, other: Option<Mark>) -> Option<Mark> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.with(other)),
-        (one, other) => one.or(other),
-    }
+    (total.ok_or(reason), without)
 }
 
 /// The chart of a recording's kernels, at most `most` of them.
@@ -302,21 +303,21 @@ fn machine(evidence: &WorkloadEvidence<'_>) -> String {
 fn kernel(evidence: &WorkloadEvidence<'_>, mark: char) -> RooflineKernel {
     let roof = evidence.roof();
     let levels: Vec<RooflineLevel> = LEVELS.iter().map(|level| kernel_level(evidence, level)).collect();
-    let rate = match (&roof.flops, &evidence.value("dispatch.duration")) {
-        (Ok(flops), Ok(ns)) => Ok(flops / ns),
-        (Err(reason), _) | (_, Err(reason)) => Err(reason.clone()),
+    let rate = match (&roof.flops, evidence.known("dispatch.duration")) {
+        (Ok(flops), Ok(ns)) => Ok(flops.over(ns)),
+        (Err(reason), _) => Err(reason.clone()),
+        (_, Err(reason)) => Err(reason),
     };
-    let time_trust = evidence.workload.marks.as_ref().map(|marks| marks.of(TIME));
+    let time = evidence.time.clone().map(|ns| evidence.timed(ns));
     let verdict = match &roof.bound {
         Ok(bound) => {
-            let trust = verdict::trust(evidence, roof, bound);
             let part = bound.part().ok_or(Missing { missing: "no rate is known".to_owned() });
             RoofVerdict {
                 bound_by: Some(bound.name().to_owned()),
                 percent_of_roof: part.clone().map(|part| 100.0 * part).into(),
                 gap: part.map(|part| (1.0 / part).max(1.0)).into(),
-                text: bound.describe(),
-                trust,
+                text: bound.describe(None),
+                trust: roof.bound_trust,
             }
         }
         Err(reason) => RoofVerdict::unknown(reason.clone()),
@@ -327,43 +328,50 @@ fn kernel(evidence: &WorkloadEvidence<'_>, mark: char) -> RooflineKernel {
         dispatches: evidence.dispatches(),
         time_ns: evidence.time.clone().into(),
         time_percent: evidence.time_percent.clone().into(),
-        flops: roof.flops.clone().into(),
-        time_trust: time_trust.filter(|_| evidence.time.is_ok()),
-        flops_trust: roof.flops_trust,
-        rate_trust: both(roof.flops_trust, time_trust).filter(|_| rate.is_ok()),
-        rate: rate.into(),
+        time_trust: trust(&time),
+        flops_trust: trust(&roof.flops),
+        flops: number(&roof.flops),
+        rate_trust: trust(&rate),
+        rate: number(&rate),
         levels,
         verdict,
     }
 }
 
+fn trust(known: &Result<Known, Missing>) -> Option<Mark> {
+    known.as_ref().ok()?.trust
+}
+
+fn number(known: &Result<Known, Missing>) -> Number {
+    known.clone().map(|known| known.value).into()
+}
+
 fn kernel_level(evidence: &WorkloadEvidence<'_>, level: &ceilings::Level) -> RooflineLevel {
     let roof = evidence.roof();
-    let bytes = evidence.value(level.bytes);
+    let bytes = evidence.known(level.bytes);
     let intensity = match (&roof.flops, &bytes) {
         (Err(reason), _) | (_, Err(reason)) => Err(reason.clone()),
-        (Ok(_), Ok(bytes)) if *bytes <= 0.0 => {
+        (Ok(_), Ok(bytes)) if bytes.value <= 0.0 => {
             Err(Missing { missing: format!("no bytes moved at {}", level.name) })
         }
-        (Ok(flops), Ok(bytes)) => Ok(flops / bytes),
+        (Ok(flops), Ok(bytes)) => Ok(flops.over(*bytes)),
     };
     let share = roof.level(level.name);
     let bandwidth = match share {
         Some(share) => share.rate.clone(),
         None => evidence.value(level.bandwidth),
     };
-    let bytes_trust = evidence.trust(level.bytes, &bytes);
     let percent = match share {
         Some(share) => share.rate.clone().map(|rate| 100.0 * rate / share.ceiling),
         None => Err(Missing { missing: format!("no ceiling of {} is known", level.name) }),
     };
     RooflineLevel {
         level: level.name.to_owned(),
-        bytes_trust,
-        intensity_trust: both(roof.flops_trust, bytes_trust).filter(|_| intensity.is_ok()),
+        bytes_trust: trust(&bytes),
+        intensity_trust: trust(&intensity),
         bandwidth_trust: evidence.trust(level.bandwidth, &bandwidth),
-        bytes: Number::from(bytes),
-        intensity: intensity.into(),
+        bytes: number(&bytes),
+        intensity: number(&intensity),
         bandwidth: bandwidth.into(),
         percent: percent.into(),
     }

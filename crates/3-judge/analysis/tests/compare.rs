@@ -33,16 +33,7 @@ fn card(name: &str, target: &str, vgprs: u32) -> KernelCard {
 }
 
 fn finding(rule: &'static str, message: &str) -> Finding {
-    Finding {
-        rule,
-        severity: Severity::Warning,
-        message: message.into(),
-        advice: String::new(),
-        cost: None,
-        time_lost_ns: None,
-        evidence: Vec::new(),
-        places: Vec::new(),
-    }
+    Finding::new(rule, Severity::Warning, message, "")
 }
 
 #[test]

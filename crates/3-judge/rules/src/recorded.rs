@@ -5,53 +5,67 @@
 
 use analysis::WorkloadEvidence;
 use analysis::roofline::{Bound, Share};
-use view::Finding;
+use view::{Finding, Known};
 
 /// Part of the time below which nothing is lost.
 const NOTHING: f64 = 0.005;
 
 /// States that a finding costs `part` of the kernel's time, as time where it is known.
-pub(crate) fn lost(evidence: &WorkloadEvidence<'_>, finding: Finding, part: f64) -> Finding {
-    let part = part.clamp(0.0, 1.0);
-    if part < NOTHING {
-        return finding.with_time_lost(evidence.time_of(0.0));
+pub(crate) fn lost(evidence: &WorkloadEvidence<'_>, finding: Finding, part: impl Into<Known>) -> Finding {
+    let part = part.into().map(|part| part.clamp(0.0, 1.0));
+    let total = evidence.time.as_ref().ok().map(|ns| evidence.timed(*ns));
+    if part.value < NOTHING {
+        return finding.with_time_lost(total.map(|_| Known::from(0.0)));
     }
-    let Some(ns) = evidence.time_of(part) else {
+    let finding = finding.with_trust([part]);
+    let Some(total) = total else {
         return finding.with_cost(format!("up to {} of the kernel's time", percent(part)));
     };
-    let total = evidence.time_of(1.0).unwrap_or(ns);
+    let ns = total.with(part, |total, part| total * part);
     finding
         .with_cost(format!("up to {} of {} ({})", duration(ns), duration(total), percent(part)))
         .with_time_lost(Some(ns))
+        .with_trust([ns, total])
 }
 
 /// As [`lost`], but no more than the kernel takes beyond its nearest roof.
-pub(crate) fn lost_below_roof(evidence: &WorkloadEvidence<'_>, finding: Finding, part: f64) -> Finding {
-    let bound = evidence.roof().bound.as_ref().ok().and_then(|bound| bound.part());
-    let room = bound.map_or(1.0, |part| (1.0 - part).max(0.0));
-    lost(evidence, finding, part.min(room))
+pub(crate) fn lost_below_roof(
+    evidence: &WorkloadEvidence<'_>,
+    finding: Finding,
+    part: impl Into<Known>,
+) -> Finding {
+    let part = part.into();
+    let room = known_bound(evidence).map(|part| part.map(|part| (1.0 - part).max(0.0)));
+    lost(evidence, finding, room.filter(|room| room.value < part.value).unwrap_or(part))
+}
+
+/// Part of the time that what stops the kernel accounts for.
+pub(crate) fn known_bound(evidence: &WorkloadEvidence<'_>) -> Option<Known> {
+    let roof = evidence.roof();
+    let value = roof.bound.as_ref().ok()?.part()?;
+    Some(Known { value, trust: roof.bound_trust })
 }
 
 /// States that a finding costs what the kernel would save without a limit, where that was simulated; otherwise as
 /// [`lost_below_roof`].
-pub(crate) fn lost_to(evidence: &WorkloadEvidence<'_>, finding: Finding, limit: &str, part: f64) -> Finding {
+pub(crate) fn lost_to(
+    evidence: &WorkloadEvidence<'_>,
+    finding: Finding,
+    limit: &str,
+    part: impl Into<Known>,
+) -> Finding {
     simulated(evidence, &finding, limit).unwrap_or_else(|| lost_below_roof(evidence, finding, part))
 }
 
 /// A finding that costs what the kernel would save without a limit; none where that was not simulated.
 pub(crate) fn simulated(evidence: &WorkloadEvidence<'_>, finding: &Finding, limit: &str) -> Option<Finding> {
     let saved = evidence.saved_without(limit)?;
-    let total = saved.base;
-    let cost = match saved.part() {
+    let [ns, total, part] = [saved.ns, saved.base, saved.part()].map(|value| evidence.timed(value));
+    let cost = match part.value {
         part if part < NOTHING => format!("nothing of {}, by simulation without it", duration(total)),
-        part => format!(
-            "{} of {} ({}), by simulation without it",
-            duration(saved.ns),
-            duration(total),
-            percent(part)
-        ),
+        _ => format!("{} of {} ({}), by simulation without it", duration(ns), duration(total), percent(part)),
     };
-    Some(finding.clone().with_cost(cost).with_time_lost(Some(saved.ns)))
+    Some(finding.clone().with_cost(cost).with_time_lost(Some(ns)).with_trust([total]))
 }
 
 /// The limits that are worth most, as evidence.
@@ -59,8 +73,9 @@ pub(crate) fn with_limits(evidence: &WorkloadEvidence<'_>, mut finding: Finding)
     for limit in evidence.limits().into_iter().take(LIMITS) {
         let saved = &limit.saved;
         if saved.part() >= WORTH {
-            let value = format!("saves {} ({})", duration(saved.ns), percent(saved.part()));
-            finding = finding.with_evidence(format!("with {}", limit.title), value);
+            let [ns, part] = [saved.ns, saved.part()].map(|value| evidence.timed(value));
+            let value = format!("saves {} ({})", duration(ns), percent(part));
+            finding = finding.with_evidence(format!("with {}", limit.title), value).with_trust([ns]);
         }
     }
     finding
@@ -76,12 +91,16 @@ pub(crate) fn waits(evidence: &WorkloadEvidence<'_>) -> bool {
 }
 
 /// Part of a level's bandwidth ceiling that is reached, 0 where it is not known.
-pub(crate) fn part_of(evidence: &WorkloadEvidence<'_>, level: &str) -> f64 {
-    evidence.roof().level(level).and_then(Share::part).unwrap_or(0.0)
+pub(crate) fn part_of(evidence: &WorkloadEvidence<'_>, level: &str) -> Known {
+    evidence.roof().level(level).and_then(Share::known_part).unwrap_or(Known::from(0.0))
 }
 
 /// `1.2 GB`, `8.39 MB`.
-pub(crate) fn bytes(value: f64) -> String {
+pub(crate) fn bytes(value: impl Into<Known>) -> String {
+    value.into().text(bytes_text)
+}
+
+fn bytes_text(value: f64) -> String {
     let (value, unit) = match value {
         v if v >= 1e9 => (v / 1e9, "GB"),
         v if v >= 1e6 => (v / 1e6, "MB"),
@@ -93,13 +112,17 @@ pub(crate) fn bytes(value: f64) -> String {
 }
 
 /// `0.4 %`, `35 %`.
-pub(crate) fn percent(part: f64) -> String {
-    let value = 100.0 * part;
-    if value < 9.95 { format!("{value:.1} %") } else { format!("{value:.0} %") }
+pub(crate) fn percent(part: impl Into<Known>) -> String {
+    let of = |value: f64| if value < 9.95 { format!("{value:.1} %") } else { format!("{value:.0} %") };
+    part.into().map(|part| 100.0 * part).text(of)
 }
 
 /// `870 ns`, `17.4 us`, `3.36 ms`: three digits.
-pub(crate) fn duration(ns: f64) -> String {
+pub(crate) fn duration(ns: impl Into<Known>) -> String {
+    ns.into().text(duration_text)
+}
+
+fn duration_text(ns: f64) -> String {
     let (value, unit) = match ns {
         ns if ns < 1e3 => return format!("{ns:.0} ns"),
         ns if ns < 1e6 => (ns / 1e3, "us"),

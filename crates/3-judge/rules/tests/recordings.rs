@@ -28,6 +28,11 @@ fn lines(file: &str) -> Vec<Vec<String>> {
 
 /// The made-up recording with some values changed; `-` takes a column out.
 fn made_up(changes: &str) -> Workload {
+    made_up_with(changes, None)
+}
+
+/// The same as an emulated recording with these marks.
+fn made_up_with(changes: &str, marks: Option<&str>) -> Workload {
     let mut row: Vec<(String, String)> =
         lines("base.tsv").into_iter().map(|line| (line[0].clone(), line[1].clone())).collect();
     let mut machine: Vec<(String, String)> =
@@ -45,6 +50,7 @@ fn made_up(changes: &str) -> Workload {
     let mut folder = BTreeMap::new();
     folder.insert("pmc_perf.csv".to_owned(), csv(&row));
     folder.insert("sysinfo.csv".to_owned(), csv(&machine));
+    folder.extend(marks.map(|text| ("pmc_marks.csv".to_owned(), text.as_bytes().to_vec())));
     workload::read(&folder, &Options::default()).unwrap()
 }
 
@@ -147,6 +153,63 @@ fn findings_are_complete() {
     }
 }
 
+/// Marks of the base's columns, all the same, and of time.
+fn marks(of_counters: &str, of_time: &str) -> String {
+    let mut text = format!("Quantity,Mark,Error_Percent\ntime,{of_time}\n");
+    for column in lines("base.tsv") {
+        // As metrics name what the column holds.
+        let name = column[0].trim_end_matches("_sum").trim_end_matches("_ACCUM");
+        writeln!(text, "{},{of_counters}", name.replace("TCC_EA_", "TCC_EA0_")).unwrap();
+    }
+    text
+}
+
+/// Numbers that are modelled have the sign of their mark, and nothing else changes by it; the golden file is read by eye.
+#[test]
+fn modelled_numbers_have_signs() {
+    let mut text = String::from(
+        "# rule, message, cost, evidence; ~ counters, ≈ time; update as recorded.tsv is updated\n",
+    );
+    let words = |finding: &view::Finding| {
+        let evidence: Vec<String> =
+            finding.evidence.iter().map(|it| format!("{}: {}", it.what, it.value)).collect();
+        format!(
+            "{}\t{}\t{}\t{}",
+            finding.rule,
+            finding.message,
+            finding.cost.as_deref().unwrap_or_default(),
+            evidence.join(" · ")
+        )
+    };
+    for case in lines("cases.tsv") {
+        let (changes, base) = match case[2].split_once(" against ") {
+            Some((changes, base)) => (changes, Some(base)),
+            None => (case[2].as_str(), None),
+        };
+        let judged = |marks: Option<&str>| {
+            let base = base.map(|base| made_up_with(base, marks));
+            judge(&made_up_with(changes, marks), base.as_ref()).remove(0).1
+        };
+        let (plain, exact) = (judged(None), judged(Some(&marks("exact,", "exact,"))));
+        let said = |findings: &[view::Finding]| findings.iter().map(words).collect::<Vec<_>>();
+        assert_eq!(said(&plain), said(&exact), "what is exact has no sign");
+        assert!(exact.iter().all(|finding| finding.trust.is_empty()));
+        let modelled = judged(Some(&marks("modelled,5", "modelled,20")));
+        assert_eq!(modelled.len(), plain.len());
+        for (finding, plain) in modelled.iter().zip(&plain) {
+            let shown = words(finding);
+            assert_eq!(shown.replace(['~', '≈'], ""), words(plain));
+            for mark in [view::Mark::Modelled(Some(5.0)), view::Mark::Modelled(Some(20.0))] {
+                assert_eq!(shown.contains(mark.sign()), finding.trust.contains(&mark), "{shown}");
+            }
+            if finding.rule == case[0] {
+                writeln!(text, "{shown}").unwrap();
+            }
+        }
+    }
+    golden("signed.tsv", &text);
+}
+
 #[test]
 fn odd_values_give_no_odd_words() {
     let columns: Vec<String> = lines("base.tsv").into_iter().map(|line| line[0].clone()).collect();
@@ -225,9 +288,13 @@ fn recorded_kernels_give_the_expected_findings() {
             }
         }
     }
-    let golden = fixtures().join("recorded.tsv");
+    golden("recorded.tsv", &text);
+}
+
+fn golden(file: &str, text: &str) {
+    let golden = fixtures().join(file);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&golden, &text).unwrap();
+        std::fs::write(&golden, text).unwrap();
     }
     let expected = std::fs::read_to_string(&golden).unwrap_or_default();
     for (found, expected) in text.lines().zip(expected.lines()) {

@@ -1,22 +1,13 @@
-//! How far numbers of charts can be trusted, as a sign before each.
+//! How far numbers of charts and findings can be trusted, as a sign before each.
 //!
-//! The one idea to keep in mind: a chart has room for one character, so the sign says which kind a number is and the legend how far
+//! The one idea to keep in mind: there is room for one character, so the sign says which kind a number is and the legend how far
 //! those of a kind are off; what is exact or was measured has no sign.
 
-use view::{Mark, MemoryChart, Percent, RooflineChart};
-
-/// Mean error in percent up to which a modelled number is about right.
-const ABOUT: f64 = 10.0;
+use view::{KernelFinding, Mark, MemoryChart, Percent, RooflineChart};
 
 /// What stands before a number.
 pub(crate) fn sign(mark: Option<Mark>) -> &'static str {
-    match mark {
-        None | Some(Mark::Exact) => "",
-        Some(Mark::Sampled) => "°",
-        Some(Mark::Modelled(Some(error))) if error <= ABOUT => "~",
-        Some(Mark::Modelled(Some(_))) => "≈",
-        Some(Mark::Modelled(None)) => "?",
-    }
+    mark.map_or("", Mark::sign)
 }
 
 /// A number with its sign. A number that is not known has none.
@@ -74,6 +65,14 @@ pub(crate) fn of_memory(chart: &MemoryChart) -> impl Iterator<Item = Mark> {
     let facts = chart.blocks.iter().flat_map(|block| &block.facts).filter_map(|fact| fact.trust);
     let links = chart.links.iter();
     facts.chain(links.flat_map(|it| [it.requests_trust, it.bytes_trust, it.bandwidth_trust]).flatten())
+}
+
+/// The marks of findings, those of numbers with a sign.
+pub(crate) fn of_findings<'a>(
+    findings: impl IntoIterator<Item = &'a KernelFinding>,
+) -> impl Iterator<Item = Mark> {
+    let of = |it: &'a KernelFinding| it.finding.trust.iter().copied().chain(it.time_trust);
+    findings.into_iter().flat_map(of)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: a table there has no width to fit, so every column is written.
 
 use crate::Style;
+use crate::marks;
 use crate::text::number::plural_of;
 use crate::text::{self, figure};
 use std::fmt::Write;
@@ -81,6 +82,9 @@ fn findings(out: &mut String, report: &Report) {
             let _ = writeln!(out, "  - {}", list.join(" · "));
         }
     }
+    if let Some(legend) = marks::legend(marks::of_findings(&report.findings)) {
+        let _ = writeln!(out, "\n{}", words(&legend));
+    }
     out.push('\n');
 }
 
@@ -148,7 +152,7 @@ fn words(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '|' | '*' | '_' | '`' | '[' | ']' | '\\' => {
+            '|' | '*' | '_' | '~' | '`' | '[' | ']' | '\\' => {
                 out.push('\\');
                 out.push(c);
             }

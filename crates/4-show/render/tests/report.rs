@@ -8,8 +8,8 @@ mod golden_file;
 use golden_file::check;
 use render::{Style, json, report_csv, report_markdown, text};
 use view::{
-    ANALYZE_SCHEMA, Cell, Column, ColumnKind, Delta, Finding, KernelFinding, MachineFact, MissingValues,
-    Note, NoteKind, Number, Recording, Report, ReportSettings, Row, Severity, Table,
+    ANALYZE_SCHEMA, Cell, Column, ColumnKind, Delta, Finding, KernelFinding, Known, MachineFact, Mark,
+    MissingValues, Note, NoteKind, Number, Recording, Report, ReportSettings, Row, Severity, Table,
 };
 
 fn number(value: f64) -> Cell {
@@ -130,6 +130,7 @@ fn single() -> Report {
         findings: vec![KernelFinding {
             kernel: "void yax<double>(double*, double*, double*, int, int, double*)".into(),
             time_percent: Number::from(98.2),
+            time_trust: None,
             finding,
         }],
         not_checked: Vec::new(),
@@ -229,6 +230,38 @@ fn text_at_two_widths() {
         }
     }
     check("report-color.txt", &text::report(&single(), 1, &Style { color: true, ..Style::default() }));
+}
+
+/// Numbers of findings that are modelled, and what their signs mean, in every format for people.
+#[test]
+fn signs_of_findings_have_a_legend() {
+    let [cycles, time] = [(59.3, 5.0), (19_800.0, 20.0)]
+        .map(|(value, error)| Known { value, trust: Some(Mark::Modelled(Some(error))) });
+    let finding =
+        Finding::new("MEM012", Severity::Warning, format!("waits in {cycles:.0} % of its cycles"), "")
+            .with_cost(format!("up to {time} ns"))
+            .with_time_lost(Some(time))
+            .with_trust([cycles, time]);
+    let report = Report {
+        findings: vec![KernelFinding {
+            kernel: "copy".into(),
+            time_percent: Number::from(98.2),
+            time_trust: time.trust,
+            finding,
+        }],
+        ..single()
+    };
+    let style = Style { width: 120, ..Style::default() };
+    let legend = "~ modelled ±5 % · ≈ modelled ±20 % · without a sign: exact";
+    let shown = text::report(&report, 2, &style);
+    for part in ["waits in ~59 % of its cycles; costs up to ≈19800 ns", legend] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let shown = report_markdown::report(&report, 2);
+    for part in ["waits in \\~59 % of its cycles; costs up to ≈19800 ns", &legend.replace('~', "\\~")] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(!text::report(&single(), 2, &style).contains("without a sign"), "nothing is modelled");
 }
 
 #[test]

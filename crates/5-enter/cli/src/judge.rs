@@ -88,10 +88,12 @@ fn of_kernels(kernels: &[WorkloadEvidence<'_>]) -> Vec<KernelFinding> {
     let of = |kernel: &WorkloadEvidence<'_>| {
         let name = kernel.kernel.to_owned();
         let time_percent = Number::from(kernel.time_percent.clone());
+        let time_trust = kernel.time_percent_trust();
         let (findings, _) = rules::check_workload(kernel);
         findings.into_iter().map(move |finding| KernelFinding {
             kernel: name.clone(),
             time_percent: time_percent.clone(),
+            time_trust,
             finding,
         })
     };
@@ -119,6 +121,7 @@ fn check(report: &mut Report, kernels: &[WorkloadEvidence<'_>], shown: bool, con
             report.findings.extend(findings.into_iter().map(|finding| KernelFinding {
                 kernel: kernel.kernel.to_owned(),
                 time_percent: Number::from(kernel.time_percent.clone()),
+                time_trust: kernel.time_percent_trust(),
                 finding,
             }));
         }

@@ -140,7 +140,7 @@ fn kernel(it: &WorkloadEvidence<'_>, whole: &Report, renames: &Renames, at: usiz
         percent_of_roof: part
             .map_or_else(|| Number::missing("no rate is known"), |part| Number::from(100.0 * part)),
         verdict: match bound {
-            Ok(bound) => bound.describe(),
+            Ok(bound) => bound.describe(None),
             Err(reason) => reason.missing.clone(),
         },
         base: (at > 0).then(|| change(whole, renames.in_base(it.kernel, at))).flatten(),
@@ -226,6 +226,7 @@ fn merge(whole: &mut Report, kernels: &[PageKernel], code: &[view::PageCode]) {
     let mut more = Vec::new();
     for it in code {
         let Some(kernel) = kernels.iter().find(|k| k.name == it.kernel) else { continue };
+        let time_trust = whole.findings.iter().find(|f| f.kernel == it.kernel).and_then(|f| f.time_trust);
         for finding in &it.findings {
             let known =
                 whole.findings.iter_mut().find(|f| f.kernel == it.kernel && f.finding.rule == finding.rule);
@@ -238,6 +239,7 @@ fn merge(whole: &mut Report, kernels: &[PageKernel], code: &[view::PageCode]) {
                 None => more.push(KernelFinding {
                     kernel: it.kernel.clone(),
                     time_percent: kernel.time_percent.clone(),
+                    time_trust,
                     finding: finding.clone(),
                 }),
             }

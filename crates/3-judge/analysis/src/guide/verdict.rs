@@ -5,7 +5,7 @@
 
 use crate::WorkloadEvidence;
 use crate::roofline::{Bound, Share};
-use view::{GuideVerdict, Number};
+use view::{GuideVerdict, Known, Number};
 
 /// Part of a roof from which on a kernel is at it.
 const AT_ROOF: f64 = 0.8;
@@ -26,8 +26,14 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
         value.map_or_else(|| Number::missing("no rate with a known ceiling was recorded"), Number::from)
     };
     let leading = kernel.leading_limit().filter(|leading| !leading.is_bound(bound));
+    let roof_trust = kernel.roof().bound_trust;
+    // What is simulated is time.
+    let trust = match leading {
+        None => roof_trust,
+        Some(_) => kernel.timed(0.0).with(Known { value: 0.0, trust: roof_trust }, f64::max).trust,
+    };
     let (headline, because, meaning) = match leading {
-        None => (headline(bound), bound.describe(), meaning(bound)),
+        None => (headline(bound), bound.describe(None), meaning(bound)),
         // What was simulated says more than what is near.
         Some(leading) => (
             format!("held up most by {}", leading.what),
@@ -35,7 +41,7 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
                 "without that it takes {:.0} % less, by simulation; {}, {}",
                 100.0 * leading.limit.saved.part(),
                 headline(bound),
-                bound.describe()
+                bound.describe(None)
             ),
             leading.advice.to_owned(),
         ),
@@ -48,6 +54,7 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
         because,
         percent_of_roof: known(part.map(|part| 100.0 * part)),
         gap: known(part.map(|part| (1.0 / part).max(1.0))),
+        trust,
         meaning,
     }
 }

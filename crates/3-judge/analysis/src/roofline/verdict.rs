@@ -5,7 +5,7 @@
 
 use super::{Roof, Share, Unit};
 use crate::recorded::WorkloadEvidence;
-use view::{CeilingBasis, Mark, Missing};
+use view::{CeilingBasis, Known, Mark, Missing};
 
 /// Part of a ceiling from which on it is what stops a kernel.
 pub(super) const BOUND_FROM: f64 = 0.5;
@@ -72,8 +72,10 @@ impl Bound {
         }
     }
 
-    /// One sentence with numbers.
-    pub fn describe(&self) -> String {
+    /// One sentence with numbers, which have the sign of their mark.
+    pub fn describe(&self, trust: Option<Mark>) -> String {
+        let known = |value| Known { value, trust };
+        let percent = |part: &f64| known(100.0 * part);
         match self {
             Bound::Ceiling { share, part, .. } => {
                 let basis = match share.basis {
@@ -81,17 +83,18 @@ impl Bound {
                     CeilingBasis::DataSheet => "the data sheet",
                 };
                 let rate = share.rate.as_ref().copied().unwrap_or(part * share.ceiling);
-                format!("{rate:.0} {}, {:.0} % of {basis}'s {:.0}", share.unit, 100.0 * part, share.ceiling)
+                let (rate, part) = (known(rate), percent(part));
+                format!("{rate:.0} {}, {part:.0} % of {basis}'s {:.0}", share.unit, share.ceiling)
                     .replace("ceiling's", "ceiling of")
             }
             Bound::VectorIssue { busy, .. } => {
-                format!("the vector units issue in {:.0} % of the cycles", 100.0 * busy)
+                format!("the vector units issue in {:.0} % of the cycles", percent(busy))
             }
             Bound::Latency { nearest } => {
-                format!("waves wait: {:.0} % of the nearest ceiling reached", 100.0 * nearest)
+                format!("waves wait: {:.0} % of the nearest ceiling reached", percent(nearest))
             }
             Bound::Launch { busy, .. } => {
-                format!("the compute units hold waves {:.0} % of the time", 100.0 * busy)
+                format!("the compute units hold waves {:.0} % of the time", percent(busy))
             }
         }
     }
@@ -129,13 +132,16 @@ pub(super) fn bound(evidence: &WorkloadEvidence<'_>, roof: &Roof) -> Result<Boun
 
 /// How far the numbers of a verdict can be trusted; none where they were measured.
 pub(super) fn trust(evidence: &WorkloadEvidence<'_>, roof: &Roof, bound: &Bound) -> Option<Mark> {
-    let of = |metric: &str| evidence.trust(metric, &evidence.value(metric));
-    let near = |part: Option<f64>| nearest_ceiling(roof, part?)?.trust;
+    let of = |metric: &str| evidence.known(metric).ok();
+    let near = |part: Option<f64>| nearest_ceiling(roof, part?)?.known_part();
     match bound {
         Bound::Ceiling { share, .. } => share.trust,
-        Bound::VectorIssue { .. } => of(ISSUE),
-        Bound::Latency { nearest } => near(Some(*nearest)),
-        Bound::Launch { nearest, .. } => super::both(of(BUSY), near(*nearest)),
+        Bound::VectorIssue { .. } => of(ISSUE)?.trust,
+        Bound::Latency { nearest } => near(Some(*nearest))?.trust,
+        Bound::Launch { nearest, .. } => {
+            let busy = of(BUSY)?;
+            near(*nearest).filter(|near| near.value > busy.value).unwrap_or(busy).trust
+        }
     }
 }
 

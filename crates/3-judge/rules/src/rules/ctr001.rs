@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: the nearest roof says how much there is to gain before another thing must change.
 
-use crate::recorded::{duration, lost, percent, simulated, with_limits};
+use crate::recorded::{duration, known_bound, lost, percent, simulated, with_limits};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
 use analysis::roofline::{Bound, Share};
@@ -54,6 +54,7 @@ const AT_ROOF: f64 = 0.8;
 fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     let roof = evidence.roof();
     let bound = roof.bound.clone()?;
+    let known = bound.describe(roof.bound_trust);
     let (severity, message, advice) = match &bound {
         Bound::Ceiling { share, part, .. } => {
             let at = if *part >= AT_ROOF { "at the roof of" } else { "bound by" };
@@ -64,7 +65,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
             };
             (
                 Severity::Info,
-                format!("{at} {what}: {}", bound.describe()),
+                format!("{at} {what}: {known}"),
                 match (share.unit, *part < AT_ROOF) {
                     (_, true) => {
                         "more waves or more independent loads in flight bring it nearer to the roof; past it only less work does"
@@ -76,28 +77,28 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         }
         Bound::VectorIssue { .. } => (
             Severity::Info,
-            format!("bound by vector instructions: {}", bound.describe()),
+            format!("bound by vector instructions: {known}"),
             "spend fewer instructions on addresses, conversions and control per useful operation; packed and wider \
              instructions do more at once",
         ),
         Bound::Launch { .. } => (
             Severity::Warning,
-            format!("bound by launch: {}", bound.describe()),
+            format!("bound by launch: {known}"),
             "give the kernel more work per launch, or put several small kernels into one",
         ),
         Bound::Latency { .. } => (
             Severity::Warning,
-            format!("bound by latency: {}", bound.describe()),
+            format!("bound by latency: {known}"),
             "have more in flight: more waves, more independent loads per wave, loads issued earlier",
         ),
     };
-    let mut finding = RULE.finding(severity, message, advice);
+    let bound_part = known_bound(evidence);
+    let mut finding = RULE.finding(severity, message, advice).with_trust(bound_part);
     for share in roof.levels.iter().chain(&roof.rates) {
-        if let (Some(part), Ok(rate)) = (share.part().filter(|part| *part >= 0.01), &share.rate) {
-            finding = finding.with_evidence(
-                share.name,
-                format!("{rate:.0} of {:.0} {} ({})", share.ceiling, share.unit, percent(part)),
-            );
+        if let Some(part) = share.known_part().filter(|part| part.value >= 0.01) {
+            let rate = part.map(|part| part * share.ceiling);
+            let value = format!("{rate:.0} of {:.0} {} ({})", share.ceiling, share.unit, percent(part));
+            finding = finding.with_evidence(share.name, value).with_trust([part]);
         }
     }
     finding = with_limits(evidence, busy(evidence, finding));
@@ -105,16 +106,16 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         for (metric, what) in
             [("dispatch.workgroups", "workgroups per dispatch"), ("gpu.cus", "compute units")]
         {
-            if let Ok(value) = evidence.value(metric) {
-                finding = finding.with_evidence(what, format!("{value:.0}"));
+            if let Ok(value) = evidence.known(metric) {
+                finding = finding.with_evidence(what, format!("{value:.0}")).with_trust([value]);
             }
         }
-        if let Ok(ns) = evidence.value("dispatch.duration") {
-            finding = finding.with_evidence("mean time of a dispatch", duration(ns));
+        if let Ok(ns) = evidence.known("dispatch.duration") {
+            finding = finding.with_evidence("mean time of a dispatch", duration(ns)).with_trust([ns]);
         }
     }
-    let finding = match bound.part() {
-        Some(part) => lost(evidence, finding, 1.0 - part),
+    let finding = match bound_part {
+        Some(part) => lost(evidence, finding, part.map(|part| 1.0 - part)),
         None => finding,
     };
     Ok(Outcome::Findings(vec![by_simulation(evidence, finding, &bound)]))
@@ -126,11 +127,11 @@ const WARNS: f64 = 0.15;
 /// The finding with the limit in front that costs most by simulation; as it is where none was simulated.
 fn by_simulation(evidence: &WorkloadEvidence<'_>, finding: Finding, bound: &Bound) -> Finding {
     let Some(leading) = evidence.leading_limit() else { return finding };
-    let part = leading.limit.saved.part();
+    let part = evidence.timed(leading.limit.saved.part());
     let finding = match leading.is_bound(bound) {
         true => finding,
         false => Finding {
-            severity: if part >= WARNS { Severity::Warning } else { Severity::Info },
+            severity: if part.value >= WARNS { Severity::Warning } else { Severity::Info },
             message: format!(
                 "held up most by {}: {} of its time; {}",
                 leading.what,
@@ -149,8 +150,8 @@ fn busy(evidence: &WorkloadEvidence<'_>, mut finding: Finding) -> Finding {
     for (metric, what) in
         [("gpu.simd_utilization", "compute units hold waves"), ("issue.valu", "vector units issue")]
     {
-        if let Ok(value) = evidence.value(metric) {
-            finding = finding.with_evidence(what, format!("{value:.1} % of the cycles"));
+        if let Ok(value) = evidence.known(metric) {
+            finding = finding.with_evidence(what, format!("{value:.1} % of the cycles")).with_trust([value]);
         }
     }
     finding

@@ -42,11 +42,11 @@ const LITTLE: f64 = 0.5;
 const RESIDENT: f64 = 50.0;
 
 fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
-    let ipc = evidence.value("issue.ipc")?;
+    let ipc = evidence.known("issue.ipc")?;
     let none = || Err(Missing { missing: "the number of wave slots".to_owned() });
-    let resident = evidence.evaluation.percent_of_peak("wave.occupancy").unwrap_or_else(none)?;
-    let Bound::Latency { nearest } = evidence.roof().bound.clone()? else { return Ok(Outcome::Silent) };
-    if ipc >= LITTLE || resident < RESIDENT {
+    let resident = evidence.percent_of_peak("wave.occupancy").unwrap_or_else(none)?;
+    let Bound::Latency { .. } = evidence.roof().bound.clone()? else { return Ok(Outcome::Silent) };
+    if ipc.value >= LITTLE || resident.value < RESIDENT {
         return Ok(Outcome::Silent);
     }
     let mut finding = RULE
@@ -56,9 +56,12 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
             "more waves will not help: put more independent loads into each wave, and shorten what they wait for",
         )
         .with_evidence("instructions per busy cycle", format!("{ipc:.2}"))
-        .with_evidence("wave slots in use", format!("{resident:.0} %"));
-    if let Ok(cycles) = evidence.value("latency.vmem") {
-        finding = finding.with_evidence("vector memory latency", format!("{cycles:.0} cycles"));
+        .with_evidence("wave slots in use", format!("{resident:.0} %"))
+        .with_trust([ipc, resident]);
+    if let Ok(cycles) = evidence.known("latency.vmem") {
+        let value = format!("{cycles:.0} cycles");
+        finding = finding.with_evidence("vector memory latency", value).with_trust([cycles]);
     }
-    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, 1.0 - nearest)]))
+    // All that is above the nearest roof.
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, 1.0)]))
 }

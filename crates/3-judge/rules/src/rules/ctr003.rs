@@ -49,23 +49,25 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if evidence.value("l1i.requests")? <= 0.0 {
         return Ok(Outcome::Silent);
     }
-    let hits = evidence.value("l1i.hit_rate")?;
-    let misses = evidence.value("l1i.misses_per_cache")?;
-    if hits >= FEW || misses <= MISSES {
+    let hits = evidence.known("l1i.hit_rate")?;
+    let misses = evidence.known("l1i.misses_per_cache")?;
+    if hits.value >= FEW || misses.value <= MISSES {
         return Ok(Outcome::Silent);
     }
     let mut finding = RULE
         .finding(
-            if hits < VERY_FEW { Severity::Warning } else { Severity::Info },
+            if hits.value < VERY_FEW { Severity::Warning } else { Severity::Info },
             format!(
                 "{hits:.1} % of instruction fetches hit; each cache misses {misses:.0} times per dispatch"
             ),
             "shorten the hot loop: unroll less, move rare paths out of it, split the kernel",
         )
         .with_evidence("instruction cache hit rate", format!("{hits:.2} %"))
-        .with_evidence("misses per cache", format!("{misses:.0}"));
-    if let Ok(cycles) = evidence.value("l1i.fetch_latency") {
-        finding = finding.with_evidence("fetch latency", format!("{cycles:.0} cycles"));
+        .with_evidence("misses per cache", format!("{misses:.0}"))
+        .with_trust([hits, misses]);
+    if let Ok(cycles) = evidence.known("l1i.fetch_latency") {
+        finding = finding.with_evidence("fetch latency", format!("{cycles:.0} cycles")).with_trust([cycles]);
     }
-    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, 1.0 - hits / 100.0)]))
+    let part = hits.map(|hits| 1.0 - hits / 100.0);
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
 }

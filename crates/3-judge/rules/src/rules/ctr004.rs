@@ -69,44 +69,46 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
 /// `ways`: whether reads and writes count.
 fn slow(evidence: &WorkloadEvidence<'_>, ways: (bool, bool)) -> Result<Option<Finding>, Missing> {
     let idle = evidence.value("fabric.idle_latency")?;
-    let read = ways.0.then(|| evidence.value("fabric.read_latency")).transpose()?;
-    let write = ways.1.then(|| evidence.value("fabric.write_latency")).transpose()?;
+    let read = ways.0.then(|| evidence.known("fabric.read_latency")).transpose()?;
+    let write = ways.1.then(|| evidence.known("fabric.write_latency")).transpose()?;
     let (what, cycles) = match (read, write) {
-        (Some(read), Some(write)) if write > read => ("writes", write),
+        (Some(read), Some(write)) if write.value > read.value => ("writes", write),
         (Some(read), _) => ("reads", read),
         (None, Some(write)) => ("writes", write),
         (None, None) => return Ok(None),
     };
     let memory = part_of(evidence, "HBM");
     let launch = matches!(evidence.roof().bound, Ok(Bound::Launch { .. }));
-    if cycles < SLOW * idle || memory >= FULL || launch {
+    if cycles.value < SLOW * idle || memory.value >= FULL || launch {
         return Ok(None);
     }
     let known = evidence.roof().level("HBM").is_some_and(|share| share.part().is_some());
     let at = if known { format!(" at {} of the bandwidth", percent(memory)) } else { String::new() };
+    let times = cycles.map(|cycles| cycles / idle);
     let mut finding = RULE
         .finding(
-            if cycles >= VERY_SLOW * idle { Severity::Warning } else { Severity::Info },
-            format!("{what} take {cycles:.0} cycles from L2 to memory and back{at}, {:.1} times the idle latency", cycles / idle),
+            if times.value >= VERY_SLOW { Severity::Warning } else { Severity::Info },
+            format!("{what} take {cycles:.0} cycles from L2 to memory and back{at}, {times:.1} times the idle latency"),
             "spread addresses over the channels (pad power-of-two strides), use large pages, keep reads and writes apart",
         )
-        .with_evidence("idle latency", format!("{idle:.0} cycles"));
+        .with_evidence("idle latency", format!("{idle:.0} cycles"))
+        .with_trust([cycles, memory]);
     for (value, what) in [(read, "read latency"), (write, "write latency")] {
         if let Some(cycles) = value {
-            finding = finding.with_evidence(what, format!("{cycles:.0} cycles"));
+            finding = finding.with_evidence(what, format!("{cycles:.0} cycles")).with_trust([cycles]);
         }
     }
-    Ok(Some(lost_below_roof(evidence, finding, 1.0 - idle / cycles)))
+    Ok(Some(lost_below_roof(evidence, finding, times.map(|times| 1.0 - 1.0 / times))))
 }
 
 fn remote(evidence: &WorkloadEvidence<'_>, ways: (bool, bool)) -> Result<Option<Finding>, Missing> {
-    let share = |counts: bool, metric: &str| if counts { evidence.value(metric) } else { Ok(0.0) };
+    let share = |counts: bool, metric: &str| if counts { evidence.known(metric) } else { Ok(0.0.into()) };
     let reads = share(ways.0, "fabric.remote_read_share")?;
     let writes = share(ways.1, "fabric.remote_write_share")?;
-    if reads.max(writes) < REMOTE {
+    if reads.value.max(writes.value) < REMOTE {
         return Ok(None);
     }
-    let (share, what) = if reads >= writes { (reads, "reads") } else { (writes, "writes") };
+    let (share, what) = if reads.value >= writes.value { (reads, "reads") } else { (writes, "writes") };
     let finding = RULE
         .finding(
             Severity::Warning,
@@ -114,6 +116,7 @@ fn remote(evidence: &WorkloadEvidence<'_>, ways: (bool, bool)) -> Result<Option<
             "copy the data to the GPU's memory first; check host, managed and peer allocations",
         )
         .with_evidence("remote reads", format!("{reads:.1} %"))
-        .with_evidence("remote writes", format!("{writes:.1} %"));
-    Ok(Some(lost_below_roof(evidence, finding, share / 100.0)))
+        .with_evidence("remote writes", format!("{writes:.1} %"))
+        .with_trust([reads, writes]);
+    Ok(Some(lost_below_roof(evidence, finding, share.map(|share| share / 100.0))))
 }

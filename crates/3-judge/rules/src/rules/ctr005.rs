@@ -3,10 +3,10 @@
 //! The one idea to keep in mind: times compare two runs, work compares two algorithms; what moves fewer bytes can get
 //! faster yet.
 
-use crate::recorded::{bytes, duration, lost};
+use crate::recorded::{bytes, duration, lost, part_of};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
-use view::{Finding, Missing, Severity};
+use view::{Finding, Known, Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "CTR005",
@@ -51,21 +51,23 @@ const CHANGED: f64 = 0.1;
 
 fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     let Some(base) = evidence.baseline else { return Ok(Outcome::needs("a recording to compare with")) };
-    let mut more: Vec<(f64, String)> = Vec::new();
-    let mut less: Vec<(f64, String)> = Vec::new();
+    let mut more: Vec<(Known, String)> = Vec::new();
+    let mut less: Vec<(Known, String)> = Vec::new();
     let mut lines = Vec::new();
     let mut compared = 0;
     for (metric, what, is_bytes) in WORK {
-        let (Ok(old), Ok(new)) = (base.value(metric), evidence.value(metric)) else { continue };
+        let (Ok(old), Ok(new)) = (base.known(metric), evidence.known(metric)) else { continue };
         compared += 1;
-        if old <= 0.0 || new <= 0.0 || (new / old - 1.0).abs() < CHANGED && (old / new - 1.0).abs() < CHANGED
+        let (grown, shrunk) = (new.over(old), old.over(new));
+        if old.value <= 0.0
+            || new.value <= 0.0
+            || (grown.value - 1.0).abs() < CHANGED && (shrunk.value - 1.0).abs() < CHANGED
         {
             continue;
         }
-        let show = |value: f64| if *is_bytes { bytes(value) } else { format!("{value:.0}") };
-        lines.push((*what, format!("{} instead of {}", show(new), show(old))));
-        let list = if new > old { &mut more } else { &mut less };
-        let factor = if new > old { new / old } else { old / new };
+        let show = |value: Known| if *is_bytes { bytes(value) } else { format!("{value:.0}") };
+        lines.push((*what, format!("{} instead of {}", show(new), show(old)), [new, old]));
+        let (list, factor) = if new.value > old.value { (&mut more, grown) } else { (&mut less, shrunk) };
         list.push((factor, format!("{factor:.1} times the {what}")));
     }
     if compared == 0 {
@@ -80,34 +82,37 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     } else {
         (Severity::Warning, &mut more, "find what is read again, spilled or computed twice")
     };
-    list.sort_by(|a, b| b.0.total_cmp(&a.0));
+    list.sort_by(|a, b| b.0.value.total_cmp(&a.0.value));
     let Some((factor, text)) = list.first() else { return Ok(Outcome::Silent) };
     let message = match severity {
         Severity::Info => format!("does less than the base: that had {text}"),
         _ => format!("does more than the base: {text}"),
     };
-    let _ = factor;
-    let mut finding = RULE.finding(severity, message, advice);
-    for (what, value) in lines {
-        finding = finding.with_evidence(what, value);
+    let mut finding = RULE.finding(severity, message, advice).with_trust([*factor]);
+    for (what, value, numbers) in lines {
+        finding = finding.with_evidence(what, value).with_trust(numbers);
     }
     finding = times(evidence, base, finding);
     Ok(Outcome::Findings(vec![lost(evidence, finding, surplus(evidence, base))]))
 }
 
 /// Share of the time that bytes beyond the base's take.
-fn surplus(evidence: &WorkloadEvidence<'_>, base: &WorkloadEvidence<'_>) -> f64 {
+fn surplus(evidence: &WorkloadEvidence<'_>, base: &WorkloadEvidence<'_>) -> Known {
     let metric = "roofline.hbm_bytes";
-    let (Ok(old), Ok(new)) = (base.value(metric), evidence.value(metric)) else { return 0.0 };
-    let part = crate::recorded::part_of(evidence, "HBM");
-    if new > old { part * (1.0 - old / new) } else { 0.0 }
+    match (base.known(metric), evidence.known(metric)) {
+        (Ok(old), Ok(new)) if new.value > old.value => {
+            part_of(evidence, "HBM").with(old.over(new), |part, kept| part * (1.0 - kept))
+        }
+        _ => 0.0.into(),
+    }
 }
 
 fn times(evidence: &WorkloadEvidence<'_>, base: &WorkloadEvidence<'_>, finding: Finding) -> Finding {
     let metric = "dispatch.duration";
-    match (base.value(metric), evidence.value(metric)) {
+    match (base.known(metric), evidence.known(metric)) {
         (Ok(old), Ok(new)) => finding
-            .with_evidence("time of a dispatch", format!("{} instead of {}", duration(new), duration(old))),
+            .with_evidence("time of a dispatch", format!("{} instead of {}", duration(new), duration(old)))
+            .with_trust([new, old]),
         _ => finding,
     }
 }

@@ -6,7 +6,7 @@
 use crate::recorded::lost_below_roof;
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
-use view::{Missing, Severity};
+use view::{Known, Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "LCH002",
@@ -47,18 +47,18 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     let workgroups = workgroups(evidence)?;
     let cus = evidence.value("gpu.cus")?;
     let several_dies = evidence.machine("num_xcd").is_some_and(|xcds| xcds > 1.0);
-    if workgroups >= cus && (!several_dies || workgroups >= MANY) {
+    if workgroups.value >= cus && (!several_dies || workgroups.value >= MANY) {
         return Ok(Outcome::Silent);
     }
-    let (severity, part, message) = if workgroups < cus {
+    let (severity, part, message) = if workgroups.value < cus {
         let text = format!("{workgroups:.0} workgroups for {cus:.0} compute units");
-        (Severity::Warning, 1.0 - workgroups / cus, text)
+        (Severity::Warning, workgroups.map(|all| 1.0 - all / cus), text)
     } else {
-        let rounds = workgroups / cus;
+        let rounds = workgroups.map(|all| all / cus);
         let text = format!(
             "{workgroups:.0} workgroups, under {MANY:.0}, for {cus:.0} compute units on several dies"
         );
-        (Severity::Info, 1.0 - rounds / rounds.ceil(), text)
+        (Severity::Info, rounds.map(|rounds| 1.0 - rounds / rounds.ceil()), text)
     };
     let finding = RULE
         .finding(
@@ -67,13 +67,14 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
             "launch more and smaller workgroups, or split the reduction over workgroups",
         )
         .with_evidence("workgroups per dispatch", format!("{workgroups:.0}"))
-        .with_evidence("compute units", format!("{cus:.0}"));
+        .with_evidence("compute units", format!("{cus:.0}"))
+        .with_trust([workgroups]);
     Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
 }
 
 /// Workgroups of a dispatch, counted or worked out.
-pub(super) fn workgroups(evidence: &WorkloadEvidence<'_>) -> Result<f64, Missing> {
-    evidence
-        .value("dispatch.workgroups")
-        .or_else(|_| Ok(evidence.value("dispatch.grid_size")? / evidence.value("dispatch.workgroup_size")?))
+pub(super) fn workgroups(evidence: &WorkloadEvidence<'_>) -> Result<Known, Missing> {
+    evidence.known("dispatch.workgroups").or_else(|_| {
+        Ok(evidence.known("dispatch.grid_size")?.over(evidence.known("dispatch.workgroup_size")?))
+    })
 }

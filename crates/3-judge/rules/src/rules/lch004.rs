@@ -47,33 +47,35 @@ const IDLE: f64 = 50.0;
 const SHORT: f64 = 50_000.0;
 
 fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
-    let busy = evidence.value("gpu.simd_utilization")?;
+    let busy = evidence.known("gpu.simd_utilization")?;
     let cus = evidence.value("gpu.cus")?;
     let workgroups = workgroups(evidence)?;
     let launch = matches!(evidence.roof().bound, Ok(Bound::Launch { .. }));
-    if busy >= BUSY || workgroups < cus || launch {
+    if busy.value >= BUSY || workgroups.value < cus || launch {
         return Ok(Outcome::Silent);
     }
-    let mean = evidence.value("dispatch.duration").ok();
+    let mean = evidence.known("dispatch.duration").ok();
     let advice = match mean {
-        Some(ns) if ns > SHORT => {
+        Some(ns) if ns.value > SHORT => {
             "give workgroups equal work or make them smaller, so that no compute unit waits for the last"
         }
         _ => "a short dispatch is mostly start and end: more work per launch, or several kernels in one",
     };
     let mut finding = RULE
         .finding(
-            if busy < IDLE { Severity::Warning } else { Severity::Info },
+            if busy.value < IDLE { Severity::Warning } else { Severity::Info },
             format!(
                 "compute units hold waves in {busy:.0} % of the cycles, with {:.0} workgroups for each of the {cus:.0}",
-                workgroups / cus
+                workgroups.map(|all| all / cus)
             ),
             advice,
         )
         .with_evidence("compute units busy", format!("{busy:.1} %"))
-        .with_evidence("workgroups per dispatch", format!("{workgroups:.0}"));
+        .with_evidence("workgroups per dispatch", format!("{workgroups:.0}"))
+        .with_trust([busy, workgroups]);
     if let Some(ns) = mean {
-        finding = finding.with_evidence("mean time of a dispatch", duration(ns));
+        finding = finding.with_evidence("mean time of a dispatch", duration(ns)).with_trust([ns]);
     }
-    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, 1.0 - busy / 100.0)]))
+    let part = busy.map(|busy| 1.0 - busy / 100.0);
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
 }

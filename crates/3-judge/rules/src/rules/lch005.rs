@@ -47,21 +47,23 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if evidence.value("instructions.valu_and_matrix")? <= 0.0 {
         return Ok(Outcome::Silent);
     }
-    let active = evidence.value("issue.active_threads")?;
-    let busy = evidence.value("issue.valu")?;
-    if active >= FEW || busy < BUSY {
+    let active = evidence.known("issue.active_threads")?;
+    let busy = evidence.known("issue.valu")?;
+    if active.value >= FEW || busy.value < BUSY {
         return Ok(Outcome::Silent);
     }
     let mut finding = RULE
         .finding(
-            if active < VERY_FEW { Severity::Warning } else { Severity::Info },
+            if active.value < VERY_FEW { Severity::Warning } else { Severity::Info },
             format!("{active:.1} of 64 lanes active in a vector instruction on average"),
             "let neighbouring lanes take the same way: a workgroup size that is a multiple of 64, sorted work, selects instead of branches",
         )
         .with_evidence("active lanes", format!("{active:.1}"))
-        .with_evidence("vector units issue", format!("{busy:.1} % of the cycles"));
+        .with_evidence("vector units issue", format!("{busy:.1} % of the cycles"))
+        .with_trust([active, busy]);
     if let Ok(size) = evidence.value("dispatch.workgroup_size") {
         finding = finding.with_evidence("workgroup size", format!("{size:.0}"));
     }
-    Ok(Outcome::Findings(vec![lost(evidence, finding, busy / 100.0 * (1.0 - active / 64.0))]))
+    let part = busy.with(active, |busy, active| busy / 100.0 * (1.0 - active / 64.0));
+    Ok(Outcome::Findings(vec![lost(evidence, finding, part)]))
 }

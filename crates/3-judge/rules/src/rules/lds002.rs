@@ -232,25 +232,27 @@ fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if evidence.value("lds.bank_conflict_cycles")? <= 0.0 {
         return Ok(Outcome::Silent);
     }
-    let ratio = evidence.value("lds.conflicts_per_access")?;
-    let share = evidence.value("lds.conflict_share")?;
-    if ratio < WORTH_RATIO || share < WORTH_TIME {
+    let ratio = evidence.known("lds.conflicts_per_access")?;
+    let share = evidence.known("lds.conflict_share")?;
+    if ratio.value < WORTH_RATIO || share.value < WORTH_TIME {
         return Ok(Outcome::Silent);
     }
+    let part = share.map(|share| share / 100.0);
     let mut finding = RULE
         .finding(
-            if ratio >= DOUBLED { Severity::Warning } else { Severity::Info },
+            if ratio.value >= DOUBLED { Severity::Warning } else { Severity::Info },
             format!(
                 "{ratio:.2} conflict cycles for each LDS cycle that moves data, in {} of the kernel's cycles",
-                percent(share / 100.0)
+                percent(part)
             ),
             "pad the rows of the tile or permute columns by exclusive-or; `rockhound inspect` names the accesses",
         )
         .with_evidence("conflict cycles per cycle of data", format!("{ratio:.2}"))
-        .with_evidence("conflict cycles", format!("{share:.1} % of the kernel's"));
-    if let Ok(busy) = evidence.value("lds.utilization") {
-        finding = finding.with_evidence("LDS busy", format!("{busy:.1} %"));
+        .with_evidence("conflict cycles", format!("{share:.1} % of the kernel's"))
+        .with_trust([ratio, share]);
+    if let Ok(busy) = evidence.known("lds.utilization") {
+        finding = finding.with_evidence("LDS busy", format!("{busy:.1} %")).with_trust([busy]);
     }
     let cost = simulated(evidence, &finding, "lds-conflicts");
-    Ok(Outcome::Findings(vec![cost.unwrap_or_else(|| lost(evidence, finding, share / 100.0))]))
+    Ok(Outcome::Findings(vec![cost.unwrap_or_else(|| lost(evidence, finding, part))]))
 }

@@ -9,7 +9,7 @@ use analysis::{KernelEvidence, WorkloadEvidence};
 use arch::Unit;
 use isa::{Class, Inst, Op, Operand, RegFile, RegRange};
 use std::sync::LazyLock;
-use view::{Finding, Missing, Severity};
+use view::{Finding, Known, Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "MAT002",
@@ -355,36 +355,39 @@ fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if evidence.value("instructions.matrix")? > 0.0 {
         return Ok(Outcome::Silent);
     }
-    let memory = evidence.value("roofline.hbm_bytes")?;
-    let loaded = evidence.value("roofline.l1_bytes")?.max(evidence.value("roofline.lds_bytes")?);
+    let memory = evidence.known("roofline.hbm_bytes")?;
+    let (l1, lds) = (evidence.known("roofline.l1_bytes")?, evidence.known("roofline.lds_bytes")?);
+    let loaded = if l1.value > lds.value { l1 } else { lds };
     let roof = evidence.roof();
     let vectors = roof.rates.iter().filter(|share| share.name.starts_with("vector"));
     let main = vectors.max_by(|a, b| a.part().unwrap_or(0.0).total_cmp(&b.part().unwrap_or(0.0)));
     let Some(main) = main else { return Ok(Outcome::Silent) };
     let rate = main.rate.clone()?;
-    let part = rate / main.ceiling;
-    if part < RATE || loaded < LOADED_AGAIN * memory {
+    let part = Known { value: rate / main.ceiling, trust: main.trust };
+    if part.value < RATE || loaded.value < LOADED_AGAIN * memory.value {
         return Ok(Outcome::Silent);
     }
-    let multiply_adds = evidence.value("compute.multiply_add_share")?;
-    if multiply_adds < MULTIPLY_ADD {
+    let multiply_adds = evidence.known("compute.multiply_add_share")?;
+    if multiply_adds.value < MULTIPLY_ADD {
         return Ok(Outcome::Silent);
     }
     let element = main.name.trim_start_matches("vector ");
     let target = evidence.target.ok_or(Missing { missing: "facts of the GPU target".to_owned() })?;
     let peak = |unit| target.peak(unit, element).map(|peak| f64::from(peak.value));
     let ratio = peak(Unit::Matrix).zip(peak(Unit::Vector)).map_or(1.0, |(matrix, vector)| matrix / vector);
+    let again = loaded.with(memory, |loaded, memory| loaded / memory.max(1.0));
     let finding = RULE
         .finding(
             if ratio > 1.0 { Severity::Warning } else { Severity::Info },
             format!(
-                "{} of the vector unit's {element} rate, {multiply_adds:.0} % multiply-adds on data that is loaded {:.0} times, and no matrix instruction",
-                percent(part),
-                loaded / memory.max(1.0)
+                "{} of the vector unit's {element} rate, {multiply_adds:.0} % multiply-adds on data that is loaded {again:.0} times, and no matrix instruction",
+                percent(part)
             ),
             "if it is a product of matrices, call a library or use matrix instructions (`rocwmma`, `tl.dot`)",
         )
         .with_evidence("multiply-adds", format!("{multiply_adds:.0} % of the operations"))
-        .with_evidence("matrix peak against vector peak", format!("{ratio:.1}"));
-    Ok(Outcome::Findings(vec![lost(evidence, finding, part * (1.0 - 1.0 / ratio))]))
+        .with_evidence("matrix peak against vector peak", format!("{ratio:.1}"))
+        .with_trust([part, multiply_adds, again]);
+    let gained = part.map(|part| part * (1.0 - 1.0 / ratio));
+    Ok(Outcome::Findings(vec![lost(evidence, finding, gained)]))
 }

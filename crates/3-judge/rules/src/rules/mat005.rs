@@ -45,19 +45,19 @@ const BUSY: f64 = 60.0;
 const FULL: f64 = 0.8;
 
 fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
-    let instructions = evidence.value("instructions.matrix")?;
-    if instructions <= 0.0 {
+    let instructions = evidence.known("instructions.matrix")?;
+    if instructions.value <= 0.0 {
         return Ok(Outcome::Silent);
     }
-    let busy = evidence.value("issue.matrix")?;
+    let busy = evidence.known("issue.matrix")?;
     let roof = evidence.roof();
-    let flops = roof.flops.clone()?;
+    let flops = roof.flops.clone()?.value;
     let vector = ["f16", "f32", "f64"]
         .iter()
         .filter_map(|kind| evidence.value(&format!("roofline.vector_{kind}")).ok())
         .sum::<f64>()
         * evidence.value("dispatch.duration")?;
-    if busy >= BUSY || flops > 0.0 && (flops - vector) < MATRIX * flops {
+    if busy.value >= BUSY || flops > 0.0 && (flops - vector) < MATRIX * flops {
         return Ok(Outcome::Silent);
     }
     let full = roof.levels.iter().find(|share| share.part().is_some_and(|part| part >= FULL));
@@ -71,16 +71,19 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
             },
         )
         .with_evidence("matrix units busy", format!("{busy:.1} %"))
-        .with_evidence("matrix instructions", format!("{instructions:.0} per dispatch"));
-    if let Some(part) = roof.matrix_part() {
-        finding = finding.with_evidence("of the matrix ceiling", percent(part));
+        .with_evidence("matrix instructions", format!("{instructions:.0} per dispatch"))
+        .with_trust([busy, instructions]);
+    if let Some(part) = roof.known_matrix_part() {
+        finding = finding.with_evidence("of the matrix ceiling", percent(part)).with_trust([part]);
     }
-    if let Ok(cycles) = evidence.value("issue.matrix_cycles") {
-        finding = finding.with_evidence("cycles per matrix instruction", format!("{cycles:.1}"));
+    if let Ok(cycles) = evidence.known("issue.matrix_cycles") {
+        let value = format!("{cycles:.1}");
+        finding = finding.with_evidence("cycles per matrix instruction", value).with_trust([cycles]);
     }
-    if let Some(share) = full {
-        finding = finding
-            .with_evidence(format!("of {} bandwidth", share.name), percent(share.part().unwrap_or(0.0)));
+    if let Some((share, part)) = full.and_then(|share| Some((share, share.known_part()?))) {
+        finding =
+            finding.with_evidence(format!("of {} bandwidth", share.name), percent(part)).with_trust([part]);
     }
-    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, 1.0 - busy / 100.0)]))
+    let part = busy.map(|busy| 1.0 - busy / 100.0);
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
 }

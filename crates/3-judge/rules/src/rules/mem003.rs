@@ -50,26 +50,28 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if evidence.value("vl1d.cache_accesses")? <= 0.0 {
         return Ok(Outcome::Silent);
     }
-    let per_lookup = evidence.value("access.per_lookup")?;
+    let per_lookup = evidence.known("access.per_lookup")?;
     let used = evidence.evaluation.percent_of_peak("vl1d.bandwidth");
-    if per_lookup >= FEW || matches!(used, Some(Ok(percent)) if percent < USED) {
+    if per_lookup.value >= FEW || matches!(used, Some(Ok(percent)) if percent < USED) {
         return Ok(Outcome::Silent);
     }
     let mut finding = RULE
         .finding(
-            if per_lookup < VERY_FEW { Severity::Warning } else { Severity::Info },
+            if per_lookup.value < VERY_FEW { Severity::Warning } else { Severity::Info },
             format!("{per_lookup:.1} accesses share a line look-up of the vector L1, contiguous lanes {CONTIGUOUS:.0}"),
             "let neighbouring lanes access neighbouring addresses: exchange index roles, or transpose a tile in LDS",
         )
-        .with_evidence("accesses per look-up", format!("{per_lookup:.2}"));
+        .with_evidence("accesses per look-up", format!("{per_lookup:.2}"))
+        .with_trust([per_lookup]);
     for (metric, what, unit) in [
         ("access.lookups_per_instruction", "look-ups per memory instruction", ""),
         ("vl1d.hit_rate", "vector L1 hit rate", " %"),
         ("l2.hit_rate", "L2 hit rate", " %"),
     ] {
-        if let Ok(value) = evidence.value(metric) {
-            finding = finding.with_evidence(what, format!("{value:.1}{unit}"));
+        if let Ok(value) = evidence.known(metric) {
+            finding = finding.with_evidence(what, format!("{value:.1}{unit}")).with_trust([value]);
         }
     }
-    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, 1.0 - per_lookup / CONTIGUOUS)]))
+    let part = per_lookup.map(|accesses| 1.0 - accesses / CONTIGUOUS);
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
 }

@@ -137,17 +137,17 @@ const NONE: f64 = 1.0;
 const MANY: f64 = 50.0;
 
 fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
-    let stored = evidence.value("vl1d.l2_write_bytes")?;
-    let kept = evidence.value("fabric.write_bytes")?;
-    let served = evidence.value("vl1d.l2_read_bytes")?;
-    let read = evidence.value("fabric.read_bytes")?;
-    if evidence.value("l2.requests")? <= 0.0 || read <= 0.0 {
+    let stored = evidence.known("vl1d.l2_write_bytes")?;
+    let kept = evidence.known("fabric.write_bytes")?;
+    let served = evidence.known("vl1d.l2_read_bytes")?;
+    let read = evidence.known("fabric.read_bytes")?;
+    if evidence.value("l2.requests")? <= 0.0 || read.value <= 0.0 {
         return Ok(Outcome::Silent);
     }
-    let hinted = evidence.value("access.streaming_share")?;
-    let reuse = served / read;
-    let streams = stored >= BEYOND_L2 * evidence.l2_bytes()? && stored <= ONCE * kept;
-    let (message, advice) = if hinted < NONE && streams && reuse >= OFTEN {
+    let hinted = evidence.known("access.streaming_share")?;
+    let reuse = served.over(read);
+    let streams = stored.value >= BEYOND_L2 * evidence.l2_bytes()? && stored.value <= ONCE * kept.value;
+    let (message, advice) = if hinted.value < NONE && streams && reuse.value >= OFTEN {
         (
             format!(
                 "{} are stored without non-temporal hint, through an L2 that serves what is read {reuse:.1} times",
@@ -155,7 +155,7 @@ fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
             ),
             "use non-temporal stores for results that this kernel does not read again",
         )
-    } else if hinted >= MANY && reuse >= TWICE {
+    } else if hinted.value >= MANY && reuse.value >= TWICE {
         (
             format!(
                 "{hinted:.0} % of the L2 requests have the non-temporal hint, and L2 serves each byte {reuse:.1} times"
@@ -169,6 +169,7 @@ fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         .finding(Severity::Info, message, advice)
         .with_evidence("stored to L2 and to memory", format!("{} and {}", bytes(stored), bytes(kept)))
         .with_evidence("read from L2 and from memory", format!("{} and {}", bytes(served), bytes(read)))
-        .with_evidence("requests with the hint", format!("{hinted:.1} %"));
+        .with_evidence("requests with the hint", format!("{hinted:.1} %"))
+        .with_trust([stored, kept, served, read, hinted, reuse]);
     Ok(Outcome::Findings(vec![finding]))
 }

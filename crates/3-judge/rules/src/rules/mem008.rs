@@ -118,21 +118,21 @@ const CONTIGUOUS: f64 = 3.0;
 const BEYOND_L2: f64 = 8.0;
 
 fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
-    let written = evidence.value("vl1d.l2_write_bytes")?;
-    let kept = evidence.value("fabric.write_bytes")?;
-    let reads = evidence.value("vl1d.reads")?;
-    let writes = evidence.value("vl1d.writes")?;
-    if kept <= 0.0
-        || written < REPEATED * kept
-        || written < BEYOND_L2 * evidence.l2_bytes()?
-        || 2.0 * reads < writes
+    let written = evidence.known("vl1d.l2_write_bytes")?;
+    let kept = evidence.known("fabric.write_bytes")?;
+    let reads = evidence.known("vl1d.reads")?;
+    let writes = evidence.known("vl1d.writes")?;
+    if kept.value <= 0.0
+        || written.value < REPEATED * kept.value
+        || written.value < BEYOND_L2 * evidence.l2_bytes()?
+        || 2.0 * reads.value < writes.value
     {
         return Ok(Outcome::Silent);
     }
     if evidence.value("access.per_lookup")? < CONTIGUOUS {
         return Ok(Outcome::Silent);
     }
-    let times = written / kept;
+    let times = written.over(kept);
     let finding = RULE
         .finding(
             Severity::Warning,
@@ -145,6 +145,7 @@ fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         )
         .with_evidence("stored to L2", bytes(written))
         .with_evidence("written to memory", bytes(kept))
-        .with_evidence("vector L1 reads and writes", format!("{reads:.0} and {writes:.0} per dispatch"));
-    Ok(Outcome::Findings(vec![lost(evidence, finding, 1.0 - 1.0 / times)]))
+        .with_evidence("vector L1 reads and writes", format!("{reads:.0} and {writes:.0} per dispatch"))
+        .with_trust([written, kept, times, reads, writes]);
+    Ok(Outcome::Findings(vec![lost(evidence, finding, times.map(|times| 1.0 - 1.0 / times))]))
 }

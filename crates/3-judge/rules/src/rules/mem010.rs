@@ -48,15 +48,18 @@ const MUCH: f64 = 2.0;
 const BEYOND_L2: f64 = 4.0;
 
 fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
-    let read = evidence.value("fabric.read_bytes")?;
-    let asked = ACCESS * evidence.value("vl1d.reads")?;
-    if asked <= 0.0 || read < SURPLUS * asked || read < BEYOND_L2 * evidence.l2_bytes()? {
+    let read = evidence.known("fabric.read_bytes")?;
+    let asked = evidence.known("vl1d.reads")?.map(|reads| ACCESS * reads);
+    if asked.value <= 0.0
+        || read.value < SURPLUS * asked.value
+        || read.value < BEYOND_L2 * evidence.l2_bytes()?
+    {
         return Ok(Outcome::Silent);
     }
-    let factor = read / asked;
+    let factor = read.over(asked);
     let mut finding = RULE
         .finding(
-            if factor >= MUCH { Severity::Warning } else { Severity::Info },
+            if factor.value >= MUCH { Severity::Warning } else { Severity::Info },
             format!(
                 "{} come from memory where the lanes ask for at most {}: {factor:.1} times as many",
                 bytes(read),
@@ -65,12 +68,15 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
             "use whole lines while they are in the caches: contiguous lanes, tiles, neighbours in the same workgroup",
         )
         .with_evidence("read from memory", bytes(read))
-        .with_evidence("asked for, at most", bytes(asked));
-    if let Ok(hit) = evidence.value("l2.hit_rate") {
-        finding = finding.with_evidence("L2 hit rate", format!("{hit:.1} %"));
+        .with_evidence("asked for, at most", bytes(asked))
+        .with_trust([read, asked, factor]);
+    if let Ok(hit) = evidence.known("l2.hit_rate") {
+        finding = finding.with_evidence("L2 hit rate", format!("{hit:.1} %")).with_trust([hit]);
     }
-    let share = read / (read + evidence.value("fabric.write_bytes").unwrap_or(0.0));
-    let part = part_of(evidence, "HBM") * share * (1.0 - 1.0 / factor);
+    let written = evidence.known("fabric.write_bytes").unwrap_or(0.0.into());
+    let share = read.with(written, |read, written| read / (read + written));
+    let surplus = share.with(factor, |share, factor| share * (1.0 - 1.0 / factor));
+    let part = part_of(evidence, "HBM").with(surplus, |part, surplus| part * surplus);
     let cost = simulated(evidence, &finding, "l2");
     Ok(Outcome::Findings(vec![cost.unwrap_or_else(|| lost(evidence, finding, part))]))
 }

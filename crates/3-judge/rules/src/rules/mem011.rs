@@ -46,17 +46,17 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if accesses <= 0.0 {
         return Ok(Outcome::Silent);
     }
-    let l1 = evidence.value("vl1d.hit_rate")?;
-    let reads = evidence.value("vl1d.l2_reads")?;
+    let l1 = evidence.known("vl1d.hit_rate")?;
+    let reads = evidence.known("vl1d.l2_reads")?;
     let writes = evidence.value("vl1d.l2_writes")? + evidence.value("vl1d.l2_atomics")?;
-    if l1 >= L1_NONE || reads < writes || evidence.value("l2.requests")? <= 0.0 {
+    if l1.value >= L1_NONE || reads.value < writes || evidence.value("l2.requests")? <= 0.0 {
         return Ok(Outcome::Silent);
     }
-    let l2 = evidence.value("l2.hit_rate")?;
-    if l2 < L2_REUSE {
+    let l2 = evidence.known("l2.hit_rate")?;
+    if l2.value < L2_REUSE {
         return Ok(Outcome::Silent);
     }
-    let waiting = evidence.value("vl1d.stall_l2_data").ok();
+    let waiting = evidence.known("vl1d.stall_l2_data").ok();
     let mut finding = RULE
         .finding(
             Severity::Warning,
@@ -65,10 +65,13 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         )
         .with_evidence("vector L1 hit rate", format!("{l1:.1} %"))
         .with_evidence("L2 hit rate", format!("{l2:.1} %"))
-        .with_evidence("reads from L1 to L2", format!("{reads:.0} per dispatch"));
+        .with_evidence("reads from L1 to L2", format!("{reads:.0} per dispatch"))
+        .with_trust([l1, l2, reads]);
     if let Some(percent) = waiting {
-        finding = finding.with_evidence("vector L1 waits for data", format!("{percent:.0} % of its cycles"));
+        let value = format!("{percent:.0} % of its cycles");
+        finding = finding.with_evidence("vector L1 waits for data", value).with_trust([percent]);
     }
-    let part = waiting.map_or(part_of(evidence, "L2"), |percent| percent / 100.0);
+    let part = waiting.map(|percent| percent.map(|percent| percent / 100.0));
+    let part = part.unwrap_or_else(|| part_of(evidence, "L2"));
     Ok(Outcome::Findings(vec![lost_to(evidence, finding, "l1", part)]))
 }

@@ -51,16 +51,18 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if evidence.value("vl1d.cache_accesses")? <= 0.0 {
         return Ok(Outcome::Silent);
     }
-    let data = evidence.value("vl1d.stall_l2_data")?;
-    let requests = evidence.value("vl1d.stall_l2_request")?;
-    let busiest = part_of(evidence, "HBM").max(part_of(evidence, "L2"));
+    let data = evidence.known("vl1d.stall_l2_data")?;
+    let requests = evidence.known("vl1d.stall_l2_request")?;
+    let [memory, l2] = ["HBM", "L2"].map(|level| part_of(evidence, level));
+    let busiest = if memory.value > l2.value { memory } else { l2 };
     let roof = evidence.roof().bound.as_ref().ok().and_then(|bound| bound.part()).unwrap_or(0.0);
-    if (data < DATA && requests < REQUESTS) || busiest.max(roof) >= EXHAUSTED {
+    if (data.value < DATA && requests.value < REQUESTS) || busiest.value.max(roof) >= EXHAUSTED {
         return Ok(Outcome::Silent);
     }
     let known = evidence.roof().levels.iter().any(|share| share.part().is_some());
     let used = if known { format!(", at {} of the bandwidth", percent(busiest)) } else { String::new() };
-    let (message, advice) = if requests >= REQUESTS && requests > data {
+    let more = if requests.value > data.value { requests } else { data };
+    let (message, advice) = if requests.value >= REQUESTS && requests.value > data.value {
         (
             format!("the vector L1 cannot hand on requests in {requests:.0} % of its cycles{used}"),
             "make fewer and wider requests, and spread addresses over the channels",
@@ -75,13 +77,14 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     let mut finding = RULE
         .finding(if far { Severity::Warning } else { Severity::Info }, message, advice)
         .with_evidence("waits for data", format!("{data:.1} %"))
-        .with_evidence("requests held back", format!("{requests:.1} %"));
+        .with_evidence("requests held back", format!("{requests:.1} %"))
+        .with_trust([data, requests, busiest]);
     for (metric, what) in
         [("vl1d.latency", "latency of L1"), ("vl1d.l2_read_latency", "latency of reads from L2")]
     {
-        if let Ok(cycles) = evidence.value(metric) {
-            finding = finding.with_evidence(what, format!("{cycles:.0} cycles"));
+        if let Ok(cycles) = evidence.known(metric) {
+            finding = finding.with_evidence(what, format!("{cycles:.0} cycles")).with_trust([cycles]);
         }
     }
-    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, data.max(requests) / 100.0)]))
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, more.map(|more| more / 100.0))]))
 }

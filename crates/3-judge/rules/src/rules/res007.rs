@@ -50,13 +50,13 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if lds <= 0.0 {
         return Ok(Outcome::Silent);
     }
-    let waited = evidence.value("spi.no_lds")?;
+    let waited = evidence.known("spi.no_lds")?;
     let target = evidence.target.ok_or(Missing { missing: "facts of the GPU target".to_owned() })?;
     let asked = evidence.resources()?;
     let now = occupancy(target, &asked);
     let without = occupancy(target, &Resources { lds_bytes: 0, ..asked });
     let only_lds = now.limiters().all(|limiter| limiter == Limiter::Lds);
-    if waited < WAITED || !only_lds || without.waves_per_cu <= now.waves_per_cu {
+    if waited.value < WAITED || !only_lds || without.waves_per_cu <= now.waves_per_cu {
         return Ok(Outcome::Silent);
     }
     let finding = RULE
@@ -72,7 +72,8 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         )
         .with_evidence("LDS per workgroup", format!("{lds:.0} B"))
         .with_evidence("waves per workgroup", asked.waves_per_workgroup)
-        .with_evidence("a workgroup waited for LDS", format!("{waited:.1} % of the cycles"));
+        .with_evidence("a workgroup waited for LDS", format!("{waited:.1} % of the cycles"))
+        .with_trust([waited]);
     let part = 1.0 - f64::from(now.waves_per_cu) / f64::from(without.waves_per_cu);
     Ok(Outcome::Findings(vec![lost_to(evidence, finding, "lds-size", part)]))
 }

@@ -6,7 +6,7 @@
 use crate::recorded::{lost_below_roof, lost_to, waits};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
-use view::{Missing, Severity};
+use view::{Known, Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "RES008",
@@ -55,10 +55,10 @@ const LEAST: f64 = 0.1;
 const MUCH: f64 = 10.0;
 
 fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
-    let mut known: Vec<(f64, &str)> = Vec::new();
+    let mut known: Vec<(Known, &str)> = Vec::new();
     let mut missing = None;
     for (metric, what) in SHORT {
-        match evidence.value(metric) {
+        match evidence.known(metric) {
             Ok(value) => known.push((value, what)),
             Err(reason) => missing = missing.or(Some(reason)),
         }
@@ -66,10 +66,10 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if let (Some(reason), true) = (missing, known.is_empty()) {
         return Err(reason);
     }
-    known.retain(|(value, _)| *value >= LEAST);
-    known.sort_by(|a, b| b.0.total_cmp(&a.0));
+    known.retain(|(it, _)| it.value >= LEAST);
+    known.sort_by(|a, b| b.0.value.total_cmp(&a.0.value));
     let Some((most, what)) = known.first().copied() else { return Ok(Outcome::Silent) };
-    let severe = most >= MUCH && waits(evidence);
+    let severe = most.value >= MUCH && waits(evidence);
     let mut finding = RULE.finding(
         if severe { Severity::Warning } else { Severity::Info },
         format!("workgroups waited for {what} in {most:.1} % of the compute units' cycles"),
@@ -84,12 +84,13 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         },
     );
     for (value, what) in &known {
-        finding = finding.with_evidence(format!("waited for {what}"), format!("{value:.1} % of the cycles"));
+        let words = format!("{value:.1} % of the cycles");
+        finding = finding.with_evidence(format!("waited for {what}"), words).with_trust([*value]);
     }
-    if let Some(Ok(percent)) = evidence.evaluation.percent_of_peak("wave.occupancy") {
-        finding = finding.with_evidence("wave slots in use", format!("{percent:.0} %"));
+    if let Some(Ok(percent)) = evidence.percent_of_peak("wave.occupancy") {
+        finding = finding.with_evidence("wave slots in use", format!("{percent:.0} %")).with_trust([percent]);
     }
-    let part = most / 100.0;
+    let part = most.map(|most| most / 100.0);
     Ok(Outcome::Findings(vec![match what {
         "vector registers" => lost_to(evidence, finding, "registers", part),
         _ => lost_below_roof(evidence, finding, part),

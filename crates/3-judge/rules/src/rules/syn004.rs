@@ -48,13 +48,13 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if evidence.value("wave.cycles")? <= 0.0 {
         return Ok(Outcome::Silent);
     }
-    let dependency = evidence.value("wave.dependency_share")?;
-    let issue = evidence.value("wave.issue_share")?;
+    let dependency = evidence.known("wave.dependency_share")?;
+    let issue = evidence.known("wave.issue_share")?;
     let bound = evidence.roof().bound.clone()?;
-    if dependency.max(issue) < DOMINATES || !matches!(bound, Bound::Latency { .. }) {
+    if dependency.value.max(issue.value) < DOMINATES || !matches!(bound, Bound::Latency { .. }) {
         return Ok(Outcome::Silent);
     }
-    let (what, share, advice) = if dependency >= issue {
+    let (what, share, advice) = if dependency.value >= issue.value {
         (
             "for memory, LDS or messages",
             dependency,
@@ -66,9 +66,10 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     let finding = RULE
         .finding(Severity::Warning, format!("waves wait {what} in {share:.0} % of their cycles"), advice)
         .with_evidence("dependency wait", format!("{dependency:.1} %"))
-        .with_evidence("issue wait", format!("{issue:.1} %"));
+        .with_evidence("issue wait", format!("{issue:.1} %"))
+        .with_trust([dependency, issue]);
     let finding = latencies(evidence, finding);
-    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, share / 100.0)]))
+    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, share.map(|share| share / 100.0))]))
 }
 
 fn latencies(evidence: &WorkloadEvidence<'_>, mut finding: Finding) -> Finding {
@@ -77,12 +78,12 @@ fn latencies(evidence: &WorkloadEvidence<'_>, mut finding: Finding) -> Finding {
         ("latency.smem", "scalar memory latency"),
         ("lds.latency", "LDS latency"),
     ] {
-        if let Ok(cycles) = evidence.value(metric) {
-            finding = finding.with_evidence(what, format!("{cycles:.0} cycles"));
+        if let Ok(cycles) = evidence.known(metric) {
+            finding = finding.with_evidence(what, format!("{cycles:.0} cycles")).with_trust([cycles]);
         }
     }
-    if let Some(Ok(percent)) = evidence.evaluation.percent_of_peak("wave.occupancy") {
-        finding = finding.with_evidence("wave slots in use", format!("{percent:.0} %"));
+    if let Some(Ok(percent)) = evidence.percent_of_peak("wave.occupancy") {
+        finding = finding.with_evidence("wave slots in use", format!("{percent:.0} %")).with_trust([percent]);
     }
     finding
 }

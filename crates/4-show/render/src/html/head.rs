@@ -2,7 +2,7 @@
 
 use crate::text::{figure, number::thousands, shorten, visible};
 use std::borrow::Cow;
-use view::{NoteKind, Number, Page, PageLive, Recording};
+use view::{Mark, NoteKind, Number, Page, PageLive, Recording};
 
 /// Longest name in the title of the page.
 const TITLE: usize = 60;
@@ -39,6 +39,7 @@ pub(crate) struct VerdictView<'a> {
     pub(crate) kernel: String,
     pub(crate) headline: Cow<'a, str>,
     pub(crate) because: Cow<'a, str>,
+    pub(crate) trust: Option<Mark>,
     pub(crate) meaning: Cow<'a, str>,
     pub(crate) percent: Option<String>,
     pub(crate) bar: String,
@@ -62,6 +63,7 @@ impl<'a> Head<'a> {
                 kernel: shorten(&visible(&v.kernel), 120).into_owned(),
                 headline: visible(&v.headline),
                 because: visible(&v.because),
+                trust: v.trust,
                 meaning: visible(&v.meaning),
                 percent: v.percent_of_roof.get().map(|p| format!("{p:.0} %")),
                 bar: format!("{:.1}", v.percent_of_roof.get().unwrap_or(0.0).clamp(0.0, 100.0)),

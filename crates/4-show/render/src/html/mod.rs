@@ -48,6 +48,7 @@ struct PageTemplate<'a> {
     script_hash: String,
     data: String,
     findings: Vec<FindingView<'a>>,
+    findings_legend: Option<String>,
     gone: Vec<FindingView<'a>>,
     compared: bool,
     not_checked: &'a [view::NotChecked],
@@ -79,6 +80,7 @@ struct PageTemplate<'a> {
 pub fn page(page: &Page) -> String {
     let report = &page.report;
     let compared = report.recordings.len() > 1;
+    let changes = report.guide.as_ref().and_then(|guide| guide.changes.as_ref());
     let mut kernels = tables::kernel_rows(page);
     let more_kernels = kernels.split_off(kernels.len().min(ROWS));
     let charts: Vec<Plotted<'_>> = page
@@ -97,11 +99,10 @@ pub fn page(page: &Page) -> String {
         script_hash: hash(SCRIPT.as_bytes()),
         data: data::of(page),
         findings: tables::findings(page, &report.findings),
-        gone: report
-            .guide
-            .as_ref()
-            .and_then(|guide| guide.changes.as_ref())
-            .map_or_else(Vec::new, |changes| tables::findings(page, &changes.gone)),
+        findings_legend: marks::legend(marks::of_findings(
+            report.findings.iter().chain(changes.iter().flat_map(|changes| &changes.gone)),
+        )),
+        gone: changes.map_or_else(Vec::new, |changes| tables::findings(page, &changes.gone)),
         compared,
         not_checked: &report.not_checked,
         kernels,

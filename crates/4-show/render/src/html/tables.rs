@@ -2,7 +2,7 @@
 
 use super::alike;
 use super::cells::{self, CellView};
-use crate::marks::signed;
+use crate::marks::{sign, signed};
 use crate::svg::{Picture, rate, short};
 use crate::text::{figure, number::thousands, shorten, visible};
 use std::borrow::Cow;
@@ -113,6 +113,7 @@ pub(crate) struct FindingView<'a> {
     pub(crate) cost: Option<Cow<'a, str>>,
     /// Share of the whole run lost to it, percent.
     pub(crate) lost: Option<String>,
+    pub(crate) lost_sign: &'static str,
     pub(crate) evidence: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     pub(crate) places: Vec<PlaceView<'a>>,
     pub(crate) appeared: bool,
@@ -141,7 +142,7 @@ pub(crate) fn findings<'a>(page: &'a Page, list: &'a [KernelFinding]) -> Vec<Fin
             FindingView {
                 kernel: index.get(it.kernel.as_str()).copied(),
                 kernel_name: short_name(&it.kernel),
-                time: it.time_percent.get().map(short),
+                time: it.time_percent.get().map(|percent| signed(it.time_trust, short(percent))),
                 rule: f.rule,
                 severity: f.severity.as_str(),
                 message: visible(&f.message),
@@ -151,6 +152,7 @@ pub(crate) fn findings<'a>(page: &'a Page, list: &'a [KernelFinding]) -> Vec<Fin
                     .time_lost_ns
                     .zip(total)
                     .map(|(lost, total)| format!("{:.1}", (100.0 * lost / total).clamp(0.0, 100.0))),
+                lost_sign: sign(f.time_lost_trust),
                 evidence: f.evidence.iter().map(|e| (visible(&e.what), visible(&e.value))).collect(),
                 places: f.places.iter().take(PLACES).map(place).collect(),
                 appeared: changes.is_some_and(|changes| {

@@ -7,6 +7,7 @@ use super::card::{severity_role, short_name};
 use super::number::{plural, plural_of};
 use super::page::{Page, Span, dim, plain, span, visible, width};
 use super::report::figure::duration;
+use crate::marks;
 use crate::{Role, Style};
 use view::{Guide, GuideChange, GuideFinding, GuideKernel, GuideStep, GuideVerdict, KernelFinding, Verdict};
 
@@ -71,12 +72,21 @@ pub fn kernel(
         let first = [span(severity_role(finding.severity), format!("  {}  ", finding.rule))];
         page.prefixed(&first, &[plain(" ".repeat(10))], &line);
     }
+    signs(&mut page, findings.iter().copied());
     page.finish()
+}
+
+/// What the signs of findings mean.
+fn signs<'a>(page: &mut Page, findings: impl IntoIterator<Item = &'a KernelFinding>) {
+    if let Some(legend) = marks::legend(marks::of_findings(findings)) {
+        page.wrapped(2, 4, &[dim(format!("in findings: {legend}"))]);
+    }
 }
 
 /// What stops a kernel, and what follows.
 fn because(page: &mut Page, it: &GuideVerdict) {
-    page.wrapped(2, 4, &[span(Role::Strong, &it.headline), plain(": "), plain(&it.because)]);
+    let trust = it.trust.map_or_else(String::new, |mark| format!(" ({mark})"));
+    page.wrapped(2, 4, &[span(Role::Strong, &it.headline), plain(": "), plain(&it.because), dim(trust)]);
     if !it.meaning.is_empty() {
         page.prefixed(&[span(Role::Good, "  → ")], &[plain("    ")], &[plain(&it.meaning)]);
     }
@@ -189,11 +199,13 @@ fn findings(page: &mut Page, guide: &Guide) {
         let more = plural(&guide.more_findings.to_string(), "more finding");
         page.wrapped(2, 4, &[dim(format!("{more}, of less time: `rockhound analyze -p {}`", guide.path))]);
     }
+    let moved = guide.changes.iter().flat_map(|changes| changes.gone.iter().chain(&changes.appeared));
+    signs(page, guide.findings.iter().map(|it| &it.finding).chain(moved));
 }
 
 fn finding(page: &mut Page, number: usize, it: &GuideFinding, several: bool) {
     let style = page.style;
-    let KernelFinding { kernel, time_percent, finding } = &it.finding;
+    let KernelFinding { kernel, time_percent, time_trust, finding } = &it.finding;
     let role = severity_role(finding.severity);
     let rest = [plain(" ".repeat(INDENT))];
     let mut line: Vec<Span> =
@@ -203,7 +215,9 @@ fn finding(page: &mut Page, number: usize, it: &GuideFinding, several: bool) {
     }
     page.prefixed(&[plain(format!("  {number}  "))], &rest, &line);
     if several {
-        let share = time_percent.get().map_or_else(String::new, |p| format!("  {p:.1} % of the time"));
+        let share = time_percent.get().map_or_else(String::new, |p| {
+            format!("  {} % of the time", marks::signed(*time_trust, format!("{p:.1}")))
+        });
         let also = match it.also_in {
             0 => String::new(),
             n => format!(", and in {}", plural(&n.to_string(), "other kernel")),

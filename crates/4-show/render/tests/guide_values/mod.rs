@@ -11,6 +11,7 @@ fn finding(rule: &'static str, severity: Severity, message: &str, lost: f64) -> 
     KernelFinding {
         kernel: COPY.to_owned(),
         time_percent: Number::from(81.2),
+        time_trust: None,
         finding: Finding::new(
             rule,
             severity,
@@ -18,7 +19,7 @@ fn finding(rule: &'static str, severity: Severity, message: &str, lost: f64) -> 
             "keep more loads in flight: unroll, load the next values early",
         )
         .with_cost("up to 19.8 us of 52.3 us (38 %)")
-        .with_time_lost(Some(lost))
+        .with_time_lost(Some(lost.into()))
         .with_evidence("waits for data", "59.3 %")
         .with_evidence("latency of reads from L2", "1244 cycles"),
     }
@@ -88,6 +89,7 @@ pub(crate) fn guide(compared: bool) -> Guide {
             because: "864 GB/s, 62 % of the measured ceiling of 1389".to_owned(),
             percent_of_roof: Number::from(62.0),
             gap: Number::from(1.6),
+            trust: None,
             meaning:
                 "more in flight makes it up to 1.6 times as fast; past that only fewer bytes at HBM help"
                     .to_owned(),

@@ -2,6 +2,7 @@
 //!
 //! The one idea to keep in mind: one line says what is lost, the next what to do; numbers follow for who doubts.
 
+use crate::marks;
 use crate::text::card::{severity_role, short_name};
 use crate::text::page::{Page, Span, dim, plain, span};
 use crate::{Role, Style};
@@ -35,26 +36,29 @@ pub(super) fn write(page: &mut Page, report: &Report) {
     let order = format!("{of}{}", if report.findings.len() > 1 { ", most time first" } else { "" });
     page.wrapped(0, 2, &[span(Role::Heading, word), dim(order)]);
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut shown = 0;
+    let mut shown: Vec<&KernelFinding> = Vec::new();
     for f in &report.findings {
         let of_rule = seen.entry(f.finding.rule).or_default();
         *of_rule += 1;
-        if shown < SHOWN && *of_rule <= PER_RULE {
-            shown += 1;
+        if shown.len() < SHOWN && *of_rule <= PER_RULE {
+            shown.push(f);
             finding(page, f, several, &style);
         }
     }
-    if shown < report.findings.len() {
+    if shown.len() < report.findings.len() {
         let rules: Vec<String> = seen.iter().map(|(rule, n)| format!("{rule}×{n}")).collect();
         page.wrapped(
             2,
             4,
             &[dim(format!(
                 "{} more (all: {}); `--format json` has every one, `-k` selects a kernel",
-                report.findings.len() - shown,
+                report.findings.len() - shown.len(),
                 rules.join(" ")
             ))],
         );
+    }
+    if let Some(legend) = marks::legend(marks::of_findings(shown)) {
+        page.wrapped(2, 4, &[dim(legend)]);
     }
     not_checked(page, &report.not_checked);
 }
@@ -72,7 +76,9 @@ fn finding(page: &mut Page, it: &KernelFinding, several: bool, style: &Style) {
     page.prefixed(&first, &rest, &line);
     if several {
         let name = short_name(&it.kernel, style.width.saturating_sub(INDENT + 16).max(24), style);
-        let share = it.time_percent.get().map_or_else(String::new, |p| format!("  {p:.1} % of the time"));
+        let share = it.time_percent.get().map_or_else(String::new, |p| {
+            format!("  {} % of the time", marks::signed(it.time_trust, format!("{p:.1}")))
+        });
         page.prefixed(&rest, &rest, &[dim("in "), plain(name), dim(share)]);
     }
     page.prefixed(&rest, &rest, &[span(Role::Good, "→ "), plain(&f.advice)]);

@@ -6,9 +6,7 @@
 use super::{Errors, row};
 use crate::run::root;
 use anyhow::{Context, Result, bail};
-use codeobj::{CodeObject, Image};
-use emu::{Hidden, Launch, Memory, Program, arguments};
-use probe::{Dispatch, Recorder, Table};
+use probe::{Dispatch, Job, Recorder};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
@@ -27,18 +25,7 @@ of its own: those two rows agree for that reason and prove nothing.
 /// A compiled kernel.
 pub(super) struct Prepared {
     bytes: Vec<u8>,
-    object: CodeObject,
-    kernel: usize,
-}
-
-/// A kernel with its arguments in memory.
-pub(super) struct Loaded<'p> {
-    prepared: &'p Prepared,
-    program: Program,
-    table: Table,
-    memory: Memory,
-    load: u64,
-    explicit: Vec<u8>,
+    kernel: String,
 }
 
 /// Compiles a file, or says that the compiler is missing.
@@ -72,57 +59,30 @@ pub(super) fn compile_with(compiler: &str, source: &Path, target: &str) -> Resul
 impl Prepared {
     /// Compiles a kernel of a file, or says that the compiler is missing.
     pub(super) fn new(source: &Path, target: &str, kernel: &str) -> Result<Option<Prepared>> {
-        compile(source, target)?.map(|bytes| Prepared::of(bytes, kernel)).transpose()
+        Ok(compile(source, target)?.map(|bytes| Prepared::of(bytes, kernel)))
     }
 
     /// A kernel of a code object.
-    pub(super) fn of(bytes: Vec<u8>, kernel: &str) -> Result<Prepared> {
-        let object = CodeObject::read(&bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
-        let kernel = object
-            .kernels
-            .iter()
-            .position(|it| it.demangled == kernel || it.name == kernel)
-            .with_context(|| format!("no kernel `{kernel}`"))?;
-        Ok(Prepared { bytes, object, kernel })
+    pub(super) fn of(bytes: Vec<u8>, kernel: &str) -> Prepared {
+        Prepared { bytes, kernel: kernel.to_string() }
     }
 
     /// Buffers of zeros for the arguments that are pointers, in order, and the integers for the others.
-    pub(super) fn launch<const N: usize>(&self, buffers: [usize; N], integers: &[i32]) -> Result<Loaded<'_>> {
-        let kernel = &self.object.kernels[self.kernel];
-        let program = Program::new(&self.bytes, &self.object, kernel)?;
-        let mut memory = Memory::new();
-        let image = Image::read(&self.bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
-        let load = memory.load("code", &image);
+    pub(super) fn launch<const N: usize>(&self, buffers: [usize; N], integers: &[i32]) -> Result<Job> {
+        let mut job = Job::find(&self.bytes, Some(&self.kernel))?;
         let (mut buffers, mut integers) = (buffers.iter(), integers.iter());
-        let mut explicit = Vec::new();
-        for argument in kernel.metadata.arguments.iter().filter(|argument| !argument.is_hidden()) {
-            let value = match argument.size {
+        let mut values = Vec::new();
+        for argument in job.program.metadata.given() {
+            values.push(match argument.size {
                 8 => {
                     let bytes = *buffers.next().context("a buffer for each pointer")?;
-                    memory.allocate("buffer", bytes).to_le_bytes().to_vec()
+                    job.memory.allocate("buffer", bytes).to_le_bytes().to_vec()
                 }
                 _ => integers.next().context("an integer for each other argument")?.to_le_bytes().to_vec(),
-            };
-            let at = argument.offset as usize;
-            explicit.resize(explicit.len().max(at + value.len()), 0);
-            explicit[at..at + value.len()].copy_from_slice(&value);
+            });
         }
-        let table = Table::new(&program);
-        Ok(Loaded { prepared: self, program, table, memory, load, explicit })
-    }
-}
-
-impl Loaded<'_> {
-    /// Runs it.
-    pub(super) fn run(&mut self, recorder: &mut Recorder, grid: [u32; 3], workgroup: [u32; 3]) -> Result<()> {
-        let mut launch = Launch::new(grid, workgroup, 0);
-        launch.load = self.load;
-        let segment = arguments(&self.program, &launch, &Hidden::default(), &self.explicit);
-        launch.kernarg = self.memory.allocate_with("arguments", &segment);
-        let name = &self.prepared.object.kernels[self.prepared.kernel].name;
-        let ran = recorder.run(name, &self.program, &self.table, &self.memory, &launch);
-        ran.map_err(|fault| anyhow::anyhow!("{fault}"))?;
-        Ok(())
+        job.give(values);
+        Ok(job)
     }
 }
 

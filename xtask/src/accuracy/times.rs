@@ -259,7 +259,7 @@ fn intensities(text: &mut String, errors: &mut Errors) -> Result<()> {
         let [kind, iterations, truth, recorded @ ..] = &fields[..] else {
             bail!("intensity.tsv: a row is short")
         };
-        let prepared = Prepared::of(bytes.clone(), &format!("mix_{kind}_{iterations}"))?;
+        let prepared = Prepared::of(bytes.clone(), &format!("mix_{kind}_{iterations}"));
         let size = if matches!(*kind, "double" | "float2") { 8 } else { 4 };
         let mut loaded = prepared.launch([size * INTENSITY_GROUPS as usize * 256 * 8], &[0])?;
         let mut recorder = Recorder::new(model);

@@ -41,7 +41,7 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
     let model = arch::Model::by_name("mi355x").context("a model of the data files")?;
     let source = root().join("crates/2-model/probe/tests/sources/trace.hip");
     let Some(bytes) = compile_with("clang++-22", &source, model.target().name)? else { return Ok(()) };
-    let prepared = Prepared::of(bytes, "product")?;
+    let prepared = Prepared::of(bytes, "product");
     let mut loaded = prepared.launch([4096; 3], &[])?;
     let mut recorder = Recorder::new(model);
     loaded.run(&mut recorder, [32, 32, 1], [16, 1, 1])?;

@@ -7,9 +7,8 @@
 use super::Line;
 use anyhow::{Context, Result, bail, ensure};
 use arch::Model;
-use codeobj::CodeObject;
-use emu::{Hidden, Launch, Memory, Program, Summary, arguments};
-use probe::{Detail, Recorder, Shared, Table};
+use emu::{Hidden, Launch, Summary};
+use probe::{Detail, Job, Recorder, Shared};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -103,60 +102,35 @@ fn hip(name: &str) -> Result<Vec<u8>> {
     compile(&text, &[&rest[..], &[&target]].concat())
 }
 
-/// A kernel and what it runs on.
-struct Job {
-    program: Program,
-    table: Table,
-    memory: Memory,
+/// Runs a kernel once, counting; returns what it came to and the seconds.
+fn counted(job: &mut Job, launch: Launch<'_>) -> Result<(Summary, f64)> {
+    let launch = job.launch(launch, &Hidden::default());
+    let start = Instant::now();
+    let (summary, _) = Recorder::count(&job.program, &job.table, &job.memory, &launch, &[])?;
+    Ok((summary, start.elapsed().as_secs_f64()))
 }
 
-impl Job {
-    fn new(bytes: &[u8]) -> Result<Job> {
-        let object = CodeObject::read(bytes)?;
-        let program = Program::new(bytes, &object, object.kernels.first().context("no kernel")?)?;
-        Ok(Job { table: Table::new(&program), program, memory: Memory::new() })
-    }
-
-    /// Runs it once, counting; returns what it came to and the seconds.
-    fn run(&mut self, launch: &Launch<'_>, values: &[u8]) -> Result<(Summary, f64)> {
-        let launch = self.ready(launch, values);
-        let start = Instant::now();
-        let (summary, _) = Recorder::count(&self.program, &self.table, &self.memory, &launch, &[])?;
-        Ok((summary, start.elapsed().as_secs_f64()))
-    }
-
-    /// Runs it once as `profile` does, with caches and clock; returns the seconds, and what is said of the estimate.
-    fn profile(
-        &mut self,
-        launch: &Launch<'_>,
-        values: &[u8],
-        detail: Detail,
-    ) -> Result<(f64, Option<Shared>)> {
-        let launch = self.ready(launch, values);
-        let start = Instant::now();
-        let mut recorder = Recorder::new(Model::by_name("mi300x").context("no such GPU")?);
-        recorder.detail(detail);
-        recorder.run("kernel", &self.program, &self.table, &self.memory, &launch)?;
-        let seconds = start.elapsed().as_secs_f64();
-        Ok((seconds, recorder.dispatches().first().and_then(|it| it.shared)))
-    }
-
-    fn ready<'a>(&mut self, launch: &Launch<'a>, values: &[u8]) -> Launch<'a> {
-        let segment = arguments(&self.program, launch, &Hidden::default(), values);
-        Launch { kernarg: self.memory.allocate_with("kernarg", &segment), ..*launch }
-    }
+/// Runs it once as `profile` does, with caches and clock; returns the seconds, and what is said of the estimate.
+fn profiled(job: &mut Job, launch: Launch<'_>, detail: Detail) -> Result<(f64, Option<Shared>)> {
+    let launch = job.launch(launch, &Hidden::default());
+    let start = Instant::now();
+    let mut recorder = Recorder::new(Model::by_name("mi300x").context("no such GPU")?);
+    recorder.detail(detail);
+    recorder.run(&job.name, &job.program, &job.table, &job.memory, &launch)?;
+    let seconds = start.elapsed().as_secs_f64();
+    Ok((seconds, recorder.dispatches().first().and_then(|it| it.shared)))
 }
 
 /// Million wave instructions per second on one core, the best of some runs.
 fn measure(bytes: &[u8]) -> Result<f64> {
-    let mut job = Job::new(bytes)?;
-    let data = job.memory.allocate("data", 1 << 16);
+    let mut job = Job::find(bytes, None)?;
+    job.explicit = job.memory.allocate("data", 1 << 16).to_le_bytes().to_vec();
     let launch = |workgroups| Launch { threads: 1, ..Launch::new([workgroups, 1, 1], [64, 1, 1], 0) };
-    let seconds = job.run(&launch(1), &data.to_le_bytes())?.1;
+    let seconds = counted(&mut job, launch(1))?.1;
     let workgroups = (0.02 / seconds).clamp(1.0, 64.0) as u32;
     let mut best = 0.0f64;
     for _ in 0..8 {
-        let (summary, seconds) = job.run(&launch(workgroups), &data.to_le_bytes())?;
+        let (summary, seconds) = counted(&mut job, launch(workgroups))?;
         best = best.max(summary.instructions as f64 / seconds / 1e6);
     }
     Ok(best)
@@ -202,14 +176,13 @@ fn doubles(values: impl Iterator<Item = f64>) -> Vec<u8> {
 struct Product {
     job: Job,
     launch: Launch<'static>,
-    values: Vec<u8>,
     result: u64,
     expected: f64,
 }
 
 impl Product {
     fn new(n: u32, workgroups: u32) -> Result<Product> {
-        let mut job = Job::new(&hip("yax")?)?;
+        let mut job = Job::find(&hip("yax")?, None)?;
         let ones = |value: f64| doubles(std::iter::repeat_n(value, n as usize));
         let y = job.memory.allocate_with("y", &ones(0.5));
         let x = job.memory.allocate_with("x", &ones(2.0));
@@ -220,19 +193,17 @@ impl Product {
             job.memory.write(a + number * row.len() as u64, &row).context("outside the matrix")?;
         }
         let result = job.memory.allocate("result", 8);
-        let mut values: Vec<u8> = [y, a, x].iter().flat_map(|it| it.to_le_bytes()).collect();
-        values.extend([n, n].iter().flat_map(|it| it.to_le_bytes()));
-        values.extend(result.to_le_bytes());
-        values.extend((64 * workgroups).to_le_bytes());
+        let [y, a, x, result_at] = [y, a, x, result].map(u64::to_le_bytes);
+        let [n_bytes, items] = [n, 64 * workgroups].map(u32::to_le_bytes);
+        job.give([&y[..], &a, &x, &n_bytes, &n_bytes, &result_at, &items]);
         let launch = Launch::new([workgroups, 1, 1], [64, 1, 1], 0);
-        Ok(Product { job, launch, values, result, expected: 0.25 * f64::from(n) * f64::from(n) })
+        Ok(Product { job, launch, result, expected: 0.25 * f64::from(n) * f64::from(n) })
     }
 
     /// Million wave instructions per second, and seconds.
     fn run(&mut self, threads: usize) -> Result<(f64, f64)> {
         self.job.memory.write(self.result, &[0; 8]).context("result")?;
-        let launch = Launch { threads, ..self.launch };
-        let (summary, seconds) = self.job.run(&launch, &self.values)?;
+        let (summary, seconds) = counted(&mut self.job, Launch { threads, ..self.launch })?;
         let found = self.job.memory.read(self.result, 8).context("result")?;
         let found = f64::from_le_bytes(found.try_into().unwrap_or_default());
         ensure!(found == self.expected, "{found} instead of {}", self.expected);
@@ -284,20 +255,19 @@ const N: usize = 1024;
 struct Gemm {
     job: Job,
     launch: Launch<'static>,
-    values: Vec<u8>,
     result: u64,
 }
 
 impl Gemm {
     /// Whether B is stored by columns is the kernel's business: the matrix is the same either way round.
     fn new(kernel: &str, launch: Launch<'static>, element: impl Fn(usize) -> Vec<u8>) -> Result<Gemm> {
-        let mut job = Job::new(&hip(kernel)?)?;
+        let mut job = Job::find(&hip(kernel)?, None)?;
         let numbers: Vec<u8> = (0..N * N).flat_map(|at| element((at / N * 7 + at % N * 7) % 3)).collect();
         let (a, b) = (job.memory.allocate_with("a", &numbers), job.memory.allocate_with("b", &numbers));
         let result = job.memory.allocate("c", 4 * N * N);
-        let mut values: Vec<u8> = [a, b, result].iter().flat_map(|it| it.to_le_bytes()).collect();
-        values.extend((N as u32).to_le_bytes());
-        Ok(Gemm { job, launch, values, result })
+        let matrices = [a, b, result].map(u64::to_le_bytes);
+        job.give([&matrices[0][..], &matrices[1], &matrices[2], &(N as u32).to_le_bytes()]);
+        Ok(Gemm { job, launch, result })
     }
 
     /// The product of 16-bit floats with matrix instructions.
@@ -308,7 +278,7 @@ impl Gemm {
 
     /// What it came to, and seconds.
     fn run(&mut self, threads: usize) -> Result<(Summary, f64)> {
-        let (summary, seconds) = self.job.run(&Launch { threads, ..self.launch }, &self.values)?;
+        let (summary, seconds) = counted(&mut self.job, Launch { threads, ..self.launch })?;
         let value = |row: usize, k: usize| [0.0f32, 0.5, 1.0][(row * 7 + k * 7) % 3];
         for (row, column) in [(0, 0), (1023, 1023), (17, 900), (512, 3)] {
             let expected: f32 = (0..N).map(|k| value(row, k) * value(column, k)).sum();
@@ -403,34 +373,34 @@ pub(super) fn speed() -> Result<Vec<Line>> {
 pub(super) fn models() -> Result<Vec<Line>> {
     let mut product = Product::new(4096, 64)?;
     let mut gemm = Gemm::halves()?;
-    let jobs: [(&str, &mut Job, Launch<'static>, Vec<u8>, f64); 2] = [
-        ("y^T A x, n = 4096", &mut product.job, product.launch, product.values.clone(), 4.0),
-        ("matrix product of 1024^3 f16", &mut gemm.job, gemm.launch, gemm.values.clone(), 2.5),
+    let jobs: [(&str, &mut Job, Launch<'static>, f64); 2] = [
+        ("y^T A x, n = 4096", &mut product.job, product.launch, 4.0),
+        ("matrix product of 1024^3 f16", &mut gemm.job, gemm.launch, 2.5),
     ];
     let mut lines = Vec::new();
-    for (name, job, launch, values, most) in jobs {
+    for (name, job, launch, most) in jobs {
         let launch = Launch { threads: 0, ..launch };
-        let (mut counted, mut modelled, mut full) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
+        let (mut executed, mut modelled, mut full) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
         let mut shared = None;
         for _ in 0..5 {
-            counted = counted.min(job.run(&launch, &values)?.1);
-            let (seconds, found) = job.profile(&launch, &values, Detail::Share)?;
+            executed = executed.min(counted(job, launch)?.1);
+            let (seconds, found) = profiled(job, launch, Detail::Share)?;
             (modelled, shared) = (modelled.min(seconds), found);
         }
         for _ in 0..2 {
-            full = full.min(job.profile(&launch, &values, Detail::Full)?.0);
+            full = full.min(profiled(job, launch, Detail::Full)?.0);
         }
-        let ratio = modelled / counted;
+        let ratio = modelled / executed;
         let differ = shared.map_or_else(String::new, |it| {
             format!(", {} of {} XCDs differ by {:.2} %", it.followed, it.xcds, 100.0 * it.time_error)
         });
-        lines.push(Line::plain(format!("{name}, counters only"), format!("{counted:.3} s")));
+        lines.push(Line::plain(format!("{name}, counters only"), format!("{executed:.3} s")));
         lines.push(Line {
             what: format!("{name}, with caches and clock"),
             value: format!("{modelled:.3} s{differ}; {ratio:.2} x counters only"),
             asked: Some((format!("at most {most} x"), ratio <= most)),
         });
-        let value = format!("{full:.3} s; {:.2} x counters only", full / counted);
+        let value = format!("{full:.3} s; {:.2} x counters only", full / executed);
         lines.push(Line::plain(format!("{name}, every XCD followed"), value));
     }
     Ok(lines)

@@ -215,3 +215,10 @@ pub struct Metadata {
     /// Arguments in order, hidden ones included.
     pub arguments: Vec<Argument>,
 }
+
+impl Metadata {
+    /// The arguments that a caller gives, in order.
+    pub fn given(&self) -> impl Iterator<Item = &Argument> {
+        self.arguments.iter().filter(|argument| !argument.is_hidden())
+    }
+}

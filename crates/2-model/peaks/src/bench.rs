@@ -4,9 +4,9 @@
 //! data sheet promises.
 
 use arch::Model;
-use codeobj::{CodeObject, Image};
-use emu::{Hidden, Launch, Memory, Program, arguments};
-use probe::{Recorder, Table, Value};
+use codeobj::CodeObject;
+use emu::Memory;
+use probe::{Job, Recorder, Value};
 
 /// Code objects by generation.
 const KERNELS: &[(&str, &[u8])] = &[
@@ -136,7 +136,7 @@ impl Bench {
     pub(crate) fn run(
         &self,
         kernel: &str,
-        memory: &mut Memory,
+        memory: Memory,
         groups: u64,
         threads: u64,
         given: &[Given],
@@ -144,29 +144,16 @@ impl Bench {
         let failed = |what: String| Error::Kernel { kernel: kernel.to_owned(), what };
         let found = self.object.kernels.iter().find(|it| it.name == kernel);
         let found = found.ok_or_else(|| failed("not in the code object".to_owned()))?;
-        let program =
-            Program::new(self.bytes, &self.object, found).map_err(|error| failed(error.to_string()))?;
-        let image = Image::read(self.bytes).map_err(|error| failed(error.to_string()))?;
-        let load = memory.load("code", &image);
-        let mut explicit = Vec::new();
-        let places = found.metadata.arguments.iter().filter(|argument| !argument.is_hidden());
-        for (place, given) in places.zip(given) {
-            let (at, size) = (place.offset as usize, place.size as usize);
-            let value = match given {
-                Given::Address(address) => address.to_le_bytes().to_vec(),
-                Given::Integer(value) => value.to_le_bytes().to_vec(),
-                Given::Factor => vec![0x3c; size],
-            };
-            explicit.resize(explicit.len().max(at + size), 0);
-            explicit[at..at + size.min(value.len())].copy_from_slice(&value[..size.min(value.len())]);
-        }
-        let mut launch = Launch::new([groups as u32, 1, 1], [threads as u32, 1, 1], 0);
-        launch.load = load;
-        let segment = arguments(&program, &launch, &Hidden::default(), &explicit);
-        launch.kernarg = memory.allocate_with("arguments", &segment);
+        let job = Job::new(self.bytes, &self.object, found, memory);
+        let mut job = job.map_err(|error| failed(error.to_string()))?;
+        job.give(given.iter().map(|given| match given {
+            Given::Address(address) => address.to_le_bytes().to_vec(),
+            Given::Integer(value) => value.to_le_bytes().to_vec(),
+            Given::Factor => vec![0x3c; 8],
+        }));
         let mut recorder = Recorder::new(self.model);
-        let table = Table::new(&program);
-        recorder.run(kernel, &program, &table, memory, &launch).map_err(|fault| failed(fault.to_string()))?;
+        let ran = job.run(&mut recorder, [groups as u32, 1, 1], [threads as u32, 1, 1]);
+        ran.map_err(|fault| failed(fault.to_string()))?;
         let dispatch =
             recorder.dispatches().first().ok_or_else(|| failed("it was not recorded".to_owned()))?;
         let time = dispatch.time.as_ref().ok_or_else(|| Error::NoTime(self.model.name.clone()))?;
@@ -276,7 +263,7 @@ fn stream(bench: &Bench, kernel: &str, units: u64, buffers: u64) -> Result<f64, 
             }
             _ => given.push(Given::Integer(SPAN as u32)),
         }
-        nanoseconds[at] = bench.run(kernel, &mut memory, groups, GROUP, &given)?.nanoseconds;
+        nanoseconds[at] = bench.run(kernel, memory, groups, GROUP, &given)?.nanoseconds;
         work[at] = (buffers * bytes) as f64;
     }
     Ok(rate(work, nanoseconds))
@@ -293,7 +280,7 @@ fn cached(bench: &Bench, groups: u64, span: u64, window: u64, passes: [u64; 2]) 
         let result = memory.allocate("result", (GROUP * ITEM) as usize);
         let integers = [span, step, window.max(1), mask, passes].map(|value| Given::Integer(value as u32));
         let given = [&[Given::Address(data), Given::Address(result)][..], &integers].concat();
-        *nanoseconds = bench.run("read", &mut memory, groups, GROUP, &given)?.nanoseconds;
+        *nanoseconds = bench.run("read", memory, groups, GROUP, &given)?.nanoseconds;
     }
     Ok(rate(passes.map(|passes| (groups * span * ITEM * passes) as f64), nanoseconds))
 }
@@ -306,7 +293,7 @@ fn local(bench: &Bench, groups: u64) -> Result<f64, Error> {
         let mut memory = Memory::new();
         let result = Given::Address(memory.allocate("result", (GROUP * ITEM) as usize));
         let given = [result, Given::Integer(passes)];
-        *nanoseconds = bench.run("local_read", &mut memory, groups, GROUP, &given)?.nanoseconds;
+        *nanoseconds = bench.run("local_read", memory, groups, GROUP, &given)?.nanoseconds;
     }
     Ok(rate(passes.map(|passes| (groups * 4 * GROUP * ITEM) as f64 * f64::from(passes)), nanoseconds))
 }
@@ -319,7 +306,7 @@ fn computed(bench: &Bench, kernel: &str, groups: u64, passes: [u32; 2]) -> Resul
         let mut memory = Memory::new();
         let result = memory.allocate("result", (groups * GROUP * RESULT) as usize);
         let given = [Given::Address(result), Given::Factor, Given::Integer(passes)];
-        bench.run(kernel, &mut memory, groups, GROUP, &given)
+        bench.run(kernel, memory, groups, GROUP, &given)
     };
     Ok([run(passes[0])?, run(passes[1])?])
 }

@@ -42,7 +42,7 @@ pub fn chase(model: &'static Model, bytes: u64) -> Result<Latency, Error> {
         }
         let given =
             [Given::Address(data + order[0] * LINE), Given::Address(result), Given::Integer(steps as u32)];
-        *nanoseconds = bench.run("chase", &mut memory, 1, 64, &given)?.nanoseconds;
+        *nanoseconds = bench.run("chase", memory, 1, 64, &given)?.nanoseconds;
     }
     let nanoseconds = (nanoseconds[1] - nanoseconds[0]) / (steps[1] - steps[0]) as f64;
     Ok(Latency { bytes, nanoseconds })

@@ -1,9 +1,8 @@
 //! Kernels that race or read what nobody wrote, and the same put right: only the first are found.
 #![allow(clippy::disallowed_methods, reason = "tests read the committed fixtures")]
 
-use codeobj::CodeObject;
-use emu::{Hidden, Launch, Memory, Program, arguments};
-use probe::{Checked, Checks, Wrong, check};
+use emu::{Hidden, Launch, Program};
+use probe::{Checked, Checks, Job, Wrong, check};
 use std::path::Path;
 
 const GROUPS: u32 = 8;
@@ -16,22 +15,16 @@ fn fixture() -> Vec<u8> {
 
 /// Runs a kernel of the fixture with two buffers and everything checked.
 fn run(bytes: &[u8], kernel: &str, threads: usize, checks: Checks) -> (Program, Checked) {
-    let object = CodeObject::read(bytes).unwrap();
-    let kernel = object.kernels.iter().find(|it| it.name == kernel).unwrap();
-    let program = Program::new(bytes, &object, kernel).unwrap();
-    let mut memory = Memory::new();
+    let mut job = Job::find(bytes, Some(kernel)).unwrap();
     let values: Vec<u8> = (0..ITEMS as u32).flat_map(u32::to_le_bytes).collect();
-    let explicit: Vec<u8> =
-        ["a", "b"].iter().flat_map(|name| memory.allocate_with(name, &values).to_le_bytes()).collect();
-    let count = program.metadata.arguments.iter().filter(|argument| !argument.is_hidden()).count();
-    let mut launch = Launch::new([GROUPS, 1, 1], [256, 1, 1], 0);
-    launch.threads = threads;
-    let segment = arguments(&program, &launch, &Hidden::default(), &explicit[..8 * count]);
-    launch.kernarg = memory.allocate_with("arguments", &segment);
-    launch.packet = memory.allocate_with("packet", &launch.dispatch_packet(&program));
-    let (result, checked) = check(checks, &program, &memory, &launch);
+    let buffers = ["a", "b"].map(|name| job.memory.allocate_with(name, &values));
+    job.give(buffers.map(u64::to_le_bytes));
+    let launch = Launch { threads, ..Launch::new([GROUPS, 1, 1], [256, 1, 1], 0) };
+    let mut launch = job.launch(launch, &Hidden::default());
+    launch.packet = job.memory.allocate_with("packet", &launch.dispatch_packet(&job.program));
+    let (result, checked) = check(checks, &job.program, &job.memory, &launch);
     result.unwrap();
-    (program, checked)
+    (job.program, checked)
 }
 
 const BOTH: Checks = Checks { races: true, uninitialized: true, limit: Checks::LIMIT };

@@ -5,9 +5,8 @@
     reason = "tests run compilers and read files"
 )]
 
-use codeobj::CodeObject;
-use emu::{Hidden, Launch, Memory, Program, arguments};
-use probe::{Provenance, Recorder, Table};
+use emu::{Hidden, Launch};
+use probe::{Job, Provenance, Recorder};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -36,27 +35,19 @@ fn compile() -> Option<Vec<u8>> {
 /// What is in memory afterwards, and the recording's files.
 fn run(bytes: &[u8], workgroups: u32, threads: usize) -> (Vec<u8>, BTreeMap<String, Vec<u8>>) {
     const N: u32 = 5000;
-    let object = CodeObject::read(bytes).unwrap();
-    let kernel = &object.kernels[0];
-    let program = Program::new(bytes, &object, kernel).unwrap();
-    let mut memory = Memory::new();
+    let mut job = Job::find(bytes, None).unwrap();
     let values: Vec<u8> =
         (0..N).flat_map(|i| (1.0 / (1.0 + (i * 7919 % 1009) as f32)).to_le_bytes()).collect();
-    let input = memory.allocate_with("in", &values);
-    let output = memory.allocate("out", 4096);
-    let mut explicit = Vec::new();
-    for pointer in [output, output + 64, output + 128, input] {
-        explicit.extend(pointer.to_le_bytes());
-    }
-    explicit.extend(N.to_le_bytes());
-    let mut launch = Launch { threads, ..Launch::new([workgroups, 1, 1], [64, 1, 1], 0) };
-    let segment = arguments(&program, &launch, &Hidden::default(), &explicit);
-    launch.kernarg = memory.allocate_with("arguments", &segment);
+    let input = job.memory.allocate_with("in", &values);
+    let output = job.memory.allocate("out", 4096);
+    let [a, b, c, d] = [output, output + 64, output + 128, input].map(u64::to_le_bytes);
+    job.give([&a[..], &b, &c, &d, &N.to_le_bytes()]);
+    let launch = Launch { threads, ..Launch::new([workgroups, 1, 1], [64, 1, 1], 0) };
+    let launch = job.launch(launch, &Hidden::default());
     let mut recorder = Recorder::new(arch::Model::by_name("mi300x").unwrap());
-    let table = Table::new(&program);
-    recorder.run(&kernel.demangled, &program, &table, &memory, &launch).unwrap();
+    recorder.run(&job.name, &job.program, &job.table, &job.memory, &launch).unwrap();
     let provenance = Provenance { name: "sums".into(), command: "sums".into(), emulator: "test".into() };
-    (memory.read(output, 4096).unwrap(), recorder.files(&provenance))
+    (job.memory.read(output, 4096).unwrap(), recorder.files(&provenance))
 }
 
 #[test]

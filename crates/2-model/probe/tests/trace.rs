@@ -5,9 +5,7 @@
     reason = "tests run compilers and read recordings"
 )]
 
-use codeobj::CodeObject;
-use emu::{Hidden, Launch, Memory, Program, arguments};
-use probe::{Recorder, Table, Value};
+use probe::{Job, Recorder, Value};
 use std::path::Path;
 use std::process::Command;
 
@@ -54,27 +52,20 @@ fn plain(mnemonic: &str) -> &str {
 fn counters_of_the_traced_product_are_the_recorded_ones() {
     let (Some(trace), Some(counters)) = (recorded("issue.csv"), recorded("counters.csv")) else { return };
     let Some(bytes) = compile() else { return };
-    let object = CodeObject::read(&bytes).unwrap();
-    let program = Program::new(&bytes, &object, &object.kernels[0]).unwrap();
-    let mut memory = Memory::new();
+    let mut job = Job::find(&bytes, None).unwrap();
     let numbers = |step: u32| -> Vec<f32> { (0..1024).map(|i| (i * step % 17) as f32).collect() };
     let (a, b) = (numbers(3), numbers(5));
     let bytes_of = |numbers: &[f32]| -> Vec<u8> { numbers.iter().flat_map(|it| it.to_le_bytes()).collect() };
-    let c = memory.allocate("c", 4096);
-    let mut explicit = c.to_le_bytes().to_vec();
-    for matrix in [&a, &b] {
-        explicit.extend(memory.allocate_with("matrix", &bytes_of(matrix)).to_le_bytes());
-    }
-    let mut launch = Launch::new([32, 32, 1], [16, 1, 1], 0);
-    let segment = arguments(&program, &launch, &Hidden::default(), &explicit);
-    launch.kernarg = memory.allocate_with("arguments", &segment);
+    let c = job.memory.allocate("c", 4096);
+    let [at_a, at_b] = [&a, &b].map(|it| job.memory.allocate_with("matrix", &bytes_of(it)));
+    job.give([c, at_a, at_b].map(u64::to_le_bytes));
     let mut recorder = Recorder::new(arch::Model::by_name("mi355x").unwrap());
-    recorder.run("product", &program, &Table::new(&program), &memory, &launch).unwrap();
+    job.run(&mut recorder, [32, 32, 1], [16, 1, 1]).unwrap();
     let dispatch = &recorder.dispatches()[0];
 
     let product = |i: usize| (0..32).map(|k| a[i / 32 * 32 + k] * b[k * 32 + i % 32]).sum::<f32>();
     let expected: Vec<f32> = (0..1024).map(product).collect();
-    assert_eq!(memory.read(c, 4096).unwrap(), bytes_of(&expected));
+    assert_eq!(job.memory.read(c, 4096).unwrap(), bytes_of(&expected));
 
     // What the four traced waves issued, and what each wave issues here.
     let named = trace.lines().skip(1).filter_map(|line| line.split_once(','));

@@ -5,9 +5,8 @@
     reason = "tests run compilers and read recordings"
 )]
 
-use codeobj::CodeObject;
-use emu::{Hidden, Launch, Memory, Program, arguments};
-use probe::{Basis, Provenance, Recorder, Table, Value, registry};
+use emu::{Hidden, Launch};
+use probe::{Basis, Job, Provenance, Recorder, Value, registry};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -37,31 +36,20 @@ fn compile(target: &str) -> Option<Vec<u8>> {
 
 /// Runs the copy on a GPU and returns the recorder.
 fn run(bytes: &[u8], model: &str, threads: usize) -> Recorder {
-    let object = CodeObject::read(bytes).unwrap();
-    let kernel = &object.kernels[0];
-    let program = Program::new(bytes, &object, kernel).unwrap();
-    let mut memory = Memory::new();
+    let mut job = Job::find(bytes, None).unwrap();
     let values: Vec<u8> = (0..N).flat_map(|i| f64::from(i).to_le_bytes()).collect();
-    let a = memory.allocate_with("a", &values);
-    let b = memory.allocate("b", 8);
-    let c = memory.allocate("c", values.len());
-    let mut explicit = Vec::new();
-    for pointer in [a, b, c] {
-        explicit.extend(pointer.to_le_bytes());
-    }
-    explicit.extend(N.to_le_bytes());
-    explicit.extend(1u32.to_le_bytes());
-    let mut launch = Launch::new([N / 256, 1, 1], [256, 1, 1], 0);
-    launch.threads = threads;
-    let segment = arguments(&program, &launch, &Hidden::default(), &explicit);
-    launch.kernarg = memory.allocate_with("arguments", &segment);
+    let a = job.memory.allocate_with("a", &values);
+    let [b, c] = [("b", 8), ("c", values.len())].map(|(name, bytes)| job.memory.allocate(name, bytes));
+    let ([a, b, at], [n, one]) = ([a, b, c].map(u64::to_le_bytes), [N, 1].map(u32::to_le_bytes));
+    job.give([&a[..], &b, &at, &n, &one]);
+    let launch = Launch { threads, ..Launch::new([N / 256, 1, 1], [256, 1, 1], 0) };
+    let launch = job.launch(launch, &Hidden::default());
     let mut recorder = Recorder::new(arch::Model::by_name(model).unwrap());
-    let table = Table::new(&program);
     // As often as was recorded: the first run finds its code in no cache.
     for _ in 0..3 {
-        recorder.run(&kernel.demangled, &program, &table, &memory, &launch).unwrap();
+        recorder.run(&job.name, &job.program, &job.table, &job.memory, &launch).unwrap();
     }
-    assert_eq!(memory.read(c, values.len()).unwrap(), values);
+    assert_eq!(job.memory.read(c, values.len()).unwrap(), values);
     recorder
 }
 

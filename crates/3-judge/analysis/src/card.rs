@@ -42,7 +42,7 @@ pub fn card(
         lds_widths: widths.lds,
         pressure: pressure(evidence),
         loops: (0..count(evidence.cfg.loops.len())).map(|id| loop_card(evidence, id)).collect(),
-        arguments: kernel.metadata.arguments.iter().filter(|a| !a.is_hidden()).map(argument_card).collect(),
+        arguments: kernel.metadata.given().map(argument_card).collect(),
         hidden_arguments: kernel
             .metadata
             .arguments

@@ -13,17 +13,14 @@ use crate::profile::{predictions, remove_earlier};
 use crate::{progress, terminal};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
-use codeobj::{Argument, Image, Kernel, LineTable};
-use emu::{Hidden, Host, Hostcall, Launch, Memory, Program, Services, Stream, arguments};
-use probe::{Checked, Checks, Code, Provenance, Recorder, Table, events_file};
+use codeobj::{Argument, Kernel, LineTable};
+use emu::{Hidden, Host, Hostcall, Launch, Memory, Program, Services, Stream};
+use probe::{Checked, Checks, Job, Provenance, Recorder, events_file};
 use render::text;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-
-/// Bytes behind the code that instruction fetches may touch.
-const CODE_STEP: usize = 4096;
 
 /// Profiles a launch file.
 pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
@@ -41,7 +38,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     let mut prepared = Prepared::new(&file, &code, kernel)?;
     if !args.emulate.check.is_empty() {
         eprintln!("emulating {title} ({}): checking {}", model.target().name, args.emulate.check.join(", "));
-        return prepared.look_for_mistakes(&file, args, &code, kernel, look);
+        return prepared.look_for_mistakes(&file, args, &code, look);
     }
     let more = if args.counters_only { "" } else { ", modelled caches and times" };
     eprintln!("emulating {title} ({}): counters of execution{more}", model.target().name);
@@ -55,7 +52,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     if args.counters_only {
         recorder.count_only();
     }
-    let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&file, args, &code, kernel, &mut recorder));
+    let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&file, args, &code, &mut recorder));
     // What ran before a fault is kept.
     if recorder.dispatches().is_empty() {
         if prepared.stop.load(Ordering::Relaxed) {
@@ -147,12 +144,7 @@ fn report(folder: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
 
 /// A kernel with everything it needs in memory.
 struct Prepared {
-    program: Program,
-    table: Table,
-    memory: Memory,
-    /// Where the code lies.
-    load: u64,
-    explicit: Vec<u8>,
+    job: Job,
     /// Arguments at the start.
     contents: Vec<Contents>,
     /// Address of each argument that is a buffer.
@@ -163,19 +155,12 @@ struct Prepared {
 
 impl Prepared {
     fn new(file: &LaunchFile, code: &DeviceCode, kernel: &Kernel) -> Result<Prepared> {
-        let program = Program::new(&code.data, &code.object, kernel)?;
-        let mut memory = Memory::new();
-        let image = Image::read(&code.data).map_err(|error| anyhow!("{error}"))?;
-        let mut bytes = vec![0; (image.bytes as usize).next_multiple_of(CODE_STEP)];
-        let load = memory.allocate("code", bytes.len());
-        image.place(&mut bytes, load);
-        memory.write(load, &bytes);
+        let mut job = Job::new(&code.data, &code.object, kernel, Memory::new())?;
         let contents: Vec<Contents> =
             file.argument.iter().map(|argument| argument.contents()).collect::<Result<_>>()?;
         let mut addresses = Vec::new();
-        let mut explicit = Vec::new();
-        let places: Vec<&Argument> =
-            kernel.metadata.arguments.iter().filter(|argument| !argument.is_hidden()).collect();
+        let mut values = Vec::new();
+        let places: Vec<&Argument> = kernel.metadata.given().collect();
         if places.len() != contents.len() {
             let of_kernel: Vec<String> = places.iter().map(|place| described(place)).collect();
             bail!(
@@ -190,7 +175,7 @@ impl Prepared {
             let (value, address) = match contents {
                 Contents::Scalar(bytes) => (bytes.clone(), None),
                 Contents::Buffer(bytes) => {
-                    let address = memory.allocate_with(&argument.name, bytes);
+                    let address = job.memory.allocate_with(&argument.name, bytes);
                     (address.to_le_bytes().to_vec(), Some(address))
                 }
             };
@@ -202,17 +187,13 @@ impl Prepared {
                     described(place)
                 );
             }
-            let at = place.offset as usize;
-            if explicit.len() < at + value.len() {
-                explicit.resize(at + value.len(), 0);
-            }
-            explicit[at..at + value.len()].copy_from_slice(&value);
+            values.push(value);
             addresses.push(address);
         }
-        let table = Table::new(&program).with_code(Arc::new(Code::new(code.data.clone())));
+        job.give(values);
         let stop = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(signal_hook::consts::SIGINT, stop.clone())?;
-        Ok(Prepared { program, table, memory, load, explicit, contents, addresses, stop })
+        Ok(Prepared { job, contents, addresses, stop })
     }
 
     fn launch(
@@ -220,11 +201,10 @@ impl Prepared {
         file: &LaunchFile,
         args: &Profile,
         code: &DeviceCode,
-        kernel: &Kernel,
         recorder: &mut Recorder,
     ) -> Result<()> {
-        self.launch_with(file, args, code, kernel, |it, launch| {
-            recorder.run(&kernel.demangled, &it.program, &it.table, &it.memory, launch)
+        self.launch_with(file, args, code, |it, launch| {
+            recorder.run(&it.name, &it.program, &it.table, &it.memory, launch)
         })
     }
 
@@ -234,29 +214,28 @@ impl Prepared {
         file: &LaunchFile,
         args: &Profile,
         code: &DeviceCode,
-        kernel: &Kernel,
         look: &Look,
     ) -> Result<Outcome> {
         let checks = Checks::parse(&args.emulate.check.join(",")).unwrap_or(Checks::NONE);
         let mut checked = Checked::default();
-        let ran = self.launch_with(file, args, code, kernel, |it, launch| {
+        let ran = self.launch_with(file, args, code, |it, launch| {
             let (result, found) = probe::check(checks, &it.program, &it.memory, launch);
             checked = found;
             result
         });
         // What was found before a fault may be its reason.
         let lines = LineTable::read(&code.data).ok();
-        let (program, memory) = (&self.program, &self.memory);
+        let Job { program, memory, .. } = &self.job;
         let evidence = rules::ExecutionEvidence { program, checked: &checked, memory, lines: lines.as_ref() };
         let findings = rules::check_execution(&evidence);
         let style = terminal::style(look, false);
         let mut output = Output::open(None)?;
         match findings.is_empty() {
             true if ran.is_ok() => {
-                output.write(&format!("{}\n  nothing found\n", kernel.demangled))?;
+                output.write(&format!("{}\n  nothing found\n", self.job.name))?;
             }
             true => {}
-            false => output.write(&text::findings(&kernel.demangled, &findings, &style))?,
+            false => output.write(&text::findings(&self.job.name, &findings, &style))?,
         }
         output.finish()?;
         if checked.unwatched > 0 {
@@ -276,34 +255,32 @@ impl Prepared {
         file: &LaunchFile,
         args: &Profile,
         code: &DeviceCode,
-        kernel: &Kernel,
-        run: impl FnOnce(&Prepared, &Launch<'_>) -> Result<emu::Summary, Box<emu::Fault>>,
+        run: impl FnOnce(&Job, &Launch<'_>) -> Result<emu::Summary, Box<emu::Fault>>,
     ) -> Result<()> {
         let mut launch = Launch::new([1; 3], file.workgroup()?, 0);
         launch.grid = file.grid()?;
         launch.dynamic_lds = file.dynamic_lds;
-        launch.load = self.load;
         launch.threads = args.emulate.threads;
         launch.max_instructions = args.emulate.max_instructions.unwrap_or(u64::MAX);
-        fits(&launch, &self.program)?;
+        fits(&launch, &self.job.program)?;
         let waves = launch.workgroup.iter().product::<u32>().div_ceil(64);
         let packets = Hostcall::packets(waves);
         let mut hidden = Hidden::default();
-        if self.program.calls_host() {
-            hidden.hostcall_buffer = self.memory.allocate("calls", Hostcall::bytes(packets) as usize);
+        if self.job.program.calls_host() {
+            hidden.hostcall_buffer = self.job.memory.allocate("calls", Hostcall::bytes(packets) as usize);
         }
-        let segment = arguments(&self.program, &launch, &hidden, &self.explicit);
-        launch.kernarg = self.memory.allocate_with("arguments", &segment);
-        launch.packet = self.memory.allocate_with("dispatch packet", &launch.dispatch_packet(&self.program));
-        let host = Hostcall::new(&self.memory, hidden.hostcall_buffer, packets, &Printed);
+        launch = self.job.launch(launch, &hidden);
+        let packet = launch.dispatch_packet(&self.job.program);
+        launch.packet = self.job.memory.allocate_with("dispatch packet", &packet);
+        let host = Hostcall::new(&self.job.memory, hidden.hostcall_buffer, packets, &Printed);
         launch.host = host.as_ref().map(|it| it as &dyn Host);
         let stop = self.stop.clone();
         launch.stop = Some(&stop);
         let progress = emu::Progress::default();
         launch.progress = Some(&progress);
         let start = Instant::now();
-        let run = || run(self, &launch);
-        let ran = progress::watch(&kernel.demangled, launch.wave_count(), &progress, run);
+        let run = || run(&self.job, &launch);
+        let ran = progress::watch(&self.job.name, launch.wave_count(), &progress, run);
         let summary = ran.map_err(|fault| anyhow!("{fault}{}", source_line(code, fault.address)))?;
         let seconds = start.elapsed().as_secs_f64().max(1e-9);
         let numbers = format!(
@@ -313,7 +290,7 @@ impl Prepared {
             summary.instructions as f64 / seconds / 1e6
         );
         let room = terminal::message_columns().saturating_sub(numbers.len() + 2).max(MIN_NAME);
-        eprintln!("{}: {numbers}", text::shorten(&kernel.demangled, room));
+        eprintln!("{}: {numbers}", text::shorten(&self.job.name, room));
         Ok(())
     }
 
@@ -325,7 +302,7 @@ impl Prepared {
             let (Contents::Buffer(before), Some(address)) = (contents, address) else { continue };
             let count = before.len() / argument.element.size();
             let Some(expected) = argument.expected(count, &start)? else { continue };
-            let bytes = self.memory.read(*address, before.len()).unwrap_or_default();
+            let bytes = self.job.memory.read(*address, before.len()).unwrap_or_default();
             let found = argument.element.numbers(&bytes);
             match difference(&found, &expected, argument.tolerance) {
                 None => eprintln!("`{}`: all {count} elements as expected", argument.name),

@@ -45,8 +45,7 @@ pub(crate) fn run(args: &LaunchTemplate) -> Result<Outcome> {
     let kernel = code.kernel(args.kernel.as_deref())?;
     let types = kernel.demangled.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')'));
     let types: Vec<&str> = types.map_or_else(Vec::new, |(list, _)| list.split(", ").collect());
-    let arguments: Vec<&Argument> =
-        kernel.metadata.arguments.iter().filter(|argument| !argument.is_hidden()).collect();
+    let arguments: Vec<&Argument> = kernel.metadata.given().collect();
     let companion = Companion::beside(&args.file, &kernel.name, arguments.len());
     let mut text = format!(
         "# Runs with: rockhound profile LAUNCH.toml\ncode = {:?}\nkernel = {:?}\n# gpu = \"mi300x\"\n",

@@ -105,7 +105,7 @@ impl Request {
 unsafe fn from_pointers(function: &Function, arguments: Arguments) -> Result<Vec<u8>, Code> {
     let mut runtime = lock();
     let program = runtime.module(function.module)?.program(&function.name)?;
-    let explicit = program.metadata.arguments.iter().filter(|it| !it.is_hidden());
+    let explicit = program.metadata.given();
     let mut bytes = Vec::new();
     for (index, argument) in explicit.enumerate() {
         if arguments.is_null() {

@@ -1,0 +1,93 @@
+//! A kernel with its code and arguments in memory, to be run without a host program.
+//!
+//! The one idea to keep in mind: a caller gives arguments in order; where each lies in the segment is the metadata's business.
+
+use crate::{Code, Recorder, Table};
+use codeobj::{CodeObject, Image, Kernel, ReadError};
+use emu::{Fault, Hidden, Launch, Memory, Program, ProgramError, Summary, arguments};
+use std::sync::Arc;
+
+/// A kernel that can be launched, again and again.
+#[derive(Debug)]
+pub struct Job {
+    /// Name as shown.
+    pub name: String,
+    /// The kernel.
+    pub program: Program,
+    /// What its instructions count as.
+    pub table: Table,
+    /// Memory with its code.
+    pub memory: Memory,
+    /// Arguments, as they lie at the start of the segment.
+    pub explicit: Vec<u8>,
+    load: u64,
+}
+
+/// Why a kernel cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// The code object cannot be read.
+    #[error("{0}")]
+    Read(ReadError),
+    /// It has no such kernel.
+    #[error("there is no such kernel in the code object: `{0}`")]
+    NoKernel(String),
+    /// The kernel cannot be decoded.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+}
+
+/// Bytes of a segment of arguments at most.
+const SEGMENT: u32 = 1 << 16;
+
+impl Job {
+    /// The first kernel of a code object, or the one of this name, the linker's or the one shown, in memory of its own.
+    pub fn find(bytes: &[u8], name: Option<&str>) -> Result<Job, JobError> {
+        let object = CodeObject::read(bytes).map_err(JobError::Read)?;
+        let is_named = |it: &&Kernel| name.is_none_or(|name| it.demangled == name || it.name == name);
+        let found = object.kernels.iter().find(is_named);
+        let kernel = found.ok_or_else(|| JobError::NoKernel(name.unwrap_or_default().to_owned()))?;
+        Job::new(bytes, &object, kernel, Memory::new())
+    }
+
+    /// A kernel of a code object that was read from `bytes`, in memory that may hold data.
+    pub fn new(
+        bytes: &[u8],
+        object: &CodeObject,
+        kernel: &Kernel,
+        mut memory: Memory,
+    ) -> Result<Job, JobError> {
+        let program = Program::new(bytes, object, kernel)?;
+        let load = memory.load("code", &Image::read(bytes).map_err(JobError::Read)?);
+        let table = Table::new(&program).with_code(Arc::new(Code::new(bytes.to_vec())));
+        Ok(Job { name: kernel.demangled.clone(), program, table, memory, explicit: Vec::new(), load })
+    }
+
+    /// Gives arguments in order; of a value that is longer than its argument the start.
+    pub fn give<V: AsRef<[u8]>>(&mut self, values: impl IntoIterator<Item = V>) {
+        for (place, value) in self.program.metadata.given().zip(values) {
+            let (at, value) = (place.offset.min(SEGMENT) as usize, value.as_ref());
+            let value = &value[..value.len().min(place.size as usize)];
+            self.explicit.resize(self.explicit.len().max(at + value.len()), 0);
+            self.explicit[at..at + value.len()].copy_from_slice(value);
+        }
+    }
+
+    /// A launch of the kernel with the arguments that were given.
+    pub fn launch<'a>(&mut self, launch: Launch<'a>, hidden: &Hidden) -> Launch<'a> {
+        let launch = Launch { load: self.load, ..launch };
+        let segment = arguments(&self.program, &launch, hidden, &self.explicit);
+        Launch { kernarg: self.memory.allocate_with("arguments", &segment), ..launch }
+    }
+
+    /// Runs whole workgroups, recorded.
+    pub fn run(
+        &mut self,
+        recorder: &mut Recorder,
+        workgroups: [u32; 3],
+        workgroup: [u32; 3],
+    ) -> Result<Summary, Box<Fault>> {
+        let launch = self.launch(Launch::new(workgroups, workgroup, 0), &Hidden::default());
+        recorder.run(&self.name, &self.program, &self.table, &self.memory, &launch)
+    }
+}

@@ -8,6 +8,7 @@ mod decoder;
 mod emulator;
 mod facts;
 mod libraries;
+mod memory;
 mod recordings;
 
 use crate::run::root;
@@ -57,7 +58,7 @@ const BENCHMARKS: &[Benchmark] = &[
     Benchmark { name: "emu", about: "emulated wave instructions per second", run: emulator::speed },
     Benchmark {
         name: "models",
-        about: "profiling with caches and clock beside counters only",
+        about: "profiling with caches and clock beside counters only: time and memory",
         run: emulator::models,
     },
     Benchmark {
@@ -74,6 +75,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             println!("{:<8} {}", benchmark.name, benchmark.about);
         }
         return Ok(());
+    }
+    if let [emulator::ALONE, kernel, how] = arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        return emulator::alone(kernel, how);
     }
     for argument in arguments {
         if !BENCHMARKS.iter().any(|benchmark| benchmark.name == argument) {

@@ -369,26 +369,57 @@ pub(super) fn speed() -> Result<Vec<Line>> {
     Ok(lines)
 }
 
+/// Kernels that are profiled, and how many times as long as with counters only it may take.
+const PROFILED: &[(&str, f64)] = &[("y^T A x, n = 4096", 4.0), ("matrix product of 1024^3 f16", 2.5)];
+
+/// One of them with its launch on all cores.
+fn profiled_job(kernel: &str) -> Result<(Job, Launch<'static>)> {
+    let (job, launch) = if kernel == PROFILED[0].0 {
+        let product = Product::new(4096, 64)?;
+        (product.job, product.launch)
+    } else {
+        let product = Gemm::halves()?;
+        (product.job, product.launch)
+    };
+    Ok((job, Launch { threads: 0, ..launch }))
+}
+
+/// Followed by a kernel and how it is profiled: `bench` says what one such run holds.
+pub(super) const ALONE: &str = "alone";
+
+/// How a kernel is profiled: with counters only, with some XCDs followed, with all.
+const WAYS: [(&str, Option<Detail>); 3] = [
+    ("counters only", None),
+    ("with caches and clock", Some(Detail::Share)),
+    ("every XCD followed", Some(Detail::Full)),
+];
+
+/// Runs a kernel once and prints what this process holds meanwhile.
+pub(super) fn alone(kernel: &str, how: &str) -> Result<()> {
+    let (mut job, launch) = profiled_job(kernel)?;
+    let (_, detail) = WAYS.iter().find(|(way, _)| *way == how).context("no such way to profile")?;
+    let said = super::memory::during(|| match detail {
+        None => counted(&mut job, launch).map(|_| ()),
+        Some(detail) => profiled(&mut job, launch, *detail).map(|_| ()),
+    })?;
+    println!("{said}");
+    Ok(())
+}
+
 /// A profile with caches and clock beside one that counts only what follows from execution.
 pub(super) fn models() -> Result<Vec<Line>> {
-    let mut product = Product::new(4096, 64)?;
-    let mut gemm = Gemm::halves()?;
-    let jobs: [(&str, &mut Job, Launch<'static>, f64); 2] = [
-        ("y^T A x, n = 4096", &mut product.job, product.launch, 4.0),
-        ("matrix product of 1024^3 f16", &mut gemm.job, gemm.launch, 2.5),
-    ];
     let mut lines = Vec::new();
-    for (name, job, launch, most) in jobs {
-        let launch = Launch { threads: 0, ..launch };
+    for (name, most) in PROFILED {
+        let (mut job, launch) = profiled_job(name)?;
         let (mut executed, mut modelled, mut full) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
         let mut shared = None;
         for _ in 0..5 {
-            executed = executed.min(counted(job, launch)?.1);
-            let (seconds, found) = profiled(job, launch, Detail::Share)?;
+            executed = executed.min(counted(&mut job, launch)?.1);
+            let (seconds, found) = profiled(&mut job, launch, Detail::Share)?;
             (modelled, shared) = (modelled.min(seconds), found);
         }
         for _ in 0..2 {
-            full = full.min(profiled(job, launch, Detail::Full)?.0);
+            full = full.min(profiled(&mut job, launch, Detail::Full)?.0);
         }
         let ratio = modelled / executed;
         let differ = shared.map_or_else(String::new, |it| {
@@ -398,10 +429,16 @@ pub(super) fn models() -> Result<Vec<Line>> {
         lines.push(Line {
             what: format!("{name}, with caches and clock"),
             value: format!("{modelled:.3} s{differ}; {ratio:.2} x counters only"),
-            asked: Some((format!("at most {most} x"), ratio <= most)),
+            asked: Some((format!("at most {most} x"), ratio <= *most)),
         });
         let value = format!("{full:.3} s; {:.2} x counters only", full / executed);
         lines.push(Line::plain(format!("{name}, every XCD followed"), value));
+        for (how, _) in WAYS {
+            let run = Command::new(std::env::current_exe()?).args(["bench", ALONE, name, how]).output()?;
+            ensure!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+            let held = String::from_utf8_lossy(&run.stdout).trim().to_string();
+            lines.push(Line::plain(format!("its memory, {how}"), held));
+        }
     }
     Ok(lines)
 }

@@ -1,0 +1,20 @@
+//! How much memory this process holds at most while something runs.
+//!
+//! The one idea to keep in mind: what a process freed it may still hold, so a run whose memory counts has a process of its own.
+
+use anyhow::{Context, Result};
+
+/// Runs something and says what was held meanwhile and before.
+pub(super) fn during(run: impl FnOnce() -> Result<()>) -> Result<String> {
+    let before = megabytes("VmRSS:").context("the system does not say what a process holds")?;
+    run()?;
+    let most = megabytes("VmHWM:").context("the system does not say what a process held at most")?;
+    Ok(format!("at most {most} MB, {before} MB before it ran"))
+}
+
+fn megabytes(field: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024 / 1_000_000)
+}

@@ -10,11 +10,15 @@ use std::collections::BinaryHeap;
 const WIDTH: u32 = 2;
 /// Lists.
 const LISTS: usize = 4096;
+/// Words of a bit for each.
+const WORDS: usize = LISTS / u64::BITS as usize;
 
 /// A calendar of numbered events.
 #[derive(Debug)]
 pub(crate) struct Calendar {
     lists: Vec<Vec<(u64, u32)>>,
+    /// Lists that are not empty, as bits.
+    used: Box<[u64; WORDS]>,
     /// The list at hand, counted without end, and how much of it is done.
     list: u64,
     done: usize,
@@ -28,6 +32,7 @@ impl Calendar {
     pub(crate) fn new() -> Calendar {
         Calendar {
             lists: vec![Vec::new(); LISTS],
+            used: Box::new([0; WORDS]),
             list: 0,
             done: 0,
             near: 0,
@@ -39,6 +44,7 @@ impl Calendar {
     /// Begins anew at moment 0.
     pub(crate) fn clear(&mut self) {
         self.lists.iter_mut().for_each(Vec::clear);
+        self.used.fill(0);
         (self.list, self.done, self.near, self.entered) = (0, 0, 0, 0);
         self.far.clear();
     }
@@ -48,12 +54,38 @@ impl Calendar {
     pub(crate) fn push(&mut self, time: u64, event: u32) {
         let list = (time >> WIDTH).max(self.list);
         if list - self.list < LISTS as u64 {
-            self.lists[list as usize % LISTS].push((time, event));
-            self.near += 1;
+            self.enter(list, time, event);
         } else {
             self.far.push(Reverse((time, self.entered, event)));
             self.entered += 1;
         }
+    }
+
+    #[inline]
+    fn enter(&mut self, list: u64, time: u64, event: u32) {
+        let place = list as usize % LISTS;
+        self.lists[place].push((time, event));
+        self.used[place / 64] |= 1 << (place % 64);
+        self.near += 1;
+    }
+
+    /// The first list behind the one at hand that is not empty; there is one.
+    #[inline]
+    fn next_used(&self) -> u64 {
+        let first = self.list + 1;
+        let (word, bit) = (first as usize % LISTS / 64, first % 64);
+        let here = self.used[word] >> bit;
+        if here != 0 {
+            return first + u64::from(here.trailing_zeros());
+        }
+        let start = first - bit;
+        for step in 1..=WORDS as u64 {
+            let bits = self.used[(word + step as usize) % WORDS];
+            if bits != 0 {
+                return start + 64 * step + u64::from(bits.trailing_zeros());
+            }
+        }
+        first
     }
 
     /// The events that follow soon, if the last one that was taken out is the first of its list.
@@ -76,19 +108,20 @@ impl Calendar {
                 return Some(found);
             }
             list.clear();
+            let place = self.list as usize % LISTS;
+            self.used[place / 64] &= !(1 << (place % 64));
             self.done = 0;
-            if self.near == 0 {
-                let Reverse((time, _, _)) = self.far.peek()?;
-                self.list = time >> WIDTH;
-            } else {
-                self.list += 1;
-            }
+            let far = self.far.peek().map(|Reverse((time, _, _))| time >> WIDTH);
+            self.list = match (self.near, far) {
+                (0, far) => far?,
+                (_, Some(far)) => far.min(self.next_used()),
+                (_, None) => self.next_used(),
+            };
             while let Some(&Reverse((time, _, event))) = self.far.peek()
                 && (time >> WIDTH) - self.list < LISTS as u64
             {
                 self.far.pop();
-                self.lists[(time >> WIDTH) as usize % LISTS].push((time, event));
-                self.near += 1;
+                self.enter(time >> WIDTH, time, event);
             }
         }
     }

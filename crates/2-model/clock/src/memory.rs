@@ -6,7 +6,7 @@
 use crate::footprint::{Footprint, Read};
 use crate::rates::{Rates, STEPS};
 use crate::side::Side;
-use mem::{Answer, Follow, Shape, Want};
+use mem::{Answer, Follow, Look, ROW, Row, Shape, Steps, Want};
 use std::collections::{HashMap, HashSet};
 
 /// Everything behind the compute units that has a moment.
@@ -55,9 +55,6 @@ enum Part {
     Read(usize),
     Written(usize),
 }
-
-/// More translations than this are any number.
-const MOST_TRANSLATING: usize = 1 << 16;
 
 /// Most lines that caches of any size keep.
 const MOST_KEPT: usize = 1 << 23;
@@ -217,14 +214,14 @@ pub(crate) struct Lines {
     pages: HashMap<u64, u64>,
     /// The last of the cycles at which pages are translated.
     translated: u64,
-    /// Translations asked for, and when those last asked for are there, by number.
+    /// The translation asked for next, and when those under way are there, by number; none where any number can be.
     asked: usize,
     under_way: Vec<u64>,
 }
 
 impl Lines {
-    pub(crate) fn new(places: usize, translating: usize) -> Lines {
-        let under_way = vec![0; if translating < MOST_TRANSLATING { translating } else { 0 }];
+    pub(crate) fn new(places: usize, translating: Option<usize>) -> Lines {
+        let under_way = vec![0; translating.unwrap_or(0)];
         Lines { ready: vec![0; places], pages: HashMap::new(), translated: 0, asked: 0, under_way }
     }
 
@@ -254,7 +251,7 @@ impl Lines {
     pub(crate) fn begin(&mut self) {
         self.ready.fill(0);
         self.pages.clear();
-        self.translated = 0;
+        (self.translated, self.asked) = (0, 0);
         self.under_way.fill(0);
     }
 }
@@ -403,6 +400,57 @@ impl Follow for Port<'_> {
         self.now += count;
         self.ahead += count;
         self.done = self.done.max(self.now - 1 + self.memory.rates.l1);
+    }
+
+    /// As `found`, `room`, `missed`, `read`, `next` and `again` have it, with what they need at hand.
+    #[inline(never)]
+    fn quick<S: Steps>(&mut self, mut steps: S) -> S {
+        let Memory { rates, l2, channels, keeps_all, fill, .. } = &mut *self.memory;
+        let Some(l2) = l2.get_mut(self.first..self.first + *channels).filter(|_| !*keeps_all) else {
+            return steps;
+        };
+        let (near, request, fill, [there, back]) = (rates.l1, rates.l2_request, *fill, self.way);
+        let ready = &mut self.lines.ready[..];
+        let (mut now, mut done) = (self.now, self.done);
+        let (mut count, mut last) = (0, 0);
+        'rows: while let Some((first, mut row)) = steps.row() {
+            let Some(ready) = ready.get_mut(first..).and_then(|it| it.first_chunk_mut::<ROW>()) else {
+                break;
+            };
+            while let Some(look) = row.look() {
+                match look {
+                    Look::Found(way) => {
+                        done = done.max(now + near).max(ready[way]);
+                        now += 1;
+                    }
+                    Look::Missed(way) => {
+                        if ready[way] > now {
+                            break 'rows;
+                        }
+                        let Some((channel, noted)) = row.take(way) else { break 'rows };
+                        let start = ((now + there) * STEPS).max(l2[channel]);
+                        l2[channel] = start + request;
+                        last = (start / STEPS).max(noted) + back;
+                        ready[way] = last;
+                        done = done.max(last);
+                        now += fill;
+                    }
+                }
+                count += 1;
+                let more = row.done();
+                if more > 0 {
+                    now += more;
+                    count += more;
+                    done = done.max(now - 1 + near);
+                }
+            }
+        }
+        (self.now, self.ahead, self.done) = (now, self.ahead + count, done);
+        // No answer comes at cycle 0.
+        if last > 0 {
+            (self.last, self.smooth) = (last, true);
+        }
+        steps
     }
 
     #[inline(always)]

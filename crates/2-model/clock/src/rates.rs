@@ -5,6 +5,8 @@
 
 use crate::lift::Free;
 use arch::{Model, Target};
+use mem::Sums;
+use std::sync::Arc;
 
 /// Steps of a cycle in which busy times of memory are kept.
 pub(crate) const STEPS: u64 = 64;
@@ -62,20 +64,22 @@ pub struct Rates {
     pub channels: usize,
     /// Lines of the memory-side cache, and ways.
     pub side: Option<(usize, usize)>,
-    /// Translations of a vector L1 that can be under way.
-    pub translating: usize,
+    /// Translations of a vector L1 that can be under way; none where any number can.
+    pub translating: Option<usize>,
     /// How addresses are spread over memory, where that is known.
     pub(crate) map: Option<Map>,
     /// What takes no time, where a limit is lifted.
     pub(crate) free: Free,
 }
 
-/// How addresses are spread over memory.
+/// How addresses are spread over memory: bits of a line's number, added without carry, are the bits of its channel's number and
+/// of its bank's.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Map {
-    /// By bit of a channel's and of a bank's number: which bits of a line's number are added without carry.
-    channel: Vec<u64>,
-    bank: Vec<u64>,
+    /// The bank's number and, above that, the channel's.
+    numbers: Arc<Sums>,
+    /// Bits of a bank's number.
+    bank_bits: u32,
     /// Lowest bit of a line's number that chooses the row of a bank.
     row_bit: u32,
     /// Steps between the openings of two rows of a bank.
@@ -86,38 +90,41 @@ impl Map {
     fn of(target: &Target, engine: f64) -> Option<Map> {
         let map = &target.memory_map;
         let line = target.l2.line_bytes.value.trailing_zeros();
-        let masks = |rows: &[Vec<u32>]| -> Vec<u64> {
-            rows.iter().map(|bits| bits.iter().fold(0, |mask, bit| mask | 1 << (bit - line))).collect()
+        let (bank, channel) = (map.bank.get().ok()?, map.channel.get().ok()?);
+        // By bit of both numbers: the bits of a line's number it is the sum of.
+        let masks: Vec<u64> = bank
+            .iter()
+            .chain(channel)
+            .map(|bits| bits.iter().fold(0, |mask, bit| mask | 1 << (bit - line)))
+            .collect();
+        let number = |line: u64| {
+            let bit = |(place, mask): (usize, &u64)| ((line & mask).count_ones() & 1) << place;
+            masks.iter().enumerate().map(bit).sum()
         };
         Some(Map {
-            channel: masks(map.channel.get().ok()?),
-            bank: masks(map.bank.get().ok()?),
+            numbers: Arc::new(Sums::new(number)),
+            bank_bits: bank.len() as u32,
             row_bit: map.row_bit.value()? - line,
-            row: (f64::from(map.row_ns.value) * 1e-9 * engine) as u64 * STEPS,
+            row: (f64::from(map.row_ns.value) * 1e-9 * engine * STEPS as f64) as u64,
         })
     }
 
     /// The channel of a line, of as many bits.
     #[inline]
     pub(crate) fn channel(&self, line: u64, bits: u32) -> usize {
-        number(&self.channel, line) & ((1 << bits) - 1)
+        (self.numbers.get(line) >> self.bank_bits & ((1 << bits) - 1)) as usize
     }
 
     /// Bank of a channel, and row of it.
     #[inline]
     pub(crate) fn bank(&self, line: u64) -> (usize, u64) {
-        (number(&self.bank, line), line >> self.row_bit)
+        ((self.numbers.get(line) & ((1 << self.bank_bits) - 1)) as usize, line >> self.row_bit)
     }
 
     /// Banks of a channel.
     pub(crate) fn banks(&self) -> usize {
-        1 << self.bank.len()
+        1 << self.bank_bits
     }
-}
-
-fn number(masks: &[u64], line: u64) -> usize {
-    let bit = |(place, mask): (usize, &u64)| ((line & mask).count_ones() as usize & 1) << place;
-    masks.iter().enumerate().map(bit).sum()
 }
 
 impl Rates {
@@ -166,7 +173,7 @@ impl Rates {
             side_byte: STEPS as f64 / 64.0,
             channels: channels as usize,
             side,
-            translating: target.translation.l1_entries.value().map_or(usize::MAX, |entries| entries as usize),
+            translating: target.translation.l1_entries.value().map(|entries| entries as usize),
             map: Map::of(target, engine),
             free: Free::default(),
         }

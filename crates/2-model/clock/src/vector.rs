@@ -1,8 +1,8 @@
 //! Vector memory accesses of a compute unit.
 //!
 //! The one idea to keep in mind: accesses go through the vector L1 one after the other, a look-up a cycle; one that has to
-//! wait for a translation or for room keeps all behind it waiting. Translations of an access are asked for ahead of its look-ups. Where many wait, those of the wave that began first are let
-//! in first.
+//! wait for a translation or for room keeps all behind it waiting. Translations of an access are asked for ahead of its
+//! look-ups. Where many wait, those of the wave that began first are let in first.
 
 use crate::calendar::Calendar;
 use crate::dies::{Dies, L1};

@@ -5,25 +5,24 @@
 
 use crate::access::Lookup;
 use crate::cache::{Ways, With};
-use crate::l2::{L2, Request, Want};
+use crate::l2::{Finds, Quick, Request, Want};
 use crate::shape::Shape;
 use crate::vector::{Follow, Path, by_type};
+use crate::wide;
 use arch::MemoryType;
 
-/// Lines of the L2 whose place a compute unit knows, at most.
-const GUESSES: usize = 512;
-/// No place.
-const NOWHERE: u32 = u32::MAX;
+/// Rows of guesses, as a power of two.
+const GUESSES: u32 = 5;
 
 /// What a vector L1 knows of the L2.
 #[derive(Clone, Debug)]
 pub(crate) struct Asks {
     /// Bytes of a line, and lines of one of the L2, as powers of two.
     shifts: (u32, u32),
-    /// Sectors of a line: how many, and all of them.
-    sectors: (u32, u8),
-    /// By a few bits of a line of the L2: where such a line was there when it was read last.
-    guesses: Box<[u32; GUESSES]>,
+    touched: Touched,
+    /// By a few bits of the line that look-ups count from, and their number: where in the L2 the line of the last such look-up was, if
+    /// that is one of the first places. What is needed together stands together.
+    guesses: Box<[[u16; ROW]; 1 << GUESSES]>,
 }
 
 impl Asks {
@@ -32,16 +31,20 @@ impl Asks {
         let lines = (shape.l2_line / shape.l1_line).max(1);
         Asks {
             shifts: (shape.l1_line.trailing_zeros(), lines.trailing_zeros()),
-            sectors: (sectors, ((1u32 << sectors) - 1) as u8),
-            guesses: Box::new([NOWHERE; GUESSES]),
+            touched: Touched {
+                lines: lines.trailing_zeros(),
+                count: sectors,
+                all: ((1u32 << sectors) - 1) as u8,
+            },
+            guesses: Box::new([[0; ROW]; 1 << GUESSES]),
         }
     }
 
-    /// Asks the L2 for a line of the vector L1.
+    /// Asks the L2 for a line of the vector L1, in a look-up of this number of those that count from a line.
     #[inline(never)]
     pub(crate) fn read<F: Follow>(
         &mut self,
-        line: u64,
+        (line, base, number): (u64, u64, usize),
         stream: bool,
         merged: &mut Option<u64>,
         path: &mut Path<'_, F>,
@@ -56,49 +59,93 @@ impl Asks {
             return;
         }
         *merged = Some(wide);
-        let touched = self.touched(line);
+        let at = path.l2.seek(wide);
         if memory == MemoryType::Rw
             && !stream
-            && let Some(place) = path.l2.seek(wide, touched)
-            && let Some((channel, noted)) = path.l2.finds(wide, touched, place)
+            && let (Some(place), Some(mut l2)) = (at.place, path.l2.quick())
+            && let Some(Finds { channel, noted }) = l2.finds(wide, place)
         {
-            *self.guess(wide) = place;
+            self.guesses[row_of(base)][number % ROW] = short(place);
             return path.follow.read(channel, wide, noted);
         }
+        let touched = self.touched.of(line);
         let (want, full) = (Want::Read, touched);
         let request = Request { want, line: wide, touched, full, memory, local, stream };
-        *self.guess(wide) = path.send(request).map_or(NOWHERE, |place| place as u32);
-    }
-
-    /// Sectors of a line of the L2 that one of the vector L1 is.
-    #[inline(always)]
-    fn touched(&self, line: u64) -> u8 {
-        let ((_, lines), (count, sectors)) = (self.shifts, self.sectors);
-        if lines == 0 {
-            return sectors;
+        if let Some(place) = path.send_to(request, at) {
+            self.guesses[row_of(base)][number % ROW] = short(place);
         }
-        let number = line & !(u64::MAX << lines);
-        sectors.wrapping_shl(count.wrapping_mul(number as u32))
     }
+}
 
-    /// Where a line of the L2 may be.
-    #[inline(always)]
-    fn guess(&mut self, wide: u64) -> &mut u32 {
-        let scattered = wide.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - GUESSES.ilog2());
-        &mut self.guesses[scattered as usize % GUESSES]
-    }
+/// A place of the L2, if it is one of the first.
+#[inline(always)]
+fn short(place: usize) -> u16 {
+    u16::try_from(place).unwrap_or(0)
+}
 
-    /// The channel of the L2 that has a line where it may be, and what was noted of it.
+/// Sectors of a line of the L2 that one of the vector L1 is.
+#[derive(Clone, Copy, Debug)]
+struct Touched {
+    /// Lines of the vector L1 in one of the L2, as a power of two.
+    lines: u32,
+    /// Sectors of one: how many, and all of them.
+    count: u32,
+    all: u8,
+}
+
+impl Touched {
     #[inline(always)]
-    fn finds(&mut self, wide: u64, touched: u8, l2: &mut L2) -> Option<(usize, u64)> {
-        let guess = *self.guess(wide);
-        l2.finds(wide, touched, guess)
+    fn of(self, line: u64) -> u8 {
+        if self.lines == 0 {
+            return self.all;
+        }
+        let number = line & !(u64::MAX << self.lines);
+        self.all.wrapping_shl(self.count.wrapping_mul(number as u32))
     }
+}
+
+/// The row of guesses of look-ups that count from a line.
+#[inline(always)]
+fn row_of(base: u64) -> usize {
+    (base.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - GUESSES)) as usize % (1 << GUESSES)
+}
+
+/// Look-ups that follow each other and need nothing but what is in the vector L1 and the L2.
+///
+/// Handed over as a whole and given back, so that where they are followed they can be kept in registers.
+pub trait Steps {
+    /// Places of a set of the vector L1 that comes next, from this one on: [`ROW`] of them. None where something else has to be
+    /// done first.
+    fn row(&mut self) -> Option<(usize, impl Row)>;
+}
+
+/// Those of them that come to one set, until one comes to another.
+pub trait Row {
+    /// The next look-up; none where there is none, or something else has to be done first.
+    fn look(&mut self) -> Option<Look>;
+    /// The line of the look-up, which misses, comes to its way, if the L2 has it: the channel, and what was noted of the line there.
+    fn take(&mut self, way: usize) -> Option<(usize, u64)>;
+    /// The look-up is done, and with it others of the same line: so many.
+    fn done(&mut self) -> u64;
+}
+
+/// Places of a set.
+pub const ROW: usize = wide::WAYS;
+
+/// What a look-up comes to in the vector L1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Look {
+    /// It finds its line in a way.
+    Found(usize),
+    /// It misses; the line would go to a way.
+    Missed(usize),
 }
 
 /// Look-ups of loads in a page that is translated.
 pub(crate) struct Run<'a, 'p, F> {
+    /// Look-ups, and the number of the first of them.
     pub(crate) lookups: &'a [Lookup],
+    pub(crate) first: usize,
     /// The line that look-ups count from.
     pub(crate) base: u64,
     pub(crate) page: u64,
@@ -122,21 +169,154 @@ pub(crate) struct Ran {
     pub(crate) held_up: bool,
 }
 
+/// Those look-ups of a run that are plain.
+struct Plain<'a> {
+    sets: &'a mut [wide::Set],
+    rest: Rest<'a>,
+}
+
+/// What there is besides sets.
+struct Rest<'a> {
+    /// Look-ups, and the number of the first of them.
+    lookups: &'a [Lookup],
+    first: usize,
+    base: u64,
+    page: u64,
+    pages: u32,
+    bits: u64,
+    guess: usize,
+    /// Line of the L2 that was asked for last, and whether a second read of it is none.
+    merged: u64,
+    merges: bool,
+    /// Lines of the vector L1 in one of the L2, as a power of two.
+    wider: u32,
+    guesses: &'a mut [u16; ROW],
+    l2: Quick<'a>,
+    /// Look-ups that are done, those of the same lines besides, and those that found their line in the vector L1.
+    done: usize,
+    again: u64,
+    found: usize,
+}
+
+/// Those that come to a set.
+struct OfSet<'a, 'r> {
+    set: &'a mut wide::Set,
+    number: u64,
+    line: u64,
+    rest: &'a mut Rest<'r>,
+}
+
+impl Rest<'_> {
+    /// Line of the next look-up, if it lies in the page.
+    #[inline(always)]
+    fn line(&self) -> Option<u64> {
+        let line = self.base.wrapping_add_signed(self.lookups.get(self.done)?.line());
+        (line >> self.pages == self.page).then_some(line)
+    }
+}
+
+impl Steps for Plain<'_> {
+    #[inline(always)]
+    fn row(&mut self) -> Option<(usize, impl Row)> {
+        let line = self.rest.line()?;
+        let number = line & self.rest.bits;
+        let set = self.sets.get_mut(number as usize).filter(|set| set.is_plain())?;
+        Some((number as usize * ROW, OfSet { set, number, line, rest: &mut self.rest }))
+    }
+}
+
+impl Row for OfSet<'_, '_> {
+    #[inline(always)]
+    fn look(&mut self) -> Option<Look> {
+        self.line = self.rest.line()?;
+        if self.line & self.rest.bits != self.number {
+            return None;
+        }
+        Some(match self.set.find_near(self.line, &mut self.rest.guess) {
+            Some(way) => {
+                self.rest.found += 1;
+                Look::Found(way)
+            }
+            None => Look::Missed(self.set.next()),
+        })
+    }
+
+    #[inline(always)]
+    fn take(&mut self, way: usize) -> Option<(usize, u64)> {
+        let wide = self.line >> self.rest.wider;
+        if self.rest.merges && wide == self.rest.merged {
+            return None;
+        }
+        let guess = &mut self.rest.guesses[(self.rest.first + self.rest.done) % ROW];
+        let Finds { channel, noted } = match self.rest.l2.finds(wide, usize::from(*guess)) {
+            Some(finds) => finds,
+            None => {
+                let (place, finds) = self.rest.l2.seeks(wide)?;
+                *guess = short(place);
+                finds
+            }
+        };
+        self.set.replace(way, self.line);
+        self.rest.merged = wide;
+        Some((channel, noted))
+    }
+
+    #[inline(always)]
+    fn done(&mut self) -> u64 {
+        let more = self.rest.lookups.get(self.rest.done).map_or(0, |lookup| lookup.more());
+        self.rest.done += 1;
+        if more > 0 {
+            self.rest.again += more;
+        }
+        more
+    }
+}
+
 impl<F: Follow> With<()> for Run<'_, '_, F> {
     type Out = Ran;
 
     #[inline]
     fn sets(self, sets: &mut impl Ways) -> Ran {
-        let Run { lookups, base, page, pages, sets: bits, stream, guess, merged, asks, path } = self;
+        let Run { lookups, first, base, page, pages, sets: bits, stream, guess, merged, asks, path } = self;
         let (bytes, wider) = asks.shifts;
         // What is true of all of the page.
         let start = page << (pages + bytes);
         let own = path.places.all_own(start, start | !(u64::MAX << (pages + bytes)));
-        let (short, merges) = (own && !stream, path.shape.merges_reads);
-        let (mut again, mut short_reads) = (0, 0);
-        let mut held_up = false;
-        let mut done = 0;
-        for lookup in lookups {
+        let mut reads = 0;
+        let mut ran = Ran { done: 0, lookups: 0, held_up: false };
+        loop {
+            if own
+                && !stream
+                && let (Some(l2), Some(sets)) = (path.l2.quick(), sets.wide())
+            {
+                let rest = Rest {
+                    lookups: lookups.get(ran.done..).unwrap_or_default(),
+                    first: first + ran.done,
+                    base,
+                    page,
+                    pages,
+                    bits,
+                    guess: *guess,
+                    merged: merged.unwrap_or(u64::MAX),
+                    merges: path.shape.merges_reads,
+                    wider,
+                    guesses: &mut asks.guesses[row_of(base)],
+                    l2,
+                    done: 0,
+                    again: 0,
+                    found: 0,
+                };
+                let rest = path.follow.quick(Plain { sets, rest }).rest;
+                let misses = (rest.done - rest.found) as u64;
+                ran.done += rest.done;
+                ran.lookups += rest.done as u64 + rest.again;
+                reads += misses;
+                *guess = rest.guess;
+                if misses > 0 {
+                    *merged = Some(rest.merged);
+                }
+            }
+            let Some(lookup) = lookups.get(ran.done) else { break };
             let line = base.wrapping_add_signed(lookup.line());
             if line >> pages != page {
                 break;
@@ -147,36 +327,26 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
                 Err(victim) if path.follow.room(victim) => {
                     sets.put_at(victim, line, stream);
                     path.follow.missed(Some(victim));
-                    let wide = line >> wider;
-                    if short
-                        && !(merges && *merged == Some(wide))
-                        && let Some((channel, noted)) = asks.finds(wide, asks.touched(line), path.l2)
-                    {
-                        *merged = Some(wide);
-                        short_reads += 1;
-                        path.follow.read(channel, wide, noted);
-                    } else {
-                        asks.read(line, stream, merged, path);
-                    }
+                    asks.read((line, base, first + ran.done), stream, merged, path);
                 }
                 Err(_) => {
-                    held_up = true;
+                    ran.held_up = true;
                     break;
                 }
             }
             path.follow.next();
-            done += 1;
             let more = lookup.more();
             if more > 0 {
                 // A line that was to go first is used again.
                 if stream {
                     let _ = sets.find_or_oldest(set, line, guess);
                 }
-                again += more;
                 path.follow.again(more);
             }
+            ran.done += 1;
+            ran.lookups += 1 + more;
         }
-        path.before.add(by_type(Want::Read, MemoryType::Rw), short_reads);
-        Ran { done, lookups: done as u64 + again, held_up }
+        path.before.add(by_type(Want::Read, MemoryType::Rw), reads);
+        ran
     }
 }

@@ -109,13 +109,11 @@ impl Count {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Channel {
     counts: [u64; Count::PER_CHANNEL],
-    /// Reads of memory cached for reading and writing that hit, which are most of all: they are counted once.
-    found: u64,
 }
 
 impl Default for Channel {
     fn default() -> Self {
-        Channel { counts: [0; Count::PER_CHANNEL], found: 0 }
+        Channel { counts: [0; Count::PER_CHANNEL] }
     }
 }
 
@@ -125,16 +123,9 @@ impl Channel {
         self.counts[count as usize - FIRST_OF_L2] += times;
     }
 
-    /// A read of memory cached for reading and writing hits.
-    #[inline]
-    pub(crate) fn finds(&mut self) {
-        self.found += 1;
-    }
-
-    /// Enters reads that were counted once where they belong.
-    pub(crate) fn settle(&mut self) {
-        let found = std::mem::take(&mut self.found);
-        [Count::L2Read, Count::L2Rw, Count::L2Hit].into_iter().for_each(|count| self.add(count, found));
+    /// So many reads of memory cached for reading and writing hit.
+    pub(crate) fn found(&mut self, times: u64) {
+        [Count::L2Read, Count::L2Rw, Count::L2Hit].into_iter().for_each(|count| self.add(count, times));
     }
 }
 

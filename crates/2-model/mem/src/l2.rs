@@ -6,6 +6,8 @@
 use crate::cache::Cache;
 use crate::count::{Channel, Count};
 use crate::shape::Shape;
+use crate::sixteen::Sixteen;
+use crate::sums::Sums;
 use arch::MemoryType;
 
 /// What a request wants.
@@ -64,38 +66,48 @@ pub(crate) struct Request {
 #[derive(Clone, Copy, Default, Debug)]
 struct State(u64);
 
+/// All sectors are there.
+const WHOLE: u8 = u8::MAX;
+
 /// Bits of a mask of sectors, and of everything before the note.
 const SECTORS: u32 = 8;
 const STATE: u32 = 2 * SECTORS + 1;
 
 impl State {
     /// That of a line that comes to a place; the note stays until there is another.
+    #[inline(always)]
     fn next(self, local: bool) -> State {
         State(self.0 >> STATE << STATE | u64::from(local) << (2 * SECTORS))
     }
 
     /// Sectors that are there.
+    #[inline(always)]
     fn held(self) -> u8 {
         self.0 as u8
     }
 
     /// Sectors that differ from memory.
+    #[inline(always)]
     fn dirty(self) -> u8 {
         (self.0 >> SECTORS) as u8
     }
 
+    #[inline(always)]
     fn local(self) -> bool {
         self.0 >> (2 * SECTORS) & 1 != 0
     }
 
+    #[inline(always)]
     fn add(&mut self, held: u8, dirty: u8) {
         self.0 |= u64::from(held) | u64::from(dirty) << SECTORS;
     }
 
+    #[inline(always)]
     fn clean(&mut self) {
         self.0 &= !(0xff << SECTORS);
     }
 
+    #[inline(always)]
     fn note(&mut self, note: u64) {
         self.0 = self.0 & ((1 << STATE) - 1) | note << STATE;
     }
@@ -109,17 +121,17 @@ pub(crate) struct L2 {
     base: u64,
     largest: u64,
     channels: Vec<Channel>,
-    channel_bits: u32,
+    /// By channel: reads of memory cached for reading and writing that hit, which are most of all.
+    found: Vec<u64>,
+    /// By line: its set, counted over all channels, which have theirs one after the other.
+    sets: Sums,
+    /// Sets and places of a channel, as powers of two.
     set_bits: u32,
-    /// Places of a channel, as a power of two.
     place_bits: u32,
-    /// Lines in a row that share a channel, as a power of two.
-    row_bits: u32,
-    /// Bits of a line's number that choose the channel.
-    hashed: u64,
     line_bytes: u64,
     fabric_read: u64,
     sectors: u32,
+    all: u8,
     sector_bytes: u32,
     /// Sectors of the largest write.
     write_sectors: u32,
@@ -134,14 +146,14 @@ impl L2 {
             base: 0,
             largest: 0,
             channels: vec![Channel::default(); shape.channels],
-            channel_bits: shape.channels.trailing_zeros(),
+            found: vec![0; shape.channels],
+            sets: Sums::new(|line| set(shape, line)),
             set_bits: sets.trailing_zeros(),
             place_bits: (sets * ways).trailing_zeros(),
-            row_bits: (shape.interleave / shape.l2_line).max(1).trailing_zeros(),
-            hashed: u64::MAX >> (64 - shape.hashed_bits.clamp(1, 64)) >> shape.l2_line.trailing_zeros(),
             line_bytes: shape.l2_line,
             fabric_read: shape.fabric_read,
             sectors: (shape.l2_line / shape.sector) as u32,
+            all: WHOLE >> (SECTORS - (shape.l2_line / shape.sector).clamp(1, u64::from(SECTORS)) as u32),
             sector_bytes: shape.sector as u32,
             write_sectors: (shape.fabric_write / shape.sector) as u32,
         }
@@ -151,7 +163,9 @@ impl L2 {
     pub(crate) fn take_counts(&mut self) -> Vec<Channel> {
         let fresh = vec![Channel::default(); self.channels.len()];
         let mut counts = std::mem::replace(&mut self.channels, fresh);
-        counts.iter_mut().for_each(Channel::settle);
+        for (channel, found) in counts.iter_mut().zip(&mut self.found) {
+            channel.found(std::mem::take(found));
+        }
         counts
     }
 
@@ -173,40 +187,23 @@ impl L2 {
         self.cache.of(place).note(note);
     }
 
-    /// Channel and set of a line. The channel is folded of the address bits that choose it, the set of all others, so
-    /// lines at the distance of any power of two are spread over all sets, and over all channels as far as those bits reach.
-    #[inline]
-    fn place(&self, line: u64) -> (usize, usize) {
-        let channel = fold((line & self.hashed) >> self.row_bits, self.channel_bits);
-        let row = line & ((1 << self.row_bits) - 1);
-        let rest = line >> (self.row_bits + self.channel_bits) << self.row_bits | row;
-        (channel as usize, (channel << self.set_bits | fold(rest, self.set_bits)) as usize)
-    }
-
-    /// The short way of most reads: of memory that is cached as usual, not marked as streaming, and all is there, at this place.
-    /// The channel, and what was noted of the line in this dispatch.
+    /// The short way of most reads.
     #[inline(always)]
-    pub(crate) fn finds(&mut self, line: u64, touched: u8, place: u32) -> Option<(usize, u64)> {
-        let state = self.cache.find_at(place as usize, line)?;
-        if touched & !state.held() != 0 {
-            return None;
-        }
-        let channel = (place >> self.place_bits) as usize;
-        self.channels[channel].finds();
-        Some((channel, (state.0 >> STATE).saturating_sub(self.base)))
+    pub(crate) fn quick(&mut self) -> Option<Quick<'_>> {
+        let (sets, place_bits, base) = (&self.sets, self.place_bits, self.base);
+        Some(Quick { cache: self.cache.sixteen()?, found: &mut self.found, sets, place_bits, base })
     }
 
-    /// Where a line is of which these sectors are there. What was looked for counts as found only when [`L2::finds`] finds it.
-    #[inline(never)]
-    pub(crate) fn seek(&mut self, line: u64, touched: u8) -> Option<u32> {
-        let (_, set) = self.place(line);
-        let place = self.cache.peek(set, line)?;
-        (touched & !self.cache.of(place).held() == 0).then_some(place as u32)
+    /// Where a line belongs, and where it is. It does not count as used.
+    #[inline]
+    pub(crate) fn seek(&self, line: u64) -> At {
+        let set = self.sets.get(line) as usize;
+        At { channel: set >> self.set_bits, set, place: self.cache.peek(set, line) }
     }
 
-    /// One request.
-    pub(crate) fn request(&mut self, request: Request) -> Answer {
-        let (channel, set) = self.place(request.line);
+    /// A request whose line belongs there.
+    pub(crate) fn request(&mut self, request: Request, at: At) -> Answer {
+        let channel = at.channel;
         let bytes = request.touched.count_ones() * self.sector_bytes;
         let (want, line) = (request.want, request.line);
         let mut answer = Answer {
@@ -226,7 +223,7 @@ impl L2 {
                 self.uncached(channel, &request);
                 *if want == Want::Read { &mut answer.read } else { &mut answer.written } = bytes;
             }
-            _ => self.cached(set, &request, &mut answer),
+            _ => self.cached(at, &request, &mut answer),
         }
         let counts = &mut self.channels[channel];
         counts.add(
@@ -253,20 +250,26 @@ impl L2 {
         answer
     }
 
-    fn cached(&mut self, set: usize, request: &Request, answer: &mut Answer) {
+    fn cached(&mut self, at: At, request: &Request, answer: &mut Answer) {
         let needs = if request.want == Want::Write { 0 } else { request.touched };
-        let found = self.cache.find(set, request.line);
+        let found = at.place;
         let place = match found {
-            Some(place) => place,
-            None => self.make_room(set, request, answer),
+            Some(place) => {
+                self.cache.touch(place);
+                place
+            }
+            None => self.make_room(at.set, request, answer),
         };
         let state = self.cache.of(place);
         let missing = needs & !state.held() != 0;
         if missing {
-            state.add(u8::MAX, 0);
+            state.add(WHOLE, 0);
         }
         if request.want != Want::Read {
             state.add(request.full, request.touched);
+            if state.held() & self.all == self.all {
+                state.add(WHOLE, 0);
+            }
         }
         answer.noted = (state.0 >> STATE).saturating_sub(self.base);
         answer.place = Some(place);
@@ -364,6 +367,66 @@ fn parts(sectors: u8, of_line: u32, of_request: u32) -> impl Iterator<Item = u8>
         .filter(|part| *part != 0)
 }
 
+/// Where a line belongs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At {
+    channel: usize,
+    set: usize,
+    /// Where it is.
+    pub(crate) place: Option<usize>,
+}
+
+/// An L2, as far as it is needed for reads of memory that is cached as usual and not marked as streaming, of lines that are there.
+pub(crate) struct Quick<'a> {
+    cache: &'a mut Sixteen<State>,
+    found: &'a mut [u64],
+    sets: &'a Sums,
+    place_bits: u32,
+    base: u64,
+}
+
+/// What a read finds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Finds {
+    pub(crate) channel: usize,
+    /// What was noted of the line in this dispatch.
+    pub(crate) noted: u64,
+}
+
+impl Quick<'_> {
+    /// A read whose line is at this place, if it is, as a whole.
+    #[inline(always)]
+    pub(crate) fn finds(&mut self, line: u64, place: usize) -> Option<Finds> {
+        let state = self.cache.find_at(place, line)?;
+        if state.held() != WHOLE {
+            return None;
+        }
+        let channel = place >> self.place_bits;
+        self.found[channel] += 1;
+        Some(Finds { channel, noted: (state.0 >> STATE).saturating_sub(self.base) })
+    }
+
+    /// A read whose line may be anywhere; its place.
+    #[inline(never)]
+    pub(crate) fn seeks(&mut self, line: u64) -> Option<(usize, Finds)> {
+        let place = self.cache.peek(self.sets.get(line) as usize, line)?;
+        Some((place, self.finds(line, place)?))
+    }
+}
+
+/// The set of a line, of all channels. The channel is folded of the address bits that choose it, the set of all others, so lines
+/// at the distance of any power of two are spread over all sets, and over all channels as far as those bits reach.
+fn set(shape: &Shape, line: u64) -> u32 {
+    let (channel_bits, set_bits) = (shape.channels.trailing_zeros(), shape.l2.0.trailing_zeros());
+    // Lines in a row that share a channel, as a power of two, and bits of a line's number that choose it.
+    let row_bits = (shape.interleave / shape.l2_line).max(1).trailing_zeros();
+    let hashed = u64::MAX >> (64 - shape.hashed_bits.clamp(1, 64)) >> shape.l2_line.trailing_zeros();
+    let channel = fold((line & hashed) >> row_bits, channel_bits);
+    let row = line & ((1 << row_bits) - 1);
+    let rest = line >> (row_bits + channel_bits) << row_bits | row;
+    (channel << set_bits | fold(rest, set_bits)) as u32
+}
+
 /// All bits of a number, folded to some.
 #[inline]
 pub fn fold(value: u64, bits: u32) -> u64 {
@@ -392,6 +455,13 @@ mod tests {
     use super::*;
     use arch::Model;
 
+    impl L2 {
+        fn ask(&mut self, request: Request) -> Answer {
+            let at = self.seek(request.line);
+            self.request(request, at)
+        }
+    }
+
     fn l2(model: &str) -> L2 {
         L2::new(&Shape::of(Model::by_name(model).unwrap()))
     }
@@ -413,11 +483,11 @@ mod tests {
         for (model, reads) in [("mi210", [2, 0]), ("mi300x", [0, 1])] {
             let mut l2 = l2(model);
             // The first half is written whole, one dword of the second, then all is read, then read again.
-            assert!(!l2.request(request(Want::Write, 9, 0b0011, 0b0011)).hit);
-            assert!(l2.request(request(Want::Write, 9, 0b0100, 0)).hit);
-            assert!(l2.request(request(Want::Read, 9, 0b0011, 0b0011)).hit);
-            assert!(!l2.request(request(Want::Read, 9, 0b1111, 0b1111)).hit);
-            assert!(l2.request(request(Want::Atomic, 9, 0b1000, 0)).hit);
+            assert!(!l2.ask(request(Want::Write, 9, 0b0011, 0b0011)).hit);
+            assert!(l2.ask(request(Want::Write, 9, 0b0100, 0)).hit);
+            assert!(l2.ask(request(Want::Read, 9, 0b0011, 0b0011)).hit);
+            assert!(!l2.ask(request(Want::Read, 9, 0b1111, 0b1111)).hit);
+            assert!(l2.ask(request(Want::Atomic, 9, 0b1000, 0)).hit);
             l2.flush(|_, _| {});
             l2.flush(|_, _| {});
             let [small, large] = reads;
@@ -433,7 +503,7 @@ mod tests {
             let lines = (l2.cache.places() / 2) as u64;
             for _ in 0..2 {
                 for number in 0..lines {
-                    l2.request(request(Want::Read, number * stride, 0b11, 0b11));
+                    l2.ask(request(Want::Read, number * stride, 0b11, 0b11));
                 }
             }
             let counts = sum(&mut l2, &[Count::L2Hit, Count::L2Miss, Count::Evict]);
@@ -447,7 +517,7 @@ mod tests {
         for want in [Want::Read, Want::Read, Want::Write, Want::Atomic] {
             let memory = MemoryType::Uc;
             let request = Request { memory, local: false, ..request(want, 1, 0b0011, 0b0011) };
-            assert!(!l2.request(request).hit);
+            assert!(!l2.ask(request).hit);
         }
         use Count::*;
         let shown = [FabricRead64, FabricReadUncached, FabricReadLocal, FabricWrite64, FabricAtomic, L2Uc];

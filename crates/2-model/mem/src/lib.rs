@@ -20,10 +20,12 @@ mod sixteen;
 mod slot;
 mod store;
 mod stream;
+mod sums;
 mod vector;
 mod wide;
 
 pub use access::{Kind, Lanes, Lookup, Policy};
+pub use asks::{Look, ROW, Row, Steps};
 pub use cache::{Cache, Filled};
 pub use coalesce::{Coalesced, coalesce};
 pub use count::{Count, Tally};
@@ -33,4 +35,5 @@ pub use sample::Sample;
 pub use shape::Shape;
 pub use store::{BatchReader, BatchWriter, Unreadable};
 pub use stream::{Batch, Cursor, Event, Forms, Group, LdsAccess, Shared, Trace};
+pub use sums::Sums;
 pub use vector::{Follow, Progress};

@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: caches with such sets are large, so what a request touches is few words. A line shows itself
 //! by a byte, and the order in which ways were used is a word of sixteen digits; lines themselves are looked at only where the
-//! byte is right.
+//! byte is right. Where the line used last is asked for again, and its place is known, only its own word is touched.
 
 use crate::cache::Filled;
 
@@ -10,8 +10,11 @@ use crate::cache::Filled;
 pub(crate) const WAYS: usize = 16;
 /// Ways of a set, as a power of two.
 const BITS: u32 = 4;
-/// No line. Lines are kept with all bits turned over, so that an empty cache is memory that nobody has written.
+/// No line. Lines, which have 63 bits at most, are kept with these turned over, so that an empty cache is memory that nobody has
+/// written.
 const EMPTY: u64 = 0;
+/// The bit that a line has besides, where another use of it changes nothing: it is the one used last, and does not go first.
+const LAST: u64 = 1 << 63;
 /// Ways in the order of their numbers.
 const IN_ORDER: u64 = 0xfedc_ba98_7654_3210;
 /// A one in each digit.
@@ -47,8 +50,15 @@ fn first(set: &Set) -> u16 {
 }
 
 /// The byte that a line shows.
+#[inline(always)]
 fn sign(line: u64) -> u64 {
     line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56
+}
+
+/// A line as it is kept.
+#[inline(always)]
+fn tag(line: u64) -> u64 {
+    !(line | LAST)
 }
 
 #[inline]
@@ -60,7 +70,7 @@ fn find<P>(set: &Set, line: u64, ways: &[(u64, P); WAYS]) -> Option<usize> {
     for (number, mut found) in same.into_iter().enumerate() {
         while found != 0 {
             let way = 8 * number + (found.trailing_zeros() / 8) as usize;
-            if ways[way % WAYS].0 == !line {
+            if ways[way % WAYS].0 & !LAST == tag(line) {
                 return Some(way);
             }
             found &= found - 1;
@@ -78,17 +88,22 @@ fn oldest(set: &Set) -> usize {
     }
 }
 
-/// A way is the one used last.
+/// A way, whose line is there, is the one used last.
 #[inline]
-fn touch(set: &mut Set, way: usize) {
+fn touch<P>(set: &mut Set, ways: &mut [(u64, P); WAYS], way: usize) {
     let order = set[ORDER] ^ IN_ORDER;
-    let other = order ^ (way as u64 * DIGITS);
-    // The lowest digit that is zero; each way is there once.
-    let found = other.wrapping_sub(DIGITS) & !other & (DIGITS << 3);
-    let shift = found.trailing_zeros().saturating_sub(3);
-    let below = order & ((1 << shift) - 1);
-    let above = order & !(0xf << shift) & !((1 << shift) - 1);
-    set[ORDER] = (above | below << 4 | way as u64) ^ IN_ORDER;
+    let last = order as usize % WAYS;
+    if last != way {
+        ways[last].0 &= !LAST;
+        let other = order ^ (way as u64 * DIGITS);
+        // The lowest digit that is zero; each way is there once.
+        let found = other.wrapping_sub(DIGITS) & !other & (DIGITS << 3);
+        let shift = found.trailing_zeros().saturating_sub(3);
+        let below = order & ((1 << shift) - 1);
+        let above = order & !(0xf << shift) & !((1 << shift) - 1);
+        set[ORDER] = (above | below << 4 | way as u64) ^ IN_ORDER;
+    }
+    ways[way].0 |= LAST;
     set[FLAGS] &= !(1 << (FIRST + way as u32));
 }
 
@@ -102,7 +117,7 @@ impl<P: Copy + Default> Sixteen<P> {
     }
 
     pub(crate) fn line(&self, place: usize) -> u64 {
-        !self.ways[place >> BITS][place % WAYS].0
+        !(self.ways[place >> BITS][place % WAYS].0 | LAST)
     }
 
     #[inline]
@@ -129,14 +144,14 @@ impl<P: Copy + Default> Sixteen<P> {
     #[inline(always)]
     pub(crate) fn find_at(&mut self, place: usize, line: u64) -> Option<P> {
         let (set, way) = (place >> BITS, place % WAYS);
-        let (tag, more) = self.ways.get(set)?[way];
-        if tag != !line {
-            return None;
-        }
-        let set = &mut self.sets[set];
+        let (there, more) = self.ways.get(set)?[way];
+        let other = there ^ !line;
         // Most were used last.
-        if (set[ORDER] ^ IN_ORDER) % WAYS as u64 != way as u64 || first(set) != 0 {
-            touch(set, way);
+        if other != 0 {
+            if other != LAST {
+                return None;
+            }
+            self.touch(place);
         }
         Some(more)
     }
@@ -148,17 +163,16 @@ impl<P: Copy + Default> Sixteen<P> {
 
     #[inline]
     pub(crate) fn touch(&mut self, place: usize) {
-        touch(&mut self.sets[place >> BITS], place % WAYS);
+        touch(&mut self.sets[place >> BITS], &mut self.ways[place >> BITS], place % WAYS);
     }
 
     #[inline]
     pub(crate) fn put(&mut self, place: usize, line: u64, goes_first: bool) -> Filled {
         let way = place % WAYS;
-        let set = &mut self.sets[place >> BITS];
-        let tag = &mut self.ways[place >> BITS][way].0;
+        let (set, ways) = (&mut self.sets[place >> BITS], &mut self.ways[place >> BITS]);
         // What nobody has written is not read either: that takes this machine long.
-        let evicted = if set[FLAGS] >> way & 1 != 0 { Some(!*tag) } else { None };
-        *tag = !line;
+        let evicted = if set[FLAGS] >> way & 1 != 0 { Some(!(ways[way].0 | LAST)) } else { None };
+        ways[way].0 = tag(line);
         let marked = set[FLAGS] >> (MARKED + way as u32) & 1 != 0;
         let (word, shift) = (way / 8, 8 * (way % 8));
         set[SIGNS[word]] = set[SIGNS[word]] & !(0xff << shift) | sign(line) << shift;
@@ -166,7 +180,7 @@ impl<P: Copy + Default> Sixteen<P> {
         if goes_first {
             set[FLAGS] |= 1 << (FIRST + way as u32);
         } else {
-            touch(set, way);
+            touch(set, ways, way);
         }
         Filled { place, evicted, marked }
     }

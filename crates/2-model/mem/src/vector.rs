@@ -4,10 +4,10 @@
 //! that are written whole, so stores drive out what loads brought in.
 
 use crate::access::{Kind, Lookup, Policy};
-use crate::asks::{Asks, Ran, Run};
+use crate::asks::{Asks, Ran, Run, Steps};
 use crate::cache::Cache;
 use crate::count::{Before, Count};
-use crate::l2::{Answer, L2, Request, Want};
+use crate::l2::{Answer, At, L2, Request, Want};
 use crate::places::Places;
 use crate::shape::Shape;
 use crate::stream::Shared;
@@ -53,6 +53,10 @@ pub trait Follow {
     fn next(&mut self) {}
     /// So many look-ups, one at least, find what this access has looked up before.
     fn again(&mut self, count: u64) {}
+    /// Look-ups follow each other; some of the first, or none, may be done here, in place of what the other methods are told of them.
+    fn quick<S: Steps>(&mut self, steps: S) -> S {
+        steps
+    }
     /// A read of a line arrives at a channel of the L2 and finds all there; what was noted of it.
     fn read(&mut self, channel: usize, line: u64, noted: u64) {}
     /// Any other request arrives at the L2; what is returned is noted of the line at its place until the dispatch ends.
@@ -86,7 +90,13 @@ pub(crate) struct Path<'a, F> {
 impl<F: Follow> Path<'_, F> {
     /// Sends a request to the L2; where the line is then.
     pub(crate) fn send(&mut self, request: Request) -> Option<usize> {
-        let answer = self.l2.request(request);
+        let at = self.l2.seek(request.line);
+        self.send_to(request, at)
+    }
+
+    /// The same where it is known where the line belongs.
+    pub(crate) fn send_to(&mut self, request: Request, at: At) -> Option<usize> {
+        let answer = self.l2.request(request, at);
         if let Some(note) = self.follow.request(&answer)
             && let Some(place) = answer.place
         {
@@ -207,8 +217,8 @@ impl VectorL1 {
                 let lookups = lookups.get(progress.next as usize..).unwrap_or_default();
                 let (sets, asks, merged) = (self.sets, &mut self.asks, &mut progress.merged);
                 let stream = policy.stream;
-                let run =
-                    Run { lookups, base, page, pages, sets, stream, guess: &mut guess, merged, asks, path };
+                let (first, guess) = (progress.next as usize, &mut guess);
+                let run = Run { lookups, first, base, page, pages, sets, stream, guess, merged, asks, path };
                 let Ran { done, lookups, held_up } = self.cache.with(run);
                 path.before.add(Count::TranslationHit, lookups);
                 progress.next += done as u32;
@@ -281,7 +291,11 @@ impl VectorL1 {
             path.before.add(Count::TranslationHit, 1);
         }
         match policy.kind {
-            Kind::Load => self.load(policy, line, place, victim, &mut progress.merged, path),
+            Kind::Load => {
+                let base = line.wrapping_add_signed(-lookup.line());
+                let which = (line, base, progress.next as usize);
+                self.load(policy, which, (place, victim), &mut progress.merged, path);
+            }
             _ => self.store(policy, line, place, lookup, &mut progress.open, path),
         }
         true
@@ -309,9 +323,8 @@ impl VectorL1 {
     fn load<F: Follow>(
         &mut self,
         policy: Policy,
-        line: u64,
-        place: Option<usize>,
-        victim: Option<usize>,
+        which: (u64, u64, usize),
+        (place, victim): (Option<usize>, Option<usize>),
         merged: &mut Option<u64>,
         path: &mut Path<'_, F>,
     ) {
@@ -323,10 +336,10 @@ impl VectorL1 {
             }
         }
         if let Some(victim) = victim {
-            self.cache.put(victim, line, policy.stream);
+            self.cache.put(victim, which.0, policy.stream);
         }
         path.follow.missed(place.or(victim));
-        self.asks.read(line, policy.stream, merged, path);
+        self.asks.read(which, policy.stream, merged, path);
     }
 
     fn store<F: Follow>(

@@ -22,8 +22,9 @@ pub(crate) struct Wide<P> {
     more: Vec<P>,
 }
 
+/// A set.
 #[derive(Clone, Debug)]
-struct Set {
+pub(crate) struct Set {
     tags: [u64; WAYS],
     /// A byte of each way's line.
     signs: [u8; WAYS],
@@ -38,6 +39,9 @@ struct Set {
     first: u64,
     /// Ways whose line is marked.
     marked: u64,
+    /// The line that was replaced last, which is not there: of lines that come round again, one more than there is room for, it is
+    /// the one that comes next.
+    replaced: u64,
 }
 
 /// The byte that a line shows.
@@ -59,6 +63,7 @@ impl Set {
             empty: u64::MAX,
             first: 0,
             marked: 0,
+            replaced: EMPTY,
         }
     }
 
@@ -156,6 +161,46 @@ impl Set {
     }
 }
 
+impl Set {
+    /// All ways have lines, none of which is to go first.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.empty | self.first == 0
+    }
+
+    /// The way of a line that is there, which counts as used. The line in the way `guess` may be it; then that is a guess for the
+    /// next line: what was used next after it the last time.
+    #[inline(always)]
+    pub(crate) fn find_near(&mut self, line: u64, guess: &mut usize) -> Option<usize> {
+        let guessed = *guess % WAYS;
+        let way = match !line {
+            tag if tag == self.tags[guessed] => guessed,
+            tag if tag == self.replaced => return None,
+            _ => self.find(line)?,
+        };
+        *guess = usize::from(self.newer[way % WAYS]);
+        self.touch(way);
+        Some(way)
+    }
+
+    /// In a plain set: the way whose line goes next.
+    #[inline(always)]
+    pub(crate) fn next(&self) -> usize {
+        usize::from(self.oldest) % WAYS
+    }
+
+    /// In a plain set: a line takes the place of the one in the way that goes next.
+    #[inline(always)]
+    pub(crate) fn replace(&mut self, way: usize, line: u64) {
+        self.replaced = std::mem::replace(&mut self.tags[way % WAYS], !line);
+        self.signs[way % WAYS] = sign(line);
+        self.oldest = self.newer[way % WAYS];
+        if self.marked != 0 {
+            self.marked &= !(1 << (way % WAYS));
+        }
+    }
+}
+
 impl<P: Copy + Default> Wide<P> {
     pub(crate) fn new(sets: usize) -> Wide<P> {
         Wide { sets: vec![Set::new(); sets], more: vec![P::default(); sets * WAYS] }
@@ -188,8 +233,7 @@ impl<P: Copy + Default> Wide<P> {
         self.sets[set].find(line).map(|way| set << BITS | way)
     }
 
-    /// The place of a line that is there, which counts as used; otherwise the place whose line goes next. The line at the place
-    /// `guess` may be it; then that is a guess for the next line: what was used next after it the last time.
+    /// The place of a line that is there, as [`Set::find_near`] has it; otherwise the place whose line goes next.
     #[inline]
     pub(crate) fn find_or_oldest(
         &mut self,
@@ -198,12 +242,13 @@ impl<P: Copy + Default> Wide<P> {
         guess: &mut usize,
     ) -> Result<usize, usize> {
         let here = &mut self.sets[set];
-        let guessed = *guess % WAYS;
-        let found = if here.tags[guessed] == !line { Some(guessed) } else { here.find(line) };
-        let Some(way) = found else { return Err(set << BITS | here.oldest()) };
-        *guess = usize::from(here.newer[way % WAYS]);
-        here.touch(way);
-        Ok(set << BITS | way)
+        let found = here.find_near(line, guess).ok_or_else(|| here.oldest());
+        found.map(|way| set << BITS | way).map_err(|way| set << BITS | way)
+    }
+
+    #[inline(always)]
+    pub(crate) fn sets(&mut self) -> &mut [Set] {
+        &mut self.sets
     }
 
     #[inline]
@@ -221,6 +266,7 @@ impl<P: Copy + Default> Wide<P> {
         let (set, way) = (&mut self.sets[place >> BITS], place % WAYS);
         let tag = std::mem::replace(&mut set.tags[way], !line);
         let evicted = if tag == EMPTY { None } else { Some(!tag) };
+        set.replaced = tag;
         set.signs[way] = sign(line);
         if set.empty | set.first == 0 && !goes_first {
             set.touch(way);

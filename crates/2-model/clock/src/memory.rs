@@ -404,10 +404,10 @@ impl Follow for Port<'_> {
 
     /// As `found`, `room`, `missed`, `read`, `next` and `again` have it, with what they need at hand.
     #[inline(never)]
-    fn quick<S: Steps>(&mut self, mut steps: S) -> S {
+    fn quick(&mut self, steps: &mut impl Steps) {
         let Memory { rates, l2, channels, keeps_all, fill, .. } = &mut *self.memory;
         let Some(l2) = l2.get_mut(self.first..self.first + *channels).filter(|_| !*keeps_all) else {
-            return steps;
+            return;
         };
         let (near, request, fill, [there, back]) = (rates.l1, rates.l2_request, *fill, self.way);
         let ready = &mut self.lines.ready[..];
@@ -450,7 +450,6 @@ impl Follow for Port<'_> {
         if last > 0 {
             (self.last, self.smooth) = (last, true);
         }
-        steps
     }
 
     #[inline(always)]

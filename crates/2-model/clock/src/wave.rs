@@ -168,14 +168,13 @@ enum Turn {
 impl Dies {
     /// A wave gets its turn.
     pub(crate) fn wave(&mut self, name: u32, now: u64) {
-        let mut wave = self.waves[name as usize];
+        let wave = &mut self.waves[name as usize];
         if wave.state != State::Running && wave.at != NOWHERE {
             self.outcome.wait(wave.at, Stall::Memory, now.saturating_sub(wave.since));
         }
         wave.state = State::Running;
-        let turn = self.turn(&mut wave, name, now);
         let group = wave.group;
-        self.waves[name as usize] = wave;
+        let turn = self.turn(name, now);
         match turn {
             Turn::At(cycle) => self.calendar.push(cycle, name),
             Turn::Waits => {}
@@ -224,9 +223,11 @@ impl Dies {
     }
 
     /// A wave issues until it has to wait or its turn is over.
-    fn turn(&mut self, wave: &mut Wave, name: u32, now: u64) -> Turn {
+    fn turn(&mut self, name: u32, now: u64) -> Turn {
         let (number, no_wait_states) = (name as usize / WAVES, self.no_wait_states);
-        let Dies { groups, units, caches, memory, calendar, outcome, done, ops, scalar_lines, .. } = self;
+        let Dies { waves, groups, units, caches, memory, calendar, outcome, done, ops, scalar_lines, .. } =
+            self;
+        let wave = &mut waves[name as usize];
         let Some(group) = groups[wave.group as usize].as_ref() else { return Turn::Waits };
         let Some(stream) = group.group.waves.get(wave.number as usize) else { return Turn::Waits };
         let forms = &*group.forms;

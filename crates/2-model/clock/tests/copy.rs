@@ -29,7 +29,7 @@ fn copy(gpu: &mut Gpu, groups: u64, batch: u64) -> Tally {
                 for (slot, base, kind) in [(0, A, Kind::Load), (1, C, Kind::Store)] {
                     let start = base + 8 * (256 * group + 64 * u64::from(wave));
                     let addresses = std::array::from_fn(|lane| start + 8 * lane as u64);
-                    trace.vector(wave, slot, Policy::plain(kind), Lanes::new(&addresses, u64::MAX, 8));
+                    trace.vector(wave, slot, Policy::plain(kind), &Lanes::new(&addresses, u64::MAX, 8));
                 }
             }
         }

@@ -17,7 +17,7 @@ fn strided(rates: &Rates, groups: u64, stride: u64) -> Outcome {
         trace.wave();
         let addresses: [u64; 64] = std::array::from_fn(|lane| (64 * group + lane as u64) * stride);
         trace.run(0, 0, 2);
-        trace.vector(0, 0, Policy::plain(Kind::Load), Lanes::new(&addresses, u64::MAX, 8));
+        trace.vector(0, 0, Policy::plain(Kind::Load), &Lanes::new(&addresses, u64::MAX, 8));
         trace.run(0, 2, 1);
     }
     gpu.push(trace.finish());

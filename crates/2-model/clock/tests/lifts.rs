@@ -37,7 +37,7 @@ fn row(base: u64, wave: u64) -> [u64; 64] {
 }
 
 fn load(trace: &mut Trace, wave: u32, addresses: &[u64; 64]) {
-    trace.vector(wave, LOAD, Policy::plain(Kind::Load), Lanes::new(addresses, u64::MAX, 16));
+    trace.vector(wave, LOAD, Policy::plain(Kind::Load), &Lanes::new(addresses, u64::MAX, 16));
 }
 
 fn kernels() -> Vec<Kernel> {
@@ -57,7 +57,7 @@ fn kernels() -> Vec<Kernel> {
                         wave,
                         STORE,
                         Policy::plain(Kind::Store),
-                        Lanes::new(&row(0x7e00_0000_0000, at), u64::MAX, 16),
+                        &Lanes::new(&row(0x7e00_0000_0000, at), u64::MAX, 16),
                     );
                 }
                 trace.run(wave, 3, 1);

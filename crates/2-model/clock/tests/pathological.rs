@@ -24,7 +24,7 @@ fn all_lanes_at_one_line() {
                         0,
                         kind as u32,
                         Policy::plain(kind),
-                        Lanes::new(&[0x10_0000; 64], u64::MAX, 4),
+                        &Lanes::new(&[0x10_0000; 64], u64::MAX, 4),
                     );
                 }
             }
@@ -48,7 +48,7 @@ fn a_million_tiny_workgroups() {
         for group in first..first + 8 {
             trace.begin();
             trace.wave();
-            trace.vector(0, 0, Policy::plain(Kind::Store), Lanes::new(&[0x10_0000 + 64 * group; 64], 1, 4));
+            trace.vector(0, 0, Policy::plain(Kind::Store), &Lanes::new(&[0x10_0000 + 64 * group; 64], 1, 4));
         }
         gpu.push(trace.finish());
     }
@@ -74,7 +74,7 @@ fn lanes_scattered_over_all_memory_and_addresses_at_its_end() {
             });
             let policy =
                 Policy { scratch: step % 7 == 0, stream: step % 5 == 0, ..Policy::plain(Kind::Load) };
-            trace.vector(0, 0, policy, Lanes::new(&addresses, state, 16));
+            trace.vector(0, 0, policy, &Lanes::new(&addresses, state, 16));
             trace.scalar(0, Kind::Load, state, 64);
         }
         gpu.push(trace.finish());
@@ -100,7 +100,7 @@ fn long_streams_are_not_all_held() {
                 0,
                 0,
                 Policy::plain(Kind::Load),
-                Lanes::new(&[(group << 20) + (step << 7); 64], 1, 4),
+                &Lanes::new(&[(group << 20) + (step << 7); 64], 1, 4),
             );
         }
         gpu.push(trace.finish());
@@ -121,7 +121,7 @@ fn waves_that_leave_before_a_barrier_do_not_hold_others() {
     for wave in 0..4 {
         for step in 0..wave {
             let address = 0x1000 * u64::from(4 * wave + step);
-            trace.vector(wave, 0, Policy::plain(Kind::Load), Lanes::new(&[address; 64], 1, 4));
+            trace.vector(wave, 0, Policy::plain(Kind::Load), &Lanes::new(&[address; 64], 1, 4));
             trace.barrier();
         }
     }

@@ -39,7 +39,7 @@ fn dispatch(gpu: &mut Gpu, groups: u64, times: u64, batch: u64) -> Option<Outcom
                 trace.run(0, 0, 4);
                 for (slot, base) in [(0, A + (group * times + step) * 1024), (1, B + step % 64 * 1024)] {
                     let addresses = std::array::from_fn(|lane| base + 16 * lane as u64);
-                    trace.vector(0, slot, Policy::plain(Kind::Load), Lanes::new(&addresses, u64::MAX, 16));
+                    trace.vector(0, slot, Policy::plain(Kind::Load), &Lanes::new(&addresses, u64::MAX, 16));
                 }
             }
             trace.run(0, 4, 1);

@@ -167,6 +167,37 @@ pub(crate) fn lookups(
     }
 }
 
+/// As [`lookups`], of a load, where only lines count.
+pub(crate) fn load_lookups(
+    grain: Grain,
+    addresses: &[u64; 64],
+    lanes: u64,
+    bytes: u32,
+    block: u64,
+    out: &mut Vec<Lookup>,
+) {
+    let bytes = u64::from(bytes.max(1));
+    let (size, _) = group(addresses, lanes, bytes);
+    let shift = grain.line.trailing_zeros();
+    let origin = (block >> shift) as i64;
+    for first in (0..64).step_by(size) {
+        let start = out.len();
+        let mut add = |line: u64| {
+            let lookup = Lookup::new((line as i64).wrapping_sub(origin), 0, 0);
+            if !out[start..].iter().rev().any(|&known| known == lookup) {
+                out.push(lookup);
+            }
+        };
+        for lane in (first..first + size).filter(|lane| lanes >> lane & 1 != 0) {
+            let (from, to) = (addresses[lane] >> shift, addresses[lane].wrapping_add(bytes - 1) >> shift);
+            add(from);
+            if to != from {
+                add(to);
+            }
+        }
+    }
+}
+
 /// Bits of the bytes from one to another, both included.
 fn mask(from: u64, to: u64) -> u128 {
     let count = (to - from + 1).min(128) as u32;
@@ -203,6 +234,25 @@ impl Lines {
 mod tests {
     use super::*;
     use crate::coalesce;
+
+    #[test]
+    fn of_loads_the_same_lines_are_looked_up() {
+        let mut state = 1u64;
+        for _ in 0..2000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
+            let (stride, spread) = ([0, 4, 12, 16, 64, 4096][(state >> 33) as usize % 6], state >> 40 & 0x1c);
+            let bytes = [1, 4, 8, 12, 16][(state >> 50) as usize % 5];
+            let lanes = if state >> 63 == 0 { u64::MAX } else { state };
+            let addresses =
+                std::array::from_fn(|lane| 0x1000 + lane as u64 * stride + (spread * lane as u64) % 96);
+            let grain = Grain { line: [64, 128][(state >> 55) as usize % 2], sector: 32 };
+            let (mut all, mut of_load) = (Vec::new(), Vec::new());
+            lookups(grain, &addresses, lanes, bytes, 0x1000, &mut all);
+            load_lookups(grain, &addresses, lanes, bytes, 0x1000, &mut of_load);
+            let lines = |of: &[Lookup]| of.iter().map(|it| it.line()).collect::<Vec<_>>();
+            assert_eq!(lines(&all), lines(&of_load));
+        }
+    }
 
     #[test]
     fn look_ups_are_as_many_as_the_coalescer_counts() {

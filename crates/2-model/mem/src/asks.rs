@@ -5,7 +5,7 @@
 
 use crate::access::Lookup;
 use crate::cache::{Ways, With};
-use crate::l2::{Finds, Quick, Request, Want};
+use crate::l2::{At, Finds, Quick, Request, Want};
 use crate::shape::Shape;
 use crate::vector::{Follow, Path, by_type};
 use crate::wide;
@@ -40,11 +40,13 @@ impl Asks {
         }
     }
 
-    /// Asks the L2 for a line of the vector L1, in a look-up of this number of those that count from a line.
+    /// Asks the L2 for a line of the vector L1, in a look-up of this number of those that count from a line; it may be known where the
+    /// line of the L2 belongs.
     #[inline(never)]
     pub(crate) fn read<F: Follow>(
         &mut self,
         (line, base, number): (u64, u64, usize),
+        at: Option<At>,
         stream: bool,
         merged: &mut Option<u64>,
         path: &mut Path<'_, F>,
@@ -59,7 +61,7 @@ impl Asks {
             return;
         }
         *merged = Some(wide);
-        let at = path.l2.seek(wide);
+        let at = at.unwrap_or_else(|| path.l2.seek(wide));
         if memory == MemoryType::Rw
             && !stream
             && let (Some(place), Some(mut l2)) = (at.place, path.l2.quick())
@@ -111,8 +113,6 @@ fn row_of(base: u64) -> usize {
 }
 
 /// Look-ups that follow each other and need nothing but what is in the vector L1 and the L2.
-///
-/// Handed over as a whole and given back, so that where they are followed they can be kept in registers.
 pub trait Steps {
     /// Places of a set of the vector L1 that comes next, from this one on: [`ROW`] of them. None where something else has to be
     /// done first.
@@ -185,13 +185,15 @@ struct Rest<'a> {
     pages: u32,
     bits: u64,
     guess: usize,
-    /// Line of the L2 that was asked for last, and whether a second read of it is none.
+    /// Line of the L2 that was asked for last, a second read of which is none; no line, and so all bits, where each read is one.
     merged: u64,
-    merges: bool,
+    apart: u64,
     /// Lines of the vector L1 in one of the L2, as a power of two.
     wider: u32,
     guesses: &'a mut [u16; ROW],
     l2: Quick<'a>,
+    /// Where the line belongs that the L2 was asked for last and did not have.
+    at: Option<At>,
     /// Look-ups that are done, those of the same lines besides, and those that found their line in the vector L1.
     done: usize,
     again: u64,
@@ -244,20 +246,25 @@ impl Row for OfSet<'_, '_> {
     #[inline(always)]
     fn take(&mut self, way: usize) -> Option<(usize, u64)> {
         let wide = self.line >> self.rest.wider;
-        if self.rest.merges && wide == self.rest.merged {
+        if wide == self.rest.merged {
             return None;
         }
         let guess = &mut self.rest.guesses[(self.rest.first + self.rest.done) % ROW];
         let Finds { channel, noted } = match self.rest.l2.finds(wide, usize::from(*guess)) {
             Some(finds) => finds,
-            None => {
-                let (place, finds) = self.rest.l2.seeks(wide)?;
-                *guess = short(place);
-                finds
-            }
+            None => match self.rest.l2.seeks(wide) {
+                Ok((place, finds)) => {
+                    *guess = short(place);
+                    finds
+                }
+                Err(at) => {
+                    self.rest.at = Some(at);
+                    return None;
+                }
+            },
         };
         self.set.replace(way, self.line);
-        self.rest.merged = wide;
+        self.rest.merged = wide | self.rest.apart;
         Some((channel, noted))
     }
 
@@ -282,9 +289,11 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
         // What is true of all of the page.
         let start = page << (pages + bytes);
         let own = path.places.all_own(start, start | !(u64::MAX << (pages + bytes)));
+        let apart = if path.shape.merges_reads { 0 } else { u64::MAX };
         let mut reads = 0;
         let mut ran = Ran { done: 0, lookups: 0, held_up: false };
         loop {
+            let mut at = None;
             if own
                 && !stream
                 && let (Some(l2), Some(sets)) = (path.l2.quick(), sets.wide())
@@ -297,16 +306,20 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
                     pages,
                     bits,
                     guess: *guess,
-                    merged: merged.unwrap_or(u64::MAX),
-                    merges: path.shape.merges_reads,
+                    merged: merged.map_or(u64::MAX, |line| line | apart),
+                    apart,
                     wider,
                     guesses: &mut asks.guesses[row_of(base)],
                     l2,
+                    at: None,
                     done: 0,
                     again: 0,
                     found: 0,
                 };
-                let rest = path.follow.quick(Plain { sets, rest }).rest;
+                let mut plain = Plain { sets, rest };
+                path.follow.quick(&mut plain);
+                let rest = plain.rest;
+                at = rest.at;
                 let misses = (rest.done - rest.found) as u64;
                 ran.done += rest.done;
                 ran.lookups += rest.done as u64 + rest.again;
@@ -327,7 +340,7 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
                 Err(victim) if path.follow.room(victim) => {
                     sets.put_at(victim, line, stream);
                     path.follow.missed(Some(victim));
-                    asks.read((line, base, first + ran.done), stream, merged, path);
+                    asks.read((line, base, first + ran.done), at, stream, merged, path);
                 }
                 Err(_) => {
                     ran.held_up = true;

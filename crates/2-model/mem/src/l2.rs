@@ -6,7 +6,7 @@
 use crate::cache::Cache;
 use crate::count::{Channel, Count};
 use crate::shape::Shape;
-use crate::sixteen::Sixteen;
+use crate::sixteen::{self, Sixteen};
 use crate::sums::Sums;
 use arch::MemoryType;
 
@@ -113,6 +113,9 @@ impl State {
     }
 }
 
+/// Channels of an L2 at most.
+const MOST_CHANNELS: usize = 64;
+
 /// The L2 of one XCD.
 #[derive(Clone, Debug)]
 pub(crate) struct L2 {
@@ -122,7 +125,7 @@ pub(crate) struct L2 {
     largest: u64,
     channels: Vec<Channel>,
     /// By channel: reads of memory cached for reading and writing that hit, which are most of all.
-    found: Vec<u64>,
+    found: Box<[u64; MOST_CHANNELS]>,
     /// By line: its set, counted over all channels, which have theirs one after the other.
     sets: Sums,
     /// Sets and places of a channel, as powers of two.
@@ -146,7 +149,7 @@ impl L2 {
             base: 0,
             largest: 0,
             channels: vec![Channel::default(); shape.channels],
-            found: vec![0; shape.channels],
+            found: Box::new([0; MOST_CHANNELS]),
             sets: Sums::new(|line| set(shape, line)),
             set_bits: sets.trailing_zeros(),
             place_bits: (sets * ways).trailing_zeros(),
@@ -163,7 +166,7 @@ impl L2 {
     pub(crate) fn take_counts(&mut self) -> Vec<Channel> {
         let fresh = vec![Channel::default(); self.channels.len()];
         let mut counts = std::mem::replace(&mut self.channels, fresh);
-        for (channel, found) in counts.iter_mut().zip(&mut self.found) {
+        for (channel, found) in counts.iter_mut().zip(&mut self.found[..]) {
             channel.found(std::mem::take(found));
         }
         counts
@@ -379,7 +382,7 @@ pub(crate) struct At {
 /// An L2, as far as it is needed for reads of memory that is cached as usual and not marked as streaming, of lines that are there.
 pub(crate) struct Quick<'a> {
     cache: &'a mut Sixteen<State>,
-    found: &'a mut [u64],
+    found: &'a mut [u64; MOST_CHANNELS],
     sets: &'a Sums,
     place_bits: u32,
     base: u64,
@@ -402,15 +405,17 @@ impl Quick<'_> {
             return None;
         }
         let channel = place >> self.place_bits;
-        self.found[channel] += 1;
+        self.found[channel % MOST_CHANNELS] += 1;
         Some(Finds { channel, noted: (state.0 >> STATE).saturating_sub(self.base) })
     }
 
-    /// A read whose line may be anywhere; its place.
+    /// A read whose line may be anywhere: its place, or where it belongs.
     #[inline(never)]
-    pub(crate) fn seeks(&mut self, line: u64) -> Option<(usize, Finds)> {
-        let place = self.cache.peek(self.sets.get(line) as usize, line)?;
-        Some((place, self.finds(line, place)?))
+    pub(crate) fn seeks(&mut self, line: u64) -> Result<(usize, Finds), At> {
+        let set = self.sets.get(line) as usize;
+        let place = self.cache.peek(set, line);
+        let found = place.and_then(|place| Some((place, self.finds(line, place)?)));
+        found.ok_or(At { channel: set * sixteen::WAYS >> self.place_bits, set, place })
     }
 }
 

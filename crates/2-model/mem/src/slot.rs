@@ -29,10 +29,10 @@ pub(crate) fn known<'a>(
     slots: &'a mut Vec<Option<Box<Slot>>>,
     slot: usize,
     policy: Policy,
-    lanes: Lanes<'_>,
+    lanes: &Lanes<'_>,
     first: u64,
 ) -> &'a mut Slot {
-    let Lanes { addresses, active, bytes, formation } = lanes;
+    let Lanes { addresses, active, bytes, formation } = *lanes;
     if slots.len() <= slot {
         slots.resize_with(slot + 1, || None);
     }
@@ -66,7 +66,7 @@ pub(crate) fn known<'a>(
 impl Slot {
     /// Notes which lines of so many bytes, as a power of two, its lanes read.
     #[inline]
-    pub(crate) fn note(&mut self, read: &mut Sample, lanes: Lanes<'_>, first: u64, line: u32) {
+    pub(crate) fn note(&mut self, read: &mut Sample, lanes: &Lanes<'_>, first: u64, line: u32) {
         let (block, inside) = (first >> line, first & !(u64::MAX << line));
         let before = self.block.replace(block);
         // An access that repeats the last in the same block reads nothing else.
@@ -99,8 +99,8 @@ impl Slot {
 
 /// Calls with each line of so many bytes, as a power of two, that lanes access.
 #[inline]
-fn each_line(lanes: Lanes<'_>, line: u32, mut each: impl FnMut(u64)) {
-    let Lanes { addresses, active, bytes, .. } = lanes;
+fn each_line(lanes: &Lanes<'_>, line: u32, mut each: impl FnMut(u64)) {
+    let Lanes { addresses, active, bytes, .. } = *lanes;
     for (lane, &address) in addresses.iter().enumerate() {
         if active >> lane & 1 != 0 {
             let (first, last) = (address >> line, address.wrapping_add(u64::from(bytes.max(1)) - 1) >> line);

@@ -77,7 +77,7 @@ mod tests {
                 trace.wave();
                 trace.run(wave, 3, 4);
                 let addresses = std::array::from_fn(|lane| 0x1000 * group + step * lane as u64);
-                trace.vector(wave, 0, Policy::plain(Kind::Load), Lanes::new(&addresses, u64::MAX, 4));
+                trace.vector(wave, 0, Policy::plain(Kind::Load), &Lanes::new(&addresses, u64::MAX, 4));
                 trace.scalar(wave, Kind::Load, 0x40 + group, 16);
                 trace.lds(wave, LdsAccess { slot: 1, cycles: 64, conflicts: 3 });
             }

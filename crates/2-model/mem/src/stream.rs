@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: most accesses repeat the form of the one before at another address. A form, its lanes'
 //! distances worked off into look-ups, is kept once; an access is the form's number and how far it lies from the last.
 
-use crate::access::{Grain, Kind, Lanes, Lookup, Policy, gather, lookups};
+use crate::access::{Grain, Kind, Lanes, Lookup, Policy, gather, load_lookups, lookups};
 use crate::sample::Sample;
 use crate::shape::Shape;
 use crate::slot::{Slot, known};
@@ -261,7 +261,7 @@ impl Trace {
 
     /// A vector access; `slot` numbers the memory instruction. Addresses of inactive lanes do not count. Where accesses of a slot
     /// have the same `formation`, their lanes are known to stand alike.
-    pub fn vector(&mut self, wave: u32, slot: u32, policy: Policy, lanes: Lanes<'_>) {
+    pub fn vector(&mut self, wave: u32, slot: u32, policy: Policy, lanes: &Lanes<'_>) {
         if lanes.active == 0 {
             return;
         }
@@ -352,7 +352,7 @@ impl Trace {
     }
 
     /// Number of the form of an access, of whose slot that is known which it has.
-    fn form(&mut self, slot: usize, policy: Policy, lanes: Lanes<'_>, first: u64) -> u32 {
+    fn form(&mut self, slot: usize, policy: Policy, lanes: &Lanes<'_>, first: u64) -> u32 {
         let inside = first & ((1 << self.block) - 1);
         let place = inside.is_multiple_of(4).then_some(inside as usize / 4).filter(|&place| place < 32);
         if let (Some(place), Some(Some(known))) = (place, self.slots.get(slot))
@@ -360,12 +360,13 @@ impl Trace {
         {
             return form;
         }
-        let Lanes { addresses, active, bytes, .. } = lanes;
+        let Lanes { addresses, active, bytes, .. } = *lanes;
         let Forms { forms, lookups: all, .. } = &mut self.forms;
         let start = all.len();
-        lookups(self.grain, addresses, active, bytes, first - inside, all);
-        let found = (all.len() - start) as u32;
         let loads = policy.kind == Kind::Load && !policy.bypass;
+        let of = if loads { load_lookups } else { lookups };
+        of(self.grain, addresses, active, bytes, first - inside, all);
+        let found = (all.len() - start) as u32;
         let times = if loads { gather(all, start) } else { 1 };
         let count = all.len() - start;
         let number = forms.len() as u32;
@@ -506,7 +507,7 @@ mod tests {
     fn accesses_of_one_form_share_it() {
         let mut trace = trace();
         for (wave, base) in [(0, 0x7f00_0000_0000), (1, 0x7f00_0000_0200), (0, 0x10_0000), (0, 0x10_0040)] {
-            trace.vector(wave, 3, Policy::plain(Kind::Load), Lanes::new(&rows(base), u64::MAX, 8));
+            trace.vector(wave, 3, Policy::plain(Kind::Load), &Lanes::new(&rows(base), u64::MAX, 8));
         }
         trace.barrier();
         trace.scalar(1, Kind::Load, 0x1000, 8);
@@ -536,8 +537,8 @@ mod tests {
             for step in 0..2000 {
                 trace.run(0, 1, 2);
                 let load = Policy::plain(Kind::Load);
-                trace.vector(0, 3, load, Lanes::new(&rows(0x100_0000 + 72 * step), u64::MAX, 8));
-                trace.vector(0, 4, Policy::plain(Kind::Store), Lanes::new(&rows(1 << 30), u64::MAX, 8));
+                trace.vector(0, 3, load, &Lanes::new(&rows(0x100_0000 + 72 * step), u64::MAX, 8));
+                trace.vector(0, 4, Policy::plain(Kind::Store), &Lanes::new(&rows(1 << 30), u64::MAX, 8));
                 trace.scalar(0, Kind::Load, 0x200_0000 + 64 * step, 8);
                 trace.lds(0, LdsAccess::default());
             }
@@ -555,9 +556,9 @@ mod tests {
         let mut trace = trace();
         let mut other = rows(0x1000);
         other[5] = 77;
-        trace.vector(0, 0, Policy::plain(Kind::Load), Lanes::new(&rows(0x1000), !(1 << 5), 8));
-        trace.vector(0, 0, Policy::plain(Kind::Load), Lanes::new(&other, !(1 << 5), 8));
-        trace.vector(0, 0, Policy::plain(Kind::Load), Lanes::new(&other, 0, 8));
+        trace.vector(0, 0, Policy::plain(Kind::Load), &Lanes::new(&rows(0x1000), !(1 << 5), 8));
+        trace.vector(0, 0, Policy::plain(Kind::Load), &Lanes::new(&other, !(1 << 5), 8));
+        trace.vector(0, 0, Policy::plain(Kind::Load), &Lanes::new(&other, 0, 8));
         assert_eq!(trace.finish().forms.forms.len(), 1);
     }
 
@@ -571,7 +572,7 @@ mod tests {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 *address = state >> 24;
             }
-            trace.vector(0, 0, Policy::plain(Kind::Load), Lanes::new(&addresses, u64::MAX, 4));
+            trace.vector(0, 0, Policy::plain(Kind::Load), &Lanes::new(&addresses, u64::MAX, 4));
         }
         let batch = trace.finish();
         assert!(batch.groups[0].dropped > 0 && batch.forms.bytes() < MOST_PER_GROUP + 4096);

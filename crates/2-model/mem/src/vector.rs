@@ -54,9 +54,7 @@ pub trait Follow {
     /// So many look-ups, one at least, find what this access has looked up before.
     fn again(&mut self, count: u64) {}
     /// Look-ups follow each other; some of the first, or none, may be done here, in place of what the other methods are told of them.
-    fn quick<S: Steps>(&mut self, steps: S) -> S {
-        steps
-    }
+    fn quick(&mut self, steps: &mut impl Steps) {}
     /// A read of a line arrives at a channel of the L2 and finds all there; what was noted of it.
     fn read(&mut self, channel: usize, line: u64, noted: u64) {}
     /// Any other request arrives at the L2; what is returned is noted of the line at its place until the dispatch ends.
@@ -339,7 +337,7 @@ impl VectorL1 {
             self.cache.put(victim, which.0, policy.stream);
         }
         path.follow.missed(place.or(victim));
-        self.asks.read(which, policy.stream, merged, path);
+        self.asks.read(which, None, policy.stream, merged, path);
     }
 
     fn store<F: Follow>(

@@ -174,8 +174,8 @@ impl Set {
     pub(crate) fn find_near(&mut self, line: u64, guess: &mut usize) -> Option<usize> {
         let guessed = *guess % WAYS;
         let way = match !line {
-            tag if tag == self.tags[guessed] => guessed,
             tag if tag == self.replaced => return None,
+            tag if tag == self.tags[guessed] => guessed,
             _ => self.find(line)?,
         };
         *guess = usize::from(self.newer[way % WAYS]);

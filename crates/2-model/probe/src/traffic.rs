@@ -92,17 +92,13 @@ impl Observer for Tracer<'_> {
         match access.space {
             Space::Global | Space::Flat | Space::Buffer => {
                 let MemoryAccess { addresses, lanes, bytes, formation, .. } = *access;
-                self.trace.vector(
-                    wave.wave,
-                    slot,
-                    policy,
-                    Lanes { addresses, active: lanes, bytes, formation },
-                );
+                let lanes = Lanes { addresses, active: lanes, bytes, formation };
+                self.trace.vector(wave.wave, slot, policy, &lanes);
             }
             Space::Scratch => {
                 let policy = Policy { scratch: true, ..policy };
                 each_dword(access, |addresses, bytes| {
-                    self.trace.vector(wave.wave, slot, policy, Lanes::new(addresses, access.lanes, bytes));
+                    self.trace.vector(wave.wave, slot, policy, &Lanes::new(addresses, access.lanes, bytes));
                 });
             }
             Space::Scalar => self.trace.scalar(wave.wave, policy.kind, access.addresses[0], access.bytes),

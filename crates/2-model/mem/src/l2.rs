@@ -415,7 +415,7 @@ impl Quick<'_> {
         let set = self.sets.get(line) as usize;
         let place = self.cache.peek(set, line);
         let found = place.and_then(|place| Some((place, self.finds(line, place)?)));
-        found.ok_or(At { channel: set * sixteen::WAYS >> self.place_bits, set, place })
+        found.ok_or(At { channel: (set * sixteen::WAYS) >> self.place_bits, set, place })
     }
 }
 

@@ -18,24 +18,30 @@ use std::fmt::Write as _;
 /// The file of mean errors, by which reports mark modelled values.
 const ERRORS: &str = "crates/2-model/probe/data/errors.tsv";
 
-/// Errors of quantities, as shares of what hardware recorded.
+/// Errors of quantities, as shares of what hardware recorded; none where that and the model's are 0.
 #[derive(Default)]
-struct Errors(BTreeMap<(&'static str, String), Vec<f64>>);
+struct Errors(BTreeMap<(&'static str, String), Vec<Option<f64>>>);
 
 impl Errors {
     /// A quantity of a target was compared: a counter, or [`workload::TIME`].
     fn add(&mut self, target: &'static str, quantity: &str, error: f64) {
-        self.0.entry((target, quantity.to_string())).or_default().push(error.abs());
+        self.0.entry((target, quantity.to_string())).or_default().push(Some(error.abs()));
+    }
+
+    /// A quantity was compared where it is 0 on hardware and in the model.
+    fn add_zero(&mut self, target: &'static str, quantity: &str) {
+        self.0.entry((target, quantity.to_string())).or_default().push(None);
     }
 
     /// The data file.
     fn write(&self) -> String {
         let mut text = String::from(
-            "# How far modelled quantities of emulated kernels lie from what hardware recorded, on average; made by `cargo xtask accuracy` of the comparisons in docs/accuracy.md\n# target\tquantity\tmean error, percent\tcomparisons\n",
+            "# How far modelled quantities of emulated kernels lie from what hardware recorded, on average; made by `cargo xtask accuracy` of the comparisons in docs/accuracy.md\n# target\tquantity\tmean error, percent; `zero` where all that was compared is 0, there and here\tcomparisons\n",
         );
         for ((target, quantity), errors) in &self.0 {
-            let mean = 100.0 * errors.iter().sum::<f64>() / errors.len() as f64;
-            let _ = writeln!(text, "{target}\t{quantity}\t{mean:.2}\t{}", errors.len());
+            let mean = 100.0 * errors.iter().flatten().sum::<f64>() / errors.len() as f64;
+            let error = if errors.iter().all(Option::is_none) { "zero".into() } else { format!("{mean:.2}") };
+            let _ = writeln!(text, "{target}\t{quantity}\t{error}\t{}", errors.len());
         }
         text
     }
@@ -55,6 +61,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let wide = match arguments {
         [] => false,
         [option] if option == "--wide" => true,
+        [option] if option == "--copy" => {
+            let (mut text, mut errors) = (String::new(), Errors::default());
+            vector_copy::write(&mut text, &mut errors)?;
+            print!("{text}{}", errors.write());
+            return Ok(());
+        }
         [option] if option == "--times" => {
             let mut text = String::new();
             times::write(&mut text, &mut Errors::default())?;
@@ -80,7 +92,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             return Ok(());
         }
         other => bail!(
-            "`accuracy` takes only `--wide`, `--times`, `--trace`, `--peaks` or `--shares`, found `{}`",
+            "`accuracy` takes only `--wide`, `--copy`, `--times`, `--trace`, `--peaks` or `--shares`, found `{}`",
             other.join(" ")
         ),
     };

@@ -7,7 +7,7 @@ use crate::folder::Files;
 use crate::problem::Problems;
 use crate::side;
 use crate::table::Want;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use view::Mark;
 
@@ -20,31 +20,43 @@ pub const MARKS_HEADER: &str = "Quantity,Mark,Error_Percent";
 /// Name under which the times of dispatches are marked.
 pub const TIME: &str = "time";
 
+/// Word for what is modelled and was compared only where it is 0.
+const ZERO: &str = "zero";
+
 /// Most quantities that are read.
 const MOST: usize = 1 << 16;
 
 /// The marks of a recording, by quantity: a counter, or [`TIME`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Marks(BTreeMap<String, Mark>);
+pub struct Marks {
+    of: BTreeMap<String, Mark>,
+    zeros: BTreeSet<String>,
+}
 
 impl Marks {
-    /// Marks by quantity.
-    pub fn new(marks: BTreeMap<String, Mark>) -> Marks {
-        Marks(marks)
+    /// Marks by quantity, and the modelled quantities that were compared only where they are 0, in the model and on hardware.
+    pub fn new(of: BTreeMap<String, Mark>, zeros: BTreeSet<String>) -> Marks {
+        Marks { of, zeros }
     }
 
     /// The mark of a counter or of [`TIME`].
     pub fn of(&self, quantity: &str) -> Mark {
-        self.0.get(quantity).copied().unwrap_or(Mark::Modelled(None))
+        self.of.get(quantity).copied().unwrap_or(Mark::Modelled(None))
+    }
+
+    /// The mark of a counter where it is 0.
+    pub fn of_zero(&self, quantity: &str) -> Mark {
+        if self.zeros.contains(quantity) { Mark::Modelled(Some(0.0)) } else { self.of(quantity) }
     }
 
     /// The file.
     pub fn write(&self) -> String {
         let mut out = format!("{MARKS_HEADER}\n");
-        for (quantity, mark) in &self.0 {
+        for (quantity, mark) in &self.of {
             let (word, error) = match mark {
                 Mark::Exact => ("exact", None),
                 Mark::Sampled => ("sampled", None),
+                Mark::Modelled(_) if self.zeros.contains(quantity) => (ZERO, None),
                 Mark::Modelled(error) => ("modelled", *error),
             };
             let error = error.map_or_else(String::new, |error| format!("{error:.2}"));
@@ -69,7 +81,7 @@ pub(crate) fn read(files: &Files<'_>, problems: &mut Problems) -> Option<Marks> 
         return Some(Marks::default());
     };
     let errors = table.number("Error_Percent");
-    let mut marks = BTreeMap::new();
+    let mut marks = Marks::default();
     let mut left_out = 0;
     for line in 0..table.rows {
         let error = errors.and_then(|it| it.get(line)).filter(|error| *error >= 0.0);
@@ -77,24 +89,29 @@ pub(crate) fn read(files: &Files<'_>, problems: &mut Problems) -> Option<Marks> 
             "exact" => Mark::Exact,
             "sampled" => Mark::Sampled,
             "modelled" => Mark::Modelled(error),
+            ZERO => Mark::Modelled(None),
             _ => {
                 left_out += 1;
                 continue;
             }
         };
-        if marks.len() < MOST {
-            marks.insert(quantities.get(line).to_string(), mark);
+        if marks.of.len() < MOST {
+            let quantity = quantities.get(line).to_string();
+            if words.get(line) == ZERO {
+                marks.zeros.insert(quantity.clone());
+            }
+            marks.of.insert(quantity, mark);
         }
     }
     if left_out > 0 {
         problems.warn(
             MARKS_FILE,
             left_out,
-            format!("{left_out} lines have another mark than `exact`, `sampled` or `modelled`"),
+            format!("{left_out} lines have another mark than `exact`, `sampled`, `modelled` or `zero`"),
             "what they name counts as modelled",
         );
     }
-    Some(Marks(marks))
+    Some(marks)
 }
 
 #[cfg(test)]
@@ -111,15 +128,25 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let marks = Marks::new(BTreeMap::from([
+        let marks = BTreeMap::from([
             ("SQ_WAVES".to_string(), Mark::Exact),
             ("SQ_INSTS".to_string(), Mark::Sampled),
             ("TCC_HIT".to_string(), Mark::Modelled(Some(5.83))),
+            ("TCC_CC_REQ".to_string(), Mark::Modelled(None)),
             (TIME.to_string(), Mark::Modelled(None)),
-        ]));
+        ]);
+        let marks = Marks::new(marks, BTreeSet::from(["TCC_CC_REQ".to_string()]));
         let found = workload(Some(&marks.write()));
         assert_eq!(found.marks, Some(marks));
-        assert_eq!(found.marks.unwrap().of("TCC_MISS"), Mark::Modelled(None), "nobody said that it is exact");
+        let marks = found.marks.unwrap();
+        for (quantity, mark, of_zero) in [
+            ("SQ_WAVES", Mark::Exact, Mark::Exact),
+            ("TCC_CC_REQ", Mark::Modelled(None), Mark::Modelled(Some(0.0))),
+            // Nobody said that it is exact.
+            ("TCC_MISS", Mark::Modelled(None), Mark::Modelled(None)),
+        ] {
+            assert_eq!([marks.of(quantity), marks.of_zero(quantity)], [mark, of_zero], "{quantity}");
+        }
         assert_eq!(workload(None).marks, None, "a measurement has no marks");
     }
 

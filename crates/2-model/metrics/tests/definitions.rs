@@ -285,6 +285,27 @@ fn a_rate_of_nothing_is_as_sure_as_its_count() {
 }
 
 #[test]
+fn zeros_that_were_compared_are_trusted_as_zeros_only() {
+    let marks = "Quantity,Mark,Error_Percent\nTCC_HIT,zero,\nTCC_MISS,modelled,4\nTCC_REQ,modelled,\ntime,modelled,20\n";
+    let definitions = user(
+        "metric my.all [req] = TCC_HIT + TCC_MISS\n\
+         metric my.each [req] = TCC_HIT + TCC_REQ\n",
+    );
+    let compiled = definitions.unwrap().compile("gfx90a").unwrap();
+    for (row, metric, trust) in [
+        ("2,0,9,9", "my.all", "modelled ±4 %"),
+        ("2,1,9,9", "my.all", "modelled"),
+        ("2,0,9,9", "my.each", "modelled"),
+        ("2,0,9,0", "my.each", "modelled"),
+    ] {
+        let w = made_with(&format!("0,k,64,0,10,{row}\n"), Some(marks));
+        let e = Evaluation::new(&compiled, &w, vec![0], Settings::default());
+        let found = e.trust(metric, &e.value(metric)).unwrap().unwrap();
+        assert_eq!(found.to_string(), trust, "{metric} of {row}");
+    }
+}
+
+#[test]
 fn averages_weigh_or_do_not() {
     // Hit rates 90 % of 100 requests in 10 ns and 50 % of 300 in 40 ns.
     let w = made("0,k,64,0,10,2,90,10,100\n1,k,192,100,140,6,150,150,300\n");

@@ -9,15 +9,28 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use workload::{Mark, Marks, TIME};
 
-/// Mean error of a quantity on a target, in percent, where it was compared with hardware. Quantities are counters and [`TIME`].
-pub fn error(target: &str, quantity: &str) -> Option<f64> {
-    static ERRORS: OnceLock<BTreeMap<(&str, &str), f64>> = OnceLock::new();
+/// How a quantity compares with hardware.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Compared {
+    /// Mean error in percent.
+    Error(f64),
+    /// It was 0 there and in the model, each time.
+    Zero,
+}
+
+/// How a quantity of a target compares with hardware; none where it was not compared. Quantities are counters and [`TIME`].
+fn compared(target: &str, quantity: &str) -> Option<Compared> {
+    static ERRORS: OnceLock<BTreeMap<(&str, &str), Compared>> = OnceLock::new();
     let errors = ERRORS.get_or_init(|| {
         let rows = include_str!("../data/errors.tsv").lines().filter(|line| !line.starts_with('#'));
         let row = |line: &'static str| {
             let mut fields = line.split('\t');
             let key = (fields.next()?, fields.next()?);
-            Some((key, fields.next()?.parse().ok()?))
+            let compared = match fields.next()? {
+                "zero" => Compared::Zero,
+                percent => Compared::Error(percent.parse().ok()?),
+            };
+            Some((key, compared))
         };
         rows.filter_map(row).collect()
     });
@@ -35,11 +48,19 @@ pub(crate) fn marks<'a>(target: &str, counters: impl Iterator<Item = &'a str>, s
     let mark = |counter: &str| match registry().rule(counter, target).is_some_and(|rule| !is_modelled(rule)) {
         true if sampled => Mark::Sampled,
         true => Mark::Exact,
-        false => Mark::Modelled(error(target, counter)),
+        false => modelled(target, counter),
     };
     let mut marks: BTreeMap<String, Mark> = counters.map(|it| (it.to_string(), mark(it))).collect();
-    marks.insert(TIME.to_string(), Mark::Modelled(error(target, TIME)));
-    Marks::new(marks)
+    marks.insert(TIME.to_string(), modelled(target, TIME));
+    let zeros = marks.keys().filter(|it| compared(target, it) == Some(Compared::Zero)).cloned().collect();
+    Marks::new(marks, zeros)
+}
+
+fn modelled(target: &str, quantity: &str) -> Mark {
+    match compared(target, quantity) {
+        Some(Compared::Error(error)) => Mark::Modelled(Some(error)),
+        Some(Compared::Zero) | None => Mark::Modelled(None),
+    }
 }
 
 #[cfg(test)]
@@ -66,18 +87,19 @@ mod tests {
         let text = include_str!("../data/errors.tsv");
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let fields: Vec<&str> = line.split('\t').collect();
-            let [target, quantity, percent, compared] = fields[..] else { panic!("{line}") };
+            let [target, quantity, percent, count] = fields[..] else { panic!("{line}") };
             let known = catalogue().get(quantity).is_some_and(|it| catalogue().has(it, target));
             assert!(known || quantity == TIME, "{line}");
+            let error = percent.parse::<f64>().ok();
             assert!(
-                percent.parse::<f64>().is_ok_and(|it| it >= 0.0) && compared.parse::<u32>().is_ok(),
+                error.map_or(percent == "zero", |it| it >= 0.0) && count.parse::<u32>().is_ok(),
                 "{line}"
             );
             assert!(
                 registry().rule(quantity, target).is_none_or(is_modelled),
                 "what is exact has no error: {line}"
             );
-            assert_eq!(error(target, quantity), percent.parse().ok());
+            assert_eq!(compared(target, quantity), Some(error.map_or(Compared::Zero, Compared::Error)));
         }
     }
 }

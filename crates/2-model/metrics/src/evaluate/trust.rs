@@ -1,7 +1,7 @@
 //! How far values of metrics can be trusted.
 //!
-//! The one idea to keep in mind: a value is as sure as the least sure count it is computed from, but for a zero that only counts
-//! can have made.
+//! The one idea to keep in mind: a value is as sure as the least sure count it is computed from, and a count that is zero as sure as
+//! its zeros are; but for a zero that only counts can have made.
 
 use super::{CHUNK, Evaluation, Trust, Value};
 use crate::compile::{Leaf, Node, leaves_of};
@@ -30,10 +30,17 @@ impl Evaluation<'_> {
 
     fn leaf_mark(&self, leaf: usize, marks: &Marks) -> Mark {
         match &self.compiled.leaves[leaf] {
+            Leaf::Counter { name, .. } | Leaf::Level(name) if self.is_zero(leaf) => marks.of_zero(name),
             Leaf::Counter { name, .. } | Leaf::Channel(name) | Leaf::Level(name) => marks.of(name),
             Leaf::Property(Property::Time) => marks.of(workload::TIME),
             Leaf::Property(_) => Mark::Exact,
         }
+    }
+
+    /// Whether something counted is zero in every dispatch; one channel's count says nothing of the others'.
+    fn is_zero(&self, leaf: usize) -> bool {
+        let zero = |rows: &[u32]| self.leaf(leaf, rows, 0).iter().all(|count| *count == 0.0);
+        !matches!(self.compiled.leaves[leaf], Leaf::Channel(_)) && self.rows.chunks(CHUNK).all(zero)
     }
 
     /// Whether a node is zero in every dispatch because of counts that are exact, whatever they are multiplied with or divided by.
@@ -42,12 +49,7 @@ impl Evaluation<'_> {
         match node {
             Node::Constant(value) => *value == 0.0,
             Node::Machine(_) => false,
-            Node::Leaf(leaf) => {
-                // One channel's count says nothing of the others'.
-                let counts = !matches!(self.compiled.leaves[*leaf], Leaf::Channel(_));
-                let zero = |rows: &[u32]| self.leaf(*leaf, rows, 0).iter().all(|count| *count == 0.0);
-                counts && self.leaf_mark(*leaf, marks) == Mark::Exact && self.rows.chunks(CHUNK).all(zero)
-            }
+            Node::Leaf(leaf) => self.leaf_mark(*leaf, marks) == Mark::Exact && self.is_zero(*leaf),
             Node::Scale(_, of) | Node::Mean(of, _) => is(of),
             Node::Binary(Operator::Multiply, a, b) => is(a) || is(b),
             Node::Binary(Operator::Add | Operator::Subtract, a, b) => is(a) && is(b),

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a guide is short. One verdict, at most three findings, and after a second profile what
 //! changed; everything else is in the [`Report`](crate::Report) it is made from.
 
-use crate::{KernelFinding, Mark, Missing, Number, Verdict};
+use crate::{KernelFinding, Known, Mark, Missing, Number, Verdict};
 use serde::Serialize;
 
 /// Version of the JSON written by `guide --format json`.
@@ -55,7 +55,10 @@ pub struct GuideVerdict {
     pub percent_of_roof: Number,
     /// How many times as fast the nearest roof allows.
     pub gap: Number,
-    /// How far its numbers can be trusted; absent where they were measured.
+    /// How far these two can be trusted; absent where they were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roof_trust: Option<Mark>,
+    /// How far all its numbers can be trusted; absent where they were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Mark>,
     /// What that means for the next change.
@@ -73,6 +76,7 @@ impl GuideVerdict {
             because: reason.missing.clone(),
             percent_of_roof: Number::Missing(reason.clone()),
             gap: Number::Missing(reason),
+            roof_trust: None,
             trust: None,
             meaning: String::new(),
         }
@@ -88,13 +92,33 @@ pub struct GuideKernel {
     pub dispatches: u64,
     /// Time of all of them, ns.
     pub time_ns: Number,
+    /// How far that can be trusted; absent where it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_trust: Option<Mark>,
     /// Percent of the time of the selected dispatches.
     pub time_percent: Number,
+    /// How far that can be trusted; absent where it was measured, and where the kernel is all there is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent_trust: Option<Mark>,
     /// What stops it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_by: Option<String>,
     /// Percent of the nearest roof reached.
     pub percent_of_roof: Number,
+    /// How far that can be trusted; absent where it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roof_trust: Option<Mark>,
+}
+
+impl GuideKernel {
+    /// What stops it, with the part of the nearest roof: `HBM (≈73 %)`; none where it is not known.
+    pub fn bound(&self) -> Option<String> {
+        let by = self.bound_by.as_ref()?;
+        Some(match self.percent_of_roof.get() {
+            Some(value) => format!("{by} ({:.0} %)", Known { value, trust: self.roof_trust }),
+            None => by.clone(),
+        })
+    }
 }
 
 /// A finding worth acting on.
@@ -131,10 +155,19 @@ pub struct GuideChange {
     pub kernel: String,
     /// Mean time of a dispatch in the base, ns.
     pub before_ns: Number,
+    /// How far that can be trusted; absent where it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before_trust: Option<Mark>,
     /// In the new recording.
     pub after_ns: Number,
+    /// How far that can be trusted; absent where it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_trust: Option<Mark>,
     /// Percent of the base's time; absent where either is not known.
     pub change_percent: Option<f64>,
+    /// How far the numbers of the text that have a sign can be trusted, each different mark once.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trust: Vec<Mark>,
     /// Whether the change is beyond the noise of the dispatches; absent where there are too few to tell.
     pub beyond_noise: Option<bool>,
     /// What the change means; neutral within the noise.

@@ -4,7 +4,8 @@
 //! puts other numbers into the same places.
 
 use crate::{
-    Finding, Listing, MemoryChart, MetricCard, Number, Report, Resources, RooflineChart, RuleInfo, Table,
+    Finding, Listing, Mark, MemoryChart, MetricCard, Number, Report, Resources, RooflineChart, RuleInfo,
+    Table,
 };
 
 /// A page.
@@ -43,14 +44,22 @@ pub struct PageKernel {
     pub time_ns: Number,
     /// Mean time of one, ns.
     pub mean_ns: Number,
+    /// How far the times can be trusted; none where they were measured.
+    pub time_trust: Option<Mark>,
     /// Percent of the time of all selected dispatches.
     pub time_percent: Number,
+    /// How far that can be trusted; none where it was measured, and where the kernel is all there is.
+    pub percent_trust: Option<Mark>,
     /// Waves on the GPU, percent of what it holds.
     pub occupancy: Number,
+    /// How far that can be trusted; none where it was measured.
+    pub occupancy_trust: Option<Mark>,
     /// What stops it: `HBM`, `latency`; or why that is not known.
     pub bound_by: Result<String, String>,
     /// Percent of the nearest roof reached.
     pub percent_of_roof: Number,
+    /// How far that can be trusted; none where it was measured.
+    pub roof_trust: Option<Mark>,
     /// The same in words.
     pub verdict: String,
     /// The kernel in the base of a comparison.
@@ -64,6 +73,8 @@ pub struct PageKernel {
 pub struct KernelChange {
     /// Mean time of a dispatch in the base, ns.
     pub mean_ns: Number,
+    /// How far that can be trusted; none where it was measured.
+    pub mean_trust: Option<Mark>,
     /// Percent of the base's; absent where either is not known.
     pub change_percent: Option<f64>,
     /// Whether the change is beyond the noise of the dispatches; absent where there are too few to tell.

@@ -117,6 +117,7 @@ pub fn kernel(it: &WorkloadEvidence<'_>) -> GuideKernel {
             ),
             Err(reason) => Number::Missing(reason.clone()),
         },
+        roof_trust: it.roof().bound_trust,
         ..kernel_time(it)
     }
 }
@@ -127,9 +128,12 @@ pub fn kernel_time(it: &WorkloadEvidence<'_>) -> GuideKernel {
         name: it.kernel.to_owned(),
         dispatches: it.dispatches() as u64,
         time_ns: Number::from(it.time.clone()),
+        time_trust: it.time_trust(),
         time_percent: Number::from(it.time_percent.clone()),
+        percent_trust: it.time_percent_trust(),
         bound_by: None,
         percent_of_roof: Number::missing("the kernel is not judged: others take more time"),
+        roof_trust: None,
     }
 }
 

@@ -91,6 +91,11 @@ impl<'a> WorkloadEvidence<'a> {
         Known { value, trust: self.workload.marks.as_ref().map(|marks| marks.of(TIME)) }
     }
 
+    /// How far its times can be trusted; none where they were measured.
+    pub fn time_trust(&self) -> Option<Mark> {
+        self.timed(*self.time.as_ref().ok()?).trust
+    }
+
     /// How far the percentage of the time can be trusted; none where it was measured, and where the kernel is all there is.
     pub fn time_percent_trust(&self) -> Option<Mark> {
         let percent = self.time_percent.as_ref().ok().filter(|percent| **percent < 100.0)?;

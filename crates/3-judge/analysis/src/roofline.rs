@@ -316,7 +316,7 @@ fn kernel(evidence: &WorkloadEvidence<'_>, mark: char) -> RooflineKernel {
                 bound_by: Some(bound.name().to_owned()),
                 percent_of_roof: part.clone().map(|part| 100.0 * part).into(),
                 gap: part.map(|part| (1.0 / part).max(1.0)).into(),
-                text: bound.describe(None),
+                text: bound.describe(roof.bound_trust),
                 trust: roof.bound_trust,
             }
         }

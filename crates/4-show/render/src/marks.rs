@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: there is room for one character, so the sign says which kind a number is and the legend how far
 //! those of a kind are off; what is exact or was measured has no sign.
 
-use view::{KernelFinding, Mark, MemoryChart, Percent, RooflineChart};
+use view::{Guide, KernelFinding, Mark, MemoryChart, Page, PageKernel, Percent, RooflineChart};
 
 /// What stands before a number.
 pub(crate) fn sign(mark: Option<Mark>) -> &'static str {
@@ -65,6 +65,22 @@ pub(crate) fn of_memory(chart: &MemoryChart) -> impl Iterator<Item = Mark> {
     let facts = chart.blocks.iter().flat_map(|block| &block.facts).filter_map(|fact| fact.trust);
     let links = chart.links.iter();
     facts.chain(links.flat_map(|it| [it.requests_trust, it.bytes_trust, it.bandwidth_trust]).flatten())
+}
+
+/// The marks of a guide's verdict, list of kernels and comparison.
+pub(crate) fn of_guide(guide: &Guide) -> impl Iterator<Item = Mark> {
+    let kernels = guide.kernels.iter().flat_map(|it| [it.time_trust, it.percent_trust, it.roof_trust]);
+    let changes = guide.changes.iter().flat_map(|changes| &changes.kernels);
+    let changes = changes.flat_map(|it| {
+        it.trust.iter().copied().chain([it.before_trust, it.after_trust].into_iter().flatten())
+    });
+    kernels.flatten().chain(guide.verdict.trust).chain(changes)
+}
+
+/// The marks of a page's list of kernels.
+pub(crate) fn of_kernels(page: &Page) -> impl Iterator<Item = Mark> {
+    let of = |it: &PageKernel| [it.time_trust, it.percent_trust, it.occupancy_trust, it.roof_trust];
+    page.kernels.iter().flat_map(of).flatten()
 }
 
 /// The marks of findings, those of numbers with a sign.

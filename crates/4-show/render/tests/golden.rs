@@ -37,10 +37,27 @@ fn cards() {
     check("card-gemm-full-names.txt", &text::card(&gemm(), &Style { full_names: true, ..style(80) }));
 }
 
+/// The guide of an emulated recording, whose numbers have signs.
+fn emulated() -> view::Guide {
+    let (time, rate) = (Some(view::Mark::Modelled(Some(46.1))), Some(view::Mark::Modelled(None)));
+    let mut guide = guide(true);
+    for it in &mut guide.kernels {
+        (it.time_trust, it.percent_trust, it.roof_trust) = (time, time, rate);
+    }
+    let verdict = &mut guide.verdict;
+    (verdict.roof_trust, verdict.trust) = (rate, rate);
+    verdict.because = "?864 GB/s, ?62 % of the data sheet's 1389".to_owned();
+    for it in guide.changes.iter_mut().flat_map(|changes| &mut changes.kernels) {
+        (it.before_trust, it.after_trust) = (time, time);
+        it.text = it.text.replace("3.", "≈3.");
+    }
+    guide
+}
+
 #[test]
 fn guides() {
     for width in [80, 160] {
-        for (name, value) in [("first", guide(false)), ("second", guide(true))] {
+        for (name, value) in [("first", guide(false)), ("second", guide(true)), ("emulated", emulated())] {
             let text = text::guide(&value, &style(width));
             no_line_beyond(&text, width);
             check(&format!("guide-{name}-{width}.txt"), &text);

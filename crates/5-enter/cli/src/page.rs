@@ -123,33 +123,39 @@ fn renamed(mut chart: RooflineChart, renames: &Renames, at: usize, recordings: u
 fn kernel(it: &WorkloadEvidence<'_>, whole: &Report, renames: &Renames, at: usize) -> PageKernel {
     let bound = &it.roof().bound;
     let count = it.dispatches().max(1) as f64;
-    let occupancy = it.evaluation.percent_of_peak("wave.occupancy");
+    let occupancy = it.percent_of_peak("wave.occupancy");
     let part = bound.as_ref().ok().and_then(|bound| bound.part());
     PageKernel {
         name: it.kernel.to_owned(),
         dispatches: it.dispatches() as u64,
         time_ns: it.time.clone().into(),
         mean_ns: it.time.clone().map(|time| time / count).into(),
+        time_trust: it.time_trust(),
         time_percent: it.time_percent.clone().into(),
-        occupancy: occupancy
-            .map_or_else(|| Number::missing("the GPU's wave slots are not known"), Number::from),
+        percent_trust: it.time_percent_trust(),
+        occupancy_trust: occupancy.as_ref().and_then(|it| it.as_ref().ok()?.trust),
+        occupancy: occupancy.map_or_else(
+            || Number::missing("the GPU's wave slots are not known"),
+            |it| it.map(|it| it.value).into(),
+        ),
         bound_by: match bound {
             Ok(bound) => Ok(bound.name().to_owned()),
             Err(reason) => Err(reason.missing.clone()),
         },
         percent_of_roof: part
             .map_or_else(|| Number::missing("no rate is known"), |part| Number::from(100.0 * part)),
+        roof_trust: it.roof().bound_trust,
         verdict: match bound {
-            Ok(bound) => bound.describe(None),
+            Ok(bound) => bound.describe(it.roof().bound_trust),
             Err(reason) => reason.missing.clone(),
         },
-        base: (at > 0).then(|| change(whole, renames.in_base(it.kernel, at))).flatten(),
+        base: (at > 0).then(|| change(whole, renames.in_base(it.kernel, at), it.baseline)).flatten(),
         detail: None,
     }
 }
 
 /// How the mean time of a kernel changed, from the table of kernels.
-fn change(whole: &Report, name: &str) -> Option<KernelChange> {
+fn change(whole: &Report, name: &str, base: Option<&WorkloadEvidence<'_>>) -> Option<KernelChange> {
     let table = whole.tables.iter().find(|t| t.id == "0.1")?;
     let row = table.rows.iter().find(|r| r.label == name)?;
     let cell = |recording: usize| {
@@ -162,7 +168,13 @@ fn change(whole: &Report, name: &str) -> Option<KernelChange> {
         Cell::Number(mean) => mean.clone(),
         _ => return None,
     };
-    Some(KernelChange { mean_ns, change_percent: delta.change_percent, beyond_noise: delta.beyond_noise })
+    let mean_trust = base.and_then(WorkloadEvidence::time_trust);
+    Some(KernelChange {
+        mean_ns,
+        mean_trust,
+        change_percent: delta.change_percent,
+        beyond_noise: delta.beyond_noise,
+    })
 }
 
 /// Tables and charts of the kernels of most time.

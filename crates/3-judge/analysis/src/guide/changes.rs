@@ -6,7 +6,7 @@ use super::{Inputs, advises};
 use crate::WorkloadEvidence;
 use crate::workload::{Sample, differ, durations};
 use std::collections::HashMap;
-use view::{GuideChange, GuideChanges, KernelFinding, Number, Verdict};
+use view::{GuideChange, GuideChanges, KernelFinding, Known, Mark, Number, Verdict};
 
 /// Change of a mean time, percent, that counts where the dispatches are too few to say what noise is.
 const CHANGED: f64 = 2.0;
@@ -81,12 +81,16 @@ fn change(
     let bound =
         |it: &WorkloadEvidence<'_>| it.roof().bound.as_ref().ok().map(|bound| bound.name().to_owned());
     let (bound_before, bound_now) = (bound(before), bound(after));
+    let mut trust = Vec::new();
     GuideChange {
         kernel: after.kernel.to_owned(),
-        text: words(before, after, verdict, change_percent, beyond_noise),
+        text: words(before, after, verdict, change_percent, beyond_noise, &mut trust),
         before_ns: Number::from(old),
+        before_trust: before.time_trust(),
         after_ns: Number::from(new),
+        after_trust: after.time_trust(),
         change_percent,
+        trust,
         beyond_noise,
         verdict,
         bound_before,
@@ -94,18 +98,24 @@ fn change(
     }
 }
 
-/// `3.1 times as fast; 64 times fewer bytes of HBM`.
+/// `3.1 times as fast; 64 times fewer bytes of HBM`; the marks of its numbers go to `trust`.
 fn words(
     before: &WorkloadEvidence<'_>,
     after: &WorkloadEvidence<'_>,
     verdict: Verdict,
     percent: Option<f64>,
     beyond_noise: Option<bool>,
+    trust: &mut Vec<Mark>,
 ) -> String {
+    let mut signed = |factor: Known| {
+        trust.extend(factor.trust.filter(|mark| *mark != Mark::Exact && !trust.contains(mark)));
+        factor.text(times)
+    };
     let factor = percent.map(|percent| 1.0 + percent / 100.0);
+    let factor = factor.map(|factor| before.timed(1.0).with(after.timed(1.0), |_, _| factor));
     let mut parts = vec![match (verdict, factor) {
-        (Verdict::Better, Some(factor)) => format!("{} times as fast", times(1.0 / factor)),
-        (Verdict::Worse, Some(factor)) => format!("takes {} times as long", times(factor)),
+        (Verdict::Better, Some(factor)) => format!("{} times as fast", signed(factor.map(|it| 1.0 / it))),
+        (Verdict::Worse, Some(factor)) => format!("takes {} times as long", signed(factor)),
         (_, Some(_)) if beyond_noise == Some(false) => "no change of time beyond the noise".to_owned(),
         (_, Some(_)) => "takes as long as before".to_owned(),
         (_, None) => "the times are not known".to_owned(),
@@ -114,14 +124,15 @@ fn words(
         parts[0] += " (too few dispatches to tell it from noise)";
     }
     for (metric, what) in WORK {
-        let (Ok(old), Ok(new)) = (before.value(metric), after.value(metric)) else { continue };
-        if old <= 0.0 || new <= 0.0 {
+        let (Ok(old), Ok(new)) = (before.known(metric), after.known(metric)) else { continue };
+        if old.value <= 0.0 || new.value <= 0.0 {
             continue;
         }
-        if new / old >= DIFFERS {
-            parts.push(format!("{} times the {what}", times(new / old)));
-        } else if old / new >= DIFFERS {
-            parts.push(format!("{} times fewer {what}", times(old / new)));
+        let (more, fewer) = (new.over(old), old.over(new));
+        if more.value >= DIFFERS {
+            parts.push(format!("{} times the {what}", signed(more)));
+        } else if fewer.value >= DIFFERS {
+            parts.push(format!("{} times fewer {what}", signed(fewer)));
         }
     }
     parts.join("; ")

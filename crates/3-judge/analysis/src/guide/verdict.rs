@@ -5,7 +5,7 @@
 
 use crate::WorkloadEvidence;
 use crate::roofline::{Bound, Share};
-use view::{GuideVerdict, Known, Number};
+use view::{GuideVerdict, Known, Mark, Number};
 
 /// Part of a roof from which on a kernel is at it.
 const AT_ROOF: f64 = 0.8;
@@ -33,15 +33,15 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
         Some(_) => kernel.timed(0.0).with(Known { value: 0.0, trust: roof_trust }, f64::max).trust,
     };
     let (headline, because, meaning) = match leading {
-        None => (headline(bound), bound.describe(None), meaning(bound)),
+        None => (headline(bound), bound.describe(roof_trust), meaning(bound, roof_trust)),
         // What was simulated says more than what is near.
         Some(leading) => (
             format!("held up most by {}", leading.what),
             format!(
                 "without that it takes {:.0} % less, by simulation; {}, {}",
-                100.0 * leading.limit.saved.part(),
+                kernel.timed(100.0 * leading.limit.saved.part()),
                 headline(bound),
-                bound.describe(None)
+                bound.describe(roof_trust)
             ),
             leading.advice.to_owned(),
         ),
@@ -55,6 +55,7 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
         percent_of_roof: known(part.map(|part| 100.0 * part)),
         gap: known(part.map(|part| (1.0 / part).max(1.0))),
         trust,
+        roof_trust,
         meaning,
     }
 }
@@ -77,7 +78,8 @@ fn resource(share: &Share) -> String {
     format!("{} {what}", share.name)
 }
 
-fn meaning(bound: &Bound) -> String {
+fn meaning(bound: &Bound, trust: Option<Mark>) -> String {
+    let times_from = |part: f64| Known { value: 1.0 / part, trust }.text(times);
     match bound {
         Bound::Ceiling { share, part, .. } => {
             let less = if share.unit == "GB/s" {
@@ -88,7 +90,10 @@ fn meaning(bound: &Bound) -> String {
             if *part >= AT_ROOF {
                 format!("only {less} make it faster; more waves do not")
             } else {
-                format!("more in flight makes it up to {:.1} times as fast; past that only {less} help", 1.0 / part)
+                format!(
+                    "more in flight makes it up to {} times as fast; past that only {less} help",
+                    times_from(*part)
+                )
             }
         }
         Bound::VectorIssue { .. } => {
@@ -96,7 +101,7 @@ fn meaning(bound: &Bound) -> String {
         }
         Bound::Latency { nearest } => {
             let room = if *nearest > 0.0 {
-                format!(": the nearest ceiling leaves room for {} times the speed", times(1.0 / nearest))
+                format!(": the nearest ceiling leaves room for {} times the speed", times_from(*nearest))
             } else {
                 String::new()
             };

@@ -37,10 +37,13 @@ struct Kernels<'a> {
     mean: Vec<Option<f64>>,
     mean_text: Vec<String>,
     percent: Vec<Option<f64>>,
+    percent_sign: Vec<&'static str>,
     occupancy: Vec<Option<f64>>,
+    occupancy_sign: Vec<&'static str>,
     bound: Vec<&'a str>,
     known: Vec<u8>,
     roof: Vec<Option<f64>>,
+    roof_sign: Vec<&'static str>,
     verdict: Vec<Cow<'a, str>>,
     severe: Vec<usize>,
     warning: Vec<usize>,
@@ -130,10 +133,13 @@ fn kernels(page: &Page) -> Kernels<'_> {
         out.mean.push(coarse(&k.mean_ns));
         out.mean_text.push(row.mean);
         out.percent.push(coarse(&k.time_percent));
+        out.percent_sign.push(row.percent_sign);
         out.occupancy.push(coarse(&k.occupancy));
+        out.occupancy_sign.push(row.occupancy_sign);
         out.bound.push(row.bound);
         out.known.push(u8::from(row.bound_known));
         out.roof.push(coarse(&k.percent_of_roof));
+        out.roof_sign.push(row.roof_sign);
         out.verdict.push(row.verdict);
         out.severe.push(row.findings[0]);
         out.warning.push(row.findings[1]);

@@ -1,8 +1,9 @@
 //! What was measured, and the verdict: the first screen.
 
+use crate::marks::{self, signed};
 use crate::text::{figure, number::thousands, shorten, visible};
 use std::borrow::Cow;
-use view::{Mark, NoteKind, Number, Page, PageLive, Recording};
+use view::{NoteKind, Number, Page, PageLive, Recording};
 
 /// Longest name in the title of the page.
 const TITLE: usize = 60;
@@ -15,6 +16,7 @@ pub(crate) struct Head<'a> {
     pub(crate) verdict: Option<VerdictView<'a>>,
     pub(crate) steps: Vec<(&'a str, &'a str)>,
     pub(crate) changes: Vec<(String, Cow<'a, str>)>,
+    pub(crate) legend: Option<String>,
     pub(crate) notes: Vec<(&'static str, Cow<'a, str>)>,
     pub(crate) settings: String,
 }
@@ -39,7 +41,6 @@ pub(crate) struct VerdictView<'a> {
     pub(crate) kernel: String,
     pub(crate) headline: Cow<'a, str>,
     pub(crate) because: Cow<'a, str>,
-    pub(crate) trust: Option<Mark>,
     pub(crate) meaning: Cow<'a, str>,
     pub(crate) percent: Option<String>,
     pub(crate) bar: String,
@@ -63,11 +64,14 @@ impl<'a> Head<'a> {
                 kernel: shorten(&visible(&v.kernel), 120).into_owned(),
                 headline: visible(&v.headline),
                 because: visible(&v.because),
-                trust: v.trust,
                 meaning: visible(&v.meaning),
-                percent: v.percent_of_roof.get().map(|p| format!("{p:.0} %")),
+                percent: v.percent_of_roof.get().map(|p| signed(v.roof_trust, format!("{p:.0} %"))),
                 bar: format!("{:.1}", v.percent_of_roof.get().unwrap_or(0.0).clamp(0.0, 100.0)),
-                gap: v.gap.get().filter(|gap| *gap >= 1.05).map(|gap| format!("{gap:.1}×")),
+                gap: v
+                    .gap
+                    .get()
+                    .filter(|gap| *gap >= 1.05)
+                    .map(|gap| signed(v.roof_trust, format!("{gap:.1}×"))),
             }
         });
         let steps = guide.map_or_else(Vec::new, |guide| {
@@ -81,6 +85,7 @@ impl<'a> Head<'a> {
                 .map(|change| (super::tables::short_name(&change.kernel), visible(&change.text)))
                 .collect()
         });
+        let legend = marks::legend(guide.into_iter().flat_map(marks::of_guide));
         let caveats = guide.into_iter().flat_map(|guide| &guide.caveats);
         let mut notes: Vec<(&'static str, Cow<'a, str>)> = report
             .notes
@@ -106,6 +111,7 @@ impl<'a> Head<'a> {
             verdict,
             steps,
             changes,
+            legend,
             notes,
             settings: format!(
                 "{}, {}",

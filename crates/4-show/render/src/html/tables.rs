@@ -23,10 +23,13 @@ pub(crate) struct KernelRow<'a> {
     pub(crate) time: String,
     pub(crate) mean: String,
     pub(crate) percent: Option<String>,
+    pub(crate) percent_sign: &'static str,
     pub(crate) occupancy: Option<String>,
+    pub(crate) occupancy_sign: &'static str,
     pub(crate) bound: &'a str,
     pub(crate) bound_known: bool,
     pub(crate) roof: Option<String>,
+    pub(crate) roof_sign: &'static str,
     pub(crate) verdict: Cow<'a, str>,
     pub(crate) findings: [usize; 3],
     /// Findings by severity, those that there are.
@@ -49,9 +52,9 @@ pub(crate) fn short_name(name: &str) -> String {
     shorten(&visible(name), NAME).into_owned()
 }
 
-/// `52.3 us`, or `n/a`.
-pub(crate) fn time(n: &Number) -> String {
-    n.get().map_or_else(|| "n/a".to_owned(), figure::duration)
+/// `≈52.3 us`, or `n/a`.
+fn time(n: &Number, trust: Option<Mark>) -> String {
+    n.get().map_or_else(|| "n/a".to_owned(), |ns| signed(trust, figure::duration(ns)))
 }
 
 /// Rows of the kernels, most time first.
@@ -75,13 +78,16 @@ pub(crate) fn kernel_rows(page: &Page) -> Vec<KernelRow<'_>> {
             name: whole_name(&k.name),
             short: short_name(&k.name),
             dispatches: thousands(k.dispatches),
-            time: time(&k.time_ns),
-            mean: time(&k.mean_ns),
+            time: time(&k.time_ns, k.time_trust),
+            mean: time(&k.mean_ns, k.time_trust),
             percent: percent(&k.time_percent),
+            percent_sign: sign(k.percent_trust),
             occupancy: percent(&k.occupancy),
+            occupancy_sign: sign(k.occupancy_trust),
             bound: k.bound_by.as_ref().map_or_else(|reason| reason.as_str(), |bound| bound.as_str()),
             bound_known: k.bound_by.is_ok(),
             roof: percent(&k.percent_of_roof),
+            roof_sign: sign(k.roof_trust),
             verdict: visible(&k.verdict),
             findings: counts,
             badges: Severity::ALL
@@ -90,7 +96,7 @@ pub(crate) fn kernel_rows(page: &Page) -> Vec<KernelRow<'_>> {
                 .filter(|(_, n)| *n > 0)
                 .map(|(s, n)| (n, s.as_str()))
                 .collect(),
-            base: k.base.as_ref().map_or_else(String::new, |base| time(&base.mean_ns)),
+            base: k.base.as_ref().map_or_else(String::new, |base| time(&base.mean_ns, base.mean_trust)),
             change: k
                 .base
                 .as_ref()

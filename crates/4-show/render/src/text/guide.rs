@@ -9,7 +9,10 @@ use super::page::{Page, Span, dim, plain, span, visible, width};
 use super::report::figure::duration;
 use crate::marks;
 use crate::{Role, Style};
-use view::{Guide, GuideChange, GuideFinding, GuideKernel, GuideStep, GuideVerdict, KernelFinding, Verdict};
+use view::{
+    Guide, GuideChange, GuideFinding, GuideKernel, GuideStep, GuideVerdict, KernelFinding, Known, Mark,
+    Verdict,
+};
 
 /// Column at which what belongs to a number starts.
 const INDENT: usize = 5;
@@ -72,21 +75,21 @@ pub fn kernel(
         let first = [span(severity_role(finding.severity), format!("  {}  ", finding.rule))];
         page.prefixed(&first, &[plain(" ".repeat(10))], &line);
     }
-    signs(&mut page, findings.iter().copied());
+    let shown = verdict.and_then(|it| it.trust).into_iter().chain(kernel.time_trust);
+    signs(&mut page, shown.chain(marks::of_findings(findings.iter().copied())));
     page.finish()
 }
 
-/// What the signs of findings mean.
-fn signs<'a>(page: &mut Page, findings: impl IntoIterator<Item = &'a KernelFinding>) {
-    if let Some(legend) = marks::legend(marks::of_findings(findings)) {
-        page.wrapped(2, 4, &[dim(format!("in findings: {legend}"))]);
+/// What signs mean.
+fn signs(page: &mut Page, of: impl Iterator<Item = Mark>) {
+    if let Some(legend) = marks::legend(of) {
+        page.wrapped(2, 4, &[dim(legend)]);
     }
 }
 
 /// What stops a kernel, and what follows.
 fn because(page: &mut Page, it: &GuideVerdict) {
-    let trust = it.trust.map_or_else(String::new, |mark| format!(" ({mark})"));
-    page.wrapped(2, 4, &[span(Role::Strong, &it.headline), plain(": "), plain(&it.because), dim(trust)]);
+    page.wrapped(2, 4, &[span(Role::Strong, &it.headline), plain(": "), plain(&it.because)]);
     if !it.meaning.is_empty() {
         page.prefixed(&[span(Role::Good, "  → ")], &[plain("    ")], &[plain(&it.meaning)]);
     }
@@ -98,18 +101,17 @@ fn verdict(page: &mut Page, guide: &Guide) {
     if let [one] = &guide.kernels[..] {
         kernel_line(page, one);
     } else {
-        let room = page.style.width.saturating_sub(32).max(24);
+        let room = page.style.width.saturating_sub(33).max(24);
         let style = page.style;
         for kernel in &guide.kernels {
-            let percent = kernel.time_percent.get().map_or("n/a".to_owned(), |p| format!("{p:.1} %"));
-            let by = match (&kernel.bound_by, kernel.percent_of_roof.get()) {
-                (Some(by), Some(part)) => format!("{by} ({part:.0} %)"),
-                (Some(by), None) => by.clone(),
-                (None, _) => "not known".to_owned(),
-            };
+            let percent = kernel
+                .time_percent
+                .get()
+                .map_or("n/a".to_owned(), |p| marks::signed(kernel.percent_trust, format!("{p:.1} %")));
+            let by = kernel.bound().unwrap_or_else(|| "not known".to_owned());
             page.raw(&[
                 plain(format!("  {percent:>7}  ")),
-                span(Role::Strong, format!("{by:<19} ")),
+                span(Role::Strong, format!("{by:<20} ")),
                 plain(short_name(&kernel.name, room, &style)),
             ]);
         }
@@ -127,8 +129,13 @@ fn verdict(page: &mut Page, guide: &Guide) {
 fn kernel_line(page: &mut Page, kernel: &GuideKernel) {
     let style = page.style;
     let name = short_name(&kernel.name, style.width.saturating_sub(4).max(24), &style);
-    let percent = kernel.time_percent.get().map_or(String::new(), |p| format!(" takes {p:.0} % of the time"));
-    let time = kernel.time_ns.get().map_or(String::new(), |ns| format!(", {} in", duration(ns)));
+    let percent = kernel.time_percent.get().map_or(String::new(), |p| {
+        format!(" takes {} % of the time", marks::signed(kernel.percent_trust, format!("{p:.0}")))
+    });
+    let time = kernel
+        .time_ns
+        .get()
+        .map_or(String::new(), |ns| format!(", {} in", marks::signed(kernel.time_trust, duration(ns))));
     let comma = if time.is_empty() { "," } else { "" };
     let count = plural_of(kernel.dispatches, "dispatch", "dispatches");
     page.wrapped(2, 4, &[span(Role::Heading, name), plain(percent), dim(format!("{time}{comma} {count}"))]);
@@ -151,8 +158,11 @@ fn change(page: &mut Page, it: &GuideChange) {
     };
     let times = match (it.before_ns.get(), it.after_ns.get()) {
         (Some(before), Some(after)) => {
-            let percent = it.change_percent.map_or(String::new(), |p| format!(" ({p:+.1} %)"));
-            format!("  {} → {} per dispatch{percent}", duration(before), duration(after))
+            let before = Known { value: before, trust: it.before_trust };
+            let after = Known { value: after, trust: it.after_trust };
+            let percent = it.change_percent.map(|p| before.with(after, |_, _| p));
+            let percent = percent.map_or(String::new(), |p| format!(" ({p:+.1} %)"));
+            format!("  {} → {} per dispatch{percent}", before.text(duration), after.text(duration))
         }
         _ => String::new(),
     };
@@ -200,7 +210,8 @@ fn findings(page: &mut Page, guide: &Guide) {
         page.wrapped(2, 4, &[dim(format!("{more}, of less time: `rockhound analyze -p {}`", guide.path))]);
     }
     let moved = guide.changes.iter().flat_map(|changes| changes.gone.iter().chain(&changes.appeared));
-    signs(page, guide.findings.iter().map(|it| &it.finding).chain(moved));
+    let findings = guide.findings.iter().map(|it| &it.finding).chain(moved);
+    signs(page, marks::of_guide(guide).chain(marks::of_findings(findings)));
 }
 
 fn finding(page: &mut Page, number: usize, it: &GuideFinding, several: bool) {

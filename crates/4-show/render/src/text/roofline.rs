@@ -319,9 +319,9 @@ fn row(page: &mut Page, kernel: &RooflineKernel, shown: &Shown) {
         None => vec![dim(format!("no verdict: {}", kernel.verdict.text))],
     };
     if let Some(gap) = kernel.verdict.gap.get().filter(|gap| *gap >= 1.05) {
-        verdict.push(dim(format!(", {gap:.1}x below its roof")));
+        let gap = signed(kernel.verdict.trust, format!("{gap:.1}"));
+        verdict.push(dim(format!(", {gap}x below its roof")));
     }
-    verdict.extend(kernel.verdict.trust.map(|mark| dim(format!(" ({mark})"))));
     page.wrapped(5, 7, &verdict);
 }
 

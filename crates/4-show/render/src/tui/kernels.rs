@@ -5,6 +5,7 @@
 use super::lines::look;
 use super::{App, Ask, KernelEntry, Key};
 use crate::Role;
+use crate::marks::signed;
 use crate::text::{display_width, duration, shorten, visible};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -51,7 +52,7 @@ impl App {
         if wide {
             head += &format!(" {:BAR$} {:>8}", "", "calls");
         }
-        head += &format!(" {:>8}  {:<19} {:>4}  kernel", "total", "bound by", "find");
+        head += &format!(" {:>8}  {:<20} {:>4}  kernel", "total", "bound by", "find");
         let mut lines = vec![Line::styled(head, look(Role::Dim, self.color))];
         let rows = self.data.kernels.iter().enumerate().skip(self.first_row).take(seen);
         lines.extend(rows.map(|(at, entry)| self.kernel_row(at, entry, width, wide)));
@@ -61,13 +62,11 @@ impl App {
     fn kernel_row(&self, at: usize, entry: &KernelEntry, width: usize, wide: bool) -> Line<'static> {
         let kernel = &entry.kernel;
         let percent = kernel.time_percent.get();
-        let shown = percent.map_or("n/a".to_owned(), |percent| format!("{percent:.1} %"));
-        let total = kernel.time_ns.get().map_or("n/a".to_owned(), duration);
-        let bound = match (&kernel.bound_by, kernel.percent_of_roof.get()) {
-            (Some(by), Some(part)) => format!("{by} ({part:.0} %)"),
-            (Some(by), None) => by.clone(),
-            (None, _) => "n/a".to_owned(),
-        };
+        let shown = percent
+            .map_or("n/a".to_owned(), |percent| signed(kernel.percent_trust, format!("{percent:.1} %")));
+        let total =
+            kernel.time_ns.get().map_or("n/a".to_owned(), |ns| signed(kernel.time_trust, duration(ns)));
+        let bound = kernel.bound().unwrap_or_else(|| "n/a".to_owned());
         let of_kernel = self.data.findings.iter().filter(|f| f.kernel == kernel.name);
         let worst = of_kernel.clone().map(|f| f.finding.severity).max();
         let count = of_kernel.count();
@@ -83,7 +82,7 @@ impl App {
             ));
             spans.push(Span::raw(format!(" {:>8}", kernel.dispatches)));
         }
-        spans.push(Span::raw(format!(" {total:>8}  {bound:<19} ")));
+        spans.push(Span::raw(format!(" {total:>8}  {bound:<20} ")));
         let role = worst.map_or(Role::Dim, crate::text::severity_role);
         spans.push(Span::styled(format!("{count:>4}  "), look(role, self.color)));
         let used: usize = spans.iter().map(Span::width).sum();

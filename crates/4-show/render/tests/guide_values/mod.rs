@@ -30,10 +30,13 @@ fn kernel(name: &str, percent: f64, bound: Option<&str>) -> GuideKernel {
         name: name.to_owned(),
         dispatches: 3,
         time_ns: Number::from(percent * 500.0),
+        time_trust: None,
         time_percent: Number::from(percent),
+        percent_trust: None,
         bound_by: bound.map(str::to_owned),
         percent_of_roof: bound
             .map_or_else(|| Number::missing("no rate was recorded"), |_| Number::from(62.0)),
+        roof_trust: None,
     }
 }
 
@@ -51,8 +54,11 @@ pub(crate) fn guide(compared: bool) -> Guide {
             GuideChange {
                 kernel: COPY.to_owned(),
                 before_ns: Number::from(52_300.0),
+                before_trust: None,
                 after_ns: Number::from(17_440.0),
+                after_trust: None,
                 change_percent: Some(-66.7),
+                trust: Vec::new(),
                 beyond_noise: Some(true),
                 verdict: Verdict::Better,
                 bound_before: Some("HBM".to_owned()),
@@ -62,8 +68,11 @@ pub(crate) fn guide(compared: bool) -> Guide {
             GuideChange {
                 kernel: "scale".to_owned(),
                 before_ns: Number::missing("the durations of the dispatches are not known"),
+                before_trust: None,
                 after_ns: Number::from(900.0),
+                after_trust: None,
                 change_percent: None,
+                trust: Vec::new(),
                 beyond_noise: None,
                 verdict: Verdict::Neutral,
                 bound_before: None,
@@ -89,6 +98,7 @@ pub(crate) fn guide(compared: bool) -> Guide {
             because: "864 GB/s, 62 % of the measured ceiling of 1389".to_owned(),
             percent_of_roof: Number::from(62.0),
             gap: Number::from(1.6),
+            roof_trust: None,
             trust: None,
             meaning:
                 "more in flight makes it up to 1.6 times as fast; past that only fewer bytes at HBM help"

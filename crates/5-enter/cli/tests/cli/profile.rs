@@ -195,6 +195,13 @@ fn values_say_how_far_to_trust_them() {
         assert!(narrow.lines().any(|it| it.contains(label) && it.trim_end().ends_with(trust)), "{narrow}");
     }
     assert!(narrow.contains("±? was never compared") && !narrow.contains("modelled ±0"), "{narrow}");
+    let json = good(&["guide", &recording, "--base", &recording, "--format", "json"]);
+    let guide: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(Schema::of("guide-1").problems(&guide), Vec::<String>::new());
+    assert!(guide["verdict"]["because"].as_str().is_some_and(|it| it.contains('≈')), "{json}");
+    for trust in ["/kernels/0/time_trust", "/kernels/0/roof_trust", "/changes/kernels/0/before_trust"] {
+        assert!(guide.pointer(trust).is_some(), "{trust}: {json}");
+    }
     let json = good(&["analyze", "-p", &recording, "--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(Schema::of("analyze-1").problems(&report), Vec::<String>::new());

@@ -10,7 +10,7 @@ function kernelRow(k) {
     if (bar !== undefined && bar !== null) it.style.setProperty("--p", Math.max(0, Math.min(100, bar)));
     return it;
   };
-  const percent = (value) => cell("p", value === null ? "n/a" : value.toFixed(1), value);
+  const percent = (value, sign) => cell("p", value === null ? "n/a" : sign + value.toFixed(1), value);
   const pick = make("button", { type: "button", class: "link pick" }, make("bdi", {}, K.short[k]));
   const bound = cell("t", K.known[k] ? K.bound[k] : "n/a");
   bound.title = K.verdict[k] || K.bound[k];
@@ -22,7 +22,8 @@ function kernelRow(k) {
     D.compared ? cell("n", K.base_text[k]) : null,
     cell("n", K.mean_text[k]),
     D.compared ? cell(K.beyond[k] ? "c strong" : "c", K.change[k] === null ? "" : `${K.change[k] > 0 ? "+" : ""}${K.change[k].toFixed(1)} %`) : null,
-    percent(K.percent[k]), percent(K.occupancy[k]), bound, percent(K.roof[k]));
+    percent(K.percent[k], K.percent_sign[k]), percent(K.occupancy[k], K.occupancy_sign[k]), bound,
+    percent(K.roof[k], K.roof_sign[k]));
   const found = make("td", { class: "f" });
   for (const word of FINDINGS) {
     if (K[word][k] > 0) found.append(make("span", { class: `badge ${word}` }, `${K[word][k]} ${word}`));

@@ -5,32 +5,12 @@
     reason = "tests run compilers and read files"
 )]
 
+mod compile;
+
+use compile::compile;
 use emu::{Hidden, Launch};
 use probe::{Job, Provenance, Recorder};
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::Command;
-
-/// The kernel's code, or `None` (and a word about it) where the compiler is missing.
-fn compile() -> Option<Vec<u8>> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources/sums.hip");
-    let output = std::env::temp_dir().join(format!("probe-sums-{}.hsaco", std::process::id()));
-    let result = Command::new("clang++-22")
-        .args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "--no-gpu-bundle-output", "-O3"])
-        .args(["-munsafe-fp-atomics", "--offload-arch=gfx942"])
-        .arg(source)
-        .arg("-o")
-        .arg(&output)
-        .output();
-    let Ok(result) = result else {
-        println!("skipped: no clang++-22");
-        return None;
-    };
-    assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
-    let bytes = std::fs::read(&output).unwrap();
-    std::fs::remove_file(output).unwrap();
-    Some(bytes)
-}
 
 /// What is in memory afterwards, and the recording's files.
 fn run(bytes: &[u8], workgroups: u32, threads: usize) -> (Vec<u8>, BTreeMap<String, Vec<u8>>) {
@@ -52,7 +32,7 @@ fn run(bytes: &[u8], workgroups: u32, threads: usize) -> (Vec<u8>, BTreeMap<Stri
 
 #[test]
 fn sums_of_floats_and_counters_do_not_depend_on_threads() {
-    let Some(bytes) = compile() else { return };
+    let Some(bytes) = compile("clang++-22", "sums.hip", "gfx942", &["-munsafe-fp-atomics"]) else { return };
     for workgroups in [5, 16] {
         let expected = run(&bytes, workgroups, 1);
         let first = f32::from_le_bytes(expected.0[..4].try_into().unwrap());

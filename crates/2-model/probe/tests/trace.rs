@@ -5,9 +5,11 @@
     reason = "tests run compilers and read recordings"
 )]
 
+mod compile;
+
+use compile::compile;
 use probe::{Job, Recorder, Value};
 use std::path::Path;
-use std::process::Command;
 
 /// Lines of a recorded table, or `None` (and a word about it) where it is not there.
 fn recorded(name: &str) -> Option<String> {
@@ -22,27 +24,6 @@ fn recorded(name: &str) -> Option<String> {
     text
 }
 
-fn compile() -> Option<Vec<u8>> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources/trace.hip");
-    let output = std::env::temp_dir().join(format!("probe-{}-trace.hsaco", std::process::id()));
-    let result = Command::new("clang++-22")
-        .args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "--no-gpu-bundle-output", "-O3"])
-        .arg("--offload-arch=gfx950")
-        .arg(source)
-        .arg("-o")
-        .arg(&output)
-        .output();
-    let Ok(result) = result else {
-        assert!(std::env::var("CI").as_deref() != Ok("true"), "no clang++-22");
-        println!("skipped: no clang++-22");
-        return None;
-    };
-    assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
-    let bytes = std::fs::read(&output).unwrap();
-    std::fs::remove_file(output).unwrap();
-    Some(bytes)
-}
-
 /// Mnemonic without the suffix of its encoding.
 fn plain(mnemonic: &str) -> &str {
     mnemonic.trim_end_matches("_e32").trim_end_matches("_e64")
@@ -51,7 +32,7 @@ fn plain(mnemonic: &str) -> &str {
 #[test]
 fn counters_of_the_traced_product_are_the_recorded_ones() {
     let (Some(trace), Some(counters)) = (recorded("issue.csv"), recorded("counters.csv")) else { return };
-    let Some(bytes) = compile() else { return };
+    let Some(bytes) = compile("clang++-22", "trace.hip", "gfx950", &[]) else { return };
     let mut job = Job::find(&bytes, None).unwrap();
     let numbers = |step: u32| -> Vec<f32> { (0..1024).map(|i| (i * step % 17) as f32).collect() };
     let (a, b) = (numbers(3), numbers(5));

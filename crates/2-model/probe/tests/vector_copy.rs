@@ -5,34 +5,15 @@
     reason = "tests run compilers and read recordings"
 )]
 
+mod compile;
+
+use compile::compile;
 use emu::{Hidden, Launch};
 use probe::{Basis, Job, Provenance, Recorder, Value, registry};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const N: u32 = 1_048_576;
-
-/// The kernel's code, or `None` (and a word about it) where the compiler is missing.
-fn compile(target: &str) -> Option<Vec<u8>> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources/vector_copy.hip");
-    let output = std::env::temp_dir().join(format!("probe-{}-{target}.hsaco", std::process::id()));
-    let result = Command::new("clang++-19")
-        .args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "--no-gpu-bundle-output", "-O3"])
-        .arg(format!("--offload-arch={target}"))
-        .arg(source)
-        .arg("-o")
-        .arg(&output)
-        .output();
-    let Ok(result) = result else {
-        println!("skipped: no clang++-19");
-        return None;
-    };
-    assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
-    let bytes = std::fs::read(&output).unwrap();
-    std::fs::remove_file(output).unwrap();
-    Some(bytes)
-}
 
 /// Runs the copy on a GPU and returns the recorder.
 fn run(bytes: &[u8], model: &str, threads: usize) -> Recorder {
@@ -104,7 +85,7 @@ const MODELLED: [(&str, f64); 8] = [
 #[test]
 fn counters_equal_the_recorded_ones() {
     for (target, model, name) in [("gfx90a", "mi250x", "MI200"), ("gfx942", "mi300x", "MI300X_A1")] {
-        let Some(bytes) = compile(target) else { return };
+        let Some(bytes) = compile("clang++-19", "vector_copy.hip", target, &[]) else { return };
         let Some(recording) = recording(name) else { return };
         let recorder = run(&bytes, model, 0);
         let mut wrong = Vec::new();
@@ -153,7 +134,7 @@ fn counters_equal_the_recorded_ones() {
 
 #[test]
 fn the_written_folder_does_not_depend_on_threads_and_reads_back() {
-    let Some(bytes) = compile("gfx942") else { return };
+    let Some(bytes) = compile("clang++-19", "vector_copy.hip", "gfx942", &[]) else { return };
     let provenance = Provenance { name: "copy".into(), command: "copy".into(), emulator: "test".into() };
     let files = run(&bytes, "mi300x", 1).files(&provenance);
     assert_eq!(files, run(&bytes, "mi300x", 2).files(&provenance));

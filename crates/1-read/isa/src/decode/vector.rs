@@ -168,15 +168,18 @@ impl Reader<'_> {
         }
     }
 
+    /// The bits of modifiers; none where bits are set that the instruction does not have.
+    fn long_modifiers(&self) -> Option<u16> {
+        let mods = modifier_bits(self.w);
+        (mods & !(self.form.allow | self.form.ignore) == 0).then_some(mods)
+    }
+
     pub(super) fn vop3(&self, inst: &mut Inst) -> Option<()> {
         if self.rest.len() < 8 {
             return None;
         }
         let w0 = self.w.w0;
-        let mods = modifier_bits(self.w);
-        if mods & !(self.form.allow | self.form.ignore) != 0 {
-            return None;
-        }
+        let mods = self.long_modifiers()?;
         self.start(inst, 8, self.form.encoding);
         let used = mods & self.form.allow;
         if self.info.flags.contains(OpFlags::TRUTH_TABLE) {
@@ -206,13 +209,7 @@ impl Reader<'_> {
                     }
                     scalar(w0 & 0x7f, dwords)
                 }
-                _ => {
-                    let code = self.long_source(field);
-                    if code == 255 {
-                        return None;
-                    }
-                    source(code, dwords, 0)
-                }
+                _ => source(scalar_source(self.long_source(field))?, dwords, 0),
             };
             inst.push(operand)?;
         }
@@ -227,10 +224,7 @@ impl Reader<'_> {
             return self.mai(inst);
         }
         let w0 = self.w.w0;
-        let mods = modifier_bits(self.w);
-        if mods & !(self.form.allow | self.form.ignore) != 0 {
-            return None;
-        }
+        let mods = self.long_modifiers()?;
         let used = mods & self.form.allow;
         self.start(inst, 8, Encoding::Vop3p);
         inst.mods.abs = (used & 7) as u8;
@@ -253,13 +247,7 @@ impl Reader<'_> {
                 Field::Src0 if read && self.long_source(field) >= 256 => {
                     vector(true, self.long_source(field), dwords)
                 }
-                _ => {
-                    let code = self.long_source(field);
-                    if code == 255 {
-                        return None;
-                    }
-                    source(code, dwords, 0)
-                }
+                _ => source(scalar_source(self.long_source(field))?, dwords, 0),
             };
             inst.push(operand)?;
         }
@@ -268,10 +256,7 @@ impl Reader<'_> {
 
     pub(super) fn mai(&self, inst: &mut Inst) -> Option<()> {
         let w0 = self.w.w0;
-        let mods = modifier_bits(self.w);
-        if mods & !(self.form.allow | self.form.ignore) != 0 {
-            return None;
-        }
+        let mods = self.long_modifiers()?;
         self.start(inst, 8, Encoding::Mai);
         inst.mods.cbsz = (mods & 7) as u8;
         inst.mods.abid = (mods >> 3 & 15) as u8;
@@ -307,7 +292,7 @@ impl Reader<'_> {
     }
 }
 
-/// A scalar source of SDWA: registers and inline constants, no literal.
+/// A scalar source of SDWA and of the long encodings: registers and inline constants, no literal.
 fn scalar_source(code: u32) -> Option<u32> {
     (code != 255).then_some(code)
 }

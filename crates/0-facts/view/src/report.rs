@@ -134,6 +134,9 @@ pub struct Recording {
     pub counters: u64,
     /// Time of the selected dispatches together, ns.
     pub time_ns: Number,
+    /// How far that can be trusted; absent where it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_trust: Option<Mark>,
     /// What was selected, in words; empty for everything.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub selection: String,

@@ -54,6 +54,7 @@ fn recording(name: &str) -> Recording {
         recorded_dispatches: 42,
         counters: 231,
         time_ns: Number::from(1_234_567.0),
+        time_trust: None,
         selection: "dispatch >1".into(),
         summary: vec![fact("GPU", "104 CUs · 1700 MHz"), fact("command", "./solve --size 4096 --steps 20")],
         machine: vec![fact("cu_per_gpu", "104")],

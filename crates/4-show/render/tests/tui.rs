@@ -51,6 +51,7 @@ fn report() -> Report {
             recorded_dispatches: 3,
             counters: 7,
             time_ns: Number::from(52_300.0),
+            time_trust: None,
             selection: String::new(),
             summary: Vec::new(),
             machine: Vec::new(),

@@ -135,6 +135,7 @@ pub(crate) fn recording(subject: &Subject) -> Recording {
         } else {
             Number::from(time)
         },
+        time_trust: w.marks.as_ref().filter(|_| timed > 0).map(|marks| marks.of(workload::TIME)),
         selection: subject.selection.clone(),
         summary: summary(subject),
         machine: machine

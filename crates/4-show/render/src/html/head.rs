@@ -132,7 +132,7 @@ fn recording(r: &Recording, at: usize, many: usize) -> RecordingView<'_> {
         format!("{} of {}", thousands(r.dispatches), thousands(r.recorded_dispatches))
     };
     let time = match &r.time_ns {
-        Number::Known(ns) => figure::duration(*ns),
+        Number::Known(ns) => signed(r.time_trust, figure::duration(*ns)),
         Number::Missing(_) => "not known".to_owned(),
     };
     RecordingView {

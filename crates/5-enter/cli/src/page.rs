@@ -149,13 +149,13 @@ fn kernel(it: &WorkloadEvidence<'_>, whole: &Report, renames: &Renames, at: usiz
             Ok(bound) => bound.describe(it.roof().bound_trust),
             Err(reason) => reason.missing.clone(),
         },
-        base: (at > 0).then(|| change(whole, renames.in_base(it.kernel, at), it.baseline)).flatten(),
+        base: (at > 0).then(|| change(whole, renames.in_base(it.kernel, at))).flatten(),
         detail: None,
     }
 }
 
 /// How the mean time of a kernel changed, from the table of kernels.
-fn change(whole: &Report, name: &str, base: Option<&WorkloadEvidence<'_>>) -> Option<KernelChange> {
+fn change(whole: &Report, name: &str) -> Option<KernelChange> {
     let table = whole.tables.iter().find(|t| t.id == "0.1")?;
     let row = table.rows.iter().find(|r| r.label == name)?;
     let cell = |recording: usize| {
@@ -168,7 +168,7 @@ fn change(whole: &Report, name: &str, base: Option<&WorkloadEvidence<'_>>) -> Op
         Cell::Number(mean) => mean.clone(),
         _ => return None,
     };
-    let mean_trust = base.and_then(WorkloadEvidence::time_trust);
+    let mean_trust = whole.recordings.first().and_then(|base| base.time_trust);
     Some(KernelChange {
         mean_ns,
         mean_trust,

@@ -413,7 +413,7 @@ pub(super) fn models() -> Result<Vec<Line>> {
         let (mut job, launch) = profiled_job(name)?;
         let (mut executed, mut modelled, mut full) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
         let mut shared = None;
-        for _ in 0..5 {
+        for _ in 0..15 {
             executed = executed.min(counted(&mut job, launch)?.1);
             let (seconds, found) = profiled(&mut job, launch, Detail::Share)?;
             (modelled, shared) = (modelled.min(seconds), found);

@@ -168,6 +168,8 @@ pub struct MemoryMap {
     pub row_bit: Known<u32>,
     /// Between the openings of two rows of a bank, nanoseconds.
     pub row_ns: Fact<u32>,
+    /// In how many nanoseconds memory is refreshed and opens no row, and out of how many.
+    pub refresh_ns: Fact<[u32; 2]>,
 }
 
 /// How long a load takes without anything in its way.

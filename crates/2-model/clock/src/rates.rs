@@ -4,7 +4,7 @@
 //! adjusted here.
 
 use crate::lift::Free;
-use arch::{Model, Target};
+use arch::Model;
 use mem::Sums;
 use std::sync::Arc;
 
@@ -87,7 +87,8 @@ pub(crate) struct Map {
 }
 
 impl Map {
-    fn of(target: &Target, engine: f64) -> Option<Map> {
+    fn of(model: &Model, engine: f64) -> Option<Map> {
+        let target = model.target();
         let map = &target.memory_map;
         let line = target.l2.line_bytes.value.trailing_zeros();
         let (bank, channel) = (map.bank.get().ok()?, map.channel.get().ok()?);
@@ -101,11 +102,20 @@ impl Map {
             let bit = |(place, mask): (usize, &u64)| ((line & mask).count_ones() & 1) << place;
             masks.iter().enumerate().map(bit).sum()
         };
+        // Memory keeps its times in whole cycles of its own.
+        let row = f64::from(map.row_ns.value) * 1e-9;
+        let row = match model.memory_mhz.value() {
+            Some(mhz) => (row * f64::from(mhz) * 1e6).ceil() / (f64::from(mhz) * 1e6),
+            None => row,
+        };
+        // The rates of memory are measured and have this in them.
+        let [refresh, every] = map.refresh_ns.value.map(f64::from);
+        let row = row * every / (every - refresh);
         Some(Map {
             numbers: Arc::new(Sums::new(number)),
             bank_bits: bank.len() as u32,
             row_bit: map.row_bit.value()? - line,
-            row: (f64::from(map.row_ns.value) * 1e-9 * engine * STEPS as f64) as u64,
+            row: (row * engine * STEPS as f64) as u64,
         })
     }
 
@@ -174,7 +184,7 @@ impl Rates {
             channels: channels as usize,
             side,
             translating: target.translation.l1_entries.value().map(|entries| entries as usize),
-            map: Map::of(target, engine),
+            map: Map::of(model, engine),
             free: Free::default(),
         }
     }

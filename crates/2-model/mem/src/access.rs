@@ -147,8 +147,9 @@ pub(crate) fn lookups(
     let (size, _) = group(addresses, lanes, bytes);
     let shift = grain.line.trailing_zeros();
     let origin = (block >> shift) as i64;
+    let mut lines = Lines { seen: [(0, 0); 32], count: 0 };
     for first in (0..64).step_by(size) {
-        let mut lines = Lines { seen: [(0, 0); 32], count: 0 };
+        lines.count = 0;
         for lane in (first..first + size).filter(|lane| lanes >> lane & 1 != 0) {
             let (from, to) = (addresses[lane], addresses[lane].wrapping_add(bytes - 1));
             let (start, end) = (from >> shift, to >> shift);

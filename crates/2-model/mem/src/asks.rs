@@ -12,7 +12,27 @@ use crate::wide;
 use arch::MemoryType;
 
 /// Rows of guesses, as a power of two.
-const GUESSES: u32 = 5;
+const GUESSES: u32 = 8;
+
+/// Where lines may be in the L2 of an XCD: by a few bits of the line that look-ups count from, and by their number, where the line
+/// of the last such look-up was, if that is one of the first places. What is needed together stands together.
+#[derive(Clone, Debug)]
+pub(crate) struct Guesses(Box<[[u16; ROW]; 1 << GUESSES]>);
+
+impl Default for Guesses {
+    fn default() -> Guesses {
+        Guesses(Box::new([[0; ROW]; 1 << GUESSES]))
+    }
+}
+
+impl Guesses {
+    /// Those of look-ups that count from a line.
+    #[inline(always)]
+    fn of(&mut self, base: u64) -> &mut [u16; ROW] {
+        let row = base.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - GUESSES);
+        &mut self.0[row as usize % (1 << GUESSES)]
+    }
+}
 
 /// What a vector L1 knows of the L2.
 #[derive(Clone, Debug)]
@@ -20,9 +40,6 @@ pub(crate) struct Asks {
     /// Bytes of a line, and lines of one of the L2, as powers of two.
     shifts: (u32, u32),
     touched: Touched,
-    /// By a few bits of the line that look-ups count from, and their number: where in the L2 the line of the last such look-up was, if
-    /// that is one of the first places. What is needed together stands together.
-    guesses: Box<[[u16; ROW]; 1 << GUESSES]>,
 }
 
 impl Asks {
@@ -36,7 +53,6 @@ impl Asks {
                 count: sectors,
                 all: ((1u32 << sectors) - 1) as u8,
             },
-            guesses: Box::new([[0; ROW]; 1 << GUESSES]),
         }
     }
 
@@ -44,7 +60,7 @@ impl Asks {
     /// line of the L2 belongs.
     #[inline(never)]
     pub(crate) fn read<F: Follow>(
-        &mut self,
+        &self,
         (line, base, number): (u64, u64, usize),
         at: Option<At>,
         stream: bool,
@@ -67,14 +83,14 @@ impl Asks {
             && let (Some(place), Some(mut l2)) = (at.place, path.l2.quick())
             && let Some(Finds { channel, noted }) = l2.finds(wide, place)
         {
-            self.guesses[row_of(base)][number % ROW] = short(place);
+            path.guesses.of(base)[number % ROW] = short(place);
             return path.follow.read(channel, wide, noted);
         }
         let touched = self.touched.of(line);
         let (want, full) = (Want::Read, touched);
         let request = Request { want, line: wide, touched, full, memory, local, stream };
         if let Some(place) = path.send_to(request, at) {
-            self.guesses[row_of(base)][number % ROW] = short(place);
+            path.guesses.of(base)[number % ROW] = short(place);
         }
     }
 }
@@ -104,12 +120,6 @@ impl Touched {
         let number = line & !(u64::MAX << self.lines);
         self.all.wrapping_shl(self.count.wrapping_mul(number as u32))
     }
-}
-
-/// The row of guesses of look-ups that count from a line.
-#[inline(always)]
-fn row_of(base: u64) -> usize {
-    (base.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - GUESSES)) as usize % (1 << GUESSES)
 }
 
 /// Look-ups that follow each other and need nothing but what is in the vector L1 and the L2.
@@ -309,7 +319,7 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
                     merged: merged.map_or(u64::MAX, |line| line | apart),
                     apart,
                     wider,
-                    guesses: &mut asks.guesses[row_of(base)],
+                    guesses: path.guesses.of(base),
                     l2,
                     at: None,
                     done: 0,
@@ -361,5 +371,124 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
         }
         path.before.add(by_type(Want::Read, MemoryType::Rw), reads);
         ran
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::{Grain, Kind, gather, load_lookups, lookups};
+    use crate::stream::Shared;
+    use crate::vector::Progress;
+    use crate::{Caches, Policy};
+    use arch::Model;
+
+    /// Notes what becomes of look-ups; some wait once for their place.
+    #[derive(Default, PartialEq, Debug)]
+    struct Noted {
+        quick: bool,
+        /// Look-ups that were done quickly.
+        quickly: u64,
+        /// Look-ups, and a sum of where each found its line.
+        done: u64,
+        sum: u64,
+        place: Option<usize>,
+    }
+
+    impl Noted {
+        fn note(&mut self, place: usize, more: u64) {
+            self.sum = self.sum.wrapping_mul(31).wrapping_add(place as u64 * 7 + more);
+        }
+    }
+
+    impl Follow for Noted {
+        fn found(&mut self, place: usize) {
+            self.note(place, 1);
+        }
+        fn missed(&mut self, place: Option<usize>) {
+            self.place = place;
+        }
+        fn joins(&mut self) -> bool {
+            self.place = None;
+            true
+        }
+        fn read(&mut self, channel: usize, _: u64, noted: u64) {
+            let place = self.place.take().unwrap_or(0);
+            self.note(place, 2 + channel as u64 + noted);
+        }
+        fn request(&mut self, answer: &crate::Answer) -> Option<u64> {
+            let place = self.place.take().unwrap_or(0);
+            // What a read that hits comes to is the same whichever way it went.
+            let more = if answer.hit { 2 + answer.channel as u64 + answer.noted } else { 1 };
+            self.note(place, more);
+            (!answer.hit).then_some(self.done % 1000)
+        }
+        fn next(&mut self) {
+            self.done += 1;
+        }
+        fn again(&mut self, count: u64) {
+            self.done += count;
+        }
+        fn quick(&mut self, steps: &mut impl Steps) {
+            if !self.quick {
+                return;
+            }
+            while let Some((first, mut row)) = steps.row() {
+                while let Some(look) = row.look() {
+                    match look {
+                        Look::Found(way) => self.note(first + way, 1),
+                        Look::Missed(way) => {
+                            let Some((channel, noted)) = row.take(way) else { return };
+                            self.note(first + way, 2 + channel as u64 + noted);
+                        }
+                    }
+                    let all = 1 + row.done();
+                    self.done += all;
+                    self.quickly += all;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_short_way_comes_to_the_same() {
+        for model in ["mi210", "mi300x"] {
+            let shape = Shape::of(Model::by_name(model).unwrap());
+            let grain = Grain { line: shape.l1_line, sector: shape.sector };
+            let run = |quick: bool| {
+                let (mut caches, mut noted) = (Caches::new(&shape), Noted { quick, ..Noted::default() });
+                let mut state = 5u64;
+                caches.begin(Vec::new());
+                for _ in 0..20_000 {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
+                    // Rows of lines that come round again, one more than there is room for among them; and a few stores.
+                    let stride = [4, 64, 256, 1 << 13, 1 << 15][(state >> 33) as usize % 5];
+                    let first = (state >> 50) % 8 * 0x4_0000 + (state >> 45) % 4 * 32;
+                    let addresses = std::array::from_fn(|lane| first + lane as u64 * stride);
+                    let kind = if state >> 59 == 0 { Kind::Store } else { Kind::Load };
+                    let (policy, mut found) = (Policy::plain(kind), Vec::new());
+                    let times = match kind {
+                        Kind::Load => {
+                            load_lookups(grain, &addresses, u64::MAX, 4, 0, &mut found);
+                            gather(&mut found, 0)
+                        }
+                        _ => {
+                            lookups(grain, &addresses, u64::MAX, 4, 0, &mut found);
+                            1
+                        }
+                    };
+                    let shared = Shared { slot: 0, policy, lookups: &found, times };
+                    let mut progress = Progress::default();
+                    let unit = (0, (state >> 20) as usize % 2);
+                    while !caches.look_ups(unit, (&shared, 0), &mut progress, &mut noted) {}
+                    caches.end(0, policy, &mut progress, &mut noted);
+                }
+                (noted, caches.finish(&[], |_, _| {}))
+            };
+            let (slow, quick) = (run(false), run(true));
+            assert!(quick.0.quickly > quick.0.done / 3, "{model}: {} of {}", quick.0.quickly, quick.0.done);
+            assert_eq!((slow.0.done, slow.0.sum), (quick.0.done, quick.0.sum), "{model}");
+            assert_eq!(slow.1, quick.1, "{model}");
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! happens to an access is told to a [`Follow`]er step by step.
 
 use crate::access::{Kind, Policy};
+use crate::asks::Guesses;
 use crate::count::{Before, Tally};
 use crate::l2::L2;
 use crate::places::Places;
@@ -24,6 +25,7 @@ pub struct Caches {
 #[derive(Clone, Debug)]
 struct Xcd {
     l2: L2,
+    guesses: Guesses,
     units: Vec<VectorL1>,
     shared: Vec<scalar::Shared>,
     before: Before,
@@ -34,6 +36,7 @@ impl Caches {
     pub fn new(shape: &Shape) -> Caches {
         let xcd = Xcd {
             l2: L2::new(shape),
+            guesses: Guesses::default(),
             units: (0..shape.compute_units()).map(|_| VectorL1::new(shape)).collect(),
             shared: (0..shape.scalar_caches()).map(|_| scalar::Shared::new(shape)).collect(),
             before: Before::default(),
@@ -94,15 +97,15 @@ impl Caches {
         progress: &mut Progress,
         follow: &mut F,
     ) -> bool {
-        let Xcd { l2, units, before, .. } = &mut self.xcds[xcd];
-        let mut path = Path { shape: &self.shape, places: &self.places, l2, before, follow };
+        let Xcd { l2, guesses, units, before, .. } = &mut self.xcds[xcd];
+        let mut path = Path { shape: &self.shape, places: &self.places, l2, guesses, before, follow };
         units[unit].look_ups(access, block, progress, &mut path)
     }
 
     /// An access has made all its look-ups.
     pub fn end<F: Follow>(&mut self, xcd: usize, policy: Policy, progress: &mut Progress, follow: &mut F) {
-        let Xcd { l2, before, .. } = &mut self.xcds[xcd];
-        let mut path = Path { shape: &self.shape, places: &self.places, l2, before, follow };
+        let Xcd { l2, guesses, before, .. } = &mut self.xcds[xcd];
+        let mut path = Path { shape: &self.shape, places: &self.places, l2, guesses, before, follow };
         VectorL1::end(policy, progress, &mut path);
     }
 
@@ -115,8 +118,8 @@ impl Caches {
         dwords: u64,
         follow: &mut F,
     ) {
-        let Xcd { l2, shared: caches, before, .. } = &mut self.xcds[xcd];
-        let mut path = Path { shape: &self.shape, places: &self.places, l2, before, follow };
+        let Xcd { l2, guesses, shared: caches, before, .. } = &mut self.xcds[xcd];
+        let mut path = Path { shape: &self.shape, places: &self.places, l2, guesses, before, follow };
         caches[shared].access(kind, dword, dwords, &mut path);
     }
 
@@ -125,10 +128,10 @@ impl Caches {
     pub fn finish(&mut self, code: &[Range<u64>], mut written: impl FnMut(u64, u32)) -> Tally {
         let mut sum = Before::default();
         let mut channels = Vec::new();
-        for Xcd { l2, shared, before, .. } in &mut self.xcds {
+        for Xcd { l2, guesses, shared, before, .. } in &mut self.xcds {
             for shared in shared.iter_mut().filter(|shared| shared.used) {
                 let (shape, places) = (&self.shape, &self.places);
-                shared.fetch(code, &mut Path { shape, places, l2, before, follow: &mut () });
+                shared.fetch(code, &mut Path { shape, places, l2, guesses, before, follow: &mut () });
             }
             if self.shape.written_back {
                 l2.flush(&mut written);

@@ -4,6 +4,9 @@
 //! distances worked off into look-ups, is kept once; an access is the form's number and how far it lies from the last.
 
 use crate::access::{Grain, Kind, Lanes, Lookup, Policy, gather, load_lookups, lookups};
+use crate::cursor::{
+    BARRIER, Cursor, Event, LDS, MOST_DWORDS, RUN, SCALAR_LOAD, SCALAR_OTHER, TAG, VECTOR, put, zigzag,
+};
 use crate::sample::Sample;
 use crate::shape::Shape;
 use crate::slot::{Slot, known};
@@ -15,20 +18,6 @@ const MOST_PER_GROUP: usize = 16 << 20;
 
 /// Most times that look-ups come: every lane of a wave has at most two.
 const MOST_TIMES: u32 = 128;
-
-/// Most dwords of a scalar access.
-const MOST_DWORDS: u64 = 255;
-
-/// Tags of an event, its three low bits.
-const VECTOR: u64 = 0;
-const SCALAR_LOAD: u64 = 1;
-const SCALAR_OTHER: u64 = 2;
-const BARRIER: u64 = 3;
-const RUN: u64 = 4;
-const LDS: u64 = 5;
-/// How many bits they take.
-const TAG: u32 = 3;
-const TAGS: u64 = (1 << TAG) - 1;
 
 /// A form of access.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -64,6 +53,13 @@ pub struct Batch {
     pub groups: Vec<Arc<Group>>,
     /// What their streams refer to.
     pub forms: Arc<Forms>,
+}
+
+impl Batch {
+    /// Bytes of its longest stream.
+    pub fn longest_stream(&self) -> usize {
+        self.groups.iter().flat_map(|group| &group.waves).map(Vec::len).max().unwrap_or(0)
+    }
 }
 
 /// Forms that the streams of a batch refer to.
@@ -162,7 +158,7 @@ pub struct Group {
 impl Group {
     /// Memory they take.
     pub fn bytes(&self) -> usize {
-        let waves: usize = self.waves.iter().map(|wave| wave.capacity() + size_of::<Vec<u8>>()).sum();
+        let waves: usize = self.waves.iter().map(|wave| wave.len() + size_of::<Vec<u8>>()).sum();
         waves + self.read.bytes()
     }
 }
@@ -183,6 +179,8 @@ pub struct Trace {
     taken: usize,
     /// The streams of the workgroup at hand are wanted.
     wanted: bool,
+    /// Bytes that a stream will probably take.
+    expected: usize,
     /// By first instruction: number of its last run, from 1.
     runs: Vec<u32>,
     /// By memory instruction: number of its last LDS access, from 1.
@@ -201,9 +199,15 @@ impl Trace {
             last: Vec::new(),
             taken: 0,
             wanted: true,
+            expected: 0,
             runs: Vec::new(),
             lds: Vec::new(),
         }
+    }
+
+    /// Streams will probably take so many bytes: room is made for them at once.
+    pub fn expect(&mut self, bytes: usize) {
+        self.expected = bytes;
     }
 
     /// Instructions issue one after the other.
@@ -254,7 +258,7 @@ impl Trace {
     /// The next wave of the workgroup begins.
     pub fn wave(&mut self) {
         if let Some(group) = self.groups.last_mut() {
-            group.waves.push(Vec::new());
+            group.waves.push(Vec::with_capacity(if self.wanted { self.expected } else { 0 }));
             self.last.push([0; 2]);
         }
     }
@@ -403,89 +407,6 @@ fn same_as_last<T: PartialEq>(last: &mut Vec<u32>, list: &mut Vec<T>, place: usi
     number
 }
 
-fn zigzag(value: i64) -> u64 {
-    (value << 1 ^ value >> 63) as u64
-}
-
-fn put(stream: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        stream.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    stream.push(value as u8);
-}
-
-/// What a wave does next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Event {
-    /// Number of the form, and block.
-    Vector(usize, u64),
-    /// Dword address and dwords.
-    Scalar(Kind, u64, u64),
-    /// All waves of the workgroup meet.
-    Barrier,
-    /// Number of the run of instructions.
-    Run(usize),
-    /// Number of the LDS access.
-    Lds(usize),
-}
-
-/// How far a wave's stream has been read.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Cursor {
-    at: usize,
-    last: [u64; 2],
-}
-
-impl Cursor {
-    /// The next event; none at the end.
-    #[inline]
-    pub fn next(&mut self, stream: &[u8]) -> Option<Event> {
-        let head = self.value(stream)?;
-        match head & TAGS {
-            BARRIER => return Some(Event::Barrier),
-            RUN => return Some(Event::Run((head >> TAG) as usize)),
-            LDS => return Some(Event::Lds((head >> TAG) as usize)),
-            _ => {}
-        }
-        let step = self.value(stream)?;
-        let step = (step >> 1) as i64 ^ -((step & 1) as i64);
-        let last = &mut self.last[usize::from(head & TAGS != VECTOR)];
-        *last = last.wrapping_add_signed(step);
-        Some(match head & TAGS {
-            VECTOR => Event::Vector((head >> TAG) as usize, *last),
-            SCALAR_LOAD => Event::Scalar(Kind::Load, *last, head >> TAG),
-            _ if head >> TAG & 1 == 0 => Event::Scalar(Kind::Store, *last, head >> (TAG + 1)),
-            _ => Event::Scalar(Kind::Atomic, *last, head >> (TAG + 1)),
-        })
-    }
-
-    /// The byte that is read next; 0 at the end.
-    #[inline]
-    pub fn soon(&self, stream: &[u8]) -> u8 {
-        stream.get(self.at).copied().unwrap_or(0)
-    }
-
-    /// Whether nothing is left.
-    pub fn ended(&self, stream: &[u8]) -> bool {
-        self.at >= stream.len()
-    }
-
-    #[inline]
-    fn value(&mut self, stream: &[u8]) -> Option<u64> {
-        let mut value = 0;
-        for shift in (0..70).step_by(7) {
-            let byte = *stream.get(self.at)?;
-            self.at += 1;
-            value |= u64::from(byte & 0x7f) << shift.min(63);
-            if byte < 0x80 {
-                return Some(value);
-            }
-        }
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -576,13 +497,5 @@ mod tests {
         }
         let batch = trace.finish();
         assert!(batch.groups[0].dropped > 0 && batch.forms.bytes() < MOST_PER_GROUP + 4096);
-    }
-
-    #[test]
-    fn any_bytes_are_read_to_the_end() {
-        for bytes in [&[0xff; 40][..], &[0x80], &[0, 0x80], &[7]] {
-            let mut cursor = Cursor::default();
-            while cursor.next(bytes).is_some() {}
-        }
     }
 }

@@ -4,7 +4,7 @@
 //! that are written whole, so stores drive out what loads brought in.
 
 use crate::access::{Kind, Lookup, Policy};
-use crate::asks::{Asks, Ran, Run, Steps};
+use crate::asks::{Asks, Guesses, Ran, Run, Steps};
 use crate::cache::Cache;
 use crate::count::{Before, Count};
 use crate::l2::{Answer, At, L2, Request, Want};
@@ -81,6 +81,7 @@ pub(crate) struct Path<'a, F> {
     pub(crate) shape: &'a Shape,
     pub(crate) places: &'a Places,
     pub(crate) l2: &'a mut L2,
+    pub(crate) guesses: &'a mut Guesses,
     pub(crate) before: &'a mut Before,
     pub(crate) follow: &'a mut F,
 }

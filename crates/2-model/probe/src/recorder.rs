@@ -21,6 +21,7 @@ use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use workload::{Counter, Counters, Dispatches, Generation, InstructionRow, Values, Workload};
 
 /// One dispatch that ran to its end.
@@ -264,11 +265,14 @@ impl Recorder {
             }
         };
         let clocks = &mut self.clocks[..];
+        // Streams of a dispatch are mostly alike.
+        let expected = AtomicUsize::new(0);
         let summary = std::thread::scope(|scope| {
             let others = clocks::follow(scope, clocks, launch.threads);
             let merge = |tracer: Tracer<'_>| {
                 let (found, batch) = tracer.finish();
                 counts.merge(&found);
+                expected.fetch_max(batch.longest_stream().min(MOST_EXPECTED), Ordering::Relaxed);
                 for other in &others {
                     // A thread that is gone has panicked, which the scope hands on.
                     let _ = other.send(batch.clone());
@@ -278,7 +282,8 @@ impl Recorder {
                 }
                 gpu.push(batch);
             };
-            emu::run(program, memory, launch, || Tracer::new(table, &shape, &wanted), merge)
+            let tracer = || Tracer::new(table, &shape, &wanted, expected.load(Ordering::Relaxed));
+            emu::run(program, memory, launch, tracer, merge)
         })?;
         let code = traffic::code(program, &counts, launch);
         let outcome = gpu.finish(&code);
@@ -552,6 +557,9 @@ const CHANNELS: [&str; 13] = [
     "TCC_RW_REQ",
     "TCC_WRITE",
 ];
+
+/// Bytes of a stream for which room is made at once, at most.
+const MOST_EXPECTED: usize = 1 << 16;
 
 /// Parts of a dispatch's time for each of which is said how many waves are in flight.
 const PARTS: usize = 64;

@@ -48,9 +48,11 @@ pub(crate) struct Tracer<'t> {
 }
 
 impl<'t> Tracer<'t> {
-    /// A recorder for a GPU, of the streams that are wanted; with nobody to ask, of all.
-    pub(crate) fn new(table: &'t Table, shape: &Shape, wanted: &'t [Arc<Wanted>]) -> Self {
-        Tracer { table, probe: Probe::new(table), trace: Trace::new(shape), wanted }
+    /// A recorder for a GPU, of the streams that are wanted, which will probably take so many bytes; with nobody to ask, of all.
+    pub(crate) fn new(table: &'t Table, shape: &Shape, wanted: &'t [Arc<Wanted>], expected: usize) -> Self {
+        let mut trace = Trace::new(shape);
+        trace.expect(expected);
+        Tracer { table, probe: Probe::new(table), trace, wanted }
     }
 
     /// What was counted and recorded.

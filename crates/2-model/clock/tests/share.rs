@@ -67,7 +67,7 @@ fn the_estimate_is_as_far_off_as_it_says_or_a_few_percent() {
         let shared = some.shared.expect("a long dispatch");
         assert_eq!((shared.followed, shared.xcds > 4), (2, true));
         let off = |a: u64, b: u64| (a as f64 - b as f64).abs() / b as f64;
-        assert!(shared.time_error < 0.02 && shared.count_error < 0.02, "{model} {shared:?}");
+        assert!(shared.time_error < 0.02 && shared.count_error < 0.03, "{model} {shared:?}");
         assert!(
             // On an MI300A it takes 7 % longer so, for a cause that is not known.
             off(some.cycles, full.cycles) < shared.time_error + 0.08,

@@ -213,7 +213,9 @@ struct Rest<'a> {
 /// Those that come to a set.
 struct OfSet<'a, 'r> {
     set: &'a mut wide::Set,
-    number: u64,
+    /// Bits of lines that are the same in all of them, and what they are.
+    alike: u64,
+    same: u64,
     line: u64,
     rest: &'a mut Rest<'r>,
 }
@@ -233,15 +235,17 @@ impl Steps for Plain<'_> {
         let line = self.rest.line()?;
         let number = line & self.rest.bits;
         let set = self.sets.get_mut(number as usize).filter(|set| set.is_plain())?;
-        Some((number as usize * ROW, OfSet { set, number, line, rest: &mut self.rest }))
+        let alike = u64::MAX << self.rest.pages | self.rest.bits;
+        let row = OfSet { set, alike, same: line & alike, line, rest: &mut self.rest };
+        Some((number as usize * ROW, row))
     }
 }
 
 impl Row for OfSet<'_, '_> {
     #[inline(always)]
     fn look(&mut self) -> Option<Look> {
-        self.line = self.rest.line()?;
-        if self.line & self.rest.bits != self.number {
+        self.line = self.rest.base.wrapping_add_signed(self.rest.lookups.get(self.rest.done)?.line());
+        if self.line & self.alike != self.same {
             return None;
         }
         Some(match self.set.find_near(self.line, &mut self.rest.guess) {

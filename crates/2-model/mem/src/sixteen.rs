@@ -143,8 +143,7 @@ impl<P: Copy + Default> Sixteen<P> {
     /// What is known of a line that is at a place, if it is; then it counts as used.
     #[inline(always)]
     pub(crate) fn find_at(&mut self, place: usize, line: u64) -> Option<P> {
-        let (set, way) = (place >> BITS, place % WAYS);
-        let (there, more) = self.ways.get(set)?[way];
+        let &(there, more) = self.ways.as_flattened().get(place)?;
         let other = there ^ !line;
         // Most were used last.
         if other != 0 {

@@ -86,7 +86,8 @@ impl Observer for Tracer<'_> {
             return;
         }
         let lds = |probe: &Probe<'_>| {
-            probe.counts.memory.get(slot as usize).map_or((0, 0), |it| (it.lds_cycles, it.bank_conflicts))
+            let counts = probe.counts.memory.get(slot as usize).filter(|_| access.space == Space::Lds);
+            counts.map_or((0, 0), |it| (it.lds_cycles, it.bank_conflicts))
         };
         let before = lds(&self.probe);
         self.probe.access(wave, access);

@@ -164,7 +164,6 @@ pub(crate) struct Run<'a, 'p, F> {
     /// Bits of a line that choose its set.
     pub(crate) sets: u64,
     pub(crate) stream: bool,
-    pub(crate) guess: &'a mut usize,
     pub(crate) merged: &'a mut Option<u64>,
     pub(crate) asks: &'a mut Asks,
     pub(crate) path: &'a mut Path<'p, F>,
@@ -194,7 +193,6 @@ struct Rest<'a> {
     page: u64,
     pages: u32,
     bits: u64,
-    guess: usize,
     /// Line of the L2 that was asked for last, a second read of which is none; no line, and so all bits, where each read is one.
     merged: u64,
     apart: u64,
@@ -248,7 +246,7 @@ impl Row for OfSet<'_, '_> {
         if self.line & self.alike != self.same {
             return None;
         }
-        Some(match self.set.find_near(self.line, &mut self.rest.guess) {
+        Some(match self.set.find_near(self.line) {
             Some(way) => {
                 self.rest.found += 1;
                 Look::Found(way)
@@ -298,7 +296,7 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
 
     #[inline]
     fn sets(self, sets: &mut impl Ways) -> Ran {
-        let Run { lookups, first, base, page, pages, sets: bits, stream, guess, merged, asks, path } = self;
+        let Run { lookups, first, base, page, pages, sets: bits, stream, merged, asks, path } = self;
         let (bytes, wider) = asks.shifts;
         // What is true of all of the page.
         let start = page << (pages + bytes);
@@ -319,7 +317,6 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
                     page,
                     pages,
                     bits,
-                    guess: *guess,
                     merged: merged.map_or(u64::MAX, |line| line | apart),
                     apart,
                     wider,
@@ -338,7 +335,6 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
                 ran.done += rest.done;
                 ran.lookups += rest.done as u64 + rest.again;
                 reads += misses;
-                *guess = rest.guess;
                 if misses > 0 {
                     *merged = Some(rest.merged);
                 }
@@ -349,7 +345,7 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
                 break;
             }
             let set = (line & bits) as usize;
-            match sets.find_or_oldest(set, line, guess) {
+            match sets.find_or_oldest(set, line) {
                 Ok(place) => path.follow.found(place),
                 Err(victim) if path.follow.room(victim) => {
                     sets.put_at(victim, line, stream);
@@ -366,7 +362,7 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
             if more > 0 {
                 // A line that was to go first is used again.
                 if stream {
-                    let _ = sets.find_or_oldest(set, line, guess);
+                    let _ = sets.find_or_oldest(set, line);
                 }
                 path.follow.again(more);
             }

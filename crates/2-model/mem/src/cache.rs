@@ -31,9 +31,8 @@ pub struct Filled {
 
 /// Sets of lines, whichever they are.
 pub(crate) trait Ways {
-    /// The place of a line that is there, which counts as used; otherwise the place of its set whose line goes next. The line at
-    /// the place `guess` may be it; that is then a guess for the next line.
-    fn find_or_oldest(&mut self, set: usize, line: u64, guess: &mut usize) -> Result<usize, usize>;
+    /// The place of a line that is there, which counts as used; otherwise the place of its set whose line goes next.
+    fn find_or_oldest(&mut self, set: usize, line: u64) -> Result<usize, usize>;
 
     /// Puts a line at a place.
     fn put_at(&mut self, place: usize, line: u64, goes_first: bool);
@@ -53,12 +52,12 @@ pub(crate) trait With<P> {
     fn sets(self, sets: &mut impl Ways) -> Self::Out;
 }
 
-/// Sets that make no use of guesses.
+/// Sets that are only looked through.
 macro_rules! plain_ways {
     ($($sets:ident)*) => {$(
         impl<P: Copy + Default> Ways for $sets<P> {
             #[inline]
-            fn find_or_oldest(&mut self, set: usize, line: u64, _guess: &mut usize) -> Result<usize, usize> {
+            fn find_or_oldest(&mut self, set: usize, line: u64) -> Result<usize, usize> {
                 let place = self.peek(set, line).ok_or_else(|| self.oldest(set))?;
                 self.touch(place);
                 Ok(place)
@@ -76,8 +75,8 @@ plain_ways!(Few Sixteen);
 
 impl<P: Copy + Default> Ways for Wide<P> {
     #[inline]
-    fn find_or_oldest(&mut self, set: usize, line: u64, guess: &mut usize) -> Result<usize, usize> {
-        Wide::find_or_oldest(self, set, line, guess)
+    fn find_or_oldest(&mut self, set: usize, line: u64) -> Result<usize, usize> {
+        Wide::find_or_oldest(self, set, line)
     }
 
     #[inline(always)]
@@ -231,13 +230,13 @@ mod tests {
     }
 
     /// Looks for a line.
-    struct Looks<'a>(usize, u64, &'a mut usize);
+    struct Looks(usize, u64);
 
-    impl With<u64> for Looks<'_> {
+    impl With<u64> for Looks {
         type Out = Option<usize>;
 
         fn sets(self, sets: &mut impl Ways) -> Option<usize> {
-            sets.find_or_oldest(self.0, self.1, self.2).ok()
+            sets.find_or_oldest(self.0, self.1).ok()
         }
     }
 
@@ -247,7 +246,7 @@ mod tests {
             let mut cache = Cache::<u64>::new(4, ways);
             let mut few = Cache(Sets::Few(Few::new(4, ways)));
             assert!(!matches!(cache.0, Sets::Few(_)) && cache.places() == 4 * ways);
-            let (mut state, mut guess) = (1u64, 0);
+            let mut state = 1u64;
             for step in 0..200_000u64 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
                 let line = (state >> 33) % (5 * ways as u64);
@@ -255,7 +254,7 @@ mod tests {
                 assert_eq!(cache.peek(set, line), few.peek(set, line));
                 assert_eq!(cache.oldest(set), few.oldest(set), "{ways} ways, step {step}");
                 let found = match step % 2 {
-                    0 => [cache.with(Looks(set, line, &mut guess)), few.find(set, line)],
+                    0 => [cache.with(Looks(set, line)), few.find(set, line)],
                     _ => {
                         let place = few.find(set, line);
                         let there = match (place, cache.sixteen()) {

@@ -205,7 +205,6 @@ impl VectorL1 {
         let pages = (path.shape.fragment >> path.shape.l1_line.trailing_zeros()).max(1).trailing_zeros();
         let base = block.wrapping_mul(per_block);
         let loads = policy.kind == Kind::Load && !policy.bypass;
-        let mut guess = usize::MAX;
         loop {
             // The short way of most: loads of the page of the look-up before.
             if loads
@@ -216,8 +215,8 @@ impl VectorL1 {
                 let lookups = lookups.get(progress.next as usize..).unwrap_or_default();
                 let (sets, asks, merged) = (self.sets, &mut self.asks, &mut progress.merged);
                 let stream = policy.stream;
-                let (first, guess) = (progress.next as usize, &mut guess);
-                let run = Run { lookups, first, base, page, pages, sets, stream, guess, merged, asks, path };
+                let first = progress.next as usize;
+                let run = Run { lookups, first, base, page, pages, sets, stream, merged, asks, path };
                 let Ran { done, lookups, held_up } = self.cache.with(run);
                 path.before.add(Count::TranslationHit, lookups);
                 progress.next += done as u32;

@@ -42,6 +42,8 @@ pub(crate) struct Set {
     /// The line that was replaced last, which is not there: of lines that come round again, one more than there is room for, it is
     /// the one that comes next.
     replaced: u64,
+    /// The way that may be asked for next.
+    near: u8,
 }
 
 /// The byte that a line shows.
@@ -64,6 +66,7 @@ impl Set {
             first: 0,
             marked: 0,
             replaced: EMPTY,
+            near: 0,
         }
     }
 
@@ -168,17 +171,17 @@ impl Set {
         self.empty | self.first == 0
     }
 
-    /// The way of a line that is there, which counts as used. The line in the way `guess` may be it; then that is a guess for the
-    /// next line: what was used next after it the last time.
+    /// The way of a line that is there, which counts as used. What was used next after the last that was found, the last time, is
+    /// looked at first.
     #[inline(always)]
-    pub(crate) fn find_near(&mut self, line: u64, guess: &mut usize) -> Option<usize> {
-        let guessed = *guess % WAYS;
+    pub(crate) fn find_near(&mut self, line: u64) -> Option<usize> {
+        let near = usize::from(self.near) % WAYS;
         let way = match !line {
             tag if tag == self.replaced => return None,
-            tag if tag == self.tags[guessed] => guessed,
+            tag if tag == self.tags[near] => near,
             _ => self.find(line)?,
         };
-        *guess = usize::from(self.newer[way % WAYS]);
+        self.near = self.newer[way % WAYS];
         self.touch(way);
         Some(way)
     }
@@ -233,16 +236,11 @@ impl<P: Copy + Default> Wide<P> {
         self.sets[set].find(line).map(|way| set << BITS | way)
     }
 
-    /// The place of a line that is there, as [`Set::find_near`] has it; otherwise the place whose line goes next.
+    /// The place of a line that is there, which counts as used; otherwise the place whose line goes next.
     #[inline]
-    pub(crate) fn find_or_oldest(
-        &mut self,
-        set: usize,
-        line: u64,
-        guess: &mut usize,
-    ) -> Result<usize, usize> {
+    pub(crate) fn find_or_oldest(&mut self, set: usize, line: u64) -> Result<usize, usize> {
         let here = &mut self.sets[set];
-        let found = here.find_near(line, guess).ok_or_else(|| here.oldest());
+        let found = here.find_near(line).ok_or_else(|| here.oldest());
         found.map(|way| set << BITS | way).map_err(|way| set << BITS | way)
     }
 

@@ -193,12 +193,23 @@ struct Again {
 
 /// The command that emulates the same program again, with more options.
 fn record(last: &Subject, options: &str, folder: &str) -> String {
-    let command = last.workload.machine.text("command").unwrap_or_default();
+    let machine = &last.workload.machine;
+    let model = models(machine).first().copied();
+    // Where times were asked for at another clock, they are compared at that one.
+    let clocked = model.and_then(|model| {
+        let mhz = machine.number("cur_sclk")? as u32;
+        model.at_engine_mhz(mhz).filter(|_| mhz != model.running_mhz())
+    });
+    let gpu = |name: String| format!("--gpu {name} ");
+    let at = clocked.map(|model| gpu(model.key()));
+    let command = machine.text("command").unwrap_or_default();
     match command.strip_prefix("rockhound profile ") {
-        Some(file) => format!("rockhound profile {options}{} -o {}", quoted(file), quoted(folder)),
+        Some(file) => {
+            let at = at.unwrap_or_default();
+            format!("rockhound profile {options}{at}{} -o {}", quoted(file), quoted(folder))
+        }
         None => {
-            let model = models(&last.workload.machine);
-            let gpu = model.first().map_or_else(String::new, |model| format!("--gpu {} ", short(model)));
+            let gpu = at.or_else(|| model.map(|model| gpu(short(model)))).unwrap_or_default();
             format!("rockhound profile {options}{gpu}-o {} -- {}", quoted(folder), program(last))
         }
     }

@@ -415,3 +415,15 @@ fn recordings_are_the_same_whatever_the_threads_and_however_often() {
         assert!(record(threads) == first, "run {run} with {threads} threads");
     }
 }
+
+#[test]
+fn what_comes_next_is_at_the_clock_that_was_asked_for() {
+    let dir = folder("clocked");
+    let path = dir.display().to_string();
+    let example = root().join(EXAMPLE).display().to_string();
+    let ran = rockhound(&["profile", &example, "--gpu", "mi300x@1500", "-o", &path]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("2100 MHz, times at 1500 MHz"), "{}", ran.stdout);
+    let guide = rockhound(&["guide", &path]);
+    assert!(guide.stdout.contains("profile --gpu mi300x@1500 "), "{}", guide.stdout);
+}

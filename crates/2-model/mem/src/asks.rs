@@ -39,7 +39,8 @@ impl Guesses {
 pub(crate) struct Asks {
     /// Bytes of a line, and lines of one of the L2, as powers of two.
     shifts: (u32, u32),
-    touched: Touched,
+    /// Sectors of a line: how many, and all of them.
+    sectors: (u32, u8),
 }
 
 impl Asks {
@@ -48,11 +49,7 @@ impl Asks {
         let lines = (shape.l2_line / shape.l1_line).max(1);
         Asks {
             shifts: (shape.l1_line.trailing_zeros(), lines.trailing_zeros()),
-            touched: Touched {
-                lines: lines.trailing_zeros(),
-                count: sectors,
-                all: ((1u32 << sectors) - 1) as u8,
-            },
+            sectors: (sectors, ((1u32 << sectors) - 1) as u8),
         }
     }
 
@@ -86,12 +83,19 @@ impl Asks {
             path.guesses.of(base)[number % ROW] = short(place);
             return path.follow.read(channel, wide, noted);
         }
-        let touched = self.touched.of(line);
+        let touched = self.touched(line);
         let (want, full) = (Want::Read, touched);
         let request = Request { want, line: wide, touched, full, memory, local, stream };
         if let Some(place) = path.send_to(request, at) {
             path.guesses.of(base)[number % ROW] = short(place);
         }
+    }
+
+    /// Sectors of a line of the L2 that one of the vector L1 is.
+    fn touched(&self, line: u64) -> u8 {
+        let ((_, lines), (count, all)) = (self.shifts, self.sectors);
+        let number = line & !(u64::MAX << lines);
+        all.wrapping_shl(count.wrapping_mul(number as u32))
     }
 }
 
@@ -99,27 +103,6 @@ impl Asks {
 #[inline(always)]
 fn short(place: usize) -> u16 {
     u16::try_from(place).unwrap_or(0)
-}
-
-/// Sectors of a line of the L2 that one of the vector L1 is.
-#[derive(Clone, Copy, Debug)]
-struct Touched {
-    /// Lines of the vector L1 in one of the L2, as a power of two.
-    lines: u32,
-    /// Sectors of one: how many, and all of them.
-    count: u32,
-    all: u8,
-}
-
-impl Touched {
-    #[inline(always)]
-    fn of(self, line: u64) -> u8 {
-        if self.lines == 0 {
-            return self.all;
-        }
-        let number = line & !(u64::MAX << self.lines);
-        self.all.wrapping_shl(self.count.wrapping_mul(number as u32))
-    }
 }
 
 /// Look-ups that follow each other and need nothing but what is in the vector L1 and the L2.

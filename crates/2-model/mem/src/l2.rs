@@ -433,26 +433,13 @@ fn set(shape: &Shape, line: u64) -> u32 {
 }
 
 /// All bits of a number, folded to some.
-#[inline]
-pub fn fold(value: u64, bits: u32) -> u64 {
-    /// So many bits that the compiler knows the number: a few instructions in a row.
-    #[inline(always)]
-    fn known(mut value: u64, bits: u32) -> u64 {
-        let mut step = bits;
-        while step < u64::BITS && step != 0 {
-            value ^= value >> step;
-            step *= 2;
-        }
-        value & ((1 << bits) - 1)
+pub fn fold(mut value: u64, bits: u32) -> u64 {
+    let mut step = bits;
+    while step < u64::BITS && step != 0 {
+        value ^= value >> step;
+        step *= 2;
     }
-    match bits {
-        4 => known(value, 4),
-        5 => known(value, 5),
-        6 => known(value, 6),
-        7 => known(value, 7),
-        8 => known(value, 8),
-        bits => known(value, bits),
-    }
+    value & ((1 << bits) - 1)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Moments at which something happens, in order.
 //!
 //! The one idea to keep in mind: most moments lie a few hundred cycles ahead, so there is a list for each few cycles and a
-//! heap for what lies beyond; what falls into one list comes in the order in which it was entered.
+//! heap for what lies beyond; what falls into one list comes in the order in which it was entered. Lists are chains through
+//! places that are used again at once, so that all of a calendar is little memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,30 +13,45 @@ const WIDTH: u32 = 2;
 const LISTS: usize = 4096;
 /// Words of a bit for each.
 const WORDS: usize = LISTS / u64::BITS as usize;
+/// No entry.
+const NONE: u32 = u32::MAX;
 
 /// A calendar of numbered events.
 #[derive(Debug)]
 pub(crate) struct Calendar {
-    lists: Vec<Vec<(u64, u32)>>,
+    /// By list: its first entry and its last, where it is not empty.
+    lists: Box<[(u32, u32); LISTS]>,
     /// Lists that are not empty, as bits.
     used: Box<[u64; WORDS]>,
-    /// The list at hand, counted without end, and how much of it is done.
+    /// Entries of all lists, and the first of those that are free.
+    entries: Vec<Entry>,
+    free: u32,
+    /// The list at hand, counted without end.
     list: u64,
-    done: usize,
-    /// What lies in lists.
-    near: usize,
+    /// The event that was taken out last was the first of its list.
+    opened: bool,
     far: BinaryHeap<Reverse<(u64, u64, u32)>>,
     entered: u64,
+}
+
+/// An event in a list, or a free place.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time: u64,
+    event: u32,
+    /// The one behind it.
+    next: u32,
 }
 
 impl Calendar {
     pub(crate) fn new() -> Calendar {
         Calendar {
-            lists: vec![Vec::new(); LISTS],
+            lists: Box::new([(NONE, NONE); LISTS]),
             used: Box::new([0; WORDS]),
+            entries: Vec::new(),
+            free: NONE,
             list: 0,
-            done: 0,
-            near: 0,
+            opened: false,
             far: BinaryHeap::new(),
             entered: 0,
         }
@@ -43,10 +59,10 @@ impl Calendar {
 
     /// Begins anew at moment 0.
     pub(crate) fn clear(&mut self) {
-        self.lists.iter_mut().for_each(Vec::clear);
         self.used.fill(0);
-        (self.list, self.done, self.near, self.entered) = (0, 0, 0, 0);
+        self.entries.clear();
         self.far.clear();
+        (self.free, self.list, self.opened, self.entered) = (NONE, 0, false, 0);
     }
 
     /// Enters an event; one of the past happens next.
@@ -63,67 +79,95 @@ impl Calendar {
 
     #[inline]
     fn enter(&mut self, list: u64, time: u64, event: u32) {
+        let entry = Entry { time, event, next: NONE };
+        let number = match self.entries.get_mut(self.free as usize) {
+            Some(place) => {
+                let number = self.free;
+                self.free = place.next;
+                *place = entry;
+                number
+            }
+            None => {
+                self.entries.push(entry);
+                self.entries.len() as u32 - 1
+            }
+        };
         let place = list as usize % LISTS;
-        self.lists[place].push((time, event));
-        self.used[place / 64] |= 1 << (place % 64);
-        self.near += 1;
+        let (used, bit) = (&mut self.used[place / 64], 1 << (place % 64));
+        let (first, last) = &mut self.lists[place];
+        if *used & bit == 0 {
+            *used |= bit;
+            *first = number;
+        } else if let Some(before) = self.entries.get_mut(*last as usize) {
+            before.next = number;
+        }
+        *last = number;
     }
 
-    /// The first list behind the one at hand that is not empty; there is one.
+    /// The first list from the one at hand on that is not empty.
     #[inline]
-    fn next_used(&self) -> u64 {
-        let first = self.list + 1;
-        let (word, bit) = (first as usize % LISTS / 64, first % 64);
+    fn next_used(&self) -> Option<u64> {
+        let (word, bit) = (self.list as usize % LISTS / 64, self.list % 64);
         let here = self.used[word] >> bit;
         if here != 0 {
-            return first + u64::from(here.trailing_zeros());
+            return Some(self.list + u64::from(here.trailing_zeros()));
         }
-        let start = first - bit;
-        for step in 1..=WORDS as u64 {
-            let bits = self.used[(word + step as usize) % WORDS];
-            if bits != 0 {
-                return start + 64 * step + u64::from(bits.trailing_zeros());
-            }
-        }
-        first
+        let start = self.list - bit;
+        (1..=WORDS).find_map(|step| {
+            let bits = self.used[(word + step) % WORDS];
+            (bits != 0).then(|| start + 64 * step as u64 + u64::from(bits.trailing_zeros()))
+        })
     }
 
-    /// The events that follow soon, if the last one that was taken out is the first of its list.
+    /// The events that follow soon, if the last one that was taken out was the first of its list.
     #[inline]
-    pub(crate) fn opened(&self) -> Option<&[(u64, u32)]> {
-        if self.done != 1 {
-            return None;
-        }
-        self.lists[self.list as usize % LISTS].get(1..)
+    pub(crate) fn soon(&self) -> impl Iterator<Item = u32> + Clone {
+        let place = self.list as usize % LISTS;
+        let left = self.opened && self.used[place / 64] >> (place % 64) & 1 != 0;
+        let mut next = if left { self.lists[place].0 } else { NONE };
+        std::iter::from_fn(move || {
+            let entry = self.entries.get(next as usize)?;
+            next = entry.next;
+            Some(entry.event)
+        })
     }
 
     /// The next event.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(u64, u32)> {
-        loop {
-            let list = &mut self.lists[self.list as usize % LISTS];
-            if let Some(&found) = list.get(self.done) {
-                self.done += 1;
-                self.near -= 1;
-                return Some(found);
-            }
-            list.clear();
-            let place = self.list as usize % LISTS;
-            self.used[place / 64] &= !(1 << (place % 64));
-            self.done = 0;
-            let far = self.far.peek().map(|Reverse((time, _, _))| time >> WIDTH);
-            self.list = match (self.near, far) {
-                (0, far) => far?,
-                (_, Some(far)) => far.min(self.next_used()),
-                (_, None) => self.next_used(),
-            };
-            while let Some(&Reverse((time, _, event))) = self.far.peek()
-                && (time >> WIDTH) - self.list < LISTS as u64
-            {
-                self.far.pop();
-                self.enter(time >> WIDTH, time, event);
-            }
+        self.opened = self.used[self.list as usize % LISTS / 64] >> (self.list % 64) & 1 == 0;
+        if self.opened {
+            self.open()?;
         }
+        let place = self.list as usize % LISTS;
+        let (first, last) = &mut self.lists[place];
+        let number = *first;
+        let entry = self.entries.get_mut(number as usize)?;
+        let found = (entry.time, entry.event);
+        if number == *last {
+            self.used[place / 64] &= !(1 << (place % 64));
+        } else {
+            *first = entry.next;
+        }
+        entry.next = std::mem::replace(&mut self.free, number);
+        Some(found)
+    }
+
+    /// The next list that is not empty is the one at hand.
+    #[inline]
+    fn open(&mut self) -> Option<()> {
+        let far = self.far.peek().map(|Reverse((time, _, _))| time >> WIDTH);
+        self.list = match (self.next_used(), far) {
+            (Some(near), Some(far)) => near.min(far),
+            (near, far) => near.or(far)?,
+        };
+        while let Some(&Reverse((time, _, event))) = self.far.peek()
+            && (time >> WIDTH) - self.list < LISTS as u64
+        {
+            self.far.pop();
+            self.enter(time >> WIDTH, time, event);
+        }
+        Some(())
     }
 }
 

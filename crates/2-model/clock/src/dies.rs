@@ -226,9 +226,7 @@ impl Dies {
     /// The next event happens; says whether there was one.
     fn step(&mut self) -> bool {
         let Some((time, event)) = self.calendar.pop() else { return false };
-        if let Some(soon) = self.calendar.opened() {
-            self.look_ahead(soon);
-        }
+        self.look_ahead();
         if event & L1 != 0 {
             self.vector_l1((event & !L1) as usize, time);
         } else {
@@ -240,9 +238,10 @@ impl Dies {
     /// Reads what the next events need, so that the reads of this machine's memory are under way together: one after the other
     /// they are most of the time that events take. Nothing comes of it.
     #[inline]
-    fn look_ahead(&self, soon: &[(u64, u32)]) {
+    fn look_ahead(&self) {
+        let soon = self.calendar.soon();
         let mut read = 0;
-        for &(_, event) in soon {
+        for event in soon.clone() {
             if event & L1 != 0 {
                 let unit = self.units.get((event & !L1) as usize);
                 read ^= unit.map_or(0, |unit| unit.queue.soon() ^ unit.lines.soon());
@@ -250,7 +249,7 @@ impl Dies {
                 read ^= u64::from(wave.group) ^ self.done.get(event as usize).map_or(0, Done::soon);
             }
         }
-        for &(_, event) in soon {
+        for event in soon {
             if event & L1 == 0
                 && let Some(wave) = self.waves.get(event as usize)
                 && let Some(Some(group)) = self.groups.get(wave.group as usize)

@@ -3,17 +3,14 @@
 //! The one idea to keep in mind: it keeps its lines from one dispatch to the next. Where one XCD stands for some it has their
 //! share of the cache; what such shares know and what the whole knows is looked up in both, until it would be gone.
 
-use mem::Cache;
+use mem::Layers;
 use std::sync::Arc;
-
-/// Nothing else is known of a line. Unlike `()` it lets an empty cache be memory that nobody has written.
-type Nothing = [u64; 0];
 
 /// The memory-side cache.
 #[derive(Debug)]
 pub(crate) struct Side {
     /// Marked are lines that differ from memory.
-    cache: Cache<Nothing>,
+    cache: Layers,
     /// Sets of all, and of the lines that nobody else has.
     sets: u64,
     own: u64,
@@ -37,7 +34,7 @@ impl Side {
     pub(crate) fn new(lines: usize, ways: usize, of: usize) -> Side {
         let sets = (lines / ways).max(1);
         let own = (sets / of).max(1) as u64;
-        Side { cache: Cache::new(sets, ways), sets: sets as u64, own, earlier: None, came: 0 }
+        Side { cache: Layers::new(sets, ways), sets: sets as u64, own, earlier: None, came: 0 }
     }
 
     /// Dispatches were followed in another way up to now, with these caches.
@@ -54,17 +51,8 @@ impl Side {
     #[inline]
     pub(crate) fn request(&mut self, line: u64, write: bool, shared: bool) -> Found {
         let set = set(line, if shared { self.sets } else { self.own });
-        if let Some(place) = self.cache.find(set, line) {
-            if write {
-                self.cache.mark(place);
-            }
-            return Found { hit: true, written: false };
-        }
-        let filled = self.cache.fill(set, line, false);
-        if write {
-            self.cache.mark(filled.place);
-        }
-        Found { hit: self.was_there(line), written: filled.marked }
+        let found = self.cache.request(set, line, write);
+        Found { hit: found.hit || self.was_there(line), written: found.marked }
     }
 
     /// Whether a line was there before, when as many lines came since as there are places.
@@ -77,7 +65,7 @@ impl Side {
     }
 
     fn has(&self, line: u64) -> bool {
-        [self.sets, self.own].iter().any(|&sets| self.cache.peek(set(line, sets), line).is_some())
+        [self.sets, self.own].iter().any(|&sets| self.cache.has(set(line, sets), line))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::wide::{self, Wide};
 
 /// A cache's tags, with what else is known of the line at each place.
 #[derive(Clone, Debug)]
-pub struct Cache<P = ()>(Sets<P>);
+pub(crate) struct Cache<P = ()>(Sets<P>);
 
 #[derive(Clone, Debug)]
 enum Sets<P> {
@@ -20,13 +20,11 @@ enum Sets<P> {
 
 /// Where a line went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Filled {
+pub(crate) struct Filled {
     /// Place of the line.
-    pub place: usize,
+    pub(crate) place: usize,
     /// The line that was there.
-    pub evicted: Option<u64>,
-    /// That line was marked.
-    pub marked: bool,
+    pub(crate) evicted: Option<u64>,
 }
 
 /// Sets of lines, whichever they are.
@@ -103,7 +101,7 @@ macro_rules! of_sets {
 
 impl<P: Copy + Default> Cache<P> {
     /// An empty cache.
-    pub fn new(sets: usize, ways: usize) -> Cache<P> {
+    pub(crate) fn new(sets: usize, ways: usize) -> Cache<P> {
         let (sets, ways) = (sets.max(1), ways.max(1));
         Cache(match ways {
             sixteen::WAYS => Sets::Sixteen(Sixteen::new(sets)),
@@ -113,41 +111,35 @@ impl<P: Copy + Default> Cache<P> {
     }
 
     /// Places of all sets.
-    pub fn places(&self) -> usize {
+    pub(crate) fn places(&self) -> usize {
         of_sets!(&self.0, sets => sets.places())
     }
 
     /// The line at a place.
-    pub fn line(&self, place: usize) -> u64 {
+    pub(crate) fn line(&self, place: usize) -> u64 {
         of_sets!(&self.0, sets => sets.line(place))
     }
 
     /// What is known of the line at a place; what was known of the one before stays until it is written over.
     #[inline]
-    pub fn of(&mut self, place: usize) -> &mut P {
+    pub(crate) fn of(&mut self, place: usize) -> &mut P {
         of_sets!(&mut self.0, sets => sets.of(place))
     }
 
-    /// Marks the line at a place, for as long as it is there.
-    #[inline]
-    pub fn mark(&mut self, place: usize) {
-        of_sets!(&mut self.0, sets => sets.mark(place));
-    }
-
     /// Forgets all lines.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         of_sets!(&mut self.0, sets => sets.clear());
     }
 
     /// The place of a line that is there.
     #[inline]
-    pub fn peek(&self, set: usize, line: u64) -> Option<usize> {
+    pub(crate) fn peek(&self, set: usize, line: u64) -> Option<usize> {
         of_sets!(&self.0, sets => sets.peek(set, line))
     }
 
     /// The place of a line that is there; it counts as used.
     #[inline]
-    pub fn find(&mut self, set: usize, line: u64) -> Option<usize> {
+    pub(crate) fn find(&mut self, set: usize, line: u64) -> Option<usize> {
         let place = self.peek(set, line)?;
         self.touch(place);
         Some(place)
@@ -170,31 +162,31 @@ impl<P: Copy + Default> Cache<P> {
 
     /// The place of a set whose line goes next.
     #[inline]
-    pub fn oldest(&self, set: usize) -> usize {
+    pub(crate) fn oldest(&self, set: usize) -> usize {
         of_sets!(&self.0, sets => sets.oldest(set))
     }
 
     /// The line at a place counts as used.
     #[inline]
-    pub fn touch(&mut self, place: usize) {
+    pub(crate) fn touch(&mut self, place: usize) {
         of_sets!(&mut self.0, sets => sets.touch(place));
     }
 
     /// Puts in a line that is not there. One that is to go first counts as used longest ago.
     #[inline]
-    pub fn fill(&mut self, set: usize, line: u64, goes_first: bool) -> Filled {
+    pub(crate) fn fill(&mut self, set: usize, line: u64, goes_first: bool) -> Filled {
         let place = self.oldest(set);
         self.put(place, line, goes_first)
     }
 
     /// Puts a line at a place.
     #[inline]
-    pub fn put(&mut self, place: usize, line: u64, goes_first: bool) -> Filled {
+    pub(crate) fn put(&mut self, place: usize, line: u64, goes_first: bool) -> Filled {
         of_sets!(&mut self.0, sets => sets.put(place, line, goes_first))
     }
 
     /// Throws out the line at a place.
-    pub fn remove(&mut self, place: usize) {
+    pub(crate) fn remove(&mut self, place: usize) {
         of_sets!(&mut self.0, sets => sets.remove(place));
     }
 }
@@ -206,7 +198,7 @@ mod tests {
     #[test]
     fn the_line_used_longest_ago_goes() {
         let mut cache = Cache::<()>::new(2, 2);
-        let filled = |place, evicted| Filled { place, evicted, marked: false };
+        let filled = |place, evicted| Filled { place, evicted };
         assert_eq!(cache.fill(1, 10, false), filled(2, None));
         assert_eq!(cache.fill(1, 11, false).place, 3);
         assert!(cache.find(1, 10).is_some() && cache.find(0, 10).is_none());
@@ -283,10 +275,6 @@ mod tests {
                     Some(place) if state >> 60 == 1 => {
                         cache.touch(place);
                         few.touch(place);
-                    }
-                    Some(place) if state >> 60 < 8 => {
-                        cache.mark(place);
-                        few.mark(place);
                     }
                     None => {
                         let goes_first = state >> 59 & 1 == 0;

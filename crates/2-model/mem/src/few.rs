@@ -14,7 +14,6 @@ pub(crate) struct Few<P> {
     tags: Vec<u64>,
     used: Vec<u32>,
     pub(crate) clock: u32,
-    marked: Vec<bool>,
     more: Vec<P>,
 }
 
@@ -26,7 +25,6 @@ impl<P: Copy + Default> Few<P> {
             tags: vec![EMPTY; places],
             used: vec![0; places],
             clock: 0,
-            marked: vec![false; places],
             more: vec![P::default(); places],
         }
     }
@@ -44,15 +42,10 @@ impl<P: Copy + Default> Few<P> {
         &mut self.more[place]
     }
 
-    pub(crate) fn mark(&mut self, place: usize) {
-        self.marked[place] = true;
-    }
-
     pub(crate) fn clear(&mut self) {
         self.more.fill(P::default());
         self.tags.fill(EMPTY);
         self.used.fill(0);
-        self.marked.fill(false);
         self.clock = 0;
     }
 
@@ -79,13 +72,11 @@ impl<P: Copy + Default> Few<P> {
         let evicted = Some(self.tags[place]).filter(|&tag| tag != EMPTY).map(|tag| !tag);
         self.tags[place] = !line;
         self.used[place] = if goes_first { 1 } else { self.now() };
-        let marked = std::mem::take(&mut self.marked[place]);
-        Filled { place, evicted, marked }
+        Filled { place, evicted }
     }
 
     pub(crate) fn remove(&mut self, place: usize) {
         self.tags[place] = EMPTY;
-        self.marked[place] = false;
         self.used[place] = 0;
     }
 

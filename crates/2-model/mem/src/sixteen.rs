@@ -16,7 +16,7 @@ const EMPTY: u64 = 0;
 /// The bit that a line has besides, where another use of it changes nothing: it is the one used last, and does not go first.
 const LAST: u64 = 1 << 63;
 /// Ways in the order of their numbers.
-const IN_ORDER: u64 = 0xfedc_ba98_7654_3210;
+pub(crate) const IN_ORDER: u64 = 0xfedc_ba98_7654_3210;
 /// A one in each digit.
 const DIGITS: u64 = 0x1111_1111_1111_1111;
 /// A one in each byte.
@@ -37,11 +37,10 @@ type Set = [u64; 4];
 const SIGNS: [usize; 2] = [0, 1];
 /// Ways, the one that was used last in the lowest digit, each combined with the digit's number: nothing for a new set.
 const ORDER: usize = 2;
-/// Ways that hold lines, as bits, above them those whose line goes first, and those whose line is marked.
+/// Ways that hold lines, as bits, above them those whose line goes first.
 const FLAGS: usize = 3;
-/// Where in the flags those are whose line goes first, and those whose line is marked.
+/// Where in the flags those are whose line goes first.
 const FIRST: u32 = 16;
-const MARKED: u32 = 32;
 
 /// Ways whose line goes first, as bits.
 #[inline(always)]
@@ -51,7 +50,7 @@ fn first(set: &Set) -> u16 {
 
 /// The byte that a line shows.
 #[inline(always)]
-fn sign(line: u64) -> u64 {
+pub(crate) fn sign(line: u64) -> u64 {
     line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56
 }
 
@@ -61,22 +60,28 @@ fn tag(line: u64) -> u64 {
     !(line | LAST)
 }
 
-#[inline]
-fn find<P>(set: &Set, line: u64, ways: &[(u64, P); WAYS]) -> Option<usize> {
+/// The way of a line, of those that show its byte; where `there` says whether it is the one.
+#[inline(always)]
+pub(crate) fn find_shown(signs: [u64; 2], line: u64, there: impl Fn(usize) -> bool) -> Option<usize> {
     let sign = sign(line) * BYTES;
     // Bytes that are zero have their highest bit set; so may bytes above them.
     let zero = |word: u64| word.wrapping_sub(BYTES) & !word & (BYTES << 7);
-    let same = SIGNS.map(|word| zero(set[word] ^ sign));
+    let same = signs.map(|word| zero(word ^ sign));
     for (number, mut found) in same.into_iter().enumerate() {
         while found != 0 {
             let way = 8 * number + (found.trailing_zeros() / 8) as usize;
-            if ways[way % WAYS].0 & !LAST == tag(line) {
+            if there(way) {
                 return Some(way);
             }
             found &= found - 1;
         }
     }
     None
+}
+
+#[inline]
+fn find<P>(set: &Set, line: u64, ways: &[(u64, P); WAYS]) -> Option<usize> {
+    find_shown(SIGNS.map(|word| set[word]), line, |way| ways[way % WAYS].0 & !LAST == tag(line))
 }
 
 #[inline]
@@ -88,6 +93,18 @@ fn oldest(set: &Set) -> usize {
     }
 }
 
+/// An order of ways, as digits, with one of them moved to the lowest.
+#[inline(always)]
+pub(crate) fn used_last(order: u64, way: usize) -> u64 {
+    let other = order ^ (way as u64 * DIGITS);
+    // The lowest digit that is zero; each way is there once.
+    let found = other.wrapping_sub(DIGITS) & !other & (DIGITS << 3);
+    let shift = found.trailing_zeros().saturating_sub(3);
+    let below = order & ((1 << shift) - 1);
+    let above = order & !(0xf << shift) & !((1 << shift) - 1);
+    above | below << 4 | way as u64
+}
+
 /// A way, whose line is there, is the one used last.
 #[inline]
 fn touch<P>(set: &mut Set, ways: &mut [(u64, P); WAYS], way: usize) {
@@ -95,13 +112,7 @@ fn touch<P>(set: &mut Set, ways: &mut [(u64, P); WAYS], way: usize) {
     let last = order as usize % WAYS;
     if last != way {
         ways[last].0 &= !LAST;
-        let other = order ^ (way as u64 * DIGITS);
-        // The lowest digit that is zero; each way is there once.
-        let found = other.wrapping_sub(DIGITS) & !other & (DIGITS << 3);
-        let shift = found.trailing_zeros().saturating_sub(3);
-        let below = order & ((1 << shift) - 1);
-        let above = order & !(0xf << shift) & !((1 << shift) - 1);
-        set[ORDER] = (above | below << 4 | way as u64) ^ IN_ORDER;
+        set[ORDER] = used_last(order, way) ^ IN_ORDER;
     }
     ways[way].0 |= LAST;
     set[FLAGS] &= !(1 << (FIRST + way as u32));
@@ -123,11 +134,6 @@ impl<P: Copy + Default> Sixteen<P> {
     #[inline]
     pub(crate) fn of(&mut self, place: usize) -> &mut P {
         &mut self.ways[place >> BITS][place % WAYS].1
-    }
-
-    #[inline]
-    pub(crate) fn mark(&mut self, place: usize) {
-        self.sets[place >> BITS][FLAGS] |= 1 << (MARKED + (place % WAYS) as u32);
     }
 
     pub(crate) fn clear(&mut self) {
@@ -172,21 +178,20 @@ impl<P: Copy + Default> Sixteen<P> {
         // What nobody has written is not read either: that takes this machine long.
         let evicted = if set[FLAGS] >> way & 1 != 0 { Some(!(ways[way].0 | LAST)) } else { None };
         ways[way].0 = tag(line);
-        let marked = set[FLAGS] >> (MARKED + way as u32) & 1 != 0;
         let (word, shift) = (way / 8, 8 * (way % 8));
         set[SIGNS[word]] = set[SIGNS[word]] & !(0xff << shift) | sign(line) << shift;
-        set[FLAGS] = (set[FLAGS] | 1 << way) & !(1 << (MARKED + way as u32));
+        set[FLAGS] |= 1 << way;
         if goes_first {
             set[FLAGS] |= 1 << (FIRST + way as u32);
         } else {
             touch(set, ways, way);
         }
-        Filled { place, evicted, marked }
+        Filled { place, evicted }
     }
 
     pub(crate) fn remove(&mut self, place: usize) {
         let (set, way) = (&mut self.sets[place >> BITS], place % WAYS);
         self.ways[place >> BITS][way].0 = EMPTY;
-        set[FLAGS] &= !(1 << way | 1 << (FIRST + way as u32) | 1 << (MARKED + way as u32));
+        set[FLAGS] &= !(1 << way | 1 << (FIRST + way as u32));
     }
 }

@@ -37,8 +37,6 @@ pub(crate) struct Set {
     /// Ways that are empty, and those whose line goes first, as bits.
     empty: u64,
     first: u64,
-    /// Ways whose line is marked.
-    marked: u64,
     /// The line that was replaced last, which is not there: of lines that come round again, one more than there is room for, it is
     /// the one that comes next.
     replaced: u64,
@@ -64,7 +62,6 @@ impl Set {
             oldest: NONE,
             empty: u64::MAX,
             first: 0,
-            marked: 0,
             replaced: EMPTY,
             near: 0,
         }
@@ -198,9 +195,6 @@ impl Set {
         self.replaced = std::mem::replace(&mut self.tags[way % WAYS], !line);
         self.signs[way % WAYS] = sign(line);
         self.oldest = self.newer[way % WAYS];
-        if self.marked != 0 {
-            self.marked &= !(1 << (way % WAYS));
-        }
     }
 }
 
@@ -220,10 +214,6 @@ impl<P: Copy + Default> Wide<P> {
     #[inline]
     pub(crate) fn of(&mut self, place: usize) -> &mut P {
         &mut self.more[place]
-    }
-
-    pub(crate) fn mark(&mut self, place: usize) {
-        self.sets[place >> BITS].marked |= 1 << (place % WAYS);
     }
 
     pub(crate) fn clear(&mut self) {
@@ -271,15 +261,12 @@ impl<P: Copy + Default> Wide<P> {
         } else {
             set.settle(way, goes_first);
         }
-        let marked = set.marked >> way & 1 != 0;
-        set.marked &= !(1 << way);
-        Filled { place, evicted, marked }
+        Filled { place, evicted }
     }
 
     pub(crate) fn remove(&mut self, place: usize) {
         let (set, way) = (&mut self.sets[place >> BITS], place % WAYS);
         set.tags[way] = EMPTY;
-        set.marked &= !(1 << way);
         set.take_out(way);
         set.empty |= 1 << way;
     }

@@ -44,6 +44,17 @@ pub(crate) struct Set {
     near: u8,
 }
 
+/// All ways.
+const IN_ORDER: [u8; WAYS] = {
+    let mut ways = [0; WAYS];
+    let mut way = 0;
+    while way < WAYS {
+        ways[way] = way as u8;
+        way += 1;
+    }
+    ways
+};
+
 /// The byte that a line shows.
 #[inline(always)]
 fn sign(line: u64) -> u8 {
@@ -52,8 +63,7 @@ fn sign(line: u64) -> u8 {
 
 impl Set {
     fn new() -> Set {
-        let itself = std::array::from_fn(|at| at as u8);
-        let (newer, older) = (itself, itself);
+        let (newer, older) = (IN_ORDER, IN_ORDER);
         Set {
             tags: [EMPTY; WAYS],
             signs: [0; WAYS],
@@ -70,11 +80,17 @@ impl Set {
     #[inline(always)]
     fn find(&self, line: u64) -> Option<usize> {
         let sign = sign(line);
-        // Bytes that are the same are found all at once; most often there are none.
-        if self.signs.iter().fold(0, |any, &byte| any | u8::from(byte == sign)) == 0 {
-            return None;
+        // Bytes that are the same are found all at once: how many, and the sum of their ways. Most often there are none, or one.
+        let (count, way) =
+            self.signs.iter().zip(&IN_ORDER).fold((0u8, 0u8), |(count, sum), (&byte, &way)| {
+                let same = u8::from(byte == sign);
+                (count + same, sum.wrapping_add(same.wrapping_neg() & way))
+            });
+        match count {
+            0 => None,
+            1 => Some(usize::from(way) % WAYS).filter(|&way| self.tags[way] == !line),
+            _ => self.find_shown(line, sign),
         }
-        self.find_shown(line, sign)
     }
 
     /// The way of a line among those that show the same byte.

@@ -130,7 +130,7 @@ impl Dies {
             caches.end(unit.xcd, shared.policy, &mut access.progress, &mut port);
         }
         let (end, done) = (port.now, port.done.max(port.now));
-        let access = *access;
+        let (wave, last) = (access.wave, access.last);
         unit.queue.accesses.pop_front();
         if let Some((_, next)) = unit.queue.outside.pop_first() {
             unit.queue.accesses.push_back(next);
@@ -141,8 +141,8 @@ impl Dies {
         } else {
             self.calendar.push(end, number as u32 | L1);
         }
-        if access.last {
-            self.arrives(access.wave, done);
+        if last {
+            self.arrives(wave, done);
         }
     }
 }

@@ -206,16 +206,17 @@ impl VectorL1 {
         let base = block.wrapping_mul(per_block);
         let loads = policy.kind == Kind::Load && !policy.bypass;
         loop {
-            // The short way of most: loads of the page of the look-up before.
-            if loads
-                && self.pending == 0
-                && !progress.counted
-                && let Some(page) = progress.page
-            {
-                let lookups = lookups.get(progress.next as usize..).unwrap_or_default();
+            let first = progress.next as usize;
+            let Some(&lookup) = lookups.get(first) else { return true };
+            let line = base.wrapping_add_signed(lookup.line());
+            let page = line >> pages;
+            if progress.page != Some(page) && !self.turn_to(page, progress, path) {
+                return false;
+            }
+            // The short way of most: loads of a page that is translated.
+            if loads && self.pending == 0 && !progress.counted {
                 let (sets, asks, merged) = (self.sets, &mut self.asks, &mut progress.merged);
-                let stream = policy.stream;
-                let first = progress.next as usize;
+                let (lookups, stream) = (lookups.get(first..).unwrap_or_default(), policy.stream);
                 let run = Run { lookups, first, base, page, pages, sets, stream, merged, asks, path };
                 let Ran { done, lookups, held_up } = self.cache.with(run);
                 path.before.add(Count::TranslationHit, lookups);
@@ -223,10 +224,9 @@ impl VectorL1 {
                 if held_up {
                     return false;
                 }
+                continue;
             }
-            let Some(&lookup) = lookups.get(progress.next as usize) else { return true };
-            let line = base.wrapping_add_signed(lookup.line());
-            if !self.look_up(policy, lookup, (line, line >> pages), progress, path) {
+            if !self.look_up(policy, lookup, line, progress, path) {
                 return false;
             }
             path.follow.next();
@@ -252,29 +252,29 @@ impl VectorL1 {
         path.follow.again(count);
     }
 
-    /// A look-up; says whether it could be done.
+    /// The next look-up is in another page than the one before; says whether it can go on at once.
+    #[inline]
+    fn turn_to<F: Follow>(&mut self, page: u64, progress: &mut Progress, path: &mut Path<'_, F>) -> bool {
+        progress.turned |= progress.page.is_some();
+        progress.page = Some(page);
+        let hit = self.translated(page);
+        if !hit {
+            path.before.add(Count::TranslationMiss, 1);
+            self.pending = path.shape.translation_pending;
+            progress.counted = true;
+        }
+        path.follow.page(page, hit)
+    }
+
+    /// A look-up whose page is translated, or its translation is what was waited for; says whether it could be done.
     fn look_up<F: Follow>(
         &mut self,
         policy: Policy,
         lookup: Lookup,
-        (line, page): (u64, u64),
+        line: u64,
         progress: &mut Progress,
         path: &mut Path<'_, F>,
     ) -> bool {
-        // The page of the look-up before is there, or its translation is what is waited for.
-        if progress.page != Some(page) {
-            progress.turned |= progress.page.is_some();
-            progress.page = Some(page);
-            let hit = self.translated(page);
-            if !hit {
-                path.before.add(Count::TranslationMiss, 1);
-                self.pending = path.shape.translation_pending;
-                progress.counted = true;
-            }
-            if !path.follow.page(page, hit) {
-                return false;
-            }
-        }
         let set = (line & self.sets) as usize;
         let place = self.cache.peek(set, line);
         let brings = policy.kind == Kind::Load && !policy.bypass && place.is_none();

@@ -36,6 +36,7 @@ pub use layers::Layers;
 pub use parts::Caches;
 pub use sample::Sample;
 pub use shape::Shape;
+pub use slot::Slots;
 pub use store::{BatchReader, BatchWriter, Unreadable};
 pub use stream::{Batch, Forms, Group, LdsAccess, Shared, Trace};
 pub use sums::Sums;

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: most accesses of an instruction have lanes that stand to each other as those of the one before, so
 //! what such lanes become is worked out once for each place in a block where the first can begin.
 
-use crate::access::{Lanes, Policy};
+use crate::access::{Lanes, Lookup, Policy};
 use crate::sample::Sample;
 
 /// The last form of a memory instruction.
@@ -22,11 +22,38 @@ pub(crate) struct Slot {
     lines: Option<(u64, Vec<u64>)>,
     /// Forms by where in its block the first active lane begins, in dwords.
     pub(crate) known: [Option<u32>; 32],
+    /// What those come to, whichever recording they are of.
+    pub(crate) made: Vec<Made>,
+}
+
+/// What an access comes to whose first active lane begins in a place of its block.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) place: usize,
+    pub(crate) lookups: Vec<Lookup>,
+    /// How many times these come, and how many look-ups they are.
+    pub(crate) times: u32,
+    pub(crate) all: u32,
+}
+
+/// What each memory instruction did last, for the next recording of the same program: what accesses come to is not worked out
+/// again, and nothing else is known of them.
+#[derive(Debug, Default)]
+pub struct Slots(pub(crate) Vec<Option<Box<Slot>>>);
+
+impl Slots {
+    /// A recording begins.
+    pub(crate) fn begin(&mut self) {
+        for slot in self.0.iter_mut().flatten() {
+            (slot.formation, slot.block, slot.lines) = (None, None, None);
+            slot.known = [None; 32];
+        }
+    }
 }
 
 /// What a memory instruction did last, made anew where an access is of another form.
 pub(crate) fn known<'a>(
-    slots: &'a mut Vec<Option<Box<Slot>>>,
+    Slots(slots): &'a mut Slots,
     slot: usize,
     policy: Policy,
     lanes: &Lanes<'_>,
@@ -59,6 +86,7 @@ pub(crate) fn known<'a>(
             block: None,
             lines: None,
             known: [None; 32],
+            made: Vec::new(),
         })
     })
 }

@@ -9,7 +9,7 @@ use crate::cursor::{
 };
 use crate::sample::Sample;
 use crate::shape::Shape;
-use crate::slot::{Slot, known};
+use crate::slot::{Made, Slots, known};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -172,7 +172,7 @@ pub struct Trace {
     groups: Vec<Group>,
     forms: Forms,
     /// By memory instruction: what it did last.
-    slots: Vec<Option<Box<Slot>>>,
+    slots: Slots,
     /// By wave of the workgroup at hand: block of the last vector access, dword of the last scalar one.
     last: Vec<[u64; 2]>,
     /// Bytes of the workgroup at hand, its forms counted in.
@@ -195,7 +195,7 @@ impl Trace {
             block: shape.l2_line.trailing_zeros(),
             groups: Vec::new(),
             forms: Forms::default(),
-            slots: Vec::new(),
+            slots: Slots::default(),
             last: Vec::new(),
             taken: 0,
             wanted: true,
@@ -203,6 +203,17 @@ impl Trace {
             runs: Vec::new(),
             lds: Vec::new(),
         }
+    }
+
+    /// As an earlier recording of the same program left it, for the same GPU, nothing of a slot is worked out again.
+    pub fn begin_with(&mut self, slots: Slots) {
+        self.slots = slots;
+        self.slots.begin();
+    }
+
+    /// What the next recording of the same program may begin with.
+    pub fn take_slots(&mut self) -> Slots {
+        std::mem::take(&mut self.slots)
     }
 
     /// Streams will probably take so many bytes: room is made for them at once.
@@ -359,36 +370,52 @@ impl Trace {
     fn form(&mut self, slot: usize, policy: Policy, lanes: &Lanes<'_>, first: u64) -> u32 {
         let inside = first & ((1 << self.block) - 1);
         let place = inside.is_multiple_of(4).then_some(inside as usize / 4).filter(|&place| place < 32);
-        if let (Some(place), Some(Some(known))) = (place, self.slots.get(slot))
-            && let Some(form) = known.known[place]
+        let mut known = place.zip(self.slots.0.get_mut(slot).and_then(Option::as_mut));
+        if let Some((place, known)) = &known
+            && let Some(form) = known.known[*place]
         {
             return form;
         }
-        let Lanes { addresses, active, bytes, .. } = *lanes;
-        let Forms { forms, lookups: all, .. } = &mut self.forms;
-        let start = all.len();
-        let loads = policy.kind == Kind::Load && !policy.bypass;
-        let of = if loads { load_lookups } else { lookups };
-        of(self.grain, addresses, active, bytes, first - inside, all);
-        let found = (all.len() - start) as u32;
-        let times = if loads { gather(all, start) } else { 1 };
-        let count = all.len() - start;
-        let number = forms.len() as u32;
-        let slot_number = slot as u32;
-        forms.push(Form {
-            start: start as u32,
-            count: count as u32,
-            times,
-            all: found,
-            slot: slot_number,
-            policy,
-        });
-        self.taken += size_of::<Form>() + count * size_of::<Lookup>();
-        if let (Some(place), Some(Some(known))) = (place, self.slots.get_mut(slot)) {
-            known.known[place] = Some(number);
+        let Forms { forms, lookups, .. } = &mut self.forms;
+        let (start, number) = (lookups.len(), forms.len() as u32);
+        let made = known.as_ref().and_then(|(place, known)| known.made.iter().find(|it| it.place == *place));
+        let is_new = made.is_none();
+        let (times, all) = match made {
+            Some(made) => {
+                lookups.extend_from_slice(&made.lookups);
+                (made.times, made.all)
+            }
+            None => work_off(self.grain, policy, lanes, first - inside, lookups),
+        };
+        let count = lookups.len() - start;
+        if let Some((place, known)) = &mut known {
+            if is_new {
+                known.made.push(Made { place: *place, lookups: lookups[start..].to_vec(), times, all });
+            }
+            known.known[*place] = Some(number);
         }
+        let slot = slot as u32;
+        forms.push(Form { start: start as u32, count: count as u32, times, all, slot, policy });
+        self.taken += size_of::<Form>() + count * size_of::<Lookup>();
         number
     }
+}
+
+/// Appends the look-ups of an access, counted from a block: how many times they come, and how many there are.
+fn work_off(
+    grain: Grain,
+    policy: Policy,
+    lanes: &Lanes<'_>,
+    block: u64,
+    out: &mut Vec<Lookup>,
+) -> (u32, u32) {
+    let Lanes { addresses, active, bytes, .. } = *lanes;
+    let start = out.len();
+    let loads = policy.kind == Kind::Load && !policy.bypass;
+    let of = if loads { load_lookups } else { lookups };
+    of(grain, addresses, active, bytes, block, out);
+    let all = (out.len() - start) as u32;
+    (if loads { gather(out, start) } else { 1 }, all)
 }
 
 /// Number of an entry of a list; most are the one that stood last at their place.
@@ -470,6 +497,29 @@ mod tests {
         let [(wanted, read), (unwanted, same)] = samples;
         assert!(wanted > 8000 && unwanted == 0, "{wanted} {unwanted}");
         assert!(read.lines().len() > 20 && read == same);
+    }
+
+    #[test]
+    fn what_an_earlier_recording_worked_out_changes_nothing() {
+        let record = |slots: Slots, first: u64| {
+            let mut trace = trace();
+            trace.begin_with(slots);
+            for step in 0..500 {
+                let at = 0x10_0000 + (first + step) % 100 * 72;
+                trace.vector(0, 1, Policy::plain(Kind::Load), &Lanes::new(&rows(at), u64::MAX, 8));
+                trace.vector(
+                    1,
+                    2,
+                    Policy::plain(Kind::Store),
+                    &Lanes::new(&rows(at), u64::MAX >> (step / 250), 4),
+                );
+                trace.vector(0, 3, Policy::plain(Kind::Load), &Lanes::new(&rows(at + step % 3), u64::MAX, 2));
+            }
+            (trace.take_slots(), trace.finish())
+        };
+        let (slots, _) = record(Slots::default(), 0);
+        let (after, alone) = (record(slots, 41).1, record(Slots::default(), 41).1);
+        assert_eq!((&after.groups, &after.forms), (&alone.groups, &alone.forms));
     }
 
     #[test]

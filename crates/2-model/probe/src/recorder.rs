@@ -20,8 +20,8 @@ use clock::{Detail, Estimate, Gpu, Outcome, Shared, Stall};
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use workload::{Counter, Counters, Dispatches, Generation, InstructionRow, Values, Workload};
 
 /// One dispatch that ran to its end.
@@ -267,10 +267,12 @@ impl Recorder {
         let clocks = &mut self.clocks[..];
         // Streams of a dispatch are mostly alike.
         let expected = AtomicUsize::new(0);
+        let spare = Mutex::new(Vec::new());
         let summary = std::thread::scope(|scope| {
             let others = clocks::follow(scope, clocks, launch.threads);
             let merge = |tracer: Tracer<'_>| {
-                let (found, batch) = tracer.finish();
+                let (found, batch, slots) = tracer.finish();
+                spare.lock().unwrap_or_else(PoisonError::into_inner).push(slots);
                 counts.merge(&found);
                 expected.fetch_max(batch.longest_stream().min(MOST_EXPECTED), Ordering::Relaxed);
                 for other in &others {
@@ -282,7 +284,10 @@ impl Recorder {
                 }
                 gpu.push(batch);
             };
-            let tracer = || Tracer::new(table, &shape, &wanted, expected.load(Ordering::Relaxed));
+            let tracer = || {
+                let slots = spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+                Tracer::new(table, &shape, &wanted, (expected.load(Ordering::Relaxed), slots))
+            };
             emu::run(program, memory, launch, tracer, merge)
         })?;
         let code = traffic::code(program, &counts, launch);

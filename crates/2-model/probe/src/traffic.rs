@@ -10,7 +10,7 @@ use arch::{CacheControl, Limiter, Model, Resources, Target};
 use clock::{Grid, Wanted, Work};
 use emu::{Launch, MemoryAccess, Observer, Program, WaveId};
 use isa::{Access, Bits, Inst, Space};
-use mem::{Kind, Lanes, LdsAccess, Policy, Shape, Trace};
+use mem::{Kind, Lanes, LdsAccess, Policy, Shape, Slots, Trace};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -49,15 +49,23 @@ pub(crate) struct Tracer<'t> {
 
 impl<'t> Tracer<'t> {
     /// A recorder for a GPU, of the streams that are wanted, which will probably take so many bytes; with nobody to ask, of all.
-    pub(crate) fn new(table: &'t Table, shape: &Shape, wanted: &'t [Arc<Wanted>], expected: usize) -> Self {
+    /// What memory instructions did is known from an earlier recording of the dispatch, if there was one.
+    pub(crate) fn new(
+        table: &'t Table,
+        shape: &Shape,
+        wanted: &'t [Arc<Wanted>],
+        (expected, slots): (usize, Slots),
+    ) -> Self {
         let mut trace = Trace::new(shape);
         trace.expect(expected);
+        trace.begin_with(slots);
         Tracer { table, probe: Probe::new(table), trace, wanted }
     }
 
-    /// What was counted and recorded.
-    pub(crate) fn finish(self) -> (Counts, mem::Batch) {
-        (self.probe.counts, self.trace.finish())
+    /// What was counted and recorded, and what the next may begin with.
+    pub(crate) fn finish(mut self) -> (Counts, mem::Batch, Slots) {
+        let slots = self.trace.take_slots();
+        (self.probe.counts, self.trace.finish(), slots)
     }
 }
 

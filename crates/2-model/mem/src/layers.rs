@@ -18,13 +18,13 @@ pub struct Layers {
     /// Places of all sets.
     places: usize,
     /// By sets that follow each other; none where nobody asked for one.
-    blocks: Vec<Option<Box<Block>>>,
+    blocks: Vec<Option<Block>>,
 }
 
 /// Sets that follow each other.
 #[derive(Debug)]
 struct Block {
-    sets: [Set; SETS],
+    sets: Vec<Set>,
     /// By way: the lines of all sets.
     lines: Vec<Box<[u64; SETS]>>,
 }
@@ -102,9 +102,9 @@ impl Layers {
 }
 
 impl Block {
-    fn new() -> Box<Block> {
+    fn new() -> Block {
         let set = Set { signs: [0; 2], order: IN_ORDER, filled: 0, marked: 0 };
-        Box::new(Block { sets: [set; SETS], lines: Vec::new() })
+        Block { sets: vec![set; SETS], lines: Vec::new() }
     }
 
     /// The way of a line.

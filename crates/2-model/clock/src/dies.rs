@@ -118,7 +118,7 @@ impl Dies {
                 xcd,
                 number,
                 shared,
-                lines: Lines::new(l1, rates.translating),
+                lines: Lines::new(l1, rates.pending, rates.translating),
                 queue: Queue::default(),
                 free: Default::default(),
                 lds: 0,

@@ -211,6 +211,9 @@ impl Memory {
 pub(crate) struct Lines {
     /// By place in the vector L1: cycle at which the line is there.
     ready: Vec<u64>,
+    /// Cycles at which the lines asked for last are there, one after the other, and the one before as many as can be under way.
+    coming: Vec<u64>,
+    first: usize,
     pages: HashMap<u64, u64>,
     /// The last of the cycles at which pages are translated.
     translated: u64,
@@ -220,9 +223,31 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    pub(crate) fn new(places: usize, translating: Option<usize>) -> Lines {
+    pub(crate) fn new(places: usize, coming: usize, translating: Option<usize>) -> Lines {
         let under_way = vec![0; translating.unwrap_or(0)];
-        Lines { ready: vec![0; places], pages: HashMap::new(), translated: 0, asked: 0, under_way }
+        let coming = vec![0; coming.max(1)];
+        Lines {
+            ready: vec![0; places],
+            coming,
+            first: 0,
+            pages: HashMap::new(),
+            translated: 0,
+            asked: 0,
+            under_way,
+        }
+    }
+
+    /// Cycle at which another line can be asked for.
+    #[inline]
+    fn free(&self) -> u64 {
+        self.coming[self.first]
+    }
+
+    /// A line that was asked for is there at a cycle.
+    #[inline]
+    fn comes(&mut self, back: u64) {
+        self.coming[self.first] = back;
+        self.first = if self.first + 1 < self.coming.len() { self.first + 1 } else { 0 };
     }
 
     /// A page's translation is asked for at a cycle, when one before it is there if too many are under way; the cycle at which it is.
@@ -250,6 +275,7 @@ impl Lines {
 
     pub(crate) fn begin(&mut self) {
         self.ready.fill(0);
+        self.coming.fill(0);
         self.pages.clear();
         (self.translated, self.asked) = (0, 0);
         self.under_way.fill(0);
@@ -311,6 +337,7 @@ impl<'a> Port<'a> {
         self.smooth = true;
         if let Some(place) = self.place.take() {
             self.lines.ready[place] = back;
+            self.lines.comes(back);
         }
     }
 
@@ -355,12 +382,8 @@ impl Follow for Port<'_> {
     }
 
     #[inline]
-    fn room(&mut self, place: usize) -> bool {
-        if self.memory.rates.free.vector_l1 {
-            return true;
-        }
-        let until = self.lines.ready.get(place).copied().unwrap_or(0);
-        self.hold(until)
+    fn room(&mut self, _: usize) -> bool {
+        self.memory.rates.free.vector_l1 || self.hold(self.lines.free())
     }
 
     #[inline]
@@ -383,6 +406,7 @@ impl Follow for Port<'_> {
             self.done = self.done.max(self.last);
             if let Some(place) = self.place.take() {
                 self.lines.ready[place] = self.last;
+                self.lines.comes(self.last);
             }
         }
         self.smooth
@@ -410,7 +434,7 @@ impl Follow for Port<'_> {
             return;
         };
         let (near, request, fill, [there, back]) = (rates.l1, rates.l2_request, *fill, self.way);
-        let ready = &mut self.lines.ready[..];
+        let Lines { ready, coming, first: next, .. } = &mut *self.lines;
         let (mut now, mut done) = (self.now, self.done);
         let (mut count, mut last) = (0, 0);
         'rows: while let Some((first, mut row)) = steps.row() {
@@ -424,14 +448,15 @@ impl Follow for Port<'_> {
                         now += 1;
                     }
                     Look::Missed(way) => {
-                        if ready[way] > now {
+                        let Some(free) = coming.get_mut(*next).filter(|free| **free <= now) else {
                             break 'rows;
-                        }
+                        };
                         let Some((channel, noted)) = row.take(way) else { break 'rows };
                         let start = ((now + there) * STEPS).max(l2[channel]);
                         l2[channel] = start + request;
                         last = (start / STEPS).max(noted) + back;
-                        ready[way] = last;
+                        (ready[way], *free) = (last, last);
+                        *next = if *next + 1 < coming.len() { *next + 1 } else { 0 };
                         done = done.max(last);
                         now += fill;
                     }

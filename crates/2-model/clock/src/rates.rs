@@ -52,6 +52,8 @@ pub struct Rates {
     pub lds: u64,
     /// Accesses of a vector L1 that keep their order.
     pub queue: usize,
+    /// Lines that a vector L1 has asked for and can wait for.
+    pub pending: usize,
     /// Bytes a vector L1 takes in a cycle.
     pub fill: u64,
     /// Steps of a channel of the L2 per request.
@@ -177,6 +179,7 @@ impl Rates {
             walked: u64::from(line / PAGE_ENTRY),
             lds: u64::from(latency.lds.value),
             queue: target.vector_l1.queue.value.max(1) as usize,
+            pending: target.vector_l1.pending.value as usize,
             fill: u64::from(target.vector_l1.fill_bytes_per_cycle.value),
             l2_request: (STEPS as f64 * f64::from(line) / f64::from(l2_rate)) as u64,
             memory_byte,

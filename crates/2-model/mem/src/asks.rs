@@ -401,10 +401,11 @@ mod tests {
         }
         fn request(&mut self, answer: &crate::Answer) -> Option<u64> {
             let place = self.place.take().unwrap_or(0);
-            // What a read that hits comes to is the same whichever way it went.
-            let more = if answer.hit { 2 + answer.channel as u64 + answer.noted } else { 1 };
+            // What a read that finds all it wants comes to is the same whichever way it went.
+            let here = answer.hit && answer.read == 0;
+            let more = if here { 2 + answer.channel as u64 + answer.noted } else { 1 };
             self.note(place, more);
-            (!answer.hit).then_some(self.done % 1000)
+            (!here).then_some(self.done % 1000)
         }
         fn next(&mut self) {
             self.done += 1;

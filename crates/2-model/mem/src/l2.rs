@@ -1,7 +1,8 @@
 //! The L2 of an XCD: channels, write-back with write-allocate, requests to memory.
 //!
 //! The one idea to keep in mind: a line knows which sectors it holds and which were written; a write needs nothing from
-//! memory, a read needs the whole line, and what goes back are the written sectors.
+//! memory, a read needs the parts of the line that it touches, each as large as a read of memory, and what goes back are the
+//! written sectors.
 
 use crate::cache::Cache;
 use crate::count::{Channel, Count};
@@ -131,12 +132,11 @@ pub(crate) struct L2 {
     /// Sets and places of a channel, as powers of two.
     set_bits: u32,
     place_bits: u32,
-    line_bytes: u64,
-    fabric_read: u64,
     sectors: u32,
     all: u8,
     sector_bytes: u32,
-    /// Sectors of the largest write.
+    /// Sectors of a read, and of the largest write.
+    read_sectors: u32,
     write_sectors: u32,
 }
 
@@ -153,11 +153,10 @@ impl L2 {
             sets: Sums::new(|line| set(shape, line)),
             set_bits: sets.trailing_zeros(),
             place_bits: (sets * ways).trailing_zeros(),
-            line_bytes: shape.l2_line,
-            fabric_read: shape.fabric_read,
             sectors: (shape.l2_line / shape.sector) as u32,
             all: WHOLE >> (SECTORS - (shape.l2_line / shape.sector).clamp(1, u64::from(SECTORS)) as u32),
             sector_bytes: shape.sector as u32,
+            read_sectors: (shape.fabric_read / shape.sector) as u32,
             write_sectors: (shape.fabric_write / shape.sector) as u32,
         }
     }
@@ -264,22 +263,22 @@ impl L2 {
             None => self.make_room(at.set, request, answer),
         };
         let state = self.cache.of(place);
-        let missing = needs & !state.held() != 0;
-        if missing {
-            state.add(WHOLE, 0);
-        }
+        // The counters take a line that has a place for a hit, also where what is wanted of it is still to come.
+        answer.hit = found.is_some();
+        let lacks = needs & !state.held();
+        let comes = reads(lacks, self.sectors, self.read_sectors);
+        state.add(comes, 0);
         if request.want != Want::Read {
             state.add(request.full, request.touched);
-            if state.held() & self.all == self.all {
-                state.add(WHOLE, 0);
-            }
+        }
+        if state.held() & self.all == self.all {
+            state.add(WHOLE, 0);
         }
         answer.noted = (state.0 >> STATE).saturating_sub(self.base);
         answer.place = Some(place);
-        answer.hit = found.is_some() && !missing;
-        if missing {
-            answer.read = self.line_bytes as u32;
-            self.read_line(answer.channel, request.local);
+        if comes != 0 {
+            answer.read = comes.count_ones() * self.sector_bytes;
+            self.read(answer.channel, comes, request.local);
         }
     }
 
@@ -301,11 +300,13 @@ impl L2 {
         filled.place
     }
 
-    fn read_line(&mut self, channel: usize, local: bool) {
-        let count = if self.fabric_read >= 128 { Count::FabricRead128 } else { Count::FabricRead64 };
-        let requests = (self.line_bytes >> self.fabric_read.trailing_zeros()).max(1);
-        self.channels[channel].add(count, requests);
-        self.channels[channel].add(Count::FabricReadLocal, if local { requests } else { 0 });
+    /// Reads sectors of a line from memory.
+    fn read(&mut self, channel: usize, sectors: u8, local: bool) {
+        let requests = u64::from(sectors.count_ones() / self.read_sectors.max(1));
+        let whole = self.read_sectors * self.sector_bytes >= 128;
+        let counts = &mut self.channels[channel];
+        counts.add(if whole { Count::FabricRead128 } else { Count::FabricRead64 }, requests);
+        counts.add(Count::FabricReadLocal, if local { requests } else { 0 });
     }
 
     /// Writes sectors of a line to memory.
@@ -368,6 +369,16 @@ fn parts(sectors: u8, of_line: u32, of_request: u32) -> impl Iterator<Item = u8>
         .step_by(of_request.max(1) as usize)
         .map(move |first| (u32::from(sectors) >> first & mask) as u8)
         .filter(|part| *part != 0)
+}
+
+/// All sectors of the reads of a line by which some of its sectors come.
+fn reads(sectors: u8, of_line: u32, of_read: u32) -> u8 {
+    if sectors == 0 {
+        return 0;
+    }
+    let read = (1u32 << of_read) - 1;
+    let reads = (0..of_line).step_by(of_read.max(1) as usize).map(|first| (read << first) as u8);
+    reads.filter(|read| read & sectors != 0).fold(0, |all, read| all | read)
 }
 
 /// Where a line belongs.
@@ -472,18 +483,35 @@ mod tests {
         use Count::*;
         let shown =
             [L2Hit, L2Miss, FabricRead64, FabricRead128, FabricWrite32, FabricWrite64, WritebackFlush];
-        for (model, reads) in [("mi210", [2, 0]), ("mi300x", [0, 1])] {
+        for (model, reads) in [("mi210", [1, 0]), ("mi300x", [0, 1])] {
             let mut l2 = l2(model);
             // The first half is written whole, one dword of the second, then all is read, then read again.
             assert!(!l2.ask(request(Want::Write, 9, 0b0011, 0b0011)).hit);
             assert!(l2.ask(request(Want::Write, 9, 0b0100, 0)).hit);
-            assert!(l2.ask(request(Want::Read, 9, 0b0011, 0b0011)).hit);
-            assert!(!l2.ask(request(Want::Read, 9, 0b1111, 0b1111)).hit);
-            assert!(l2.ask(request(Want::Atomic, 9, 0b1000, 0)).hit);
+            let held = l2.ask(request(Want::Read, 9, 0b0011, 0b0011));
+            assert!(held.hit && held.read == 0);
+            let lacks = l2.ask(request(Want::Read, 9, 0b1111, 0b1111));
+            assert!(lacks.hit && lacks.read > 0);
+            assert_eq!(l2.ask(request(Want::Atomic, 9, 0b1000, 0)).read, 0);
             l2.flush(|_, _| {});
             l2.flush(|_, _| {});
             let [small, large] = reads;
-            assert_eq!(sum(&mut l2, &shown), [3, 2, small, large, 0, 2, 1], "{model}");
+            assert_eq!(sum(&mut l2, &shown), [4, 1, small, large, 0, 2, 1], "{model}");
+        }
+    }
+
+    #[test]
+    fn half_a_line_is_read_where_the_gpu_reads_halves() {
+        use Count::*;
+        let shown = [L2Hit, L2Miss, FabricRead64, FabricRead128];
+        for (model, read, counts) in
+            [("mi210", [64, 0, 64, 0], [3, 1, 2, 0]), ("mi300x", [128, 0, 0, 0], [3, 1, 0, 1])]
+        {
+            let mut l2 = l2(model);
+            for (touched, read) in [0b0001, 0b0011, 0b0100, 0b1111].into_iter().zip(read) {
+                assert_eq!(l2.ask(request(Want::Read, 9, touched, 0)).read, read, "{model} {touched:#06b}");
+            }
+            assert_eq!(sum(&mut l2, &shown), counts, "{model}");
         }
     }
 

@@ -20,7 +20,7 @@ pub struct VectorL1 {
     pub bytes_per_cycle: Fact<u32>,
     /// Accesses that keep their order; of those that wait behind them the one of the wave that began first comes next.
     pub queue: Fact<u32>,
-    /// Lines asked for that can be under way.
+    /// Requests to the L2 that can be under way.
     pub pending: Fact<u32>,
     /// Bytes of arriving lines it takes in a cycle.
     pub fill_bytes_per_cycle: Fact<u32>,

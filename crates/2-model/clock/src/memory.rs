@@ -211,7 +211,7 @@ impl Memory {
 pub(crate) struct Lines {
     /// By place in the vector L1: cycle at which the line is there.
     ready: Vec<u64>,
-    /// Cycles at which the lines asked for last are there, one after the other, and the one before as many as can be under way.
+    /// Cycles at which the last requests are answered, as many as can be under way, and which of them is the first.
     coming: Vec<u64>,
     first: usize,
     pages: HashMap<u64, u64>,
@@ -237,13 +237,13 @@ impl Lines {
         }
     }
 
-    /// Cycle at which another line can be asked for.
+    /// Cycle at which there can be another request.
     #[inline]
     fn free(&self) -> u64 {
         self.coming[self.first]
     }
 
-    /// A line that was asked for is there at a cycle.
+    /// A request is answered at a cycle.
     #[inline]
     fn comes(&mut self, back: u64) {
         self.coming[self.first] = back;
@@ -335,9 +335,9 @@ impl<'a> Port<'a> {
         self.done = self.done.max(back);
         self.last = back;
         self.smooth = true;
+        self.lines.comes(back);
         if let Some(place) = self.place.take() {
             self.lines.ready[place] = back;
-            self.lines.comes(back);
         }
     }
 
@@ -404,12 +404,26 @@ impl Follow for Port<'_> {
     fn joins(&mut self) -> bool {
         if self.smooth {
             self.done = self.done.max(self.last);
+            self.lines.comes(self.last);
             if let Some(place) = self.place.take() {
                 self.lines.ready[place] = self.last;
-                self.lines.comes(self.last);
             }
         }
         self.smooth
+    }
+
+    fn adds(&mut self, answer: &Answer) -> Option<u64> {
+        let [there, back] = self.way;
+        let memory = &mut *self.memory;
+        if memory.kept(Part::Read(self.xcd), answer.line) {
+            return None;
+        }
+        let channel = memory.channel(answer.channel, answer.line);
+        let steps = (self.now + there) * STEPS;
+        let (served, latency) = memory.reach(steps, channel, answer.line, answer.read, false);
+        let leaves = (served + latency - memory.rates.l2).max(answer.noted);
+        self.done = self.done.max(leaves + back);
+        Some(leaves)
     }
 
     #[inline]

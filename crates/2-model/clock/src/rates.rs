@@ -52,7 +52,7 @@ pub struct Rates {
     pub lds: u64,
     /// Accesses of a vector L1 that keep their order.
     pub queue: usize,
-    /// Lines that a vector L1 has asked for and can wait for.
+    /// Requests of a vector L1 that can be under way.
     pub pending: usize,
     /// Bytes a vector L1 takes in a cycle.
     pub fill: u64,

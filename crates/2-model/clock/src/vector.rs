@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: accesses go through the vector L1 one after the other, a look-up a cycle; one that has to
 //! wait for a translation or for room keeps all behind it waiting. Translations of an access are asked for ahead of its
-//! look-ups. Where many wait, those of the wave that began first are let in first.
+//! look-ups. Where many wait, those of the wave that began first are let in first. Answers leave in the order of accesses.
 
 use crate::calendar::Calendar;
 use crate::dies::{Dies, L1};
@@ -24,6 +24,8 @@ pub(crate) struct Queue {
     active: bool,
     /// Cycle at which it can take the next.
     free: u64,
+    /// Cycle at which the last answer left: they leave in the order of accesses.
+    left: u64,
 }
 
 /// One access.
@@ -136,6 +138,8 @@ impl Dies {
             unit.queue.accesses.push_back(next);
         }
         unit.queue.free = end;
+        let done = unit.queue.left.max(done);
+        unit.queue.left = done;
         if unit.queue.accesses.is_empty() {
             unit.queue.active = false;
         } else {

@@ -71,7 +71,7 @@ impl Asks {
         let wide = address >> (bytes + lines);
         // A second read of the same line finds the first still waiting.
         if path.shape.merges_reads && *merged == Some(wide) && path.follow.joins() {
-            return;
+            return path.join(wide, self.touched(line), local);
         }
         *merged = Some(wide);
         let at = at.unwrap_or_else(|| path.l2.seek(wide));

@@ -282,6 +282,36 @@ impl L2 {
         }
     }
 
+    /// A read of a line that was asked for just now; it is no request, but what it wants besides comes from memory.
+    pub(crate) fn join(&mut self, line: u64, touched: u8, local: bool) -> Option<Answer> {
+        let At { channel, place, .. } = self.seek(line);
+        let state = self.cache.of(place?);
+        let comes = reads(touched & !state.held(), self.sectors, self.read_sectors);
+        if comes == 0 {
+            return None;
+        }
+        state.add(comes, 0);
+        if state.held() & self.all == self.all {
+            state.add(WHOLE, 0);
+        }
+        let noted = (state.0 >> STATE).saturating_sub(self.base);
+        self.read(channel, comes, local);
+        let bytes = comes.count_ones() * self.sector_bytes;
+        let want = Want::Read;
+        Some(Answer {
+            want,
+            channel,
+            line,
+            place,
+            hit: true,
+            bytes,
+            read: bytes,
+            written: 0,
+            old: line,
+            noted,
+        })
+    }
+
     fn make_room(&mut self, set: usize, request: &Request, answer: &mut Answer) -> usize {
         let channel = answer.channel;
         let filled = self.cache.fill(set, request.line, request.stream);

@@ -41,6 +41,11 @@ pub trait Follow {
     fn room(&mut self, place: usize) -> bool {
         true
     }
+    /// What a read that joined another wants of the line, besides what the other did, is read from memory; what is to be noted of the
+    /// line.
+    fn adds(&mut self, answer: &Answer) -> Option<u64> {
+        None
+    }
     /// A look-up finds its line.
     fn found(&mut self, place: usize) {}
     /// A look-up misses; the line goes to a place, or to none, and the request for it comes next.
@@ -102,6 +107,16 @@ impl<F: Follow> Path<'_, F> {
             self.l2.note(place, note);
         }
         answer.place
+    }
+
+    /// A read joins another of the same line; what it wants besides comes with it.
+    pub(crate) fn join(&mut self, line: u64, touched: u8, local: bool) {
+        if let Some(answer) = self.l2.join(line, touched, local)
+            && let Some(note) = self.follow.adds(&answer)
+            && let Some(place) = answer.place
+        {
+            self.l2.note(place, note);
+        }
     }
 }
 

@@ -17,8 +17,8 @@ const MODEL: &str = "mi210";
 
 const WORDS: &str = "Printed by profiles on one die of an MI200. `daxpy`: 2^24 doubles, 20 passes in the kernel (here 2^20, which per
 wave is the same). `rows` and `columns`: y^T A x of 32,768 rows and columns, 2048 workgroups of 64, of which 512 have rows";
-const TAKEN: &str = "How many waiting accesses the vector L1 looks at is taken from these L1 hit rates (of `daxpy` and of `rows`), for want of a measurement
-of its own: those two rows agree for that reason and prove nothing.
+const TAKEN: &str = "How many waiting accesses the vector L1 looks at is taken from the L1 hit rate of `daxpy`, for want of a measurement of its own: its hits and
+hit rate agree for that reason and prove nothing.
 
 ";
 

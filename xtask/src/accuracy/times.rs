@@ -201,11 +201,10 @@ are `SPI_RA_LDS_CU_FULL_CSN`: compute units that lack LDS for a workgroup that w
 const EXERCISE_OPEN: &str = "By rows, which lie 256 KiB apart, all lanes read lines of one set of the vector L1. On an MI200 their lines lie in the same bank of memory, too, in
 other rows of it each, as far as waves are at the same column; how far they drift apart decides how long it takes. Banks, rows and
 channels lie in the address where the Linux driver finds memory errors; for the MI200 it does not tell which bit chooses the pseudo channel, and
-the model has none there. The kernel with 64 KiB of LDS takes on an MI200 as long as if no wave left the others' bank: the model has 182 ms for
-its first 2048 columns, taken 16 times, and less for all because waves drift apart. What keeps them together on hardware, and those of the
-kernel with 2 KiB less than in the model, is not known: a queue of 8 to 64 requests before each channel of memory, in which a request waits for a bank that
-all those before it want, keeps both together (222 and 91 to 220 ms). Translations that a vector L1 does not have are asked for ahead of the look-ups, as
-many at once as it has entries; how many on hardware is not known.
+the model has none there. With 64 KiB of LDS a compute unit has one wave, and on an MI200 the kernel takes nearly as long as if none of the 104 ever left
+the bank of the others: each channel then opens 208 rows of a bank for 64 bytes of each row of the matrix, one after the other. In the model they
+drift apart. What keeps them together on hardware, and does not where a compute unit has five waves, is not known. Translations that a
+vector L1 does not have are asked for ahead of the look-ups, as many at once as it has entries; how many on hardware is not known.
 
 ";
 

@@ -29,10 +29,10 @@ const DIFFERENCES: &str = "What is behind the differences:
 * After later dispatches on the MI200 dirty lines stayed in the L2, to be written back outside of the measured time; the
   model leaves them, and so differs from the first dispatch, which wrote them back. Fewer clean and more dirty lines were
   thrown out than by the rule that the line used longest ago goes.
-* Waves live twice as long on the MI200 as in the model, and six times as long on the MI300X, where they fill nearly all places and
+* Waves of later dispatches live twice as long on the MI200 as in the model, and six times as long on the MI300X, where they fill nearly all places and
   memory is used to half of what it can do. What holds up accesses to memory that nobody touched for long is not known; in a
   recording of the same copy on another MI300X waves live not half as long, still 2.7 times as long as in the model.
-* No workgroup waits for a place in the model: waves end as fast as others can be started. On hardware, where waves live longer, the
+* Few workgroups wait for a place in the model: waves end nearly as fast as others can be started. On hardware, where waves live longer, the
   wave slots are full.
 * On an MI300X `GRBM_GUI_ACTIVE` goes on for as long again as the dispatch takes; the model has the time of the dispatch there.
 * How long fetches wait for code that is not there yet depends on time: not given.

@@ -187,16 +187,22 @@ pub(crate) struct Full {
     pub(crate) barriers: u64,
 }
 
-/// What is full while an XCD holds no more workgroups, which it does in `steps` over all XCDs: whatever admits no more of them.
+/// What is full while an XCD holds no more workgroups, which it does in `steps` over all XCDs: whatever admits no more of them. Where
+/// wave slots are, registers only count if those of one wave more would not be there: recordings of vector copies have none.
 pub(crate) fn full(model: &Model, program: &Program, launch: &Launch<'_>, steps: u64) -> Full {
     let target = model.target();
     let of_xcd = |all: u32| steps * u64::from(all) / u64::from(model.xcds.value.max(1));
     let units = of_xcd(model.compute_units.value);
     let simds = units * u64::from(target.simds_per_cu.value);
     let mut full = Full { engines: of_xcd(model.shader_engines.value), ..Full::default() };
-    for limiter in arch::occupancy(target, &resources(program, launch)).limiters() {
-        match limiter {
+    let occupancy = arch::occupancy(target, &resources(program, launch));
+    let slots = occupancy.max_waves_per_simd;
+    for limit in occupancy.limits.iter().filter(|limit| limit.workgroups == occupancy.workgroups_per_cu) {
+        let lacks = occupancy.limiter != Limiter::WaveSlots
+            || limit.allocated.saturating_mul(slots + 1) > limit.capacity;
+        match limit.resource {
             Limiter::WaveSlots => full.slots = simds,
+            Limiter::Vgpr | Limiter::Agpr | Limiter::Sgpr if !lacks => {}
             Limiter::Vgpr | Limiter::Agpr => full.vgprs = simds,
             Limiter::Sgpr => full.sgprs = simds,
             Limiter::Lds => full.lds = units,

@@ -37,7 +37,7 @@ pub trait Follow {
     fn page(&mut self, page: u64, hit: bool) -> bool {
         true
     }
-    /// A missing line would go to a place of the vector L1; says whether the place can be had at once.
+    /// A missing line would go to a place of the vector L1; says whether it can be asked for at once.
     fn room(&mut self, place: usize) -> bool {
         true
     }

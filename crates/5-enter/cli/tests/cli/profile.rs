@@ -231,7 +231,9 @@ fn values_say_how_far_to_trust_them() {
     let kernel = &report["occupancy_over_time"]["kernels"][0];
     let waves: Vec<f64> = kernel["waves"].as_array().unwrap().iter().map(|it| it.as_f64().unwrap()).collect();
     let mean = waves.iter().sum::<f64>() / waves.len() as f64;
-    assert_eq!((waves.len(), kernel["mean_waves"].as_f64()), (64, Some(mean)));
+    // Numbers read back may differ in their last bit.
+    let said = kernel["mean_waves"].as_f64().unwrap();
+    assert!(waves.len() == 64 && (said - mean).abs() < 1e-9 * mean, "{said} {mean}");
     let level = good(&["analyze", "-p", &recording, "--format", "json", "-b", "wave.occupancy"]);
     let level: serde_json::Value = serde_json::from_str(&level).unwrap();
     let rows = level["tables"].as_array().unwrap().iter().flat_map(|it| it["rows"].as_array().unwrap());

@@ -140,6 +140,8 @@ pub struct L2 {
     pub sector_bytes: Fact<u32>,
     /// Type of the host's memory, where arguments and packets lie.
     pub host_memory: Fact<MemoryType>,
+    /// Lines of a set, used last, that may differ from memory. A dirty line is written back when so many others were used after it.
+    pub dirty_lines: Fact<u32>,
     /// Dirty lines are written back at the end of a dispatch.
     pub written_back: Fact<bool>,
     /// Lines stay valid from one dispatch to the next.

@@ -190,9 +190,11 @@ impl Memory {
     fn serve(&mut self, xcd: usize, cycle: u64, answer: &Answer) -> (u64, bool) {
         let start = self.queue(xcd * self.channels + answer.channel, cycle);
         let mut leaves = start / STEPS;
-        if answer.written > 0 && !self.kept(Part::Written(xcd), answer.old) {
-            let channel = self.channel(answer.channel, answer.old);
-            self.reach(start, channel, answer.old, answer.written, true);
+        for (line, bytes) in answer.written {
+            if bytes > 0 && !self.kept(Part::Written(xcd), line) {
+                let channel = self.channel(answer.channel, line);
+                self.reach(start, channel, line, bytes, true);
+            }
         }
         let far = answer.read > 0 && !(answer.place.is_some() && self.kept(Part::Read(xcd), answer.line));
         if far {

@@ -77,8 +77,8 @@ impl Asks {
         let at = at.unwrap_or_else(|| path.l2.seek(wide));
         if memory == MemoryType::Rw
             && !stream
-            && let (Some(place), Some(mut l2)) = (at.place, path.l2.quick())
-            && let Some(Finds { channel, noted }) = l2.finds(wide, place)
+            && let Some(place) = at.place
+            && let Some(Finds { channel, noted }) = path.l2.quick().finds(wide, place)
         {
             path.guesses.of(base)[number % ROW] = short(place);
             return path.follow.read(channel, wide, noted);
@@ -274,7 +274,7 @@ impl Row for OfSet<'_, '_> {
     }
 }
 
-impl<F: Follow> With<()> for Run<'_, '_, F> {
+impl<F: Follow> With for Run<'_, '_, F> {
     type Out = Ran;
 
     #[inline]
@@ -291,8 +291,9 @@ impl<F: Follow> With<()> for Run<'_, '_, F> {
             let mut at = None;
             if own
                 && !stream
-                && let (Some(l2), Some(sets)) = (path.l2.quick(), sets.wide())
+                && let Some(sets) = sets.wide()
             {
+                let l2 = path.l2.quick();
                 let rest = Rest {
                     lookups: lookups.get(ran.done..).unwrap_or_default(),
                     first: first + ran.done,

@@ -4,18 +4,16 @@
 //! else there is to know about a place. How a set is looked through depends on how many ways it has, what is found does not.
 
 use crate::few::Few;
-use crate::sixteen::{self, Sixteen};
 use crate::wide::{self, Wide};
 
-/// A cache's tags, with what else is known of the line at each place.
+/// A cache's tags.
 #[derive(Clone, Debug)]
-pub(crate) struct Cache<P = ()>(Sets<P>);
+pub(crate) struct Cache(Sets);
 
 #[derive(Clone, Debug)]
-enum Sets<P> {
-    Few(Few<P>),
-    Sixteen(Sixteen<P>),
-    Wide(Wide<P>),
+enum Sets {
+    Few(Few),
+    Wide(Wide),
 }
 
 /// Where a line went.
@@ -42,7 +40,7 @@ pub(crate) trait Ways {
 }
 
 /// What is done with sets.
-pub(crate) trait With<P> {
+pub(crate) trait With {
     /// What comes of it.
     type Out;
 
@@ -50,28 +48,21 @@ pub(crate) trait With<P> {
     fn sets(self, sets: &mut impl Ways) -> Self::Out;
 }
 
-/// Sets that are only looked through.
-macro_rules! plain_ways {
-    ($($sets:ident)*) => {$(
-        impl<P: Copy + Default> Ways for $sets<P> {
-            #[inline]
-            fn find_or_oldest(&mut self, set: usize, line: u64) -> Result<usize, usize> {
-                let place = self.peek(set, line).ok_or_else(|| self.oldest(set))?;
-                self.touch(place);
-                Ok(place)
-            }
+impl Ways for Few {
+    #[inline]
+    fn find_or_oldest(&mut self, set: usize, line: u64) -> Result<usize, usize> {
+        let place = self.peek(set, line).ok_or_else(|| self.oldest(set))?;
+        self.touch(place);
+        Ok(place)
+    }
 
-            #[inline]
-            fn put_at(&mut self, place: usize, line: u64, goes_first: bool) {
-                self.put(place, line, goes_first);
-            }
-        }
-    )*};
+    #[inline]
+    fn put_at(&mut self, place: usize, line: u64, goes_first: bool) {
+        self.put(place, line, goes_first);
+    }
 }
 
-plain_ways!(Few Sixteen);
-
-impl<P: Copy + Default> Ways for Wide<P> {
+impl Ways for Wide {
     #[inline]
     fn find_or_oldest(&mut self, set: usize, line: u64) -> Result<usize, usize> {
         Wide::find_or_oldest(self, set, line)
@@ -93,37 +84,19 @@ macro_rules! of_sets {
     ($cache:expr, $sets:ident => $call:expr) => {
         match $cache {
             Sets::Few($sets) => $call,
-            Sets::Sixteen($sets) => $call,
             Sets::Wide($sets) => $call,
         }
     };
 }
 
-impl<P: Copy + Default> Cache<P> {
+impl Cache {
     /// An empty cache.
-    pub(crate) fn new(sets: usize, ways: usize) -> Cache<P> {
+    pub(crate) fn new(sets: usize, ways: usize) -> Cache {
         let (sets, ways) = (sets.max(1), ways.max(1));
         Cache(match ways {
-            sixteen::WAYS => Sets::Sixteen(Sixteen::new(sets)),
             wide::WAYS => Sets::Wide(Wide::new(sets)),
             _ => Sets::Few(Few::new(sets, ways)),
         })
-    }
-
-    /// Places of all sets.
-    pub(crate) fn places(&self) -> usize {
-        of_sets!(&self.0, sets => sets.places())
-    }
-
-    /// The line at a place.
-    pub(crate) fn line(&self, place: usize) -> u64 {
-        of_sets!(&self.0, sets => sets.line(place))
-    }
-
-    /// What is known of the line at a place; what was known of the one before stays until it is written over.
-    #[inline]
-    pub(crate) fn of(&mut self, place: usize) -> &mut P {
-        of_sets!(&mut self.0, sets => sets.of(place))
     }
 
     /// Forgets all lines.
@@ -145,18 +118,9 @@ impl<P: Copy + Default> Cache<P> {
         Some(place)
     }
 
-    /// The sets, if they have sixteen ways.
-    #[inline(always)]
-    pub(crate) fn sixteen(&mut self) -> Option<&mut Sixteen<P>> {
-        match &mut self.0 {
-            Sets::Sixteen(sixteen) => Some(sixteen),
-            _ => None,
-        }
-    }
-
     /// Does something with the sets as they are, so that it is asked once which they are.
     #[inline]
-    pub(crate) fn with<W: With<P>>(&mut self, with: W) -> W::Out {
+    pub(crate) fn with<W: With>(&mut self, with: W) -> W::Out {
         of_sets!(&mut self.0, sets => with.sets(sets))
     }
 
@@ -197,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_line_used_longest_ago_goes() {
-        let mut cache = Cache::<()>::new(2, 2);
+        let mut cache = Cache::new(2, 2);
         let filled = |place, evicted| Filled { place, evicted };
         assert_eq!(cache.fill(1, 10, false), filled(2, None));
         assert_eq!(cache.fill(1, 11, false).place, 3);
@@ -212,7 +176,7 @@ mod tests {
 
     #[test]
     fn the_clock_starts_again() {
-        let mut few = Few::<()>::new(1, 2);
+        let mut few = Few::new(1, 2);
         few.clock = u32::MAX - 1;
         let mut cache = Cache(Sets::Few(few));
         cache.fill(0, 1, false);
@@ -224,7 +188,7 @@ mod tests {
     /// Looks for a line.
     struct Looks(usize, u64);
 
-    impl With<u64> for Looks {
+    impl With for Looks {
         type Out = Option<usize>;
 
         fn sets(self, sets: &mut impl Ways) -> Option<usize> {
@@ -234,62 +198,39 @@ mod tests {
 
     #[test]
     fn sets_of_any_number_of_ways_keep_the_same_lines() {
-        for ways in [sixteen::WAYS, wide::WAYS] {
-            let mut cache = Cache::<u64>::new(4, ways);
-            let mut few = Cache(Sets::Few(Few::new(4, ways)));
-            assert!(!matches!(cache.0, Sets::Few(_)) && cache.places() == 4 * ways);
-            let mut state = 1u64;
-            for step in 0..200_000u64 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
-                let line = (state >> 33) % (5 * ways as u64);
-                let set = (line % 4) as usize;
-                assert_eq!(cache.peek(set, line), few.peek(set, line));
-                assert_eq!(cache.oldest(set), few.oldest(set), "{ways} ways, step {step}");
-                let found = match step % 2 {
-                    0 => [cache.with(Looks(set, line)), few.find(set, line)],
-                    _ => {
-                        let place = few.find(set, line);
-                        let there = match (place, cache.sixteen()) {
-                            (Some(place), Some(sixteen)) => sixteen.find_at(place, line),
-                            (Some(place), None) => {
-                                cache.find(set, line).filter(|&found| found == place).map(|_| 0)
-                            }
-                            (None, _) => None,
-                        };
-                        assert_eq!(there.is_some(), place.is_some(), "{ways} ways, step {step}");
-                        [place; 2]
-                    }
-                };
-                let wrong = (state >> 20) as usize % (5 * ways);
-                if cache.peek(set, line) != Some(wrong)
-                    && let Some(sixteen) = cache.sixteen()
-                {
-                    assert_eq!(sixteen.find_at(wrong, line), None);
+        let mut cache = Cache::new(4, wide::WAYS);
+        let mut few = Cache(Sets::Few(Few::new(4, wide::WAYS)));
+        assert!(matches!(cache.0, Sets::Wide(_)));
+        let mut state = 1u64;
+        for step in 0..200_000u64 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
+            let line = (state >> 33) % (5 * wide::WAYS as u64);
+            let set = (line % 4) as usize;
+            assert_eq!(cache.peek(set, line), few.peek(set, line));
+            assert_eq!(cache.oldest(set), few.oldest(set), "step {step}");
+            let found = match step % 2 {
+                0 => cache.with(Looks(set, line)),
+                _ => cache.find(set, line),
+            };
+            assert_eq!(found, few.find(set, line), "step {step}");
+            match found {
+                Some(place) if state >> 60 == 0 => {
+                    cache.remove(place);
+                    few.remove(place);
                 }
-                assert_eq!(found[0], found[1], "{ways} ways, step {step}");
-                match found[0] {
-                    Some(place) if state >> 60 == 0 => {
-                        cache.remove(place);
-                        few.remove(place);
-                    }
-                    Some(place) if state >> 60 == 1 => {
-                        cache.touch(place);
-                        few.touch(place);
-                    }
-                    None => {
-                        let goes_first = state >> 59 & 1 == 0;
-                        let filled = cache.fill(set, line, goes_first);
-                        assert_eq!(filled, few.fill(set, line, goes_first));
-                        assert_eq!([cache.line(filled.place), few.line(filled.place)], [line; 2]);
-                        assert_eq!(cache.of(filled.place), few.of(filled.place), "what was known stays");
-                        (*cache.of(filled.place), *few.of(filled.place)) = (line, line);
-                    }
-                    _ => {}
+                Some(place) if state >> 60 == 1 => {
+                    cache.touch(place);
+                    few.touch(place);
                 }
-                if state >> 50 == 0 {
-                    cache.clear();
-                    few.clear();
+                None => {
+                    let goes_first = state >> 59 & 1 == 0;
+                    assert_eq!(cache.fill(set, line, goes_first), few.fill(set, line, goes_first));
                 }
+                _ => {}
+            }
+            if state >> 50 == 0 {
+                cache.clear();
+                few.clear();
             }
         }
     }

@@ -9,41 +9,20 @@ const EMPTY: u64 = 0;
 
 /// A cache's tags.
 #[derive(Clone, Debug)]
-pub(crate) struct Few<P> {
+pub(crate) struct Few {
     ways: usize,
     tags: Vec<u64>,
     used: Vec<u32>,
     pub(crate) clock: u32,
-    more: Vec<P>,
 }
 
-impl<P: Copy + Default> Few<P> {
-    pub(crate) fn new(sets: usize, ways: usize) -> Few<P> {
+impl Few {
+    pub(crate) fn new(sets: usize, ways: usize) -> Few {
         let places = sets * ways;
-        Few {
-            ways,
-            tags: vec![EMPTY; places],
-            used: vec![0; places],
-            clock: 0,
-            more: vec![P::default(); places],
-        }
-    }
-
-    pub(crate) fn places(&self) -> usize {
-        self.tags.len()
-    }
-
-    pub(crate) fn line(&self, place: usize) -> u64 {
-        !self.tags[place]
-    }
-
-    #[inline]
-    pub(crate) fn of(&mut self, place: usize) -> &mut P {
-        &mut self.more[place]
+        Few { ways, tags: vec![EMPTY; places], used: vec![0; places], clock: 0 }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.more.fill(P::default());
         self.tags.fill(EMPTY);
         self.used.fill(0);
         self.clock = 0;

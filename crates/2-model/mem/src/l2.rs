@@ -2,9 +2,9 @@
 //!
 //! The one idea to keep in mind: a line knows which sectors it holds and which were written; a write needs nothing from
 //! memory, a read needs the parts of the line that it touches, each as large as a read of memory, and what goes back are the
-//! written sectors.
+//! written sectors. They go when so many other lines of the set were used that the line is no longer one of the young; the
+//! line itself stays until its place is needed.
 
-use crate::cache::Cache;
 use crate::count::{Channel, Count};
 use crate::shape::Shape;
 use crate::sixteen::{self, Sixteen};
@@ -39,10 +39,9 @@ pub struct Answer {
     pub bytes: u32,
     /// Bytes read from memory.
     pub read: u32,
-    /// Bytes written to memory to make room.
-    pub written: u32,
-    /// The line these belong to.
-    pub old: u64,
+    /// Lines of which something goes to memory: one thrown out and one no longer young, each with its bytes, of which there may
+    /// be none.
+    pub written: [(u64, u32); 2],
     /// What was noted of the line at the place in this dispatch; 0 where nothing was.
     pub noted: u64,
 }
@@ -103,6 +102,14 @@ impl State {
         self.0 |= u64::from(held) | u64::from(dirty) << SECTORS;
     }
 
+    /// Where all sectors of a line are there, nothing is missing.
+    #[inline(always)]
+    fn complete(&mut self, all: u8) {
+        if self.held() & all == all {
+            self.add(WHOLE, 0);
+        }
+    }
+
     #[inline(always)]
     fn clean(&mut self) {
         self.0 &= !(0xff << SECTORS);
@@ -120,7 +127,9 @@ const MOST_CHANNELS: usize = 64;
 /// The L2 of one XCD.
 #[derive(Clone, Debug)]
 pub(crate) struct L2 {
-    cache: Cache<State>,
+    cache: Sixteen<State>,
+    /// Lines of a set, used last, that may differ from memory.
+    young: u32,
     /// What is added to notes of this dispatch, and the largest of all: those of earlier dispatches count for nothing.
     base: u64,
     largest: u64,
@@ -142,17 +151,17 @@ pub(crate) struct L2 {
 
 impl L2 {
     pub(crate) fn new(shape: &Shape) -> L2 {
-        let (sets, ways) = shape.l2;
-        let cache = Cache::new(sets * shape.channels, ways);
+        let sets = shape.l2.0;
         L2 {
-            cache,
+            cache: Sixteen::new(sets * shape.channels),
+            young: shape.dirty_lines,
             base: 0,
             largest: 0,
             channels: vec![Channel::default(); shape.channels],
             found: Box::new([0; MOST_CHANNELS]),
             sets: Sums::new(|line| set(shape, line)),
             set_bits: sets.trailing_zeros(),
-            place_bits: (sets * ways).trailing_zeros(),
+            place_bits: (sets * sixteen::WAYS).trailing_zeros(),
             sectors: (shape.l2_line / shape.sector) as u32,
             all: WHOLE >> (SECTORS - (shape.l2_line / shape.sector).clamp(1, u64::from(SECTORS)) as u32),
             sector_bytes: shape.sector as u32,
@@ -191,9 +200,9 @@ impl L2 {
 
     /// The short way of most reads.
     #[inline(always)]
-    pub(crate) fn quick(&mut self) -> Option<Quick<'_>> {
-        let (sets, place_bits, base) = (&self.sets, self.place_bits, self.base);
-        Some(Quick { cache: self.cache.sixteen()?, found: &mut self.found, sets, place_bits, base })
+    pub(crate) fn quick(&mut self) -> Quick<'_> {
+        let L2 { place_bits, base, young, .. } = *self;
+        Quick { cache: &mut self.cache, found: &mut self.found, sets: &self.sets, place_bits, base, young }
     }
 
     /// Where a line belongs, and where it is. It does not count as used.
@@ -216,14 +225,13 @@ impl L2 {
             hit: false,
             bytes,
             read: 0,
-            written: 0,
-            old: line,
+            written: [(line, 0); 2],
             noted: 0,
         };
         match request.memory {
             MemoryType::Uc => {
                 self.uncached(channel, &request);
-                *if want == Want::Read { &mut answer.read } else { &mut answer.written } = bytes;
+                *if want == Want::Read { &mut answer.read } else { &mut answer.written[0].1 } = bytes;
             }
             _ => self.cached(at, &request, &mut answer),
         }
@@ -253,81 +261,86 @@ impl L2 {
     }
 
     fn cached(&mut self, at: At, request: &Request, answer: &mut Answer) {
-        let needs = if request.want == Want::Write { 0 } else { request.touched };
-        let found = at.place;
-        let place = match found {
-            Some(place) => {
-                self.cache.touch(place);
-                place
-            }
-            None => self.make_room(at.set, request, answer),
-        };
-        let state = self.cache.of(place);
         // The counters take a line that has a place for a hit, also where what is wanted of it is still to come.
-        answer.hit = found.is_some();
-        let lacks = needs & !state.held();
-        let comes = reads(lacks, self.sectors, self.read_sectors);
-        state.add(comes, 0);
-        if request.want != Want::Read {
-            state.add(request.full, request.touched);
+        answer.hit = at.place.is_some();
+        let place = at.place.unwrap_or_else(|| self.cache.oldest(at.set));
+        // A line that goes first leaves the order as it is.
+        if answer.hit || !request.stream {
+            answer.written[1] = self.age(place, answer.channel);
         }
-        if state.held() & self.all == self.all {
-            state.add(WHOLE, 0);
+        match at.place {
+            Some(place) => self.cache.touch(place),
+            None => answer.written[0] = self.make_room(place, answer.channel, request),
         }
-        answer.noted = (state.0 >> STATE).saturating_sub(self.base);
+        let (needs, full, written) = match request.want {
+            Want::Read => (request.touched, 0, 0),
+            Want::Write => (0, request.full, request.touched),
+            Want::Atomic => (request.touched, request.full, request.touched),
+        };
         answer.place = Some(place);
-        if comes != 0 {
-            answer.read = comes.count_ones() * self.sector_bytes;
-            self.read(answer.channel, comes, request.local);
-        }
+        answer.read = self.bring(place, answer.channel, needs, request.local);
+        let state = self.cache.of(place);
+        state.add(full, written);
+        state.complete(self.all);
+        answer.noted = (state.0 >> STATE).saturating_sub(self.base);
     }
 
     /// A read of a line that was asked for just now; it is no request, but what it wants besides comes from memory.
     pub(crate) fn join(&mut self, line: u64, touched: u8, local: bool) -> Option<Answer> {
         let At { channel, place, .. } = self.seek(line);
-        let state = self.cache.of(place?);
-        let comes = reads(touched & !state.held(), self.sectors, self.read_sectors);
-        if comes == 0 {
+        let read = self.bring(place?, channel, touched, local);
+        if read == 0 {
             return None;
         }
-        state.add(comes, 0);
-        if state.held() & self.all == self.all {
-            state.add(WHOLE, 0);
-        }
-        let noted = (state.0 >> STATE).saturating_sub(self.base);
-        self.read(channel, comes, local);
-        let bytes = comes.count_ones() * self.sector_bytes;
-        let want = Want::Read;
-        Some(Answer {
-            want,
-            channel,
-            line,
-            place,
-            hit: true,
-            bytes,
-            read: bytes,
-            written: 0,
-            old: line,
-            noted,
-        })
+        let noted = (self.cache.of(place?).0 >> STATE).saturating_sub(self.base);
+        let (want, written) = (Want::Read, [(line, 0); 2]);
+        Some(Answer { want, channel, line, place, hit: true, bytes: read, read, written, noted })
     }
 
-    fn make_room(&mut self, set: usize, request: &Request, answer: &mut Answer) -> usize {
-        let channel = answer.channel;
-        let filled = self.cache.fill(set, request.line, request.stream);
-        let state = self.cache.of(filled.place);
+    /// What a line lacks of the sectors that are wanted comes from memory; bytes that do.
+    fn bring(&mut self, place: usize, channel: usize, wanted: u8, local: bool) -> u32 {
+        let state = self.cache.of(place);
+        let comes = reads(wanted & !state.held(), self.sectors, self.read_sectors);
+        if comes == 0 {
+            return 0;
+        }
+        state.add(comes, 0);
+        state.complete(self.all);
+        self.read(channel, comes, local);
+        comes.count_ones() * self.sector_bytes
+    }
+
+    /// The line at a place gives way to another. What of it goes to memory.
+    fn make_room(&mut self, place: usize, channel: usize, request: &Request) -> (u64, u32) {
+        let filled = self.cache.put(place, request.line, request.stream);
+        let state = self.cache.of(place);
         let old = *state;
         *state = old.next(request.local);
-        if let Some(line) = filled.evicted {
-            self.channels[channel].add(Count::Evict, 1);
-            if old.dirty() != 0 {
-                answer.written = old.dirty().count_ones() * self.sector_bytes;
-                answer.old = line;
-                self.channels[channel].add(Count::WritebackEvict, 1);
-                self.write(channel, old.dirty(), old.local());
-            }
+        let Some(line) = filled.evicted else { return (request.line, 0) };
+        self.channels[channel].add(Count::Evict, 1);
+        (line, self.write_line(channel, old))
+    }
+
+    /// The line at a place, or one that comes there, is used next, so another may no longer be one of the young. What of it goes to
+    /// memory.
+    fn age(&mut self, place: usize, channel: usize) -> (u64, u32) {
+        let Some(old) = self.cache.ages(place, self.young) else { return (0, 0) };
+        let state = *self.cache.of(old);
+        if state.dirty() == 0 {
+            return (0, 0);
         }
-        filled.place
+        self.cache.of(old).clean();
+        (self.cache.line(old), self.write_line(channel, state))
+    }
+
+    /// Writes what of a line differs from memory; the bytes.
+    fn write_line(&mut self, channel: usize, line: State) -> u32 {
+        let dirty = line.dirty();
+        if dirty != 0 {
+            self.channels[channel].add(Count::WritebackEvict, 1);
+            self.write(channel, dirty, line.local());
+        }
+        dirty.count_ones() * self.sector_bytes
     }
 
     /// Reads sectors of a line from memory.
@@ -427,6 +440,7 @@ pub(crate) struct Quick<'a> {
     sets: &'a Sums,
     place_bits: u32,
     base: u64,
+    young: u32,
 }
 
 /// What a read finds.
@@ -438,12 +452,20 @@ pub(crate) struct Finds {
 }
 
 impl Quick<'_> {
-    /// A read whose line is at this place, if it is, as a whole.
+    /// A read whose line is at this place, if it is, as a whole, and nothing has to be written because of it.
     #[inline(always)]
     pub(crate) fn finds(&mut self, line: u64, place: usize) -> Option<Finds> {
-        let state = self.cache.find_at(place, line)?;
+        let (state, last) = self.cache.at(place, line)?;
         if state.held() != WHOLE {
             return None;
+        }
+        // Most were used last.
+        if !last {
+            let ages = self.cache.ages(place, self.young);
+            if ages.is_some_and(|old| self.cache.of(old).dirty() != 0) {
+                return None;
+            }
+            self.cache.touch(place);
         }
         let channel = place >> self.place_bits;
         self.found[channel % MOST_CHANNELS] += 1;
@@ -543,6 +565,37 @@ mod tests {
             }
             assert_eq!(sum(&mut l2, &shown), counts, "{model}");
         }
+    }
+
+    #[test]
+    fn half_of_the_lines_may_be_dirty() {
+        use Count::*;
+        let shown = [FabricWrite64, Evict, WritebackEvict, WritebackFlush];
+        // Lines filled in halves, twice as many as there are places, then lines read over and over, some the short way.
+        let mut l2 = l2("mi210");
+        let places = l2.cache.places() as u64;
+        for (line, half) in (0..2 * places).flat_map(|line| [(line, 0b0011), (line, 0b1100)]) {
+            let answer = l2.ask(request(Want::Write, line, half, half));
+            assert!(answer.written.iter().all(|written| written.1 == 0 || written.0 < line));
+        }
+        assert_eq!(sum(&mut l2, &shown), [3 * places, places, 3 * places / 2, 0]);
+        for line in 3 * places / 2..2 * places {
+            let at = l2.seek(line);
+            let place = at.place.unwrap();
+            if l2.quick().finds(line, place).is_none() {
+                l2.request(request(Want::Read, line, 0b1111, 0b1111), at);
+            }
+        }
+        assert_eq!(sum(&mut l2, &shown), [0; 4], "the young change places only");
+        for line in places..3 * places / 2 {
+            let at = l2.seek(line);
+            let place = at.place.unwrap();
+            assert!(l2.quick().finds(line, place).is_none(), "another has to be written");
+            let (old, bytes) = l2.request(request(Want::Read, line, 0b1111, 0b1111), at).written[1];
+            assert!(old >= 3 * places / 2 && bytes == 128);
+        }
+        l2.flush(|_, _| panic!("nothing is dirty"));
+        assert_eq!(sum(&mut l2, &shown), [places, 0, places / 2, 0]);
     }
 
     #[test]

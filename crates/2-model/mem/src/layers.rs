@@ -123,9 +123,9 @@ mod tests {
     #[test]
     fn they_keep_the_same_lines_as_any_cache() {
         for ways in [1, 4, 16] {
-            let (mut layers, mut cache) = (Layers::new(700, ways), Cache::<()>::new(700, ways));
-            assert_eq!(layers.places(), cache.places());
-            let (mut state, mut marks) = (1u64, vec![false; cache.places()]);
+            let (mut layers, mut cache) = (Layers::new(700, ways), Cache::new(700, ways));
+            assert_eq!(layers.places(), 700 * ways);
+            let (mut state, mut marks) = (1u64, vec![false; layers.places()]);
             for _ in 0..100_000 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
                 let set = (state >> 33) as usize % 8 * 99;

@@ -64,6 +64,8 @@ pub struct Shape {
     pub sector: u64,
     /// Type of the host's memory.
     pub host: MemoryType,
+    /// Lines of a set of the L2, used last, that may be dirty.
+    pub dirty_lines: u32,
     /// Dirty lines are written back when a dispatch ends.
     pub written_back: bool,
     /// Caches that keep their lines from one dispatch to the next: L1, translation, scalar, L2.
@@ -116,6 +118,7 @@ impl Shape {
             fabric_write: u64::from(l2.fabric_write_bytes.value),
             sector: u64::from(l2.sector_bytes.value),
             host: l2.host_memory.value,
+            dirty_lines: l2.dirty_lines.value,
             written_back: l2.written_back.value,
             kept: [l1.kept.value, translation.kept.value, scalar.kept.value, l2.kept.value],
         }
@@ -135,6 +138,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sixteen;
 
     #[test]
     fn every_model_has_powers_of_two_where_they_are_needed() {
@@ -149,6 +153,7 @@ mod tests {
                 assert!(value.is_power_of_two(), "{name} {value}");
             }
             assert!(shape.l1_line <= shape.l2_line && shape.l2_line / shape.sector <= 8, "{name}");
+            assert!(shape.l2.1 == sixteen::WAYS && (1..=16).contains(&shape.dirty_lines), "{name}");
         }
         let shape = Shape::of(Model::by_name("mi300x").unwrap());
         assert_eq!((shape.engines, shape.l1, shape.l2), (vec![10, 10, 9, 9], (4, 64), (128, 16)));

@@ -93,13 +93,19 @@ fn oldest(set: &Set) -> usize {
     }
 }
 
-/// An order of ways, as digits, with one of them moved to the lowest.
+/// Where a way's digit is in an order, in bits.
 #[inline(always)]
-pub(crate) fn used_last(order: u64, way: usize) -> u64 {
+fn position(order: u64, way: usize) -> u32 {
     let other = order ^ (way as u64 * DIGITS);
     // The lowest digit that is zero; each way is there once.
     let found = other.wrapping_sub(DIGITS) & !other & (DIGITS << 3);
-    let shift = found.trailing_zeros().saturating_sub(3);
+    found.trailing_zeros().saturating_sub(3)
+}
+
+/// An order of ways, as digits, with one of them moved to the lowest.
+#[inline(always)]
+pub(crate) fn used_last(order: u64, way: usize) -> u64 {
+    let shift = position(order, way);
     let below = order & ((1 << shift) - 1);
     let above = order & !(0xf << shift) & !((1 << shift) - 1);
     above | below << 4 | way as u64
@@ -146,19 +152,22 @@ impl<P: Copy + Default> Sixteen<P> {
         find(&self.sets[set], line, &self.ways[set]).map(|way| set << BITS | way)
     }
 
-    /// What is known of a line that is at a place, if it is; then it counts as used.
+    /// What is known of a line that is at a place, if it is, and whether another use of it changes nothing.
     #[inline(always)]
-    pub(crate) fn find_at(&mut self, place: usize, line: u64) -> Option<P> {
+    pub(crate) fn at(&self, place: usize, line: u64) -> Option<(P, bool)> {
         let &(there, more) = self.ways.as_flattened().get(place)?;
         let other = there ^ !line;
-        // Most were used last.
-        if other != 0 {
-            if other != LAST {
-                return None;
-            }
-            self.touch(place);
-        }
-        Some(more)
+        (other == 0 || other == LAST).then_some((more, other == 0))
+    }
+
+    /// The place whose line is no longer one of the `young` of its set that were used last, once the line at a place is used.
+    #[inline]
+    pub(crate) fn ages(&self, place: usize, young: u32) -> Option<usize> {
+        let order = self.sets[place >> BITS][ORDER] ^ IN_ORDER;
+        let last = 4 * young.checked_sub(1).filter(|&last| last < WAYS as u32)?;
+        let older = position(order, place % WAYS) > last;
+        let way = (order >> last) as usize % WAYS;
+        older.then_some(place >> BITS << BITS | way)
     }
 
     #[inline]
@@ -188,10 +197,77 @@ impl<P: Copy + Default> Sixteen<P> {
         }
         Filled { place, evicted }
     }
+}
 
-    pub(crate) fn remove(&mut self, place: usize) {
-        let (set, way) = (&mut self.sets[place >> BITS], place % WAYS);
-        self.ways[place >> BITS][way].0 = EMPTY;
-        set[FLAGS] &= !(1 << way | 1 << (FIRST + way as u32));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines of a set, the one used last first; none is one that goes first.
+    fn order(cache: &Sixteen<u64>, set: usize) -> Vec<u64> {
+        let order = cache.sets[set][ORDER] ^ IN_ORDER;
+        let ways = (0..WAYS).map(|digit| (order >> (4 * digit)) as usize % WAYS);
+        ways.filter(|way| cache.sets[set][FLAGS] >> way & 1 != 0)
+            .map(|way| cache.line(set << BITS | way))
+            .collect()
+    }
+
+    #[test]
+    fn lines_age_and_the_one_used_longest_ago_goes() {
+        let mut cache = Sixteen::<u64>::new(4);
+        let mut lists = vec![Vec::<u64>::new(); 4];
+        let mut state = 1u64;
+        assert_eq!(cache.places(), 4 * WAYS);
+        for step in 0..200_000u64 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
+            let line = (state >> 33) % (5 * WAYS as u64);
+            let set = (line % 4) as usize;
+            let list = &mut lists[set];
+            let found = list.iter().position(|&other| other == line);
+            let place = cache.peek(set, line);
+            assert_eq!(place.is_some(), found.is_some(), "step {step}");
+            let at = place.unwrap_or_else(|| cache.oldest(set));
+            for young in 1..WAYS {
+                let ages = cache.ages(at, young as u32).map(|place| cache.line(place));
+                let passed = found.is_none_or(|position| position >= young);
+                assert_eq!(
+                    ages.filter(|_| list.len() >= young),
+                    list.get(young - 1).copied().filter(|_| passed)
+                );
+            }
+            assert_eq!(cache.at(at, line), found.map(|position| (line, position == 0)), "step {step}");
+            match found {
+                Some(position) => {
+                    cache.touch(at);
+                    list.remove(position);
+                }
+                None => {
+                    let oldest = if list.len() == WAYS { list.pop() } else { None };
+                    assert_eq!(cache.put(at, line, false), Filled { place: at, evicted: oldest });
+                    *cache.of(at) = line;
+                }
+            }
+            list.insert(0, line);
+            assert_eq!(&order(&cache, set), list, "step {step}");
+            if state >> 50 == 0 {
+                cache.clear();
+                lists.iter_mut().for_each(Vec::clear);
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_to_go_first_does() {
+        let mut cache = Sixteen::<()>::new(1);
+        let mut fill = |line, goes_first| cache.put(cache.oldest(0), line, goes_first).evicted;
+        for line in 0..WAYS as u64 {
+            assert_eq!(fill(line, false), None);
+        }
+        assert_eq!([fill(20, true), fill(21, true), fill(22, false)], [Some(0), Some(20), Some(21)]);
+        // Unless it is used once more.
+        assert_eq!(fill(23, true), Some(1));
+        let place = cache.peek(0, 23).unwrap();
+        cache.touch(place);
+        assert_eq!(cache.put(cache.oldest(0), 24, false).evicted, Some(2));
     }
 }

@@ -17,9 +17,8 @@ const EMPTY: u64 = 0;
 
 /// A cache's tags.
 #[derive(Clone, Debug)]
-pub(crate) struct Wide<P> {
+pub(crate) struct Wide {
     sets: Vec<Set>,
-    more: Vec<P>,
 }
 
 /// A set.
@@ -214,26 +213,12 @@ impl Set {
     }
 }
 
-impl<P: Copy + Default> Wide<P> {
-    pub(crate) fn new(sets: usize) -> Wide<P> {
-        Wide { sets: vec![Set::new(); sets], more: vec![P::default(); sets * WAYS] }
-    }
-
-    pub(crate) fn places(&self) -> usize {
-        self.sets.len() * WAYS
-    }
-
-    pub(crate) fn line(&self, place: usize) -> u64 {
-        !self.sets[place >> BITS].tags[place % WAYS]
-    }
-
-    #[inline]
-    pub(crate) fn of(&mut self, place: usize) -> &mut P {
-        &mut self.more[place]
+impl Wide {
+    pub(crate) fn new(sets: usize) -> Wide {
+        Wide { sets: vec![Set::new(); sets] }
     }
 
     pub(crate) fn clear(&mut self) {
-        self.more.fill(P::default());
         self.sets.fill(Set::new());
     }
 

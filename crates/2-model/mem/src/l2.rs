@@ -6,6 +6,7 @@
 //! line itself stays until its place is needed.
 
 use crate::count::{Channel, Count};
+use crate::sectors::{SECTORS, State, WHOLE, parts, reads};
 use crate::shape::Shape;
 use crate::sixteen::{self, Sixteen};
 use crate::sums::Sums;
@@ -59,66 +60,6 @@ pub(crate) struct Request {
     /// Memory of this GPU.
     pub(crate) local: bool,
     pub(crate) stream: bool,
-}
-
-/// What is known of the line at a place, in one word: a note, then a bit for memory of this GPU, the sectors that differ from
-/// memory, and those that are there.
-#[derive(Clone, Copy, Default, Debug)]
-struct State(u64);
-
-/// All sectors are there.
-const WHOLE: u8 = u8::MAX;
-
-/// Bits of a mask of sectors, and of everything before the note.
-const SECTORS: u32 = 8;
-const STATE: u32 = 2 * SECTORS + 1;
-
-impl State {
-    /// That of a line that comes to a place; the note stays until there is another.
-    #[inline(always)]
-    fn next(self, local: bool) -> State {
-        State(self.0 >> STATE << STATE | u64::from(local) << (2 * SECTORS))
-    }
-
-    /// Sectors that are there.
-    #[inline(always)]
-    fn held(self) -> u8 {
-        self.0 as u8
-    }
-
-    /// Sectors that differ from memory.
-    #[inline(always)]
-    fn dirty(self) -> u8 {
-        (self.0 >> SECTORS) as u8
-    }
-
-    #[inline(always)]
-    fn local(self) -> bool {
-        self.0 >> (2 * SECTORS) & 1 != 0
-    }
-
-    #[inline(always)]
-    fn add(&mut self, held: u8, dirty: u8) {
-        self.0 |= u64::from(held) | u64::from(dirty) << SECTORS;
-    }
-
-    /// Where all sectors of a line are there, nothing is missing.
-    #[inline(always)]
-    fn complete(&mut self, all: u8) {
-        if self.held() & all == all {
-            self.add(WHOLE, 0);
-        }
-    }
-
-    #[inline(always)]
-    fn clean(&mut self) {
-        self.0 &= !(0xff << SECTORS);
-    }
-
-    #[inline(always)]
-    fn note(&mut self, note: u64) {
-        self.0 = self.0 & ((1 << STATE) - 1) | note << STATE;
-    }
 }
 
 /// Channels of an L2 at most.
@@ -282,7 +223,7 @@ impl L2 {
         let state = self.cache.of(place);
         state.add(full, written);
         state.complete(self.all);
-        answer.noted = (state.0 >> STATE).saturating_sub(self.base);
+        answer.noted = state.noted(self.base);
     }
 
     /// A read of a line that was asked for just now; it is no request, but what it wants besides comes from memory.
@@ -292,7 +233,7 @@ impl L2 {
         if read == 0 {
             return None;
         }
-        let noted = (self.cache.of(place?).0 >> STATE).saturating_sub(self.base);
+        let noted = self.cache.of(place?).noted(self.base);
         let (want, written) = (Want::Read, [(line, 0); 2]);
         Some(Answer { want, channel, line, place, hit: true, bytes: read, read, written, noted })
     }
@@ -405,25 +346,6 @@ impl L2 {
     }
 }
 
-/// The sectors of each part of a line that is one request to memory.
-fn parts(sectors: u8, of_line: u32, of_request: u32) -> impl Iterator<Item = u8> {
-    let mask = (1u32 << of_request) - 1;
-    (0..of_line)
-        .step_by(of_request.max(1) as usize)
-        .map(move |first| (u32::from(sectors) >> first & mask) as u8)
-        .filter(|part| *part != 0)
-}
-
-/// All sectors of the reads of a line by which some of its sectors come.
-fn reads(sectors: u8, of_line: u32, of_read: u32) -> u8 {
-    if sectors == 0 {
-        return 0;
-    }
-    let read = (1u32 << of_read) - 1;
-    let reads = (0..of_line).step_by(of_read.max(1) as usize).map(|first| (read << first) as u8);
-    reads.filter(|read| read & sectors != 0).fold(0, |all, read| all | read)
-}
-
 /// Where a line belongs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct At {
@@ -469,7 +391,7 @@ impl Quick<'_> {
         }
         let channel = place >> self.place_bits;
         self.found[channel % MOST_CHANNELS] += 1;
-        Some(Finds { channel, noted: (state.0 >> STATE).saturating_sub(self.base) })
+        Some(Finds { channel, noted: state.noted(self.base) })
     }
 
     /// A read whose line may be anywhere: its place, or where it belongs.

@@ -17,6 +17,7 @@ mod parts;
 mod places;
 mod sample;
 mod scalar;
+mod sectors;
 mod shape;
 mod sixteen;
 mod slot;

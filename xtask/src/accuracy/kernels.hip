@@ -29,6 +29,8 @@ extern "C" __global__ __launch_bounds__(256) void daxpy_restrict(int n, double c
     for (int pass = 0; pass < 20; pass++) y[i] = a * x[i] + y[i];
 }
 
+extern "C" __global__ __launch_bounds__(256) void fill(double *p, int value) { p[item(256)] = value; }
+
 // A thread takes rows of A; neighbouring threads read addresses a row apart.
 extern "C" __global__ __launch_bounds__(1024) void rows(double *y, double *A, double *x, int n, int m,
                                                         double *result, int threads) {

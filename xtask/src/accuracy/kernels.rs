@@ -6,7 +6,7 @@
 use super::{Errors, row};
 use crate::run::root;
 use anyhow::{Context, Result, bail};
-use probe::{Dispatch, Job, Recorder};
+use probe::{Dispatch, Job, Recorder, registry};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
@@ -17,6 +17,9 @@ const MODEL: &str = "mi210";
 
 const WORDS: &str = "Printed by profiles on one die of an MI200. `daxpy`: 2^24 doubles, 20 passes in the kernel (here 2^20, which per
 wave is the same). `rows` and `columns`: y^T A x of 32,768 rows and columns, 2048 workgroups of 64, of which 512 have rows";
+const FILLED: &str = "`fill`: 256 MiB, 8 bytes by a thread, recorded on an MI200 before the kernels of growing intensity below.
+
+";
 const TAKEN: &str = "How many waiting accesses the vector L1 looks at is taken from the L1 hit rate of `daxpy`, for want of a measurement of its own: its hits and
 hit rate agree for that reason and prove nothing.
 
@@ -95,6 +98,7 @@ pub(super) fn write(text: &mut String, wide: bool, errors: &mut Errors) -> Resul
         true => text.push_str(".\n\n"),
         false => write!(text, " (here\n{columns} columns, counts scaled to 32,768).\n\n")?,
     }
+    text.push_str(FILLED);
     text.push_str(TAKEN);
     let source = root().join("xtask/src/accuracy/kernels.hip");
     let model = arch::Model::by_name(MODEL).context("a model of the data files")?;
@@ -106,22 +110,23 @@ pub(super) fn write(text: &mut String, wide: bool, errors: &mut Errors) -> Resul
         if last.as_ref().is_none_or(|(name, _)| name != kernel) {
             let Some(prepared) = Prepared::new(&source, model.target().name, kernel)? else { return Ok(()) };
             let mut recorder = Recorder::new(model);
-            let (n, m) = (32_768, columns);
-            let matrix = n as usize * m as usize;
-            if kernel.starts_with("daxpy") {
-                let n = 1 << 20;
-                let mut loaded = prepared.launch([8 * n; 2], &[n as i32, 1, 1])?;
-                loaded.run(&mut recorder, [n as u32 / 256, 1, 1], [256, 1, 1])?;
-            } else {
-                let sizes = [n as usize, matrix, m as usize, 1].map(|items| 8 * items);
-                let mut loaded = prepared.launch(sizes, &[n, m, 2048 * 64])?;
-                loaded.run(&mut recorder, [2048, 1, 1], [64, 1, 1])?;
+            let run = |job: &mut Job, recorder: &mut Recorder, groups, size| {
+                job.run(recorder, [groups, 1, 1], [size, 1, 1])
+            };
+            match kernel {
+                "fill" => run(&mut prepared.launch([8 << 25], &[1])?, &mut recorder, 1 << 17, 256)?,
+                "rows" | "columns" => {
+                    let (n, m) = (32_768, columns);
+                    let sizes = [n as usize, n as usize * m as usize, m as usize, 1].map(|items| 8 * items);
+                    run(&mut prepared.launch(sizes, &[n, m, 2048 * 64])?, &mut recorder, 2048, 64)?;
+                }
+                _ => run(&mut prepared.launch([8 << 20; 2], &[1 << 20, 1, 1])?, &mut recorder, 1 << 12, 256)?,
             }
             let dispatch = recorder.dispatches().first().cloned().context("a dispatch")?;
             last = Some((kernel.to_string(), dispatch));
         }
         let Some((_, dispatch)) = &last else { continue };
-        let scale = if kernel.starts_with("daxpy") { 1.0 } else { 32_768.0 / f64::from(columns) };
+        let scale = if matches!(kernel, "rows" | "columns") { 32_768.0 / f64::from(columns) } else { 1.0 };
         let truth: f64 = truth.parse().context("a number of the data file")?;
         let value = value(dispatch, quantity)?;
         let (value, difference) = match unit {
@@ -131,7 +136,7 @@ pub(super) fn write(text: &mut String, wide: bool, errors: &mut Errors) -> Resul
         let counter = match quantity {
             "l2_requests" => Some("TCC_REQ"),
             "l2_misses" => Some("TCC_MISS"),
-            _ => None,
+            counter => registry().rule(counter, model.target().name).map(|_| counter),
         };
         if let Some(counter) = counter {
             errors.add(model.target().name, counter, (value - truth) / truth);
@@ -178,6 +183,6 @@ fn value(dispatch: &Dispatch, quantity: &str) -> Result<f64> {
         "l2_hit_rate" => 100.0 * counter("TCC_HIT")? / sum(&["TCC_HIT", "TCC_MISS"])?,
         "l2_requests" => counter("TCC_REQ")? / waves,
         "l2_misses" => counter("TCC_MISS")? / waves,
-        other => bail!("`{other}` is no quantity"),
+        other => counter(other)?,
     })
 }

@@ -27,8 +27,9 @@ const DIFFERENCES: &str = "What is behind the differences:
 * On an MI200 two reads of the halves of a line are one request of the L2; under load some stay two, which the model does
   not know: 3 to 6 % of the pairs here, 12 % in kernels bound by memory, none in kernels bound by arithmetic.
 * After later dispatches on the MI200 dirty lines stayed in the L2, to be written back outside of the measured time; the
-  model leaves them, and so differs from the first dispatch, which wrote them back. Fewer clean and more dirty lines were
-  thrown out than by the rule that the line used longest ago goes.
+  model leaves them, and so differs from the first dispatch, which wrote them back. How many stay is half of the lines that
+  half of the L2 holds and half of those that waves in flight read and have not written yet, recorded and modelled; fewer waves are in
+  flight in the model.
 * Waves of later dispatches live twice as long on the MI200 as in the model, and six times as long on the MI300X, where they fill nearly all places and
   memory is used to half of what it can do. What holds up accesses to memory that nobody touched for long is not known; in a
   recording of the same copy on another MI300X waves live not half as long, still 2.7 times as long as in the model.

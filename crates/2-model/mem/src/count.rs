@@ -81,7 +81,7 @@ counts! {
     FabricWriteUncached "fabric_write_uncached_32" "32 bytes of an uncached write or atomic"
     FabricAtomic "fabric_atomic" "Atomic sent to memory"
     Evict "l2_evict" "Line thrown out of the L2 to make room"
-    WritebackEvict "l2_writeback_evict" "Dirty line written back to make room"
+    WritebackEvict "l2_writeback_evict" "Dirty line written back that is no longer young in its set, or gives way"
     WritebackFlush "l2_writeback_flush" "Dirty line written back at the end of the dispatch"
 }
 

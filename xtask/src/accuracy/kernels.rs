@@ -110,18 +110,14 @@ pub(super) fn write(text: &mut String, wide: bool, errors: &mut Errors) -> Resul
         if last.as_ref().is_none_or(|(name, _)| name != kernel) {
             let Some(prepared) = Prepared::new(&source, model.target().name, kernel)? else { return Ok(()) };
             let mut recorder = Recorder::new(model);
-            let run = |job: &mut Job, recorder: &mut Recorder, groups, size| {
-                job.run(recorder, [groups, 1, 1], [size, 1, 1])
+            let (n, m) = (32_768, columns);
+            let sizes = [n as usize, n as usize * m as usize, m as usize, 1].map(|items| 8 * items);
+            let (mut job, groups, size) = match kernel {
+                "fill" => (prepared.launch([8 << 25], &[1])?, 1 << 17, 256),
+                "rows" | "columns" => (prepared.launch(sizes, &[n, m, 2048 * 64])?, 2048, 64),
+                _ => (prepared.launch([8 << 20; 2], &[1 << 20, 1, 1])?, 1 << 12, 256),
             };
-            match kernel {
-                "fill" => run(&mut prepared.launch([8 << 25], &[1])?, &mut recorder, 1 << 17, 256)?,
-                "rows" | "columns" => {
-                    let (n, m) = (32_768, columns);
-                    let sizes = [n as usize, n as usize * m as usize, m as usize, 1].map(|items| 8 * items);
-                    run(&mut prepared.launch(sizes, &[n, m, 2048 * 64])?, &mut recorder, 2048, 64)?;
-                }
-                _ => run(&mut prepared.launch([8 << 20; 2], &[1 << 20, 1, 1])?, &mut recorder, 1 << 12, 256)?,
-            }
+            job.run(&mut recorder, [groups, 1, 1], [size, 1, 1])?;
             let dispatch = recorder.dispatches().first().cloned().context("a dispatch")?;
             last = Some((kernel.to_string(), dispatch));
         }

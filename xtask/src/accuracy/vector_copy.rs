@@ -13,11 +13,9 @@ use std::fmt::Write as _;
 
 const TRUTH: &str = include_str!("vector_copy.tsv");
 
-const WORDS: &str = "Grid 1,048,576, workgroup 256, three dispatches; recorded on an MI200 and an MI300X with the vendor's
+const WORDS: &str = "Grid 1,048,576, workgroup 256, three dispatches; recorded on an MI200 and, with ROCm 7.0, on an MI300X with the vendor's
 profiler. *first* is the first dispatch, *later* the range of the other two. The error is the distance from the recorded
-value or range. What the recordings have besides are requests of the command processor, some hundred of them. `GRBM_GUI_ACTIVE`
-of the MI300X is from another recording of the same copy: in the one that the other counters are from it counts two to ten times as
-much, from run to run.
+value or range. What the recordings have besides are requests of the command processor, some hundred of them on the MI200.
 
 ";
 
@@ -30,14 +28,12 @@ const DIFFERENCES: &str = "What is behind the differences:
   model leaves them, and so differs from the first dispatch, which wrote them back. How many stay is half of the lines that
   half of the L2 holds and half of those that waves in flight read and have not written yet, recorded and modelled; fewer waves are in
   flight in the model.
-* Waves of later dispatches live twice as long on the MI200 as in the model, and six times as long on the MI300X, where they fill nearly all places and
-  memory is used to half of what it can do. What holds up accesses to memory that nobody touched for long is not known; in a
-  recording of the same copy on another MI300X waves live not half as long, still 2.7 times as long as in the model.
-* Few workgroups wait for a place in the model: waves end nearly as fast as others can be started. On hardware, where waves live longer, the
-  wave slots are full.
-* On an MI300X `GRBM_GUI_ACTIVE` goes on for as long again as the dispatch takes; the model has the time of the dispatch there.
+* On the MI300X waves of later dispatches live twice as long as in the model. A read takes 1379 to 1416 cycles from the L2 to memory and
+  back there, three times what a chase through the memory-side cache takes, at half of the bandwidth of memory; what holds it up is not known.
+* On the MI300X `GRBM_GUI_ACTIVE` goes on for two to three times as long as engines are busy; the model has the time of the dispatch there.
 * How long fetches wait for code that is not there yet depends on time: not given.
-* On an MI300X some compute units get no workgroup of some pages; which does is settled by who is ready first.
+* An older recording on an MI300X, with a ROCm 6.2 before its release, has arguments in uncached memory of the host: 160 uncached requests, and
+  waves that wait 4500 cycles for arguments. The runtime puts them into the memory of the GPU since.
 
 ";
 

@@ -134,12 +134,16 @@ pub struct L2 {
     pub merges_reads: Fact<bool>,
     /// Largest read of memory.
     pub fabric_read_bytes: Fact<u32>,
+    /// Smallest read of memory that is cached: what is read of a line of which less is wanted.
+    pub fabric_read_least_bytes: Fact<u32>,
     /// Largest write to memory.
     pub fabric_write_bytes: Fact<u32>,
+    /// Writes of [`L2::fabric_write_bytes`] that a channel can have under way to memory.
+    pub pending_writes_per_channel: Fact<u32>,
     /// Smallest part of a line that is known to be changed.
     pub sector_bytes: Fact<u32>,
-    /// Type of the host's memory, where arguments and packets lie.
-    pub host_memory: Fact<MemoryType>,
+    /// Type of the memory where arguments and packets lie; the host's, but for memory cached for reading and writing, which is the GPU's own.
+    pub arguments_memory: Fact<MemoryType>,
     /// Lines of a set, used last, that may differ from memory. A dirty line is written back when so many others were used after it.
     pub dirty_lines: Fact<u32>,
     /// Dirty lines are written back at the end of a dispatch.

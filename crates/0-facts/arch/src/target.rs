@@ -57,8 +57,10 @@ pub struct Target {
     pub memory_map: MemoryMap,
     /// How long loads take.
     pub latency: Latency,
-    /// Cycles between two waves that a shader engine starts.
+    /// Cycles between two waves of a workgroup that a shader engine starts.
     pub wave_start_cycles: Fact<u32>,
+    /// Cycles besides, between the last wave of a workgroup and the first of the next.
+    pub workgroup_start_cycles: Fact<u32>,
     /// Cycles per issue cost class.
     pub issue: IssueCosts,
     /// Peak rates by unit and element type.

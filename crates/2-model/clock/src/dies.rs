@@ -207,7 +207,7 @@ impl Dies {
         let mut outcome = std::mem::take(&mut self.outcome);
         let channels = self.caches.shape().channels;
         let memory = &mut self.memory;
-        let mut last = end;
+        let mut last = end.max(memory.writes.last);
         outcome.tally = self.caches.finish(code, |line, bytes| {
             last = last.max(memory.write_back(end, line, bytes, line as usize % channels));
         });
@@ -312,6 +312,7 @@ impl Dies {
                 waves.push(name);
                 self.calendar.push(first, name);
             }
+            self.places[xcd].rest(engine, self.memory.rates.group_start);
             let span = &mut self.engine_spans[xcd * engines + engine];
             span.0 = span.0.min(begun);
             let used = &mut self.units[unit];

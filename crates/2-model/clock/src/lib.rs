@@ -22,6 +22,7 @@ mod share;
 mod side;
 mod vector;
 mod wave;
+mod writes;
 
 pub use gpu::{Gpu, Grid, Order};
 pub use level::Level;

@@ -94,7 +94,7 @@ impl Rates {
                 self.issue = 0;
             }
             Lift::Matrix => self.free.wait_states = true,
-            Lift::Launch => (self.wave_start, self.fetch_cold) = (0, 0),
+            Lift::Launch => (self.wave_start, self.group_start, self.fetch_cold) = (0, 0, 0),
             Lift::Translation => (self.walk, self.translation) = (0, 0),
         }
         self

@@ -145,7 +145,9 @@ pub fn estimate(model: &Model, work: &Work, tally: &Tally) -> Option<Estimate> {
     let waiting = work.waits as f64 * wait / resident as f64;
 
     let engines = f64::from(model.shader_engines.value.max(1));
-    let dispatch = work.waves as f64 / engines * f64::from(target.wave_start_cycles.value);
+    let started = work.waves as f64 * f64::from(target.wave_start_cycles.value)
+        + work.groups as f64 * f64::from(target.workgroup_start_cycles.value);
+    let dispatch = started / engines;
     let limits = [dispatch, vector, lds, l1, l2, memory, waiting];
     let cold = |scalar: bool| {
         let fact = if scalar { &latency.scalar_cold_ns } else { &latency.vector_cold_ns };

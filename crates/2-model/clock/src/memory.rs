@@ -6,6 +6,7 @@
 use crate::footprint::{Footprint, Read};
 use crate::rates::{Rates, STEPS};
 use crate::side::Side;
+use crate::writes::Writes;
 use mem::{Answer, Follow, Look, ROW, Row, Shape, Steps, Want};
 use std::collections::{HashMap, HashSet};
 
@@ -37,6 +38,7 @@ pub(crate) struct Memory {
     kept: HashSet<(u32, u64)>,
     /// Cycles in which a vector L1 takes a line.
     fill: u64,
+    pub(crate) writes: Writes,
 }
 
 /// A part that serves one after the other takes some bytes; the step at which it does.
@@ -81,6 +83,7 @@ impl Memory {
             keeps_all: rates.free.vector_l1 || rates.free.l2,
             kept: HashSet::new(),
             fill: u64::from((shape.l1_line as u32 / rates.fill as u32).max(1)),
+            writes: Writes::new(xcds * channels, rates.writes),
             rates: rates.clone(),
         }
     }
@@ -117,6 +120,7 @@ impl Memory {
         self.banks.fill((0, 0));
         self.pages.iter_mut().for_each(HashMap::clear);
         self.side_free.fill(0);
+        self.writes.begin();
     }
 
     /// A request of some bytes arrives at memory; the cycle at which it is served, and the latency of what serves it.
@@ -188,14 +192,17 @@ impl Memory {
     /// A request arrives at the L2 at a cycle; the cycle at which its answer leaves, and whether it came from memory: then this
     /// cycle is to be noted of the line.
     fn serve(&mut self, xcd: usize, cycle: u64, answer: &Answer) -> (u64, bool) {
-        let start = self.queue(xcd * self.channels + answer.channel, cycle);
-        let mut leaves = start / STEPS;
+        let number = xcd * self.channels + answer.channel;
+        let mut start = self.queue(number, cycle);
         for (line, bytes) in answer.written {
             if bytes > 0 && !self.kept(Part::Written(xcd), line) {
+                start = start.max(self.writes.room(number) * STEPS);
                 let channel = self.channel(answer.channel, line);
-                self.reach(start, channel, line, bytes, true);
+                let (served, latency) = self.reach(start, channel, line, bytes, true);
+                self.writes.add(number, bytes, (served + latency).saturating_sub(self.rates.l2));
             }
         }
+        let mut leaves = start / STEPS;
         let far = answer.read > 0 && !(answer.place.is_some() && self.kept(Part::Read(xcd), answer.line));
         if far {
             let channel = self.channel(answer.channel, answer.line);

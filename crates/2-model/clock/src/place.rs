@@ -85,6 +85,11 @@ impl Places {
         start
     }
 
+    /// An engine starts no wave for some cycles: those of a workgroup have started.
+    pub(crate) fn rest(&mut self, engine: usize, cycles: u64) {
+        self.engines[engine].free += cycles;
+    }
+
     /// A workgroup has left.
     pub(crate) fn leave(&mut self, unit: usize) {
         self.resident[unit] -= 1;

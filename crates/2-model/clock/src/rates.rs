@@ -22,8 +22,12 @@ const PAGE_ENTRY: u32 = 8;
 pub struct Rates {
     /// Cycles a second.
     pub engine: f64,
-    /// Between two waves that a shader engine starts.
+    /// Between two waves of a workgroup that a shader engine starts.
     pub wave_start: u64,
+    /// Besides, from one workgroup to the next.
+    pub group_start: u64,
+    /// Writes of 64 bytes that a channel of the L2 can have under way.
+    pub writes: usize,
     /// Between two instructions of a wave.
     pub issue: u64,
     /// Code that is not where the wave was.
@@ -165,6 +169,8 @@ impl Rates {
         Rates {
             engine,
             wave_start: u64::from(target.wave_start_cycles.value),
+            group_start: u64::from(target.workgroup_start_cycles.value),
+            writes: target.l2.pending_writes_per_channel.value as usize,
             issue: ISSUE,
             fetch: u64::from(latency.fetch.value),
             fetch_cold: cycles(latency.scalar_cold_ns.value),

@@ -52,12 +52,12 @@ fn counts_are_as_recorded() {
         (ScalarDuplicate, [1680, 4800]),
         (ScalarHit, [63_800, 60_576]),
         (CodeMiss, [56, 160]),
-        (CodeRequest, [168, 640]),
+        (CodeRequest, [168, 2880]),
         (L2Write, [131_072, 131_072]),
         (L2Nc, [56, 0]),
-        (L2Uc, [0, 160]),
-        (FabricRead128, [0, 65_536 + 16]),
-        (FabricReadUncached, [0, 320]),
+        (L2Uc, [0, 0]),
+        (FabricRead128, [0, 65_536]),
+        (FabricReadUncached, [0, 0]),
         (FabricWrite32, [0, 0]),
     ];
     for (column, model) in ["mi210", "mi300x"].into_iter().enumerate() {
@@ -67,7 +67,18 @@ fn counts_are_as_recorded() {
             assert_eq!(tally.get(count), want[column], "{model} {count:?}");
         }
         if model == "mi300x" {
-            assert_eq!(tally.get(FabricWrite64), 131_072, "all is written back when the copy ends");
+            let cases = [
+                (L2Read, 68_576),
+                (L2Hit, 68_496),
+                (L2Miss, 131_152),
+                (FabricRead64, 152),
+                (FabricWrite64, 131_072),
+                (WritebackEvict, 0),
+                (WritebackFlush, 65_536),
+            ];
+            for (count, want) in cases {
+                assert_eq!(tally.get(count), want, "{model} {count:?}");
+            }
         }
         let requests = [L2Read, L2Write, L2Atomic].map(|count| tally.get(count)).iter().sum::<u64>();
         assert_eq!(tally.get(L2Hit) + tally.get(L2Miss), requests);
@@ -86,6 +97,12 @@ fn a_second_dispatch_misses_all_but_its_code() {
         assert!(second.get(count) > 0 && first.get(count).abs_diff(second.get(count)) < 8, "{count:?}");
     }
     assert_eq!(second.get(Count::CodeRequest), 0);
+    // As recorded, another GPU keeps no code, but what is translated.
+    let mut gpu = Gpu::new(Model::by_name("mi300x").unwrap());
+    let (first, second) = (copy(&mut gpu, 4096, 8), copy(&mut gpu, 4096, 8));
+    for (count, want) in [(Count::CodeRequest, [2880, 2880]), (Count::TranslationMiss, [2432, 0])] {
+        assert_eq!([first.get(count), second.get(count)], want, "{count:?}");
+    }
 }
 
 #[test]

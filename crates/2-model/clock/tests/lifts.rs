@@ -189,7 +189,7 @@ fn the_limit_of_a_kernel_is_worth_most() {
             Lift::ALL.iter().map(|&lift| (cycles(&kernel, &rates().without(lift), 4), lift)).collect();
         // Waves that come sooner meet others at the banks of the memory.
         for (time, lift) in &found {
-            assert!(*time as f64 <= 1.01 * base as f64, "{}: {lift:?} {time} of {base}", kernel.name);
+            assert!(*time as f64 <= 1.03 * base as f64, "{}: {lift:?} {time} of {base}", kernel.name);
         }
         found.sort();
         assert_eq!(found[0].1, kernel.first, "{}: {base} {found:?}", kernel.name);

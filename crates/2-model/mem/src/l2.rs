@@ -1,7 +1,7 @@
 //! The L2 of an XCD: channels, write-back with write-allocate, requests to memory.
 //!
 //! The one idea to keep in mind: a line knows which sectors it holds and which were written; a write needs nothing from
-//! memory, a read needs the parts of the line that it touches, each as large as a read of memory, and what goes back are the
+//! memory, a read needs the parts of the line that it touches, each as large as the smallest read of memory, and what goes back are the
 //! written sectors. They go when so many other lines of the set were used that the line is no longer one of the young; the
 //! line itself stays until its place is needed.
 
@@ -85,8 +85,9 @@ pub(crate) struct L2 {
     sectors: u32,
     all: u8,
     sector_bytes: u32,
-    /// Sectors of a read, and of the largest write.
+    /// Sectors of the smallest read, of the largest, and of the largest write.
     read_sectors: u32,
+    most_sectors: u32,
     write_sectors: u32,
 }
 
@@ -106,7 +107,8 @@ impl L2 {
             sectors: (shape.l2_line / shape.sector) as u32,
             all: WHOLE >> (SECTORS - (shape.l2_line / shape.sector).clamp(1, u64::from(SECTORS)) as u32),
             sector_bytes: shape.sector as u32,
-            read_sectors: (shape.fabric_read / shape.sector) as u32,
+            read_sectors: (shape.fabric_read_least / shape.sector) as u32,
+            most_sectors: (shape.fabric_read / shape.sector) as u32,
             write_sectors: (shape.fabric_write / shape.sector) as u32,
         }
     }
@@ -286,11 +288,18 @@ impl L2 {
 
     /// Reads sectors of a line from memory.
     fn read(&mut self, channel: usize, sectors: u8, local: bool) {
-        let requests = u64::from(sectors.count_ones() / self.read_sectors.max(1));
-        let whole = self.read_sectors * self.sector_bytes >= 128;
+        let (read, most) = (self.read_sectors.max(1), self.most_sectors.max(1));
+        let whole: u32 = match most * self.sector_bytes {
+            128.. => {
+                parts(sectors, self.sectors, most).map(|part| u32::from(part.count_ones() == most)).sum()
+            }
+            _ => 0,
+        };
+        let small = (sectors.count_ones() - whole * most) / read;
         let counts = &mut self.channels[channel];
-        counts.add(if whole { Count::FabricRead128 } else { Count::FabricRead64 }, requests);
-        counts.add(Count::FabricReadLocal, if local { requests } else { 0 });
+        counts.add(Count::FabricRead128, u64::from(whole));
+        counts.add(Count::FabricRead64, u64::from(small));
+        counts.add(Count::FabricReadLocal, if local { u64::from(whole + small) } else { 0 });
     }
 
     /// Writes sectors of a line to memory.
@@ -457,7 +466,7 @@ mod tests {
         use Count::*;
         let shown =
             [L2Hit, L2Miss, FabricRead64, FabricRead128, FabricWrite32, FabricWrite64, WritebackFlush];
-        for (model, reads) in [("mi210", [1, 0]), ("mi300x", [0, 1])] {
+        for model in ["mi210", "mi300x"] {
             let mut l2 = l2(model);
             // The first half is written whole, one dword of the second, then all is read, then read again.
             assert!(!l2.ask(request(Want::Write, 9, 0b0011, 0b0011)).hit);
@@ -469,23 +478,24 @@ mod tests {
             assert_eq!(l2.ask(request(Want::Atomic, 9, 0b1000, 0)).read, 0);
             l2.flush(|_, _| {});
             l2.flush(|_, _| {});
-            let [small, large] = reads;
-            assert_eq!(sum(&mut l2, &shown), [4, 1, small, large, 0, 2, 1], "{model}");
+            assert_eq!(sum(&mut l2, &shown), [4, 1, 1, 0, 0, 2, 1], "{model}");
         }
     }
 
     #[test]
-    fn half_a_line_is_read_where_the_gpu_reads_halves() {
+    fn half_a_line_is_read_where_no_more_is_wanted() {
         use Count::*;
         let shown = [L2Hit, L2Miss, FabricRead64, FabricRead128];
-        for (model, read, counts) in
-            [("mi210", [64, 0, 64, 0], [3, 1, 2, 0]), ("mi300x", [128, 0, 0, 0], [3, 1, 0, 1])]
-        {
+        for (model, whole) in [("mi210", [2, 0]), ("mi300x", [0, 1])] {
             let mut l2 = l2(model);
-            for (touched, read) in [0b0001, 0b0011, 0b0100, 0b1111].into_iter().zip(read) {
-                assert_eq!(l2.ask(request(Want::Read, 9, touched, 0)).read, read, "{model} {touched:#06b}");
-            }
-            assert_eq!(sum(&mut l2, &shown), counts, "{model}");
+            let read = |l2: &mut L2, line, touched| l2.ask(request(Want::Read, line, touched, 0)).read;
+            assert_eq!(
+                [0b0001, 0b0011, 0b0100, 0b1111].map(|touched| read(&mut l2, 9, touched)),
+                [64, 0, 64, 0]
+            );
+            assert_eq!(sum(&mut l2, &shown), [3, 1, 2, 0], "{model}");
+            assert_eq!([read(&mut l2, 8, 0b1111), read(&mut l2, 8, 0b0001)], [128, 0]);
+            assert_eq!(sum(&mut l2, &shown), [1, 1, whole[0], whole[1]], "{model}");
         }
     }
 

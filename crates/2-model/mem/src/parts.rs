@@ -44,7 +44,7 @@ impl Caches {
         Caches {
             xcds: vec![xcd; shape.xcds],
             shape: shape.clone(),
-            places: Places::new(Vec::new(), shape.host),
+            places: Places::new(Vec::new(), shape.arguments),
         }
     }
 
@@ -66,7 +66,7 @@ impl Caches {
             xcd.units.iter_mut().for_each(|unit| unit.restart(l1, pages));
             xcd.shared.iter_mut().for_each(|shared| shared.restart(scalar, self.shape.code_kept));
         }
-        self.places = Places::new(host, self.shape.host);
+        self.places = Places::new(host, self.shape.arguments);
     }
 
     /// Places of lines of a compute unit's vector L1, and of a scalar cache.

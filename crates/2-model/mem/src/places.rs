@@ -40,7 +40,7 @@ impl Places {
     fn search(&self, address: u64) -> (MemoryType, bool) {
         let at = self.host.partition_point(|range| range.start <= address);
         match at.checked_sub(1).and_then(|at| self.host.get(at)) {
-            Some(range) if range.contains(&address) => (self.memory, false),
+            Some(range) if range.contains(&address) => (self.memory, self.memory == MemoryType::Rw),
             _ => (MemoryType::Rw, true),
         }
     }

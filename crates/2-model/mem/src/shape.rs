@@ -58,12 +58,14 @@ pub struct Shape {
     pub merges_reads: bool,
     /// Bytes of the largest read of memory.
     pub fabric_read: u64,
+    /// Bytes of the smallest read of memory that is cached.
+    pub fabric_read_least: u64,
     /// Bytes of the largest write to memory.
     pub fabric_write: u64,
     /// Bytes of a sector.
     pub sector: u64,
-    /// Type of the host's memory.
-    pub host: MemoryType,
+    /// Type of the memory where arguments and packets lie.
+    pub arguments: MemoryType,
     /// Lines of a set of the L2, used last, that may be dirty.
     pub dirty_lines: u32,
     /// Dirty lines are written back when a dispatch ends.
@@ -115,9 +117,10 @@ impl Shape {
             l2: sets(l2.bytes_per_xcd.value / channels, l2.line_bytes.value, l2.ways.value),
             merges_reads: l2.merges_reads.value,
             fabric_read: u64::from(l2.fabric_read_bytes.value),
+            fabric_read_least: u64::from(l2.fabric_read_least_bytes.value),
             fabric_write: u64::from(l2.fabric_write_bytes.value),
             sector: u64::from(l2.sector_bytes.value),
-            host: l2.host_memory.value,
+            arguments: l2.arguments_memory.value,
             dirty_lines: l2.dirty_lines.value,
             written_back: l2.written_back.value,
             kept: [l1.kept.value, translation.kept.value, scalar.kept.value, l2.kept.value],

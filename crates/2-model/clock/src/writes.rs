@@ -1,0 +1,63 @@
+//! Writes on their way from the L2 to memory.
+//!
+//! The one idea to keep in mind: nobody waits for a write, but each channel of an L2 has room for so many; one more waits for the
+//! oldest of them, and whatever caused it waits too.
+
+/// Bytes of one of them.
+const BYTES: u32 = 64;
+
+/// Those of all channels.
+#[derive(Clone, Debug)]
+pub(crate) struct Writes {
+    /// By channel: cycles at which the last ones are done, as many as can be under way, and which of them is the first.
+    done: Vec<u64>,
+    first: Vec<usize>,
+    most: usize,
+    /// The last of all.
+    pub(crate) last: u64,
+}
+
+impl Writes {
+    pub(crate) fn new(channels: usize, most: usize) -> Writes {
+        let most = most.max(1);
+        Writes { done: vec![0; channels * most], first: vec![0; channels], most, last: 0 }
+    }
+
+    pub(crate) fn begin(&mut self) {
+        self.done.fill(0);
+        self.last = 0;
+    }
+
+    /// Cycle at which a channel has room for one.
+    #[inline]
+    pub(crate) fn room(&self, channel: usize) -> u64 {
+        self.done[channel * self.most + self.first[channel]]
+    }
+
+    /// Some bytes, for which there is room, are written by a cycle.
+    pub(crate) fn add(&mut self, channel: usize, bytes: u32, cycle: u64) {
+        self.last = self.last.max(cycle);
+        for _ in 0..bytes.div_ceil(BYTES) {
+            let first = &mut self.first[channel];
+            self.done[channel * self.most + *first] = cycle;
+            *first = if *first + 1 < self.most { *first + 1 } else { 0 };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_more_than_there_is_room_for_waits_for_the_oldest() {
+        let mut writes = Writes::new(2, 3);
+        writes.add(1, 64, 10);
+        writes.add(1, 128, 20);
+        assert_eq!([writes.room(0), writes.room(1), writes.last], [0, 10, 20]);
+        writes.add(1, 32, 30);
+        assert_eq!(writes.room(1), 20);
+        writes.begin();
+        assert_eq!([writes.room(0), writes.room(1), writes.last], [0; 3]);
+    }
+}

@@ -552,6 +552,7 @@ impl Follow for ScalarPort<'_> {
         if let Some(place) = self.place.take() {
             self.ready[place] = back;
         }
-        from_memory.then_some(leaves)
+        // Who asks for the line meanwhile gets it when this one does.
+        from_memory.then_some(back - (near - there))
     }
 }

@@ -14,7 +14,10 @@ pub fn report(report: &Report, decimals: usize) -> String {
     let mut out = String::new();
     for r in &report.recordings {
         let _ = writeln!(out, "# {}\n", words(&r.path));
-        let time = r.time_ns.get().map_or_else(String::new, |t| format!(", {}", figure::duration(t)));
+        let time = r
+            .time_ns
+            .get()
+            .map_or_else(String::new, |t| format!(", {}", marks::signed(r.time_trust, figure::duration(t))));
         let _ = writeln!(
             out,
             "{} ({}): {} of {}{time}; {}\n",

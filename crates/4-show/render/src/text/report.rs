@@ -12,6 +12,7 @@ use super::number::{plural, thousands};
 use super::page::{Page, dim, join, plain, span};
 use super::roofline::roofline;
 use super::waves::waves;
+use crate::marks;
 use crate::{Role, Style};
 use view::{Cell, Delta, MissingValues, NoteKind, Number, Recording, Report, Table};
 
@@ -109,7 +110,7 @@ fn head(page: &mut Page, recording: &Recording, role: &str) {
         vec![count(recording.counters, "counter")],
     ];
     if let Number::Known(time) = recording.time_ns {
-        parts.push(vec![plain(figure::duration(time))]);
+        parts.push(vec![plain(marks::signed(recording.time_trust, figure::duration(time)))]);
     }
     if !recording.gpu.is_empty() {
         let same = recording.target == recording.gpu || recording.target.is_empty();

@@ -4,6 +4,7 @@
 
 use super::lines::look;
 use super::{App, Screen};
+use crate::marks;
 use crate::text;
 use crate::{Role, Style as Look};
 use ratatui::Frame;
@@ -41,7 +42,8 @@ fn head(app: &App, width: usize) -> Line<'static> {
         parts.push(report.guide.as_ref().map_or_else(|| recording.gpu.clone(), |guide| guide.gpu.clone()));
         let word = if recording.dispatches == 1 { "dispatch" } else { "dispatches" };
         parts.push(format!("{} {word}", recording.dispatches));
-        parts.extend(recording.time_ns.get().map(text::duration));
+        let time = recording.time_ns.get().map(text::duration);
+        parts.extend(time.map(|time| marks::signed(recording.time_trust, time)));
     }
     let chosen = app.data.chosen.and_then(|at| app.data.kernels.get(at));
     let name = chosen.map(|it| format!("only {}", text::shorten(&it.kernel.name, (width / 2).max(20))));

@@ -78,8 +78,8 @@ const MODELLED: [(&str, f64); 8] = [
     ("TCC_RW_REQ", 0.04),
     ("TCC_READ", 0.11),
     ("TCC_HIT", 0.10),
-    ("TCP_UTCL1_TRANSLATION_HIT", 0.021),
-    ("TCP_UTCL1_TRANSLATION_MISS", 0.10),
+    ("TCP_UTCL1_TRANSLATION_HIT", 0.025),
+    ("TCP_UTCL1_TRANSLATION_MISS", 0.12),
 ];
 
 #[test]

@@ -182,7 +182,7 @@ fn values_say_how_far_to_trust_them() {
     };
     for (label, trust) in [
         ("VALU Active Threads", "exact"),
-        ("L2 Cache Hit Rate", "modelled ±0.1 %"),
+        ("L2 Cache Hit Rate", "modelled ±0.0 %"),
         ("VALU IOPs", " %"),
         ("L2-Fabric Read Latency", "n/a"),
         // Without an access to the LDS there is nothing to trust.
@@ -194,7 +194,7 @@ fn values_say_how_far_to_trust_them() {
     let narrow = good(&["analyze", "-p", &recording, "-b", "2.1", "--width", "80"]);
     for (label, trust) in [
         ("VALU Active Threads", " exact"),
-        ("L2 Cache Hit Rate", " ±0.1 %"),
+        ("L2 Cache Hit Rate", " ±0.0 %"),
         // One of its counts is 0, in the model as on hardware.
         ("vL1D Cache Hit Rate", " ±0.0 %"),
     ] {

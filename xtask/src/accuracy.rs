@@ -146,7 +146,7 @@ fn distance(value: f64, least: f64, most: f64) -> f64 {
 fn percent(error: f64) -> String {
     match error {
         0.0 => "0".into(),
-        error if error.is_infinite() => "not recorded".into(),
+        error if error.is_infinite() => "recorded: 0".into(),
         error => format!("{:+.2} %", 100.0 * error),
     }
 }

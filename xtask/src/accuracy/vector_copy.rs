@@ -109,9 +109,13 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
                     basis.into(),
                 ],
             );
+            let most_later = most;
             for (value, least, most) in [(value(0), first, first), (value(1), least, most)] {
                 if let Some(value) = value.filter(|_| !exact) {
-                    errors.add(target, counter, distance(value, least, most));
+                    // Where nothing is recorded it is a part of what is the other time.
+                    let found = distance(value, least, most);
+                    let error = if found.is_finite() { found } else { value / first.max(most_later) };
+                    errors.add(target, counter, error);
                 }
             }
             let timing = catalogue().get(counter).is_some_and(|it| it.class == Class::Timing);

@@ -29,6 +29,6 @@ pub use level::Level;
 pub use lift::Lift;
 pub use limits::{Estimate, Limit, Work, estimate};
 pub use op::{NO_SLOT, Op, Unit};
-pub use outcome::{Outcome, Stall};
+pub use outcome::{Outcome, Stall, UnderWay};
 pub use rates::Rates;
 pub use share::{Detail, Shared, Wanted, can_share};

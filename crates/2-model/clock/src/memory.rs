@@ -39,6 +39,9 @@ pub(crate) struct Memory {
     /// Cycles in which a vector L1 takes a line.
     fill: u64,
     pub(crate) writes: Writes,
+    /// Bytes of the largest read, and cycles in which reads and writes were under way to memory, summed over them.
+    read_bytes: u32,
+    pub(crate) under_way: [u64; 2],
 }
 
 /// A part that serves one after the other takes some bytes; the step at which it does.
@@ -84,6 +87,8 @@ impl Memory {
             kept: HashSet::new(),
             fill: u64::from((shape.l1_line as u32 / rates.fill as u32).max(1)),
             writes: Writes::new(xcds * channels, rates.writes),
+            read_bytes: shape.fabric_read as u32,
+            under_way: [0; 2],
             rates: rates.clone(),
         }
     }
@@ -121,6 +126,7 @@ impl Memory {
         self.pages.iter_mut().for_each(HashMap::clear);
         self.side_free.fill(0);
         self.writes.begin();
+        self.under_way = [0; 2];
     }
 
     /// A request of some bytes arrives at memory; the cycle at which it is served, and the latency of what serves it.
@@ -177,7 +183,10 @@ impl Memory {
     /// A line is written back after all waves have ended, at a cycle; the cycle at which it is.
     pub(crate) fn write_back(&mut self, cycle: u64, line: u64, bytes: u32, l2: usize) -> u64 {
         let channel = self.channel(l2, line);
-        self.reach(cycle * STEPS, channel, line, bytes, true).0
+        let (served, latency) = self.reach(cycle * STEPS, channel, line, bytes, true);
+        // Each is sent when memory takes it.
+        self.under_way[1] += latency.saturating_sub(self.rates.l2) * u64::from(bytes.div_ceil(64));
+        served
     }
 
     /// A request arrives at a channel of all L2 at a cycle; the step at which it is served.
@@ -187,6 +196,12 @@ impl Memory {
         let start = (cycle * STEPS).max(*channel);
         *channel = start + self.rates.l2_request;
         start
+    }
+
+    /// Some bytes of a line are read from memory between two cycles.
+    fn reads(&mut self, bytes: u32, from: u64, to: u64) {
+        let requests = if bytes == self.read_bytes { 1 } else { bytes.div_ceil(64) };
+        self.under_way[0] += to.saturating_sub(from) * u64::from(requests);
     }
 
     /// A request arrives at the L2 at a cycle; the cycle at which its answer leaves, and whether it came from memory: then this
@@ -199,7 +214,9 @@ impl Memory {
                 start = start.max(self.writes.room(number) * STEPS);
                 let channel = self.channel(answer.channel, line);
                 let (served, latency) = self.reach(start, channel, line, bytes, true);
-                self.writes.add(number, bytes, (served + latency).saturating_sub(self.rates.l2));
+                let done = (served + latency).saturating_sub(self.rates.l2);
+                self.under_way[1] += done.saturating_sub(start / STEPS) * u64::from(bytes.div_ceil(64));
+                self.writes.add(number, bytes, done);
             }
         }
         let mut leaves = start / STEPS;
@@ -208,6 +225,7 @@ impl Memory {
             let channel = self.channel(answer.channel, answer.line);
             let (served, latency) = self.reach(start, channel, answer.line, answer.read, false);
             leaves = served + latency - self.rates.l2;
+            self.reads(answer.read, start / STEPS, leaves);
         } else if answer.place.is_some() && answer.want != Want::Write {
             leaves = leaves.max(answer.noted);
         }
@@ -430,7 +448,9 @@ impl Follow for Port<'_> {
         let channel = memory.channel(answer.channel, answer.line);
         let steps = (self.now + there) * STEPS;
         let (served, latency) = memory.reach(steps, channel, answer.line, answer.read, false);
-        let leaves = (served + latency - memory.rates.l2).max(answer.noted);
+        let leaves = served + latency - memory.rates.l2;
+        memory.reads(answer.read, self.now + there, leaves);
+        let leaves = leaves.max(answer.noted);
         self.done = self.done.max(leaves + back);
         Some(leaves)
     }

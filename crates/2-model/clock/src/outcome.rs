@@ -51,6 +51,21 @@ impl Stall {
     pub const COUNT: usize = Stall::ALL.len();
 }
 
+/// Cycles from the beginning of accesses to their end, summed over accesses of a kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct UnderWay {
+    /// Instructions of vector memory, from issue on.
+    pub vector: u64,
+    /// Instructions of scalar memory, from issue on.
+    pub scalar: u64,
+    /// Instructions of the LDS, from issue on.
+    pub local: u64,
+    /// Reads of memory, from the L2 on.
+    pub reads: u64,
+    /// Writes to memory, from the L2 on.
+    pub writes: u64,
+}
+
 /// How long a dispatch took, and why.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outcome {
@@ -68,6 +83,8 @@ pub struct Outcome {
     pub engine_cycles: u64,
     /// Cycles in which a workgroup waited although every wave that has a place had started, summed over XCDs.
     pub full_cycles: u64,
+    /// How long what was under way was so.
+    pub under_way: UnderWay,
     /// Waves in flight over time, on the XCDs that were followed.
     pub waves: Level,
     /// Compute units that have waves over time, on the XCDs that were followed.

@@ -7,7 +7,7 @@
 use crate::dies::Waiting;
 use crate::gpu::Order;
 use crate::level::Level;
-use crate::outcome::{Outcome, Stall};
+use crate::outcome::{Outcome, Stall, UnderWay};
 use arch::Model;
 use mem::{Count, Tally};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -193,6 +193,13 @@ pub(crate) fn together(some: [Outcome; FOLLOWED], xcds: usize) -> Outcome {
         unit_cycles: sum(|it| it.unit_cycles),
         engine_cycles: sum(|it| it.engine_cycles),
         full_cycles: sum(|it| it.full_cycles),
+        under_way: UnderWay {
+            vector: sum(|it| it.under_way.vector),
+            scalar: sum(|it| it.under_way.scalar),
+            local: sum(|it| it.under_way.local),
+            reads: sum(|it| it.under_way.reads),
+            writes: sum(|it| it.under_way.writes),
+        },
         waves: joined(|it| &it.waves),
         units: joined(|it| &it.units),
         stalls,

@@ -353,6 +353,11 @@ impl Recorder {
                 full.sgprs,
                 full.lds,
                 full.barriers,
+                outcome.under_way.vector,
+                outcome.under_way.scalar,
+                outcome.under_way.local,
+                outcome.under_way.reads,
+                outcome.under_way.writes,
             ]
         });
         let stalls = outcome.as_ref().filter(|_| estimate.is_some()).map(|it| it.stalls.clone());

@@ -184,7 +184,7 @@ fn values_say_how_far_to_trust_them() {
         ("VALU Active Threads", "exact"),
         ("L2 Cache Hit Rate", "modelled ±0.0 %"),
         ("VALU IOPs", " %"),
-        ("L2-Fabric Read Latency", "n/a"),
+        ("L1I Fetch Latency", "n/a"),
         // Without an access to the LDS there is nothing to trust.
         (" 2.1.18 ", "n/a"),
     ] {

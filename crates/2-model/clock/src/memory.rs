@@ -409,7 +409,7 @@ impl Follow for Port<'_> {
     }
 
     #[inline]
-    fn room(&mut self, _: usize) -> bool {
+    fn room(&mut self) -> bool {
         self.memory.rates.free.vector_l1 || self.hold(self.lines.free())
     }
 

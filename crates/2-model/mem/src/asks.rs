@@ -331,7 +331,7 @@ impl<F: Follow> With for Run<'_, '_, F> {
             let set = (line & bits) as usize;
             match sets.find_or_oldest(set, line) {
                 Ok(place) => path.follow.found(place),
-                Err(victim) if path.follow.room(victim) => {
+                Err(victim) if path.follow.room() => {
                     sets.put_at(victim, line, stream);
                     path.follow.missed(Some(victim));
                     asks.read((line, base, first + ran.done), at, stream, merged, path);

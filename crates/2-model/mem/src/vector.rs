@@ -37,8 +37,8 @@ pub trait Follow {
     fn page(&mut self, page: u64, hit: bool) -> bool {
         true
     }
-    /// A missing line would go to a place of the vector L1; says whether it can be asked for at once.
-    fn room(&mut self, place: usize) -> bool {
+    /// A line is missing that would have a place in the vector L1; says whether it can be asked for at once.
+    fn room(&mut self) -> bool {
         true
     }
     /// What a read that joined another wants of the line, besides what the other did, is read from memory; what is to be noted of the
@@ -294,7 +294,7 @@ impl VectorL1 {
         let place = self.cache.peek(set, line);
         let brings = policy.kind == Kind::Load && !policy.bypass && place.is_none();
         let victim = if brings { Some(self.cache.oldest(set)) } else { None };
-        if victim.is_some_and(|victim| !path.follow.room(victim)) {
+        if victim.is_some() && !path.follow.room() {
             return false;
         }
         if std::mem::take(&mut progress.counted) {
@@ -473,7 +473,7 @@ mod tests {
         fn page(&mut self, _: u64, hit: bool) -> bool {
             hit
         }
-        fn room(&mut self, _: usize) -> bool {
+        fn room(&mut self) -> bool {
             self.holds += 1;
             !self.holds.is_multiple_of(7)
         }

@@ -46,7 +46,7 @@ const PROFILED: &[Profiled] = &[
         20,
         1.0,
         8653.0,
-        "one dispatch on MI300X",
+        "one dispatch on MI300X with ROCm 7.0; engines are busy for 3.7 us of it",
     ),
     ("fill", "fill", "mi210", 25, 1.0, 237_441.0, "256 MiB"),
     ("daxpy", "daxpy", "mi210", 22, 4.0, 2_024_491.0, "2^24 elements; 2^22 emulated, time times 4"),

@@ -295,6 +295,8 @@ fn intensities(text: &mut String, errors: &mut Errors) -> Result<()> {
     // By type: errors of times with the iterations, and of vector instructions.
     let mut found: Vec<(&str, Vec<(f64, &str)>)> = Vec::new();
     let mut instructions: Vec<f64> = Vec::new();
+    // By counter.
+    let mut counted: BTreeMap<&str, Vec<(f64, &str)>> = BTreeMap::new();
     for line in INTENSITY.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
         let [kind, iterations, truth, recorded @ ..] = &fields[..] else {
@@ -318,7 +320,10 @@ fn intensities(text: &mut String, errors: &mut Errors) -> Result<()> {
             let error = distance(value, recorded, recorded);
             match registry().rule(counter, target).is_some_and(probe::is_modelled) {
                 // Some hundred hits, mostly of the command processor, are no measure.
-                true if recorded > LEAST_COUNT => errors.add(target, counter, error),
+                true if recorded > LEAST_COUNT => {
+                    errors.add(target, counter, error);
+                    counted.entry(counter).or_default().push((error, iterations));
+                }
                 true => {}
                 false => instructions.push(error),
             }
@@ -360,8 +365,19 @@ fn intensities(text: &mut String, errors: &mut Errors) -> Result<()> {
         row(text, &cells);
         all.extend(errors.iter().copied());
     }
-    let (mean, worst) = (100.0 * mean(&all), 100.0 * worst(&all).0);
-    writeln!(text, "\nAll {}: mean {mean:.1} %, worst {worst:+.1} %.\n", all.len())?;
+    let shown = |errors: &[(f64, &'static str)]| [100.0 * mean(errors), 100.0 * worst(errors).0];
+    let [mean, worst] = shown(&all);
+    writeln!(
+        text,
+        "\nAll {}: mean {mean:.1} %, worst {worst:+.1} %. Counters of the same kernels:\n",
+        all.len()
+    )?;
+    text.push_str("| counter | mean error | worst |\n|---|---|---|\n");
+    for (counter, errors) in &counted {
+        let [mean, worst] = shown(errors);
+        row(text, &[format!("`{counter}`"), format!("{mean:.1} %"), format!("{worst:+.1} %")]);
+    }
+    text.push('\n');
     println!("intensities: {} kernels, mean {mean:.1} %, worst {worst:+.1} %", all.len());
     Ok(())
 }

@@ -54,10 +54,6 @@ impl Stall {
 /// Cycles from the beginning of accesses to their end, summed over accesses of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UnderWay {
-    /// Instructions of vector memory, from issue on.
-    pub vector: u64,
-    /// Instructions of scalar memory, from issue on.
-    pub scalar: u64,
     /// Instructions of the LDS, from issue on.
     pub local: u64,
     /// Reads of memory, from the L2 on.

@@ -194,8 +194,6 @@ pub(crate) fn together(some: [Outcome; FOLLOWED], xcds: usize) -> Outcome {
         engine_cycles: sum(|it| it.engine_cycles),
         full_cycles: sum(|it| it.full_cycles),
         under_way: UnderWay {
-            vector: sum(|it| it.under_way.vector),
-            scalar: sum(|it| it.under_way.scalar),
             local: sum(|it| it.under_way.local),
             reads: sum(|it| it.under_way.reads),
             writes: sum(|it| it.under_way.writes),

@@ -193,9 +193,6 @@ impl Dies {
         let (wave, done) = (&mut self.waves[name as usize], &mut self.done[name as usize]);
         let before = wave.vector_done(done, wave.known).unwrap_or(0);
         let cycle = cycle.max(before);
-        // Its issue was taken off already.
-        let under_way = &mut self.outcome.under_way.vector;
-        *under_way = under_way.wrapping_add(cycle);
         done.vector[wave.known as usize % UNDER_WAY] = cycle;
         wave.known += 1;
         if wave.state == State::Vector(wave.known) {
@@ -327,7 +324,6 @@ impl Dies {
                         };
                         caches.scalar((unit.xcd, unit.shared), kind, dword, dwords, &mut port);
                         let end = port.done;
-                        outcome.under_way.scalar += end.saturating_sub(now_at);
                         wave.add_other(done, end);
                     }
                     now_at += step;
@@ -377,7 +373,6 @@ impl Dies {
                     if let Some(access) = access {
                         unit.queue.push(access.ends(), (wave.started, memory.rates.queue), number, calendar);
                         wave.issued += 1;
-                        outcome.under_way.vector = outcome.under_way.vector.wrapping_sub(now_at);
                     }
                     if local > 0 {
                         let enters = unit.lds.max(now_at);

@@ -178,10 +178,6 @@ pub enum Time {
     Lds,
     /// It waits for a barrier, over the compute units.
     Barriers,
-    /// Vector memory accesses under way.
-    Vector,
-    /// Scalar memory accesses under way.
-    Scalar,
     /// LDS accesses under way.
     Local,
     /// Reads of memory under way.
@@ -195,7 +191,7 @@ impl Time {
     pub const COUNT: usize = Time::ALL.len();
 
     /// All, in order.
-    pub const ALL: [Time; 17] = [
+    pub const ALL: [Time; 15] = [
         Time::Xcds,
         Time::Engines,
         Time::Units,
@@ -208,8 +204,6 @@ impl Time {
         Time::Sgprs,
         Time::Lds,
         Time::Barriers,
-        Time::Vector,
-        Time::Scalar,
         Time::Local,
         Time::Reads,
         Time::Writes,
@@ -230,8 +224,6 @@ impl Time {
             Time::Sgprs => "no_sgprs_quad_cycle",
             Time::Lds => "no_lds_quad_cycle",
             Time::Barriers => "no_barrier_quad_cycle",
-            Time::Vector => "vector_access_cycle",
-            Time::Scalar => "scalar_access_cycle",
             Time::Local => "lds_access_cycle",
             Time::Reads => "fabric_read_cycle",
             Time::Writes => "fabric_write_cycle",
@@ -255,8 +247,6 @@ impl Time {
             Time::Sgprs => "Four cycles of a SIMD without scalar registers for a workgroup that waits",
             Time::Lds => "Four cycles of a compute unit without LDS for a workgroup that waits",
             Time::Barriers => "Four cycles of a compute unit without a barrier for a workgroup that waits",
-            Time::Vector => "Cycle in which an instruction of vector memory is under way, over all of them",
-            Time::Scalar => "Cycle in which an instruction of scalar memory is under way, over all of them",
             Time::Local => "Cycle in which an instruction of the LDS is under way, over all of them",
             Time::Reads => {
                 "Cycle in which a read is under way from the L2 to memory and back, over all of them"

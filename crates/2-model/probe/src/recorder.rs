@@ -353,8 +353,6 @@ impl Recorder {
                 full.sgprs,
                 full.lds,
                 full.barriers,
-                outcome.under_way.vector,
-                outcome.under_way.scalar,
                 outcome.under_way.local,
                 outcome.under_way.reads,
                 outcome.under_way.writes,

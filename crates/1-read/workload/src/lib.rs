@@ -47,6 +47,7 @@ pub use problem::{Error, Problem, Severity};
 pub use shares::{SHARES_FILE, SHARES_HEADER, Share, write_share};
 pub use values::Values;
 pub use view::Mark;
+pub use wide::is_level_file;
 pub use write::{write, write_ceilings};
 
 use folder::Files;

@@ -24,6 +24,11 @@ pub(crate) const LEVELS: &[(&str, &str)] = &[
     ("SQ_LEVEL_WAVES", "wavefront occupancy"),
 ];
 
+/// Whether a file of a recording is the companion with the run of a level counter: `SQ_LEVEL_WAVES.csv`.
+pub fn is_level_file(name: &str) -> bool {
+    name.strip_suffix(".csv").is_some_and(|stem| LEVELS.iter().any(|level| level.0 == stem))
+}
+
 /// Reads a folder whose `pmc_perf.csv` is wide.
 pub(crate) fn folder(files: &Files<'_>, mut problems: Problems) -> Result<Workload, Error> {
     let main = "pmc_perf.csv";

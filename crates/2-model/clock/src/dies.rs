@@ -211,7 +211,7 @@ impl Dies {
         outcome.tally = self.caches.finish(code, |line, bytes| {
             last = last.max(memory.write_back(end, line, bytes, line as usize % channels));
         });
-        [outcome.under_way.reads, outcome.under_way.writes] = memory.under_way;
+        (outcome.under_way.reads, outcome.under_way.writes) = (memory.reading, memory.writes.cycles);
         outcome.cycles = last;
         outcome.engine_cycles =
             self.engine_spans.iter().map(|&(start, end)| end.saturating_sub(start.min(end))).sum();

@@ -39,9 +39,9 @@ pub(crate) struct Memory {
     /// Cycles in which a vector L1 takes a line.
     fill: u64,
     pub(crate) writes: Writes,
-    /// Bytes of the largest read, and cycles in which reads and writes were under way to memory, summed over them.
+    /// Bytes of the largest read, and cycles in which reads were under way to memory, summed over them.
     read_bytes: u32,
-    pub(crate) under_way: [u64; 2],
+    pub(crate) reading: u64,
 }
 
 /// A part that serves one after the other takes some bytes; the step at which it does.
@@ -88,7 +88,7 @@ impl Memory {
             fill: u64::from((shape.l1_line as u32 / rates.fill as u32).max(1)),
             writes: Writes::new(xcds * channels, rates.writes),
             read_bytes: shape.fabric_read as u32,
-            under_way: [0; 2],
+            reading: 0,
             rates: rates.clone(),
         }
     }
@@ -126,7 +126,7 @@ impl Memory {
         self.pages.iter_mut().for_each(HashMap::clear);
         self.side_free.fill(0);
         self.writes.begin();
-        self.under_way = [0; 2];
+        self.reading = 0;
     }
 
     /// A request of some bytes arrives at memory; the cycle at which it is served, and the latency of what serves it.
@@ -185,7 +185,7 @@ impl Memory {
         let channel = self.channel(l2, line);
         let (served, latency) = self.reach(cycle * STEPS, channel, line, bytes, true);
         // Each is sent when memory takes it.
-        self.under_way[1] += latency.saturating_sub(self.rates.l2) * u64::from(bytes.div_ceil(64));
+        self.writes.pass(bytes, latency.saturating_sub(self.rates.l2));
         served
     }
 
@@ -201,7 +201,7 @@ impl Memory {
     /// Some bytes of a line are read from memory between two cycles.
     fn reads(&mut self, bytes: u32, from: u64, to: u64) {
         let requests = if bytes == self.read_bytes { 1 } else { bytes.div_ceil(64) };
-        self.under_way[0] += to.saturating_sub(from) * u64::from(requests);
+        self.reading += to.saturating_sub(from) * u64::from(requests);
     }
 
     /// A request arrives at the L2 at a cycle; the cycle at which its answer leaves, and whether it came from memory: then this
@@ -215,8 +215,7 @@ impl Memory {
                 let channel = self.channel(answer.channel, line);
                 let (served, latency) = self.reach(start, channel, line, bytes, true);
                 let done = (served + latency).saturating_sub(self.rates.l2);
-                self.under_way[1] += done.saturating_sub(start / STEPS) * u64::from(bytes.div_ceil(64));
-                self.writes.add(number, bytes, done);
+                self.writes.add(number, bytes, start / STEPS, done);
             }
         }
         let mut leaves = start / STEPS;

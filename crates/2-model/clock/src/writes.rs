@@ -13,19 +13,20 @@ pub(crate) struct Writes {
     done: Vec<u64>,
     first: Vec<usize>,
     most: usize,
-    /// The last of all.
+    /// The last of all, and cycles in which they were under way, summed over them.
     pub(crate) last: u64,
+    pub(crate) cycles: u64,
 }
 
 impl Writes {
     pub(crate) fn new(channels: usize, most: usize) -> Writes {
         let most = most.max(1);
-        Writes { done: vec![0; channels * most], first: vec![0; channels], most, last: 0 }
+        Writes { done: vec![0; channels * most], first: vec![0; channels], most, last: 0, cycles: 0 }
     }
 
     pub(crate) fn begin(&mut self) {
         self.done.fill(0);
-        self.last = 0;
+        (self.last, self.cycles) = (0, 0);
     }
 
     /// Cycle at which a channel has room for one.
@@ -34,9 +35,15 @@ impl Writes {
         self.done[channel * self.most + self.first[channel]]
     }
 
-    /// Some bytes, for which there is room, are written by a cycle.
-    pub(crate) fn add(&mut self, channel: usize, bytes: u32, cycle: u64) {
+    /// Some bytes are under way for some cycles.
+    pub(crate) fn pass(&mut self, bytes: u32, cycles: u64) {
+        self.cycles += cycles * u64::from(bytes.div_ceil(BYTES));
+    }
+
+    /// Some bytes, for which there is room, are sent at a cycle and written by another.
+    pub(crate) fn add(&mut self, channel: usize, bytes: u32, sent: u64, cycle: u64) {
         self.last = self.last.max(cycle);
+        self.pass(bytes, cycle.saturating_sub(sent));
         for _ in 0..bytes.div_ceil(BYTES) {
             let first = &mut self.first[channel];
             self.done[channel * self.most + *first] = cycle;
@@ -52,12 +59,12 @@ mod tests {
     #[test]
     fn one_more_than_there_is_room_for_waits_for_the_oldest() {
         let mut writes = Writes::new(2, 3);
-        writes.add(1, 64, 10);
-        writes.add(1, 128, 20);
-        assert_eq!([writes.room(0), writes.room(1), writes.last], [0, 10, 20]);
-        writes.add(1, 32, 30);
+        writes.add(1, 64, 3, 10);
+        writes.add(1, 128, 5, 20);
+        assert_eq!([writes.room(0), writes.room(1), writes.last, writes.cycles], [0, 10, 20, 7 + 2 * 15]);
+        writes.add(1, 32, 10, 30);
         assert_eq!(writes.room(1), 20);
         writes.begin();
-        assert_eq!([writes.room(0), writes.room(1), writes.last], [0; 3]);
+        assert_eq!([writes.room(0), writes.room(1), writes.last, writes.cycles], [0; 4]);
     }
 }

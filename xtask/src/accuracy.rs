@@ -57,44 +57,29 @@ recordings, among them the ones compared here, and are marked so below. Nothing 
 
 ";
 
+const OPTIONS: &str =
+    "`accuracy` takes only `--wide`, `--copy`, `--rates`, `--times`, `--trace`, `--peaks` or `--shares`";
+
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let wide = match arguments {
         [] => false,
         [option] if option == "--wide" => true,
-        [option] if option == "--copy" => {
+        // A part of the page.
+        [option] => {
             let (mut text, mut errors) = (String::new(), Errors::default());
-            vector_copy::write(&mut text, &mut errors)?;
+            match &option[..] {
+                "--copy" => vector_copy::write(&mut text, &mut errors)?,
+                "--rates" => kernels::write(&mut text, false, &mut errors)?,
+                "--times" => times::write(&mut text, &mut errors)?,
+                "--trace" => trace::write(&mut text, &mut errors)?,
+                "--peaks" => peaks::write(&mut text)?,
+                "--shares" => shares::write(&mut text)?,
+                other => bail!("{OPTIONS}, found `{other}`"),
+            }
             print!("{text}{}", errors.write());
             return Ok(());
         }
-        [option] if option == "--times" => {
-            let mut text = String::new();
-            times::write(&mut text, &mut Errors::default())?;
-            print!("{text}");
-            return Ok(());
-        }
-        [option] if option == "--trace" => {
-            let mut text = String::new();
-            trace::write(&mut text, &mut Errors::default())?;
-            print!("{text}");
-            return Ok(());
-        }
-        [option] if option == "--peaks" => {
-            let mut text = String::new();
-            peaks::write(&mut text)?;
-            print!("{text}");
-            return Ok(());
-        }
-        [option] if option == "--shares" => {
-            let mut text = String::new();
-            shares::write(&mut text)?;
-            print!("{text}");
-            return Ok(());
-        }
-        other => bail!(
-            "`accuracy` takes only `--wide`, `--copy`, `--times`, `--trace`, `--peaks` or `--shares`, found `{}`",
-            other.join(" ")
-        ),
+        _ => bail!("{OPTIONS}, and one of them"),
     };
     let mut text = String::from(INTRODUCTION);
     let mut errors = Errors::default();

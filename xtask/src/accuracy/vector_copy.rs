@@ -26,8 +26,7 @@ const DIFFERENCES: &str = "What is behind the differences:
   not know: 3 to 6 % of the pairs here, 12 % in kernels bound by memory, none in kernels bound by arithmetic.
 * After later dispatches on the MI200 dirty lines stayed in the L2, to be written back outside of the measured time; the
   model leaves them, and so differs from the first dispatch, which wrote them back. How many stay is half of the lines that
-  half of the L2 holds and half of those that waves in flight read and have not written yet, recorded and modelled; fewer waves are in
-  flight in the model.
+  half of the L2 holds and half of those that waves in flight read and have not written yet, recorded and modelled.
 * On the MI300X waves of later dispatches live twice as long as in the model. A read takes 1379 to 1416 cycles from the L2 to memory and
   back there, three times what a chase through the memory-side cache takes, at half of the bandwidth of memory; what holds it up is not known.
 * On the MI300X `GRBM_GUI_ACTIVE` goes on for two to three times as long as engines are busy; the model has the time of the dispatch there.

@@ -18,8 +18,13 @@ pub struct VectorL1 {
     pub ways: Fact<u32>,
     /// Peak bandwidth to the compute unit.
     pub bytes_per_cycle: Fact<u32>,
-    /// Accesses that keep their order; of those that wait behind them the one of the wave that began first comes next.
-    pub queue: Fact<u32>,
+    /// Places for accesses that issued and are not in the cache yet: a load takes one, a store two. Waves that find none wait, and
+    /// the one that began first goes on first.
+    pub waiting: Fact<u32>,
+    /// Lines of loads that are between look-up and answer, at most.
+    pub reading: Fact<u32>,
+    /// Lines of stores that are in the cache until they are written, at most.
+    pub writing: Fact<u32>,
     /// Requests to the L2 that can be under way.
     pub pending: Fact<u32>,
     /// Bytes of arriving lines it takes in a cycle.
@@ -176,6 +181,8 @@ pub struct MemoryMap {
     pub row_bit: Known<u32>,
     /// Between the openings of two rows of a bank, nanoseconds.
     pub row_ns: Fact<u32>,
+    /// What a read takes longer that opens a row.
+    pub opening_ns: Fact<u32>,
     /// In how many nanoseconds memory is refreshed and opens no row, and out of how many.
     pub refresh_ns: Fact<[u32; 2]>,
 }

@@ -24,6 +24,9 @@ pub(crate) const SIMDS: usize = 4;
 /// Marks the event of a compute unit's vector L1.
 pub(crate) const L1: u32 = 1 << 31;
 
+/// Besides: something leaves it.
+pub(crate) const LEAVES: u32 = 1 << 30;
+
 /// Dies of a GPU with what their caches keep.
 #[derive(Debug)]
 pub(crate) struct Dies {
@@ -211,7 +214,9 @@ impl Dies {
         outcome.tally = self.caches.finish(code, |line, bytes| {
             last = last.max(memory.write_back(end, line, bytes, line as usize % channels));
         });
-        (outcome.under_way.reads, outcome.under_way.writes) = (memory.reading, memory.writes.cycles);
+        let under_way = &mut outcome.under_way;
+        (under_way.reads, under_way.writes) = (memory.reading, memory.writes.cycles);
+        [under_way.l2_reads, under_way.l2_writes] = memory.asked;
         outcome.cycles = last;
         outcome.engine_cycles =
             self.engine_spans.iter().map(|&(start, end)| end.saturating_sub(start.min(end))).sum();
@@ -228,7 +233,9 @@ impl Dies {
     fn step(&mut self) -> bool {
         let Some((time, event)) = self.calendar.pop() else { return false };
         self.look_ahead();
-        if event & L1 != 0 {
+        if event & LEAVES != 0 {
+            self.leaves((event & !(L1 | LEAVES)) as usize, time);
+        } else if event & L1 != 0 {
             self.vector_l1((event & !L1) as usize, time);
         } else {
             self.wave(event, time);

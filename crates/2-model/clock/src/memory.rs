@@ -42,6 +42,8 @@ pub(crate) struct Memory {
     /// Bytes of the largest read, and cycles in which reads were under way to memory, summed over them.
     read_bytes: u32,
     pub(crate) reading: u64,
+    /// Cycles in which reads and writes of vector L1s were under way to the L2, summed over them.
+    pub(crate) asked: [u64; 2],
 }
 
 /// A part that serves one after the other takes some bytes; the step at which it does.
@@ -89,6 +91,7 @@ impl Memory {
             writes: Writes::new(xcds * channels, rates.writes),
             read_bytes: shape.fabric_read as u32,
             reading: 0,
+            asked: [0; 2],
             rates: rates.clone(),
         }
     }
@@ -127,12 +130,13 @@ impl Memory {
         self.side_free.fill(0);
         self.writes.begin();
         self.reading = 0;
+        self.asked = [0; 2];
     }
 
     /// A request of some bytes arrives at memory; the cycle at which it is served, and the latency of what serves it.
     fn reach(&mut self, steps: u64, channel: usize, line: u64, bytes: u32, write: bool) -> (u64, u64) {
         if self.side.is_none() {
-            return (self.device(steps, channel, line, bytes, write), self.rates.hbm);
+            return self.device(steps, channel, line, bytes, write);
         }
         let start =
             serve(&mut self.side_free[channel], steps, self.rates.side_byte * self.weight, bytes) / STEPS;
@@ -149,24 +153,27 @@ impl Memory {
         }
         match write || found.hit || read == Read::Behind {
             true => (start, self.rates.memory_side),
-            false => (self.device(steps, channel, line, bytes, write), self.rates.hbm),
+            false => self.device(steps, channel, line, bytes, write),
         }
     }
 
-    /// A request of some bytes arrives at device memory; the cycle at which it is served. A channel takes what comes in order, but
-    /// for those that wait for a row: others go before them.
-    fn device(&mut self, steps: u64, channel: usize, line: u64, bytes: u32, write: bool) -> u64 {
+    /// A request of some bytes arrives at device memory; the cycle at which it is served, and its latency. A channel takes what comes
+    /// in order, but for those that wait for a row: others go before them.
+    fn device(&mut self, steps: u64, channel: usize, line: u64, bytes: u32, write: bool) -> (u64, u64) {
         let byte = self.rates.memory_byte[usize::from(write)] * self.weight;
         let start = serve(&mut self.hbm[channel], steps, byte, bytes);
-        let Some(map) = self.rates.map.as_ref().filter(|_| byte > 0.0) else { return start / STEPS };
+        let latency = self.rates.hbm;
+        let Some(map) = self.rates.map.as_ref().filter(|_| byte > 0.0) else {
+            return (start / STEPS, latency);
+        };
         let (bank, row) = map.bank(line);
         let (open, free) = &mut self.banks[channel * map.banks() + bank];
         if *open == row + 1 {
-            return start / STEPS;
+            return (start / STEPS, latency.saturating_sub(map.opening));
         }
         let start = start.max(*free);
         (*open, *free) = (row + 1, start + map.row);
-        start / STEPS
+        (start / STEPS, latency)
     }
 
     /// Channel of memory that a line lies in.
@@ -429,6 +436,7 @@ impl Follow for Port<'_> {
 
     fn joins(&mut self) -> bool {
         if self.smooth {
+            self.memory.asked[0] += self.last.saturating_sub(self.now);
             self.done = self.done.max(self.last);
             self.lines.comes(self.last);
             if let Some(place) = self.place.take() {
@@ -471,14 +479,14 @@ impl Follow for Port<'_> {
     /// As `found`, `room`, `missed`, `read`, `next` and `again` have it, with what they need at hand.
     #[inline(never)]
     fn quick(&mut self, steps: &mut impl Steps) {
-        let Memory { rates, l2, channels, keeps_all, fill, .. } = &mut *self.memory;
+        let Memory { rates, l2, channels, keeps_all, fill, asked, .. } = &mut *self.memory;
         let Some(l2) = l2.get_mut(self.first..self.first + *channels).filter(|_| !*keeps_all) else {
             return;
         };
         let (near, request, fill, [there, back]) = (rates.l1, rates.l2_request, *fill, self.way);
         let Lines { ready, coming, first: next, .. } = &mut *self.lines;
         let (mut now, mut done) = (self.now, self.done);
-        let (mut count, mut last) = (0, 0);
+        let (mut count, mut last, mut cycles) = (0, 0, 0);
         'rows: while let Some((first, mut row)) = steps.row() {
             let Some(ready) = ready.get_mut(first..).and_then(|it| it.first_chunk_mut::<ROW>()) else {
                 break;
@@ -498,6 +506,7 @@ impl Follow for Port<'_> {
                         l2[channel] = start + request;
                         last = (start / STEPS).max(noted) + back;
                         (ready[way], *free) = (last, last);
+                        cycles += last - now;
                         *next = if *next + 1 < coming.len() { *next + 1 } else { 0 };
                         done = done.max(last);
                         now += fill;
@@ -513,6 +522,7 @@ impl Follow for Port<'_> {
             }
         }
         (self.now, self.ahead, self.done) = (now, self.ahead + count, done);
+        asked[0] += cycles;
         // No answer comes at cycle 0.
         if last > 0 {
             (self.last, self.smooth) = (last, true);
@@ -526,7 +536,9 @@ impl Follow for Port<'_> {
         }
         let [there, back] = self.way;
         let start = self.memory.queue(self.first + channel, self.now + there);
-        self.comes((start / STEPS).max(noted) + back);
+        let back = (start / STEPS).max(noted) + back;
+        self.memory.asked[0] += back - self.now;
+        self.comes(back);
     }
 
     fn request(&mut self, answer: &Answer) -> Option<u64> {
@@ -535,6 +547,11 @@ impl Follow for Port<'_> {
         }
         let [there, back] = self.way;
         let (leaves, from_memory) = self.memory.serve(self.xcd, self.now + there, answer);
+        match answer.want {
+            Want::Read => self.memory.asked[0] += leaves + back - self.now,
+            Want::Write => self.memory.asked[1] += leaves + back - self.now,
+            Want::Atomic => {}
+        }
         self.comes(leaves + back);
         from_memory.then_some(leaves)
     }

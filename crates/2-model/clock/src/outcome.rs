@@ -54,8 +54,14 @@ impl Stall {
 /// Cycles from the beginning of accesses to their end, summed over accesses of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UnderWay {
+    /// Instructions of vector memory, from issue on.
+    pub vector: u64,
     /// Instructions of the LDS, from issue on.
     pub local: u64,
+    /// Reads of vector L1s, to the L2 and back.
+    pub l2_reads: u64,
+    /// Writes of vector L1s, to the L2 and back.
+    pub l2_writes: u64,
     /// Reads of memory, from the L2 on.
     pub reads: u64,
     /// Writes to memory, from the L2 on.

@@ -54,8 +54,12 @@ pub struct Rates {
     pub walked: u64,
     /// LDS, besides the cycles of the access.
     pub lds: u64,
-    /// Accesses of a vector L1 that keep their order.
-    pub queue: usize,
+    /// Places for accesses before a vector L1.
+    pub waiting: u32,
+    /// Lines, read and written, of accesses that a vector L1 has.
+    pub lines: [u32; 2],
+    /// Cycles of a vector L1 for each that a flat access takes of the LDS.
+    pub flat: u32,
     /// Requests of a vector L1 that can be under way.
     pub pending: usize,
     /// Bytes a vector L1 takes in a cycle.
@@ -90,6 +94,8 @@ pub(crate) struct Map {
     row_bit: u32,
     /// Steps between the openings of two rows of a bank.
     pub(crate) row: u64,
+    /// Cycles that a read takes longer that opens a row.
+    pub(crate) opening: u64,
 }
 
 impl Map {
@@ -122,6 +128,7 @@ impl Map {
             bank_bits: bank.len() as u32,
             row_bit: map.row_bit.value()? - line,
             row: (row * engine * STEPS as f64) as u64,
+            opening: (f64::from(map.opening_ns.value) * 1e-9 * engine) as u64,
         })
     }
 
@@ -184,7 +191,10 @@ impl Rates {
             walk: cycles(latency.vector_cold_ns.value).saturating_sub(hbm),
             walked: u64::from(line / PAGE_ENTRY),
             lds: u64::from(latency.lds.value),
-            queue: target.vector_l1.queue.value.max(1) as usize,
+            waiting: target.vector_l1.waiting.value,
+            lines: [&target.vector_l1.reading, &target.vector_l1.writing].map(|it| it.value),
+            flat: target.lds.bytes_per_cycle.value().unwrap_or(128)
+                / target.vector_l1.fill_bytes_per_cycle.value.max(1),
             pending: target.vector_l1.pending.value as usize,
             fill: u64::from(target.vector_l1.fill_bytes_per_cycle.value),
             l2_request: (STEPS as f64 * f64::from(line) / f64::from(l2_rate)) as u64,

@@ -194,7 +194,10 @@ pub(crate) fn together(some: [Outcome; FOLLOWED], xcds: usize) -> Outcome {
         engine_cycles: sum(|it| it.engine_cycles),
         full_cycles: sum(|it| it.full_cycles),
         under_way: UnderWay {
+            vector: sum(|it| it.under_way.vector),
             local: sum(|it| it.under_way.local),
+            l2_reads: sum(|it| it.under_way.l2_reads),
+            l2_writes: sum(|it| it.under_way.l2_writes),
             reads: sum(|it| it.under_way.reads),
             writes: sum(|it| it.under_way.writes),
         },

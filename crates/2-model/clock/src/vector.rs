@@ -1,31 +1,74 @@
 //! Vector memory accesses of a compute unit.
 //!
 //! The one idea to keep in mind: accesses go through the vector L1 one after the other, a look-up a cycle; one that has to
-//! wait for a translation or for room keeps all behind it waiting. Translations of an access are asked for ahead of its
-//! look-ups. Where many wait, those of the wave that began first are let in first. Answers leave in the order of accesses.
+//! wait for a translation or for room keeps all behind it waiting. There is room for some lines from look-up to answer, and for
+//! some accesses before that; where there is none waves do not issue, and the one that began first is the first to go on.
+//! Translations of an access are asked for ahead of its look-ups. Answers leave in the order of accesses, those of loads and those
+//! of stores.
 
 use crate::calendar::Calendar;
-use crate::dies::{Dies, L1};
+use crate::dies::{Dies, L1, LEAVES};
 use crate::memory::Port;
-use mem::Progress;
+use crate::op::{Op, Unit};
+use crate::rates::Rates;
+use mem::{Event, Forms, Kind, Progress};
 use std::collections::{BTreeMap, VecDeque};
+
+/// The form of an access that looks nothing up.
+pub(crate) const NO_FORM: u32 = u32::MAX;
 
 /// Where scratch lies: beyond all addresses of programs.
 const SCRATCH: u64 = 1 << 50;
 
-/// Accesses that wait for the vector L1.
+/// Accesses that issued and are not back, and waves that wait to issue one.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
+    /// Those whose look-ups are not done, in the order of issue; of the first of them the vector L1 has the addresses.
     accesses: VecDeque<Access>,
-    /// Those that were not let in yet, by the start of the wave and the order of issue.
-    outside: BTreeMap<(u64, u32), Access>,
-    issued: u32,
+    entered: usize,
+    /// Of reads and of writes: lines of all that the vector L1 has, of those of them whose look-ups are done, and when they leave, in
+    /// order; and when the last of them does.
+    lines: [u32; 2],
+    leaving: [VecDeque<(u64, u32)>; 2],
+    left: [u64; 2],
+    /// Places before the vector L1 that the others take, and those of waves that were told to go on.
+    taken: u32,
+    /// Waves that wait to issue one, by their start, and the places it takes; and the cycle of the event in the calendar at which
+    /// one of them may be told to go on.
+    outside: BTreeMap<(u64, u32), u32>,
+    tells: Option<u64>,
     /// The L1 is at work: its event is in the calendar.
     active: bool,
     /// Cycle at which it can take the next.
     free: u64,
-    /// Cycle at which the last answer left: they leave in the order of accesses.
-    left: u64,
+}
+
+/// What room an access needs: places before the vector L1, and lines in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    pub(crate) places: u32,
+    pub(crate) lines: u32,
+    pub(crate) store: bool,
+}
+
+impl Size {
+    /// Of the access that an event is, if it is one of an instruction that the vector L1 gets to see: also a flat one of the LDS.
+    pub(crate) fn of(event: Event, op: Op, forms: &Forms, rates: &Rates) -> Option<Size> {
+        let (slot, lines, store) = match event {
+            Event::Vector(form, _) => {
+                let shared = forms.get(form)?;
+                (shared.slot, shared.lookups.len() as u32, shared.policy.kind == Kind::Store)
+            }
+            Event::Lds(access) if op.unit == Unit::Flat => {
+                let access = forms.lds(access);
+                (access.slot, access.cycles.saturating_sub(access.conflicts) * rates.flat, false)
+            }
+            _ => return None,
+        };
+        // A store has its data with it.
+        let places = if rates.free.units { 0 } else { 1 + u32::from(store) };
+        (slot == op.slot).then_some(Size { places, lines, store })
+    }
 }
 
 /// One access.
@@ -39,6 +82,7 @@ pub(crate) struct Access {
     pub(crate) at: u64,
     /// The instruction makes no more.
     pub(crate) last: bool,
+    size: Size,
     /// Cycle at which its next translation is asked for, once it has begun.
     ahead: Option<u64>,
     progress: Progress,
@@ -47,28 +91,91 @@ pub(crate) struct Access {
 }
 
 impl Queue {
-    /// An access issues on a compute unit.
-    pub(crate) fn push(
+    /// What leaves until a cycle is gone; what fits then comes in.
+    fn go_on(&mut self, now: u64, most: [u32; 2]) {
+        for (leaving, lines) in self.leaving.iter_mut().zip(&mut self.lines) {
+            while let Some((_, gone)) = leaving.pop_front_if(|&mut (cycle, _)| cycle <= now) {
+                *lines -= gone;
+            }
+        }
+        while let Some(next) = self.accesses.get(self.entered) {
+            let (size, lines) = (next.size, &mut self.lines[usize::from(next.size.store)]);
+            if *lines > 0 && *lines + size.lines > most[usize::from(size.store)] {
+                break;
+            }
+            *lines += size.lines;
+            self.taken -= size.places;
+            self.entered += 1;
+        }
+    }
+
+    /// Whether there are so many places for an access now. They are taken then.
+    fn room(&mut self, now: u64, places: u32, rates: &Rates) -> bool {
+        if self.taken + places > rates.waiting {
+            self.go_on(now, rates.lines);
+        }
+        let room = self.taken == 0 || self.taken + places <= rates.waiting;
+        if room {
+            self.taken += places;
+        }
+        room
+    }
+
+    /// Whether a wave that began at a cycle can issue an access now; if not, it is told when it can. It has its places then.
+    pub(crate) fn lets_in(
         &mut self,
-        access: Access,
-        (started, most): (u64, usize),
+        (started, wave): (u64, u32),
+        (now, places): (u64, u32),
+        rates: &Rates,
         unit: usize,
         calendar: &mut Calendar,
-    ) {
-        if self.accesses.len() < most {
-            self.accesses.push_back(access);
-        } else {
-            self.outside.insert((started, self.issued), access);
-            self.issued = self.issued.wrapping_add(1);
+    ) -> bool {
+        if self.outside.is_empty() && self.room(now, places, rates) {
+            return true;
         }
+        self.outside.insert((started, wave), places);
+        self.tell(unit, calendar);
+        false
+    }
+
+    /// Waves that waited and can issue now; they have their places.
+    fn let_in(&mut self, now: u64, rates: &Rates) -> impl Iterator<Item = u32> {
+        self.tells = self.tells.filter(|&tells| tells > now);
+        std::iter::from_fn(move || {
+            let (&wave, &places) = self.outside.first_key_value()?;
+            if !self.room(now, places, rates) {
+                return None;
+            }
+            self.outside.remove(&wave);
+            Some(wave.1)
+        })
+    }
+
+    /// When the next access leaves, of those whose look-ups are done.
+    fn leaves(&self) -> Option<u64> {
+        self.leaving.iter().filter_map(|of| of.front()).map(|&(cycle, _)| cycle).min()
+    }
+
+    /// Sees to it that a wave that waits is told to go on.
+    fn tell(&mut self, unit: usize, calendar: &mut Calendar) {
+        if !self.outside.is_empty()
+            && let Some(cycle) = self.leaves()
+            && self.tells.is_none_or(|tells| cycle < tells)
+        {
+            self.tells = Some(cycle);
+            calendar.push(cycle, unit as u32 | L1 | LEAVES);
+        }
+    }
+
+    /// An access issues on a compute unit.
+    pub(crate) fn push(&mut self, access: Access, unit: usize, calendar: &mut Calendar) {
+        self.accesses.push_back(access);
         if !self.active {
             self.active = true;
             calendar.push(access.at.max(self.free), unit as u32 | L1);
         }
     }
-}
 
-impl Queue {
     /// Something of what the next look-up needs.
     pub(crate) fn soon(&self) -> u64 {
         self.accesses.front().map_or(0, |access| access.block)
@@ -81,9 +188,9 @@ impl Access {
         Access { last: true, ..self }
     }
 
-    pub(crate) fn new(wave: u32, form: u32, block: u64, at: u64, last: bool) -> Access {
+    pub(crate) fn new(wave: u32, form: u32, block: u64, at: u64, size: Size) -> Access {
         let progress = Progress::default();
-        Access { wave, form, block, at, last, ahead: None, progress, done: 0, smooth: true }
+        Access { wave, form, block, at, last: false, size, ahead: None, progress, done: 0, smooth: true }
     }
 }
 
@@ -92,6 +199,14 @@ impl Dies {
     pub(crate) fn vector_l1(&mut self, number: usize, now: u64) {
         let Dies { units, groups, caches, memory, waves, grid, .. } = self;
         let unit = &mut units[number];
+        unit.queue.go_on(now, memory.rates.lines);
+        if unit.queue.entered == 0
+            && !unit.queue.accesses.is_empty()
+            && let Some(cycle) = unit.queue.leaves()
+        {
+            self.calendar.push(cycle, number as u32 | L1);
+            return;
+        }
         let Some(access) = unit.queue.accesses.front_mut() else {
             unit.queue.active = false;
             return;
@@ -130,16 +245,20 @@ impl Dies {
                 return;
             }
             caches.end(unit.xcd, shared.policy, &mut access.progress, &mut port);
+        } else {
+            port.now += u64::from(access.size.lines);
+            port.done = port.done.max(port.now - 1 + port.memory.rates.l1);
         }
         let (end, done) = (port.now, port.done.max(port.now));
-        let (wave, last) = (access.wave, access.last);
+        let (wave, last, size) = (access.wave, access.last, access.size);
         unit.queue.accesses.pop_front();
-        if let Some((_, next)) = unit.queue.outside.pop_first() {
-            unit.queue.accesses.push_back(next);
-        }
+        unit.queue.entered = unit.queue.entered.saturating_sub(1);
         unit.queue.free = end;
-        let done = unit.queue.left.max(done);
-        unit.queue.left = done;
+        let kind = usize::from(size.store);
+        let done = unit.queue.left[kind].max(done);
+        unit.queue.left[kind] = done;
+        unit.queue.leaving[kind].push_back((done, size.lines));
+        unit.queue.tell(number, &mut self.calendar);
         if unit.queue.accesses.is_empty() {
             unit.queue.active = false;
         } else {
@@ -148,5 +267,87 @@ impl Dies {
         if last {
             self.arrives(wave, done);
         }
+    }
+
+    /// Something leaves a unit's vector L1: waves may go on that wait to issue.
+    pub(crate) fn leaves(&mut self, number: usize, now: u64) {
+        let queue = &mut self.units[number].queue;
+        for wave in queue.let_in(now, &self.memory.rates) {
+            self.calendar.push(now, wave);
+        }
+        queue.tell(number, &mut self.calendar);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arch::Model;
+
+    const LOAD: Size = Size { places: 1, lines: 4, store: false };
+    const STORE: Size = Size { places: 2, lines: 8, store: true };
+
+    fn rates() -> Rates {
+        Rates { waiting: 4, lines: [16, 8], ..Rates::of(Model::by_name("mi210").unwrap()) }
+    }
+
+    /// A wave that began at its number issues an access, or waits to.
+    fn issues(queue: &mut Queue, wave: u32, now: u64, size: Size, calendar: &mut Calendar) -> bool {
+        let room = queue.lets_in((wave.into(), wave), (now, size.places), &rates(), 0, calendar);
+        if room {
+            queue.push(Access::new(wave, NO_FORM, 0, now, size), 0, calendar);
+        }
+        room
+    }
+
+    #[test]
+    fn waves_issue_while_there_is_room() {
+        let (mut queue, mut calendar) = (Queue::default(), Calendar::new());
+        // Four loads are in the vector L1, four wait before it.
+        let room: Vec<bool> = (0..10).map(|wave| issues(&mut queue, wave, 0, LOAD, &mut calendar)).collect();
+        assert_eq!(room.iter().filter(|&&it| it).count(), 8, "{room:?}");
+        assert_eq!((queue.entered, queue.lines, queue.taken), (4, [16, 0], 4));
+        assert_eq!(queue.outside.keys().map(|it| it.1).collect::<Vec<_>>(), [8, 9]);
+    }
+
+    #[test]
+    fn loads_and_stores_have_their_own_lines_but_share_places() {
+        let (mut queue, mut calendar) = (Queue::default(), Calendar::new());
+        // One store is in the vector L1, and holds up all behind it.
+        for (wave, size, room) in
+            [(0, STORE, true), (1, STORE, true), (2, LOAD, true), (3, LOAD, true), (4, LOAD, false)]
+        {
+            assert_eq!(issues(&mut queue, wave, 0, size, &mut calendar), room, "{wave}");
+        }
+        assert_eq!((queue.entered, queue.lines, queue.taken), (1, [0, 8], 4));
+    }
+
+    #[test]
+    fn what_leaves_makes_room_and_the_oldest_wave_is_told() {
+        let (mut queue, mut calendar) = (Queue::default(), Calendar::new());
+        (0..8).for_each(|wave| assert!(issues(&mut queue, wave, 0, LOAD, &mut calendar)));
+        assert!(!issues(&mut queue, 30, 5, LOAD, &mut calendar));
+        assert!(!issues(&mut queue, 20, 6, LOAD, &mut calendar));
+        // The first access has done its look-ups and is answered at cycle 100.
+        queue.accesses.pop_front();
+        queue.entered -= 1;
+        queue.leaving[0].push_back((100, LOAD.lines));
+        queue.tell(0, &mut calendar);
+        assert_eq!(queue.tells, Some(100));
+        assert!(!queue.room(99, 1, &rates()));
+        // Who comes now waits behind those that do already.
+        assert!(!issues(&mut queue, 10, 100, LOAD, &mut calendar));
+        let told: Vec<u32> = queue.let_in(100, &rates()).collect();
+        assert_eq!(told, [10]);
+        assert_eq!((queue.entered, queue.lines, queue.taken), (4, [16, 0], 4));
+    }
+
+    #[test]
+    fn an_access_that_is_too_large_has_it_all() {
+        let (mut queue, mut calendar) = (Queue::default(), Calendar::new());
+        let large = Size { places: 9, lines: 100, store: false };
+        assert!(issues(&mut queue, 0, 0, large, &mut calendar));
+        assert!(issues(&mut queue, 1, 0, LOAD, &mut calendar));
+        assert_eq!((queue.entered, queue.lines, queue.taken), (1, [100, 0], 1));
     }
 }

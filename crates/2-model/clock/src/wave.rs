@@ -8,7 +8,7 @@ use crate::memory::ScalarPort;
 use crate::op::{NO_SLOT, Op, Unit};
 use crate::outcome::Stall;
 use crate::rates::ISSUE;
-use crate::vector::Access;
+use crate::vector::{Access, NO_FORM, Size};
 use mem::{Cursor, Event};
 
 /// Cycles a wave goes on before others get their turn.
@@ -53,6 +53,8 @@ pub(crate) struct Wave {
     /// Since when it waits, before which instruction.
     since: u64,
     at: u32,
+    /// It has a place before the vector L1.
+    let_in: bool,
 }
 
 /// When accesses of a wave that may be under way are done, in the order in which they issued.
@@ -83,6 +85,8 @@ enum State {
     /// The end of so many vector accesses.
     Vector(u32),
     Barrier,
+    /// Room before the vector L1.
+    Room,
 }
 
 impl Default for Wave {
@@ -102,6 +106,7 @@ impl Default for Wave {
             others: 0,
             since: 0,
             at: NOWHERE,
+            let_in: false,
         }
     }
 }
@@ -170,8 +175,10 @@ impl Dies {
     pub(crate) fn wave(&mut self, name: u32, now: u64) {
         let wave = &mut self.waves[name as usize];
         if wave.state != State::Running && wave.at != NOWHERE {
-            self.outcome.wait(wave.at, Stall::Memory, now.saturating_sub(wave.since));
+            let stall = if wave.state == State::Room { Stall::Issue } else { Stall::Memory };
+            self.outcome.wait(wave.at, stall, now.saturating_sub(wave.since));
         }
+        wave.let_in = wave.state == State::Room;
         wave.state = State::Running;
         let group = wave.group;
         let turn = self.turn(name, now);
@@ -193,6 +200,9 @@ impl Dies {
         let (wave, done) = (&mut self.waves[name as usize], &mut self.done[name as usize]);
         let before = wave.vector_done(done, wave.known).unwrap_or(0);
         let cycle = cycle.max(before);
+        // Its issue was taken off already.
+        let under_way = &mut self.outcome.under_way.vector;
+        *under_way = under_way.wrapping_add(cycle);
         done.vector[wave.known as usize % UNDER_WAY] = cycle;
         wave.known += 1;
         if wave.state == State::Vector(wave.known) {
@@ -337,23 +347,32 @@ impl Dies {
                     if wave.others as usize >= OTHERS {
                         now_at = now_at.max(wave.other_done(done, wave.others + 1 - OTHERS as u32));
                     }
+                    let next = wave.peek(stream);
+                    let size = next.and_then(|next| Size::of(next, op, forms, &memory.rates));
+                    if let Some(Size { places: places @ 1.., .. }) = size
+                        && !std::mem::take(&mut wave.let_in)
+                    {
+                        let who = (wave.started, name);
+                        if !unit.queue.lets_in(who, (now_at, places), &memory.rates, number, calendar) {
+                            wave.waits(State::Room, now_at);
+                            return Turn::Waits;
+                        }
+                    }
                     let class = if op.unit == Unit::Lds { LDS } else { MEMORY };
                     issue(&mut now_at, class, Stall::Issue, cycles);
                     let mut access = None;
                     let mut local = u64::from(op.exchange);
                     loop {
                         match wave.peek(stream) {
-                            Some(Event::Vector(form, block))
-                                if forms.get(form).is_some_and(|shared| shared.slot == op.slot) =>
+                            Some(event @ Event::Vector(form, block))
+                                if let Some(own) = Size::of(event, op, forms, &memory.rates) =>
                             {
-                                let next = Access::new(name, form as u32, block, now_at, false);
+                                // The first has the places of the instruction.
+                                let places = size.filter(|_| access.is_none()).map_or(0, |it| it.places);
+                                let own = Size { places, ..own };
+                                let next = Access::new(name, form as u32, block, now_at, own);
                                 if let Some(before) = access.replace(next) {
-                                    unit.queue.push(
-                                        before,
-                                        (wave.started, memory.rates.queue),
-                                        number,
-                                        calendar,
-                                    );
+                                    unit.queue.push(before, number, calendar);
                                 }
                             }
                             Some(Event::Lds(access)) if forms.lds(access).slot == op.slot => {
@@ -370,9 +389,14 @@ impl Dies {
                             break;
                         }
                     }
+                    // What is in the LDS goes through the vector L1 besides, in the order of all.
+                    if let (None, Some(size)) = (access, size) {
+                        access = Some(Access::new(name, NO_FORM, 0, now_at, size));
+                    }
                     if let Some(access) = access {
-                        unit.queue.push(access.ends(), (wave.started, memory.rates.queue), number, calendar);
+                        unit.queue.push(access.ends(), number, calendar);
                         wave.issued += 1;
+                        outcome.under_way.vector = outcome.under_way.vector.wrapping_sub(now_at);
                     }
                     if local > 0 {
                         let enters = unit.lds.max(now_at);

@@ -178,8 +178,14 @@ pub enum Time {
     Lds,
     /// It waits for a barrier, over the compute units.
     Barriers,
+    /// Vector memory accesses under way.
+    Vector,
     /// LDS accesses under way.
     Local,
+    /// Reads of vector L1s under way to the L2.
+    L2Reads,
+    /// Writes of vector L1s under way to the L2.
+    L2Writes,
     /// Reads of memory under way.
     Reads,
     /// Writes to memory under way.
@@ -191,7 +197,7 @@ impl Time {
     pub const COUNT: usize = Time::ALL.len();
 
     /// All, in order.
-    pub const ALL: [Time; 15] = [
+    pub const ALL: [Time; 18] = [
         Time::Xcds,
         Time::Engines,
         Time::Units,
@@ -204,7 +210,10 @@ impl Time {
         Time::Sgprs,
         Time::Lds,
         Time::Barriers,
+        Time::Vector,
         Time::Local,
+        Time::L2Reads,
+        Time::L2Writes,
         Time::Reads,
         Time::Writes,
     ];
@@ -224,7 +233,10 @@ impl Time {
             Time::Sgprs => "no_sgprs_quad_cycle",
             Time::Lds => "no_lds_quad_cycle",
             Time::Barriers => "no_barrier_quad_cycle",
+            Time::Vector => "vector_access_cycle",
             Time::Local => "lds_access_cycle",
+            Time::L2Reads => "l2_read_cycle",
+            Time::L2Writes => "l2_write_cycle",
             Time::Reads => "fabric_read_cycle",
             Time::Writes => "fabric_write_cycle",
         }
@@ -247,7 +259,14 @@ impl Time {
             Time::Sgprs => "Four cycles of a SIMD without scalar registers for a workgroup that waits",
             Time::Lds => "Four cycles of a compute unit without LDS for a workgroup that waits",
             Time::Barriers => "Four cycles of a compute unit without a barrier for a workgroup that waits",
+            Time::Vector => "Cycle in which an instruction of vector memory is under way, over all of them",
             Time::Local => "Cycle in which an instruction of the LDS is under way, over all of them",
+            Time::L2Reads => {
+                "Cycle in which a read of a vector L1 is under way to the L2 or back, over all of them"
+            }
+            Time::L2Writes => {
+                "Cycle in which a write of a vector L1 is under way to the L2 or back, over all of them"
+            }
             Time::Reads => {
                 "Cycle in which a read is under way from the L2 to memory and back, over all of them"
             }

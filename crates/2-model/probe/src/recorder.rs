@@ -353,7 +353,10 @@ impl Recorder {
                 full.sgprs,
                 full.lds,
                 full.barriers,
+                outcome.under_way.vector,
                 outcome.under_way.local,
+                outcome.under_way.l2_reads,
+                outcome.under_way.l2_writes,
                 outcome.under_way.reads,
                 outcome.under_way.writes,
             ]

@@ -95,7 +95,7 @@ fn limits_and_changes_have_a_price() {
     for part in ["What If", "waves_per_eu=1", "gpu.hbm_bandwidth=53e12,gpu=mi300a"] {
         assert!(changed.contains(part), "{part}: {changed}");
     }
-    assert!(text.contains("CTR001  bound by HBM bandwidth"), "{text}");
+    assert!(text.contains("CTR001  held up most by") && text.contains("bound by HBM bandwidth"), "{text}");
     assert!(text.contains("by simulation without it"), "{text}");
     let told = good(&["guide", &recording]);
     assert!(told.contains("HBM bandwidth") && !told.contains("--breakdown"), "{told}");

@@ -23,7 +23,7 @@ const ERRORS: &str = "crates/2-model/probe/data/errors.tsv";
 struct Errors(BTreeMap<(&'static str, String), Vec<Option<f64>>>);
 
 impl Errors {
-    /// A quantity of a target was compared: a counter, or [`workload::TIME`].
+    /// A quantity of a target was compared: a counter, or what [`probe::time_quantity`] says.
     fn add(&mut self, target: &'static str, quantity: &str, error: f64) {
         self.0.entry((target, quantity.to_string())).or_default().push(Some(error.abs()));
     }

@@ -18,7 +18,16 @@ enum Compared {
     Zero,
 }
 
-/// How a quantity of a target compares with hardware; none where it was not compared. Quantities are counters and [`TIME`].
+/// Nanoseconds below which a dispatch is a short one: what stands before and after its work counts then, and is not modelled alike.
+const SHORT: f64 = 20e3;
+
+/// Under which name a time of so many nanoseconds is compared with hardware: short ones by themselves.
+pub fn time_quantity(nanoseconds: f64) -> &'static str {
+    if nanoseconds < SHORT { "time_short" } else { TIME }
+}
+
+/// How a quantity of a target compares with hardware; none where it was not compared. Quantities are counters and what
+/// [`time_quantity`] says.
 fn compared(target: &str, quantity: &str) -> Option<Compared> {
     static ERRORS: OnceLock<BTreeMap<(&str, &str), Compared>> = OnceLock::new();
     let errors = ERRORS.get_or_init(|| {
@@ -43,15 +52,25 @@ pub fn is_modelled(rule: &Rule) -> bool {
     rule.basis == Basis::Modelled || !terms.iter().all(|(_, source)| matches!(source, Source::Event(_)))
 }
 
-/// The marks of a recording with these counters; `sampled` where only some workgroups ran.
-pub(crate) fn marks<'a>(target: &str, counters: impl Iterator<Item = &'a str>, sampled: bool) -> Marks {
+/// The marks of a recording with these counters; `sampled` where only some workgroups ran. `times` are those of its dispatches, in
+/// nanoseconds; the mark is that of the lengths that most of the time is spent in.
+pub(crate) fn marks<'a>(
+    target: &str,
+    counters: impl Iterator<Item = &'a str>,
+    sampled: bool,
+    times: impl Iterator<Item = f64>,
+) -> Marks {
     let mark = |counter: &str| match registry().rule(counter, target).is_some_and(|rule| !is_modelled(rule)) {
         true if sampled => Mark::Sampled,
         true => Mark::Exact,
         false => modelled(target, counter),
     };
     let mut marks: BTreeMap<String, Mark> = counters.map(|it| (it.to_string(), mark(it))).collect();
-    marks.insert(TIME.to_string(), modelled(target, TIME));
+    let [mut short, mut long] = [0.0, 0.0];
+    times.for_each(|time| *if time_quantity(time) == TIME { &mut long } else { &mut short } += time);
+    let quantity = time_quantity(if short > long { 0.0 } else { SHORT });
+    let time = if compared(target, quantity).is_some() { quantity } else { TIME };
+    marks.insert(TIME.to_string(), modelled(target, time));
     let zeros = marks.keys().filter(|it| compared(target, it) == Some(Compared::Zero)).cloned().collect();
     Marks::new(marks, zeros)
 }
@@ -71,7 +90,7 @@ mod tests {
     #[test]
     fn what_follows_from_execution_is_exact() {
         let counters = ["SQ_INSTS_VALU", "TCP_TOTAL_CACHE_ACCESSES", "TCC_HIT", "SQ_WAVE_CYCLES"];
-        let marks = marks("gfx942", counters.into_iter(), false);
+        let marks = marks("gfx942", counters.into_iter(), false, [].into_iter());
         let found = [counters[0], counters[1], counters[2], counters[3], TIME].map(|it| marks.of(it));
         assert_eq!(found[..2], [Mark::Exact; 2]);
         assert!(found[2..].iter().all(|mark| matches!(mark, Mark::Modelled(_))), "{found:?}");
@@ -79,7 +98,21 @@ mod tests {
 
     #[test]
     fn a_sample_is_not_exact() {
-        assert_eq!(marks("gfx942", ["SQ_INSTS_VALU"].into_iter(), true).of("SQ_INSTS_VALU"), Mark::Sampled);
+        let marks = marks("gfx942", ["SQ_INSTS_VALU"].into_iter(), true, [].into_iter());
+        assert_eq!(marks.of("SQ_INSTS_VALU"), Mark::Sampled);
+    }
+
+    #[test]
+    fn short_dispatches_have_their_own_mark() {
+        let mark = |times: &[f64]| marks("gfx942", [].into_iter(), false, times.iter().copied()).of(TIME);
+        let error = |times: &[f64]| match mark(times) {
+            Mark::Modelled(Some(error)) => error,
+            other => panic!("{other:?}"),
+        };
+        assert!(error(&[5e3]) > error(&[5e6]));
+        assert_eq!(error(&[5e3, 5e3, 30e3]), error(&[5e6]));
+        assert_eq!(error(&[5e3, 16e3, 20e3]), error(&[5e3]));
+        assert_eq!(error(&[]), error(&[5e6]));
     }
 
     #[test]
@@ -89,7 +122,7 @@ mod tests {
             let fields: Vec<&str> = line.split('\t').collect();
             let [target, quantity, percent, count] = fields[..] else { panic!("{line}") };
             let known = catalogue().get(quantity).is_some_and(|it| catalogue().has(it, target));
-            assert!(known || quantity == TIME, "{line}");
+            assert!(known || [time_quantity(0.0), TIME].contains(&quantity), "{line}");
             let error = percent.parse::<f64>().ok();
             assert!(
                 error.map_or(percent == "zero", |it| it >= 0.0) && count.parse::<u32>().is_ok(),

@@ -118,7 +118,8 @@ impl Recorder {
     /// How far each quantity can be trusted.
     fn marks(&self) -> Marks {
         let target = self.model.target().name;
-        marks::marks(target, self.known.iter().copied(), self.most_workgroups > 0)
+        let times = self.dispatches.iter().filter_map(|it| it.time.as_ref()).map(|it| it.nanoseconds);
+        marks::marks(target, self.known.iter().copied(), self.most_workgroups > 0, times)
     }
 
     /// How far what was said of dispatches that were not followed on all XCDs can be trusted, in words; none where all were.

@@ -169,7 +169,7 @@ impl Memory {
         let (bank, row) = map.bank(line);
         let (open, free) = &mut self.banks[channel * map.banks() + bank];
         if *open == row + 1 {
-            return (start / STEPS, latency.saturating_sub(map.opening));
+            return (start / STEPS, latency.saturating_sub(map.opening).max(self.rates.l2));
         }
         let start = start.max(*free);
         (*open, *free) = (row + 1, start + map.row);

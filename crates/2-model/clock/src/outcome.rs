@@ -41,7 +41,7 @@ stalls! {
     Local "lds_scalar" "Waits for the LDS or for scalar memory"
     Barrier "barrier" "Waits for other waves at a barrier"
     Dependency "dependency" "Waits for a result of an earlier instruction"
-    Issue "issue" "Its unit is busy with another wave"
+    Issue "issue" "Its unit is busy with another wave, or has no room for its access"
     Matrix "matrix" "The matrix unit is busy"
     Fetch "fetch" "Waits for code"
 }

@@ -66,7 +66,7 @@ impl Size {
             _ => return None,
         };
         // A store has its data with it.
-        let places = if rates.free.units { 0 } else { 1 + u32::from(store) };
+        let places = 1 + u32::from(store);
         (slot == op.slot).then_some(Size { places, lines, store })
     }
 }

@@ -349,7 +349,7 @@ impl Dies {
                     }
                     let next = wave.peek(stream);
                     let size = next.and_then(|next| Size::of(next, op, forms, &memory.rates));
-                    if let Some(Size { places: places @ 1.., .. }) = size
+                    if let Some(Size { places, .. }) = size
                         && !std::mem::take(&mut wave.let_in)
                     {
                         let who = (wave.started, name);

@@ -59,3 +59,16 @@ fn what_lies_behind_the_l2_keeps_its_clock() {
     assert!((byte(&slow) - byte(&fast) / 2.0).abs() < 1e-9, "{} {}", byte(&slow), byte(&fast));
     assert_eq!(slow.nanoseconds(850), fast.nanoseconds(1700));
 }
+
+#[test]
+fn a_read_of_an_open_row_takes_less() {
+    // Lanes lie in one row of memory, in lines of the L2 each, or in rows of their own, of other channels and banks.
+    let rates = rates("mi210").without(clock::Lift::Translation);
+    let latency = |rates: &Rates, stride: u64| strided(rates, 1, stride).under_way.reads as f64 / 64.0;
+    let [open, closed] = [64, (1 << 20) + (1 << 13) + 256].map(|stride| latency(&rates, stride));
+    let opening = 34e-9 * rates.engine;
+    assert!((closed - open - opening).abs() < 0.25 * opening, "{open} {closed}, {opening} apart");
+    // Where memory is as near as the L2, nothing is nearer.
+    let near = rates.without(clock::Lift::Latency);
+    assert!(latency(&near, 64) >= 0.0 && latency(&near, 64) < opening, "{}", latency(&near, 64));
+}

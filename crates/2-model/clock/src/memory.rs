@@ -362,13 +362,19 @@ impl<'a> Port<'a> {
         }
     }
 
+    /// A read or a write asks the L2, and is answered at a cycle. What the vector L1 itself takes is not part of it.
+    #[inline]
+    fn asked(&mut self, kind: usize, back: u64) {
+        self.memory.asked[kind] += back.saturating_sub(self.now + self.memory.rates.l1);
+    }
+
     /// A line comes to where it was wanted.
     #[inline]
     fn comes(&mut self, back: u64) {
         self.done = self.done.max(back);
         self.last = back;
         self.smooth = true;
-        self.lines.comes(back);
+        self.lines.comes(back.saturating_sub(self.memory.rates.l1));
         if let Some(place) = self.place.take() {
             self.lines.ready[place] = back;
         }
@@ -436,9 +442,9 @@ impl Follow for Port<'_> {
 
     fn joins(&mut self) -> bool {
         if self.smooth {
-            self.memory.asked[0] += self.last.saturating_sub(self.now);
+            self.asked(0, self.last);
             self.done = self.done.max(self.last);
-            self.lines.comes(self.last);
+            self.lines.comes(self.last.saturating_sub(self.memory.rates.l1));
             if let Some(place) = self.place.take() {
                 self.lines.ready[place] = self.last;
             }
@@ -505,8 +511,9 @@ impl Follow for Port<'_> {
                         let start = ((now + there) * STEPS).max(l2[channel]);
                         l2[channel] = start + request;
                         last = (start / STEPS).max(noted) + back;
-                        (ready[way], *free) = (last, last);
-                        cycles += last - now;
+                        // The vector L1 has it before the wave does.
+                        (ready[way], *free) = (last, last.saturating_sub(near));
+                        cycles += last.saturating_sub(now + near);
                         *next = if *next + 1 < coming.len() { *next + 1 } else { 0 };
                         done = done.max(last);
                         now += fill;
@@ -537,7 +544,7 @@ impl Follow for Port<'_> {
         let [there, back] = self.way;
         let start = self.memory.queue(self.first + channel, self.now + there);
         let back = (start / STEPS).max(noted) + back;
-        self.memory.asked[0] += back - self.now;
+        self.asked(0, back);
         self.comes(back);
     }
 
@@ -548,8 +555,8 @@ impl Follow for Port<'_> {
         let [there, back] = self.way;
         let (leaves, from_memory) = self.memory.serve(self.xcd, self.now + there, answer);
         match answer.want {
-            Want::Read => self.memory.asked[0] += leaves + back - self.now,
-            Want::Write => self.memory.asked[1] += leaves + back - self.now,
+            Want::Read => self.asked(0, leaves + back),
+            Want::Write => self.asked(1, leaves + back),
             Want::Atomic => {}
         }
         self.comes(leaves + back);

@@ -18,6 +18,7 @@ mod op;
 mod outcome;
 mod place;
 mod rates;
+mod scalar;
 mod share;
 mod side;
 mod vector;

@@ -4,10 +4,10 @@
 //! wait for something whose moment nobody knows yet, it stops and whoever learns the moment wakes it.
 
 use crate::dies::{Dies, WAVES};
-use crate::memory::ScalarPort;
 use crate::op::{NO_SLOT, Op, Unit};
 use crate::outcome::Stall;
 use crate::rates::ISSUE;
+use crate::scalar::ScalarPort;
 use crate::vector::{Access, NO_FORM, Size};
 use mem::{Cursor, Event};
 

@@ -57,8 +57,7 @@ recordings, among them the ones compared here, and are marked so below. Nothing 
 
 ";
 
-const OPTIONS: &str =
-    "`accuracy` takes only `--wide`, `--copy`, `--rates`, `--times`, `--trace`, `--peaks` or `--shares`";
+const OPTIONS: &str = "`accuracy` takes only `--wide`, `--copy`, `--rates`, `--times`, `--intensities`, `--trace`, `--peaks` or `--shares`";
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let wide = match arguments {
@@ -71,6 +70,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
                 "--copy" => vector_copy::write(&mut text, &mut errors)?,
                 "--rates" => kernels::write(&mut text, false, &mut errors)?,
                 "--times" => times::write(&mut text, &mut errors)?,
+                "--intensities" => times::intensities(&mut text, &mut errors)?,
                 "--trace" => trace::write(&mut text, &mut errors)?,
                 "--peaks" => peaks::write(&mut text)?,
                 "--shares" => shares::write(&mut text)?,

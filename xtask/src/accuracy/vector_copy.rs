@@ -22,8 +22,9 @@ value or range. What the recordings have besides are requests of the command pro
 const DIFFERENCES: &str = "What is behind the differences:
 
 * Requests of the command processor are in the recordings and not in the model: uncached ones above all.
-* On an MI200 two reads of the halves of a line are one request of the L2; under load some stay two, which the model does
-  not know: 3 to 6 % of the pairs here, 12 % in kernels bound by memory, none in kernels bound by arithmetic.
+* On an MI200 two reads of the halves of a line are one request of the L2. Where the first had to wait for room and the second
+  does not follow in the next cycle, as in loads of 8 bytes, they stay two: 7 % of the pairs in later dispatches and 12 % in the first, 8 %
+  modelled in both. What makes the first one differ is not known.
 * After later dispatches on the MI200 dirty lines stayed in the L2, to be written back outside of the measured time; the
   model leaves them, and so differs from the first dispatch, which wrote them back. How many stay is half of the lines that
   half of the L2 holds and half of those that waves in flight read and have not written yet, recorded and modelled.

@@ -23,6 +23,7 @@ fn basis(basis: Basis) -> &'static str {
         Basis::Recorded => "recorded by a profiler",
         Basis::Measured => "measured",
         Basis::Vendor => "vendor's documents",
+        Basis::Published => "a published model of its kind",
         Basis::Llvm => "LLVM",
         Basis::Derived => "derived",
     }

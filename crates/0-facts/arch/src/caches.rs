@@ -25,7 +25,7 @@ pub struct VectorL1 {
     pub reading: Fact<u32>,
     /// Lines of stores that are in the cache until they are written, at most.
     pub writing: Fact<u32>,
-    /// Requests to the L2 that can be under way.
+    /// Requests to the L2 that can be under way, each of one read or of those that are one request together.
     pub pending: Fact<u32>,
     /// Bytes of arriving lines it takes in a cycle.
     pub fill_bytes_per_cycle: Fact<u32>,
@@ -179,6 +179,8 @@ pub struct MemoryMap {
     pub bank: Known<Vec<Vec<u32>>>,
     /// Lowest bit of an address that chooses the row of a bank.
     pub row_bit: Known<u32>,
+    /// Requests that a channel has and did not begin, at most; of them whichever finds its bank free goes first.
+    pub queue: Fact<u32>,
     /// Between the openings of two rows of a bank, nanoseconds.
     pub row_ns: Fact<u32>,
     /// What a read takes longer that opens a row.

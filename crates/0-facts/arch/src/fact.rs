@@ -15,6 +15,8 @@ pub enum Basis {
     Measured,
     /// Public data sheet, tuning guide or instruction manual.
     Vendor,
+    /// A published model of hardware of its kind, not of this GPU.
+    Published,
     /// LLVM's description of the target.
     Llvm,
     /// Follows from other facts by arithmetic.

@@ -6,6 +6,7 @@
 //! an instruction is the unit it needs and for how long.
 
 mod calendar;
+mod device;
 mod dies;
 mod follower;
 mod footprint;

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: a part that serves one request after the other is the moment at which it is free again;
 //! a line under way is the moment at which it is there.
 
+use crate::device::{Device, serve};
 use crate::footprint::{Footprint, Read};
 use crate::rates::{Rates, STEPS};
 use crate::side::Side;
@@ -16,11 +17,9 @@ pub(crate) struct Memory {
     pub(crate) rates: Rates,
     /// Channels of the L2 of an XCD.
     channels: usize,
-    /// By channel of all L2, and by channel of memory: steps at which it is free.
+    /// By channel of all L2: steps at which it is free.
     l2: Vec<u64>,
-    hbm: Vec<u64>,
-    /// By bank of a channel of memory: the row that is open, and the step at which another can be.
-    banks: Vec<(u64, u64)>,
+    device: Device,
     /// XCDs of the GPU.
     xcds: usize,
     /// By XCD: neighbouring pages whose entries are read together, and the cycle at which they are there.
@@ -46,13 +45,6 @@ pub(crate) struct Memory {
     pub(crate) asked: [u64; 2],
 }
 
-/// A part that serves one after the other takes some bytes; the step at which it does.
-fn serve(free: &mut u64, steps: u64, byte: f64, bytes: u32) -> u64 {
-    let start = steps.max(*free);
-    *free = start + (byte * f64::from(bytes)) as u64;
-    start
-}
-
 /// A cache of any size.
 #[derive(Clone, Copy, Debug)]
 enum Part {
@@ -75,8 +67,7 @@ impl Memory {
         Memory {
             channels,
             l2: vec![0; xcds * channels],
-            hbm: vec![0; own as usize],
-            banks: vec![(0, 0); rates.map.as_ref().map_or(0, |map| own as usize * map.banks())],
+            device: Device::new(own as usize, rates),
             xcds: xcds * of,
             pages: vec![HashMap::new(); xcds],
             // A part of the bits would keep strides of powers of two in few channels.
@@ -124,8 +115,7 @@ impl Memory {
         self.kept.clear();
         self.footprint = self.footprint.as_ref().map(|_| Footprint::default());
         self.l2.fill(0);
-        self.hbm.fill(0);
-        self.banks.fill((0, 0));
+        self.device.begin();
         self.pages.iter_mut().for_each(HashMap::clear);
         self.side_free.fill(0);
         self.writes.begin();
@@ -135,8 +125,9 @@ impl Memory {
 
     /// A request of some bytes arrives at memory; the cycle at which it is served, and the latency of what serves it.
     fn reach(&mut self, steps: u64, channel: usize, line: u64, bytes: u32, write: bool) -> (u64, u64) {
+        let byte = self.rates.memory_byte[usize::from(write)] * self.weight;
         if self.side.is_none() {
-            return self.device(steps, channel, line, bytes, write);
+            return self.device.request(&self.rates, (steps, byte), (channel, line, bytes));
         }
         let start =
             serve(&mut self.side_free[channel], steps, self.rates.side_byte * self.weight, bytes) / STEPS;
@@ -149,31 +140,12 @@ impl Memory {
         let found = side.request(line, write, read != Read::Alone);
         if found.written {
             let byte = self.rates.memory_byte[1] * self.weight;
-            serve(&mut self.hbm[channel], steps, byte, 128);
+            self.device.takes(channel, steps, byte, 128);
         }
         match write || found.hit || read == Read::Behind {
             true => (start, self.rates.memory_side),
-            false => self.device(steps, channel, line, bytes, write),
+            false => self.device.request(&self.rates, (steps, byte), (channel, line, bytes)),
         }
-    }
-
-    /// A request of some bytes arrives at device memory; the cycle at which it is served, and its latency. A channel takes what comes
-    /// in order, but for those that wait for a row: others go before them.
-    fn device(&mut self, steps: u64, channel: usize, line: u64, bytes: u32, write: bool) -> (u64, u64) {
-        let byte = self.rates.memory_byte[usize::from(write)] * self.weight;
-        let start = serve(&mut self.hbm[channel], steps, byte, bytes);
-        let latency = self.rates.hbm;
-        let Some(map) = self.rates.map.as_ref().filter(|_| byte > 0.0) else {
-            return (start / STEPS, latency);
-        };
-        let (bank, row) = map.bank(line);
-        let (open, free) = &mut self.banks[channel * map.banks() + bank];
-        if *open == row + 1 {
-            return (start / STEPS, latency.saturating_sub(map.opening).max(self.rates.l2));
-        }
-        let start = start.max(*free);
-        (*open, *free) = (row + 1, start + map.row);
-        (start / STEPS, latency)
     }
 
     /// Channel of memory that a line lies in.
@@ -181,10 +153,11 @@ impl Memory {
         let channel = match &self.rates.map {
             Some(map) => map.channel(line, self.spread),
             // One die has a channel of memory behind each channel of its L2.
-            None if self.xcds == 1 && self.hbm.len() == self.channels => return l2,
+            None if self.xcds == 1 && self.device.channels() == self.channels => return l2,
             None => mem::fold(line >> 1, self.spread) as usize,
         };
-        if channel < self.hbm.len() { channel } else { channel % self.hbm.len() }
+        let channels = self.device.channels();
+        if channel < channels { channel } else { channel % channels }
     }
 
     /// A line is written back after all waves have ended, at a cycle; the cycle at which it is.
@@ -283,6 +256,12 @@ impl Lines {
         self.first = if self.first + 1 < self.coming.len() { self.first + 1 } else { 0 };
     }
 
+    /// The last request is not answered before a cycle.
+    fn lasts(&mut self, back: u64) {
+        let last = self.first.checked_sub(1).unwrap_or(self.coming.len() - 1);
+        self.coming[last] = self.coming[last].max(back);
+    }
+
     /// A page's translation is asked for at a cycle, when one before it is there if too many are under way; the cycle at which it is.
     fn asks(&mut self, cycle: u64) -> u64 {
         match self.under_way.get(self.asked) {
@@ -332,6 +311,10 @@ pub(crate) struct Port<'a> {
     pub(crate) until: u64,
     /// Nothing held up the access since its last request.
     pub(crate) smooth: bool,
+    /// There was no room for the look-up at hand, or when it was tried before.
+    pub(crate) full: bool,
+    /// The cycle after a request that had to wait for room: it leaves with what is looked up until then.
+    leaves: u64,
     /// The compute unit.
     unit: usize,
     /// The first channel of its L2, and the cycles to it and back.
@@ -356,6 +339,8 @@ impl<'a> Port<'a> {
             done: 0,
             until: 0,
             smooth: true,
+            full: false,
+            leaves: u64::MAX,
             unit,
             place: None,
             last: 0,
@@ -374,6 +359,7 @@ impl<'a> Port<'a> {
         self.done = self.done.max(back);
         self.last = back;
         self.smooth = true;
+        self.leaves = if std::mem::take(&mut self.full) { self.now + 1 } else { u64::MAX };
         self.lines.comes(back.saturating_sub(self.memory.rates.l1));
         if let Some(place) = self.place.take() {
             self.lines.ready[place] = back;
@@ -390,6 +376,12 @@ impl<'a> Port<'a> {
         self.place = None;
         self.comes(self.now + self.memory.rates.l1);
         true
+    }
+
+    /// Whether the other half of a line can still be one request with the first.
+    #[inline]
+    fn joinable(&self) -> bool {
+        self.smooth && self.now <= self.leaves
     }
 
     #[inline]
@@ -421,8 +413,13 @@ impl Follow for Port<'_> {
     }
 
     #[inline]
-    fn room(&mut self) -> bool {
-        self.memory.rates.free.vector_l1 || self.hold(self.lines.free())
+    fn room(&mut self, joins: bool) -> bool {
+        if joins && self.joinable() || self.memory.rates.free.vector_l1 {
+            return true;
+        }
+        let room = self.hold(self.lines.free());
+        self.full |= !room;
+        room
     }
 
     #[inline]
@@ -441,15 +438,15 @@ impl Follow for Port<'_> {
     }
 
     fn joins(&mut self) -> bool {
-        if self.smooth {
+        let joins = self.joinable();
+        if joins {
             self.asked(0, self.last);
             self.done = self.done.max(self.last);
-            self.lines.comes(self.last.saturating_sub(self.memory.rates.l1));
-            if let Some(place) = self.place.take() {
+            if let Some(place) = self.place {
                 self.lines.ready[place] = self.last;
             }
         }
-        self.smooth
+        joins
     }
 
     fn adds(&mut self, answer: &Answer) -> Option<u64> {
@@ -464,7 +461,13 @@ impl Follow for Port<'_> {
         let leaves = served + latency - memory.rates.l2;
         memory.reads(answer.read, self.now + there, leaves);
         let leaves = leaves.max(answer.noted);
-        self.done = self.done.max(leaves + back);
+        let back = leaves + back;
+        self.done = self.done.max(back);
+        memory.asked[0] += back.saturating_sub(self.last);
+        self.lines.lasts(back.saturating_sub(memory.rates.l1));
+        if let Some(place) = self.place.take() {
+            self.lines.ready[place] = self.lines.ready[place].max(back);
+        }
         Some(leaves)
     }
 
@@ -493,6 +496,7 @@ impl Follow for Port<'_> {
         let Lines { ready, coming, first: next, .. } = &mut *self.lines;
         let (mut now, mut done) = (self.now, self.done);
         let (mut count, mut last, mut cycles) = (0, 0, 0);
+        let (mut misses, mut at) = (0, 0);
         'rows: while let Some((first, mut row)) = steps.row() {
             let Some(ready) = ready.get_mut(first..).and_then(|it| it.first_chunk_mut::<ROW>()) else {
                 break;
@@ -516,6 +520,7 @@ impl Follow for Port<'_> {
                         cycles += last.saturating_sub(now + near);
                         *next = if *next + 1 < coming.len() { *next + 1 } else { 0 };
                         done = done.max(last);
+                        (misses, at) = (misses + 1, now);
                         now += fill;
                     }
                 }
@@ -533,6 +538,7 @@ impl Follow for Port<'_> {
         // No answer comes at cycle 0.
         if last > 0 {
             (self.last, self.smooth) = (last, true);
+            self.leaves = if std::mem::take(&mut self.full) && misses == 1 { at + 1 } else { u64::MAX };
         }
     }
 

@@ -96,6 +96,8 @@ pub(crate) struct Map {
     pub(crate) row: u64,
     /// Cycles that a read takes longer that opens a row.
     pub(crate) opening: u64,
+    /// Requests that a channel has and did not begin, at most.
+    pub(crate) queue: usize,
 }
 
 impl Map {
@@ -129,6 +131,7 @@ impl Map {
             row_bit: map.row_bit.value()? - line,
             row: (row * engine * STEPS as f64) as u64,
             opening: (f64::from(map.opening_ns.value) * 1e-9 * engine) as u64,
+            queue: map.queue.value as usize,
         })
     }
 

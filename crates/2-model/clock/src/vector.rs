@@ -88,6 +88,7 @@ pub(crate) struct Access {
     progress: Progress,
     done: u64,
     smooth: bool,
+    full: bool,
 }
 
 impl Queue {
@@ -190,7 +191,19 @@ impl Access {
 
     pub(crate) fn new(wave: u32, form: u32, block: u64, at: u64, size: Size) -> Access {
         let progress = Progress::default();
-        Access { wave, form, block, at, last: false, size, ahead: None, progress, done: 0, smooth: true }
+        Access {
+            wave,
+            form,
+            block,
+            at,
+            last: false,
+            size,
+            ahead: None,
+            progress,
+            done: 0,
+            smooth: true,
+            full: false,
+        }
     }
 }
 
@@ -220,7 +233,7 @@ impl Dies {
         port.now = now;
         port.ahead = access.ahead.unwrap_or(now);
         port.done = access.done;
-        port.smooth = access.smooth;
+        (port.smooth, port.full) = (access.smooth, access.full);
         let group = groups[wave.group as usize].as_ref();
         if let Some(group) = group
             && let Some(shared) = group.forms.get(access.form as usize)
@@ -239,7 +252,7 @@ impl Dies {
             let who = (unit.xcd, unit.number);
             if !caches.look_ups(who, (&shared, block), &mut access.progress, &mut port) {
                 (access.done, access.ahead) = (port.done, Some(port.ahead));
-                access.smooth = false;
+                (access.smooth, access.full) = (false, port.full);
                 let until = port.until.max(now + 1);
                 self.calendar.push(until, number as u32 | L1);
                 return;

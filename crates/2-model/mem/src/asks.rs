@@ -53,6 +53,12 @@ impl Asks {
         }
     }
 
+    /// Whether a line of the vector L1 lies in the one of the L2 that was asked for last, and can be one request with it.
+    #[inline]
+    pub(crate) fn joins(&self, line: u64, merged: Option<u64>, shape: &Shape) -> bool {
+        shape.merges_reads && merged == Some(line >> self.shifts.1)
+    }
+
     /// Asks the L2 for a line of the vector L1, in a look-up of this number of those that count from a line; it may be known where the
     /// line of the L2 belongs.
     #[inline(never)]
@@ -331,7 +337,7 @@ impl<F: Follow> With for Run<'_, '_, F> {
             let set = (line & bits) as usize;
             match sets.find_or_oldest(set, line) {
                 Ok(place) => path.follow.found(place),
-                Err(victim) if path.follow.room() => {
+                Err(victim) if path.follow.room(asks.joins(line, *merged, path.shape)) => {
                     sets.put_at(victim, line, stream);
                     path.follow.missed(Some(victim));
                     asks.read((line, base, first + ran.done), at, stream, merged, path);

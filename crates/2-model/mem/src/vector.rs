@@ -37,8 +37,9 @@ pub trait Follow {
     fn page(&mut self, page: u64, hit: bool) -> bool {
         true
     }
-    /// A line is missing that would have a place in the vector L1; says whether it can be asked for at once.
-    fn room(&mut self) -> bool {
+    /// A line is missing that would have a place in the vector L1; it may be the other half of the one asked for last. Says whether it
+    /// can be asked for at once.
+    fn room(&mut self, joins: bool) -> bool {
         true
     }
     /// What a read that joined another wants of the line, besides what the other did, is read from memory; what is to be noted of the
@@ -294,7 +295,7 @@ impl VectorL1 {
         let place = self.cache.peek(set, line);
         let brings = policy.kind == Kind::Load && !policy.bypass && place.is_none();
         let victim = if brings { Some(self.cache.oldest(set)) } else { None };
-        if victim.is_some() && !path.follow.room() {
+        if victim.is_some() && !path.follow.room(self.asks.joins(line, progress.merged, path.shape)) {
             return false;
         }
         if std::mem::take(&mut progress.counted) {
@@ -473,7 +474,7 @@ mod tests {
         fn page(&mut self, _: u64, hit: bool) -> bool {
             hit
         }
-        fn room(&mut self) -> bool {
+        fn room(&mut self, _: bool) -> bool {
             self.holds += 1;
             !self.holds.is_multiple_of(7)
         }

@@ -1,0 +1,160 @@
+//! Channels of device memory.
+//!
+//! The one idea to keep in mind: a channel has a queue, and of what is in it goes first whatever finds its bank free. What comes
+//! when the queue is full waits outside, in order, whichever bank it is for: so one busy bank holds up all.
+
+use crate::rates::{Rates, STEPS};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// All channels, or those of a share.
+#[derive(Debug)]
+pub(crate) struct Device {
+    /// By channel: step at which its wires are free.
+    free: Vec<u64>,
+    /// By bank of a channel: the row that is open, and the step at which another can be.
+    banks: Vec<(u64, u64)>,
+    /// By channel.
+    queues: Vec<Queue>,
+}
+
+/// Requests that a channel has and did not begin.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    /// Steps at which they begin, the first of them on top, and the last of these steps.
+    begin: BinaryHeap<Reverse<u64>>,
+    last: u64,
+    /// The step at which the last of them came in.
+    came: u64,
+}
+
+impl Queue {
+    /// A request arrives at a step; the step at which there is room for it, and for those before it.
+    fn comes(&mut self, steps: u64, most: usize) -> u64 {
+        self.came = self.came.max(steps);
+        if self.came >= self.last {
+            self.begin.clear();
+        } else if self.begin.len() >= most
+            && let Some(Reverse(first)) = self.begin.pop()
+        {
+            self.came = self.came.max(first);
+        }
+        self.came
+    }
+
+    /// The one that came last begins at a step.
+    fn begins(&mut self, steps: u64) {
+        self.begin.push(Reverse(steps));
+        self.last = self.last.max(steps);
+    }
+}
+
+/// A part that serves one after the other takes some bytes; the step at which it does.
+pub(crate) fn serve(free: &mut u64, steps: u64, byte: f64, bytes: u32) -> u64 {
+    let start = steps.max(*free);
+    *free = start + (byte * f64::from(bytes)) as u64;
+    start
+}
+
+impl Device {
+    pub(crate) fn new(channels: usize, rates: &Rates) -> Device {
+        let banks = rates.map.as_ref().map_or(0, |map| channels * map.banks());
+        Device {
+            free: vec![0; channels],
+            banks: vec![(0, 0); banks],
+            queues: vec![Queue::default(); channels],
+        }
+    }
+
+    /// A dispatch begins at cycle 0.
+    pub(crate) fn begin(&mut self) {
+        self.free.fill(0);
+        self.banks.fill((0, 0));
+        self.queues.fill(Queue::default());
+    }
+
+    pub(crate) fn channels(&self) -> usize {
+        self.free.len()
+    }
+
+    /// A channel takes some bytes that nobody waits for, at so many steps a byte.
+    pub(crate) fn takes(&mut self, channel: usize, steps: u64, byte: f64, bytes: u32) {
+        serve(&mut self.free[channel], steps, byte, bytes);
+    }
+
+    /// A request of some bytes of a line arrives at a channel, which has so many steps a byte; the cycle at which it is served, and its
+    /// latency.
+    pub(crate) fn request(
+        &mut self,
+        rates: &Rates,
+        (steps, byte): (u64, f64),
+        (channel, line, bytes): (usize, u64, u32),
+    ) -> (u64, u64) {
+        let free = &mut self.free[channel];
+        let Some(map) = rates.map.as_ref().filter(|_| byte > 0.0) else {
+            return (serve(free, steps, byte, bytes) / STEPS, rates.hbm);
+        };
+        let queue = &mut self.queues[channel];
+        let start = serve(free, queue.comes(steps, map.queue), byte, bytes);
+        let (bank, row) = map.bank(line);
+        let (open, ready) = &mut self.banks[channel * map.banks() + bank];
+        if *open == row + 1 {
+            queue.begins(start);
+            return (start / STEPS, rates.hbm.saturating_sub(map.opening).max(rates.l2));
+        }
+        let start = start.max(*ready);
+        (*open, *ready) = (row + 1, start + map.row);
+        queue.begins(start);
+        (start / STEPS, rates.hbm)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_finds_the_queue_full_waits_for_the_first_that_begins() {
+        let mut queue = Queue::default();
+        for begins in [300, 100, 200] {
+            assert_eq!(queue.comes(10, 3), 10);
+            queue.begins(begins);
+        }
+        assert_eq!(queue.comes(20, 3), 100);
+        queue.begins(400);
+        // In order, also where there would have been room for it before.
+        assert_eq!(queue.comes(50, 4), 100);
+        queue.begins(110);
+        assert_eq!(queue.comes(105, 4), 110);
+        queue.begins(500);
+        // All have begun.
+        assert_eq!(queue.comes(500, 1), 500);
+        queue.begins(500);
+        assert_eq!(queue.comes(501, 1), 501);
+        assert!(queue.begin.is_empty());
+    }
+
+    #[test]
+    fn a_busy_bank_holds_up_all_that_comes_when_the_queue_is_full() {
+        let rates = Rates::of(arch::Model::by_name("mi210").unwrap());
+        let map = rates.map.as_ref().unwrap();
+        // So short that the wires are free.
+        let byte = rates.memory_byte[0] / 64.0;
+        // A line of each row of a bank of the first channel.
+        let rows = |bank: usize| {
+            let there = move |line: &u64| (map.channel(*line, 5), map.bank(*line).0) == (0, bank);
+            (0..1u64 << 14).map(move |row| row << 13 | (bank as u64) << 6).filter(there)
+        };
+        let wait = |before: usize| {
+            let mut device = Device::new(32, &rates);
+            for line in rows(0).take(before) {
+                device.request(&rates, (0, byte), (0, line, 1));
+            }
+            let other = rows(1).next().unwrap();
+            device.request(&rates, (0, byte), (0, other, 1)).0 * STEPS / map.row
+        };
+        // The first of them begins at once; the others wait in the queue, and what waits outside waits for them.
+        assert_eq!([1, map.queue / 2, map.queue].map(wait), [0, 0, 0]);
+        assert_eq!([2 * map.queue, 3 * map.queue].map(wait), [map.queue as u64, 2 * map.queue as u64]);
+    }
+}

@@ -4,8 +4,7 @@
 //! when the queue is full waits outside, in order, whichever bank it is for: so one busy bank holds up all.
 
 use crate::rates::{Rates, STEPS};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 /// All channels, or those of a share.
 #[derive(Debug)]
@@ -21,9 +20,8 @@ pub(crate) struct Device {
 /// Requests that a channel has and did not begin.
 #[derive(Clone, Debug, Default)]
 struct Queue {
-    /// Steps at which they begin, the first of them on top, and the last of these steps.
-    begin: BinaryHeap<Reverse<u64>>,
-    last: u64,
+    /// Steps at which they begin, in order.
+    begin: VecDeque<u64>,
     /// The step at which the last of them came in.
     came: u64,
 }
@@ -32,10 +30,10 @@ impl Queue {
     /// A request arrives at a step; the step at which there is room for it, and for those before it.
     fn comes(&mut self, steps: u64, most: usize) -> u64 {
         self.came = self.came.max(steps);
-        if self.came >= self.last {
+        if self.begin.back().is_none_or(|&last| last <= self.came) {
             self.begin.clear();
         } else if self.begin.len() >= most
-            && let Some(Reverse(first)) = self.begin.pop()
+            && let Some(first) = self.begin.pop_front()
         {
             self.came = self.came.max(first);
         }
@@ -44,8 +42,9 @@ impl Queue {
 
     /// The one that came last begins at a step.
     fn begins(&mut self, steps: u64) {
-        self.begin.push(Reverse(steps));
-        self.last = self.last.max(steps);
+        // Most begin after all others.
+        let before = self.begin.iter().rposition(|&it| it <= steps);
+        self.begin.insert(before.map_or(0, |it| it + 1), steps);
     }
 }
 

@@ -143,6 +143,8 @@ pub struct L2 {
     pub fabric_read_least_bytes: Fact<u32>,
     /// Largest write to memory.
     pub fabric_write_bytes: Fact<u32>,
+    /// Reads of [`L2::fabric_read_bytes`] that a channel can have under way to memory.
+    pub pending_reads_per_channel: Fact<u32>,
     /// Writes of [`L2::fabric_write_bytes`] that a channel can have under way to memory.
     pub pending_writes_per_channel: Fact<u32>,
     /// Smallest part of a line that is known to be changed.

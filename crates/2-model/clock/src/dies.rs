@@ -215,7 +215,7 @@ impl Dies {
             last = last.max(memory.write_back(end, line, bytes, line as usize % channels));
         });
         let under_way = &mut outcome.under_way;
-        (under_way.reads, under_way.writes) = (memory.reading, memory.writes.cycles);
+        (under_way.reads, under_way.writes) = (memory.reads.cycles, memory.writes.cycles);
         [under_way.l2_reads, under_way.l2_writes] = memory.asked;
         outcome.cycles = last;
         outcome.engine_cycles =

@@ -8,6 +8,7 @@
 mod calendar;
 mod device;
 mod dies;
+mod fabric;
 mod follower;
 mod footprint;
 mod gpu;
@@ -24,7 +25,6 @@ mod share;
 mod side;
 mod vector;
 mod wave;
-mod writes;
 
 pub use gpu::{Gpu, Grid, Order};
 pub use level::Level;

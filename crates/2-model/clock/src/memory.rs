@@ -4,10 +4,10 @@
 //! a line under way is the moment at which it is there.
 
 use crate::device::{Device, serve};
+use crate::fabric::Fabric;
 use crate::footprint::{Footprint, Read};
 use crate::rates::{Rates, STEPS};
 use crate::side::Side;
-use crate::writes::Writes;
 use mem::{Answer, Follow, Look, ROW, Row, Shape, Steps, Want};
 use std::collections::{HashMap, HashSet};
 
@@ -37,10 +37,8 @@ pub(crate) struct Memory {
     kept: HashSet<(u32, u64)>,
     /// Cycles in which a vector L1 takes a line.
     fill: u64,
-    pub(crate) writes: Writes,
-    /// Bytes of the largest read, and cycles in which reads were under way to memory, summed over them.
-    read_bytes: u32,
-    pub(crate) reading: u64,
+    pub(crate) reads: Fabric,
+    pub(crate) writes: Fabric,
     /// Cycles in which reads and writes of vector L1s were under way to the L2, summed over them.
     pub(crate) asked: [u64; 2],
 }
@@ -79,9 +77,8 @@ impl Memory {
             keeps_all: rates.free.vector_l1 || rates.free.l2,
             kept: HashSet::new(),
             fill: u64::from((shape.l1_line as u32 / rates.fill as u32).max(1)),
-            writes: Writes::new(xcds * channels, rates.writes),
-            read_bytes: shape.fabric_read as u32,
-            reading: 0,
+            reads: Fabric::new(xcds * channels, rates.under_way[0], shape.fabric_read as u32),
+            writes: Fabric::new(xcds * channels, rates.under_way[1], shape.fabric_write as u32),
             asked: [0; 2],
             rates: rates.clone(),
         }
@@ -118,8 +115,8 @@ impl Memory {
         self.device.begin();
         self.pages.iter_mut().for_each(HashMap::clear);
         self.side_free.fill(0);
+        self.reads.begin();
         self.writes.begin();
-        self.reading = 0;
         self.asked = [0; 2];
     }
 
@@ -178,10 +175,15 @@ impl Memory {
         start
     }
 
-    /// Some bytes of a line are read from memory between two cycles.
-    fn reads(&mut self, bytes: u32, from: u64, to: u64) {
-        let requests = if bytes == self.read_bytes { 1 } else { bytes.div_ceil(64) };
-        self.reading += to.saturating_sub(from) * u64::from(requests);
+    /// Some bytes of a line are read from memory, by a channel of all L2 whose own number is given too and which wants to from a step on;
+    /// the cycle at which they are there. A read for which there is no room waits in the L2, and keeps its turn at memory.
+    fn fetch(&mut self, steps: u64, (number, own): (usize, usize), line: u64, bytes: u32) -> u64 {
+        let channel = self.channel(own, line);
+        let (served, latency) = self.reach(steps, channel, line, bytes, false);
+        let there = served + latency - self.rates.l2;
+        let sent = (steps / STEPS).max(self.reads.room(number));
+        self.reads.add(number, bytes, sent, there);
+        there
     }
 
     /// A request arrives at the L2 at a cycle; the cycle at which its answer leaves, and whether it came from memory: then this
@@ -201,10 +203,7 @@ impl Memory {
         let mut leaves = start / STEPS;
         let far = answer.read > 0 && !(answer.place.is_some() && self.kept(Part::Read(xcd), answer.line));
         if far {
-            let channel = self.channel(answer.channel, answer.line);
-            let (served, latency) = self.reach(start, channel, answer.line, answer.read, false);
-            leaves = served + latency - self.rates.l2;
-            self.reads(answer.read, start / STEPS, leaves);
+            leaves = self.fetch(start, (number, answer.channel), answer.line, answer.read);
         } else if answer.place.is_some() && answer.want != Want::Write {
             leaves = leaves.max(answer.noted);
         }
@@ -455,11 +454,8 @@ impl Follow for Port<'_> {
         if memory.kept(Part::Read(self.xcd), answer.line) {
             return None;
         }
-        let channel = memory.channel(answer.channel, answer.line);
-        let steps = (self.now + there) * STEPS;
-        let (served, latency) = memory.reach(steps, channel, answer.line, answer.read, false);
-        let leaves = served + latency - memory.rates.l2;
-        memory.reads(answer.read, self.now + there, leaves);
+        let (steps, number) = ((self.now + there) * STEPS, self.first + answer.channel);
+        let leaves = memory.fetch(steps, (number, answer.channel), answer.line, answer.read);
         let leaves = leaves.max(answer.noted);
         let back = leaves + back;
         self.done = self.done.max(back);

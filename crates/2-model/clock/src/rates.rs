@@ -26,8 +26,8 @@ pub struct Rates {
     pub wave_start: u64,
     /// Besides, from one workgroup to the next.
     pub group_start: u64,
-    /// Writes of 64 bytes that a channel of the L2 can have under way.
-    pub writes: usize,
+    /// Reads and writes that a channel of the L2 can have under way to memory.
+    pub under_way: [usize; 2],
     /// Between two instructions of a wave.
     pub issue: u64,
     /// Code that is not where the wave was.
@@ -180,7 +180,8 @@ impl Rates {
             engine,
             wave_start: u64::from(target.wave_start_cycles.value),
             group_start: u64::from(target.workgroup_start_cycles.value),
-            writes: target.l2.pending_writes_per_channel.value as usize,
+            under_way: [&target.l2.pending_reads_per_channel, &target.l2.pending_writes_per_channel]
+                .map(|it| it.value as usize),
             issue: ISSUE,
             fetch: u64::from(latency.fetch.value),
             fetch_cold: cycles(latency.scalar_cold_ns.value),

@@ -1,14 +1,13 @@
-//! Writes on their way from the L2 to memory.
+//! Requests on their way from the L2 to memory and back.
 //!
-//! The one idea to keep in mind: nobody waits for a write, but each channel of an L2 has room for so many; one more waits for the
-//! oldest of them, and whatever caused it waits too.
+//! The one idea to keep in mind: each channel of an L2 has room for so many reads and so many writes; one more waits for the
+//! oldest of its kind. Nobody waits for a write, but whatever caused one that has to wait does.
 
-/// Bytes of one of them.
-const BYTES: u32 = 64;
-
-/// Those of all channels.
+/// Reads or writes of all channels.
 #[derive(Clone, Debug)]
-pub(crate) struct Writes {
+pub(crate) struct Fabric {
+    /// Bytes of one of them, at most.
+    bytes: u32,
     /// By channel: cycles at which the last ones are done, as many as can be under way, and which of them is the first.
     done: Vec<u64>,
     first: Vec<usize>,
@@ -18,10 +17,10 @@ pub(crate) struct Writes {
     pub(crate) cycles: u64,
 }
 
-impl Writes {
-    pub(crate) fn new(channels: usize, most: usize) -> Writes {
-        let most = most.max(1);
-        Writes { done: vec![0; channels * most], first: vec![0; channels], most, last: 0, cycles: 0 }
+impl Fabric {
+    pub(crate) fn new(channels: usize, most: usize, bytes: u32) -> Fabric {
+        let (most, bytes) = (most.max(1), bytes.max(1));
+        Fabric { bytes, done: vec![0; channels * most], first: vec![0; channels], most, last: 0, cycles: 0 }
     }
 
     pub(crate) fn begin(&mut self) {
@@ -37,14 +36,14 @@ impl Writes {
 
     /// Some bytes are under way for some cycles.
     pub(crate) fn pass(&mut self, bytes: u32, cycles: u64) {
-        self.cycles += cycles * u64::from(bytes.div_ceil(BYTES));
+        self.cycles += cycles * u64::from(bytes.div_ceil(self.bytes));
     }
 
-    /// Some bytes, for which there is room, are sent at a cycle and written by another.
+    /// Some bytes, for which there is room, are sent at a cycle and read or written by another.
     pub(crate) fn add(&mut self, channel: usize, bytes: u32, sent: u64, cycle: u64) {
         self.last = self.last.max(cycle);
         self.pass(bytes, cycle.saturating_sub(sent));
-        for _ in 0..bytes.div_ceil(BYTES) {
+        for _ in 0..bytes.div_ceil(self.bytes) {
             let first = &mut self.first[channel];
             self.done[channel * self.most + *first] = cycle;
             *first = if *first + 1 < self.most { *first + 1 } else { 0 };
@@ -58,7 +57,7 @@ mod tests {
 
     #[test]
     fn one_more_than_there_is_room_for_waits_for_the_oldest() {
-        let mut writes = Writes::new(2, 3);
+        let mut writes = Fabric::new(2, 3, 64);
         writes.add(1, 64, 3, 10);
         writes.add(1, 128, 5, 20);
         assert_eq!([writes.room(0), writes.room(1), writes.last, writes.cycles], [0, 10, 20, 7 + 2 * 15]);

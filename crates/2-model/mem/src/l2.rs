@@ -6,7 +6,7 @@
 //! line itself stays until its place is needed.
 
 use crate::count::{Channel, Count};
-use crate::sectors::{SECTORS, State, WHOLE, parts, reads};
+use crate::sectors::{Reads, SECTORS, State, WHOLE, parts};
 use crate::shape::Shape;
 use crate::sixteen::{self, Sixteen};
 use crate::sums::Sums;
@@ -85,9 +85,9 @@ pub(crate) struct L2 {
     sectors: u32,
     all: u8,
     sector_bytes: u32,
-    /// Sectors of the smallest read, of the largest, and of the largest write.
-    read_sectors: u32,
-    most_sectors: u32,
+    /// By sectors that are missing: what comes from memory.
+    reads: Box<[Reads; 1 << SECTORS]>,
+    /// Sectors of the largest write.
     write_sectors: u32,
 }
 
@@ -107,8 +107,7 @@ impl L2 {
             sectors: (shape.l2_line / shape.sector) as u32,
             all: WHOLE >> (SECTORS - (shape.l2_line / shape.sector).clamp(1, u64::from(SECTORS)) as u32),
             sector_bytes: shape.sector as u32,
-            read_sectors: (shape.fabric_read_least / shape.sector) as u32,
-            most_sectors: (shape.fabric_read / shape.sector) as u32,
+            reads: Reads::of(shape),
             write_sectors: (shape.fabric_write / shape.sector) as u32,
         }
     }
@@ -243,14 +242,18 @@ impl L2 {
     /// What a line lacks of the sectors that are wanted comes from memory; bytes that do.
     fn bring(&mut self, place: usize, channel: usize, wanted: u8, local: bool) -> u32 {
         let state = self.cache.of(place);
-        let comes = reads(wanted & !state.held(), self.sectors, self.read_sectors);
-        if comes == 0 {
+        let missing = wanted & !state.held();
+        if missing == 0 {
             return 0;
         }
-        state.add(comes, 0);
+        let Reads { sectors, whole, small } = self.reads[usize::from(missing)];
+        state.add(sectors, 0);
         state.complete(self.all);
-        self.read(channel, comes, local);
-        comes.count_ones() * self.sector_bytes
+        let counts = &mut self.channels[channel];
+        counts.add(Count::FabricRead128, u64::from(whole));
+        counts.add(Count::FabricRead64, u64::from(small));
+        counts.add(Count::FabricReadLocal, if local { u64::from(whole + small) } else { 0 });
+        sectors.count_ones() * self.sector_bytes
     }
 
     /// The line at a place gives way to another. What of it goes to memory.
@@ -284,22 +287,6 @@ impl L2 {
             self.write(channel, dirty, line.local());
         }
         dirty.count_ones() * self.sector_bytes
-    }
-
-    /// Reads sectors of a line from memory.
-    fn read(&mut self, channel: usize, sectors: u8, local: bool) {
-        let (read, most) = (self.read_sectors.max(1), self.most_sectors.max(1));
-        let whole: u32 = match most * self.sector_bytes {
-            128.. => {
-                parts(sectors, self.sectors, most).map(|part| u32::from(part.count_ones() == most)).sum()
-            }
-            _ => 0,
-        };
-        let small = (sectors.count_ones() - whole * most) / read;
-        let counts = &mut self.channels[channel];
-        counts.add(Count::FabricRead128, u64::from(whole));
-        counts.add(Count::FabricRead64, u64::from(small));
-        counts.add(Count::FabricReadLocal, if local { u64::from(whole + small) } else { 0 });
     }
 
     /// Writes sectors of a line to memory.

@@ -3,6 +3,8 @@
 //! The one idea to keep in mind: it is one word for a line, a bit for each sector and each question, so that a look-up reads it
 //! at once; and requests to memory are runs of sectors.
 
+use crate::shape::Shape;
+
 /// What is known of the line at a place, in one word: a note, then a bit for memory of this GPU, the sectors that differ from
 /// memory, and those that are there.
 #[derive(Clone, Copy, Default, Debug)]
@@ -78,12 +80,34 @@ pub(crate) fn parts(sectors: u8, of_line: u32, of_request: u32) -> impl Iterator
         .filter(|part| *part != 0)
 }
 
-/// All sectors of the reads of a line by which some of its sectors come.
-pub(crate) fn reads(sectors: u8, of_line: u32, of_read: u32) -> u8 {
-    if sectors == 0 {
-        return 0;
+/// What comes from memory where sectors of a line are missing.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Reads {
+    /// All sectors of the reads.
+    pub(crate) sectors: u8,
+    /// Reads of 128 bytes, and smaller ones.
+    pub(crate) whole: u8,
+    pub(crate) small: u8,
+}
+
+impl Reads {
+    /// By sectors that are missing.
+    pub(crate) fn of(shape: &Shape) -> Box<[Reads; 1 << SECTORS]> {
+        let sectors = |bytes: u64| ((bytes / shape.sector) as u32).max(1);
+        let [of_line, least, most] = [shape.l2_line, shape.fabric_read_least, shape.fabric_read].map(sectors);
+        let read = (1u32 << least) - 1;
+        let of = |missing: usize| {
+            let reads = (0..of_line).step_by(least as usize).map(|first| (read << first) as u8);
+            let sectors = reads.filter(|read| read & missing as u8 != 0).fold(0, |all, read| all | read);
+            let whole = match u64::from(most) * shape.sector {
+                128.. => {
+                    parts(sectors, of_line, most).filter(|part| part.count_ones() == most).count() as u32
+                }
+                _ => 0,
+            };
+            let small = (sectors.count_ones() - whole * most) / least;
+            Reads { sectors, whole: whole as u8, small: small as u8 }
+        };
+        Box::new(std::array::from_fn(of))
     }
-    let read = (1u32 << of_read) - 1;
-    let reads = (0..of_line).step_by(of_read.max(1) as usize).map(|first| (read << first) as u8);
-    reads.filter(|read| read & sectors != 0).fold(0, |all, read| all | read)
 }

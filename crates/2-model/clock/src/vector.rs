@@ -184,19 +184,16 @@ impl Queue {
 }
 
 impl Access {
-    /// The last of its instruction.
-    pub(crate) fn ends(self) -> Access {
-        Access { last: true, ..self }
-    }
-
-    pub(crate) fn new(wave: u32, form: u32, block: u64, at: u64, size: Size) -> Access {
+    /// One of a form at a block, which may be the last of its instruction.
+    #[inline(always)]
+    pub(crate) fn new(wave: u32, (form, block, size): (u32, u64, Size), at: u64, last: bool) -> Access {
         let progress = Progress::default();
         Access {
             wave,
             form,
             block,
             at,
-            last: false,
+            last,
             size,
             ahead: None,
             progress,
@@ -308,7 +305,7 @@ mod tests {
     fn issues(queue: &mut Queue, wave: u32, now: u64, size: Size, calendar: &mut Calendar) -> bool {
         let room = queue.lets_in((wave.into(), wave), (now, size.places), &rates(), 0, calendar);
         if room {
-            queue.push(Access::new(wave, NO_FORM, 0, now, size), 0, calendar);
+            queue.push(Access::new(wave, (NO_FORM, 0, size), now, false), 0, calendar);
         }
         room
     }

@@ -370,8 +370,8 @@ impl Dies {
                                 // The first has the places of the instruction.
                                 let places = size.filter(|_| access.is_none()).map_or(0, |it| it.places);
                                 let own = Size { places, ..own };
-                                let next = Access::new(name, form as u32, block, now_at, own);
-                                if let Some(before) = access.replace(next) {
+                                if let Some(before) = access.replace((form as u32, block, own)) {
+                                    let before = Access::new(name, before, now_at, false);
                                     unit.queue.push(before, number, calendar);
                                 }
                             }
@@ -391,10 +391,10 @@ impl Dies {
                     }
                     // What is in the LDS goes through the vector L1 besides, in the order of all.
                     if let (None, Some(size)) = (access, size) {
-                        access = Some(Access::new(name, NO_FORM, 0, now_at, size));
+                        access = Some((NO_FORM, 0, size));
                     }
                     if let Some(access) = access {
-                        unit.queue.push(access.ends(), number, calendar);
+                        unit.queue.push(Access::new(name, access, now_at, true), number, calendar);
                         wave.issued += 1;
                         outcome.under_way.vector = outcome.under_way.vector.wrapping_sub(now_at);
                     }

@@ -34,6 +34,7 @@ pub struct Policy {
 
 impl Policy {
     /// An ordinary access.
+    #[inline]
     pub const fn plain(kind: Kind) -> Policy {
         Policy { kind, bypass: false, stream: false, scratch: false }
     }

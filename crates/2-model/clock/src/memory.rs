@@ -8,7 +8,7 @@ use crate::fabric::Fabric;
 use crate::footprint::{Footprint, Read};
 use crate::rates::{Rates, STEPS};
 use crate::side::Side;
-use mem::{Answer, Follow, Look, ROW, Row, Shape, Steps, Want};
+use mem::{Answer, FOUND, Follow, ROW, Room, Shape, Steps, Want};
 use std::collections::{HashMap, HashSet};
 
 /// Everything behind the compute units that has a moment.
@@ -216,7 +216,7 @@ impl Memory {
 pub(crate) struct Lines {
     /// By place in the vector L1: cycle at which the line is there.
     ready: Vec<u64>,
-    /// Cycles at which the last requests are answered, as many as can be under way, and which of them is the first.
+    /// Cycles at which waves have the answers of the last requests, as many as can be under way, and which of them is the first.
     coming: Vec<u64>,
     first: usize,
     pages: HashMap<u64, u64>,
@@ -242,20 +242,20 @@ impl Lines {
         }
     }
 
-    /// Cycle at which there can be another request.
+    /// Cycle at which there can be another request; the vector L1 has answers so much before waves do.
     #[inline]
-    fn free(&self) -> u64 {
-        self.coming[self.first]
+    fn free(&self, before: u64) -> u64 {
+        self.coming[self.first].saturating_sub(before)
     }
 
-    /// A request is answered at a cycle.
+    /// The answer of a request is back at a cycle.
     #[inline]
     fn comes(&mut self, back: u64) {
         self.coming[self.first] = back;
         self.first = if self.first + 1 < self.coming.len() { self.first + 1 } else { 0 };
     }
 
-    /// The last request is not answered before a cycle.
+    /// The answer of the last request is not back before a cycle.
     fn lasts(&mut self, back: u64) {
         let last = self.first.checked_sub(1).unwrap_or(self.coming.len() - 1);
         self.coming[last] = self.coming[last].max(back);
@@ -359,7 +359,7 @@ impl<'a> Port<'a> {
         self.last = back;
         self.smooth = true;
         self.leaves = if std::mem::take(&mut self.full) { self.now + 1 } else { u64::MAX };
-        self.lines.comes(back.saturating_sub(self.memory.rates.l1));
+        self.lines.comes(back);
         if let Some(place) = self.place.take() {
             self.lines.ready[place] = back;
         }
@@ -416,7 +416,7 @@ impl Follow for Port<'_> {
         if joins && self.joinable() || self.memory.rates.free.vector_l1 {
             return true;
         }
-        let room = self.hold(self.lines.free());
+        let room = self.hold(self.lines.free(self.memory.rates.l1));
         self.full |= !room;
         room
     }
@@ -460,7 +460,7 @@ impl Follow for Port<'_> {
         let back = leaves + back;
         self.done = self.done.max(back);
         memory.asked[0] += back.saturating_sub(self.last);
-        self.lines.lasts(back.saturating_sub(memory.rates.l1));
+        self.lines.lasts(back);
         if let Some(place) = self.place.take() {
             self.lines.ready[place] = self.lines.ready[place].max(back);
         }
@@ -485,55 +485,47 @@ impl Follow for Port<'_> {
     #[inline(never)]
     fn quick(&mut self, steps: &mut impl Steps) {
         let Memory { rates, l2, channels, keeps_all, fill, asked, .. } = &mut *self.memory;
-        let Some(l2) = l2.get_mut(self.first..self.first + *channels).filter(|_| !*keeps_all) else {
-            return;
-        };
         let (near, request, fill, [there, back]) = (rates.l1, rates.l2_request, *fill, self.way);
+        // No answer is back before the vector L1 itself could answer.
+        let plain = !*keeps_all && near <= there + back;
+        let Some(l2) = l2.get_mut(self.first..self.first + *channels).filter(|_| plain) else { return };
         let Lines { ready, coming, first: next, .. } = &mut *self.lines;
-        let (mut now, mut done) = (self.now, self.done);
-        let (mut count, mut last, mut cycles) = (0, 0, 0);
-        let (mut misses, mut at) = (0, 0);
-        'rows: while let Some((first, mut row)) = steps.row() {
-            let Some(ready) = ready.get_mut(first..).and_then(|it| it.first_chunk_mut::<ROW>()) else {
-                break;
-            };
-            while let Some(look) = row.look() {
-                match look {
-                    Look::Found(way) => {
-                        done = done.max(now + near).max(ready[way]);
-                        now += 1;
-                    }
-                    Look::Missed(way) => {
-                        let Some(free) = coming.get_mut(*next).filter(|free| **free <= now) else {
-                            break 'rows;
-                        };
-                        let Some((channel, noted)) = row.take(way) else { break 'rows };
-                        let start = ((now + there) * STEPS).max(l2[channel]);
-                        l2[channel] = start + request;
-                        last = (start / STEPS).max(noted) + back;
-                        // The vector L1 has it before the wave does.
-                        (ready[way], *free) = (last, last.saturating_sub(near));
-                        cycles += last.saturating_sub(now + near);
-                        *next = if *next + 1 < coming.len() { *next + 1 } else { 0 };
-                        done = done.max(last);
-                        (misses, at) = (misses + 1, now);
-                        now += fill;
-                    }
+        let (mut now, mut done, mut last, mut cycles) = (self.now, self.done, 0, 0u64);
+        loop {
+            let free = coming.get_mut(*next..).unwrap_or_default();
+            let Some((set, looks)) = steps.row(Room { free, now: now + near, each: fill }) else { break };
+            let ready = &mut ready.as_chunks_mut::<ROW>().0[set];
+            let mut free = free.iter_mut();
+            for look in looks {
+                let ready = &mut ready[usize::from(look.way) % ROW];
+                if look.channel == FOUND {
+                    done = done.max(now + near).max(*ready);
+                    now += 1;
+                } else if let Some(free) = free.next() {
+                    let l2 = &mut l2[usize::from(look.channel)];
+                    let start = ((now + there) * STEPS).max(*l2);
+                    *l2 = start + request;
+                    last = ((start / STEPS) as i64).max(look.noted) as u64 + back;
+                    (*ready, *free) = (last, last);
+                    cycles += last - now;
+                    done = done.max(last);
+                    now += fill;
                 }
-                count += 1;
-                let more = row.done();
-                if more > 0 {
-                    now += more;
-                    count += more;
+                if look.more > 0 {
+                    now += u64::from(look.more);
                     done = done.max(now - 1 + near);
                 }
             }
+            let left = free.len();
+            *next = if left == 0 { 0 } else { coming.len() - left };
         }
-        (self.now, self.ahead, self.done) = (now, self.ahead + count, done);
-        asked[0] += cycles;
-        // No answer comes at cycle 0.
-        if last > 0 {
+        let [lookups, misses] = steps.done();
+        (self.now, self.ahead, self.done) = (now, self.ahead + lookups, done);
+        if misses > 0 {
             (self.last, self.smooth) = (last, true);
+            asked[0] += cycles - misses * near;
+            // The only one was looked up so long before its answer was back.
+            let at = last.wrapping_sub(cycles);
             self.leaves = if std::mem::take(&mut self.full) && misses == 1 { at + 1 } else { u64::MAX };
         }
     }

@@ -17,11 +17,15 @@ const GUESSES: u32 = 8;
 /// Where lines may be in the L2 of an XCD: by a few bits of the line that look-ups count from, and by their number, where the line
 /// of the last such look-up was, if that is one of the first places. What is needed together stands together.
 #[derive(Clone, Debug)]
-pub(crate) struct Guesses(Box<[[u16; ROW]; 1 << GUESSES]>);
+pub(crate) struct Guesses {
+    places: Box<[[u16; ROW]; 1 << GUESSES]>,
+    /// Room for what look-ups come to.
+    looks: Box<[Look; ROW]>,
+}
 
 impl Default for Guesses {
     fn default() -> Guesses {
-        Guesses(Box::new([[0; ROW]; 1 << GUESSES]))
+        Guesses { places: Box::new([[0; ROW]; 1 << GUESSES]), looks: Box::new([Look::default(); ROW]) }
     }
 }
 
@@ -29,8 +33,14 @@ impl Guesses {
     /// Those of look-ups that count from a line.
     #[inline(always)]
     fn of(&mut self, base: u64) -> &mut [u16; ROW] {
+        self.of_all(base).0
+    }
+
+    /// The same, and room for what they come to.
+    #[inline(always)]
+    fn of_all(&mut self, base: u64) -> (&mut [u16; ROW], &mut [Look; ROW]) {
         let row = base.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - GUESSES);
-        &mut self.0[row as usize % (1 << GUESSES)]
+        (&mut self.places[row as usize % (1 << GUESSES)], &mut self.looks)
     }
 }
 
@@ -60,7 +70,7 @@ impl Asks {
     }
 
     /// Asks the L2 for a line of the vector L1, in a look-up of this number of those that count from a line; it may be known where the
-    /// line of the L2 belongs.
+    /// line of the L2 belongs. Says whether the line was there.
     #[inline(never)]
     pub(crate) fn read<F: Follow>(
         &self,
@@ -69,7 +79,7 @@ impl Asks {
         stream: bool,
         merged: &mut Option<u64>,
         path: &mut Path<'_, F>,
-    ) {
+    ) -> bool {
         let (bytes, lines) = self.shifts;
         let address = line << bytes;
         let (memory, local) = path.places.of(address);
@@ -77,7 +87,8 @@ impl Asks {
         let wide = address >> (bytes + lines);
         // A second read of the same line finds the first still waiting.
         if path.shape.merges_reads && *merged == Some(wide) && path.follow.joins() {
-            return path.join(wide, self.touched(line), local);
+            path.join(wide, self.touched(line), local);
+            return true;
         }
         *merged = Some(wide);
         let at = at.unwrap_or_else(|| path.l2.seek(wide));
@@ -87,14 +98,16 @@ impl Asks {
             && let Some(Finds { channel, noted }) = path.l2.quick().finds(wide, place)
         {
             path.guesses.of(base)[number % ROW] = short(place);
-            return path.follow.read(channel, wide, noted);
+            path.follow.read(channel, wide, noted.max(0) as u64);
+            return true;
         }
         let touched = self.touched(line);
         let (want, full) = (Want::Read, touched);
         let request = Request { want, line: wide, touched, full, memory, local, stream };
-        if let Some(place) = path.send_to(request, at) {
+        if let Some(place) = path.send_to(request, &at) {
             path.guesses.of(base)[number % ROW] = short(place);
         }
+        at.place.is_some()
     }
 
     /// Sectors of a line of the L2 that one of the vector L1 is.
@@ -113,36 +126,61 @@ fn short(place: usize) -> u16 {
 
 /// Look-ups that follow each other and need nothing but what is in the vector L1 and the L2.
 pub trait Steps {
-    /// Places of a set of the vector L1 that comes next, from this one on: [`ROW`] of them. None where something else has to be
-    /// done first.
-    fn row(&mut self) -> Option<(usize, impl Row)>;
+    /// Does those that come next, to one set of the vector L1, [`ROW`] at most: the set, and what they come to. None where there is
+    /// no look-up, or something else has to be done first.
+    fn row(&mut self, room: Room<'_>) -> Option<(usize, &[Look])>;
+    /// Look-ups that were done, and how many of them missed.
+    fn done(&self) -> [u64; 2];
 }
 
-/// Those of them that come to one set, until one comes to another.
-pub trait Row {
-    /// The next look-up; none where there is none, or something else has to be done first.
-    fn look(&mut self) -> Option<Look>;
-    /// The line of the look-up, which misses, comes to its way, if the L2 has it: the channel, and what was noted of the line there.
-    fn take(&mut self, way: usize) -> Option<(usize, u64)>;
-    /// The look-up is done, and with it others of the same line: so many.
-    fn done(&mut self) -> u64;
+/// Room for look-ups that miss.
+#[derive(Clone, Copy, Debug)]
+pub struct Room<'a> {
+    /// Cycles from which on there is room for each, in order.
+    pub free: &'a [u64],
+    /// The cycle of the next look-up.
+    pub now: u64,
+    /// Cycles that each takes.
+    pub each: u64,
+}
+
+impl Room<'_> {
+    /// Whether there is room for one.
+    #[inline(always)]
+    fn has_some(&self) -> bool {
+        self.free.first().is_some_and(|&free| free <= self.now)
+    }
+
+    /// So many take theirs.
+    #[inline(always)]
+    fn take(&mut self, misses: usize) {
+        self.free = self.free.get(misses..).unwrap_or_default();
+        self.now += misses as u64 * self.each;
+    }
 }
 
 /// Places of a set.
 pub const ROW: usize = wide::WAYS;
 
-/// What a look-up comes to in the vector L1.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Look {
-    /// It finds its line in a way.
-    Found(usize),
-    /// It misses; the line would go to a way.
-    Missed(usize),
+/// What a look-up comes to, and how many others of the same line follow it.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Look {
+    /// The way that the line is in, or comes to.
+    pub way: u8,
+    /// Where it misses: the channel of the L2, which has it; otherwise [`FOUND`].
+    pub channel: u8,
+    /// Others of the same line that follow.
+    pub more: u8,
+    /// What was noted of the line in the L2; nothing, or something negative, where nothing was in this dispatch.
+    pub noted: i64,
 }
+
+/// No channel: the line is in the vector L1.
+pub const FOUND: u8 = u8::MAX;
 
 /// Look-ups of loads in a page that is translated.
 pub(crate) struct Run<'a, 'p, F> {
-    /// Look-ups, and the number of the first of them.
+    /// Look-ups, and the number of the next of them.
     pub(crate) lookups: &'a [Lookup],
     pub(crate) first: usize,
     /// The line that look-ups count from.
@@ -175,9 +213,10 @@ struct Plain<'a> {
 
 /// What there is besides sets.
 struct Rest<'a> {
-    /// Look-ups, and the number of the first of them.
+    /// Look-ups, the number of the first, and that of the next.
     lookups: &'a [Lookup],
     first: usize,
+    next: usize,
     base: u64,
     page: u64,
     pages: u32,
@@ -188,95 +227,134 @@ struct Rest<'a> {
     /// Lines of the vector L1 in one of the L2, as a power of two.
     wider: u32,
     guesses: &'a mut [u16; ROW],
+    looks: &'a mut [Look; ROW],
     l2: Quick<'a>,
     /// Where the line belongs that the L2 was asked for last and did not have.
     at: Option<At>,
-    /// Look-ups that are done, those of the same lines besides, and those that found their line in the vector L1.
-    done: usize,
+    /// Look-ups of the same lines as those that are done, and those that missed.
     again: u64,
-    found: usize,
-}
-
-/// Those that come to a set.
-struct OfSet<'a, 'r> {
-    set: &'a mut wide::Set,
-    /// Bits of lines that are the same in all of them, and what they are.
-    alike: u64,
-    same: u64,
-    line: u64,
-    rest: &'a mut Rest<'r>,
-}
-
-impl Rest<'_> {
-    /// Line of the next look-up, if it lies in the page.
-    #[inline(always)]
-    fn line(&self) -> Option<u64> {
-        let line = self.base.wrapping_add_signed(self.lookups.get(self.done)?.line());
-        (line >> self.pages == self.page).then_some(line)
-    }
+    missed: u64,
 }
 
 impl Steps for Plain<'_> {
+    #[inline(never)]
+    fn row(&mut self, mut room: Room<'_>) -> Option<(usize, &[Look])> {
+        let Plain { sets, rest } = self;
+        let line = rest.line()?;
+        let number = (line & rest.bits) as usize;
+        let plain = line >> rest.pages == rest.page;
+        let set = sets.get_mut(number).filter(|set| plain && set.is_plain())?;
+        // Bits of lines that are the same in all of them, and what they are.
+        let alike = u64::MAX << rest.pages | rest.bits;
+        let (start, alike) = (rest.next, (alike, line & alike));
+        while rest.next < start + ROW
+            && let Some(line) = rest.line().filter(|line| line & alike.0 == alike.1)
+        {
+            let round = set.comes_round(line) && room.has_some();
+            if !(round && rest.rounds(set, alike, start, &mut room) || rest.look(set, line, start, &mut room))
+            {
+                break;
+            }
+        }
+        let looks = rest.looks.get(..rest.next - start).filter(|looks| !looks.is_empty())?;
+        Some((number, looks))
+    }
+
     #[inline(always)]
-    fn row(&mut self) -> Option<(usize, impl Row)> {
-        let line = self.rest.line()?;
-        let number = line & self.rest.bits;
-        let set = self.sets.get_mut(number as usize).filter(|set| set.is_plain())?;
-        let alike = u64::MAX << self.rest.pages | self.rest.bits;
-        let row = OfSet { set, alike, same: line & alike, line, rest: &mut self.rest };
-        Some((number as usize * ROW, row))
+    fn done(&self) -> [u64; 2] {
+        [self.rest.done() as u64 + self.rest.again, self.rest.missed]
     }
 }
 
-impl Row for OfSet<'_, '_> {
+impl Rest<'_> {
+    /// Entries of the list that are done.
     #[inline(always)]
-    fn look(&mut self) -> Option<Look> {
-        self.line = self.rest.base.wrapping_add_signed(self.rest.lookups.get(self.rest.done)?.line());
-        if self.line & self.alike != self.same {
-            return None;
-        }
-        Some(match self.set.find_near(self.line) {
-            Some(way) => {
-                self.rest.found += 1;
-                Look::Found(way)
+    fn done(&self) -> usize {
+        self.next - self.first
+    }
+
+    /// Line of the next look-up.
+    #[inline(always)]
+    fn line(&self) -> Option<u64> {
+        let lookup = self.lookups.get(self.next)?;
+        Some(self.base.wrapping_add_signed(lookup.line()))
+    }
+
+    /// Look-ups of lines that come round again in a set, each of which misses, and finds its line where it was in the L2 the last
+    /// time; says whether there were some. Nothing else is done here, so that all it needs is at hand.
+    #[inline(never)]
+    fn rounds(
+        &mut self,
+        set: &mut wide::Set,
+        (alike, same): (u64, u64),
+        start: usize,
+        room: &mut Room<'_>,
+    ) -> bool {
+        let Rest { next, base, apart, wider, .. } = *self;
+        let (mut merged, mut now, mut again, mut count) = (self.merged, room.now, 0, 0);
+        let looks = self.looks.get_mut(next - start..).unwrap_or_default().iter_mut();
+        let lookups = self.lookups.get(next..).unwrap_or_default();
+        let mut round = set.round();
+        let mut l2 = self.l2.last();
+        for (((look, lookup), &free), &guess) in
+            looks.zip(lookups).zip(room.free).zip(&self.guesses[next % ROW..])
+        {
+            let line = base.wrapping_add_signed(lookup.line());
+            let wide = line >> wider;
+            if line & alike != same || !round.has(line) || wide == merged || free > now {
+                break;
             }
-            None => Look::Missed(self.set.next()),
-        })
+            let Some(Finds { channel, noted }) = l2.finds(wide, usize::from(guess)) else { break };
+            let way = round.replace(line);
+            *look = Look { way: way as u8, channel: channel as u8, more: lookup.more() as u8, noted };
+            merged = wide | apart;
+            now += room.each;
+            again += lookup.more();
+            count += 1;
+        }
+        drop(round);
+        (self.merged, self.again) = (merged, self.again + again);
+        self.next += count;
+        self.missed += count as u64;
+        room.take(count);
+        count > 0
     }
 
+    /// Any other look-up; says whether it was done.
     #[inline(always)]
-    fn take(&mut self, way: usize) -> Option<(usize, u64)> {
-        let wide = self.line >> self.rest.wider;
-        if wide == self.rest.merged {
-            return None;
-        }
-        let guess = &mut self.rest.guesses[(self.rest.first + self.rest.done) % ROW];
-        let Finds { channel, noted } = match self.rest.l2.finds(wide, usize::from(*guess)) {
-            Some(finds) => finds,
-            None => match self.rest.l2.seeks(wide) {
-                Ok((place, finds)) => {
-                    *guess = short(place);
-                    finds
+    fn look(&mut self, set: &mut wide::Set, line: u64, start: usize, room: &mut Room<'_>) -> bool {
+        let Some(more) = self.lookups.get(self.next).map(|lookup| lookup.more()) else { return false };
+        let look = match set.find_near(line) {
+            Some(way) => Look { way: way as u8, channel: FOUND, more: more as u8, noted: 0 },
+            None => {
+                let wide = line >> self.wider;
+                if wide == self.merged || !room.has_some() {
+                    return false;
                 }
-                Err(at) => {
-                    self.rest.at = Some(at);
-                    return None;
-                }
-            },
+                let guess = &mut self.guesses[self.next % ROW];
+                let Finds { channel, noted } = match self.l2.finds(wide, usize::from(*guess)) {
+                    Some(finds) => finds,
+                    None => match self.l2.seeks(wide) {
+                        Ok((place, finds)) => {
+                            *guess = short(place);
+                            finds
+                        }
+                        Err(at) => {
+                            self.at = Some(at);
+                            return false;
+                        }
+                    },
+                };
+                self.merged = wide | self.apart;
+                self.missed += 1;
+                room.take(1);
+                Look { way: set.replace(line) as u8, channel: channel as u8, more: more as u8, noted }
+            }
         };
-        self.set.replace(way, self.line);
-        self.rest.merged = wide | self.rest.apart;
-        Some((channel, noted))
-    }
-
-    #[inline(always)]
-    fn done(&mut self) -> u64 {
-        let more = self.rest.lookups.get(self.rest.done).map_or(0, |lookup| lookup.more());
-        self.rest.done += 1;
-        if more > 0 {
-            self.rest.again += more;
-        }
-        more
+        self.looks[(self.next - start) % ROW] = look;
+        self.next += 1;
+        self.again += more;
+        true
     }
 }
 
@@ -293,16 +371,20 @@ impl<F: Follow> With for Run<'_, '_, F> {
         let apart = if path.shape.merges_reads { 0 } else { u64::MAX };
         let mut reads = 0;
         let mut ran = Ran { done: 0, lookups: 0, held_up: false };
+        // Those that come next may be plain; one alone is not worth the way.
+        let mut plain = own && !stream;
         loop {
             let mut at = None;
-            if own
-                && !stream
+            if plain
+                && first + ran.done + 1 < lookups.len()
                 && let Some(sets) = sets.wide()
             {
                 let l2 = path.l2.quick();
+                let (guesses, looks) = path.guesses.of_all(base);
                 let rest = Rest {
-                    lookups: lookups.get(ran.done..).unwrap_or_default(),
+                    lookups,
                     first: first + ran.done,
+                    next: first + ran.done,
                     base,
                     page,
                     pages,
@@ -310,37 +392,42 @@ impl<F: Follow> With for Run<'_, '_, F> {
                     merged: merged.map_or(u64::MAX, |line| line | apart),
                     apart,
                     wider,
-                    guesses: path.guesses.of(base),
+                    guesses,
+                    looks,
                     l2,
                     at: None,
-                    done: 0,
                     again: 0,
-                    found: 0,
+                    missed: 0,
                 };
                 let mut plain = Plain { sets, rest };
                 path.follow.quick(&mut plain);
+                let [done, missed] = plain.done();
                 let rest = plain.rest;
                 at = rest.at;
-                let misses = (rest.done - rest.found) as u64;
-                ran.done += rest.done;
-                ran.lookups += rest.done as u64 + rest.again;
-                reads += misses;
-                if misses > 0 {
+                ran.done += rest.done();
+                ran.lookups += done;
+                reads += missed;
+                if missed > 0 {
                     *merged = Some(rest.merged);
                 }
             }
-            let Some(lookup) = lookups.get(ran.done) else { break };
+            let Some(lookup) = lookups.get(first + ran.done) else { break };
             let line = base.wrapping_add_signed(lookup.line());
             if line >> pages != page {
                 break;
             }
             let set = (line & bits) as usize;
             match sets.find_or_oldest(set, line) {
-                Ok(place) => path.follow.found(place),
+                Ok(place) => {
+                    path.follow.found(place);
+                    plain = own && !stream;
+                }
                 Err(victim) if path.follow.room(asks.joins(line, *merged, path.shape)) => {
                     sets.put_at(victim, line, stream);
                     path.follow.missed(Some(victim));
-                    asks.read((line, base, first + ran.done), at, stream, merged, path);
+                    // What the L2 does not have comes in rows, too.
+                    let there = asks.read((line, base, first + ran.done), at, stream, merged, path);
+                    plain = own && !stream && there;
                 }
                 Err(_) => {
                     ran.held_up = true;
@@ -424,16 +511,13 @@ mod tests {
             if !self.quick {
                 return;
             }
-            while let Some((first, mut row)) = steps.row() {
-                while let Some(look) = row.look() {
-                    match look {
-                        Look::Found(way) => self.note(first + way, 1),
-                        Look::Missed(way) => {
-                            let Some((channel, noted)) = row.take(way) else { return };
-                            self.note(first + way, 2 + channel as u64 + noted);
-                        }
-                    }
-                    let all = 1 + row.done();
+            let free = [0, 2, 4, 0, 7, 8];
+            while let Some((set, looks)) = steps.row(Room { free: &free, now: self.done % 5, each: 2 }) {
+                for look in looks {
+                    let noted = look.noted.max(0) as u64;
+                    let hit = if look.channel == FOUND { 1 } else { 2 + u64::from(look.channel) + noted };
+                    self.note(set * ROW + usize::from(look.way), hit);
+                    let all = 1 + u64::from(look.more);
                     self.done += all;
                     self.quickly += all;
                 }

@@ -155,7 +155,7 @@ impl L2 {
     }
 
     /// A request whose line belongs there.
-    pub(crate) fn request(&mut self, request: Request, at: At) -> Answer {
+    pub(crate) fn request(&mut self, request: Request, at: &At) -> Answer {
         let channel = at.channel;
         let bytes = request.touched.count_ones() * self.sector_bytes;
         let (want, line) = (request.want, request.line);
@@ -202,7 +202,7 @@ impl L2 {
         answer
     }
 
-    fn cached(&mut self, at: At, request: &Request, answer: &mut Answer) {
+    fn cached(&mut self, at: &At, request: &Request, answer: &mut Answer) {
         // The counters take a line that has a place for a hit, also where what is wanted of it is still to come.
         answer.hit = at.place.is_some();
         let place = at.place.unwrap_or_else(|| self.cache.oldest(at.set));
@@ -361,15 +361,46 @@ pub(crate) struct Quick<'a> {
     young: u32,
 }
 
+/// An L2, as far as it is needed for those of them whose line is the one used last of its set, as most are.
+pub(crate) struct QuickLast<'a> {
+    ways: sixteen::Last<'a, State>,
+    found: &'a mut [u64; MOST_CHANNELS],
+    place_bits: u32,
+    base: u64,
+}
+
+impl QuickLast<'_> {
+    /// A read whose line is at this place, if it is, as a whole.
+    #[inline(always)]
+    pub(crate) fn finds(&mut self, line: u64, place: usize) -> Option<Finds> {
+        let state = self.ways.at(place, line).filter(|state| state.held() == WHOLE)?;
+        Some(self.count(place, state))
+    }
+
+    #[inline(always)]
+    fn count(&mut self, place: usize, state: State) -> Finds {
+        let channel = place >> self.place_bits;
+        self.found[channel % MOST_CHANNELS] += 1;
+        Finds { channel, noted: state.noted_from(self.base) }
+    }
+}
+
 /// What a read finds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Finds {
     pub(crate) channel: usize,
-    /// What was noted of the line in this dispatch.
-    pub(crate) noted: u64,
+    /// What was noted of the line, negative where it was before this dispatch.
+    pub(crate) noted: i64,
 }
 
 impl Quick<'_> {
+    /// The same, for lines each of which is the one used last of its set.
+    #[inline(always)]
+    pub(crate) fn last(&mut self) -> QuickLast<'_> {
+        let Quick { place_bits, base, .. } = *self;
+        QuickLast { ways: self.cache.last(), found: self.found, place_bits, base }
+    }
+
     /// A read whose line is at this place, if it is, as a whole, and nothing has to be written because of it.
     #[inline(always)]
     pub(crate) fn finds(&mut self, line: u64, place: usize) -> Option<Finds> {
@@ -385,9 +416,7 @@ impl Quick<'_> {
             }
             self.cache.touch(place);
         }
-        let channel = place >> self.place_bits;
-        self.found[channel % MOST_CHANNELS] += 1;
-        Some(Finds { channel, noted: state.noted(self.base) })
+        Some(self.last().count(place, state))
     }
 
     /// A read whose line may be anywhere: its place, or where it belongs.
@@ -431,7 +460,7 @@ mod tests {
     impl L2 {
         fn ask(&mut self, request: Request) -> Answer {
             let at = self.seek(request.line);
-            self.request(request, at)
+            self.request(request, &at)
         }
     }
 
@@ -502,7 +531,7 @@ mod tests {
             let at = l2.seek(line);
             let place = at.place.unwrap();
             if l2.quick().finds(line, place).is_none() {
-                l2.request(request(Want::Read, line, 0b1111, 0b1111), at);
+                l2.request(request(Want::Read, line, 0b1111, 0b1111), &at);
             }
         }
         assert_eq!(sum(&mut l2, &shown), [0; 4], "the young change places only");
@@ -510,7 +539,7 @@ mod tests {
             let at = l2.seek(line);
             let place = at.place.unwrap();
             assert!(l2.quick().finds(line, place).is_none(), "another has to be written");
-            let (old, bytes) = l2.request(request(Want::Read, line, 0b1111, 0b1111), at).written[1];
+            let (old, bytes) = l2.request(request(Want::Read, line, 0b1111, 0b1111), &at).written[1];
             assert!(old >= 3 * places / 2 && bytes == 128);
         }
         l2.flush(|_, _| panic!("nothing is dirty"));

@@ -28,7 +28,7 @@ mod vector;
 mod wide;
 
 pub use access::{Kind, Lanes, Lookup, Policy};
-pub use asks::{Look, ROW, Row, Steps};
+pub use asks::{FOUND, Look, ROW, Room, Steps};
 pub use coalesce::{Coalesced, coalesce};
 pub use count::{Count, Tally};
 pub use cursor::{Cursor, Event};

@@ -67,7 +67,13 @@ impl State {
     /// What was noted after a moment.
     #[inline(always)]
     pub(crate) fn noted(self, since: u64) -> u64 {
-        (self.0 >> STATE).saturating_sub(since)
+        self.noted_from(since).max(0) as u64
+    }
+
+    /// What was noted, counted from a moment.
+    #[inline(always)]
+    pub(crate) fn noted_from(self, since: u64) -> i64 {
+        (self.0 >> STATE).wrapping_sub(since) as i64
     }
 }
 

@@ -30,6 +30,18 @@ pub(crate) struct Sixteen<P> {
     ways: Vec<[(u64, P); WAYS]>,
 }
 
+/// Of a cache's tags: lines another use of which changes nothing.
+pub(crate) struct Last<'a, P>(&'a [(u64, P)]);
+
+impl<P: Copy> Last<'_, P> {
+    /// What is known of such a line that is at a place, if it is.
+    #[inline(always)]
+    pub(crate) fn at(&self, place: usize, line: u64) -> Option<P> {
+        let &(there, more) = self.0.get(place)?;
+        (there == !line).then_some(more)
+    }
+}
+
 /// What is known of a set besides its lines. Plain numbers, all zero in the beginning, take no memory until they are written.
 type Set = [u64; 4];
 
@@ -158,6 +170,12 @@ impl<P: Copy + Default> Sixteen<P> {
         let &(there, more) = self.ways.as_flattened().get(place)?;
         let other = there ^ !line;
         (other == 0 || other == LAST).then_some((more, other == 0))
+    }
+
+    /// Lines that were used last.
+    #[inline(always)]
+    pub(crate) fn last(&self) -> Last<'_, P> {
+        Last(self.ways.as_flattened())
     }
 
     /// The place whose line is no longer one of the `young` of its set that were used last, once the line at a place is used.

@@ -96,11 +96,11 @@ impl<F: Follow> Path<'_, F> {
     /// Sends a request to the L2; where the line is then.
     pub(crate) fn send(&mut self, request: Request) -> Option<usize> {
         let at = self.l2.seek(request.line);
-        self.send_to(request, at)
+        self.send_to(request, &at)
     }
 
     /// The same where it is known where the line belongs.
-    pub(crate) fn send_to(&mut self, request: Request, at: At) -> Option<usize> {
+    pub(crate) fn send_to(&mut self, request: Request, at: &At) -> Option<usize> {
         let answer = self.l2.request(request, at);
         if let Some(note) = self.follow.request(&answer)
             && let Some(place) = answer.place
@@ -232,7 +232,7 @@ impl VectorL1 {
             // The short way of most: loads of a page that is translated.
             if loads && self.pending == 0 && !progress.counted {
                 let (sets, asks, merged) = (self.sets, &mut self.asks, &mut progress.merged);
-                let (lookups, stream) = (lookups.get(first..).unwrap_or_default(), policy.stream);
+                let stream = policy.stream;
                 let run = Run { lookups, first, base, page, pages, sets, stream, merged, asks, path };
                 let Ran { done, lookups, held_up } = self.cache.with(run);
                 path.before.add(Count::TranslationHit, lookups);

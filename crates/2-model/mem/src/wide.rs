@@ -198,18 +198,61 @@ impl Set {
         Some(way)
     }
 
+    /// Whether a line is the one that was replaced last.
+    #[inline(always)]
+    pub(crate) fn comes_round(&self, line: u64) -> bool {
+        !line == self.replaced
+    }
+
+    /// A plain set, for lines that come round again.
+    #[inline(always)]
+    pub(crate) fn round(&mut self) -> Round<'_> {
+        Round { next: self.next(), replaced: self.replaced, set: self }
+    }
+
     /// In a plain set: the way whose line goes next.
     #[inline(always)]
-    pub(crate) fn next(&self) -> usize {
+    fn next(&self) -> usize {
         usize::from(self.oldest) % WAYS
     }
 
-    /// In a plain set: a line takes the place of the one in the way that goes next.
+    /// In a plain set: a line takes the place of the one that goes next; its way.
     #[inline(always)]
-    pub(crate) fn replace(&mut self, way: usize, line: u64) {
-        self.replaced = std::mem::replace(&mut self.tags[way % WAYS], !line);
-        self.signs[way % WAYS] = sign(line);
-        self.oldest = self.newer[way % WAYS];
+    pub(crate) fn replace(&mut self, line: u64) -> usize {
+        self.round().replace(line)
+    }
+}
+
+/// A plain set, as far as it is needed for lines that come round again.
+pub(crate) struct Round<'a> {
+    set: &'a mut Set,
+    /// The way whose line goes next, and the line that was replaced last.
+    next: usize,
+    replaced: u64,
+}
+
+impl Round<'_> {
+    /// Whether a line is the one that was replaced last.
+    #[inline(always)]
+    pub(crate) fn has(&self, line: u64) -> bool {
+        !line == self.replaced
+    }
+
+    /// A line takes the place of the one that goes next; its way.
+    #[inline(always)]
+    pub(crate) fn replace(&mut self, line: u64) -> usize {
+        let (set, way) = (&mut *self.set, self.next);
+        self.replaced = std::mem::replace(&mut set.tags[way], !line);
+        set.signs[way] = sign(line);
+        self.next = usize::from(set.newer[way]) % WAYS;
+        way
+    }
+}
+
+impl Drop for Round<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        (self.set.oldest, self.set.replaced) = (self.next as u8, self.replaced);
     }
 }
 

@@ -8,6 +8,7 @@ use super::{Errors, distance, grouped, percent, row};
 use crate::run::root;
 use anyhow::{Context, Result};
 use counters::{Class, catalogue};
+use emu::{Hidden, Launch};
 use probe::{Basis, Recorder, registry};
 use std::fmt::Write as _;
 
@@ -51,10 +52,13 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
             continue;
         };
         let n = 1 << 20;
-        let mut launch = prepared.launch([n, 8, n].map(|items| 8 * items), &[n as i32, 1])?;
+        let mut job = prepared.launch([n, 8, n].map(|items| 8 * items), &[n as i32, 1])?;
         let mut recorder = Recorder::new(model);
-        for _ in 0..3 {
-            launch.run(&mut recorder, [n as u32 / 256, 1, 1], [256, 1, 1])?;
+        for number in 0..3 {
+            let shape = Launch::new([n as u32 / 256, 1, 1], [256, 1, 1], 0);
+            // The data came from the host before the first one.
+            let launch = job.launch(Launch { released: number == 0, ..shape }, &Hidden::default());
+            recorder.run(&job.name, &job.program, &job.table, &job.memory, &launch)?;
         }
         writeln!(text, "### {title}\n")?;
         text.push_str("| counter | recorded first | modelled first | error | recorded later | modelled later | error | basis |\n");

@@ -211,7 +211,7 @@ impl Dies {
         let channels = self.caches.shape().channels;
         let memory = &mut self.memory;
         let mut last = end.max(memory.writes.last);
-        outcome.tally = self.caches.finish(code, |line, bytes| {
+        outcome.tally = self.caches.finish(code, self.grid.released, |line, bytes| {
             last = last.max(memory.write_back(end, line, bytes, line as usize % channels));
         });
         let under_way = &mut outcome.under_way;

@@ -37,6 +37,8 @@ pub struct Grid {
     pub entry: u64,
     /// Which XCD gets which workgroup.
     pub order: Order,
+    /// What was written is made visible to the host at the end.
+    pub released: bool,
 }
 
 /// Which XCD gets which workgroup of a grid.

@@ -64,6 +64,9 @@ pub struct Launch<'a> {
     pub progress: Option<&'a Progress>,
     /// All workgroups are there from the start and run in turns, so that they can wait for each other.
     pub together: bool,
+    /// What the kernel writes is made visible to the host when it ends, as the runtime asks of the first kernel after a copy from the
+    /// host; of others it is when the host waits for them. Models of caches heed it; results do not depend on it.
+    pub released: bool,
 }
 
 /// What a launch has done so far, for whoever waits for it.
@@ -93,6 +96,7 @@ impl Launch<'_> {
             only: None,
             progress: None,
             together: false,
+            released: false,
         }
     }
 

@@ -558,7 +558,7 @@ mod tests {
                     while !caches.look_ups(unit, (&shared, 0), &mut progress, &mut noted) {}
                     caches.end(0, policy, &mut progress, &mut noted);
                 }
-                (noted, caches.finish(&[], |_, _| {}))
+                (noted, caches.finish(&[], false, |_, _| {}))
             };
             let (slow, quick) = (run(false), run(true));
             assert!(quick.0.quickly > quick.0.done / 3, "{model}: {} of {}", quick.0.quickly, quick.0.done);

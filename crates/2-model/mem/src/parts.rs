@@ -123,9 +123,14 @@ impl Caches {
         caches[shared].access(kind, dword, dwords, &mut path);
     }
 
-    /// The dispatch ends. `code` are the addresses of the instructions that ran, as ranges in order; `written` is told what goes
-    /// back to memory at the end: the line and its bytes.
-    pub fn finish(&mut self, code: &[Range<u64>], mut written: impl FnMut(u64, u32)) -> Tally {
+    /// The dispatch ends. `code` are the addresses of the instructions that ran, as ranges in order; `released` says that the host is
+    /// to see what was written; `written` is told what goes back to memory at the end: the line and its bytes.
+    pub fn finish(
+        &mut self,
+        code: &[Range<u64>],
+        released: bool,
+        mut written: impl FnMut(u64, u32),
+    ) -> Tally {
         let mut sum = Before::default();
         let mut channels = Vec::new();
         for Xcd { l2, guesses, shared, before, .. } in &mut self.xcds {
@@ -133,7 +138,7 @@ impl Caches {
                 let (shape, places) = (&self.shape, &self.places);
                 shared.fetch(code, &mut Path { shape, places, l2, guesses, before, follow: &mut () });
             }
-            if self.shape.written_back {
+            if released || self.shape.written_back {
                 l2.flush(&mut written);
             }
             before.settle();

@@ -530,7 +530,7 @@ mod tests {
                     while !caches.look_ups((0, 0), (&shared, 0), &mut progress, &mut passed) {}
                     caches.end(0, policy, &mut progress, &mut passed);
                 }
-                (entries, passed, caches.finish(&[], |_, _| {}))
+                (entries, passed, caches.finish(&[], false, |_, _| {}))
             };
             let (one_by_one, gathered) = (run(false), run(true));
             assert!(2 * gathered.0 < one_by_one.0, "{} {}", gathered.0, one_by_one.0);

@@ -15,7 +15,7 @@ use std::io::{Read, Write};
 use std::ops::Range;
 
 /// First bytes of the file, inside the compression: the number changes with what follows.
-const MAGIC: &[u8; 16] = b"rockhound.ev/2\r\n";
+const MAGIC: &[u8; 16] = b"rockhound.ev/3\r\n";
 /// Compression: as fast as there is, which still leaves a tenth.
 const LEVEL: i32 = 1;
 /// Most bytes of a piece that are read.
@@ -70,6 +70,7 @@ pub struct Head {
     scratch: u64,
     host: Vec<(u64, u64)>,
     entry: u64,
+    released: bool,
     /// VGPRs, AGPRs, SGPRs, LDS bytes, waves of a workgroup.
     asked: [u32; 5],
 }
@@ -111,6 +112,7 @@ impl Writer {
             scratch: grid.scratch,
             host: grid.host.iter().map(|it| (it.start, it.end)).collect(),
             entry: grid.entry,
+            released: grid.released,
             asked: [asked.vgprs, asked.agprs, asked.sgprs, asked.lds_bytes, asked.waves_per_workgroup],
         };
         let out = zstd::stream::write::Encoder::new(Vec::new(), LEVEL).ok();
@@ -233,6 +235,7 @@ impl Replay {
             host: head.host.iter().map(|&(start, end)| start..end).collect(),
             entry: head.entry,
             order: Order::default(),
+            released: head.released,
         };
         let detail = if head.share { Detail::Share } else { Detail::Full };
         for clock in &mut self.clocks {

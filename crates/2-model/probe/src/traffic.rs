@@ -168,6 +168,7 @@ pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>) -> Gri
         scratch: u64::from(descriptor.scratch_bytes) * 64,
         // Arguments and the queue with its packets are the host's.
         entry: launch.load.wrapping_add(program.entry_address()),
+        released: launch.released,
         host: vec![range(launch.kernarg, u64::from(descriptor.kernarg_bytes)), range(launch.packet, PACKET)],
         ..Grid::default()
     }

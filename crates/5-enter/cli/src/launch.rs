@@ -260,6 +260,8 @@ impl Prepared {
         let mut launch = Launch::new([1; 3], file.workgroup()?, 0);
         launch.grid = file.grid()?;
         launch.dynamic_lds = file.dynamic_lds;
+        // Its arguments come from the host.
+        launch.released = true;
         launch.threads = args.emulate.threads;
         launch.max_instructions = args.emulate.max_instructions.unwrap_or(u64::MAX);
         fits(&launch, &self.job.program)?;

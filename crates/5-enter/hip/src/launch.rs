@@ -91,7 +91,7 @@ pub(crate) fn perform(stream: usize, work: Work) -> Result<(), Code> {
 pub(crate) fn now(work: &Work) -> Result<(), Code> {
     match work {
         Work::Kernel(kernel) => lock().launch(kernel),
-        Work::Copy(copy) => copy.perform(&lock()),
+        Work::Copy(copy) => copy.perform(&mut lock()),
         Work::Fill(fill) => fill.perform(&lock()),
         Work::Call(function, data) => {
             // SAFETY: the program gave the function for exactly this call. The lock is not held: it may call us.
@@ -117,7 +117,7 @@ impl Copy3 {
         Copy3 { to: place(to), from: place(from), width: bytes, height: 1, depth: 1 }
     }
 
-    fn perform(&self, runtime: &Runtime) -> Result<(), Code> {
+    fn perform(&self, runtime: &mut Runtime) -> Result<(), Code> {
         let Copy3 { to, from, width, height, depth } = *self;
         for (what, place) in [("copy to", to), ("copy from", from)] {
             match extent(place, width, height, depth) {
@@ -137,6 +137,7 @@ impl Copy3 {
                 unsafe { std::ptr::copy(pointer::<u8>(at(from)), pointer::<u8>(at(to)), width) };
             }
         }
+        runtime.came_from_host |= runtime.allocations.is_copy_from_host(to.address, from.address);
         Ok(())
     }
 }
@@ -181,6 +182,7 @@ impl Runtime {
         launch.dynamic_lds = kernel.dynamic_lds;
         launch.load = load;
         launch.together = kernel.together;
+        launch.released = std::mem::take(&mut self.came_from_host);
         launch.threads = self.settings.threads;
         launch.max_instructions = self.settings.max_instructions.unwrap_or(u64::MAX);
         let needs = self.calls.prepare(&program, &launch, &mut self.allocations)?;

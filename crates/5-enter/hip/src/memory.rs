@@ -161,6 +161,14 @@ impl Allocations {
         (address - allocation.base < allocation.bytes).then_some(*allocation)
     }
 
+    /// Whether a copy brings to the GPU what the host has.
+    pub(crate) fn is_copy_from_host(&self, to: usize, from: usize) -> bool {
+        let of_gpu = |address| {
+            self.find(address).is_some_and(|it| matches!(it.kind, Kind::Device | Kind::Managed | Kind::Internal))
+        };
+        of_gpu(to) && !of_gpu(from)
+    }
+
     /// Bytes of the device in use.
     pub(crate) fn device_bytes(&self) -> usize {
         self.device_bytes

@@ -76,6 +76,8 @@ pub(crate) struct Runtime {
     pub(crate) checking: Option<Checking>,
     /// Kernels launched so far.
     pub(crate) launches: u64,
+    /// Data came from the host since the last kernel.
+    pub(crate) came_from_host: bool,
 }
 
 static RUNTIME: OnceLock<Mutex<Runtime>> = OnceLock::new();
@@ -134,6 +136,7 @@ impl Runtime {
             recording,
             checking,
             launches: 0,
+            came_from_host: false,
         }
     }
 

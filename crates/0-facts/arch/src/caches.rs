@@ -153,7 +153,7 @@ pub struct L2 {
     pub arguments_memory: Fact<MemoryType>,
     /// Lines of a set, used last, that may differ from memory. A dirty line is written back when so many others were used after it.
     pub dirty_lines: Fact<u32>,
-    /// Dirty lines are written back at the end of a dispatch.
+    /// Dirty lines are written back at the end of every dispatch, not only of those whose results are made visible to the host.
     pub written_back: Fact<bool>,
     /// Lines stay valid from one dispatch to the next.
     pub kept: Fact<bool>,

@@ -11,11 +11,14 @@ const ARGUMENTS: u64 = 0x7e00_0000_0000;
 
 /// Runs the copy: each wave loads its arguments, 64 doubles, and stores them.
 fn copy(gpu: &mut Gpu, groups: u64, batch: u64) -> Tally {
-    let arguments = ARGUMENTS..ARGUMENTS + 64;
-    gpu.begin(
-        Grid { groups, groups_per_unit: 8, host: Vec::from([arguments]), entry: 0x4000, ..Grid::default() },
-        Arc::new([]),
-    );
+    copy_of(gpu, Grid { groups, ..Grid::default() }, batch)
+}
+
+/// The same with more said of its grid.
+fn copy_of(gpu: &mut Gpu, grid: Grid, batch: u64) -> Tally {
+    let (groups, arguments) = (grid.groups, ARGUMENTS..ARGUMENTS + 64);
+    let grid = Grid { groups_per_unit: 8, host: Vec::from([arguments]), entry: 0x4000, ..grid };
+    gpu.begin(grid, Arc::new([]));
     let shape = gpu.shape().clone();
     for first in (0..groups).step_by(batch as usize) {
         let mut trace = Trace::new(&shape);
@@ -102,6 +105,26 @@ fn a_second_dispatch_misses_all_but_its_code() {
     let (first, second) = (copy(&mut gpu, 4096, 8), copy(&mut gpu, 4096, 8));
     for (count, want) in [(Count::CodeRequest, [2880, 2880]), (Count::TranslationMiss, [2432, 0])] {
         assert_eq!([first.get(count), second.get(count)], want, "{count:?}");
+    }
+}
+
+#[test]
+fn what_the_host_is_to_see_is_written_back() {
+    use Count::*;
+    let (groups, half_lines) = (4096, 131_072);
+    for model in ["mi210", "mi300x"] {
+        let mut gpu = Gpu::new(Model::by_name(model).unwrap());
+        for released in [true, false, true] {
+            let tally = copy_of(&mut gpu, Grid { groups, released, ..Grid::default() }, 8);
+            let [written, early, late] =
+                [FabricWrite64, WritebackEvict, WritebackFlush].map(|count| tally.get(count));
+            // An MI200, which has one L2, leaves lines dirty, half of those that it keeps at least.
+            let all = released || model == "mi300x";
+            assert_eq!(all, written == half_lines, "{model}: {written}");
+            assert_eq!(2 * (early + late), written, "{model}");
+            assert_eq!(all, late > 0, "{model}: {late}");
+            assert!(early + late <= half_lines / 2 && early <= half_lines / 2 - 16_384 * u64::from(!all));
+        }
     }
 }
 

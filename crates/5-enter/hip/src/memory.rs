@@ -164,7 +164,8 @@ impl Allocations {
     /// Whether a copy brings to the GPU what the host has.
     pub(crate) fn is_copy_from_host(&self, to: usize, from: usize) -> bool {
         let of_gpu = |address| {
-            self.find(address).is_some_and(|it| matches!(it.kind, Kind::Device | Kind::Managed | Kind::Internal))
+            self.find(address)
+                .is_some_and(|it| matches!(it.kind, Kind::Device | Kind::Managed | Kind::Internal))
         };
         of_gpu(to) && !of_gpu(from)
     }
@@ -251,6 +252,20 @@ mod tests {
         let base = all.allocate(Kind::Device, 1000, 0, CAPACITY).unwrap();
         assert_eq!(all.check("copy", base + 200, 800), Ok(()));
         assert_eq!(all.check("copy", base + 201, 800), Err(Code::hipErrorInvalidValue));
+    }
+
+    #[test]
+    fn copies_from_the_host_are_known() {
+        let mut all = Allocations::default();
+        let own = 0u64;
+        let host = all.allocate(Kind::Host, 100, 0, CAPACITY).unwrap();
+        let [device, managed] =
+            [Kind::Device, Kind::Managed].map(|kind| all.allocate(kind, 100, 0, CAPACITY).unwrap());
+        let places = [(&raw const own).addr(), host, device + 99, managed];
+        let found = places.map(|to| places.map(|from| all.is_copy_from_host(to, from)));
+        let none = [false; 4];
+        let from_host = [true, true, false, false];
+        assert_eq!(found, [none, none, from_host, from_host]);
     }
 
     #[test]

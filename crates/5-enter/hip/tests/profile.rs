@@ -90,6 +90,21 @@ fn kernels_and_dispatches_are_selected_as_analyze_selects() {
 }
 
 #[test]
+fn the_kernel_after_a_copy_from_the_host_writes_back_what_it_wrote() {
+    let Some(programs) = prepared() else { return };
+    let folder = empty("released");
+    let mut command = rockhound();
+    command.args(["profile", "--gpu", "mi210", "-o"]).arg(&folder).arg("--").arg(programs.join("session"));
+    let output = command.args(["copies", "262144"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // A copy to the GPU comes before the first kernel, one from the GPU before the second; 2 MiB stay in the L2.
+    let found =
+        ["TCC_ALL_TC_OP_WB_WRITEBACK_sum", "TCC_EA0_WRREQ_64B_sum"].map(|name| counter(&folder, name));
+    assert_eq!(found[1][0], 32_768.0, "halves of lines");
+    assert!(found[0][0] > 8192.0 && found[0][1] == 0.0 && found[1][1] < 16_384.0, "{found:?}");
+}
+
+#[test]
 fn the_report_shows_the_blocks_asked_for() {
     let Some(programs) = prepared() else { return };
     let (output, _) = profile(programs, "blocks", &["-b", "10.1", "7.1"], &["end", "1"]);

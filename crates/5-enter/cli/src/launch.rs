@@ -92,7 +92,11 @@ fn keep(path: &Path, args: &Profile, recorder: &mut Recorder, gpu: &str) -> Resu
     };
     let provenance = Provenance {
         name,
-        command: format!("rockhound profile {}", path.display()),
+        command: format!(
+            "rockhound profile {}{}",
+            args.emulate.gpu.as_ref().map_or_else(String::new, |name| format!("--gpu {name} ")),
+            path.display()
+        ),
         emulator: concat!("rockhound ", env!("CARGO_PKG_VERSION")).to_owned(),
     };
     write(&folder, recorder, &provenance)?;
@@ -203,8 +207,11 @@ impl Prepared {
         code: &DeviceCode,
         recorder: &mut Recorder,
     ) -> Result<()> {
+        // Its arguments come from the host.
+        let released = recorder.dispatches().is_empty();
         self.launch_with(file, args, code, |it, launch| {
-            recorder.run(&it.name, &it.program, &it.table, &it.memory, launch)
+            let launch = Launch { released, ..*launch };
+            recorder.run(&it.name, &it.program, &it.table, &it.memory, &launch)
         })
     }
 
@@ -260,8 +267,6 @@ impl Prepared {
         let mut launch = Launch::new([1; 3], file.workgroup()?, 0);
         launch.grid = file.grid()?;
         launch.dynamic_lds = file.dynamic_lds;
-        // Its arguments come from the host.
-        launch.released = true;
         launch.threads = args.emulate.threads;
         launch.max_instructions = args.emulate.max_instructions.unwrap_or(u64::MAX);
         fits(&launch, &self.job.program)?;

@@ -204,8 +204,11 @@ fn record(last: &Subject, options: &str, folder: &str) -> String {
     let at = clocked.map(|model| gpu(model.key()));
     let command = machine.text("command").unwrap_or_default();
     match command.strip_prefix("rockhound profile ") {
-        Some(file) => {
-            let at = at.unwrap_or_default();
+        // A launch file names its GPU, unless another was asked for.
+        Some(rest) => {
+            let asked = rest.strip_prefix("--gpu ").and_then(|rest| rest.split_once(' '));
+            let (asked, file) = asked.map_or((None, rest), |(name, file)| (Some(gpu(name.to_owned())), file));
+            let at = at.or(asked).unwrap_or_default();
             format!("rockhound profile {options}{at}{} -o {}", quoted(file), quoted(folder))
         }
         None => {

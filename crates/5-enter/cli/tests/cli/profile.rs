@@ -128,6 +128,10 @@ fn limits_and_changes_have_a_price() {
     let again = rockhound(&["profile", EXAMPLE, "-o", &recording]);
     assert!(!again.stdout.contains("What Each Limit"), "{}", again.stdout);
     assert!(good(&["guide", &recording]).contains("rockhound profile --breakdown"));
+    // What is recorded next is recorded on the same GPU.
+    let other = rockhound(&["profile", EXAMPLE, "--gpu", "mi300a", "-o", &recording]);
+    assert_eq!(other.code, 0, "{}", other.stderr);
+    assert!(good(&["guide", &recording]).contains("rockhound profile --breakdown --gpu mi300a examples/"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub(crate) struct Fabric {
     done: Vec<u64>,
     first: Vec<usize>,
     most: usize,
-    /// The last of all, and cycles in which they were under way, summed over them.
+    /// When the last of all is done, and cycles in which they were under way, summed over them.
     pub(crate) last: u64,
     pub(crate) cycles: u64,
 }

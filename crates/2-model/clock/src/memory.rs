@@ -312,8 +312,8 @@ pub(crate) struct Port<'a> {
     pub(crate) smooth: bool,
     /// There was no room for the look-up at hand, or when it was tried before.
     pub(crate) full: bool,
-    /// The cycle after a request that had to wait for room: it leaves with what is looked up until then.
-    leaves: u64,
+    /// The last request can be joined until this cycle: the next one, if it had to wait for room.
+    joinable_until: u64,
     /// The compute unit.
     unit: usize,
     /// The first channel of its L2, and the cycles to it and back.
@@ -339,7 +339,7 @@ impl<'a> Port<'a> {
             until: 0,
             smooth: true,
             full: false,
-            leaves: u64::MAX,
+            joinable_until: u64::MAX,
             unit,
             place: None,
             last: 0,
@@ -358,7 +358,7 @@ impl<'a> Port<'a> {
         self.done = self.done.max(back);
         self.last = back;
         self.smooth = true;
-        self.leaves = if std::mem::take(&mut self.full) { self.now + 1 } else { u64::MAX };
+        self.joinable_until = if std::mem::take(&mut self.full) { self.now + 1 } else { u64::MAX };
         self.lines.comes(back);
         if let Some(place) = self.place.take() {
             self.lines.ready[place] = back;
@@ -380,7 +380,7 @@ impl<'a> Port<'a> {
     /// Whether the other half of a line can still be one request with the first.
     #[inline]
     fn joinable(&self) -> bool {
-        self.smooth && self.now <= self.leaves
+        self.smooth && self.now <= self.joinable_until
     }
 
     #[inline]
@@ -526,7 +526,8 @@ impl Follow for Port<'_> {
             asked[0] += cycles - misses * near;
             // The only one was looked up so long before its answer was back.
             let at = last.wrapping_sub(cycles);
-            self.leaves = if std::mem::take(&mut self.full) && misses == 1 { at + 1 } else { u64::MAX };
+            self.joinable_until =
+                if std::mem::take(&mut self.full) && misses == 1 { at + 1 } else { u64::MAX };
         }
     }
 

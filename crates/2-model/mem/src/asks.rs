@@ -86,7 +86,7 @@ impl Asks {
         path.before.add(by_type(Want::Read, memory), 1);
         let wide = address >> (bytes + lines);
         // A second read of the same line finds the first still waiting.
-        if path.shape.merges_reads && *merged == Some(wide) && path.follow.joins() {
+        if self.joins(line, *merged, path.shape) && path.follow.joins() {
             path.join(wide, self.touched(line), local);
             return true;
         }

@@ -27,7 +27,7 @@ const DIFFERENCES: &str = "What is behind the differences:
 * On an MI200 two reads of the halves of a line are one request of the L2. Where the first had to wait for room and the second
   does not follow in the next cycle, as in loads of 8 bytes, they stay two: 6 to 7 % of the pairs in later dispatches and 11 to 12 % in the
   first, 8 % modelled in both. Recorded counts of channels show more than the model knows: the two channels of a load have nearly the same, so
-  the four pairs of a load stay two requests or become one together, in later dispatches those of a whole workgroup. Not what does it: neither
+  the four pairs of a load stay two requests or become one together, in one later dispatch those of two waves. What does it is not known: neither
   the engine's clock, nor how long translations take, nor how long writes are under way makes the first dispatch of the model differ so.
 * Copies from the host come before the first dispatch, so the runtime has it release what it wrote to the system: the L2 of an MI200
   writes back all. Dirty lines of later dispatches stay, and are written back outside of the measured time. How many stay is half of the

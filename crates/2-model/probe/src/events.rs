@@ -16,6 +16,8 @@ use std::ops::Range;
 
 /// First bytes of the file, inside the compression: the number changes with what follows.
 const MAGIC: &[u8; 16] = b"rockhound.ev/3\r\n";
+/// Bytes of it before the number.
+const NAME: usize = 13;
 /// Compression: as fast as there is, which still leaves a tenth.
 const LEVEL: i32 = 1;
 /// Most bytes of a piece that are read.
@@ -177,7 +179,8 @@ impl<'b> Events<'b> {
         let mut magic = [0; MAGIC.len()];
         input.read_exact(&mut magic).map_err(|_| foreign.clone())?;
         if magic != *MAGIC {
-            return Err(foreign);
+            let other = magic[..NAME] == MAGIC[..NAME];
+            return Err(if other { EventsError::Version("another version".to_string()) } else { foreign });
         }
         let head = piece(&mut input)?;
         let head: Head = postcard::from_bytes(&head).map_err(|_| foreign)?;

@@ -157,7 +157,9 @@ fn predictions_of_kept_events_are_those_of_the_run() {
     let before = file(&kept);
     let events = kept.join("events_0.zst");
     let bytes = std::fs::read(&events).unwrap();
+    let older = zstd::encode_all(b"rockhound.ev/1\r\nand more".as_slice(), 1).unwrap();
     for (bytes, message) in [
+        (&older[..], "it was written by another version"),
         (&bytes[..bytes.len() / 2], "cut off or damaged"),
         (&bytes[..10], "no file of events"),
         (b"no zstd at all, and long enough".as_slice(), "no file of events"),

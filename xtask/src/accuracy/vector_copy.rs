@@ -29,9 +29,10 @@ const DIFFERENCES: &str = "What is behind the differences:
   first, 8 % modelled in both. Recorded counts of channels show more than the model knows: the two channels of a load have nearly the same, so
   the four pairs of a load stay two requests or become one together, in one later dispatch those of two waves. What does it is not known: neither
   the engine's clock, nor how long translations take, nor how long writes are under way makes the first dispatch of the model differ so.
-* Copies from the host come before the first dispatch, so the runtime has it release what it wrote to the system: the L2 of an MI200
-  writes back all. Dirty lines of later dispatches stay, and are written back outside of the measured time. How many stay is half of the
-  lines that half of the L2 holds and half of those that waves in flight read and have not written yet, recorded and modelled.
+* Copies from the host come before the first dispatch, at the end of which the L2 of an MI200 wrote back all. The published source of the
+  runtime releases one packet to the system after some commands; that such copies are among them is read out of it and of both recordings
+  of this kernel, and modelled so. Dirty lines of later dispatches stay, and are written back outside of the measured time. How many stay is
+  half of the lines that half of the L2 holds and half of those that waves in flight read and have not written yet, recorded and modelled.
 * On the MI300X waves of later dispatches live twice as long as in the model. A read takes 1379 to 1416 cycles from the L2 to memory and
   back there, three times what a chase through the memory-side cache takes, at half of the bandwidth of memory; what holds it up is not known.
 * On the MI300X `GRBM_GUI_ACTIVE` goes on for two to three times as long as engines are busy; the model has the time of the dispatch there.

@@ -64,8 +64,8 @@ pub struct Launch<'a> {
     pub progress: Option<&'a Progress>,
     /// All workgroups are there from the start and run in turns, so that they can wait for each other.
     pub together: bool,
-    /// What the kernel writes is made visible to the host when it ends, as the runtime asks of the first kernel after a copy from the
-    /// host; of others it is when the host waits for them. Models of caches heed it; results do not depend on it.
+    /// What the kernel writes is made visible to the host when it ends, as recorded of the first kernel after copies from the host; what
+    /// others write is when the host waits for them. Models of caches heed it; results do not depend on it.
     pub released: bool,
 }
 

@@ -90,21 +90,30 @@ impl Device {
         (channel, line, bytes): (usize, u64, u32),
     ) -> (u64, u64) {
         let free = &mut self.free[channel];
-        let Some(map) = rates.map.as_ref().filter(|_| byte > 0.0) else {
+        let Some(map) = &rates.map else {
             return (serve(free, steps, byte, bytes) / STEPS, rates.hbm);
         };
-        let queue = &mut self.queues[channel];
-        let start = serve(free, queue.comes(steps, map.queue), byte, bytes);
         let (bank, row) = map.bank(line);
         let (open, ready) = &mut self.banks[channel * map.banks() + bank];
-        if *open == row + 1 {
+        let (opened, latency) = match *open == row + 1 {
+            true => (true, rates.hbm.saturating_sub(map.opening).max(rates.l2)),
+            false => (false, rates.hbm),
+        };
+        if byte == 0.0 {
+            // Bandwidth is no limit: nothing waits for wires or banks, though a row is still opened.
+            *open = row + 1;
+            return (steps / STEPS, latency);
+        }
+        let queue = &mut self.queues[channel];
+        let start = serve(free, queue.comes(steps, map.queue), byte, bytes);
+        if opened {
             queue.begins(start);
-            return (start / STEPS, rates.hbm.saturating_sub(map.opening).max(rates.l2));
+            return (start / STEPS, latency);
         }
         let start = start.max(*ready);
         (*open, *ready) = (row + 1, start + map.row);
         queue.begins(start);
-        (start / STEPS, rates.hbm)
+        (start / STEPS, latency)
     }
 }
 
@@ -131,6 +140,17 @@ mod tests {
         queue.begins(500);
         assert_eq!(queue.comes(501, 1), 501);
         assert!(queue.begin.is_empty());
+    }
+
+    #[test]
+    fn without_a_limit_of_bandwidth_nothing_waits_and_open_rows_answer_sooner() {
+        let rates = Rates::of(arch::Model::by_name("mi210").unwrap());
+        let map = rates.map.as_ref().unwrap();
+        let mut device = Device::new(32, &rates);
+        let mut asks = |row: u64| device.request(&rates, (7 * STEPS, 0.0), (0, row << 13, 64));
+        let short = rates.hbm - map.opening;
+        assert!(short < rates.hbm);
+        assert_eq!([1, 1, 2, 1].map(&mut asks), [(7, rates.hbm), (7, short), (7, rates.hbm), (7, rates.hbm)]);
     }
 
     #[test]

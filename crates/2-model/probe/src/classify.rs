@@ -142,11 +142,15 @@ fn matrix_events(inst: &Inst, matrix: &Matrix, target: Option<&Target>) -> [(Eve
     };
     let [m, n, k, blocks] = [matrix.m, matrix.n, matrix.k, matrix.blocks].map(u64::from);
     let operations = 2 * m * n * k * blocks;
-    let shape = target.and_then(|target| target.matrix_shape(inst.op.info().name));
-    let narrow = matrix.a == MatrixType::F8F6F4 && !wide;
-    let cycles = shape.map(|shape| shape.narrow_cycles.filter(|_| narrow).unwrap_or(shape.cycles));
-    let cycles = cycles.map_or((Event::MatrixUnknown, 1), |cycles| (Event::MatrixCycles, u64::from(cycles)));
+    let cycles = matrix_cycles(inst, target)
+        .map_or((Event::MatrixUnknown, 1), |cycles| (Event::MatrixCycles, u64::from(cycles)));
     [(kind, 1), (mops, operations / OPERATIONS_PER_MOP), cycles]
+}
+
+/// Cycles for which a matrix instruction occupies the matrix unit.
+pub(crate) fn matrix_cycles(inst: &Inst, target: Option<&Target>) -> Option<u32> {
+    let shape = target?.matrix_shape(inst.op.info().name)?;
+    Some(shape.cycles_of([inst.mods.cbsz, inst.mods.blgp]))
 }
 
 fn scalar(mem: Mem) -> Option<Event> {

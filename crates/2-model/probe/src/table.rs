@@ -202,7 +202,7 @@ fn cycles(inst: &isa::Inst, target: Option<&Target>) -> u64 {
     const ORDINARY: u32 = 4;
     let info = inst.op.info();
     let cycles = match info.class {
-        Class::Mfma => target.and_then(|it| it.matrix_shape(info.name)).map(|shape| shape.cycles),
+        Class::Mfma => classify::matrix_cycles(inst, target),
         Class::Valu => target.and_then(|it| it.issue.cycles(&format!("{:?}", info.cost))),
         _ => return 0,
     };

@@ -25,7 +25,7 @@ pub(crate) struct Work {
     target: Option<&'static arch::Target>,
     cycles: [u32; CLASSES.len()],
     /// Matrix opcodes met so far.
-    matrix: RefCell<Vec<(Op, u32)>>,
+    matrix: RefCell<Vec<(Op, Option<&'static arch::MatrixShape>)>>,
 }
 
 impl Work {
@@ -43,7 +43,7 @@ impl Work {
     pub(crate) fn cycles(&self, inst: &Inst) -> u32 {
         let info = inst.op.info();
         match info.class {
-            Class::Mfma => self.matrix_cycles(inst.op),
+            Class::Mfma => self.matrix_cycles(inst),
             Class::Valu => {
                 let at = CLASSES.iter().position(|(cost, _)| *cost == info.cost);
                 at.map_or(VECTOR_CYCLES, |at| self.cycles[at])
@@ -53,14 +53,16 @@ impl Work {
         }
     }
 
-    fn matrix_cycles(&self, op: Op) -> u32 {
+    fn matrix_cycles(&self, inst: &Inst) -> u32 {
         let mut met = self.matrix.borrow_mut();
-        if let Some((_, cycles)) = met.iter().find(|(known, _)| *known == op) {
-            return *cycles;
-        }
-        let shape = self.target.and_then(|target| target.matrix_shape(op.info().name));
-        let cycles = shape.map_or(VECTOR_CYCLES, |shape| shape.cycles);
-        met.push((op, cycles));
-        cycles
+        let shape = match met.iter().find(|(known, _)| *known == inst.op) {
+            Some((_, shape)) => *shape,
+            None => {
+                let shape = self.target.and_then(|target| target.matrix_shape(inst.op.info().name));
+                met.push((inst.op, shape));
+                shape
+            }
+        };
+        shape.map_or(VECTOR_CYCLES, |shape| shape.cycles_of([inst.mods.cbsz, inst.mods.blgp]))
     }
 }

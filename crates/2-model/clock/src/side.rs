@@ -14,6 +14,8 @@ pub(crate) struct Side {
     /// Sets of all, and of the lines that nobody else has.
     sets: u64,
     own: u64,
+    /// Bits of a line's number that may be the same in all lines that nobody else has: workgroups go round the XCDs.
+    round: u32,
     /// What was there before dispatches were followed in another way, and lines that came since.
     earlier: Option<Arc<Vec<Side>>>,
     came: usize,
@@ -34,7 +36,8 @@ impl Side {
     pub(crate) fn new(lines: usize, ways: usize, of: usize) -> Side {
         let sets = (lines / ways).max(1);
         let own = (sets / of).max(1) as u64;
-        Side { cache: Layers::new(sets, ways), sets: sets as u64, own, earlier: None, came: 0 }
+        let round = if of.is_power_of_two() { of.trailing_zeros() } else { 0 };
+        Side { cache: Layers::new(sets, ways), sets: sets as u64, own, round, earlier: None, came: 0 }
     }
 
     /// Dispatches were followed in another way up to now, with these caches.
@@ -50,7 +53,7 @@ impl Side {
     /// A line is read or written; it is there from now on. `shared` is one that other XCDs read too.
     #[inline]
     pub(crate) fn request(&mut self, line: u64, write: bool, shared: bool) -> Found {
-        let set = set(line, if shared { self.sets } else { self.own });
+        let set = if shared { set(line, self.sets) } else { self.own_set(line) };
         let found = self.cache.request(set, line, write);
         Found { hit: found.hit || self.was_there(line), written: found.marked }
     }
@@ -65,7 +68,17 @@ impl Side {
     }
 
     fn has(&self, line: u64) -> bool {
-        [self.sets, self.own].iter().any(|&sets| self.cache.has(set(line, sets), line))
+        [set(line, self.sets), self.own_set(line)].iter().any(|&set| self.cache.has(set, line))
+    }
+
+    /// The set of a line that nobody else has. Whichever bits in a row are the same in all of them, all sets are used.
+    #[inline]
+    fn own_set(&self, line: u64) -> usize {
+        if self.round == 0 || !self.own.is_power_of_two() {
+            return set(line, self.own);
+        }
+        let above = self.own.trailing_zeros() + self.round;
+        ((line ^ line >> self.round ^ line >> above) & (self.own - 1)) as usize
     }
 }
 
@@ -97,6 +110,16 @@ mod tests {
         assert!(!one.request(52, false, true).hit);
         let mut back = Arc::into_inner(one.gives_back().unwrap()).unwrap();
         assert!(back[0].request(52, false, false).hit);
+    }
+
+    #[test]
+    fn lines_of_an_xcd_use_all_sets_whichever_bits_they_have_in_common() {
+        let side = Side::new(16 << 14, 16, 8);
+        let sets = |same: u32| {
+            let lines = (0..1u64 << 13).map(|it| it & ((1 << same) - 1) | (it >> same) << (same + 3));
+            lines.map(|line| side.own_set(line | 5 << same)).collect::<std::collections::BTreeSet<_>>().len()
+        };
+        assert_eq!([0, 1, 2, 5, 8, 11].map(sets), [2048; 6]);
     }
 
     #[test]

@@ -39,6 +39,6 @@ pub use sample::Sample;
 pub use shape::Shape;
 pub use slot::Slots;
 pub use store::{BatchReader, BatchWriter, Unreadable};
-pub use stream::{Batch, Forms, Group, LdsAccess, Shared, Trace};
+pub use stream::{Batch, Forms, Group, LdsAccess, MOST_PER_GROUP, Shared, Trace};
 pub use sums::Sums;
 pub use vector::{Follow, Progress};

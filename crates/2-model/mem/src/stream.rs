@@ -13,8 +13,9 @@ use crate::slot::{Made, Slots, known};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Bytes one workgroup's stream may take; later accesses are counted, not followed.
-const MOST_PER_GROUP: usize = 16 << 20;
+/// Bytes one workgroup's stream may take. What comes later is counted as dropped: nothing can be said of such a dispatch but
+/// what does not depend on caches and times.
+pub const MOST_PER_GROUP: usize = 64 << 20;
 
 /// Most times that look-ups come: every lane of a wave has at most two.
 const MOST_TIMES: u32 = 128;
@@ -147,7 +148,7 @@ impl Forms {
 pub struct Group {
     /// What each wave did.
     pub waves: Vec<Vec<u8>>,
-    /// Accesses that are not in the streams.
+    /// Events that are not in the streams.
     pub dropped: u64,
     /// Look-ups of its vector accesses.
     pub lookups: u64,
@@ -243,7 +244,7 @@ impl Trace {
     }
 
     fn put_one(&mut self, wave: u32, value: u64) {
-        if self.taken > MOST_PER_GROUP {
+        if self.full() {
             return;
         }
         if let Some(stream) = self.groups.last_mut().and_then(|group| group.waves.get_mut(wave as usize)) {
@@ -327,7 +328,10 @@ impl Trace {
 
     /// All waves of the workgroup meet at a barrier.
     pub fn barrier(&mut self) {
-        let Some(group) = self.groups.last_mut().filter(|_| self.wanted) else { return };
+        if !self.wanted || self.full() {
+            return;
+        }
+        let Some(group) = self.groups.last_mut() else { return };
         for wave in &mut group.waves {
             wave.push(BARRIER as u8);
             self.taken += 1;
@@ -339,7 +343,8 @@ impl Trace {
         Batch { groups: self.groups.into_iter().map(Arc::new).collect(), forms: Arc::new(self.forms) }
     }
 
-    /// Whether the workgroup has used up its room; then the access counts as dropped.
+    /// Whether the workgroup has used up its room; then the event counts as dropped.
+    #[inline]
     fn full(&mut self) -> bool {
         let full = self.taken > MOST_PER_GROUP;
         if full && let Some(group) = self.groups.last_mut() {
@@ -538,14 +543,20 @@ mod tests {
         let mut trace = trace();
         let mut addresses = [0; 64];
         let mut state = 1u64;
-        for _ in 0..40_000 {
+        while !trace.full() {
             for address in &mut addresses {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 *address = state >> 24;
             }
             trace.vector(0, 0, Policy::plain(Kind::Load), &Lanes::new(&addresses, u64::MAX, 4));
         }
+        // Whatever comes then is counted.
+        trace.run(0, 1, 2);
+        trace.lds(0, LdsAccess::default());
+        trace.barrier();
+        trace.scalar(0, Kind::Load, 0x1000, 8);
+        trace.vector(0, 0, Policy::plain(Kind::Load), &Lanes::new(&addresses, u64::MAX, 4));
         let batch = trace.finish();
-        assert!(batch.groups[0].dropped > 0 && batch.forms.bytes() < MOST_PER_GROUP + 4096);
+        assert!(batch.groups[0].dropped == 6 && batch.forms.bytes() < MOST_PER_GROUP + 4096);
     }
 }

@@ -257,7 +257,8 @@ impl Replay {
                 let broken = EventsError::Broken("a stream refers to what is not there");
                 let batch = batches.read(&bytes).map_err(|_| broken.clone())?;
                 groups += batch.groups.len() as u64;
-                if groups > grid.groups {
+                // A dispatch of which something is dropped is not kept.
+                if groups > grid.groups || batch.groups.iter().any(|group| group.dropped > 0) {
                     break Err(broken);
                 }
                 for end in &ends {

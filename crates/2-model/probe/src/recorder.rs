@@ -63,6 +63,10 @@ pub struct Dispatch {
     pub predicted: Vec<Predicted>,
     /// Some XCDs stand for all, where not all were followed.
     pub shared: Option<Shared>,
+    /// A workgroup did more than can be kept of one: nothing is known of caches and times.
+    pub cut: bool,
+    /// Workgroups ran before others whose place was before theirs, for want of memory.
+    pub hurried: bool,
     /// Waves in flight and compute units that have waves, on average over equal parts of the time, where that is known.
     pub occupancy: Option<[Vec<f64>; 2]>,
 }
@@ -85,6 +89,8 @@ pub struct Timed {
     pub outcome: Option<Outcome>,
     /// What would have.
     pub predicted: Vec<Predicted>,
+    /// A workgroup did more than can be kept of one, so that nothing is known.
+    pub cut: bool,
 }
 
 /// Gathers dispatches.
@@ -268,6 +274,7 @@ impl Recorder {
         // Streams of a dispatch are mostly alike.
         let expected = AtomicUsize::new(0);
         let spare = Mutex::new(Vec::new());
+        let mut cut = false;
         let summary = std::thread::scope(|scope| {
             let others = clocks::follow(scope, clocks, launch.threads);
             let merge = |tracer: Tracer<'_>| {
@@ -275,6 +282,10 @@ impl Recorder {
                 spare.lock().unwrap_or_else(PoisonError::into_inner).push(slots);
                 counts.merge(&found);
                 expected.fetch_max(batch.longest_stream().min(MOST_EXPECTED), Ordering::Relaxed);
+                cut |= batch.groups.iter().any(|group| group.dropped > 0);
+                if cut {
+                    return;
+                }
                 for other in &others {
                     // A thread that is gone has panicked, which the scope hands on.
                     let _ = other.send(batch.clone());
@@ -292,9 +303,12 @@ impl Recorder {
         })?;
         let code = traffic::code(program, &counts, launch);
         let outcome = gpu.finish(&code);
-        self.events.extend(events.map(|events| (self.next, events.finish(&code))));
         let predicted = clocks::finish(&mut self.clocks, launch.threads, &code);
-        Ok((summary, counts, Timed { outcome: Some(outcome), predicted }))
+        if cut {
+            return Ok((summary, counts, Timed { cut: true, ..Timed::default() }));
+        }
+        self.events.extend(events.map(|events| (self.next, events.finish(&code))));
+        Ok((summary, counts, Timed { outcome: Some(outcome), predicted, cut: false }))
     }
 
     /// Runs a kernel and returns what was counted, recording nothing. Where only some workgroups run, `weights` says how
@@ -324,8 +338,9 @@ impl Recorder {
         timed: Timed,
         launch: &Launch<'_>,
     ) {
-        let Timed { outcome, predicted } = timed;
+        let Timed { outcome, predicted, cut } = timed;
         let shared = outcome.as_ref().and_then(|it| it.shared);
+        let hurried = outcome.as_ref().is_some_and(|it| it.hurried);
         let target = program.isa.processor();
         let mut totals = table.totals(counts, u64::from(self.model.compute_units.value));
         let grid = traffic::grid(self.model, program, launch);
@@ -410,6 +425,8 @@ impl Recorder {
             instructions: instructions::rows(program, table, counts, stalls.as_deref()),
             predicted,
             shared,
+            cut,
+            hurried,
             occupancy,
         });
         self.next += 1;

@@ -176,9 +176,7 @@ impl Recording {
         if self.recorder.dispatches().is_empty() {
             self.selection.explain(self.recorder.next());
         }
-        if let Some(text) = self.recorder.shared() {
-            say(&text);
-        }
+        self.recorder.notes().iter().for_each(|text| say(text));
     }
 }
 

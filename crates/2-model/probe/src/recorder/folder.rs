@@ -3,9 +3,10 @@
 //! The one idea to keep in mind: what profilers write too looks as theirs does; what only an emulator knows stands in files
 //! of its own.
 
-use super::{Provenance, Recorder, whole};
+use super::{Dispatch, Provenance, Recorder, whole};
 use crate::marks;
 use clock::{Detail, Shared};
+use mem::MOST_PER_GROUP;
 use std::collections::BTreeMap;
 use workload::{
     INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, MARKS_FILE, Machine, Marks, OCCUPANCY_FILE, OCCUPANCY_HEADER,
@@ -15,6 +16,9 @@ use workload::{
 
 /// Version of the column names of `sysinfo.csv`.
 const SYSINFO_VERSION: &str = "2";
+
+/// Dispatches that a note names.
+const MOST_NAMED: usize = 3;
 
 impl Recorder {
     pub(super) fn machine(&self, provenance: &Provenance) -> Machine {
@@ -122,8 +126,39 @@ impl Recorder {
         marks::marks(target, self.known.iter().copied(), self.most_workgroups > 0, times)
     }
 
+    /// What a user is to know of how dispatches were followed, where that is not the whole of all of them.
+    pub fn notes(&self) -> Vec<String> {
+        let which = |is: fn(&Dispatch) -> bool| {
+            let names: Vec<String> = self
+                .dispatches
+                .iter()
+                .filter(|it| is(it))
+                .map(|it| format!("{} (`{}`)", it.id, it.kernel))
+                .collect();
+            let shown = names.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+            match names.len() {
+                0 => None,
+                count if count > MOST_NAMED => Some(format!("{count} dispatches ({shown}, ..)")),
+                _ => Some(format!("dispatch {shown}")),
+            }
+        };
+        let cut = which(|it| it.cut).map(|which| {
+            format!(
+                "{which}: no caches and no times: what one workgroup did takes more than the {} MiB that are kept of it at a time; \
+                 counts that depend on neither are there",
+                MOST_PER_GROUP >> 20
+            )
+        });
+        let hurried = which(|it| it.hurried).map(|which| {
+            format!(
+                "{which}: workgroups did not all run in the order in which they find places, for want of memory; take times with care"
+            )
+        });
+        self.shared().into_iter().chain(cut).chain(hurried).collect()
+    }
+
     /// How far what was said of dispatches that were not followed on all XCDs can be trusted, in words; none where all were.
-    pub fn shared(&self) -> Option<String> {
+    fn shared(&self) -> Option<String> {
         let all: Vec<Shared> = self.dispatches.iter().filter_map(|it| it.shared).collect();
         let first = all.first()?;
         let most = |error: fn(&Shared) -> f64| 100.0 * all.iter().map(error).fold(0.0, f64::max);

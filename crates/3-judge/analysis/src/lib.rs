@@ -26,7 +26,7 @@ pub use card::card;
 pub use code::{Code, Recent};
 pub use compare::{Better, METRICS, Metric, changes, compare, compare_kernels};
 pub use evidence::{KernelEvidence, Source};
-pub use limit::{Leading, Limit, Saved};
+pub use limit::{Leading, Limit, Saved, beside};
 pub use listing::listing;
 pub use listing_run::{Mismatch, add_run};
 pub use recorded::WorkloadEvidence;

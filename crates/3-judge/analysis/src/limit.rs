@@ -61,12 +61,36 @@ impl<'a> Leading<'a> {
 
     /// The roofline says the same.
     pub fn is_bound(&self, bound: &Bound) -> bool {
-        match bound {
-            Bound::Ceiling { share, .. } => share.name == "HBM" && self.limit.name == "hbm",
-            Bound::VectorIssue { .. } => self.limit.name == "issue",
-            Bound::Launch { .. } => self.limit.name == "launch",
-            Bound::Latency { .. } => self.limit.name == "memory-latency",
+        self.limit.is_bound(bound)
+    }
+}
+
+impl Limit<'_> {
+    /// Lifting the limit takes away what the roofline says stops the kernel.
+    pub fn is_bound(&self, bound: &Bound) -> bool {
+        let names: &[&str] = match bound {
+            Bound::Ceiling { share, .. } if share.unit != "GB/s" => &["issue", "mfma"],
+            Bound::Ceiling { share, .. } => match share.name {
+                "HBM" => &["hbm"],
+                "L2" => &["l1"],
+                _ => &[],
+            },
+            Bound::VectorIssue { .. } => &["issue"],
+            Bound::Launch { .. } => &["launch"],
+            Bound::Latency { .. } => &["memory-latency"],
+        };
+        names.contains(&self.name)
+    }
+}
+
+/// What a ceiling costs that the roofline says is near, where another limit costs more: "; with infinite memory bandwidth 2 % less".
+pub fn beside(limits: &[Limit<'_>], bound: &Bound, percent: impl Fn(f64) -> String) -> String {
+    let Bound::Ceiling { .. } = bound else { return String::new() };
+    match limits.iter().find(|limit| limit.is_bound(bound)) {
+        Some(limit) => {
+            format!(", though with {} it takes only {} less", limit.title, percent(limit.saved.part()))
         }
+        None => String::new(),
     }
 }
 
@@ -129,3 +153,42 @@ const WHAT_AND_ADVICE: &[(&str, &str, &str)] = &[
         "touch fewer pages at a time: neighbouring waves on neighbouring addresses",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roofline::Share;
+    use view::CeilingBasis;
+
+    #[test]
+    fn a_limit_that_is_the_ceiling_is_told_from_others() {
+        let ceiling = |name, unit| Bound::Ceiling {
+            share: Share {
+                name,
+                rate: Ok(9.0),
+                ceiling: 10.0,
+                unit,
+                basis: CeilingBasis::DataSheet,
+                trust: None,
+            },
+            part: 0.9,
+            full: 0.9,
+        };
+        let limit = |name, ns| Limit { name, title: "infinite x", saved: Saved { ns, base: 100.0 } };
+        for (bound, same, other) in [
+            (ceiling("vector f32", "Gflop/s"), &["issue", "mfma"][..], "memory-latency"),
+            (ceiling("matrix i8", "Gop/s"), &["issue", "mfma"], "hbm"),
+            (ceiling("HBM", "GB/s"), &["hbm"], "memory-latency"),
+            (ceiling("L2", "GB/s"), &["l1"], "hbm"),
+            (ceiling("LDS", "GB/s"), &[], "lds-conflicts"),
+            (Bound::Latency { nearest: 0.1 }, &["memory-latency"], "issue"),
+        ] {
+            assert!(same.iter().all(|name| limit(name, 5.0).is_bound(&bound)), "{bound:?}");
+            assert!(!limit(other, 5.0).is_bound(&bound), "{bound:?}");
+        }
+        let limits = [limit("memory-latency", 40.0), limit("hbm", 2.0)];
+        let said = |bound| beside(&limits, &bound, |part| format!("{:.0} %", 100.0 * part));
+        assert_eq!(said(ceiling("HBM", "GB/s")), ", though with infinite x it takes only 2 % less");
+        assert_eq!(said(ceiling("LDS", "GB/s")), "");
+    }
+}

@@ -4,6 +4,7 @@
 //! the most work.
 
 use crate::WorkloadEvidence;
+use crate::limit::beside;
 use crate::roofline::{Bound, Share};
 use view::{GuideVerdict, Known, Mark, Number};
 
@@ -38,10 +39,11 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
         Some(leading) => (
             format!("held up most by {}", leading.what),
             format!(
-                "without that it takes {:.0} % less, by simulation; {}, {}",
+                "without that it takes {:.0} % less, by simulation; {}, {}{}",
                 kernel.timed(100.0 * leading.limit.saved.part()),
                 headline(bound),
-                bound.describe(roof_trust)
+                bound.describe(roof_trust),
+                beside(&kernel.limits(), bound, |part| format!("{:.0} %", kernel.timed(100.0 * part)))
             ),
             leading.advice.to_owned(),
         ),

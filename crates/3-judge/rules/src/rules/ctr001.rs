@@ -4,8 +4,8 @@
 
 use crate::recorded::{duration, known_bound, lost, percent, simulated, with_limits};
 use crate::{Check, Outcome, Rule};
-use analysis::WorkloadEvidence;
 use analysis::roofline::{Bound, Share};
+use analysis::{WorkloadEvidence, beside};
 use view::{Finding, Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -28,6 +28,7 @@ Names for each kernel what stops it from being faster:
 
 Where the recording has what each limit is worth (`profile --breakdown`), the limit whose lifting saves most leads, if it saves
 5 % or more and is another than the ceiling: a kernel can be near a roof and still lose its time elsewhere. Warning from 15 % on.
+At a ceiling that lifting this limit takes away, the cost stays what is missing to the ceiling: the work itself is no loss.
 
 ## Why it is slow
 Each ceiling gives the least time that the kernel's bytes or operations need. Time beyond the longest of these is lost to
@@ -128,19 +129,26 @@ const WARNS: f64 = 0.15;
 fn by_simulation(evidence: &WorkloadEvidence<'_>, finding: Finding, bound: &Bound) -> Finding {
     let Some(leading) = evidence.leading_limit() else { return finding };
     let part = evidence.timed(leading.limit.saved.part());
-    let finding = match leading.is_bound(bound) {
-        true => finding,
-        false => Finding {
-            severity: if part.value >= WARNS { Severity::Warning } else { Severity::Info },
-            message: format!(
-                "held up most by {}: {} of its time; {}",
-                leading.what,
-                percent(part),
-                finding.message
-            ),
-            advice: leading.advice.to_owned(),
-            ..finding
-        },
+    if leading.is_bound(bound) {
+        return match bound {
+            // The work itself is no loss: what there is to gain is what is missing to the ceiling.
+            Bound::Ceiling { .. } | Bound::VectorIssue { .. } => finding,
+            Bound::Latency { .. } | Bound::Launch { .. } => {
+                simulated(evidence, &finding, leading.limit.name).unwrap_or(finding)
+            }
+        };
+    }
+    let beside = beside(&evidence.limits(), bound, |part| percent(evidence.timed(part)));
+    let finding = Finding {
+        severity: if part.value >= WARNS { Severity::Warning } else { Severity::Info },
+        message: format!(
+            "held up most by {}: {} of its time; {}{beside}",
+            leading.what,
+            percent(part),
+            finding.message
+        ),
+        advice: leading.advice.to_owned(),
+        ..finding
     };
     simulated(evidence, &finding, leading.limit.name).unwrap_or(finding)
 }

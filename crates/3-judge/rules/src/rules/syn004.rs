@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: waiting costs only where the waits of all waves of a compute unit fall together, which
 //! is where no ceiling is reached.
 
-use crate::recorded::lost_below_roof;
+use crate::recorded::lost_to;
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
 use analysis::roofline::Bound;
@@ -54,14 +54,20 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if dependency.value.max(issue.value) < DOMINATES || !matches!(bound, Bound::Latency { .. }) {
         return Ok(Outcome::Silent);
     }
-    let (what, share, advice) = if dependency.value >= issue.value {
+    let (what, share, limit, advice) = if dependency.value >= issue.value {
         (
             "for memory, LDS or messages",
             dependency,
+            "memory-latency",
             "issue loads earlier and keep more of them in flight; more waves hide the rest",
         )
     } else {
-        ("for their turn to issue", issue, "spread the work over vector, scalar and memory instructions")
+        (
+            "for their turn to issue",
+            issue,
+            "issue",
+            "spread the work over vector, scalar and memory instructions",
+        )
     };
     let finding = RULE
         .finding(Severity::Warning, format!("waves wait {what} in {share:.0} % of their cycles"), advice)
@@ -69,7 +75,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         .with_evidence("issue wait", format!("{issue:.1} %"))
         .with_trust([dependency, issue]);
     let finding = latencies(evidence, finding);
-    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, share.map(|share| share / 100.0))]))
+    Ok(Outcome::Findings(vec![lost_to(evidence, finding, limit, share.map(|share| share / 100.0))]))
 }
 
 fn latencies(evidence: &WorkloadEvidence<'_>, mut finding: Finding) -> Finding {

@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
                 "--intensities" => times::intensities(&mut text, &mut errors)?,
                 "--trace" => trace::write(&mut text, &mut errors)?,
                 "--peaks" => peaks::write(&mut text)?,
-                "--shares" => shares::write(&mut text)?,
+                "--shares" => shares::write(&mut text, &mut errors)?,
                 other => bail!("{OPTIONS}, found `{other}`"),
             }
             print!("{text}{}", errors.write());
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     times::write(&mut text, &mut errors)?;
     trace::write(&mut text, &mut errors)?;
     peaks::write(&mut text)?;
-    shares::write(&mut text)?;
+    shares::write(&mut text, &mut errors)?;
     let path = root().join("docs/accuracy.md");
     std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     let data = root().join(ERRORS);

@@ -155,3 +155,18 @@ extern "C" __global__ __launch_bounds__(256) void tiles_f16(_Float16 const *__re
         c[r * n + column + across + 32 * j + place % 32] = sum[i][j][e];
       }
 }
+
+// The sum of numbers, read by work-items that go on by all of them.
+extern "C" __global__ __launch_bounds__(256) void total(double const *x, double *out, int n, int threads) {
+  double sum = 0.0;
+  for (int i = item(256); i < n; i += threads) sum += x[i];
+  if (sum == 1.0) *out = sum;
+}
+
+// A work-item follows a chain through a table, to places all over it; workgroups take unequal numbers of steps.
+extern "C" __global__ __launch_bounds__(256) void uneven(unsigned const *table, unsigned *out, int n, int most) {
+  unsigned at = item(256);
+  unsigned steps = 1 + __builtin_amdgcn_workgroup_id_x() * 2654435761u % (unsigned)most;
+  for (unsigned step = 0; step < steps; step++) at = (at + table[at % (unsigned)n]) * 1664525u + 1013904223u;
+  out[item(256)] = at;
+}

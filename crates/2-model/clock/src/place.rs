@@ -42,12 +42,13 @@ impl Places {
         Places { engines, next: 0, resident: vec![0; shape.compute_units()], taken: 0, full: None }
     }
 
-    /// A dispatch begins. Where the last one stopped the next goes on.
+    /// A dispatch begins, with the first engine and its first unit, as it does with the first XCD: what ran before does not move
+    /// a workgroup. Engines have unequal numbers of units, so that as many workgroups as units would otherwise not always find one each.
     pub(crate) fn begin(&mut self) {
         self.resident.fill(0);
-        self.taken = 0;
+        (self.taken, self.next) = (0, 0);
         self.full = None;
-        self.engines.iter_mut().for_each(|engine| engine.free = 0);
+        self.engines.iter_mut().for_each(|engine| (engine.next, engine.free) = (0, 0));
     }
 
     /// Whether no compute unit holds fewer than `most`.
@@ -94,5 +95,27 @@ impl Places {
     pub(crate) fn leave(&mut self, unit: usize) {
         self.resident[unit] -= 1;
         self.taken -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arch::Model;
+
+    #[test]
+    fn as_many_workgroups_as_units_have_one_each_whatever_ran_before() {
+        for name in ["mi210", "mi300x", "mi300a"] {
+            let shape = Shape::of(Model::by_name(name).unwrap());
+            let mut places = Places::new(&shape);
+            for before in [0, 2, 5, 17] {
+                places.begin();
+                (0..before).for_each(|_| assert!(places.find(8).is_some()));
+                places.begin();
+                let units: std::collections::BTreeSet<usize> =
+                    (0..shape.compute_units()).filter_map(|_| Some(places.find(8)?.1)).collect();
+                assert_eq!(units.len(), shape.compute_units(), "{name} after {before}");
+            }
+        }
     }
 }

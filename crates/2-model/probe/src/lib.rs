@@ -31,7 +31,7 @@ pub use code::Code;
 pub use event::{Event, Source, Time, Totals};
 pub use events::{Events, EventsError, Head, Replay, events_file, is_events_file};
 pub use job::{Job, JobError};
-pub use marks::{is_modelled, time_quantity};
+pub use marks::{TIME_SHARED, is_modelled, time_quantity};
 pub use observe::{Counts, Memory, Probe};
 pub use prediction::{CHANGES, Prediction, PredictionError};
 pub use recorder::{Dispatch, Provenance, Recorder, Timed};

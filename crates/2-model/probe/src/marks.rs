@@ -5,6 +5,7 @@
 
 use crate::event::Source;
 use crate::registry::{Basis, Formula, Rule, registry};
+use counters::{Class, catalogue};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use workload::{Mark, Marks, TIME};
@@ -26,8 +27,20 @@ pub fn time_quantity(nanoseconds: f64) -> &'static str {
     if nanoseconds < SHORT { "time_short" } else { TIME }
 }
 
-/// How a quantity of a target compares with hardware; none where it was not compared. Quantities are counters and what
-/// [`time_quantity`] says.
+/// Under which name the time from some XCDs that stand for all is compared with the time from all.
+pub const TIME_SHARED: &str = "time_shared";
+
+/// How far estimates from some XCDs lie apart, in percent of their mean: at most, over the dispatches of a recording.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Apart {
+    /// Their times.
+    pub(crate) time: f64,
+    /// What their caches counted.
+    pub(crate) counts: f64,
+}
+
+/// How a quantity of a target compares with hardware; none where it was not compared. Quantities are counters, what
+/// [`time_quantity`] says, and [`TIME_SHARED`].
 fn compared(target: &str, quantity: &str) -> Option<Compared> {
     static ERRORS: OnceLock<BTreeMap<(&str, &str), Compared>> = OnceLock::new();
     let errors = ERRORS.get_or_init(|| {
@@ -53,24 +66,39 @@ pub fn is_modelled(rule: &Rule) -> bool {
 }
 
 /// The marks of a recording with these counters; `sampled` where only some workgroups ran. `times` are those of its dispatches, in
-/// nanoseconds; the mark is that of the lengths that most of the time is spent in.
+/// nanoseconds; the mark is that of the lengths that most of the time is spent in. Where some XCDs stand for all, what they lie
+/// `apart` adds to the errors, and to that of times how far such times were found from those of all.
 pub(crate) fn marks<'a>(
     target: &str,
     counters: impl Iterator<Item = &'a str>,
     sampled: bool,
     times: impl Iterator<Item = f64>,
+    apart: Option<Apart>,
 ) -> Marks {
+    let found = match compared(target, TIME_SHARED) {
+        Some(Compared::Error(error)) => error,
+        Some(Compared::Zero) | None => 0.0,
+    };
+    let more = |class: Class| match (apart, class) {
+        (Some(apart), Class::Timing) => apart.time + found,
+        (Some(apart), Class::Cache) => apart.counts,
+        _ => 0.0,
+    };
+    let modelled = |quantity: &str, class: Class| match modelled(target, quantity) {
+        Mark::Modelled(Some(error)) => Mark::Modelled(Some(error + more(class))),
+        other => other,
+    };
     let mark = |counter: &str| match registry().rule(counter, target).is_some_and(|rule| !is_modelled(rule)) {
         true if sampled => Mark::Sampled,
         true => Mark::Exact,
-        false => modelled(target, counter),
+        false => modelled(counter, catalogue().get(counter).map_or(Class::Timing, |it| it.class)),
     };
     let mut marks: BTreeMap<String, Mark> = counters.map(|it| (it.to_string(), mark(it))).collect();
     let [mut short, mut long] = [0.0, 0.0];
     times.for_each(|time| *if time_quantity(time) == TIME { &mut long } else { &mut short } += time);
     let quantity = time_quantity(if short > long { 0.0 } else { SHORT });
     let time = if compared(target, quantity).is_some() { quantity } else { TIME };
-    marks.insert(TIME.to_string(), modelled(target, time));
+    marks.insert(TIME.to_string(), modelled(time, Class::Timing));
     let zeros = marks.keys().filter(|it| compared(target, it) == Some(Compared::Zero)).cloned().collect();
     Marks::new(marks, zeros)
 }
@@ -85,12 +113,11 @@ fn modelled(target: &str, quantity: &str) -> Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use counters::catalogue;
 
     #[test]
     fn what_follows_from_execution_is_exact() {
         let counters = ["SQ_INSTS_VALU", "TCP_TOTAL_CACHE_ACCESSES", "TCC_HIT", "SQ_WAVE_CYCLES"];
-        let marks = marks("gfx942", counters.into_iter(), false, [].into_iter());
+        let marks = marks("gfx942", counters.into_iter(), false, [].into_iter(), None);
         let found = [counters[0], counters[1], counters[2], counters[3], TIME].map(|it| marks.of(it));
         assert_eq!(found[..2], [Mark::Exact; 2]);
         assert!(found[2..].iter().all(|mark| matches!(mark, Mark::Modelled(_))), "{found:?}");
@@ -98,13 +125,14 @@ mod tests {
 
     #[test]
     fn a_sample_is_not_exact() {
-        let marks = marks("gfx942", ["SQ_INSTS_VALU"].into_iter(), true, [].into_iter());
+        let marks = marks("gfx942", ["SQ_INSTS_VALU"].into_iter(), true, [].into_iter(), None);
         assert_eq!(marks.of("SQ_INSTS_VALU"), Mark::Sampled);
     }
 
     #[test]
     fn short_dispatches_have_their_own_mark() {
-        let mark = |times: &[f64]| marks("gfx942", [].into_iter(), false, times.iter().copied()).of(TIME);
+        let mark =
+            |times: &[f64]| marks("gfx942", [].into_iter(), false, times.iter().copied(), None).of(TIME);
         let error = |times: &[f64]| match mark(times) {
             Mark::Modelled(Some(error)) => error,
             other => panic!("{other:?}"),
@@ -116,13 +144,28 @@ mod tests {
     }
 
     #[test]
+    fn what_xcds_lie_apart_adds_to_the_error() {
+        let of = |apart: Option<Apart>| {
+            let marks = marks("gfx942", ["TCC_HIT", "SQ_WAVES"].into_iter(), false, [5e6].into_iter(), apart);
+            ["TCC_HIT", TIME].map(|quantity| match marks.of(quantity) {
+                Mark::Modelled(Some(error)) => error,
+                other => panic!("{quantity}: {other:?}"),
+            })
+        };
+        let [alone, none, some] =
+            [None, Some(Apart::default()), Some(Apart { time: 13.0, counts: 8.0 })].map(of);
+        assert!(none[0] == alone[0] && none[1] > alone[1], "{alone:?} {none:?}");
+        assert_eq!(some.map(f64::round), [none[0] + 8.0, none[1] + 13.0].map(f64::round));
+    }
+
+    #[test]
     fn errors_are_those_of_known_quantities() {
         let text = include_str!("../data/errors.tsv");
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let fields: Vec<&str> = line.split('\t').collect();
             let [target, quantity, percent, count] = fields[..] else { panic!("{line}") };
             let known = catalogue().get(quantity).is_some_and(|it| catalogue().has(it, target));
-            assert!(known || [time_quantity(0.0), TIME].contains(&quantity), "{line}");
+            assert!(known || [time_quantity(0.0), TIME, TIME_SHARED].contains(&quantity), "{line}");
             let error = percent.parse::<f64>().ok();
             assert!(
                 error.map_or(percent == "zero", |it| it >= 0.0) && count.parse::<u32>().is_ok(),

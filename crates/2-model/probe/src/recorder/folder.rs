@@ -4,7 +4,7 @@
 //! of its own.
 
 use super::{Dispatch, Provenance, Recorder, whole};
-use crate::marks;
+use crate::marks::{self, Apart};
 use clock::{Detail, Shared};
 use mem::MOST_PER_GROUP;
 use std::collections::BTreeMap;
@@ -123,7 +123,16 @@ impl Recorder {
     fn marks(&self) -> Marks {
         let target = self.model.target().name;
         let times = self.dispatches.iter().filter_map(|it| it.time.as_ref()).map(|it| it.nanoseconds);
-        marks::marks(target, self.known.iter().copied(), self.most_workgroups > 0, times)
+        marks::marks(target, self.known.iter().copied(), self.most_workgroups > 0, times, self.apart())
+    }
+
+    /// How far the XCDs that stand for all lie apart; none where all were followed.
+    fn apart(&self) -> Option<Apart> {
+        let all = self.dispatches.iter().filter_map(|it| it.shared);
+        all.fold(None, |most, it| {
+            let Apart { time, counts } = most.unwrap_or_default();
+            Some(Apart { time: time.max(100.0 * it.time_error), counts: counts.max(100.0 * it.count_error) })
+        })
     }
 
     /// What a user is to know of how dispatches were followed, where that is not the whole of all of them.
@@ -161,18 +170,15 @@ impl Recorder {
     fn shared(&self) -> Option<String> {
         let all: Vec<Shared> = self.dispatches.iter().filter_map(|it| it.shared).collect();
         let first = all.first()?;
-        let most = |error: fn(&Shared) -> f64| 100.0 * all.iter().map(error).fold(0.0, f64::max);
+        let apart = self.apart()?;
         let which = match all.len() {
             1 if self.dispatches.len() == 1 => String::new(),
             count => format!(" of {count} dispatches"),
         };
         Some(format!(
-            "caches and times{which} are from {} of {} XCDs, which differ by {:.1} % in time and {:.1} % in counts at most; the time \
-             has come out up to 7 % off what all take; `--clock-detail full` follows all",
-            first.followed,
-            first.xcds,
-            most(|it| it.time_error),
-            most(|it| it.count_error)
+            "caches and times{which} are from {} of {} XCDs, which differ by {:.1} % in time and {:.1} % in counts at most, for which \
+             errors are stated larger; `--clock-detail full` follows all",
+            first.followed, first.xcds, apart.time, apart.counts
         ))
     }
 

@@ -170,3 +170,12 @@ extern "C" __global__ __launch_bounds__(256) void uneven(unsigned const *table, 
   for (unsigned step = 0; step < steps; step++) at = (at + table[at % (unsigned)n]) * 1664525u + 1013904223u;
   out[item(256)] = at;
 }
+
+// Additions of which each waits for the one before.
+extern "C" __global__ __launch_bounds__(64) void dependent(float *out, float a, int passes) {
+  float sum = a;
+  for (int pass = 0; pass < passes; pass++)
+#pragma unroll
+    for (int i = 0; i < 512; i++) __asm__ volatile("v_add_f32 %0, %0, %1" : "+v"(sum) : "v"(a));
+  out[item(64)] = sum;
+}

@@ -265,7 +265,8 @@ impl Dies {
         unit.queue.entered = unit.queue.entered.saturating_sub(1);
         unit.queue.free = end;
         let kind = usize::from(size.store);
-        let done = unit.queue.left[kind].max(done);
+        // What comes back is given to waves a line a cycle.
+        let done = (unit.queue.left[kind] + if size.store { 0 } else { u64::from(size.lines) }).max(done);
         unit.queue.left[kind] = done;
         unit.queue.leaving[kind].push_back((done, size.lines));
         unit.queue.tell(number, &mut self.calendar);

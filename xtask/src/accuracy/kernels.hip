@@ -175,7 +175,6 @@ extern "C" __global__ __launch_bounds__(256) void uneven(unsigned const *table, 
 extern "C" __global__ __launch_bounds__(64) void dependent(float *out, float a, int passes) {
   float sum = a;
   for (int pass = 0; pass < passes; pass++)
-#pragma unroll
-    for (int i = 0; i < 512; i++) __asm__ volatile("v_add_f32 %0, %0, %1" : "+v"(sum) : "v"(a));
+    __asm__ volatile(".rept 512\nv_add_f32 %0, %0, %1\n.endr" : "+v"(sum) : "v"(a));
   out[item(64)] = sum;
 }

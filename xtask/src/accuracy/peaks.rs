@@ -26,6 +26,7 @@ const PEAKS: &[(&str, &str, f64, &str)] = &[
     ("mi210@1700", "L2", 4321.3, "read"),
     ("mi210@1411", "vector L1", 8262.6, ""),
     ("mi210@1411", "LDS", 18_780.4, "the clock is read"),
+    ("mi210@1411", "vector f32, not packed", 18_977.7, ""),
     ("mi210@1411", "vector f64", 18_336.2, ""),
     ("mi210@1411", "matrix f64", 36_978.4, ""),
     ("mi210@1411", "matrix f32", 37_200.4, ""),
@@ -35,6 +36,7 @@ const PEAKS: &[(&str, &str, f64, &str)] = &[
     ("mi300x", "memory, triad", 3866.0, "read"),
     ("mi300x", "vector L1", 38_800.0, ""),
     ("mi300a", "memory, read", 2677.0, "read"),
+    ("mi300a", "memory, triad", 3034.0, "more than reads alone: writes are taken to be as fast as these"),
 ];
 
 const LATENCY_WORDS: &str = "## Latencies

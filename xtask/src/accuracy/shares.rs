@@ -83,7 +83,15 @@ const CASES: &[Case] = &[
         32_768,
         256,
     ),
-    ("accuracy/kernels.hip", "total", "100 MiB read again", &[100 * MIB, 8], &[13_107_200, 622_592], 2432, 256),
+    (
+        "accuracy/kernels.hip",
+        "total",
+        "100 MiB read again",
+        &[100 * MIB, 8],
+        &[13_107_200, 622_592],
+        2432,
+        256,
+    ),
     (
         "accuracy/kernels.hip",
         "uneven",

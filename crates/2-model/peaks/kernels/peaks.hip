@@ -90,6 +90,17 @@ KERNEL void fma_f16(half2_* to, float factor, u32 passes) {
     multiply_add<half2_>(to, half2_{half, half}, passes);
 }
 KERNEL void fma_f32(float2_* to, float factor, u32 passes) { multiply_add<float2_>(to, float2_{factor, factor}, passes); }
+// One operation a lane and instruction, as most code has it.
+KERNEL void fma_f32_plain(float* to, float factor, u32 passes) {
+    float sums[8];
+    for (u32 i = 0; i < 8; i++) sums[i] = factor * static_cast<float>(i);
+    for (u32 pass = 0; pass < passes; pass += 4) {
+#pragma unroll
+        for (u32 i = 0; i < 32; i++) __asm__ volatile("v_fmac_f32 %0, %1, %1" : "+v"(sums[i % 8]) : "v"(factor));
+    }
+    for (u32 i = 1; i < 8; i++) sums[0] += sums[i];
+    to[group() * 256 + local()] = sums[0];
+}
 KERNEL void fma_f64(double* to, float factor, u32 passes) { multiply_add<double>(to, factor, passes); }
 
 // Four matrix instructions per pass that do not wait for each other.

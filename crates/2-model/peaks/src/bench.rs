@@ -166,11 +166,12 @@ fn rate(work: [f64; 2], nanoseconds: [f64; 2]) -> f64 {
     (work[1] - work[0]) / (nanoseconds[1] - nanoseconds[0])
 }
 
-/// Column, what, vector type of the data sheet, kernel, operations of a lane and pass.
-const VECTOR: &[(&str, &str, &str, &str, f64)] = &[
-    ("FP16Flops", "vector f16", "f16", "fma_f16", 32.0),
-    ("FP32Flops", "vector f32", "f32", "fma_f32", 32.0),
-    ("FP64Flops", "vector f64", "f64", "fma_f64", 16.0),
+/// Column, what, vector type of the data sheet where that is what it promises, kernel, operations of a lane and pass.
+const VECTOR: &[(Option<&str>, &str, Option<&str>, &str, f64)] = &[
+    (Some("FP16Flops"), "vector f16", Some("f16"), "fma_f16", 32.0),
+    (Some("FP32Flops"), "vector f32", Some("f32"), "fma_f32", 32.0),
+    (None, "vector f32, not packed", None, "fma_f32_plain", 16.0),
+    (Some("FP64Flops"), "vector f64", Some("f64"), "fma_f64", 16.0),
 ];
 
 /// Column, what, matrix type of the data sheet, kernel, counter of its operations.
@@ -223,9 +224,9 @@ pub fn measure(model: &'static Model, mut say: impl FnMut(&str)) -> Result<Vec<P
         let groups = 8 * units;
         let [short, long] = computed(&bench, kernel, groups, [32, 64])?;
         let work = [32.0, 64.0].map(|passes| passes * (groups * GROUP) as f64 * operations);
-        let sheet = model.peak_tera_ops(arch::Unit::Vector, element).map(|tera| 1e3 * tera);
+        let sheet = element.and_then(|it| model.peak_tera_ops(arch::Unit::Vector, it)).map(|tera| 1e3 * tera);
         let value = rate(work, [short.nanoseconds, long.nanoseconds]);
-        add(Some(column), what, Unit::Flops, value, sheet);
+        add(column, what, Unit::Flops, value, sheet);
     }
     for &(column, what, element, kernel, counter) in MATRIX {
         if !bench.has(kernel) {

@@ -246,14 +246,17 @@ impl ColumnKind {
     }
 }
 
+/// Percent below which a difference says little.
+pub const LITTLE_PERCENT: f64 = 1.0;
+
 /// A row.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct Row {
     /// Number: `2.1.20`, a kernel's index, a dispatch ID.
     pub id: String,
     /// Label.
     pub label: String,
-    /// Metric it shows, for `rockhound metrics`; empty where it shows none.
+    /// Metric it shows, for `rockhound metrics`, or name of a limit or change in files; empty where it shows none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub metric: String,
     /// Unit of its numbers.
@@ -261,6 +264,9 @@ pub struct Row {
     pub unit: String,
     /// Cells, one per column.
     pub cells: Vec<Cell>,
+    /// What it says differs by less than [`LITTLE_PERCENT`]: text folds such rows into one.
+    #[serde(skip)]
+    pub little: bool,
 }
 
 /// A cell. In JSON: a text, a number or why there is none, an object with a change, or null.

@@ -7,6 +7,7 @@ use crate::prediction::Prediction;
 use arch::{Model, Resources};
 use clock::{Detail, Gpu, Grid, Op, Rates, Wanted};
 use mem::Batch;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -21,6 +22,10 @@ pub(crate) struct Clock {
     pub(crate) prediction: Prediction,
     gpu: Option<Gpu>,
     rates: Rates,
+    /// Why the dispatch that is under way cannot run so: then it leaves nothing in the caches.
+    misfit: Option<String>,
+    /// Why dispatches could not.
+    misfits: BTreeSet<String>,
 }
 
 /// What one would take.
@@ -40,7 +45,8 @@ pub struct Predicted {
 
 impl Clock {
     pub(crate) fn new(prediction: Prediction, base: &'static Model) -> Clock {
-        Clock { gpu: None, rates: prediction.rates(base), prediction }
+        let rates = prediction.rates(base);
+        Clock { gpu: None, rates, prediction, misfit: None, misfits: BTreeSet::new() }
     }
 
     /// A dispatch begins.
@@ -52,7 +58,15 @@ impl Clock {
         asked: &Resources,
         ops: &Arc<[Op]>,
     ) {
-        let grid = self.prediction.grid(base, grid, asked);
+        let grid = match self.prediction.grid(base, grid, asked) {
+            Ok(grid) => grid,
+            Err(reason) => {
+                self.misfits.insert(format!("{}: {reason}", self.prediction.name));
+                self.misfit = Some(reason);
+                return;
+            }
+        };
+        self.misfit = None;
         let gpu = self.gpu.get_or_insert_with(|| {
             let mut gpu = self.prediction.gpu(base);
             gpu.follow(detail);
@@ -63,11 +77,16 @@ impl Clock {
 
     /// Which workgroups' streams it wants.
     pub(crate) fn wanted(&self) -> Option<Arc<Wanted>> {
-        self.gpu.as_ref().map(Gpu::wanted)
+        self.gpu.as_ref().filter(|_| self.misfit.is_none()).map(Gpu::wanted)
+    }
+
+    /// The GPU, where it runs the dispatch.
+    fn running(&mut self) -> Option<&mut Gpu> {
+        self.gpu.as_mut().filter(|_| self.misfit.is_none())
     }
 
     fn finish(&mut self, code: &[Range<u64>]) -> Option<Predicted> {
-        let outcome = self.gpu.as_mut()?.finish(code);
+        let outcome = self.running()?.finish(code);
         let Prediction { name, title, lift, .. } = &self.prediction;
         Some(Predicted {
             name: name.clone(),
@@ -77,6 +96,11 @@ impl Clock {
             hurried: outcome.hurried,
         })
     }
+}
+
+/// Which predictions could not be made of some dispatch, and why: `waves_per_eu=1: a workgroup of 16 waves does not fit`.
+pub(crate) fn misfits(clocks: &[Clock]) -> Vec<String> {
+    clocks.iter().flat_map(|it| &it.misfits).cloned().collect()
 }
 
 /// Threads of a launch that says how many, or none in particular.
@@ -103,7 +127,7 @@ pub(crate) fn follow<'scope, 'env>(
         let (sender, receiver) = sync_channel::<Batch>(WAITING);
         scope.spawn(move || {
             for batch in receiver {
-                clocks.iter_mut().filter_map(|it| it.gpu.as_mut()).for_each(|gpu| gpu.push(batch.clone()));
+                clocks.iter_mut().filter_map(Clock::running).for_each(|gpu| gpu.push(batch.clone()));
             }
         });
         sender

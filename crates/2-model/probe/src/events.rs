@@ -77,6 +77,13 @@ pub struct Head {
     asked: [u32; 5],
 }
 
+impl Head {
+    fn resources(&self) -> Resources {
+        let [vgprs, agprs, sgprs, lds_bytes, waves_per_workgroup] = self.asked;
+        Resources { vgprs, agprs, sgprs, lds_bytes, waves_per_workgroup }
+    }
+}
+
 /// The version of this program: streams refer to its numbering of instructions.
 fn version() -> String {
     format!("rockhound {}", env!("CARGO_PKG_VERSION"))
@@ -226,11 +233,17 @@ impl Replay {
         Model::by_name(&head.model).ok_or_else(|| EventsError::Gpu(head.model.clone()))
     }
 
-    /// What the next dispatch would take; `table` is that of its kernel.
+    /// Which predictions cannot be made of a kept dispatch, and why, by name.
+    pub fn misfits(&self, head: &Head) -> Vec<(&str, String)> {
+        let asked = head.resources();
+        let of = |it: &Clock| it.prediction.groups_per_unit(self.model, &asked).err();
+        self.clocks.iter().filter_map(|it| Some((it.prediction.name.as_str(), of(it)?))).collect()
+    }
+
+    /// What the next dispatch would take, without the predictions that cannot be made of it; `table` is that of its kernel.
     pub fn run(&mut self, events: Events<'_>, table: &Table) -> Result<Vec<Predicted>, EventsError> {
         let Events { head, mut input } = events;
-        let [vgprs, agprs, sgprs, lds_bytes, waves_per_workgroup] = head.asked;
-        let asked = Resources { vgprs, agprs, sgprs, lds_bytes, waves_per_workgroup };
+        let asked = head.resources();
         let grid = Grid {
             groups: head.groups,
             groups_per_unit: head.groups_per_unit.clamp(1, MOST_GROUPS_PER_UNIT),

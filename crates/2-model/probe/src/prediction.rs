@@ -4,7 +4,7 @@
 //! workgroups or order of workgroups differ. What the change would do to the instructions is not known here: fewer
 //! registers may mean spills.
 
-use arch::{Limiter, Model, Resources};
+use arch::{LOWEST_MHZ, Limiter, Model, Resources};
 use clock::{Gpu, Grid, Lift, Order, Rates};
 use std::fmt;
 
@@ -95,12 +95,13 @@ impl Prediction {
     /// Reads `KEY=VALUE`, or several of them with commas between: then all of them at once. `base` is the GPU that is
     /// emulated.
     pub fn parse(text: &str, base: &Model) -> Result<Prediction, PredictionError> {
-        let changes = text.split(',').map(|part| change(part, base)).collect::<Result<Vec<_>, _>>()?;
-        for (at, part) in text.split(',').enumerate() {
-            let key = |part: &str| part.split('=').next().unwrap_or_default().trim().to_string();
-            if text.split(',').take(at).any(|before| key(before) == key(part)) {
+        let parts = text.split(',').map(key_and_value).collect::<Result<Vec<_>, _>>()?;
+        let changes =
+            parts.iter().map(|(key, value)| change(key, value, base)).collect::<Result<Vec<_>, _>>()?;
+        for (at, (key, _)) in parts.iter().enumerate() {
+            if parts[..at].iter().any(|(before, _)| before == key) {
                 return Err(wrong(
-                    format!("`{text}` gives `{}` twice", key(part)),
+                    format!("`{text}` gives `{key}` twice"),
                     "one `--what-if` is one prediction; give the option again for another",
                 ));
             }
@@ -117,7 +118,8 @@ impl Prediction {
                 "`gpu.lds_per_cu=160K` in the same `--what-if` gives the GPU more",
             ));
         }
-        let name = text.split(',').map(str::trim).collect::<Vec<_>>().join(",");
+        // However it was typed, it is the same prediction.
+        let name = parts.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(",");
         Ok(Prediction { title: name.clone(), name, lift: None, changes })
     }
 
@@ -143,21 +145,27 @@ impl Prediction {
         Gpu::with_rates(self.model(base), &self.rates(base))
     }
 
-    /// The launch of a kernel that asks for `asked`.
-    pub(crate) fn grid(&self, base: &'static Model, grid: &Grid, asked: &Resources) -> Grid {
+    /// The launch of a kernel that asks for `asked`, or why none of its workgroups finds a place.
+    pub(crate) fn grid(
+        &self,
+        base: &'static Model,
+        grid: &Grid,
+        asked: &Resources,
+    ) -> Result<Grid, String> {
         let order =
             self.changes.iter().find_map(|it| if let Change::Order(it) = it { Some(*it) } else { None });
-        Grid {
-            groups_per_unit: self.groups_per_unit(base, asked),
+        Ok(Grid {
+            groups_per_unit: self.groups_per_unit(base, asked)?,
             order: order.unwrap_or(grid.order),
             ..grid.clone()
-        }
+        })
     }
 
-    /// Workgroups a compute unit holds.
-    fn groups_per_unit(&self, base: &'static Model, asked: &Resources) -> u32 {
+    /// Workgroups a compute unit holds, or why it holds none.
+    pub(crate) fn groups_per_unit(&self, base: &'static Model, asked: &Resources) -> Result<u32, String> {
         let target = self.model(base).target();
-        let mut asked = *asked;
+        let is = *asked;
+        let mut asked = is;
         match self.lift {
             Some(Lift::Registers) => (asked.vgprs, asked.agprs) = (0, 0),
             Some(Lift::LdsSize) => asked.lds_bytes = 0,
@@ -185,22 +193,50 @@ impl Prediction {
         let slots = |limit: &&arch::Limit| {
             waves.is_none() || matches!(limit.resource, Limiter::WaveSlots | Limiter::BarrierSlots)
         };
-        let most = found.limits.iter().filter(slots).map(admits).min().unwrap_or(1);
-        let wanted = waves
-            .map_or(u32::MAX, |waves| waves * target.simds_per_cu.value / asked.waves_per_workgroup.max(1));
-        most.min(wanted).max(1)
+        let tightest = found.limits.iter().filter(slots).min_by_key(|limit| admits(limit));
+        let most = tightest.map_or(1, admits);
+        let (group, simds) = (asked.waves_per_workgroup.max(1), target.simds_per_cu.value);
+        let wanted = waves.map_or(u32::MAX, |waves| waves * simds / group);
+        if wanted == 0 {
+            let needed = group.div_ceil(simds);
+            return Err(format!("a workgroup of {group} waves does not fit (needs {needed} per SIMD)"));
+        }
+        // A launch that never had a place is none the worse for a change.
+        let limit = match tightest {
+            Some(limit) if most == 0 && arch::occupancy(target, &is).workgroups_per_cu > 0 => limit,
+            _ => return Ok(most.min(wanted).max(1)),
+        };
+        Err(match limit.resource {
+            Limiter::Lds => format!("a workgroup takes {} bytes of LDS", asked.lds_bytes),
+            Limiter::Vgpr | Limiter::Agpr => {
+                let fits = |vgprs: &u32| {
+                    arch::occupancy(target, &Resources { vgprs: *vgprs, ..asked }).workgroups_per_cu > 0
+                };
+                let vgprs = (0..asked.vgprs).rev().find(fits).unwrap_or(0);
+                format!("a workgroup of {group} waves does not fit (has at most {vgprs} VGPRs)")
+            }
+            other => format!("a workgroup of {group} waves does not fit ({})", other.name()),
+        })
     }
 }
 
-fn change(text: &str, base: &Model) -> Result<Change, PredictionError> {
-    let examples = || {
-        let all: Vec<&str> = CHANGES.iter().map(|(_, example)| *example).collect();
-        format!("what can be changed: {}", all.join(", "))
-    };
+/// What can be changed, as a hint.
+fn examples() -> String {
+    let all: Vec<&str> = CHANGES.iter().map(|(_, example)| *example).collect();
+    format!("what can be changed: {}", all.join(", "))
+}
+
+/// Takes `KEY=VALUE` apart; the key is in small letters.
+fn key_and_value(text: &str) -> Result<(String, &str), PredictionError> {
     let text = text.trim();
-    let Some((key, value)) = text.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else {
+    let Some((key, value)) = text.split_once('=') else {
         return Err(wrong(format!("`{text}` is not KEY=VALUE"), examples()));
     };
+    Ok((key.trim().to_ascii_lowercase(), value.trim()))
+}
+
+fn change(key: &str, value: &str, base: &Model) -> Result<Change, PredictionError> {
+    let text = format!("{key}={value}");
     let target = base.target();
     let count = |least: u32, most: u32, what: &str| -> Result<u32, PredictionError> {
         let number = bytes(value).filter(|it| (f64::from(least)..=f64::from(most)).contains(it));
@@ -238,6 +274,13 @@ fn change(text: &str, base: &Model) -> Result<Change, PredictionError> {
         "gpu.lds_per_cu" => count(1, 1 << 24, "a number of bytes of LDS").map(Change::LdsPerUnit),
         "gpu" => {
             let Some(model) = Model::by_name(value) else {
+                let (name, clock) = value.split_once('@').unwrap_or((value, ""));
+                if let Some(model) = Model::by_name(name) {
+                    return Err(wrong(
+                        format!("`{text}`: the engine of {} does not run at `{clock}` MHz", model.name),
+                        format!("give a clock from {LOWEST_MHZ} to {}", model.engine_mhz.value),
+                    ));
+                }
                 let names: Vec<&str> = Model::names().collect();
                 return Err(wrong(
                     format!("there is no GPU `{value}`"),
@@ -297,8 +340,10 @@ mod tests {
             ("workgroup-order=snake", "there is no order `snake`", "xcd-swizzle"),
             ("gpu.hbm_bandwidth=8", "`8` is not a bandwidth", "8e12"),
             ("gpu=h100", "there is no GPU `h100`", "mi300x"),
+            ("gpu=mi300x@99999", "engine of Instinct MI300X does not run at `99999` MHz", "to 2100"),
+            ("gpu=mi300x@", "does not run at `` MHz", "to 2100"),
             ("gpu=mi210", "does not run on it", "mi300a, mi300x, mi325x"),
-            ("vgpr=96,vgpr=64", "gives `vgpr` twice", "give the option again"),
+            ("vgpr=96,VGPR = 64", "gives `vgpr` twice", "give the option again"),
         ] {
             let error = Prediction::parse(text, model()).unwrap_err();
             assert!(error.message.contains(message), "{text}: {error}");
@@ -317,10 +362,11 @@ mod tests {
     #[test]
     fn changes_of_a_kernel_change_how_many_workgroups_find_a_place() {
         let asked = Resources { vgprs: 256, agprs: 0, sgprs: 32, lds_bytes: 32_768, waves_per_workgroup: 4 };
-        let of = |text: &str| Prediction::parse(text, model()).unwrap().groups_per_unit(model(), &asked);
+        let of =
+            |text: &str| Prediction::parse(text, model()).unwrap().groups_per_unit(model(), &asked).unwrap();
         let lifted = |lift: Lift, asked: Resources| {
             let all = Prediction::lifts();
-            all.iter().find(|it| it.lift == Some(lift)).unwrap().groups_per_unit(model(), &asked)
+            all.iter().find(|it| it.lift == Some(lift)).unwrap().groups_per_unit(model(), &asked).unwrap()
         };
         assert_eq!(arch::occupancy(model().target(), &asked).workgroups_per_cu, 2);
         for (text, groups) in [
@@ -340,5 +386,36 @@ mod tests {
         assert_eq!([Lift::Registers, Lift::L2].map(|lift| lifted(lift, registers_stop)), [8, 2]);
         let lds_stops = Resources { vgprs: 64, ..asked };
         assert_eq!([Lift::LdsSize, Lift::L2].map(|lift| lifted(lift, lds_stops)), [8, 2]);
+    }
+
+    #[test]
+    fn changes_without_a_place_for_a_workgroup_are_refused() {
+        let large = Resources { vgprs: 64, agprs: 0, sgprs: 32, lds_bytes: 65_536, waves_per_workgroup: 16 };
+        let of = |text: &str, asked: &Resources| {
+            Prediction::parse(text, model()).unwrap().groups_per_unit(model(), asked)
+        };
+        for (text, expected) in [
+            ("waves_per_eu=4", Ok(1)),
+            ("waves_per_eu=3", Err("a workgroup of 16 waves does not fit (needs 4 per SIMD)")),
+            ("waves_per_eu=1", Err("a workgroup of 16 waves does not fit (needs 4 per SIMD)")),
+            ("vgpr=128", Ok(1)),
+            ("vgpr=129", Err("a workgroup of 16 waves does not fit (has at most 128 VGPRs)")),
+            ("vgpr=512", Err("a workgroup of 16 waves does not fit (has at most 128 VGPRs)")),
+            ("gpu.lds_per_cu=32K", Err("a workgroup takes 65536 bytes of LDS")),
+            ("gpu.lds_per_cu=32K,lds=32K", Ok(1)),
+        ] {
+            assert_eq!(of(text, &large), expected.map_err(str::to_owned), "{text}");
+        }
+        // What is said to run, runs: a launch without a place as it is keeps the one it is given.
+        let none = Resources { vgprs: 256, ..large };
+        assert_eq!(of("gpu.hbm_bandwidth=8e12", &none), Ok(1));
+        assert!(Prediction::lifts().iter().all(|it| it.groups_per_unit(model(), &none).is_ok()));
+    }
+
+    #[test]
+    fn however_it_is_typed_it_is_one_prediction() {
+        for text in ["vgpr=96,gpu=mi300a", " VGPR = 96 , Gpu=mi300a "] {
+            assert_eq!(Prediction::parse(text, model()).unwrap().name, "vgpr=96,gpu=mi300a", "{text}");
+        }
     }
 }

@@ -182,6 +182,11 @@ impl Recorder {
         std::mem::take(&mut self.events)
     }
 
+    /// Which predictions could not be made of some dispatch, and why.
+    pub fn misfits(&self) -> Vec<String> {
+        clocks::misfits(&self.clocks)
+    }
+
     /// Number of the next launch.
     pub fn next(&self) -> u64 {
         self.next

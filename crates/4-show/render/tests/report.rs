@@ -21,7 +21,7 @@ fn absent() -> Cell {
 }
 
 fn row(id: &str, label: &str, unit: &str, cells: Vec<Cell>) -> Row {
-    Row { id: id.into(), label: label.into(), metric: String::new(), unit: unit.into(), cells }
+    Row { id: id.into(), label: label.into(), unit: unit.into(), cells, ..Row::default() }
 }
 
 fn table(id: &str, title: &str, label: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {

@@ -28,9 +28,9 @@ fn table(id: &str, title: &str, rows: usize) -> Table {
             .map(|row| Row {
                 id: format!("{id}.{row}"),
                 label: format!("{title} Metric {row}"),
-                metric: String::new(),
                 unit: "cycle".to_owned(),
                 cells: vec![Cell::Number(Number::from(row as f64))],
+                ..Row::default()
             })
             .collect(),
         notes: Vec::new(),

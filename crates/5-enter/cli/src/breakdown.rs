@@ -9,11 +9,11 @@ use crate::device_code::DeviceCode;
 use crate::exit::{Outcome, usage};
 use crate::profile::predictions;
 use crate::recording;
-use analysis::workload::select;
+use analysis::workload::{KernelFilter, SelectError, select};
 use anyhow::{Context, Result, anyhow, bail};
 use emu::Program;
-use probe::{Events, Predicted, Replay, Table, events_file};
-use std::collections::{BTreeMap, HashMap};
+use probe::{Events, EventsError, Head, Predicted, Replay, Table, events_file};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use workload::{PREDICTIONS_FILE, PREDICTIONS_HEADER, PredictionLine, Workload, code_object_file};
 
@@ -22,35 +22,47 @@ pub(crate) fn run(args: &Breakdown, look: &Look) -> Result<Outcome> {
     let name = args.path.display();
     let (workload, disk) = recording::read_with_files(&args.path)?;
     let folder = disk.folder.as_path();
-    let (rows, _) =
-        select(&workload, None, &args.pick.wanted()).map_err(|error| usage(error.message, error.hint))?;
-    let mut rows: Vec<usize> = rows.into_iter().map(|row| row as usize).collect();
-    rows.sort_by_key(|&row| workload.dispatches.id[row]);
-    let (kept, lost): (Vec<usize>, Vec<usize>) =
-        rows.into_iter().partition(|&row| folder.join(events_file(workload.dispatches.id[row])).is_file());
-    if kept.is_empty() {
+    let wanted = args.part.wanted();
+    let refuse = |error: SelectError| usage(error.message, error.hint);
+    let filter = KernelFilter::new(&workload, &wanted.kernels).map_err(refuse)?;
+    let (rows, _) = select(&workload, filter.as_ref(), &wanted).map_err(refuse)?;
+    let chosen: BTreeSet<usize> = rows.into_iter().map(|row| row as usize).collect();
+    let file = |row: usize| folder.join(events_file(workload.dispatches.id[row]));
+    let mut order: Vec<usize> = (0..workload.dispatches.len()).collect();
+    order.sort_by_key(|&row| workload.dispatches.id[row]);
+    let is_kept = |row: &usize| file(*row).is_file();
+    let Some(last) = order.iter().rposition(|row| chosen.contains(row) && is_kept(row)) else {
         return Err(usage(
             format!("`{name}` does not keep what waves did"),
             "`rockhound profile --keep-events` makes a recording that does",
         ));
+    };
+    let lost = chosen.iter().filter(|row| !is_kept(row)).count();
+    if lost > 0 {
+        eprintln!("{lost} of the selected dispatches keep nothing and are left out");
     }
-    if !lost.is_empty() {
-        eprintln!("{} of the selected dispatches keep nothing and are left out", lost.len());
+    // Caches hold what every dispatch before left in them, whether its own time is asked for or not.
+    let (kept, gone): (Vec<usize>, Vec<usize>) = order[..=last].iter().partition(|row| is_kept(row));
+    if !gone.is_empty() {
+        eprintln!("caches are not as they were: {} dispatches before keep nothing", gone.len());
     }
-    let mut state = State { folder, replay: None, tables: HashMap::new(), args };
+    let heads = kept.iter().filter(|row| chosen.contains(row)).map(|&row| head(&file(row)));
+    let heads = heads.collect::<Result<Vec<Head>>>()?;
+    let mut state = State { folder, replay: replay(&heads, args)?, tables: HashMap::new() };
     let mut found: BTreeMap<usize, Vec<Predicted>> = BTreeMap::new();
     for row in kept {
-        let id = workload.dispatches.id[row];
-        let file = folder.join(events_file(id));
+        let file = file(row);
         let predicted = state.dispatch(&file).with_context(|| format!("`{}`", file.display()))?;
-        found.insert(row, predicted);
+        if chosen.contains(&row) {
+            found.insert(row, predicted);
+        }
     }
     let text = merged(&workload, &found);
     let file = folder.join(PREDICTIONS_FILE);
     std::fs::write(&file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
     let blocks = ["0.1", "0.3", "0.4"].map(str::to_owned);
     let mut report = Analyze::of_recording(folder, &blocks)?;
-    report.pick.clone_from(&args.pick);
+    report.pick.part.clone_from(&args.part);
     report.format = match args.format {
         ShortFormat::Text => ReportFormat::Text,
         ShortFormat::Json => ReportFormat::Json,
@@ -58,42 +70,69 @@ pub(crate) fn run(args: &Breakdown, look: &Look) -> Result<Outcome> {
     analyze::run(&report, look)
 }
 
+/// What a kept dispatch is.
+fn head(file: &Path) -> Result<Head> {
+    let read = || -> Result<Head> {
+        let bytes = std::fs::read(file)?;
+        Ok(Events::read(&bytes).map_err(wrong)?.head)
+    };
+    read().with_context(|| format!("`{}`", file.display()))
+}
+
+/// Clocks for what is asked for, which some of the dispatches must be able to run as.
+fn replay(heads: &[Head], args: &Breakdown) -> Result<Replay> {
+    let model = Replay::model(heads.first().context("no dispatch is selected")?).map_err(wrong)?;
+    let limits = args.limits || args.what_if.is_empty();
+    let replay = Replay::new(model, predictions(limits, &args.what_if, model)?, args.threads);
+    let mut misfits: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    for misfit in heads.iter().flat_map(|head| replay.misfits(head)) {
+        *misfits.entry(misfit).or_default() += 1;
+    }
+    for ((name, reason), _) in &misfits {
+        let all: usize = misfits.iter().filter(|((other, _), _)| other == name).map(|(_, count)| count).sum();
+        if all == heads.len() {
+            return Err(usage(
+                format!("{name}: {reason}"),
+                "none of the selected dispatches can run so; give another value",
+            ));
+        }
+    }
+    for ((name, reason), count) in &misfits {
+        eprintln!("{name}: {reason}; left out of {count} of {} dispatches", heads.len());
+    }
+    Ok(replay)
+}
+
+/// What to do about events that cannot be used.
+const RECORD_ANEW: &str = "hint: record anew with `rockhound profile --keep-events`";
+
+fn wrong(error: EventsError) -> anyhow::Error {
+    anyhow!("{error}\n{RECORD_ANEW}")
+}
+
 struct State<'a> {
     folder: &'a Path,
-    /// Made with the first dispatch, which says the GPU.
-    replay: Option<Replay>,
+    replay: Replay,
     /// By code object and kernel.
     tables: HashMap<(String, String), Table>,
-    args: &'a Breakdown,
 }
 
 impl State<'_> {
+    /// What the next dispatch would take.
     fn dispatch(&mut self, file: &Path) -> Result<Vec<Predicted>> {
         let bytes = std::fs::read(file)?;
-        let hint = "hint: record anew with `rockhound profile --keep-events`";
-        let wrong = |error: probe::EventsError| anyhow!("{error}\n{hint}");
         let events = Events::read(&bytes).map_err(wrong)?;
-        let model = Replay::model(&events.head).map_err(wrong)?;
         let key = (events.head.code.clone(), events.head.symbol.clone());
         if !self.tables.contains_key(&key) {
             let path = self.folder.join(code_object_file(&key.0));
             if key.0.is_empty() || !path.is_file() {
-                bail!("the recording does not keep the code of `{}`\n{hint}", key.1);
+                bail!("the recording does not keep the code of `{}`\n{RECORD_ANEW}", key.1);
             }
             let code = DeviceCode::find(&path, None)?;
             let program = Program::new(&code.data, &code.object, code.kernel(Some(&key.1))?)?;
             self.tables.insert(key.clone(), Table::new(&program));
         }
-        let table = &self.tables[&key];
-        let replay = match &mut self.replay {
-            Some(replay) => replay,
-            none => {
-                let limits = self.args.limits || self.args.what_if.is_empty();
-                let all = predictions(limits, &self.args.what_if, model)?;
-                none.insert(Replay::new(model, all, self.args.threads))
-            }
-        };
-        replay.run(events, table).map_err(wrong)
+        self.replay.run(events, &self.tables[&key]).map_err(wrong)
     }
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
         }
         return ran.map(|()| Outcome::Fine);
     }
-    recorder.notes().iter().for_each(|text| eprintln!("{text}"));
+    recorder.notes().into_iter().chain(recorder.misfits()).for_each(|text| eprintln!("{text}"));
     let folder = keep(path, args, &mut recorder, short)?;
     if prepared.stop.load(Ordering::Relaxed) {
         eprintln!("interrupted: {} of {} dispatches were finished", recorder.dispatches().len(), file.repeat);

@@ -278,7 +278,7 @@ fn definitions_of(
         .iter()
         .flat_map(|t| &t.rows)
         .map(|r| r.metric.clone())
-        .filter(|m| !m.is_empty())
+        .filter(|m| definitions.metric(m).is_some())
         .collect();
     shown.sort_unstable();
     shown.dedup();

@@ -77,6 +77,7 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
             let mut output = Output::open(Some(path))?;
             output.write_bytes(&bytes)?;
             output.finish()?;
+            eprintln!("wrote {}", path.display());
         }
         _ => output::print(&match args.format {
             ShortFormat::Json => json::rooflines(&all),

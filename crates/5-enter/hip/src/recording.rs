@@ -99,6 +99,7 @@ impl Recording {
             entry.or_insert_with(|| (program.clone(), Arc::new(Table::new(program).with_code(code.clone()))));
         let table = table.clone();
         let summary = self.recorder.run(kernel, program, &table, memory, launch)?;
+        self.recorder.misfits().iter().for_each(|text| say_once(text));
         if !self.add() {
             self.write();
         }

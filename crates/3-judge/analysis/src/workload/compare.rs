@@ -250,9 +250,8 @@ mod tests {
                 .map(|(i, (label, avg, peak))| Row {
                     id: i.to_string(),
                     label: (*label).into(),
-                    metric: String::new(),
-                    unit: String::new(),
                     cells: vec![Cell::Number(Number::from(*avg)), Cell::Number(Number::from(*peak))],
+                    ..Row::default()
                 })
                 .collect(),
             notes: Vec::new(),

@@ -179,6 +179,7 @@ mod tests {
             metric: format!("m.{id}"),
             unit: "GB/s".into(),
             cells,
+            little: false,
         };
         let second = Column { recording: 1, ..Column::new("avg", ColumnKind::Number, "") };
         let table = Table {

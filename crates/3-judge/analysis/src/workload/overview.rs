@@ -15,7 +15,7 @@ fn table(id: &str, panel: &str, title: &str, label: &str, columns: Vec<Column>, 
 }
 
 fn row(id: String, label: &str, cells: Vec<Cell>) -> Row {
-    Row { id, label: label.to_string(), metric: String::new(), unit: String::new(), cells }
+    Row { id, label: label.to_string(), cells, ..Row::default() }
 }
 
 /// Kernels, most time first; at most `top` of them.

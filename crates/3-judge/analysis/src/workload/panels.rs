@@ -66,6 +66,7 @@ pub(crate) fn table(t: &EvaluatedTable, recording: usize) -> Table {
                     .chain(r.cells.iter().map(|cell| cell.clone().map_or(Cell::Empty, number)))
                     .chain(marked.then(|| r.trust.clone().map_or(Cell::Empty, trust)))
                     .collect(),
+                little: false,
             })
             .collect(),
         panel: t.panel.clone(),

@@ -5,13 +5,14 @@
 
 use super::report::Subject;
 use metrics::kernels;
-use view::{Cell, Column, ColumnKind, Number, Row, Table};
-use workload::{Prediction, Workload, plain_kernel_name};
+use super::panels::{trust, trust_column};
+use view::{Cell, Column, ColumnKind, LITTLE_PERCENT, Number, Row, Table};
+use workload::{Prediction, TIME, Workload, plain_kernel_name};
 
 /// Kernels in a report on everything.
 pub(crate) const FEW_KERNELS: usize = 3;
-/// Percent of a kernel's time below which a limit does not get a row.
-const LITTLE: f64 = 1.0;
+/// What differences of modelled times are good for.
+const STEPS: &str = "differences below about 1 % are noise of the model";
 
 /// Times of some dispatches together, ns: as it is, and as predicted.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -23,10 +24,7 @@ pub(crate) struct Times {
 impl Times {
     /// Of the dispatches whose times are both known; none where there is no such dispatch.
     pub(crate) fn of(workload: &Workload, prediction: &Prediction, rows: &[u32]) -> Option<Times> {
-        let both = |row: &u32| {
-            Some((workload.dispatches.duration(*row as usize)?, prediction.times.get(*row as usize)?))
-        };
-        rows.iter().filter_map(both).fold(None, |sum, (base, predicted)| {
+        both(workload, prediction, rows).fold(None, |sum, (base, predicted)| {
             let Times { base: all, predicted: then } = sum.unwrap_or(Times { base: 0.0, predicted: 0.0 });
             Some(Times { base: all + base, predicted: then + predicted })
         })
@@ -42,6 +40,26 @@ impl Times {
     }
 }
 
+/// The times of each dispatch of which both are known, as it is and as predicted.
+fn both<'a>(
+    workload: &'a Workload,
+    prediction: &'a Prediction,
+    rows: &'a [u32],
+) -> impl Iterator<Item = (f64, f64)> + 'a {
+    let times = |row: &u32| {
+        Some((workload.dispatches.duration(*row as usize)?, prediction.times.get(*row as usize)?))
+    };
+    rows.iter().filter_map(times)
+}
+
+/// A prediction of a kernel.
+struct Found<'a> {
+    prediction: &'a Prediction,
+    times: Times,
+    /// What it is called, with how many of the dispatches it was made of where those are not all.
+    label: String,
+}
+
 /// What each limit is worth, kernel by kernel.
 pub(crate) fn limits(subject: &Subject, most: usize) -> Table {
     let columns = vec![
@@ -49,26 +67,16 @@ pub(crate) fn limits(subject: &Subject, most: usize) -> Table {
         Column::new("saved", ColumnKind::Number, "ns"),
         Column::new("saved", ColumnKind::Percent, "%"),
     ];
-    let mut table = of_kernels(subject, most, true, columns, |mut found| {
-        found.sort_by(|a, b| b.1.saved().total_cmp(&a.1.saved()));
-        let (worth, little): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|(_, times)| times.saved_percent().abs() >= LITTLE);
-        let mut rows: Vec<Row> = worth
-            .into_iter()
-            .map(|(it, times)| {
-                let cells = [times.predicted, times.saved(), times.saved_percent()];
-                line(String::new(), format!("  {}", it.title), cells)
-            })
-            .collect();
-        if !little.is_empty() {
-            let label = match (little.len(), rows.is_empty()) {
-                (count, true) => format!("  {count} limits, each less than {LITTLE:.0} %"),
-                (1, _) => format!("  1 other, less than {LITTLE:.0} %"),
-                (count, _) => format!("  {count} others, each less than {LITTLE:.0} %"),
-            };
-            rows.push(row(String::new(), label, vec![Cell::Empty; 3]));
-        }
-        rows
+    let mut table = of_kernels(subject, most, true, columns, |found| {
+        found.sort_by(|a, b| b.times.saved().total_cmp(&a.times.saved()));
+        let is_little = |it: &Found<'_>| it.times.saved_percent().abs() < LITTLE_PERCENT;
+        // They come last, so that they stand together.
+        found.sort_by_key(is_little);
+        let row = |it: &Found<'_>| Row {
+            little: is_little(it),
+            ..line(it, [it.times.predicted, it.times.saved(), it.times.saved_percent()])
+        };
+        found.iter().map(row).collect()
     });
     table.id = "0.3".to_string();
     table.title = "What Each Limit Is Worth".to_string();
@@ -85,11 +93,10 @@ pub(crate) fn changes(subject: &Subject, most: usize) -> Table {
         Column::new("change", ColumnKind::Number, "%"),
     ];
     let mut table = of_kernels(subject, most, false, columns, |found| {
-        let each = found.into_iter().map(|(it, times)| {
-            let cells = [times.predicted, -times.saved(), -times.saved_percent()];
-            line(String::new(), format!("  {}", it.title), cells)
-        });
-        each.collect()
+        let row = |it: &Found<'_>| {
+            line(it, [it.times.predicted, -it.times.saved(), -it.times.saved_percent()])
+        };
+        found.iter().map(row).collect()
     });
     table.id = "0.4".to_string();
     table.title = "What If".to_string();
@@ -99,14 +106,18 @@ pub(crate) fn changes(subject: &Subject, most: usize) -> Table {
     table
 }
 
+/// A table with a row of each kernel, and below it those that `rows` makes of its predictions.
 fn of_kernels(
     subject: &Subject,
     most: usize,
     lifted: bool,
-    columns: Vec<Column>,
-    rows: impl Fn(Vec<(&Prediction, Times)>) -> Vec<Row>,
+    mut columns: Vec<Column>,
+    rows: impl Fn(&mut [Found<'_>]) -> Vec<Row>,
 ) -> Table {
     let w = &subject.workload;
+    let mark = w.marks.as_ref().map(|marks| trust(Ok(marks.of(TIME))));
+    columns.extend(mark.as_ref().map(|_| trust_column()));
+    let with_mark = |row: Row| Row { cells: row.cells.into_iter().chain(mark.clone()).collect(), ..row };
     let predictions: Vec<&Prediction> = w.predictions.iter().filter(|it| it.lifted == lifted).collect();
     let mut table = Table {
         id: String::new(),
@@ -122,20 +133,44 @@ fn of_kernels(
     for (at, kernel) in kernels(w, &subject.rows).iter().enumerate() {
         let of_kernel = |row: &&u32| w.dispatches.kernel.get(**row as usize) == Some(&kernel.kernel);
         let own: Vec<u32> = subject.rows.iter().filter(of_kernel).copied().collect();
-        let found: Vec<(&Prediction, Times)> =
-            predictions.iter().filter_map(|it| Some((*it, Times::of(w, it, &own)?))).collect();
-        let Some(base) = found.first().map(|(_, times)| times.base) else { continue };
+        let timed: Vec<f64> =
+            own.iter().filter_map(|row| w.dispatches.duration(*row as usize)).collect();
+        let found = |prediction| {
+            let times = Times::of(w, prediction, &own)?;
+            let count = both(w, prediction, &own).count();
+            let part = match count == timed.len() {
+                true => String::new(),
+                // The time of the kernel is that of all: only the change can be compared.
+                false => format!(" ({count} of {} dispatches)", timed.len()),
+            };
+            Some(Found { prediction, times, label: format!("{}{part}", prediction.title) })
+        };
+        let mut found: Vec<Found<'_>> = predictions.iter().filter_map(|it| found(*it)).collect();
+        if found.is_empty() {
+            continue;
+        }
         if shown == most {
             more += 1;
             continue;
         }
         shown += 1;
-        hurried.extend(found.iter().filter(|(it, _)| it.hurried).map(|(it, _)| it.title.as_str()));
+        let late = found.iter().map(|it| it.prediction).filter(|it| it.hurried);
+        hurried.extend(late.map(|it| it.title.as_str()));
         let name = plain_kernel_name(&w.kernels[kernel.kernel as usize]);
-        let time = Cell::Number(Number::from(base));
-        table.rows.push(row(at.to_string(), name.to_string(), vec![time, Cell::Empty, Cell::Empty]));
-        let rows = rows(found).into_iter().enumerate();
-        table.rows.extend(rows.map(|(number, row)| Row { id: format!("{at}.{}", number + 1), ..row }));
+        let time = Cell::Number(Number::from(timed.iter().sum::<f64>()));
+        table.rows.push(with_mark(Row {
+            id: at.to_string(),
+            label: name.to_string(),
+            cells: vec![time, Cell::Empty, Cell::Empty],
+            ..Row::default()
+        }));
+        let rows = rows(&mut found).into_iter().enumerate();
+        table
+            .rows
+            .extend(rows.map(|(number, row)| with_mark(Row { id: format!("{at}.{}", number + 1), ..row })));
+    }
+    if mark.is_some() && !table.rows.is_empty() {
+        table.notes.push(STEPS.to_string());
     }
     if more > 0 {
         table.notes.push(format!("{more} more kernels; `-k N` shows one"));
@@ -151,10 +186,11 @@ fn of_kernels(
     table
 }
 
-fn line(id: String, label: String, cells: [f64; 3]) -> Row {
-    row(id, label, cells.map(|value| Cell::Number(Number::from(value))).to_vec())
-}
-
-fn row(id: String, label: String, cells: Vec<Cell>) -> Row {
-    Row { id, label, metric: String::new(), unit: String::new(), cells }
+fn line(it: &Found<'_>, cells: [f64; 3]) -> Row {
+    Row {
+        label: it.label.clone(),
+        metric: it.prediction.name.clone(),
+        cells: cells.map(|value| Cell::Number(Number::from(value))).to_vec(),
+        ..Row::default()
+    }
 }

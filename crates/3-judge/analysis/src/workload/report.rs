@@ -322,6 +322,7 @@ impl Context<'_> {
                         metric: metric.id.clone(),
                         unit: metrics::shown_unit(&metric.unit_text, self.options.settings.norm),
                         cells: cells(e, name),
+                        little: false,
                     })
                 })
                 .collect(),

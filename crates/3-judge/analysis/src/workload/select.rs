@@ -69,7 +69,7 @@ impl KernelFilter {
                     let last = ranked.len().saturating_sub(1);
                     wrong(
                         format!("there is no kernel {index}"),
-                        format!("kernels are 0 to {last}; `--list-kernels` lists them"),
+                        format!("kernels are 0 to {last}; `rockhound analyze --list-kernels` lists them"),
                     )
                 })?;
                 filter.names.insert((*name).to_string());
@@ -207,7 +207,7 @@ fn known_ids(w: &Workload, rows: &[u32]) -> String {
     let ids = rows.iter().map(|r| w.dispatches.id[*r as usize]);
     match (ids.clone().min(), ids.max()) {
         (Some(a), Some(b)) => {
-            format!("IDs of the selected kernels are {a} to {b}; `--list-dispatches` lists them")
+            format!("IDs of the selected kernels are {a} to {b}; `rockhound analyze --list-dispatches` lists them")
         }
         _ => "no dispatch is left by the other filters".to_string(),
     }
@@ -265,7 +265,7 @@ mod tests {
     fn what_selects_nothing_is_answered_with_what_there_is() {
         type Case = (&'static [&'static str], &'static [&'static str], &'static [u32], &'static str);
         let cases: [Case; 8] = [
-            (&["7"], &[], &[], "there is no kernel 7; kernels are 0 to 2; `--list-kernels` lists them"),
+            (&["7"], &[], &[], "there is no kernel 7; kernels are 0 to 2; `rockhound analyze --list-kernels` lists them"),
             (&["gemm"], &[], &[], "no kernel matches `gemm`; kernels are scale, copy(float*), fill<int>"),
             (
                 &["cop(y"],
@@ -277,13 +277,13 @@ mod tests {
                 &[],
                 &["9"],
                 &[],
-                "no dispatch is `9`; IDs of the selected kernels are 10 to 15; `--list-dispatches` lists them",
+                "no dispatch is `9`; IDs of the selected kernels are 10 to 15; `rockhound analyze --list-dispatches` lists them",
             ),
             (
                 &["scale"],
                 &["12"],
                 &[],
-                "no dispatch is `12`; IDs of the selected kernels are 11 to 11; `--list-dispatches` lists them",
+                "no dispatch is `12`; IDs of the selected kernels are 11 to 11; `rockhound analyze --list-dispatches` lists them",
             ),
             (&[], &["x"], &[], "`x` names no dispatches; give IDs such as `3`, `1-5`, `>10` or `<=4`"),
             (&[], &["5-1"], &[], "`5-1` names no dispatches; give IDs such as `3`, `1-5`, `>10` or `<=4`"),

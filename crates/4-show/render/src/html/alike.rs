@@ -67,8 +67,8 @@ mod tests {
             id: format!("18.1.{at}"),
             label: at.to_string(),
             metric: metric.to_owned(),
-            unit: String::new(),
             cells: vec![Cell::Number(Number::from(*value))],
+            ..Row::default()
         };
         Table {
             id: "18.1".into(),

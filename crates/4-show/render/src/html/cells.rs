@@ -158,8 +158,6 @@ mod tests {
                 .map(|(label, value)| Row {
                     id: String::new(),
                     label: (*label).to_owned(),
-                    metric: String::new(),
-                    unit: String::new(),
                     cells: vec![
                         Cell::Text("a|b".into()),
                         Cell::Number(Number::from(*value)),
@@ -171,6 +169,7 @@ mod tests {
                             beyond_noise: Some(true),
                         }),
                     ],
+                    ..Row::default()
                 })
                 .collect(),
             notes: Vec::new(),

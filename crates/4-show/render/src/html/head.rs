@@ -47,6 +47,13 @@ pub(crate) struct VerdictView<'a> {
     pub(crate) gap: Option<String>,
 }
 
+/// The name a recording was made under: profilers write `NAME/GPU`.
+fn name(r: &Recording) -> &str {
+    let mut parts = r.path.rsplit('/').filter(|part| !matches!(*part, "" | "."));
+    let named = parts.find(|part| !part.eq_ignore_ascii_case(&r.gpu)).filter(|part| *part != "..");
+    if r.name.eq_ignore_ascii_case(&r.gpu) { named.unwrap_or(&r.name) } else { &r.name }
+}
+
 impl<'a> Head<'a> {
     pub(crate) fn of(page: &'a Page) -> Self {
         let report = &page.report;
@@ -56,7 +63,7 @@ impl<'a> Head<'a> {
             report.recordings.iter().enumerate().map(|(at, r)| recording(r, at, many)).collect();
         let title = report.recordings.last().map_or_else(String::new, |r| {
             let of = if r.gpu.is_empty() { String::new() } else { format!(" on {}", visible(&r.gpu)) };
-            format!("{}{of}", shorten(&visible(&r.name), TITLE))
+            format!("{}{of}", shorten(&visible(name(r)), TITLE))
         });
         let verdict = guide.map(|guide| {
             let v = &guide.verdict;

@@ -2,7 +2,7 @@
 
 use super::ShortFormat;
 use super::gpu_name::GpuName;
-use super::recordings::Pick;
+use super::recordings::Part;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::ffi::OsString;
@@ -150,7 +150,7 @@ pub(crate) struct Breakdown {
     #[arg(long, requires = "what_if")]
     pub(crate) limits: bool,
     #[command(flatten)]
-    pub(crate) pick: Pick,
+    pub(crate) part: Part,
     /// Threads that clocks run on; 0 stands for one per core.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,

@@ -163,9 +163,19 @@ impl Subject {
     }
 }
 
-/// Which part of recordings.
+/// Which part of recordings, and what they do not say themselves.
 #[derive(Args, Clone)]
 pub(crate) struct Pick {
+    #[command(flatten)]
+    pub(crate) part: Part,
+    /// GPU of the recording, where it does not say: target or model.
+    #[arg(long, value_name = "GPU")]
+    pub(crate) arch: Option<String>,
+}
+
+/// Which part of recordings.
+#[derive(Args, Clone)]
+pub(crate) struct Part {
     /// Only these kernels: number in the list of kernels, name, or regular expression.
     #[arg(long, short, value_name = "KERNEL", num_args = 1..)]
     pub(crate) kernel: Vec<String>,
@@ -175,12 +185,16 @@ pub(crate) struct Pick {
     /// Only dispatches on these GPUs.
     #[arg(long, value_name = "GPU", num_args = 1.., value_delimiter = ',')]
     pub(crate) gpu_id: Vec<u32>,
-    /// GPU of the recording, where it does not say: target or model.
-    #[arg(long, value_name = "GPU")]
-    pub(crate) arch: Option<String>,
 }
 
 impl Pick {
+    /// The selection as the reader of recordings takes it.
+    pub(crate) fn wanted(&self) -> analysis::workload::Wanted {
+        self.part.wanted()
+    }
+}
+
+impl Part {
     /// The selection as the reader of recordings takes it.
     pub(crate) fn wanted(&self) -> analysis::workload::Wanted {
         analysis::workload::Wanted {

@@ -129,7 +129,7 @@ fn wrong_values_are_answered_with_the_right_ones() {
         (&["-k", "gemm"][..], "error: no kernel matches `gemm`\nhint: kernels are copy(float*), scale\n"),
         (
             &["-d", "9"],
-            "error: no dispatch is `9`\nhint: IDs of the selected kernels are 0 to 7; `--list-dispatches` lists them\n",
+            "error: no dispatch is `9`\nhint: IDs of the selected kernels are 0 to 7; `rockhound analyze --list-dispatches` lists them\n",
         ),
         (&["--gpu-id", "3"], "error: no dispatch ran on GPU 3\nhint: GPUs of the recording are 0\n"),
         (&["-b", "7.8"], "error: there is no table 7.8\nhint: tables of panel 7 are 7.1 7.2\n"),

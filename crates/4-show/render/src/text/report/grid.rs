@@ -7,7 +7,8 @@ use super::figure::{Figure, figure};
 use crate::text::names::shorten;
 use crate::text::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
-use view::{Cell, ColumnKind, Delta, Number, Table};
+use std::borrow::Cow;
+use view::{Cell, ColumnKind, Delta, LITTLE_PERCENT, Number, Row, Table};
 
 /// Narrowest and widest bar or box.
 const DRAWING: (usize, usize) = (8, 40);
@@ -91,6 +92,29 @@ fn all_missing(table: &Table) -> bool {
     })
 }
 
+/// Rows that say little as one.
+fn folded_rows(table: &Table) -> Cow<'_, Table> {
+    if !table.rows.iter().any(|r| r.little) {
+        return Cow::Borrowed(table);
+    }
+    let runs = table.rows.chunk_by(|a, b| a.little && b.little);
+    let rows = runs.map(|run| match run {
+        [first, ..] if first.little => {
+            let each = if run.len() == 1 { "" } else { "each " };
+            let label = format!("{} more, {each}less than {LITTLE_PERCENT} %", run.len());
+            Row { label, cells: vec![Cell::Empty; first.cells.len()], ..first.clone() }
+        }
+        _ => run[0].clone(),
+    });
+    Cow::Owned(Table { rows: rows.collect(), ..table.clone() })
+}
+
+/// What stands before the label of a row that belongs to one above: `0.1` to `0`.
+fn indent(table: &Table, row: &Row) -> &'static str {
+    let above = |id: &str| table.rows.iter().any(|r| r.id == id);
+    row.id.rsplit_once('.').filter(|(id, _)| above(id)).map_or("", |_| "  ")
+}
+
 /// The unit that all rows share, which then stands in the title.
 pub(super) fn common_unit(table: &Table) -> Option<&str> {
     let first = table.rows.first().map(|r| r.unit.as_str()).filter(|u| !u.is_empty())?;
@@ -107,12 +131,14 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
         page.wrapped(2, 4, &[dim(format!("all {} rows are n/a", table.rows.len()))]);
         return;
     }
+    let table = &folded_rows(table);
     let style = page.style;
     let compared = table.columns.iter().any(|c| c.recording > 0);
     // A channel's number says all that its row's number would.
     let has_ids = table.label != "channel" && table.rows.iter().any(|r| r.id != r.label && !r.id.is_empty());
     let ids: Vec<Vec<Span>> = table.rows.iter().map(|r| vec![dim(&r.id)]).collect();
-    let longest = table.rows.iter().map(|r| width(&r.label)).max().unwrap_or(0).max(width(&table.label));
+    let label = |r: &Row| width(&r.label) + width(indent(table, r));
+    let longest = table.rows.iter().map(label).max().unwrap_or(0).max(width(&table.label));
     let mut columns = Vec::new();
     if has_ids {
         columns.push(Finished::new("", false, ids));
@@ -161,7 +187,7 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
         page.wrapped(
             2,
             4,
-            &[dim(format!("{left_out} more {word} not fit: `--width` or `--cols` shows them"))],
+            &[dim(format!("{left_out} more {word} not fit: `--width` shows them"))],
         );
     }
 }
@@ -210,7 +236,7 @@ fn data_columns(table: &Table, names: &[&str], decimals: usize, room: Room) -> V
         match column.kind {
             ColumnKind::Text | ColumnKind::Trust => {
                 let short = short && column.kind == ColumnKind::Trust;
-                let cell = |r: &view::Row| vec![words(r.cells.get(index), room, short)];
+                let cell = |r: &Row| vec![words(r.cells.get(index), room, short)];
                 let cells = table.rows.iter().map(cell).collect();
                 data.push(Finished { group, ..Finished::new(&heading, true, cells) });
             }
@@ -323,10 +349,12 @@ fn cut(text: &str, room: usize) -> String {
 }
 
 fn labels(table: &Table, room: usize, style: &Style) -> Finished {
-    let short = |label: &str| {
-        if style.full_names { label.to_owned() } else { shorten(label, room).into_owned() }
+    let short = |r: &Row| {
+        let room = room.saturating_sub(width(indent(table, r)));
+        if style.full_names { r.label.clone() } else { shorten(&r.label, room).into_owned() }
     };
-    let cells = table.rows.iter().map(|r| vec![plain(short(&r.label))]).collect();
+    let cell = |r: &Row| vec![plain(indent(table, r)), plain(short(r))];
+    let cells = table.rows.iter().map(cell).collect();
     Finished { heading: vec![table.label.clone()], left: true, cells, width: room, group: None }
 }
 
@@ -377,7 +405,7 @@ fn drawing(table: &Table, room: usize) -> Option<Finished> {
         return finished(cells.collect());
     }
     let first = table.columns.iter().position(|c| c.kind == ColumnKind::Quartile)?;
-    let five = |row: &view::Row| -> Option<[f64; 5]> {
+    let five = |row: &Row| -> Option<[f64; 5]> {
         let mut out = [0.0; 5];
         for (i, v) in out.iter_mut().enumerate() {
             *v = row.cells.get(first + i)?.number()?;

@@ -15,8 +15,8 @@ use workload::{Counter, Counters, Dispatches, Generation, Machine, Values, Workl
 /// The machine: an MI210 as `sysinfo.csv` describes one.
 const MACHINE: &[(&str, &str)] = &[
     ("workload_name", "heat3d"),
-    ("command", "./heat3d 256 (synthetic: made by `cargo xtask example-recording`, not measured)"),
-    ("hostname", "synthetic"),
+    ("command", "./heat3d 256"),
+    ("hostname", "synthetic: made by `cargo xtask example-recording`, not measured"),
     ("gpu_model", "MI210"),
     ("gpu_arch", "gfx90a"),
     ("gpu_l1", "16"),
@@ -470,6 +470,7 @@ fn recording() -> Workload {
         extras: Vec::new(),
         ceilings: Vec::new(),
         predictions: Vec::new(),
+        keeps_events: false,
         shares: Vec::new(),
         occupancy: Vec::new(),
         marks: None,

@@ -23,6 +23,17 @@ pub fn code_object_file(hash: &str) -> String {
     format!("code_{hash}.hsaco")
 }
 
+/// Name of the file that keeps what the waves of a dispatch did.
+pub fn events_file(dispatch: u64) -> String {
+    format!("events_{dispatch}.zst")
+}
+
+/// Whether a file has such a name.
+pub fn is_events_file(name: &str) -> bool {
+    let number = name.strip_prefix("events_").and_then(|rest| rest.strip_suffix(".zst"));
+    number.is_some_and(|number| number.parse::<u64>().is_ok())
+}
+
 /// What the accesses of a vector memory instruction came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct VectorUse {

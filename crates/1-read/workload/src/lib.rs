@@ -35,7 +35,7 @@ mod write;
 pub use folder::Folder;
 pub use instructions::{
     INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, InstructionRow, KernelRun, LdsUse, RunOf, STALLS, StallCycles,
-    VectorUse, code_object_file, read_instructions, write_instructions,
+    VectorUse, code_object_file, events_file, is_events_file, read_instructions, write_instructions,
 };
 pub use marks::{MARKS_FILE, MARKS_HEADER, Marks, TIME};
 pub use model::{

@@ -232,6 +232,7 @@ impl Gather {
             extras: Vec::new(),
             ceilings: Vec::new(),
             predictions: Vec::new(),
+            keeps_events: false,
             shares: Vec::new(),
             occupancy: Vec::new(),
             marks: None,

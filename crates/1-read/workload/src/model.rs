@@ -252,6 +252,8 @@ pub struct Workload {
     pub ceilings: Vec<Ceilings>,
     /// How long dispatches would take otherwise.
     pub predictions: Vec<Prediction>,
+    /// What waves did is kept beside it, of some dispatch at least: other predictions need no other run.
+    pub keeps_events: bool,
     /// Dispatches of which only some XCDs were followed.
     pub shares: Vec<Share>,
     /// What dispatches had in flight over their time, where that was modelled.

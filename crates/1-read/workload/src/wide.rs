@@ -8,6 +8,7 @@ use crate::check;
 use crate::dispatch_columns::{choose, launches, take};
 use crate::folder::Files;
 use crate::headers;
+use crate::instructions::is_events_file;
 use crate::join::{self, Launch};
 use crate::model::{Counter, Counters, Dispatches, Extra, Generation, Workload};
 use crate::problem::{Error, Problems};
@@ -85,6 +86,7 @@ fn finish(files: &Files<'_>, mut w: Workload, mut problems: Problems) -> Result<
     w.ceilings = side::ceilings(files, &mut problems);
     w.settings = side::settings(files, &mut problems);
     w.predictions = predictions::read(files, &w.dispatches, &mut problems);
+    w.keeps_events = files.names().any(is_events_file);
     w.shares = shares::read(files, &w.dispatches, &mut problems);
     w.occupancy = occupancy::read(files, &w.dispatches, &mut problems);
     w.marks = marks::read(files, &mut problems);
@@ -115,6 +117,7 @@ fn file(files: &Files<'_>, name: &str, problems: &mut Problems) -> Result<Worklo
         extras,
         ceilings: Vec::new(),
         predictions: Vec::new(),
+        keeps_events: false,
         shares: Vec::new(),
         occupancy: Vec::new(),
         marks: None,

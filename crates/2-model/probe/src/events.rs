@@ -29,17 +29,6 @@ const MOST_KEPT: usize = 1 << 30;
 /// Most workgroups that a compute unit is believed to hold.
 const MOST_GROUPS_PER_UNIT: u32 = 64;
 
-/// Name of the file of a dispatch.
-pub fn events_file(dispatch: u64) -> String {
-    format!("events_{dispatch}.zst")
-}
-
-/// Whether a file has such a name.
-pub fn is_events_file(name: &str) -> bool {
-    let number = name.strip_prefix("events_").and_then(|rest| rest.strip_suffix(".zst"));
-    number.is_some_and(|number| number.parse::<u64>().is_ok())
-}
-
 /// Why a file cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EventsError {

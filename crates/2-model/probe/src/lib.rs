@@ -29,7 +29,7 @@ pub use clock::{Detail, Shared};
 pub use clocks::Predicted;
 pub use code::Code;
 pub use event::{Event, Source, Time, Totals};
-pub use events::{Events, EventsError, Head, Replay, events_file, is_events_file};
+pub use events::{Events, EventsError, Head, Replay};
 pub use job::{Job, JobError};
 pub use marks::{TIME_SHARED, is_modelled, time_quantity};
 pub use observe::{Counts, Memory, Probe};

@@ -146,12 +146,7 @@ impl Prediction {
     }
 
     /// The launch of a kernel that asks for `asked`, or why none of its workgroups finds a place.
-    pub(crate) fn grid(
-        &self,
-        base: &'static Model,
-        grid: &Grid,
-        asked: &Resources,
-    ) -> Result<Grid, String> {
+    pub(crate) fn grid(&self, base: &'static Model, grid: &Grid, asked: &Resources) -> Result<Grid, String> {
         let order =
             self.changes.iter().find_map(|it| if let Change::Order(it) = it { Some(*it) } else { None });
         Ok(Grid {

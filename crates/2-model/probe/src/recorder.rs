@@ -487,6 +487,7 @@ impl Recorder {
             extras: Vec::new(),
             ceilings: Vec::new(),
             predictions: Vec::new(),
+            keeps_events: false,
             shares: Vec::new(),
             occupancy: Vec::new(),
             marks: None,

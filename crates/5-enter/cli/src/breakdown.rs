@@ -12,10 +12,12 @@ use crate::recording;
 use analysis::workload::{KernelFilter, SelectError, select};
 use anyhow::{Context, Result, anyhow, bail};
 use emu::Program;
-use probe::{Events, EventsError, Head, Predicted, Replay, Table, events_file};
+use probe::{Events, EventsError, Head, Predicted, Replay, Table};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-use workload::{PREDICTIONS_FILE, PREDICTIONS_HEADER, PredictionLine, Workload, code_object_file};
+use workload::{
+    PREDICTIONS_FILE, PREDICTIONS_HEADER, PredictionLine, Workload, code_object_file, events_file,
+};
 
 /// Predicts.
 pub(crate) fn run(args: &Breakdown, look: &Look) -> Result<Outcome> {
@@ -44,7 +46,12 @@ pub(crate) fn run(args: &Breakdown, look: &Look) -> Result<Outcome> {
     // Caches hold what every dispatch before left in them, whether its own time is asked for or not.
     let (kept, gone): (Vec<usize>, Vec<usize>) = order[..=last].iter().partition(|row| is_kept(row));
     if !gone.is_empty() {
-        eprintln!("caches are not as they were: {} dispatches before keep nothing", gone.len());
+        let them = if gone.len() == 1 {
+            "1 dispatch before keeps"
+        } else {
+            &format!("{} dispatches before keep", gone.len())
+        };
+        eprintln!("caches are not as they were: {them} nothing");
     }
     let heads = kept.iter().filter(|row| chosen.contains(row)).map(|&row| head(&file(row)));
     let heads = heads.collect::<Result<Vec<Head>>>()?;

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
 use codeobj::{Argument, Kernel, LineTable};
 use emu::{Hidden, Host, Hostcall, Launch, Memory, Program, Services, Stream};
-use probe::{Checked, Checks, Job, Provenance, Recorder, events_file};
+use probe::{Checked, Checks, Job, Provenance, Recorder};
 use render::text;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -130,8 +130,9 @@ fn write(folder: &Path, recorder: &mut Recorder, provenance: &Provenance) -> Res
     for (dispatch, _) in events.iter().filter(|(_, bytes)| bytes.is_none()) {
         eprintln!("what the waves of dispatch {dispatch} did is too much to keep");
     }
-    let events =
-        events.iter().filter_map(|(dispatch, bytes)| Some((events_file(*dispatch), bytes.as_deref()?)));
+    let events = events
+        .iter()
+        .filter_map(|(dispatch, bytes)| Some((workload::events_file(*dispatch), bytes.as_deref()?)));
     for (name, bytes) in files.chain(recorder.code_objects()).chain(events) {
         let path = folder.join(name);
         std::fs::write(&path, bytes).with_context(|| format!("cannot write `{}`", path.display()))?;

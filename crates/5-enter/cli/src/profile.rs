@@ -164,7 +164,7 @@ pub(crate) fn remove_earlier(folder: &Path) -> Result<()> {
             workload::MARKS_FILE,
             workload::OCCUPANCY_FILE,
         ];
-        if beside.contains(&&*name) || probe::is_events_file(&name) || workload::is_level_file(&name) {
+        if beside.contains(&&*name) || workload::is_events_file(&name) || workload::is_level_file(&name) {
             std::fs::remove_file(entry.path())?;
         }
     }

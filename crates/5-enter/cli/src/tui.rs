@@ -155,8 +155,8 @@ impl Read {
         };
         let subjects = subjects::read(&asked)?;
         let compiled = subjects::compile(Definitions::built_in(), &subjects.all)?;
-        let code =
-            listings(&args.subject.path, &args.subject.pick.part.dispatch).map_err(|error| format!("{error:#}"));
+        let code = listings(&args.subject.path, &args.subject.pick.part.dispatch)
+            .map_err(|error| format!("{error:#}"));
         let mut read = Read { subjects, compiled, wanted, kernels: Vec::new(), findings: Vec::new(), code };
         read.kernels = read.entries();
         Ok(read)

@@ -156,7 +156,7 @@ impl Recording {
                 say(&format!("what the waves of dispatch {dispatch} did is too much to keep"));
                 continue;
             };
-            if let Err(error) = replace(&self.folder, &probe::events_file(dispatch), &bytes) {
+            if let Err(error) = replace(&self.folder, &workload::events_file(dispatch), &bytes) {
                 say_once(&format!("cannot write into {}: {error}", self.folder.display()));
             }
         }

@@ -142,9 +142,14 @@ fn limits(inputs: &Inputs<'_>, last: &Subject, emulated: bool) -> Option<GuideSt
     if !emulated || !last.workload.predictions.is_empty() {
         return None;
     }
+    let why = "what each limit of the GPU is worth";
+    if last.workload.keeps_events {
+        let command = format!("rockhound breakdown {}", quoted(&last.path));
+        return Some(GuideStep::new(StepKind::Look, why, command));
+    }
     // The same recording with more in it: it goes where the last one is.
     let command = record(last, "--breakdown ", &last.path);
-    Some(GuideStep::new(StepKind::Record, "what each limit of the GPU is worth", command))
+    Some(GuideStep::new(StepKind::Record, why, command))
 }
 
 /// What the next wave per SIMD costs, where more waves are what the kernel needs.

@@ -3,9 +3,9 @@
 //! The one idea to keep in mind: a prediction is compared with the time of the same dispatches; limits overlap, so what
 //! they are worth does not add up.
 
+use super::panels::{trust, trust_column};
 use super::report::Subject;
 use metrics::kernels;
-use super::panels::{trust, trust_column};
 use view::{Cell, Column, ColumnKind, LITTLE_PERCENT, Number, Row, Table};
 use workload::{Prediction, TIME, Workload, plain_kernel_name};
 
@@ -94,7 +94,8 @@ pub(crate) fn changes(subject: &Subject, most: usize) -> Table {
     ];
     let mut table = of_kernels(subject, most, false, columns, |found| {
         let row = |it: &Found<'_>| {
-            line(it, [it.times.predicted, -it.times.saved(), -it.times.saved_percent()])
+            // Nothing is a 0 without a sign.
+            line(it, [it.times.predicted, 0.0 - it.times.saved(), 0.0 - it.times.saved_percent()])
         };
         found.iter().map(row).collect()
     });
@@ -133,8 +134,7 @@ fn of_kernels(
     for (at, kernel) in kernels(w, &subject.rows).iter().enumerate() {
         let of_kernel = |row: &&u32| w.dispatches.kernel.get(**row as usize) == Some(&kernel.kernel);
         let own: Vec<u32> = subject.rows.iter().filter(of_kernel).copied().collect();
-        let timed: Vec<f64> =
-            own.iter().filter_map(|row| w.dispatches.duration(*row as usize)).collect();
+        let timed: Vec<f64> = own.iter().filter_map(|row| w.dispatches.duration(*row as usize)).collect();
         let found = |prediction| {
             let times = Times::of(w, prediction, &own)?;
             let count = both(w, prediction, &own).count();

@@ -207,7 +207,9 @@ fn known_ids(w: &Workload, rows: &[u32]) -> String {
     let ids = rows.iter().map(|r| w.dispatches.id[*r as usize]);
     match (ids.clone().min(), ids.max()) {
         (Some(a), Some(b)) => {
-            format!("IDs of the selected kernels are {a} to {b}; `rockhound analyze --list-dispatches` lists them")
+            format!(
+                "IDs of the selected kernels are {a} to {b}; `rockhound analyze --list-dispatches` lists them"
+            )
         }
         _ => "no dispatch is left by the other filters".to_string(),
     }
@@ -265,7 +267,12 @@ mod tests {
     fn what_selects_nothing_is_answered_with_what_there_is() {
         type Case = (&'static [&'static str], &'static [&'static str], &'static [u32], &'static str);
         let cases: [Case; 8] = [
-            (&["7"], &[], &[], "there is no kernel 7; kernels are 0 to 2; `rockhound analyze --list-kernels` lists them"),
+            (
+                &["7"],
+                &[],
+                &[],
+                "there is no kernel 7; kernels are 0 to 2; `rockhound analyze --list-kernels` lists them",
+            ),
             (&["gemm"], &[], &[], "no kernel matches `gemm`; kernels are scale, copy(float*), fill<int>"),
             (
                 &["cop(y"],

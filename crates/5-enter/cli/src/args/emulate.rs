@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// How to emulate.
 #[derive(Args, Clone)]
 pub(crate) struct Emulate {
-    /// GPU to emulate; by default the first one that the program has code for. `mi300x@1600` runs its engine at 1600 MHz
-    /// instead of its highest clock.
+    /// GPU to emulate; by default the one of a launch file, and of a program the first of mi300x, mi355x, mi210, mi100 that it has
+    /// code for. `mi300x@1600` runs its engine at 1600 MHz instead of the clock that it holds in long kernels.
     #[arg(long, value_name = "MODEL[@MHZ]", value_parser = GpuName)]
     pub(crate) gpu: Option<String>,
     /// Devices the program sees.

@@ -8,13 +8,19 @@ const EXAMPLE: &str = "examples/vector_copy/LAUNCH.toml";
 
 /// Writes a launch file of the example with some text replaced, and runs it.
 fn changed(folder: &Path, from: &str, to: &str) -> crate::run::Ran {
+    changed_with(folder, from, to, &[])
+}
+
+/// The same with more options.
+fn changed_with(folder: &Path, from: &str, to: &str, options: &[&str]) -> crate::run::Ran {
     let text = std::fs::read_to_string(root().join(EXAMPLE)).unwrap();
     let code = root().join("examples/vector_copy/vector_copy.gfx942.hsaco").display().to_string();
     let text = text.replace("vector_copy.gfx942.hsaco", &code);
     assert!(text.contains(from), "{from}");
     let file = folder.join("LAUNCH.toml");
     std::fs::write(&file, text.replacen(from, to, 1)).unwrap();
-    rockhound(&["profile", &file.display().to_string(), "-o", &folder.display().to_string()])
+    let (file, folder) = (file.display().to_string(), folder.display().to_string());
+    rockhound(&[&["profile", &file, "-o", &folder][..], options].concat())
 }
 
 #[test]
@@ -89,7 +95,7 @@ fn limits_and_changes_have_a_price() {
     let (text, file) = run("1");
     assert_eq!(run("3").1, file, "predictions do not depend on threads");
     let (limits, changed) = (table(&text, "0.3"), table(&text, "0.4"));
-    for part in ["What Each Limit Is Worth", "vecCopy", "no launch overhead", "others, each less than 1 %"] {
+    for part in ["What Each Limit Is Worth", "vecCopy", "no launch overhead", "more, each less than 1 %"] {
         assert!(limits.contains(part), "{part}: {limits}");
     }
     for part in ["What If", "waves_per_eu=1", "gpu.hbm_bandwidth=53e12,gpu=mi300a"] {
@@ -123,7 +129,16 @@ fn limits_and_changes_have_a_price() {
     let json = good(&["analyze", "-p", &recording, "-b", "0.3", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["tables"][0]["id"], "0.3");
-    assert!(json["tables"][0]["rows"].as_array().unwrap().iter().any(|row| row["id"] == "0.1"));
+    let rows = json["tables"][0]["rows"].as_array().unwrap();
+    // Programs get every limit by its name; only text folds.
+    assert_eq!(rows.len(), 1 + 12, "{json}");
+    for row in &rows[1..] {
+        assert!(file.contains(&format!("limit,{},{}", row["metric"], row["label"])), "{row}");
+        assert!(
+            row["cells"][0].is_f64() && row["cells"][3].as_str().unwrap().starts_with("modelled"),
+            "{row}"
+        );
+    }
     // A recording without predictions in the same folder has none of the last one.
     let again = rockhound(&["profile", EXAMPLE, "-o", &recording]);
     assert!(!again.stdout.contains("What Each Limit"), "{}", again.stdout);
@@ -178,6 +193,67 @@ fn predictions_of_kept_events_are_those_of_the_run() {
     std::fs::copy(Path::new(&of_kept).join("SQ_LEVEL_WAVES.csv"), &level).unwrap();
     profile(&["-o", &of_kept]);
     assert!(!events.exists() && !level.exists());
+}
+
+#[test]
+fn predictions_of_one_dispatch_are_those_in_the_whole() {
+    let kept = folder("kept_several");
+    let ran = changed_with(&kept, "grid = [1048576]", "grid = [1048576]\nrepeat = 3", &["--keep-events"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let dir = kept.display().to_string();
+    assert!(good(&["guide", &dir]).contains(&format!("rockhound breakdown {dir}\n")));
+    let lines = |dispatch: &str| -> Vec<String> {
+        let file = std::fs::read_to_string(kept.join("pmc_predictions.csv")).unwrap();
+        file.lines().filter(|line| line.starts_with(dispatch)).map(str::to_owned).collect()
+    };
+    let change = ["--what-if", "gpu=mi300x", "--limits"];
+    good(&[&["breakdown", &dir][..], &change].concat());
+    let whole = lines("1,");
+    std::fs::remove_file(kept.join("pmc_predictions.csv")).unwrap();
+    let ran = rockhound(&[&["breakdown", &dir, "-d", "1"][..], &change].concat());
+    assert!(!ran.stderr.contains("caches are not as they were"), "{}", ran.stderr);
+    assert_eq!((lines("1,"), lines("0,").len()), (whole, 0));
+    // The same GPU is no change.
+    let row = table(&ran.stdout, "0.4").lines().find(|line| line.contains("gpu=mi300x")).unwrap();
+    assert!(row.split_whitespace().nth(3) == Some("0"), "{row}");
+    // Beside the time of all, it is said of how many the prediction is.
+    let text = good(&["analyze", "-p", &dir, "-b", "0.3", "0.4"]);
+    assert!(table(&text, "0.4").contains("gpu=mi300x (1 of 3 dispatches)"), "{text}");
+    assert!(table(&text, "0.3").contains("no launch overhead (1 of 3 dispatches)"), "{text}");
+    // Without one before the caches are others.
+    std::fs::remove_file(kept.join("events_0.zst")).unwrap();
+    let ran = rockhound(&[&["breakdown", &dir, "-k", "vecCopy", "-d", "1"][..], &change].concat());
+    assert!(
+        ran.stderr.contains("caches are not as they were: 1 dispatch before keeps nothing"),
+        "{}",
+        ran.stderr
+    );
+    let ran = rockhound(&["breakdown", &dir, "-k", "gemm"]);
+    assert!(ran.code == 64 && ran.stderr.contains("no kernel matches `gemm`"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_cannot_run_is_not_predicted() {
+    let kept = folder("kept_large");
+    let options = ["--keep-events", "--what-if", "waves_per_eu=3", "--what-if", "waves_per_eu=4"];
+    let ran = changed_with(&kept, "workgroup = [256]", "workgroup = [1024]", &options);
+    let reason = "waves_per_eu=3: a workgroup of 16 waves does not fit (needs 4 per SIMD)";
+    assert!(ran.code == 0 && ran.stderr.contains(reason), "{}", ran.stderr);
+    let file = std::fs::read_to_string(kept.join("pmc_predictions.csv")).unwrap();
+    assert!(file.contains("waves_per_eu=4") && !file.contains("waves_per_eu=3"), "{file}");
+    let dir = kept.display().to_string();
+    for (change, code, message) in [
+        ("waves_per_eu=3", 64, format!("error: {reason}")),
+        ("vgpr=129", 64, "error: vgpr=129: a workgroup of 16 waves does not fit".to_owned()),
+        ("vgpr=0", 64, "error: `vgpr=0`: `0` is not a number of vector registers".to_owned()),
+        ("VGPR = 128", 0, String::new()),
+    ] {
+        let ran = rockhound(&["breakdown", &dir, "--what-if", change]);
+        assert_eq!(ran.code, code, "{change}: {}", ran.stderr);
+        assert!(ran.stderr.contains(&message), "{change}: {}", ran.stderr);
+    }
+    let file = std::fs::read_to_string(kept.join("pmc_predictions.csv")).unwrap();
+    assert!(file.contains("\"vgpr=128\""), "{file}");
 }
 
 #[test]

@@ -184,11 +184,7 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
     }
     if left_out > 0 {
         let word = if left_out == 1 { "column does" } else { "columns do" };
-        page.wrapped(
-            2,
-            4,
-            &[dim(format!("{left_out} more {word} not fit: `--width` shows them"))],
-        );
+        page.wrapped(2, 4, &[dim(format!("{left_out} more {word} not fit: `--width` shows them"))]);
     }
 }
 

@@ -309,7 +309,7 @@ pub(crate) fn folder(files: &Files<'_>, mut problems: Problems) -> Result<Worklo
     }
     let mut w = gather.finish(Generation::Long, vec![name.to_string()], &mut problems);
     w.machine = side::machine(files, &mut problems);
-    w.ceilings = side::ceilings(files, &mut problems);
+    w.ceilings = side::ceilings(files, &w.machine, &mut problems);
     w.settings = side::settings(files, &mut problems);
     check::workload(&mut w, problems);
     Ok(w)

@@ -229,6 +229,8 @@ pub struct Extra {
 pub struct Ceilings {
     /// Device number.
     pub device: u32,
+    /// GPU, as `gpu_model` of `sysinfo.csv` has it; empty in files that do not say.
+    pub gpu: String,
     /// Values by header: `HBMBw` in GB/s, `FP32Flops` in GFLOP/s, and their `Low` and `High`.
     pub values: BTreeMap<String, f64>,
 }

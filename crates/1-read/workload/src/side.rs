@@ -86,16 +86,21 @@ pub(crate) fn machine(files: &Files<'_>, problems: &mut Problems) -> Machine {
     machine
 }
 
+/// The column of `roofline.csv` that says which GPU it is of: ours; the vendor's file has none.
+pub(crate) const CEILINGS_GPU: &str = "gpu";
+
 /// `roofline.csv`: one row of ceilings per device.
-pub(crate) fn ceilings(files: &Files<'_>, problems: &mut Problems) -> Vec<Ceilings> {
+pub(crate) fn ceilings(files: &Files<'_>, machine: &Machine, problems: &mut Problems) -> Vec<Ceilings> {
     let file = "roofline.csv";
     let consequence = "ceilings are taken from data sheets";
-    let Some(table) = table(files, file, &|_, _| Want::Number, consequence, problems) else {
+    let want = |name: &str, _: &[u8]| if name == CEILINGS_GPU { Want::Text } else { Want::Number };
+    let Some(table) = table(files, file, &want, consequence, problems) else {
         return Vec::new();
     };
-    (0..table.rows)
+    let ceilings: Vec<Ceilings> = (0..table.rows)
         .map(|row| {
-            let mut c = Ceilings { device: row as u32, values: BTreeMap::new() };
+            let mut c = Ceilings { device: row as u32, ..Ceilings::default() };
+            c.gpu = table.text(CEILINGS_GPU).map_or("", |texts| texts.get(row)).to_string();
             for name in &table.names {
                 let Some(v) = table.number(name).and_then(|v| v.get(row)) else { continue };
                 if name == "device" {
@@ -106,7 +111,16 @@ pub(crate) fn ceilings(files: &Files<'_>, problems: &mut Problems) -> Vec<Ceilin
             }
             c
         })
-        .collect()
+        .collect();
+    let model = machine.text("gpu_model").unwrap_or_default().trim();
+    // Some recordings name a variant: `MI300X_A1`.
+    let is_it = |gpu: &str| model.to_lowercase().starts_with(&gpu.to_lowercase());
+    let other = |c: &&Ceilings| !model.is_empty() && !is_it(&c.gpu);
+    if let Some(c) = ceilings.iter().find(other) {
+        let message = format!("it was measured on {}, the recording is of {model}", c.gpu);
+        problems.warn(file, 0, message, "ceilings are those of the other GPU");
+    }
+    ceilings
 }
 
 /// `profiling_config.yaml`: the profiler writes plain `key: value` lines and lists of plain items; nothing else of

@@ -83,7 +83,7 @@ pub(crate) fn results(
 }
 
 fn finish(files: &Files<'_>, mut w: Workload, mut problems: Problems) -> Result<Workload, Error> {
-    w.ceilings = side::ceilings(files, &mut problems);
+    w.ceilings = side::ceilings(files, &w.machine, &mut problems);
     w.settings = side::settings(files, &mut problems);
     w.predictions = predictions::read(files, &w.dispatches, &mut problems);
     w.keeps_events = files.names().any(is_events_file);

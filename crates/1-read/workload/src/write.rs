@@ -5,6 +5,7 @@
 
 use crate::Ceilings;
 use crate::model::{Counter, Workload};
+use crate::side::CEILINGS_GPU;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -55,6 +56,10 @@ pub fn write_ceilings(ceilings: &[Ceilings]) -> Vec<u8> {
     for n in &names {
         let _ = write!(text, ",{}", quoted(n));
     }
+    let said = ceilings.iter().any(|c| !c.gpu.is_empty());
+    if said {
+        let _ = write!(text, ",{CEILINGS_GPU}");
+    }
     text.push('\n');
     for c in ceilings {
         let _ = write!(text, "{}", c.device);
@@ -63,6 +68,9 @@ pub fn write_ceilings(ceilings: &[Ceilings]) -> Vec<u8> {
             if let Some(v) = c.values.get(*n) {
                 let _ = write!(text, "{v}");
             }
+        }
+        if said {
+            let _ = write!(text, ",{}", quoted(&c.gpu));
         }
         text.push('\n');
     }

@@ -314,3 +314,26 @@ fn damaged_recordings_give_a_workload_or_an_error() {
     }
     assert!(read_well > 1000 && refused > 100, "{read_well} read, {refused} refused");
 }
+
+#[test]
+fn ceilings_of_another_gpu_are_said() {
+    let counters = "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES\n0,copy,0,100,4\n";
+    for (model, ceilings, warned) in [
+        ("MI300X", "device,HBMBw,gpu\n0,4000,MI210\n", true),
+        ("MI300X", "device,HBMBw,gpu\n0,4000,MI300X\n", false),
+        ("MI300X_A1", "device,HBMBw,gpu\n0,4000,MI300X\n", false),
+        // The vendor's file does not say.
+        ("MI300X", "device,HBMBw\n0,4000\n", false),
+        ("", "device,HBMBw,gpu\n0,4000,MI210\n", false),
+    ] {
+        let machine = format!("gpu_arch,gpu_model\ngfx942,{model}\n");
+        let files = [("pmc_perf.csv", counters), ("sysinfo.csv", &machine), ("roofline.csv", ceilings)];
+        let w = load(&files).unwrap();
+        let problems: Vec<String> = w.problems.iter().map(ToString::to_string).collect();
+        let said = "it was measured on MI210, the recording is of MI300X";
+        assert_eq!(problems.iter().any(|it| it.contains(said)), warned, "{model} {ceilings}: {problems:?}");
+        assert_eq!(w.ceilings[0].values["HBMBw"], 4000.0);
+        let back = read(&workload::write(&w), &Options::default()).unwrap();
+        assert_eq!(back.ceilings, w.ceilings);
+    }
+}

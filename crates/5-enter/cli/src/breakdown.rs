@@ -95,7 +95,7 @@ fn replay(heads: &[Head], args: &Breakdown) -> Result<Replay> {
     for misfit in heads.iter().flat_map(|head| replay.misfits(head)) {
         *misfits.entry(misfit).or_default() += 1;
     }
-    for ((name, reason), _) in &misfits {
+    for (name, reason) in misfits.keys() {
         let all: usize = misfits.iter().filter(|((other, _), _)| other == name).map(|(_, count)| count).sum();
         if all == heads.len() {
             return Err(usage(

@@ -59,7 +59,11 @@ pub(super) fn run(args: &Roofline) -> Result<Outcome> {
         peaks::measure(model, |what| eprintln!("measuring {what}")).map_err(|error| anyhow!("{error}"))?;
     let values = peaks.iter().filter_map(|peak| Some((peak.column?.to_owned(), peak.value))).collect();
     let mut file = Output::open(Some(path))?;
-    file.write_bytes(&workload::write_ceilings(&[Ceilings { device: 0, values }]))?;
+    file.write_bytes(&workload::write_ceilings(&[Ceilings {
+        device: 0,
+        gpu: model.short().to_owned(),
+        values,
+    }]))?;
     file.finish()?;
     eprintln!("wrote {} ({:.1} s)", path.display(), started.elapsed().as_secs_f64());
     output::print(&match args.format {

@@ -62,8 +62,10 @@ impl<'a> Head<'a> {
         let recordings: Vec<RecordingView<'a>> =
             report.recordings.iter().enumerate().map(|(at, r)| recording(r, at, many)).collect();
         let title = report.recordings.last().map_or_else(String::new, |r| {
-            let of = if r.gpu.is_empty() { String::new() } else { format!(" on {}", visible(&r.gpu)) };
-            format!("{}{of}", shorten(&visible(name(r)), TITLE))
+            let name = name(r);
+            let said = r.gpu.is_empty() || name.eq_ignore_ascii_case(&r.gpu);
+            let of = if said { String::new() } else { format!(" on {}", visible(&r.gpu)) };
+            format!("{}{of}", shorten(&visible(name), TITLE))
         });
         let verdict = guide.map(|guide| {
             let v = &guide.verdict;

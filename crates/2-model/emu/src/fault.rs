@@ -55,7 +55,7 @@ pub enum Cause {
     #[error("call to the host: {0}")]
     Host(String),
     /// More instructions than allowed.
-    #[error("still running after {limit} instructions of one wave, in the loop from {from:#x} to {to:#x}")]
+    #[error("still running after {limit} instructions of one wave, in the loop from {from:#x} to {to:#x}{}", looks(*.waits))]
     Endless {
         /// The limit that was set.
         limit: u64,
@@ -63,6 +63,8 @@ pub enum Cause {
         from: u64,
         /// Its last instruction.
         to: u64,
+        /// It only looks at memory, and there are other workgroups, which may not have begun.
+        waits: bool,
     },
     /// A barrier of the whole grid in a launch whose workgroups run one after the other.
     #[error("barrier of the whole grid in a launch that is not cooperative")]
@@ -80,6 +82,24 @@ pub enum Cause {
     /// The launch was stopped from outside.
     #[error("stopped")]
     Stopped,
+}
+
+fn looks(waits: bool) -> &'static str {
+    if waits { ", which waits for memory to change" } else { "" }
+}
+
+impl Cause {
+    /// What to do about it, where that does not follow from the cause.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Cause::Endless { waits: false, .. } => Some("`--max-instructions N` lets waves issue more"),
+            Cause::Endless { waits: true, .. } => Some(
+                "workgroups run in their order here; those that wait for later ones need a cooperative launch \
+                 (`hipLaunchCooperativeKernel`), and `--max-instructions N` lets waves issue more",
+            ),
+            _ => None,
+        }
+    }
 }
 
 fn near(nearest: &Option<Nearest>) -> String {

@@ -24,6 +24,10 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// Instructions a wave may issue before another one gets its turn.
 const QUANTUM: u64 = 20_000;
 
+/// Most instructions of one wave unless a launch says otherwise; a wave that issues more is taken for endless. Ten times as many as the
+/// longest waves met so far (y^T A x on 4 workgroups), and issued in a quarter of a minute to two minutes, with caches and clock.
+pub const MOST_INSTRUCTIONS: u64 = 1_000_000_000;
+
 /// Bytes at a kernel's entry that load the arguments where the hardware does not preload them.
 const PRELOAD_SKIP: u64 = 256;
 
@@ -90,7 +94,7 @@ impl Launch<'_> {
             queue: 0,
             load: 0,
             threads: 0,
-            max_instructions: u64::MAX,
+            max_instructions: MOST_INSTRUCTIONS,
             stop: None,
             host: None,
             only: None,
@@ -459,8 +463,12 @@ impl<'a> Worker<'a> {
         let limit = self.launch.max_instructions;
         let stop = |cause| fault(&self.machine, wave, wave.pc, Stop { cause, lane: None });
         if wave.issued >= limit {
-            let (from, to) = innermost_loop(self.machine.program, wave.pc);
-            return Err(stop(Cause::Endless { limit, from, to }));
+            let program = self.machine.program;
+            let (from, to) = innermost_loop(program, wave.pc);
+            let alone = self.launch.together || self.launch.workgroup_count() == 1;
+            let waits = !alone && program.only_looks(from..=to);
+            let (from, to) = (program.address(from), program.address(to));
+            return Err(stop(Cause::Endless { limit, from, to, waits }));
         }
         if self.launch.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Err(stop(Cause::Stopped));
@@ -481,14 +489,13 @@ pub(crate) fn fault(machine: &Machine<'_>, wave: &Wave, index: usize, stop: Stop
     })
 }
 
-/// Addresses of the first and last instruction of the smallest loop around an instruction.
-fn innermost_loop(program: &Program, pc: usize) -> (u64, u64) {
-    let (from, to) = program
+/// The first and last instruction of the smallest loop around an instruction.
+fn innermost_loop(program: &Program, pc: usize) -> (usize, usize) {
+    program
         .back_edges()
         .filter(|&(from, to)| from <= pc && pc <= to)
         .min_by_key(|(from, to)| to - from)
-        .unwrap_or((pc, pc));
-    (program.address(from), program.address(to))
+        .unwrap_or((pc, pc))
 }
 
 /// Registers at the start of a wave, as the descriptor asks for them.

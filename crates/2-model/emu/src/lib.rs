@@ -45,7 +45,7 @@ pub use decode::executes;
 pub use fault::{Cause, Fault};
 pub use host::{Host, Services, Stream};
 pub use hostcall::Hostcall;
-pub use launch::{Launch, Progress, Summary, run};
+pub use launch::{Launch, MOST_INSTRUCTIONS, Progress, Summary, run};
 pub use memory::{Memory, Nearest};
 pub use observe::{InstructionCounts, MemoryAccess, Observer, WaveId};
 pub use print_buffer::PrintBuffer;

@@ -7,8 +7,8 @@ use crate::decode::{Action, Resolver};
 use crate::operand::Pool;
 use crate::walk;
 use codeobj::{Body, CodeObject, Descriptor, Kernel, Metadata};
-use isa::{Inst, Isa, OpFlags};
-use std::ops::Range;
+use isa::{Access, Inst, Isa, OpFlags, Space};
+use std::ops::{Range, RangeInclusive};
 
 /// Why a kernel cannot be made ready.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -173,6 +173,17 @@ impl Program {
             Action::Branch { target, .. } if *target <= index => Some((*target, index)),
             _ => None,
         })
+    }
+
+    /// Whether a loop is as short as those that wait, reads memory that other workgroups write, and stores nothing.
+    pub(crate) fn only_looks(&self, within: RangeInclusive<usize>) -> bool {
+        const LONGEST: usize = 64;
+        let insts = self.insts.get(within).unwrap_or_default();
+        let accesses = || insts.iter().filter_map(Inst::mem);
+        let shared = |space| !matches!(space, Space::Lds | Space::Scratch | Space::Gds);
+        insts.len() <= LONGEST
+            && accesses().any(|it| shared(it.space) && matches!(it.access, Access::Load | Access::Atomic))
+            && !accesses().any(|it| matches!(it.access, Access::Store | Access::LoadToLds))
     }
 
     /// Index of the instruction at a byte offset from the first.

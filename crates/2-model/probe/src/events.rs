@@ -18,6 +18,8 @@ use std::ops::Range;
 const MAGIC: &[u8; 16] = b"rockhound.ev/3\r\n";
 /// Bytes of it before the number.
 const NAME: usize = 13;
+/// First bytes of what is compressed.
+const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Compression: as fast as there is, which still leaves a tenth.
 const LEVEL: i32 = 1;
 /// Most bytes of a piece that are read.
@@ -169,17 +171,24 @@ impl<'b> Events<'b> {
     /// Reads the head.
     pub fn read(bytes: &'b [u8]) -> Result<Events<'b>, EventsError> {
         let foreign = EventsError::Broken("it is no file of events");
+        if bytes.is_empty() {
+            return Err(EventsError::Broken("it is empty"));
+        }
+        if bytes.iter().zip(FRAME).any(|(found, frame)| *found != frame) {
+            return Err(foreign);
+        }
         let mut input = zstd::stream::read::Decoder::new(bytes).map_err(|_| foreign.clone())?;
         // A frame of this program needs no more.
         input.window_log_max(27).map_err(|_| foreign.clone())?;
         let mut magic = [0; MAGIC.len()];
-        input.read_exact(&mut magic).map_err(|_| foreign.clone())?;
+        // What is compressed and ends before it says what it is was cut off.
+        input.read_exact(&mut magic).map_err(|_| cut())?;
         if magic != *MAGIC {
             let other = magic[..NAME] == MAGIC[..NAME];
             return Err(if other { EventsError::Version("another version".to_string()) } else { foreign });
         }
         let head = piece(&mut input)?;
-        let head: Head = postcard::from_bytes(&head).map_err(|_| foreign)?;
+        let head: Head = postcard::from_bytes(&head).map_err(|_| cut())?;
         if head.version != version() {
             return Err(EventsError::Version(head.version));
         }
@@ -187,19 +196,23 @@ impl<'b> Events<'b> {
     }
 }
 
+/// Ends too early, or is not what was written.
+fn cut() -> EventsError {
+    EventsError::Broken("it is cut off or damaged")
+}
+
 /// The next piece.
 fn piece(input: &mut impl Read) -> Result<Vec<u8>, EventsError> {
-    let cut = EventsError::Broken("it is cut off or damaged");
     let mut length = [0; 4];
-    input.read_exact(&mut length).map_err(|_| cut.clone())?;
+    input.read_exact(&mut length).map_err(|_| cut())?;
     let length = u32::from_le_bytes(length);
     if length > MOST_PIECE {
-        return Err(cut);
+        return Err(cut());
     }
     // As much memory as there are bytes, whatever the length says.
     let mut bytes = Vec::new();
-    input.take(u64::from(length)).read_to_end(&mut bytes).map_err(|_| cut.clone())?;
-    if bytes.len() < length as usize { Err(cut) } else { Ok(bytes) }
+    input.take(u64::from(length)).read_to_end(&mut bytes).map_err(|_| cut())?;
+    if bytes.len() < length as usize { Err(cut()) } else { Ok(bytes) }
 }
 
 /// Clocks of predictions on kept dispatches: caches keep between them what they keep when the program runs.
@@ -269,11 +282,10 @@ impl Replay {
                 }
             }
         });
-        let cut = EventsError::Broken("it is cut off or damaged");
-        let code: Vec<(u64, u64)> = postcard::from_bytes(&code?).map_err(|_| cut.clone())?;
+        let code: Vec<(u64, u64)> = postcard::from_bytes(&code?).map_err(|_| cut())?;
         let bytes = code.iter().map(|&(start, end)| end.saturating_sub(start));
         if bytes.fold(0, u64::saturating_add) > table.ops().len() as u64 * MOST_INSTRUCTION {
-            return Err(cut);
+            return Err(cut());
         }
         let code: Vec<Range<u64>> = code.into_iter().map(|(start, end)| start..end).collect();
         Ok(clocks::finish(&mut self.clocks, self.threads, &code))

@@ -103,6 +103,7 @@ impl Emulation {
             .env("ROCKHOUND_GPU", &self.model_name)
             .env("ROCKHOUND_DEVICES", emulate.devices.to_string())
             .env("ROCKHOUND_THREADS", emulate.threads.to_string())
+            .env("ROCKHOUND_MAX_INSTRUCTIONS", emulate.max_instructions.to_string())
             .env("ROCKHOUND_SESSION", &folder.0)
             .envs(more.iter().map(|(name, value)| (name, value)));
         if self.rpath.is_some() {
@@ -114,14 +115,10 @@ impl Emulation {
             }
             command.env("LD_PRELOAD", first);
         }
-        if terminal::shows_progress() {
-            command.env("ROCKHOUND_PROGRESS", "1");
-        }
+        // A line that is written over again, or lines of a log now and then.
+        command.env("ROCKHOUND_PROGRESS", if terminal::shows_progress() { "line" } else { "log" });
         if !emulate.check.is_empty() {
             command.env("ROCKHOUND_CHECK", emulate.check.join(","));
-        }
-        if let Some(limit) = emulate.max_instructions {
-            command.env("ROCKHOUND_MAX_INSTRUCTIONS", limit.to_string());
         }
         let status = command.status().with_context(|| format!("cannot start {}", program[0].display()))?;
         let finished = Finished { status, folder };

@@ -9,7 +9,7 @@ use crate::emulation;
 use crate::exit::{Outcome, usage};
 use crate::launch_file::{Contents, LaunchFile, difference};
 use crate::output::Output;
-use crate::profile::{predictions, remove_earlier};
+use crate::profile::{predictions, remove_earlier, writable};
 use crate::{progress, terminal};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
@@ -52,9 +52,13 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     if args.counters_only {
         recorder.count_only();
     }
+    if let Some(folder) = &args.output {
+        writable(folder)?;
+    }
     let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&file, args, &code, &mut recorder));
     // What ran before a fault is kept.
     if recorder.dispatches().is_empty() {
+        let _ = args.output.as_ref().map(std::fs::remove_dir);
         if prepared.stop.load(Ordering::Relaxed) {
             eprintln!("interrupted: no dispatch was finished");
             return Ok(INTERRUPTED);
@@ -267,7 +271,7 @@ impl Prepared {
         launch.grid = file.grid()?;
         launch.dynamic_lds = file.dynamic_lds;
         launch.threads = args.emulate.threads;
-        launch.max_instructions = args.emulate.max_instructions.unwrap_or(u64::MAX);
+        launch.max_instructions = args.emulate.max_instructions;
         fits(&launch, &self.job.program)?;
         let waves = launch.workgroup.iter().product::<u32>().div_ceil(64);
         let packets = Hostcall::packets(waves);
@@ -287,7 +291,10 @@ impl Prepared {
         let start = Instant::now();
         let run = || run(&self.job, &launch);
         let ran = progress::watch(&self.job.name, launch.wave_count(), &progress, run);
-        let summary = ran.map_err(|fault| anyhow!("{fault}{}", source_line(code, fault.address)))?;
+        let summary = ran.map_err(|fault| {
+            let hint = fault.cause.hint().map_or_else(String::new, |hint| format!("\nhint: {hint}"));
+            anyhow!("{fault}{}{hint}", source_line(code, fault.address))
+        })?;
         let seconds = start.elapsed().as_secs_f64().max(1e-9);
         let numbers = format!(
             "{} waves, {} instructions in {seconds:.2} s ({:.1} million/s)",

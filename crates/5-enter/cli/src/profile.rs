@@ -58,6 +58,7 @@ impl Profiler for Emulator {
         };
         // The program may change its working folder.
         let output = std::path::absolute(output)?;
+        writable(&output)?;
         if output.join("pmc_perf.csv").exists() {
             eprintln!("{} is written anew", output.display());
             std::fs::remove_file(output.join("pmc_perf.csv"))?;
@@ -65,12 +66,15 @@ impl Profiler for Emulator {
         remove_earlier(&output)?;
         let words: Vec<_> = args.program.iter().map(|word| word.to_string_lossy()).collect();
         let mut more = vec![
-            ("ROCKHOUND_OUTPUT", output.into_os_string()),
+            ("ROCKHOUND_OUTPUT", output.clone().into_os_string()),
             ("ROCKHOUND_NAME", name.into()),
             ("ROCKHOUND_COMMAND", words.join(" ").into()),
         ];
         more.extend(selection(args)?);
-        let finished = emulation.run(&args.emulate, &args.program, &more)?;
+        let finished = emulation.run(&args.emulate, &args.program, &more);
+        // A folder into which nothing was recorded goes; one with something in it does not.
+        let _ = std::fs::remove_dir(&output);
+        let finished = finished?;
         Ok(Profiled { folders: finished.recordings()?, outcome: finished.outcome() })
     }
 }
@@ -146,6 +150,20 @@ pub(crate) fn predictions(limits: bool, what_if: &[String], model: &Model) -> Re
         all.push(Prediction::parse(text, model).map_err(|error| usage(error.message, error.hint))?);
     }
     Ok(all)
+}
+
+/// Makes the folder of a recording, so that what stands against it shows before the program runs.
+pub(crate) fn writable(folder: &Path) -> Result<()> {
+    let probe = folder.join(".rockhound");
+    let made = std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&probe, ""))
+        .and_then(|()| std::fs::remove_file(&probe));
+    made.map_err(|error| {
+        usage(
+            format!("cannot write into {}: {error}", folder.display()),
+            "`-o DIR` names the folder of the recording",
+        )
+    })
 }
 
 /// Removes what an earlier recording in the same folder has and this one may not have.

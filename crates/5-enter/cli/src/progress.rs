@@ -12,18 +12,31 @@ use std::time::{Duration, Instant};
 /// How long work may take in silence.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// How long a kernel may run in silence where there is no terminal. Each line after the first comes when it has run twice as long.
+const PATIENCE_OF_LOGS: Duration = Duration::from_secs(60);
+
 /// Between two looks at a kernel's progress.
 const STEP: Duration = Duration::from_millis(200);
 
-/// Runs a kernel, and shows how far it is when it takes longer than a second. `waves` is what there is to do.
+/// Runs a kernel, and shows how far it is when it takes long. `waves` is what there is to do.
 pub(crate) fn watch<T>(kernel: &str, waves: u64, progress: &emu::Progress, run: impl FnOnce() -> T) -> T {
-    if !terminal::shows_progress() {
-        return run();
-    }
     let (done, ended) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let start = Instant::now();
+            if !terminal::shows_progress() {
+                let mut due = PATIENCE_OF_LOGS;
+                while let Err(mpsc::RecvTimeoutError::Timeout) =
+                    ended.recv_timeout(due - start.elapsed().min(due))
+                {
+                    eprintln!(
+                        "still running: {kernel}: {}",
+                        progress.text(waves, start.elapsed().as_secs_f64())
+                    );
+                    due *= 2;
+                }
+                return;
+            }
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8));
             if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
                 bar.set_style(style);

@@ -9,7 +9,7 @@ use crate::memory::Kind;
 use crate::message::say;
 use crate::progress;
 use crate::runtime::{Function, Runtime, lock};
-use emu::{Cause, Fault, Host, Launch, Program, Summary};
+use emu::{Fault, Host, Launch, Program, Summary};
 use std::ffi::c_void;
 use std::ptr::with_exposed_provenance_mut as pointer;
 
@@ -184,7 +184,7 @@ impl Runtime {
         launch.together = kernel.together;
         launch.released = std::mem::take(&mut self.came_from_host);
         launch.threads = self.settings.threads;
-        launch.max_instructions = self.settings.max_instructions.unwrap_or(u64::MAX);
+        launch.max_instructions = self.settings.max_instructions.unwrap_or(launch.max_instructions);
         let needs = self.calls.prepare(&program, &launch, &mut self.allocations)?;
         let segment = emu::arguments(&program, &launch, &needs.hidden, &kernel.arguments);
         launch.kernarg = self.internal(&segment)?;
@@ -266,11 +266,11 @@ impl Runtime {
     fn fault(&mut self, kernel: &Kernel, name: &str, fault: &Fault) -> ! {
         let source = self.module(kernel.function.module).ok().and_then(|it| it.source(fault.address));
         let source = source.map_or_else(String::new, |it| format!("\n  source {it}"));
-        let hint = match fault.cause {
-            Cause::Endless { .. } => "\nhint: `--max-instructions` sets how long a wave may run",
-            _ if source.is_empty() => "\nhint: compile with `-gline-tables-only` to see the source line",
-            _ => "",
+        let hint = match fault.cause.hint() {
+            None if source.is_empty() => Some("compile with `-gline-tables-only` to see the source line"),
+            hint => hint,
         };
+        let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"));
         // What was printed before is not lost.
         calls::flush_output();
         let mut fault = fault.clone();

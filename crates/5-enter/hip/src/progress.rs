@@ -1,4 +1,4 @@
-//! A line on the terminal that says how far the kernel is.
+//! A line on the terminal that says how far the kernel is; in a log, a line now and then.
 //!
 //! The one idea to keep in mind: a thread of its own draws, and only while a kernel runs for longer than a second; whoever
 //! writes to the terminal takes the line away first.
@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 /// How long a kernel may run in silence.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How long it may where there is no terminal. Each line after the first comes when the kernel has run twice as long.
+const PATIENCE_OF_LOGS: Duration = Duration::from_secs(60);
 /// Between two lines.
 const STEP: Duration = Duration::from_millis(200);
 /// Columns of a terminal that does not say.
@@ -22,6 +24,8 @@ struct Current {
     waves: u64,
     start: Instant,
     progress: Arc<Progress>,
+    /// When the next line of a log is due.
+    due: Duration,
 }
 
 #[derive(Default)]
@@ -39,10 +43,11 @@ fn state() -> MutexGuard<'static, State> {
 /// Where a kernel's progress is counted, when somebody looks at it.
 pub(crate) fn begin(kernel: &str, dispatch: u64, waves: u64) -> Option<Arc<Progress>> {
     static THREAD: Once = Once::new();
-    std::env::var_os("ROCKHOUND_PROGRESS")?;
+    let log = std::env::var_os("ROCKHOUND_PROGRESS")? == "log";
     THREAD.call_once(|| {
+        let work = if log { note } else { draw };
         // A process that cannot have another thread does without the line.
-        let _ = std::thread::Builder::new().name("rockhound-progress".into()).spawn(draw);
+        let _ = std::thread::Builder::new().name("rockhound-progress".into()).spawn(work);
     });
     let progress = Arc::new(Progress::default());
     let current = Current {
@@ -51,6 +56,7 @@ pub(crate) fn begin(kernel: &str, dispatch: u64, waves: u64) -> Option<Arc<Progr
         waves,
         start: Instant::now(),
         progress: progress.clone(),
+        due: PATIENCE_OF_LOGS,
     };
     state().current = Some(current);
     Some(progress)
@@ -94,7 +100,28 @@ fn draw() {
     }
 }
 
+/// Adds lines to a log.
+fn note() {
+    loop {
+        std::thread::sleep(STEP);
+        let mut state = state();
+        let Some(current) = &mut state.current else { continue };
+        if current.is_due(current.start.elapsed()) {
+            let _ = writeln!(std::io::stderr(), "rockhound: still running: {}", current.line(usize::MAX));
+        }
+    }
+}
+
 impl Current {
+    /// Whether a line of a log is due after a time.
+    fn is_due(&mut self, elapsed: Duration) -> bool {
+        let due = elapsed >= self.due;
+        if due {
+            self.due *= 2;
+        }
+        due
+    }
+
     fn line(&self, columns: usize) -> String {
         fitting(
             &self.kernel,
@@ -130,6 +157,15 @@ fn columns() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_logs_become_rare() {
+        let (kernel, progress) = ("f".to_string(), Arc::default());
+        let start = Instant::now();
+        let mut current = Current { kernel, dispatch: 0, waves: 1, start, progress, due: PATIENCE_OF_LOGS };
+        let due: Vec<u64> = (0..1000).filter(|it| current.is_due(Duration::from_secs(*it))).collect();
+        assert_eq!(due, [60, 120, 240, 480, 960]);
+    }
 
     #[test]
     fn lines_fit_the_terminal() {

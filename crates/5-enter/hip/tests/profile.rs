@@ -185,7 +185,7 @@ fn an_endless_kernel_is_stopped_with_its_loop() {
         "{said}"
     );
     assert!(
-        said.contains("in `forever(int volatile*)`") && said.contains("hint: `--max-instructions`"),
+        said.contains("in `forever(int volatile*)`") && said.contains("hint: `--max-instructions N`"),
         "{said}"
     );
     assert_eq!(ids(&folder), [0, 1, 2, 3]);

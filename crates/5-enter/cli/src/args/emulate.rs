@@ -16,14 +16,14 @@ pub(crate) struct Emulate {
     #[arg(long, value_name = "MODEL[@MHZ]", value_parser = GpuName)]
     pub(crate) gpu: Option<String>,
     /// Devices the program sees.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) devices: u32,
     /// Threads that run workgroups; 0 stands for one per core.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) threads: usize,
-    /// Stop a kernel when one of its waves has issued so many instructions.
-    #[arg(long, value_name = "N")]
-    pub(crate) max_instructions: Option<u64>,
+    /// Stop a kernel when one of its waves has issued so many instructions: it is taken for endless.
+    #[arg(long, value_name = "N", default_value_t = emu::MOST_INSTRUCTIONS, allow_negative_numbers = true)]
+    pub(crate) max_instructions: u64,
     /// Look for mistakes instead of counting: data races between waves, reads of LDS that was never written. What is found
     /// makes the exit code 2, unless the program itself fails.
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = PossibleValuesParser::new(["races", "uninit"]))]
@@ -88,7 +88,7 @@ pub(crate) struct Profile {
     #[arg(long, short, value_name = "ID", num_args = 1.., conflicts_with = "file")]
     pub(crate) dispatch: Vec<String>,
     /// Record only the first dispatches of those selected.
-    #[arg(long, value_name = "N", conflicts_with = "file")]
+    #[arg(long, value_name = "N", conflicts_with = "file", allow_negative_numbers = true)]
     pub(crate) dispatch_limit: Option<u64>,
     /// Panels, tables, rows or metrics of the report, as in `analyze`; everything is recorded whatever is shown.
     #[arg(long = "block", short = 'b', value_name = "BLOCK", num_args = 1..)]
@@ -98,7 +98,7 @@ pub(crate) struct Profile {
     ///
     /// The grid is cut into parts of equal length; one scattered workgroup of each part stands for the part, the first and the
     /// last workgroup of the grid for themselves. Counters are exact where all workgroups do the same.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) sample_workgroups: Option<u64>,
     /// Say what each limit is worth: the time of each dispatch again with one limit lifted at a time (perfect caches, infinite
     /// memory bandwidth, no LDS conflicts, free registers, free barriers and so on).

@@ -176,7 +176,10 @@ fn predictions_of_kept_events_are_those_of_the_run() {
     for (bytes, message) in [
         (&older[..], "it was written by another version"),
         (&bytes[..bytes.len() / 2], "cut off or damaged"),
-        (&bytes[..10], "no file of events"),
+        (&bytes[..bytes.len() / 100], "cut off or damaged"),
+        (&bytes[..10], "cut off or damaged"),
+        (&bytes[..2], "cut off or damaged"),
+        (&[], "it is empty"),
         (b"no zstd at all, and long enough".as_slice(), "no file of events"),
     ] {
         std::fs::write(&events, bytes).unwrap();

@@ -66,6 +66,18 @@ pub enum Cause {
         /// It only looks at memory, and there are other workgroups, which may not have begun.
         waits: bool,
     },
+    /// Waves that do the same for ever, and nobody who could change what they look at.
+    #[error("endless loop from {from:#x} to {to:#x}: every trip does the same, and nobody is left to change what it looks at{}", others(*.barrier))]
+    Stuck {
+        /// First instruction of the innermost loop it was in.
+        from: u64,
+        /// Its last instruction.
+        to: u64,
+        /// Waves that wait at a barrier meanwhile.
+        barrier: usize,
+        /// It looks at memory, and there are other workgroups, which may not have begun.
+        waits: bool,
+    },
     /// A barrier of the whole grid in a launch whose workgroups run one after the other.
     #[error("barrier of the whole grid in a launch that is not cooperative")]
     NotTogether,
@@ -88,6 +100,14 @@ fn looks(waits: bool) -> &'static str {
     if waits { ", which waits for memory to change" } else { "" }
 }
 
+fn others(barrier: usize) -> String {
+    match barrier {
+        0 => String::new(),
+        1 => "; 1 wave waits for it at a barrier".to_string(),
+        _ => format!("; {barrier} waves wait for it at a barrier"),
+    }
+}
+
 impl Cause {
     /// What to do about it, where that does not follow from the cause.
     pub fn hint(&self) -> Option<&'static str> {
@@ -96,6 +116,10 @@ impl Cause {
             Cause::Endless { waits: true, .. } => Some(
                 "workgroups run in their order here; those that wait for later ones need a cooperative launch \
                  (`hipLaunchCooperativeKernel`), and `--max-instructions N` lets waves issue more",
+            ),
+            Cause::Stuck { waits: true, .. } => Some(
+                "workgroups run in their order here; those that wait for later ones need a cooperative launch \
+                 (`hipLaunchCooperativeKernel`)",
             ),
             _ => None,
         }

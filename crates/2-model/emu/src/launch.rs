@@ -3,23 +3,23 @@
 //! The one idea to keep in mind: workgroups are independent; which thread runs one has no influence on anything. Kernels
 //! that see the order of workgroups run them one after the other; where only memory shows it, `later` keeps the order.
 
+use crate::batches::{Shared, finish};
 use crate::decode::initial_mode;
 use crate::fault::{Cause, Fault, Stop};
 use crate::host::Host;
-use crate::later::{self, Note, Turns};
+use crate::later::Turns;
 use crate::machine::{Machine, SCRATCH_RESOURCE};
 use crate::memory::Memory;
 use crate::observe::{Observer, WaveId};
 use crate::operand::EXEC;
 use crate::program::Program;
 use crate::raw;
+use crate::stuck::{Others, looks_stuck};
 use crate::together;
 use crate::wave::{State, Wave};
 use isa::Isa;
-use std::collections::BTreeMap;
-use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Instructions a wave may issue before another one gets its turn.
 const QUANTUM: u64 = 20_000;
@@ -167,39 +167,6 @@ pub struct Summary {
     pub instructions: u64,
 }
 
-/// Progress shared by the threads of a launch.
-struct Shared<'m, O> {
-    memory: &'m Memory,
-    next: AtomicU64,
-    /// Batches from this one on are not begun: an earlier one failed.
-    end: AtomicU64,
-    done: Mutex<Done<O>>,
-    /// Some batch was merged.
-    merged: Condvar,
-}
-
-impl<O> fmt::Debug for Shared<'_, O> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Shared").field("next", &self.next).finish_non_exhaustive()
-    }
-}
-
-impl<O: Send> Turns for Shared<'_, O> {
-    fn wait(&self, batch: u64) {
-        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        while done.merged < batch {
-            done = self.merged.wait(done).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-struct Done<O> {
-    waiting: BTreeMap<u64, (O, Vec<Note>)>,
-    merged: u64,
-    summary: Summary,
-    fault: Option<(u64, Box<Fault>)>,
-}
-
 /// Runs a kernel. `make` makes an observer for some workgroups that follow each other, `merge` gets the observers in
 /// the order of workgroups.
 pub fn run<O: Observer + Send>(
@@ -223,18 +190,7 @@ pub fn run<O: Observer + Send>(
     let batch_size = if launch.only.is_some() { 1 } else { share.clamp(1, BATCH) };
     let batches = total.div_ceil(batch_size);
     let threads = threads.clamp(1, batches.clamp(1, 1024) as usize);
-    let shared = Shared {
-        memory,
-        next: AtomicU64::new(0),
-        end: AtomicU64::new(batches),
-        done: Mutex::new(Done {
-            waiting: BTreeMap::new(),
-            merged: 0,
-            summary: Summary::default(),
-            fault: None,
-        }),
-        merged: Condvar::new(),
-    };
+    let shared = Shared::new(memory, batches, threads);
     let merge = Mutex::new(merge);
     let work = || {
         let mut worker = Worker::new(program, memory, launch);
@@ -250,7 +206,7 @@ pub fn run<O: Observer + Send>(
             let mut fault = None;
             for number in batch * batch_size..((batch + 1) * batch_size).min(total) {
                 let index = launch.only.map_or(number, |only| only[number as usize]);
-                if let Err(found) = worker.workgroup(index, &mut observer, &mut summary) {
+                if let Err(found) = worker.workgroup(index, &mut observer, &mut summary, &shared) {
                     shared.end.fetch_min(batch, Ordering::Relaxed);
                     fault = Some(found);
                     break;
@@ -259,6 +215,7 @@ pub fn run<O: Observer + Send>(
             let notes = worker.machine.later.end();
             finish(&shared, &merge, batch, (observer, notes), summary, fault);
         }
+        shared.worker_ends();
     };
     if threads == 1 {
         work();
@@ -269,41 +226,7 @@ pub fn run<O: Observer + Send>(
             }
         });
     }
-    let done = shared.done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    match done.fault {
-        Some((_, fault)) => Err(fault),
-        None => Ok(done.summary),
-    }
-}
-
-/// Hands over what a batch observed and works off its notes, as soon as all batches before it are done.
-fn finish<O>(
-    shared: &Shared<'_, O>,
-    merge: &Mutex<impl FnMut(O)>,
-    batch: u64,
-    found: (O, Vec<Note>),
-    summary: Summary,
-    fault: Option<Box<Fault>>,
-) {
-    let mut done = shared.done.lock().unwrap_or_else(PoisonError::into_inner);
-    done.summary.workgroups += summary.workgroups;
-    done.summary.waves += summary.waves;
-    done.summary.instructions += summary.instructions;
-    if let Some(fault) = fault
-        && done.fault.as_ref().is_none_or(|(first, _)| batch < *first)
-    {
-        done.fault = Some((batch, fault));
-    }
-    done.waiting.insert(batch, found);
-    let mut merge = merge.lock().unwrap_or_else(PoisonError::into_inner);
-    loop {
-        let next = done.merged;
-        let Some((observer, notes)) = done.waiting.remove(&next) else { break };
-        later::apply(&notes, shared.memory);
-        done.merged += 1;
-        merge(observer);
-    }
-    shared.merged.notify_all();
+    shared.result()
 }
 
 /// How a workgroup stands after a turn.
@@ -339,9 +262,14 @@ impl<'a> Worker<'a> {
         index: u64,
         observer: &mut O,
         summary: &mut Summary,
+        others: &dyn Others,
     ) -> Result<(), Box<Fault>> {
         let count = self.begin(index, observer);
-        while self.turn(count, QUANTUM, observer)? != Turn::Ended {}
+        while self.turn(count, QUANTUM, observer)? != Turn::Ended {
+            if looks_stuck(&self.waves[..count]) {
+                self.stop_if_stuck(count, observer, others)?;
+            }
+        }
         self.settle(count, summary)
     }
 
@@ -439,6 +367,7 @@ impl<'a> Worker<'a> {
                         progress.instructions.fetch_add(wave.issued - before, Ordering::Relaxed);
                         self.counted += wave.issued - before;
                     }
+                    self.waves[number].note_turn();
                     self.keep_going(number)?;
                 }
             }
@@ -490,7 +419,7 @@ pub(crate) fn fault(machine: &Machine<'_>, wave: &Wave, index: usize, stop: Stop
 }
 
 /// The first and last instruction of the smallest loop around an instruction.
-fn innermost_loop(program: &Program, pc: usize) -> (usize, usize) {
+pub(crate) fn innermost_loop(program: &Program, pc: usize) -> (usize, usize) {
     program
         .back_edges()
         .filter(|&(from, to)| from <= pc && pc <= to)

@@ -6,6 +6,7 @@
 mod access;
 mod arguments;
 mod atomics;
+mod batches;
 mod decode;
 mod engine;
 mod execute;
@@ -33,6 +34,7 @@ mod quad_sums;
 mod raw;
 mod scalar;
 mod scaled;
+mod stuck;
 mod together;
 mod transpose;
 mod typed;

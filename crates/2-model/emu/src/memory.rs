@@ -20,6 +20,8 @@ struct Range {
     bytes: Shared,
     name: String,
     freed: bool,
+    /// The host may write while kernels run.
+    hosts: bool,
 }
 
 impl Range {
@@ -76,7 +78,8 @@ impl Memory {
     pub fn allocate(&mut self, name: &str, bytes: usize) -> u64 {
         let step = if bytes < FRAGMENT { GUARD } else { FRAGMENT as u64 };
         let base = self.ranges.last().map_or(FIRST, |last| (last.end() + GUARD).next_multiple_of(step));
-        let range = Range { base, bytes: Shared::zeroed(bytes), name: name.to_string(), freed: false };
+        let (bytes, name) = (Shared::zeroed(bytes), name.to_string());
+        let range = Range { base, bytes, name, freed: false, hosts: false };
         self.ranges.push(range);
         base
     }
@@ -109,8 +112,21 @@ impl Memory {
         }
         self.ranges.retain(|it| it.base >= end || base >= it.end());
         let at = self.ranges.partition_point(|it| it.base < base);
-        self.ranges.insert(at, Range { base, bytes, name: name.to_string(), freed: false });
+        self.ranges.insert(at, Range { base, bytes, name: name.to_string(), freed: false, hosts: false });
         Ok(())
+    }
+
+    /// The host may write to the range that begins at an address while kernels run.
+    pub fn share_with_host(&mut self, base: u64) {
+        if let Some(range) = self.ranges.iter_mut().find(|it| it.base == base && !it.freed) {
+            range.hosts = true;
+        }
+    }
+
+    /// Whether an address lies in such a range.
+    pub(crate) fn is_hosts(&self, address: u64) -> bool {
+        let found = self.find(&Hint::default(), address, 1);
+        found.and_then(|(index, _)| self.ranges.get(index)).is_some_and(|range| range.hosts)
     }
 
     /// Removes the range that begins at an address; a later access says that it was freed.

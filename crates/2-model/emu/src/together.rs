@@ -9,6 +9,7 @@ use crate::launch::{Launch, Summary, Turn, Worker, fault};
 use crate::memory::Memory;
 use crate::observe::Observer;
 use crate::program::Program;
+use crate::stuck::{Followed, looks_stuck};
 use crate::wave::{State, Wave};
 
 /// Instructions a wave may issue before another one gets its turn; waves that wait sleep, and so end theirs earlier.
@@ -68,7 +69,7 @@ pub(crate) fn run<O: Observer + Send>(
             settled?;
         }
         let opened = open(&mut groups);
-        if !opened && idle.seen(program, &groups) {
+        if !opened && (idle.seen(program, &groups) || are_stuck(&mut worker, &mut groups)?) {
             return Err(deadlock(&worker, &groups));
         }
     }
@@ -103,6 +104,22 @@ fn open<O>(groups: &mut [Group<O>]) -> bool {
         }
     }
     true
+}
+
+/// Whether every wave that runs does the same for ever.
+fn are_stuck<O: Observer>(worker: &mut Worker<'_>, groups: &mut [Group<O>]) -> Result<bool, Box<Fault>> {
+    if !groups.iter().all(|group| looks_stuck(&group.waves)) {
+        return Ok(false);
+    }
+    for group in groups.iter_mut().filter(|group| !group.ended) {
+        group.exchange(worker);
+        let followed = worker.follow(worker.waves.len(), &mut group.observer);
+        group.exchange(worker);
+        if followed? == Followed::Moves {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Rounds in which nothing happened.

@@ -6,6 +6,7 @@
 use crate::lanes::{Mode, Row, spread};
 use crate::observe::WaveId;
 use crate::operand::{EXEC, VCC};
+use crate::stuck::Look;
 
 /// Why a wave does not run at the moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +36,8 @@ pub(crate) struct Wave {
     pub(crate) scratch_bytes: u32,
     /// Instructions issued.
     pub(crate) issued: u64,
+    /// What is known of its turns.
+    pub(crate) look: Look,
     /// Lanes as a row of masks, and the EXEC it was made for.
     exec_row: Row,
     exec_of_row: u64,
@@ -53,6 +56,7 @@ impl Wave {
             scratch: vec![0; scratch_bytes as usize * 64],
             scratch_bytes,
             issued: 0,
+            look: Look::default(),
             exec_row: Row::ZERO,
             exec_of_row: 0,
         }
@@ -69,6 +73,7 @@ impl Wave {
         self.id = id;
         self.state = State::Running;
         self.issued = 0;
+        self.look = Look::default();
     }
 
     #[inline(always)]

@@ -131,6 +131,9 @@ impl Allocations {
         // leaves `emulated` before it goes. References into it are made nowhere while a kernel runs.
         let shared = unsafe { Shared::borrowed(start, bytes) };
         self.emulated.register(&name, base as u64, shared).map_err(|_| Code::hipErrorInvalidValue)?;
+        if matches!(kind, Kind::Host | Kind::Managed | Kind::Registered) {
+            self.emulated.share_with_host(base as u64);
+        }
         self.live.insert(base, Allocation { number, ..allocation });
         Ok(())
     }

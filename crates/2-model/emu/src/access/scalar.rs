@@ -64,6 +64,11 @@ impl ScalarAccess {
         Some(access)
     }
 
+    /// Whether it only reads.
+    pub(crate) fn is_load(&self) -> bool {
+        self.kind == Kind::Load && self.atomic.is_none()
+    }
+
     /// Whether a load writes this scalar register.
     pub(crate) fn may_write(&self, register: u8) -> bool {
         (self.data..self.data.saturating_add(self.dwords.max(4))).contains(&register)

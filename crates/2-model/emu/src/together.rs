@@ -108,7 +108,8 @@ fn open<O>(groups: &mut [Group<O>]) -> bool {
 
 /// Whether every wave that runs does the same for ever.
 fn are_stuck<O: Observer>(worker: &mut Worker<'_>, groups: &mut [Group<O>]) -> Result<bool, Box<Fault>> {
-    if !groups.iter().all(|group| looks_stuck(&group.waves)) {
+    let runs = groups.iter().flat_map(|group| &group.waves).any(|wave| wave.state == State::Running);
+    if !runs || !groups.iter().all(|group| looks_stuck(&group.waves)) {
         return Ok(false);
     }
     for group in groups.iter_mut().filter(|group| !group.ended) {

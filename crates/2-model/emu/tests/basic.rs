@@ -230,7 +230,7 @@ fn faults_name_their_place() {
         let fault =
             launch_with(&program(bytes, "endless"), &mut memory, shape, Arguments::default().u64(flag))
                 .unwrap_err();
-        let Cause::Endless { limit: 10_000, from, to } = fault.cause else { panic!("{fault}") };
+        let Cause::Endless { limit: 10_000, from, to, waits: false } = fault.cause else { panic!("{fault}") };
         assert!(from <= fault.address && fault.address <= to && from < to, "{fault}");
     });
 }

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 const QUANTUM: u64 = 20_000;
 
 /// Most instructions of one wave unless a launch says otherwise; a wave that issues more is taken for endless. Ten times as many as the
-/// longest waves met so far (y^T A x on 4 workgroups), and issued in a quarter of a minute to two minutes, with caches and clock.
+/// longest waves met so far (y^T A x on 4 workgroups), and issued in a quarter to half a minute, with caches and clock.
 pub const MOST_INSTRUCTIONS: u64 = 1_000_000_000;
 
 /// Bytes at a kernel's entry that load the arguments where the hardware does not preload them.

@@ -192,6 +192,25 @@ fn an_endless_kernel_is_stopped_with_its_loop() {
 }
 
 #[test]
+fn a_kernel_that_waits_for_nobody_is_stopped_without_being_asked_to() {
+    let Some(programs) = prepared() else { return };
+    let endless = "kernel stopped: endless loop from 0x";
+    let cooperative =
+        "hint: workgroups run in their order here; those that wait for later ones need a cooperative";
+    // (how, workgroups, exit code, what is said, what is not)
+    for (how, workgroups, code, said, unsaid) in [
+        ("stuck", "1", 134, [endless, "in `waiting(int volatile*)`"], cooperative),
+        ("stuck", "5", 134, [endless, cooperative], "--max-instructions"),
+        ("host", "1", 0, ["wrote ", ""], endless),
+    ] {
+        let (output, _) = profile(programs, &format!("{how}{workgroups}"), &[], &[how, workgroups]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{how}: {text}");
+        assert!(said.iter().all(|it| text.contains(it)) && !text.contains(unsaid), "{how}: {text}");
+    }
+}
+
+#[test]
 fn a_sample_of_workgroups_stands_for_all() {
     let Some(programs) = prepared() else { return };
     let (output, _) = profile(programs, "unasked", &["--sample-workgroups", "16"], &["shapes", "0"]);

@@ -32,6 +32,13 @@ fn a_wrong_command_line_exits_with_64() {
         (vec!["occupancy", "--arch", "gfx942", "--lds", "many"], "not a number of bytes"),
         (vec!["man", "nothing"], "no command `nothing`"),
         (vec!["diff", &spilling, &spilling, "--match", "x"], "not `OLD=NEW`"),
+        (vec!["run", "--threads", "-1", "--", "/bin/true"], "invalid value '-1' for '--threads <N>'"),
+        (
+            vec!["run", "--max-instructions", "-1", "--", "/bin/true"],
+            "invalid value '-1' for '--max-instructions",
+        ),
+        // The program does not run: its output would be there.
+        (vec!["profile", "-o", "/proc/x", "--", "/bin/echo", "ran"], "cannot write into /proc/x: "),
     ] {
         let ran = rockhound(&args);
         assert_eq!(ran.code, 64, "{args:?}: {}", ran.stderr);

@@ -22,6 +22,7 @@ __global__ void evenly(float *out, int n) {
   if (id < n) out[256 + id] = out[id & 255] * 2.0f;
 }
 __global__ void forever(volatile int *out) { while (out[0] == 0) out[1] += 1; }
+__global__ void waiting(volatile int *flag) { while (*flag == 0) {} }
 
 int main(int argc, char **argv) {
   const char *how = argc > 1 ? argv[1] : "end";
@@ -46,6 +47,18 @@ int main(int argc, char **argv) {
     forever<<<1, 64>>>(out);
     hipDeviceSynchronize();
     other.join();
+  }
+  // Nobody writes the flag, a workgroup that comes later does, or the host does in a while.
+  if (!strcmp(how, "stuck")) { hipMemset(out, 0, 4); waiting<<<rounds, 64>>>(out); hipDeviceSynchronize(); }
+  if (!strcmp(how, "host")) {
+    int *flag;
+    hipHostMalloc(&flag, 4, 0);
+    *flag = 0;
+    std::thread other([&] { usleep(300000); *(volatile int *)flag = 1; });
+    waiting<<<1, 64>>>(flag);
+    hipDeviceSynchronize();
+    other.join();
+    printf("came\n");
   }
   return 0;
 }

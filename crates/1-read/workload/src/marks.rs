@@ -151,6 +151,16 @@ mod tests {
     }
 
     #[test]
+    fn an_emulated_recording_that_lost_its_marks_is_no_measurement() {
+        let counters = "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES\n0,copy,0,100,4\n";
+        let machine = "emulated_by,gpu_arch\nrockhound 0.1.0,gfx942\n";
+        let files = [("pmc_perf.csv", counters), ("sysinfo.csv", machine)];
+        let files = files.map(|(name, text)| (name.to_string(), text.as_bytes().to_vec())).into();
+        let found = crate::read(&files, &Options::default()).unwrap();
+        assert_eq!(found.marks.map(|marks| marks.of(TIME)), Some(Mark::Modelled(None)));
+    }
+
+    #[test]
     fn what_cannot_be_used_marks_nothing_as_exact() {
         for (text, problem) in
             [("Quantity\nSQ_WAVES\n", "columns"), ("Quantity,Mark,Error_Percent\nSQ_WAVES,sure,\n", "mark")]

@@ -10,6 +10,7 @@ use crate::folder::Files;
 use crate::headers;
 use crate::instructions::is_events_file;
 use crate::join::{self, Launch};
+use crate::marks::Marks;
 use crate::model::{Counter, Counters, Dispatches, Extra, Generation, Workload};
 use crate::problem::{Error, Problems};
 use crate::side;
@@ -89,7 +90,9 @@ fn finish(files: &Files<'_>, mut w: Workload, mut problems: Problems) -> Result<
     w.keeps_events = files.names().any(is_events_file);
     w.shares = shares::read(files, &w.dispatches, &mut problems);
     w.occupancy = occupancy::read(files, &w.dispatches, &mut problems);
-    w.marks = marks::read(files, &mut problems);
+    // What was emulated was not measured, also where nothing says how far off it is.
+    let unknown = || w.machine.emulator().map(|_| Marks::default());
+    w.marks = marks::read(files, &mut problems).or_else(unknown);
     side::passes(files, &mut w.counters, &mut problems);
     check::workload(&mut w, problems);
     Ok(w)

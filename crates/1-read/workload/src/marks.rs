@@ -155,7 +155,7 @@ mod tests {
         let counters = "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES\n0,copy,0,100,4\n";
         let machine = "emulated_by,gpu_arch\nrockhound 0.1.0,gfx942\n";
         let files = [("pmc_perf.csv", counters), ("sysinfo.csv", machine)];
-        let files = files.map(|(name, text)| (name.to_string(), text.as_bytes().to_vec())).into();
+        let files = BTreeMap::from(files.map(|(name, text)| (name.to_string(), text.as_bytes().to_vec())));
         let found = crate::read(&files, &Options::default()).unwrap();
         assert_eq!(found.marks.map(|marks| marks.of(TIME)), Some(Mark::Modelled(None)));
     }

@@ -95,6 +95,8 @@ pub struct Translation {
     pub fragment_bytes: Fact<u32>,
     /// Entries of the first level, which every compute unit has.
     pub l1_entries: Known<u32>,
+    /// Entries of the second level, which every XCD has.
+    pub l2_entries: Known<u32>,
     /// Requests behind a missing one that count neither as hit nor as miss.
     pub l1_pending: Fact<u32>,
     /// Entries stay valid from one dispatch to the next.

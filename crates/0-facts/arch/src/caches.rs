@@ -171,6 +171,8 @@ pub struct MemorySideCache {
     pub ways: Known<u32>,
     /// Channels of one I/O die.
     pub channels_per_io_die: Known<u32>,
+    /// What a channel gives in a cycle of the engine.
+    pub bytes_per_channel_cycle: Known<u32>,
 }
 
 /// How addresses are spread over device memory.

@@ -203,7 +203,11 @@ impl Rates {
             fill: u64::from(target.vector_l1.fill_bytes_per_cycle.value),
             l2_request: (STEPS as f64 * f64::from(line) / f64::from(l2_rate)) as u64,
             memory_byte,
-            side_byte: STEPS as f64 / 64.0,
+            side_byte: target
+                .memory_side_cache
+                .bytes_per_channel_cycle
+                .value()
+                .map_or(0.0, |bytes| STEPS as f64 / f64::from(bytes)),
             channels: channels as usize,
             side,
             translating: target.translation.l1_entries.value().map(|entries| entries as usize),

@@ -12,8 +12,8 @@ const WORDS: &str = "## Two XCDs that stand for all
 
 Where a dispatch takes long to follow, `profile` follows two XCDs of GPUs that have four or more, each by itself with the share of the
 memory that is its own, and takes what they come to for the others too; `--clock-detail full` follows all. Below are dispatches of
-an MI300X both ways. *said* is the error that the recording states: how far the two XCDs, each an estimate of its own, lie from their mean. What it
-cannot see is what XCDs do to each other. Lines that several read come from memory for the one that is ahead and are in the memory-side cache for the
+an MI300X both ways. *said* is how far the two XCDs, each an estimate of its own, lie from their mean; it is added to the errors that the recording
+states of times and counts, and to those of times the mean difference of those below. What it cannot see is what XCDs do to each other. Lines that several read come from memory for the one that is ahead and are in the memory-side cache for the
 others; which lines those are is known of a sample, and who is ahead is drawn anew every 1024 cycles. In a test on an MI300A, of six XCDs,
 the time comes out 7 % longer; why is not known.
 

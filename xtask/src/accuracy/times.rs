@@ -210,7 +210,8 @@ for 64 bytes of each row of the matrix, one after the other. Who gets ahead, to 
 the other. How long that queue is, and how long a row takes, is not published for these GPUs; both (64 requests, 42 ns) are taken from published
 models of others with such memory, and were chosen when these times were known. With 48 to 80 requests the kernel with 64 KiB takes 174 to 191 ms; with
 rows of 49 ns, another published figure, and 64 or 80 requests 221 or 202; and with 128 of these 71. Where a compute unit has five waves they drift apart, and small things decide how far: of 83, 88 and 96 requests under way from a vector L1
-88 are taken, for the lines that kernels of growing intensity have under way; `rows` takes 70 ms with them, and 83 and 73 ms with the others.
+88 are taken, for the lines that kernels of growing intensity have under way; `rows` took 70 ms with them, and 83 and 73 ms with the others. (The figures of
+this paragraph that are not in the table are of a model that gave a wave all lines of an answer at once, not one a cycle.)
 Translations that a vector L1 does not have are asked for ahead of the look-ups, as many at once as it has entries; how many on hardware is not known.
 
 ";

@@ -128,7 +128,12 @@ fn roofs_are_measured() {
     assert_eq!(Schema::of("roofs-1").problems(&roofs), Vec::<String>::new());
     let written = std::fs::read_to_string(file).unwrap();
     for roof in roofs["roofs"].as_array().unwrap() {
-        let (value, promised) = (roof["value"].as_f64().unwrap(), roof["promised"].as_f64().unwrap());
+        let value = roof["value"].as_f64().unwrap();
+        let Some(promised) = roof["promised"].as_f64() else {
+            // The data sheet gives the rate of packed instructions.
+            assert!(roof["what"] == "vector f32, not packed" && value > 0.0, "{roof}");
+            continue;
+        };
         // Caches and memory reach less than they are wide; arithmetic does not wait for anything.
         let least = if roof["unit"] == "GB/s" { 0.55 } else { 0.95 };
         let share = value / promised;

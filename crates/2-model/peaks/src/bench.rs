@@ -166,12 +166,33 @@ fn rate(work: [f64; 2], nanoseconds: [f64; 2]) -> f64 {
     (work[1] - work[0]) / (nanoseconds[1] - nanoseconds[0])
 }
 
-/// Column, what, vector type of the data sheet where that is what it promises, kernel, operations of a lane and pass.
-const VECTOR: &[(Option<&str>, &str, Option<&str>, &str, f64)] = &[
-    (Some("FP16Flops"), "vector f16", Some("f16"), "fma_f16", 32.0),
-    (Some("FP32Flops"), "vector f32", Some("f32"), "fma_f32", 32.0),
-    (None, "vector f32, not packed", None, "fma_f32_plain", 16.0),
-    (Some("FP64Flops"), "vector f64", Some("f64"), "fma_f64", 16.0),
+/// A vector operation that is measured.
+struct Vector {
+    /// In roofline.csv.
+    column: Option<&'static str>,
+    what: &'static str,
+    /// Type of the data sheet, where it promises this.
+    element: Option<&'static str>,
+    kernel: &'static str,
+    /// Operations of a lane and pass.
+    operations: f64,
+}
+
+const fn vector(
+    column: Option<&'static str>,
+    what: &'static str,
+    element: Option<&'static str>,
+    kernel: &'static str,
+    operations: f64,
+) -> Vector {
+    Vector { column, what, element, kernel, operations }
+}
+
+const VECTOR: &[Vector] = &[
+    vector(Some("FP16Flops"), "vector f16", Some("f16"), "fma_f16", 32.0),
+    vector(Some("FP32Flops"), "vector f32", Some("f32"), "fma_f32", 32.0),
+    vector(None, "vector f32, not packed", None, "fma_f32_plain", 16.0),
+    vector(Some("FP64Flops"), "vector f64", Some("f64"), "fma_f64", 16.0),
 ];
 
 /// Column, what, matrix type of the data sheet, kernel, counter of its operations.
@@ -218,7 +239,7 @@ pub fn measure(model: &'static Model, mut say: impl FnMut(&str)) -> Result<Vec<P
     let promised = promised.map(|bytes| units as f64 * f64::from(bytes) * megahertz / 1e3);
     add(Some("LDSBw"), "LDS", Unit::Bytes, local(&bench, 4 * units)?, promised);
 
-    for &(column, what, element, kernel, operations) in VECTOR {
+    for &Vector { column, what, element, kernel, operations } in VECTOR {
         say(what);
         // As many as fit, and so long that the first have not ended when the last begin.
         let groups = 8 * units;

@@ -5,6 +5,8 @@
 
 mod folder;
 
+pub use folder::Provenance;
+
 use crate::clocks::{self, Clock, Predicted};
 use crate::code::Code;
 use crate::events;
@@ -69,17 +71,6 @@ pub struct Dispatch {
     pub hurried: bool,
     /// Waves in flight and compute units that have waves, on average over equal parts of the time, where that is known.
     pub occupancy: Option<[Vec<f64>; 2]>,
-}
-
-/// What the workload says about its origin.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Provenance {
-    /// Name of the workload.
-    pub name: String,
-    /// Command line.
-    pub command: String,
-    /// Program that emulates, with its version.
-    pub emulator: String,
 }
 
 /// What clocks say of a dispatch.

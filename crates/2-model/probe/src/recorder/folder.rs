@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: what profilers write too looks as theirs does; what only an emulator knows stands in files
 //! of its own.
 
-use super::{Dispatch, Provenance, Recorder, whole};
+use super::{Dispatch, Recorder, whole};
 use crate::marks::{self, Apart};
 use clock::{Detail, Shared};
 use mem::MOST_PER_GROUP;
@@ -19,6 +19,17 @@ const SYSINFO_VERSION: &str = "2";
 
 /// Dispatches that a note names.
 const MOST_NAMED: usize = 3;
+
+/// What the workload says about its origin.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Provenance {
+    /// Name of the workload.
+    pub name: String,
+    /// Command line.
+    pub command: String,
+    /// Program that emulates, with its version.
+    pub emulator: String,
+}
 
 impl Recorder {
     pub(super) fn machine(&self, provenance: &Provenance) -> Machine {

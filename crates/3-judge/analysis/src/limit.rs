@@ -59,11 +59,15 @@ impl<'a> Leading<'a> {
         Some(Leading { limit, what, advice })
     }
 
-    /// The roofline says the same.
-    pub fn is_bound(&self, bound: &Bound) -> bool {
-        self.limit.is_bound(bound)
+    /// The roofline says the same: it is that limit, or the limit that it names is worth nearly as much.
+    pub fn agrees(&self, limits: &[Limit<'_>], bound: &Bound) -> bool {
+        let least = NEARLY * self.limit.saved.ns;
+        limits.iter().any(|limit| limit.is_bound(bound) && limit.saved.ns >= least)
     }
 }
+
+/// Part of what the leading limit is worth from which on another is worth nearly as much.
+const NEARLY: f64 = 0.9;
 
 impl Limit<'_> {
     /// Lifting the limit takes away what the roofline says stops the kernel.
@@ -187,6 +191,10 @@ mod tests {
             assert!(!limit(other, 5.0).is_bound(&bound), "{bound:?}");
         }
         let limits = [limit("memory-latency", 40.0), limit("hbm", 2.0)];
+        let leading = Leading::of(&limits).unwrap();
+        assert!(!leading.agrees(&limits, &ceiling("HBM", "GB/s")));
+        assert!(leading.agrees(&limits, &Bound::Latency { nearest: 0.1 }));
+        assert!(leading.agrees(&[limits[0], limit("hbm", 39.0)], &ceiling("HBM", "GB/s")));
         let said = |bound| beside(&limits, &bound, |part| format!("{:.0} %", 100.0 * part));
         assert_eq!(said(ceiling("HBM", "GB/s")), ", though with infinite x it takes only 2 % less");
         assert_eq!(said(ceiling("LDS", "GB/s")), "");

@@ -26,7 +26,8 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
     let known = |value: Option<f64>| {
         value.map_or_else(|| Number::missing("no rate with a known ceiling was recorded"), Number::from)
     };
-    let leading = kernel.leading_limit().filter(|leading| !leading.is_bound(bound));
+    let limits = kernel.limits();
+    let leading = kernel.leading_limit().filter(|leading| !leading.agrees(&limits, bound));
     let roof_trust = kernel.roof().bound_trust;
     // What is simulated is time.
     let trust = match leading {
@@ -43,7 +44,7 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
                 kernel.timed(100.0 * leading.limit.saved.part()),
                 headline(bound),
                 bound.describe(roof_trust),
-                beside(&kernel.limits(), bound, |part| format!("{:.0} %", kernel.timed(100.0 * part)))
+                beside(&limits, bound, |part| format!("{:.0} %", kernel.timed(100.0 * part)))
             ),
             leading.advice.to_owned(),
         ),

@@ -129,7 +129,8 @@ const WARNS: f64 = 0.15;
 fn by_simulation(evidence: &WorkloadEvidence<'_>, finding: Finding, bound: &Bound) -> Finding {
     let Some(leading) = evidence.leading_limit() else { return finding };
     let part = evidence.timed(leading.limit.saved.part());
-    if leading.is_bound(bound) {
+    let limits = evidence.limits();
+    if leading.agrees(&limits, bound) {
         return match bound {
             // The work itself is no loss: what there is to gain is what is missing to the ceiling.
             Bound::Ceiling { .. } | Bound::VectorIssue { .. } => finding,
@@ -138,7 +139,7 @@ fn by_simulation(evidence: &WorkloadEvidence<'_>, finding: Finding, bound: &Boun
             }
         };
     }
-    let beside = beside(&evidence.limits(), bound, |part| percent(evidence.timed(part)));
+    let beside = beside(&limits, bound, |part| percent(evidence.timed(part)));
     let finding = Finding {
         severity: if part.value >= WARNS { Severity::Warning } else { Severity::Info },
         message: format!(

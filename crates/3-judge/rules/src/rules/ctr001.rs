@@ -28,7 +28,7 @@ Names for each kernel what stops it from being faster:
 
 Where the recording has what each limit is worth (`profile --breakdown`), the limit whose lifting saves most leads, if it saves
 5 % or more and is another than the ceiling: a kernel can be near a roof and still lose its time elsewhere. Warning from 15 % on.
-At a ceiling that lifting this limit takes away, the cost stays what is missing to the ceiling: the work itself is no loss.
+At a ceiling of arithmetic the cost stays what is missing to the ceiling: the work itself is no loss.
 
 ## Why it is slow
 Each ceiling gives the least time that the kernel's bytes or operations need. Time beyond the longest of these is lost to
@@ -131,13 +131,14 @@ fn by_simulation(evidence: &WorkloadEvidence<'_>, finding: Finding, bound: &Boun
     let part = evidence.timed(leading.limit.saved.part());
     let limits = evidence.limits();
     if leading.agrees(&limits, bound) {
-        return match bound {
+        let is_work = match bound {
             // The work itself is no loss: what there is to gain is what is missing to the ceiling.
-            Bound::Ceiling { .. } | Bound::VectorIssue { .. } => finding,
-            Bound::Latency { .. } | Bound::Launch { .. } => {
-                simulated(evidence, &finding, leading.limit.name).unwrap_or(finding)
-            }
+            Bound::Ceiling { share, .. } => share.unit != "GB/s",
+            Bound::VectorIssue { .. } => true,
+            Bound::Latency { .. } | Bound::Launch { .. } => false,
         };
+        let limit = limits.iter().find(|limit| limit.is_bound(bound)).filter(|_| !is_work);
+        return limit.and_then(|limit| simulated(evidence, &finding, limit.name)).unwrap_or(finding);
     }
     let beside = beside(&limits, bound, |part| percent(evidence.timed(part)));
     let finding = Finding {

@@ -16,6 +16,9 @@ pub struct Guide {
     pub schema: &'static str,
     /// Path of the recording, as given.
     pub path: String,
+    /// Options that select the part of it that the guide is on: `-k 'gemm.*' -d '>10'`; absent where that is everything.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub selection: String,
     /// GPU and whether it is emulated: `MI300X (gfx942)`, `MI300X (gfx942), emulated`.
     pub gpu: String,
     /// What stops the kernel of most time; the first screen of every report.

@@ -4,9 +4,12 @@
 //! the changes are those of the comparison; what is added is which of them matters first and what to do with it.
 
 mod changes;
+mod selection;
 mod steps;
 mod verdict;
+mod words;
 
+pub use selection::Recorded;
 pub use verdict::verdict;
 
 use crate::WorkloadEvidence;
@@ -79,6 +82,7 @@ pub fn guide(inputs: &Inputs<'_>) -> Option<Guide> {
     Some(Guide {
         schema: GUIDE_SCHEMA,
         path: last.path.clone(),
+        selection: selection::Looked::at(last, inputs.renames).options().trim().to_owned(),
         gpu,
         more_kernels: (inputs.kernels.len() - kernels.len()) as u64,
         kernels,

@@ -7,6 +7,7 @@ use crate::args::{Analyze, Look, Profile};
 use crate::emulation::{Emulation, GPU_DEVICE};
 use crate::exit::{Outcome, usage};
 use crate::{analyze, launch};
+use analysis::guide::Recorded;
 use analysis::workload::dispatch_ranges;
 use anyhow::Result;
 use arch::Model;
@@ -65,10 +66,15 @@ impl Profiler for Emulator {
         }
         remove_earlier(&output)?;
         let words: Vec<_> = args.program.iter().map(|word| word.to_string_lossy()).collect();
+        let recorded = Recorded {
+            kernels: args.kernel.clone(),
+            dispatches: args.dispatch.clone(),
+            limit: args.dispatch_limit,
+        };
         let mut more = vec![
             ("ROCKHOUND_OUTPUT", output.clone().into_os_string()),
             ("ROCKHOUND_NAME", name.into()),
-            ("ROCKHOUND_COMMAND", words.join(" ").into()),
+            ("ROCKHOUND_COMMAND", recorded.command(&words.join(" ")).into()),
         ];
         more.extend(selection(args)?);
         let finished = emulation.run(&args.emulate, &args.program, &more);

@@ -52,6 +52,7 @@ pub(crate) fn read(asked: &Asked) -> Result<Subjects> {
                     filled,
                     workload,
                     selection: String::new(),
+                    wanted: Wanted::default(),
                 });
             }
             Err(error) => errors.push(error),
@@ -123,6 +124,8 @@ pub(crate) fn select_in(wanted: &Wanted, subjects: &mut [Subject], renames: &Ren
     }
     for s in subjects {
         (s.rows, s.selection) = select(&s.workload, filter.as_ref(), wanted).map_err(refuse)?;
+        let kernels = filter.as_ref().map_or_else(Vec::new, |filter| filter.named().to_vec());
+        s.wanted = Wanted { kernels, ..wanted.clone() };
     }
     Ok(())
 }

@@ -4,12 +4,14 @@
 //! would need something nobody recorded is left out or says what to put in.
 
 use super::Inputs;
+use super::selection::{Looked, Recorded, plain_name};
+use super::words::quoted;
 use crate::WorkloadEvidence;
 use crate::workload::{Subject, models};
 use arch::{Model, occupancy};
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use view::{GuideFinding, GuideStep, GuideVerdict, StepKind};
+use workload::plain_kernel_name;
 
 /// Panels that show the numbers behind rules, by the beginning of the rules' names; the longest that fits counts.
 const PANELS_OF_RULES: &[(&str, &[u16])] = &[
@@ -50,10 +52,11 @@ pub(super) fn steps(
     findings: &[GuideFinding],
 ) -> Vec<GuideStep> {
     let Some(last) = inputs.subjects.last() else { return Vec::new() };
+    let looked = &Looked::at(last, inputs.renames);
     let emulated = last.workload.machine.emulator().is_some();
     let mut out = Vec::new();
     if !emulated {
-        out.extend(missing_counters(inputs, last));
+        out.extend(missing_counters(inputs, last, looked));
     }
     let panels: BTreeSet<u16> = findings
         .iter()
@@ -61,15 +64,15 @@ pub(super) fn steps(
         .chain(verdict.bound_by.iter().flat_map(|bound| panels_of(PANELS_OF_BOUNDS, bound)))
         .copied()
         .collect();
-    let one = if inputs.kernels.len() > 1 { " -k 0" } else { "" };
+    let one = looked.options_of_one(place(inputs, last));
     if !panels.is_empty() {
         let why =
             if findings.is_empty() { "the numbers behind the verdict" } else { "the numbers behind it" };
         let command = format!("rockhound analyze -p {}{one} -b {}", quoted(&last.path), list(&panels));
         out.push(GuideStep::new(StepKind::Look, why, command));
     }
-    out.extend(code(inputs, last, emulated));
-    out.extend(limits(inputs, last, emulated));
+    out.extend(code(inputs, last, looked, emulated));
+    out.extend(limits(inputs, last, looked, emulated));
     if let Some(kernel) = inputs.kernels.first() {
         out.extend(next_wave(kernel, verdict, findings));
     }
@@ -83,19 +86,33 @@ pub(super) fn steps(
             },
             "",
         ));
-        let again = again(last, emulated);
+        let again = again(last, looked, emulated);
         out.push(GuideStep::new(StepKind::Record, "profile the changed program", again.record));
         out.push(GuideStep::new(
             StepKind::Compare,
             "see whether it helped",
-            format!("rockhound guide {} --base {}", quoted(&again.folder), quoted(&last.path)),
+            format!(
+                "rockhound guide {} --base {}{}",
+                quoted(&again.folder),
+                quoted(&last.path),
+                looked.options()
+            ),
         ));
     }
     out
 }
 
+/// Place of the first kernel looked at in the list of all; none where there is only one.
+fn place(inputs: &Inputs<'_>, last: &Subject) -> Option<usize> {
+    let all: Vec<u32> = (0..last.workload.dispatches.len() as u32).collect();
+    let ranked = metrics::kernels(&last.workload, &all);
+    let kernel = plain_kernel_name(inputs.kernels.first()?.kernel);
+    let name = |it: &metrics::KernelTimes| plain_kernel_name(&last.workload.kernels[it.kernel as usize]);
+    ranked.iter().position(|it| name(it) == kernel).filter(|_| ranked.len() > 1)
+}
+
 /// Records what rules and verdict lack.
-fn missing_counters(inputs: &Inputs<'_>, last: &Subject) -> Option<GuideStep> {
+fn missing_counters(inputs: &Inputs<'_>, last: &Subject, looked: &Looked) -> Option<GuideStep> {
     let without: Vec<&str> =
         inputs.not_checked.iter().filter(|it| it.needs.contains('_')).map(|it| it.rule).collect();
     let times = inputs.kernels.first().is_some_and(|kernel| kernel.time.is_err());
@@ -112,31 +129,31 @@ fn missing_counters(inputs: &Inputs<'_>, last: &Subject) -> Option<GuideStep> {
         (false, rules) => format!("record the counters of {}, which could not be checked", rules.join(", ")),
     };
     let name = name_of(last);
-    let command = format!("rocprof-compute profile -n {}{blocks} -- {}", quoted(&name), program(last));
+    let kernels = looked.options_elsewhere();
+    let command =
+        format!("rocprof-compute profile -n {}{kernels}{blocks} -- {}", quoted(&name), program(last));
     Some(GuideStep::new(StepKind::Record, why, command))
 }
 
 /// Shows what each instruction did.
-fn code(inputs: &Inputs<'_>, last: &Subject, emulated: bool) -> Option<GuideStep> {
+fn code(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) -> Option<GuideStep> {
     let kernel = inputs.kernels.first()?;
     if emulated {
-        let pattern = if inputs.kernels.len() > 1 {
-            format!(" -k {}", quoted(&expression(kernel.kernel)))
-        } else {
-            String::new()
-        };
-        let command = format!("rockhound inspect --asm --workload {}{pattern}", quoted(&last.path));
+        let expression = place(inputs, last).map(|_| expression(kernel.kernel));
+        let options = looked.options_of_code(expression.as_deref());
+        let command = format!("rockhound inspect --asm --workload {}{options}", quoted(&last.path));
         return Some(GuideStep::new(StepKind::Look, "what each instruction did", command));
     }
     // The same program on an emulated GPU counts every instruction, line by line.
     last.workload.machine.text("command")?;
     let [model, ..] = models(&last.workload.machine)[..] else { return None };
-    let command = format!("rockhound profile --gpu {} -- {}", short(model), program(last));
+    let kernels = looked.options_elsewhere();
+    let command = format!("rockhound profile --gpu {}{kernels} -- {}", short(model), program(last));
     Some(GuideStep::new(StepKind::Record, "what each instruction does, emulated without the GPU", command))
 }
 
 /// Asks what each limit of the GPU is worth, where that was not done and can be.
-fn limits(inputs: &Inputs<'_>, last: &Subject, emulated: bool) -> Option<GuideStep> {
+fn limits(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) -> Option<GuideStep> {
     inputs.kernels.first()?.time.as_ref().ok()?;
     last.workload.machine.text("command")?;
     if !emulated || !last.workload.predictions.is_empty() {
@@ -144,11 +161,12 @@ fn limits(inputs: &Inputs<'_>, last: &Subject, emulated: bool) -> Option<GuideSt
     }
     let why = "what each limit of the GPU is worth";
     if last.workload.keeps_events {
-        let command = format!("rockhound breakdown {}", quoted(&last.path));
+        let command = format!("rockhound breakdown {}{}", quoted(&last.path), looked.options());
         return Some(GuideStep::new(StepKind::Look, why, command));
     }
-    // The same recording with more in it: it goes where the last one is.
-    let command = record(last, "--breakdown ", &last.path);
+    // The same recording with more in it goes where the last one is; a part of it must not take its place.
+    let part = looked.is_part().then(|| format!("{}-limits", last.path.trim_end_matches('/')));
+    let command = record(last, looked, "--breakdown ", part.as_ref().unwrap_or(&last.path));
     Some(GuideStep::new(StepKind::Record, why, command))
 }
 
@@ -197,7 +215,7 @@ struct Again {
 }
 
 /// The command that emulates the same program again, with more options.
-fn record(last: &Subject, options: &str, folder: &str) -> String {
+fn record(last: &Subject, looked: &Looked, options: &str, folder: &str) -> String {
     let machine = &last.workload.machine;
     let model = models(machine).first().copied();
     // Where times were asked for at another clock, they are compared at that one.
@@ -208,30 +226,33 @@ fn record(last: &Subject, options: &str, folder: &str) -> String {
     let gpu = |name: String| format!("--gpu {name} ");
     let at = clocked.map(|model| gpu(model.key()));
     let command = machine.text("command").unwrap_or_default();
-    match command.strip_prefix("rockhound profile ") {
-        // A launch file names its GPU, unless another was asked for.
-        Some(rest) => {
+    match Recorded::parse(command) {
+        // A launch file names its GPU, unless another was asked for, and all it launches is recorded.
+        None => {
+            let rest = command.strip_prefix("rockhound profile ").unwrap_or(command);
             let asked = rest.strip_prefix("--gpu ").and_then(|rest| rest.split_once(' '));
             let (asked, file) = asked.map_or((None, rest), |(name, file)| (Some(gpu(name.to_owned())), file));
             let at = at.or(asked).unwrap_or_default();
             format!("rockhound profile {options}{at}{} -o {}", quoted(file), quoted(folder))
         }
-        None => {
+        Some((recorded, _)) => {
             let gpu = at.or_else(|| model.map(|model| gpu(short(model)))).unwrap_or_default();
-            format!("rockhound profile {options}{gpu}-o {} -- {}", quoted(folder), program(last))
+            let part = looked.again(recorded).options();
+            format!("rockhound profile {options}{gpu}{part}-o {} -- {}", quoted(folder), program(last))
         }
     }
 }
 
-fn again(last: &Subject, emulated: bool) -> Again {
+fn again(last: &Subject, looked: &Looked, emulated: bool) -> Again {
     let path = last.path.trim_end_matches('/');
     if emulated {
         let folder = numbered(path);
-        return Again { record: record(last, "", &folder), folder };
+        return Again { record: record(last, looked, "", &folder), folder };
     }
     // The vendor's profiler makes `workloads/NAME/GPU`.
     let name = numbered(&name_of(last));
-    let record = format!("rocprof-compute profile -n {} -- {}", quoted(&name), program(last));
+    let kernels = looked.options_elsewhere();
+    let record = format!("rocprof-compute profile -n {}{kernels} -- {}", quoted(&name), program(last));
     Again { record, folder: format!("workloads/{name}") }
 }
 
@@ -250,6 +271,7 @@ fn name_of(last: &Subject) -> String {
 /// The program as recorded, which a shell understands as it was typed.
 fn program(last: &Subject) -> String {
     let command = last.workload.machine.text("command").map(str::trim).unwrap_or("PROGRAM");
+    let command = Recorded::parse(command).map_or(command, |(_, program)| program);
     // Some profilers keep the quotes they were given.
     let unquoted = command.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(command);
     unquoted.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -274,36 +296,12 @@ fn list(panels: &BTreeSet<u16>) -> String {
 
 /// A regular expression for a kernel: its name without template arguments and parameters.
 fn expression(kernel: &str) -> String {
-    let plain = kernel.strip_prefix("void ").unwrap_or(kernel);
-    let end = plain.find(['<', '(']).filter(|end| *end > 0).unwrap_or(plain.len());
-    regex::escape(&plain[..end])
-}
-
-/// A word for a POSIX shell.
-fn quoted(word: &str) -> Cow<'_, str> {
-    let harmless = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(harmless) {
-        return Cow::Borrowed(word);
-    }
-    Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
+    regex::escape(plain_name(kernel))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_survive_a_shell() {
-        for (word, expected) in [
-            ("workloads/a-2/MI300X", "workloads/a-2/MI300X"),
-            ("my runs/a", "'my runs/a'"),
-            ("it's", r"'it'\''s'"),
-            ("", "''"),
-            ("$(rm -rf ~)", "'$(rm -rf ~)'"),
-        ] {
-            assert_eq!(quoted(word), expected);
-        }
-    }
 
     #[test]
     fn numbers_count_up() {

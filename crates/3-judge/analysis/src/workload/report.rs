@@ -9,7 +9,7 @@ use super::condition::Condition;
 use super::machine::Filled;
 use super::noise::Sample;
 use super::present::{self, TimeUnit};
-use super::select::SelectError;
+use super::select::{SelectError, Wanted};
 use super::{overview, panels, predictions};
 use crate::memory_chart;
 use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
@@ -35,6 +35,8 @@ pub struct Subject {
     pub rows: Vec<u32>,
     /// The selection in words; empty for everything.
     pub selection: String,
+    /// The selection as it was asked for, with names of kernels in place of numbers.
+    pub wanted: Wanted,
 }
 
 impl Subject {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use workload::{Workload, plain_kernel_name};
 
 /// What is wanted, as written on a command line.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
     /// Kernels: index among the kernels by time, name, or regular expression.
     pub kernels: Vec<String>,
@@ -51,6 +51,7 @@ pub(crate) fn some_of<T: ToString>(values: &[T], word: &str) -> String {
 pub struct KernelFilter {
     names: BTreeSet<String>,
     patterns: Vec<Regex>,
+    named: Vec<String>,
 }
 
 impl KernelFilter {
@@ -62,7 +63,11 @@ impl KernelFilter {
         let all: Vec<u32> = (0..w.dispatches.len() as u32).collect();
         let ranked: Vec<&str> =
             kernels(w, &all).iter().map(|k| plain_kernel_name(&w.kernels[k.kernel as usize])).collect();
-        let mut filter = KernelFilter { names: BTreeSet::new(), patterns: Vec::new() };
+        let mut filter = KernelFilter {
+            names: BTreeSet::new(),
+            patterns: Vec::new(),
+            named: Vec::with_capacity(wanted.len()),
+        };
         for text in wanted {
             if let Ok(index) = text.trim().parse::<usize>() {
                 let name = ranked.get(index).ok_or_else(|| {
@@ -73,8 +78,10 @@ impl KernelFilter {
                     )
                 })?;
                 filter.names.insert((*name).to_string());
+                filter.named.push((*name).to_string());
                 continue;
             }
+            filter.named.push(text.clone());
             let exact = plain_kernel_name(text);
             if ranked.contains(&exact) {
                 filter.names.insert(exact.to_string());
@@ -99,6 +106,11 @@ impl KernelFilter {
             filter.patterns.push(pattern);
         }
         Ok(Some(filter))
+    }
+
+    /// What it was made from, with names in place of indexes, which mean others in other recordings.
+    pub fn named(&self) -> &[String] {
+        &self.named
     }
 
     /// Also admits a kernel.

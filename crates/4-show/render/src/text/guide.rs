@@ -207,7 +207,9 @@ fn findings(page: &mut Page, guide: &Guide) {
     }
     if guide.more_findings > 0 {
         let more = plural(&guide.more_findings.to_string(), "more finding");
-        page.wrapped(2, 4, &[dim(format!("{more}, of less time: `rockhound analyze -p {}`", guide.path))]);
+        let selected = if guide.selection.is_empty() { "" } else { " " };
+        let command = format!("rockhound analyze -p {}{selected}{}", guide.path, guide.selection);
+        page.wrapped(2, 4, &[dim(format!("{more}, of less time: `{command}`"))]);
     }
     let moved = guide.changes.iter().flat_map(|changes| changes.gone.iter().chain(&changes.appeared));
     let findings = guide.findings.iter().map(|it| &it.finding).chain(moved);

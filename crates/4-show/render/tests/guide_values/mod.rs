@@ -89,6 +89,7 @@ pub(crate) fn guide(compared: bool) -> Guide {
     Guide {
         schema: GUIDE_SCHEMA,
         path: "workloads/copy-2/MI200".to_owned(),
+        selection: if compared { "-k 'copy.*' -d '>10'".to_owned() } else { String::new() },
         gpu: "MI200 (gfx90a)".to_owned(),
         verdict: GuideVerdict {
             kernel: COPY.to_owned(),

@@ -86,6 +86,85 @@ fn a_recording_gets_a_verdict_findings_and_commands() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
+/// Commands of a guide, in order.
+fn commands(args: &[&str]) -> Vec<String> {
+    let guide = json(args);
+    let steps = guide["steps"].as_array().unwrap();
+    steps.iter().filter_map(|step| Some(step["command"].as_str()?.to_owned())).collect()
+}
+
+#[test]
+fn commands_look_at_what_was_looked_at() {
+    let dir = recording("guide_part", READS_AGAIN, 100);
+    let folder = Path::new(&dir);
+    // Dispatch 0 is of `short`, the other two of `long<int>(int*)`.
+    let csv = std::fs::read_to_string(folder.join("pmc_perf.csv")).unwrap();
+    let (first, rest) = csv.split_at(csv.find("\n1,").expect("a second dispatch"));
+    let csv = first.replace("made_up", "short") + &rest.replace("made_up", "long<int>(int*)");
+    write(folder, "pmc_perf.csv", &csv);
+    let machine = std::fs::read_to_string(folder.join("sysinfo.csv")).unwrap();
+    let emulated = |command: &str| {
+        let machine = machine.replace("made-up", "MI210").replace("./app --size 'a b'", command);
+        let mut lines = machine.lines();
+        let text = format!("emulated_by,{}\nrockhound,{}\n", lines.next().unwrap(), lines.next().unwrap());
+        write(folder, "sysinfo.csv", &text);
+    };
+    let check = |selected: &[&str], expected: &[&str]| {
+        let commands = commands(&[&["guide", &dir], selected].concat());
+        let shown: Vec<String> = commands.iter().map(|command| command.replace(&dir, "DIR")).collect();
+        for part in expected {
+            assert!(shown.iter().any(|command| command.contains(part)), "{selected:?}: {part}: {shown:#?}");
+        }
+        // What can be run as it stands finds the kernels it names.
+        for command in &commands {
+            let words: Vec<&str> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
+            if words[..2] == ["rockhound", "analyze"] {
+                good(&words[1..]);
+            }
+        }
+        shown
+    };
+    // By another profiler, which knows parts of names and counts dispatches in its own way.
+    let long = " -k 'long<int>(int*)' -d '>1'";
+    let shown = check(
+        &["-k", "0", "-d", ">1"],
+        &[
+            "rockhound analyze -p DIR -k 0 -d '>1' -b ",
+            "rocprof-compute profile -n guide_part-2 -k long -- ./app",
+            &format!("rockhound guide workloads/guide_part-2 --base DIR{long}"),
+        ],
+    );
+    assert_eq!(shown.len(), 3 + usize::from(shown.len() > 3), "{shown:#?}");
+    let shown = check(&[], &["rockhound analyze -p DIR -k 0 -b ", "guide_part-2 -- ./app", "--base DIR"]);
+    assert!(shown.iter().all(|command| !command.ends_with(long)), "{shown:#?}");
+    emulated("./app 1");
+    let text = good(&["guide", &dir, "-k", "sh.*t", "--format", "json"]);
+    assert!(text.contains(r#""selection": "-k 'sh.*t'""#), "{text}");
+    check(
+        &["-k", "sh.*t"],
+        &[
+            "rockhound analyze -p DIR -k 1 -b ",
+            "rockhound inspect --asm --workload DIR -k short",
+            "rockhound profile --breakdown --gpu mi210 -k 'sh.*t' -o DIR-limits -- ./app 1",
+            "rockhound profile --gpu mi210 -k 'sh.*t' -o DIR-2 -- ./app 1",
+            "rockhound guide DIR-2 --base DIR -k 'sh.*t'",
+        ],
+    );
+    // What was recorded of the program is recorded again, as far as nothing less was looked at.
+    emulated("rockhound profile -k 'long|short' -d '<9' -- ./app 1");
+    check(
+        &[],
+        &[
+            "rockhound analyze -p DIR -k 0 -b ",
+            "rockhound profile --breakdown --gpu mi210 -k 'long|short' -d '<9' -o DIR -- ./app 1",
+            "rockhound profile --gpu mi210 -k 'long|short' -d '<9' -o DIR-2 -- ./app 1",
+        ],
+    );
+    check(&["-d", "1"], &["--gpu mi210 -k 'long|short' -d 1 -o DIR-2 -- ./app 1", "--base DIR -d 1"]);
+    emulated("rockhound profile LAUNCH.toml");
+    check(&["-d", "1"], &["rockhound profile LAUNCH.toml -o DIR-2"]);
+}
+
 #[test]
 fn a_second_recording_says_what_the_change_brought() {
     let before = recording("guide_before", READS_AGAIN, 100);

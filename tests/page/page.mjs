@@ -137,6 +137,17 @@ async function accessible(name, file, colorScheme, width) {
   await close();
 }
 
+/** Tables whose last column says what matters end inside the page of a small laptop. */
+async function nothingCut(name, file, width) {
+  const { page, close } = await open(file, { viewport: { width, height: 900 } });
+  await page.waitForSelector("html[data-ready=true]");
+  const cut = await page.evaluate(() => [...document.querySelectorAll(":is(#kernels, #roofline, #dispatches) .scroll")]
+    .filter((it) => it.scrollWidth > it.clientWidth)
+    .map((it) => `${it.closest("section").id} ${it.scrollWidth} of ${it.clientWidth}`));
+  check(`${name}: no column is cut off, ${width} pixels`, cut.length === 0, cut.join());
+  await close();
+}
+
 async function withoutScripts(name, file) {
   const { page, wrong, close } = await open(file, { javaScriptEnabled: false });
   const rows = await page.locator("table.data tbody tr").count();
@@ -153,6 +164,8 @@ for (const it of files) {
   await use(name, file);
   await accessible(name, file, "light", 1440);
   await accessible(name, file, "dark", 390);
+  await nothingCut(name, file, 1280);
+  await nothingCut(name, file, 1440);
   await withoutScripts(name, file);
 }
 await browser.close();

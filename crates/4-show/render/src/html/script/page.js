@@ -258,7 +258,7 @@ function putRoofline() {
     const recording = it.dataset.recording === undefined ? last : Number(it.dataset.recording);
     it.classList.toggle("on", known && Number(it.dataset.kernel) === at(recording));
   }
-  for (const row of all(".roofs tbody tr")) row.hidden = known && Number(row.dataset.drawn) !== at(last);
+  for (const rows of all(".roofs tbody")) rows.hidden = known && Number(rows.dataset.drawn) !== at(last);
 }
 
 /** Shows one kernel, or all with `null`. */

@@ -136,7 +136,8 @@ pub(super) fn write(text: &mut String, wide: bool, errors: &mut Errors) -> Resul
             counter => registry().rule(counter, model.target().name).map(|_| counter),
         };
         if let Some(counter) = counter {
-            errors.add(model.target().name, counter, (value - truth) / truth);
+            let of = format!("training kernel `{kernel}` on {}", model.short());
+            errors.add(model.target().name, counter, of, (value - truth) / truth);
         }
         let name = quantity.replace('_', " ");
         row(

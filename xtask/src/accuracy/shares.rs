@@ -142,7 +142,8 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
         };
         let error = (time(&two) - time(&all)) / time(&all);
         if two.shared.is_some() {
-            errors.add(model.target().name, TIME_SHARED, error);
+            let of = format!("{words}, two XCDs of {} beside all", model.short());
+            errors.add(model.target().name, TIME_SHARED, of, error);
         }
         let difference = format!("{:+.1} %", 100.0 * error);
         let said = two.shared.map_or_else(

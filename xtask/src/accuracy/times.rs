@@ -81,7 +81,8 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
         let start = time.start / time.cycles * time.nanoseconds;
         let modelled = (time.nanoseconds - start) * times + start;
         found.push(modelled);
-        errors.add(model.target().name, probe::time_quantity(truth), (modelled - truth) / truth);
+        let of = format!("`{}` on {}", name.split('(').next().unwrap_or(name), model.short());
+        errors.add(model.target().name, probe::time_quantity(truth), of, (modelled - truth) / truth);
         let error = format!("{:+.1} %", 100.0 * (modelled - truth) / truth);
         println!("{name} on {gpu}: {:.1} us profiled, {:.1} modelled, {error}", truth / 1e3, modelled / 1e3);
         let limit = time.limit().name().to_string();
@@ -260,7 +261,9 @@ fn exercises(text: &mut String, errors: &mut Errors, more: (&str, f64, f64)) -> 
         modelled_all.push(modelled);
         // The same kernel that was profiled several times counts once.
         if fresh {
-            errors.add(model.target().name, probe::time_quantity(truth * 1e6), (modelled - truth) / truth);
+            let of = format!("y^T A x, {title}, on {}", model.short());
+            let quantity = probe::time_quantity(truth * 1e6);
+            errors.add(model.target().name, quantity, of, (modelled - truth) / truth);
         }
         let error = format!("{:+.1} %", 100.0 * (modelled - truth) / truth);
         println!(
@@ -318,7 +321,8 @@ pub(super) fn intensities(text: &mut String, errors: &mut Errors) -> Result<()> 
         let time = dispatch.time.as_ref().context("a time")?;
         let truth: f64 = truth.parse()?;
         let error = (time.nanoseconds - truth) / truth;
-        errors.add(target, probe::time_quantity(truth), error);
+        let of = format!("intensity of `{kind}`, {iterations} iterations, on {}", model.short());
+        errors.add(target, probe::time_quantity(truth), of.clone(), error);
         for (counter, recorded) in counters.iter().zip(recorded) {
             let recorded: f64 = recorded.parse()?;
             let value = dispatch.counters.iter().find(|it| it.0 == *counter).and_then(|it| it.1.known());
@@ -327,7 +331,7 @@ pub(super) fn intensities(text: &mut String, errors: &mut Errors) -> Result<()> 
             match registry().rule(counter, target).is_some_and(probe::is_modelled) {
                 // Some hundred hits, mostly of the command processor, are no measure.
                 true if recorded > LEAST_COUNT => {
-                    errors.add(target, counter, error);
+                    errors.add(target, counter, of.clone(), error);
                     counted.entry(counter).or_default().push((error, iterations));
                 }
                 true => {}

@@ -102,7 +102,8 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
         ("TCC_MISS", "misses of the L2", MISSES, counter("TCC_MISS")?),
     ] {
         add(what, truth, found);
-        errors.add(model.target().name, name, (found - truth) / truth);
+        let of = format!("traced matrix product on {}", model.short());
+        errors.add(model.target().name, name, of, (found - truth) / truth);
     }
     text.push('\n');
     Ok(())

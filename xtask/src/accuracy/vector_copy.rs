@@ -142,8 +142,8 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
             {
                 zeros.push(format!("`{counter}`"));
                 if !exact {
-                    errors.add_zero(target, counter);
-                    errors.add_zero(target, counter);
+                    errors.add_zero(target, counter, format!("vector copy on {title}, first"));
+                    errors.add_zero(target, counter, format!("vector copy on {title}, later"));
                 }
                 continue;
             }
@@ -173,12 +173,14 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
                 ],
             );
             let most_later = most;
-            for (value, least, most) in [(value(0), first, first), (value(1), least, most)] {
+            for (when, value, least, most) in
+                [("first", value(0), first, first), ("later", value(1), least, most)]
+            {
                 if let Some(value) = value.filter(|_| !exact) {
                     // Where nothing is recorded it is a part of what is the other time.
                     let found = distance(value, least, most);
                     let error = if found.is_finite() { found } else { value / first.max(most_later) };
-                    errors.add(target, counter, error);
+                    errors.add(target, counter, format!("vector copy on {title}, {when}"), error);
                 }
             }
             if catalogue().get(counter).is_some_and(|it| it.class == Class::Timing) {

@@ -10,9 +10,9 @@ use crate::op::Op;
 use crate::outcome::{Outcome, Stall};
 use crate::place::Places;
 use crate::rates::Rates;
-use crate::vector::Queue;
+use crate::vector::{Owns, Queue};
 use crate::wave::{Done, Wave};
-use mem::{Caches, Forms, Group, Sample, Shape};
+use mem::{Caches, Forms, Group, Sample, Shape, Window};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,7 +41,10 @@ pub(crate) struct Dies {
     missing: Vec<u64>,
     pub(crate) units: Vec<Unit>,
     pub(crate) waves: Vec<Wave>,
+    /// Of each wave, the part of its stream that it reads, where that was put away.
+    pub(crate) windows: Vec<Window>,
     pub(crate) done: Vec<Done>,
+    pub(crate) owns: Owns,
     pub(crate) groups: Vec<Option<Resident>>,
     vacant: Vec<u32>,
     /// By scalar cache: cycle at which the first code is there.
@@ -137,7 +140,9 @@ impl Dies {
             queues: (0..shape.xcds).map(|_| VecDeque::new()).collect(),
             missing: vec![0; shape.xcds],
             waves: vec![Wave::default(); units.len() * WAVES],
+            windows: (0..units.len() * WAVES).map(|_| Window::default()).collect(),
             done: vec![Done::default(); units.len() * WAVES],
+            owns: Owns::default(),
             code: vec![None; shape.xcds * shape.scalar_caches()],
             scalar_lines: vec![vec![0; scalar]; shape.xcds * shape.scalar_caches()],
             engine_spans: vec![(u64::MAX, 0); shape.xcds * shape.engines.len()],
@@ -172,6 +177,7 @@ impl Dies {
             unit.slots = [0; SIMDS];
             (unit.groups, unit.taken) = (0, 0);
         }
+        self.owns.clear();
         self.groups.clear();
         self.vacant.clear();
         self.code.fill(None);
@@ -263,7 +269,7 @@ impl Dies {
                 && let Some(Some(group)) = self.groups.get(wave.group as usize)
                 && let Some(stream) = group.group.waves.get(wave.number as usize)
             {
-                read ^= wave.soon(stream);
+                read ^= wave.soon(stream.at_hand(&self.windows[event as usize]));
             }
         }
         std::hint::black_box(read);
@@ -317,6 +323,7 @@ impl Dies {
                 let slot = self.units[unit].slot();
                 let name = (unit * WAVES + slot) as u32;
                 self.waves[name as usize].begin(id, wave as u32, slot % SIMDS, start);
+                self.windows[name as usize].begin();
                 waves.push(name);
                 self.calendar.push(first, name);
             }

@@ -11,11 +11,14 @@ use crate::dies::{Dies, L1, LEAVES};
 use crate::memory::Port;
 use crate::op::{Op, Unit};
 use crate::rates::Rates;
-use mem::{Event, Forms, Kind, Progress};
+use mem::{Event, Forms, Kind, Own, Progress, Shared, own_size};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The form of an access that looks nothing up.
 pub(crate) const NO_FORM: u32 = u32::MAX;
+
+/// What a form's number has besides, where it is one of [`Owns`].
+const OWN: u32 = 1 << 31;
 
 /// Where scratch lies: beyond all addresses of programs.
 const SCRATCH: u64 = 1 << 50;
@@ -53,8 +56,14 @@ pub(crate) struct Size {
 
 impl Size {
     /// Of the access that an event is, if it is one of an instruction that the vector L1 gets to see: also a flat one of the LDS.
-    pub(crate) fn of(event: Event, op: Op, forms: &Forms, rates: &Rates) -> Option<Size> {
+    /// `bytes` is the part of the stream that the event is in.
+    #[inline]
+    pub(crate) fn of(event: Event, op: Op, bytes: &[u8], forms: &Forms, rates: &Rates) -> Option<Size> {
         let (slot, lines, store) = match event {
+            Event::Own(slot, at, _) => {
+                let (policy, lookups) = own_size(bytes, at as usize)?;
+                (slot, lookups, policy.kind == Kind::Store)
+            }
             Event::Vector(form, _) => {
                 let shared = forms.get(form)?;
                 (shared.slot, shared.lookups.len() as u32, shared.policy.kind == Kind::Store)
@@ -68,6 +77,48 @@ impl Size {
         // A store has its data with it.
         let places = 1 + u32::from(store);
         (slot == op.slot).then_some(Size { places, lines, store })
+    }
+}
+
+/// Accesses that repeat no other, from issue to their last look-up.
+#[derive(Debug, Default)]
+pub(crate) struct Owns {
+    all: Vec<Own>,
+    vacant: Vec<u32>,
+}
+
+impl Owns {
+    /// The form of one that is in a part of a stream.
+    pub(crate) fn add(&mut self, bytes: &[u8], slot: u32, at: u32) -> u32 {
+        let number = self.vacant.pop().unwrap_or_else(|| {
+            self.all.push(Own::default());
+            self.all.len() as u32 - 1
+        });
+        self.all[number as usize].read(bytes, slot, at as usize);
+        number | OWN
+    }
+
+    /// What a form is: one of these, or of the workgroup's.
+    #[inline(always)]
+    fn get<'a>(&'a self, form: u32, forms: &'a Forms) -> Option<Shared<'a>> {
+        match form & OWN {
+            0 => forms.get(form as usize),
+            _ => self.all.get((form & !OWN) as usize)?.shared(),
+        }
+    }
+
+    /// Its look-ups are done.
+    #[inline]
+    fn remove(&mut self, form: u32) {
+        if form & OWN != 0 && form != NO_FORM {
+            self.vacant.push(form & !OWN);
+        }
+    }
+
+    /// A dispatch begins.
+    pub(crate) fn clear(&mut self) {
+        self.all.clear();
+        self.vacant.clear();
     }
 }
 
@@ -207,7 +258,7 @@ impl Access {
 impl Dies {
     /// A unit's vector L1 works on the access that came first.
     pub(crate) fn vector_l1(&mut self, number: usize, now: u64) {
-        let Dies { units, groups, caches, memory, waves, grid, .. } = self;
+        let Dies { units, groups, caches, memory, waves, grid, owns, .. } = self;
         let unit = &mut units[number];
         unit.queue.go_on(now, memory.rates.lines);
         if unit.queue.entered == 0
@@ -233,7 +284,7 @@ impl Dies {
         (port.smooth, port.full) = (access.smooth, access.full);
         let group = groups[wave.group as usize].as_ref();
         if let Some(group) = group
-            && let Some(shared) = group.forms.get(access.form as usize)
+            && let Some(shared) = owns.get(access.form, &group.forms)
         {
             let block = match shared.policy.scratch {
                 true => {
@@ -261,6 +312,7 @@ impl Dies {
         }
         let (end, done) = (port.now, port.done.max(port.now));
         let (wave, last, size) = (access.wave, access.last, access.size);
+        owns.remove(access.form);
         unit.queue.accesses.pop_front();
         unit.queue.entered = unit.queue.entered.saturating_sub(1);
         unit.queue.free = end;

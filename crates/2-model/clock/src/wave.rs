@@ -118,15 +118,15 @@ impl Wave {
 
     /// Something of what the next turn needs.
     #[inline]
-    pub(crate) fn soon(&self, stream: &[u8]) -> u64 {
-        u64::from(self.cursor.soon(stream))
+    pub(crate) fn soon(&self, bytes: &[u8]) -> u64 {
+        u64::from(self.cursor.soon(bytes))
     }
 
-    /// The event that comes next.
+    /// The event that comes next in the part of the stream that is at hand.
     #[inline]
-    fn peek(&mut self, stream: &[u8]) -> Option<Event> {
+    fn peek(&mut self, bytes: &[u8]) -> Option<Event> {
         if self.event.is_none() {
-            self.event = self.cursor.next(stream);
+            self.event = self.cursor.next(bytes);
         }
         self.event
     }
@@ -235,11 +235,14 @@ impl Dies {
     /// A wave issues until it has to wait or its turn is over.
     fn turn(&mut self, name: u32, now: u64) -> Turn {
         let (number, no_wait_states) = (name as usize / WAVES, self.no_wait_states);
-        let Dies { waves, groups, units, caches, memory, calendar, outcome, done, ops, scalar_lines, .. } =
-            self;
+        let Dies {
+            waves, windows, groups, units, caches, memory, calendar, outcome, done, ops, scalar_lines, owns, ..
+        } = self;
         let wave = &mut waves[name as usize];
         let Some(group) = groups[wave.group as usize].as_ref() else { return Turn::Waits };
         let Some(stream) = group.group.waves.get(wave.number as usize) else { return Turn::Waits };
+        let window = &mut windows[name as usize];
+        let mut bytes = stream.at_hand(window);
         let forms = &*group.forms;
         let unit = &mut units[number];
         let done = &mut done[name as usize];
@@ -249,7 +252,7 @@ impl Dies {
         let free = memory.rates.free;
         while now_at <= last {
             let op = if wave.next == wave.end {
-                match wave.peek(stream) {
+                match wave.peek(bytes) {
                     Some(Event::Run(run)) => {
                         wave.event = None;
                         let (first, count) = forms.run(run);
@@ -266,10 +269,18 @@ impl Dies {
                         let slot = forms.get(form).map_or(NO_SLOT, |shared| shared.slot);
                         Op { slot, ..Op::new(Unit::Memory, 4) }
                     }
+                    Some(Event::Own(slot, ..)) => Op { slot, ..Op::new(Unit::Memory, 4) },
                     Some(Event::Scalar(..)) => Op::new(Unit::ScalarMemory, 4),
                     Some(Event::Lds(access)) => Op { slot: forms.lds(access).slot, ..Op::new(Unit::Lds, 4) },
                     Some(Event::Barrier) => Op::new(Unit::Barrier, 4),
-                    None => Op::new(Unit::End, 4),
+                    None => {
+                        let more = window.turn(stream, &mut wave.cursor);
+                        bytes = stream.at_hand(window);
+                        if more {
+                            continue;
+                        }
+                        Op::new(Unit::End, 4)
+                    }
                 }
             } else {
                 ops.get(wave.next as usize).copied().unwrap_or(Op::new(Unit::Idle, 4))
@@ -320,7 +331,7 @@ impl Dies {
                         now_at = now_at.max(wave.other_done(done, wave.others + 1 - OTHERS as u32));
                     }
                     issue(&mut now_at, SCALAR_MEMORY, Stall::Issue, cycles);
-                    if let Some(Event::Scalar(kind, dword, dwords)) = wave.peek(stream) {
+                    if let Some(Event::Scalar(kind, dword, dwords)) = wave.peek(bytes) {
                         wave.event = None;
                         let index = unit.xcd * caches.shape().scalar_caches() + unit.shared;
                         let ready = &mut scalar_lines[index][..];
@@ -347,8 +358,8 @@ impl Dies {
                     if wave.others as usize >= OTHERS {
                         now_at = now_at.max(wave.other_done(done, wave.others + 1 - OTHERS as u32));
                     }
-                    let next = wave.peek(stream);
-                    let size = next.and_then(|next| Size::of(next, op, forms, &memory.rates));
+                    let next = wave.peek(bytes);
+                    let size = next.and_then(|next| Size::of(next, op, bytes, forms, &memory.rates));
                     if let Some(Size { places, .. }) = size
                         && !std::mem::take(&mut wave.let_in)
                     {
@@ -363,14 +374,19 @@ impl Dies {
                     let mut access = None;
                     let mut local = u64::from(op.exchange);
                     loop {
-                        match wave.peek(stream) {
-                            Some(event @ Event::Vector(form, block))
-                                if let Some(own) = Size::of(event, op, forms, &memory.rates) =>
+                        match wave.peek(bytes) {
+                            Some(event @ (Event::Vector(_, block) | Event::Own(_, _, block)))
+                                if let Some(own) = Size::of(event, op, bytes, forms, &memory.rates) =>
                             {
+                                let form = match event {
+                                    Event::Vector(form, _) => form as u32,
+                                    Event::Own(slot, at, _) => owns.add(bytes, slot, at),
+                                    _ => NO_FORM,
+                                };
                                 // The first has the places of the instruction.
                                 let places = size.filter(|_| access.is_none()).map_or(0, |it| it.places);
                                 let own = Size { places, ..own };
-                                if let Some(before) = access.replace((form as u32, block, own)) {
+                                if let Some(before) = access.replace((form, block, own)) {
                                     let before = Access::new(name, before, now_at, false);
                                     unit.queue.push(before, number, calendar);
                                 }

@@ -73,6 +73,18 @@ impl Lookup {
         Lookup(line << (2 * MASK) | i64::from(full & 0xf) << MASK | i64::from(touched & 0xf))
     }
 
+    /// As it is kept.
+    #[inline]
+    pub(crate) fn bits(self) -> i64 {
+        self.0
+    }
+
+    /// As it was kept.
+    #[inline]
+    pub(crate) fn from_bits(bits: i64) -> Lookup {
+        Lookup(bits)
+    }
+
     /// Line, counted from the block of the access.
     #[inline]
     pub(crate) fn line(self) -> i64 {

@@ -455,7 +455,7 @@ impl<F: Follow> With for Run<'_, '_, F> {
 mod tests {
     use super::*;
     use crate::access::{Grain, Kind, gather, load_lookups, lookups};
-    use crate::stream::Shared;
+    use crate::forms::Shared;
     use crate::vector::Progress;
     use crate::{Caches, Policy};
     use arch::Model;

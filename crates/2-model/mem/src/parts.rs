@@ -6,11 +6,11 @@
 use crate::access::{Kind, Policy};
 use crate::asks::Guesses;
 use crate::count::{Before, Tally};
+use crate::forms::Shared;
 use crate::l2::L2;
 use crate::places::Places;
 use crate::scalar;
 use crate::shape::Shape;
-use crate::stream::Shared;
 use crate::vector::{Follow, Path, Progress, VectorL1};
 use std::ops::Range;
 

@@ -7,10 +7,10 @@ use crate::access::{Kind, Lookup, Policy};
 use crate::asks::{Asks, Guesses, Ran, Run, Steps};
 use crate::cache::Cache;
 use crate::count::{Before, Count};
+use crate::forms::Shared;
 use crate::l2::{Answer, At, L2, Request, Want};
 use crate::places::Places;
 use crate::shape::Shape;
-use crate::stream::Shared;
 use arch::MemoryType;
 use std::collections::HashSet;
 

@@ -9,13 +9,14 @@ use crate::prediction::Prediction;
 use crate::table::Table;
 use arch::{Model, Resources};
 use clock::{Detail, Grid, Order};
-use mem::{Batch, BatchReader, BatchWriter};
+use mem::{Batch, BatchReader, BatchWriter, Depot, Unreadable};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// First bytes of the file, inside the compression: the number changes with what follows.
-const MAGIC: &[u8; 16] = b"rockhound.ev/3\r\n";
+const MAGIC: &[u8; 16] = b"rockhound.ev/4\r\n";
 /// Bytes of it before the number.
 const NAME: usize = 13;
 /// First bytes of what is compressed.
@@ -40,6 +41,9 @@ pub enum EventsError {
     /// Another version wrote it.
     #[error("it was written by {0}, whose streams this version does not read")]
     Version(String),
+    /// Neither memory nor the temporary folder has room for its streams, or what was put away there could not be read again.
+    #[error("{0}")]
+    Room(&'static str),
     /// A GPU that nothing is known of.
     #[error("it is of a GPU `{0}` that nothing is known of")]
     Gpu(String),
@@ -125,8 +129,9 @@ impl Writer {
     /// What the next workgroups did.
     pub(crate) fn push(&mut self, batch: &Batch) {
         if self.out.is_some() {
-            let bytes = self.batches.write(batch);
-            self.piece(&bytes);
+            let mut batches = std::mem::take(&mut self.batches);
+            batches.write(batch, |bytes| self.piece(bytes));
+            self.batches = batches;
         }
     }
 
@@ -221,13 +226,19 @@ pub struct Replay {
     model: &'static Model,
     clocks: Vec<Clock>,
     threads: usize,
+    depot: Option<Arc<Depot>>,
 }
 
 impl Replay {
     /// Predictions on a GPU, on so many threads; 0 stands for one per core.
     pub fn new(model: &'static Model, predictions: Vec<Prediction>, threads: usize) -> Replay {
         let clocks = predictions.into_iter().map(|it| Clock::new(it, model)).collect();
-        Replay { model, clocks, threads }
+        Replay { model, clocks, threads, depot: None }
+    }
+
+    /// Streams that memory has no room for are put away there.
+    pub fn put_away(&mut self, depot: Arc<Depot>) {
+        self.depot = Some(depot);
     }
 
     /// The GPU of a kept dispatch.
@@ -259,7 +270,7 @@ impl Replay {
         for clock in &mut self.clocks {
             clock.begin(self.model, detail, &grid, &asked, &table.ops());
         }
-        let mut batches = BatchReader::new(table.ops().len());
+        let mut batches = BatchReader::new(table.ops().len(), self.depot.as_ref());
         let clocks = &mut self.clocks[..];
         let code: Result<Vec<u8>, EventsError> = std::thread::scope(|scope| {
             let ends = clocks::follow(scope, clocks, self.threads);
@@ -270,7 +281,12 @@ impl Replay {
                     break piece(&mut input);
                 }
                 let broken = EventsError::Broken("a stream refers to what is not there");
-                let batch = batches.read(&bytes).map_err(|_| broken.clone())?;
+                let batch = batches.read(&bytes, || piece(&mut input).ok()).map_err(|error| match error {
+                    Unreadable::Broken => broken.clone(),
+                    Unreadable::Room => {
+                        EventsError::Room("neither memory nor the temporary folder has room for its streams")
+                    }
+                })?;
                 groups += batch.groups.len() as u64;
                 // A dispatch of which something is dropped is not kept.
                 if groups > grid.groups || batch.groups.iter().any(|group| group.dropped > 0) {
@@ -288,6 +304,12 @@ impl Replay {
             return Err(cut());
         }
         let code: Vec<Range<u64>> = code.into_iter().map(|(start, end)| start..end).collect();
-        Ok(clocks::finish(&mut self.clocks, self.threads, &code))
+        let predicted = clocks::finish(&mut self.clocks, self.threads, &code);
+        if self.depot.as_ref().is_some_and(|depot| depot.take_lost()) {
+            return Err(EventsError::Room(
+                "what was put away in the temporary folder could not be read again",
+            ));
+        }
+        Ok(predicted)
     }
 }

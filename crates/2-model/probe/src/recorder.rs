@@ -21,6 +21,7 @@ use arch::Model;
 use clock::{Detail, Estimate, Gpu, Outcome, Shared, Stall};
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
+use mem::Depot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -111,6 +112,8 @@ pub struct Recorder {
     keeps_events: bool,
     /// What the waves of dispatches did, by dispatch, as files that nobody has taken yet.
     events: BTreeMap<u64, Option<Vec<u8>>>,
+    /// Where streams are put away that memory has no room for.
+    depot: Option<Arc<Depot>>,
 }
 
 impl Recorder {
@@ -130,7 +133,13 @@ impl Recorder {
             detail: Detail::Full,
             keeps_events: false,
             events: BTreeMap::new(),
+            depot: None,
         }
+    }
+
+    /// Streams that memory has no room for are put away there from now on.
+    pub fn put_away(&mut self, depot: Arc<Depot>) {
+        self.depot = Some(depot);
     }
 
     /// The GPU.
@@ -186,23 +195,6 @@ impl Recorder {
     /// Counts a launch that is not recorded.
     pub fn pass_over(&mut self) {
         self.next += 1;
-    }
-
-    /// A recorder with the dispatches from one on, and the columns of all.
-    pub fn since(&self, first: usize) -> Recorder {
-        let dispatches = self.dispatches.get(first..).unwrap_or_default().to_vec();
-        let (code, known) = (self.code.clone(), self.known.clone());
-        let most_channels = self.most_channels.clone();
-        Recorder {
-            dispatches,
-            code,
-            known,
-            most_channels,
-            gpu: None,
-            clocks: Vec::new(),
-            events: BTreeMap::new(),
-            ..*self
-        }
     }
 
     /// Runs a kernel and records the dispatch; one that faults is not recorded. `kernel` is the name as shown.
@@ -270,6 +262,7 @@ impl Recorder {
         // Streams of a dispatch are mostly alike.
         let expected = AtomicUsize::new(0);
         let spare = Mutex::new(Vec::new());
+        let depot = self.depot.as_ref();
         let mut cut = false;
         let summary = std::thread::scope(|scope| {
             let others = clocks::follow(scope, clocks, launch.threads);
@@ -293,14 +286,15 @@ impl Recorder {
             };
             let tracer = || {
                 let slots = spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                Tracer::new(table, &shape, &wanted, (expected.load(Ordering::Relaxed), slots))
+                let expected = expected.load(Ordering::Relaxed);
+                Tracer::new(table, &shape, &wanted, (expected, slots), depot)
             };
             emu::run(program, memory, launch, tracer, merge)
         })?;
         let code = traffic::code(program, &counts, launch);
         let outcome = gpu.finish(&code);
         let predicted = clocks::finish(&mut self.clocks, launch.threads, &code);
-        if cut {
+        if cut || depot.is_some_and(|depot| depot.take_lost()) {
             return Ok((summary, counts, Timed { cut: true, ..Timed::default() }));
         }
         self.events.extend(events.map(|events| (self.next, events.finish(&code))));

@@ -10,7 +10,7 @@ use arch::{CacheControl, Limiter, Model, Resources, Target};
 use clock::{Grid, Wanted, Work};
 use emu::{Launch, MemoryAccess, Observer, Program, WaveId};
 use isa::{Access, Bits, Inst, Space};
-use mem::{Kind, Lanes, LdsAccess, Policy, Shape, Slots, Trace};
+use mem::{Depot, Kind, Lanes, LdsAccess, Policy, Shape, Slots, Trace};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -49,14 +49,17 @@ pub(crate) struct Tracer<'t> {
 
 impl<'t> Tracer<'t> {
     /// A recorder for a GPU, of the streams that are wanted, which will probably take so many bytes; with nobody to ask, of all.
-    /// What memory instructions did is known from an earlier recording of the dispatch, if there was one.
+    /// What memory instructions did is known from an earlier recording of the dispatch, if there was one; streams that memory has
+    /// no room for are put away.
     pub(crate) fn new(
         table: &'t Table,
         shape: &Shape,
         wanted: &'t [Arc<Wanted>],
         (expected, slots): (usize, Slots),
+        depot: Option<&Arc<Depot>>,
     ) -> Self {
         let mut trace = Trace::new(shape);
+        trace.put_away(depot);
         trace.expect(expected);
         trace.begin_with(slots);
         Tracer { table, probe: Probe::new(table), trace, wanted }

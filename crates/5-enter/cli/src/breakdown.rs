@@ -90,7 +90,8 @@ fn head(file: &Path) -> Result<Head> {
 fn replay(heads: &[Head], args: &Breakdown) -> Result<Replay> {
     let model = Replay::model(heads.first().context("no dispatch is selected")?).map_err(wrong)?;
     let limits = args.limits || args.what_if.is_empty();
-    let replay = Replay::new(model, predictions(limits, &args.what_if, model)?, args.threads);
+    let mut replay = Replay::new(model, predictions(limits, &args.what_if, model)?, args.threads);
+    replay.put_away(spill::depot());
     let mut misfits: BTreeMap<(&str, String), usize> = BTreeMap::new();
     for misfit in heads.iter().flat_map(|head| replay.misfits(head)) {
         *misfits.entry(misfit).or_default() += 1;

@@ -46,6 +46,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     recorder.sample(args.sample_workgroups.unwrap_or(0));
     recorder.predict(predictions);
     recorder.detail(args.detail());
+    recorder.put_away(spill::depot());
     if args.keep_events {
         recorder.keep_events();
     }

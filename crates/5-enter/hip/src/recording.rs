@@ -37,6 +37,7 @@ impl Recording {
         let mut recorder = Recorder::new(model);
         recorder.sample(selection.most_workgroups);
         recorder.predict(predictions(model));
+        recorder.put_away(spill::depot());
         if value("ROCKHOUND_CLOCK_DETAIL") != "full" {
             recorder.detail(Detail::Share);
         }

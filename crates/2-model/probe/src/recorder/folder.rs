@@ -193,6 +193,24 @@ impl Recorder {
         ))
     }
 
+    /// A recorder with the dispatches from one on, and the columns of all.
+    pub fn since(&self, first: usize) -> Recorder {
+        let dispatches = self.dispatches.get(first..).unwrap_or_default().to_vec();
+        let (code, known) = (self.code.clone(), self.known.clone());
+        let most_channels = self.most_channels.clone();
+        Recorder {
+            dispatches,
+            code,
+            known,
+            most_channels,
+            gpu: None,
+            clocks: Vec::new(),
+            events: BTreeMap::new(),
+            depot: None,
+            ..*self
+        }
+    }
+
     /// The code objects that ran, for the folder too. A file with such a name has these contents: it need not be written
     /// again.
     pub fn code_objects(&self) -> impl Iterator<Item = (String, &[u8])> {

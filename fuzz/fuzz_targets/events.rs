@@ -26,7 +26,11 @@ thread_local! {
 fuzz_target!(|data: &[u8]| {
     let _ = probe::Events::read(data);
     let ops: Arc<[Op]> = UNITS.iter().map(|&unit| Op { slot: 0, ..Op::new(unit, 4) }).collect();
-    if let Ok(batch) = BatchReader::new(ops.len()).read(data) {
+    // What follows zeros in a row stands for a piece.
+    let parts = data.windows(4).position(|it| it == [0; 4]).map_or((data, &data[..0]), |at| data.split_at(at));
+    let (first, later) = parts;
+    let mut later = later.chunks(64).map(<[u8]>::to_vec);
+    if let Ok(batch) = BatchReader::new(ops.len(), None).read(first, || later.next()) {
         GPU.with_borrow_mut(|gpu| {
             gpu.begin(Grid { groups: batch.groups.len() as u64, groups_per_unit: 2, ..Grid::default() }, ops);
             gpu.push(batch);

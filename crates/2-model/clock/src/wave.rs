@@ -236,7 +236,19 @@ impl Dies {
     fn turn(&mut self, name: u32, now: u64) -> Turn {
         let (number, no_wait_states) = (name as usize / WAVES, self.no_wait_states);
         let Dies {
-            waves, windows, groups, units, caches, memory, calendar, outcome, done, ops, scalar_lines, owns, ..
+            waves,
+            windows,
+            groups,
+            units,
+            caches,
+            memory,
+            calendar,
+            outcome,
+            done,
+            ops,
+            scalar_lines,
+            owns,
+            ..
         } = self;
         let wave = &mut waves[name as usize];
         let Some(group) = groups[wave.group as usize].as_ref() else { return Turn::Waits };

@@ -17,6 +17,9 @@ use std::time::Duration;
 /// How long a workgroup that looks stuck lets others go on.
 const PAUSE: Duration = Duration::from_millis(1);
 
+/// Batches that may be done before one is: what they came to is kept so long. More than all that a GPU has at a time.
+const AHEAD: u64 = 2048;
+
 /// Progress shared by the threads of a launch.
 pub(crate) struct Shared<'m, O> {
     pub(crate) memory: &'m Memory,
@@ -50,6 +53,24 @@ impl<'m, O> Shared<'m, O> {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A batch is not begun while one long before it is not done.
+    pub(crate) fn keep_near(&self, batch: u64) {
+        self.wait_for(batch.saturating_sub(AHEAD));
+    }
+
+    /// A thread waits until so many batches are merged.
+    fn wait_for(&self, merged: u64) {
+        let mut done = self.lock();
+        if done.merged >= merged {
+            return;
+        }
+        done.crew.waiting.push(merged);
+        while done.merged < merged {
+            done = self.merged.wait(done).unwrap_or_else(PoisonError::into_inner);
+        }
+        done.crew.waiting.retain(|it| *it != merged);
+    }
+
     /// A thread finds no more batches.
     pub(crate) fn worker_ends(&self) {
         self.lock().crew.workers -= 1;
@@ -73,12 +94,7 @@ impl<O> fmt::Debug for Shared<'_, O> {
 
 impl<O: Send> Turns for Shared<'_, O> {
     fn wait(&self, batch: u64) {
-        let mut done = self.lock();
-        done.crew.waiting.push(batch);
-        while done.merged < batch {
-            done = self.merged.wait(done).unwrap_or_else(PoisonError::into_inner);
-        }
-        done.crew.waiting.retain(|it| *it != batch);
+        self.wait_for(batch);
     }
 }
 

@@ -196,6 +196,7 @@ pub fn run<O: Observer + Send>(
         let mut worker = Worker::new(program, memory, launch);
         loop {
             let batch = shared.next.fetch_add(1, Ordering::Relaxed);
+            shared.keep_near(batch);
             if batch >= shared.end.load(Ordering::Relaxed) {
                 break;
             }

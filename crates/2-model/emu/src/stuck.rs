@@ -124,7 +124,7 @@ pub(crate) struct Crew {
     pub(crate) workers: usize,
     /// Of these, those whose workgroup looks stuck.
     stuck: usize,
-    /// Batches that wait for those before them.
+    /// Of threads that wait for batches before theirs, how many must be done.
     pub(crate) waiting: Vec<u64>,
     /// Counts everything that ends a quiet time.
     pub(crate) time: u64,
@@ -149,7 +149,7 @@ impl Crew {
 
     /// `merged` batches are done.
     pub(crate) fn quiet(&self, merged: u64) -> Option<u64> {
-        let waiting = self.waiting.iter().filter(|batch| merged < **batch).count();
+        let waiting = self.waiting.iter().filter(|&&done| merged < done).count();
         (self.over || self.workers == self.stuck + waiting).then_some(self.time)
     }
 

@@ -8,7 +8,8 @@
 mod device;
 
 use device::*;
-use emu::{Cause, Launch, Memory};
+use emu::{Cause, Launch, Memory, Observer};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a kernel comes to.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -95,4 +96,37 @@ fn workgroups_that_wait_for_each_other_end_where_they_can() {
         let found = end(&bytes, kernel, shape, all, false);
         assert_eq!(found, expected, "{kernel}, {workgroups} workgroups, threads {threads:?}");
     }
+}
+
+/// Observers that were made and are not merged, and the most there were.
+#[derive(Default)]
+struct Alive {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+struct Counted;
+
+impl Observer for Counted {}
+
+#[test]
+fn what_is_kept_of_workgroups_behind_a_long_one_is_bounded() {
+    let Some(bytes) = compile("stuck.hip", "gfx942") else { return };
+    let mut memory = Memory::new();
+    let a = memory.allocate("a", 4096);
+    let program = program(&bytes, "first_is_long");
+    let arguments = Arguments::default().u64(a).u32(10_000_000);
+    let shape = Launch { threads: 2, ..Launch::new([40_000, 1, 1], [64, 1, 1], 0) };
+    let launch = prepared(&program, &mut memory, shape, &arguments);
+    let alive = Alive::default();
+    let make = || {
+        let now = alive.now.fetch_add(1, Ordering::Relaxed) + 1;
+        alive.most.fetch_max(now, Ordering::Relaxed);
+        Counted
+    };
+    let merge = |_| drop(alive.now.fetch_sub(1, Ordering::Relaxed));
+    let summary = emu::run(&program, &memory, &launch, make, merge).unwrap();
+    assert_eq!(summary.workgroups, 40_000);
+    let most = alive.most.load(Ordering::Relaxed);
+    assert!((1000..=2050).contains(&most), "{most}");
 }

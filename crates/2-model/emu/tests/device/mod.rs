@@ -84,15 +84,26 @@ pub(crate) fn launch(
     launch_with(program, memory, launch, explicit)
 }
 
-pub(crate) fn launch_with(
+/// A launch with its arguments and its packet.
+pub(crate) fn prepared<'l>(
     program: &Program,
     memory: &mut Memory,
-    mut launch: Launch<'_>,
-    explicit: Arguments,
-) -> Result<(Summary, InstructionCounts), Box<emu::Fault>> {
+    mut launch: Launch<'l>,
+    explicit: &Arguments,
+) -> Launch<'l> {
     let segment = arguments(program, &launch, &Hidden::default(), &explicit.0);
     launch.kernarg = memory.allocate_with("kernarg", &segment);
     launch.packet = memory.allocate_with("packet", &launch.dispatch_packet(program));
+    launch
+}
+
+pub(crate) fn launch_with(
+    program: &Program,
+    memory: &mut Memory,
+    launch: Launch<'_>,
+    explicit: Arguments,
+) -> Result<(Summary, InstructionCounts), Box<emu::Fault>> {
+    let launch = prepared(program, memory, launch, &explicit);
     let mut counts = InstructionCounts::new(program);
     let summary =
         run(program, memory, &launch, || InstructionCounts::new(program), |part| counts.merge(&part))?;

@@ -88,3 +88,10 @@ extern "C" __global__ void behind(u32 *a, u32 all) {
     STORE(a + me, 1);
   }
 }
+
+// The first workgroup takes far longer than all others.
+extern "C" __global__ void first_is_long(u32 *a, u32 trips) {
+  if (block_x() != 0) return;
+  for (u32 trip = 0; trip < trips; trip++) asm volatile("s_nop 0");
+  a[0] = trips;
+}

@@ -123,7 +123,7 @@ fn a_stream_does_not_grow_without_bound() {
     trace.vector(0, 0, Policy::plain(Kind::Load), &Lanes::new(&random(&mut state), u64::MAX, 4));
     let batch = trace.finish();
     let bytes = batch.forms.bytes() + batch.groups[0].bytes();
-    assert!(batch.groups[0].dropped == 6 && bytes < MOST_PER_GROUP + 8192, "{bytes}");
+    assert!(batch.groups[0].dropped == 6 && bytes < MOST_PER_GROUP + (16 << 10), "{bytes}");
     assert!(batch.forms.bytes() < MOST_FORMS);
 }
 

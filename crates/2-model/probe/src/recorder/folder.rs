@@ -164,8 +164,8 @@ impl Recorder {
         };
         let cut = which(|it| it.cut).map(|which| {
             format!(
-                "{which}: no caches and no times: what one workgroup did takes more than the {} MiB that are kept of it at a time; \
-                 counts that depend on neither are there",
+                "{which}: no caches and no times: what one workgroup did takes more than the {} MiB that are kept of it in memory, and \
+                 the temporary folder has no room for the rest (`TMPDIR` names another); counts that depend on neither are there",
                 MOST_PER_GROUP >> 20
             )
         });

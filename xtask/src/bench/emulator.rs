@@ -115,6 +115,7 @@ fn profiled(job: &mut Job, launch: Launch<'_>, detail: Detail) -> Result<(f64, O
     let launch = job.launch(launch, &Hidden::default());
     let start = Instant::now();
     let mut recorder = Recorder::new(Model::by_name("mi300x").context("no such GPU")?);
+    recorder.put_away(spill::depot());
     recorder.detail(detail);
     recorder.run(&job.name, &job.program, &job.table, &job.memory, &launch)?;
     let seconds = start.elapsed().as_secs_f64();

@@ -77,8 +77,7 @@ fn batches(depot: Option<&Arc<Depot>>) -> Vec<Batch> {
                     let far = std::array::from_fn(|_| random());
                     trace.vector(wave, 0, Policy::plain(Kind::Load), &Lanes::new(&far, u64::MAX, 4));
                     trace.scalar(wave, Kind::Load, 0x1000 * group + 64 * trip, 16);
-                    let near =
-                        std::array::from_fn(|lane| 0x40_0000 + group << 12 | trip << 3 | lane as u64 * 8);
+                    let near = std::array::from_fn(|lane| ((0x400 + group) << 12) + 8 * (trip + lane as u64));
                     trace.vector(
                         wave,
                         1,
@@ -91,7 +90,7 @@ fn batches(depot: Option<&Arc<Depot>>) -> Vec<Batch> {
                         wave,
                         3,
                         Policy::plain(Kind::Atomic),
-                        &Lanes::new(&odd, 0xff << trip % 50, 4),
+                        &Lanes::new(&odd, 0xff << (trip % 50), 4),
                     );
                 }
             }

@@ -145,8 +145,11 @@ fn a_stream_that_is_put_away_has_no_bound() {
     assert!(depot.used() < group.waves[0].len() as u64 * 5 / 4);
 }
 
-/// What the waves of a batch do, with the look-ups of each access: slot, times and lines.
-fn done(batch: &Batch) -> Vec<(Event, Option<(u32, u32, Vec<i64>)>)> {
+/// An access: its slot, how many times its look-ups come, and these.
+type Access = (u32, u32, Vec<i64>);
+
+/// What the waves of a batch do, with each access.
+fn done(batch: &Batch) -> Vec<(Event, Option<Access>)> {
     let (mut all, mut own) = (Vec::new(), Own::default());
     for wave in batch.groups.iter().flat_map(|group| &group.waves) {
         let (mut cursor, mut window) = (Cursor::default(), Window::default());

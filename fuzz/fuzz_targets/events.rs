@@ -3,9 +3,10 @@
 
 use clock::{Gpu, Grid, Op, Unit};
 use libfuzzer_sys::fuzz_target;
-use mem::BatchReader;
+use mem::{Backing, BatchReader, Depot};
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::io;
+use std::sync::{Arc, Mutex};
 
 /// A program with an instruction of each kind.
 const UNITS: [Unit; 8] = [
@@ -19,18 +20,39 @@ const UNITS: [Unit; 8] = [
     Unit::End,
 ];
 
+/// What is put away stays in memory here.
+struct Bytes(Mutex<Vec<u8>>);
+
+impl Backing for Bytes {
+    fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut all = self.0.lock().expect("no thread fails");
+        let length = all.len().max(at as usize + bytes.len());
+        all.resize(length, 0);
+        all[at as usize..][..bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+        bytes.copy_from_slice(&self.0.lock().expect("no thread fails")[at as usize..][..bytes.len()]);
+        Ok(())
+    }
+}
+
 thread_local! {
+    static DEPOT: Arc<Depot> = Arc::new(Depot::with_budget(Box::new(Bytes(Mutex::default())), 1 << 26, 0));
     static GPU: RefCell<Gpu> = RefCell::new(Gpu::new(arch::Model::by_name("mi210").expect("a known GPU")));
 }
 
 fuzz_target!(|data: &[u8]| {
     let _ = probe::Events::read(data);
     let ops: Arc<[Op]> = UNITS.iter().map(|&unit| Op { slot: 0, ..Op::new(unit, 4) }).collect();
+    let depot = DEPOT.with(Arc::clone);
     // What follows zeros in a row stands for a piece.
-    let parts = data.windows(4).position(|it| it == [0; 4]).map_or((data, &data[..0]), |at| data.split_at(at));
+    let parts =
+        data.windows(4).position(|it| it == [0; 4]).map_or((data, &data[..0]), |at| data.split_at(at));
     let (first, later) = parts;
     let mut later = later.chunks(64).map(<[u8]>::to_vec);
-    if let Ok(batch) = BatchReader::new(ops.len(), None).read(first, || later.next()) {
+    if let Ok(batch) = BatchReader::new(ops.len(), Some(&depot)).read(first, || later.next()) {
         GPU.with_borrow_mut(|gpu| {
             gpu.begin(Grid { groups: batch.groups.len() as u64, groups_per_unit: 2, ..Grid::default() }, ops);
             gpu.push(batch);

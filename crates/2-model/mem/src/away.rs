@@ -65,7 +65,7 @@ impl Stream {
             let end = from + piece(&held[from..]);
             if !self.put_piece(depot, &held[from..end]) {
                 // What is left stays, after the pieces.
-                self.held = held[from..].to_vec();
+                self.held = if from == 0 { held } else { held[from..].to_vec() };
                 return false;
             }
             from = end;

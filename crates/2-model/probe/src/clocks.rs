@@ -22,8 +22,8 @@ pub(crate) struct Clock {
     pub(crate) prediction: Prediction,
     gpu: Option<Gpu>,
     rates: Rates,
-    /// Why the dispatch that is under way cannot run so: then it leaves nothing in the caches.
-    misfit: Option<String>,
+    /// The dispatch that is under way cannot run so: then it leaves nothing in the caches.
+    misfit: bool,
     /// Why dispatches could not.
     misfits: BTreeSet<String>,
 }
@@ -46,7 +46,7 @@ pub struct Predicted {
 impl Clock {
     pub(crate) fn new(prediction: Prediction, base: &'static Model) -> Clock {
         let rates = prediction.rates(base);
-        Clock { gpu: None, rates, prediction, misfit: None, misfits: BTreeSet::new() }
+        Clock { gpu: None, rates, prediction, misfit: false, misfits: BTreeSet::new() }
     }
 
     /// A dispatch begins.
@@ -62,11 +62,11 @@ impl Clock {
             Ok(grid) => grid,
             Err(reason) => {
                 self.misfits.insert(format!("{}: {reason}", self.prediction.name));
-                self.misfit = Some(reason);
+                self.misfit = true;
                 return;
             }
         };
-        self.misfit = None;
+        self.misfit = false;
         let gpu = self.gpu.get_or_insert_with(|| {
             let mut gpu = self.prediction.gpu(base);
             gpu.follow(detail);
@@ -77,12 +77,12 @@ impl Clock {
 
     /// Which workgroups' streams it wants.
     pub(crate) fn wanted(&self) -> Option<Arc<Wanted>> {
-        self.gpu.as_ref().filter(|_| self.misfit.is_none()).map(Gpu::wanted)
+        self.gpu.as_ref().filter(|_| !self.misfit).map(Gpu::wanted)
     }
 
     /// The GPU, where it runs the dispatch.
     fn running(&mut self) -> Option<&mut Gpu> {
-        self.gpu.as_mut().filter(|_| self.misfit.is_none())
+        self.gpu.as_mut().filter(|_| !self.misfit)
     }
 
     fn finish(&mut self, code: &[Range<u64>]) -> Option<Predicted> {

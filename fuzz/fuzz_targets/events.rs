@@ -3,10 +3,9 @@
 
 use clock::{Gpu, Grid, Op, Unit};
 use libfuzzer_sys::fuzz_target;
-use mem::{Backing, BatchReader, Depot};
+use mem::{BatchReader, Depot, InMemory};
 use std::cell::RefCell;
-use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// A program with an instruction of each kind.
 const UNITS: [Unit; 8] = [
@@ -20,26 +19,8 @@ const UNITS: [Unit; 8] = [
     Unit::End,
 ];
 
-/// What is put away stays in memory here.
-struct Bytes(Mutex<Vec<u8>>);
-
-impl Backing for Bytes {
-    fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut all = self.0.lock().expect("no thread fails");
-        let length = all.len().max(at as usize + bytes.len());
-        all.resize(length, 0);
-        all[at as usize..][..bytes.len()].copy_from_slice(bytes);
-        Ok(())
-    }
-
-    fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
-        bytes.copy_from_slice(&self.0.lock().expect("no thread fails")[at as usize..][..bytes.len()]);
-        Ok(())
-    }
-}
-
 thread_local! {
-    static DEPOT: Arc<Depot> = Arc::new(Depot::with_budget(Box::new(Bytes(Mutex::default())), 1 << 26, 0));
+    static DEPOT: Arc<Depot> = Arc::new(Depot::with_budget(Box::new(InMemory::new(1 << 26)), 1 << 26, 0));
     static GPU: RefCell<Gpu> = RefCell::new(Gpu::new(arch::Model::by_name("mi210").expect("a known GPU")));
 }
 

@@ -346,10 +346,7 @@ mod tests {
     /// A modest sample of every opcode of every target; `cargo xtask isa-diff` takes larger ones.
     #[test]
     fn random_encodings_print_as_llvm_prints_them() {
-        if Command::new(OBJDUMP).arg("--version").output().is_err() {
-            let message = format!("needs {OBJDUMP}, install with `cargo xtask setup`");
-            assert!(std::env::var_os("CI").is_none_or(|value| value != "true"), "{message}");
-            eprintln!("skipped: {message}");
+        if !testkit::needs(&[OBJDUMP]) {
             return;
         }
         let outcome = random::all(&Isa::ALL, 2, 2026).unwrap();

@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use codeobj::{CodeObject, LineTable, ReadError, Wanted, apply_triton, read_text, recognise, scan};
+use testkit::Random;
 use tools::fixture;
 
 /// Puts everything through every reader; returns the kernels read and the errors.
@@ -83,22 +84,6 @@ fn every_truncation_of_a_container() {
             // A name that is cut counts as one more kernel.
             assert!(objects[0].kernels.len() <= 3);
         }
-    }
-}
-
-/// A generator that needs no crate; the sequence is the same on every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
     }
 }
 

@@ -5,13 +5,11 @@
     reason = "tests run compilers and read their output"
 )]
 
-mod tools;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use codeobj::{Body, CodeObject, Kernel, LineTable, Target, read_text};
-use tools::{Scratch, have, run};
+use testkit::{Scratch, needs, run};
 
 const SOURCE: &str = include_str!("sources/kernels.hip");
 
@@ -120,7 +118,7 @@ const TARGETS: [(&str, &str); 10] = [
 
 #[test]
 fn descriptors_of_machine_code_and_of_text_equal_llvms() {
-    if !have(&["clang++-19", "clang++-22", "llvm-objdump-22", "ld.lld-19", "ld.lld-22"]) {
+    if !needs(&["clang++-19", "clang++-22", "llvm-objdump-22", "ld.lld-19", "ld.lld-22"]) {
         return;
     }
     let mut compared = 0;
@@ -180,7 +178,7 @@ fn check_body(text: &str, kernel: &Kernel) {
 
 #[test]
 fn symbols_and_sizes_equal_readelfs() {
-    if !have(&["clang++-22", "llvm-readelf-22", "ld.lld-22"]) {
+    if !needs(&["clang++-22", "llvm-readelf-22", "ld.lld-22"]) {
         return;
     }
     let scratch = Scratch::new("symbols");
@@ -209,7 +207,7 @@ fn symbols_and_sizes_equal_readelfs() {
 
 #[test]
 fn lines_equal_symbolizers() {
-    if !have(&["clang++-22", "clang++-19", "llvm-symbolizer-22", "ld.lld-22", "ld.lld-19"]) {
+    if !needs(&["clang++-22", "clang++-19", "llvm-symbolizer-22", "ld.lld-22", "ld.lld-19"]) {
         return;
     }
     let mut compared = 0;
@@ -264,7 +262,7 @@ fn without_stray_columns(positions: &str) -> String {
 
 #[test]
 fn code_without_debug_information_has_no_lines() {
-    if !have(&["clang++-22", "ld.lld-22"]) {
+    if !needs(&["clang++-22", "ld.lld-22"]) {
         return;
     }
     let scratch = Scratch::new("no-lines");
@@ -276,7 +274,7 @@ fn code_without_debug_information_has_no_lines() {
 
 #[test]
 fn relocatable_code_objects_are_read() {
-    if !have(&["clang++-22", "ld.lld-22", "clang-22"]) {
+    if !needs(&["clang++-22", "ld.lld-22", "clang-22"]) {
         return;
     }
     let scratch = Scratch::new("relocatable");

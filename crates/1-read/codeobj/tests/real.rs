@@ -5,13 +5,11 @@
     reason = "tests read libraries and run tools"
 )]
 
-mod tools;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use codeobj::{Body, Metadata, Target, Wanted, scan};
-use tools::{Scratch, have, run};
+use testkit::{Scratch, needs, run};
 
 /// Folder with unpacked packages.
 fn library(path: &str, install: &str) -> Option<PathBuf> {
@@ -22,7 +20,7 @@ fn library(path: &str, install: &str) -> Option<PathBuf> {
         return Some(path);
     }
     // Hundreds of megabytes: asked for on the machines that have them, never a failure elsewhere.
-    println!("skipped: needs {}, install with {install}", path.display());
+    testkit::not_asked_for(&path.display().to_string(), &format!("install with {install}"));
     None
 }
 
@@ -133,7 +131,7 @@ fn step() -> usize {
 fn onnxruntime() {
     let path = "onnxruntime_rocm/onnxruntime/capi/libonnxruntime_providers_rocm.so";
     let Some(path) = library(path, "pip download --no-deps onnxruntime-rocm==1.22.2.post3") else { return };
-    if !have(&["llvm-readelf-22"]) {
+    if !needs(&["llvm-readelf-22"]) {
         return;
     }
     for target in ["gfx90a", "gfx942"] {
@@ -147,7 +145,7 @@ fn onnxruntime() {
 fn cupy() {
     let path = "cupy_rocm_7_0/cupy/cuda/thrust.cpython-311-x86_64-linux-gnu.so";
     let Some(path) = library(path, "pip download --no-deps cupy-rocm-7-0==14.2.0") else { return };
-    if !have(&["llvm-readelf-22"]) {
+    if !needs(&["llvm-readelf-22"]) {
         return;
     }
     let kernels = compare(&path, &only("gfx942"), 1);
@@ -157,7 +155,7 @@ fn cupy() {
 
 #[test]
 fn bitsandbytes_compressed() {
-    if !have(&["llvm-readelf-22"]) {
+    if !needs(&["llvm-readelf-22"]) {
         return;
     }
     for (name, expected) in [("rocm64", 175), ("rocm72", 175)] {
@@ -172,7 +170,7 @@ fn rocsparse_is_read_in_seconds() {
     let path = "rocsparse/usr/lib/x86_64-linux-gnu/librocsparse.so.0.1";
     let Some(path) = library(path, "apt-get download librocsparse0") else { return };
     if std::env::var_os("ROCKHOUND_ALL").is_none() {
-        println!("skipped: needs ROCKHOUND_ALL=1, since it reads 1.3 GB");
+        testkit::not_asked_for("ROCKHOUND_ALL=1", "since it reads 1.3 GB");
         return;
     }
     let data = std::fs::read(path).unwrap();

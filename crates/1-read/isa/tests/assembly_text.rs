@@ -5,26 +5,7 @@
 use isa::text::{Body, parse_body};
 use isa::{Isa, decode_all};
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// A program of LLVM, if it is installed. Without it the test is skipped, or fails where CI asks for everything.
-fn tool(name: &str, package: &str) -> bool {
-    if Command::new(name).arg("--version").output().is_ok() {
-        return true;
-    }
-    assert!(
-        std::env::var("CI").as_deref() != Ok("true"),
-        "{name} is missing, install with apt install {package}"
-    );
-    eprintln!("skipped: needs {name}, install with apt install {package}");
-    false
-}
-
-fn run(program: &str, arguments: &[&str]) {
-    let output = Command::new(program).args(arguments).output().expect("the program starts");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} {arguments:?}: {errors}");
-}
+use testkit::run;
 
 /// A folder for one test, emptied.
 fn scratch(name: &str) -> PathBuf {
@@ -79,7 +60,7 @@ const PROCESSORS: [&str; 3] = ["gfx90a", "gfx942", "gfx950"];
 
 #[test]
 fn compiled_kernels_read_as_they_decode() {
-    if !tool("clang++-22", "clang-22") || !tool("llvm-mc-22", "llvm-22") {
+    if !testkit::needs(&["clang++-22", "llvm-mc-22"]) {
         return;
     }
     let folder = scratch("compiled");
@@ -106,7 +87,7 @@ fn compiled_kernels_read_as_they_decode() {
 /// Every line of a file of hand-written syntax, for the processors its first line names.
 #[test]
 fn written_lines_read_as_they_assemble() {
-    if !tool("llvm-mc-22", "llvm-22") {
+    if !testkit::needs(&["llvm-mc-22"]) {
         return;
     }
     let folder = scratch("written");

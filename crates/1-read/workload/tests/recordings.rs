@@ -5,46 +5,12 @@
     reason = "tests read files and say what they skip"
 )]
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use workload::{Error, Folder, Generation, Options, Workload, read, write};
-
-struct Disk(PathBuf);
-
-impl Folder for Disk {
-    fn names(&self) -> Vec<String> {
-        fn walk(root: &Path, dir: &Path, out: &mut Vec<String>) {
-            for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-                let path = entry.path();
-                if path.is_dir() {
-                    walk(root, &path, out);
-                } else {
-                    out.push(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
-                }
-            }
-        }
-        let mut out = Vec::new();
-        walk(&self.0, &self.0, &mut out);
-        out
-    }
-    fn bytes(&self, name: &str) -> Result<Cow<'_, [u8]>, String> {
-        std::fs::read(self.0.join(name)).map(Cow::Owned).map_err(|e| e.to_string())
-    }
-}
-
-fn shared(what: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared").join(what);
-    if path.exists() {
-        return Some(path);
-    }
-    assert!(std::env::var_os("CI").is_none_or(|v| v != "true"), "{} is absent", path.display());
-    println!("skipped: needs ../shared/{what}, install with the project's shared data");
-    None
-}
+use testkit::{files, shared};
+use workload::{Error, Generation, Options, Workload, read, write};
 
 fn load(what: &str) -> Option<Workload> {
-    shared(what).map(|p| read(&Disk(p), &Options::default()).unwrap())
+    shared(what).map(|folder| read(&files(&folder), &Options::default()).unwrap())
 }
 
 fn problems(w: &Workload) -> Vec<String> {
@@ -196,11 +162,11 @@ fn what_is_written_reads_back_the_same() {
 fn packed_files_read_the_same() {
     use std::io::Write as _;
     let Some(dir) = shared("workloads/vcopy/MI200") else { return };
-    let plain = Disk(dir);
+    let plain = files(&dir);
     let mut packed = BTreeMap::new();
-    for name in plain.names() {
+    for (name, bytes) in &plain {
         let mut z = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        z.write_all(&plain.bytes(&name).unwrap()).unwrap();
+        z.write_all(bytes).unwrap();
         packed.insert(format!("{name}.gz"), z.finish().unwrap());
     }
     let w = read(&packed, &Options::default()).unwrap();

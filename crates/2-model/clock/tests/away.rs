@@ -2,36 +2,13 @@
 
 use arch::Model;
 use clock::{Detail, Gpu, Grid, Op, Outcome, Unit};
-use mem::{Backing, Batch, BatchReader, BatchWriter, Depot, Kind, Lanes, LdsAccess, Policy, Trace};
-use std::io;
-use std::sync::{Arc, Mutex};
-
-/// Memory as a backing, the last reads of which fail where it says so.
-#[derive(Default)]
-struct Bytes(Mutex<Vec<u8>>, Option<Mutex<u32>>);
-
-impl Backing for Bytes {
-    fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut all = self.0.lock().unwrap();
-        let length = all.len().max(at as usize + bytes.len());
-        all.resize(length, 0);
-        all[at as usize..][..bytes.len()].copy_from_slice(bytes);
-        Ok(())
-    }
-
-    fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
-        if let Some(left) = &self.1 {
-            let mut left = left.lock().unwrap();
-            *left = left.checked_sub(1).ok_or(io::ErrorKind::Other)?;
-        }
-        bytes.copy_from_slice(&self.0.lock().unwrap()[at as usize..][..bytes.len()]);
-        Ok(())
-    }
-}
+use mem::{Batch, BatchReader, BatchWriter, Depot, InMemory, Kind, Lanes, LdsAccess, Policy, Trace};
+use std::sync::Arc;
 
 /// A depot for streams that may take no memory.
-fn depot(reads: Option<u32>) -> Arc<Depot> {
-    Arc::new(Depot::with_budget(Box::new(Bytes(Mutex::default(), reads.map(Mutex::new))), 1 << 30, 0))
+fn depot(reads: Option<usize>) -> Arc<Depot> {
+    let backing = InMemory::new(usize::MAX).failing_after(reads.unwrap_or(usize::MAX));
+    Arc::new(Depot::with_budget(Box::new(backing), 1 << 30, 0))
 }
 
 const GROUPS: u64 = 96;

@@ -6,7 +6,6 @@
 )]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// Counters whose targets differ from the vendor's list, each with the reason.
 const DIFFERENT: &[(&str, &str)] = &[
@@ -17,13 +16,8 @@ const DIFFERENT: &[(&str, &str)] = &[
 
 #[test]
 fn counters_stand_on_the_targets_the_vendor_lists() {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/facts/counter-definitions.yaml");
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        assert!(std::env::var_os("CI").is_none_or(|v| v != "true"), "{} is absent", path.display());
-        println!("skipped: needs ../shared/facts, install with the project's shared data");
-        return;
-    };
+    let Some(path) = testkit::shared("facts/counter-definitions.yaml") else { return };
+    let text = std::fs::read_to_string(path).unwrap();
     let catalogue = counters::catalogue();
     let mut listed: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let (mut name, mut targets, mut reading) = (String::new(), Vec::new(), false);

@@ -19,22 +19,10 @@ use functions::{Function, Type, all};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
+use testkit::Random;
 
 /// Inputs of each function.
 const INPUTS: usize = 10_240;
-
-/// splitmix64: the same inputs everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut value = self.0;
-        value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        value ^ value >> 31
-    }
-}
 
 /// Values at the edges of a type.
 fn edges(ty: Type) -> &'static [u64] {
@@ -180,10 +168,10 @@ fn host_source(functions: &[Function]) -> String {
 }
 
 fn clang(folder: &Path, arguments: &[&str]) -> bool {
-    let Ok(result) = Command::new("clang++-22").args(arguments).current_dir(folder).output() else {
-        println!("skipped: no clang++-22");
+    if !testkit::needs(&["clang++-22"]) {
         return false;
-    };
+    }
+    let result = Command::new("clang++-22").args(arguments).current_dir(folder).output().unwrap();
     assert!(result.status.success(), "{arguments:?}\n{}", String::from_utf8_lossy(&result.stderr));
     true
 }

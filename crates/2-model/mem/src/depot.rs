@@ -21,6 +21,57 @@ pub trait Backing: Send + Sync {
     fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()>;
 }
 
+/// A [`Backing`] in memory, for tests and fuzzing: a bounded size, and reads that fail after a number of them.
+#[derive(Debug)]
+pub struct InMemory {
+    bytes: Mutex<Vec<u8>>,
+    limit: usize,
+    /// Reads that succeed.
+    reads: AtomicUsize,
+}
+
+impl InMemory {
+    /// Room for `limit` bytes.
+    pub fn new(limit: usize) -> InMemory {
+        InMemory { bytes: Mutex::default(), limit, reads: AtomicUsize::new(usize::MAX) }
+    }
+
+    /// The same, of which only the first `reads` reads succeed.
+    #[must_use]
+    pub fn failing_after(self, reads: usize) -> InMemory {
+        InMemory { reads: AtomicUsize::new(reads), ..self }
+    }
+
+    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Backing for InMemory {
+    fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let end = at as usize + bytes.len();
+        if end > self.limit {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let mut all = self.bytes();
+        let length = all.len().max(end);
+        all.resize(length, 0);
+        all[at as usize..end].copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+        let less = |left: usize| left.checked_sub(1);
+        self.reads
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
+            .map_err(|_| io::Error::from(io::ErrorKind::Other))?;
+        let all = self.bytes();
+        let from = all.get(at as usize..at as usize + bytes.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+        bytes.copy_from_slice(from);
+        Ok(())
+    }
+}
+
 /// Room for streams beyond memory.
 pub struct Depot {
     backing: Box<dyn Backing>,
@@ -176,34 +227,9 @@ impl PartialEq for Held {
 pub(crate) mod tests {
     use super::*;
 
-    /// Memory as a backing, of so many bytes.
-    #[derive(Debug)]
-    pub(crate) struct Bytes(pub(crate) Mutex<Vec<u8>>, pub(crate) usize);
-
-    impl Backing for Bytes {
-        fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-            let mut all = self.0.lock().unwrap();
-            let end = at as usize + bytes.len();
-            if end > self.1 {
-                return Err(io::ErrorKind::StorageFull.into());
-            }
-            let length = all.len().max(end);
-            all.resize(length, 0);
-            all[at as usize..end].copy_from_slice(bytes);
-            Ok(())
-        }
-
-        fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
-            let all = self.0.lock().unwrap();
-            let from = all.get(at as usize..at as usize + bytes.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
-            bytes.copy_from_slice(from);
-            Ok(())
-        }
-    }
-
     /// A depot over so many bytes, for streams that may take no memory.
     pub(crate) fn depot(bytes: usize) -> Arc<Depot> {
-        Arc::new(Depot::with_budget(Box::new(Bytes(Mutex::default(), bytes)), u64::MAX, 0))
+        Arc::new(Depot::with_budget(Box::new(InMemory::new(bytes)), u64::MAX, 0))
     }
 
     #[test]

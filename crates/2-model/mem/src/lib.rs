@@ -37,7 +37,7 @@ pub use away::{Stream, Window};
 pub use coalesce::{Coalesced, coalesce};
 pub use count::{Count, Tally};
 pub use cursor::{Cursor, Event};
-pub use depot::{Backing, Depot};
+pub use depot::{Backing, Depot, InMemory};
 pub use forms::{Forms, LdsAccess, Shared};
 pub use l2::{Answer, Want, fold};
 pub use layers::Layers;

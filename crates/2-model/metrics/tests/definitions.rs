@@ -8,7 +8,6 @@
 use counters::{Need, catalogue, plan};
 use metrics::{Average, Definitions, Evaluation, Norm, Settings, Style, table};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use workload::{Options, Workload};
 
 #[test]
@@ -69,12 +68,8 @@ const OTHER_UNIT: &[(&str, &str, &str)] = &[
 
 #[test]
 fn rows_and_units_stand_where_users_know_them() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/facts/metrics.tsv");
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        assert!(std::env::var_os("CI").is_none_or(|v| v != "true"), "{} is absent", path.display());
-        println!("skipped: needs ../shared/facts, install with the project's shared data");
-        return;
-    };
+    let Some(path) = testkit::shared("facts/metrics.tsv") else { return };
+    let text = std::fs::read_to_string(path).unwrap();
     // (table, target) -> row -> label; and units
     let mut labels: BTreeMap<(u16, String), BTreeMap<usize, String>> = BTreeMap::new();
     let mut units: BTreeMap<(u16, String, String), String> = BTreeMap::new();

@@ -9,22 +9,8 @@
 )]
 
 use metrics::{Average, Definitions, Evaluation, Norm, Settings};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use workload::{Folder, Options};
-
-struct Disk(PathBuf);
-
-impl Folder for Disk {
-    fn names(&self) -> Vec<String> {
-        let list = std::fs::read_dir(&self.0).unwrap().flatten().filter(|e| e.path().is_file());
-        list.map(|e| e.file_name().to_string_lossy().into_owned()).collect()
-    }
-    fn bytes(&self, name: &str) -> Result<Cow<'_, [u8]>, String> {
-        std::fs::read(self.0.join(name)).map(Cow::Owned).map_err(|e| e.to_string())
-    }
-}
+use workload::Options;
 
 const CYCLES: &str = "cycles then, a share of cycles now";
 const RUN: &str = "divided by the cycles of the level's own run then, of the main run now";
@@ -90,13 +76,8 @@ fn close(a: f64, b: f64) -> bool {
 
 #[test]
 fn the_old_report_is_reproduced_where_definitions_stayed() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/workloads/mixbench/mi200");
-    if !dir.exists() {
-        assert!(std::env::var_os("CI").is_none_or(|v| v != "true"), "{} is absent", dir.display());
-        println!("skipped: needs ../shared/workloads, install with the project's shared data");
-        return;
-    }
-    let w = workload::read(&Disk(dir.clone()), &Options::default()).unwrap();
+    let Some(dir) = testkit::shared("workloads/mixbench/mi200") else { return };
+    let w = workload::read(&testkit::files(&dir), &Options::default()).unwrap();
     let d = Definitions::built_in();
     let compiled = d.compile("gfx90a").unwrap();
     let settings = Settings { average: Average::Dispatches, norm: Norm::Wave };

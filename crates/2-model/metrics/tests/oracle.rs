@@ -8,32 +8,9 @@
 )]
 
 use metrics::{Average, Definitions, EvaluatedTable, Evaluation, Norm, Settings, Style, kernels, table};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use workload::{Folder, Options, Workload};
-
-struct Disk(PathBuf);
-
-impl Folder for Disk {
-    fn names(&self) -> Vec<String> {
-        let list = std::fs::read_dir(&self.0).unwrap().flatten().filter(|e| e.path().is_file());
-        list.map(|e| e.file_name().to_string_lossy().into_owned()).collect()
-    }
-    fn bytes(&self, name: &str) -> Result<Cow<'_, [u8]>, String> {
-        std::fs::read(self.0.join(name)).map(Cow::Owned).map_err(|e| e.to_string())
-    }
-}
-
-fn shared() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared");
-    if path.join("oracle").exists() {
-        return Some(path);
-    }
-    assert!(std::env::var_os("CI").is_none_or(|v| v != "true"), "{} is absent", path.display());
-    println!("skipped: needs ../shared/oracle, install with the project's shared data");
-    None
-}
+use std::path::Path;
+use workload::{Options, Workload};
 
 /// Cells that differ on purpose: table, row, column (empty: all), condition on the folder, reason.
 const DIFFERENT: &[(&str, &str, &str, &str, &str)] = &[
@@ -234,7 +211,7 @@ fn compare_overview(folder: &str, dir: &Path, w: &Workload, rows: &[u32], count:
 
 #[test]
 fn every_cell_of_the_reference() {
-    let Some(shared) = shared() else { return };
+    let Some(shared) = testkit::shared("") else { return };
     let mut count = Count::default();
     let folders = [
         ("vcopy_MI200", "vcopy/MI200", Norm::Kernel),
@@ -247,7 +224,9 @@ fn every_cell_of_the_reference() {
     ];
     let definitions = Definitions::built_in();
     for (folder, recording, norm) in folders {
-        let w = workload::read(&Disk(shared.join("workloads").join(recording)), &Options::default()).unwrap();
+        let w =
+            workload::read(&testkit::files(&shared.join("workloads").join(recording)), &Options::default())
+                .unwrap();
         let compiled = definitions.compile(w.machine.target().unwrap()).unwrap();
         let rows: Vec<u32> =
             if folder.ends_with("_d1") { vec![1] } else { (0..w.dispatches.len() as u32).collect() };

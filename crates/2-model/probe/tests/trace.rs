@@ -9,19 +9,11 @@ mod compile;
 
 use compile::compile;
 use probe::{Job, Recorder, Value};
-use std::path::Path;
 
 /// Lines of a recorded table, or `None` (and a word about it) where it is not there.
 fn recorded(name: &str) -> Option<String> {
-    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared");
-    let shared = std::env::var_os("ROCKHOUND_SHARED").map_or(shared, Into::into);
-    let path = shared.join("facts/measured/sqtt-gfx950").join(name);
-    let text = std::fs::read_to_string(&path).ok();
-    if text.is_none() {
-        assert!(std::env::var("CI").as_deref() != Ok("true"), "{} is absent", path.display());
-        println!("skipped: no {}", path.display());
-    }
-    text
+    let path = testkit::shared("facts/measured/sqtt-gfx950")?.join(name);
+    Some(std::fs::read_to_string(path).unwrap())
 }
 
 /// Mnemonic without the suffix of its encoding.

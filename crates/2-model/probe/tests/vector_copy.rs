@@ -10,8 +10,6 @@ mod compile;
 use compile::compile;
 use emu::{Hidden, Launch};
 use probe::{Basis, Job, Provenance, Recorder, Value, registry};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 const N: u32 = 1_048_576;
 
@@ -38,19 +36,8 @@ fn run(bytes: &[u8], model: &str, threads: usize) -> Recorder {
 
 /// The recording of a GPU, or `None` (and a word about it) where it is not there.
 fn recording(name: &str) -> Option<workload::Workload> {
-    let folder =
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/workloads/vcopy").join(name);
-    let folder = std::env::var_os("ROCKHOUND_SHARED")
-        .map_or(folder, |shared| Path::new(&shared).join("workloads/vcopy").join(name));
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!("skipped: no {}", folder.display());
-        return None;
-    };
-    let files: BTreeMap<String, Vec<u8>> = entries
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_file())
-        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_string(), std::fs::read(&path).unwrap()))
-        .collect();
+    let folder = testkit::shared(&format!("workloads/vcopy/{name}"))?;
+    let files = testkit::files(&folder);
     Some(workload::read(&files, &workload::Options::default()).unwrap())
 }
 

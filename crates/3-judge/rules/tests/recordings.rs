@@ -10,7 +10,6 @@
 )]
 
 use analysis::WorkloadEvidence;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -241,27 +240,10 @@ fn odd_values_give_no_odd_words() {
     }
 }
 
-struct Disk(PathBuf);
-
-impl workload::Folder for Disk {
-    fn names(&self) -> Vec<String> {
-        let files = std::fs::read_dir(&self.0).unwrap().flatten().filter(|entry| entry.path().is_file());
-        files.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
-    }
-    fn bytes(&self, name: &str) -> Result<Cow<'_, [u8]>, String> {
-        std::fs::read(self.0.join(name)).map(Cow::Owned).map_err(|error| error.to_string())
-    }
-}
-
 /// Which rules fire on recorded kernels, and with what words; the golden file is read by eye.
 #[test]
 fn recorded_kernels_give_the_expected_findings() {
-    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/workloads");
-    if !shared.exists() {
-        assert!(std::env::var_os("CI").is_none_or(|v| v != "true"), "{} is absent", shared.display());
-        println!("skipped: needs ../shared/workloads, install with the project's shared data");
-        return;
-    }
+    let Some(shared) = testkit::shared("workloads") else { return };
     let mut text = String::from(
         "# recording, kernel, rule, message, cost; update with UPDATE_GOLDEN=1 cargo test -p rockhound-rules\n",
     );
@@ -273,7 +255,8 @@ fn recorded_kernels_give_the_expected_findings() {
         "vcopy/MI300X_A1",
         "vcopy/MI300X_A1_rocpd",
     ] {
-        let mut workload = workload::read(&Disk(shared.join(recording)), &Options::default()).unwrap();
+        let mut workload =
+            workload::read(&testkit::files(&shared.join(recording)), &Options::default()).unwrap();
         analysis::workload::fill(&mut workload.machine);
         for (kernel, findings, not_checked) in judge(&workload, None).into_iter().take(12) {
             for finding in findings {

@@ -429,13 +429,7 @@ fn per_wave<'w>(workload: &'w Workload, start: &str) -> impl Fn(&str) -> Option<
 /// Per wave, the kernels of the recording do what these do, as far as the compiler leaves it the same.
 #[test]
 fn mixbench_equals_the_recording() {
-    let shared = std::env::var_os("ROCKHOUND_SHARED").map_or_else(|| root().join("../shared"), Into::into);
-    let folder = shared.join("workloads/mixbench/mi200");
-    if !folder.exists() {
-        assert!(std::env::var("CI").as_deref() != Ok("true"), "{} is absent", folder.display());
-        println!("skipped: no {}", folder.display());
-        return;
-    }
+    let Some(folder) = testkit::shared("workloads/mixbench/mi200") else { return };
     let Some(toolchain) = toolchain() else { return };
     let recorded = read(&folder);
     let targets = ["gfx90a", "gfx942"];

@@ -5,7 +5,6 @@ use codeobj::CodeObject;
 use emu::{Hidden, InstructionCounts, Launch, Memory, Program, Summary, arguments, run};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::Mutex;
 
 /// Code objects by source and target.
@@ -22,24 +21,7 @@ pub(crate) fn compile(source: &str, target: &str) -> Option<Vec<u8>> {
 
 fn compile_now(source: &str, target: &str, more: &[&str]) -> Option<Vec<u8>> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/sources");
-    let unique = format!("emu-{}-{target}-{source}-{}.hsaco", std::process::id(), more.concat());
-    let output = std::env::temp_dir().join(unique);
-    let result = Command::new("clang++-22")
-        .args(["-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "--no-gpu-bundle-output"])
-        .args(["-O3", "-Wno-everything", &format!("--offload-arch={target}")])
-        .args(more)
-        .arg(folder.join(source))
-        .arg("-o")
-        .arg(&output)
-        .output();
-    let Ok(result) = result else {
-        println!("skipped: no clang++-22");
-        return None;
-    };
-    assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
-    let bytes = std::fs::read(&output).unwrap();
-    std::fs::remove_file(output).unwrap();
-    Some(bytes)
+    testkit::compile("clang++-22", &folder.join(source), target, more)
 }
 
 pub(crate) fn program(bytes: &[u8], kernel: &str) -> Program {

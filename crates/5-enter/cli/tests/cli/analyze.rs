@@ -403,12 +403,7 @@ fn reference(folder: &Path, id: &str) -> Vec<(String, String)> {
 
 #[test]
 fn the_command_gives_the_references_averages() {
-    let shared = root().join("../shared");
-    if !shared.join("oracle").is_dir() {
-        assert!(std::env::var_os("CI").is_none_or(|v| v != "true"), "{} is absent", shared.display());
-        println!("skipped: needs ../shared/oracle, install with the project's shared data");
-        return;
-    }
+    let Some(shared) = testkit::shared("") else { return };
     let mut compared = 0;
     for (folder, recording, flags) in [
         ("vcopy_MI200", "vcopy/MI200", &[][..]),

@@ -82,9 +82,7 @@ fn colour_is_for_terminals() {
 #[test]
 fn terminals_get_colour_unless_no_color() {
     // `script` gives the program a terminal.
-    if std::process::Command::new("script").arg("--version").output().is_err() {
-        assert!(std::env::var_os("CI").is_none(), "script is missing");
-        eprintln!("skipped: needs script, install with `apt-get install bsdutils`");
+    if !testkit::needs(&["script"]) {
         return;
     }
     let on_terminal = |variable: &str| {

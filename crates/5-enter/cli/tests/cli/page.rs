@@ -40,8 +40,7 @@ fn opens(reports: &[(&str, PathBuf)]) {
     let (chromium, tests) = match &*BROWSER {
         Ok(found) => found,
         Err(reason) => {
-            assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{reason}");
-            println!("skipped: {reason}");
+            testkit::absent(reason, "`cargo xtask setup`");
             return;
         }
     };
@@ -78,8 +77,7 @@ fn reports_of_examples_and_recordings_are_usable() {
     );
     done(&["profile", &launch, "--breakdown", "-o", &recorded]);
     reports.push(("emulated", report(&dir, "emulated", &[&recorded])));
-    let shared = root().join("../shared/workloads");
-    if shared.is_dir() {
+    if let Some(shared) = testkit::shared("workloads") {
         for (name, path) in
             [("mi300x", "vcopy/MI300X_A1"), ("rocpd", "vcopy/MI300X_A1_rocpd"), ("mi200", "vcopy/MI200")]
         {
@@ -87,8 +85,6 @@ fn reports_of_examples_and_recordings_are_usable() {
         }
         let mixbench = shared.join("mixbench/mi200").display().to_string();
         reports.push(("compared", report(&dir, "compared", &[&mixbench, "--base", &mixbench])));
-    } else {
-        println!("skipped: needs ../shared/workloads, install with the project's shared data");
     }
     opens(&reports);
 }

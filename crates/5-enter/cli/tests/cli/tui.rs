@@ -21,10 +21,7 @@ struct Terminal {
 impl Terminal {
     /// Runs a shell command in a terminal of 80 columns and 24 lines; none where tmux is not installed.
     fn start(test: &str, command: &str) -> Option<Terminal> {
-        if Command::new("tmux").arg("-V").output().is_err() {
-            let message = "skipped: `tmux` is not installed; `cargo xtask setup` installs it";
-            assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{message}");
-            println!("{message}");
+        if !testkit::needs(&["tmux"]) {
             return None;
         }
         let terminal = Terminal { socket: format!("rockhound-{test}-{}", std::process::id()) };

@@ -201,6 +201,34 @@ impl Inst {
         Some(mem)
     }
 
+    /// Whether it loads from memory straight into the LDS.
+    pub fn loads_to_lds(&self) -> bool {
+        self.mem().is_some_and(|mem| mem.access == Access::LoadToLds)
+    }
+
+    /// Whether `vmcnt` counts it.
+    pub fn counts_as_vector_memory(&self) -> bool {
+        let info = self.info();
+        // Writing the L2 back is waited for like a store.
+        matches!(info.class, Class::VmemLoad | Class::VmemStore | Class::VmemAtomic)
+            || info.name == "buffer_wbl2"
+    }
+
+    /// How many vector memory instructions may be outstanding behind it, where it waits for some.
+    pub fn waits_for_vector_memory(&self) -> Option<u8> {
+        const NO_WAIT: u32 = 63;
+        if self.info().name != "s_waitcnt" {
+            return None;
+        }
+        let word = self.operands().iter().find_map(|operand| match *operand {
+            Operand::Imm(value) => Some(value as u32),
+            Operand::Literal(value) => Some(value),
+            _ => None,
+        })?;
+        let count = word & 15 | word >> 10 & 0x30;
+        (count < NO_WAIT).then_some(count as u8)
+    }
+
     /// Whether the destination keeps some of its old bits or lanes' bits, so that the instruction also reads it.
     #[inline]
     pub fn writes_part(&self) -> bool {

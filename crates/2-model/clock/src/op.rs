@@ -51,7 +51,7 @@ pub struct Op {
     pub cycles: u32,
     /// Its number among the memory instructions.
     pub slot: u32,
-    /// Cycles of the LDS that it takes though it accesses nothing there.
+    /// Cycles of the LDS that it takes beside accesses that are reported: exchanges between lanes, loads from memory straight into the LDS.
     pub exchange: u32,
 }
 

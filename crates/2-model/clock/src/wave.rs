@@ -433,7 +433,10 @@ impl Dies {
                         if op.unit == Unit::Lds {
                             outcome.under_way.local += end - now_at;
                         }
-                        wave.add_other(done, end);
+                        // A load straight into the LDS is waited for as vector memory.
+                        if op.unit != Unit::Memory {
+                            wave.add_other(done, end);
+                        }
                     }
                     now_at += step;
                 }

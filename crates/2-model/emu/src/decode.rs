@@ -128,6 +128,8 @@ pub(crate) enum Action {
         dst: u8,
     },
     Barrier,
+    /// Waits until at most so many vector memory instructions are outstanding; only where some load straight into the LDS.
+    Wait(u8),
     /// Waits until one wave more than a lane says has come here.
     GridBarrier {
         waves: Src,
@@ -181,6 +183,8 @@ pub(crate) struct Resolver<'a> {
     watches_mode: bool,
     /// MODE may index registers: all vector instructions look at it.
     pub(crate) indexes: bool,
+    /// Some instruction loads straight into the LDS.
+    pub(crate) lds_dma: bool,
 }
 
 impl<'a> Resolver<'a> {
@@ -200,6 +204,7 @@ impl<'a> Resolver<'a> {
             interrupts: false,
             watches_mode: !initial_mode(descriptor).is_host() || descriptor.fp16_overflow || uses("s_setreg"),
             indexes: uses("s_set_gpr_idx") || uses("s_setreg"),
+            lds_dma: insts.iter().any(Inst::loads_to_lds),
         }
     }
 
@@ -219,7 +224,10 @@ impl<'a> Resolver<'a> {
             Class::Mfma => matrix::resolve(inst, self.isa, self.files, &mut self.pool)
                 .map(|it| Action::Matrix(Box::new(it))),
             Class::Salu | Class::Branch | Class::Control | Class::Message => self.scalar(inst),
-            Class::Wait => Some(Action::Nothing),
+            Class::Wait => match inst.waits_for_vector_memory() {
+                Some(outstanding) if self.lds_dma => Some(Action::Wait(outstanding)),
+                _ => Some(Action::Nothing),
+            },
             Class::Barrier => Some(Action::Barrier),
             Class::Smem => self.scalar_memory(inst),
             Class::VmemLoad | Class::VmemStore | Class::VmemAtomic | Class::Lds => self.memory(inst),

@@ -9,7 +9,7 @@ use crate::fault::{Cause, Stop};
 use crate::in_place;
 use crate::lanes::{Extra, Mode};
 use crate::machine::{Machine, PRIVATE_BASE, SHARED_BASE, fetch};
-use crate::observe::{MemoryAccess, Observer, WaveId};
+use crate::observe::{LdsDmaLoad, MemoryAccess, Observer, WaveId};
 use crate::operand::{M0, NONE, Src};
 use crate::wave::{State, Wave};
 use isa::Space;
@@ -37,6 +37,9 @@ pub(crate) fn run<O: Observer>(
     let program = machine.program;
     let id = wave.id;
     let mut before = usize::MAX;
+    if wave.dma.waits() {
+        end_wait(machine, wave, observer);
+    }
     while wave.issued < until {
         let start = wave.pc;
         machine.trip += u64::from(start != before);
@@ -52,6 +55,11 @@ pub(crate) fn run<O: Observer>(
         observer.issue_run(id, start, length as usize, exec);
         wave.issued += length;
         wave.pc = end;
+        if let (Some(&before), Some(&behind)) =
+            (program.vector_memory_before.get(start), program.vector_memory_before.get(end))
+        {
+            wave.dma.issue_run(before, behind);
+        }
         for (number, action) in actions.iter().enumerate() {
             match action {
                 Action::Valu(valu) => {
@@ -120,6 +128,13 @@ pub(crate) fn run<O: Observer>(
                     wave.state = State::AtBarrier;
                     return Ok(());
                 }
+                // Waves that wait for loads into the LDS let the others run: loads take long.
+                Action::Wait(outstanding) => {
+                    if wave.dma.wait(*outstanding) {
+                        return Ok(());
+                    }
+                    end_wait(machine, wave, observer);
+                }
                 // Whoever waits for another wave lets it run.
                 Action::Sleep => return Ok(()),
                 Action::GridBarrier { waves } => {
@@ -127,6 +142,7 @@ pub(crate) fn run<O: Observer>(
                     wave.state = State::AtGrid(machine.lane(wave, *waves, lane).saturating_add(1));
                     return Ok(());
                 }
+                // Its loads into the LDS are as late as others'.
                 Action::End => {
                     wave.state = State::Ended;
                     return Ok(());
@@ -147,6 +163,9 @@ fn memory<O: Observer>(
     observer: &mut O,
     index: usize,
 ) -> Result<(), Box<Stop>> {
+    if access.to_lds {
+        begin_lds_dma(access, machine, wave, observer, index);
+    }
     let parts = (machine.engine.reach)(access, machine, wave);
     let flat = access.space == Space::Flat;
     for element in 0..usize::from(access.elements) {
@@ -160,6 +179,33 @@ fn memory<O: Observer>(
         }
     }
     Ok(())
+}
+
+/// A load straight into the LDS begins.
+#[inline(never)]
+fn begin_lds_dma<O: Observer>(
+    access: &Access,
+    machine: &mut Machine<'_>,
+    wave: &mut Wave,
+    observer: &mut O,
+    index: usize,
+) {
+    let before = machine.program.vector_memory_before.get(index).copied().unwrap_or(0);
+    if let Some(done) = wave.dma.begin_load(before, &mut machine.lds) {
+        observer.lds_dma_done(wave.id, done);
+    }
+    let (start, stride) = (access.lds_start(wave), access.lds_stride());
+    let load = LdsDmaLoad { index, number: wave.dma.number(), start, stride, lanes: wave.exec() };
+    observer.lds_dma_load(wave.id, &load);
+}
+
+/// What a wave has waited for is in the LDS.
+#[inline(never)]
+fn end_wait<O: Observer>(machine: &mut Machine<'_>, wave: &mut Wave, observer: &mut O) {
+    if let Some(done) = wave.dma.take_waited() {
+        wave.dma.land(&mut machine.lds, done);
+        observer.lds_dma_done(wave.id, done);
+    }
 }
 
 /// Says to the observer what an element of an instruction reaches.

@@ -24,6 +24,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Instructions a wave may issue before another one gets its turn.
 const QUANTUM: u64 = 20_000;
 
+/// As above where waves load straight into the LDS: they get on side by side, and those that poll for data poll no longer than that.
+const QUANTUM_WITH_LDS_DMA: u64 = 2_000;
+
 /// Most instructions of one wave unless a launch says otherwise; a wave that issues more is taken for endless. Ten times as many as the
 /// longest waves met so far (y^T A x on 4 workgroups), and issued in a quarter to half a minute, with caches and clock.
 pub const MOST_INSTRUCTIONS: u64 = 1_000_000_000;
@@ -266,7 +269,8 @@ impl<'a> Worker<'a> {
         others: &dyn Others,
     ) -> Result<(), Box<Fault>> {
         let count = self.begin(index, observer);
-        while self.turn(count, QUANTUM, observer)? != Turn::Ended {
+        let quantum = if self.machine.program.uses_lds_dma() { QUANTUM_WITH_LDS_DMA } else { QUANTUM };
+        while self.turn(count, quantum, observer)? != Turn::Ended {
             if looks_stuck(&self.waves[..count]) {
                 self.stop_if_stuck(count, observer, others)?;
             }
@@ -371,6 +375,11 @@ impl<'a> Worker<'a> {
                     self.waves[number].note_turn();
                     self.keep_going(number)?;
                 }
+            }
+        }
+        if self.machine.program.uses_lds_dma() {
+            for wave in &mut self.waves[..count] {
+                wave.dma.end_round(&mut self.machine.lds);
             }
         }
         if running {

@@ -40,6 +40,21 @@ pub struct MemoryAccess<'a> {
     pub formation: Option<u64>,
 }
 
+/// A load of a wave straight into the LDS.
+#[derive(Clone, Copy, Debug)]
+pub struct LdsDmaLoad {
+    /// Index of the instruction in the program.
+    pub index: usize,
+    /// Number of the instruction among the vector memory instructions that the wave has issued.
+    pub number: u64,
+    /// LDS address that lane 0 writes.
+    pub start: u64,
+    /// Bytes that a lane writes, and bytes to the address of the next lane.
+    pub stride: u64,
+    /// Active lanes.
+    pub lanes: u64,
+}
+
 /// Receives events. Every method does nothing unless it is overridden.
 #[allow(unused_variables, reason = "the names document the events")]
 pub trait Observer {
@@ -59,6 +74,12 @@ pub trait Observer {
     /// A memory instruction reaches memory.
     #[inline(always)]
     fn access(&mut self, wave: WaveId, access: &MemoryAccess<'_>) {}
+    /// A load straight into the LDS issues; its access of memory is reported besides.
+    #[inline(always)]
+    fn lds_dma_load(&mut self, wave: WaveId, load: &LdsDmaLoad) {}
+    /// Of a wave's loads straight into the LDS, all up to a number are done: the wave has waited for them.
+    #[inline(always)]
+    fn lds_dma_done(&mut self, wave: WaveId, number: u64) {}
     /// All waves of the workgroup have reached a barrier.
     #[inline(always)]
     fn barrier(&mut self, workgroup: [u32; 3]) {}
@@ -94,6 +115,18 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn access(&mut self, wave: WaveId, access: &MemoryAccess<'_>) {
         self.0.access(wave, access);
         self.1.access(wave, access);
+    }
+
+    #[inline(always)]
+    fn lds_dma_load(&mut self, wave: WaveId, load: &LdsDmaLoad) {
+        self.0.lds_dma_load(wave, load);
+        self.1.lds_dma_load(wave, load);
+    }
+
+    #[inline(always)]
+    fn lds_dma_done(&mut self, wave: WaveId, number: u64) {
+        self.0.lds_dma_done(wave, number);
+        self.1.lds_dma_done(wave, number);
     }
 
     #[inline(always)]

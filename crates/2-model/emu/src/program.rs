@@ -51,6 +51,8 @@ pub struct Program {
     pub(crate) rows: usize,
     /// Vector memory and LDS instructions.
     pub(crate) accesses: u32,
+    /// By instruction: vector memory instructions before it. Empty where none loads straight into the LDS.
+    pub(crate) vector_memory_before: Vec<u32>,
     /// Some instruction depends on the order in which workgroups run.
     pub(crate) ordered: bool,
     /// Some instruction calls the host.
@@ -101,6 +103,7 @@ impl Program {
         if !resolver.indexes {
             walk::mark(&insts, resolver.files, &runs, &mut actions);
         }
+        let vector_memory_before = if resolver.lds_dma { count_vector_memory(&insts) } else { Vec::new() };
         let (ordered, interrupts, accesses) = (resolver.ordered, resolver.interrupts, resolver.accesses);
         let (pool, rows) = (resolver.pool, usize::from(resolver.rows));
         Program {
@@ -118,6 +121,7 @@ impl Program {
             entry: 0,
             rows,
             accesses,
+            vector_memory_before,
             ordered,
             interrupts,
         }
@@ -186,6 +190,11 @@ impl Program {
             && !accesses().any(|it| matches!(it.access, Access::Store | Access::LoadToLds))
     }
 
+    /// Whether some instruction loads straight into the LDS.
+    pub(crate) fn uses_lds_dma(&self) -> bool {
+        !self.vector_memory_before.is_empty()
+    }
+
     /// Index of the instruction at a byte offset from the first.
     pub(crate) fn index_at(&self, offset: u64) -> Option<usize> {
         let index = *self.index.get(usize::try_from(offset / 4).ok()?)?;
@@ -212,10 +221,21 @@ impl Program {
             entry: 0,
             rows: 512,
             accesses: 0,
+            vector_memory_before: Vec::new(),
             ordered: false,
             interrupts: false,
         }
     }
+}
+
+/// How many vector memory instructions, as `vmcnt` counts them, are before each instruction and behind the last one.
+fn count_vector_memory(insts: &[Inst]) -> Vec<u32> {
+    let mut count = 0;
+    let behind = insts.iter().map(|inst| {
+        count += u32::from(inst.counts_as_vector_memory());
+        count
+    });
+    std::iter::once(0).chain(behind).collect()
 }
 
 fn place(body: &Body) -> Option<(u64, Range<usize>)> {

@@ -9,6 +9,7 @@ use crate::decode::Action;
 use crate::fault::{Cause, Fault, Stop};
 use crate::lanes::{Mode, Row, active};
 use crate::launch::{Worker, fault, innermost_loop};
+use crate::lds_dma::{LdsDma, land_all};
 use crate::observe::Observer;
 use crate::raw;
 use crate::wave::{State, Wave};
@@ -30,12 +31,13 @@ struct Kept {
     s: [u32; 128],
     v: Vec<Row>,
     scratch: Vec<u8>,
+    dma: LdsDma,
 }
 
 impl Kept {
     fn of(wave: &Wave) -> Kept {
         let Wave { pc, scc, mode, s, .. } = *wave;
-        Kept { pc, scc, mode, s, v: wave.v.clone(), scratch: wave.scratch.clone() }
+        Kept { pc, scc, mode, s, v: wave.v.clone(), scratch: wave.scratch.clone(), dma: wave.dma.clone() }
     }
 
     fn is(&self, wave: &Wave) -> bool {
@@ -44,6 +46,7 @@ impl Kept {
             && (self.scc, self.mode) == (wave.scc, wave.mode)
             && self.v == wave.v
             && self.scratch == wave.scratch
+            && self.dma.is_like(&wave.dma)
     }
 }
 
@@ -223,6 +226,10 @@ impl Worker<'_> {
         count: usize,
         observer: &mut O,
     ) -> Result<Followed, Box<Fault>> {
+        // A wave may wait for the data of loads that no wait covers.
+        if land_all(&mut self.waves[..count], &mut self.machine.lds) {
+            return Ok(Followed::Moves);
+        }
         let mut all = false;
         for number in 0..count {
             if self.waves[number].state != State::Running {
@@ -256,7 +263,7 @@ impl Worker<'_> {
             return Ok(None);
         }
         let mut places = Vec::new();
-        let mut writes = false;
+        let mut writes = wave.dma.waits();
         match program.actions.get(wave.pc) {
             Some(Action::Memory(_)) if wave.exec() == 0 => {}
             Some(Action::Memory(access)) => {
@@ -270,7 +277,7 @@ impl Worker<'_> {
                 for lane in global.flat_map(|(_, lanes)| active(*lanes)) {
                     places.push((machine.addresses[0][lane], access.data.bytes()));
                 }
-                writes = access.kind != Kind::Load;
+                writes |= access.kind != Kind::Load;
             }
             Some(Action::ScalarMemory(access)) if access.is_load() => {}
             Some(

@@ -4,6 +4,7 @@
 //! memory that lies together; VGPRs and accumulation registers share one array.
 
 use crate::lanes::{Mode, Row, spread};
+use crate::lds_dma::LdsDma;
 use crate::observe::WaveId;
 use crate::operand::{EXEC, VCC};
 use crate::stuck::Look;
@@ -36,6 +37,8 @@ pub(crate) struct Wave {
     pub(crate) scratch_bytes: u32,
     /// Instructions issued.
     pub(crate) issued: u64,
+    /// Its loads into the LDS that are outstanding.
+    pub(crate) dma: LdsDma,
     /// What is known of its turns.
     pub(crate) look: Look,
     /// Lanes as a row of masks, and the EXEC it was made for.
@@ -56,6 +59,7 @@ impl Wave {
             scratch: vec![0; scratch_bytes as usize * 64],
             scratch_bytes,
             issued: 0,
+            dma: LdsDma::default(),
             look: Look::default(),
             exec_row: Row::ZERO,
             exec_of_row: 0,
@@ -73,6 +77,7 @@ impl Wave {
         self.id = id;
         self.state = State::Running;
         self.issued = 0;
+        self.dma = LdsDma::default();
         self.look = Look::default();
     }
 

@@ -7,12 +7,14 @@
 //! Triton's layouts replicate data among waves.
 //!
 //! Loads and stores of global memory that go past the caches (`sc0`, `sc1`, `glc`) count as atomic: that is what atomic
-//! loads and stores are compiled to. In the LDS those look like any other, so only read-modify-writes count. What is copied to the LDS without passing registers is not seen there, so in a workgroup that does it
-//! nothing is said about LDS that was never written.
+//! loads and stores are compiled to. In the LDS those look like any other, so only read-modify-writes count. Loads straight into the LDS
+//! write at any time between their issue and the wait for them: `dma` has those under way.
 
+mod dma;
 mod shadow;
 
-use emu::{Fault, Launch, Memory, MemoryAccess, Observer, Program, Summary, WaveId};
+use dma::{LdsDma, Outstanding};
+use emu::{Fault, Launch, LdsDmaLoad, Memory, MemoryAccess, Observer, Program, Summary, WaveId};
 use isa::{Access, Bits, Space};
 use shadow::{Shadow, Touch};
 use std::collections::BTreeMap;
@@ -65,6 +67,8 @@ pub enum Wrong {
     GroupRace,
     /// LDS is read that nobody has written.
     Uninitialized,
+    /// A wave touches LDS that a load of its own into it has not been waited for.
+    NotWaited,
 }
 
 /// One of the accesses.
@@ -85,7 +89,7 @@ pub struct Side {
 pub struct Conflict {
     /// What.
     pub wrong: Wrong,
-    /// The access that was seen first; with [`Wrong::Uninitialized`] the read.
+    /// The access that was seen first; with [`Wrong::Uninitialized`] the read, with [`Wrong::NotWaited`] the load into the LDS.
     pub first: Side,
     /// The other one.
     pub second: Side,
@@ -112,6 +116,8 @@ const MOST_SYNCS: usize = 64;
 const SHARE: usize = 16;
 /// Bytes of LDS that are watched.
 const MOST_LDS: usize = 1 << 20;
+/// Dwords of it.
+const MOST_DWORDS: u64 = MOST_LDS as u64 / 4;
 
 /// Runs a kernel and looks for what is asked; counts nothing. What was found stands even when the kernel faults.
 pub fn check(
@@ -269,8 +275,8 @@ struct Group {
     lds: Shadow,
     /// By dword of the LDS: bytes written.
     written: Vec<u8>,
-    /// LDS was written in a way that is not seen.
-    unseen: bool,
+    /// Loads straight into the LDS that no wait covers yet.
+    dma: LdsDma,
 }
 
 /// The observer of a few workgroups.
@@ -327,7 +333,7 @@ impl Observer for Check<'_> {
             since: 0,
             lds: Shadow::new(4 * SHARE * MOST_LDS),
             written: Vec::new(),
-            unseen: false,
+            dma: LdsDma::default(),
         });
     }
 
@@ -343,7 +349,6 @@ impl Observer for Check<'_> {
         if access.kind == Access::Exchange || access.index > Touch::MOST_INDEX || group.time == Touch::LAST {
             return;
         }
-        group.unseen |= access.kind == Access::LoadToLds;
         group.time += 1;
         let atomic = match lds {
             true => access.kind == Access::Atomic,
@@ -374,11 +379,7 @@ impl Observer for Check<'_> {
                         group.written.resize(at + 1, 0);
                     }
                     let bytes = ((1u32 << to) - (1 << from)) as u8;
-                    if settled.checks.uninitialized
-                        && reads
-                        && !group.unseen
-                        && bytes & !group.written[at] != 0
-                    {
+                    if settled.checks.uninitialized && reads && bytes & !group.written[at] != 0 {
                         found.add(Wrong::Uninitialized, new, new, 4 * dword, 1);
                     }
                     if writes {
@@ -387,6 +388,13 @@ impl Observer for Check<'_> {
                 }
                 if !settled.checks.races {
                     continue;
+                }
+                if lds {
+                    for (load, old) in group.dma.of(dword) {
+                        let own = load.wave == wave.wave;
+                        let wrong = if own { Wrong::NotWaited } else { Wrong::LdsRace };
+                        found.add(wrong, old, new, 4 * dword, 1);
+                    }
                 }
                 let since = group.since;
                 let meet = |old: Touch| {
@@ -404,6 +412,62 @@ impl Observer for Check<'_> {
                 };
                 let shadow = if lds { &mut group.lds } else { &mut *global };
                 shadow.access(dword, new, writes, since, meet);
+            }
+        }
+    }
+
+    fn lds_dma_load(&mut self, wave: WaveId, load: &LdsDmaLoad) {
+        let Check { settled, groups, found, syncs, .. } = self;
+        let number = wave.workgroup_index as u32;
+        let Some(group) = groups.iter_mut().rev().find(|group| group.number == number) else { return };
+        if load.index > Touch::MOST_INDEX || group.time == Touch::LAST {
+            return;
+        }
+        group.time += 1;
+        let touch = Touch::new(number, wave.wave, load.index, group.time, false);
+        let load = Outstanding::new(wave.wave, touch, *load);
+        let since = group.since;
+        for (dword, new) in load.dwords(touch, MOST_DWORDS) {
+            let at = dword as usize;
+            if group.written.len() <= at {
+                group.written.resize(at + 1, 0);
+            }
+            // A read that comes before the data is a race.
+            group.written[at] = 0xf;
+            if !settled.checks.races {
+                continue;
+            }
+            // Compilers let several waves load what all of them need.
+            let replicated = |old: Touch| old.index() == new.index();
+            group.lds.meet(dword, new, true, |old| {
+                let apart = old.wave() != wave.wave && old.time() > since;
+                if apart && !replicated(old) && !waves_ordered(syncs, old, new) {
+                    found.add(Wrong::LdsRace, old, new, 4 * dword, 1);
+                }
+            });
+            for (other, old) in group.dma.of(dword) {
+                if other.wave != wave.wave && !replicated(old) {
+                    found.add(Wrong::LdsRace, old, new, 4 * dword, 1);
+                }
+            }
+        }
+        if settled.checks.races {
+            group.dma.add(load, MOST_DWORDS);
+        }
+    }
+
+    fn lds_dma_done(&mut self, wave: WaveId, number: u64) {
+        let id = wave.workgroup_index as u32;
+        let Some(group) = self.groups.iter_mut().rev().find(|group| group.number == id) else { return };
+        for load in group.dma.take_done(wave.wave, number) {
+            if group.time == Touch::LAST {
+                return;
+            }
+            group.time += 1;
+            let touch = Touch::new(id, wave.wave, load.index(), group.time, false);
+            for (dword, new) in load.dwords(touch, MOST_DWORDS) {
+                // Whoever touched it since the issue was met then.
+                group.lds.access(dword, new, true, group.since, |_| {});
             }
         }
     }

@@ -10,6 +10,10 @@ use isa::{Access, Class, Inst, OpFlags, Operand, Space};
 const STEP: u32 = 4;
 /// Cycles of a unit of `s_sleep`.
 const SLEEP: u32 = 64;
+/// Lanes of a wave.
+const LANES: u32 = 64;
+/// Bytes that the LDS takes in a cycle.
+const LDS_BYTES: u32 = 128;
 /// LDS cycles of an exchange of dwords between lanes: 32 lanes a cycle.
 const EXCHANGE: u32 = 2;
 
@@ -25,6 +29,10 @@ pub(crate) fn op(inst: &Inst, slot: u32, cycles: u32) -> Op {
         Class::Smem => memory(Unit::ScalarMemory),
         Class::VmemLoad | Class::VmemStore | Class::VmemAtomic => match info.mem.map(|mem| mem.space) {
             Some(Space::Flat) => memory(Unit::Flat),
+            Some(_) if inst.loads_to_lds() => {
+                let bytes = info.mem.map_or(0, |mem| u32::from(mem.bytes)).next_multiple_of(4);
+                Op { exchange: bytes * LANES / LDS_BYTES, ..memory(Unit::Memory) }
+            }
             _ => memory(Unit::Memory),
         },
         Class::Lds => {
@@ -61,7 +69,7 @@ fn wait(inst: &Inst) -> Op {
     let (mut vector, mut other) = (u8::MAX, u8::MAX);
     match inst.op.info().name {
         "s_waitcnt" => {
-            vector = (word & 15 | word >> 10 & 0x30) as u8;
+            vector = inst.waits_for_vector_memory().unwrap_or(u8::MAX);
             other = (word >> 8 & 15) as u8;
         }
         "s_waitcnt_vmcnt" | "s_waitcnt_vscnt" => vector = (word & 63) as u8,
@@ -76,4 +84,28 @@ fn wait(inst: &Inst) -> Op {
         other = u8::MAX;
     }
     Op::new(Unit::Wait { vector, other }, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isa::Isa;
+    use isa::text::{Statement, parse_line};
+
+    #[test]
+    fn loads_into_the_lds_keep_it_busy() {
+        let cases = [
+            (Isa::Gfx942, "global_load_lds_dword v[2:3], off", 2),
+            (Isa::Gfx942, "global_load_lds_ubyte v[2:3], off", 2),
+            (Isa::Gfx950, "global_load_lds_dwordx4 v[2:3], off", 8),
+            (Isa::Gfx942, "buffer_load_dword v1, s[8:11], 0 offen lds", 2),
+            (Isa::Gfx942, "global_load_dwordx4 v[4:7], v[2:3], off", 0),
+        ];
+        for (isa, text, cycles) in cases {
+            let line = parse_line(isa, text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+            let Statement::Inst(parsed) = line.statement else { panic!("{text}") };
+            let found = op(&parsed.inst, 3, 0);
+            assert_eq!((found.unit, found.slot, found.exchange), (Unit::Memory, 3, cycles), "{text}");
+        }
+    }
 }

@@ -9,14 +9,18 @@ const GROUPS: u32 = 8;
 const ITEMS: usize = 256 * GROUPS as usize;
 
 fn fixture() -> Vec<u8> {
-    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/checks/checks.gfx942.hsaco"))
-        .unwrap()
+    named("checks.gfx942.hsaco")
+}
+
+fn named(file: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fixtures/checks").join(file)).unwrap()
 }
 
 /// Runs a kernel of the fixture with two buffers and everything checked.
 fn run(bytes: &[u8], kernel: &str, threads: usize, checks: Checks) -> (Program, Checked) {
     let mut job = Job::find(bytes, Some(kernel)).unwrap();
-    let values: Vec<u8> = (0..ITEMS as u32).flat_map(u32::to_le_bytes).collect();
+    // Kernels that load tiles into the LDS load eight for each workgroup.
+    let values: Vec<u8> = (1..=8 * ITEMS as u32).flat_map(u32::to_le_bytes).collect();
     let buffers = ["a", "b"].map(|name| job.memory.allocate_with(name, &values));
     job.give(buffers.map(u64::to_le_bytes));
     let launch = Launch { threads, ..Launch::new([GROUPS, 1, 1], [256, 1, 1], 0) };
@@ -66,6 +70,53 @@ fn what_is_wrong_is_found_and_what_is_right_is_not() {
         }
         assert_eq!(checked.unwatched, 0, "{kernel}");
     }
+}
+
+#[test]
+fn loads_into_the_lds_that_are_not_waited_for_are_found() {
+    use Wrong::{LdsRace, NotWaited};
+    // (kernel, kinds of what is found, and of the accesses that meet loads)
+    let cases: [(&str, &[Wrong], &[&str]); 14] = [
+        ("double_buffered", &[], &[]),
+        ("refilled", &[], &[]),
+        ("counted", &[], &[]),
+        ("buffer", &[], &[]),
+        ("roles", &[], &[]),
+        ("producer_sleeping", &[], &[]),
+        ("producer_busy", &[], &[]),
+        ("refilled_too_early", &[LdsRace], &["ds_read_b32"]),
+        ("no_wait", &[NotWaited], &["ds_read_b32"]),
+        ("counted_short", &[NotWaited], &["ds_read_b32"]),
+        ("barrier_only", &[LdsRace], &["ds_read_b32"]),
+        ("wait_behind_barrier", &[LdsRace], &["ds_read_b32"]),
+        ("producer_without_wait", &[LdsRace], &["ds_read_b32"]),
+        ("polled", &[LdsRace], &["ds_read_b32", "ds_write_b32"]),
+    ];
+    for target in ["gfx942", "gfx950"] {
+        let bytes = named(&format!("lds_dma.{target}.hsaco"));
+        for (kernel, expected, others) in cases {
+            let (program, checked) = run(&bytes, kernel, 1, BOTH);
+            let mut kinds: Vec<Wrong> = checked.conflicts.iter().map(|it| it.wrong).collect();
+            kinds.dedup();
+            assert_eq!(kinds, expected, "{target} {kernel}: {:?}", checked.conflicts);
+            for conflict in &checked.conflicts {
+                let texts = [conflict.first, conflict.second].map(|side| program.text(side.index));
+                let known = |text: &String| {
+                    text.starts_with("global_load_lds_dword") || others.iter().any(|it| text.starts_with(it))
+                };
+                assert!(texts.iter().all(known), "{target} {kernel}: {texts:?}");
+                if conflict.wrong == NotWaited {
+                    assert_eq!(conflict.first.wave, conflict.second.wave);
+                    assert!(texts[0].starts_with("global_load_lds_dword"), "{texts:?}");
+                }
+            }
+            assert_eq!(checked.conflicts, run(&bytes, kernel, 3, BOTH).1.conflicts, "{kernel}");
+        }
+    }
+    // Only the second load of each wave is read too early.
+    let (_, checked) = run(&named("lds_dma.gfx942.hsaco"), "counted_short", 1, BOTH);
+    assert_eq!(checked.conflicts.len(), 1);
+    assert_eq!((checked.conflicts[0].address, checked.conflicts[0].times), (1024, ITEMS as u64));
 }
 
 #[test]

@@ -9,6 +9,9 @@ use emu::{Memory, Program};
 use probe::{Checked, Conflict, Side, Wrong};
 use view::{Finding, Place, SourceLine};
 
+/// A load that writes the LDS instead of registers.
+pub(crate) const INTO_LDS: &str = "load into the LDS";
+
 /// What an emulated run of a kernel shows.
 #[derive(Clone, Copy)]
 pub struct ExecutionEvidence<'a> {
@@ -37,12 +40,13 @@ impl ExecutionEvidence<'_> {
         self.checked.conflicts.iter().filter(move |it| kinds.contains(&it.wrong))
     }
 
-    /// `load`, `store` or `atomic`.
+    /// `load`, `store`, `atomic` or `load into the LDS`.
     pub(crate) fn verb(&self, side: Side) -> &'static str {
         let inst = self.program.instructions().get(side.index);
         match inst.and_then(|inst| inst.mem()).map(|mem| mem.access) {
             Some(isa::Access::Store) => "store",
             Some(isa::Access::Atomic) => "atomic",
+            Some(isa::Access::LoadToLds) => INTO_LDS,
             _ => "load",
         }
     }

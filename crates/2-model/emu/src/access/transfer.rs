@@ -43,7 +43,8 @@ impl Access {
             _ if self.to_lds => {
                 let mut loaded = [Row::ZERO; 4];
                 self.load(machine, wave, space, lanes, element, &mut loaded)?;
-                self.to_lds(machine, wave, wave.exec(), &loaded);
+                let (start, lanes) = (self.lds_start(wave), wave.exec());
+                wave.dma.push(start, self.lds_stride(), lanes, &loaded);
                 Ok(())
             }
             _ if self.turned != 0 => {
@@ -332,16 +333,14 @@ impl Access {
         Ok(())
     }
 
-    /// Loads that go to LDS: each lane's element beside the last one's, from M0 on.
-    fn to_lds(&self, machine: &mut Machine<'_>, wave: &Wave, exec: u64, loaded: &[Row; 4]) {
-        let size = u64::from(self.data.bytes().next_multiple_of(4));
-        let start = u64::from(wave.s[usize::from(M0)] & 0x3_ffff).wrapping_add(self.offsets[0] as u64);
-        for lane in active(exec) {
-            for (number, row) in loaded.iter().take(size as usize / 4).enumerate() {
-                let at = start.wrapping_add(size * lane as u64).wrapping_add(4 * number as u64);
-                put(&mut machine.lds, at, 4, row.0[lane]);
-            }
-        }
+    /// Where lane 0 of a load straight into the LDS writes.
+    pub(crate) fn lds_start(&self, wave: &Wave) -> u64 {
+        u64::from(wave.s[usize::from(M0)] & 0x3_ffff).wrapping_add(self.offsets[0] as u64)
+    }
+
+    /// Bytes from the LDS address of one lane to that of the next, in a load straight into the LDS: whole dwords.
+    pub(crate) fn lds_stride(&self) -> u64 {
+        u64::from(self.data.bytes().next_multiple_of(4))
     }
 }
 

@@ -137,6 +137,17 @@ impl Page {
         true
     }
 
+    /// Looks at what was remembered of a dword and touches the same bytes.
+    fn meet(&self, dword: usize, new: Touch, writes: bool, mut meet: impl FnMut(Touch)) {
+        let slots = if writes { &SLOTS[..] } else { &SLOTS[..1] };
+        for slot in slots {
+            let old = self.get(*slot, dword);
+            if new.meets(old) {
+                meet(old);
+            }
+        }
+    }
+
     fn parts(&self) -> usize {
         self.0.iter().flatten().count()
     }
@@ -166,22 +177,14 @@ impl Shadow {
         new: Touch,
         writes: bool,
         since: u32,
-        mut meet: impl FnMut(Touch),
+        meet: impl FnMut(Touch),
     ) {
         let (page, dword) = (dword / DWORDS as u64, dword as usize % DWORDS);
         let Shadow { pages, room, lost } = self;
         let page = pages.entry(page).or_default();
+        page.meet(dword, new, writes, meet);
         let writer = page.get(Slot::Writer, dword);
-        if new.meets(writer) {
-            meet(writer);
-        }
         if writes {
-            for slot in [Slot::Reader, Slot::OtherWave, Slot::OtherGroup] {
-                let old = page.get(slot, dword);
-                if new.meets(old) {
-                    meet(old);
-                }
-            }
             *lost += u64::from(!page.set(Slot::Writer, dword, new.after(writer, since), room));
             return;
         }
@@ -191,6 +194,13 @@ impl Shadow {
             *lost += u64::from(!page.set(slot, dword, reader, room));
         }
         *lost += u64::from(!page.set(Slot::Reader, dword, new.after(reader, since), room));
+    }
+
+    /// Looks at what was remembered of a dword with `meet`, for an access that is not to be remembered.
+    pub(super) fn meet(&self, dword: u64, new: Touch, writes: bool, meet: impl FnMut(Touch)) {
+        if let Some(page) = self.pages.get(&(dword / DWORDS as u64)) {
+            page.meet(dword as usize % DWORDS, new, writes, meet);
+        }
     }
 
     /// Takes in the shadow of workgroups that ran later; `meet` sees the older and the newer access.

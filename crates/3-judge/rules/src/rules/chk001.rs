@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: what counts is whether a barrier stands between, not what happened to come first.
 
-use crate::execution::{ExecutionEvidence, who};
+use crate::execution::{ExecutionEvidence, INTO_LDS, who};
 use crate::{Check, Rule};
 use probe::Wrong;
 use view::{Finding, Severity};
@@ -30,14 +30,24 @@ atomic that the first wave makes after its access and the second one made on the
 which the emulator runs waves plays no part, so a race is found in any run whose accesses meet, also when the result is right.
 
 Only read-modify-writes count as atomic here: atomic loads and stores of the LDS look like any other in the code, so a wave that
-waits for another one's flag in the LDS is reported. What is copied to the LDS without passing registers (`global_load_lds_*`) is not seen. Each dword remembers one writer and
-three readers; where waves own single bytes of one dword a race can be missed. One store by which several waves of a workgroup
-write the same place is taken for the same value, since compilers replicate data among waves.
+waits for another one's flag in the LDS is reported.
+
+A load straight into the LDS (`global_load_lds_*`, `buffer_load_* … lds`) may write at any time between its issue and the
+`s_waitcnt vmcnt(n)` of its wave that covers it. So an access of another wave is ordered behind it by a wait and then a barrier,
+a barrier alone does not do, and before it by a barrier ahead of the issue. A kernel that counts on the latency of the load is
+reported, though its result is right as long as waves do not lie further apart than a load takes.
+
+Each dword remembers one writer and three readers; where waves own single bytes of one dword a race can be missed. One store or
+load into the LDS by which several waves of a workgroup write the same place is taken for the same value, since compilers
+replicate data among waves.
 
 ## What to do
 Put `__syncthreads()` between the two places, also between a read and the write of the next iteration: a loop that refills a
 tile needs a barrier before the refill and one after it. Where lanes add up in one place, use atomics. When both places belong to
 one wave by design, index the LDS by the wave so that no other wave meets it.
+
+For a load into the LDS: `s_waitcnt vmcnt(n)` in the wave that loads, then the barrier, then the reads; and a barrier between the
+reads of a buffer and the next load into it, or one buffer more.
 
 ## Source
 HIP programming model: memory of a workgroup is consistent between waves at `__syncthreads()` only; the LLVM AMDGPU memory model.
@@ -48,14 +58,23 @@ fn check(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
         .conflicts(&[Wrong::LdsRace])
         .map(|it| {
             let (first, second) = (evidence.verb(it.first), evidence.verb(it.second));
+            let advice = if [first, second].contains(&INTO_LDS) {
+                "wait for the load (`s_waitcnt vmcnt(n)`) and then put a barrier before the LDS is read; put one between the \
+                 reads and the next load into the same place"
+            } else {
+                "put `__syncthreads()` between the two, or make both atomic"
+            };
             RULE.finding(
                 Severity::Severe,
                 format!(
                     "waves {} and {} of a workgroup race for offset {:#x} of the LDS: a {first} and a {second} without a \
-                     barrier between",
-                    it.first.wave, it.second.wave, it.address
+                     {} between",
+                    it.first.wave,
+                    it.second.wave,
+                    it.address,
+                    if first == INTO_LDS { "wait and a barrier" } else { "barrier" }
                 ),
-                "put `__syncthreads()` between the two, or make both atomic",
+                advice,
             )
             .with_evidence("the access seen first", format!("{first} by {}", who(it.first)))
             .with_evidence("the other access", format!("{second} by {}", who(it.second)))

@@ -24,8 +24,8 @@ It is not slow but wrong: the LDS is not cleared. It holds what an earlier workg
 result changes from run to run. The emulator gives zeros, which hides the mistake.
 
 ## Evidence
-Every LDS access of the run, byte by byte; an atomic reads and writes. In a workgroup that copies to the LDS without passing
-registers (`global_load_lds_*`) nothing is said after the first such copy.
+Every LDS access of the run, byte by byte; an atomic reads and writes. A load straight into the LDS (`global_load_lds_*`)
+counts as written when it issues; a read that comes before its data is a matter of `--check races` (CHK001, CHK004).
 
 ## What to do
 Write all bytes that are read: mind the last tile, whose lanes outside of the matrix skip the write; write zeros there instead of

@@ -456,26 +456,37 @@ fn a_recording_stands_beside_the_listing() {
 #[test]
 fn mistakes_are_looked_for() {
     let recording = folder("profile_check");
-    let code = root().join("fixtures/checks/checks.gfx942.hsaco").display().to_string();
     let file = recording.join("LAUNCH.toml");
     let name = file.display().to_string();
     // (kernel, what is looked for, exit code, what is said)
     for (kernel, check, code_expected, said) in [
+        (
+            "lds_dma/no_wait",
+            "races",
+            2,
+            "CHK004 wave 0 does not wait for a load into the LDS before a load at",
+        ),
+        ("lds_dma/barrier_only", "races", 2, "a load into the LDS and a load without a wait and a barrier"),
+        ("lds_dma/double_buffered", "races,uninit", 0, "nothing found"),
         ("lds_race", "races", 2, "CHK001 waves 0 and 1 of a workgroup race for offset 0x0"),
         ("lds_right", "races,uninit", 0, "nothing found"),
         ("unwritten", "uninit", 2, "CHK003 wave 0 reads offset 0x4 of the LDS"),
         ("unwritten", "races", 0, "nothing found"),
         ("written", "uninit", 0, "nothing found"),
     ] {
+        let (source, kernel) = kernel.split_once('/').unwrap_or(("checks", kernel));
+        let code = root().join(format!("fixtures/checks/{source}.gfx942.hsaco")).display().to_string();
+        let more = "[[argument]]\nname = \"b\"\ntype = \"u32\"\nshape = [2048]\n";
+        let (shape, more) = if source == "checks" { (2048, "") } else { (8 * 2048, more) };
         let text = format!(
             "code = \"{code}\"\nkernel = \"{kernel}\"\ngpu = \"mi300x\"\ngrid = [2048]\nworkgroup = [256]\n\
-             [[argument]]\nname = \"a\"\ntype = \"u32\"\nshape = [2048]\n"
+             [[argument]]\nname = \"a\"\ntype = \"u32\"\nshape = [{shape}]\n{more}"
         );
         std::fs::write(&file, text).unwrap();
         let ran = rockhound(&["profile", "--check", check, &name, "--width", "160"]);
         assert_eq!(ran.code, code_expected, "{kernel}: {}{}", ran.stdout, ran.stderr);
         assert!(ran.stdout.contains(said), "{kernel}: {}", ran.stdout);
-        assert_eq!(ran.stdout.contains("checks.hip:"), code_expected == 2, "{}", ran.stdout);
+        assert_eq!(ran.stdout.contains(&format!("{source}.hip:")), code_expected == 2, "{}", ran.stdout);
     }
     let ran = rockhound(&["profile", "--check", "speed", &name]);
     assert_eq!(ran.code, 64, "{}", ran.stderr);

@@ -1,0 +1,148 @@
+//! Loads straight into the LDS (`global_load_lds_*`, `buffer_load_* … lds`) between issue and landing.
+//!
+//! The one idea to keep in mind: memory is read when the load issues and the LDS is written as late as the hardware may: when
+//! the wave's `s_waitcnt vmcnt(n)` covers the load, after every other wave of the workgroup had a turn. So a kernel that
+//! lacks the wait reads old data, and one that counts on the load's latency finds the data that hardware would leave there.
+//! Loads that no wait covers, those of waves that have ended too, land when every wave had many turns, or none gets on without.
+
+use crate::lanes::{Row, active};
+use crate::wave::Wave;
+use std::collections::VecDeque;
+
+/// Most vector memory instructions of a wave that `vmcnt` can count: one more does not issue before the oldest is done.
+const MOST_OUTSTANDING: u64 = 63;
+
+/// Rounds of turns after which a load lands without a wait: no memory is that slow, and a wave may poll the LDS for the data.
+const MOST_ROUNDS: u32 = 64;
+
+/// A load whose data is not in the LDS yet.
+#[derive(Clone, PartialEq, Debug)]
+struct Load {
+    /// Number among the vector memory instructions of the wave.
+    number: u64,
+    /// LDS address of lane 0.
+    start: u64,
+    /// Bytes of a lane, whole dwords.
+    bytes: u64,
+    lanes: u64,
+    data: [Row; 4],
+}
+
+/// Loads of one wave into the LDS that are outstanding.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LdsDma {
+    /// Number of the program's first vector memory instruction, were the run at hand to begin there.
+    base: u64,
+    /// Vector memory instructions issued.
+    issued: u64,
+    loads: VecDeque<Load>,
+    /// Number of the load that executes.
+    number: u64,
+    /// The wave has issued a wait that covers all up to this number.
+    waited: Option<u64>,
+    /// Rounds of turns since a load issued or landed.
+    rounds: u32,
+}
+
+impl LdsDma {
+    /// A run of instructions issues; `before` and `behind` say how many vector memory instructions of the program are before its
+    /// first one and before the one behind it.
+    #[inline]
+    pub(crate) fn issue_run(&mut self, before: u32, behind: u32) {
+        self.base = self.issued.wrapping_sub(u64::from(before));
+        self.issued += u64::from(behind - before);
+    }
+
+    /// A load of the run at hand executes; the program has so many vector memory instructions before it. Lands what must be done
+    /// before it can issue, and says up to which number that is.
+    pub(crate) fn begin_load(&mut self, before: u32, lds: &mut [u8]) -> Option<u64> {
+        self.number = self.base.wrapping_add(u64::from(before));
+        let done = self.number.checked_sub(MOST_OUTSTANDING)?;
+        self.land(lds, done);
+        Some(done)
+    }
+
+    /// Number of the load that executes.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Adds the load that executes; the LDS address is that of lane 0.
+    pub(crate) fn push(&mut self, start: u64, bytes: u64, lanes: u64, data: &[Row; 4]) {
+        self.rounds = 0;
+        self.loads.push_back(Load { number: self.number, start, bytes, lanes, data: *data });
+    }
+
+    /// A wait for all but so many vector memory instructions issues; whether it waits for loads into the LDS.
+    pub(crate) fn wait(&mut self, outstanding: u8) -> bool {
+        // Numbers begin with 0.
+        self.waited = self.issued.checked_sub(u64::from(outstanding) + 1);
+        let waited = self.waited;
+        self.loads.front().is_some_and(|first| waited.is_some_and(|waited| first.number <= waited))
+    }
+
+    /// What the wait that was issued last covers.
+    pub(crate) fn take_waited(&mut self) -> Option<u64> {
+        self.waited.take()
+    }
+
+    /// The wave is to go on behind a wait.
+    pub(crate) fn waits(&self) -> bool {
+        self.waited.is_some()
+    }
+
+    /// No load is outstanding.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.loads.is_empty()
+    }
+
+    /// Writes the data of all loads up to a number to the LDS, in the order of issue.
+    pub(crate) fn land(&mut self, lds: &mut [u8], number: u64) {
+        while let Some(load) = self.loads.pop_front_if(|first| first.number <= number) {
+            self.rounds = 0;
+            for lane in active(load.lanes) {
+                let start = load.start.wrapping_add(load.bytes * lane as u64);
+                for (dword, row) in load.data.iter().take(load.bytes as usize / 4).enumerate() {
+                    put(lds, start.wrapping_add(4 * dword as u64), row.0[lane]);
+                }
+            }
+        }
+    }
+
+    /// Every wave of the workgroup had a turn.
+    pub(crate) fn end_round(&mut self, lds: &mut [u8]) {
+        if !self.loads.is_empty() {
+            self.rounds += 1;
+            if self.rounds > MOST_ROUNDS {
+                self.land(lds, u64::MAX);
+            }
+        }
+    }
+
+    /// Whether the same loads are outstanding, with as many instructions behind each.
+    pub(crate) fn is_like(&self, other: &LdsDma) -> bool {
+        let age = |dma: &LdsDma, number: u64| dma.issued.wrapping_sub(number);
+        let waited = |dma: &LdsDma| dma.waited.map(|number| age(dma, number));
+        self.loads.len() == other.loads.len()
+            && waited(self) == waited(other)
+            && self.loads.iter().zip(&other.loads).all(|(a, b)| {
+                let number = age(self, a.number) == age(other, b.number);
+                number && (a.start, a.bytes, a.lanes) == (b.start, b.bytes, b.lanes) && a.data == b.data
+            })
+    }
+}
+
+/// Lands all loads of the waves of a workgroup; whether there were any.
+pub(crate) fn land_all(waves: &mut [Wave], lds: &mut [u8]) -> bool {
+    let outstanding = waves.iter().any(|wave| !wave.dma.is_idle());
+    waves.iter_mut().for_each(|wave| wave.dma.land(lds, u64::MAX));
+    outstanding
+}
+
+/// Writes a dword; out of range nothing happens.
+fn put(lds: &mut [u8], at: u64, value: u32) {
+    let at = at as usize;
+    if let Some(target) = at.checked_add(4).and_then(|end| lds.get_mut(at..end)) {
+        target.copy_from_slice(&value.to_le_bytes());
+    }
+}

@@ -21,6 +21,6 @@ fuzz_target!(|data: &[u8]| recording::check(
         "pmc_occupancy.csv",
         "perfmon/pmc_perf_0.txt"
     ],
-    Some(("pmc_perf.csv", MAIN)),
+    &[("pmc_perf.csv", MAIN.as_bytes())],
     data
 ));

@@ -5,4 +5,4 @@ mod recording;
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| recording::check(&["pmc_perf.csv", "pmc_perf.csv.gz"], None, data));
+fuzz_target!(|data: &[u8]| recording::check(&["pmc_perf.csv", "pmc_perf.csv.gz"], &[], data));

@@ -1,10 +1,11 @@
 //! What holds for every reader of recordings: a workload or an error, what is written reads back, nothing panics.
 
 use std::collections::BTreeMap;
-use workload::{Options, read, write};
+use workload::{Options, merge, read, write};
 
-/// Reads the data as one of these files; of several the first byte chooses. `beside` is a good file next to it.
-pub fn check(files: &[&str], beside: Option<(&str, &str)>, data: &[u8]) {
+/// Reads the data as one of these files; of several the first byte chooses. `beside` are good files next to it, of which one
+/// of the same name gives way.
+pub fn check(files: &[&str], beside: &[(&str, &[u8])], data: &[u8]) {
     let (name, rest) = match files {
         [one] => (*one, data),
         _ => {
@@ -13,8 +14,8 @@ pub fn check(files: &[&str], beside: Option<(&str, &str)>, data: &[u8]) {
         }
     };
     let mut folder = BTreeMap::new();
-    if let Some((name, text)) = beside {
-        folder.insert(name.to_string(), text.as_bytes().to_vec());
+    for (name, bytes) in beside {
+        folder.insert(name.to_string(), bytes.to_vec());
     }
     folder.insert(name.to_string(), rest.to_vec());
     let options = Options { max_unpacked: 1 << 24 };
@@ -25,6 +26,10 @@ pub fn check(files: &[&str], beside: Option<(&str, &str)>, data: &[u8]) {
         let _ = w.kernel_of(row);
         let _ = w.dispatches.duration(row);
     }
+    // What is written holds what was recorded, and recordings of one machine can be merged.
+    let merged = merge(vec![("0".to_string(), w.clone()), ("1".to_string(), w.clone())]).unwrap();
+    assert_eq!(merged.dispatches.len(), 2 * rows);
+    assert!(merged.counters.iter().all(|c| c.values.len() == 2 * rows));
     if let Ok(back) = read(&write(&w), &options) {
         assert_eq!(back.dispatches.len(), rows);
     }

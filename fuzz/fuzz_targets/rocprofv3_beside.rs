@@ -10,6 +10,6 @@ const COUNTERS: &str = "Correlation_Id,Dispatch_Id,Agent_Id,Grid_Size,Kernel_Id,
 
 fuzz_target!(|data: &[u8]| recording::check(
     &["1_kernel_trace.csv", "1_agent_info.csv"],
-    Some(("1_counter_collection.csv", COUNTERS)),
+    &[("1_counter_collection.csv", COUNTERS.as_bytes())],
     data
 ));

@@ -462,21 +462,12 @@ fn recording() -> Workload {
 
     let facts = MACHINE.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     Workload {
-        generation: Generation::Wide,
         machine: Machine { facts },
         kernels: KERNELS.iter().map(|kernel| kernel.name.to_owned()).collect(),
         dispatches,
         counters,
-        extras: Vec::new(),
-        ceilings: Vec::new(),
-        predictions: Vec::new(),
-        keeps_events: false,
-        shares: Vec::new(),
-        occupancy: Vec::new(),
-        marks: None,
-        settings: BTreeMap::new(),
         sources: vec!["pmc_perf.csv".to_owned()],
-        problems: Vec::new(),
+        ..Workload::empty(Generation::Wide)
     }
 }
 

@@ -9,10 +9,25 @@ use crate::problem::Problems;
 /// Checks a workload and gives it its problems.
 pub(crate) fn workload(w: &mut Workload, mut problems: Problems) {
     let file = w.sources.first().cloned().unwrap_or_default();
+    if w.multiplexed.is_none() {
+        partial(&mut problems);
+    }
     durations(w, &file, &mut problems);
     gpus(w, &file, &mut problems);
     idle(w, &file, &mut problems);
     w.problems = problems.list;
+}
+
+/// Runs in one file that do not have every dispatch.
+fn partial(problems: &mut Problems) {
+    for (file, alone, all) in std::mem::take(&mut problems.partial) {
+        problems.warn(
+            &file,
+            alone,
+            format!("{alone} of {all} dispatches have no partner here"),
+            "counters of that run are n/a for them",
+        );
+    }
 }
 
 fn durations(w: &Workload, file: &str, problems: &mut Problems) {

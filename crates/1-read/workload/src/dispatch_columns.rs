@@ -45,8 +45,13 @@ pub(crate) fn take(
         Some(v) => v.iter().enumerate().map(|(i, v)| v.map_or(i as u64, |v| v.max(0.0) as u64)).collect(),
         None => (0..rows as u64).collect(),
     };
-    let time = |name: &str| table.time(name).map_or_else(|| vec![None; rows], <[Option<i64>]>::to_vec);
+    let time = |name: &str| table.time(name).map_or_else(|| vec![None; rows], |times| times.whole.clone());
     let (start, end) = (time("Start_Timestamp"), time("End_Timestamp"));
+    let fraction = |name: &str| {
+        let fractions = table.time(name).map(|times| &times.fraction);
+        fractions.filter(|it| it.iter().any(|it| it != Some(0.0))).cloned().unwrap_or_default()
+    };
+    let (start_fraction, end_fraction) = (fraction("Start_Timestamp"), fraction("End_Timestamp"));
     let mut number = |name: &str| {
         table
             .position(name)
@@ -58,6 +63,8 @@ pub(crate) fn take(
         gpu,
         start,
         end,
+        start_fraction,
+        end_fraction,
         grid: number("Grid_Size"),
         workgroup: number("Workgroup_Size"),
         lds: number("LDS_Per_Workgroup"),

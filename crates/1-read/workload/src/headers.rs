@@ -123,7 +123,7 @@ pub(crate) const MACHINE: &[(&str, &[&str])] = &[
     ("pipes_per_gpu", &["numPipes"]),
     ("hbm_bw", &["hbmBW"]),
     ("num_xcd", &[]),
-    ("num_hbm_channels", &[]),
+    ("num_hbm_channels", &["num_memory_channels"]),
 ];
 
 #[cfg(test)]

@@ -15,19 +15,27 @@ mod by_dispatch;
 mod check;
 mod dispatch_columns;
 mod folder;
+mod gather;
 mod headers;
 mod instructions;
 mod join;
 mod long;
 mod marks;
+mod merge;
 mod model;
+mod multiplex;
+mod native;
 mod occupancy;
+mod passes;
 mod predictions;
 mod problem;
+mod recognize;
 mod rocpd;
+mod rocprofv3;
 mod shares;
 mod side;
 mod table;
+mod times;
 mod values;
 mod wide;
 mod write;
@@ -38,12 +46,16 @@ pub use instructions::{
     VectorUse, code_object_file, events_file, is_events_file, read_instructions, write_instructions,
 };
 pub use marks::{MARKS_FILE, MARKS_HEADER, Marks, TIME};
+pub use merge::merge;
 pub use model::{
-    Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, Workload, plain_kernel_name,
+    Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, Rank, Workload, plain_kernel_name,
 };
+pub use multiplex::Multiplexed;
 pub use occupancy::{OCCUPANCY_FILE, OCCUPANCY_HEADER, Occupancy, write_occupancy};
+pub use passes::{is_pass, natural};
 pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, PredictionLine, write_prediction};
 pub use problem::{Error, Problem, Severity};
+pub use recognize::holds_dispatches;
 pub use shares::{SHARES_FILE, SHARES_HEADER, Share, write_share};
 pub use values::Values;
 pub use view::Mark;
@@ -51,7 +63,6 @@ pub use wide::is_level_file;
 pub use write::{write, write_ceilings};
 
 use folder::Files;
-use problem::Problems;
 
 /// Bounds on what is read.
 #[derive(Clone, Copy, Debug)]
@@ -69,56 +80,8 @@ impl Default for Options {
 /// Reads a recording.
 pub fn read(folder: &dyn Folder, options: &Options) -> Result<Workload, Error> {
     let files = Files::new(folder, options.max_unpacked);
-    let problems = Problems::default();
     if files.len() == 0 {
         return Err(Error::EmptyFolder);
     }
-    if files.has("pmc_perf.csv") {
-        let bytes = files.bytes("pmc_perf.csv")?;
-        let header = bytes.split(|b| *b == b'\n').find(|l| !l.trim_ascii().is_empty()).unwrap_or(&[]);
-        let long = header
-            .split(|b| *b == b',')
-            .any(|f| headers::plain(String::from_utf8_lossy(f).trim().trim_matches('"')) == "Counter_Name");
-        drop(bytes);
-        return if long { long::folder(&files, problems) } else { wide::folder(&files, problems) };
-    }
-    let ending = |suffix: &str| -> Vec<String> {
-        files
-            .names()
-            .filter(|n| {
-                let last = n.rsplit('/').next().unwrap_or(n);
-                last == suffix || last.ends_with(&format!("_{suffix}"))
-            })
-            .map(str::to_string)
-            .collect()
-    };
-    let (collections, traces) = (ending("counter_collection.csv"), ending("kernel_trace.csv"));
-    if !collections.is_empty() || !traces.is_empty() {
-        return long::rocprofv3(&files, &collections, &traces, problems);
-    }
-    let results: Vec<String> = files
-        .names()
-        .filter(|n| {
-            let last = n.rsplit('/').next().unwrap_or(n);
-            last.starts_with("results") && last.ends_with(".csv")
-        })
-        .map(str::to_string)
-        .collect();
-    if !results.is_empty() {
-        return wide::results(&files, &results, problems);
-    }
-    let mut databases = Vec::new();
-    for name in files.names() {
-        if [".db", ".rocpd", ".sqlite"].iter().any(|e| name.ends_with(e)) || files.len() == 1 {
-            let bytes = files.bytes(name)?;
-            if bytes.starts_with(b"SQLite format 3\0") {
-                databases.push((name.to_string(), bytes));
-            }
-        }
-    }
-    if !databases.is_empty() {
-        return rocpd::databases(&databases, problems);
-    }
-    let some: Vec<&str> = files.names().take(4).collect();
-    Err(Error::NoRecording { files: files.len(), some: some.join(", ") })
+    recognize::read(&files)
 }

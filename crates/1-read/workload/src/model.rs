@@ -4,6 +4,7 @@
 //! was read in another run of the application has already been brought into that order.
 
 use crate::marks::Marks;
+use crate::multiplex::Multiplexed;
 use crate::occupancy::Occupancy;
 use crate::predictions::Prediction;
 use crate::problem::Problem;
@@ -22,6 +23,8 @@ pub enum Generation {
     Long,
     /// `*_counter_collection.csv` and `*_kernel_trace.csv` of rocprofv3.
     Rocprofv3,
+    /// `counters_*`, `dispatch_*` and `kernel_symbols_*` of rocprof-compute's own collector.
+    Native,
     /// `results.csv` of rocprof.
     Rocprof1,
     /// A rocpd SQLite database.
@@ -36,6 +39,7 @@ impl Generation {
             Self::Wide => "rocprof-compute folder, wide",
             Self::Long => "rocprof-compute folder, long (rocpd)",
             Self::Rocprofv3 => "rocprofv3 CSV",
+            Self::Native => "rocprof-compute folder, native counters",
             Self::Rocprof1 => "rocprof CSV",
             Self::Rocpd => "rocpd database",
         }
@@ -84,6 +88,10 @@ pub struct Dispatches {
     pub start: Vec<Option<i64>>,
     /// End.
     pub end: Vec<Option<i64>>,
+    /// Fraction of a nanosecond after `start`; no cells where every time is whole.
+    pub start_fraction: Values,
+    /// Fraction of a nanosecond after `end`; no cells where every time is whole.
+    pub end_fraction: Values,
     /// Work items.
     pub grid: Values,
     /// Work items per workgroup.
@@ -114,8 +122,10 @@ impl Dispatches {
     /// Time a dispatch took in ns; `None` when not recorded, zero or negative.
     pub fn duration(&self, row: usize) -> Option<f64> {
         let (start, end) = (self.start.get(row).copied()??, self.end.get(row).copied()??);
-        let d = end.checked_sub(start)?;
-        (d > 0).then_some(d as f64)
+        let fraction = |values: &Values| values.get(row).unwrap_or(0.0);
+        let d =
+            end.checked_sub(start)? as f64 + fraction(&self.end_fraction) - fraction(&self.start_fraction);
+        (d > 0.0).then_some(d)
     }
 }
 
@@ -208,6 +218,12 @@ impl Counters {
         self.list
     }
 
+    pub(crate) fn set_values(&mut self, name: &str, instance: Option<u32>, values: Values) {
+        if let Some(i) = self.index.get(&(None, name.to_string(), instance)) {
+            self.list[*i].values = values;
+        }
+    }
+
     pub(crate) fn set_pass(&mut self, name: &str, instance: Option<u32>, pass: u16) {
         if let Some(i) = self.index.get(&(None, name.to_string(), instance)) {
             self.list[*i].pass = Some(pass);
@@ -233,6 +249,17 @@ pub struct Ceilings {
     pub gpu: String,
     /// Values by header: `HBMBw` in GB/s, `FP32Flops` in GFLOP/s, and their `Low` and `High`.
     pub values: BTreeMap<String, f64>,
+}
+
+/// One of several recordings that were merged: a rank of a program, or a GPU.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rank {
+    /// Name of its folder.
+    pub name: String,
+    /// Its dispatches, as rows.
+    pub rows: std::ops::Range<u32>,
+    /// Where it ran, if it says.
+    pub host: Option<String>,
 }
 
 /// A recording.
@@ -262,6 +289,10 @@ pub struct Workload {
     pub occupancy: Vec<Occupancy>,
     /// How far each quantity can be trusted, where it was not measured.
     pub marks: Option<Marks>,
+    /// Which dispatches recorded which counters, where each recorded only some of them.
+    pub multiplexed: Option<Multiplexed>,
+    /// The recordings it was merged from, in the order of their dispatches; none where it is one recording.
+    pub ranks: Vec<Rank>,
     /// The profiler's settings, lists joined with spaces.
     pub settings: BTreeMap<String, String>,
     /// Files read.
@@ -271,6 +302,29 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// A recording without dispatches, to be filled.
+    pub fn empty(generation: Generation) -> Workload {
+        Workload {
+            generation,
+            machine: Machine::default(),
+            kernels: Vec::new(),
+            dispatches: Dispatches::default(),
+            counters: Counters::default(),
+            extras: Vec::new(),
+            ceilings: Vec::new(),
+            predictions: Vec::new(),
+            keeps_events: false,
+            shares: Vec::new(),
+            occupancy: Vec::new(),
+            marks: None,
+            multiplexed: None,
+            ranks: Vec::new(),
+            settings: BTreeMap::new(),
+            sources: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
     /// Kernel name of a dispatch.
     pub fn kernel_of(&self, row: usize) -> &str {
         self.dispatches.kernel.get(row).and_then(|k| self.kernels.get(*k as usize)).map_or("", String::as_str)

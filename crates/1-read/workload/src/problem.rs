@@ -64,7 +64,7 @@ pub enum Error {
     EmptyFolder,
     /// no known recording
     #[error(
-        "no recording found among {files} files ({some})\nhint: expected `pmc_perf.csv`, `*_counter_collection.csv`, `results.csv` or a rocpd `.db`"
+        "no recording found among {files} files ({some})\nhint: expected `pmc_perf.csv`, `*_counter_collection.csv`, `counters_*.csv`, `results.csv` or a rocpd `.db`"
     )]
     NoRecording {
         /// How many files there are.
@@ -106,6 +106,40 @@ pub enum Error {
         /// Limit.
         limit: usize,
     },
+    /// counters without the dispatches they are of
+    #[error(
+        "`{file}`: its counters have no dispatches\nhint: give the folder that holds the database of process {process} too"
+    )]
+    CountersAlone {
+        /// File.
+        file: String,
+        /// Process that recorded it.
+        process: String,
+    },
+    /// a file of a set is absent
+    #[error(
+        "`{file}`: no `{absent}` file of the same pass and process stands beside it\nhint: the profiler was interrupted, or files were left behind when the folder was copied"
+    )]
+    Incomplete {
+        /// File.
+        file: String,
+        /// Kinds of files.
+        absent: String,
+    },
+    /// far more cells than values
+    #[error(
+        "`{file}`: {counters} counters of {dispatches} dispatches, of which {values} values are there\nhint: the columns of dispatches and counters are damaged; record again"
+    )]
+    TooSparse {
+        /// File.
+        file: String,
+        /// Dispatches.
+        dispatches: usize,
+        /// Counters.
+        counters: usize,
+        /// Values.
+        values: usize,
+    },
     /// a quoted field does not end
     #[error("`{file}`:{line}: a quoted field does not end\nhint: the file is cut off or is not CSV")]
     OpenQuote {
@@ -146,6 +180,9 @@ pub enum Error {
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     pub(crate) list: Vec<Problem>,
+    /// Runs that do not have every dispatch, which is no defect where dispatches take turns at counters: file, dispatches
+    /// without partner, all dispatches.
+    pub(crate) partial: Vec<(String, u64, usize)>,
     seen: HashMap<(String, Option<String>, String), usize>,
 }
 

@@ -4,14 +4,23 @@
 //! a query may do, because the views in it are SQL that somebody else wrote.
 
 use crate::check;
-use crate::long::{Gather, Row};
+use crate::folder::Files;
+use crate::gather::{Gather, Part, Row};
 use crate::model::{Generation, Workload};
+use crate::passes::Passes;
 use crate::problem::{Error, Problems};
+use crate::times::split;
+use crate::{multiplex, native, side};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Steps of SQLite's machine one database may cost, in thousands.
 const STEP_THOUSANDS: u64 = 5_000_000;
+
+/// The views that are read: counters, and without them kernels alone.
+const VIEWS: [&str; 2] = ["counters_collection", "kernels"];
 
 /// What a row is made of: the view's column for each part, the first that exists.
 const COLUMNS: &[(&str, &[&str])] = &[
@@ -31,97 +40,243 @@ const COLUMNS: &[(&str, &[&str])] = &[
     ("value", &["value", "counter_value"]),
 ];
 
-/// Reads databases; each is one run of the application.
+/// Whether bytes are a SQLite database.
+pub(crate) fn is_database(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"SQLite format 3\0")
+}
+
+/// Databases by name, with their bytes.
+pub(crate) type Databases<'a> = BTreeMap<String, Cow<'a, [u8]>>;
+
+/// Reads databases: each is one run of the application, or one process of it where a pass has a folder of its own.
 pub(crate) fn databases(
-    files: &[(String, std::borrow::Cow<'_, [u8]>)],
+    files: &Files<'_>,
+    databases: &Databases<'_>,
     mut problems: Problems,
 ) -> Result<Workload, Error> {
     let mut gather = Gather::default();
     let mut failed = None;
     let mut rows = 0;
     let mut target = None;
-    for (part, (name, bytes)) in files.iter().enumerate() {
-        match add(&mut gather, part as u32, name, bytes, &mut problems) {
+    let mut read = BTreeSet::new();
+    let names: Vec<String> = databases.keys().cloned().collect();
+    let passes = Passes::of(&names);
+    for (name, part) in passes.files() {
+        let beside = native_counters(files, name);
+        read.extend(beside.clone());
+        let database = Database { files, name, beside: beside.as_deref() };
+        match database.add(&mut gather, part, &databases[name], &mut problems) {
             Ok((n, arch)) => {
                 rows += n;
                 target = target.or(arch);
             }
-            Err(e) if files.len() == 1 => return Err(e),
+            Err(e) if names.len() == 1 => return Err(e),
             Err(e) => {
-                problems.error(name, crate::side::first_line(&e.to_string()), "the database is left out");
+                problems.error(name, side::first_line(&e.to_string()), "the database is left out");
                 failed = Some(e);
             }
         }
     }
+    for name in files.names().filter(|name| name.ends_with(native::BESIDE) && !read.contains(*name)) {
+        problems.error(name, "no database of the same process stands beside it", "its counters are left out");
+    }
     if rows == 0 {
-        return Err(failed.unwrap_or(Error::HeaderOnly { file: files[0].0.clone() }));
+        return Err(failed.unwrap_or(Error::HeaderOnly { file: names.first().cloned().unwrap_or_default() }));
     }
-    let sources = files.iter().map(|f| f.0.clone()).collect();
-    let mut w = gather.finish(Generation::Rocpd, sources, &mut problems);
-    if let Some(target) = target {
-        w.machine.facts.insert("gpu_arch".to_string(), target);
+    let mut w = gather.finish(Generation::Rocpd, passes.sources(), &mut problems)?;
+    w.sources.extend(read);
+    if files.has("sysinfo.csv") {
+        w.machine = side::machine(files, &mut problems);
+        w.ceilings = side::ceilings(files, &w.machine, &mut problems);
     }
+    match (w.machine.target(), target) {
+        (Some(_), _) => {}
+        (None, Some(target)) => {
+            w.machine.facts.insert("gpu_arch".to_string(), target);
+        }
+        (None, None) => {
+            problems.warn(&names[0], 0, "the database names no GPU", "the target is not known; name it");
+        }
+    }
+    w.settings = side::settings(files, &mut problems);
+    multiplex::fill(&mut w, &mut problems);
     check::workload(&mut w, problems);
     Ok(w)
 }
 
-fn add(
-    gather: &mut Gather,
-    part: u32,
-    file: &str,
-    bytes: &[u8],
-    problems: &mut Problems,
-) -> Result<(u64, Option<String>), Error> {
-    let fail = |reason: String, hint: &str| Error::Database {
-        file: file.to_string(),
-        reason,
-        hint: hint.to_string(),
-    };
-    let broken = |e: rusqlite::Error| fail(e.to_string(), "the file is damaged or no rocpd database");
-    let mut db = Connection::open_in_memory().map_err(broken)?;
-    db.deserialize_read_exact("main", bytes, bytes.len(), true).map_err(broken)?;
-    db.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;").map_err(broken)?;
-    let mut thousands = 0u64;
-    db.progress_handler(
-        1000,
-        Some(move || {
-            thousands += 1;
-            thousands > STEP_THOUSANDS
-        }),
-    );
-    let mut rows = 0;
-    let views = ["counters_collection", "kernels"];
-    let mut present = Vec::new();
-    for view in views {
-        let columns = columns_of(&db, view).map_err(broken)?;
-        if !columns.is_empty() {
-            present.push((view, columns));
+/// The file with counters that a process wrote beside its database: `out/pmc_1/7_native_counter_collection.csv` of
+/// `out/pmc_1/host/7_results.db`.
+fn native_counters(files: &Files<'_>, database: &str) -> Option<String> {
+    let (mut folder, file) = database.rsplit_once('/').unwrap_or(("", database));
+    let process = file.split(['_', '.']).next().filter(|process| !process.is_empty())?;
+    loop {
+        let slash = if folder.is_empty() { "" } else { "/" };
+        let name = format!("{folder}{slash}{process}{}", native::BESIDE);
+        if files.has(&name) {
+            return Some(name);
         }
+        if folder.is_empty() {
+            return None;
+        }
+        folder = folder.rsplit_once('/').map_or("", |(above, _)| above);
     }
-    if present.is_empty() {
-        return Err(fail(
-            format!("the database has neither view `{}` nor `{}`", views[0], views[1]),
-            "record with `rocprofv3 --output-format rocpd`",
-        ));
+}
+
+/// One database.
+struct Database<'a> {
+    files: &'a Files<'a>,
+    name: &'a str,
+    /// The file with counters of the same process.
+    beside: Option<&'a str>,
+}
+
+impl Database<'_> {
+    fn fail(&self, reason: String, hint: &str) -> Error {
+        Error::Database { file: self.name.to_string(), reason, hint: hint.to_string() }
     }
-    for (view, columns) in &present {
-        rows = query(&db, view, columns, gather, part).map_err(broken)?;
-        if rows > 0 {
-            if *view == views[1] {
-                problems.warn(file, 0, "the database holds no counters", "only times and sizes are known");
+
+    /// Adds its rows, and those of the file beside it. Returns how many there are, and the target it names.
+    fn add(
+        &self,
+        gather: &mut Gather,
+        part: Part,
+        bytes: &[u8],
+        problems: &mut Problems,
+    ) -> Result<(u64, Option<String>), Error> {
+        let broken =
+            |e: rusqlite::Error| self.fail(e.to_string(), "the file is damaged or no rocpd database");
+        if !is_database(bytes) {
+            return Err(self
+                .fail("the file is no database".to_string(), "the profiler was interrupted; record again"));
+        }
+        let mut db = Connection::open_in_memory().map_err(broken)?;
+        db.deserialize_read_exact("main", bytes, bytes.len(), true).map_err(broken)?;
+        db.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;").map_err(broken)?;
+        let mut thousands = 0u64;
+        db.progress_handler(
+            1000,
+            Some(move || {
+                thousands += 1;
+                thousands > STEP_THOUSANDS
+            }),
+        );
+        let [counted, traced] = VIEWS;
+        let (with_counters, kernels) =
+            (columns_of(&db, counted).map_err(broken)?, columns_of(&db, traced).map_err(broken)?);
+        if with_counters.is_empty() && kernels.is_empty() {
+            return Err(self.fail(
+                format!("the database has neither view `{counted}` nor `{traced}`"),
+                "record with `rocprofv3 --output-format rocpd`",
+            ));
+        }
+        let mut rows = 0;
+        if !with_counters.is_empty() {
+            rows = query(&db, counted, &with_counters, &mut |row| gather.add(part, row)).map_err(broken)?;
+        }
+        if let Some(beside) = self.beside {
+            rows += self.add_beside(gather, part, &db, rows > 0, beside, problems)?;
+        }
+        if rows == 0 && !kernels.is_empty() {
+            rows = query(&db, traced, &kernels, &mut |row| gather.add(part, row)).map_err(broken)?;
+            if rows > 0 {
+                problems.warn(
+                    self.name,
+                    0,
+                    "the database holds no counters",
+                    "only times and sizes are known",
+                );
             }
-            break;
+        }
+        let arch = db
+            .query_row("SELECT name FROM rocpd_info_agent WHERE type = 'GPU' LIMIT 1", [], |r| {
+                r.get::<_, String>(0)
+            })
+            .ok();
+        Ok((rows, arch))
+    }
+
+    /// Adds the counters of the file beside the database to its dispatches. What the database has itself stays.
+    fn add_beside(
+        &self,
+        gather: &mut Gather,
+        part: Part,
+        db: &Connection,
+        has_counters: bool,
+        beside: &str,
+        problems: &mut Problems,
+    ) -> Result<u64, Error> {
+        let broken =
+            |e: rusqlite::Error| self.fail(e.to_string(), "the file is damaged or no rocpd database");
+        let table = match native::counter_rows(self.files, beside, problems) {
+            Ok(table) => table,
+            Err(e) => {
+                problems.error(beside, side::first_line(&e.to_string()), "the file is left out");
+                return Ok(0);
+            }
+        };
+        let mut own: HashMap<(u64, String), f64> = HashMap::new();
+        let mut launches: HashMap<u64, Owned> = HashMap::new();
+        let mut look = |row: &Row<'_>| {
+            launches.entry(row.dispatch).or_insert_with(|| Owned::of(row));
+            if let Some(value) = row.value.filter(|_| !row.counter.is_empty()) {
+                *own.entry((row.dispatch, row.counter.to_string())).or_insert(0.0) += value;
+            }
+        };
+        // Times of the trace go before those of rows with counters, which may be of another run.
+        for view in if has_counters { &[VIEWS[1], VIEWS[0]][..] } else { &[VIEWS[1]] } {
+            let columns = columns_of(db, view).map_err(broken)?;
+            if !columns.is_empty() {
+                query(db, view, &columns, &mut look).map_err(broken)?;
+            }
+        }
+        // Counters have a line for each instance of their block.
+        let mut sums: BTreeMap<(u64, &str), f64> = BTreeMap::new();
+        for (dispatch, counter, value) in table.iter() {
+            *sums.entry((dispatch, counter)).or_insert(0.0) += value.unwrap_or(f64::NAN);
+        }
+        let (mut added, mut differ, mut strangers) = (0, 0, 0);
+        for ((dispatch, counter), value) in sums {
+            match (own.get(&(dispatch, counter.to_string())), launches.get(&dispatch)) {
+                (Some(known), _) => differ += u64::from((known - value).abs() > 1e-9 * known.abs()),
+                (None, Some(launch)) => {
+                    let value = Some(value).filter(|value| value.is_finite());
+                    gather.add(part, &Row { counter, value, ..launch.row(dispatch) });
+                    added += 1;
+                }
+                (None, None) => strangers += 1,
+            }
+        }
+        if differ > 0 {
+            let message = format!("{differ} values differ from those in `{}`", self.name);
+            problems.warn(beside, differ, message, "those in the database are used");
+        }
+        if strangers > 0 {
+            let message = format!("{strangers} values are of dispatches that `{}` does not have", self.name);
+            problems.warn(beside, strangers, message, "they are left out");
+        }
+        Ok(added)
+    }
+}
+
+/// A dispatch of a database without its counters.
+struct Owned {
+    kernel: String,
+    row: Row<'static>,
+}
+
+impl Owned {
+    fn of(row: &Row<'_>) -> Owned {
+        let plain = Row { kernel: "", counter: "", value: None, ..row.clone() };
+        let Row { dispatch, gpu, start, end, sizes, .. } = plain;
+        Owned {
+            kernel: row.kernel.to_string(),
+            row: Row { dispatch, gpu, start, end, sizes, ..Row::default() },
         }
     }
-    let arch = db
-        .query_row("SELECT name FROM rocpd_info_agent WHERE type = 'GPU' LIMIT 1", [], |r| {
-            r.get::<_, String>(0)
-        })
-        .ok();
-    if arch.is_none() {
-        problems.warn(file, 0, "the database names no GPU", "the target is not known; name it");
+
+    fn row(&self, dispatch: u64) -> Row<'_> {
+        Row { dispatch, kernel: &self.kernel, ..self.row.clone() }
     }
-    Ok((rows, arch))
 }
 
 fn columns_of(db: &Connection, view: &str) -> rusqlite::Result<Vec<String>> {
@@ -134,8 +289,7 @@ fn query(
     db: &Connection,
     view: &str,
     columns: &[String],
-    gather: &mut Gather,
-    part: u32,
+    take: &mut dyn FnMut(&Row<'_>),
 ) -> rusqlite::Result<u64> {
     let product = |axis: &str| {
         [format!("{axis}_size"), axis.to_string()].iter().find_map(|stem| {
@@ -164,8 +318,8 @@ fn query(
             _ => None,
         };
         let time = |i: usize| match r.get_ref(i) {
-            Ok(ValueRef::Integer(v)) => Some(v),
-            Ok(ValueRef::Real(v)) => Some(v as i64),
+            Ok(ValueRef::Integer(v)) => Some((v, 0.0)),
+            Ok(ValueRef::Real(v)) => split(v),
             _ => None,
         };
         let text = |i: usize| match r.get_ref(i) {
@@ -173,19 +327,16 @@ fn query(
             _ => std::borrow::Cow::Borrowed(""),
         };
         let (kernel, counter) = (text(2), text(12));
-        gather.add(
-            part,
-            &Row {
-                dispatch: time(0).map_or(0, |v| v.max(0) as u64),
-                gpu: time(1).map_or(0, |v| v.clamp(0, i64::from(u32::MAX)) as u32),
-                kernel: &kernel,
-                start: time(3),
-                end: time(4),
-                sizes: [number(5), number(6), number(7), number(8), number(9), number(10), number(11)],
-                counter: &counter,
-                value: number(13),
-            },
-        );
+        take(&Row {
+            dispatch: time(0).map_or(0, |v| v.0.max(0) as u64),
+            gpu: time(1).map_or(0, |v| v.0.clamp(0, i64::from(u32::MAX)) as u32),
+            kernel: &kernel,
+            start: time(3),
+            end: time(4),
+            sizes: [number(5), number(6), number(7), number(8), number(9), number(10), number(11)],
+            counter: &counter,
+            value: number(13),
+        });
         count += 1;
     }
     Ok(count)

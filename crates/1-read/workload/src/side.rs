@@ -9,6 +9,7 @@ use crate::join;
 use crate::model::{Ceilings, Counters, Dispatches, Machine};
 use crate::problem::Problems;
 use crate::table::{self, Want};
+use crate::values::Values;
 use std::collections::BTreeMap;
 
 /// Reads a side file; an unreadable one is a problem, not the end.
@@ -207,6 +208,14 @@ pub(crate) fn times(
             d.start[row] = other.start[*from as usize];
             d.end[row] = other.end[*from as usize];
         }
+    }
+    if !(other.start_fraction.is_empty() && other.end_fraction.is_empty()) {
+        let fraction = |values: &Values| {
+            let of =
+                |from: &Option<u32>| Some(from.and_then(|from| values.get(from as usize)).unwrap_or(0.0));
+            met.rows.iter().map(of).collect()
+        };
+        (d.start_fraction, d.end_fraction) = (fraction(&other.start_fraction), fraction(&other.end_fraction));
     }
 }
 

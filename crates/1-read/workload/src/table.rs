@@ -4,6 +4,7 @@
 //! straight from the file into its column; no row and no field is ever copied.
 
 use crate::problem::{Error, Problem, Problems, Severity};
+use crate::times::{self, Times};
 use crate::values::Values;
 use std::collections::HashMap;
 
@@ -17,7 +18,7 @@ pub(crate) enum Want {
     Skip,
     /// Numbers.
     Number,
-    /// Whole numbers that need all 64 bits: time stamps.
+    /// Time stamps: whole numbers that need all 64 bits, and their fractions.
     Time,
     /// Text.
     Text,
@@ -60,7 +61,7 @@ impl Texts {
 pub(crate) enum Cells {
     Skipped,
     Number(Values),
-    Time(Vec<Option<i64>>),
+    Time(Times),
     Text(Texts),
 }
 
@@ -88,7 +89,7 @@ impl Table {
             _ => None,
         }
     }
-    pub(crate) fn time(&self, name: &str) -> Option<&[Option<i64>]> {
+    pub(crate) fn time(&self, name: &str) -> Option<&Times> {
         match self.columns.get(self.position(name)?) {
             Some(Cells::Time(v)) => Some(v),
             _ => None,
@@ -162,7 +163,7 @@ pub(crate) fn read(
         columns.push(match choose(name, first.get(i).map_or(&[][..], Vec::as_slice)) {
             Want::Skip => Cells::Skipped,
             Want::Number => Cells::Number(Values::new()),
-            Want::Time => Cells::Time(Vec::new()),
+            Want::Time => Cells::Time(Times::default()),
             Want::Text => Cells::Text(Texts::default()),
         });
     }
@@ -324,10 +325,10 @@ impl<'a> Scan<'a> {
                             let field = content(self.bytes, range, doubled, &mut spare);
                             match cells {
                                 Cells::Text(texts) => texts.push(field),
-                                Cells::Time(times) => match time(field) {
-                                    Ok(t) => times.push(t),
+                                Cells::Time(times) => match times::parse(field) {
+                                    Ok(t) => times.push(t, expected),
                                     Err(()) => {
-                                        times.push(None);
+                                        times.push(None, expected);
                                         let name = &table.names[fields];
                                         problems
                                             .add_kind("number", not_a_number(self.file, line, name, field));
@@ -450,15 +451,6 @@ pub(crate) fn number(field: &[u8]) -> Result<Option<f64>, ()> {
     }
 }
 
-fn time(field: &[u8]) -> Result<Option<i64>, ()> {
-    if let Ok(text) = std::str::from_utf8(field)
-        && let Ok(t) = text.trim().parse::<i64>()
-    {
-        return Ok(Some(t));
-    }
-    Ok(number(field)?.filter(|v| v.abs() < 9.2e18).map(|v| v.round() as i64))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -510,7 +502,7 @@ mod tests {
             assert_eq!(table.number("n").unwrap().iter().collect::<Vec<_>>(), n, "{text}");
             let texts = table.text("t").unwrap();
             assert_eq!((0..table.rows).map(|r| texts.get(r)).collect::<Vec<_>>(), t, "{text}");
-            assert_eq!(table.time("s").unwrap(), s, "{text}");
+            assert_eq!(table.time("s").unwrap().whole, s, "{text}");
         }
     }
 

@@ -85,6 +85,15 @@ impl Values {
         }
     }
 
+    /// Whether some cell was not recorded.
+    pub(crate) fn has_gaps(&self) -> bool {
+        match &self.cells {
+            Cells::Same { value, len } => *len > 0 && value.is_nan(),
+            Cells::Small(v) => v.contains(&GAP),
+            Cells::Wide(v) => v.iter().any(|c| c.is_nan()),
+        }
+    }
+
     /// Writes the cells of `rows` to `out`, NaN where nothing was recorded: the inner loop of evaluation.
     pub fn gather(&self, rows: &[u32], out: &mut [f64]) {
         match &self.cells {

@@ -12,10 +12,14 @@ use crate::instructions::is_events_file;
 use crate::join::{self, Launch};
 use crate::marks::Marks;
 use crate::model::{Counter, Counters, Dispatches, Extra, Generation, Workload};
+use crate::passes::Passes;
 use crate::problem::{Error, Problems};
 use crate::side;
 use crate::table::{self, Table};
-use crate::{marks, occupancy, predictions, shares};
+use crate::times::{Time, fractions, split};
+use crate::values::Values;
+use crate::{marks, multiplex, occupancy, predictions, shares};
+use std::collections::BTreeSet;
 
 /// Level counters that have a run of their own, and what needs them.
 pub(crate) const LEVELS: &[(&str, &str)] = &[
@@ -31,10 +35,9 @@ pub fn is_level_file(name: &str) -> bool {
     name.strip_suffix(".csv").is_some_and(|stem| LEVELS.iter().any(|level| level.0 == stem))
 }
 
-/// Reads a folder whose `pmc_perf.csv` is wide.
-pub(crate) fn folder(files: &Files<'_>, mut problems: Problems) -> Result<Workload, Error> {
-    let main = "pmc_perf.csv";
-    let mut w = file(files, main, &mut problems)?;
+/// Reads a folder whose `pmc_perf.csv` is wide, or that has a wide file for each pass instead.
+pub(crate) fn folder(files: &Files<'_>, names: &[String], mut problems: Problems) -> Result<Workload, Error> {
+    let (mut w, mut times) = passes(files, names, &mut problems)?;
     let base = launches(&w.dispatches, &w.kernels);
     if w.dispatches.start.iter().all(Option::is_none)
         && let Some(bytes) = side::try_bytes(files, "timestamps.csv", &mut problems)
@@ -45,18 +48,123 @@ pub(crate) fn folder(files: &Files<'_>, mut problems: Problems) -> Result<Worklo
     let companions: Vec<String> =
         files.names().filter(|n| !n.contains('/')).filter_map(companion).map(str::to_string).collect();
     for run in &companions {
-        add_companion(files, run, &base, &mut w, &mut problems);
+        add_companion(files, run, &base, &mut w, &mut times, &mut problems);
+    }
+    // In one file for all passes the profiler has put the mean already.
+    if names.len() > 1 {
+        times.put(&mut w.dispatches);
     }
     w.machine = side::machine(files, &mut problems);
+    w.settings = side::settings(files, &mut problems);
+    let asked = Asked::of(files, &w);
     for (level, what) in LEVELS {
         let there =
             companions.iter().any(|c| c == level) || w.counters.get(&format!("{level}_ACCUM")).is_some();
-        // Levels are sums over time, which an emulator does not have.
-        if !there && w.machine.emulator().is_none() {
+        if !there && asked.includes(level) {
             problems.warn(&format!("{level}.csv"), 0, "the file is absent", format!("{what} is n/a"));
         }
     }
     finish(files, w, problems)
+}
+
+/// Which level counters a recording was to have.
+enum Asked {
+    /// None: only what a roofline needs, or an emulator made it, which has no levels over time.
+    None,
+    /// Those that the profiler planned runs for.
+    Planned(BTreeSet<String>),
+    /// All, as nothing says otherwise.
+    All,
+}
+
+impl Asked {
+    fn of(files: &Files<'_>, w: &Workload) -> Asked {
+        let roofline_only = w.settings.get("roof_only").is_some_and(|it| it == "true")
+            || w.machine.text("ip_blocks").is_some_and(|it| it.trim() == "roofline");
+        if roofline_only || w.machine.emulator().is_some() {
+            return Asked::None;
+        }
+        let planned = files.names().filter_map(|name| name.strip_prefix("perfmon/")?.strip_suffix(".txt"));
+        let planned: BTreeSet<String> = planned.map(str::to_string).collect();
+        if planned.is_empty() { Asked::All } else { Asked::Planned(planned) }
+    }
+
+    fn includes(&self, level: &str) -> bool {
+        match self {
+            Asked::None => false,
+            Asked::Planned(files) => files.contains(level),
+            Asked::All => true,
+        }
+    }
+}
+
+/// Times of dispatches over the passes.
+struct Times(Vec<Vec<(Time, Time)>>);
+
+impl Times {
+    fn new(rows: usize) -> Times {
+        Times(vec![Vec::new(); rows])
+    }
+
+    /// Adds those of one pass; `rows` are its rows in the order of the dispatches.
+    fn add(&mut self, d: &Dispatches, rows: &[Option<u32>]) {
+        let time = |whole: &[Option<i64>], fraction: &Values, row: usize| {
+            Some((whole.get(row).copied()??, fraction.get(row).unwrap_or(0.0)))
+        };
+        for (list, row) in self.0.iter_mut().zip(rows) {
+            let Some(row) = row.map(|row| row as usize) else { continue };
+            let (start, end) = (time(&d.start, &d.start_fraction, row), time(&d.end, &d.end_fraction, row));
+            list.extend(start.zip(end));
+        }
+    }
+
+    /// Gives each dispatch its mean start and end, as the profiler does where it joins the passes.
+    fn put(&self, d: &mut Dispatches) {
+        let mean = |list: &[(Time, Time)], of: fn(&(Time, Time)) -> Time| -> Option<Time> {
+            let first = of(list.first()?).0;
+            let n = list.len() as f64;
+            // Distances are small where the times themselves are not.
+            let more =
+                list.iter().map(of).map(|it| it.0.saturating_sub(first) as f64 + it.1).sum::<f64>() / n;
+            let (whole, fraction) = split(more)?;
+            Some((first.saturating_add(whole), fraction))
+        };
+        let starts: Vec<Option<Time>> = self.0.iter().map(|list| mean(list, |it| it.0)).collect();
+        let ends: Vec<Option<Time>> = self.0.iter().map(|list| mean(list, |it| it.1)).collect();
+        let whole = |times: &[Option<Time>]| times.iter().map(|time| time.map(|time| time.0)).collect();
+        (d.start, d.end) = (whole(&starts), whole(&ends));
+        d.start_fraction = fractions(starts.into_iter());
+        d.end_fraction = fractions(ends.into_iter());
+    }
+}
+
+/// Reads wide files of the passes of one recording and joins them. The one with most dispatches gives the dispatches.
+fn passes(files: &Files<'_>, names: &[String], problems: &mut Problems) -> Result<(Workload, Times), Error> {
+    let mut read: Vec<(String, Workload)> = Vec::new();
+    let mut failed = None;
+    for (name, _) in Passes::of(names).files() {
+        match file(files, name, problems) {
+            Ok(w) => read.push((name.to_string(), w)),
+            Err(error) if names.len() == 1 => return Err(error),
+            Err(error) => {
+                problems.error(name, side::first_line(&error.to_string()), "the file is left out");
+                failed = Some(error);
+            }
+        }
+    }
+    let most = read.iter().map(|(_, w)| w.dispatches.len()).max().unwrap_or(0);
+    let base = read.iter().position(|(_, w)| w.dispatches.len() == most);
+    let Some(base) = base else { return Err(failed.unwrap_or(Error::EmptyFolder)) };
+    let (_, mut w) = read.remove(base);
+    let launched = launches(&w.dispatches, &w.kernels);
+    let mut times = Times::new(w.dispatches.len());
+    let own: Vec<Option<u32>> = (0..w.dispatches.len() as u32).map(Some).collect();
+    times.add(&w.dispatches, &own);
+    for (name, mut other) in read {
+        let met = add_run(&name, &mut other, &launched, &mut w, problems);
+        times.add(&other.dispatches, &met);
+    }
+    Ok((w, times))
 }
 
 /// `SQ_IFETCH_LEVEL.csv` to `SQ_IFETCH_LEVEL`.
@@ -70,22 +178,15 @@ pub(crate) fn results(
     names: &[String],
     mut problems: Problems,
 ) -> Result<Workload, Error> {
-    let mut w = file(files, &names[0], &mut problems)?;
+    let (mut w, _) = passes(files, names, &mut problems)?;
     w.generation = Generation::Rocprof1;
-    let base = launches(&w.dispatches, &w.kernels);
-    for name in &names[1..] {
-        match file(files, name, &mut problems) {
-            Ok(other) => add_run(name, other, &base, &mut w, &mut problems),
-            Err(e) => problems.error(name, side::first_line(&e.to_string()), "the file is left out"),
-        }
-    }
     w.machine = side::machine(files, &mut problems);
+    w.settings = side::settings(files, &mut problems);
     finish(files, w, problems)
 }
 
 fn finish(files: &Files<'_>, mut w: Workload, mut problems: Problems) -> Result<Workload, Error> {
     w.ceilings = side::ceilings(files, &w.machine, &mut problems);
-    w.settings = side::settings(files, &mut problems);
     w.predictions = predictions::read(files, &w.dispatches, &mut problems);
     w.keeps_events = files.names().any(is_events_file);
     w.shares = shares::read(files, &w.dispatches, &mut problems);
@@ -94,6 +195,7 @@ fn finish(files: &Files<'_>, mut w: Workload, mut problems: Problems) -> Result<
     let unknown = || w.machine.emulator().map(|_| Marks::default());
     w.marks = marks::read(files, &mut problems).or_else(unknown);
     side::passes(files, &mut w.counters, &mut problems);
+    multiplex::fill(&mut w, &mut problems);
     check::workload(&mut w, problems);
     Ok(w)
 }
@@ -111,23 +213,9 @@ fn file(files: &Files<'_>, name: &str, problems: &mut Problems) -> Result<Worklo
     }
     let (dispatches, kernels) = take(name, &mut table, problems)?;
     let (counters, extras) = counters(&mut table, None, 0, None);
-    Ok(Workload {
-        generation: if old { Generation::Omniperf1 } else { Generation::Wide },
-        machine: crate::model::Machine::default(),
-        kernels,
-        dispatches,
-        counters,
-        extras,
-        ceilings: Vec::new(),
-        predictions: Vec::new(),
-        keeps_events: false,
-        shares: Vec::new(),
-        occupancy: Vec::new(),
-        marks: None,
-        settings: std::collections::BTreeMap::new(),
-        sources: vec![name.to_string()],
-        problems: Vec::new(),
-    })
+    let generation = if old { Generation::Omniperf1 } else { Generation::Wide };
+    let sources = vec![name.to_string()];
+    Ok(Workload { kernels, dispatches, counters, extras, sources, ..Workload::empty(generation) })
 }
 
 /// The remaining number columns of a table.
@@ -163,7 +251,14 @@ fn counters(
     (counters, extras)
 }
 
-fn add_companion(files: &Files<'_>, run: &str, base: &[Launch], w: &mut Workload, problems: &mut Problems) {
+fn add_companion(
+    files: &Files<'_>,
+    run: &str,
+    base: &[Launch],
+    w: &mut Workload,
+    times: &mut Times,
+    problems: &mut Problems,
+) {
     let name = format!("{run}.csv");
     let Some(bytes) = side::try_bytes(files, &name, problems) else { return };
     let read = table::read(&name, &bytes, &headers::plain, &choose, problems);
@@ -177,6 +272,7 @@ fn add_companion(files: &Files<'_>, run: &str, base: &[Launch], w: &mut Workload
     };
     let met = join::join(base, &launches(&dispatches, &kernels));
     side::report(&name, &met, "what needs this run is n/a for them", problems);
+    times.add(&dispatches, &met.rows);
     let source = w.sources.len() as u16;
     w.sources.push(name);
     let (mut added, _) = counters(&mut table, Some(run), source, Some(&met.rows));
@@ -185,14 +281,22 @@ fn add_companion(files: &Files<'_>, run: &str, base: &[Launch], w: &mut Workload
     }
 }
 
-fn add_run(name: &str, other: Workload, base: &[Launch], w: &mut Workload, problems: &mut Problems) {
+/// Adds the counters of another run. Returns its rows in the order of the dispatches.
+fn add_run(
+    name: &str,
+    other: &mut Workload,
+    base: &[Launch],
+    w: &mut Workload,
+    problems: &mut Problems,
+) -> Vec<Option<u32>> {
     let met = join::join(base, &launches(&other.dispatches, &other.kernels));
     side::report(name, &met, "counters of this file are n/a for them", problems);
     let source = w.sources.len() as u16;
     w.sources.push(name.to_string());
-    for c in other.counters.into_list() {
+    for c in std::mem::take(&mut other.counters).into_list() {
         let values = c.values.reorder(&met.rows);
         // A counter read in several runs counts once, as read first.
         w.counters.add(Counter { values, source, ..c });
     }
+    met.rows
 }

@@ -95,14 +95,9 @@ fn table(w: &Workload, counters: &[&Counter], accumulated: &str, extras: bool) -
     out.push_str(",Kernel_Name,Start_Timestamp,End_Timestamp");
     for c in counters {
         let name = if c.name == accumulated { "SQ_ACCUM_PREV_HIRES" } else { &c.name };
-        match c.instance {
-            Some(i) => {
-                let _ = write!(out, ",{name}[{i}]");
-            }
-            None => {
-                let _ = write!(out, ",{name}");
-            }
-        }
+        out.push(',');
+        let instance = c.instance.map_or_else(String::new, |i| format!("[{i}]"));
+        out.push_str(&quoted(&format!("{name}{instance}")));
     }
     let extras: &[_] = if extras { &w.extras } else { &[] };
     for e in extras {
@@ -121,14 +116,15 @@ fn table(w: &Workload, counters: &[&Counter], accumulated: &str, extras: bool) -
             cell(&mut out, v.get(row));
         }
         let _ = write!(out, ",{}", quoted(w.kernel_of(row)));
-        for t in [&d.start, &d.end] {
+        for (t, fraction) in [(&d.start, &d.start_fraction), (&d.end, &d.end_fraction)] {
             out.push(',');
             if let Some(Some(t)) = t.get(row) {
-                let _ = write!(out, "{t}");
+                time(&mut out, *t, fraction.get(row).unwrap_or(0.0));
             }
         }
         for c in counters {
-            cell(&mut out, c.values.get(row));
+            let recorded = w.multiplexed.as_ref().is_none_or(|it| it.recorded(c, row));
+            cell(&mut out, c.values.get(row).filter(|_| recorded));
         }
         for e in extras {
             cell(&mut out, e.values.get(row));
@@ -136,6 +132,18 @@ fn table(w: &Workload, counters: &[&Counter], accumulated: &str, extras: bool) -
         out.push('\n');
     }
     out.into_bytes()
+}
+
+/// Writes a time stamp: whole nanoseconds, rounded down, and the fraction that remains.
+fn time(out: &mut String, whole: i64, fraction: f64) {
+    let _ = match (fraction > 0.0, whole < 0) {
+        (false, _) => write!(out, "{whole}"),
+        (true, false) => write!(out, "{whole}{}", format!("{fraction}").trim_start_matches('0')),
+        // Below zero the digits count the other way.
+        (true, true) => {
+            write!(out, "-{}{}", -(whole + 1), format!("{}", 1.0 - fraction).trim_start_matches('0'))
+        }
+    };
 }
 
 fn quoted(text: &str) -> String {

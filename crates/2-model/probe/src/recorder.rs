@@ -451,7 +451,6 @@ impl Recorder {
         let workgroup = self.dispatches.iter().map(|dispatch| Some(size(dispatch.workgroup))).collect();
         let times = self.times();
         Workload {
-            generation: Generation::Wide,
             machine: self.machine(provenance),
             kernels,
             dispatches: Dispatches {
@@ -467,22 +466,15 @@ impl Recorder {
                 arch_vgpr: each(|it| f64::from(it.arch_vgprs)),
                 accum_vgpr: each(|it| f64::from(it.accum_vgprs)),
                 sgpr: each(|it| f64::from(it.sgprs)),
+                ..Dispatches::default()
             },
             counters: self.counters(),
-            extras: Vec::new(),
-            ceilings: Vec::new(),
-            predictions: Vec::new(),
-            keeps_events: false,
-            shares: Vec::new(),
-            occupancy: Vec::new(),
-            marks: None,
             settings: BTreeMap::from([
                 ("name".to_string(), provenance.name.clone()),
                 ("mode".to_string(), "profile".to_string()),
                 ("emulated_by".to_string(), provenance.emulator.clone()),
             ]),
-            sources: Vec::new(),
-            problems: Vec::new(),
+            ..Workload::empty(Generation::Wide)
         }
     }
 

@@ -1,0 +1,434 @@
+//! Rows of one dispatch and counter each, gathered into a workload.
+//!
+//! The one idea to keep in mind: a dispatch appears once per run of the application, with the same ID and another
+//! start time. The run with most dispatches gives the dispatches; the others are brought into its order. A dispatch's
+//! time is the median over everything read of it, so that one slow run does not stand for all.
+
+use crate::headers;
+use crate::join::{self, Launch};
+use crate::model::{Counter, Counters, Dispatches, Generation, Workload};
+use crate::problem::{Error, Problems};
+use crate::side;
+use crate::times::{Time, fractions, split};
+use crate::values::Values;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// One row, whatever it was read from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Row<'a> {
+    pub(crate) dispatch: u64,
+    pub(crate) gpu: u32,
+    pub(crate) kernel: &'a str,
+    pub(crate) start: Option<Time>,
+    pub(crate) end: Option<Time>,
+    /// Grid, workgroup, LDS, scratch, VGPRs, AGPRs, SGPRs.
+    pub(crate) sizes: [Option<f64>; 7],
+    pub(crate) counter: &'a str,
+    pub(crate) value: Option<f64>,
+}
+
+/// Which run of the application a row is of, and which of its processes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Part {
+    /// Number of the run's file or files.
+    pub(crate) run: u32,
+    /// Number of the process in it. Processes count their dispatches each from the start.
+    pub(crate) process: u32,
+}
+
+/// One launch in one run.
+struct Execution {
+    process: u32,
+    dispatch: u64,
+    gpu: u32,
+    kernel: u32,
+    start: Option<Time>,
+    end: Option<Time>,
+    sizes: [Option<f64>; 7],
+}
+
+impl Execution {
+    /// What a dispatch is known by in its run.
+    const fn id(&self) -> (u32, u32, u64) {
+        (self.process, self.gpu, self.dispatch)
+    }
+}
+
+/// What identifies an execution: run, process, GPU, dispatch, start, kernel.
+type ExecutionKey = (u32, u32, u32, u64, Option<i64>, u32);
+
+/// A column may be empty in most dispatches, but not in as many as nothing but a damaged file has.
+const MOST_CELLS: usize = 1 << 27;
+/// Cells of memory per value read, beyond [`MOST_CELLS`].
+const CELLS_PER_VALUE: usize = 64;
+
+/// Gathers rows into a workload.
+#[derive(Default)]
+pub(crate) struct Gather {
+    kernels: Vec<String>,
+    kernel_ids: HashMap<String, u32>,
+    counters: Vec<String>,
+    counter_ids: HashMap<String, u32>,
+    executions: Vec<Execution>,
+    by_key: HashMap<ExecutionKey, u32>,
+    repeats: HashMap<(u32, u32, u32, u64), u32>,
+    /// run (part, repeat) -> executions
+    runs: BTreeMap<(u32, u32), Vec<u32>>,
+    /// execution, counter, value
+    cells: Vec<(u32, u32, f64)>,
+    last: Option<(ExecutionKey, u32)>,
+    /// Counters have a row for each instance of their block, which are meant to be added up.
+    pub(crate) by_instance: bool,
+}
+
+fn intern(text: &str, list: &mut Vec<String>, ids: &mut HashMap<String, u32>) -> u32 {
+    if let Some(id) = ids.get(text) {
+        return *id;
+    }
+    let id = list.len() as u32;
+    list.push(text.to_string());
+    ids.insert(text.to_string(), id);
+    id
+}
+
+impl Gather {
+    /// Adds a row.
+    pub(crate) fn add(&mut self, part: Part, row: &Row<'_>) {
+        let kernel = intern(row.kernel, &mut self.kernels, &mut self.kernel_ids);
+        let Part { run, process } = part;
+        let key = (run, process, row.gpu, row.dispatch, row.start.map(|time| time.0), kernel);
+        let execution = match self.last {
+            Some((k, e)) if k == key => e,
+            _ => match self.by_key.get(&key) {
+                Some(e) => *e,
+                None => {
+                    let e = self.executions.len() as u32;
+                    let repeat = self.repeats.entry((run, process, row.gpu, row.dispatch)).or_insert(0);
+                    self.runs.entry((run, *repeat)).or_default().push(e);
+                    *repeat += 1;
+                    self.by_key.insert(key, e);
+                    self.executions.push(Execution {
+                        process,
+                        dispatch: row.dispatch,
+                        gpu: row.gpu,
+                        kernel,
+                        start: row.start,
+                        end: row.end,
+                        sizes: row.sizes,
+                    });
+                    e
+                }
+            },
+        };
+        self.last = Some((key, execution));
+        if row.counter.is_empty() {
+            return;
+        }
+        let counter = intern(row.counter, &mut self.counters, &mut self.counter_ids);
+        self.cells.push((execution, counter, row.value.unwrap_or(f64::NAN)));
+    }
+
+    /// Whether rows of some dispatch were added.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.executions.is_empty()
+    }
+
+    /// Brings the executions of each run into the order of its launches.
+    fn sort(&mut self) {
+        for list in self.runs.values_mut() {
+            let of = |e: &u32| &self.executions[*e as usize];
+            let processes = list.first().map(|e| of(e).process);
+            if list.iter().all(|e| Some(of(e).process) == processes) {
+                list.sort_by_key(|e| (of(e).gpu, of(e).dispatch, of(e).start.map(|time| time.0)));
+            } else {
+                let when = |e: &u32| of(e).start.map(|time| time.0);
+                list.sort_by_key(|e| (when(e).is_none(), when(e), of(e).process, of(e).gpu, of(e).dispatch));
+            }
+        }
+    }
+
+    fn launches(&self, list: &[u32]) -> Vec<Launch> {
+        let launch = |e: &u32| {
+            let x = &self.executions[*e as usize];
+            Launch {
+                kernel: self.kernels[x.kernel as usize].clone(),
+                grid: x.sizes[0].unwrap_or(0.0) as u64,
+                workgroup: x.sizes[1].unwrap_or(0.0) as u64,
+                gpu: x.gpu,
+            }
+        };
+        list.iter().map(launch).collect()
+    }
+
+    /// Places of executions: the row of the base and the run they are of. Runs in which a dispatch has no partner are reported.
+    fn places(
+        &self,
+        runs: &[((u32, u32), Vec<u32>)],
+        base: &[u32],
+        sources: &[String],
+        problems: &mut Problems,
+    ) -> Vec<Option<(u32, u16)>> {
+        let base_launches = self.launches(base);
+        let mut place: Vec<Option<(u32, u16)>> = vec![None; self.executions.len()];
+        // The executions of the file that is read, by what they are known by in it.
+        let mut of_file: HashMap<(u32, u32, u64), u32> = HashMap::new();
+        for (number, ((part, repeat), list)) in runs.iter().enumerate() {
+            if *repeat == 0 {
+                of_file = list.iter().map(|e| (self.executions[*e as usize].id(), *e)).collect();
+            }
+            // In one file an ID is of one dispatch, unless it is of another kernel.
+            let same = |e: &u32| {
+                let x = &self.executions[*e as usize];
+                let first = *of_file.get(&x.id())?;
+                let kernel = self.executions[first as usize].kernel;
+                (kernel == x.kernel).then_some(first)
+            };
+            let partners: Option<Vec<u32>> = (*repeat > 0).then(|| list.iter().map(same).collect()).flatten();
+            if let Some(partners) = partners {
+                let rows: Vec<Option<u32>> =
+                    partners.iter().map(|first| place[*first as usize].map(|it| it.0)).collect();
+                let found = rows.iter().flatten().count();
+                for (e, row) in list.iter().zip(rows) {
+                    place[*e as usize] = row.map(|row| (row, number as u16));
+                }
+                let alone = base.len() - found.min(base.len());
+                if alone > 0 {
+                    let file = sources.get(*part as usize).cloned().unwrap_or_default();
+                    problems.partial.push((file, alone as u64, base.len()));
+                }
+                continue;
+            }
+            let met = join::join(&base_launches, &self.launches(list));
+            for (row, at) in met.rows.iter().enumerate() {
+                if let Some(at) = at {
+                    place[list[*at as usize] as usize] = Some((row as u32, number as u16));
+                }
+            }
+            let file = sources.get(*part as usize).map_or("", String::as_str);
+            side::report(file, &met, "counters of that run are n/a for them", problems);
+        }
+        place
+    }
+
+    /// The median time of each row over everything read of it, weighted by how much was read.
+    fn times(&self, rows: usize, place: &[Option<(u32, u16)>]) -> Vec<Option<f64>> {
+        let mut reads: Vec<u64> = vec![0; self.executions.len()];
+        for (execution, _, _) in &self.cells {
+            reads[*execution as usize] += 1;
+        }
+        let mut times: Vec<Vec<(f64, u64)>> = vec![Vec::new(); rows];
+        for ((execution, place), reads) in self.executions.iter().zip(place).zip(&reads) {
+            let Some((row, _)) = place else { continue };
+            if let (Some(start), Some(end)) = (execution.start, execution.end) {
+                let time = end.0.saturating_sub(start.0) as f64 + (end.1 - start.1);
+                times[*row as usize].push((time, (*reads).max(1)));
+            }
+        }
+        times.iter_mut().map(|times| median(times)).collect()
+    }
+
+    /// The workload. `sources` names the file of each run.
+    pub(crate) fn finish(
+        mut self,
+        generation: Generation,
+        sources: Vec<String>,
+        problems: &mut Problems,
+    ) -> Result<Workload, Error> {
+        self.sort();
+        let runs: Vec<((u32, u32), Vec<u32>)> = std::mem::take(&mut self.runs).into_iter().collect();
+        let most = runs.iter().map(|run| run.1.len()).max().unwrap_or(0);
+        let base: Vec<u32> =
+            runs.iter().find(|run| run.1.len() == most).map_or_else(Vec::new, |run| run.1.clone());
+        let rows = base.len();
+        let file = sources.first().map_or("", String::as_str);
+        let cells = rows.saturating_mul(self.counters.len());
+        if cells > MOST_CELLS.max(CELLS_PER_VALUE.saturating_mul(self.cells.len())) {
+            return Err(Error::TooSparse {
+                file: file.to_string(),
+                dispatches: rows,
+                counters: self.counters.len(),
+                values: self.cells.len(),
+            });
+        }
+        let place = self.places(&runs, &base, &sources, problems);
+        let times = self.times(rows, &place);
+        let mut columns: Vec<Vec<f64>> = vec![Vec::new(); self.counters.len()];
+        let mut origin: Vec<Option<u16>> = vec![None; self.counters.len()];
+        let mut summed: u64 = 0;
+        for (execution, counter, value) in &self.cells {
+            let Some((row, run)) = place[*execution as usize] else { continue };
+            let c = *counter as usize;
+            // A counter read in several runs counts as read first.
+            if *origin[c].get_or_insert(run) != run {
+                continue;
+            }
+            if columns[c].is_empty() {
+                columns[c] = vec![f64::NAN; rows];
+            }
+            let cell = &mut columns[c][row as usize];
+            if cell.is_nan() {
+                *cell = *value;
+            } else {
+                *cell += value;
+                summed += 1;
+            }
+        }
+        if summed > 0 && !self.by_instance {
+            problems.warn(file, summed, "counters with several rows per dispatch", "the rows are added up");
+        }
+        self.unused(&runs, &origin, &sources, problems);
+        let passes = self.passes(&runs);
+        let mut counters = Counters::default();
+        for (i, name) in self.counters.iter().enumerate() {
+            let (base, instance) = headers::split_instance(name);
+            let source = origin[i].and_then(|r| runs.get(r as usize)).map_or(0, |r| r.0.0 as u16);
+            let column = std::mem::take(&mut columns[i]);
+            counters.add(Counter {
+                name: base.to_string(),
+                instance,
+                run: None,
+                pass: origin[i].and_then(|run| passes.get(usize::from(run)).copied()),
+                source,
+                values: column
+                    .iter()
+                    .map(|v| if v.is_nan() { None } else { Some(*v) })
+                    .collect::<Values>()
+                    .or_blank(rows),
+            });
+        }
+        let dispatches = self.dispatches(&base, &times, file, problems);
+        let kernels = std::mem::take(&mut self.kernels);
+        Ok(Workload { kernels, dispatches, counters, sources, ..Workload::empty(generation) })
+    }
+
+    fn dispatches(
+        &self,
+        base: &[u32],
+        times: &[Option<f64>],
+        file: &str,
+        problems: &mut Problems,
+    ) -> Dispatches {
+        let x = |e: &u32| &self.executions[*e as usize];
+        let size = |i: usize| base.iter().map(|e| x(e).sizes[i]).collect::<Values>();
+        let ends: Vec<Option<Time>> = base
+            .iter()
+            .zip(times)
+            .map(|(e, time)| match (x(e).start, time) {
+                (Some((start, fraction)), Some(time)) => {
+                    let (whole, rest) = split(fraction + time)?;
+                    Some((start.saturating_add(whole), rest))
+                }
+                _ => x(e).end,
+            })
+            .collect();
+        let processes: BTreeSet<u32> = base.iter().map(|e| x(e).process).collect();
+        let id = if processes.len() > 1 {
+            problems.warn(
+                file,
+                0,
+                format!("the dispatches are of {} processes", processes.len()),
+                "they are numbered anew, in the order of their start",
+            );
+            (1..=base.len() as u64).collect()
+        } else {
+            base.iter().map(|e| x(e).dispatch).collect()
+        };
+        Dispatches {
+            id,
+            kernel: base.iter().map(|e| x(e).kernel).collect(),
+            gpu: base.iter().map(|e| x(e).gpu).collect(),
+            start: base.iter().map(|e| x(e).start.map(|time| time.0)).collect(),
+            end: ends.iter().map(|end| end.map(|time| time.0)).collect(),
+            start_fraction: fractions(base.iter().map(|e| x(e).start)),
+            end_fraction: fractions(ends.iter().copied()),
+            grid: size(0),
+            workgroup: size(1),
+            lds: size(2),
+            scratch: size(3),
+            arch_vgpr: size(4),
+            accum_vgpr: size(5),
+            sgpr: size(6),
+        }
+    }
+
+    /// The number of the application run behind each run read. Files in which a dispatch has the same start share one.
+    fn passes(&self, runs: &[((u32, u32), Vec<u32>)]) -> Vec<u16> {
+        let mut known: HashMap<(u32, u64, i64), u16> = HashMap::new();
+        let first = |list: &[u32]| {
+            let x = &self.executions[*list.first()? as usize];
+            Some((x.gpu, x.dispatch, x.start?.0))
+        };
+        let number = |(at, run): (usize, &((u32, u32), Vec<u32>))| {
+            let own = at as u16;
+            first(&run.1).map_or(own, |first| *known.entry(first).or_insert(own))
+        };
+        runs.iter().enumerate().map(number).collect()
+    }
+
+    /// Reports files of which no value is used.
+    fn unused(
+        &self,
+        runs: &[((u32, u32), Vec<u32>)],
+        origin: &[Option<u16>],
+        sources: &[String],
+        problems: &mut Problems,
+    ) {
+        let used: BTreeSet<u32> = origin
+            .iter()
+            .flatten()
+            .filter_map(|run| runs.get(usize::from(*run)))
+            .map(|run| run.0.0)
+            .collect();
+        let mut of: HashMap<u32, u32> = HashMap::new();
+        for ((part, _), list) in runs {
+            of.extend(list.iter().map(|e| (*e, *part)));
+        }
+        let read: BTreeSet<u32> = self.cells.iter().filter_map(|cell| of.get(&cell.0)).copied().collect();
+        for part in read.difference(&used) {
+            let file = sources.get(*part as usize).map_or("", String::as_str);
+            problems.warn(
+                file,
+                0,
+                "each of its counters was read from another file before",
+                "only its times are used; give its path to read it alone",
+            );
+        }
+    }
+}
+
+/// The median of values with weights.
+fn median(values: &mut [(f64, u64)]) -> Option<f64> {
+    values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let all: u64 = values.iter().map(|v| v.1).sum();
+    let mut below = 0;
+    for (i, (v, weight)) in values.iter().enumerate() {
+        below += weight;
+        if 2 * below > all {
+            return Some(*v);
+        }
+        if 2 * below == all {
+            let next = values.get(i + 1)?.0;
+            return Some(v.midpoint(next));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn medians_have_weights() {
+        for (values, want) in [
+            (vec![], None),
+            (vec![(7.0, 1)], Some(7.0)),
+            (vec![(9.0, 1), (5.0, 1)], Some(7.0)),
+            (vec![(8.0, 1), (5.0, 1)], Some(6.5)),
+            (vec![(9.0, 3), (5.0, 1)], Some(9.0)),
+            (vec![(1.0, 2), (9.0, 1), (5.0, 2)], Some(5.0)),
+        ] {
+            assert_eq!(median(&mut values.clone()), want, "{values:?}");
+        }
+    }
+}

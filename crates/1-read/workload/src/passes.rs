@@ -1,0 +1,163 @@
+//! Files of the passes of one recording: which were read in one run of the application, and in what order they stand.
+//!
+//! The one idea to keep in mind: names are compared with their numbers as numbers, so the order of the passes is that of
+//! their numbers, and never that in which a folder lists them.
+
+use crate::gather::Part;
+
+/// Files with the run and process each is of.
+pub(crate) struct Passes {
+    /// File, run, process.
+    files: Vec<(String, Part)>,
+    runs: Vec<String>,
+}
+
+impl Passes {
+    /// Sorts files into runs. Files below one folder of a pass (`pmc_1`, `pmc_perf_3`) are of one run.
+    pub(crate) fn of(names: &[String]) -> Passes {
+        let mut names = names.to_vec();
+        names.sort_by_cached_key(|name| natural(name));
+        let mut files: Vec<(String, Part)> = Vec::with_capacity(names.len());
+        let mut runs: Vec<String> = Vec::new();
+        let mut last: Option<(String, u32)> = None;
+        for name in names {
+            let folder = pass_folder(&name).map(str::to_string);
+            let process = match (&last, &folder) {
+                (Some((of, process)), Some(folder)) if of == folder => process + 1,
+                _ => 0,
+            };
+            if process == 0 {
+                runs.push(name.clone());
+            }
+            last = folder.map(|folder| (folder, process));
+            files.push((name, Part { run: (runs.len() - 1) as u32, process }));
+        }
+        Passes { files, runs }
+    }
+
+    /// The files, in the order of the passes.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, Part)> {
+        self.files.iter().map(|(name, part)| (name.as_str(), *part))
+    }
+
+    /// The files: the first of each run by its number, then the rest.
+    pub(crate) fn sources(&self) -> Vec<String> {
+        let rest = self.files.iter().filter(|(_, part)| part.process > 0).map(|(name, _)| name.clone());
+        self.runs.iter().cloned().chain(rest).collect()
+    }
+}
+
+/// The path up to the folder that is named as a pass.
+fn pass_folder(name: &str) -> Option<&str> {
+    let mut end = 0;
+    let (folders, _) = name.rsplit_once('/')?;
+    for part in folders.split('/') {
+        end += part.len();
+        if is_pass(part) {
+            return Some(&name[..end]);
+        }
+        end += 1;
+    }
+    None
+}
+
+/// Whether a folder is named as one pass of a recording: `pmc_1`, `pmc_perf_3`, `pass_2`.
+pub fn is_pass(folder: &str) -> bool {
+    folder.rsplit_once('_').is_some_and(|(stem, number)| {
+        matches!(stem, "pmc" | "pmc_perf" | "pass")
+            && !number.is_empty()
+            && number.bytes().all(|b| b.is_ascii_digit())
+    })
+}
+
+/// A part of a name: text, or a number with its digits.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Piece {
+    Number(usize, String),
+    Text(String),
+}
+
+/// A key by which `pass_2` stands before `pass_10`.
+pub fn natural(name: &str) -> impl Ord + use<> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for c in name.chars() {
+        match (pieces.last_mut(), c.is_ascii_digit()) {
+            (Some(Piece::Number(digits, number)), true) => {
+                // Zeros in front say nothing of the size.
+                if number == "0" {
+                    number.clear();
+                    *digits = 0;
+                }
+                *digits += 1;
+                number.push(c);
+            }
+            (Some(Piece::Text(text)), false) => text.push(c),
+            (_, true) => pieces.push(Piece::Number(1, c.to_string())),
+            (_, false) => pieces.push(Piece::Text(c.to_string())),
+        }
+    }
+    (pieces, name.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_are_in_the_order_of_their_numbers() {
+        let names = [
+            "results_pmc_perf_10.csv",
+            "results_pmc_perf_2.csv",
+            "results_pmc_perf_0.csv",
+            "results_pmc_perf_02.csv",
+        ];
+        let passes = Passes::of(&names.map(str::to_string));
+        assert_eq!(
+            passes.sources(),
+            [
+                "results_pmc_perf_0.csv",
+                "results_pmc_perf_02.csv",
+                "results_pmc_perf_2.csv",
+                "results_pmc_perf_10.csv"
+            ]
+        );
+        assert!(passes.files().all(|(_, part)| part.process == 0));
+    }
+
+    #[test]
+    fn files_below_one_pass_are_of_one_run() {
+        let names = [
+            "out/pmc_1/host/20_results.db",
+            "out/pmc_1/host/3_results.db",
+            "out/pmc_2/host/20_results.db",
+            "x.db",
+        ];
+        let passes = Passes::of(&names.map(str::to_string));
+        let found: Vec<(&str, u32, u32)> =
+            passes.files().map(|(name, part)| (name, part.run, part.process)).collect();
+        assert_eq!(
+            found,
+            [
+                ("out/pmc_1/host/3_results.db", 0, 0),
+                ("out/pmc_1/host/20_results.db", 0, 1),
+                ("out/pmc_2/host/20_results.db", 1, 0),
+                ("x.db", 2, 0)
+            ]
+        );
+        assert_eq!(passes.sources().len(), 4);
+    }
+
+    #[test]
+    fn names_of_passes() {
+        for (name, is) in [
+            ("pmc_1", true),
+            ("pmc_perf_12", true),
+            ("pass_0", true),
+            ("pmc_", false),
+            ("0", false),
+            ("rank_1", false),
+        ] {
+            assert_eq!(is_pass(name), is, "{name}");
+        }
+    }
+}

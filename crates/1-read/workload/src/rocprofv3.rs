@@ -1,0 +1,111 @@
+//! rocprofv3's CSV files: counters, or kernel traces alone.
+//!
+//! The one idea to keep in mind: files in the folder of one pass (`pmc_1`) are of processes that ran at the same time;
+//! any other file is a run of its own.
+
+use crate::check;
+use crate::folder::Files;
+use crate::gather::Gather;
+use crate::long::add_csv;
+use crate::model::{Generation, Machine, Workload};
+use crate::passes::Passes;
+use crate::problem::{Error, Problems};
+use crate::side;
+use crate::table::{self, Want};
+
+/// Reads the files.
+pub(crate) fn folder(
+    files: &Files<'_>,
+    collections: &[String],
+    traces: &[String],
+    mut problems: Problems,
+) -> Result<Workload, Error> {
+    let main = if collections.is_empty() { traces } else { collections };
+    let mut gather = Gather::default();
+    let mut rows = 0;
+    let mut failed = None;
+    let passes = Passes::of(main);
+    for (name, part) in passes.files() {
+        let added = files.bytes(name).and_then(|b| add_csv(&mut gather, part, name, &b, &mut problems));
+        match added {
+            Ok(n) => rows += n,
+            Err(e) if main.len() == 1 => return Err(e),
+            Err(e) => {
+                problems.error(name, side::first_line(&e.to_string()), "the file is left out");
+                failed = Some(e);
+            }
+        }
+    }
+    if rows == 0 {
+        return Err(failed.unwrap_or(Error::HeaderOnly { file: main[0].clone() }));
+    }
+    let mut w = gather.finish(Generation::Rocprofv3, passes.sources(), &mut problems)?;
+    if !collections.is_empty() && w.dispatches.start.iter().all(Option::is_none) {
+        // The trace of the same process carries the times.
+        let stem = collections[0].trim_end_matches("counter_collection.csv");
+        let trace = format!("{stem}kernel_trace.csv");
+        if let Some(bytes) = side::try_bytes(files, &trace, &mut problems) {
+            side::times(&trace, &bytes, &mut w.dispatches, &w.kernels, &mut problems);
+            w.sources.push(trace);
+        }
+    }
+    w.machine = if files.has("sysinfo.csv") {
+        side::machine(files, &mut problems)
+    } else {
+        agents(files, &mut problems)
+    };
+    check::workload(&mut w, problems);
+    Ok(w)
+}
+
+/// What `*_agent_info.csv` says about the GPU, under the names of `sysinfo.csv`.
+const AGENT: &[(&str, &str)] = &[
+    ("name", "gpu_arch"),
+    ("cu_count", "cu_per_gpu"),
+    ("simd_per_cu", "simd_per_cu"),
+    ("wave_front_size", "wave_size"),
+    ("num_xcc", "num_xcd"),
+    ("num_shader_banks", "se_per_gpu"),
+    ("max_engine_clk_fcompute", "max_sclk"),
+    ("product_name", "gpu_model"),
+];
+
+fn agents(files: &Files<'_>, problems: &mut Problems) -> Machine {
+    let mut machine = Machine::default();
+    let found = files.names().find(|n| n.ends_with("agent_info.csv")).map(str::to_string);
+    let Some(name) = found else {
+        problems.warn(
+            "agent_info.csv",
+            0,
+            "the file is absent",
+            "peaks and everything else that needs the GPU's size or clock are n/a; name the GPU to fill them in",
+        );
+        return machine;
+    };
+    let Some(bytes) = side::try_bytes(files, &name, problems) else { return machine };
+    let rename = |h: &str| h.trim().to_ascii_lowercase();
+    let table = match table::read(&name, &bytes, &rename, &|_, _| Want::Text, problems) {
+        Ok(t) => t,
+        Err(e) => {
+            problems.error(&name, side::first_line(&e.to_string()), "the machine is not known");
+            return machine;
+        }
+    };
+    let cell = |row: usize, column: &str| table.text(column).map_or("", |t| t.get(row)).trim().to_string();
+    let Some(gpu) = (0..table.rows).find(|r| cell(*r, "agent_type").eq_ignore_ascii_case("gpu")) else {
+        problems.warn(&name, 0, "no GPU is listed", "the machine is not known");
+        return machine;
+    };
+    for (from, to) in AGENT {
+        let v = cell(gpu, from);
+        if !v.is_empty() {
+            machine.facts.insert((*to).to_string(), v);
+        }
+    }
+    if let (Ok(per_simd), Some(simds)) =
+        (cell(gpu, "max_waves_per_simd").parse::<f64>(), machine.number("simd_per_cu"))
+    {
+        machine.facts.insert("max_waves_per_cu".to_string(), (per_simd * simds).to_string());
+    }
+    machine
+}

@@ -6,7 +6,7 @@
 mod write;
 
 use crate::args::Analyze;
-use crate::args::{AverageKind, Look, ReportFormat};
+use crate::args::{AverageKind, Look, Ranks, ReportFormat};
 use crate::exit::{Outcome, usage};
 use crate::subjects::{self, Asked, Subjects, refuse};
 use crate::{definitions, fail_on, judge};
@@ -23,8 +23,10 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     // A condition compares; what does not is a rule or a severity.
     let (compares, names): (Vec<String>, Vec<String>) =
         args.fail_on.iter().cloned().partition(|c| c.contains(['<', '>', '=', ' ']));
-    let conditions =
-        compares.iter().map(|c| Condition::parse(c, args.path.len())).collect::<Result<Vec<_>, _>>();
+    // Ranks side by side are several recordings.
+    let several = usize::from(args.pick.ranks == Some(Ranks::Each));
+    let recordings = args.path.len() + several;
+    let conditions = compares.iter().map(|c| Condition::parse(c, recordings)).collect::<Result<Vec<_>, _>>();
     let conditions = conditions.map_err(refuse)?;
     let mut on_findings = fail_on::parse(&names)?;
     if let Some(percent) = args.threshold
@@ -40,6 +42,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         arch: args.pick.arch.clone(),
         wanted: args.pick.wanted(),
         matches: args.matches.clone(),
+        ranks: args.pick.ranks,
     };
     let Subjects { all: subjects, renames, failed } = subjects::read(&asked)?;
     let target = subjects[0].target().to_owned();

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use emulate::{Breakdown, Emulate, Profile, Run};
 pub(crate) use launch::LaunchTemplate;
 pub(crate) use page::{Report, View};
-pub(crate) use recordings::{Guide, Level, Roofline, Tui, Type};
+pub(crate) use recordings::{Guide, Level, Ranks, Roofline, Tui, Type};
 use std::path::PathBuf;
 
 mod analyze;

@@ -19,7 +19,9 @@ pub(crate) fn run(args: &Guide, look: &Look) -> Result<Outcome> {
         arch: args.subject.pick.arch.clone(),
         wanted: args.subject.pick.wanted(),
         matches: args.matches.clone(),
-    };
+        ranks: args.subject.pick.ranks,
+    }
+    .one("guide")?;
     let Subjects { all, renames, failed } = subjects::read(&asked)?;
     if failed {
         // Half a comparison would answer another question.

@@ -12,6 +12,10 @@ use workload::{Folder, Workload, plain_kernel_name};
 
 /// Deepest folder looked into; rocprofv3 makes one per host, others none.
 const DEPTH: usize = 3;
+/// Deepest folder looked for recordings in: those of ranks have folders of their passes and hosts.
+const FIND_DEPTH: usize = 6;
+/// Most files looked at while recordings are looked for.
+const LOOKED_AT: usize = 200_000;
 /// Most files listed; a recording has a few dozen.
 const FILES: usize = 10_000;
 
@@ -62,7 +66,11 @@ pub(crate) fn files(path: &Path) -> Result<Disk> {
     let name = path.display();
     let mut disk = Disk { folder: path.to_owned(), files: BTreeMap::new() };
     if path.is_dir() {
-        let folder = descend(path);
+        let folder = match &recordings_in(path)[..] {
+            [] => path.to_owned(),
+            [one] => one.clone(),
+            several => return Err(several_recordings(path, several)),
+        };
         disk.folder.clone_from(&folder);
         list(&folder, "", DEPTH, &mut disk.files).map_err(|error| anyhow!("`{name}`: {error}"))?;
     } else if path.exists() {
@@ -74,19 +82,105 @@ pub(crate) fn files(path: &Path) -> Result<Disk> {
     Ok(disk)
 }
 
-/// The folder itself, or its one subfolder that is a recording: profilers write `NAME/MI200/pmc_perf.csv`.
-fn descend(folder: &Path) -> PathBuf {
-    let holds = |folder: &Path| ["pmc_perf.csv", "pmc_perf.csv.gz"].iter().any(|n| folder.join(n).is_file());
-    if holds(folder) {
-        return folder.to_owned();
+/// The folders that are recordings: the folder itself, or those below it. Profilers write `NAME/MI200/pmc_perf.csv`, and a folder
+/// for each rank or GPU where there are several.
+pub(crate) fn recordings_in(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    find(folder, FIND_DEPTH, &mut 0, &mut found);
+    let mut folders: Vec<PathBuf> = found.iter().map(|below| root(folder, below)).collect();
+    folders.sort_by_cached_key(|it| workload::natural(&it.to_string_lossy()));
+    folders.dedup();
+    // What holds a recording that holds another is the recording.
+    let all = folders.clone();
+    folders.retain(|it| !all.iter().any(|other| it != other && it.starts_with(other)));
+    folders
+}
+
+/// Finds folders with files that hold dispatches; below one nothing is looked for.
+fn find(folder: &Path, depth: usize, seen: &mut usize, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let mut below = Vec::new();
+    for entry in entries.flatten() {
+        *seen += 1;
+        let path = entry.path();
+        // Links to folders are followed from the top only, so there are no circles.
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) || (depth == FIND_DEPTH && path.is_dir()) {
+            below.push(path);
+        } else if workload::holds_dispatches(&entry.file_name().to_string_lossy()) {
+            found.push(folder.to_owned());
+            return;
+        }
     }
-    let below: Vec<PathBuf> = std::fs::read_dir(folder)
-        .map(|entries| entries.flatten().map(|e| e.path()).filter(|p| p.is_dir() && holds(p)).collect())
-        .unwrap_or_default();
-    match &below[..] {
-        [one] => one.clone(),
-        _ => folder.to_owned(),
+    if depth > 0 && *seen < LOOKED_AT {
+        below.iter().for_each(|below| find(below, depth - 1, seen, found));
     }
+}
+
+/// Files that stand at the top of a recording.
+const AT_THE_TOP: [&str; 2] = ["sysinfo.csv", "profiling_config.yaml"];
+
+/// The folder of the recording that a folder with files is part of: the one with the facts of the machine, or the one
+/// whose passes have folders of their own (`out/pmc_1`).
+fn root(top: &Path, below: &Path) -> PathBuf {
+    let within = below.ancestors().take_while(|it| it.starts_with(top));
+    for folder in within {
+        if AT_THE_TOP.iter().any(|file| folder.join(file).is_file()) {
+            return folder.to_owned();
+        }
+    }
+    let parts: Vec<_> = below.strip_prefix(top).unwrap_or(Path::new("")).components().collect();
+    let text = |at: usize| parts[at].as_os_str().to_string_lossy();
+    let Some(pass) = (0..parts.len()).find(|at| workload::is_pass(&text(*at))) else {
+        return below.to_owned();
+    };
+    let end = if pass > 0 && text(pass - 1) == "out" { pass - 1 } else { pass };
+    top.join(parts[..end].iter().collect::<PathBuf>())
+}
+
+/// Recordings named in an error before the rest is only counted.
+const NAMED: usize = 4;
+
+/// Which of several recordings is meant cannot be known.
+fn several_recordings(folder: &Path, found: &[PathBuf]) -> anyhow::Error {
+    let name = |it: &PathBuf| format!("`{}`", it.strip_prefix(folder).unwrap_or(it).display());
+    let named: Vec<String> = found.iter().take(NAMED).map(name).collect();
+    let more = match found.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    anyhow!(
+        "`{}` holds {} recordings: {}{more}\nhint: `--ranks` takes them as one, `--ranks=each` side by side; or give one path",
+        folder.display(),
+        found.len(),
+        named.join(", ")
+    )
+}
+
+/// Reads the recordings below a folder as one, ranks of a program or GPUs; those that cannot be read are given as errors.
+pub(crate) fn read_ranks(path: &Path) -> Result<(Workload, Vec<anyhow::Error>)> {
+    let found = recordings_in(path);
+    if found.len() < 2 {
+        return Ok((read(path)?, Vec::new()));
+    }
+    let mut errors = Vec::new();
+    let mut ranks = Vec::new();
+    for folder in &found {
+        let name = folder.strip_prefix(path).unwrap_or(folder).display().to_string();
+        match read(folder) {
+            Ok(workload) => ranks.push((name, workload)),
+            Err(error) => errors.push(error),
+        }
+    }
+    if ranks.is_empty() {
+        return Err(errors.pop().unwrap_or_else(|| anyhow!("`{}`: no recording", path.display())));
+    }
+    let merged = workload::merge(ranks).map_err(|differs| {
+        anyhow!(
+            "`{}`: the recordings are not of one kind of GPU: {differs}\nhint: `--ranks=each` shows them side by side; or give one path",
+            path.display()
+        )
+    })?;
+    Ok((merged, errors))
 }
 
 fn list(

@@ -17,7 +17,9 @@ pub(crate) fn run(args: &Report) -> Result<Outcome> {
             arch: args.subject.pick.arch.clone(),
             wanted: args.subject.pick.wanted(),
             matches: args.matches.clone(),
-        },
+            ranks: args.subject.pick.ranks,
+        }
+        .one("report")?,
         units: args.units,
     };
     let (page, failed) = page::make(&wish)?;

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: a recording that cannot be read is reported and the others go on; kernels are resolved on
 //! the first recording and the others follow by name.
 
+use crate::args::Ranks;
 use crate::exit::usage;
 use crate::{definitions, names, recording, renames};
 use analysis::workload::{Filled, KernelFilter, Renames, SelectError, Subject, Wanted, fill, select};
@@ -23,6 +24,8 @@ pub(crate) struct Asked {
     pub(crate) wanted: Wanted,
     /// Kernels under other names, `OLD=NEW`.
     pub(crate) matches: Vec<String>,
+    /// How the recordings below a folder are taken.
+    pub(crate) ranks: Option<Ranks>,
 }
 
 /// Recordings with what is selected of them.
@@ -35,15 +38,42 @@ pub(crate) struct Subjects {
     pub(crate) failed: bool,
 }
 
+impl Asked {
+    /// Refuses to take ranks side by side where one recording is looked at, perhaps with its base.
+    pub(crate) fn one(self, command: &str) -> Result<Asked> {
+        if self.ranks == Some(Ranks::Each) {
+            return Err(usage(
+                format!("`{command}` looks at one recording"),
+                "`--ranks` takes all ranks as one; `rockhound analyze --ranks=each` shows them side by side",
+            ));
+        }
+        Ok(self)
+    }
+}
+
 /// Reads every recording.
 pub(crate) fn read(asked: &Asked) -> Result<Subjects> {
     let pairs = renames::parse(&asked.matches)?;
-    let names = names::of(&asked.paths);
+    let each = |path: &PathBuf| match &recording::recordings_in(path)[..] {
+        [] => vec![path.clone()],
+        found => found.to_vec(),
+    };
+    let paths: Vec<PathBuf> = match asked.ranks {
+        Some(Ranks::Each) => asked.paths.iter().flat_map(each).collect(),
+        Some(Ranks::Merged) | None => asked.paths.clone(),
+    };
+    let names = names::of(&paths);
     let mut all = Vec::new();
     let mut errors = Vec::new();
-    for (path, name) in asked.paths.iter().zip(names) {
-        match recording::read(path) {
-            Ok(mut workload) => {
+    for (path, name) in paths.iter().zip(names) {
+        let read = if asked.ranks.is_some() {
+            recording::read_ranks(path)
+        } else {
+            recording::read(path).map(|workload| (workload, Vec::new()))
+        };
+        match read {
+            Ok((mut workload, unread)) => {
+                errors.extend(unread);
                 let filled = machine(&mut workload, asked.arch.as_deref())?;
                 all.push(Subject {
                     name,

@@ -152,7 +152,9 @@ impl Read {
             arch: args.subject.pick.arch.clone(),
             wanted: wanted.clone(),
             matches: Vec::new(),
-        };
+            ranks: args.subject.pick.ranks,
+        }
+        .one("tui")?;
         let subjects = subjects::read(&asked)?;
         let compiled = subjects::compile(Definitions::built_in(), &subjects.all)?;
         let code = listings(&args.subject.path, &args.subject.pick.part.dispatch)

@@ -230,6 +230,7 @@ impl Server {
                     gpus: Vec::new(),
                 },
                 matches: Vec::new(),
+                ranks: None,
             },
             units: Units {
                 normal_unit: NormalUnit::from_str(&question.normal_unit, false).unwrap_or(NormalUnit::Kernel),

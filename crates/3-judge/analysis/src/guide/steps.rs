@@ -68,7 +68,8 @@ pub(super) fn steps(
     if !panels.is_empty() {
         let why =
             if findings.is_empty() { "the numbers behind the verdict" } else { "the numbers behind it" };
-        let command = format!("rockhound analyze -p {}{one} -b {}", quoted(&last.path), list(&panels));
+        let ranks = ranks(last);
+        let command = format!("rockhound analyze -p {}{ranks}{one} -b {}", quoted(&last.path), list(&panels));
         out.push(GuideStep::new(StepKind::Look, why, command));
     }
     out.extend(code(inputs, last, looked, emulated));
@@ -92,14 +93,20 @@ pub(super) fn steps(
             StepKind::Compare,
             "see whether it helped",
             format!(
-                "rockhound guide {} --base {}{}",
+                "rockhound guide {} --base {}{}{}",
                 quoted(&again.folder),
                 quoted(&last.path),
+                ranks(last),
                 looked.options()
             ),
         ));
     }
     out
+}
+
+/// The option that takes ranks as one, where that was done.
+fn ranks(subject: &Subject) -> &'static str {
+    if subject.workload.ranks.is_empty() { "" } else { " --ranks" }
 }
 
 /// Place of the first kernel looked at in the list of all; none where there is only one.
@@ -139,6 +146,10 @@ fn missing_counters(inputs: &Inputs<'_>, last: &Subject, looked: &Looked) -> Opt
 fn code(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) -> Option<GuideStep> {
     let kernel = inputs.kernels.first()?;
     if emulated {
+        // Listings are of one recording.
+        if !last.workload.ranks.is_empty() {
+            return None;
+        }
         let expression = place(inputs, last).map(|_| expression(kernel.kernel));
         let options = looked.options_of_code(expression.as_deref());
         let command = format!("rockhound inspect --asm --workload {}{options}", quoted(&last.path));

@@ -14,15 +14,17 @@ pub(crate) const SPECIAL: &[((u16, u16), &str)] = &[
     (LIMITS, "What Each Limit Is Worth"),
     (CHANGES, "What If"),
     (OCCUPANCY, "Occupancy over Time"),
+    (RANKS, "Ranks"),
     ((1, 1), "System Info"),
 ];
 
 /// The tables of predictions.
 pub(crate) const LIMITS: (u16, u16) = (0, 3);
 pub(crate) const CHANGES: (u16, u16) = (0, 4);
+pub(crate) const RANKS: (u16, u16) = (0, 6);
 
 /// Tables shown when none are asked for.
-pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), LIMITS, CHANGES, (2, 1)];
+pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), LIMITS, CHANGES, RANKS, (2, 1)];
 /// Tables shown instead of a recording without times: what was launched, and what can be counted without a clock.
 const COUNTED: &[(u16, u16)] = &[(0, 2), (10, 1), (10, 2), (10, 4), (12, 2), (16, 3)];
 

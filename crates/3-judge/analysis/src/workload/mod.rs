@@ -13,6 +13,7 @@ mod overview;
 mod panels;
 pub(crate) mod predictions;
 mod present;
+mod ranks;
 mod report;
 mod select;
 

@@ -9,12 +9,19 @@ use metrics::{Definitions, KernelTimes, Norm, kernels, shown_unit};
 use view::{Cell, Column, ColumnKind, Number, Row, Table};
 use workload::{TIME, Values, Workload, plain_kernel_name};
 
-fn table(id: &str, panel: &str, title: &str, label: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
+pub(crate) fn table(
+    id: &str,
+    panel: &str,
+    title: &str,
+    label: &str,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+) -> Table {
     let (id, panel, title, label) = (id.to_string(), panel.to_string(), title.to_string(), label.to_string());
     Table { id, panel, title, label, columns, rows, notes: Vec::new() }
 }
 
-fn row(id: String, label: &str, cells: Vec<Cell>) -> Row {
+pub(crate) fn row(id: String, label: &str, cells: Vec<Cell>) -> Row {
     Row { id, label: label.to_string(), cells, ..Row::default() }
 }
 

@@ -315,7 +315,12 @@ pub(crate) fn notes(subject: &Subject, named: bool) -> Vec<Note> {
             [one] => one.to_string(),
             several => {
                 let files: Vec<&str> = several.iter().map(|p| p.file.as_str()).collect();
-                let costs: Vec<&str> = several.iter().map(|p| p.consequence.as_str()).collect();
+                let mut costs: Vec<&str> = Vec::new();
+                for cost in several.iter().map(|p| p.consequence.as_str()) {
+                    if !costs.contains(&cost) {
+                        costs.push(cost);
+                    }
+                }
                 format!("{}: {}; {}", files.join(", "), first.message, costs.join(", "))
             }
         };

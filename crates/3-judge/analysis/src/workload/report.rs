@@ -3,14 +3,14 @@
 //! The one idea to keep in mind: tables are made for each recording alone, then merged; what was asked for (blocks,
 //! columns, thresholds) is picked from the whole at the end, so a condition sees rows that are not shown.
 
-use super::blocks::{Blocks, CHANGES, LIMITS, MEMORY_CHART};
+use super::blocks::{Blocks, CHANGES, LIMITS, MEMORY_CHART, RANKS};
 use super::compare::{self, Renames};
 use super::condition::Condition;
 use super::machine::Filled;
 use super::noise::Sample;
 use super::present::{self, TimeUnit};
 use super::select::{SelectError, Wanted};
-use super::{overview, panels, predictions};
+use super::{overview, panels, predictions, ranks};
 use crate::memory_chart;
 use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
 use std::cell::OnceCell;
@@ -217,6 +217,7 @@ impl Context<'_> {
             let most = if all { self.options.top } else { self.options.top.min(predictions::FEW_KERNELS) };
             add(LIMITS, &|s| predictions::limits(s, most));
             add(CHANGES, &|s| predictions::changes(s, most));
+            add(RANKS, &ranks::ranks);
         }
         add((1, 1), &overview::machine);
         if let Some(kernels) = out.iter_mut().find(|t| t.id == "0.1")

@@ -171,6 +171,18 @@ pub(crate) struct Pick {
     /// GPU of the recording, where it does not say: target or model.
     #[arg(long, value_name = "GPU")]
     pub(crate) arch: Option<String>,
+    /// Take all recordings below a folder, those of ranks or GPUs: `merged` as one, `each` side by side.
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "merged")]
+    pub(crate) ranks: Option<Ranks>,
+}
+
+/// How the recordings of ranks are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Ranks {
+    /// As one recording.
+    Merged,
+    /// Each as a recording of its own.
+    Each,
 }
 
 /// Which part of recordings.

@@ -251,7 +251,7 @@ impl<'a> Budget<'a> {
             Limiter::BarrierSlots => capacity,
             Limiter::Lds if used > self.target.lds.bytes_per_workgroup.value => 0,
             Limiter::Lds => capacity.checked_div(allocated).unwrap_or(u32::MAX).min(self.slots * self.simds),
-            _ if used > self.addressable(resource) => 0,
+            _ if used > self.most_stated(resource) => 0,
             _ => self.workgroups_in(capacity.checked_div(allocated).unwrap_or(u32::MAX).min(self.slots)),
         };
         let headroom = self
@@ -333,6 +333,15 @@ impl<'a> Budget<'a> {
             Limiter::Vgpr => registers.vgprs_addressable.value,
             Limiter::Agpr => registers.agprs_addressable.value,
             _ => registers.sgprs_addressable.value + registers.sgprs_reserved.value,
+        }
+    }
+
+    /// Largest count a kernel may state. Assemblers state scalar registers after rounding up to the granule.
+    fn most_stated(&self, resource: Limiter) -> u32 {
+        let addressable = self.addressable(resource);
+        match resource {
+            Limiter::Sgpr => round_up(addressable, self.target.registers.sgpr_granule.value),
+            _ => addressable,
         }
     }
 

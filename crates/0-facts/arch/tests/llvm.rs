@@ -85,6 +85,8 @@ struct Said {
     sgprs: u32,
     lds_bytes: u32,
     total_vgprs: u32,
+    /// Steps of 8 scalar registers in the kernel descriptor, less one.
+    sgpr_blocks: u32,
     occupancy: u32,
 }
 
@@ -101,6 +103,7 @@ fn read(assembly: &str) -> Vec<Said> {
             "NumAgprs" => said.agprs = number,
             "NumSgprs" | "TotalNumSgprs" => said.sgprs = number,
             "TotalNumVgprs" => said.total_vgprs = number,
+            "SGPRBlocks" => said.sgpr_blocks = number,
             "LDSByteSize" => said.lds_bytes = number,
             "Occupancy" => {
                 said.occupancy = number;
@@ -180,6 +183,7 @@ fn occupancy_equals_llvms() {
     let mut compared = 0;
     let mut compared_directly = 0;
     let mut ran = 0;
+    let mut most_sgprs = 0;
     for (tool, targets) in [
         ("clang-19", &["gfx908", "gfx90a", "gfx942"][..]),
         ("clang-22", &["gfx908", "gfx90a", "gfx942", "gfx950"][..]),
@@ -208,6 +212,11 @@ fn occupancy_equals_llvms() {
                     let granule = target.registers.vgpr_granule.value;
                     assert_eq!(allocated, said.total_vgprs.next_multiple_of(granule), "{context}");
                 }
+                // The count the descriptor holds, up to 112, is as good as the count of the registers used.
+                let rounded = Resources { sgprs: (said.sgpr_blocks + 1) * 8, ..asked };
+                let by_descriptor = occupancy(target, &rounded);
+                assert_eq!(by_descriptor.waves_per_cu, found.waves_per_cu, "{context} {rounded:?}");
+                most_sgprs = most_sgprs.max(rounded.sgprs);
                 compared += 1;
                 if comparable(target, &asked) {
                     let rounded = found.waves_per_cu.div_ceil(target.simds_per_cu.value);
@@ -220,5 +229,6 @@ fn occupancy_equals_llvms() {
     println!("{compared} combinations in {ran} runs, {compared_directly} of them compared directly");
     if ran > 0 {
         assert!(compared_directly >= 200, "{compared_directly} of {compared}");
+        assert_eq!(most_sgprs, 112);
     }
 }

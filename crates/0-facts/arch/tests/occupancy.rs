@@ -29,6 +29,17 @@ fn waves_and_limiter() {
         ("gfx942", (32, 0, 96, 0, 4), 32, WaveSlots),
         ("gfx942", (32, 0, 97, 0, 4), 28, Sgpr),
         ("gfx908", (16, 0, 81, 0, 1), 32, Sgpr),
+        // 102 with VCC, flat-scratch base and XNACK mask are 108, which some state rounded up to 112.
+        ("gfx908", (16, 0, 108, 0, 1), 28, Sgpr),
+        ("gfx908", (16, 0, 112, 0, 1), 28, Sgpr),
+        ("gfx90a", (32, 0, 109, 0, 4), 28, Sgpr),
+        ("gfx940", (32, 0, 112, 0, 4), 28, Sgpr),
+        ("gfx941", (32, 0, 112, 0, 4), 28, Sgpr),
+        ("gfx942", (32, 0, 112, 0, 4), 28, Sgpr),
+        ("gfx950", (32, 0, 112, 0, 4), 28, Sgpr),
+        ("gfx942", (256, 256, 112, 65536, 4), 4, Vgpr),
+        ("gfx908", (16, 0, 113, 0, 1), 0, Sgpr),
+        ("gfx942", (32, 0, 113, 0, 4), 0, Sgpr),
         // LDS, in steps of 512 and 1280 bytes.
         ("gfx942", (32, 0, 16, 65536, 4), 4, Lds),
         ("gfx942", (32, 0, 16, 16384, 4), 16, Lds),

@@ -21,6 +21,7 @@ mod lines;
 mod metadata;
 mod model;
 mod msgpack;
+mod producer;
 mod read;
 mod scan;
 mod target;

@@ -292,7 +292,7 @@ impl<'a> Evaluation<'a> {
         {
             return "the durations of the dispatches are not known".to_string();
         }
-        "what it is divided by is zero in every dispatch".to_string()
+        "the divisor is 0 in every dispatch".to_string()
     }
 
     /// The value of a node in every selected dispatch.

@@ -340,7 +340,7 @@ fn what_cannot_be_computed_says_why() {
     let compiled = Definitions::built_in().compile("gfx90a").unwrap();
     let e = |rows: Vec<u32>| Evaluation::new(&compiled, &w, rows, Settings::default());
     for (rows, metric, reason) in [
-        (vec![0, 1], "l2.hit_rate", "what it is divided by is zero in every dispatch"),
+        (vec![0, 1], "l2.hit_rate", "the divisor is 0 in every dispatch"),
         (vec![1], "l2.bandwidth", "the durations of the dispatches are not known"),
         (vec![0], "issue.ipc", "needs SQ_INSTS, SQ_BUSY_CU_CYCLES: not recorded"),
         (vec![0], "wave.occupancy", "needs SQ_LEVEL_WAVES summed over cycles, GRBM_GUI_ACTIVE: not recorded"),

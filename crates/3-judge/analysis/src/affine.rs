@@ -58,6 +58,17 @@ struct Advance {
     step: Id,
 }
 
+/// Addresses of the lanes where each has a known number of one unknown stride, up to an amount common to all.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Strided {
+    /// What is known of each lane's address, in bytes.
+    pub offsets: [u32; LANES],
+    /// Strides of each lane.
+    pub steps: [u32; LANES],
+    /// Bytes that the stride is counted in.
+    pub bytes: u32,
+}
+
 /// How an address moves from one iteration of a loop to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
@@ -96,6 +107,13 @@ impl Addresses {
     /// Addresses of the lanes up to an amount that is the same for all of them.
     pub fn lanes(&self, access: &Access) -> Option<[u32; LANES]> {
         self.pool.has_uniform_terms(access.base).then(|| self.pool.lane_values(access.base))
+    }
+
+    /// Addresses of the lanes where they differ by an unknown stride.
+    pub fn strided(&self, access: &Access) -> Option<Strided> {
+        let (steps, bytes) = self.pool.stride(access.base)?;
+        let (offsets, steps) = (self.pool.lane_values(access.base), self.pool.lane_values(steps));
+        Some(Strided { offsets, steps, bytes })
     }
 
     /// Power of two that divides the amount left out of [`lanes`](Self::lanes), in bytes.

@@ -5,6 +5,7 @@
 
 use crate::affine::{Addresses, Entry};
 use crate::code::{Code, Recent};
+use crate::shapes::{self, Shaped};
 use crate::text::{self, TextBody, TextFile};
 use crate::{calls, resources};
 use codeobj::{Body, CodeObject, Kernel};
@@ -55,6 +56,7 @@ pub struct KernelEvidence<'a> {
     /// What was wrong but did not stop the reading.
     pub warnings: Vec<String>,
     addresses: OnceLock<Arc<Addresses>>,
+    shaped: OnceLock<Vec<Shaped>>,
     address: u64,
     source: Source<'a>,
     text: TextBody,
@@ -108,12 +110,13 @@ impl<'a> KernelEvidence<'a> {
                 }
             }
             (Some(_), Body::Absent, _) => warnings.push(format!("no code for `{}` in the file", kernel.name)),
-            (Some(_), _, _) => {
-                warnings.push(format!("code of `{}` is of another kind than its file", kernel.name))
-            }
+            (Some(_), _, _) => warnings.push(format!(
+                "code of `{}` and its file are not of one kind, machine code or text",
+                kernel.name
+            )),
         }
         let code = found.unwrap_or_default();
-        let resources = resources::gather(kernel, target);
+        let resources = resources::gather(kernel, target, &code.insts);
         let (occupancy, assumptions) = match target {
             Some(target) => resources::occupancy(kernel, target, &resources),
             None => (None, Vec::new()),
@@ -132,6 +135,7 @@ impl<'a> KernelEvidence<'a> {
             code_bytes,
             warnings,
             addresses: OnceLock::new(),
+            shaped: OnceLock::new(),
             address,
             source,
             text,
@@ -143,6 +147,22 @@ impl<'a> KernelEvidence<'a> {
         self.addresses.get_or_init(|| {
             let packed = self.target.is_none_or(|target| target.registers.unified.value);
             self.code.addresses(Entry::of(self.kernel, packed))
+        })
+    }
+
+    /// Addresses in workgroups of each usual shape; empty where the code object tells the shape.
+    pub fn usual_shapes(&self) -> &[Shaped] {
+        self.shaped.get_or_init(|| {
+            let packed = self.target.is_none_or(|target| target.registers.unified.value);
+            let entry = Entry::of(self.kernel, packed);
+            if entry.tells_shape() || self.insts.is_empty() {
+                return Vec::new();
+            }
+            let of = |(shape, size): &(&'static str, [u32; 3])| Shaped {
+                shape,
+                addresses: Addresses::build(&self.insts, &self.cfg, &entry.with_workgroup(*size)),
+            };
+            shapes::usual(entry.max_workgroup).iter().map(of).collect()
         })
     }
 

@@ -103,11 +103,11 @@ const WHAT_AND_ADVICE: &[(&str, &str, &str)] = &[
     (
         "l1",
         "misses of the vector L1",
-        "use a line for all it is good for while it is there: smaller tiles, another order of loops",
+        "use all of a cache line before it is evicted: smaller tiles, another order of loops",
     ),
     (
         "l2",
-        "lines that leave the L2 and come back",
+        "L2 lines evicted and read again",
         "let workgroups that run together share their lines: another order of workgroups, smaller tiles",
     ),
     (
@@ -118,12 +118,12 @@ const WHAT_AND_ADVICE: &[(&str, &str, &str)] = &[
     (
         "memory-latency",
         "the latency of memory",
-        "have more in flight: more waves, more independent loads per wave, loads issued earlier",
+        "keep more requests in flight: more waves, more independent loads per wave, loads issued earlier",
     ),
     (
         "lds-conflicts",
         "bank conflicts of the LDS",
-        "pad or swizzle the rows so that lanes come to different banks",
+        "pad or swizzle the rows so that lanes use different banks",
     ),
     (
         "lds-size",

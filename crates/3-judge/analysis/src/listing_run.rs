@@ -15,7 +15,7 @@ pub enum Mismatch {
     #[error("assembly text has no addresses, by which a recording names instructions")]
     Text,
     /// Another instruction, or none, stands at an address.
-    #[error("at {address:#x} `{recorded}` ran, and {found} stands in the file")]
+    #[error("at {address:#x} the recording has `{recorded}`, and the file has {found}")]
     Instruction {
         /// Where.
         address: u64,

@@ -1,28 +1,18 @@
-//! Registers, memory and occupancy of one kernel, from whichever of metadata, descriptor and companion file says them.
+//! Registers, memory and occupancy of one kernel, from metadata, descriptor, companion file and code.
 //!
-//! The one idea to keep in mind: metadata counts what is used, the descriptor what is allocated; what neither
-//! says stays unknown, and what the occupancy assumes instead is said.
+//! The one idea to keep in mind: metadata counts the registers used, the descriptor those allocated. A count in neither
+//! is unknown, and the occupancy names what it assumes instead.
 
 use arch::{Occupancy, Target};
 use codeobj::Kernel;
+use isa::{Inst, RegFile};
 use view::Resources;
 
-/// Collects what the file says of the kernel's registers and memory.
-pub(crate) fn gather(kernel: &Kernel, target: Option<&'static Target>) -> Resources {
+/// Collects what the file says of the kernel's registers and memory; `insts` is the kernel's code.
+pub(crate) fn gather(kernel: &Kernel, target: Option<&'static Target>, insts: &[Inst]) -> Resources {
     let metadata = &kernel.metadata;
     let descriptor = kernel.descriptor.as_ref();
-    let unified = target.is_some_and(|target| target.registers.unified.value);
-    let agprs = metadata
-        .agprs
-        .or(if target.is_some() && !unified { None } else { Some(0) }.filter(|_| metadata.vgprs.is_some()));
-    let vgprs = match (metadata.vgprs, agprs, descriptor) {
-        // The metadata's count includes the AGPRs, which begin at the descriptor's offset.
-        (Some(total), Some(agprs @ 1..), Some(descriptor)) if unified => {
-            Some(descriptor.accum_offset.min(total.saturating_sub(agprs)))
-        }
-        (Some(total), Some(agprs @ 1..), None) if unified => Some(total.saturating_sub(agprs)),
-        (total, _, _) => total,
-    };
+    let (vgprs, agprs) = vector_registers(kernel, target, insts);
     let wavefront_size = metadata.wavefront_size.or_else(|| target.map(|target| target.lanes_per_wave.value));
     let lanes = wavefront_size.filter(|size| *size > 0).unwrap_or(64);
     let required =
@@ -46,6 +36,68 @@ pub(crate) fn gather(kernel: &Kernel, target: Option<&'static Target>) -> Resour
             .launch_waves
             .or_else(|| required.or(metadata.max_workgroup).map(|size| size.div_ceil(lanes)))
             .filter(|waves| *waves > 0),
+    }
+}
+
+/// VGPRs and AGPRs used. Metadata of a target with one file for both counts them together, and often gives no number of
+/// AGPRs; the descriptor says at which register they begin, and the code which are named.
+fn vector_registers(
+    kernel: &Kernel,
+    target: Option<&'static Target>,
+    insts: &[Inst],
+) -> (Option<u32>, Option<u32>) {
+    let metadata = &kernel.metadata;
+    let Some(total) = metadata.vgprs else { return (None, metadata.agprs) };
+    let Some(target) = target else { return (Some(total), metadata.agprs.or(Some(0))) };
+    let begin = kernel.descriptor.as_ref().map(|descriptor| descriptor.accum_offset);
+    if !target.registers.unified.value {
+        let named = || (!insts.is_empty()).then(|| NamedRegisters::of(insts).agprs);
+        return (Some(total), metadata.agprs.or_else(named));
+    }
+    let (vgprs, agprs) = match (metadata.agprs, begin) {
+        (Some(0), _) => (total, 0),
+        (Some(agprs), Some(begin)) => (begin.min(total.saturating_sub(agprs)), agprs),
+        (Some(agprs), None) => (total.saturating_sub(agprs), agprs),
+        (None, begin) => {
+            let named = NamedRegisters::of(insts);
+            match begin {
+                // The count is that of the VGPRs alone.
+                Some(begin) if total <= begin => (total, named.agprs),
+                Some(begin) if named.vgprs <= begin => (begin, total - begin),
+                // No descriptor, or one whose AGPRs begin among the VGPRs the code names.
+                _ => (total.saturating_sub(named.agprs), named.agprs),
+            }
+        }
+    };
+    (Some(vgprs), Some(agprs))
+}
+
+/// Vector registers that code names: one more than the highest number of each kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct NamedRegisters {
+    /// VGPRs.
+    pub vgprs: u32,
+    /// AGPRs.
+    pub agprs: u32,
+}
+
+impl NamedRegisters {
+    /// Of some instructions.
+    pub fn of(insts: &[Inst]) -> Self {
+        let mut named = NamedRegisters::default();
+        for inst in insts {
+            let mut visit = |range: isa::RegRange| {
+                let end = u32::from(range.indices().end);
+                match range.file {
+                    RegFile::Vgpr => named.vgprs = named.vgprs.max(end),
+                    RegFile::Agpr => named.agprs = named.agprs.max(end),
+                    _ => {}
+                }
+            };
+            inst.visit_reads(&mut visit);
+            inst.visit_writes(&mut visit);
+        }
+        named
     }
 }
 
@@ -81,7 +133,7 @@ pub(crate) fn occupancy(
     let asked = arch::Resources {
         vgprs,
         agprs: resources.agprs.unwrap_or(0),
-        sgprs: resources.sgprs.unwrap_or(0),
+        sgprs: resources.sgprs.or(kernel.descriptor.as_ref().map(|d| d.sgprs_allocated)).unwrap_or(0),
         lds_bytes: resources.launch_lds_bytes.max(resources.lds_bytes).unwrap_or(0),
         waves_per_workgroup: waves,
     };

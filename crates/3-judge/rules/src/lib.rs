@@ -8,12 +8,14 @@
 mod access;
 mod check;
 mod execution;
+mod lines;
 mod merge;
 mod narrow;
 mod page;
 mod recorded;
 mod registry;
 mod rules;
+mod shapes;
 mod sites;
 mod waits;
 mod work;

@@ -5,6 +5,11 @@
 
 use isa::{Inst, Operand};
 
+/// Value of the vector field that waits for nothing.
+const NO_VECTOR_WAIT: u32 = 63;
+/// Value of the LDS field that waits for nothing: a higher count cannot be encoded.
+pub(crate) const NO_LDS_WAIT: u32 = 15;
+
 /// Fields of one wait; `None` where the counter is not waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Wait {
@@ -30,7 +35,7 @@ pub(crate) fn wait(inst: &Inst) -> Option<Wait> {
 fn fields(value: u32) -> Wait {
     let vector = (value & 15) | ((value >> 14) & 3) << 4;
     let lds = (value >> 8) & 15;
-    Wait { vector: (vector < 63).then_some(vector), lds: (lds < 15).then_some(lds) }
+    Wait { vector: (vector < NO_VECTOR_WAIT).then_some(vector), lds: (lds < NO_LDS_WAIT).then_some(lds) }
 }
 
 #[cfg(test)]

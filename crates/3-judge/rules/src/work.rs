@@ -1,12 +1,14 @@
 //! How long instructions occupy a SIMD.
 //!
-//! The one idea to keep in mind: only work that hides latency counts: vector, matrix and LDS instructions, not
-//! scalar bookkeeping.
+//! [`Work::cycles`] counts the instructions that do work: vector, matrix and LDS, without scalar bookkeeping. [`Clock`] counts
+//! the cycles in which one wave issues, without waits.
 
 use analysis::KernelEvidence;
 use isa::{Class, Cost, Inst, Op};
 use std::cell::RefCell;
 
+/// Cycles between two instructions of a wave.
+const ISSUE_CYCLES: u32 = 4;
 /// Cycles a vector instruction takes where the target gives no figure.
 const VECTOR_CYCLES: u32 = 4;
 
@@ -65,4 +67,41 @@ impl Work {
         };
         shape.map_or(VECTOR_CYCLES, |shape| shape.cycles_of([inst.mods.cbsz, inst.mods.blgp]))
     }
+}
+
+/// The cycle in which a wave issues its next instruction, waits left out.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Clock {
+    pub(crate) now: u32,
+    /// First cycle in which the matrix unit takes another instruction.
+    matrix_free: u32,
+}
+
+impl Clock {
+    /// Issues one instruction. A wave goes on while the matrix unit works.
+    pub(crate) fn issue(&mut self, work: &Work, inst: &Inst) {
+        match inst.class() {
+            Class::Wait | Class::Control => {}
+            Class::Mfma => {
+                self.now = self.now.max(self.matrix_free);
+                self.matrix_free = self.now + work.cycles(inst);
+                self.now += ISSUE_CYCLES;
+            }
+            _ => self.now += work.cycles(inst).max(ISSUE_CYCLES),
+        }
+    }
+
+    /// Cycles until everything issued is done.
+    pub(crate) fn end(&self) -> u32 {
+        self.now.max(self.matrix_free)
+    }
+}
+
+/// Cycles of one iteration of a loop, loops inside and waits left out.
+pub(crate) fn iteration_cycles(evidence: &KernelEvidence<'_>, work: &Work, id: u32) -> u32 {
+    let mut clock = Clock::default();
+    for at in evidence.cfg.loop_own_insts(id) {
+        clock.issue(work, &evidence.insts[at as usize]);
+    }
+    clock.end()
 }

@@ -222,22 +222,20 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
         if let Err(error) = result {
             self.report(as_file_error(name, &error));
         } else if named && objects == 0 {
-            let (error, hint) = if passed.is_empty() {
-                ("no GPU code in it", NEEDED.to_owned())
-            } else if self.selection.explicit {
-                ("no code for the targets asked for", format!("it holds code for {}", some(passed)))
-            } else {
-                let first = passed.first().map_or("", String::as_str);
-                (
-                    "no code for a supported GPU",
-                    format!(
-                        "it holds code for {}; `--arch {first}` shows what its metadata says",
-                        some(passed)
-                    ),
-                )
-            };
+            let (error, hint) = self.nothing_found("no GPU code in it", passed);
             self.report(FileError { file: name.to_owned(), error: error.to_owned(), hint: Some(hint) });
         }
+    }
+
+    /// Why no code object was read, with a hint; `passed` are the targets of those that were passed over.
+    fn nothing_found(&self, none: &'static str, passed: &BTreeSet<String>) -> (&'static str, String) {
+        let Some(first) = passed.first() else { return (none, NEEDED.to_owned()) };
+        if self.selection.explicit {
+            return ("no code for the targets asked for", format!("it holds code for {}", some(passed)));
+        }
+        let hint =
+            format!("it holds code for {}; `--arch {first}` shows what its metadata says", some(passed));
+        ("no code for a supported GPU", hint)
     }
 
     /// Reads and judges the files that wait.
@@ -417,7 +415,8 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
         if self.taken == 0 && self.errors.is_empty() {
             let file = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
             let (error, hint) = if self.objects == 0 {
-                ("no GPU code found".to_owned(), NEEDED.to_owned())
+                let (error, hint) = self.nothing_found("no GPU code found", &self.passed_over);
+                (error.to_owned(), hint)
             } else if self.seen == 0 {
                 ("the code objects hold no kernels".to_owned(), String::new())
             } else if let Some(names) = &self.selection.recorded {

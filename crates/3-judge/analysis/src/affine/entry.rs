@@ -26,7 +26,12 @@ pub struct Entry {
     pub max_workgroup: u32,
     /// Byte offsets within the arguments that hold sizes of grid or workgroup.
     pub sizes: Vec<(u32, u32)>,
+    /// Byte offset within the arguments of the workgroup's size in x, which that in y follows, two bytes each.
+    pub workgroup_sizes: Option<u32>,
 }
+
+/// The same within the dispatch packet.
+pub(super) const PACKET_WORKGROUP_SIZES: u32 = 4;
 
 impl Entry {
     /// How `kernel` starts. `packed`: the target packs work-item ids into one register.
@@ -65,7 +70,24 @@ impl Entry {
             .filter(|argument| sizes.iter().any(|size| argument.kind.starts_with(size)))
             .map(|argument| (argument.offset, argument.offset.saturating_add(argument.size)))
             .collect();
+        let size_x = |argument: &&codeobj::Argument| argument.kind == "hidden_group_size_x";
+        entry.workgroup_sizes = kernel.metadata.arguments.iter().find(size_x).map(|argument| argument.offset);
         entry
+    }
+
+    /// The same start in workgroups of one size.
+    pub fn with_workgroup(&self, size: [u32; 3]) -> Entry {
+        Entry { workgroup: Some(size), ..self.clone() }
+    }
+
+    /// The dimensions tell how lanes and work-items belong together.
+    pub fn tells_shape(&self) -> bool {
+        self.workgroup.is_some() || self.dimensions <= 1
+    }
+
+    /// The word with the workgroup's size in x and y, where it is known.
+    pub(super) fn workgroup_word(&self) -> Option<u32> {
+        self.workgroup.map(|[x, y, _]| x & 0xffff | y << 16)
     }
 
     /// What a load at `offset` of the arguments derives from.

@@ -4,6 +4,7 @@
 //! is the same wherever the same operands meet the same operation.
 
 use super::Access;
+use super::entry::PACKET_WORKGROUP_SIZES;
 use super::semantics::{Mask, Sem, mask, sem};
 use super::state::{NONE, State, VECTOR_SLOTS, insert, slots};
 use super::value::{Derived, Id, LANES, Marks, Symbol, low_bits};
@@ -112,6 +113,12 @@ impl Walker<'_> {
         let (is_argument, is_dispatch) = (base[0] == self.kernarg, base[0] == self.dispatch);
         for (slot, word) in slots(target).zip(0u32..) {
             let offset = offset.wrapping_add(word * 4);
+            let is_size = (is_argument && self.entry.workgroup_sizes == Some(offset))
+                || (is_dispatch && offset == PACKET_WORKGROUP_SIZES);
+            if let Some(sizes) = self.entry.workgroup_word().filter(|_| is_size) {
+                state.registers[usize::from(slot)] = self.pool.constant(sizes);
+                continue;
+            }
             let kind = Derived::Load(offset as i32);
             let id = self.pool.derive(kind, base, 3, None, !is_argument && !is_dispatch);
             if is_argument {
@@ -292,8 +299,13 @@ impl Walker<'_> {
     }
 
     fn mul(&mut self, a: Id, b: Id) -> Id {
+        if let Some(product) = self.pool.mul(a, b) {
+            return product;
+        }
         let (x, y) = (a.min(b), a.max(b));
-        self.pool.mul(a, b).unwrap_or_else(|| self.pool.derive(Derived::Product, [x, y, 0], 2, None, false))
+        let product = self.pool.derive(Derived::Product, [x, y, 0], 2, None, false);
+        self.pool.note_stride(product, a, b);
+        product
     }
 
     fn shl(&mut self, a: Id, by: Id) -> Id {

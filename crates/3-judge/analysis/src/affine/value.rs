@@ -140,6 +140,8 @@ pub(super) struct Pool {
     /// The value that is a symbol and nothing else, by symbol: most values are, and need no look-up.
     alone: Vec<Id>,
     derived: HashMap<(Derived, Id, Id, Id), Id, Quick>,
+    /// Unknowns that are the product of a known number per lane and one unknown for all lanes, by symbol; and the number.
+    strides: HashMap<u32, Id, Quick>,
 }
 
 impl Pool {
@@ -537,6 +539,30 @@ impl Pool {
         let id = self.unknown(symbol);
         self.derived.insert(key, id);
         id
+    }
+
+    /// Remembers which numbers per lane `product` multiplies by an unknown stride, if it does.
+    pub(super) fn note_stride(&mut self, product: Id, a: Id, b: Id) {
+        let steps = match (self.is_uniform(a), self.is_uniform(b)) {
+            (false, true) if self.has_uniform_terms(a) => a,
+            (true, false) if self.has_uniform_terms(b) => b,
+            _ => return,
+        };
+        let lane = self.get(steps).lane;
+        let steps = self.intern(Value { lane, ..Value::constant(0) });
+        if let Some(term) = self.get(product).terms().first() {
+            self.strides.insert(term.symbol, steps);
+        }
+    }
+
+    /// The one stride of a value: the numbers per lane it is multiplied by, and its coefficient.
+    pub(super) fn stride(&self, id: Id) -> Option<(Id, u32)> {
+        let mut varying = self.get(id).terms().iter().filter(|term| self.symbol(**term).varying);
+        let term = varying.next()?;
+        match varying.next() {
+            None => Some((*self.strides.get(&term.symbol)?, term.coeff)),
+            Some(_) => None,
+        }
     }
 
     /// The operation that made an unknown.

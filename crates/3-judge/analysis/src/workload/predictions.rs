@@ -179,7 +179,7 @@ fn of_kernels(
     hurried.dedup();
     if !hurried.is_empty() {
         table.notes.push(format!(
-            "{}: workgroups did not all run in this order, for want of memory; take the time with care",
+            "{}: workgroups did not all run in this order, because memory ran out; the time is less certain",
             hurried.join(", ")
         ));
     }

@@ -28,7 +28,7 @@ Every LDS access of the run, byte by byte; an atomic reads and writes. A load st
 counts as written when it issues; a read that comes before its data is a matter of `--check races` (CHK001, CHK004).
 
 ## What to do
-Write all bytes that are read: mind the last tile, whose lanes outside of the matrix skip the write; write zeros there instead of
+Write all bytes that are read. In the last tile the lanes outside of the matrix skip the write: write zeros there instead of
 nothing. Clear counters and sums with a loop over the whole array, and put `__syncthreads()` behind it.
 
 ## Source

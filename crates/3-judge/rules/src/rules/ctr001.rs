@@ -69,7 +69,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
                 format!("{at} {what}: {known}"),
                 match (share.unit, *part < AT_ROOF) {
                     (_, true) => {
-                        "more waves or more independent loads in flight bring it nearer to the roof; past it only less work does"
+                        "more waves or more independent loads in flight bring it nearer to the roof; at the roof only less work helps"
                     }
                     ("GB/s", _) => for_level(share),
                     _ => for_rate(share),
@@ -90,7 +90,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         Bound::Latency { .. } => (
             Severity::Warning,
             format!("bound by latency: {known}"),
-            "have more in flight: more waves, more independent loads per wave, loads issued earlier",
+            "keep more requests in flight: more waves, more independent loads per wave, loads issued earlier",
         ),
     };
     let bound_part = known_bound(evidence);

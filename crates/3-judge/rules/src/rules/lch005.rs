@@ -29,7 +29,7 @@ Active lanes per vector instruction, how busy the vector units are, and the work
 time in lanes that are off.
 
 ## What to do
-Make the workgroup size a multiple of 64. Sort or bin the work so that neighbouring lanes take the same way. Replace short
+Make the workgroup size a multiple of 64. Sort or bin the work so that neighbouring lanes take the same branch. Replace short
 branches by selects. Move bounds checks to whole workgroups, with one edge kernel.
 
 ## Source
@@ -56,7 +56,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         .finding(
             if active.value < VERY_FEW { Severity::Warning } else { Severity::Info },
             format!("{active:.1} of 64 lanes active in a vector instruction on average"),
-            "let neighbouring lanes take the same way: a workgroup size that is a multiple of 64, sorted work, selects instead of branches",
+            "let neighbouring lanes take the same branch: a workgroup size that is a multiple of 64, sorted work, selects instead of branches",
         )
         .with_evidence("active lanes", format!("{active:.1}"))
         .with_evidence("vector units issue", format!("{busy:.1} % of the cycles"))

@@ -4,8 +4,8 @@
 
 use crate::access::{count, places};
 use crate::recorded::{lost, percent, simulated};
-use crate::{Check, Outcome, Rule};
-use analysis::affine::LANES;
+use crate::{Check, Outcome, Rule, shapes};
+use analysis::affine::{Addresses, LANES};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use isa::{Access, Class, Inst, Space};
 use std::collections::{BTreeMap, HashMap};
@@ -22,7 +22,8 @@ pub(crate) const RULE: Rule = Rule {
 const PAGE: &str = r"## What it does
 Works out which bank each lane of an LDS read or write asks, where the code determines the address of every lane up to an
 amount common to all, and fires where lanes ask one bank for different addresses. Accesses whose addresses depend on data
-or on an unknown workgroup shape are not judged. Atomics are left out, and so are loops whose conflicts add less than an
+are not judged. Where they depend on the shape of the workgroup and the code object does not tell it, the usual shapes are
+judged (64x1, 256x1, 32x8, 16x16, 8x8) and named; what holds in some of them only is for information. Atomics are left out, and so are loops whose conflicts add less than an
 eighth to the cycles of their judged accesses, and code outside loops that loses fewer than 64 cycles per wave in all.
 
 In a recording it fires when conflicts add an eighth or more to the cycles of the LDS accesses and take 1 % or more of the
@@ -70,6 +71,13 @@ struct Conflicts {
     total: Cycles,
 }
 
+impl Conflicts {
+    /// Cycles that the conflicts take.
+    fn extra(&self) -> u32 {
+        self.insts.iter().map(|(_, cycles, _)| cycles.taken - cycles.least).sum()
+    }
+}
+
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let cfg = &evidence.cfg;
     if evidence.mix.count(Class::Lds) == 0 {
@@ -80,7 +88,21 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     if !banks.is_power_of_two() {
         return Outcome::Silent;
     }
-    let addresses = evidence.addresses();
+    let outside = cfg.loops.len() as u32;
+    Outcome::from_findings(shapes::judge(evidence, |addresses| {
+        let found = conflicts(evidence, addresses, banks).into_iter();
+        let findings = found.filter_map(|(id, conflicts)| {
+            let weight = conflicts.extra();
+            let in_loop = (id < outside).then_some(id);
+            Some((id, (weight, finding(evidence, in_loop, conflicts, banks)?)))
+        });
+        findings.collect()
+    }))
+}
+
+/// Conflicts per innermost loop; those outside loops last.
+fn conflicts(evidence: &KernelEvidence<'_>, addresses: &Addresses, banks: u32) -> BTreeMap<u32, Conflicts> {
+    let cfg = &evidence.cfg;
     let mut known: HashMap<_, Option<Cycles>> = HashMap::new();
     let mut found: BTreeMap<u32, Conflicts> = BTreeMap::new();
     let outside = cfg.loops.len() as u32;
@@ -113,11 +135,8 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
             conflicts.insts.push((access.inst, all, bytes));
         }
     }
-    let findings = found.into_iter().filter_map(|(id, conflicts)| {
-        let in_loop = (id < outside).then_some(id);
-        finding(evidence, in_loop, conflicts, banks)
-    });
-    Outcome::from_findings(findings.collect())
+    found.retain(|_, conflicts| !conflicts.insts.is_empty());
+    found
 }
 
 /// Cycles of one access or of several.
@@ -182,7 +201,7 @@ fn finding(
     found.insts.sort_by_key(|(at, cycles, _)| (std::cmp::Reverse(cycles.taken - cycles.least), *at));
     let (_, worst, bytes) = *found.insts.first()?;
     let bytes = count(bytes, "byte");
-    let extra: u32 = found.insts.iter().map(|(_, cycles, _)| cycles.taken - cycles.least).sum();
+    let extra = found.extra();
     let is_small = match in_loop {
         Some(_) => extra * WORTH_SHARE < found.total.least,
         None => extra < WORTH_OUTSIDE,

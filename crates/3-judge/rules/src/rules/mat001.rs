@@ -36,6 +36,9 @@ The shapes of all matrix instructions in loops, their accumulators, and what els
 Try `matrix_instr_nonkdim=16` in Triton, or the 16x16 instructions in hand-written code, and compare. For fused kernels
 such as attention, 32x32 is the better choice. A library kernel that was selected by tuning needs no change.
 
+A kernel written in assembly (RES003 says how it is known) cannot be asked for another shape: run the generator's variant
+with 16x16 instructions beside it where there is one.
+
 ## Source
 The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: `mfma_16x16` typically outperforms `mfma_32x32` for GEMM on MI300X; on fused GEMM
 kernels 32 is better.
@@ -63,20 +66,29 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     }
     let shape = in_loops.clone().find_map(|(at, _)| evidence.insts[at as usize].op.info().matrix);
     let Some(shape) = shape else { return Outcome::Silent };
-    Outcome::Findings(vec![
-        RULE.finding(
+    let assembly = evidence.object.assembly_sign(evidence.kernel);
+    let mut finding = RULE
+        .finding(
             Severity::Info,
             format!(
                 "loop {} is a single GEMM of {}",
                 hot.number,
                 counted(hot.sites, &format!("32x32x{} matrix instruction", shape.k))
             ),
-            "try 16x16 instructions (`matrix_instr_nonkdim=16`) and compare",
+            match assembly {
+                None => "try 16x16 instructions (`matrix_instr_nonkdim=16`) and compare",
+                Some(_) => {
+                    "compare with a variant of the generator that has 16x16 instructions, if there is one"
+                }
+            },
         )
         .with_evidence("matrix instructions per iteration", hot.sites)
         .with_evidence("shape", format!("{}x{}x{}", shape.m, shape.n, shape.k))
-        .with_places(matrix.places(evidence)),
-    ])
+        .with_places(matrix.places(evidence));
+    if let Some(sign) = assembly {
+        finding = finding.with_evidence("written in assembly", sign);
+    }
+    Outcome::Findings(vec![finding])
 }
 
 /// The registers a matrix instruction adds to in place.

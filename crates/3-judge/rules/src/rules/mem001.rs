@@ -66,7 +66,7 @@ fn finding(evidence: &KernelEvidence<'_>, narrow: &Narrow) -> Option<Finding> {
     let severity = if smallest <= 2 || saved >= 2 || has_matrix { Severity::Warning } else { Severity::Info };
     let advice = match narrow.accesses.first()?.2 {
         Kind::Merge if narrow.interrupted => {
-            "load the adjacent elements with one vector load; stores between them may alias for all the compiler knows, so declare the pointers `__restrict__`"
+            "load the adjacent elements with one vector load; the compiler cannot rule out that the stores between them alias: declare the pointers `__restrict__`"
         }
         Kind::Merge => {
             "load the adjacent elements with one vector load (`float4`, `uint4`); make the alignment known"

@@ -69,7 +69,7 @@ fn finding(evidence: &KernelEvidence<'_>, narrow: &Narrow) -> Option<Finding> {
     let per = if narrow.in_loop.is_some() { "per iteration" } else { "outside loops" };
     let advice = match narrow.accesses.first()?.2 {
         Kind::Merge if narrow.interrupted => {
-            "store the adjacent elements with one vector store; loads between them may alias for all the compiler knows, so declare the pointers `__restrict__`"
+            "store the adjacent elements with one vector store; the compiler cannot rule out that the loads between them alias: declare the pointers `__restrict__`"
         }
         Kind::Merge => {
             "store the adjacent elements with one vector store (`float4`, `uint4`); make the alignment known"

@@ -3,9 +3,15 @@
 //! The one idea to keep in mind: the vector L1 looks up one line at a time; four accesses share a look-up when lanes are
 //! neighbours, none when they are not.
 
+use crate::access::{MemoryAccess, count, is_global, memory_access, places};
+use crate::lines::Lines;
 use crate::recorded::lost_below_roof;
-use crate::{Check, Outcome, Rule};
-use analysis::WorkloadEvidence;
+use crate::shapes::Weighed;
+use crate::{Check, Outcome, Rule, shapes};
+use analysis::affine::{Addresses, LANES};
+use analysis::{KernelEvidence, WorkloadEvidence};
+use isa::Access;
+use std::collections::{BTreeMap, HashMap};
 use view::{Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -13,12 +19,19 @@ pub(crate) const RULE: Rule = Rule {
     title: "lanes of a wave access memory far apart",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Recording(check),
+    check: Check::Either(check_code, check),
 };
 
 const PAGE: &str = r"## What it does
-Fires when an access of the vector L1 shares its line look-up with few others: fewer than 3 accesses per look-up where
+In a recording it fires when an access of the vector L1 shares its line look-up with few others: fewer than 3 accesses per look-up where
 contiguous lanes have 4. Warning below 2. Kernels that look up a line in less than 2 % of their cycles are left out.
+
+By its code it fires on loads and stores of global memory in loops, or anywhere in a kernel without loops, that touch at least
+twice as many cache lines as would hold their data, and 8 more: a stride of 28 bytes, a row of a matrix per lane. Warning
+where the distance of the lanes is known and the other accesses to the same array leave most of these lines unused.
+Otherwise it is for information: where the lanes are a stride apart that only a run tells, which may be 1, and where the
+code object does not tell the shape of the workgroup. Then the usual shapes are judged (64x1, 256x1, 32x8, 16x16, 8x8),
+and the finding names those it holds for. Coherent accesses, and addresses that depend on data, are left out.
 
 ## Why it is slow
 The L1 looks up one line per cycle. A load of 8 bytes per lane makes 64 accesses: with neighbouring lanes on neighbouring
@@ -28,6 +41,8 @@ unwanted ones. Reading a matrix by rows in one lane each instead of by columns c
 ## Evidence
 Accesses and line look-ups of the vector L1, and look-ups per memory instruction. The cost is the share of look-ups that
 contiguous lanes would save, within what the roofline leaves.
+By the code, the address of each lane by symbolic evaluation, with all lanes active, and the lines of the target's vector L1
+that they touch. Lanes that are an unknown stride apart are taken to touch different lines, as they do from one line on.
 
 ## What to do
 Let neighbouring lanes access neighbouring addresses: exchange the loops or the index mapping, transpose the data or a tile of
@@ -36,6 +51,123 @@ it in LDS, use arrays of fields instead of arrays of structs.
 ## Source
 The Omniperf training, exercise 4 (strided data access); the IREE AMDGPU guide (coalesced accesses).
 ";
+
+/// Lines touched for each line needed, and lines touched in vain, from which an access is worth a word.
+const TIMES: u32 = 2;
+const SURPLUS: u32 = 8;
+
+/// Scattered accesses of one kind in one loop, or outside loops.
+#[derive(Default)]
+struct Scattered {
+    insts: Vec<(u32, Lines)>,
+    /// Other accesses use most of the lines too.
+    covered: bool,
+}
+
+fn check_code(evidence: &KernelEvidence<'_>) -> Outcome {
+    let Some(target) = evidence.target else { return Outcome::needs("the target's cache lines") };
+    let line = target.vector_l1.line_bytes.value;
+    let kinds = [Access::Load, Access::Store];
+    let insts: Vec<(u32, bool)> = evidence
+        .memory
+        .iter()
+        .filter(|at| evidence.cfg.loops.is_empty() || evidence.cfg.loop_of(**at).is_some())
+        .filter_map(|at| {
+            let inst = &evidence.insts[*at as usize];
+            let kind = kinds.into_iter().find(|kind| is_global(evidence, inst, *kind))?;
+            Some((*at, kind == Access::Store))
+        })
+        .collect();
+    if insts.is_empty() {
+        return Outcome::Silent;
+    }
+    Outcome::from_findings(shapes::judge(evidence, |addresses| {
+        let found = scattered(evidence, addresses, &insts, line).into_iter();
+        found.map(|(key, found)| (key, finding(evidence, key, found, line))).collect()
+    }))
+}
+
+/// Scattered accesses by innermost loop and kind: loads, then stores.
+fn scattered(
+    evidence: &KernelEvidence<'_>,
+    addresses: &Addresses,
+    insts: &[(u32, bool)],
+    line: u32,
+) -> BTreeMap<(Option<u32>, bool), Scattered> {
+    let cfg = &evidence.cfg;
+    let mut found: BTreeMap<_, Scattered> = BTreeMap::new();
+    // What is accessed of each array in each loop: bytes by position, those of one position once.
+    let mut arrays: HashMap<_, BTreeMap<i64, u32>> = HashMap::new();
+    let accesses: Vec<(MemoryAccess<'_>, (Option<u32>, bool))> = insts
+        .iter()
+        .filter_map(|(at, is_store)| {
+            let access = memory_access(evidence, addresses, *at)?;
+            Some((access, (cfg.loop_of(*at), *is_store)))
+        })
+        .collect();
+    for (access, key) in &accesses {
+        arrays.entry((access.address.group(), *key)).or_default().insert(access.position, access.bytes);
+    }
+    for (access, key) in &accesses {
+        let Some(lines) = Lines::of(addresses, access.address, access.position, access.bytes, line) else {
+            continue;
+        };
+        if lines.touched < TIMES * lines.least || lines.surplus() < SURPLUS {
+            continue;
+        }
+        let near = access.position - i64::from(line)..access.position + i64::from(line);
+        let used: u32 = arrays[&(access.address.group(), *key)].range(near).map(|(_, bytes)| *bytes).sum();
+        let scattered = found.entry(*key).or_default();
+        scattered.covered |= used * LANES as u32 * 2 >= lines.touched * line;
+        scattered.insts.push((access.inst, lines));
+    }
+    found
+}
+
+fn finding(
+    evidence: &KernelEvidence<'_>,
+    (in_loop, is_store): (Option<u32>, bool),
+    mut found: Scattered,
+    line: u32,
+) -> Weighed {
+    found.insts.sort_by_key(|(at, lines)| (std::cmp::Reverse(lines.surplus()), *at));
+    let worst = found.insts.first().map(|(_, lines)| *lines).unwrap_or_default();
+    let by_stride = found.insts.iter().any(|(_, lines)| lines.by_stride);
+    let (touched, least) = found
+        .insts
+        .iter()
+        .fold((0, 0), |(touched, least), (_, lines)| (touched + lines.touched, least + lines.least));
+    let known = !by_stride && !found.covered;
+    let per = if in_loop.is_some() { " per iteration" } else { "" };
+    let apart = match worst.by_stride {
+        true => format!("lanes are n x {} bytes apart, n known at run time only", worst.apart),
+        false => format!("neighbouring lanes are {} bytes apart", worst.apart),
+    };
+    let kind = if is_store { "store" } else { "load" };
+    let mut finding = RULE
+        .finding(
+            if known { Severity::Warning } else { Severity::Info },
+            format!(
+                "{}{per} touching up to {} cache lines of {line} bytes, where {} would hold the data; {apart}",
+                count(found.insts.len(), kind),
+                worst.touched,
+                worst.least
+            ),
+            "let neighbouring lanes access neighbouring addresses: exchange index roles, or transpose a tile in LDS",
+        )
+        .with_cost(format!("{touched} line look-ups per wave{per} where {least} would do"))
+        .with_evidence("lines touched by the worst", worst.touched)
+        .with_evidence("lines that hold its data", worst.least);
+    if worst.by_stride {
+        let from = line.div_ceil(worst.apart.unsigned_abs().max(1));
+        finding = finding.with_evidence("counted for", format!("n of {from} or more"));
+    }
+    if found.covered {
+        finding = finding.with_evidence("other accesses", "use most of these lines too");
+    }
+    let places = places(evidence, found.insts.iter().map(|(at, _)| *at));
+    (touched - least, finding.with_places(places))
+}
 
 /// Accesses per look-up of contiguous lanes.
 const CONTIGUOUS: f64 = 4.0;

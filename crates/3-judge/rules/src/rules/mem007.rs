@@ -74,7 +74,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         Some(RULE.finding(
             Severity::Info,
             format!(
-                "{} of {wide} 16-byte loads per iteration are parted from the load before by instructions that could stand elsewhere",
+                "{} of {wide} 16-byte loads per iteration are separated from the load before by instructions that can move",
                 insts.len()
             ),
             "issue the loads of one array back to back, up to four at a time",

@@ -4,7 +4,7 @@
 //! where a loop waits for memory and nothing else can run.
 
 use crate::{Check, Outcome, Rule};
-use analysis::KernelEvidence;
+use analysis::{KernelEvidence, NamedRegisters};
 use arch::Limiter;
 use isa::{Bits, Class, Space};
 use view::Severity;
@@ -41,7 +41,8 @@ one to four global, flat or buffer loads and a wait; more loads in one iteration
 poll memory past the caches do not count.
 
 ## What to do
-Shed the limiting resource: RES003 tells when registers are close to a boundary, `rockhound occupancy` prints the table of
+Code written in assembly (RES003 says how it is known) may ask for registers that it never names: ask for those it names only.
+Otherwise shed the limiting resource: RES003 tells when registers are close to a boundary, `rockhound occupancy` prints the table of
 boundaries. For LDS, halve the tile, reuse one buffer for two purposes, or give the same LDS a larger workgroup. Where
 occupancy cannot rise, let each wave do more at a time: unroll, and issue the loads of the next iteration
 before using those of this one.
@@ -98,14 +99,19 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         .next
         .iter()
         .find(|step| step.resource == occupancy.limiter && step.waves_per_simd > occupancy.waves_per_simd);
-    let advice = match step {
-        Some(step) => format!(
+    let unused = more_with_named(evidence, target, occupancy.waves_per_simd);
+    let advice = match (&unused, step) {
+        (Some((_, waves)), _) => format!(
+            "ask for the registers that the code names only (`.amdhsa_next_free_vgpr`, `.amdhsa_accum_offset`): {} waves per SIMD",
+            number(*waves)
+        ),
+        (None, Some(step)) => format!(
             "shed {} {limiter} {} for {} waves per SIMD; or give each wave more independent loads in flight",
             step.shed,
             occupancy.limiter.unit(),
             number(step.waves_per_simd)
         ),
-        None => "give each wave more independent loads in flight: unroll and load ahead".to_owned(),
+        (None, None) => "give each wave more independent loads in flight: unroll and load ahead".to_owned(),
     };
     let severity = if idle_simds > 0 || waiting.is_some() { Severity::Warning } else { Severity::Info };
     let load = waiting.as_ref().and_then(|found| found.load).map(|at| at as usize);
@@ -119,11 +125,38 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         ))
         .with_evidence("waves per SIMD", number(waves))
         .with_evidence("limited by", limiter);
+    if let Some((named, _)) = unused {
+        let words = format!("{} VGPRs, {} AGPRs", named.vgprs, named.agprs);
+        finding = finding.with_evidence("registers that the code names", words);
+    }
     for assumption in &evidence.assumptions {
         finding = finding.with_evidence("assumed", assumption);
     }
     finding = finding.with_places(place);
     Outcome::Findings(vec![finding])
+}
+
+/// Registers that code written in assembly names, and the waves per SIMD they would leave room for, where that is more than now.
+fn more_with_named(
+    evidence: &KernelEvidence<'_>,
+    target: &arch::Target,
+    now: f64,
+) -> Option<(NamedRegisters, f64)> {
+    evidence.object.assembly_sign(evidence.kernel)?;
+    if !evidence.calls.is_empty() {
+        return None;
+    }
+    let named = NamedRegisters::of(&evidence.insts);
+    let resources = &evidence.resources;
+    let asked = arch::Resources {
+        vgprs: named.vgprs,
+        agprs: named.agprs,
+        sgprs: resources.sgprs.unwrap_or(0),
+        lds_bytes: resources.launch_lds_bytes.max(resources.lds_bytes).unwrap_or(0),
+        waves_per_workgroup: resources.waves_per_workgroup.unwrap_or(1),
+    };
+    let then = arch::occupancy(target, &asked).waves_per_simd;
+    (then > now).then_some((named, then))
 }
 
 /// A short innermost loop that waits for memory.

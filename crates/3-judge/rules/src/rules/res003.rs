@@ -6,7 +6,7 @@
 use super::res002::number;
 use crate::sites::counted;
 use crate::{Check, Outcome, Rule};
-use analysis::KernelEvidence;
+use analysis::{KernelEvidence, NamedRegisters};
 use arch::Limiter;
 use view::Severity;
 
@@ -42,6 +42,11 @@ Ask the compiler for the occupancy: `waves_per_eu=n` in Triton, `__launch_bounds
 `amdgpu-waves-per-eu` in LLVM. Check that no spills appear (RES001); long live ranges cannot always be cut. Otherwise cut
 one live value: an address recomputed, an unroll factor one smaller.
 
+Kernels written in assembly, by hand or by a generator, have no such option. Where the code names no more registers than
+the boundary allows, lower the counts that the kernel asks for (`.amdhsa_next_free_vgpr`, `.amdhsa_accum_offset`); otherwise
+give values whose last use is past the same register. Such a kernel is known by its metadata: it has no spill counts, which
+every compiler writes from code-object version 3 on; or its name is one that Tensile makes, and it has no AGPR count.
+
 ## Source
 The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki (`waves_per_eu` helps when registers limit occupancy and are only a few above a boundary;
 170 registers are the example), the IREE AMDGPU guide (`amdgpu-waves-per-eu`, `__launch_bounds__`).
@@ -72,6 +77,9 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let severity =
         if now * 2.0 < f64::from(occupancy.max_waves_per_simd) { Severity::Warning } else { Severity::Info };
     let what = limit.resource.name();
+    let assembly = evidence.object.assembly_sign(evidence.kernel);
+    let named = assembly.as_ref().map_or(NamedRegisters::default(), |_| NamedRegisters::of(&evidence.insts));
+    let named_total = arch::vgprs_allocated(target, named.vgprs, named.agprs);
     let peak =
         (0..).zip(&evidence.live.before).max_by_key(|(at, live)| (live.vectors(), std::cmp::Reverse(*at)));
 
@@ -85,18 +93,35 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
                 limit.used,
                 step.at_most
             ),
-            format!(
-                "ask for {} waves: `waves_per_eu={}` (Triton), `__launch_bounds__(size, {})` (HIP) or \
-                 `amdgpu-waves-per-eu`, and check that nothing spills",
-                number(then),
-                then.floor(),
-                then.floor()
-            ),
+            match &assembly {
+                None => format!(
+                    "ask for {} waves: `waves_per_eu={}` (Triton), `__launch_bounds__(size, {})` (HIP) or \
+                     `amdgpu-waves-per-eu`, and check that nothing spills",
+                    number(then),
+                    then.floor(),
+                    then.floor()
+                ),
+                Some(_) if named_total <= step.at_most => format!(
+                    "lower `.amdhsa_next_free_vgpr`{} to {} or fewer: the code names no register beyond",
+                    if named.agprs > 0 { " with `.amdhsa_accum_offset`" } else { "" },
+                    step.at_most
+                ),
+                Some(_) => format!(
+                    "let values share registers, so that the code names {} or fewer, and lower `.amdhsa_next_free_vgpr`",
+                    step.at_most
+                ),
+            },
         )
         .with_cost(format!("{} of {} waves per SIMD", number(then - now), number(then)))
         .with_evidence(format!("{what}s used"), limit.used)
         .with_evidence("allocated", limit.allocated)
         .with_evidence("waves per SIMD", number(now));
+    if let Some(sign) = assembly {
+        finding = finding.with_evidence("written in assembly", sign).with_evidence(
+            "registers that the code names",
+            format!("{} VGPRs, {} AGPRs", named.vgprs, named.agprs),
+        );
+    }
     if let Some((at, live)) = peak {
         finding = finding
             .with_evidence("most registers live at once", live.vectors())

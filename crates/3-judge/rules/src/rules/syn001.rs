@@ -1,13 +1,15 @@
 //! SYN001: a loop waits for its loads right after issuing them.
 //!
-//! The one idea to keep in mind: what counts is the work between the last load and the wait for everything; other
-//! waves can fill the gap only if there are enough of them.
+//! The one idea to keep in mind: a wait costs what no other wave hides, by instructions to issue or by loads in flight that
+//! keep memory busy.
 
+use super::res002::number as number_of_waves;
 use crate::access::{count, is_plain, places, reaches_global};
 use crate::waits::wait;
-use crate::work::Work;
+use crate::work::{Work, iteration_cycles};
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
+use analysis::affine::LANES;
 use isa::Access;
 use std::collections::BTreeMap;
 use view::{Finding, Severity};
@@ -21,18 +23,23 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 const PAGE: &str = r"## What it does
-Fires on a loop in which `s_waitcnt vmcnt(0)` follows a load with less than 32 cycles of vector, matrix or LDS work between
-the last load and the wait: nothing overlaps with the load, and no load is in flight across the wait. Silent where the
-waves that fit on a SIMD, each with the work of one iteration, cover half of 800 cycles per wait, and for coherent loads,
-which poll for what another wave writes.
+Fires on an innermost loop in which `s_waitcnt vmcnt(0)` follows a load with less than 32 cycles of vector, matrix or LDS
+work between the last load and the wait: nothing of the wave overlaps with the load, and no load is in flight across the wait.
+
+Other waves hide the wait in two ways, and the better of the two counts: they issue instructions, or their loads together
+keep memory as busy as it gets. From 50 % hidden the rule is silent, from 25 % the finding is for information, below that
+it is a warning. Coherent loads, which poll for what another wave writes, are left out.
 
 ## Why it is slow
 A load from memory takes 400 to 900 cycles. While the wave waits for all its loads it issues nothing; the next load is only
 issued after the work on this one. Unless other waves fill the gap, every iteration lasts as long as memory takes to answer.
 
 ## Evidence
-Loads, waits and the work between them, in issue cycles of the target; the waves per SIMD that registers and LDS leave
-room for. Where those are unknown the finding is for information.
+One iteration takes its issue cycles and 800 cycles per wait. The part hidden by instructions is the issue cycles of all
+waves that registers and LDS leave room for on a SIMD, over this time. The part hidden by loads is the bytes that the waves
+of a compute unit load and store in this time, over the bytes that device memory moves for a compute unit, on the model of
+the target with most bandwidth. A load of one address by all lanes counts once. Where the occupancy is unknown the finding
+is for information.
 
 ## What to do
 Load for the next iteration before working on this one, and let the wait count leave that load in flight (`vmcnt(1)`):
@@ -47,13 +54,20 @@ The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: w
 const LITTLE: u32 = 32;
 /// What a load from memory takes, in cycles; between the measured L2 and HBM latencies and a loaded HBM.
 const LATENCY: u32 = 800;
+/// Part hidden by other waves from which the wait costs little, and from which it is no warning.
+const HIDDEN: f64 = 0.5;
+const PARTLY_HIDDEN: f64 = 0.25;
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let cfg = &evidence.cfg;
+    if cfg.loops.is_empty() {
+        return Outcome::Silent;
+    }
     let costs = Work::of(evidence);
+    let innermost: Vec<u32> = cfg.innermost_loops().collect();
     let mut found: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for block in &cfg.blocks {
-        let Some(id) = block.innermost else { continue };
+        let Some(id) = block.innermost.filter(|id| innermost.contains(id)) else { continue };
         let mut between: Option<u32> = None;
         for at in block.insts.clone() {
             let inst = &evidence.insts[at as usize];
@@ -74,19 +88,74 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     )
 }
 
+/// What of a loop's waits the waves of a compute unit hide.
+struct Hiding {
+    /// Waves per SIMD.
+    waves: f64,
+    /// Part of the time in which some wave issues.
+    by_instructions: f64,
+    /// Part of the memory bandwidth that the loop uses; absent for a target without models.
+    by_loads: Option<f64>,
+}
+
+impl Hiding {
+    fn of(evidence: &KernelEvidence<'_>, id: u32, busy: u32, time: u32) -> Option<Hiding> {
+        let occupancy = evidence.occupancy.as_ref().filter(|occupancy| occupancy.waves_per_cu > 0)?;
+        let waves = occupancy.waves_per_simd;
+        let moved = bytes_moved(evidence, id) as f64 * f64::from(occupancy.waves_per_cu) / f64::from(time);
+        Some(Hiding {
+            waves,
+            by_instructions: (waves * f64::from(busy) / f64::from(time)).min(1.0),
+            by_loads: evidence.target.and_then(memory_bytes_per_cycle).map(|most| (moved / most).min(1.0)),
+        })
+    }
+
+    fn part(&self) -> f64 {
+        self.by_loads.map_or(self.by_instructions, |by_loads| by_loads.max(self.by_instructions))
+    }
+}
+
+/// Bytes that one wave loads and stores per iteration of a loop.
+fn bytes_moved(evidence: &KernelEvidence<'_>, id: u32) -> u64 {
+    let addresses = evidence.addresses();
+    let mut bytes = 0;
+    for at in evidence.cfg.loop_own_insts(id) {
+        let inst = &evidence.insts[at as usize];
+        let moves =
+            [Access::Load, Access::Store].iter().any(|access| reaches_global(evidence, inst, *access));
+        if let Some(mem) = inst.mem().filter(|_| moves) {
+            let one_address = addresses.of(at).is_some_and(|access| addresses.is_uniform(access));
+            let lanes = if one_address { 1 } else { LANES as u64 };
+            bytes += lanes * u64::from(mem.bytes) * u64::from(mem.elements);
+        }
+    }
+    bytes
+}
+
+/// Bytes that device memory moves per cycle for one compute unit, on the model of the target with most.
+fn memory_bytes_per_cycle(target: &'static arch::Target) -> Option<f64> {
+    let of = |model: &arch::Model| {
+        model.hbm.gb_per_s.value * 1e3
+            / (f64::from(model.compute_units.value) * f64::from(model.engine_mhz.value))
+    };
+    arch::Model::of_target(target).map(of).max_by(f64::total_cmp)
+}
+
 fn finding(evidence: &KernelEvidence<'_>, costs: &Work, id: u32, waits: Vec<u32>) -> Option<Finding> {
     let cfg = &evidence.cfg;
     let own = || cfg.loop_own_insts(id).map(|at| &evidence.insts[at as usize]);
     let work: u32 = own().map(|inst| costs.cycles(inst)).sum();
     let loads = own().filter(|inst| reaches_global(evidence, inst, Access::Load)).count();
     let number = waits.len() as u32;
-    let per_wait = work / number.max(1);
-    let waves = evidence.occupancy.as_ref().map(|occupancy| occupancy.waves_per_simd);
-    let covered = waves.map(|waves| waves * f64::from(per_wait));
-    if covered.is_some_and(|covered| covered >= f64::from(LATENCY / 2)) {
-        return None;
-    }
-    let severity = if covered.is_some() { Severity::Warning } else { Severity::Info };
+    let busy = iteration_cycles(evidence, costs, id);
+    let waiting = number.saturating_mul(LATENCY);
+    let time = busy.saturating_add(waiting);
+    let hiding = Hiding::of(evidence, id, busy, time);
+    let severity = match hiding.as_ref().map(Hiding::part) {
+        Some(part) if part >= HIDDEN => return None,
+        Some(part) if part < PARTLY_HIDDEN => Severity::Warning,
+        _ => Severity::Info,
+    };
     let times = if number == 1 { "once".to_owned() } else { format!("{number} times") };
     let mut finding = RULE
         .finding(
@@ -97,10 +166,18 @@ fn finding(evidence: &KernelEvidence<'_>, costs: &Work, id: u32, waits: Vec<u32>
         .with_evidence("waits for all loads", number)
         .with_evidence("loads per iteration", loads)
         .with_evidence("work per iteration", format!("{work} cycles"));
-    if let (Some(waves), Some(covered)) = (waves, covered) {
+    if let Some(hiding) = hiding {
+        let percent = |part: f64| format!("{:.0} %", part * 100.0);
         finding = finding
-            .with_evidence("waves per SIMD", waves)
-            .with_cost(format!("up to {LATENCY} cycles per wait, of which {waves} waves cover {covered:.0}"));
+            .with_evidence("waves per SIMD", number_of_waves(hiding.waves))
+            .with_evidence("hidden by instructions of other waves", percent(hiding.by_instructions));
+        if let Some(by_loads) = hiding.by_loads {
+            finding = finding.with_evidence("memory bandwidth in use", percent(by_loads));
+        }
+        finding = finding.with_cost(format!(
+            "up to {waiting} of {time} cycles per iteration, of which other waves hide {}",
+            percent(hiding.part())
+        ));
     }
     Some(finding.with_places(places(evidence, waits)))
 }

@@ -4,11 +4,11 @@
 //! loads do not, so with one of them in flight zero is the only count.
 
 use crate::access::{count, places};
-use crate::waits::wait;
-use crate::work::Work;
+use crate::waits::{NO_LDS_WAIT, wait};
+use crate::work::{Clock, Work, iteration_cycles};
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
-use isa::{Class, Inst, RegRange, RegSet, Space};
+use isa::{Access, Class, Inst, RegRange, RegSet, Space};
 use std::collections::{BTreeMap, VecDeque};
 use view::{Finding, Severity};
 
@@ -21,18 +21,27 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 const PAGE: &str = r"## What it does
-Fires on a loop with an `s_waitcnt lgkmcnt(0)` after several LDS operations of the same block, when what follows does at
-least 16 cycles of vector or matrix work before it needs the last of them. Which operations are needed is read from the
-registers: an operation is needed where its result is read or overwritten; a barrier, a store to memory, an atomic, a
-call and the end of the block need all of them. Where a scalar load, a message or a flat access may be in flight the rule
-is silent, since these finish out of order and only zero is safe.
+Fires on an innermost loop with an `s_waitcnt lgkmcnt(0)` after several LDS operations of the same block, when the next
+instructions need only the first of them, at least 16 cycles of vector or matrix work follow before another is needed, and
+waiting with a higher count saves at least 5 % of the iteration.
+
+An operation is needed where its result is read or overwritten. A barrier, a store to memory, an atomic, a call and the
+end of the block need all of them. The rule is silent where
+
+* a scalar load, a message or a flat access may be in flight: these finish out of order and only zero is safe;
+* the count that suffices is 15 or more: the field has four bits, and its largest value waits for nothing;
+* a load into the LDS follows: the wait keeps it from overwriting data that are still being read;
+* the operations are done before the wait, because enough was issued after them;
+* the other waves of the SIMD have enough to issue in the meantime.
 
 ## Why it is slow
 An LDS read takes tens of cycles, more behind others. Waiting for all of them leaves the wave idle while the first
 results, on which work could start, are already there.
 
 ## Evidence
-The LDS operations before the wait in order, the first instruction that needs each, and the work in between.
+The LDS operations before the wait in order, the first instruction that needs each, and the work in between. The cycles are
+an estimate: instructions issue in order, the LDS moves 128 bytes per cycle for the four SIMDs together, and a result arrives
+one LDS latency later. Without a known occupancy the finding is for information.
 
 ## What to do
 In assembly and inline assembly write the count that leaves the later operations in flight, and a second wait before they
@@ -45,8 +54,12 @@ The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki: `
 
 /// Work that could start earlier, in cycles, from which a finding is worth it.
 const WORTH: u32 = 16;
+/// Part of the iteration that has to be saved: one in so many.
+const WORTH_SHARE: f64 = 20.0;
 /// Instructions looked at behind a wait.
 const AHEAD: usize = 256;
+/// Cycles from an LDS read to its result, where the target gives no figure.
+const LATENCY: u32 = 32;
 
 /// One early wait.
 struct Early {
@@ -55,8 +68,46 @@ struct Early {
     count: usize,
     /// Operations in flight.
     in_flight: usize,
-    /// Cycles of work before the next operation is needed.
-    work: u32,
+    /// Cycles the wave waits.
+    stall: u32,
+    /// Of these, cycles that the higher count saves.
+    saved: u32,
+}
+
+/// An LDS operation in flight.
+#[derive(Clone, Copy)]
+struct InFlight<'a> {
+    inst: &'a Inst,
+    /// Cycle in which its result is there.
+    done: u32,
+}
+
+/// How fast the LDS answers one wave.
+struct LdsPace {
+    /// Cycles from the last byte moved to the result.
+    latency: u32,
+    /// Bytes per cycle for this wave while its neighbours do the same.
+    bytes_per_cycle: u32,
+    free: u32,
+}
+
+impl LdsPace {
+    fn of(evidence: &KernelEvidence<'_>) -> Self {
+        let target = evidence.target;
+        let latency = target.map_or(LATENCY, |target| target.latency.lds.value);
+        let bytes = target.and_then(|target| target.lds.bytes_per_cycle.value()).unwrap_or(128);
+        let waves = evidence.occupancy.as_ref().map_or(1, |occupancy| occupancy.waves_per_cu);
+        let simds = target.map_or(4, |target| target.simds_per_cu.value);
+        LdsPace { latency, bytes_per_cycle: (bytes / waves.clamp(1, simds)).max(1), free: 0 }
+    }
+
+    /// Cycle in which the result of an operation issued at `now` is there.
+    fn issue(&mut self, inst: &Inst, now: u32) -> u32 {
+        let per_lane = inst.mem().map_or(4, |mem| u32::from(mem.bytes) * u32::from(mem.elements));
+        let moves = (per_lane * 64).div_ceil(self.bytes_per_cycle);
+        self.free = self.free.max(now) + moves;
+        self.free + self.latency
+    }
 }
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
@@ -66,61 +117,113 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         return Outcome::Silent;
     }
     let costs = Work::of(evidence);
+    let innermost: Vec<u32> = cfg.innermost_loops().collect();
     let mut unordered_at_start: Option<Vec<bool>> = None;
     let mut found: BTreeMap<u32, Vec<Early>> = BTreeMap::new();
     for (block, number) in cfg.blocks.iter().zip(0usize..) {
-        let Some(id) = block.innermost else { continue };
+        let Some(id) = block.innermost.filter(|id| innermost.contains(id)) else { continue };
         let insts = &evidence.insts[block.insts.start as usize..block.insts.end as usize];
         if !insts.iter().any(has_lds) {
             continue;
         }
         let unordered = unordered_at_start.get_or_insert_with(|| unordered_at_block_starts(evidence));
         let mut unordered = unordered[number];
-        let mut in_flight: VecDeque<&Inst> = VecDeque::new();
+        let mut in_flight: VecDeque<InFlight<'_>> = VecDeque::new();
+        let mut lds = LdsPace::of(evidence);
+        let mut clock = Clock::default();
         for (inst, at) in insts.iter().zip(block.insts.clone()) {
+            clock.issue(&costs, inst);
             if is_unordered(inst) {
                 unordered = true;
             } else if has_lds(inst) {
-                in_flight.push_back(inst);
+                in_flight.push_back(InFlight { inst, done: lds.issue(inst, clock.now) });
             } else if let Some(count) = wait(inst).and_then(|wait| wait.lds) {
+                let after = &insts[(at - block.insts.start) as usize + 1..];
                 if count == 0 && !unordered && in_flight.len() >= 2 {
-                    let after = &insts[(at - block.insts.start) as usize + 1..];
-                    if let Some((count, work)) = higher_count(&costs, &in_flight, after) {
-                        let in_flight = in_flight.len();
-                        found.entry(id).or_default().push(Early { at, count, in_flight, work });
-                    }
+                    let early = early(&costs, at, clock, &in_flight, after);
+                    found.entry(id).or_default().extend(early);
                 }
                 unordered &= count > 0;
+                let mut done = clock.now;
                 while in_flight.len() > count as usize {
-                    in_flight.pop_front();
+                    done = in_flight.pop_front().map_or(done, |first| first.done.max(done));
                 }
+                clock.now = done;
             }
         }
     }
     Outcome::from_findings(
-        found.into_iter().map(|(id, waits)| finding(evidence, &costs, id, &waits)).collect(),
+        found.into_iter().filter_map(|(id, waits)| finding(evidence, &costs, id, &waits)).collect(),
     )
 }
 
-fn finding(evidence: &KernelEvidence<'_>, costs: &Work, id: u32, waits: &[Early]) -> Finding {
-    let total: u32 = waits.iter().map(|early| early.work).sum();
-    let all: u32 = evidence.cfg.loop_own_insts(id).map(|at| costs.cycles(&evidence.insts[at as usize])).sum();
+/// The wait at `at`, if a higher count would do and saves time.
+fn early(
+    costs: &Work,
+    at: u32,
+    clock: Clock,
+    in_flight: &VecDeque<InFlight<'_>>,
+    after: &[Inst],
+) -> Option<Early> {
+    let (count, length) = higher_count(costs, in_flight, after)?;
+    if count >= NO_LDS_WAIT as usize {
+        return None;
+    }
+    let all_done = in_flight.back()?.done;
+    let needed_done = in_flight.get(in_flight.len() - count - 1)?.done;
+    let stall = all_done.saturating_sub(clock.now);
+    // With the higher count: a shorter wait, the work, and the rest of the wait if there is any.
+    let mut then = clock;
+    then.now = then.now.max(needed_done);
+    for inst in &after[..length] {
+        then.issue(costs, inst);
+    }
+    let worked = then.now - clock.now.max(needed_done);
+    let end = then.now.max(all_done);
+    let saved = (clock.now.max(all_done) + worked).saturating_sub(end);
+    (saved > 0).then_some(Early { at, count, in_flight: in_flight.len(), stall, saved })
+}
+
+/// Share of the time of an iteration that saving `saved` of `stall` cycles brings, where each of `waves` waves issues for `busy`.
+fn share_saved(busy: u32, stall: u32, saved: u32, waves: f64) -> f64 {
+    let time = |stall: u32| (f64::from(busy) * waves).max(f64::from(busy + stall));
+    let now = time(stall);
+    if now > 0.0 { (now - time(stall.saturating_sub(saved))) / now } else { 0.0 }
+}
+
+fn finding(evidence: &KernelEvidence<'_>, costs: &Work, id: u32, waits: &[Early]) -> Option<Finding> {
+    let saved: u32 = waits.iter().map(|early| early.saved).sum();
+    let stall: u32 = waits.iter().map(|early| early.stall).sum();
+    let busy = iteration_cycles(evidence, costs, id);
+    let waves = evidence.occupancy.as_ref().map(|occupancy| occupancy.waves_per_simd);
+    let share = share_saved(busy, stall, saved, waves.unwrap_or(1.0).max(1.0));
+    if waits.is_empty() || share * WORTH_SHARE < 1.0 {
+        return None;
+    }
     let counts: Vec<String> = waits
         .iter()
         .take(4)
         .map(|early| format!("lgkmcnt({}) of {} in flight", early.count, early.in_flight))
         .collect();
-    RULE.finding(
-        Severity::Warning,
-        format!(
-            "{} per iteration for all LDS operations where the next work needs only the first of them",
-            count(waits.len(), "wait")
-        ),
-        "wait with the count that leaves the later operations in flight, and again before they are used",
-    )
-    .with_cost(format!("{total} of {all} cycles of work per iteration could start earlier"))
-    .with_evidence("counts that suffice", counts.join(", "))
-    .with_places(places(evidence, waits.iter().map(|early| early.at)))
+    let mut finding = RULE
+        .finding(
+            if waves.is_some() { Severity::Warning } else { Severity::Info },
+            format!(
+                "{} per iteration for all LDS operations where the next work needs only the first of them",
+                count(waits.len(), "wait")
+            ),
+            "wait with the count that leaves the later operations in flight, and again before they are used",
+        )
+        .with_cost(format!(
+            "about {saved} of {} cycles per iteration, {:.0} % of the time of the loop",
+            busy + stall,
+            share * 100.0
+        ))
+        .with_evidence("counts that suffice", counts.join(", "));
+    if let Some(waves) = waves {
+        finding = finding.with_evidence("waves per SIMD", super::res002::number(waves));
+    }
+    Some(finding.with_places(places(evidence, waits.iter().map(|early| early.at))))
 }
 
 /// Counted by the same counter and finished out of order.
@@ -165,19 +268,22 @@ fn unordered_at_block_starts(evidence: &KernelEvidence<'_>) -> Vec<bool> {
     starts
 }
 
-/// The count that suffices for the first need after a wait, and the work until more is needed.
-fn higher_count(costs: &Work, in_flight: &VecDeque<&Inst>, after: &[Inst]) -> Option<(usize, u32)> {
+/// The count that suffices for the first need after a wait, and the instructions until more is needed.
+fn higher_count(costs: &Work, in_flight: &VecDeque<InFlight<'_>>, after: &[Inst]) -> Option<(usize, usize)> {
     let results: Vec<RegSet> = in_flight
         .iter()
-        .map(|inst| {
+        .map(|one| {
             let mut set = RegSet::default();
-            inst.visit_writes(|range| set.insert(range));
+            one.inst.visit_writes(|range| set.insert(range));
             set
         })
         .collect();
-    let mut needed = 0;
-    let mut work = 0;
+    let (mut needed, mut work, mut length) = (0, 0, 0);
     for inst in after.iter().take(AHEAD) {
+        // The wait is what keeps the load from data still being read.
+        if inst.mem().is_some_and(|mem| mem.access == Access::LoadToLds) {
+            return None;
+        }
         let needs_all = matches!(
             inst.class(),
             Class::Barrier
@@ -208,9 +314,31 @@ fn higher_count(costs: &Work, in_flight: &VecDeque<&Inst>, after: &[Inst]) -> Op
                 return None;
             }
         }
+        length += 1;
         if needed > 0 {
             work += costs.cycles(inst);
         }
     }
-    (needed > 0 && needed < results.len() && work >= WORTH).then_some((results.len() - needed, work))
+    (needed > 0 && needed < results.len() && work >= WORTH).then_some((results.len() - needed, length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_waves_fill_what_one_waits() {
+        // Issue cycles, stall, saved, waves, percent of the time saved.
+        for (busy, stall, saved, waves, expected) in [
+            (200, 50, 40, 1.0, 16.0),
+            (1000, 50, 40, 1.0, 3.8),
+            // Two waves issue for 400 cycles, and one needs 250.
+            (200, 50, 40, 2.0, 0.0),
+            (40, 60, 50, 2.0, 20.0),
+            (0, 0, 0, 1.0, 0.0),
+        ] {
+            let found = share_saved(busy, stall, saved, waves) * 100.0;
+            assert!((found - expected).abs() < 0.05, "{busy} {stall} {saved} {waves}: {found}");
+        }
+    }
 }

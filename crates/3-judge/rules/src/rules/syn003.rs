@@ -7,7 +7,7 @@ use crate::access::{self, places};
 use crate::work::Work;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
-use isa::{Access, Class};
+use isa::{Access, Cfg, Class};
 use view::{Finding, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -21,7 +21,9 @@ pub(crate) const RULE: Rule = Rule {
 const PAGE: &str = r"## What it does
 Fires on an innermost loop with barriers in which a wave does fewer than 128 cycles of vector, matrix and LDS work per
 barrier. Memory loads count as 4 cycles each. Kernels whose workgroups are single waves are left out: a barrier costs
-nothing there. So are loops with atomics, which wait for other workgroups.
+nothing there. So are loops with atomics, which wait for other workgroups, and the loops of one role of a kernel that gives
+its waves different roles: where another loop with barriers stands on a branch that a wave takes instead of this one, and
+has the work, this loop's waves load or store for the others, and their barriers are the same.
 
 ## Why it is slow
 At a barrier every wave waits for the slowest, with its loads and LDS accesses drained, and starts again with nothing in
@@ -57,37 +59,88 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         return Outcome::Silent;
     }
     let work = Work::of(evidence);
-    let findings = evidence.cfg.innermost_loops().filter_map(|id| finding(evidence, &work, id));
+    let loops: Vec<BarrierLoop> =
+        (0..evidence.cfg.loops.len() as u32).filter_map(|id| BarrierLoop::of(evidence, &work, id)).collect();
+    let findings = evidence.cfg.innermost_loops().filter_map(|id| {
+        let found = loops.iter().find(|found| found.id == id)?;
+        let is_role = || {
+            let others = loops.iter().filter(|other| other.id != id && other.per_barrier() >= LITTLE);
+            others.into_iter().any(|other| are_alternatives(&evidence.cfg, id, other.id))
+        };
+        if found.has_atomics || found.per_barrier() >= LITTLE || is_role() {
+            return None;
+        }
+        Some(finding(evidence, found))
+    });
     Outcome::from_findings(findings.collect())
 }
 
-fn finding(evidence: &KernelEvidence<'_>, work: &Work, id: u32) -> Option<Finding> {
-    let mut barriers: Vec<u32> = Vec::new();
-    let mut cycles = 0;
-    for at in evidence.cfg.loop_own_insts(id) {
-        let inst = &evidence.insts[at as usize];
-        match inst.class() {
-            Class::Barrier => barriers.push(at),
-            Class::VmemAtomic => return None,
-            Class::Lds if inst.mem().is_some_and(|mem| mem.access == Access::Atomic) => return None,
-            Class::VmemLoad | Class::VmemStore => cycles += MEMORY_CYCLES,
-            _ => cycles += work.cycles(inst),
+/// A loop with barriers, loops inside it left out.
+struct BarrierLoop {
+    id: u32,
+    barriers: Vec<u32>,
+    /// Work per iteration, cycles.
+    cycles: u32,
+    has_atomics: bool,
+}
+
+impl BarrierLoop {
+    fn of(evidence: &KernelEvidence<'_>, work: &Work, id: u32) -> Option<Self> {
+        let mut found = BarrierLoop { id, barriers: Vec::new(), cycles: 0, has_atomics: false };
+        for at in evidence.cfg.loop_own_insts(id) {
+            let inst = &evidence.insts[at as usize];
+            match inst.class() {
+                Class::Barrier => found.barriers.push(at),
+                Class::VmemAtomic => found.has_atomics = true,
+                Class::VmemLoad | Class::VmemStore => found.cycles += MEMORY_CYCLES,
+                _ => {
+                    found.has_atomics |= inst.mem().is_some_and(|mem| mem.access == Access::Atomic);
+                    found.cycles += work.cycles(inst);
+                }
+            }
+        }
+        (!found.barriers.is_empty()).then_some(found)
+    }
+
+    fn per_barrier(&self) -> u32 {
+        self.cycles / self.barriers.len() as u32
+    }
+}
+
+/// A wave runs one of two loops and not the other: none follows the other, unless around a loop that holds both.
+fn are_alternatives(cfg: &Cfg, one: u32, other: u32) -> bool {
+    let header = |id: u32| cfg.loops[id as usize].header;
+    let nested = cfg.loop_contains(one, header(other)) || cfg.loop_contains(other, header(one));
+    !nested && !follows(cfg, header(one), header(other)) && !follows(cfg, header(other), header(one))
+}
+
+/// Whether a way leads from one block to another without going back to the start of a loop.
+fn follows(cfg: &Cfg, from: u32, to: u32) -> bool {
+    let mut seen = vec![false; cfg.blocks.len()];
+    let mut open = vec![from];
+    while let Some(block) = open.pop() {
+        for &next in cfg.succs(block) {
+            let back = cfg.dominates(next, block);
+            if next == to && !back {
+                return true;
+            }
+            if !back && !std::mem::replace(&mut seen[next as usize], true) {
+                open.push(next);
+            }
         }
     }
-    let count = barriers.len() as u32;
-    if count == 0 || cycles / count >= LITTLE {
-        return None;
-    }
-    let per = cycles / count;
+    false
+}
+
+fn finding(evidence: &KernelEvidence<'_>, found: &BarrierLoop) -> Finding {
+    let (count, per, cycles) = (found.barriers.len() as u32, found.per_barrier(), found.cycles);
     let severity = if per < VERY_LITTLE { Severity::Warning } else { Severity::Info };
-    Some(
-        RULE.finding(
+    RULE.finding(
             severity,
             format!("{} per iteration with {per} cycles of work per barrier", access::count(count, "barrier")),
             "do more between barriers: larger steps, two LDS buffers, or wave-level exchange instead of LDS and barrier",
         )
         .with_evidence("barriers per iteration", count)
         .with_evidence("work per iteration", format!("{cycles} cycles"))
-        .with_places(places(evidence, barriers)),
-    )
+        .with_places(places(evidence, found.barriers.iter().copied()))
 }

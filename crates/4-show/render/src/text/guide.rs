@@ -24,7 +24,7 @@ pub fn guide(guide: &Guide, style: &Style) -> String {
     let mut page = Page::new(style);
     page.wrapped(0, 4, &[span(Role::Heading, &guide.path), dim("  "), plain(&guide.gpu)]);
     for caveat in &guide.caveats {
-        page.prefixed(&[span(Role::Warning, "  mind  ")], &[plain(" ".repeat(8))], &[plain(caveat)]);
+        page.prefixed(&[span(Role::Warning, "  note  ")], &[plain(" ".repeat(8))], &[plain(caveat)]);
     }
     question(&mut page, "What stops it?");
     verdict(&mut page, guide);

@@ -112,6 +112,27 @@ fn folders_may_hold_anything() {
 }
 
 #[test]
+fn folders_of_other_targets_name_them() {
+    let folder = folder("other");
+    // The machine flag of the ELF header: the low byte tells the processor.
+    let mut code = std::fs::read(clean()).unwrap();
+    for (name, machine) in [("a.hsaco", 0x41), ("b.hsaco", 0x36)] {
+        code[48] = machine;
+        write(&folder, name, &code);
+    }
+    write(&folder, "notes.txt", b"hello\n");
+    let path = folder.display().to_string();
+    let ran = rockhound(&["inspect", &path]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("no code for a supported GPU"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("gfx1030") && ran.stderr.contains("gfx1100"), "{}", ran.stderr);
+    let ran = rockhound(&["inspect", &path, "--arch", "gfx942"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("no code for the targets asked for"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("gfx1030") && ran.stderr.contains("gfx1100"), "{}", ran.stderr);
+}
+
+#[test]
 fn links_in_a_circle_end() {
     #[cfg(unix)]
     {

@@ -9,9 +9,9 @@ use crate::waits::wait;
 use crate::work::{Work, iteration_cycles};
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
-use analysis::affine::LANES;
+use analysis::affine::{Id, LANES};
 use isa::Access;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use view::{Finding, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -28,7 +28,8 @@ work between the last load and the wait: nothing of the wave overlaps with the l
 
 Other waves hide the wait in two ways, and the better of the two counts: they issue instructions, or their loads together
 keep memory as busy as it gets. From 50 % hidden the rule is silent, from 25 % the finding is for information, below that
-it is a warning. Coherent loads, which poll for what another wave writes, are left out.
+it is a warning. Coherent loads, which poll for what another wave writes, are left out, and so are loops that do what an
+unrolled loop beside them leaves over: they load less from the same arrays.
 
 ## Why it is slow
 A load from memory takes 400 to 900 cycles. While the wave waits for all its loads it issues nothing; the next load is only
@@ -83,9 +84,45 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
             }
         }
     }
+    let ids: Vec<u32> = found.keys().copied().collect();
+    let streams: Vec<Stream> = ids.iter().map(|id| Stream::of(evidence, *id)).collect();
+    let is_remainder = |id: u32| {
+        let own = streams.iter().find(|stream| stream.id == id);
+        own.is_some_and(|own| streams.iter().any(|other| own.is_remainder_of(other)))
+    };
+    found.retain(|id, _| !is_remainder(*id));
     Outcome::from_findings(
         found.into_iter().filter_map(|(id, waits)| finding(evidence, &costs, id, waits)).collect(),
     )
+}
+
+/// What a loop loads.
+struct Stream {
+    id: u32,
+    parent: Option<u32>,
+    loads: usize,
+    /// Arrays as [`Addresses::array`](analysis::affine::Addresses::array) names them.
+    arrays: BTreeSet<(u32, Id)>,
+}
+
+impl Stream {
+    fn of(evidence: &KernelEvidence<'_>, id: u32) -> Stream {
+        let addresses = evidence.addresses();
+        let is_load = |at: &u32| reaches_global(evidence, &evidence.insts[*at as usize], Access::Load);
+        let loads: Vec<u32> = evidence.cfg.loop_own_insts(id).filter(is_load).collect();
+        let arrays =
+            loads.iter().filter_map(|at| addresses.of(*at)).map(|access| addresses.array(access)).collect();
+        Stream { id, parent: evidence.cfg.loops[id as usize].parent, loads: loads.len(), arrays }
+    }
+
+    /// The loop does what another, unrolled, leaves over: it loads less from the same arrays.
+    fn is_remainder_of(&self, other: &Stream) -> bool {
+        self.id != other.id
+            && self.parent == other.parent
+            && other.loads >= 2 * self.loads
+            && !self.arrays.is_empty()
+            && self.arrays.is_subset(&other.arrays)
+    }
 }
 
 /// What of a loop's waits the waves of a compute unit hide.

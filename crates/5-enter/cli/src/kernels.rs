@@ -187,12 +187,14 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>> Run<
             return Ok(());
         }
         self.together()?;
+        // Folders hold anything.
+        if !input.named && matches!(kind, None | Some(Kind::Json)) {
+            return Ok(());
+        }
         let objects_before = self.objects;
         let passed_elsewhere = std::mem::take(&mut self.passed_over);
         let result = match kind {
             Some(Kind::Assembly) => self.text(&name, contents.bytes(), companion.as_deref())?,
-            None if !input.named => return Ok(()),
-            Some(Kind::Json) if !input.named => return Ok(()),
             Some(Kind::Json) => Err(ReadError {
                 position: 0,
                 what: "JSON without the code object it belongs to".to_owned(),

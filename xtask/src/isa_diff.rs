@@ -86,13 +86,6 @@ const LLVM_FAULTS: &[Fault] = &[
     },
     Fault {
         shows: |text| {
-            (text.starts_with("global_load_") || text.starts_with("scratch_load_")) && text.ends_with(" lds")
-        },
-        here: Instead::Undecodable,
-        reason: "loads to LDS by a modifier bit exist on gfx908 in LLVM's tables only; no manual of that target has them",
-    },
-    Fault {
-        shows: |text| {
             text.split(':').skip(1).any(|tail| number(tail).is_some_and(|last| (256..288).contains(&last)))
         },
         here: Instead::Undecodable,

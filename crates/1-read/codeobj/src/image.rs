@@ -88,12 +88,24 @@ impl<'a> Image<'a> {
 
     /// Writes the image into `memory`, which stands for `base` and what follows. At most `bytes` are written.
     pub fn place(&self, memory: &mut [u8], base: u64) {
-        for Part { address, contents } in &self.segments {
-            let start = usize::try_from(*address).unwrap_or(usize::MAX);
-            if let Some(place) = start.checked_add(contents.len()).and_then(|end| memory.get_mut(start..end))
-            {
-                place.copy_from_slice(contents);
+        self.place_with(base, memory.len(), |start, bytes| {
+            if let Some(place) = memory.get_mut(start..start + bytes.len()) {
+                place.copy_from_slice(bytes);
             }
+        });
+    }
+
+    /// Writes the image through a function that gets byte offsets from `base` and bytes, all of them below `length`. Only
+    /// what is in the file and what relocations change is written; the rest has to be zero.
+    pub fn place_with(&self, base: u64, length: usize, mut write: impl FnMut(usize, &[u8])) {
+        let mut put = |address: u64, bytes: &[u8]| {
+            let start = usize::try_from(address).unwrap_or(usize::MAX);
+            if start.checked_add(bytes.len()).is_some_and(|end| end <= length) {
+                write(start, bytes);
+            }
+        };
+        for Part { address, contents } in &self.segments {
+            put(*address, contents);
         }
         for Relocation { place, kind, value } in &self.relocations {
             let address = base.wrapping_add(*value).to_le_bytes();
@@ -104,10 +116,7 @@ impl<'a> Image<'a> {
                 2 => ((base.wrapping_add(*value) >> 32).to_le_bytes(), 4),
                 _ => continue,
             };
-            let start = usize::try_from(*place).unwrap_or(usize::MAX);
-            if let Some(place) = start.checked_add(count).and_then(|end| memory.get_mut(start..end)) {
-                place.copy_from_slice(&bytes[..count]);
-            }
+            put(*place, &bytes[..count]);
         }
     }
 }

@@ -208,9 +208,9 @@ fn scaled(isa: Isa, w: Words, rest: &[u8], inst: &mut Inst) -> Option<()> {
         inst.push(source(code, 1, 0))?;
     }
     let mods = modifier_bits(w);
-    // The scales' byte selectors; the low bit of each is op_sel, the high bit op_sel_hi.
-    inst.mods.op_sel = (mods >> 3 & 7) as u8;
-    inst.mods.op_sel_hi = (mods >> 8 & 3) as u8 | ((mods >> 6 & 1) << 2) as u8;
+    // The two scales' byte selectors; the low bit of each is op_sel, the high bit op_sel_hi. A third scale does not exist.
+    inst.mods.op_sel = (mods >> 3 & 3) as u8;
+    inst.mods.op_sel_hi = (mods >> 8 & 3) as u8;
     Some(())
 }
 

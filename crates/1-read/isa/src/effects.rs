@@ -57,7 +57,11 @@ impl Roles {
             if info.flags.contains(OpFlags::OPTIONAL_DST) {
                 traits |= OPTIONAL;
             }
-            if !info.fields.is_empty() && matches!(info.fields[0], Field::Vdata) {
+            // Loads name their destination first, unless that is the LDS.
+            let loads = matches!(info.mem, Some(Mem { access: Access::Load, .. }))
+                && !info.fields.is_empty()
+                && matches!(info.fields[0], Field::Vdst);
+            if loads || (!info.fields.is_empty() && matches!(info.fields[0], Field::Vdata)) {
                 traits |= TO_LDS;
             }
         }
@@ -189,7 +193,7 @@ impl Inst {
         }
     }
 
-    /// What the instruction touches in memory; buffer loads with `lds` are loads to LDS, `gds` is its own space.
+    /// What the instruction touches in memory; loads with `lds` are loads to LDS, `gds` is its own space.
     pub fn mem(&self) -> Option<Mem> {
         let mut mem = self.info().mem?;
         if self.mods.bits.contains(Bits::LDS) && mem.access == Access::Load {

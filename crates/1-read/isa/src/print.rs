@@ -233,6 +233,15 @@ impl std::fmt::Display for RegRange {
 }
 
 pub(crate) fn decimal(value: i64, out: &mut String) {
+    // Numbers of registers.
+    match value {
+        0..=9 => return out.push(char::from(b'0' + value as u8)),
+        10..=99 => {
+            let pair = [b'0' + (value / 10) as u8, b'0' + (value % 10) as u8];
+            return out.push_str(std::str::from_utf8(&pair).unwrap_or_default());
+        }
+        _ => {}
+    }
     if value < 0 {
         out.push('-');
     }
@@ -247,9 +256,7 @@ pub(crate) fn decimal(value: i64, out: &mut String) {
             break;
         }
     }
-    for &digit in &digits[at..] {
-        out.push(char::from(digit));
-    }
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
 pub(crate) fn hex(value: u32, out: &mut String) {

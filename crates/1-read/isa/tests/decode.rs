@@ -114,6 +114,10 @@ fn registers_read_and_written() {
         // buffer_load_dword to LDS writes no register and reads m0
         (Gfx942, "e0511005 80020604", "exec m0 s[8:11] v4", ""),
         (Gfx942, "e0501005 80020604", "exec s[8:11] v4", "v6"),
+        // global_load_dword and scratch_load_dword with the lds bit do the same; what stands in their vdst means nothing
+        (Gfx90a, "dc50a010 057f0002", "exec m0 v[2:3]", ""),
+        (Gfx90a, "dc50a010 05020002", "exec m0 s[2:3] v2", ""),
+        (Gfx90a, "dc506008 05040004", "exec flat_scratch m0 s4", ""),
         // SDWA that preserves the rest of its destination, and one that pads it
         (Gfx942, "020408f9 06061402", "exec mode v2 v2 v4", "v2"),
         (Gfx942, "020408f9 06060602", "exec mode v2 v4", "v2"),
@@ -144,11 +148,14 @@ fn memory_accesses() {
         ("dd088000 007f0402", Space::Global, Access::Atomic, 4, 1, false),
         ("dca88000 007f0002", Space::Global, Access::LoadToLds, 4, 1, false),
         ("e0515005 80020604", Space::Buffer, Access::LoadToLds, 4, 1, false),
+        ("dc50a000 007f0002", Space::Global, Access::LoadToLds, 4, 1, false),
         ("e05c3000 09820604", Space::Buffer, Access::Load, 16, 1, true),
         ("dc504008 08060002", Space::Scratch, Access::Load, 4, 1, true),
     ] {
-        let inst = one(Isa::Gfx942, words);
-        let text = inst.text(Isa::Gfx942);
+        // The lds bit of flat encodings is another one from gfx940 on.
+        let isa = if words.starts_with("dc50a") { Isa::Gfx90a } else { Isa::Gfx942 };
+        let inst = one(isa, words);
+        let text = inst.text(isa);
         let mem = inst.mem().unwrap();
         assert_eq!(
             (mem.space, mem.access, mem.bytes, mem.elements),

@@ -162,7 +162,7 @@ impl Dies {
     /// A dispatch of a program with these instructions begins, `missing` workgroups of which come to each XCD; one that was not
     /// finished is forgotten.
     pub(crate) fn begin(&mut self, grid: Grid, ops: Arc<[Op]>, missing: impl Iterator<Item = u64>) {
-        self.caches.begin(grid.host.clone());
+        self.caches.begin(grid.arguments.clone(), grid.host.clone());
         self.memory.begin();
         self.calendar.clear();
         self.places.iter_mut().for_each(Places::begin);

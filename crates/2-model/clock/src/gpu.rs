@@ -31,7 +31,9 @@ pub struct Grid {
     pub groups_per_unit: u32,
     /// Bytes of scratch of a wave.
     pub scratch: u64,
-    /// Memory of the host.
+    /// Memory of the host that the runtime uses: arguments and packets.
+    pub arguments: Vec<Range<u64>>,
+    /// What the program has in memory of the host.
     pub host: Vec<Range<u64>>,
     /// Address of the first instruction.
     pub entry: u64,

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: everything the threads of a launch know of each other is behind one lock, taken once for a batch
 //! and by who waits.
 
+use crate::access::OutsideLds;
 use crate::fault::Fault;
 use crate::later::{self, Note, Turns};
 use crate::launch::Summary;
@@ -146,6 +147,7 @@ pub(crate) fn finish<O>(
     done.summary.workgroups += summary.workgroups;
     done.summary.waves += summary.waves;
     done.summary.instructions += summary.instructions;
+    done.summary.outside_lds = OutsideLds::joined(done.summary.outside_lds, summary.outside_lds);
     if let Some(fault) = fault
         && done.fault.as_ref().is_none_or(|(first, _)| batch < *first)
     {

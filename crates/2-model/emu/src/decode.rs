@@ -34,6 +34,10 @@ pub(crate) struct Valu {
     pub(crate) mask_in: Src,
     /// The mask is a comparison's and goes to EXEC too.
     pub(crate) writes_exec: bool,
+    /// Row whose bits stay where only a part of the destination is written.
+    pub(crate) kept: u16,
+    /// Place among the sources of the old value of the destination.
+    pub(crate) accumulator: u8,
     /// Number for the kernel.
     pub(crate) immediate: u32,
 }
@@ -122,6 +126,10 @@ pub(crate) enum Action {
         src: Src,
         mode: u8,
     },
+    /// Vector instructions are skipped while a bit of a number is set.
+    Skip {
+        src: [Src; 2],
+    },
     ScalarMemory(Box<ScalarAccess>),
     Memory(Box<Access>),
     Time {
@@ -181,8 +189,8 @@ pub(crate) struct Resolver<'a> {
     pub(crate) interrupts: bool,
     /// MODE may be other than the host's arithmetic: floating-point instructions look at it.
     watches_mode: bool,
-    /// MODE may index registers: all vector instructions look at it.
-    pub(crate) indexes: bool,
+    /// MODE may alter instructions: which registers one writes is not known beforehand.
+    pub(crate) alters: bool,
     /// Some instruction loads straight into the LDS.
     pub(crate) lds_dma: bool,
 }
@@ -190,11 +198,9 @@ pub(crate) struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     pub(crate) fn new(isa: Isa, descriptor: &Descriptor, index: &'a [u32], insts: &[Inst]) -> Self {
         let uses = |prefix: &str| insts.iter().any(|inst| inst.info().name.starts_with(prefix));
-        let accumulators =
-            if descriptor.accum_offset == 0 { 256 } else { descriptor.accum_offset.min(256) as u16 };
         Resolver {
             isa,
-            files: Files { accumulators },
+            files: Files::of(descriptor),
             kernels: crate::raw::kernels(),
             index,
             pool: Pool::default(),
@@ -203,7 +209,7 @@ impl<'a> Resolver<'a> {
             ordered: false,
             interrupts: false,
             watches_mode: !initial_mode(descriptor).is_host() || descriptor.fp16_overflow || uses("s_setreg"),
-            indexes: uses("s_set_gpr_idx") || uses("s_setreg"),
+            alters: uses("s_set_gpr_idx") || uses("s_setvskip") || uses("s_setreg"),
             lds_dma: insts.iter().any(Inst::loads_to_lds),
         }
     }
@@ -275,6 +281,8 @@ impl<'a> Resolver<'a> {
             mask_out: NONE,
             mask_in: Src::None,
             writes_exec: info.name.starts_with("v_cmpx_"),
+            kept: 0,
+            accumulator: NONE,
             immediate: match info.flags.contains(OpFlags::TRUTH_TABLE) {
                 true => u32::from(inst.mods.blgp),
                 false => u32::from(inst.mods.op_sel) | u32::from(self.isa == Isa::Gfx950) << 8,
@@ -306,15 +314,17 @@ impl<'a> Resolver<'a> {
         if valu.rows > 2 {
             return None;
         }
+        valu.kept = valu.dst;
         // With three sources the old value is only what a partial write keeps.
         if let (Some(old), Some(slot)) = (accumulate, valu.src.get_mut(count)) {
             *slot = old;
+            valu.accumulator = count as u8;
         }
         if info.reads.contains(isa::Implicit::VCC) && valu.mask_in == Src::None {
             valu.mask_in = Src::Scalar(VCC);
         }
         let modifiers = Modifiers::of(inst, &valu, saturating, &self.kernels);
-        let watched = self.indexes || (self.watches_mode && info.flags.contains(OpFlags::FLOAT));
+        let watched = self.watches_mode && info.flags.contains(OpFlags::FLOAT);
         if let (false, Some((kernel, number))) =
             (watched, modifiers::in_place(&modifiers, &valu, inst, &self.kernels))
         {
@@ -386,6 +396,10 @@ impl<'a> Resolver<'a> {
             }
             "s_set_gpr_idx_mode" => {
                 Some(Action::Index { what: 3, src: Src::None, mode: immediate(0)? as u8 })
+            }
+            "s_setvskip" => {
+                let src = [self.source(operand(0)?, Ty::B32)?, self.source(operand(1)?, Ty::B32)?];
+                Some(Action::Skip { src })
             }
             "s_trap" => Some(Action::Trap(immediate(0)?)),
             "s_sendmsg" if immediate(0)? & 0xf == MESSAGE_INTERRUPT => {

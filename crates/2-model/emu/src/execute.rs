@@ -4,6 +4,7 @@
 //! there is one match over actions, and whatever is not short is a function of its subject.
 
 use crate::access::Access;
+use crate::altered::{self, Next};
 use crate::decode::{Action, Condition, EXEC_PAIR, Salu, Valu};
 use crate::fault::{Cause, Stop};
 use crate::in_place;
@@ -45,9 +46,26 @@ pub(crate) fn run<O: Observer>(
         machine.trip += u64::from(start != before);
         before = start;
         let length = program.runs.get(start).map_or(0, |&length| u64::from(length));
-        let length = length.min(until - wave.issued);
+        let mut length = length.min(until - wave.issued);
+        let mut altered = None;
+        if wave.mode.alters_instructions() {
+            // One at a time: M0 may change within a run.
+            length = length.min(1);
+            match altered::next(machine, wave) {
+                Next::Same => {}
+                Next::Other(action) => altered = Some(action),
+                Next::Skipped => {
+                    wave.pc = start + 1;
+                    continue;
+                }
+            }
+        }
         let end = start + length as usize;
-        let Some(actions) = program.actions.get(start..end).filter(|actions| !actions.is_empty()) else {
+        let actions = match &altered {
+            Some(action) => Some(std::slice::from_ref(&**action)),
+            None => program.actions.get(start..end).filter(|actions| !actions.is_empty()),
+        };
+        let Some(actions) = actions else {
             wave.pc = start + 1;
             return Err(Stop::new(Cause::BadJump(program.address(start))));
         };
@@ -270,7 +288,7 @@ fn run_kernel(machine: &mut Machine<'_>, wave: &Wave, valu: &Valu, extra: &mut E
     let program = machine.program;
     for index in 0..3 {
         if matches!(valu.src[index], Src::Special(_)) {
-            machine.spread[index] = machine.pair(wave, valu.src[index], index);
+            machine.spread[index] = machine.pair(wave, valu.src[index]);
         }
     }
     let [a, b, c] = &mut machine.spread;
@@ -329,10 +347,9 @@ fn rare(action: &Action, machine: &mut Machine<'_>, wave: &mut Wave, pc: usize) 
             }
         }
         Action::Index { what, src, mode } => {
-            const ENABLE: u32 = 1 << 27;
             let m0 = &mut wave.s[usize::from(M0)];
             match what {
-                0 => wave.mode.0 &= !ENABLE,
+                0 => wave.mode.0 &= !Mode::INDEX,
                 3 => *m0 = *m0 & !0xf000 | u32::from(*mode) << 12,
                 _ => {
                     let index = machine.scalar(wave, *src) as u32 & 0xff;
@@ -340,10 +357,15 @@ fn rare(action: &Action, machine: &mut Machine<'_>, wave: &mut Wave, pc: usize) 
                     *m0 = *m0 & !0xff | index;
                     if *what == 1 {
                         *m0 = *m0 & !0xf000 | u32::from(*mode) << 12;
-                        wave.mode.0 |= ENABLE;
+                        wave.mode.0 |= Mode::INDEX;
                     }
                 }
             }
+        }
+        Action::Skip { src } => {
+            let [value, bit] = src.map(|src| machine.scalar(wave, src) as u32);
+            let skip = value >> (bit & 31) & 1 != 0;
+            wave.mode.0 = wave.mode.0 & !Mode::SKIP | if skip { Mode::SKIP } else { 0 };
         }
         Action::Time { dst } => wave.set_pair(*dst, machine.clock + wave.issued),
         Action::Interrupt => match machine.host {

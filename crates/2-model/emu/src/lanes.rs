@@ -33,6 +33,11 @@ pub(crate) type Pair = [Row; 2];
 pub(crate) struct Mode(pub(crate) u32);
 
 impl Mode {
+    /// M0 indexes registers.
+    pub(crate) const INDEX: u32 = 1 << 27;
+    /// Vector instructions are skipped.
+    pub(crate) const SKIP: u32 = 1 << 28;
+
     /// Signalling NaNs are made quiet by minimum and maximum.
     #[inline(always)]
     pub(crate) fn ieee(self) -> bool {
@@ -75,9 +80,15 @@ impl Mode {
         self.0 >> 23 & 1 != 0
     }
 
-    /// Source and destination registers are indexed by M0.
-    pub(crate) fn index_registers(self) -> bool {
-        self.0 >> 27 & 1 != 0
+    /// Vector instructions are not what they look like: M0 indexes their registers, or they are skipped.
+    #[inline(always)]
+    pub(crate) fn alters_instructions(self) -> bool {
+        self.0 & (Mode::INDEX | Mode::SKIP) != 0
+    }
+
+    /// Vector instructions are skipped.
+    pub(crate) fn skips_vectors(self) -> bool {
+        self.0 & Mode::SKIP != 0
     }
 
     /// Rounding is to nearest and denormals are kept: what the host does.

@@ -3,11 +3,12 @@
 //! The one idea to keep in mind: these do not compute lane by lane, so they read and write registers themselves; most
 //! ignore EXEC where the rest of the vector ALU obeys it.
 
+use crate::altered::{Indexing, Position};
 use crate::lanes::{LANES, Row};
 use crate::machine::Machine;
-use crate::operand::{Files, Pool, Src, scalar_index, source};
+use crate::operand::{Files, M0, Pool, Src, scalar_index, source};
 use crate::wave::Wave;
-use isa::{Inst, Operand, Ty};
+use isa::{Bits, Inst, Operand, Ty};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
@@ -20,6 +21,9 @@ enum Kind {
     Swizzle,
     Permute,
     BackwardPermute,
+    /// A counter in the LDS goes up or down by the number of active lanes, which all get its old value.
+    Append,
+    Consume,
 }
 
 /// One of them, resolved.
@@ -45,6 +49,10 @@ impl LaneOp {
             "ds_swizzle_b32" => Kind::Swizzle,
             "ds_permute_b32" => Kind::Permute,
             "ds_bpermute_b32" => Kind::BackwardPermute,
+            // Those of the global data share are others.
+            "ds_append" | "ds_consume" if inst.mods.bits.contains(Bits::GDS) => return Some(None),
+            "ds_append" => Kind::Append,
+            "ds_consume" => Kind::Consume,
             _ => return None,
         };
         Some(Self::operands(inst, kind, files, pool))
@@ -66,6 +74,22 @@ impl LaneOp {
     /// The scalar register that is written, if it is one.
     pub(crate) fn scalar_destination(&self) -> Option<u8> {
         matches!(self.kind, Kind::ReadFirstLane | Kind::ReadLane).then_some(self.dst as u8)
+    }
+
+    /// The same with registers that M0 indexes; `None` when it does nothing.
+    pub(crate) fn indexed(&self, by: Indexing) -> Option<LaneOp> {
+        let mut it = self.clone();
+        match it.kind {
+            Kind::ReadFirstLane | Kind::ReadLane => by.source(Position::Src0, &mut it.src[0], 1),
+            Kind::WriteLane => by.destination(&mut it.dst, 1)?,
+            Kind::Swap | Kind::SwapRows(_) => {
+                by.source(Position::Src0, &mut it.src[0], 1);
+                by.destination(&mut it.dst, 1)?;
+            }
+            // Not of the vector ALU.
+            Kind::Swizzle | Kind::Permute | Kind::BackwardPermute | Kind::Append | Kind::Consume => {}
+        }
+        Some(it)
     }
 
     #[inline(always)]
@@ -117,6 +141,19 @@ impl LaneOp {
                     result.0[to.0[lane].wrapping_add(self.offset) as usize / 4 % LANES] = from.0[lane];
                 }
                 wave.store_row(dst, &result, exec);
+            }
+            Kind::Append | Kind::Consume if exec == 0 => {}
+            Kind::Append | Kind::Consume => {
+                let at = (wave.s[usize::from(M0)] & 0xffff).wrapping_add(self.offset) as usize;
+                let counter = machine.lds.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<4>);
+                let old = counter.as_ref().map_or(0, |it| u32::from_le_bytes(**it));
+                let count = exec.count_ones();
+                let new =
+                    if self.kind == Kind::Append { old.wrapping_add(count) } else { old.wrapping_sub(count) };
+                if let Some(counter) = counter {
+                    *counter = new.to_le_bytes();
+                }
+                wave.store_row(dst, &Row([old; LANES]), exec);
             }
             Kind::BackwardPermute => {
                 let (at, from) = (machine.row(wave, self.src[0]), machine.row(wave, self.src[1]));

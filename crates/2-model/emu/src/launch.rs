@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: workgroups are independent; which thread runs one has no influence on anything. Kernels
 //! that see the order of workgroups run them one after the other; where only memory shows it, `later` keeps the order.
 
+use crate::access::OutsideLds;
 use crate::batches::{Shared, finish};
 use crate::decode::initial_mode;
 use crate::fault::{Cause, Fault, Stop};
@@ -168,6 +169,8 @@ pub struct Summary {
     pub waves: u64,
     /// Wave instructions issued.
     pub instructions: u64,
+    /// Accesses of the LDS past its end.
+    pub outside_lds: Option<OutsideLds>,
 }
 
 /// Runs a kernel. `make` makes an observer for some workgroups that follow each other, `merge` gets the observers in
@@ -279,11 +282,12 @@ impl<'a> Worker<'a> {
     }
 
     /// Adds up what a workgroup that has ended did.
-    pub(crate) fn settle(&self, count: usize, summary: &mut Summary) -> Result<(), Box<Fault>> {
+    pub(crate) fn settle(&mut self, count: usize, summary: &mut Summary) -> Result<(), Box<Fault>> {
         let issued = self.waves[..count].iter().map(|wave| wave.issued).sum::<u64>();
         summary.workgroups += 1;
         summary.waves += count as u64;
         summary.instructions += issued;
+        summary.outside_lds = OutsideLds::joined(summary.outside_lds, self.machine.outside.0.take());
         if let Some(progress) = self.launch.progress {
             progress.waves.fetch_add(count as u64, Ordering::Relaxed);
             progress.instructions.fetch_add(issued.saturating_sub(self.counted), Ordering::Relaxed);

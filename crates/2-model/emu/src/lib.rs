@@ -4,6 +4,7 @@
 //! know what happened gives an observer, which costs nothing when there is none.
 
 mod access;
+mod altered;
 mod arguments;
 mod atomics;
 mod batches;
@@ -43,6 +44,7 @@ mod vector;
 mod walk;
 mod wave;
 
+pub use access::OutsideLds;
 pub use arguments::{Hidden, arguments};
 pub use decode::executes;
 pub use fault::{Cause, Fault};

@@ -2,6 +2,8 @@
 //!
 //! The one idea to keep in mind: one machine per thread; it holds no state that survives a workgroup except memory.
 
+use crate::access::Outside;
+use crate::altered::Altered;
 use crate::decode::{EXEC_PAIR, Valu};
 use crate::engine::Engine;
 use crate::formation::Formations;
@@ -53,6 +55,10 @@ pub(crate) struct Machine<'a> {
     pub(crate) matrix: Workplace,
     /// Instructions of all waves of the workgroup so far: what the clocks show.
     pub(crate) clock: u64,
+    /// Instructions as MODE alters them.
+    pub(crate) altered: Altered,
+    /// Accesses of the LDS past its end.
+    pub(crate) outside: Outside,
     /// Atomics that wait for the workgroup's turn.
     pub(crate) later: Later<'a>,
     /// Whom device code calls.
@@ -78,6 +84,8 @@ impl<'a> Machine<'a> {
             engine: crate::raw::engine(),
             matrix: Workplace::default(),
             clock: 0,
+            altered: Altered::default(),
+            outside: Outside::default(),
             later: Later::default(),
             host: None,
         }
@@ -129,12 +137,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// A source as a pair of rows, by value; registers are offset where MODE indexes them.
+    /// A source as a pair of rows, by value.
     #[inline(always)]
-    pub(crate) fn pair(&self, wave: &Wave, src: Src, position: usize) -> Pair {
+    pub(crate) fn pair(&self, wave: &Wave, src: Src) -> Pair {
         match src {
             Src::Row(row) => {
-                let row = usize::from(row) + wave.source_offset(position);
+                let row = usize::from(row);
                 [row, row + 1].map(|row| wave.v.get(row).copied().unwrap_or(Row::ZERO))
             }
             _ => {
@@ -149,7 +157,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn spread_pair(&mut self, wave: &Wave, src: Src, position: usize, one: bool) {
         let value = match src {
             Src::Row(row) => {
-                let row = usize::from(row) + wave.source_offset(position);
+                let row = usize::from(row);
                 let [low, high] = &mut self.spread[position];
                 low.copy_from(wave.v.get(row).unwrap_or(&Row::ZERO));
                 if !one {

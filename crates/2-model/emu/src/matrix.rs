@@ -10,6 +10,7 @@ mod product;
 #[cfg(test)]
 mod tests;
 
+use crate::altered::{Indexing, Position};
 use crate::lanes::Row;
 use crate::machine::Machine;
 use crate::operand::{Files, Pool, Src, source};
@@ -92,6 +93,30 @@ pub(crate) fn resolve(inst: &Inst, isa: Isa, files: Files, pool: &mut Pool) -> O
 }
 
 impl Instruction {
+    /// The same with registers that M0 indexes; `None` when it does nothing. Accumulation registers are not indexed.
+    pub(crate) fn indexed(&self, by: Indexing) -> Option<Instruction> {
+        let mut it = self.clone();
+        let sums = it.plan.registers * if it.shape.acc == MatrixType::F64 { 2 } else { 1 };
+        let (a, b) = (it.a.registers(), it.b.registers());
+        by.source(Position::Src0, &mut it.a.src, a);
+        by.source(Position::Src1, &mut it.b.src, b);
+        match &mut it.positions {
+            // The third operand says where A's elements stand, and sums are added to the destination.
+            Some((positions, _)) => {
+                by.source(Position::Src2, positions, 1);
+                if let Src::Row(row) = &mut it.c {
+                    by.destination(row, sums)?;
+                }
+            }
+            None => by.source(Position::Src2, &mut it.c, sums),
+        }
+        for (position, scale) in Position::SOURCES.into_iter().zip(it.scales.iter_mut().flatten()) {
+            by.source(position, &mut scale.0, 1);
+        }
+        by.destination(&mut it.dst, sums)?;
+        Some(it)
+    }
+
     /// As [`Instruction::run`], of one that is `plain`. `quick` adds the product of a square block to its sums if it has a
     /// way of its own; whether it had.
     #[inline(always)]

@@ -22,6 +22,8 @@ struct Range {
     freed: bool,
     /// The host may write while kernels run.
     hosts: bool,
+    /// It lies in memory of the host, or is as fine-grained as that.
+    remote: bool,
 }
 
 impl Range {
@@ -79,7 +81,7 @@ impl Memory {
         let step = if bytes < FRAGMENT { GUARD } else { FRAGMENT as u64 };
         let base = self.ranges.last().map_or(FIRST, |last| (last.end() + GUARD).next_multiple_of(step));
         let (bytes, name) = (Shared::zeroed(bytes), name.to_string());
-        let range = Range { base, bytes, name, freed: false, hosts: false };
+        let range = Range { base, bytes, name, freed: false, hosts: false, remote: false };
         self.ranges.push(range);
         base
     }
@@ -97,9 +99,10 @@ impl Memory {
     pub fn load(&mut self, name: &str, image: &codeobj::Image<'_>) -> u64 {
         let length = usize::try_from(image.bytes).unwrap_or(usize::MAX);
         let base = self.allocate(name, length);
-        let mut bytes = vec![0; length];
-        image.place(&mut bytes, base);
-        let _ = self.write(base, &bytes);
+        if let Some((range, start)) = self.locate(base, image.bytes) {
+            // Pages that hold nothing but zeros are never touched.
+            image.place_with(base, length, |at, bytes| range.write(start + at, bytes));
+        }
         base
     }
 
@@ -112,8 +115,24 @@ impl Memory {
         }
         self.ranges.retain(|it| it.base >= end || base >= it.end());
         let at = self.ranges.partition_point(|it| it.base < base);
-        self.ranges.insert(at, Range { base, bytes, name: name.to_string(), freed: false, hosts: false });
+        self.ranges.insert(
+            at,
+            Range { base, bytes, name: name.to_string(), freed: false, hosts: false, remote: false },
+        );
         Ok(())
+    }
+
+    /// The range that begins at an address lies in memory of the host, or is as fine-grained: caches of the GPU keep nothing of
+    /// it.
+    pub fn place_on_host(&mut self, base: u64) {
+        for range in self.ranges.iter_mut().filter(|it| it.base == base && !it.freed) {
+            range.remote = true;
+        }
+    }
+
+    /// Addresses of such ranges.
+    pub fn on_host(&self) -> Vec<std::ops::Range<u64>> {
+        self.ranges.iter().filter(|it| it.remote && !it.freed).map(|it| it.base..it.end()).collect()
     }
 
     /// The host may write to the range that begins at an address while kernels run.

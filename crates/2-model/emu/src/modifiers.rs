@@ -177,6 +177,11 @@ impl Modifiers {
             && self.half.is_none()
     }
 
+    /// The rest of the destination is read like a source.
+    pub(crate) fn preserves(&self) -> bool {
+        self.sdwa.is_some()
+    }
+
     /// Whether a source is not as it stands in its register.
     fn prepares(&self, index: usize) -> bool {
         let bit = |mask: u8| mask >> index & 1 != 0;
@@ -193,7 +198,7 @@ impl Modifiers {
     /// Nothing to do before or after the kernel in this mode either.
     #[inline(always)]
     pub(crate) fn idle(&self, mode: Mode) -> bool {
-        self.plain && mode.is_host() && !mode.index_registers() && !self.limits(mode)
+        self.plain && mode.is_host() && !self.limits(mode)
     }
 
     /// Whether the mode wants the largest number for a result that overflows.
@@ -224,10 +229,7 @@ impl Modifiers {
             let src = valu.src[index];
             let flushes = self.computes && float::flushes(self.formats[index], wave.mode);
             *changed = src != Src::None
-                && (self.prepares >> index & 1 != 0
-                    || flushes
-                    || wave.mode.index_registers()
-                    || matches!(src, Src::Special(_)));
+                && (self.prepares >> index & 1 != 0 || flushes || matches!(src, Src::Special(_)));
             if !*changed {
                 continue;
             }
@@ -252,10 +254,7 @@ impl Modifiers {
         kernel(&mut machine.out, a, b, c, &mut extra);
         self.finish(valu, wave, &mut machine.out, [a, b, c]);
         for (number, row) in machine.out.iter().enumerate().take(usize::from(valu.rows)) {
-            let target = usize::from(valu.dst) + wave.destination_offset() + number;
-            if target < wave.v.len() {
-                wave.store_row(target, row, lanes);
-            }
+            wave.store_row(usize::from(valu.dst) + number, row, lanes);
         }
         machine.store_mask(wave, valu, &extra, lanes);
     }
@@ -324,7 +323,7 @@ impl Modifiers {
             float::clamp(self.result, wave.mode, out);
         }
         if let Some(high) = self.half {
-            let old = &wave.v[usize::from(valu.dst)];
+            let old = &wave.v[usize::from(valu.kept)];
             for lane in 0..LANES {
                 let value = out[0].0[lane];
                 out[0].0[lane] = if high {
@@ -335,7 +334,7 @@ impl Modifiers {
             }
         }
         if let (Some(sdwa), 1..) = (self.sdwa, valu.rows) {
-            sdwa::place(sdwa, &wave.v[usize::from(valu.dst)], &mut out[0]);
+            sdwa::place(sdwa, &wave.v[usize::from(valu.kept)], &mut out[0]);
         }
     }
 }

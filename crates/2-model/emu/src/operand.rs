@@ -4,6 +4,7 @@
 //! instruction gives a reference to rows in every case.
 
 use crate::lanes::{Pair, Row};
+use codeobj::Descriptor;
 use isa::{InlineFloat, Operand, RegFile, RegRange, Ty};
 use std::collections::HashMap;
 
@@ -80,6 +81,12 @@ pub(crate) struct Files {
 }
 
 impl Files {
+    /// As a descriptor divides the registers.
+    pub(crate) fn of(descriptor: &Descriptor) -> Files {
+        let offset = descriptor.accum_offset;
+        Files { accumulators: if offset == 0 { 256 } else { offset.min(256) as u16 } }
+    }
+
     /// Row of the first register of a run of vector registers.
     pub(crate) fn row(self, range: RegRange) -> Option<u16> {
         match range.file {

@@ -4,11 +4,14 @@
 //! functions, branch targets. An instruction that is not emulated becomes one that stops the kernel and says so.
 
 use crate::decode::{Action, Resolver};
-use crate::operand::Pool;
+use crate::operand::{Files, Pool};
 use crate::walk;
 use codeobj::{Body, CodeObject, Descriptor, Kernel, Metadata};
 use isa::{Access, Inst, Isa, OpFlags, Space};
 use std::ops::{Range, RangeInclusive};
+
+/// Private memory of a lane, bytes: the register for a wave's scratch counts KiB in 13 bits.
+const MOST_PRIVATE: u32 = ((1 << 13) - 1) * 1024 / 64;
 
 /// Why a kernel cannot be made ready.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -19,6 +22,12 @@ pub enum ProgramError {
     /// There is no machine code.
     #[error("kernel `{0}` has no machine code in this file")]
     NoCode(String),
+    /// More private memory than the hardware can be asked for.
+    #[error(
+        "kernel `{0}` asks for {1} bytes of private memory a lane, a wave can have {MOST_PRIVATE} a lane\n\
+         hint: no compiler makes such a kernel, the descriptor in the file is damaged"
+    )]
+    Private(String, u32),
     /// There is no kernel descriptor.
     #[error("kernel `{0}` has no descriptor")]
     NoDescriptor(String),
@@ -69,6 +78,9 @@ impl Program {
         let no_code = || ProgramError::NoCode(kernel.name.clone());
         let descriptor = kernel.descriptor.ok_or_else(|| ProgramError::NoDescriptor(kernel.name.clone()))?;
         let (start, mut range) = place(&kernel.body).ok_or_else(no_code)?;
+        if descriptor.scratch_bytes > MOST_PRIVATE {
+            return Err(ProgramError::Private(kernel.name.clone(), descriptor.scratch_bytes));
+        }
         let mut insts = isa::decode_all(isa, bytes.get(range.clone()).ok_or_else(no_code)?);
         if insts.iter().any(calls) {
             range = whole(object, start, &range);
@@ -100,7 +112,7 @@ impl Program {
                 runs[index] = runs[index + 1] + 1;
             }
         }
-        if !resolver.indexes {
+        if !resolver.alters {
             walk::mark(&insts, resolver.files, &runs, &mut actions);
         }
         let vector_memory_before = if resolver.lds_dma { count_vector_memory(&insts) } else { Vec::new() };
@@ -164,6 +176,12 @@ impl Program {
         names.sort_unstable();
         names.dedup();
         names
+    }
+
+    /// Rows of the registers `v0` and up: those of accumulation registers come behind them.
+    pub(crate) fn vector_rows(&self) -> u16 {
+        let files = Files::of(&self.descriptor);
+        files.accumulators.min(self.rows.saturating_sub(2) as u16)
     }
 
     /// Index of the instruction a number of bytes behind another one.

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: the sums and what is added to them take four registers each, which no other vector
 //! instruction has; window *i* of the first operand begins *i* bytes further on.
 
+use crate::altered::{Indexing, Position};
 use crate::lanes::Row;
 use crate::machine::Machine;
 use crate::operand::{Files, Pool, Src, source};
@@ -39,8 +40,18 @@ impl QuadSums {
         })
     }
 
+    /// The same with registers that M0 indexes; `None` when it does nothing.
+    pub(crate) fn indexed(&self, by: Indexing) -> Option<QuadSums> {
+        let mut it = self.clone();
+        by.source(Position::Src0, &mut it.window, 2);
+        by.source(Position::Src1, &mut it.reference, 1);
+        it.added = by.row(Position::Src2, it.added, 4).unwrap_or(0);
+        by.destination(&mut it.dst, 4)?;
+        Some(it)
+    }
+
     pub(crate) fn run(&self, machine: &Machine<'_>, wave: &mut Wave) {
-        let (exec, window) = (wave.exec(), machine.pair(wave, self.window, 0));
+        let (exec, window) = (wave.exec(), machine.pair(wave, self.window));
         let reference = machine.row(wave, self.reference);
         let results: [Row; 4] = std::array::from_fn(|sum| {
             let added = &wave.v[usize::from(self.added) + sum];

@@ -8,6 +8,7 @@
 //! NaN. Stochastic rounding adds the highest random bits below the last place that stays; for several numbers the random
 //! value is stepped as `v_prng_b32` does.
 
+use crate::altered::{Indexing, Position};
 use crate::half::{f16_to_f32, f64_to_f16};
 use crate::lanes::{LANES, Row};
 use crate::machine::Machine;
@@ -189,22 +190,43 @@ impl Conversion {
         })
     }
 
+    /// Numbers of one result.
+    fn count(&self) -> u32 {
+        match self.many {
+            Many::One => 1,
+            Many::Two => 2,
+            Many::Block | Many::Interleaved => 32,
+        }
+    }
+
+    /// Registers of the result.
+    fn rows(&self) -> usize {
+        (self.place() + self.count() * self.to.bits()).div_ceil(32) as usize
+    }
+
+    /// The same with registers that M0 indexes; `None` when it does nothing.
+    pub(crate) fn indexed(&self, by: Indexing) -> Option<Conversion> {
+        let mut it = self.clone();
+        let given = it.values.iter_mut().filter(|value| **value != Src::None);
+        let sources = given.chain(&mut it.noise).chain([&mut it.scale]);
+        for (position, src) in Position::SOURCES.into_iter().zip(sources) {
+            // Reading past the last register is reading 0.
+            by.source(position, src, 1);
+        }
+        let rows = it.rows();
+        by.destination(&mut it.dst, rows)?;
+        Some(it)
+    }
+
     pub(crate) fn run(&self, machine: &Machine<'_>, wave: &mut Wave) {
         let exec = wave.exec();
         let saturate = wave.mode.fp16_overflow();
         let scales = machine.row(wave, self.scale);
         let noises = self.noise.map(|noise| machine.row(wave, noise));
         let sources = self.values.map(|value| Rows::of(machine, wave, value));
-        let count = match self.many {
-            Many::One => 1,
-            Many::Two => 2,
-            Many::Block | Many::Interleaved => 32,
-        };
-        let bits = self.to.bits();
-        let place = self.place();
-        let rows = (place + count * bits).div_ceil(32) as usize;
+        let (count, bits, place) = (self.count(), self.to.bits(), self.place());
         // What a partial write keeps.
-        let mut out: Vec<Row> = (0..rows).map(|row| wave.v[usize::from(self.dst) + row]).collect();
+        let mut out: Vec<Row> = (0..self.rows()).map(|row| wave.v[usize::from(self.dst) + row]).collect();
         for lane in (0..LANES).filter(|lane| exec >> lane & 1 != 0) {
             let code = scales.0[lane] >> 23 & 0xff;
             let mut noise = noises.as_ref().map(|noise| noise.0[lane]);

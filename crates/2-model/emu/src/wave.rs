@@ -121,16 +121,3 @@ impl Wave {
         }
     }
 }
-
-impl Wave {
-    /// Offset of a vector register source while MODE indexes registers.
-    pub(crate) fn source_offset(&self, position: usize) -> usize {
-        let m0 = self.s[usize::from(crate::operand::M0)];
-        if self.mode.index_registers() && m0 >> (12 + position) & 1 != 0 { (m0 & 0xff) as usize } else { 0 }
-    }
-
-    /// Offset of a vector register destination while MODE indexes registers.
-    pub(crate) fn destination_offset(&self) -> usize {
-        self.source_offset(3)
-    }
-}

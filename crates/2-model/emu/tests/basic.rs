@@ -255,3 +255,89 @@ fn variables_and_function_pointers_are_loaded() {
         assert_eq!(read_u32s(&memory, load + address, 1), [4 * table.iter().sum::<u32>()]);
     });
 }
+
+#[test]
+fn loads_go_straight_into_the_lds() {
+    on_all(|bytes| {
+        let program = program(bytes, "to_lds");
+        let modifier =
+            program.instructions().iter().filter(|inst| inst.mods.bits.contains(isa::Bits::LDS)).count();
+        let named =
+            program.instructions().iter().filter(|inst| inst.info().name.contains("load_lds")).count();
+        assert_eq!((modifier, named), if program.isa == isa::Isa::Gfx90a { (2, 0) } else { (0, 2) });
+        let mut memory = Memory::new();
+        let input = memory.allocate_with("in", &u32s(1000..1064));
+        let out = memory.allocate("out", 512);
+        let arguments = Arguments::default().u64(input).u64(out);
+        let (summary, _) = launch(&program, &mut memory, [1, 1, 1], [64, 1, 1], arguments).unwrap();
+        assert_eq!(summary.outside_lds, None);
+        let second = (0..64).map(|t| if t % 2 == 0 { 1000 + t } else { 7 });
+        assert_eq!(read_u32s(&memory, out, 128), (0..64).map(|t| 1063 - t).chain(second).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn the_lds_past_its_end_reads_as_0_and_is_reported() {
+    on_all(|bytes| {
+        let program = program(bytes, "outside_lds");
+        // (first element, elements that lie in the LDS)
+        for (first, inside) in [(0, 64), (1, 63), (40, 24), (64, 0), (0x1000_0000, 0)] {
+            let mut memory = Memory::new();
+            let out = memory.allocate("out", 4 * 64 * 4);
+            let arguments = Arguments::default().u64(out).u32(first);
+            let mut how = Launch::new([2, 1, 1], [64, 1, 1], 0);
+            (how.dynamic_lds, how.threads) = (256, 2);
+            let (summary, _) = launch_with(&program, &mut memory, how, arguments).unwrap();
+            let read = |t: u32, add: u32| if t < inside { t + 1 + add } else { 0 };
+            let once: Vec<u32> = (0..128).map(|t| read(t % 64, 0)).collect();
+            let swapped: Vec<u32> = (0..128).map(|t| read(t % 64 ^ 1, 5)).collect();
+            assert_eq!(read_u32s(&memory, out, 256), [once, swapped].concat(), "{first}");
+            let Some(outside) = summary.outside_lds else {
+                assert_eq!(inside, 64);
+                continue;
+            };
+            // A store, a load, an atomic and another load in each of two workgroups.
+            assert_eq!(outside.times, u64::from(2 * 4 * (64 - inside)), "{first}");
+            assert_eq!((outside.lane, outside.size, outside.bytes), (inside, 256, 4));
+            assert_eq!(outside.wave.workgroup, [0, 0, 0]);
+            let text = outside.text(&program);
+            assert!(text.contains("`ds_write_b32 ") && text.contains("past its 256 bytes"), "{text}");
+        }
+    });
+}
+
+#[test]
+fn no_wave_has_so_much_private_memory() {
+    on_all(|bytes| {
+        let mut object = codeobj::CodeObject::read(bytes).unwrap();
+        let kernel = object.kernels.iter_mut().find(|it| it.name == "copy").unwrap();
+        let mut descriptor = kernel.descriptor.unwrap();
+        for (scratch_bytes, works) in
+            [(131_056, true), (131_057, false), (448 << 20, false), (u32::MAX, false)]
+        {
+            descriptor.scratch_bytes = scratch_bytes;
+            let mut kernel = kernel.clone();
+            kernel.descriptor = Some(descriptor);
+            let made = emu::Program::new(bytes, &codeobj::CodeObject::read(bytes).unwrap(), &kernel);
+            assert_eq!(made.is_ok(), works, "{scratch_bytes}");
+            if let Err(error) = made {
+                assert!(error.to_string().contains("hint: "), "{error}");
+            }
+        }
+    });
+}
+
+#[test]
+fn counters_go_up_and_down_by_the_active_lanes() {
+    on_all(|bytes| {
+        let program = program(bytes, "append");
+        let mut memory = Memory::new();
+        let out = memory.allocate("out", 132 * 4);
+        let arguments = Arguments::default().u64(out);
+        launch(&program, &mut memory, [1, 1, 1], [64, 1, 1], arguments).unwrap();
+        let up = (0..64).map(|t| if t % 3 == 0 { 100 } else { 0 });
+        let down = (0..64).map(|t| if t % 4 == 0 { 122 } else { 0 });
+        let expected: Vec<u32> = up.chain(down).chain([100, 100, 106, 100]).collect();
+        assert_eq!(read_u32s(&memory, out, 132), expected);
+    });
+}

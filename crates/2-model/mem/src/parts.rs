@@ -44,7 +44,7 @@ impl Caches {
         Caches {
             xcds: vec![xcd; shape.xcds],
             shape: shape.clone(),
-            places: Places::new(Vec::new(), shape.arguments),
+            places: Places::new(Vec::new(), shape.arguments, Vec::new()),
         }
     }
 
@@ -53,8 +53,8 @@ impl Caches {
         &self.shape
     }
 
-    /// A dispatch begins; `host` is memory of the host.
-    pub fn begin(&mut self, host: Vec<Range<u64>>) {
+    /// A dispatch begins; `arguments` are memory of the host that the runtime uses, `host` is what the program has there.
+    pub fn begin(&mut self, arguments: Vec<Range<u64>>, host: Vec<Range<u64>>) {
         let [l1, pages, scalar, l2] = self.shape.kept;
         for xcd in &mut self.xcds {
             if !l2 {
@@ -66,7 +66,7 @@ impl Caches {
             xcd.units.iter_mut().for_each(|unit| unit.restart(l1, pages));
             xcd.shared.iter_mut().for_each(|shared| shared.restart(scalar, self.shape.code_kept));
         }
-        self.places = Places::new(host, self.shape.arguments);
+        self.places = Places::new(arguments, self.shape.arguments, host);
     }
 
     /// Places of lines of a compute unit's vector L1, and of a scalar cache.

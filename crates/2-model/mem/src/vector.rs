@@ -501,7 +501,7 @@ mod tests {
             let run = |gathered: bool| {
                 let (mut caches, mut passed, mut state) = (Caches::new(&shape), Passed::default(), 3u64);
                 let mut entries = 0;
-                caches.begin(Vec::new());
+                caches.begin(Vec::new(), Vec::new());
                 for _ in 0..3000 {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
                     // Rows far and near, as many as there are ways or fewer, some over the end of a page.

@@ -14,7 +14,7 @@ mod dma;
 mod shadow;
 
 use dma::{LdsDma, Outstanding};
-use emu::{Fault, Launch, LdsDmaLoad, Memory, MemoryAccess, Observer, Program, Summary, WaveId};
+use emu::{Fault, Launch, LdsDmaLoad, Memory, MemoryAccess, Observer, OutsideLds, Program, Summary, WaveId};
 use isa::{Access, Bits, Space};
 use shadow::{Shadow, Touch};
 use std::collections::BTreeMap;
@@ -106,6 +106,8 @@ pub struct Checked {
     pub conflicts: Vec<Conflict>,
     /// Accesses that were not watched because the shadow memory was used up.
     pub unwatched: u64,
+    /// Accesses of the LDS past its end, which are always looked for; not known of a kernel that faults.
+    pub outside: Option<OutsideLds>,
 }
 
 /// Pairs of instructions that are remembered.
@@ -142,7 +144,8 @@ pub fn check(
     let result = emu::run(program, memory, launch, || Check::new(settled), |part| all.take_in(part));
     let groups = launch.workgroups().map(u64::from);
     let unwatched = all.shadow.lost;
-    (result, Checked { conflicts: all.found.conflicts(groups), unwatched })
+    let outside = result.as_ref().ok().and_then(|summary| summary.outside_lds);
+    (result, Checked { conflicts: all.found.conflicts(groups), unwatched, outside })
 }
 
 /// What does not change during a launch.

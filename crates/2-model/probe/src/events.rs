@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// First bytes of the file, inside the compression: the number changes with what follows.
-const MAGIC: &[u8; 16] = b"rockhound.ev/4\r\n";
+const MAGIC: &[u8; 16] = b"rockhound.ev/5\r\n";
 /// Bytes of it before the number.
 const NAME: usize = 13;
 /// First bytes of what is compressed.
@@ -65,6 +65,7 @@ pub struct Head {
     groups: u64,
     groups_per_unit: u32,
     scratch: u64,
+    arguments: Vec<(u64, u64)>,
     host: Vec<(u64, u64)>,
     entry: u64,
     released: bool,
@@ -77,6 +78,14 @@ impl Head {
         let [vgprs, agprs, sgprs, lds_bytes, waves_per_workgroup] = self.asked;
         Resources { vgprs, agprs, sgprs, lds_bytes, waves_per_workgroup }
     }
+}
+
+fn ends(ranges: &[Range<u64>]) -> Vec<(u64, u64)> {
+    ranges.iter().map(|it| (it.start, it.end)).collect()
+}
+
+fn ranges(ends: &[(u64, u64)]) -> Vec<Range<u64>> {
+    ends.iter().map(|&(start, end)| start..end).collect()
 }
 
 /// The version of this program: streams refer to its numbering of instructions.
@@ -114,7 +123,8 @@ impl Writer {
             groups: grid.groups,
             groups_per_unit: grid.groups_per_unit,
             scratch: grid.scratch,
-            host: grid.host.iter().map(|it| (it.start, it.end)).collect(),
+            arguments: ends(&grid.arguments),
+            host: ends(&grid.host),
             entry: grid.entry,
             released: grid.released,
             asked: [asked.vgprs, asked.agprs, asked.sgprs, asked.lds_bytes, asked.waves_per_workgroup],
@@ -261,7 +271,8 @@ impl Replay {
             groups: head.groups,
             groups_per_unit: head.groups_per_unit.clamp(1, MOST_GROUPS_PER_UNIT),
             scratch: head.scratch,
-            host: head.host.iter().map(|&(start, end)| start..end).collect(),
+            arguments: ranges(&head.arguments),
+            host: ranges(&head.host),
             entry: head.entry,
             order: Order::default(),
             released: head.released,

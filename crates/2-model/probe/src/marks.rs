@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a counter is exact where its rule needs nothing but events of execution; how far the others lie
 //! from hardware was compared and stands in `data/errors.tsv`, or is not known.
 
-use crate::event::Source;
+use crate::event::{Event, Source};
 use crate::registry::{Basis, Formula, Rule, registry};
 use counters::{Class, catalogue};
 use std::collections::BTreeMap;
@@ -65,13 +65,26 @@ pub fn is_modelled(rule: &Rule) -> bool {
     rule.basis == Basis::Modelled || !terms.iter().all(|(_, source)| matches!(source, Source::Event(_)))
 }
 
-/// The marks of a recording with these counters; `sampled` where only some workgroups ran. `times` are those of its dispatches, in
+/// Whether a counter counts accesses of atomics by the vector L1. Few are recorded, so of kernels that have any it is not known how
+/// far off it is.
+fn counts_atomics(rule: &Rule) -> bool {
+    let Formula::Sum { terms, .. } = &rule.formula else { return false };
+    terms.iter().any(|(_, source)| ATOMICS.iter().any(|event| *source == Source::Event(*event)))
+}
+
+/// Accesses of atomics by the vector L1.
+const ATOMICS: [Event; 2] = [Event::TcpAtomic, Event::TcpAtomicReturn];
+
+/// Counters that are not 0 where there are atomics.
+pub(crate) const ATOMIC_COUNTERS: [&str; 2] = ["TCP_TOTAL_ATOMIC_WITH_RET", "TCP_TOTAL_ATOMIC_WITHOUT_RET"];
+
+/// The marks of a recording with these counters; `sampled` where only some workgroups ran, `atomics` where some atomic did. `times` are those of its dispatches, in
 /// nanoseconds; the mark is that of the lengths that most of the time is spent in. Where some XCDs stand for all, what they lie
 /// `apart` adds to the errors, and to that of times how far such times were found from those of all.
 pub(crate) fn marks<'a>(
     target: &str,
     counters: impl Iterator<Item = &'a str>,
-    sampled: bool,
+    (sampled, atomics): (bool, bool),
     times: impl Iterator<Item = f64>,
     apart: Option<Apart>,
 ) -> Marks {
@@ -88,7 +101,8 @@ pub(crate) fn marks<'a>(
         Mark::Modelled(Some(error)) => Mark::Modelled(Some(error + more(class))),
         other => other,
     };
-    let mark = |counter: &str| match registry().rule(counter, target).is_some_and(|rule| !is_modelled(rule)) {
+    let follows = |rule: &Rule| !(is_modelled(rule) || atomics && counts_atomics(rule));
+    let mark = |counter: &str| match registry().rule(counter, target).is_some_and(follows) {
         true if sampled => Mark::Sampled,
         true => Mark::Exact,
         false => modelled(counter, catalogue().get(counter).map_or(Class::Timing, |it| it.class)),
@@ -117,22 +131,35 @@ mod tests {
     #[test]
     fn what_follows_from_execution_is_exact() {
         let counters = ["SQ_INSTS_VALU", "TCP_TOTAL_CACHE_ACCESSES", "TCC_HIT", "SQ_WAVE_CYCLES"];
-        let marks = marks("gfx942", counters.into_iter(), false, [].into_iter(), None);
+        let marks = marks("gfx942", counters.into_iter(), (false, false), [].into_iter(), None);
         let found = [counters[0], counters[1], counters[2], counters[3], TIME].map(|it| marks.of(it));
         assert_eq!(found[..2], [Mark::Exact; 2]);
         assert!(found[2..].iter().all(|mark| matches!(mark, Mark::Modelled(_))), "{found:?}");
     }
 
     #[test]
+    fn accesses_of_atomics_are_not_exact() {
+        let counters = ["TCP_TOTAL_ACCESSES", ATOMIC_COUNTERS[0], ATOMIC_COUNTERS[1], "TCP_TOTAL_READ"];
+        let of = |atomics: bool| {
+            let marks = marks("gfx90a", counters.into_iter(), (false, atomics), [].into_iter(), None);
+            counters.map(|counter| marks.of(counter))
+        };
+        assert_eq!(of(false), [Mark::Exact; 4]);
+        let unknown = Mark::Modelled(None);
+        assert_eq!(of(true), [unknown, unknown, unknown, Mark::Exact]);
+    }
+
+    #[test]
     fn a_sample_is_not_exact() {
-        let marks = marks("gfx942", ["SQ_INSTS_VALU"].into_iter(), true, [].into_iter(), None);
+        let marks = marks("gfx942", ["SQ_INSTS_VALU"].into_iter(), (true, false), [].into_iter(), None);
         assert_eq!(marks.of("SQ_INSTS_VALU"), Mark::Sampled);
     }
 
     #[test]
     fn short_dispatches_have_their_own_mark() {
-        let mark =
-            |times: &[f64]| marks("gfx942", [].into_iter(), false, times.iter().copied(), None).of(TIME);
+        let mark = |times: &[f64]| {
+            marks("gfx942", [].into_iter(), (false, false), times.iter().copied(), None).of(TIME)
+        };
         let error = |times: &[f64]| match mark(times) {
             Mark::Modelled(Some(error)) => error,
             other => panic!("{other:?}"),
@@ -146,7 +173,8 @@ mod tests {
     #[test]
     fn what_xcds_lie_apart_adds_to_the_error() {
         let of = |apart: Option<Apart>| {
-            let marks = marks("gfx942", ["TCC_HIT", "SQ_WAVES"].into_iter(), false, [5e6].into_iter(), apart);
+            let counters = ["TCC_HIT", "SQ_WAVES"].into_iter();
+            let marks = marks("gfx942", counters, (false, false), [5e6].into_iter(), apart);
             ["TCC_HIT", TIME].map(|quantity| match marks.of(quantity) {
                 Mark::Modelled(Some(error)) => error,
                 other => panic!("{quantity}: {other:?}"),

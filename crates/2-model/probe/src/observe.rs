@@ -13,6 +13,8 @@ use mem::{Coalesced, coalesce};
 
 /// Bytes a bank of the LDS gives.
 const BANK_BYTES: u64 = 4;
+/// Lanes of a wave.
+const LANES: u64 = 64;
 
 /// Executions of one instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -225,7 +227,10 @@ impl<'t> Probe<'t> {
             let found = memo.get(access.addresses, access.lanes, access.formation, line, || {
                 coalesce(access.addresses, access.lanes, access.bytes, line)
             });
-            memory.count(access.kind, &found);
+            // Wide atomics are an access for each lane of the wave, as recorded of one with a single active lane.
+            let wide = access.kind == Access::Atomic && access.bytes > 4;
+            let accesses = if wide { LANES } else { found.accesses };
+            memory.count(access.kind, &Coalesced { accesses, ..found });
             memory.coalesced += u64::from(found.in_quads);
         }
     }

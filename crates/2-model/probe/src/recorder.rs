@@ -242,7 +242,8 @@ impl Recorder {
             gpu
         });
         let shape = gpu.shape().clone();
-        let (grid, asked) = (traffic::grid(model, program, launch), traffic::resources(program, launch));
+        let grid = traffic::grid(model, program, launch, memory.on_host());
+        let asked = traffic::resources(program, launch);
         for clock in &mut self.clocks {
             clock.begin(model, detail, &grid, &asked, &table.ops());
         }
@@ -333,7 +334,7 @@ impl Recorder {
         let hurried = outcome.as_ref().is_some_and(|it| it.hurried);
         let target = program.isa.processor();
         let mut totals = table.totals(counts, u64::from(self.model.compute_units.value));
-        let grid = traffic::grid(self.model, program, launch);
+        let grid = traffic::grid(self.model, program, launch, Vec::new());
         let work = traffic::work(&grid, launch, table.vector_cycles(counts), &totals);
         let estimate = outcome.as_ref().and_then(|it| clock::estimate(self.model, &work, &it.tally));
         let estimate = estimate.zip(outcome.as_ref()).map(|(mut estimate, outcome)| {

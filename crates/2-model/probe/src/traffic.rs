@@ -160,8 +160,8 @@ pub(crate) fn resources(program: &Program, launch: &Launch<'_>) -> Resources {
     }
 }
 
-/// What the caches need to know of a launch.
-pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>) -> Grid {
+/// What the caches need to know of a launch; `host` is what the program has in memory of the host.
+pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>, host: Vec<Range<u64>>) -> Grid {
     let descriptor = &program.descriptor;
     let asked = resources(program, launch);
     let range = |start: u64, bytes: u64| if start == 0 { 0..0 } else { start..start.saturating_add(bytes) };
@@ -172,7 +172,11 @@ pub(crate) fn grid(model: &Model, program: &Program, launch: &Launch<'_>) -> Gri
         // Arguments and the queue with its packets are the host's.
         entry: launch.load.wrapping_add(program.entry_address()),
         released: launch.released,
-        host: vec![range(launch.kernarg, u64::from(descriptor.kernarg_bytes)), range(launch.packet, PACKET)],
+        arguments: vec![
+            range(launch.kernarg, u64::from(descriptor.kernarg_bytes)),
+            range(launch.packet, PACKET),
+        ],
+        host,
         ..Grid::default()
     }
 }

@@ -197,7 +197,8 @@ impl<'a> KernelEvidence<'a> {
 
     /// Text of an instruction as the disassembler prints it.
     pub fn text(&self, inst: usize) -> String {
-        let mut text = String::new();
+        // Most instructions fit.
+        let mut text = String::with_capacity(48);
         if let (Some(isa), Some(inst)) = (self.isa, self.insts.get(inst)) {
             inst.write_text(isa, &mut text);
         }

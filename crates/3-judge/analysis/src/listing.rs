@@ -14,6 +14,8 @@ pub fn listing(evidence: &KernelEvidence<'_>, findings: &[Finding]) -> Listing {
     let targets = targets(evidence);
     let peak = evidence.live.peak().map(|peak| peak as usize);
     let mut last_source: Option<SourceLine> = None;
+    // Labels come in the order of code.
+    let mut labels = targets.iter().peekable();
     let lines = (0..evidence.insts.len())
         .map(|at| {
             let address = evidence.address(at);
@@ -23,20 +25,22 @@ pub fn listing(evidence: &KernelEvidence<'_>, findings: &[Finding]) -> Listing {
             if changed {
                 last_source.clone_from(&source);
             }
+            let offset = evidence.insts[at].offset;
+            while labels.next_if(|(label, _)| **label < offset).is_some() {}
             let live = evidence.live.before.get(at).copied().unwrap_or_default();
             ListingLine {
                 address: address.unwrap_or_else(|| u64::from(line.unwrap_or(0))),
                 text: with_label(evidence, at, &targets),
-                label: targets.get(&evidence.insts[at].offset).cloned(),
+                label: labels.next_if(|(label, _)| **label == offset).map(|(_, name)| name.clone()),
                 source: source.filter(|_| changed),
                 loop_depth: u32::try_from(at).map_or(0, |at| evidence.cfg.depth_of(at)),
                 live_vgprs: u32::from(live.vgprs),
                 live_agprs: u32::from(live.agprs),
                 peak: peak == Some(at),
-                findings: margin
-                    .get(&(address, line))
-                    .map(|rules| rules.iter().copied().collect())
-                    .unwrap_or_default(),
+                findings: match margin.is_empty() {
+                    true => Vec::new(),
+                    false => margin.get(&(address, line)).into_iter().flatten().copied().collect(),
+                },
                 run: None,
             }
         })
@@ -77,8 +81,6 @@ fn with_label(evidence: &KernelEvidence<'_>, at: usize, targets: &BTreeMap<u32, 
         Operand::Target(offset) => targets.get(&u32::try_from(*offset).ok()?),
         _ => None,
     });
-    match (target, text.rsplit_once(' ')) {
-        (Some(label), Some((before, _))) => format!("{before} {label}"),
-        _ => text,
-    }
+    let Some(label) = target else { return text };
+    text.rsplit_once(' ').map_or_else(|| text.clone(), |(before, _)| format!("{before} {label}"))
 }

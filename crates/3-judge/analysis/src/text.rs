@@ -42,8 +42,22 @@ pub(crate) struct TextBody {
     pub(crate) symbols: Vec<(usize, String)>,
 }
 
-/// Errors told one by one; the rest is counted.
-const ERRORS_TOLD: usize = 5;
+/// Errors told one by one; of the rest the lines are named.
+const ERRORS_TOLD: usize = 20;
+/// Lines named.
+const LINES_NAMED: usize = 100;
+
+/// Names lines that cannot be read beside those told one by one.
+fn more_lines(lines: impl ExactSizeIterator<Item = u32> + Clone) -> String {
+    let count = lines.len();
+    let (noun, which) = if count == 1 { ("line", "line") } else { ("lines", "lines") };
+    let named: Vec<String> = lines.take(LINES_NAMED).map(|line| line.to_string()).collect();
+    let rest = match count.saturating_sub(LINES_NAMED) {
+        0 => String::new(),
+        rest => format!(" and {rest} more"),
+    };
+    format!("{count} more {noun} that cannot be read: {which} {}{rest}", named.join(", "))
+}
 
 /// Reads the lines `range` of a file.
 pub(crate) fn read(
@@ -60,8 +74,9 @@ pub(crate) fn read(
         error.line = error.line.saturating_add(first);
         warnings.push(error.to_string());
     }
-    if let Some(more @ 1..) = parsed.errors.len().checked_sub(ERRORS_TOLD) {
-        warnings.push(format!("{more} more lines that cannot be read"));
+    if let Some(more @ [_, ..]) = parsed.errors.get(ERRORS_TOLD..) {
+        warnings
+            .push(more_lines(more.iter().map(|error| error.line.saturating_add(first).saturating_add(1))));
     }
     let files = file.files(isa);
     let sources = (0u32..)
@@ -87,4 +102,31 @@ pub(crate) fn read(
         sources,
         symbols,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bad_line_is_named() {
+        let text = |bad: usize| "  s_nop 0\n".to_owned() + &"  s_nothing s0\n".repeat(bad) + "  s_endpgm\n";
+        let warnings = |bad: usize| {
+            let (text, mut warnings) = (text(bad), Vec::new());
+            let lines = text.lines().count();
+            assert!(read(Isa::Gfx942, &TextFile::new(&text), 0..lines, &mut warnings).is_some());
+            warnings
+        };
+        assert_eq!(warnings(20).len(), 20);
+        assert_eq!(warnings(21)[20], "1 more line that cannot be read: line 22");
+        assert_eq!(warnings(23)[20], "3 more lines that cannot be read: lines 22, 23, 24");
+        let many = warnings(130);
+        assert_eq!(many.len(), 21);
+        assert!(
+            many[20].starts_with("110 more lines that cannot be read: lines 22, 23, ")
+                && many[20].ends_with(", 121 and 10 more"),
+            "{}",
+            many[20]
+        );
+    }
 }

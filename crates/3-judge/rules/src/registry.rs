@@ -11,6 +11,7 @@ static RULES: &[Rule] = &[
     rules::chk002::RULE,
     rules::chk003::RULE,
     rules::chk004::RULE,
+    rules::chk005::RULE,
     rules::ctr001::RULE,
     rules::ctr002::RULE,
     rules::ctr003::RULE,

@@ -6,6 +6,7 @@ pub(crate) mod chk001;
 pub(crate) mod chk002;
 pub(crate) mod chk003;
 pub(crate) mod chk004;
+pub(crate) mod chk005;
 pub(crate) mod ctr001;
 pub(crate) mod ctr002;
 pub(crate) mod ctr003;

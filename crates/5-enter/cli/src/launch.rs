@@ -232,7 +232,8 @@ impl Prepared {
         let ran = self.launch_with(file, args, code, |it, launch| {
             let (result, found) = probe::check(checks, &it.program, &it.memory, launch);
             checked = found;
-            result
+            // That is one of the findings.
+            result.map(|summary| emu::Summary { outside_lds: None, ..summary })
         });
         // What was found before a fault may be its reason.
         let lines = LineTable::read(&code.data).ok();
@@ -296,6 +297,11 @@ impl Prepared {
             let hint = fault.cause.hint().map_or_else(String::new, |hint| format!("\nhint: {hint}"));
             anyhow!("{fault}{}{hint}", source_line(code, fault.address))
         })?;
+        if let Some(outside) = summary.outside_lds {
+            let program = &self.job.program;
+            let source = source_line(code, program.address(outside.index));
+            eprintln!("warning: `{}`: {}{source}", self.job.name, outside.text(program));
+        }
         let seconds = start.elapsed().as_secs_f64().max(1e-9);
         let numbers = format!(
             "{} waves, {} instructions in {seconds:.2} s ({:.1} million/s)",

@@ -63,7 +63,8 @@ impl Checking {
                 checked.unwatched
             ));
         }
-        result
+        // That is one of the findings.
+        result.map(|summary| Summary { outside_lds: None, ..summary })
     }
 
     fn count(&self, findings: usize) {

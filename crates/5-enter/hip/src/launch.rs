@@ -9,7 +9,7 @@ use crate::memory::Kind;
 use crate::message::say;
 use crate::progress;
 use crate::runtime::{Function, Runtime, lock};
-use emu::{Fault, Host, Launch, Program, Summary};
+use emu::{Fault, Host, Launch, OutsideLds, Program, Summary};
 use std::ffi::c_void;
 use std::ptr::with_exposed_provenance_mut as pointer;
 
@@ -223,7 +223,12 @@ impl Runtime {
             calls::flush(&buffer, &self.allocations.emulated, &formats);
         }
         match result {
-            Ok(_) => Ok(()),
+            Ok(summary) => {
+                if let Some(outside) = summary.outside_lds {
+                    self.warn_of_lds(kernel, &name, &program, &outside);
+                }
+                Ok(())
+            }
             Err(fault) => self.fault(kernel, &name, &fault),
         }
     }
@@ -260,6 +265,17 @@ impl Runtime {
             return Err(Code::hipErrorOutOfMemory);
         }
         Ok(())
+    }
+
+    /// Says where a kernel leaves the LDS, once for each such instruction.
+    fn warn_of_lds(&mut self, kernel: &Kernel, name: &str, program: &Program, outside: &OutsideLds) {
+        let address = program.address(outside.index);
+        if !self.left_lds.insert((name.to_string(), address)) {
+            return;
+        }
+        let source = self.module(kernel.function.module).ok().and_then(|it| it.source(address));
+        let source = source.map_or_else(String::new, |it| format!("\n  source {it}"));
+        say(&format!("`{name}`: {}{source}", outside.text(program)));
     }
 
     /// Says where a kernel failed and ends the program as the vendor's runtime does: by abort.

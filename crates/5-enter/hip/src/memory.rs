@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 const FIRST: usize = 0x3000_0000_0000;
 const LAST: usize = 0x5000_0000_0000;
 const PAGE: usize = 4096;
+/// `hipDeviceMallocFinegrained`, and a part of `hipDeviceMallocUncached`.
+const FINE_GRAINED: u32 = 1;
 /// Allocations of at least so many bytes begin at a multiple of it.
 const FRAGMENTS: [usize; 2] = [2 << 20, 64 << 10];
 
@@ -133,6 +135,10 @@ impl Allocations {
         self.emulated.register(&name, base as u64, shared).map_err(|_| Code::hipErrorInvalidValue)?;
         if matches!(kind, Kind::Host | Kind::Managed | Kind::Registered) {
             self.emulated.share_with_host(base as u64);
+        }
+        let fine_grained = kind == Kind::Device && allocation.flags & FINE_GRAINED != 0;
+        if fine_grained || matches!(kind, Kind::Host | Kind::Registered) {
+            self.emulated.place_on_host(base as u64);
         }
         self.live.insert(base, Allocation { number, ..allocation });
         Ok(())

@@ -11,7 +11,7 @@ use crate::memory::Allocations;
 use crate::module::Module;
 use crate::recording::Recording;
 use crate::stream::Streams;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
@@ -78,6 +78,8 @@ pub(crate) struct Runtime {
     pub(crate) launches: u64,
     /// Data came from the host since the last kernel.
     pub(crate) came_from_host: bool,
+    /// Kernels and addresses of instructions that leave the LDS: said once.
+    pub(crate) left_lds: BTreeSet<(String, u64)>,
 }
 
 static RUNTIME: OnceLock<Mutex<Runtime>> = OnceLock::new();
@@ -137,6 +139,7 @@ impl Runtime {
             checking,
             launches: 0,
             came_from_host: false,
+            left_lds: BTreeSet::new(),
         }
     }
 

@@ -26,7 +26,9 @@ impl Reader<'_> {
                 _ => 3,
             };
             unused[at as usize] = false;
-            inst.push(vector(accumulator && at != 0, bits(w1, 8 * at, 8), dwords))?;
+            // What global wave sync takes as its address is data.
+            let data = at != 0 || self.info.mem.is_none();
+            inst.push(vector(accumulator && data, bits(w1, 8 * at, 8), dwords))?;
         }
         for (at, unused) in unused.into_iter().enumerate() {
             if unused && bits(w1, 8 * at as u32, 8) != 0 {
@@ -55,7 +57,9 @@ impl Reader<'_> {
         self.start(inst, 8, encoding);
         let accumulator = w1 >> 23 & 1 != 0;
         let saddr = bits(w1, 16, 7);
+        // One bit with two meanings: an address register beside the scalar base, or before gfx940 the LDS as destination.
         let svs = w0 >> 13 & 1 != 0;
+        let to_lds = svs && self.form.lds & self.isa.bit() != 0;
         if w0 >> 16 & 1 != 0 {
             inst.mods.bits |= Bits::SC0;
         }
@@ -65,6 +69,7 @@ impl Reader<'_> {
         if w0 >> 25 & 1 != 0 {
             inst.mods.bits |= Bits::SC1;
         }
+        inst.mods.bits.set(Bits::LDS, to_lds);
         if self.float_atomic_forbids(inst.mods.bits) {
             return None;
         }
@@ -79,15 +84,19 @@ impl Reader<'_> {
         if accumulator {
             let returning = self.info.class == Class::VmemAtomic && inst.mods.bits.contains(Bits::SC0);
             let registers = self.info.fields.iter().any(|field| matches!(field, Field::Vdst | Field::Data));
-            if !registers || (self.isa == Isa::Gfx908 && returning && encoding == Encoding::Global) {
+            if !registers || to_lds || (self.isa == Isa::Gfx908 && returning && encoding == Encoding::Global)
+            {
                 return None;
             }
         }
-        if (svs && !(scratch && self.isa.has_sc_bits())) || (encoding == Encoding::Flat && saddr != 0) {
+        if (svs && !to_lds && !(scratch && self.isa.has_sc_bits()))
+            || (encoding == Encoding::Flat && saddr != 0)
+        {
             return None;
         }
         for (index, (field, dwords)) in self.fields().enumerate() {
             let operand = match field {
+                Field::Vdst if to_lds => continue,
                 Field::Vdst => {
                     if index == 0
                         && self.info.flags.contains(OpFlags::OPTIONAL_DST)

@@ -2804,11 +2804,11 @@ pub(crate) static FORMS: [Form; 1661] = [
     form(1132, Encoding::Flat, 106, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_xor_x2
     form(1133, Encoding::Flat, 107, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_inc_x2
     form(1134, Encoding::Flat, 108, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // flat_atomic_dec_x2
-    form(1135, Encoding::Scratch, 16, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_ubyte
-    form(1136, Encoding::Scratch, 17, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_sbyte
-    form(1137, Encoding::Scratch, 18, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_ushort
-    form(1138, Encoding::Scratch, 19, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_sshort
-    form(1139, Encoding::Scratch, 20, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_dword
+    form(1135, Encoding::Scratch, 16, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 3), // scratch_load_ubyte
+    form(1136, Encoding::Scratch, 17, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 3), // scratch_load_sbyte
+    form(1137, Encoding::Scratch, 18, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 3), // scratch_load_ushort
+    form(1138, Encoding::Scratch, 19, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 3), // scratch_load_sshort
+    form(1139, Encoding::Scratch, 20, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 3), // scratch_load_dword
     form(1140, Encoding::Scratch, 21, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_dwordx2
     form(1141, Encoding::Scratch, 22, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_dwordx3
     form(1142, Encoding::Scratch, 23, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_dwordx4
@@ -2831,11 +2831,11 @@ pub(crate) static FORMS: [Form; 1661] = [
     form(1159, Encoding::Scratch, 40, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_lds_ushort
     form(1160, Encoding::Scratch, 41, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_lds_sshort
     form(1161, Encoding::Scratch, 42, 12, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // scratch_load_lds_dword
-    form(1162, Encoding::Global, 16, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_ubyte
-    form(1163, Encoding::Global, 17, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_sbyte
-    form(1164, Encoding::Global, 18, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_ushort
-    form(1165, Encoding::Global, 19, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_sshort
-    form(1166, Encoding::Global, 20, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_dword
+    form(1162, Encoding::Global, 16, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 3), // global_load_ubyte
+    form(1163, Encoding::Global, 17, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 3), // global_load_sbyte
+    form(1164, Encoding::Global, 18, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 3), // global_load_ushort
+    form(1165, Encoding::Global, 19, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 3), // global_load_sshort
+    form(1166, Encoding::Global, 20, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 3), // global_load_dword
     form(1167, Encoding::Global, 21, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_dwordx2
     form(1168, Encoding::Global, 22, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_dwordx3
     form(1169, Encoding::Global, 23, 15, true, 0x0, 0x0, sdwa(0, 0), dpp(0, 0), 0), // global_load_dwordx4

@@ -25,6 +25,9 @@ impl Inst {
                     number(" offset:", self.mods.offset, out);
                 }
                 self.cache_modifiers(isa, out);
+                if self.mods.bits.contains(Bits::LDS) {
+                    out.push_str(" lds");
+                }
             }
             Encoding::Mubuf | Encoding::Mtbuf => self.buffer_modifiers(isa, out),
             Encoding::Smem => {
@@ -117,9 +120,7 @@ impl Inst {
             if self.mods.op_sel & 7 != 0 {
                 list(" op_sel:[", bits(self.mods.op_sel), out);
             }
-            if self.mods.op_sel_hi & 7 != 7 {
-                list(" op_sel_hi:[", bits(self.mods.op_sel_hi), out);
-            }
+            list(" op_sel_hi:[", bits(self.mods.op_sel_hi), out);
         }
         if self.mods.cbsz != 0 {
             number(" cbsz:", i32::from(self.mods.cbsz), out);
@@ -232,6 +233,17 @@ impl Inst {
             return;
         }
         out.push_str(" offset:");
+        if pattern >= 0xe000 {
+            number("swizzle(FFT,", (pattern & 31) as i32, out);
+            out.push(')');
+            return;
+        }
+        if pattern >= 0xc000 {
+            number("swizzle(ROTATE,", (pattern >> 10 & 1) as i32, out);
+            number(",", (pattern >> 5 & 31) as i32, out);
+            out.push(')');
+            return;
+        }
         if pattern & 0x8000 != 0 && pattern & 0x7f00 == 0 {
             list("swizzle(QUAD_PERM,", (0..4).map(|index| (pattern >> (2 * index) & 3) as u8), out);
             out.pop();

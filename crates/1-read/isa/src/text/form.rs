@@ -80,21 +80,26 @@ fn lower_case<'b>(name: &'b str, buffer: &'b mut [u8; 64]) -> Option<&'b str> {
 }
 
 /// Old or short spellings of mnemonics.
-const ALIASES: [(&str, &str); 2] =
-    [("v_accvgpr_read", "v_accvgpr_read_b32"), ("v_accvgpr_write", "v_accvgpr_write_b32")];
+const ALIASES: [(&str, &str); 3] = [
+    ("v_accvgpr_read", "v_accvgpr_read_b32"),
+    ("v_accvgpr_write", "v_accvgpr_write_b32"),
+    // The low half of a product has no sign.
+    ("v_mul_lo_i32", "v_mul_lo_u32"),
+];
 
 fn opcode(name: &str) -> Option<(Op, Suffix)> {
     const SUFFIXES: [(&str, Suffix); 4] =
         [("_e32", Suffix::E32), ("_e64", Suffix::E64), ("_dpp", Suffix::Dpp), ("_sdwa", Suffix::Sdwa)];
+    let known =
+        |name| Op::by_name(ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name));
     if name.starts_with("v_") {
         for (text, suffix) in SUFFIXES {
-            if let Some(op) = name.strip_suffix(text).and_then(Op::by_name) {
+            if let Some(op) = name.strip_suffix(text).and_then(known) {
                 return Some((op, suffix));
             }
         }
     }
-    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
-    Op::by_name(name).map(|op| (op, Suffix::None))
+    known(name).map(|op| (op, Suffix::None))
 }
 
 /// Matrix instructions changed their spelling between targets (`…16x16x4f32`, `…16x16x4_f32`); the assembler takes
@@ -203,11 +208,11 @@ impl<'w> Builder<'w> {
         let returns = !info.flags.contains(OpFlags::OPTIONAL_DST) || bits.contains(Bits::SC0);
         let mut raws = self.written.operands().iter();
         for (at, (field, spec)) in info.fields.iter().zip(info.operands).enumerate() {
-            if at == 0 && !returns || *field == Field::Vdata && to_lds {
+            if at == 0 && !returns || matches!(field, Field::Vdata | Field::Vdst) && to_lds {
                 continue;
             }
             let Some(raw) = raws.next() else {
-                if *field == Field::OptImm {
+                if matches!(field, Field::OptImm | Field::Offset) {
                     self.push(Operand::Imm(0));
                     continue;
                 }

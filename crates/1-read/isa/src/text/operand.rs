@@ -60,7 +60,8 @@ pub(crate) fn read<'a>(cursor: &mut Cursor<'a>, symbols: Symbols<'_>) -> Result<
             let is_modified = cursor.peek() == Some(b'|') || cursor.take_str("abs(");
             if !is_modified {
                 let start = cursor.at();
-                if register(cursor)?.is_none() && !cursor.take_str("lit(") {
+                let list = cursor.peek() == Some(b'[');
+                if !list && register(cursor)?.is_none() && !cursor.take_str("lit(") {
                     cursor.go(at);
                     raw.kind = expression_kind(cursor, symbols)?;
                     return Ok(raw);

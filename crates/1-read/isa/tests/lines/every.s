@@ -314,3 +314,13 @@ two = 2
   tbuffer_load_format_xy v[0:1], off, s[0:3], 0 format:[BUF_DATA_FORMAT_32_32,BUF_NUM_FORMAT_FLOAT]
   tbuffer_store_format_xyzw v[0:3], v4, s[0:3], dfmt:14, nfmt:7, s5 idxen offset:8
   tbuffer_load_format_d16_x v0, off, s[0:3], 0 format:78
+  v_mul_lo_i32 v0, v1, s2         ; another name of v_mul_lo_u32
+  v_mul_lo_i32_e64 v0, v1, v2
+  s_load_dword s0, s[2:3]         ; an offset that is not written is 0
+  s_load_dwordx2 s[0:1], s[2:3] glc
+  s_buffer_load_dwordx4 s[8:11], s[4:7]
+  v_add_f32_e64 v0, -[ttmp0], v1
+  v_add_f32_e64 v0, -|[s0]|, -[v1]
+  v_fma_f64 v[0:1], -[s2,s3], v[2:3], v[4:5]
+  ds_swizzle_b32 v0, v1 offset:swizzle(FFT,31)
+  ds_swizzle_b32 v0, v1 offset:swizzle(ROTATE,1,4)

@@ -54,3 +54,26 @@
   s_scratch_load_dword s0, s[2:3], 0x4
   s_atomic_add s0, s[2:3], 0x4 glc
   s_buffer_store_dword s0, s[4:7], m0
+  global_load_ubyte v[2:3], off offset:-8 lds
+  global_load_ubyte v2, s[4:5] glc slc lds
+  scratch_load_ubyte off, s4 offset:12 lds
+  scratch_load_ubyte v4, off scc lds
+  global_load_sbyte v[2:3], off offset:-8 lds
+  global_load_sbyte v2, s[4:5] glc slc lds
+  scratch_load_sbyte off, s4 offset:12 lds
+  scratch_load_sbyte v4, off scc lds
+  global_load_ushort v[2:3], off offset:-8 lds
+  global_load_ushort v2, s[4:5] glc slc lds
+  scratch_load_ushort off, s4 offset:12 lds
+  scratch_load_ushort v4, off scc lds
+  global_load_sshort v[2:3], off offset:-8 lds
+  global_load_sshort v2, s[4:5] glc slc lds
+  scratch_load_sshort off, s4 offset:12 lds
+  scratch_load_sshort v4, off scc lds
+  global_load_dword v[2:3], off offset:-8 lds
+  global_load_dword v2, s[4:5] glc slc lds
+  scratch_load_dword off, s4 offset:12 lds
+  scratch_load_dword v4, off scc lds
+  ds_gws_init a0 gds
+  ds_gws_barrier a2 offset:4 gds
+  ds_gws_sema_br a254 gds

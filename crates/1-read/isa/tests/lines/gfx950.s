@@ -29,3 +29,5 @@
   global_load_dword v0, v[2:3], off sc0 sc1 nt
   buffer_atomic_pk_add_bf16 v0, off, s[0:3], 0
   scratch_load_dword v0, v1, s2 offset:8 sc0
+  v_mfma_scale_f32_16x16x128_f8f6f4 a[0:3], v[0:7], v[8:15], a[0:3], v16, v17 op_sel:[1,0,1] op_sel_hi:[0,1,1]
+  ds_gws_barrier a2 offset:4 gds

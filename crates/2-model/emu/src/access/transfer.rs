@@ -44,6 +44,14 @@ impl Access {
                 let mut loaded = [Row::ZERO; 4];
                 self.load(machine, wave, space, lanes, element, &mut loaded)?;
                 let (start, lanes) = (self.lds_start(wave), wave.exec());
+                let Machine { lds, program, outside, .. } = machine;
+                for lane in active(lanes) {
+                    let at = start.wrapping_add(self.lds_stride() * lane as u64);
+                    if at.saturating_add(self.lds_stride()) > lds.len() as u64 {
+                        let bytes = self.data.bytes();
+                        outside.note((program, self.slot), wave.id, lane, (at, bytes), lds.len());
+                    }
+                }
                 wave.dma.push(start, self.lds_stride(), lanes, &loaded);
                 Ok(())
             }
@@ -119,7 +127,7 @@ impl Access {
         out: &mut [Row],
     ) -> Result<(), Box<Stop>> {
         let bytes = self.data.bytes();
-        let Machine { addresses, lds, memory, hint, .. } = machine;
+        let Machine { addresses, lds, memory, hint, program, outside, .. } = machine;
         let addresses = &addresses[element];
         if self.buffer.is_some() {
             for lane in active(wave.exec() & !lanes) {
@@ -138,6 +146,10 @@ impl Access {
                 }
                 for lane in active(lanes) {
                     let from = bytes_at(lds, addresses[lane], bytes);
+                    if from.is_empty() {
+                        let at = (addresses[lane], bytes);
+                        outside.note((program, self.slot), wave.id, lane, at, lds.len());
+                    }
                     self.read(lane, out, |at, size| word(from, at, size));
                 }
             }
@@ -198,15 +210,19 @@ impl Access {
     ) -> Result<(), Box<Stop>> {
         let Src::Row(first) = self.stored[element] else { return Ok(()) };
         let bytes = self.data.bytes();
-        let Machine { addresses, lds, memory, hint, .. } = machine;
+        let Machine { addresses, lds, memory, hint, program, outside, .. } = machine;
         let addresses = &addresses[element];
-        let Wave { v, scratch, scratch_bytes, .. } = wave;
+        let Wave { v, scratch, scratch_bytes, id, .. } = wave;
         let rows = v.get(usize::from(first)..).unwrap_or(&[]);
         match space {
             _ if lanes == 0 => {}
             Space::Lds => {
                 for lane in active(lanes) {
                     let at = addresses[lane];
+                    if at.saturating_add(u64::from(bytes)) > lds.len() as u64 {
+                        outside.note((program, self.slot), *id, lane, (at, bytes), lds.len());
+                        continue;
+                    }
                     self.write(lane, rows, |offset, size, value| {
                         put(lds, at.wrapping_add(offset as u64), size, value);
                     });
@@ -289,15 +305,21 @@ impl Access {
             let address = machine.addresses[element][lane];
             let old = match space {
                 Space::Lds => {
-                    let from = bytes_at(&machine.lds, address, bytes);
-                    let old = u64::from(word(from, 0, 4))
-                        | if wide { u64::from(word(from, 4, 4)) << 32 } else { 0 };
-                    let new = op(old, first, second);
-                    put(&mut machine.lds, address, 4, new as u32);
-                    if wide {
-                        put(&mut machine.lds, address + 4, 4, (new >> 32) as u32);
+                    let Machine { lds, program, outside, .. } = machine;
+                    let from = bytes_at(lds, address, bytes);
+                    if from.is_empty() {
+                        outside.note((program, self.slot), wave.id, lane, (address, bytes), lds.len());
+                        0
+                    } else {
+                        let old = u64::from(word(from, 0, 4))
+                            | if wide { u64::from(word(from, 4, 4)) << 32 } else { 0 };
+                        let new = op(old, first, second);
+                        put(lds, address, 4, new as u32);
+                        if wide {
+                            put(lds, address + 4, 4, (new >> 32) as u32);
+                        }
+                        old
                     }
-                    old
                 }
                 Space::Scratch => {
                     let at = scratch_offset(wave, address, bytes, lane, "atomic")?;

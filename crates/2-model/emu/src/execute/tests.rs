@@ -60,7 +60,8 @@ fn fill(wave: &mut Wave, random: &mut Random, memory: u64) {
     wave.set_pair(EXEC, random.of(&[0, 1, u64::MAX, u64::MAX]));
     wave.s[usize::from(M0)] = random.of(&[0, LDS as u64, u64::MAX]) as u32;
     wave.scc = random.next() & 1 != 0;
-    wave.mode = Mode(random.of(&[0xf0, 0xf0, 0x2f0]) as u32);
+    // Some index registers, some skip vector instructions.
+    wave.mode = Mode(random.of(&[0xf0, 0xf0, 0x2f0, 0x0800_00f0, 0x1000_00f0]) as u32);
     for pair in wave.v.chunks_mut(2) {
         let (first, step) = (random.of(&[0, memory, memory + 64]), random.of(&[0, 4, 8, 16, 2048]));
         for lane in 0..LANES {

@@ -49,6 +49,11 @@ impl Packed {
         Packed { src, ty, elements, codes: ty.numbers(), form: Form::of(ty, elements) }
     }
 
+    /// Registers of a lane's elements.
+    pub(super) fn registers(&self) -> usize {
+        (self.elements * self.ty.bits()).div_ceil(32)
+    }
+
     /// Its numbers, one row of lanes per element.
     #[inline(always)]
     pub(super) fn unpack(&self, engine: &Engine, rows: &[Row], numbers: &mut [f32]) {

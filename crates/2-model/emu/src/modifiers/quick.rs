@@ -105,7 +105,7 @@ impl Quick {
             Quick::Flushed(_) => flushes_only(mode),
             _ => mode.is_host(),
         };
-        if !allowed || mode.index_registers() || it.limits(mode) {
+        if !allowed || it.limits(mode) {
             return false;
         }
         let (program, exec) = (machine.program, wave.exec());
@@ -149,7 +149,7 @@ impl Quick {
         }
         for index in 0..3 {
             if matches!(valu.src[index], Src::Special(_)) && changed >> index & 1 == 0 {
-                machine.spread[index] = machine.pair(wave, valu.src[index], index);
+                machine.spread[index] = machine.pair(wave, valu.src[index]);
             }
         }
         let mut extra = machine.extra(wave, valu);

@@ -93,6 +93,50 @@ extern "C" __global__ void division(const float *a, const double *b, float *q, d
   i[t] = (u32)(b[t] * 1e6) / ((u32)(b[t + 64] * 77.0) + 1);
 }
 
+// Straight into the LDS: on gfx90a a modifier bit of ordinary loads, later instructions of their own.
+typedef __attribute__((address_space(1))) void global_bytes;
+typedef __attribute__((address_space(3))) void shared_bytes;
+extern "C" __global__ void to_lds(const u32 *in, u32 *out) {
+  __shared__ u32 tile[128];
+  u32 t = thread_x();
+  tile[t] = tile[t + 64] = 7;
+  barrier();
+  __builtin_amdgcn_global_load_lds((global_bytes *)(in + 63 - t), (shared_bytes *)tile, 4, 0, 0);
+  if (t % 2 == 0) __builtin_amdgcn_global_load_lds((global_bytes *)(in + t), (shared_bytes *)(tile + 64), 4, 0, 0);
+  __builtin_amdgcn_s_waitcnt(0);
+  barrier();
+  out[t] = tile[t];
+  out[t + 64] = tile[t + 64];
+}
+
+// A counter that goes up and down by the active lanes at once.
+typedef __attribute__((address_space(3))) int shared_int;
+extern "C" __global__ void append(u32 *out) {
+  __shared__ int counters[4];
+  u32 t = thread_x();
+  if (t < 4) counters[t] = 100;
+  barrier();
+  u32 up = 0, down = 0;
+  if (t % 3 == 0) up = __builtin_amdgcn_ds_append((shared_int *)&counters[2]);
+  if (t % 4 == 0) down = __builtin_amdgcn_ds_consume((shared_int *)&counters[2]);
+  out[t] = up;
+  out[t + 64] = down;
+  barrier();
+  if (t < 4) out[t + 128] = counters[t];
+}
+
+// Reads and writes past what the launch gives.
+extern __shared__ u32 given[];
+extern "C" __global__ void outside_lds(u32 *out, u32 first) {
+  u32 t = thread_x();
+  given[first + t] = t + 1;
+  barrier();
+  out[global_x()] = given[first + t];
+  __hip_atomic_fetch_add(&given[first + t], 5u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+  barrier();
+  out[global_x() + 128] = given[first + (t ^ 1)];
+}
+
 extern "C" __global__ void out_of_bounds(u32 *out) { out[global_x() * 1024] = 1; }
 extern "C" __global__ void endless(volatile u32 *flag) { while (*flag == 0) {} }
 

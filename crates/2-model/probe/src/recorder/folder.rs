@@ -5,6 +5,7 @@
 
 use super::{Dispatch, Recorder, whole};
 use crate::marks::{self, Apart};
+use crate::registry::Value;
 use clock::{Detail, Shared};
 use mem::MOST_PER_GROUP;
 use std::collections::BTreeMap;
@@ -134,7 +135,11 @@ impl Recorder {
     fn marks(&self) -> Marks {
         let target = self.model.target().name;
         let times = self.dispatches.iter().filter_map(|it| it.time.as_ref()).map(|it| it.nanoseconds);
-        marks::marks(target, self.known.iter().copied(), self.most_workgroups > 0, times, self.apart())
+        let is_atomic =
+            |it: &(&str, Value)| marks::ATOMIC_COUNTERS.contains(&it.0) && it.1.known() != Some(0);
+        let atomics = self.dispatches.iter().any(|it| it.counters.iter().any(is_atomic));
+        let some = (self.most_workgroups > 0, atomics);
+        marks::marks(target, self.known.iter().copied(), some, times, self.apart())
     }
 
     /// How far the XCDs that stand for all lie apart; none where all were followed.

@@ -142,6 +142,27 @@ fn scaled(value: u64) -> String {
     format!("{scaled:.decimals$}{unit}")
 }
 
+/// Bars for the loops around an instruction.
+const LOOPS: [&str; 5] = ["        ", "  │     ", "  ││    ", "  │││   ", "  ││││  "];
+
+/// Bytes of a usual line.
+const BYTES_PER_LINE: usize = 64;
+
+/// Writes a number at the end of so many columns.
+fn aligned(out: &mut String, value: u64, radix: u64, columns: usize) {
+    let (mut digits, mut at, mut rest) = ([b' '; 24], 24, value);
+    loop {
+        at -= 1;
+        digits[at] = b"0123456789abcdef"[(rest % radix) as usize];
+        rest /= radix;
+        if rest == 0 {
+            break;
+        }
+    }
+    at = at.min(digits.len().saturating_sub(columns));
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
+}
+
 /// Renders a listing; `findings` gives the severities of the rules named in the margin.
 pub fn listing(listing: &Listing, findings: &[Finding], style: &Style) -> String {
     listing_with_places(listing, findings, style).0
@@ -170,9 +191,8 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
             page.wrapped(2, 4, &[dim(format!("waves waited for {}", waits.join(", ")))]);
         }
     }
-    let address = |value: u64| if listing.text_lines { value.to_string() } else { format!("{value:x}") };
-    let address_width =
-        listing.lines.iter().map(|line| address(line.address).len()).max().unwrap_or(4).max(7);
+    let last = listing.lines.iter().map(|line| line.address).max().unwrap_or(0);
+    let address_width = if listing.text_lines { last.to_string() } else { format!("{last:x}") }.len().max(7);
     let has_agprs = listing.lines.iter().any(|line| line.live_agprs > 0);
     let head = if listing.text_lines { "line" } else { "address" };
     let live = measured.is_none() || style.width >= WIDE;
@@ -190,6 +210,8 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
     let margin = MARGIN + measured.as_ref().map_or(0, |it| width(&it.head()));
     page.raw(&[dim(head)]);
     let mut function = None;
+    let mut cell = String::new();
+    page.reserve(listing.lines.len().saturating_mul(BYTES_PER_LINE));
     for line in &listing.lines {
         if let Some(label) = &line.label {
             page.raw(&[span(Role::Strong, format!("{label}:"))]);
@@ -206,44 +228,71 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
             page.raw(&[span(Role::Info, text)]);
         }
         let live_role = if line.peak { Role::Severe } else { Role::Dim };
-        let mut spans = vec![dim(format!("  {:>address_width$}", address(line.address)))];
+        let mut used = 0;
+        let mut put = |page: &mut Page, role: Role, text: &str| {
+            used += if line.findings.is_empty() && !line.peak { 0 } else { width(text) };
+            page.put(role, text);
+        };
+        cell.clear();
+        cell.push_str("  ");
+        aligned(&mut cell, line.address, if listing.text_lines { 10 } else { 16 }, address_width);
+        put(&mut page, Role::Dim, &cell);
         if let Some(measured) = &measured {
-            spans.extend(measured.cells(line.run.as_ref()));
-        }
-        if live {
-            spans.push(span(live_role, format!("  {:>4}", line.live_vgprs)));
-            if has_agprs {
-                spans.push(span(live_role, format!(" {:>4}", line.live_agprs)));
+            for span in measured.cells(line.run.as_ref()) {
+                put(&mut page, span.role, &span.text);
             }
         }
-        let bars = "│".repeat(line.loop_depth.min(4) as usize);
-        spans.push(dim(format!("  {bars:<4}  ")));
-        spans.push(plain(line.text.trim()));
-        let mut notes: Vec<Span> = Vec::new();
-        if line.peak {
-            notes.push(span(Role::Severe, " ◀ most live registers"));
+        if live {
+            cell.clear();
+            cell.push_str("  ");
+            aligned(&mut cell, u64::from(line.live_vgprs), 10, 4);
+            put(&mut page, live_role, &cell);
+            if has_agprs {
+                cell.clear();
+                cell.push(' ');
+                aligned(&mut cell, u64::from(line.live_agprs), 10, 4);
+                put(&mut page, live_role, &cell);
+            }
         }
-        for rule in &line.findings {
-            let severity =
-                findings.iter().filter(|finding| finding.rule == *rule).map(|finding| finding.severity).max();
-            notes.push(span(severity_role(severity.unwrap_or(Severity::Info)), format!(" ◀ {rule}")));
-        }
-        if !notes.is_empty() {
-            let used: usize = spans.iter().map(|span| width(&span.text)).sum();
-            spans.push(plain(
-                " ".repeat(margin.min(style.width.saturating_sub(12)).saturating_sub(used).max(1)),
-            ));
-            spans.extend(notes);
+        put(&mut page, Role::Dim, LOOPS[line.loop_depth.min(4) as usize]);
+        put(&mut page, Role::Plain, line.text.trim());
+        if line.peak || !line.findings.is_empty() {
+            let room = margin.min(style.width.saturating_sub(12)).saturating_sub(used).max(1);
+            page.put(Role::Plain, &" ".repeat(room));
+            if line.peak {
+                page.put(Role::Severe, " ◀ most live registers");
+            }
+            for rule in &line.findings {
+                let found = findings.iter().filter(|finding| finding.rule == *rule);
+                let severity = found.map(|finding| finding.severity).max().unwrap_or(Severity::Info);
+                page.put(severity_role(severity), &format!(" ◀ {rule}"));
+            }
         }
         places.push(page.lines());
-        page.raw(&spans);
+        page.end_line();
     }
     (page.finish(), places)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::scaled;
+    use super::{LOOPS, aligned, scaled};
+
+    #[test]
+    fn numbers_end_in_their_column() {
+        for (value, radix, columns, expected) in [
+            (0, 10, 4, "   0"),
+            (255, 16, 4, "  ff"),
+            (123_456, 10, 4, "123456"),
+            (u64::MAX, 10, 4, "18446744073709551615"),
+            (u64::MAX, 16, 20, "    ffffffffffffffff"),
+        ] {
+            let mut text = String::new();
+            aligned(&mut text, value, radix, columns);
+            assert_eq!(text, expected);
+        }
+        assert!(LOOPS.iter().all(|bars| bars.chars().count() == 8));
+    }
 
     #[test]
     fn counts_take_six_characters() {

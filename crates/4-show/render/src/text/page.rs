@@ -34,7 +34,9 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
         c.is_control()
             || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    if !text.contains(steers) {
+    // Nearly all text is printable ASCII, and one look over its bytes says so.
+    let printable = text.bytes().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'));
+    if printable || !text.contains(steers) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
@@ -164,7 +166,18 @@ impl Page {
         self.end_line();
     }
 
-    fn end_line(&mut self) {
+    /// Writes a piece of a line that [`Page::end_line`] ends.
+    pub(crate) fn put(&mut self, role: Role, text: &str) {
+        self.style.paint(&mut self.out, role, &visible(text));
+    }
+
+    /// Makes room for so many bytes more.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        self.out.reserve(bytes);
+    }
+
+    /// Ends a line of pieces.
+    pub(crate) fn end_line(&mut self) {
         while self.out.ends_with(' ') {
             self.out.pop();
         }

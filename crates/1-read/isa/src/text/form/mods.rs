@@ -71,8 +71,9 @@ impl Builder<'_> {
                 refuse(mods.neg & !allow.neg() != 0 || mods.abs & !allow.abs() != 0)?;
             }
             Encoding::Vop3px2 | Encoding::Mai => {
-                mods.op_sel = written.op_sel.unwrap_or(0);
-                mods.op_sel_hi = written.op_sel_hi.unwrap_or(0);
+                // Two scales; the assembler takes a third selector and drops it.
+                mods.op_sel = written.op_sel.unwrap_or(0) & 3;
+                mods.op_sel_hi = written.op_sel_hi.unwrap_or(0) & 3;
                 let neg = written.neg_lo | written.neg_hi;
                 refuse(neg != 0 || mods.blgp & !allow.neg() != 0 || mods.cbsz & !allow.abs() != 0)?;
             }

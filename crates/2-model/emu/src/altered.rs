@@ -1,0 +1,176 @@
+//! What MODE does to whole vector instructions: M0 indexes their registers, or they are skipped.
+//!
+//! The one idea to keep in mind: an instruction whose registers are indexed is another instruction. It is made once for each
+//! value of M0 and kept, and executes as any other; nothing else in the emulator knows of indexing.
+//!
+//! What is indexed, from the manual's chapter on VGPR indexing: `M0[15:12]` enables destination, src2, src1 and src0, in this
+//! order, and `M0[7:0]` is added to the number of the register.
+//!
+//! | instructions | src0, src1, src2 | destination |
+//! |---|---|---|
+//! | VALU, with DPP, SDWA and modifiers too; VOP3P | as encoded | its own bit |
+//! | accumulating (`v_mac`, `v_fmac`, `v_dot*c`): the old value is read as src2 | src2 | its own bit |
+//! | `v_madmk`, `v_fmamk`: the constant takes the place of src1 | src0, and src2 for vsrc1 | its own bit |
+//! | SDWA that preserves: the rest of the register is read as src2 | src2 | its own bit |
+//! | 16-bit results that keep the other half have no read of their own | | its own bit |
+//! | `v_readlane`, `v_readfirstlane` | src0 | a scalar register, which is not indexed |
+//! | `v_writelane` | scalars | its own bit |
+//! | `v_swap`, `v_permlane*_swap` | src0, which is written too | its own bit, read too |
+//! | MFMA, SMFMAC; the scales of a scaled one are src0 and src1 of its first half | as encoded | its own bit |
+//! | memory, LDS, lane exchange through the LDS | not indexed | not indexed |
+//!
+//! Constants, scalar registers and accumulation registers are never indexed. Out of range of the wave's registers a source is
+//! `v0`, and an instruction with such a destination does nothing.
+//!
+//! What is skipped while MODE says so: everything that is not scalar. Skipped instructions do not issue.
+
+use crate::decode::{Action, Valu};
+use crate::machine::Machine;
+use crate::operand::{M0, Src};
+use crate::wave::Wave;
+use isa::Encoding;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Altered instructions that are kept, at most.
+const MOST_KEPT: usize = 1 << 14;
+
+/// A place of an operand, by its bit in `M0[15:12]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Position {
+    Src0,
+    Src1,
+    Src2,
+    Destination,
+}
+
+impl Position {
+    pub(crate) const SOURCES: [Position; 3] = [Position::Src0, Position::Src1, Position::Src2];
+}
+
+/// How registers are indexed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Indexing {
+    enabled: u8,
+    index: u16,
+    /// First row that is no register of the wave's `v` file.
+    end: u16,
+}
+
+impl Indexing {
+    /// Row of the first of so many registers; `None` when they are out of range.
+    pub(crate) fn row(self, position: Position, row: u16, count: usize) -> Option<u16> {
+        if self.enabled >> position as u8 & 1 == 0 || row >= self.end {
+            return Some(row);
+        }
+        let indexed = row + self.index;
+        (usize::from(indexed) + count.max(1) <= usize::from(self.end)).then_some(indexed)
+    }
+
+    /// A source of so many registers.
+    pub(crate) fn source(self, position: Position, src: &mut Src, count: usize) {
+        if let Src::Row(row) = src {
+            *row = self.row(position, *row, count).unwrap_or(0);
+        }
+    }
+
+    /// A destination of so many registers; `None` when the instruction does nothing.
+    pub(crate) fn destination(self, row: &mut u16, count: usize) -> Option<()> {
+        *row = self.row(Position::Destination, *row, count)?;
+        Some(())
+    }
+
+    /// An instruction of the vector ALU; `preserves` says that it reads the rest of its destination as src2.
+    fn valu(self, valu: &Valu, preserves: bool) -> Option<Valu> {
+        let mut valu = *valu;
+        for (number, (position, src)) in (0..).zip(Position::SOURCES.into_iter().zip(&mut valu.src)) {
+            // The old value is src2 wherever the kernel takes it.
+            let position = if number == valu.accumulator { Position::Src2 } else { position };
+            self.source(position, src, 1);
+        }
+        let kept = if preserves { Position::Src2 } else { Position::Destination };
+        valu.kept = self.row(kept, valu.kept, 1).unwrap_or(0);
+        if valu.rows > 0 {
+            self.destination(&mut valu.dst, usize::from(valu.rows))?;
+        }
+        Some(valu)
+    }
+
+    /// The instruction that an action is; `None` when indexing does not concern it.
+    fn apply(self, action: &Action) -> Option<Action> {
+        let indexed = match action {
+            Action::Valu(valu) => self.valu(valu, false).map(Action::Valu),
+            Action::ValuAny(valu) => self.valu(valu, false).map(Action::ValuAny),
+            Action::InPlace(valu, kernel, number) => {
+                self.valu(valu, false).map(|valu| Action::InPlace(valu, *kernel, *number))
+            }
+            Action::Modified(both) => {
+                let (valu, modifiers) = &**both;
+                self.valu(valu, modifiers.preserves())
+                    .map(|valu| Action::Modified(Box::new((valu, modifiers.clone()))))
+            }
+            Action::Lane(op) => op.indexed(self).map(|op| Action::Lane(Box::new(op))),
+            Action::Scaled(it) => it.indexed(self).map(|it| Action::Scaled(Box::new(it))),
+            Action::QuadSums(it) => it.indexed(self).map(|it| Action::QuadSums(Box::new(it))),
+            Action::Matrix(it) => it.indexed(self).map(|it| Action::Matrix(Box::new(it))),
+            _ => return None,
+        };
+        Some(indexed.unwrap_or(Action::Nothing))
+    }
+}
+
+/// Altered instructions by index and by what M0 says.
+#[derive(Debug, Default)]
+pub(crate) struct Altered(HashMap<(usize, u16), Option<Arc<Action>>>);
+
+/// What becomes of an instruction.
+pub(crate) enum Next {
+    /// It is skipped.
+    Skipped,
+    /// It executes as it is.
+    Same,
+    /// This one executes instead.
+    Other(Arc<Action>),
+}
+
+/// What becomes of the wave's next instruction while MODE alters instructions.
+#[cold]
+#[inline(never)]
+pub(crate) fn next(machine: &mut Machine<'_>, wave: &Wave) -> Next {
+    let program = machine.program;
+    let Some(inst) = program.instructions().get(wave.pc) else { return Next::Same };
+    if is_scalar(inst.encoding) {
+        return Next::Same;
+    }
+    if wave.mode.skips_vectors() {
+        return Next::Skipped;
+    }
+    let m0 = wave.s[usize::from(M0)] as u16;
+    let kept = &mut machine.altered.0;
+    if kept.len() >= MOST_KEPT {
+        kept.clear();
+    }
+    let altered = kept.entry((wave.pc, m0 & 0xf0ff)).or_insert_with(|| {
+        let indexing = Indexing { enabled: (m0 >> 12) as u8, index: m0 & 0xff, end: program.vector_rows() };
+        program.actions.get(wave.pc).and_then(|action| indexing.apply(action)).map(Arc::new)
+    });
+    altered.clone().map_or(Next::Same, Next::Other)
+}
+
+/// Whether an encoding belongs to the scalar side of the compute unit. Words that are no instruction stop the kernel, skipped
+/// or not.
+fn is_scalar(encoding: Encoding) -> bool {
+    matches!(
+        encoding,
+        Encoding::Sop1
+            | Encoding::Sop2
+            | Encoding::Sopc
+            | Encoding::Sopk
+            | Encoding::Sopp
+            | Encoding::Smem
+            | Encoding::Unknown
+    )
+}
+
+#[cfg(test)]
+mod tests;

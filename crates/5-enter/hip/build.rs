@@ -3,11 +3,11 @@
 //! The one idea to keep in mind: only the linker knows of versions; the code does not.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a build script talks to cargo")]
 
-include!("build_id.rs");
+use std::path::Path;
 
 fn main() {
     let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libamdhip64.so");
     println!("cargo::rustc-cdylib-link-arg=-Wl,--version-script={folder}/versions.map");
-    set_build_id(Path::new(&folder));
+    build_id::set_build_id(Path::new(&folder));
 }

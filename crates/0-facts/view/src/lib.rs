@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: renderers see only this crate, so whatever a user is to read must be a
 //! value here. A value that is not known is [`Missing`] with its reason, never blank, zero or NaN.
 
+mod columns;
 mod compare;
 mod finding;
 mod guide;
@@ -17,6 +18,7 @@ mod roofline;
 mod summary;
 mod waves;
 
+pub use columns::*;
 pub use compare::*;
 pub use finding::*;
 pub use guide::*;

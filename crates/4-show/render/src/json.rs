@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 use view::{
-    Comparison, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, MetricsReport, OccupancyReport,
-    Report, Rooflines, RuleInfo, Summary,
+    Columns, Comparison, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, MetricsReport,
+    OccupancyReport, Report, Rooflines, RuleInfo, Summary,
 };
 
 /// Stands between two kernels.
@@ -55,6 +55,11 @@ pub fn occupancy(report: &OccupancyReport) -> String {
 /// A report on recordings, on one line.
 pub fn report(report: &Report) -> String {
     compact(report) + "\n"
+}
+
+/// A recording as columns, on one line.
+pub fn columns(columns: &Columns) -> String {
+    compact(columns) + "\n"
 }
 
 /// A guide, indented.

@@ -8,11 +8,13 @@ mod write;
 use crate::args::Analyze;
 use crate::args::{AverageKind, Look, Ranks, ReportFormat};
 use crate::exit::{Outcome, usage};
+use crate::fail_on;
 use crate::subjects::{self, Asked, Subjects, refuse};
-use crate::{definitions, fail_on, judge};
 use analysis::workload::{Blocks, Condition, List, Options, Subject, list, report};
 use anyhow::Result;
+use host::definitions;
 use metrics::{Average, Definitions, Settings};
+use study::judge;
 use view::{NoteKind, Report};
 
 /// Kernels listed in a report unless told otherwise.
@@ -42,7 +44,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         arch: args.pick.arch.clone(),
         wanted: args.pick.wanted(),
         matches: args.matches.clone(),
-        ranks: args.pick.ranks,
+        ranks: args.pick.ranks.map(Into::into),
     };
     let Subjects { all: subjects, renames, failed } = subjects::read(&asked)?;
     let target = subjects[0].target().to_owned();
@@ -95,7 +97,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         }
     };
     write::write(&report, args, look)?;
-    let met = on_findings.iter().filter_map(fail_on::FailOn::verdict).inspect(|v| eprintln!("{v}")).count();
+    let met = on_findings.iter().filter_map(study::FailOn::verdict).inspect(|v| eprintln!("{v}")).count();
     Ok(outcome(&report, failed, met > 0))
 }
 

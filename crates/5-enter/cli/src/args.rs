@@ -29,6 +29,9 @@ const EXIT_CODES: &str = "Exit codes:
 #[derive(Parser)]
 #[command(name = "rockhound", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
 pub(crate) struct Cli {
+    /// With --version: say too how this command was built, and which library and tools it finds.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
     #[command(flatten)]
@@ -267,10 +270,14 @@ pub(crate) struct Completions {
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound man > rockhound.1
-  rockhound man inspect | man -l -")]
+  rockhound man inspect | man -l -
+  rockhound man -o ~/.local/share/man/man1")]
 pub(crate) struct Man {
     /// Command.
     pub(crate) command: Option<String>,
+    /// Write the page of the program and those of all commands into a folder.
+    #[arg(long, short, value_name = "DIR", conflicts_with = "command")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[cfg(test)]

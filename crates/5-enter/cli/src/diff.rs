@@ -7,15 +7,16 @@ use crate::args::{Diff, Look, ShortFormat};
 use crate::exit::{Outcome, usage};
 use crate::kernels::{Selection, each_kernel};
 use crate::output::Output;
-use crate::{renames, terminal, thresholds};
+use crate::{terminal, thresholds};
 use anyhow::{Context, Result};
+use host::renames;
 use render::{json, text};
 use std::path::Path;
 use view::{FileError, KernelCard};
 
 /// Compares.
 pub(crate) fn run(args: &Diff, look: &Look) -> Result<Outcome> {
-    let selection = Selection::new(&args.select)?;
+    let selection = Selection::new(args.select.kernel.as_deref(), &args.select.arch)?;
     let limits = match &args.thresholds {
         None => Vec::new(),
         Some(path) => {

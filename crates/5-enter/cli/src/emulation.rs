@@ -5,7 +5,7 @@
 //! happens, so it stays however the program ends.
 
 mod dynamic;
-mod library;
+pub(crate) mod library;
 mod program;
 
 use crate::args::Emulate;

@@ -2,6 +2,7 @@
 //!
 //! The one idea to keep in mind: a script can tell "could not read" from "read, and too slow" from "asked wrongly".
 
+pub(crate) use host::{UsageError, usage};
 use std::process::ExitCode;
 
 /// Result of a command that came to its end.
@@ -38,23 +39,3 @@ impl Outcome {
 
 /// Exit code of a wrong command line (`EX_USAGE` of sysexits).
 pub(crate) const USAGE: u8 = 64;
-
-/// A wrong command line that only shows when the command looks at it.
-#[derive(Debug)]
-pub(crate) struct UsageError {
-    pub(crate) message: String,
-    pub(crate) hint: String,
-}
-
-impl std::fmt::Display for UsageError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for UsageError {}
-
-/// Makes a usage error.
-pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
-    anyhow::Error::new(UsageError { message: message.into(), hint: hint.into() })
-}

@@ -9,7 +9,7 @@ use view::RuleInfo;
 
 /// Prints the list of rules, or the pages of those asked for.
 pub(crate) fn run(args: &Explain, look: &Look) -> Result<Outcome> {
-    let rules = all();
+    let rules = study::rules();
     let wanted = args.rule.as_deref().map(str::to_ascii_uppercase);
     let chosen: Vec<RuleInfo> = match &wanted {
         None => rules.clone(),
@@ -33,14 +33,6 @@ fn page(rule: &RuleInfo, style: &render::Style) -> String {
     let begins_with_title = rule.page.lines().next().is_some_and(|line| line.starts_with("# "));
     let title = if begins_with_title { String::new() } else { format!("# {}: {}\n\n", rule.id, rule.title) };
     text::markdown(&format!("{title}{}", rule.page), style)
-}
-
-/// Every rule as a renderer needs it.
-pub(crate) fn all() -> Vec<RuleInfo> {
-    rules::all()
-        .iter()
-        .map(|rule| RuleInfo { id: rule.id, title: rule.title, severity: rule.severity, page: rule.page })
-        .collect()
 }
 
 /// The error for a name that is no rule.

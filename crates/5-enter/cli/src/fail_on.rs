@@ -1,76 +1,10 @@
 //! `--fail-on`: which findings make the exit code 2.
-//!
-//! The one idea to keep in mind: a severity means that severity or worse.
 
 use crate::explain;
 use anyhow::Result;
-use view::{Finding, KernelRow, Severity};
-
-/// One `--fail-on` with what it met so far.
-pub(crate) struct FailOn {
-    written: String,
-    condition: Condition,
-    findings: u64,
-    kernels: u64,
-}
-
-enum Condition {
-    Rule(&'static str),
-    AtLeast(Severity),
-}
+use study::FailOn;
 
 /// Checks the flags.
 pub(crate) fn parse(flags: &[String]) -> Result<Vec<FailOn>> {
-    flags
-        .iter()
-        .map(|flag| {
-            let severity =
-                Severity::ALL.into_iter().find(|severity| severity.as_str().eq_ignore_ascii_case(flag));
-            let rule = rules::all().iter().find(|rule| rule.id.eq_ignore_ascii_case(flag));
-            let condition = match (severity, rule) {
-                (Some(severity), _) => Condition::AtLeast(severity),
-                (None, Some(rule)) => Condition::Rule(rule.id),
-                (None, None) => return Err(explain::unknown_rule(flag)),
-            };
-            Ok(FailOn { written: flag.clone(), condition, findings: 0, kernels: 0 })
-        })
-        .collect()
-}
-
-impl FailOn {
-    fn is_met_by(&self, severity: Severity, rule: &str) -> bool {
-        match self.condition {
-            Condition::Rule(wanted) => rule == wanted,
-            Condition::AtLeast(least) => severity >= least,
-        }
-    }
-
-    /// Counts the findings of one kernel of a recording.
-    pub(crate) fn add_findings(&mut self, findings: &[Finding]) {
-        let count = findings.iter().filter(|f| self.is_met_by(f.severity, f.rule)).count() as u64;
-        self.findings += count;
-        self.kernels += u64::from(count > 0);
-    }
-
-    /// Counts the findings of one kernel.
-    pub(crate) fn add(&mut self, row: &KernelRow) {
-        let findings: u64 = row
-            .findings
-            .iter()
-            .filter(|(severity, rule, _)| self.is_met_by(*severity, rule))
-            .map(|(_, _, times)| u64::from(*times))
-            .sum();
-        self.findings += findings;
-        self.kernels += u64::from(findings > 0);
-    }
-
-    /// What to say when it was met.
-    pub(crate) fn verdict(&self) -> Option<String> {
-        (self.findings > 0).then(|| {
-            format!(
-                "failed: `--fail-on {}`: findings {}, kernels {}",
-                self.written, self.findings, self.kernels
-            )
-        })
-    }
+    flags.iter().map(|flag| FailOn::parse(flag).ok_or_else(|| explain::unknown_rule(flag))).collect()
 }

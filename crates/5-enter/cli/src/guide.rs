@@ -5,11 +5,12 @@
 use crate::args::{Guide, Look, ShortFormat};
 use crate::exit::Outcome;
 use crate::subjects::{self, Asked, Subjects, refuse};
-use crate::{judge, output, terminal};
+use crate::{output, terminal};
 use analysis::workload::{Blocks, Options, report};
 use anyhow::{Context, Result};
 use metrics::Definitions;
 use render::{json, text};
+use study::judge;
 use view::NoteKind;
 
 /// Guides.
@@ -19,7 +20,7 @@ pub(crate) fn run(args: &Guide, look: &Look) -> Result<Outcome> {
         arch: args.subject.pick.arch.clone(),
         wanted: args.subject.pick.wanted(),
         matches: args.matches.clone(),
-        ranks: args.subject.pick.ranks,
+        ranks: args.subject.pick.ranks.map(Into::into),
     }
     .one("guide")?;
     let Subjects { all, renames, failed } = subjects::read(&asked)?;

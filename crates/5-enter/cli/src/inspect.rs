@@ -9,7 +9,7 @@ use crate::args::{Format, Inspect, Look};
 use crate::exit::{Outcome, usage};
 use crate::kernels::{Judged, Selection, each_kernel};
 use crate::output::Output;
-use crate::{explain, fail_on, terminal};
+use crate::{fail_on, terminal};
 use anyhow::{Result, anyhow};
 pub(crate) use recorded::Recorded;
 use render::{Style, csv, json, sarif, text};
@@ -30,7 +30,7 @@ struct Part {
 
 /// Inspects.
 pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
-    let mut selection = Selection::new(&args.select)?;
+    let mut selection = Selection::new(args.select.kernel.as_deref(), &args.select.arch)?;
     let recorded = match &args.workload {
         Some(_) if !matches!(args.format, Format::Text | Format::Json) => {
             return Err(usage("`--workload` needs a listing", "use `--format text` or `--format json`"));
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     let mut conditions = fail_on::parse(&args.fail_on)?;
     let style = terminal::style(look, args.output.is_some());
     let version = env!("CARGO_PKG_VERSION");
-    let rules = explain::all();
+    let rules = study::rules();
     let mut output = Output::open(args.output.as_deref())?;
     let streams = args.asm || args.details || args.format != Format::Text;
 
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     })?;
     output.finish()?;
     let mut met = false;
-    for verdict in conditions.iter().filter_map(fail_on::FailOn::verdict) {
+    for verdict in conditions.iter().filter_map(study::FailOn::verdict) {
         met = true;
         eprintln!("{verdict}");
     }

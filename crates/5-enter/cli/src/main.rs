@@ -12,8 +12,6 @@ mod analyze;
 mod args;
 mod breakdown;
 mod completions;
-mod contents;
-mod definitions;
 mod device_code;
 mod diff;
 mod emulation;
@@ -21,23 +19,18 @@ mod exit;
 mod explain;
 mod fail_on;
 mod guide;
-mod inputs;
 mod inspect;
-mod judge;
 mod kernels;
 mod launch;
 mod launch_file;
 mod launch_template;
 mod metrics;
-mod names;
 mod occupancy;
 mod output;
 mod page;
 mod picture;
 mod profile;
 mod progress;
-mod recording;
-mod renames;
 mod report;
 mod roofline;
 mod run;
@@ -45,16 +38,24 @@ mod subjects;
 mod terminal;
 mod thresholds;
 mod tui;
+mod version;
 mod view_server;
 
 use args::{Cli, Command};
 use clap::Parser;
+use clap::error::ErrorKind;
 use exit::{Outcome, UsageError};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
+        Err(error)
+            if error.kind() == ErrorKind::DisplayVersion && version::is_verbose(std::env::args_os()) =>
+        {
+            let _ = output::print(&version::describe());
+            return ExitCode::SUCCESS;
+        }
         Err(error) => {
             // Help and version come here too; they are no errors. A closed pipe is none either.
             let _ = error.print();
@@ -80,6 +81,12 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> anyhow::Result<Outcome> {
+    if cli.verbose {
+        return Err(exit::usage(
+            "`--verbose` goes with `--version`",
+            "write `rockhound --version --verbose`",
+        ));
+    }
     match &cli.command {
         Command::Inspect(args) => inspect::run(args, &cli.look),
         Command::Diff(args) => diff::run(args, &cli.look),

@@ -2,10 +2,11 @@
 
 use crate::args::{Look, Metrics, ShortFormat};
 use crate::exit::{Outcome, usage};
-use crate::{definitions, output, terminal};
+use crate::{output, terminal};
 use analysis::workload::explain;
 use anyhow::Result;
 use arch::Target;
+use host::definitions;
 use metrics::{Compiled, Definitions};
 use render::{json, text};
 

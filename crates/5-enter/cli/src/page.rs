@@ -7,12 +7,12 @@ mod code;
 
 use crate::args::Units;
 use crate::subjects::{self, Asked, Subjects, refuse};
-use crate::{explain, judge};
 use analysis::WorkloadEvidence;
 use analysis::workload::{Blocks, Options, Renames, Subject, explain as define, report};
 use anyhow::Result;
 use metrics::{Average, Compiled, Definitions, Settings};
 use std::collections::{BTreeMap, BTreeSet};
+use study::judge;
 use view::{
     Cell, KernelChange, KernelDetail, KernelFinding, Number, Page, PageKernel, Report, RooflineChart,
 };
@@ -67,7 +67,7 @@ pub(crate) fn make(wish: &Wish) -> Result<(Page, bool)> {
     let found: BTreeSet<&str> = whole.findings.iter().map(|f| f.finding.rule).collect();
     let page = Page {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        rules: explain::all().into_iter().filter(|rule| found.contains(rule.id)).collect(),
+        rules: study::rules().into_iter().filter(|rule| found.contains(rule.id)).collect(),
         metrics: definitions_of(definitions, compiled.last(), &whole),
         rooflines,
         base_memory,

@@ -1,9 +1,10 @@
 //! A line on standard error that says how far the work is.
 //!
 //! The one idea to keep in mind: it appears only on terminals and only when the work takes longer than a
-//! second; whoever writes to standard error meanwhile goes through [`Progress::say`].
+//! second; whoever writes to standard error meanwhile goes through `Progress::say`.
 
 use crate::terminal;
+use host::Watch;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::mpsc;
@@ -70,14 +71,14 @@ impl Progress {
     pub(crate) fn new() -> Self {
         Progress { start: Instant::now(), bar: None, terminal: std::io::stderr().is_terminal(), kernels: 0 }
     }
+}
 
-    /// Counts kernels that are done.
-    pub(crate) fn kernels(&mut self, more: usize) {
-        self.kernels += more as u64;
+impl Watch for Progress {
+    fn kernels(&mut self, more: u64) {
+        self.kernels += more;
     }
 
-    /// Shows that `done` of `total` bytes of `file` are behind.
-    pub(crate) fn at(&mut self, file: &str, done: u64, total: u64) {
+    fn at(&mut self, file: &str, done: u64, total: u64) {
         if !self.terminal || self.start.elapsed() < PATIENCE {
             return;
         }
@@ -100,7 +101,7 @@ impl Progress {
     }
 
     /// Writes a line to standard error, above the progress line.
-    pub(crate) fn say(&self, line: &str) {
+    fn say(&mut self, line: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| eprintln!("{line}")),
             None => eprintln!("{line}"),
@@ -108,7 +109,7 @@ impl Progress {
     }
 
     /// Takes the line away.
-    pub(crate) fn finish(&mut self) {
+    fn finish(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &Report) -> Result<Outcome> {
             arch: args.subject.pick.arch.clone(),
             wanted: args.subject.pick.wanted(),
             matches: args.matches.clone(),
-            ranks: args.subject.pick.ranks,
+            ranks: args.subject.pick.ranks.map(Into::into),
         }
         .one("report")?,
         units: args.units,

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
         arch: args.pick.arch.clone(),
         wanted: args.pick.wanted(),
         matches: Vec::new(),
-        ranks: args.pick.ranks,
+        ranks: args.pick.ranks.map(Into::into),
     };
     let Subjects { all, failed, .. } = subjects::read(&asked)?;
     let compiled = subjects::compile(Definitions::built_in(), &all)?;

@@ -7,7 +7,7 @@ use crate::args::{Look, Tui};
 use crate::exit::{Outcome, usage};
 use crate::inspect::recorded::listings;
 use crate::subjects::{self, Asked, Subjects, refuse};
-use crate::{judge, terminal};
+use crate::terminal;
 use analysis::workload::{Blocks, Options, Wanted, report};
 use anyhow::Result;
 use metrics::{Compiled, Definitions};
@@ -20,6 +20,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use study::judge;
 use view::{Finding, KernelFinding, Listing};
 
 /// How often signals are looked for while no key comes.
@@ -152,7 +153,7 @@ impl Read {
             arch: args.subject.pick.arch.clone(),
             wanted: wanted.clone(),
             matches: Vec::new(),
-            ranks: args.subject.pick.ranks,
+            ranks: args.subject.pick.ranks.map(Into::into),
         }
         .one("tui")?;
         let subjects = subjects::read(&asked)?;

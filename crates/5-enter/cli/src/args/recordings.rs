@@ -185,6 +185,15 @@ pub(crate) enum Ranks {
     Each,
 }
 
+impl From<Ranks> for host::subjects::Ranks {
+    fn from(ranks: Ranks) -> Self {
+        match ranks {
+            Ranks::Merged => Self::Merged,
+            Ranks::Each => Self::Each,
+        }
+    }
+}
+
 /// Which part of recordings.
 #[derive(Args, Clone)]
 pub(crate) struct Part {

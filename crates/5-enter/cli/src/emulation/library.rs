@@ -3,8 +3,8 @@
 //! The one idea to keep in mind: only a file with the mark of this very build is used; any other is named and passed
 //! over. A command that was installed alone builds its library from the sources it was built from, once, and keeps it.
 
-use crate::contents::Contents;
 use anyhow::{Context, Result, anyhow};
+use host::Contents;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,19 +18,32 @@ const MARK: &str =
 /// Where cargo put this program: `target/release`.
 const BUILD_FOLDER: &str = env!("ROCKHOUND_BUILD_DIR");
 
+/// What there is of libraries.
+pub(crate) struct Libraries {
+    /// The one of this build.
+    pub(crate) own: Option<PathBuf>,
+    /// Others in the same places.
+    pub(crate) others: Vec<PathBuf>,
+}
+
+/// Looks into all places.
+pub(crate) fn look() -> Libraries {
+    let mut libraries = Libraries { own: None, others: Vec::new() };
+    for path in folders().into_iter().map(|folder| folder.join(NAME)).filter(|path| path.is_file()) {
+        if is_ours(&path) {
+            libraries.own = Some(path.canonicalize().unwrap_or(path));
+            break;
+        }
+        libraries.others.push(path);
+    }
+    libraries
+}
+
 /// The library of this build.
 pub(crate) fn find() -> Result<PathBuf> {
-    let mut others = Vec::new();
-    for folder in folders() {
-        let path = folder.join(NAME);
-        if !path.is_file() {
-            continue;
-        }
-        if is_ours(&path) {
-            let path = path.canonicalize().unwrap_or(path);
-            return Ok(if is_installed() && path.starts_with(BUILD_FOLDER) { keep(&path) } else { path });
-        }
-        others.push(path);
+    let Libraries { own, others } = look();
+    if let Some(path) = own {
+        return Ok(if is_installed() && path.starts_with(BUILD_FOLDER) { keep(&path) } else { path });
     }
     build().map_err(|why| {
         let mut message =
@@ -39,7 +52,7 @@ pub(crate) fn find() -> Result<PathBuf> {
             message += &format!("\n  {} is of another build", other.display());
         }
         message += &format!("\n  {why:#}");
-        message += "\nhint: put the `libamdhip64.so` that was built with this `rockhound` beside it or into ../lib; in the workspace, `cargo build --release` makes both";
+        message += "\nhint: the wheel (`pip install rockhound`) and the release archive have command and library; in the workspace, `cargo build --release` makes both";
         anyhow!(message)
     })
 }

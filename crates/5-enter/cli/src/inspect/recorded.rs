@@ -3,13 +3,12 @@
 //! The one idea to keep in mind: a recording keeps the code objects that ran, so the folder alone is enough; a file that
 //! is given instead must hold the very same instructions.
 
-use crate::args::Select;
 use crate::exit::usage;
 use crate::kernels::{Selection, each_kernel};
-use crate::recording::{self, Disk};
 use analysis::workload::{Wanted, select};
 use analysis::{KernelEvidence, Mismatch};
 use anyhow::{Result, anyhow};
+use host::recording::{self, Disk};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use view::{Finding, Listing};
@@ -134,8 +133,7 @@ impl Recorded {
 /// which the code objects hold them.
 pub(crate) fn listings(folder: &Path, dispatches: &[String]) -> Result<Vec<(Listing, Vec<Finding>)>> {
     let recorded = Recorded::read(folder, dispatches, false)?;
-    let all = Select { kernel: None, arch: Vec::new() };
-    let selection = Selection::new(&all)?.recorded(recorded.kernels(), recorded.target());
+    let selection = Selection::new(None, &[])?.recorded(recorded.kernels(), recorded.target());
     let mut out = Vec::new();
     each_kernel(
         &recorded.files()?,

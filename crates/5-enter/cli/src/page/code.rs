@@ -3,7 +3,6 @@
 //! The one idea to keep in mind: names of source files come from debug information, which may name any file; only what
 //! has the name of a source file is read.
 
-use crate::args::Select;
 use crate::inspect::Recorded;
 use crate::kernels::{Selection, each_kernel};
 use analysis::workload::Subject;
@@ -53,7 +52,7 @@ fn read(
     kernels: &[PageKernel],
 ) -> anyhow::Result<Vec<PageCode>> {
     let recorded = Recorded::of_dispatches(path, ids, target)?;
-    let selection = Selection::new(&Select { kernel: None, arch: Vec::new() })?;
+    let selection = Selection::new(None, &[])?;
     let selection = selection.recorded(recorded.kernels(), recorded.target());
     let mut out: Vec<PageCode> = Vec::new();
     each_kernel(

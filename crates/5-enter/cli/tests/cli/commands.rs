@@ -31,6 +31,7 @@ fn a_wrong_command_line_exits_with_64() {
         (vec!["occupancy", "--arch", "sm_80"], "no facts about `sm_80`"),
         (vec!["occupancy", "--arch", "gfx942", "--lds", "many"], "not a number of bytes"),
         (vec!["man", "nothing"], "no command `nothing`"),
+        (vec!["--verbose", "explain"], "`--verbose` goes with `--version`"),
         (vec!["diff", &spilling, &spilling, "--match", "x"], "not `OLD=NEW`"),
         (vec!["run", "--threads", "-1", "--", "/bin/true"], "invalid value '-1' for '--threads <N>'"),
         (
@@ -45,6 +46,42 @@ fn a_wrong_command_line_exits_with_64() {
         assert_eq!(ran.stdout, "", "{args:?}");
         assert!(ran.stderr.contains(message), "{args:?}: {}", ran.stderr);
     }
+}
+
+#[test]
+fn the_long_version_says_how_it_was_built_and_what_it_finds() {
+    for flags in [&["--version", "--verbose"][..], &["-vV"], &["-Vv"], &["--verbose", "-V"]] {
+        let text = good(flags);
+        for line in [
+            "commit ",
+            "profile ",
+            "target ",
+            "features ",
+            "build ",
+            "HIP library ",
+            "clang ",
+            "llvm-objdump ",
+        ] {
+            assert!(text.lines().any(|it| it.starts_with(line)), "{flags:?}: no `{line}` in\n{text}");
+        }
+        assert!(text.contains(&format!("{}-", std::env::consts::ARCH)), "{text}");
+    }
+    assert_eq!(good(&["--version"]).lines().count(), 1);
+}
+
+#[test]
+fn every_command_has_a_page_of_the_manual() {
+    let pages = folder("man");
+    good(&["man", "--output", &pages.display().to_string()]);
+    let names: Vec<String> = std::fs::read_dir(&pages)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    for name in COMMANDS {
+        let page = std::fs::read_to_string(pages.join(format!("rockhound-{name}.1"))).unwrap();
+        assert!(page.contains(&format!("rockhound\\-{name}")), "{name}: {page}");
+    }
+    assert!(names.contains(&"rockhound.1".to_owned()) && names.len() > COMMANDS.len(), "{names:?}");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! `--match OLD=NEW`.
 
-use crate::exit::usage;
+use crate::usage;
 use anyhow::Result;
 
 /// Pairs of names. Names of operators hold `=` too, so the first `=` that has names on both sides counts.
-pub(crate) fn parse(flags: &[String]) -> Result<Vec<(String, String)>> {
+pub fn parse(flags: &[String]) -> Result<Vec<(String, String)>> {
     flags
         .iter()
         .map(|flag| match flag.split_once('=') {

@@ -124,8 +124,7 @@ pub(super) fn each_file<T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Select;
-    use crate::contents::Contents;
+    use crate::Contents;
 
     /// The code objects of the examples, so often that all cores are used.
     fn files() -> Vec<Waiting> {
@@ -148,7 +147,7 @@ mod tests {
     }
 
     fn selection() -> Selection {
-        Selection::new(&Select { kernel: None, arch: Vec::new() }).unwrap()
+        Selection::new(None, &[]).unwrap()
     }
 
     #[test]

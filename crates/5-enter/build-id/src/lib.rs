@@ -1,5 +1,13 @@
-// What makes a command and a library belong together: a hash over the sources of everything that is in the library, and
-// of the part of the command that talks to it. Included by the build scripts of both.
+//! What makes a command and a library belong together: a hash over the sources of everything that is in the library, and
+//! of the part of the command that talks to it. For the build scripts of both.
+//!
+//! The one idea to keep in mind: a package of a registry has no sources of others beside it, and never changes, so there its
+//! version says the same.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "build scripts read sources and talk to cargo"
+)]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,10 +18,14 @@ const PARTS: [&str; 6] = ["Cargo.toml", "build.rs", "src", "data", "tables", "ve
 /// The other side of what passes between command and library.
 const OTHER_SIDE: [&str; 3] = ["cli/src/emulation.rs", "cli/src/profile.rs", "cli/src/run.rs"];
 
-/// Sets `ROCKHOUND_BUILD_ID` for the crate that is built. `hip` is the library's folder.
-fn set_build_id(hip: &Path) {
+/// Sets `ROCKHOUND_BUILD_ID` for the crate that is built, which stands in `folder`.
+pub fn set_build_id(folder: &Path) {
     // Both sides must see the same paths.
-    let hip = &hip.canonicalize().unwrap_or_else(|_| hip.to_owned());
+    let Ok(hip) = folder.join("../hip").canonicalize() else {
+        println!("cargo::rustc-env=ROCKHOUND_BUILD_ID=package");
+        return;
+    };
+    let hip = &hip;
     let mut folders = BTreeSet::from([hip.to_owned()]);
     let mut waiting = vec![hip.to_owned()];
     while let Some(folder) = waiting.pop() {
@@ -44,7 +56,8 @@ fn needed(folder: &Path, hip: &Path) -> Vec<PathBuf> {
     let dependencies = dependencies.split("\n[").next().unwrap_or_default();
     let names = dependencies.lines().filter_map(|line| line.split('=').next()).map(str::trim);
     let layers = hip.ancestors().nth(2).map(entries).unwrap_or_default();
-    let place = |name: &str| layers.iter().map(|layer| layer.join(name)).find(|it| it.join("Cargo.toml").exists());
+    let place =
+        |name: &str| layers.iter().map(|layer| layer.join(name)).find(|it| it.join("Cargo.toml").exists());
     names.filter(|name| !name.is_empty()).filter_map(place).collect()
 }
 

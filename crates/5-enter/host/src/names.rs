@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const LONGEST: usize = 24;
 
 /// A name for each path, all different.
-pub(crate) fn of(paths: &[PathBuf]) -> Vec<String> {
+pub fn of(paths: &[PathBuf]) -> Vec<String> {
     let parts: Vec<Vec<String>> = paths.iter().map(|p| parts(p)).collect();
     let last = |p: &[String]| p.last().cloned().unwrap_or_default();
     if let [one] = &parts[..] {

@@ -4,7 +4,7 @@
 //! the same code follow each other in one task.
 
 use super::Judged;
-use crate::contents::Contents;
+use crate::Contents;
 use analysis::{KernelEvidence, Recent, Source, TextFile};
 use codeobj::{Body, CodeObject, Found, LineTable, ReadError, Wanted};
 use rayon::prelude::*;

@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: files are listed by name and opened only when the reader asks for them.
 
-use crate::contents::Contents;
+use crate::Contents;
 use anyhow::{Result, anyhow};
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -20,9 +20,9 @@ const LOOKED_AT: usize = 200_000;
 const FILES: usize = 10_000;
 
 /// The files of a recording, opened when they are read.
-pub(crate) struct Disk {
+pub struct Disk {
     /// The folder that holds them.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     files: BTreeMap<String, (PathBuf, OnceCell<Contents>)>,
 }
 
@@ -42,12 +42,12 @@ impl Folder for Disk {
 }
 
 /// Reads a recording; an error names the path.
-pub(crate) fn read(path: &Path) -> Result<Workload> {
+pub fn read(path: &Path) -> Result<Workload> {
     read_with_files(path).map(|(workload, _)| workload)
 }
 
 /// Reads a recording, and gives its files too.
-pub(crate) fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
+pub fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
     let name = path.display();
     let disk = files(path)?;
     let mut workload =
@@ -62,7 +62,7 @@ pub(crate) fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
 }
 
 /// Lists the files of a recording.
-pub(crate) fn files(path: &Path) -> Result<Disk> {
+pub fn files(path: &Path) -> Result<Disk> {
     let name = path.display();
     let mut disk = Disk { folder: path.to_owned(), files: BTreeMap::new() };
     if path.is_dir() {
@@ -84,7 +84,7 @@ pub(crate) fn files(path: &Path) -> Result<Disk> {
 
 /// The folders that are recordings: the folder itself, or those below it. Profilers write `NAME/MI200/pmc_perf.csv`, and a folder
 /// for each rank or GPU where there are several.
-pub(crate) fn recordings_in(folder: &Path) -> Vec<PathBuf> {
+pub fn recordings_in(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     find(folder, FIND_DEPTH, &mut 0, &mut found);
     let mut folders: Vec<PathBuf> = found.iter().map(|below| root(folder, below)).collect();
@@ -157,7 +157,7 @@ fn several_recordings(folder: &Path, found: &[PathBuf]) -> anyhow::Error {
 }
 
 /// Reads the recordings below a folder as one, ranks of a program or GPUs; those that cannot be read are given as errors.
-pub(crate) fn read_ranks(path: &Path) -> Result<(Workload, Vec<anyhow::Error>)> {
+pub fn read_ranks(path: &Path) -> Result<(Workload, Vec<anyhow::Error>)> {
     let found = recordings_in(path);
     if found.len() < 2 {
         return Ok((read(path)?, Vec::new()));

@@ -1,6 +1,6 @@
 //! The bytes of a file, mapped into memory.
 //!
-//! The one idea to keep in mind: this is the only `unsafe` of the program. Libraries with GPU code are
+//! The one idea to keep in mind: this is the only `unsafe` of this crate. Libraries with GPU code are
 //! gigabytes of which a few megabytes are looked at; mapping reads only those, and [`Contents::release`] gives
 //! the pages back, so memory in use does not grow with the file.
 #![allow(
@@ -14,7 +14,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// Bytes of one input.
-pub(crate) enum Contents {
+pub enum Contents {
     /// A regular file.
     Mapped(Mmap),
     /// Standard input, a pipe, or an empty file.
@@ -23,7 +23,7 @@ pub(crate) enum Contents {
 
 impl Contents {
     /// Opens a file.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
@@ -48,14 +48,14 @@ impl Contents {
     }
 
     /// Reads standard input to its end.
-    pub(crate) fn standard_input() -> io::Result<Self> {
+    pub fn standard_input() -> io::Result<Self> {
         let mut bytes = Vec::new();
         io::stdin().lock().read_to_end(&mut bytes)?;
         Ok(Contents::Owned(bytes))
     }
 
     /// The bytes.
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         match self {
             Contents::Mapped(map) => map,
             Contents::Owned(bytes) => bytes,
@@ -63,7 +63,7 @@ impl Contents {
     }
 
     /// Tells the system that the bytes looked at so far are not needed soon. They stay readable.
-    pub(crate) fn release(&self) {
+    pub fn release(&self) {
         #[cfg(target_os = "linux")]
         if let Contents::Mapped(map) = self {
             // SAFETY: the mapping is read-only and backed by a file. Dropping its pages loses nothing: the next

@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: of several recordings the last one is judged, with the base beside it.
 
-use crate::fail_on::FailOn;
+use crate::FailOn;
 use analysis::WorkloadEvidence;
 use analysis::guide::Inputs;
 use analysis::workload::{OCCUPANCY, Options, ROOFLINE, Subject};
@@ -20,7 +20,7 @@ const DRAWN: usize = 10;
 const FEW: usize = 3;
 
 /// Fills in findings and charts.
-pub(crate) fn judge(
+pub fn judge(
     report: &mut Report,
     compiled: &[&Compiled],
     subjects: &[Subject],
@@ -71,7 +71,7 @@ pub(crate) fn judge(
 }
 
 /// Every kernel of a recording, most time first, with the verdict on those that are judged.
-pub(crate) fn kernels(compiled: &Compiled, subject: &Subject) -> Vec<(GuideKernel, Option<GuideVerdict>)> {
+pub fn kernels(compiled: &Compiled, subject: &Subject) -> Vec<(GuideKernel, Option<GuideVerdict>)> {
     let all = WorkloadEvidence::gather(compiled, &subject.workload, &subject.rows);
     let one = |(at, it): (usize, &WorkloadEvidence<'_>)| {
         if at < KERNELS {
@@ -150,7 +150,7 @@ fn check(report: &mut Report, kernels: &[WorkloadEvidence<'_>], shown: bool, con
 }
 
 /// Most time lost first; where it is not known, most severe first. The order of kernels stays within that.
-pub(crate) fn sort(findings: &mut [KernelFinding]) {
+pub fn sort(findings: &mut [KernelFinding]) {
     findings.sort_by(|a, b| {
         let time = |f: &KernelFinding| f.finding.time_lost_ns.unwrap_or(-1.0);
         time(b).total_cmp(&time(a)).then_with(|| b.finding.severity.cmp(&a.finding.severity))

@@ -1,6 +1,6 @@
 //! Definitions of metrics: built in, from files, and for a GPU by name.
 
-use crate::exit::usage;
+use crate::usage;
 use analysis::workload::{Blocks, SelectError};
 use anyhow::{Context, Result, anyhow};
 use arch::{Model, Target};
@@ -8,7 +8,7 @@ use metrics::{Compiled, DefinitionError, Definitions};
 use std::path::PathBuf;
 
 /// The built-in definitions with those of the files; `None` without files.
-pub(crate) fn read(files: &[PathBuf]) -> Result<Option<Definitions>> {
+pub fn read(files: &[PathBuf]) -> Result<Option<Definitions>> {
     if files.is_empty() {
         return Ok(None);
     }
@@ -23,7 +23,7 @@ pub(crate) fn read(files: &[PathBuf]) -> Result<Option<Definitions>> {
 }
 
 /// The definitions for a target.
-pub(crate) fn compile(definitions: &Definitions, target: &str) -> Result<Compiled> {
+pub fn compile(definitions: &Definitions, target: &str) -> Result<Compiled> {
     definitions.compile(target).map_err(|e| wrong(&e))
 }
 
@@ -33,7 +33,7 @@ fn wrong(errors: &[DefinitionError]) -> anyhow::Error {
 }
 
 /// Target and model of a GPU by either's name.
-pub(crate) fn gpu(name: &str) -> Result<(String, Option<String>)> {
+pub fn gpu(name: &str) -> Result<(String, Option<String>)> {
     let lower = name.to_ascii_lowercase();
     if let Some(target) = Target::by_name(lower.split(':').next().unwrap_or_default()) {
         return Ok((target.name.to_owned(), None));
@@ -47,7 +47,7 @@ pub(crate) fn gpu(name: &str) -> Result<(String, Option<String>)> {
 }
 
 /// Whether a condition is about a row or metric that there is.
-pub(crate) fn check_row(definitions: &Definitions, row: &str, target: &str) -> Result<()> {
+pub fn check_row(definitions: &Definitions, row: &str, target: &str) -> Result<()> {
     // Rows of the top kernels are as many as there are kernels.
     if row.starts_with("0.1.") {
         return Ok(());

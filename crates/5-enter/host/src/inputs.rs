@@ -9,29 +9,29 @@ use view::FileError;
 
 /// One file to read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Input {
+pub struct Input {
     /// Path; `-` is standard input.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// It was named on the command line.
-    pub(crate) named: bool,
+    pub named: bool,
     /// The JSON file Triton wrote beside it, if there is one of that name.
-    pub(crate) companion: Option<PathBuf>,
+    pub companion: Option<PathBuf>,
 }
 
 impl Input {
     /// Whether it is standard input.
-    pub(crate) fn is_standard_input(&self) -> bool {
+    pub fn is_standard_input(&self) -> bool {
         self.path.as_os_str() == "-"
     }
 
     /// Name for people.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         if self.is_standard_input() { "<stdin>".to_owned() } else { self.path.display().to_string() }
     }
 }
 
 /// The error of one file.
-pub(crate) fn file_error(path: &Path, error: impl std::fmt::Display, hint: &str) -> FileError {
+pub fn file_error(path: &Path, error: impl std::fmt::Display, hint: &str) -> FileError {
     FileError {
         file: path.display().to_string(),
         error: error.to_string(),
@@ -40,7 +40,7 @@ pub(crate) fn file_error(path: &Path, error: impl std::fmt::Display, hint: &str)
 }
 
 /// Lists the files to read, folders opened, in the order given and by name within folders.
-pub(crate) fn expand(paths: &[PathBuf]) -> (Vec<Input>, Vec<FileError>) {
+pub fn expand(paths: &[PathBuf]) -> (Vec<Input>, Vec<FileError>) {
     let mut inputs = Vec::new();
     let mut errors = Vec::new();
     for path in paths {

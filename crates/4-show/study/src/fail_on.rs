@@ -1,0 +1,68 @@
+//! `--fail-on`: which findings make the exit code 2.
+//!
+//! The one idea to keep in mind: a severity means that severity or worse.
+
+use view::{Finding, KernelRow, Severity};
+
+/// One `--fail-on` with what it met so far.
+pub struct FailOn {
+    written: String,
+    condition: Condition,
+    findings: u64,
+    kernels: u64,
+}
+
+enum Condition {
+    Rule(&'static str),
+    AtLeast(Severity),
+}
+
+impl FailOn {
+    /// A condition as written: a rule, or a severity, which stands for worse ones too.
+    pub fn parse(flag: &str) -> Option<FailOn> {
+        let severity =
+            Severity::ALL.into_iter().find(|severity| severity.as_str().eq_ignore_ascii_case(flag));
+        let rule = rules::all().iter().find(|rule| rule.id.eq_ignore_ascii_case(flag));
+        let condition = match (severity, rule) {
+            (Some(severity), _) => Condition::AtLeast(severity),
+            (None, rule) => Condition::Rule(rule?.id),
+        };
+        Some(FailOn { written: flag.to_owned(), condition, findings: 0, kernels: 0 })
+    }
+
+    fn is_met_by(&self, severity: Severity, rule: &str) -> bool {
+        match self.condition {
+            Condition::Rule(wanted) => rule == wanted,
+            Condition::AtLeast(least) => severity >= least,
+        }
+    }
+
+    /// Counts the findings of one kernel of a recording.
+    pub fn add_findings(&mut self, findings: &[Finding]) {
+        let count = findings.iter().filter(|f| self.is_met_by(f.severity, f.rule)).count() as u64;
+        self.findings += count;
+        self.kernels += u64::from(count > 0);
+    }
+
+    /// Counts the findings of one kernel.
+    pub fn add(&mut self, row: &KernelRow) {
+        let findings: u64 = row
+            .findings
+            .iter()
+            .filter(|(severity, rule, _)| self.is_met_by(*severity, rule))
+            .map(|(_, _, times)| u64::from(*times))
+            .sum();
+        self.findings += findings;
+        self.kernels += u64::from(findings > 0);
+    }
+
+    /// What to say when it was met.
+    pub fn verdict(&self) -> Option<String> {
+        (self.findings > 0).then(|| {
+            format!(
+                "failed: `--fail-on {}`: findings {}, kernels {}",
+                self.written, self.findings, self.kernels
+            )
+        })
+    }
+}

@@ -1,0 +1,20 @@
+//! What a user can ask of kernels and recordings, answered as values that can be shown.
+//!
+//! The one idea to keep in mind: values in, values out; the command and the Python module give the same answers because they
+//! ask here.
+
+mod columns;
+mod fail_on;
+pub mod judge;
+
+pub use columns::columns;
+pub use fail_on::FailOn;
+use view::RuleInfo;
+
+/// Every rule as a renderer needs it.
+pub fn rules() -> Vec<RuleInfo> {
+    rules::all()
+        .iter()
+        .map(|rule| RuleInfo { id: rule.id, title: rule.title, severity: rule.severity, page: rule.page })
+        .collect()
+}

@@ -1,0 +1,19 @@
+//! Files of this machine as values: code objects and recordings, found by path and read.
+//!
+//! The one idea to keep in mind: nothing is printed here. What a user should hear meanwhile goes to a [`Watch`], errors of single
+//! inputs are returned, so that the command and the Python module say the same in their own ways.
+#![allow(clippy::disallowed_methods, reason = "this layer does the reading for all others")]
+
+mod contents;
+pub mod definitions;
+mod inputs;
+pub mod kernels;
+pub mod names;
+pub mod recording;
+mod refusal;
+pub mod renames;
+pub mod subjects;
+
+pub use contents::Contents;
+pub use kernels::Watch;
+pub use refusal::{UsageError, usage};

@@ -1,0 +1,162 @@
+//! Recordings read, selected and compiled for, as every command on them needs it.
+//!
+//! The one idea to keep in mind: a recording that cannot be read is reported and the others go on; kernels are resolved on
+//! the first recording and the others follow by name.
+
+use crate::usage;
+use crate::{definitions, names, recording, renames};
+use analysis::workload::{Filled, KernelFilter, Renames, SelectError, Subject, Wanted, fill, select};
+use anyhow::Result;
+use metrics::{Compiled, Definitions};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use workload::Workload;
+
+/// Which recordings, and what of them.
+#[derive(Clone, Default)]
+pub struct Asked {
+    /// Folders or files; the first of several is the base of a comparison.
+    pub paths: Vec<PathBuf>,
+    /// GPU where a recording does not say.
+    pub arch: Option<String>,
+    /// Kernels, dispatches, GPUs.
+    pub wanted: Wanted,
+    /// Kernels under other names, `OLD=NEW`.
+    pub matches: Vec<String>,
+    /// How the recordings below a folder are taken.
+    pub ranks: Option<Ranks>,
+}
+
+/// How the recordings of ranks are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ranks {
+    /// As one recording.
+    Merged,
+    /// Side by side.
+    Each,
+}
+
+impl Asked {
+    /// Refuses to take ranks side by side where one recording is looked at, perhaps with its base.
+    pub fn one(self, command: &str) -> Result<Asked> {
+        if self.ranks == Some(Ranks::Each) {
+            return Err(usage(
+                format!("`{command}` looks at one recording"),
+                "`--ranks` takes all ranks as one; `rockhound analyze --ranks=each` shows them side by side",
+            ));
+        }
+        Ok(self)
+    }
+}
+
+/// Recordings with what is selected of them.
+pub struct Subjects {
+    /// In the order given.
+    pub all: Vec<Subject>,
+    /// Kernels under other names.
+    pub renames: Renames,
+    /// One could not be read.
+    pub failed: bool,
+}
+
+/// Reads every recording. The errors of those that cannot be read go to `errors`, the last one is returned when none can be.
+pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> {
+    let pairs = renames::parse(&asked.matches)?;
+    let each = |path: &PathBuf| match &recording::recordings_in(path)[..] {
+        [] => vec![path.clone()],
+        found => found.to_vec(),
+    };
+    let paths: Vec<PathBuf> = match asked.ranks {
+        Some(Ranks::Each) => asked.paths.iter().flat_map(each).collect(),
+        Some(Ranks::Merged) | None => asked.paths.clone(),
+    };
+    let names = names::of(&paths);
+    let mut all = Vec::new();
+    for (path, name) in paths.iter().zip(names) {
+        let read = if asked.ranks.is_some() {
+            recording::read_ranks(path)
+        } else {
+            recording::read(path).map(|workload| (workload, Vec::new()))
+        };
+        match read {
+            Ok((mut workload, unread)) => {
+                errors.extend(unread);
+                let filled = machine(&mut workload, asked.arch.as_deref())?;
+                all.push(Subject {
+                    name,
+                    path: path.display().to_string(),
+                    rows: Vec::new(),
+                    filled,
+                    workload,
+                    selection: String::new(),
+                    wanted: Wanted::default(),
+                });
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    if all.is_empty() {
+        return Err(errors.pop().unwrap_or_else(|| anyhow::anyhow!("no recording")));
+    }
+    let renames = Renames::new(&pairs, &all).map_err(refuse)?;
+    select_in(&asked.wanted, &mut all, &renames)?;
+    Ok(Subjects { all, renames, failed: !errors.is_empty() })
+}
+
+/// The metrics of every target among the recordings.
+pub fn compile(definitions: &Definitions, subjects: &[Subject]) -> Result<BTreeMap<String, Compiled>> {
+    let mut compiled: BTreeMap<String, Compiled> = BTreeMap::new();
+    for s in subjects {
+        if !compiled.contains_key(s.target()) {
+            compiled.insert(s.target().to_owned(), definitions::compile(definitions, s.target())?);
+        }
+    }
+    Ok(compiled)
+}
+
+/// The metrics for each recording.
+pub fn for_each<'a>(compiled: &'a BTreeMap<String, Compiled>, subjects: &[Subject]) -> Vec<&'a Compiled> {
+    subjects.iter().map(|s| &compiled[s.target()]).collect()
+}
+
+/// A selection that cannot be made is a wrong command line.
+pub fn refuse(error: SelectError) -> anyhow::Error {
+    usage(error.message, error.hint)
+}
+
+/// Fills in what is not recorded of the machine; the GPU given counts where the recording names none.
+fn machine(workload: &mut Workload, arch: Option<&str>) -> Result<Vec<Filled>> {
+    let mut given = Vec::new();
+    if let Some(name) = arch {
+        let (target, model) = definitions::gpu(name)?;
+        let facts = &mut workload.machine;
+        for (fact, value) in [("gpu_arch", Some(target)), ("gpu_model", model)] {
+            if let (None, Some(value)) = (facts.text(fact), value) {
+                facts.facts.insert(fact.to_owned(), value.clone());
+                given.push(Filled { fact, value, source: "command line".to_owned() });
+            }
+        }
+    }
+    given.extend(fill(&mut workload.machine));
+    Ok(given)
+}
+
+/// Selects in each recording.
+pub fn select_in(wanted: &Wanted, subjects: &mut [Subject], renames: &Renames) -> Result<()> {
+    let mut filter = KernelFilter::new(&subjects[0].workload, &wanted.kernels).map_err(refuse)?;
+    if let Some(filter) = &mut filter {
+        let base = &subjects[0].workload;
+        for kernel in &base.kernels {
+            if filter.admits(kernel) {
+                let others: Vec<&str> = renames.others(workload::plain_kernel_name(kernel)).collect();
+                others.into_iter().for_each(|name| filter.admit(name));
+            }
+        }
+    }
+    for s in subjects {
+        (s.rows, s.selection) = select(&s.workload, filter.as_ref(), wanted).map_err(refuse)?;
+        let kernels = filter.as_ref().map_or_else(Vec::new, |filter| filter.named().to_vec());
+        s.wanted = Wanted { kernels, ..wanted.clone() };
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+"""Documents: dictionaries with helpers that make data frames of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, List
+
+from ._error import RockhoundError
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    import polars  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+Row = Dict[str, Any]
+
+
+class Inspection(Dict[str, Any]):
+    """Kernels and what limits them; the fields are those of the schema ``rockhound.inspect/1``."""
+
+    def rows(self) -> List[Row]:
+        """One flat dictionary per kernel: names, resources, occupancy, and the rules that fired."""
+        rows = []
+        for kernel in self["kernels"]:
+            row: Row = {name: kernel.get(name) for name in ("file", "target", "name", "demangled")}
+            for group in ("resources", "occupancy"):
+                values = kernel.get(group) or {}
+                row.update({name: value for name, value in values.items() if _is_scalar(value)})
+            row["findings"] = len(kernel["findings"])
+            row["rules"] = " ".join(sorted({finding["rule"] for finding in kernel["findings"]}))
+            rows.append(row)
+        return rows
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """One row per kernel, as a pandas data frame."""
+        return _pandas(_columns(self.rows()))
+
+    def to_polars(self) -> "polars.DataFrame":
+        """One row per kernel, as a polars data frame."""
+        return _polars(_columns(self.rows()))
+
+
+class Report(Dict[str, Any]):
+    """A report on recordings; the fields are those of the schema ``rockhound.analyze/1``."""
+
+    def table(self, table: str) -> Dict[str, Any]:
+        """A table by its number, ``"2.1"``, or its title."""
+        for each in self["tables"]:
+            if table in (each["id"], each["title"]):
+                return dict(each)
+        known = ", ".join(f"{each['id']} {each['title']}" for each in self["tables"])
+        raise RockhoundError(f"the report has no table `{table}`", f"it has {known}" if known else None)
+
+    def rows(self, table: str) -> List[Row]:
+        """The rows of a table as flat dictionaries.
+
+        A value that is not known is ``None``, and the column ``missing`` has the reason. In a comparison the columns of later
+        recordings have their names before them.
+        """
+        found = self.table(table)
+        recordings = [recording["name"] for recording in self["recordings"]]
+        titles = [
+            column["title"] if column["recording"] == 0 else f"{recordings[column['recording']]}: {column['title']}"
+            for column in found["columns"]
+        ]
+        rows = []
+        for each in found["rows"]:
+            row: Row = {"id": each["id"], "label": each["label"], "metric": each.get("metric"), "unit": each.get("unit")}
+            reasons = []
+            for title, cell in zip(titles, each["cells"]):
+                if isinstance(cell, dict) and "missing" in cell:
+                    reasons.append(str(cell["missing"]))
+                    cell = None
+                elif isinstance(cell, dict):
+                    row[f"{title} change %"] = cell.get("change_percent")
+                    row[f"{title} beyond noise"] = cell.get("beyond_noise")
+                    cell = cell.get("value")
+                    if isinstance(cell, dict):
+                        reasons.append(str(cell.get("missing")))
+                        cell = None
+                row[title] = cell
+            row["missing"] = "; ".join(dict.fromkeys(reasons)) or None
+            rows.append(row)
+        return rows
+
+    def to_pandas(self, table: str) -> "pandas.DataFrame":
+        """A table, by number or title, as a pandas data frame."""
+        return _pandas(_columns(self.rows(table)))
+
+    def to_polars(self, table: str) -> "polars.DataFrame":
+        """A table, by number or title, as a polars data frame."""
+        return _polars(_columns(self.rows(table)))
+
+
+class Recording(Dict[str, Any]):
+    """A recording's columns; ``docs/python.md`` has the fields."""
+
+    def data(self) -> Dict[str, List[Any]]:
+        """The columns by name, each with a value per dispatch; ``None`` where nothing was recorded."""
+        return {column["name"]: column["values"] for column in self["columns"]}
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """One row per dispatch, as a pandas data frame; whole numbers with gaps are of its type ``Int64``."""
+        frame = _pandas(self.data())
+        import pandas
+
+        for column in self["columns"]:
+            values = column["values"]
+            if None in values and all(value is None or isinstance(value, int) for value in values):
+                # As a float a time in nanoseconds would lose its last digits.
+                frame[column["name"]] = pandas.array(values, dtype="Int64")
+        return frame
+
+    def to_polars(self) -> "polars.DataFrame":
+        """One row per dispatch, as a polars data frame."""
+        return _polars(self.data())
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def _columns(rows: List[Row]) -> Dict[str, List[Any]]:
+    names: Dict[str, None] = {}
+    for row in rows:
+        names.update(dict.fromkeys(row))
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _pandas(columns: Dict[str, List[Any]]) -> "pandas.DataFrame":
+    try:
+        import pandas
+    except ImportError as error:
+        raise RockhoundError("pandas is not installed", "`pip install pandas`") from error
+    return pandas.DataFrame(columns)
+
+
+def _polars(columns: Dict[str, List[Any]]) -> "polars.DataFrame":
+    try:
+        import polars
+    except ImportError as error:
+        raise RockhoundError("polars is not installed", "`pip install polars`") from error
+    # A column may be whole numbers up to a row with a fraction: all rows decide its type.
+    return polars.DataFrame(columns, strict=False, infer_schema_length=None)

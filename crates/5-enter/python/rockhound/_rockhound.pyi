@@ -1,0 +1,21 @@
+"""The compiled part: documents as JSON text."""
+
+from typing import List, Optional
+
+VERSION: str
+
+def inspect(paths: List[str], kernel: Optional[str], arch: List[str], listing: bool) -> str: ...
+def analyze(
+    paths: List[str],
+    kernels: List[str],
+    dispatches: List[str],
+    gpus: List[int],
+    arch: Optional[str],
+    blocks: List[str],
+    normal_unit: str,
+    time_unit: str,
+    average: str,
+    top: Optional[int],
+    matches: List[str],
+) -> str: ...
+def read(path: str, counters: Optional[List[str]]) -> str: ...

@@ -1,0 +1,188 @@
+//! The Python module: the answers of the command as JSON documents, which the Python files beside it make values of.
+//!
+//! The one idea to keep in mind: a document has one definition, its JSON schema, so nothing is converted field by field here.
+//! Python's own lock is free while files are read and kernels judged.
+
+mod error;
+
+use analysis::workload::{Blocks, Options, TimeUnit, Wanted, report};
+use anyhow::{Result, anyhow};
+use error::raise;
+use host::kernels::{Selection, each_kernel};
+use host::subjects::{self, Asked, Subjects, refuse};
+use host::usage;
+use metrics::{Average, Definitions, Norm, Settings};
+use pyo3::prelude::*;
+use render::json;
+use std::path::PathBuf;
+use view::{KernelRow, Summary};
+
+/// The compiled part of the package `rockhound`.
+#[pymodule]
+fn _rockhound(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(inspect, module)?)?;
+    module.add_function(wrap_pyfunction!(analyze, module)?)?;
+    module.add_function(wrap_pyfunction!(read, module)?)
+}
+
+/// Kernels of files and folders as the JSON of `rockhound inspect`.
+#[pyfunction]
+fn inspect(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    kernel: Option<String>,
+    arch: Vec<String>,
+    listing: bool,
+) -> PyResult<String> {
+    py.detach(|| inspected(&paths, kernel.as_deref(), &arch, listing)).map_err(|error| raise(py, &error))
+}
+
+fn inspected(paths: &[PathBuf], kernel: Option<&str>, arch: &[String], listing: bool) -> Result<String> {
+    let selection = Selection::new(kernel, arch)?;
+    let mut summary = Summary::default();
+    let mut document = json::begin(env!("CARGO_PKG_VERSION"));
+    let mut kernels = 0;
+    let errors = each_kernel(
+        paths,
+        &selection,
+        (),
+        |judged| {
+            let listing = listing.then(|| analysis::listing(judged.evidence, &judged.findings));
+            let card = analysis::card(judged.evidence, judged.file, judged.findings, judged.not_checked);
+            (KernelRow::from(&card), json::kernel(&card, listing.as_ref()))
+        },
+        |(row, text)| {
+            summary.add(&row);
+            if kernels > 0 {
+                document.push_str(json::SEPARATOR);
+            }
+            document.push_str(&text);
+            kernels += 1;
+            Ok(())
+        },
+    )?;
+    match errors.first() {
+        Some(first) if kernels == 0 => {
+            Err(usage(format!("{}: {}", first.file, first.error), first.hint.clone().unwrap_or_default()))
+        }
+        _ => Ok(document + &json::end(&summary, &errors)),
+    }
+}
+
+/// A report on recordings as the JSON of `rockhound analyze`.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the flags of the command, given by name in Python")]
+fn analyze(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    kernels: Vec<String>,
+    dispatches: Vec<String>,
+    gpus: Vec<u32>,
+    arch: Option<String>,
+    blocks: Vec<String>,
+    normal_unit: String,
+    time_unit: String,
+    average: String,
+    top: Option<usize>,
+    matches: Vec<String>,
+) -> PyResult<String> {
+    let asked = Asked { paths, arch, wanted: Wanted { kernels, dispatches, gpus }, matches };
+    py.detach(|| {
+        let settings = Settings { average: average_of(&average)?, norm: norm_of(&normal_unit)? };
+        analyzed(&asked, settings, time_unit_of(&time_unit)?, top, &blocks)
+    })
+    .map_err(|error| raise(py, &error))
+}
+
+fn analyzed(
+    asked: &Asked,
+    settings: Settings,
+    time_unit: TimeUnit,
+    top: Option<usize>,
+    blocks: &[String],
+) -> Result<String> {
+    let mut errors = Vec::new();
+    let subjects = subjects::read(asked, &mut errors);
+    // A comparison with half of the recordings would answer another question.
+    if let Some(error) = errors.into_iter().next() {
+        return Err(error);
+    }
+    let Subjects { all: subjects, renames, .. } = subjects?;
+    let definitions = Definitions::built_in();
+    let blocks = if blocks.is_empty() {
+        Blocks::all()
+    } else {
+        Blocks::parse(blocks, definitions, subjects[0].target()).map_err(refuse)?
+    };
+    let options = Options {
+        settings,
+        top: top.unwrap_or(usize::MAX),
+        blocks,
+        time_unit,
+        renames,
+        ..Options::default()
+    };
+    let compiled = subjects::compile(definitions, &subjects)?;
+    let compiled = subjects::for_each(&compiled, &subjects);
+    let mut report = report(definitions, &compiled, &subjects, &options).map_err(refuse)?;
+    study::judge::judge(&mut report, &compiled, &subjects, &options, &mut []);
+    Ok(json::report(&report))
+}
+
+/// A recording as columns, in JSON.
+#[pyfunction]
+fn read(py: Python<'_>, path: PathBuf, counters: Option<Vec<String>>) -> PyResult<String> {
+    py.detach(|| columns(&path, counters.as_deref())).map_err(|error| raise(py, &error))
+}
+
+fn columns(path: &std::path::Path, counters: Option<&[String]>) -> Result<String> {
+    let workload = host::recording::read(path)?;
+    for wanted in counters.unwrap_or_default() {
+        if !workload.counters.iter().any(|it| it.name == *wanted) {
+            let name = path.display();
+            return Err(usage(
+                format!("`{name}` has no counter `{wanted}`"),
+                format!(
+                    "it has {} columns of counters; read without `counters` to see them",
+                    workload.counters.len()
+                ),
+            ));
+        }
+    }
+    let wanted = |name: &str| counters.is_none_or(|all| all.iter().any(|it| it == name));
+    Ok(json::columns(&study::columns(&workload, &path.display().to_string(), &wanted)))
+}
+
+fn norm_of(name: &str) -> Result<Norm> {
+    let all = [
+        ("per_kernel", Norm::Kernel),
+        ("per_wave", Norm::Wave),
+        ("per_cycle", Norm::Cycle),
+        ("per_second", Norm::Second),
+    ];
+    one_of("normal_unit", name, &all)
+}
+
+fn time_unit_of(name: &str) -> Result<TimeUnit> {
+    let all = [
+        ("ns", TimeUnit::Nanoseconds),
+        ("us", TimeUnit::Microseconds),
+        ("ms", TimeUnit::Milliseconds),
+        ("s", TimeUnit::Seconds),
+    ];
+    one_of("time_unit", name, &all)
+}
+
+fn average_of(name: &str) -> Result<Average> {
+    one_of("average", name, &[("weighted", Average::Weighted), ("dispatches", Average::Dispatches)])
+}
+
+/// The value of a name, or an error that lists the names.
+fn one_of<T: Copy>(argument: &str, name: &str, all: &[(&str, T)]) -> Result<T> {
+    let found = all.iter().find(|(it, _)| *it == name).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|(it, _)| *it).collect();
+        anyhow!("`{argument}` cannot be `{name}`\nhint: it is one of {}", names.join(", "))
+    })
+}

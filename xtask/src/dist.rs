@@ -1,25 +1,21 @@
-//! A release archive: the command, the HIP runtime library, licences, manual page, completions, an example.
+//! A release archive: the command, the HIP runtime library, licences, manual pages, completions, an example.
 //!
 //! The one idea to keep in mind: what is packed is unpacked elsewhere and used before the archive counts as made.
 
-use crate::run::{root, run};
+use crate::portable::{self, Built, Layout, copy, mebibytes, succeed};
+use crate::run::root;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Files of the workspace that go along.
-const FILES: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
+const FILES: [&str; 3] = ["README.md", "CHANGELOG.md", "docs/install.md"];
 
 /// The example that the check profiles, and that a person can try.
 const EXAMPLE: &str = "examples/vector_copy";
 
-/// What the command prints, and where that belongs.
-const PRINTED: [(&[&str], &str); 4] = [
-    (&["man"], "share/man/man1/rockhound.1"),
-    (&["completions", "bash"], "share/bash-completion/completions/rockhound"),
-    (&["completions", "zsh"], "share/zsh/site-functions/_rockhound"),
-    (&["completions", "fish"], "share/fish/vendor_completions.d/rockhound.fish"),
-];
+/// Where things are in the archive.
+const LAYOUT: Layout = Layout { command: "bin", library: "lib", shared: "", licences: "licenses" };
 
 /// Builds, packs, unpacks, tries.
 pub(crate) fn dist(arguments: &[String]) -> Result<()> {
@@ -28,10 +24,8 @@ pub(crate) fn dist(arguments: &[String]) -> Result<()> {
         [option, profile] if option == "--profile" => profile.as_str(),
         _ => bail!("`dist` takes `--profile PROFILE` only"),
     };
-    let packages = ["--package", "rockhound", "--package", "rockhound-hip"];
-    run("cargo", &[&["build", "--locked", "--profile", profile][..], &packages].concat())?;
+    let built = portable::build(profile, portable::is_portable(profile))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let built = target.join(if profile == "dev" { "debug" } else { profile });
     let name = format!("rockhound-{}-{}-linux", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH);
     let folder = target.join("dist");
     let stage = folder.join(&name);
@@ -44,37 +38,27 @@ pub(crate) fn dist(arguments: &[String]) -> Result<()> {
     tar.args(same).arg("-I").arg("gzip -n").arg("-cf").arg(&archive).arg("-C").arg(&folder).arg(&name);
     succeed(&mut tar)?;
     check(&archive, &name)?;
-    let bytes = std::fs::metadata(&archive)?.len();
     println!(
-        "{} ({:.1} MiB): unpacked elsewhere, profiles {EXAMPLE}",
+        "{} ({:.1} MiB; needs glibc {}): unpacked elsewhere, profiles {EXAMPLE}",
         archive.display(),
-        bytes as f64 / 1048576.0
+        mebibytes(&archive)?,
+        built.glibc()?
     );
+    if !built.portable {
+        println!("note: linked with the C library of this machine, so older systems cannot run it");
+    }
     Ok(())
 }
 
 /// Puts everything in its place.
-fn pack(built: &Path, stage: &Path) -> Result<()> {
-    let copy = |from: &Path, to: &str| -> Result<()> {
-        let to = stage.join(to);
-        std::fs::create_dir_all(to.parent().unwrap_or(stage))?;
-        std::fs::copy(from, &to).with_context(|| format!("cannot copy {}", from.display()))?;
-        Ok(())
-    };
-    copy(&built.join("rockhound"), "bin/rockhound")?;
-    copy(&built.join("libamdhip64.so"), "lib/libamdhip64.so")?;
+fn pack(built: &Built, stage: &Path) -> Result<()> {
+    built.place(stage, &LAYOUT)?;
     for file in FILES {
-        copy(&root().join(file), file)?;
+        copy(&root().join(file), &stage.join(file))?;
     }
     for entry in std::fs::read_dir(root().join(EXAMPLE))? {
         let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        copy(&path, &format!("{EXAMPLE}/{name}"))?;
-    }
-    for (arguments, place) in PRINTED {
-        let place = stage.join(place);
-        std::fs::create_dir_all(place.parent().unwrap_or(stage))?;
-        std::fs::write(&place, succeed(Command::new(stage.join("bin/rockhound")).args(arguments))?)?;
+        copy(&path, &stage.join(EXAMPLE).join(path.file_name().unwrap_or_default()))?;
     }
     Ok(())
 }
@@ -111,6 +95,10 @@ fn check_in(folder: &Path, archive: &Path, name: &str) -> Result<()> {
             expected.display()
         );
     }
+    let page = unpacked.join("share/man/man1/rockhound-inspect.1");
+    if !std::fs::read_to_string(&page).is_ok_and(|it| it.contains("rockhound-inspect")) {
+        bail!("{} is no page of the manual", page.display());
+    }
     // A library of another build is none.
     let library = unpacked.join("lib/libamdhip64.so");
     let mut bytes = std::fs::read(&library)?;
@@ -124,13 +112,4 @@ fn check_in(folder: &Path, archive: &Path, name: &str) -> Result<()> {
         bail!("the command uses a library of another build");
     }
     Ok(())
-}
-
-/// Runs a program and gives what it printed.
-fn succeed(command: &mut Command) -> Result<Vec<u8>> {
-    let output = command.output().with_context(|| format!("cannot start {command:?}"))?;
-    if !output.status.success() {
-        bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    Ok(output.stdout)
 }

@@ -17,6 +17,7 @@ mod agreement;
 mod bench;
 mod codegen;
 mod dist;
+mod elf;
 #[cfg(feature = "workspace")]
 mod example_recording;
 #[cfg(feature = "workspace")]
@@ -24,14 +25,18 @@ mod isa_coverage;
 #[cfg(feature = "workspace")]
 mod isa_diff;
 mod layers;
+mod licences;
 mod picture;
+mod portable;
 mod run;
 mod rust_source;
 mod setup;
 #[cfg(feature = "workspace")]
 mod survey;
 mod test;
+mod tools;
 mod triton;
+mod wheel;
 
 use anyhow::{Result, bail};
 use std::process::ExitCode;
@@ -63,6 +68,11 @@ const TASKS: &[Task] = &[
         name: "dist",
         about: "make the release archive, unpack it elsewhere and use it; `--profile dev` tries that quickly",
         run: dist::dist,
+    },
+    Task {
+        name: "wheel",
+        about: "make the Python wheel: module, command, HIP library; `--test` installs and uses it, `--profile dev` is quick",
+        run: wheel::wheel,
     },
     Task { name: "picture", about: "draw the README's picture from real output", run: picture::run },
     #[cfg(feature = "workspace")]

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use std::path::Path;
 
 /// Debian packages of the tools that tests start, each with one of its programs.
-const TOOLS: [(&str, &str); 13] = [
+const TOOLS: [(&str, &str); 14] = [
     ("clang-19", "clang-19"),
     ("clang-tools-19", "clang-offload-bundler-19"),
     ("lld-19", "ld.lld-19"),
@@ -22,6 +22,7 @@ const TOOLS: [(&str, &str); 13] = [
     ("chromium", "chromium"),
     ("nodejs", "node"),
     ("npm", "npm"),
+    ("python3-venv", "python3"),
 ];
 
 /// Debian packages of what HIP programs of the tests and examples are compiled with, each with something it holds.

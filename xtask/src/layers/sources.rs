@@ -49,6 +49,9 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<String>> {
                     faults.extend(io(&name, &source));
                 }
                 faults.extend(gpu_names(&name, &source));
+                let depth =
+                    path.strip_prefix(&it.folder).map_or(0, |it| it.components().count().saturating_sub(1));
+                faults.extend(leaving(&name, depth, &source));
             }
             sources.push((is_test, text, source));
         }
@@ -113,6 +116,15 @@ fn gpu_names(name: &str, source: &RustSource) -> Vec<String> {
     literals.map(|(line, text)| format!("{name}:{line}: names the GPU target `{text}`")).collect()
 }
 
+/// Files outside of the crate's folder that are compiled in: its package would lack them. The source lies `depth` folders deep.
+fn leaving(name: &str, depth: usize, source: &RustSource) -> Vec<String> {
+    let climbs = |text: &str| text.split('/').take_while(|part| *part == "..").count() > depth;
+    let includes =
+        |line: usize| source.code.get(line.saturating_sub(1)).is_some_and(|code| code.contains("include"));
+    let literals = source.literals.iter().filter(|(line, text)| climbs(text) && includes(*line));
+    literals.map(|(line, text)| format!("{name}:{line}: `{text}` lies outside of the crate")).collect()
+}
+
 /// A literal that is a target's name or the beginning of one; prose that mentions one is none.
 fn is_gpu_name(text: &str) -> bool {
     text.strip_prefix("gfx").is_some_and(|rest| {
@@ -143,6 +155,19 @@ fn unused(it: &Crate, sources: &[(bool, String, RustSource)]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_package_would_lack_is_found() {
+        for (text, depth, faults) in [
+            ("const A: &str = include_str!(\"../data/a.toml\");", 1, 0),
+            ("const A: &str = include_str!(\"../../data/a.toml\");", 1, 1),
+            ("const A: &str = include_str!(\"../../data/a.toml\");", 2, 0),
+            ("include!(\"../hip/build_id.rs\");", 0, 1),
+            ("let folder = \"../../examples\";", 1, 0),
+        ] {
+            assert_eq!(leaving("a.rs", depth, &RustSource::parse(text)).len(), faults, "{text}");
+        }
+    }
 
     #[test]
     fn io_is_found_outside_tests_and_comments() {

@@ -60,6 +60,7 @@ def analyze(
     average: str = "weighted",
     top: Optional[int] = None,
     match: Union[str, Sequence[str]] = (),
+    ranks: Optional[str] = None,
 ) -> Report:
     """Make a report of a profiler's recording: findings, roofline, memory chart, tables.
 
@@ -75,6 +76,7 @@ def analyze(
         average: ``weighted`` adds up before it divides, ``dispatches`` takes the mean of ratios.
         top: most rows of lists; all by default.
         match: kernels of the base under other names, ``"OLD=NEW"``.
+        ranks: take all recordings below a folder: ``merged`` as one, ``each`` side by side.
 
     Returns:
         The document of ``rockhound analyze --format json``.
@@ -95,6 +97,7 @@ def analyze(
         average,
         top,
         _texts(match),
+        ranks,
     )
     return Report(json.loads(text))
 

@@ -17,5 +17,6 @@ def analyze(
     average: str,
     top: Optional[int],
     matches: List[str],
+    ranks: Optional[str],
 ) -> str: ...
 def read(path: str, counters: Optional[List[str]]) -> str: ...

@@ -9,7 +9,7 @@ use analysis::workload::{Blocks, Options, TimeUnit, Wanted, report};
 use anyhow::{Result, anyhow};
 use error::raise;
 use host::kernels::{Selection, each_kernel};
-use host::subjects::{self, Asked, Subjects, refuse};
+use host::subjects::{self, Asked, Ranks, Subjects, refuse};
 use host::usage;
 use metrics::{Average, Definitions, Norm, Settings};
 use pyo3::prelude::*;
@@ -86,9 +86,11 @@ fn analyze(
     average: String,
     top: Option<usize>,
     matches: Vec<String>,
+    ranks: Option<String>,
 ) -> PyResult<String> {
-    let asked = Asked { paths, arch, wanted: Wanted { kernels, dispatches, gpus }, matches };
     py.detach(|| {
+        let ranks = ranks.as_deref().map(ranks_of).transpose()?;
+        let asked = Asked { paths, arch, wanted: Wanted { kernels, dispatches, gpus }, matches, ranks };
         let settings = Settings { average: average_of(&average)?, norm: norm_of(&normal_unit)? };
         analyzed(&asked, settings, time_unit_of(&time_unit)?, top, &blocks)
     })
@@ -172,6 +174,10 @@ fn time_unit_of(name: &str) -> Result<TimeUnit> {
         ("s", TimeUnit::Seconds),
     ];
     one_of("time_unit", name, &all)
+}
+
+fn ranks_of(name: &str) -> Result<Ranks> {
+    one_of("ranks", name, &[("merged", Ranks::Merged), ("each", Ranks::Each)])
 }
 
 fn average_of(name: &str) -> Result<Average> {

@@ -74,7 +74,8 @@ class Module(unittest.TestCase):
             (rockhound.inspect, [EXAMPLES], {"kernel": "("}, "is no regular expression", "backslash"),
             (rockhound.inspect, [EXAMPLES], {"arch": "x"}, "`--arch x` is no target", "gfx942"),
             (rockhound.analyze, [os.path.join(EXAMPLES, "heat3d")], {"time_unit": "h"}, "cannot be `h`", "ns, us"),
-            (rockhound.analyze, [os.path.join(EXAMPLES, "heat3d")], {"kernel": "nosuch"}, "nosuch", ""),
+            (rockhound.analyze, [os.path.join(EXAMPLES, "heat3d")], {"ranks": "all"}, "cannot be `all`", "merged, each"),
+            (rockhound.analyze, [os.path.join(EXAMPLES, "heat3d")], {"kernel": "nosuch"}, "nosuch", "heat"),
             (rockhound.read, [os.path.join(EXAMPLES, "heat3d")], {"counters": ["NONE"]}, "no counter `NONE`", "columns"),
         ]:
             with self.subTest(message=message):

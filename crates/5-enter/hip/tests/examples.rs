@@ -139,7 +139,12 @@ fn yax() {
             ),
             on(
                 &["mi300x", "mi355x"],
-                all(0, "TCP_TOTAL_ATOMIC_WITHOUT_RET", waves, "one lane of a wave adds for all"),
+                all(
+                    0,
+                    "TCP_TOTAL_ATOMIC_WITHOUT_RET",
+                    64 * waves,
+                    "one lane adds for all, and all lanes count",
+                ),
             ),
             on(
                 &["mi300x", "mi355x"],
@@ -176,13 +181,8 @@ fn yax() {
         "yax",
         &arguments("row_per_wave"),
         &[
-            all(
-                0,
-                "TCP_TOTAL_READ - TCP_TOTAL_ATOMIC_WITHOUT_RET",
-                128 * of_a,
-                "A and x; y as often as the atomic",
-            ),
-            all(0, "TCP_TOTAL_ATOMIC_WITHOUT_RET", n, "one lane per row"),
+            all(0, "TCP_TOTAL_READ", 128 * of_a + n, "A and x; y by one lane per row"),
+            all(0, "TCP_TOTAL_ATOMIC_WITHOUT_RET", 64 * n, "one per row, and all lanes count"),
             all(
                 0,
                 "TCP_TOTAL_CACHE_ACCESSES",

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Builds the program of an example: examples/program.sh NAME [TARGET…] [OPTION…]
 #
-# The result is target/examples/NAME (or OUTPUT with -o OUTPUT); NAME may be any HIP source file. With ROCm, hipcc builds it.
-# Without, Debian's packages do: clang-19 clang-tools-19 lld-19 llvm-15 libamdhip64-dev rocm-device-libs, and clang-22 lld-22 for gfx950;
-# what these lack is made beside the result.
+# The result is target/examples/NAME (or OUTPUT with -o OUTPUT); NAME may be any HIP source file. The hipcc of ROCm builds it if it knows the
+# targets. Otherwise Debian's packages do: clang-19 clang-tools-19 lld-19 llvm-15 libamdhip64-dev rocm-device-libs, and clang-22 lld-22 for
+# gfx950; what these lack is made beside the result.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 output=
@@ -20,8 +20,29 @@ mkdir -p "$(dirname "$output")"
 
 options=(-w -x hip -O3 -g -munsafe-fp-atomics "$@")
 for target in "${targets[@]}"; do options+=("--offload-arch=$target"); done
-if command -v hipcc > /dev/null; then
-  exec hipcc "${options[@]}" "$source" -o "$output"
+# A compiler counts if it can build for all targets: an empty kernel, without headers and libraries.
+empty=$(mktemp -d)
+trap 'rm -rf "$empty"' EXIT
+echo 'extern "C" __attribute__((global)) void empty() {}' > "$empty/empty.hip"
+can_build() {
+  local target
+  command -v "$1" > /dev/null || return 1
+  for target in "${targets[@]}"; do
+    "$1" -x hip --cuda-device-only -nogpuinc -nogpulib "--offload-arch=$target" -c "$empty/empty.hip" -o "$empty/empty.o" 2> /dev/null || return 1
+  done
+}
+if can_build hipcc; then
+  hipcc "${options[@]}" "$source" -o "$output"
+  exit
+fi
+compiler=
+for candidate in clang++-19 clang++-22; do
+  if can_build "$candidate"; then compiler=$candidate; break; fi
+done
+if [ -z "$compiler" ]; then
+  echo "no compiler of this machine can build for ${targets[*]}" >&2
+  echo "hint: install ROCm, or clang-19 lld-19 clang-22 lld-22" >&2
+  exit 1
 fi
 
 # Debian's device libraries lack the files of newer targets and of code object 6. They want from the compiler a function
@@ -49,9 +70,7 @@ END
   # Another build may have been faster.
   mv -T "$making" "$bitcode" 2> /dev/null || rm -r "$making"
 fi
-compiler=clang++-19
-case " ${targets[*]} " in *" gfx950 "*)
-  compiler=clang++-22
-  options+=(-D__AMDGCN_WAVEFRONT_SIZE=64 -include "$bitcode/clang22.h") ;;
-esac
-exec "$compiler" "${options[@]}" --rocm-path=/usr "--rocm-device-lib-path=$bitcode" "$source" -o "$output" -lamdhip64
+if [ "$compiler" = clang++-22 ]; then
+  options+=(-D__AMDGCN_WAVEFRONT_SIZE=64 -include "$bitcode/clang22.h")
+fi
+"$compiler" "${options[@]}" --rocm-path=/usr "--rocm-device-lib-path=$bitcode" "$source" -o "$output" -lamdhip64

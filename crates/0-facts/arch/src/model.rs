@@ -36,6 +36,8 @@ pub struct Model {
     asked_mhz: Option<u32>,
     /// Highest memory clock.
     pub memory_mhz: Known<u32>,
+    /// Peak bandwidth of the link to the host in one direction, 10^9 bytes per second.
+    pub host_gb_per_s: Known<f64>,
     /// Device memory.
     pub hbm: Hbm,
     /// Cache on the memory side of the fabric.

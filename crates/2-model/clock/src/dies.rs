@@ -317,7 +317,8 @@ impl Dies {
                 let shared = self.units[unit].shared;
                 let code = self.code[xcd * caches + shared].get_or_insert_with(|| {
                     let there = self.caches.has_code((xcd, shared), self.grid.entry);
-                    start + if there { 0 } else { self.memory.rates.fetch_cold }
+                    let rates = &self.memory.rates;
+                    start + if there { rates.fetch } else { rates.fetch_cold }
                 });
                 let first = start.max(*code);
                 let slot = self.units[unit].slot();

@@ -22,6 +22,18 @@ pub enum Cause {
         /// Where it might have belonged.
         nearest: Option<Nearest>,
     },
+    /// Access to memory of the process that nobody made reachable for kernels.
+    #[error("{access} of {bytes} bytes at {address:#x}: host memory that is not registered ({place})")]
+    HostMemory {
+        /// `load`, `store` or `atomic`.
+        access: &'static str,
+        /// Address of the lane.
+        address: u64,
+        /// Bytes of the access.
+        bytes: u32,
+        /// Where in the process it is.
+        place: String,
+    },
     /// Scratch or LDS access outside what the wave has.
     #[error("{access} at {space} offset {offset:#x}: only {size} bytes there")]
     OutOfRange {
@@ -112,6 +124,10 @@ impl Cause {
     /// What to do about it, where that does not follow from the cause.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
+            Cause::HostMemory { .. } => Some(
+                "kernels reach memory of `hipMalloc`, `hipHostMalloc` and `hipMallocManaged`; `hipHostRegister` makes \
+                 memory of the program reachable",
+            ),
             Cause::Endless { waits: false, .. } => Some("`--max-instructions N` lets waves issue more"),
             Cause::Endless { waits: true, .. } => Some(
                 "workgroups run in their order here; those that wait for later ones need a cooperative launch \

@@ -186,10 +186,10 @@ pub fn run<O: Observer + Send>(
         return together::run(program, memory, launch, make, merge);
     }
     let total = launch.only.map_or_else(|| launch.workgroup_count(), |only| only.len() as u64);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = match (program.ordered, launch.threads) {
         (true, _) => 1,
-        (false, 0) => cores,
+        // Reads files of the system: dearer than a small launch.
+        (false, 0) => std::thread::available_parallelism().map_or(1, usize::from),
         (false, threads) => threads,
     };
     let share = total / (threads.clamp(1, 1024) as u64 * BATCHES_PER_THREAD);

@@ -110,22 +110,21 @@ impl Memory {
     /// Refuses ranges that overlap a live one; a freed one gives way.
     pub fn register(&mut self, name: &str, base: u64, bytes: Shared) -> Result<(), Shared> {
         let end = base.saturating_add(bytes.len() as u64);
-        if self.ranges.iter().any(|it| !it.freed && it.base < end && base < it.end()) {
+        // Ranges do not overlap, so their ends are sorted too. A program that allocates in a loop leaves thousands.
+        let first = self.ranges.partition_point(|it| it.end() <= base);
+        let last = self.ranges.partition_point(|it| it.base < end).max(first);
+        if self.ranges[first..last].iter().any(|it| !it.freed) {
             return Err(bytes);
         }
-        self.ranges.retain(|it| it.base >= end || base >= it.end());
-        let at = self.ranges.partition_point(|it| it.base < base);
-        self.ranges.insert(
-            at,
-            Range { base, bytes, name: name.to_string(), freed: false, hosts: false, remote: false },
-        );
+        let range = Range { base, bytes, name: name.to_string(), freed: false, hosts: false, remote: false };
+        self.ranges.splice(first..last, [range]);
         Ok(())
     }
 
     /// The range that begins at an address lies in memory of the host, or is as fine-grained: caches of the GPU keep nothing of
     /// it.
     pub fn place_on_host(&mut self, base: u64) {
-        for range in self.ranges.iter_mut().filter(|it| it.base == base && !it.freed) {
+        if let Some(range) = self.begins_at(base) {
             range.remote = true;
         }
     }
@@ -135,9 +134,15 @@ impl Memory {
         self.ranges.iter().filter(|it| it.remote && !it.freed).map(|it| it.base..it.end()).collect()
     }
 
+    /// The live range that begins at an address.
+    fn begins_at(&mut self, base: u64) -> Option<&mut Range> {
+        let first = self.ranges.partition_point(|it| it.base < base);
+        self.ranges[first..].iter_mut().take_while(|it| it.base == base).find(|it| !it.freed)
+    }
+
     /// The host may write to the range that begins at an address while kernels run.
     pub fn share_with_host(&mut self, base: u64) {
-        if let Some(range) = self.ranges.iter_mut().find(|it| it.base == base && !it.freed) {
+        if let Some(range) = self.begins_at(base) {
             range.hosts = true;
         }
     }
@@ -150,9 +155,7 @@ impl Memory {
 
     /// Removes the range that begins at an address; a later access says that it was freed.
     pub fn free(&mut self, base: u64) -> bool {
-        let Some(range) = self.ranges.iter_mut().find(|it| it.base == base && !it.freed) else {
-            return false;
-        };
+        let Some(range) = self.begins_at(base) else { return false };
         range.freed = true;
         true
     }
@@ -238,6 +241,31 @@ fn within(range: &Range, address: u64, size: u64) -> Option<(&Shared, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn registered_ranges_do_not_overlap_live_ones_and_replace_freed_ones() {
+        let mut memory = Memory::new();
+        let register =
+            |memory: &mut Memory, base, bytes| memory.register("range", base, Shared::zeroed(bytes)).is_ok();
+        let steps: [(u64, usize, bool); 8] = [
+            (1000, 100, true),
+            (2000, 100, true),
+            (1100, 900, true),
+            (900, 101, false),
+            (1050, 10, false),
+            (2099, 1, false),
+            (500, 0, true),
+            (500, 10, true),
+        ];
+        for (base, bytes, expected) in steps {
+            assert_eq!(register(&mut memory, base, bytes), expected, "{base} {bytes}");
+        }
+        assert!(memory.free(1000) && !memory.free(1000) && memory.free(1100));
+        assert!(!register(&mut memory, 1050, 1000));
+        assert!(register(&mut memory, 1050, 100));
+        assert!(memory.locate(1050, 100).is_some() && memory.locate(1049, 1).is_none());
+        assert!(memory.locate(1200, 1).is_none() && memory.locate(2000, 100).is_some());
+    }
 
     #[test]
     fn addresses_outside_ranges_name_the_nearest() {

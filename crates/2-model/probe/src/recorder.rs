@@ -96,6 +96,9 @@ pub struct Recorder {
     code: BTreeMap<String, Arc<Code>>,
     /// Number of the next launch.
     next: u64,
+    /// Nanoseconds before the first dispatch, and of all that are here.
+    before: i64,
+    length: i64,
     /// Counters that some dispatch has a value of: parts of the recording have the columns of the whole.
     known: BTreeSet<&'static str>,
     /// Most values that some dispatch has of a counter by channel.
@@ -125,6 +128,8 @@ impl Recorder {
             dispatches: Vec::new(),
             code: BTreeMap::new(),
             next: 0,
+            before: 0,
+            length: 0,
             known: BTreeSet::new(),
             most_channels: BTreeMap::new(),
             most_workgroups: 0,
@@ -420,6 +425,7 @@ impl Recorder {
             hurried,
             occupancy,
         });
+        self.length += self.dispatches.last().and_then(folder::length).unwrap_or(0);
         self.next += 1;
     }
 
@@ -481,10 +487,10 @@ impl Recorder {
 
     /// Start and end of each dispatch, nanoseconds: one right after the other.
     fn times(&self) -> Vec<Option<(i64, i64)>> {
-        let mut now = 0;
+        let mut now = self.before;
         let each = |dispatch: &Dispatch| {
             let start = now;
-            now += whole(dispatch.time.as_ref()?.nanoseconds) as i64;
+            now += folder::length(dispatch)?;
             Some((start, now))
         };
         self.dispatches.iter().map(each).collect()
@@ -531,11 +537,6 @@ impl Recorder {
         }
         counters
     }
-}
-
-/// Times are written in whole nanoseconds, and none is zero.
-fn whole(nanoseconds: f64) -> u64 {
-    nanoseconds.round().max(1.0) as u64
 }
 
 /// Adds counts several times, by doubling.

@@ -20,8 +20,17 @@ use std::process::{Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Names under which programs ask for the runtime.
-const NAMES: [&str; 4] = ["libamdhip64.so", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"];
+/// Names under which programs ask for the runtime, and for compilation at run time, which is in the same library.
+const NAMES: [&str; 8] = [
+    "libamdhip64.so",
+    "libamdhip64.so.5",
+    "libamdhip64.so.6",
+    "libamdhip64.so.7",
+    "libhiprtc.so",
+    "libhiprtc.so.5",
+    "libhiprtc.so.6",
+    "libhiprtc.so.7",
+];
 
 /// What there is where an AMD GPU is.
 pub(crate) const GPU_DEVICE: &str = "/dev/kfd";

@@ -5,13 +5,19 @@
 use crate::calls;
 use crate::codes::Code;
 use crate::device::MOST_THREADS;
-use crate::memory::Kind;
+use crate::graph::Action;
+use crate::host_memory;
 use crate::message::say;
 use crate::progress;
+use crate::recording::Recording;
 use crate::runtime::{Function, Runtime, lock};
-use emu::{Fault, Host, Launch, OutsideLds, Program, Summary};
+use crate::timeline;
+use emu::{Cause, Fault, Host, Launch, OutsideLds, Program, Summary};
 use std::ffi::c_void;
 use std::ptr::with_exposed_provenance_mut as pointer;
+
+/// Bytes beyond which an address has nothing to do with an allocation of the runtime.
+const FAR: u64 = 1 << 20;
 
 /// A function of the program that a stream calls.
 pub(crate) type HostFunction = unsafe extern "C" fn(*mut c_void);
@@ -32,6 +38,8 @@ pub(crate) enum Work {
 /// A kernel with all it needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel {
+    /// What the program names the function by.
+    pub(crate) handle: usize,
     pub(crate) function: Function,
     /// Work-items.
     pub(crate) grid: [u32; 3],
@@ -80,7 +88,7 @@ pub(crate) fn perform(stream: usize, work: Work) -> Result<(), Code> {
         return Err(Code::hipErrorInvalidHandle);
     }
     if let Some(capture) = runtime.streams.capture(stream) {
-        capture.push(work);
+        capture.push(Action::Work(work));
         return Ok(());
     }
     drop(runtime);
@@ -92,7 +100,7 @@ pub(crate) fn now(work: &Work) -> Result<(), Code> {
     match work {
         Work::Kernel(kernel) => lock().launch(kernel),
         Work::Copy(copy) => copy.perform(&mut lock()),
-        Work::Fill(fill) => fill.perform(&lock()),
+        Work::Fill(fill) => fill.perform(&mut lock()),
         Work::Call(function, data) => {
             // SAFETY: the program gave the function for exactly this call. The lock is not held: it may call us.
             unsafe { function(pointer(*data)) };
@@ -138,12 +146,14 @@ impl Copy3 {
             }
         }
         runtime.came_from_host |= runtime.allocations.is_copy_from_host(to.address, from.address);
+        let time = timeline::of_copy(runtime.device.model, &runtime.allocations, self);
+        runtime.timeline.add(time);
         Ok(())
     }
 }
 
 impl Fill {
-    fn perform(&self, runtime: &Runtime) -> Result<(), Code> {
+    fn perform(&self, runtime: &mut Runtime) -> Result<(), Code> {
         let Fill { to, pattern, size, width, height, depth } = *self;
         match extent(to, width, height, depth) {
             Some(0) => return Ok(()),
@@ -166,6 +176,10 @@ impl Fill {
                 }
             }
         }
+        if timeline::is_on_device(&runtime.allocations, to.address) {
+            let bytes = width as f64 * height as f64 * depth as f64;
+            runtime.timeline.add(Some(timeline::of_fill(runtime.device.model, bytes)));
+        }
         Ok(())
     }
 }
@@ -187,9 +201,8 @@ impl Runtime {
         launch.max_instructions = self.settings.max_instructions.unwrap_or(launch.max_instructions);
         let needs = self.calls.prepare(&program, &launch, &mut self.allocations)?;
         let segment = emu::arguments(&program, &launch, &needs.hidden, &kernel.arguments);
-        launch.kernarg = self.internal(&segment)?;
-        launch.packet = self.internal(&launch.dispatch_packet(&program))?;
-        let internal = [launch.kernarg, launch.packet];
+        launch.kernarg = self.arguments.place(&segment, &mut self.allocations)?;
+        launch.packet = self.packets.place(&launch.dispatch_packet(&program), &mut self.allocations)?;
         let memory = &self.allocations.emulated;
         let host = self.calls.host(&needs, memory);
         launch.host = host.as_ref().map(|it| it as &dyn Host);
@@ -215,9 +228,9 @@ impl Runtime {
         if launch.progress.is_some() {
             progress::end();
         }
-        for address in internal {
-            let _ = self.allocations.free(pointer(address as usize), &[Kind::Internal]);
-        }
+        // What is not recorded has no time.
+        let time = self.recording.as_ref().filter(|_| wanted).and_then(Recording::last_time);
+        self.timeline.add(time);
         if let Some(buffer) = buffer {
             let formats = self.module(kernel.function.module)?.formats().to_vec();
             calls::flush(&buffer, &self.allocations.emulated, &formats);
@@ -231,13 +244,6 @@ impl Runtime {
             }
             Err(fault) => self.fault(kernel, &name, &fault),
         }
-    }
-
-    /// Memory of the runtime with contents.
-    fn internal(&mut self, bytes: &[u8]) -> Result<u64, Code> {
-        let base = self.allocations.allocate(Kind::Internal, bytes.len(), 0, usize::MAX)? as u64;
-        self.allocations.emulated.write(base, bytes);
-        Ok(base)
     }
 
     fn check_sizes(&self, kernel: &Kernel, program: &Program, name: &str) -> Result<(), Code> {
@@ -278,10 +284,29 @@ impl Runtime {
         say(&format!("`{name}`: {}{source}", outside.text(program)));
     }
 
+    /// An access outside every allocation may be one of memory that only the host has; memory of the runtime that lies far away
+    /// says nothing to a user.
+    fn look_closer(&self, cause: &mut Cause) {
+        let Cause::Unmapped { access, address, bytes, nearest } = cause else { return };
+        if nearest.as_ref().is_some_and(|it| it.freed) {
+            return;
+        }
+        if let Some(place) = host_memory::place(*address) {
+            *cause = Cause::HostMemory { access, address: *address, bytes: *bytes, place };
+            return;
+        }
+        let is_far = nearest.as_ref().is_some_and(|it| it.distance.unsigned_abs() > FAR);
+        if is_far && nearest.as_ref().is_some_and(|it| self.allocations.is_internal(it.base)) {
+            *nearest = None;
+        }
+    }
+
     /// Says where a kernel failed and ends the program as the vendor's runtime does: by abort.
     fn fault(&mut self, kernel: &Kernel, name: &str, fault: &Fault) -> ! {
         let source = self.module(kernel.function.module).ok().and_then(|it| it.source(fault.address));
         let source = source.map_or_else(String::new, |it| format!("\n  source {it}"));
+        let mut fault = fault.clone();
+        self.look_closer(&mut fault.cause);
         let hint = match fault.cause.hint() {
             None if source.is_empty() => Some("compile with `-gline-tables-only` to see the source line"),
             hint => hint,
@@ -289,7 +314,6 @@ impl Runtime {
         let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"));
         // What was printed before is not lost.
         calls::flush_output();
-        let mut fault = fault.clone();
         fault.kernel = name.to_string();
         say(&format!("kernel stopped: {fault}{source}{hint}"));
         if let Some(recording) = &mut self.recording {

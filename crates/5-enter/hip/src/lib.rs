@@ -24,15 +24,20 @@ mod checks;
 mod codes;
 mod device;
 mod fat_binary;
+mod graph;
+mod host_memory;
 mod launch;
 mod memory;
 mod message;
 mod module;
 mod progress;
 mod recording;
+mod rtc;
 mod runtime;
 mod selection;
+mod staging;
 mod stream;
+mod timeline;
 
 /// What `rockhound` looks for in the file before it uses it: version and build.
 const MARK: &str =

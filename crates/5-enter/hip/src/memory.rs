@@ -170,6 +170,14 @@ impl Allocations {
         (address - allocation.base < allocation.bytes).then_some(*allocation)
     }
 
+    /// Whether memory of the runtime begins at an address.
+    pub(crate) fn is_internal(&self, base: u64) -> bool {
+        usize::try_from(base)
+            .ok()
+            .and_then(|it| self.live.get(&it))
+            .is_some_and(|it| it.kind == Kind::Internal)
+    }
+
     /// Whether a copy brings to the GPU what the host has.
     pub(crate) fn is_copy_from_host(&self, to: usize, from: usize) -> bool {
         let of_gpu = |address| {

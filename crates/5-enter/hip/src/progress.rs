@@ -5,7 +5,7 @@
 
 use emu::Progress;
 use std::io::Write as _;
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a kernel may run in silence.
@@ -43,7 +43,8 @@ fn state() -> MutexGuard<'static, State> {
 /// Where a kernel's progress is counted, when somebody looks at it.
 pub(crate) fn begin(kernel: &str, dispatch: u64, waves: u64) -> Option<Arc<Progress>> {
     static THREAD: Once = Once::new();
-    let log = std::env::var_os("ROCKHOUND_PROGRESS")? == "log";
+    static KIND: OnceLock<Option<bool>> = OnceLock::new();
+    let log = (*KIND.get_or_init(|| Some(std::env::var_os("ROCKHOUND_PROGRESS")? == "log")))?;
     THREAD.call_once(|| {
         let work = if log { note } else { draw };
         // A process that cannot have another thread does without the line.

@@ -19,6 +19,7 @@ pub(crate) struct Recording {
     recorder: Recorder,
     provenance: Provenance,
     folder: PathBuf,
+    has_clock: bool,
     /// A process that was forked off has this state too and must not write.
     process: u32,
     selection: Selection,
@@ -44,7 +45,8 @@ impl Recording {
         if std::env::var_os("ROCKHOUND_KEEP_EVENTS").is_some() {
             recorder.keep_events();
         }
-        if std::env::var_os("ROCKHOUND_COUNTERS_ONLY").is_some() {
+        let counts_only = std::env::var_os("ROCKHOUND_COUNTERS_ONLY").is_some();
+        if counts_only {
             recorder.count_only();
         }
         Some(Recording {
@@ -55,6 +57,7 @@ impl Recording {
                 emulator: format!("rockhound {}", env!("CARGO_PKG_VERSION")),
             },
             folder: claim(session, &output)?,
+            has_clock: !counts_only && selection.most_workgroups == 0,
             process: std::process::id(),
             selection,
             tables: BTreeMap::new(),
@@ -106,6 +109,16 @@ impl Recording {
         }
         self.write_events();
         Ok(summary)
+    }
+
+    /// Whether dispatches get a modelled time.
+    pub(crate) fn has_clock(&self) -> bool {
+        self.has_clock
+    }
+
+    /// Nanoseconds of the dispatch that was recorded last, if they are known.
+    pub(crate) fn last_time(&self) -> Option<f64> {
+        Some(self.recorder.dispatches().last()?.time.as_ref()?.nanoseconds)
     }
 
     /// Adds the dispatches that are not written to the files; whether that was possible.

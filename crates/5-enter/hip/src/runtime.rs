@@ -7,10 +7,13 @@ use crate::calls::Calls;
 use crate::checks::Checking;
 use crate::codes::Code;
 use crate::device::Device;
+use crate::graph::Graphs;
 use crate::memory::Allocations;
 use crate::module::Module;
 use crate::recording::Recording;
+use crate::staging::Ring;
 use crate::stream::Streams;
+use crate::timeline::Timeline;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
@@ -53,7 +56,7 @@ pub(crate) struct Variable {
 /// What the environment asks for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
-    /// Threads; 0 stands for one per core.
+    /// Threads.
     pub(crate) threads: usize,
     /// Most instructions of one wave.
     pub(crate) max_instructions: Option<u64>,
@@ -72,6 +75,11 @@ pub(crate) struct Runtime {
     pub(crate) functions: BTreeMap<usize, Function>,
     pub(crate) variables: BTreeMap<usize, Variable>,
     pub(crate) streams: Streams,
+    pub(crate) graphs: Graphs,
+    pub(crate) timeline: Timeline,
+    /// Arguments of kernels, and packets.
+    pub(crate) arguments: Ring,
+    pub(crate) packets: Ring,
     pub(crate) recording: Option<Recording>,
     pub(crate) checking: Option<Checking>,
     /// Kernels launched so far.
@@ -126,7 +134,10 @@ impl Runtime {
             device,
             devices: number("ROCKHOUND_DEVICES").filter(|it| (1..=64).contains(it)).unwrap_or(1),
             settings: Settings {
-                threads: number("ROCKHOUND_THREADS").unwrap_or(0),
+                // The system is asked how many cores there are once, not for each launch.
+                threads: number("ROCKHOUND_THREADS")
+                    .filter(|it| *it > 0)
+                    .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
                 max_instructions: number("ROCKHOUND_MAX_INSTRUCTIONS"),
             },
             allocations: Allocations::default(),
@@ -135,11 +146,24 @@ impl Runtime {
             functions: BTreeMap::new(),
             variables: BTreeMap::new(),
             streams: Streams::default(),
+            graphs: Graphs::default(),
+            timeline: Timeline::new(
+                recording.as_ref().is_some_and(Recording::has_clock) && checking.is_none(),
+            ),
+            arguments: Ring::default(),
+            packets: Ring::default(),
             recording,
             checking,
             launches: 0,
             came_from_host: false,
             left_lds: BTreeSet::new(),
+        }
+    }
+
+    /// Records an event, if it is one.
+    pub(crate) fn record(&mut self, event: usize) {
+        if let Some(event) = self.streams.events.get_mut(&event) {
+            (event.recorded, event.captured) = (Some(self.timeline.now()), None);
         }
     }
 

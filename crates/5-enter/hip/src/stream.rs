@@ -1,12 +1,11 @@
-//! Streams, events and captured graphs.
+//! Streams and events.
 //!
 //! The one idea to keep in mind: work is done when it is asked for, so a stream holds nothing except what is being
-//! captured, and an event only the time it was recorded.
+//! captured, and an event only the moment it was recorded.
 
-use crate::launch::Work;
+use crate::graph::Action;
+use crate::timeline::Moment;
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Instant;
 
 /// A stream.
 #[derive(Debug, Default)]
@@ -14,13 +13,17 @@ pub(crate) struct Stream {
     pub(crate) flags: u32,
     pub(crate) priority: i32,
     /// Work since the capture began.
-    pub(crate) capture: Option<Vec<Work>>,
+    pub(crate) capture: Option<Vec<Action>>,
+    /// The captured stream that this one waits for, whose graph gets its work.
+    pub(crate) joins: Option<usize>,
 }
 
 /// An event.
 #[derive(Debug, Default)]
 pub(crate) struct Event {
-    pub(crate) recorded: Option<Instant>,
+    pub(crate) recorded: Option<Moment>,
+    /// The captured stream that it was recorded in.
+    pub(crate) captured: Option<usize>,
     pub(crate) timing: bool,
 }
 
@@ -29,8 +32,6 @@ pub(crate) struct Event {
 pub(crate) struct Streams {
     pub(crate) streams: BTreeMap<usize, Stream>,
     pub(crate) events: BTreeMap<usize, Event>,
-    pub(crate) graphs: BTreeMap<usize, Arc<Vec<Work>>>,
-    pub(crate) executables: BTreeMap<usize, Arc<Vec<Work>>>,
     last: usize,
 }
 
@@ -49,8 +50,38 @@ impl Streams {
         ALWAYS.contains(&handle) || self.streams.contains_key(&handle)
     }
 
+    /// The captured stream whose graph gets the work of a stream.
+    pub(crate) fn origin(&self, handle: usize) -> Option<usize> {
+        let stream = self.streams.get(&handle)?;
+        if stream.capture.is_some() {
+            return Some(handle);
+        }
+        stream.joins.filter(|it| self.streams.get(it).is_some_and(|it| it.capture.is_some()))
+    }
+
     /// Where work of a stream goes while it is captured.
-    pub(crate) fn capture(&mut self, handle: usize) -> Option<&mut Vec<Work>> {
-        self.streams.get_mut(&handle)?.capture.as_mut()
+    pub(crate) fn capture(&mut self, handle: usize) -> Option<&mut Vec<Action>> {
+        let origin = self.origin(handle)?;
+        self.streams.get_mut(&origin)?.capture.as_mut()
+    }
+
+    /// Ends the capture that began in a stream; what was captured.
+    pub(crate) fn end_capture(&mut self, handle: usize) -> Option<Vec<Action>> {
+        let captured = self.streams.get_mut(&handle)?.capture.take()?;
+        for stream in self.streams.values_mut().filter(|it| it.joins == Some(handle)) {
+            stream.joins = None;
+        }
+        for event in self.events.values_mut().filter(|it| it.captured == Some(handle)) {
+            event.captured = None;
+        }
+        Some(captured)
+    }
+
+    /// A stream waits for an event: it joins the capture that the event was recorded in.
+    pub(crate) fn wait(&mut self, handle: usize, event: usize) {
+        let Some(origin) = self.events.get(&event).and_then(|it| it.captured) else { return };
+        if let Some(stream) = self.streams.get_mut(&handle).filter(|it| it.capture.is_none()) {
+            stream.joins = Some(origin);
+        }
     }
 }

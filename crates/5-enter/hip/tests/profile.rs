@@ -5,7 +5,7 @@
 
 mod compiled;
 
-use compiled::{built, prepared};
+use compiled::{built, counter, prepared};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -39,22 +39,6 @@ fn empty(test: &str) -> PathBuf {
 fn ids(folder: &Path) -> Vec<u64> {
     let text = std::fs::read_to_string(folder.join("pmc_perf.csv")).unwrap_or_default();
     text.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().unwrap()).collect()
-}
-
-/// Values of a counter, by dispatch.
-fn counter(folder: &Path, name: &str) -> Vec<f64> {
-    let text = std::fs::read_to_string(folder.join("pmc_perf.csv")).unwrap();
-    // Kernel names are quoted, and none of these tests' names has a quote in it.
-    let cells = |line: &str| -> Vec<String> {
-        let parts = line.split('"').enumerate();
-        let plain = parts
-            .map(|(number, part)| if number % 2 == 0 { part.to_owned() } else { part.replace(',', ";") });
-        plain.collect::<String>().split(',').map(str::to_owned).collect()
-    };
-    let mut lines = text.lines();
-    let header = cells(lines.next().unwrap());
-    let column = header.iter().position(|it| it == name).unwrap_or_else(|| panic!("no column {name}"));
-    lines.map(|line| cells(line)[column].parse().unwrap()).collect()
 }
 
 #[test]
@@ -244,6 +228,14 @@ fn programs_see_the_devices_asked_for() {
         command.arg("run").args(options).arg("--").arg(programs.join("ending")).args(["devices", "1"]);
         assert_eq!(String::from_utf8_lossy(&command.output().unwrap().stdout), expected);
     }
+}
+
+#[test]
+fn programs_find_the_library_that_compiles() {
+    let Some(programs) = prepared() else { return };
+    let mut command = rockhound();
+    let output = command.arg("run").arg("--").arg(programs.join("compiling")).arg("whole").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0 failed\n", "{output:?}");
 }
 
 /// Compiles C or HIP code for one of the tests below.

@@ -6,7 +6,7 @@
 
 mod compiled;
 
-use compiled::prepared;
+use compiled::{counter, prepared};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -170,5 +170,180 @@ fn a_race_is_named_once_however_often_it_runs() {
             .map(|path| std::fs::read_to_string(path).unwrap().lines().count())
             .sum();
         assert_eq!(counted, findings);
+    }
+}
+
+#[test]
+fn graphs_are_built_captured_and_updated() {
+    let Some(folder) = prepared() else { return };
+    for gpu in ["mi210", "mi300x"] {
+        let output = program(folder, "graphs", gpu, &[]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "0 failed\n", "{gpu}: {output:?}");
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{gpu}: {output:?}");
+    }
+}
+
+#[test]
+fn programs_compile_their_kernels() {
+    let Some(folder) = prepared() else { return };
+    for gpu in ["mi210", "mi300x"] {
+        for (part, printed) in [("whole", ""), ("wrong", ""), ("linked", ""), ("libraries", "at 6.566\n")] {
+            let output = program(folder, "compiling", gpu, &[part]).output().unwrap();
+            let expected = format!("{printed}0 failed\n");
+            assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{gpu} {part}: {output:?}");
+            assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
+        }
+    }
+}
+
+#[test]
+fn a_machine_with_one_compiler_and_no_libraries_compiles_too() {
+    let Some(folder) = prepared() else { return };
+    for compiler in ["/usr/bin/clang++-19", "/usr/bin/clang++-22"] {
+        if !Path::new(compiler).exists() {
+            println!("skipped: no {compiler}");
+            continue;
+        }
+        let mut command = program(folder, "compiling", "mi300x", &["whole"]);
+        // A folder without device libraries hides those of the system.
+        let output =
+            command.env("ROCKHOUND_CLANG", compiler).env("HIP_DEVICE_LIB_PATH", "").output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "0 failed\n", "{compiler}: {output:?}");
+    }
+}
+
+#[test]
+fn a_machine_without_a_compiler_for_the_gpu_says_so() {
+    let Some(folder) = prepared() else { return };
+    for (compiler, expected) in [
+        (
+            "/bin/false",
+            "no compiler of this machine can build for gfx942:sramecc+:xnack-:\n  /bin/false: it fails\n",
+        ),
+        ("/nowhere/clang++", "  /nowhere/clang++: error: it cannot be started: "),
+    ] {
+        let mut command = program(folder, "compiling", "mi300x", &["missing"]);
+        let output = command.env("ROCKHOUND_CLANG", compiler).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let log = String::from_utf8_lossy(&output.stdout);
+        for text in [&said, &log] {
+            assert!(text.contains(expected) && text.contains("hint: install one"), "{text}");
+        }
+        assert_eq!(said.matches("rockhound:").count(), 1, "{said}");
+        assert_eq!(output.status.code(), Some(0), "{log}");
+    }
+}
+
+#[test]
+fn memory_that_only_the_host_has_is_named() {
+    use std::os::unix::process::ExitStatusExt;
+    let Some(folder) = prepared() else { return };
+    for (part, place) in [("heap", "`malloc`"), ("local", "a local variable")] {
+        let output = program(folder, "launching", "mi300x", &[part]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(6), "{said}");
+        for text in ["store of 4 bytes at", "host memory that is not registered", place, "`hipHostRegister`"]
+        {
+            assert!(said.contains(text), "{text}: {said}");
+        }
+        assert!(!said.contains("of the runtime"), "{said}");
+    }
+}
+
+#[test]
+fn files_that_are_not_there_are_the_programs_affair() {
+    let Some(folder) = prepared() else { return };
+    let output = program(folder, "launching", "mi300x", &["probing"]).output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+}
+
+#[test]
+fn a_launch_costs_little_however_many_there_were() {
+    let Some(folder) = prepared() else { return };
+    let time = |count: &str| {
+        let output = program(folder, "launching", "mi300x", &["many", count]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        said.split(' ').next().and_then(|it| it.parse::<f64>().ok()).unwrap()
+    };
+    // Other work on the machine makes single runs slow.
+    let best = |count| (0..3).map(|_| time(count)).fold(f64::MAX, f64::min);
+    let (few, many) = (best("2000"), best("20000"));
+    println!("{few} us a launch of 2,000, {many} us of 20,000");
+    assert!(many < 4.0 * few, "{few} us, then {many} us");
+}
+
+/// A run of the program that is recorded into a folder with such a name.
+fn recorded(folder: &Path, gpu: &str, arguments: &[&str], name: &str, options: &[(&str, &str)]) -> Output {
+    let session = folder.join(format!("times-{name}"));
+    let _ = std::fs::remove_dir_all(&session);
+    std::fs::create_dir_all(&session).unwrap();
+    let mut command = program(folder, "launching", gpu, arguments);
+    command.env("ROCKHOUND_SESSION", &session).envs(options.iter().copied());
+    command.env("ROCKHOUND_OUTPUT", session.join("workload"));
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    output
+}
+
+#[test]
+fn an_empty_kernel_takes_time_also_when_its_code_is_cached() {
+    let Some(folder) = prepared() else { return };
+    for gpu in ["mi250x", "mi300x"] {
+        let name = format!("empty-{gpu}");
+        recorded(folder, gpu, &["many", "4"], &name, &[]);
+        let times = recorded_times(&folder.join(format!("times-{name}/workload")));
+        println!("{gpu}: {times:?} ms");
+        // Code comes from memory first, then from the instruction cache.
+        assert!(times.len() == 4 && times[0] > 200e-6 && times[1..].iter().all(|it| *it > 5e-6), "{times:?}");
+    }
+}
+
+/// Milliseconds that the program's events give, on a GPU that is recorded; what is said.
+fn event_times(folder: &Path, gpu: &str, name: &str, options: &[(&str, &str)]) -> (Vec<f64>, String) {
+    let output = recorded(folder, gpu, &["times"], name, options);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let times = printed.lines().map(|line| line.parse().unwrap()).collect();
+    (times, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Milliseconds of the dispatches of a recording.
+fn recorded_times(folder: &Path) -> Vec<f64> {
+    let [starts, ends] = ["Start_Timestamp", "End_Timestamp"].map(|name| counter(folder, name));
+    // One right after the other, also where they were added to the files later.
+    assert!(starts.iter().skip(1).zip(&ends).all(|(start, end)| start == end), "{starts:?} {ends:?}");
+    starts.iter().zip(ends).map(|(start, end)| (end - start) / 1e6).collect()
+}
+
+#[test]
+fn times_between_events_are_those_of_the_recording() {
+    let Some(folder) = prepared() else { return };
+    let (times, said) = event_times(folder, "mi300x", "modelled", &[]);
+    assert_eq!(said.matches("times between events are modelled").count(), 1, "{said}");
+    let milliseconds = recorded_times(&folder.join("times-modelled/workload"));
+    assert_eq!(milliseconds.len(), 3);
+    let kernels = [milliseconds[0], milliseconds[1] + milliseconds[2]];
+    // 64 MB over a link of 64 GB/s; read at 4199 and written at 3345 GB/s; written.
+    let copies = [1.0, 64.0 / 4199.0 + 64.0 / 3345.0, 64.0 / 3345.0, 0.0];
+    for (time, expected) in times.iter().zip(kernels.into_iter().chain(copies)) {
+        // The recording has whole nanoseconds, the program six decimals.
+        assert!((time - expected).abs() < 4e-6, "{times:?}: {time} and {expected}");
+    }
+}
+
+#[test]
+fn times_without_a_clock_are_those_of_the_emulation() {
+    let Some(folder) = prepared() else { return };
+    for (name, options, expected) in [
+        (
+            "counters",
+            &[("ROCKHOUND_COUNTERS_ONLY", "1")][..],
+            "how long the emulation took, not what a GPU would take",
+        ),
+        ("selected", &[("ROCKHOUND_DISPATCH_LIMIT", "1")], "not all work between them has a modelled time"),
+    ] {
+        let (times, said) = event_times(folder, "mi300x", name, options);
+        assert_eq!(said.matches(expected).count(), 1, "{name}: {said}");
+        assert!(times[1] > 0.0, "{name}: {times:?}");
     }
 }

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: what profilers write too looks as theirs does; what only an emulator knows stands in files
 //! of its own.
 
-use super::{Dispatch, Recorder, whole};
+use super::{Dispatch, Recorder};
 use crate::marks::{self, Apart};
 use crate::registry::Value;
 use clock::{Detail, Shared};
@@ -201,10 +201,14 @@ impl Recorder {
     /// A recorder with the dispatches from one on, and the columns of all.
     pub fn since(&self, first: usize) -> Recorder {
         let dispatches = self.dispatches.get(first..).unwrap_or_default().to_vec();
+        let length = dispatches.iter().filter_map(length).sum();
+        let before = self.before + self.length - length;
         let (code, known) = (self.code.clone(), self.known.clone());
         let most_channels = self.most_channels.clone();
         Recorder {
             dispatches,
+            before,
+            length,
             code,
             known,
             most_channels,
@@ -238,4 +242,14 @@ impl Recorder {
         }
         files
     }
+}
+
+/// Nanoseconds of a dispatch as they are written.
+pub(super) fn length(dispatch: &Dispatch) -> Option<i64> {
+    Some(whole(dispatch.time.as_ref()?.nanoseconds) as i64)
+}
+
+/// Times are written in whole nanoseconds, and none is zero.
+fn whole(nanoseconds: f64) -> u64 {
+    nanoseconds.round().max(1.0) as u64
 }

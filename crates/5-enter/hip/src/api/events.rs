@@ -1,14 +1,14 @@
 //! Events.
 //!
-//! The one idea to keep in mind: an event has the time at which it was recorded; the time between two is how long the
-//! emulation took, which the user is told once.
+//! The one idea to keep in mind: an event has the moment at which it was recorded; the time between two is modelled where all work
+//! between them is, and otherwise how long the emulation took. The user is told once.
 
 use super::{entries, put};
 use crate::codes::Code;
 use crate::message::say_once;
 use crate::runtime::lock;
 use crate::stream::Event;
-use std::time::Instant;
+use crate::timeline::Span;
 
 /// Flag of events without time.
 const NO_TIMING: u32 = 2;
@@ -16,7 +16,7 @@ const NO_TIMING: u32 = 2;
 fn create(place: *mut usize, flags: u32) -> Result<(), Code> {
     let mut runtime = lock();
     let handle = runtime.streams.handle();
-    runtime.streams.events.insert(handle, Event { recorded: None, timing: flags & NO_TIMING == 0 });
+    runtime.streams.events.insert(handle, Event { timing: flags & NO_TIMING == 0, ..Event::default() });
     // SAFETY: as the headers say.
     unsafe { put(place, handle) }
 }
@@ -43,8 +43,15 @@ entries! {
         if !runtime.streams.is_stream(stream) {
             return Err(Code::hipErrorInvalidHandle);
         }
-        let event = runtime.streams.events.get_mut(&event).ok_or(Code::hipErrorInvalidHandle)?;
-        event.recorded = Some(Instant::now());
+        let origin = runtime.streams.origin(stream);
+        if !runtime.streams.events.contains_key(&event) {
+            return Err(Code::hipErrorInvalidHandle);
+        }
+        runtime.record(event);
+        // In a capture it is a place in the graph and has no time.
+        if let Some(event) = runtime.streams.events.get_mut(&event).filter(|_| origin.is_some()) {
+            (event.recorded, event.captured) = (None, origin);
+        }
         Ok(())
     }
 
@@ -70,9 +77,32 @@ entries! {
             event.recorded.filter(|_| event.timing).ok_or(Code::hipErrorInvalidHandle)
         };
         let (from, to) = (event(start)?, event(stop)?);
-        say_once("times of events are how long the emulation took, not what a GPU would take");
-        let value = if to >= from { (to - from).as_secs_f64() } else { -(from - to).as_secs_f64() };
+        let value = match from.until(&to) {
+            Span::Modelled(time) => {
+                let host = runtime.device.model.host_gb_per_s.value();
+                let host = host.map_or("have no time".to_string(), |it| format!("take theirs at {it} GB/s"));
+                say_once(&format!(
+                    "times between events are modelled: kernels take what the recording says, one after the other; copies to and from the \
+                     host {host}, others and fills that of the GPU's memory; launches and the host take none"
+                ));
+                time
+            }
+            Span::Emulated(time, 0) => {
+                say_once(
+                    "times between events are how long the emulation took, not what a GPU would take\n\
+                     hint: `rockhound profile` models them, without `--counters-only`, `--sample-workgroups` and `--check`",
+                );
+                time
+            }
+            Span::Emulated(time, _) => {
+                say_once(
+                    "some times between events are how long the emulation took: not all work between them has a modelled time \
+                     (launches that are not recorded, copies over a link whose bandwidth is not known)",
+                );
+                time
+            }
+        };
         // SAFETY: as the headers say.
-        unsafe { put(milliseconds, (value * 1e3) as f32) }
+        unsafe { put(milliseconds, value as f32) }
     }
 }

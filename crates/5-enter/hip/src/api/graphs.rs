@@ -1,17 +1,48 @@
-//! Graphs: captured from streams, replayed in the order of capture.
+//! Graphs: captured from streams or built by hand, instantiated, updated, launched.
 //!
-//! The one idea to keep in mind: the order of capture satisfies every dependency, so a graph is a list.
+//! The one idea to keep in mind: what a graph is stands in `graph`; here handles and pointers become values.
 
-use super::{entries, put};
+use super::{entries, get, put};
 use crate::codes::Code;
-use crate::launch::{now, perform};
+use crate::graph::{Action, Step, Update};
+use crate::launch::now;
 use crate::runtime::lock;
 use std::ffi::c_void;
-use std::sync::Arc;
 
 /// States of capture, as programs read them.
 const NOT_CAPTURING: i32 = 0;
 const CAPTURING: i32 = 1;
+
+/// What `hipGraphInstantiateWithParams` gets and fills in.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct InstantiateParameters {
+    error_node: usize,
+    flags: u64,
+    result: u32,
+    upload: usize,
+}
+
+/// Stores handles where the program wants them: as many as there is room for, and how many there are.
+///
+/// # Safety
+/// `count` is null or holds the room of `places`, which is null or has it.
+pub(super) unsafe fn list(handles: &[usize], places: *mut usize, count: *mut usize) -> Result<(), Code> {
+    // SAFETY: as the caller says.
+    let room = unsafe { get(count) }?;
+    // SAFETY: as above.
+    unsafe { put(count, if places.is_null() { handles.len() } else { handles.len().min(room) }) }?;
+    if places.is_null() {
+        return Ok(());
+    }
+    for index in 0..room {
+        // Room that is left over is cleared.
+        let handle = handles.get(index).copied().unwrap_or(0);
+        // SAFETY: there is room for so many.
+        unsafe { put(places.add(index), handle) }?;
+    }
+    Ok(())
+}
 
 entries! {
     /// Begins to capture what is asked of a stream.
@@ -21,35 +52,33 @@ entries! {
         if stream.capture.is_some() {
             return Err(Code::hipErrorIllegalState);
         }
-        stream.capture = Some(Vec::new());
+        (stream.capture, stream.joins) = (Some(Vec::new()), None);
         Ok(())
     }
 
     /// Ends the capture and gives the graph.
     fn hipStreamEndCapture = hipStreamEndCapture_spt(stream: usize, graph: *mut usize) {
         let mut runtime = lock();
-        let captured = runtime.streams.streams.get_mut(&stream).and_then(|it| it.capture.take());
-        let captured = captured.ok_or(Code::hipErrorStreamCaptureUnmatched)?;
-        let handle = runtime.streams.handle();
-        runtime.streams.graphs.insert(handle, Arc::new(captured));
+        let captured = runtime.streams.end_capture(stream).ok_or(Code::hipErrorStreamCaptureUnmatched)?;
+        let handle = runtime.graphs.captured(captured)?;
         // SAFETY: as the headers say; this holds for all entries here.
         unsafe { put(graph, handle) }
     }
 
     /// Whether a stream is captured.
     fn hipStreamIsCapturing = hipStreamIsCapturing_spt(stream: usize, status: *mut i32) {
-        let capturing = lock().streams.capture(stream).is_some();
+        let capturing = lock().streams.origin(stream).is_some();
         // SAFETY: as above.
         unsafe { put(status, if capturing { CAPTURING } else { NOT_CAPTURING }) }
     }
 
     /// The same with a number for the capture.
     fn hipStreamGetCaptureInfo = hipStreamGetCaptureInfo_spt(stream: usize, status: *mut i32, number: *mut u64) {
-        let capturing = lock().streams.capture(stream).is_some();
+        let origin = lock().streams.origin(stream);
         // SAFETY: as above.
         unsafe {
-            if !number.is_null() { put(number, stream as u64)? }
-            put(status, if capturing { CAPTURING } else { NOT_CAPTURING })
+            if !number.is_null() { put(number, origin.unwrap_or(stream) as u64)? }
+            put(status, if origin.is_some() { CAPTURING } else { NOT_CAPTURING })
         }
     }
 
@@ -60,54 +89,141 @@ entries! {
 
     /// An empty graph.
     fn hipGraphCreate(graph: *mut usize, _flags: u32) {
-        let mut runtime = lock();
-        let handle = runtime.streams.handle();
-        runtime.streams.graphs.insert(handle, Arc::default());
+        let handle = lock().graphs.create();
         // SAFETY: as above.
         unsafe { put(graph, handle) }
     }
 
+    /// A copy of a graph.
+    fn hipGraphClone(copy: *mut usize, graph: usize) {
+        let handle = lock().graphs.copy(graph)?;
+        // SAFETY: as above.
+        unsafe { put(copy, handle) }
+    }
+
     /// Ends a graph.
     fn hipGraphDestroy(graph: usize) {
-        lock().streams.graphs.remove(&graph).map(|_| ()).ok_or(Code::hipErrorInvalidValue)
+        lock().graphs.destroy(graph)
     }
 
     /// Makes a graph ready to run.
     fn hipGraphInstantiate(executable: *mut usize, graph: usize, _error: *mut usize, _log: *mut c_void, _size: usize) {
-        instantiate(executable, graph)
+        instantiate(executable, graph, 0)
     }
 
     /// The same with flags that change nothing.
-    fn hipGraphInstantiateWithFlags(executable: *mut usize, graph: usize, _flags: u64) {
-        instantiate(executable, graph)
+    fn hipGraphInstantiateWithFlags(executable: *mut usize, graph: usize, flags: u64) {
+        instantiate(executable, graph, flags)
+    }
+
+    /// The same with all of it in one place.
+    fn hipGraphInstantiateWithParams(executable: *mut usize, graph: usize, parameters: *mut InstantiateParameters) {
+        // SAFETY: as above.
+        let given = unsafe { get(parameters) }?;
+        let result = instantiate(executable, graph, given.flags);
+        let filled = InstantiateParameters { error_node: 0, result: u32::from(result.is_err()), ..given };
+        // SAFETY: as above.
+        unsafe { put(parameters, filled) }?;
+        result
     }
 
     /// Ends a graph that is ready to run.
     fn hipGraphExecDestroy(executable: usize) {
-        lock().streams.executables.remove(&executable).map(|_| ()).ok_or(Code::hipErrorInvalidValue)
+        lock().graphs.executables.remove(&executable).map(drop).ok_or(Code::hipErrorInvalidValue)
+    }
+
+    /// Flags it was made with.
+    fn hipGraphExecGetFlags(executable: usize, flags: *mut u64) {
+        let known = lock().graphs.executables.get(&executable).map(|it| it.flags).ok_or(Code::hipErrorInvalidValue)?;
+        // SAFETY: as above.
+        unsafe { put(flags, known) }
     }
 
     /// Nothing has to be brought anywhere.
     fn hipGraphUpload(executable: usize, _stream: usize) {
-        if lock().streams.executables.contains_key(&executable) { Ok(()) } else { Err(Code::hipErrorInvalidValue) }
+        match lock().graphs.executables.contains_key(&executable) {
+            true => Ok(()),
+            false => Err(Code::hipErrorInvalidValue),
+        }
+    }
+
+    /// Brings a graph that is ready to run up to date with another of the same shape.
+    fn hipGraphExecUpdate(executable: usize, graph: usize, node: *mut usize, result: *mut u32) {
+        let update = lock().graphs.update(executable, graph)?;
+        // SAFETY: as above.
+        unsafe {
+            if !node.is_null() { put(node, 0)? }
+            if !result.is_null() { put(result, update as u32)? }
+        }
+        match update {
+            Update::Done => Ok(()),
+            Update::OtherTopology | Update::OtherKind => Err(Code::hipErrorGraphExecUpdateFailure),
+        }
     }
 
     /// Runs a graph in a stream, which may itself be captured.
     fn hipGraphLaunch = hipGraphLaunch_spt(executable: usize, stream: usize) {
-        let works = lock().streams.executables.get(&executable).cloned().ok_or(Code::hipErrorInvalidValue)?;
-        let capturing = lock().streams.capture(stream).is_some();
-        for work in works.iter() {
-            if capturing { perform(stream, work.clone())? } else { now(work)? }
+        let mut runtime = lock();
+        if !runtime.streams.is_stream(stream) {
+            return Err(Code::hipErrorInvalidHandle);
         }
-        Ok(())
+        let steps = runtime.graphs.executables.get(&executable).map(|it| it.steps.clone());
+        let steps = steps.ok_or(Code::hipErrorInvalidValue)?;
+        let enabled = || steps.iter().filter(|it| it.enabled);
+        if let Some(capture) = runtime.streams.capture(stream) {
+            capture.extend(enabled().map(|it| it.action.clone()));
+            return Ok(());
+        }
+        drop(runtime);
+        enabled().try_for_each(run)
+    }
+
+    /// Nodes of a graph.
+    fn hipGraphGetNodes(graph: usize, nodes: *mut usize, count: *mut usize) {
+        let all = lock().graphs.graph(graph)?.nodes.clone();
+        // SAFETY: as above.
+        unsafe { list(&all, nodes, count) }
+    }
+
+    /// Nodes that depend on none.
+    fn hipGraphGetRootNodes(graph: usize, nodes: *mut usize, count: *mut usize) {
+        let runtime = lock();
+        let is_root = |node: &usize| runtime.graphs.node(*node).is_ok_and(|it| it.dependencies.is_empty());
+        let roots: Vec<usize> = runtime.graphs.graph(graph)?.nodes.iter().copied().filter(is_root).collect();
+        // SAFETY: as above.
+        unsafe { list(&roots, nodes, count) }
+    }
+
+    /// Edges of a graph.
+    fn hipGraphGetEdges(graph: usize, from: *mut usize, to: *mut usize, count: *mut usize) {
+        let (starts, ends): (Vec<usize>, Vec<usize>) = lock().graphs.edges(graph)?.into_iter().unzip();
+        if from.is_null() != to.is_null() {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        // SAFETY: as above; both lists have the same room.
+        unsafe {
+            let room = get(count)?;
+            list(&starts, from, count)?;
+            put(count, room)?;
+            list(&ends, to, count)
+        }
     }
 }
 
-fn instantiate(executable: *mut usize, graph: usize) -> Result<(), Code> {
-    let mut runtime = lock();
-    let works = runtime.streams.graphs.get(&graph).cloned().ok_or(Code::hipErrorInvalidValue)?;
-    let handle = runtime.streams.handle();
-    runtime.streams.executables.insert(handle, works);
+/// Does a step.
+fn run(step: &Step) -> Result<(), Code> {
+    match &step.action {
+        Action::Work(work) => now(work),
+        Action::Record(event) => {
+            lock().record(*event);
+            Ok(())
+        }
+        Action::Empty | Action::Wait(_) | Action::Child(_) => Ok(()),
+    }
+}
+
+fn instantiate(executable: *mut usize, graph: usize, flags: u64) -> Result<(), Code> {
+    let handle = lock().graphs.instantiate(graph, flags)?;
     // SAFETY: as the headers say.
     unsafe { put(executable, handle) }
 }

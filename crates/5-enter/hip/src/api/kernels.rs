@@ -8,9 +8,7 @@ use super::{Dim3, entries, get};
 use crate::codes::Code;
 use crate::launch::{Kernel, Work, perform};
 use crate::runtime::{Function, lock};
-use crate::stream::Event;
 use std::ffi::c_void;
-use std::time::Instant;
 
 type Arguments = *mut *mut c_void;
 
@@ -41,6 +39,33 @@ pub(super) struct ConfigurationC {
     stream: usize,
     attributes: *const c_void,
     attribute_count: u32,
+}
+
+/// A kernel of a graph as the headers describe it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct NodeKernel {
+    pub(super) block: Dim3,
+    pub(super) extra: Arguments,
+    pub(super) function: usize,
+    pub(super) grid: Dim3,
+    pub(super) arguments: Arguments,
+    pub(super) shared: u32,
+}
+
+const _: () = assert!(size_of::<NodeKernel>() == 64);
+
+impl NodeKernel {
+    /// The kernel with its arguments.
+    ///
+    /// # Safety
+    /// As for [`Request::launch`].
+    pub(super) unsafe fn kernel(self) -> Result<Kernel, Code> {
+        let (grid, block) = (self.grid.array(), self.block.array());
+        let request = Request::blocks(self.function, grid, block, self.shared as usize, 0)?;
+        // SAFETY: as the caller says.
+        unsafe { request.kernel(self.arguments, self.extra) }
+    }
 }
 
 /// A kernel launch before the arguments are looked at.
@@ -95,8 +120,8 @@ impl Request {
             // SAFETY: as the caller says.
             unsafe { from_pointers(&function, arguments) }?
         };
-        let (grid, workgroup, together) = (self.grid, self.block, self.together);
-        Ok(Kernel { function, grid, workgroup, dynamic_lds, arguments, together })
+        let (handle, grid, workgroup, together) = (self.function, self.grid, self.block, self.together);
+        Ok(Kernel { handle, function, grid, workgroup, dynamic_lds, arguments, together })
     }
 }
 
@@ -158,14 +183,9 @@ unsafe fn from_buffer(extra: Arguments) -> Result<Vec<u8>, Code> {
 
 /// Events around a launch: recorded before and after it.
 fn timed(events: [usize; 2], launch: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
-    let record = |handle: usize| {
-        if let Some(event) = lock().streams.events.get_mut(&handle) {
-            *event = Event { recorded: Some(Instant::now()), ..*event };
-        }
-    };
-    record(events[0]);
+    lock().record(events[0]);
     launch()?;
-    record(events[1]);
+    lock().record(events[1]);
     Ok(())
 }
 

@@ -73,7 +73,9 @@ fn free(memory: *mut c_void, kinds: &[Kind]) -> Result<(), Code> {
     let mut runtime = lock();
     let result = runtime.allocations.free(memory.cast(), kinds);
     if result.is_err() {
+        // Memory of the runtime says nothing to a user.
         let nearest = runtime.allocations.emulated.nearest(memory.addr() as u64);
+        let nearest = nearest.filter(|it| !runtime.allocations.is_internal(it.base));
         let nearest = nearest.map_or_else(String::new, |it| format!(": {it}"));
         say(&format!("{memory:?} is freed, which is not the beginning of an allocation{nearest}"));
     }
@@ -87,6 +89,15 @@ fn copy2(to: usize, to_pitch: usize, from: usize, from_pitch: usize, width: usiz
 
 fn copy3(parameters: *const Parameters3, stream: usize) -> Result<(), Code> {
     // SAFETY: as the headers say.
+    perform(stream, Work::Copy(unsafe { copy_of(parameters) }?))
+}
+
+/// The copy that the headers' structure describes.
+///
+/// # Safety
+/// `parameters` is null or may be read.
+pub(super) unsafe fn copy_of(parameters: *const Parameters3) -> Result<Copy3, Code> {
+    // SAFETY: as the caller says.
     let p = unsafe { get(parameters) }?;
     if p.from_array != 0 || p.to_array != 0 {
         crate::message::say_once("hipMemcpy3D with arrays is not supported");
@@ -99,7 +110,29 @@ fn copy3(parameters: *const Parameters3, stream: usize) -> Result<(), Code> {
     };
     let to = place(p.to, p.to_position).ok_or(Code::hipErrorInvalidValue)?;
     let from = place(p.from, p.from_position).ok_or(Code::hipErrorInvalidValue)?;
-    perform(stream, Work::Copy(Copy3 { to, from, width: p.extent.x, height: p.extent.y, depth: p.extent.z }))
+    Ok(Copy3 { to, from, width: p.extent.x, height: p.extent.y, depth: p.extent.z })
+}
+
+/// The same the other way round.
+pub(super) fn parameters_of(copy: &Copy3) -> Parameters3 {
+    let origin = Size3 { x: 0, y: 0, z: 0 };
+    let pitched = |place: Place| Pitched {
+        address: place.address,
+        pitch: place.pitch,
+        width: place.pitch,
+        height: place.slice.checked_div(place.pitch).unwrap_or(0),
+    };
+    Parameters3 {
+        from_array: 0,
+        from_position: origin,
+        from: pitched(copy.from),
+        to_array: 0,
+        to_position: origin,
+        to: pitched(copy.to),
+        extent: Size3 { x: copy.width, y: copy.height, z: copy.depth },
+        // As the addresses say.
+        kind: 4,
+    }
 }
 
 /// Fills `count` values of `size` bytes.

@@ -24,10 +24,8 @@ fn load(place: *mut usize, data: &[u8]) -> Result<(), Code> {
 fn load_file(place: *mut usize, path: Chars) -> Result<(), Code> {
     // SAFETY: as the headers say.
     let path = unsafe { text(path) }?;
-    let data = std::fs::read(&path).map_err(|error| {
-        crate::message::say(&format!("cannot read {path}: {error}"));
-        Code::hipErrorFileNotFound
-    })?;
+    // Programs look for files that may not be there: that is the caller's affair.
+    let data = std::fs::read(path).map_err(|_| Code::hipErrorFileNotFound)?;
     load(place, &data)
 }
 

@@ -14,7 +14,7 @@ type Callback = unsafe extern "C" fn(usize, i32, *mut c_void);
 fn create(place: *mut usize, flags: u32, priority: i32) -> Result<(), Code> {
     let mut runtime = lock();
     let handle = runtime.streams.handle();
-    runtime.streams.streams.insert(handle, Stream { flags, priority, capture: None });
+    runtime.streams.streams.insert(handle, Stream { flags, priority, ..Stream::default() });
     // SAFETY: as the headers say.
     unsafe { put(place, handle) }
 }
@@ -70,10 +70,15 @@ entries! {
         }
     }
 
-    /// What the event waits for is done already.
+    /// What the event waits for is done already, or captured.
     fn hipStreamWaitEvent = hipStreamWaitEvent_spt(stream: usize, event: usize, _flags: u32) {
         check(stream)?;
-        if lock().streams.events.contains_key(&event) { Ok(()) } else { Err(Code::hipErrorInvalidHandle) }
+        let mut runtime = lock();
+        if !runtime.streams.events.contains_key(&event) {
+            return Err(Code::hipErrorInvalidHandle);
+        }
+        runtime.streams.wait(stream, event);
+        Ok(())
     }
 
     /// Flags of a stream.

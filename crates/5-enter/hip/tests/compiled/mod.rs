@@ -10,7 +10,8 @@ use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Names under which programs ask for the library.
-const NAMES: [&str; 4] = ["libamdhip64.so", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"];
+const NAMES: [&str; 5] =
+    ["libamdhip64.so", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7", "libhiprtc.so"];
 
 /// What compiling programs needs, and what programs for the newest target need besides.
 const NEEDED: [&str; 4] = [
@@ -22,11 +23,14 @@ const NEEDED: [&str; 4] = [
 const NEWER: &str = "/usr/bin/clang++-22";
 
 /// Programs: source, name, how it is compiled besides.
-const PROGRAMS: [(&str, &str, &[&str]); 6] = [
+const PROGRAMS: [(&str, &str, &[&str]); 9] = [
     ("racing.cpp", "racing", &["-gline-tables-only"]),
     ("ending.cpp", "ending", &["-lpthread"]),
     ("together.cpp", "together", &[]),
     ("session.cpp", "session", &[]),
+    ("graphs.cpp", "graphs", &[]),
+    ("compiling.cpp", "compiling", &["-lhiprtc"]),
+    ("launching.cpp", "launching", &[]),
     ("printing.cpp", "printing", &[]),
     ("printing.cpp", "printing-buffered", &["-mprintf-kind=buffered", "-DBUFFERED"]),
 ];
@@ -141,9 +145,16 @@ impl Toolchain {
         let program = self.folder.join(name);
         let time = |path: &Path| std::fs::metadata(path).and_then(|it| it.modified()).ok();
         if time(&program).is_none_or(|built| [source, &script].iter().any(|from| time(from) >= Some(built))) {
+            let libraries = [format!("-L{}", self.folder.display())];
             // Under another name until it is complete.
             let making = program.with_extension(format!("{}", std::process::id()));
-            run(Command::new(&script).arg("-o").arg(&making).arg(source).args(targets).args(more));
+            run(Command::new(&script)
+                .arg("-o")
+                .arg(&making)
+                .arg(source)
+                .args(targets)
+                .args(&libraries)
+                .args(more));
             std::fs::rename(making, &program).unwrap();
         }
         Some(program)
@@ -170,4 +181,20 @@ pub(crate) fn on(folder: &Path, program: &Path, gpu: &str) -> Command {
     let mut command = Command::new(program);
     command.env("LD_LIBRARY_PATH", folder).env("ROCKHOUND_GPU", gpu);
     command
+}
+
+/// Values of a counter or another column of a recording, by dispatch.
+pub(crate) fn counter(folder: &Path, name: &str) -> Vec<f64> {
+    let text = std::fs::read_to_string(folder.join("pmc_perf.csv")).unwrap();
+    // Kernel names are quoted, and none of these tests' names has a quote in it.
+    let cells = |line: &str| -> Vec<String> {
+        let parts = line.split('"').enumerate();
+        let plain = parts
+            .map(|(number, part)| if number % 2 == 0 { part.to_owned() } else { part.replace(',', ";") });
+        plain.collect::<String>().split(',').map(str::to_owned).collect()
+    };
+    let mut lines = text.lines();
+    let header = cells(lines.next().unwrap());
+    let column = header.iter().position(|it| it == name).unwrap_or_else(|| panic!("no column {name}"));
+    lines.map(|line| cells(line)[column].parse().unwrap()).collect()
 }

@@ -1,0 +1,519 @@
+//! Nodes of graphs: added, asked about, changed, in a graph and in one that is ready to run.
+//!
+//! The one idea to keep in mind: each kind of node has one function that turns what the headers describe into work, used by all entries
+//! of that kind.
+
+use super::graphs::list;
+use super::kernels::NodeKernel;
+use super::memory::{Parameters3, copy_of, parameters_of};
+use super::{Dim3, entries, get, put};
+use crate::codes::Code;
+use crate::graph::{Action, Node};
+use crate::launch::{Copy3, Fill, HostFunction, Kernel, Place, Work};
+use crate::runtime::lock;
+use std::ffi::c_void;
+
+/// A fill as the headers describe it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct NodeFill {
+    to: usize,
+    element: u32,
+    height: usize,
+    pitch: usize,
+    value: u32,
+    width: usize,
+}
+
+const _: () = assert!(size_of::<NodeFill>() == 48);
+
+/// A call of a host function as the headers describe it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct NodeCall {
+    function: Option<HostFunction>,
+    data: *mut c_void,
+}
+
+/// # Safety
+/// `place` is null or leads to a kernel with its arguments.
+unsafe fn kernel(place: *const NodeKernel) -> Result<Action, Code> {
+    // SAFETY: as the caller says.
+    let kernel = unsafe { get(place)?.kernel() }?;
+    Ok(Action::Work(Work::Kernel(kernel)))
+}
+
+/// # Safety
+/// `place` is null or leads to a fill.
+unsafe fn fill(place: *const NodeFill) -> Result<Action, Code> {
+    // SAFETY: as the caller says.
+    let given = unsafe { get(place) }?;
+    let size = given.element as usize;
+    if ![1, 2, 4].contains(&size) || given.to == 0 || given.height == 0 || given.width == 0 {
+        return Err(Code::hipErrorInvalidValue);
+    }
+    let width = given.width.checked_mul(size).ok_or(Code::hipErrorInvalidValue)?;
+    if given.height > 1 && given.pitch < width {
+        return Err(Code::hipErrorInvalidValue);
+    }
+    let to = Place { address: given.to, pitch: given.pitch.max(width), slice: 0 };
+    let fill = Fill { to, pattern: given.value, size, width, height: given.height, depth: 1 };
+    Ok(Action::Work(Work::Fill(fill)))
+}
+
+/// # Safety
+/// `place` is null or leads to a call.
+unsafe fn call(place: *const NodeCall) -> Result<Action, Code> {
+    // SAFETY: as the caller says.
+    let NodeCall { function, data } = unsafe { get(place) }?;
+    let function = function.ok_or(Code::hipErrorInvalidValue)?;
+    Ok(Action::Work(Work::Call(function, data.expose_provenance())))
+}
+
+/// # Safety
+/// `place` is null or leads to a copy.
+unsafe fn copy(place: *const Parameters3) -> Result<Action, Code> {
+    // SAFETY: as the caller says.
+    Ok(Action::Work(Work::Copy(unsafe { copy_of(place) }?)))
+}
+
+fn flat(to: usize, from: usize, bytes: usize) -> Result<Action, Code> {
+    match to == 0 || from == 0 || bytes == 0 {
+        true => Err(Code::hipErrorInvalidValue),
+        false => Ok(Action::Work(Work::Copy(Copy3::flat(to, from, bytes)))),
+    }
+}
+
+/// A copy to or from a variable of device code.
+fn of_symbol(
+    symbol: usize,
+    memory: usize,
+    bytes: usize,
+    offset: usize,
+    to_symbol: bool,
+) -> Result<Action, Code> {
+    let (place, size) = lock().symbol(symbol)?;
+    if offset.checked_add(bytes).is_none_or(|end| end > size) {
+        return Err(Code::hipErrorInvalidValue);
+    }
+    let (to, from) = if to_symbol { (place + offset, memory) } else { (memory, place + offset) };
+    flat(to, from, bytes)
+}
+
+fn event(event: usize, action: fn(usize) -> Action) -> Result<Action, Code> {
+    match lock().streams.events.contains_key(&event) {
+        true => Ok(action(event)),
+        false => Err(Code::hipErrorInvalidValue),
+    }
+}
+
+/// Adds a node.
+///
+/// # Safety
+/// `dependencies` has `count` handles, or is null.
+unsafe fn add(
+    node: *mut usize,
+    graph: usize,
+    dependencies: *const usize,
+    count: usize,
+    action: Result<Action, Code>,
+) -> Result<(), Code> {
+    let action = action?;
+    let mut before = Vec::new();
+    for index in 0..count {
+        // SAFETY: as the caller says.
+        before.push(unsafe { get(dependencies.wrapping_add(index)) }?);
+    }
+    if node.is_null() {
+        return Err(Code::hipErrorInvalidValue);
+    }
+    let handle = lock().graphs.add(graph, action, before)?;
+    // SAFETY: not null.
+    unsafe { put(node, handle) }
+}
+
+/// Changes a node; its kind stays.
+fn set(node: usize, action: Result<Action, Code>) -> Result<(), Code> {
+    let action = action?;
+    let mut runtime = lock();
+    let node = runtime.graphs.node_mut(node)?;
+    if node.action.kind() != action.kind() {
+        return Err(Code::hipErrorInvalidValue);
+    }
+    (node.action, node.shown) = (action, None);
+    Ok(())
+}
+
+/// The same in a graph that is ready to run.
+fn set_step(executable: usize, node: usize, action: Result<Action, Code>) -> Result<(), Code> {
+    let action = action?;
+    let mut runtime = lock();
+    let step = runtime.graphs.step(executable, node)?;
+    if step.action.kind() != action.kind() {
+        return Err(Code::hipErrorInvalidValue);
+    }
+    step.action = action;
+    Ok(())
+}
+
+/// Something of a node, which must be of the right kind.
+fn of_node<T>(node: usize, pick: impl Fn(&Action) -> Option<T>) -> Result<T, Code> {
+    pick(&lock().graphs.node(node)?.action).ok_or(Code::hipErrorInvalidValue)
+}
+
+/// A kernel as the headers describe it; its arguments are the node's.
+fn shown_kernel(node: usize) -> Result<NodeKernel, Code> {
+    let mut runtime = lock();
+    let Action::Work(Work::Kernel(kernel)) = &runtime.graphs.node(node)?.action else {
+        return Err(Code::hipErrorInvalidValue);
+    };
+    let Kernel { handle, function, grid, workgroup, dynamic_lds, arguments, .. } = kernel.clone();
+    let program = runtime.module(function.module)?.program(&function.name)?;
+    let Node { shown, .. } = runtime.graphs.node_mut(node)?;
+    let (_, pointers) = shown.get_or_insert_with(|| {
+        // A program may give fewer bytes than the kernel has arguments.
+        let offsets = program.metadata.given().map(|it| it.offset as usize);
+        let offsets: Vec<usize> = offsets.filter(|it| *it < arguments.len()).collect();
+        let mut bytes = arguments;
+        let start = bytes.as_mut_ptr().expose_provenance();
+        (bytes, offsets.into_iter().map(|it| start + it).collect())
+    });
+    let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
+    let blocks = [0, 1, 2].map(|axis| grid[axis] / workgroup[axis].max(1));
+    Ok(NodeKernel {
+        block: dim(workgroup),
+        extra: std::ptr::null_mut(),
+        function: handle,
+        grid: dim(blocks),
+        arguments: pointers.as_mut_ptr().cast(),
+        shared: dynamic_lds,
+    })
+}
+
+entries! {
+    /// A node that runs a kernel.
+    fn hipGraphAddKernelNode(node: *mut usize, graph: usize, before: *const usize, count: usize, given: *const NodeKernel) {
+        // SAFETY: as the headers say; this holds for all entries here.
+        unsafe { add(node, graph, before, count, kernel(given)) }
+    }
+
+    /// A node that copies a box.
+    fn hipGraphAddMemcpyNode(node: *mut usize, graph: usize, before: *const usize, count: usize, given: *const Parameters3) {
+        // SAFETY: as above.
+        unsafe { add(node, graph, before, count, copy(given)) }
+    }
+
+    /// A node that copies bytes.
+    fn hipGraphAddMemcpyNode1D(
+        node: *mut usize, graph: usize, before: *const usize, count: usize, to: usize, from: usize, bytes: usize, _kind: u32,
+    ) {
+        // SAFETY: as above.
+        unsafe { add(node, graph, before, count, flat(to, from, bytes)) }
+    }
+
+    /// A node that copies to a variable.
+    fn hipGraphAddMemcpyNodeToSymbol(
+        node: *mut usize, graph: usize, before: *const usize, count: usize, symbol: usize, from: usize, bytes: usize,
+        offset: usize, _kind: u32,
+    ) {
+        // SAFETY: as above.
+        unsafe { add(node, graph, before, count, of_symbol(symbol, from, bytes, offset, true)) }
+    }
+
+    /// A node that copies from a variable.
+    fn hipGraphAddMemcpyNodeFromSymbol(
+        node: *mut usize, graph: usize, before: *const usize, count: usize, to: usize, symbol: usize, bytes: usize,
+        offset: usize, _kind: u32,
+    ) {
+        // SAFETY: as above.
+        unsafe { add(node, graph, before, count, of_symbol(symbol, to, bytes, offset, false)) }
+    }
+
+    /// A node that fills memory.
+    fn hipGraphAddMemsetNode(node: *mut usize, graph: usize, before: *const usize, count: usize, given: *const NodeFill) {
+        // SAFETY: as above.
+        unsafe { add(node, graph, before, count, fill(given)) }
+    }
+
+    /// A node that calls a function of the program.
+    fn hipGraphAddHostNode(node: *mut usize, graph: usize, before: *const usize, count: usize, given: *const NodeCall) {
+        // SAFETY: as above.
+        unsafe { add(node, graph, before, count, call(given)) }
+    }
+
+    /// A node that does nothing.
+    fn hipGraphAddEmptyNode(node: *mut usize, graph: usize, before: *const usize, count: usize) {
+        // SAFETY: as above.
+        unsafe { add(node, graph, before, count, Ok(Action::Empty)) }
+    }
+
+    /// A node that is a graph.
+    fn hipGraphAddChildGraphNode(node: *mut usize, graph: usize, before: *const usize, count: usize, child: usize) {
+        // SAFETY: as above.
+        unsafe { add(node, graph, before, count, Ok(Action::Child(child))) }
+    }
+
+    /// A node that records an event.
+    fn hipGraphAddEventRecordNode(node: *mut usize, graph: usize, before: *const usize, count: usize, name: usize) {
+        // SAFETY: as above.
+        unsafe { add(node, graph, before, count, event(name, Action::Record)) }
+    }
+
+    /// A node that waits for an event.
+    fn hipGraphAddEventWaitNode(node: *mut usize, graph: usize, before: *const usize, count: usize, name: usize) {
+        // SAFETY: as above.
+        unsafe { add(node, graph, before, count, event(name, Action::Wait)) }
+    }
+
+    /// Ends a node.
+    fn hipGraphDestroyNode(node: usize) {
+        lock().graphs.destroy_node(node)
+    }
+
+    /// Nodes depend on others.
+    fn hipGraphAddDependencies(graph: usize, from: *const usize, to: *const usize, count: usize) {
+        // SAFETY: as above.
+        unsafe { connect(graph, from, to, count, true) }
+    }
+
+    /// Nodes do so no longer.
+    fn hipGraphRemoveDependencies(graph: usize, from: *const usize, to: *const usize, count: usize) {
+        // SAFETY: as above.
+        unsafe { connect(graph, from, to, count, false) }
+    }
+
+    /// What a node depends on.
+    fn hipGraphNodeGetDependencies(node: usize, nodes: *mut usize, count: *mut usize) {
+        let before = lock().graphs.node(node)?.dependencies.clone();
+        // SAFETY: as above.
+        unsafe { list(&before, nodes, count) }
+    }
+
+    /// What depends on a node.
+    fn hipGraphNodeGetDependentNodes(node: usize, nodes: *mut usize, count: *mut usize) {
+        let runtime = lock();
+        let graph = runtime.graphs.node(node)?.graph;
+        let edges = runtime.graphs.edges(graph)?.into_iter();
+        let after: Vec<usize> = edges.filter(|it| it.0 == node).map(|it| it.1).collect();
+        // SAFETY: as above.
+        unsafe { list(&after, nodes, count) }
+    }
+
+    /// The kind of a node.
+    fn hipGraphNodeGetType(node: usize, kind: *mut i32) {
+        // SAFETY: as above.
+        unsafe { put(kind, of_node(node, |it| Some(it.kind()))?) }
+    }
+
+    /// The copy of a node in a copy of its graph.
+    fn hipGraphNodeFindInClone(found: *mut usize, node: usize, copy: usize) {
+        let handle = lock().graphs.find_copy(node, copy)?;
+        // SAFETY: as above.
+        unsafe { put(found, handle) }
+    }
+
+    /// Whether a node runs.
+    fn hipGraphNodeGetEnabled(executable: usize, node: usize, enabled: *mut u32) {
+        let is_enabled = lock().graphs.step(executable, node)?.enabled;
+        // SAFETY: as above.
+        unsafe { put(enabled, u32::from(is_enabled)) }
+    }
+
+    /// Lets a node run, or not: kernels, copies and fills.
+    fn hipGraphNodeSetEnabled(executable: usize, node: usize, enabled: u32) {
+        let mut runtime = lock();
+        let step = runtime.graphs.step(executable, node)?;
+        match step.action {
+            Action::Work(Work::Kernel(_) | Work::Copy(_) | Work::Fill(_)) => step.enabled = enabled != 0,
+            _ => return Err(Code::hipErrorInvalidValue),
+        }
+        Ok(())
+    }
+
+    /// The kernel of a node.
+    fn hipGraphKernelNodeGetParams(node: usize, given: *mut NodeKernel) {
+        // SAFETY: as above.
+        unsafe { put(given, shown_kernel(node)?) }
+    }
+
+    /// Changes the kernel of a node.
+    fn hipGraphKernelNodeSetParams(node: usize, given: *const NodeKernel) {
+        // SAFETY: as above.
+        set(node, unsafe { kernel(given) })
+    }
+
+    /// The same in a graph that is ready to run.
+    fn hipGraphExecKernelNodeSetParams(executable: usize, node: usize, given: *const NodeKernel) {
+        // SAFETY: as above.
+        set_step(executable, node, unsafe { kernel(given) })
+    }
+
+    /// The copy of a node.
+    fn hipGraphMemcpyNodeGetParams(node: usize, given: *mut Parameters3) {
+        let copy = of_node(node, |it| match it {
+            Action::Work(Work::Copy(copy)) => Some(*copy),
+            _ => None,
+        })?;
+        // SAFETY: as above.
+        unsafe { put(given, parameters_of(&copy)) }
+    }
+
+    /// Changes the copy of a node.
+    fn hipGraphMemcpyNodeSetParams(node: usize, given: *const Parameters3) {
+        // SAFETY: as above.
+        set(node, unsafe { copy(given) })
+    }
+
+    /// The same to one of bytes that lie together.
+    fn hipGraphMemcpyNodeSetParams1D(node: usize, to: usize, from: usize, bytes: usize, _kind: u32) {
+        set(node, flat(to, from, bytes))
+    }
+
+    /// The same to one to a variable.
+    fn hipGraphMemcpyNodeSetParamsToSymbol(node: usize, symbol: usize, from: usize, bytes: usize, offset: usize, _kind: u32) {
+        set(node, of_symbol(symbol, from, bytes, offset, true))
+    }
+
+    /// The same to one from a variable.
+    fn hipGraphMemcpyNodeSetParamsFromSymbol(node: usize, to: usize, symbol: usize, bytes: usize, offset: usize, _kind: u32) {
+        set(node, of_symbol(symbol, to, bytes, offset, false))
+    }
+
+    /// Changes a copy in a graph that is ready to run.
+    fn hipGraphExecMemcpyNodeSetParams(executable: usize, node: usize, given: *const Parameters3) {
+        // SAFETY: as above.
+        set_step(executable, node, unsafe { copy(given) })
+    }
+
+    /// The same to one of bytes that lie together.
+    fn hipGraphExecMemcpyNodeSetParams1D(executable: usize, node: usize, to: usize, from: usize, bytes: usize, _kind: u32) {
+        set_step(executable, node, flat(to, from, bytes))
+    }
+
+    /// The same to one to a variable.
+    fn hipGraphExecMemcpyNodeSetParamsToSymbol(
+        executable: usize, node: usize, symbol: usize, from: usize, bytes: usize, offset: usize, _kind: u32,
+    ) {
+        set_step(executable, node, of_symbol(symbol, from, bytes, offset, true))
+    }
+
+    /// The same to one from a variable.
+    fn hipGraphExecMemcpyNodeSetParamsFromSymbol(
+        executable: usize, node: usize, to: usize, symbol: usize, bytes: usize, offset: usize, _kind: u32,
+    ) {
+        set_step(executable, node, of_symbol(symbol, to, bytes, offset, false))
+    }
+
+    /// The fill of a node.
+    fn hipGraphMemsetNodeGetParams(node: usize, given: *mut NodeFill) {
+        let shown = of_node(node, |it| match it {
+            Action::Work(Work::Fill(fill)) => Some(NodeFill {
+                to: fill.to.address,
+                element: fill.size as u32,
+                height: fill.height,
+                pitch: fill.to.pitch,
+                value: fill.pattern,
+                width: fill.width / fill.size,
+            }),
+            _ => None,
+        })?;
+        // SAFETY: as above.
+        unsafe { put(given, shown) }
+    }
+
+    /// Changes the fill of a node.
+    fn hipGraphMemsetNodeSetParams(node: usize, given: *const NodeFill) {
+        // SAFETY: as above.
+        set(node, unsafe { fill(given) })
+    }
+
+    /// The same in a graph that is ready to run.
+    fn hipGraphExecMemsetNodeSetParams(executable: usize, node: usize, given: *const NodeFill) {
+        // SAFETY: as above.
+        set_step(executable, node, unsafe { fill(given) })
+    }
+
+    /// The function of a node.
+    fn hipGraphHostNodeGetParams(node: usize, given: *mut NodeCall) {
+        let (function, data) = of_node(node, |it| match it {
+            Action::Work(Work::Call(function, data)) => Some((*function, *data)),
+            _ => None,
+        })?;
+        let data = std::ptr::with_exposed_provenance_mut(data);
+        // SAFETY: as above.
+        unsafe { put(given, NodeCall { function: Some(function), data }) }
+    }
+
+    /// Changes the function of a node.
+    fn hipGraphHostNodeSetParams(node: usize, given: *const NodeCall) {
+        // SAFETY: as above.
+        set(node, unsafe { call(given) })
+    }
+
+    /// The same in a graph that is ready to run.
+    fn hipGraphExecHostNodeSetParams(executable: usize, node: usize, given: *const NodeCall) {
+        // SAFETY: as above.
+        set_step(executable, node, unsafe { call(given) })
+    }
+
+    /// The graph of a node.
+    fn hipGraphChildGraphNodeGetGraph(node: usize, graph: *mut usize) {
+        let child = of_node(node, |it| match it {
+            Action::Child(child) => Some(*child),
+            _ => None,
+        })?;
+        // SAFETY: as above.
+        unsafe { put(graph, child) }
+    }
+
+    /// The event that a node records.
+    fn hipGraphEventRecordNodeGetEvent(node: usize, place: *mut usize) {
+        let name = of_node(node, |it| if let Action::Record(name) = it { Some(*name) } else { None })?;
+        // SAFETY: as above.
+        unsafe { put(place, name) }
+    }
+
+    /// The event that a node waits for.
+    fn hipGraphEventWaitNodeGetEvent(node: usize, place: *mut usize) {
+        let name = of_node(node, |it| if let Action::Wait(name) = it { Some(*name) } else { None })?;
+        // SAFETY: as above.
+        unsafe { put(place, name) }
+    }
+
+    /// Changes the event that a node records.
+    fn hipGraphEventRecordNodeSetEvent(node: usize, name: usize) {
+        set(node, event(name, Action::Record))
+    }
+
+    /// Changes the event that a node waits for.
+    fn hipGraphEventWaitNodeSetEvent(node: usize, name: usize) {
+        set(node, event(name, Action::Wait))
+    }
+
+    /// Changes the event that a node records, in a graph that is ready to run.
+    fn hipGraphExecEventRecordNodeSetEvent(executable: usize, node: usize, name: usize) {
+        set_step(executable, node, event(name, Action::Record))
+    }
+
+    /// Changes the event that a node waits for, in a graph that is ready to run.
+    fn hipGraphExecEventWaitNodeSetEvent(executable: usize, node: usize, name: usize) {
+        set_step(executable, node, event(name, Action::Wait))
+    }
+}
+
+/// # Safety
+/// `from` and `to` have `count` handles, or are null.
+unsafe fn connect(
+    graph: usize,
+    from: *const usize,
+    to: *const usize,
+    count: usize,
+    connected: bool,
+) -> Result<(), Code> {
+    for index in 0..count {
+        // SAFETY: as the caller says.
+        let (from, to) = unsafe { (get(from.wrapping_add(index))?, get(to.wrapping_add(index))?) };
+        lock().graphs.connect(graph, from, to, connected)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,34 @@
+// Half precision: the compiler's own type under the interface's names.
+#pragma once
+typedef _Float16 __half;
+typedef _Float16 half;
+struct alignas(4) __half2 {
+  __half x, y;
+};
+typedef __half2 half2;
+
+#define __rh_half(name, expression) __rh __half name(__half a, __half b) { return expression; } \
+  __rh __half2 name##2(__half2 a, __half2 b) { return {name(a.x, b.x), name(a.y, b.y)}; }
+__rh_half(__hadd, a + b) __rh_half(__hsub, a - b) __rh_half(__hmul, a * b) __rh_half(__hdiv, a / b)
+#undef __rh_half
+__rh __half __hneg(__half a) { return -a; }
+__rh __half __hfma(__half a, __half b, __half c) { return __builtin_fmaf16(a, b, c); }
+__rh __half2 __hfma2(__half2 a, __half2 b, __half2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
+#define __rh_compare(name, op) __rh bool name(__half a, __half b) { return a op b; }
+__rh_compare(__heq, ==) __rh_compare(__hne, !=) __rh_compare(__hlt, <) __rh_compare(__hle, <=) __rh_compare(__hgt, >) __rh_compare(__hge, >=)
+#undef __rh_compare
+__rh __half __float2half(float a) { return (__half)a; }
+__rh __half __float2half_rn(float a) { return (__half)a; }
+__rh __half __double2half(double a) { return (__half)a; }
+__rh __half __int2half_rn(int a) { return (__half)a; }
+__rh float __half2float(__half a) { return (float)a; }
+__rh __half2 __floats2half2_rn(float a, float b) { return {(__half)a, (__half)b}; }
+__rh __half2 __float2half2_rn(float a) { return {(__half)a, (__half)a}; }
+__rh __half2 __halves2half2(__half a, __half b) { return {a, b}; }
+__rh __half __low2half(__half2 a) { return a.x; }
+__rh __half __high2half(__half2 a) { return a.y; }
+__rh float __low2float(__half2 a) { return (float)a.x; }
+__rh float __high2float(__half2 a) { return (float)a.y; }
+__rh float2 __half22float2(__half2 a) { return {(float)a.x, (float)a.y}; }
+__rh unsigned short __half_as_ushort(__half a) { return __builtin_bit_cast(unsigned short, a); }
+__rh __half __ushort_as_half(unsigned short a) { return __builtin_bit_cast(__half, a); }

@@ -1,0 +1,289 @@
+// Declarations that a program compiled at run time has without including anything: what the language adds to C++,
+// the work-item's place, vectors, atomics, exchanges between lanes. Math functions come with the compiler.
+#pragma once
+#include <__clang_hip_runtime_wrapper.h>
+
+// Settings that the device libraries read: what the compiler's default options say. Pieces that are linked each have them.
+#define __rh_setting extern "C" inline __attribute__((constant, used, visibility("hidden"))) const
+#ifdef ROCKHOUND_DEVICE_LIBRARIES
+__rh_setting int __oclc_ISA_version = ROCKHOUND_ISA_VERSION;
+__rh_setting int __oclc_ABI_version = 500;
+__rh_setting unsigned char __oclc_daz_opt = 0;
+__rh_setting unsigned char __oclc_finite_only_opt = 0;
+__rh_setting unsigned char __oclc_correctly_rounded_sqrt32 = 1;
+__rh_setting unsigned char __oclc_wavefrontsize64 = 1;
+#ifdef __FAST_MATH__
+__rh_setting unsigned char __oclc_unsafe_math_opt = 1;
+#else
+__rh_setting unsigned char __oclc_unsafe_math_opt = 0;
+#endif
+#endif
+#undef __rh_setting
+
+typedef __INT8_TYPE__ int8_t;
+typedef __INT16_TYPE__ int16_t;
+typedef __INT32_TYPE__ int32_t;
+typedef __INT64_TYPE__ int64_t;
+typedef __UINT8_TYPE__ uint8_t;
+typedef __UINT16_TYPE__ uint16_t;
+typedef __UINT32_TYPE__ uint32_t;
+typedef __UINT64_TYPE__ uint64_t;
+typedef __INTPTR_TYPE__ intptr_t;
+typedef __UINTPTR_TYPE__ uintptr_t;
+typedef __PTRDIFF_TYPE__ ptrdiff_t;
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+typedef long long longlong;
+typedef unsigned long long ulonglong;
+
+#define __noinline__ __attribute__((noinline))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __rh static __device__ inline __attribute__((always_inline, unused))
+// One number: the size of a workgroup; a second: waves per execution unit.
+#define __rh_bounds1(size) __attribute__((amdgpu_flat_work_group_size(1, size)))
+#define __rh_bounds2(size, waves) \
+  __attribute__((amdgpu_flat_work_group_size(1, size), amdgpu_waves_per_eu(waves)))
+#define __rh_bounds(a, b, name, ...) name
+#define __launch_bounds__(...) __rh_bounds(__VA_ARGS__, __rh_bounds2, __rh_bounds1)(__VA_ARGS__)
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
+#define HIP_DYNAMIC_SHARED_ATTRIBUTE
+#define HIP_SYMBOL(name) name
+#ifndef NULL
+#define NULL nullptr
+#endif
+
+extern "C" __device__ int printf(const char *format, ...);
+extern "C" __device__ void *memcpy(void *to, const void *from, size_t bytes);
+extern "C" __device__ void *memset(void *to, int value, size_t bytes);
+extern "C" __device__ __attribute__((noreturn)) inline void abort() { __builtin_trap(); __builtin_unreachable(); }
+#ifndef assert
+#ifdef NDEBUG
+#define assert(condition) ((void)0)
+#else
+#define assert(condition)                                                                              \
+  ((condition) ? (void)0                                                                               \
+               : (printf("%s:%d: %s: Device-side assertion `%s' failed.\n", __FILE__, __LINE__,        \
+                         __PRETTY_FUNCTION__, #condition),                                             \
+                  __builtin_trap()))
+#endif
+#endif
+
+// ---- Where a work-item is. ----
+
+struct dim3 {
+  uint32_t x, y, z;
+  constexpr __host__ __device__ dim3(uint32_t x = 1, uint32_t y = 1, uint32_t z = 1) : x(x), y(y), z(z) {}
+};
+
+#define __rh_axis(type, axis, value)                              \
+  __declspec(property(get = __get_##axis)) uint32_t axis;         \
+  __device__ __attribute__((always_inline)) uint32_t __get_##axis() const { return value; }
+#define __rh_place(name, x_value, y_value, z_value)                                        \
+  struct __rh_##name##_t {                                                                 \
+    __rh_axis(name, x, x_value) __rh_axis(name, y, y_value) __rh_axis(name, z, z_value)    \
+    __device__ operator dim3() const { return dim3(x, y, z); }                             \
+  };                                                                                       \
+  extern const __device__ __attribute__((weak)) __rh_##name##_t name;
+// The implicit arguments begin with the numbers of whole workgroups.
+#define __rh_grid(axis) (((const __attribute__((address_space(4))) uint32_t *)__builtin_amdgcn_implicitarg_ptr())[axis])
+__rh_place(threadIdx, __builtin_amdgcn_workitem_id_x(), __builtin_amdgcn_workitem_id_y(), __builtin_amdgcn_workitem_id_z())
+__rh_place(blockIdx, __builtin_amdgcn_workgroup_id_x(), __builtin_amdgcn_workgroup_id_y(), __builtin_amdgcn_workgroup_id_z())
+__rh_place(blockDim, __builtin_amdgcn_workgroup_size_x(), __builtin_amdgcn_workgroup_size_y(), __builtin_amdgcn_workgroup_size_z())
+__rh_place(gridDim, __rh_grid(0), __rh_grid(1), __rh_grid(2))
+
+#define hipThreadIdx_x (threadIdx.x)
+#define hipThreadIdx_y (threadIdx.y)
+#define hipThreadIdx_z (threadIdx.z)
+#define hipBlockIdx_x (blockIdx.x)
+#define hipBlockIdx_y (blockIdx.y)
+#define hipBlockIdx_z (blockIdx.z)
+#define hipBlockDim_x (blockDim.x)
+#define hipBlockDim_y (blockDim.y)
+#define hipBlockDim_z (blockDim.z)
+#define hipGridDim_x (gridDim.x)
+#define hipGridDim_y (gridDim.y)
+#define hipGridDim_z (gridDim.z)
+
+static constexpr int warpSize = 64;
+
+// ---- Synchronisation. ----
+
+__rh void __threadfence() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
+__rh void __threadfence_block() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup"); }
+__rh void __threadfence_system() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, ""); }
+__rh void __syncthreads() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+__rh void __syncwarp(uint64_t = ~0ull) {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+}
+__rh long long clock64() { return (long long)__builtin_readcyclecounter(); }
+__rh long long wall_clock64() { return (long long)__builtin_amdgcn_s_memrealtime(); }
+__rh long clock() { return (long)clock64(); }
+
+// ---- Bits. ----
+
+__rh int __popc(uint32_t a) { return __builtin_popcount(a); }
+__rh int __popcll(uint64_t a) { return __builtin_popcountll(a); }
+__rh int __clz(int a) { return a ? __builtin_clz((uint32_t)a) : 32; }
+__rh int __clzll(long long a) { return a ? __builtin_clzll((uint64_t)a) : 64; }
+__rh int __ffs(uint32_t a) { return __builtin_ffs((int)a); }
+__rh int __ffsll(unsigned long long a) { return __builtin_ffsll((long long)a); }
+__rh uint32_t __brev(uint32_t a) { return __builtin_bitreverse32(a); }
+__rh unsigned long long __brevll(unsigned long long a) { return __builtin_bitreverse64(a); }
+__rh uint32_t __umulhi(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
+__rh int __mulhi(int a, int b) { return (int)((int64_t)a * b >> 32); }
+__rh unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
+__rh int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
+__rh uint32_t __umul24(uint32_t a, uint32_t b) { return (a & 0xffffff) * (b & 0xffffff); }
+__rh uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector) {
+  uint64_t bytes = (uint64_t)b << 32 | a;
+  uint32_t result = 0;
+  for (int i = 0; i < 4; i++) result |= (uint32_t)(bytes >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
+  return result;
+}
+#define __rh_cast(name, to, from) \
+  __rh to name(from a) { static_assert(sizeof(to) == sizeof(from), ""); return __builtin_bit_cast(to, a); }
+__rh_cast(__float_as_int, int, float) __rh_cast(__float_as_uint, uint32_t, float)
+__rh_cast(__int_as_float, float, int) __rh_cast(__uint_as_float, float, uint32_t)
+__rh_cast(__double_as_longlong, long long, double) __rh_cast(__longlong_as_double, double, long long)
+template <class T> __rh T __ldg(const T *place) { return *place; }
+
+// ---- Exchanges between the lanes of a wave. ----
+
+__rh uint32_t __lane_id() { return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0)); }
+__rh uint64_t __ballot(int predicate) { return __builtin_amdgcn_ballot_w64(predicate != 0); }
+__rh uint64_t __ballot64(int predicate) { return __ballot(predicate); }
+__rh uint64_t __activemask() { return __ballot(1); }
+__rh int __any(int predicate) { return __ballot(predicate) != 0; }
+__rh int __all(int predicate) { return __ballot(predicate) == __ballot(1); }
+__rh int __rh_word(int value, int lane) { return __builtin_amdgcn_ds_bpermute(lane << 2, value); }
+template <class T> __rh T __rh_from(T value, int lane) {
+  static_assert(sizeof(T) <= 8, "a value exchanged between lanes has at most 8 bytes");
+  int words[2] = {0, 0};
+  __builtin_memcpy(words, &value, sizeof value);
+  words[0] = __rh_word(words[0], lane);
+  if (sizeof(T) > 4) words[1] = __rh_word(words[1], lane);
+  __builtin_memcpy(&value, words, sizeof value);
+  return value;
+}
+template <class T> __rh T __shfl(T value, int lane, int width = warpSize) {
+  int own = (int)__lane_id();
+  return __rh_from(value, (lane & (width - 1)) + (own & ~(width - 1)));
+}
+template <class T> __rh T __shfl_up(T value, uint32_t delta, int width = warpSize) {
+  int own = (int)__lane_id(), from = own - (int)delta;
+  return __rh_from(value, from < (own & ~(width - 1)) ? own : from);
+}
+template <class T> __rh T __shfl_down(T value, uint32_t delta, int width = warpSize) {
+  int own = (int)__lane_id();
+  return __rh_from(value, (own & (width - 1)) + (int)delta >= width ? own : own + (int)delta);
+}
+template <class T> __rh T __shfl_xor(T value, int mask, int width = warpSize) {
+  int own = (int)__lane_id(), from = own ^ mask;
+  return __rh_from(value, from >= ((own + width) & ~(width - 1)) ? own : from);
+}
+template <class T> __rh T __shfl_sync(uint64_t, T value, int lane, int width = warpSize) { return __shfl(value, lane, width); }
+template <class T> __rh T __shfl_up_sync(uint64_t, T value, uint32_t delta, int width = warpSize) { return __shfl_up(value, delta, width); }
+template <class T> __rh T __shfl_down_sync(uint64_t, T value, uint32_t delta, int width = warpSize) { return __shfl_down(value, delta, width); }
+template <class T> __rh T __shfl_xor_sync(uint64_t, T value, int mask, int width = warpSize) { return __shfl_xor(value, mask, width); }
+__rh uint64_t __ballot_sync(uint64_t mask, int predicate) { return __ballot(predicate) & mask; }
+__rh int __any_sync(uint64_t mask, int predicate) { return (__ballot(predicate) & mask) != 0; }
+__rh int __all_sync(uint64_t mask, int predicate) { return (__ballot(predicate) & mask) == (__ballot(1) & mask); }
+
+// ---- Atomics: on the device's memory, in no order. ----
+
+#define __rh_scope "agent"
+#define __rh_fetch(name, type, operation)                                                                       \
+  __rh type name(type *place, type value) {                                                                     \
+    return __hip_atomic_fetch_##operation(place, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);            \
+  }                                                                                                             \
+  __rh type name##_system(type *place, type value) {                                                            \
+    return __hip_atomic_fetch_##operation(place, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);           \
+  }
+#define __rh_swap(type)                                                                                         \
+  __rh type atomicExch(type *place, type value) {                                                               \
+    return __hip_atomic_exchange(place, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);                     \
+  }                                                                                                             \
+  __rh type atomicCAS(type *place, type compared, type value) {                                                 \
+    __hip_atomic_compare_exchange_strong(place, &compared, value, __ATOMIC_RELAXED, __ATOMIC_RELAXED,           \
+                                         __HIP_MEMORY_SCOPE_AGENT);                                             \
+    return compared;                                                                                            \
+  }
+#define __rh_integer(type)                                                                                      \
+  __rh_fetch(atomicAdd, type, add) __rh_fetch(atomicMin, type, min) __rh_fetch(atomicMax, type, max)            \
+  __rh_fetch(atomicAnd, type, and) __rh_fetch(atomicOr, type, or) __rh_fetch(atomicXor, type, xor)              \
+  __rh type atomicSub(type *place, type value) { return atomicAdd(place, (type)(0 - value)); }                  \
+  __rh_swap(type)
+__rh_integer(int) __rh_integer(unsigned int) __rh_integer(unsigned long) __rh_integer(unsigned long long)
+__rh_fetch(atomicAdd, float, add) __rh_fetch(atomicAdd, double, add)
+__rh_fetch(atomicMin, float, min) __rh_fetch(atomicMin, double, min)
+__rh_fetch(atomicMax, float, max) __rh_fetch(atomicMax, double, max)
+__rh float atomicSub(float *place, float value) { return atomicAdd(place, -value); }
+__rh double atomicSub(double *place, double value) { return atomicAdd(place, -value); }
+__rh_swap(float) __rh_swap(double)
+template <class T> __rh T unsafeAtomicAdd(T *place, T value) { return atomicAdd(place, value); }
+template <class T> __rh T safeAtomicAdd(T *place, T value) { return atomicAdd(place, value); }
+__rh void atomicAddNoRet(float *place, float value) { atomicAdd(place, value); }
+__rh unsigned int atomicInc(unsigned int *place, unsigned int most) {
+  unsigned int old = *place, seen;
+  do { seen = old; old = atomicCAS(place, seen, seen >= most ? 0 : seen + 1); } while (old != seen);
+  return old;
+}
+__rh unsigned int atomicDec(unsigned int *place, unsigned int most) {
+  unsigned int old = *place, seen;
+  do { seen = old; old = atomicCAS(place, seen, seen == 0 || seen > most ? most : seen - 1); } while (old != seen);
+  return old;
+}
+
+// ---- Vectors of one to four values. ----
+
+template <class T, unsigned N> struct __rh_vector;
+template <class T> struct __rh_vector<T, 1> { T x; };
+template <class T> struct alignas(2 * sizeof(T)) __rh_vector<T, 2> { T x, y; };
+template <class T> struct __rh_vector<T, 3> { T x, y, z; };
+template <class T> struct alignas(sizeof(T) < 8 ? 4 * sizeof(T) : 16) __rh_vector<T, 4> { T x, y, z, w; };
+#define __rh_each(result, N, value_x, value_y, value_z, value_w)   \
+  result.x = value_x;                                              \
+  if constexpr (N > 1) result.y = value_y;                         \
+  if constexpr (N > 2) result.z = value_z;                         \
+  if constexpr (N > 3) result.w = value_w;
+#define __rh_operator(op)                                                                                       \
+  template <class T, unsigned N>                                                                                \
+  __rh __rh_vector<T, N> operator op(__rh_vector<T, N> a, __rh_vector<T, N> b) {                                \
+    __rh_each(a, N, a.x op b.x, a.y op b.y, a.z op b.z, a.w op b.w) return a;                                   \
+  }                                                                                                             \
+  template <class T, unsigned N> __rh __rh_vector<T, N> operator op(__rh_vector<T, N> a, T b) {                 \
+    __rh_each(a, N, a.x op b, a.y op b, a.z op b, a.w op b) return a;                                           \
+  }                                                                                                             \
+  template <class T, unsigned N> __rh __rh_vector<T, N> operator op(T a, __rh_vector<T, N> b) {                 \
+    __rh_each(b, N, a op b.x, a op b.y, a op b.z, a op b.w) return b;                                           \
+  }                                                                                                             \
+  template <class T, unsigned N> __rh __rh_vector<T, N> &operator op##=(__rh_vector<T, N> &a, __rh_vector<T, N> b) { return a = a op b; } \
+  template <class T, unsigned N> __rh __rh_vector<T, N> &operator op##=(__rh_vector<T, N> &a, T b) { return a = a op b; }
+__rh_operator(+) __rh_operator(-) __rh_operator(*) __rh_operator(/)
+template <class T, unsigned N> __rh __rh_vector<T, N> operator-(__rh_vector<T, N> a) {
+  __rh_each(a, N, -a.x, -a.y, -a.z, -a.w) return a;
+}
+#define __rh_vectors(name, type)                                                                               \
+  typedef __rh_vector<type, 1> name##1;                                                                        \
+  typedef __rh_vector<type, 2> name##2;                                                                        \
+  typedef __rh_vector<type, 3> name##3;                                                                        \
+  typedef __rh_vector<type, 4> name##4;                                                                        \
+  __rh name##1 make_##name##1(type x) { return {x}; }                                                          \
+  __rh name##2 make_##name##2(type x, type y) { return {x, y}; }                                               \
+  __rh name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; }                                    \
+  __rh name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+__rh_vectors(char, signed char) __rh_vectors(uchar, unsigned char)
+__rh_vectors(short, short) __rh_vectors(ushort, unsigned short)
+__rh_vectors(int, int) __rh_vectors(uint, unsigned int)
+__rh_vectors(long, long) __rh_vectors(ulong, unsigned long)
+__rh_vectors(longlong, long long) __rh_vectors(ulonglong, unsigned long long)
+__rh_vectors(float, float) __rh_vectors(double, double)

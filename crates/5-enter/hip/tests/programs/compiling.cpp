@@ -1,0 +1,165 @@
+// A program that compiles its kernels while it runs. The first argument says what; the exit code is the number of failed checks.
+#include <hip/hip_runtime.h>
+#include <hip/hiprtc.h>
+#include <dlfcn.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+// Newer than the headers of some systems.
+extern "C" {
+hiprtcResult hiprtcGetBitcode(hiprtcProgram program, char *bitcode);
+hiprtcResult hiprtcGetBitcodeSize(hiprtcProgram program, size_t *size);
+hiprtcResult hiprtcLinkCreate(unsigned count, void *options, void **values, void **link);
+hiprtcResult hiprtcLinkAddData(void *link, int kind, void *image, size_t bytes, const char *name, unsigned count, void *options, void **values);
+hiprtcResult hiprtcLinkComplete(void *link, void **code, size_t *bytes);
+hiprtcResult hiprtcLinkDestroy(void *link);
+}
+
+static int failed = 0;
+#define CHECK(condition) \
+  do { if (!(condition)) { failed++; printf("line %d: %s\n", __LINE__, #condition); } } while (0)
+#define OK(call) CHECK((int)(call) == 0)
+
+static std::string log_of(hiprtcProgram program) {
+  size_t size = 0; OK(hiprtcGetProgramLogSize(program, &size));
+  std::string log(size, 'x'); OK(hiprtcGetProgramLog(program, &log[0]));
+  CHECK(log.back() == 0); log.pop_back(); return log;
+}
+static std::vector<char> code_of(hiprtcProgram program) {
+  size_t size = 0; OK(hiprtcGetCodeSize(program, &size));
+  std::vector<char> code(size); OK(hiprtcGetCode(program, code.data())); return code;
+}
+
+static const char *source = R"(
+#include "more.h"
+__constant__ float offset = 0.5f;
+template <class T> __global__ void __launch_bounds__(256) axpy(T k, const T *x, T *y, int n) {
+  __shared__ T part[256];
+  int id = blockIdx.x * blockDim.x + threadIdx.x;
+  part[threadIdx.x] = id < n ? x[id] : T(0);
+  __syncthreads();
+  if (id < n) y[id] = k * part[threadIdx.x] + y[id] + T(offset) + T(MORE) + T(EXTRA);
+}
+namespace inner { __global__ void count(unsigned *out, float4 *v, uint64_t *bits) {
+  atomicAdd(out, 1u);
+  unsigned lane = __lane_id();
+  float sum = float(lane);
+  for (int step = 32; step > 0; step >>= 1) sum += __shfl_xor(sum, step);
+  uint64_t odd = __ballot(lane & 1);
+  if (threadIdx.x == 0) { v[blockIdx.x] = make_float4(sum, sqrtf(16.0f), float(gridDim.x), float(blockDim.x)) * 2.0f; bits[blockIdx.x] = odd; }
+} }
+)";
+
+static void whole() {
+  void *library = dlopen("libhiprtc.so", RTLD_NOW); CHECK(library && dlsym(library, "hiprtcCompileProgram"));
+  int major = 0, minor = 0; OK(hiprtcVersion(&major, &minor)); CHECK(major >= 5);
+  CHECK(!strcmp(hiprtcGetErrorString(HIPRTC_ERROR_COMPILATION), "HIPRTC_ERROR_COMPILATION"));
+  const char *header = "#define MORE 2\n", *name = "more.h";
+  hiprtcProgram program; OK(hiprtcCreateProgram(&program, source, "axpy.cu", 1, &header, &name));
+  for (const char *it : {"axpy<float>", "&axpy<double>", "inner::count", "&offset"}) OK(hiprtcAddNameExpression(program, it));
+  const char *lowered = nullptr;
+  CHECK(hiprtcGetLoweredName(program, "axpy<float>", &lowered) == HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION);
+  hipDeviceProp_t properties; OK(hipGetDeviceProperties(&properties, 0));
+  std::string target = std::string("--gpu-architecture=") + properties.gcnArchName;
+  const char *options[] = {target.c_str(), "-DEXTRA=1", "-std=c++17"};
+  OK(hiprtcCompileProgram(program, 3, options)); printf("%s", log_of(program).c_str());
+  CHECK(hiprtcAddNameExpression(program, "late") == HIPRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION);
+  CHECK(hiprtcGetLoweredName(program, "axpy<int>", &lowered) == HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID);
+  std::vector<char> code = code_of(program);
+  hipModule_t module; OK(hipModuleLoadData(&module, code.data()));
+  hipFunction_t axpy, axpy_double, count; hipDeviceptr_t offset; size_t bytes;
+  OK(hiprtcGetLoweredName(program, "axpy<float>", &lowered)); OK(hipModuleGetFunction(&axpy, module, lowered));
+  OK(hiprtcGetLoweredName(program, "&axpy<double>", &lowered)); OK(hipModuleGetFunction(&axpy_double, module, lowered));
+  OK(hiprtcGetLoweredName(program, "inner::count", &lowered)); OK(hipModuleGetFunction(&count, module, lowered));
+  OK(hiprtcGetLoweredName(program, "&offset", &lowered)); OK(hipModuleGetGlobal(&offset, &bytes, module, lowered)); CHECK(bytes == 4);
+  OK(hiprtcDestroyProgram(&program)); CHECK(program == nullptr);
+
+  int n = 1000; std::vector<float> x(n), y(n); float k = 3, quarter = 0.25f;
+  for (int i = 0; i < n; i++) { x[i] = i; y[i] = 2 * i; }
+  float *dx, *dy; OK(hipMalloc(&dx, n * 4)); OK(hipMalloc(&dy, n * 4));
+  OK(hipMemcpy(dx, x.data(), n * 4, hipMemcpyHostToDevice)); OK(hipMemcpy(dy, y.data(), n * 4, hipMemcpyHostToDevice));
+  OK(hipMemcpyHtoD(offset, &quarter, 4));
+  void *arguments[] = {&k, &dx, &dy, &n};
+  OK(hipModuleLaunchKernel(axpy, 4, 1, 1, 256, 1, 1, 0, 0, arguments, nullptr));
+  OK(hipMemcpy(y.data(), dy, n * 4, hipMemcpyDeviceToHost));
+  for (int i = 0; i < n; i++) if (y[i] != 5.0f * i + 3.25f) { CHECK(y[i] == 5.0f * i + 3.25f); break; }
+  unsigned *counter, total; float *v, host[12]; uint64_t *bits, odd;
+  OK(hipMalloc(&counter, 4)); OK(hipMemset(counter, 0, 4)); OK(hipMalloc(&v, 48)); OK(hipMalloc(&bits, 24));
+  void *counts[] = {&counter, &v, &bits};
+  OK(hipModuleLaunchKernel(count, 3, 1, 1, 64, 1, 1, 0, 0, counts, nullptr));
+  OK(hipMemcpy(&total, counter, 4, hipMemcpyDeviceToHost)); CHECK(total == 192);
+  OK(hipMemcpy(host, v, 48, hipMemcpyDeviceToHost));
+  CHECK(host[8] == 2 * 2016.0f && host[9] == 8 && host[10] == 6 && host[11] == 128);
+  OK(hipMemcpy(&odd, bits, 8, hipMemcpyDeviceToHost)); CHECK(odd == 0xaaaaaaaaaaaaaaaaull);
+}
+
+// What the compiler says is the program's to read.
+static void wrong() {
+  hiprtcProgram program;
+  CHECK(hiprtcCreateProgram(nullptr, source, "a", 0, nullptr, nullptr) == HIPRTC_ERROR_INVALID_INPUT);
+  OK(hiprtcCreateProgram(&program, "__global__ void f() { nonsense; }\n", "wrong.cu", 0, nullptr, nullptr));
+  CHECK(hiprtcCompileProgram(program, 0, nullptr) == HIPRTC_ERROR_COMPILATION);
+  std::string log = log_of(program);
+  CHECK(log.find("wrong.cu:1:23: error: use of undeclared identifier 'nonsense'") != std::string::npos);
+  size_t size; CHECK(hiprtcGetCodeSize(program, &size) == HIPRTC_ERROR_INVALID_PROGRAM);
+  OK(hiprtcDestroyProgram(&program));
+  hiprtcProgram gone = (hiprtcProgram)0x1234;
+  CHECK(hiprtcCompileProgram(gone, 0, nullptr) == HIPRTC_ERROR_INVALID_PROGRAM);
+  const char *name = "../outside.h", *header = "";
+  OK(hiprtcCreateProgram(&program, "", "a", 1, &header, &name));
+  CHECK(hiprtcCompileProgram(program, 0, nullptr) == HIPRTC_ERROR_COMPILATION);
+  CHECK(log_of(program).find("`../outside.h` leads out") != std::string::npos);
+}
+
+// Two pieces of bitcode make one code object.
+static void linked() {
+  const char *sources[] = {"extern __device__ int twice(int); extern \"C\" __global__ void run(int *out) { out[threadIdx.x] = twice(threadIdx.x); }",
+                           "__device__ int twice(int a) { return 2 * a; }"};
+  void *link = nullptr; OK(hiprtcLinkCreate(0, nullptr, nullptr, &link));
+  for (const char *it : sources) {
+    hiprtcProgram program; OK(hiprtcCreateProgram(&program, it, "part", 0, nullptr, nullptr));
+    const char *options[] = {"-fgpu-rdc"}; OK(hiprtcCompileProgram(program, 1, options)); printf("%s", log_of(program).c_str());
+    size_t size = 0; OK(hiprtcGetBitcodeSize(program, &size));
+    std::vector<char> bitcode(size); OK(hiprtcGetBitcode(program, bitcode.data()));
+    OK(hiprtcLinkAddData(link, 100, bitcode.data(), size, "part", 0, nullptr, nullptr));
+  }
+  CHECK(hiprtcLinkAddData(link, 1, (void *)source, 8, "ptx", 0, nullptr, nullptr) == HIPRTC_ERROR_INVALID_INPUT);
+  void *code; size_t size; OK(hiprtcLinkComplete(link, &code, &size));
+  hipModule_t module; hipFunction_t run; OK(hipModuleLoadData(&module, code)); OK(hipModuleGetFunction(&run, module, "run"));
+  OK(hiprtcLinkDestroy(link));
+  int *out, host[64]; OK(hipMalloc(&out, 256)); void *arguments[] = {&out};
+  OK(hipModuleLaunchKernel(run, 1, 1, 1, 64, 1, 1, 0, 0, arguments, nullptr));
+  OK(hipMemcpy(host, out, 256, hipMemcpyDeviceToHost)); CHECK(host[63] == 126 && host[0] == 0);
+}
+
+// No compiler that can build for the GPU.
+static void missing() {
+  hiprtcProgram program; OK(hiprtcCreateProgram(&program, "", "a.cu", 0, nullptr, nullptr));
+  CHECK(hiprtcCompileProgram(program, 0, nullptr) == HIPRTC_ERROR_COMPILATION);
+  printf("%s", log_of(program).c_str());
+}
+
+// Functions of the device libraries.
+static void libraries() {
+  hiprtcProgram program;
+  OK(hiprtcCreateProgram(&program, "extern \"C\" __global__ void f(double *a) { a[0] = sin(a[0]) + pow(a[0], 2.5); printf(\"at %.3f\\n\", a[0]); }", "math.cu", 0, nullptr, nullptr));
+  OK(hiprtcCompileProgram(program, 0, nullptr)); printf("%s", log_of(program).c_str());
+  std::vector<char> code = code_of(program);
+  hipModule_t module; hipFunction_t f; OK(hipModuleLoadData(&module, code.data())); OK(hipModuleGetFunction(&f, module, "f"));
+  double *a, value = 2; OK(hipMalloc(&a, 8)); OK(hipMemcpy(a, &value, 8, hipMemcpyHostToDevice));
+  void *arguments[] = {&a}; OK(hipModuleLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, arguments, nullptr)); OK(hipDeviceSynchronize());
+}
+
+int main(int argc, char **argv) {
+  const char *part = argc > 1 ? argv[1] : "whole";
+  if (!strcmp(part, "whole")) whole();
+  if (!strcmp(part, "wrong")) wrong();
+  if (!strcmp(part, "linked")) linked();
+  if (!strcmp(part, "missing")) missing();
+  if (!strcmp(part, "libraries")) libraries();
+  printf("%d failed\n", failed);
+  return failed;
+}

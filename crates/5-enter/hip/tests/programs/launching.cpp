@@ -1,0 +1,66 @@
+// Many launches, times between events, memory that only the host has, files that are not there. The first argument says which part
+// runs; the exit code is the number of failed checks.
+#include <hip/hip_runtime.h>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+static int failed = 0;
+#define CHECK(condition) \
+  do { if (!(condition)) { failed++; printf("line %d: %s\n", __LINE__, #condition); } } while (0)
+#define OK(call) CHECK((call) == hipSuccess)
+
+__global__ void nothing() {}
+__global__ void store(float *out, int n) {
+  int id = blockIdx.x * blockDim.x + threadIdx.x;
+  if (id < n) out[id] = id;
+}
+
+// Prints how long a launch takes.
+static void many(int count) {
+  auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < count; i++) nothing<<<1, 64>>>();
+  OK(hipDeviceSynchronize());
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  printf("%.2f us a launch\n", seconds * 1e6 / count);
+}
+
+// Prints milliseconds: a kernel, a kernel twice, a copy of 64 MB from the host, one on the GPU, a fill, nothing.
+static void times() {
+  const int n = 1 << 16; const size_t bytes = 64000000;
+  float *out; char *a, *b, *host = (char *)malloc(bytes); memset(host, 1, bytes);
+  OK(hipMalloc(&out, n * 4)); OK(hipMalloc(&a, bytes)); OK(hipMalloc(&b, bytes));
+  hipEvent_t events[7]; for (hipEvent_t &it : events) OK(hipEventCreate(&it));
+  float ms = -1; CHECK(hipEventElapsedTime(&ms, events[0], events[1]) == hipErrorInvalidHandle);
+  OK(hipEventRecord(events[0], 0)); store<<<n / 256, 256>>>(out, n);
+  OK(hipEventRecord(events[1], 0)); store<<<n / 256, 256>>>(out, n); store<<<n / 256, 256>>>(out, n);
+  OK(hipEventRecord(events[2], 0)); OK(hipMemcpy(a, host, bytes, hipMemcpyHostToDevice));
+  OK(hipEventRecord(events[3], 0)); OK(hipMemcpy(b, a, bytes, hipMemcpyDeviceToDevice));
+  OK(hipEventRecord(events[4], 0)); OK(hipMemset(b, 0, bytes));
+  OK(hipEventRecord(events[5], 0)); OK(hipEventRecord(events[6], 0));
+  for (int i = 0; i < 6; i++) { OK(hipEventElapsedTime(&ms, events[i], events[i + 1])); printf("%.6f\n", ms); }
+  free(host);
+}
+
+static void unregistered(bool local) {
+  float kept[64], *heap = (float *)malloc(1 << 20);
+  store<<<1, 64>>>(local ? kept : heap, 64);
+  OK(hipDeviceSynchronize());
+}
+
+static void probing() {
+  hipModule_t module;
+  CHECK(hipModuleLoad(&module, "/nowhere/kernels.co") == hipErrorFileNotFound);
+  CHECK(hipGetLastError() == hipErrorFileNotFound);
+}
+
+int main(int argc, char **argv) {
+  const char *part = argc > 1 ? argv[1] : "many";
+  if (!strcmp(part, "many")) many(argc > 2 ? atoi(argv[2]) : 1000);
+  if (!strcmp(part, "times")) times();
+  if (!strcmp(part, "heap")) unregistered(false);
+  if (!strcmp(part, "local")) unregistered(true);
+  if (!strcmp(part, "probing")) probing();
+  return failed;
+}

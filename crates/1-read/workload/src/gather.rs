@@ -48,6 +48,12 @@ struct Execution {
 }
 
 impl Execution {
+    /// Time it took, ns.
+    fn time(&self) -> Option<f64> {
+        let (start, end) = (self.start?, self.end?);
+        Some(end.0.saturating_sub(start.0) as f64 + (end.1 - start.1))
+    }
+
     /// What a dispatch is known by in its run.
     const fn id(&self) -> (u32, u32, u64) {
         (self.process, self.gpu, self.dispatch)
@@ -219,12 +225,22 @@ impl Gather {
         let mut times: Vec<Vec<(f64, u64)>> = vec![Vec::new(); rows];
         for ((execution, place), reads) in self.executions.iter().zip(place).zip(&reads) {
             let Some((row, _)) = place else { continue };
-            if let (Some(start), Some(end)) = (execution.start, execution.end) {
-                let time = end.0.saturating_sub(start.0) as f64 + (end.1 - start.1);
+            if let Some(time) = execution.time() {
                 times[*row as usize].push((time, (*reads).max(1)));
             }
         }
         times.iter_mut().map(|times| median(times)).collect()
+    }
+
+    /// Time of each row in each pass.
+    fn pass_times(&self, rows: usize, place: &[Option<(u32, u16)>], passes: &[u16]) -> BTreeMap<u16, Values> {
+        let mut times: BTreeMap<u16, Vec<Option<f64>>> = BTreeMap::new();
+        for (execution, place) in self.executions.iter().zip(place) {
+            let (Some((row, run)), Some(time)) = (place, execution.time()) else { continue };
+            let column = times.entry(passes[usize::from(*run)]).or_insert_with(|| vec![None; rows]);
+            column[*row as usize] = Some(time).filter(|time| *time > 0.0);
+        }
+        times.into_iter().map(|(pass, times)| (pass, times.into_iter().collect())).collect()
     }
 
     /// The workload. `sources` names the file of each run.
@@ -255,11 +271,19 @@ impl Gather {
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); self.counters.len()];
         let mut origin: Vec<Option<u16>> = vec![None; self.counters.len()];
         let mut summed: u64 = 0;
+        let passes = self.passes(&runs);
+        let counts_time: Vec<bool> = self.counters.iter().map(|name| name.starts_with("GRBM_")).collect();
+        let mut repeated: BTreeMap<(u16, usize), Vec<Option<f64>>> = BTreeMap::new();
         for (execution, counter, value) in &self.cells {
             let Some((row, run)) = place[*execution as usize] else { continue };
             let c = *counter as usize;
-            // A counter read in several runs counts as read first.
+            // A counter read in several runs counts as read first; what counts time is kept of each.
             if *origin[c].get_or_insert(run) != run {
+                if counts_time[c] && !value.is_nan() {
+                    let column =
+                        repeated.entry((passes[usize::from(run)], c)).or_insert_with(|| vec![None; rows]);
+                    *column[row as usize].get_or_insert(0.0) += value;
+                }
                 continue;
             }
             if columns[c].is_empty() {
@@ -277,8 +301,13 @@ impl Gather {
             problems.warn(file, summed, "counters with several rows per dispatch", "the rows are added up");
         }
         self.unused(&runs, &origin, &sources, problems);
-        let passes = self.passes(&runs);
         let mut counters = Counters::default();
+        for (pass, times) in self.pass_times(rows, &place, &passes) {
+            counters.set_times(pass, times);
+        }
+        for ((pass, counter), values) in repeated {
+            counters.add_repeated(pass, self.counters[counter].clone(), values.into_iter().collect());
+        }
         for (i, name) in self.counters.iter().enumerate() {
             let (base, instance) = headers::split_instance(name);
             let source = origin[i].and_then(|r| runs.get(r as usize)).map_or(0, |r| r.0.0 as u16);

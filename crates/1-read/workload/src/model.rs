@@ -153,6 +153,10 @@ pub struct Counters {
     list: Vec<Counter>,
     index: HashMap<(Option<String>, String, Option<u32>), usize>,
     instances: HashMap<String, Vec<usize>>,
+    /// Time of each dispatch in each pass, ns.
+    times: BTreeMap<u16, Values>,
+    /// Counters of a pass that an earlier pass has too.
+    repeated: BTreeMap<(u16, String), Values>,
 }
 
 impl PartialEq for Counters {
@@ -212,6 +216,33 @@ impl Counters {
         }
         self.list.push(counter);
         true
+    }
+
+    /// Time of the dispatches in a pass, ns, where each pass has times of its own.
+    pub fn time_in_pass(&self, pass: u16) -> Option<&Values> {
+        self.times.get(&pass)
+    }
+
+    /// Passes that have times of their own.
+    pub fn timed_passes(&self) -> impl Iterator<Item = u16> + '_ {
+        self.times.keys().copied()
+    }
+
+    /// A counter of the main run as one pass read it. Of a counter that several passes read, `get` has the first;
+    /// the others are kept of those that count time (`GRBM_…`).
+    pub fn get_in_pass(&self, pass: u16, name: &str) -> Option<&Values> {
+        match self.get(name).filter(|counter| counter.pass == Some(pass)) {
+            Some(counter) => Some(&counter.values),
+            None => self.repeated.get(&(pass, name.to_string())),
+        }
+    }
+
+    pub(crate) fn set_times(&mut self, pass: u16, times: Values) {
+        self.times.insert(pass, times);
+    }
+
+    pub(crate) fn add_repeated(&mut self, pass: u16, name: String, values: Values) {
+        self.repeated.insert((pass, name), values);
     }
 
     pub(crate) fn into_list(self) -> Vec<Counter> {

@@ -52,6 +52,31 @@ fn rocpd_database() {
 }
 
 #[test]
+fn each_pass_keeps_its_times_and_what_counts_time() {
+    let row =
+        |start: u32, end: u32, counter: &str, value: u32| format!("1,copy,{start},{end},{counter},{value}\n");
+    let text = "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,Counter_Name,Counter_Value\n"
+        .to_string()
+        + &row(100, 190, "GRBM_GUI_ACTIVE", 300)
+        + &row(100, 190, "SQ_WAVES", 5)
+        + &row(500, 600, "GRBM_GUI_ACTIVE", 200)
+        + &row(500, 600, "GRBM_GUI_ACTIVE", 220)
+        + &row(500, 600, "SQ_WAVES", 7)
+        + &row(500, 600, "SQ_LEVEL_WAVES_ACCUM", 800);
+    let w = load(&[("pmc_perf.csv", &text)]).unwrap();
+    let in_pass = |pass, name: &str| w.counters.get_in_pass(pass, name).and_then(|values| values.get(0));
+    assert_eq!(w.counters.timed_passes().collect::<Vec<_>>(), [0, 1]);
+    let times = [0, 1].map(|pass| w.counters.time_in_pass(pass).and_then(|times| times.get(0)));
+    assert_eq!(times, [Some(90.0), Some(100.0)]);
+    assert_eq!(w.counters.get("SQ_LEVEL_WAVES_ACCUM").unwrap().pass, Some(1));
+    assert_eq!(in_pass(0, "GRBM_GUI_ACTIVE"), Some(300.0));
+    assert_eq!(in_pass(1, "GRBM_GUI_ACTIVE"), Some(420.0));
+    // Work does not depend on the pass: the first reading stands for all.
+    assert_eq!((in_pass(0, "SQ_WAVES"), in_pass(1, "SQ_WAVES")), (Some(5.0), None));
+    assert_eq!(w.dispatches.duration(0), Some(100.0));
+}
+
+#[test]
 fn databases_that_are_no_recording() {
     let cases = [
         (

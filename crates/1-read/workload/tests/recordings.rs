@@ -94,6 +94,11 @@ fn long_folder_of_mi300x() {
     assert_eq!(w.settings["remaining"], "-- sample/vcopy -n 1048576 -b 256 -i 3");
     let passes: std::collections::BTreeSet<_> = w.counters.iter().filter_map(|c| c.pass).collect();
     assert_eq!(passes.len(), 12);
+    // The level of waves was read in a pass without GRBM_GUI_ACTIVE, which has its own time.
+    let pass = w.counters.get("SQ_LEVEL_WAVES_ACCUM").unwrap().pass.unwrap();
+    assert_eq!(w.counters.time_in_pass(pass).unwrap().get(1), Some(6_650.0));
+    assert!(w.counters.get_in_pass(pass, "GRBM_GUI_ACTIVE").is_none());
+    assert_eq!(w.counters.timed_passes().count(), 12);
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub(crate) enum Leaf {
     Channel(String),
     /// Level summed over cycles.
     Level(String),
+    /// Cycles of the dispatch, by a counter of the main run or of a level's.
+    Window { name: String, run: Option<String> },
     /// Property of the dispatch.
     Property(Property),
 }
@@ -65,10 +67,15 @@ pub struct Compiled {
     pub(crate) metrics: HashMap<String, Ready>,
     /// What a per-wave, per-cycle and per-second metric is divided by.
     pub(crate) norms: HashMap<&'static str, Result<Typed, String>>,
+    /// What a window counts in a nanosecond, at the highest clock.
+    pub(crate) window_rate: Result<Typed, String>,
 }
 
 /// Names the definitions give to the normalisations.
 pub(crate) const NORMS: [&str; 3] = ["norm.wave", "norm.cycle", "norm.second"];
+
+/// Name the definitions give to the rate at which a window counts.
+const WINDOW_RATE: &str = "window.rate";
 
 /// Why an expression came to nothing.
 enum Stop {
@@ -97,18 +104,19 @@ impl Definitions {
             let peak = variant(&m.peaks, target).map(|v| keep(c.peak(m, v), &mut errors));
             metrics.insert(m.id.clone(), Ready { value, peak });
         }
-        let mut norms = HashMap::new();
-        for name in NORMS {
+        let mut defined = |name: &str| {
             let at = DefinitionError {
                 file: String::new(),
                 line: 0,
                 column: 0,
                 message: format!("no `let {name}`"),
             };
-            norms.insert(name, keep(c.name(name, &at), &mut errors));
-        }
+            keep(c.name(name, &at), &mut errors)
+        };
+        let norms = NORMS.into_iter().map(|name| (name, defined(name))).collect();
+        let window_rate = defined(WINDOW_RATE);
         if errors.is_empty() {
-            Ok(Compiled { target: target.to_string(), leaves: c.leaves, metrics, norms })
+            Ok(Compiled { target: target.to_string(), leaves: c.leaves, metrics, norms, window_rate })
         } else {
             Err(errors)
         }
@@ -152,8 +160,10 @@ impl Compiled {
         leaves_of(&value.node, &mut leaves);
         for l in leaves {
             let need = match &self.leaves[l] {
-                Leaf::Counter { name, run: None } | Leaf::Channel(name) => Need::Counter(name.clone()),
-                Leaf::Counter { name, run: Some(run) } => {
+                Leaf::Counter { name, run: None }
+                | Leaf::Window { name, run: None }
+                | Leaf::Channel(name) => Need::Counter(name.clone()),
+                Leaf::Counter { name, run: Some(run) } | Leaf::Window { name, run: Some(run) } => {
                     Need::Level { level: run.clone(), with: vec![name.clone()] }
                 }
                 Leaf::Level(level) => Need::Level { level: level.clone(), with: Vec::new() },
@@ -312,6 +322,13 @@ impl Compiler<'_> {
                 let cycle = Unit::parse("cycle").unwrap_or(Unit::ONE);
                 let unit = self.counter_unit(level, v, e.column)?.times(cycle);
                 self.leaf(Leaf::Level(level.clone()), unit)
+            }
+            Kind::Window { name, run } => {
+                let unit = self.counter_unit(name, v, e.column)?;
+                if let Some(run) = run {
+                    self.counter_unit(run, v, e.column)?;
+                }
+                self.leaf(Leaf::Window { name: name.clone(), run: run.clone() }, unit)
             }
             Kind::Name(name) => {
                 let at = match self.error(v, e.column, format!("unknown name `{name}`")) {

@@ -3,18 +3,19 @@
 //! The one idea to keep in mind: inside, NaN is a dispatch without a value; outside there is a number or
 //! [`Missing`] with its reason. A quotient whose divisor is zero has no value.
 
+mod source;
 mod trust;
 
 use crate::compile::{Compiled, Leaf, NORMS, Node, Ready, Typed, facts_of, leaves_of, scaled};
-use crate::facts::{self, PROPERTIES, Property};
+use crate::facts;
 use crate::parse::{Function, Operator};
 use crate::unit::Unit;
-use counters::catalogue;
+use source::{Source, Sources};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use view::{Mark, Missing};
-use workload::{Values, Workload};
+use workload::Workload;
 
 /// A number, or why there is none.
 pub type Value = Result<f64, Missing>;
@@ -33,6 +34,20 @@ const NOT_RECORDED: &str = ": not recorded";
 /// What a value lacks, when the reason of its absence is that something was not recorded.
 pub fn not_recorded(reason: &str) -> Option<impl Iterator<Item = &str>> {
     Some(reason.strip_prefix(NEEDS)?.strip_suffix(NOT_RECORDED)?.split(", "))
+}
+
+/// One reason for several: all that was not recorded together, or the first that is something else.
+pub fn all_missing<'a>(reasons: impl IntoIterator<Item = &'a Missing>) -> Option<Missing> {
+    let mut names: Vec<&str> = Vec::new();
+    for reason in reasons {
+        match not_recorded(&reason.missing) {
+            Some(list) => names.extend(list),
+            None => return Some(reason.clone()),
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    names.retain(|name| seen.insert(*name));
+    (!names.is_empty()).then(|| Missing { missing: format!("{NEEDS}{}{NOT_RECORDED}", names.join(", ")) })
 }
 
 /// How a value of several dispatches is made one.
@@ -71,6 +86,17 @@ impl Norm {
     }
 }
 
+/// Which cycles stand for those of a dispatch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Window {
+    /// Those that the counter of the window has, as the tables of the vendor's tool do.
+    #[default]
+    Recorded,
+    /// The time of the dispatch at the clock of the engine, in the pass in which the other counters were read. The clock is
+    /// the highest one, or what the window counts in the time of its own pass where that is less.
+    Dispatch,
+}
+
 /// How to evaluate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Settings {
@@ -78,18 +104,8 @@ pub struct Settings {
     pub average: Average,
     /// Normalisation.
     pub norm: Norm,
-}
-
-/// Where a leaf's values come from.
-enum Source<'w> {
-    Column(&'w Values),
-    /// Instances to add up.
-    Sum(Vec<&'w Values>),
-    /// Instances by channel.
-    Channels(Vec<Option<&'w Values>>),
-    Time,
-    /// What was not recorded.
-    Absent(String),
+    /// Cycles of a dispatch.
+    pub window: Window,
 }
 
 /// Values of one operand over some dispatches.
@@ -107,7 +123,7 @@ pub struct Evaluation<'a> {
     workload: &'a Workload,
     rows: Vec<u32>,
     settings: Settings,
-    sources: Arc<[Source<'a>]>,
+    sources: Arc<Sources<'a>>,
     channels: usize,
     means: RefCell<HashMap<usize, f64>>,
 }
@@ -120,9 +136,23 @@ impl<'a> Evaluation<'a> {
             .number("total_l2_chan")
             .filter(|n| (0.0..=65_536.0).contains(n))
             .map_or(0, |n| n as usize);
-        let sources = compiled.leaves.iter().map(|l| source(l, workload, channels)).collect();
+        let sources = Arc::new(Sources::new(compiled, workload, channels, settings.window));
         let rows = rows.into_iter().filter(|r| (*r as usize) < workload.dispatches.len()).collect();
         Self { compiled, workload, rows, settings, sources, channels, means: RefCell::default() }
+    }
+
+    /// The same dispatches with other cycles.
+    pub fn with_window(&self, window: Window) -> Self {
+        let settings = Settings { window, ..self.settings };
+        Self::new(self.compiled, self.workload, self.rows.clone(), settings)
+    }
+
+    /// How many times as long as the dispatches their recorded windows are.
+    pub fn window_excess(&self) -> Value {
+        let cycles = "dispatch.cycles";
+        let [recorded, dispatch] =
+            [Window::Recorded, Window::Dispatch].map(|window| self.with_window(window).value(cycles));
+        Ok(recorded? / dispatch?)
     }
 
     /// The same over other dispatches, without looking the counters up again.
@@ -144,6 +174,11 @@ impl<'a> Evaluation<'a> {
     /// The target.
     pub fn target(&self) -> &str {
         &self.compiled.target
+    }
+
+    /// Whether a metric has a value on the target.
+    pub fn defined(&self, metric: &str) -> bool {
+        self.compiled.defined(metric)
     }
 
     /// The average of a metric.
@@ -235,6 +270,11 @@ impl<'a> Evaluation<'a> {
             return missing(format!("there is no metric `{metric}`"));
         };
         let t = value.as_ref().or_else(|reason| missing(reason.clone()))?;
+        let (node, degree) = self.divided(t)?;
+        Ok((self.sources.in_one_pass(&self.compiled.leaves, node), degree))
+    }
+
+    fn divided(&self, t: &Typed) -> Result<(Arc<Node>, i8), Missing> {
         match (t.unit.is_per_norm(), self.settings.norm) {
             (false, _) | (true, Norm::Kernel) => Ok((t.node.clone(), t.degree)),
             (true, norm) => {
@@ -260,7 +300,7 @@ impl<'a> Evaluation<'a> {
         leaves_of(node, &mut leaves);
         let absent: Vec<&str> = leaves
             .iter()
-            .filter_map(|l| match &self.sources[*l] {
+            .filter_map(|l| match &self.sources.list[*l] {
                 Source::Absent(what) => Some(what.as_str()),
                 Source::Channels(list) if list.get(channel as usize).is_none_or(Option::is_none) => {
                     Some("a counter of this channel")
@@ -287,10 +327,17 @@ impl<'a> Evaluation<'a> {
         }
         let mut leaves = Vec::new();
         leaves_of(node, &mut leaves);
-        if leaves.iter().any(|l| matches!(self.sources[*l], Source::Time))
+        if leaves.iter().any(|l| matches!(self.sources.list[*l], Source::Time | Source::Window(_)))
             && self.rows.iter().all(|r| self.workload.dispatches.duration(*r as usize).is_none())
         {
             return "the durations of the dispatches are not known".to_string();
+        }
+        let apart = |rows: &[u32]| {
+            let columns: Vec<Vec<f64>> = leaves.iter().map(|l| self.leaf(*l, rows, 0)).collect();
+            (0..rows.len()).all(|row| columns.iter().any(|column| !column[row].is_finite()))
+        };
+        if self.rows.chunks(CHUNK).all(apart) {
+            return "no dispatch has all the counters it is computed from".to_string();
         }
         "the divisor is 0 in every dispatch".to_string()
     }
@@ -349,6 +396,11 @@ impl<'a> Evaluation<'a> {
         }
     }
 
+    /// The definition of a leaf, also of a window of one pass.
+    fn leaf_of(&self, leaf: usize) -> &Leaf {
+        &self.compiled.leaves[self.sources.leaf(leaf)]
+    }
+
     /// A node with one number per leaf.
     fn scalar(&self, node: &Node, leaf: &dyn Fn(usize) -> f64) -> f64 {
         match node {
@@ -402,7 +454,7 @@ impl<'a> Evaluation<'a> {
 
     fn leaf(&self, leaf: usize, rows: &[u32], channel: u32) -> Vec<f64> {
         let mut out = vec![f64::NAN; rows.len()];
-        match &self.sources[leaf] {
+        match &self.sources.list[leaf] {
             Source::Column(v) => v.gather(rows, &mut out),
             Source::Channels(list) => {
                 if let Some(Some(v)) = list.get(channel as usize) {
@@ -422,9 +474,25 @@ impl<'a> Evaluation<'a> {
                     *o = self.workload.dispatches.duration(*r as usize).unwrap_or(f64::NAN);
                 }
             }
+            Source::Window(window) => {
+                for (o, r) in out.iter_mut().zip(rows) {
+                    *o = window.cycles(&self.workload.dispatches, *r as usize).unwrap_or(f64::NAN);
+                }
+            }
             Source::Absent(_) => {}
         }
         out
+    }
+}
+
+/// A node of facts and numbers alone.
+fn constant(node: &Node, fact: &dyn Fn(&str) -> f64) -> f64 {
+    match node {
+        Node::Constant(v) => *v,
+        Node::Machine(n) => fact(n),
+        Node::Scale(f, n) => f * constant(n, fact),
+        Node::Binary(o, a, b) => operate(*o, constant(a, fact), constant(b, fact)),
+        Node::Leaf(_) | Node::Call(..) | Node::Mean(..) => f64::NAN,
     }
 }
 
@@ -432,67 +500,6 @@ impl<'a> Evaluation<'a> {
 fn to_base(by: &Typed, norm: Norm) -> Arc<Node> {
     let unit = Unit::parse(if norm == Norm::Kernel { "1" } else { norm.name() }).unwrap_or(Unit::ONE);
     scaled(by.node.clone(), by.unit.factor_to(unit))
-}
-
-fn source<'w>(leaf: &Leaf, w: &'w Workload, channels: usize) -> Source<'w> {
-    let d = &w.dispatches;
-    let property = |p: Property, v: &'w Values| {
-        if v.is_blank() {
-            let what =
-                PROPERTIES.iter().find(|(_, q, _, _)| *q == p).map_or("a property", |(_, _, _, what)| what);
-            Source::Absent(what.to_string())
-        } else {
-            Source::Column(v)
-        }
-    };
-    match leaf {
-        Leaf::Property(p) => match p {
-            Property::Time => Source::Time,
-            Property::Grid => property(*p, &d.grid),
-            Property::Workgroup => property(*p, &d.workgroup),
-            Property::Lds => property(*p, &d.lds),
-            Property::Scratch => property(*p, &d.scratch),
-            Property::ArchVgpr => property(*p, &d.arch_vgpr),
-            Property::AccumVgpr => property(*p, &d.accum_vgpr),
-            Property::Sgpr => property(*p, &d.sgpr),
-        },
-        Leaf::Level(level) => match w.counters.get(&format!("{level}_ACCUM")) {
-            Some(c) if !c.values.is_blank() => Source::Column(&c.values),
-            _ => Source::Absent(format!("{level} summed over cycles")),
-        },
-        Leaf::Counter { name, run: Some(run) } => match w.counters.get_in(run, name) {
-            Some(c) if !c.values.is_blank() => Source::Column(&c.values),
-            // Recordings without runs of their own have one value for all.
-            _ => total(name, w, channels),
-        },
-        Leaf::Counter { name, run: None } => total(name, w, channels),
-        Leaf::Channel(name) => {
-            for spelled in catalogue().spellings(name) {
-                if channels > 0 && !w.counters.instances(&spelled).is_empty() {
-                    let one =
-                        |i| w.counters.instance(&spelled, i).map(|c| &c.values).filter(|v| !v.is_blank());
-                    return Source::Channels((0..channels as u32).map(one).collect());
-                }
-            }
-            Source::Absent(format!("{name} per channel"))
-        }
-    }
-}
-
-/// A counter over all instances: recorded as a sum, as one value, or added up here.
-fn total<'w>(name: &str, w: &'w Workload, channels: usize) -> Source<'w> {
-    for spelled in catalogue().spellings(name) {
-        for recorded in [format!("{spelled}_sum"), spelled.clone()] {
-            if let Some(c) = w.counters.get(&recorded).filter(|c| !c.values.is_blank()) {
-                return Source::Column(&c.values);
-            }
-        }
-        let instances = w.counters.instances(&spelled);
-        if !instances.is_empty() && instances.len() == channels {
-            return Source::Sum(instances.into_iter().map(|c| &c.values).collect());
-        }
-    }
-    Source::Absent(name.to_string())
 }
 
 fn map(a: Chunk, f: impl Fn(f64) -> f64) -> Chunk {

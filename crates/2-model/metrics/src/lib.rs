@@ -17,7 +17,7 @@ mod unit;
 
 pub use compile::Compiled;
 pub use definitions::{DefinitionError, Definitions, Metric, Row, Style, Table};
-pub use evaluate::{Average, Evaluation, Norm, Settings, Trust, Value, not_recorded};
+pub use evaluate::{Average, Evaluation, Norm, Settings, Trust, Value, Window, all_missing, not_recorded};
 pub use kernels::{KernelTimes, kernels};
 pub use tables::{EvaluatedTable, TableRow, shown_unit, table};
 pub use unit::Unit;

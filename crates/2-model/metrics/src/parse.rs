@@ -8,7 +8,7 @@
 //! sum        := product (("+" | "-") product)*
 //! product    := factor (("*" | "/") factor)*
 //! factor     := "-" factor | "(" expression ")" | number ["[" unit "]"]
-//!             | COUNTER ["[channel]"] ["@" LEVEL] | "level(" COUNTER ")"
+//!             | COUNTER ["[channel]"] ["@" LEVEL] | "level(" COUNTER ")" | "window(" COUNTER ["@" LEVEL] ")"
 //!             | function "(" expression ("," expression)* ")" | name
 //! ```
 
@@ -80,6 +80,13 @@ pub(crate) enum Kind {
     },
     /// A level summed over cycles.
     Level(String),
+    /// Cycles of the dispatch by the counter of a window that can be longer.
+    Window {
+        /// The counter.
+        name: String,
+        /// Level whose run the window is of.
+        run: Option<String>,
+    },
     /// Something named elsewhere: a definition, a fact, a property of the dispatch.
     Name(String),
     /// Minus.
@@ -284,6 +291,19 @@ impl<'a> Parser<'a> {
             self.expect(')')?;
             return Ok(Kind::Level(level));
         }
+        if name == "window" {
+            self.space();
+            let column = self.column();
+            return match self.counter()? {
+                Kind::Counter { name, channel: false, run }
+                    if name.starts_with(|c: char| c.is_ascii_uppercase()) =>
+                {
+                    self.expect(')')?;
+                    Ok(Kind::Window { name, run })
+                }
+                _ => Err(Wrong { column, message: "`window` takes a counter".to_string() }),
+            };
+        }
         let Some((_, function, arguments)) = FUNCTIONS.iter().find(|(n, _, _)| *n == name) else {
             return Err(Wrong { column, message: format!("unknown function `{name}`") });
         };
@@ -321,6 +341,9 @@ mod tests {
                 run.as_ref().map_or(String::new(), |r| format!("@{r}"))
             ),
             Kind::Level(l) => format!("level({l})"),
+            Kind::Window { name, run } => {
+                format!("window({name}{})", run.as_ref().map_or(String::new(), |r| format!("@{r}")))
+            }
             Kind::Name(n) => n.clone(),
             Kind::Negative(e) => format!("(neg {})", show(e)),
             Kind::Binary(o, a, b) => format!("({o:?} {} {})", show(a), show(b)),
@@ -338,6 +361,10 @@ mod tests {
                 "level(SQ_IFETCH_LEVEL)/SQ_IFETCH@SQ_IFETCH_LEVEL",
                 "(Divide level(SQ_IFETCH_LEVEL) SQ_IFETCH@SQ_IFETCH_LEVEL)",
             ),
+            (
+                "window(GRBM_GUI_ACTIVE) + window( GRBM_GUI_ACTIVE@SQ_LEVEL_WAVES )",
+                "(Add window(GRBM_GUI_ACTIVE) window(GRBM_GUI_ACTIVE@SQ_LEVEL_WAVES))",
+            ),
             ("max(a - b, 0.5)", "(Max (Subtract a b) 0.5)"),
             ("elsewhere", "elsewhere"),
         ] {
@@ -353,6 +380,8 @@ mod tests {
             ("1 2", 3, "expected an operator"),
             ("(1", 3, "expected `)`"),
             ("open(1)", 1, "unknown function `open`"),
+            ("window(1)", 8, "`window` takes a counter"),
+            ("window(TCC_HIT[channel])", 8, "`window` takes a counter"),
             ("min(1)", 1, "`min` takes 2 values, not 1"),
             ("2[GiB]", 3, "unknown unit `GiB`"),
             ("TCC_HIT[3]", 8, "only `[channel]` may follow a counter"),

@@ -6,7 +6,7 @@
 )]
 
 use counters::{Need, catalogue, plan};
-use metrics::{Average, Definitions, Evaluation, Norm, Settings, Style, table};
+use metrics::{Average, Definitions, Evaluation, Norm, Settings, Style, Window, table};
 use std::collections::{BTreeMap, BTreeSet};
 use workload::{Options, Workload};
 
@@ -306,7 +306,7 @@ fn averages_weigh_or_do_not() {
     let w = made("0,k,64,0,10,2,90,10,100\n1,k,192,100,140,6,150,150,300\n");
     let compiled = Definitions::built_in().compile("gfx90a").unwrap();
     let value = |average, norm, metric: &str| {
-        Evaluation::new(&compiled, &w, vec![0, 1], Settings { average, norm })
+        Evaluation::new(&compiled, &w, vec![0, 1], Settings { average, norm, ..Settings::default() })
             .value(metric)
             .map_err(|m| m.missing)
     };
@@ -378,4 +378,61 @@ fn users_add_metrics_and_tables() {
     let m = d.metric("my.half").unwrap();
     assert_eq!((m.formula("gfx90a"), m.formula("gfx942")), (Ok("half"), Err("not there")));
     assert_eq!(compiled.needs("my.half"), [Need::Counter("TCC_REQ".into())]);
+}
+
+/// A dispatch in passes of the application: time in ns, then counters.
+fn passes(list: &[(u32, &[(&str, f64)])]) -> Workload {
+    let mut csv =
+        "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,Counter_Name,Counter_Value\n".to_owned();
+    for (pass, (time, counters)) in list.iter().enumerate() {
+        let start = 1000 * (pass + 1);
+        for (name, value) in *counters {
+            csv += &format!("1,copy,{start},{},{name},{value}\n", start + *time as usize);
+        }
+    }
+    let sysinfo = "gpu_arch,cu_per_gpu,num_xcd,max_sclk\ngfx942,10,8,2000\n";
+    let folder = std::collections::BTreeMap::from([
+        ("pmc_perf.csv".to_owned(), csv.into_bytes()),
+        ("sysinfo.csv".to_owned(), sysinfo.as_bytes().to_vec()),
+    ]);
+    workload::read(&folder, &workload::Options::default()).unwrap()
+}
+
+#[test]
+fn judgement_takes_the_time_of_the_pass_at_the_clock_of_the_engine() {
+    let compiled = Definitions::built_in().compile("gfx942").unwrap();
+    let of = |list: &[(u32, &[(&str, f64)])], metric: &str| {
+        let workload = passes(list);
+        [Window::Recorded, Window::Dispatch].map(|window| {
+            let settings = Settings { window, ..Settings::default() };
+            Evaluation::new(&compiled, &workload, vec![0], settings).value(metric).map_err(|it| it.missing)
+        })
+    };
+    let (gui, busy) = ("GRBM_GUI_ACTIVE", "SQ_BUSY_CU_CYCLES");
+    let (utilization, occupancy) = ("gpu.simd_utilization", "wave.occupancy");
+    let level = ("SQ_LEVEL_WAVES_ACCUM", 1800.0);
+    let close = |got: [Result<f64, String>; 2], want: [f64; 2]| {
+        got.iter().zip(want).all(|(got, want)| got.as_ref().is_ok_and(|got| (got - want).abs() < 1e-9 * want))
+    };
+    // Two cycles a nanosecond at most, of 10 compute units.
+    type Case<'a> = (&'a [(u32, &'a [(&'a str, f64)])], &'a str, [f64; 2]);
+    let cases: &[Case<'_>] = &[
+        // The window is 5 times the dispatch; the counter is of a pass that took longer.
+        (&[(100, &[(gui, 8.0 * 1000.0)]), (110, &[(busy, 1100.0)])], utilization, [11.0, 50.0]),
+        // The engine made one cycle a nanosecond.
+        (&[(100, &[(gui, 8.0 * 100.0)]), (110, &[(busy, 1100.0)])], utilization, [110.0, 100.0]),
+        // The pass has a window of its own, shorter than the time at the highest clock.
+        (&[(100, &[(gui, 8.0 * 1000.0)]), (120, &[(gui, 8.0 * 180.0), level])], occupancy, [10.0, 10.0]),
+        // It has none: its time stands for it, also in tables.
+        (&[(100, &[(gui, 8.0 * 1000.0)]), (120, &[level])], occupancy, [7.5, 7.5]),
+    ];
+    for (list, metric, want) in cases {
+        let got = of(list, metric);
+        assert!(close(got.clone(), *want), "{list:?}: {got:?}, not {want:?}");
+    }
+    let needs = "needs GRBM_GUI_ACTIVE: not recorded".to_owned();
+    assert_eq!(of(&[(110, &[(busy, 1100.0)])], utilization), [Err(needs.clone()), Err(needs)]);
+    let [recorded, judged] = of(&[(0, &[(gui, 8000.0), (busy, 1100.0)])], utilization);
+    assert!(recorded.is_ok(), "{recorded:?}");
+    assert_eq!(judged, Err("the durations of the dispatches are not known".to_owned()));
 }

@@ -80,7 +80,7 @@ fn the_old_report_is_reproduced_where_definitions_stayed() {
     let w = workload::read(&testkit::files(&dir), &Options::default()).unwrap();
     let d = Definitions::built_in();
     let compiled = d.compile("gfx90a").unwrap();
-    let settings = Settings { average: Average::Dispatches, norm: Norm::Wave };
+    let settings = Settings { average: Average::Dispatches, norm: Norm::Wave, ..Settings::default() };
     let e = Evaluation::new(&compiled, &w, (0..w.dispatches.len() as u32).collect(), settings);
     // Average, minimum, maximum, peak, percent of peak.
     let ours: Vec<[Option<f64>; 5]> = d

@@ -7,7 +7,7 @@ use crate::limit::{Leading, Limit, Saved};
 use crate::roofline::Roof;
 use crate::workload::predictions::Times;
 use arch::{Resources, Target};
-use metrics::{Compiled, Evaluation, Settings, Value, kernels};
+use metrics::{Compiled, Evaluation, Settings, Value, Window, kernels};
 use std::cell::OnceCell;
 use view::{Known, Mark, Missing};
 use workload::{TIME, Workload, plain_kernel_name};
@@ -43,7 +43,8 @@ impl<'a> WorkloadEvidence<'a> {
         }
         let target = workload.machine.target().and_then(Target::by_name);
         let times = kernels(workload, rows);
-        let evaluation = Evaluation::new(compiled, workload, Vec::new(), Settings::default());
+        let of_dispatch = Settings { window: Window::Dispatch, ..Settings::default() };
+        let evaluation = Evaluation::new(compiled, workload, Vec::new(), of_dispatch);
         times
             .into_iter()
             .filter_map(|times| {

@@ -70,6 +70,8 @@ pub struct Roof {
     pub flops: Result<Known, Missing>,
     /// Types whose operations were not recorded.
     pub flops_without: Vec<String>,
+    /// Why the kernel's part of a ceiling is not known, of each such ceiling: any of them could be the nearest.
+    pub unknown: Vec<Missing>,
     /// What stops the kernel.
     pub bound: Result<Bound, Missing>,
     /// How far its numbers can be trusted; none where they were measured.
@@ -78,10 +80,13 @@ pub struct Roof {
 
 impl Roof {
     pub(crate) fn of(evidence: &WorkloadEvidence<'_>) -> Self {
+        let mut unknown = Vec::new();
         let levels = LEVELS
             .iter()
             .filter_map(|level| {
-                let (ceiling, basis) = level.ceiling(evidence)?;
+                let ceiling = level.ceiling(evidence);
+                unknown.extend(unknown_part(evidence, level.bandwidth, &ceiling));
+                let (ceiling, basis) = ceiling.ok()?;
                 let rate = evidence.value(level.bandwidth);
                 let trust = evidence.trust(level.bandwidth, &rate);
                 Some(Share { name: level.name, rate, ceiling, unit: "GB/s", basis, trust })
@@ -90,7 +95,9 @@ impl Roof {
         let mut units = [None; 2];
         let mut rates = Vec::new();
         for it in RATES {
-            let Some((ceiling, basis)) = it.ceiling(evidence) else { continue };
+            let ceiling = it.ceiling(evidence);
+            unknown.extend(unknown_part(evidence, it.metric, &ceiling));
+            let Ok((ceiling, basis)) = ceiling else { continue };
             let rate = evidence.value(it.metric);
             let trust = evidence.trust(it.metric, &rate);
             let share = Share { name: it.name, rate, ceiling, unit: it.unit_name, basis, trust };
@@ -107,6 +114,7 @@ impl Roof {
             units,
             flops,
             flops_without,
+            unknown,
             bound: Err(Missing { missing: String::new() }),
             bound_trust: None,
         };
@@ -146,6 +154,22 @@ impl Roof {
     pub fn nearest(&self) -> Option<f64> {
         let parts = self.levels.iter().filter_map(Share::part).chain(self.units.into_iter().flatten());
         parts.filter(|part| part.is_finite()).reduce(f64::max)
+    }
+}
+
+/// Why the part of a ceiling that a metric reaches is not known; none of what the GPU has not, or where nothing is moved or computed.
+fn unknown_part<T>(
+    evidence: &WorkloadEvidence<'_>,
+    metric: &str,
+    ceiling: &Result<T, Missing>,
+) -> Option<Missing> {
+    if !evidence.evaluation.defined(metric) {
+        return None;
+    }
+    match (evidence.value(metric), ceiling) {
+        (Err(reason), _) => Some(reason),
+        (Ok(rate), Err(reason)) if rate > 0.0 => Some(reason.clone()),
+        (Ok(_), _) => None,
     }
 }
 

@@ -38,6 +38,23 @@ const COUNTERS: &[(&str, &str)] = &[
     ("TCC_EA_WRREQ_64B_sum", "30"),
 ];
 
+/// What a verdict needs beside them: types that the kernel does not compute with, and a vector unit that issues 1 % of the time.
+const REST: &[(&str, &str)] = &[
+    ("SQ_INSTS_VALU_ADD_F16", "0"),
+    ("SQ_INSTS_VALU_MUL_F16", "0"),
+    ("SQ_INSTS_VALU_TRANS_F16", "0"),
+    ("SQ_INSTS_VALU_FMA_F16", "0"),
+    ("SQ_INSTS_VALU_ADD_F64", "0"),
+    ("SQ_INSTS_VALU_MUL_F64", "0"),
+    ("SQ_INSTS_VALU_TRANS_F64", "0"),
+    ("SQ_INSTS_VALU_FMA_F64", "0"),
+    ("SQ_INSTS_VALU_MFMA_MOPS_F16", "0"),
+    ("SQ_INSTS_VALU_MFMA_MOPS_BF16", "0"),
+    ("SQ_INSTS_VALU_MFMA_MOPS_F64", "0"),
+    ("SQ_INSTS_VALU_MFMA_MOPS_I8", "0"),
+    ("SQ_ACTIVE_INST_VALU", "1000"),
+];
+
 const MACHINE: &[(&str, &str)] = &[
     ("gpu_arch", "gfx90a"),
     ("cu_per_gpu", "100"),
@@ -49,6 +66,10 @@ const MACHINE: &[(&str, &str)] = &[
 ];
 
 fn recording(changes: &[(&str, &str)], ceilings: Option<&str>) -> Workload {
+    recording_of(COUNTERS, changes, ceilings)
+}
+
+fn recording_of(counters: &[(&str, &str)], changes: &[(&str, &str)], ceilings: Option<&str>) -> Workload {
     let csv = |columns: &[(&str, &str)]| {
         let value = |name: &str, value: &str| {
             changes
@@ -61,7 +82,7 @@ fn recording(changes: &[(&str, &str)], ceilings: Option<&str>) -> Workload {
         format!("{}\n{}\n", header.join(","), row.join(",")).into_bytes()
     };
     let mut folder = BTreeMap::new();
-    folder.insert("pmc_perf.csv".to_owned(), csv(COUNTERS));
+    folder.insert("pmc_perf.csv".to_owned(), csv(counters));
     folder.insert("sysinfo.csv".to_owned(), csv(MACHINE));
     if let Some(text) = ceilings {
         folder.insert("roofline.csv".to_owned(), text.as_bytes().to_vec());
@@ -146,6 +167,23 @@ fn the_verdict_is_the_nearest_roof_or_why_there_is_none() {
         ),
         (&[], Some("latency"), "waves wait: 12 % of the nearest ceiling reached"),
         (&[("SQ_BUSY_CU_CYCLES", "20000")], Some("launch"), "the compute units hold waves 20 % of the time"),
+        // A window of 9 times the dispatch is no time without waves.
+        (&[("GRBM_GUI_ACTIVE", "9000")], Some("latency"), "waves wait: 12 % of the nearest ceiling reached"),
+        // The engine made half the cycles of its highest clock.
+        (
+            &[("GRBM_GUI_ACTIVE", "500"), ("SQ_BUSY_CU_CYCLES", "20000")],
+            Some("launch"),
+            "the compute units hold waves 40 % of the time",
+        ),
+        // What the answer could turn on.
+        (&[("SQ_ACTIVE_INST_VALU", "")], None, "needs SQ_ACTIVE_INST_VALU: not recorded"),
+        (
+            &[("SQ_LDS_IDX_ACTIVE", ""), ("SQ_INSTS_VALU_MFMA_MOPS_I8", "")],
+            None,
+            "needs SQ_LDS_IDX_ACTIVE, SQ_INSTS_VALU_MFMA_MOPS_I8: not recorded",
+        ),
+        (&[("SQ_BUSY_CU_CYCLES", "")], None, "needs SQ_BUSY_CU_CYCLES: not recorded"),
+        (&[("hbm_bw", "")], None, "the recording does not say `max_mclk`"),
         (
             &[("SQ_INSTS_VALU_FMA_F32", "80000")],
             Some("vector f32"),
@@ -154,12 +192,12 @@ fn the_verdict_is_the_nearest_roof_or_why_there_is_none() {
         (&[("End_Timestamp", "5000")], None, "the durations of the dispatches are not known"),
         (
             &[("End_Timestamp", "5000"), ("SQ_BUSY_CU_CYCLES", "20000")],
-            Some("launch"),
-            "the compute units hold waves 20 % of the time",
+            None,
+            "the durations of the dispatches are not known",
         ),
     ];
     for (changes, by, text) in cases {
-        let chart = charted(&recording(changes, None));
+        let chart = charted(&recording_of(&[COUNTERS, REST].concat(), changes, None));
         let verdict = &chart.kernels[0].verdict;
         assert_eq!((verdict.bound_by.as_deref(), verdict.text.as_str()), (*by, *text), "{changes:?}");
         assert_eq!(verdict.gap.get().is_some(), by.is_some(), "{changes:?}");

@@ -42,6 +42,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     let asked = Asked {
         paths: args.path.clone(),
         arch: args.pick.arch.clone(),
+        corrections: args.pick.specs_correction.clone(),
         wanted: args.pick.wanted(),
         matches: args.matches.clone(),
         ranks: args.pick.ranks.map(Into::into),
@@ -74,6 +75,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
                 AverageKind::Dispatches => Average::Dispatches,
             },
             norm: args.units.norm(),
+            ..Settings::default()
         },
         top: match (args.top, wanted_list(args)) {
             (Some(0), _) | (None, Some(_)) => usize::MAX,
@@ -106,6 +108,7 @@ fn wanted_list(args: &Analyze) -> Option<List> {
         (args.list_kernels, List::Kernels),
         (args.list_dispatches, List::Dispatches),
         (args.list_metrics, List::Metrics),
+        (args.specs, List::Specs),
     ]
     .into_iter()
     .find_map(|(wanted, list)| wanted.then_some(list))

@@ -18,6 +18,7 @@ pub(crate) fn run(args: &Guide, look: &Look) -> Result<Outcome> {
     let asked = Asked {
         paths: args.subject.paths(),
         arch: args.subject.pick.arch.clone(),
+        corrections: args.subject.pick.specs_correction.clone(),
         wanted: args.subject.pick.wanted(),
         matches: args.matches.clone(),
         ranks: args.subject.pick.ranks.map(Into::into),

@@ -5,11 +5,12 @@
 use crate::analyze;
 use crate::args::{Analyze, Look, Profile};
 use crate::device_code::DeviceCode;
+use crate::earlier::{make_folder, remove_earlier};
 use crate::emulation;
 use crate::exit::{Outcome, usage};
 use crate::launch_file::{Contents, LaunchFile, difference};
 use crate::output::Output;
-use crate::profile::{predictions, remove_earlier, writable};
+use crate::profile::predictions;
 use crate::{progress, terminal};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
@@ -53,13 +54,12 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     if args.counters_only {
         recorder.count_only();
     }
-    if let Some(folder) = &args.output {
-        writable(folder)?;
-    }
+    let (name, folder) = name_and_folder(path, args, short);
+    make_folder(&folder, args.overwrite)?;
     let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&file, args, &code, &mut recorder));
     // What ran before a fault is kept.
     if recorder.dispatches().is_empty() {
-        let _ = args.output.as_ref().map(std::fs::remove_dir);
+        let _ = std::fs::remove_dir(&folder);
         if prepared.stop.load(Ordering::Relaxed) {
             eprintln!("interrupted: no dispatch was finished");
             return Ok(INTERRUPTED);
@@ -67,7 +67,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
         return ran.map(|()| Outcome::Fine);
     }
     recorder.notes().into_iter().chain(recorder.misfits()).for_each(|text| eprintln!("{text}"));
-    let folder = keep(path, args, &mut recorder, short)?;
+    keep(path, args, &mut recorder, name, &folder)?;
     if prepared.stop.load(Ordering::Relaxed) {
         eprintln!("interrupted: {} of {} dispatches were finished", recorder.dispatches().len(), file.repeat);
         return Ok(INTERRUPTED);
@@ -84,8 +84,8 @@ const MIN_NAME: usize = 16;
 /// What a shell makes of Ctrl-C.
 const INTERRUPTED: Outcome = Outcome::Program(130);
 
-/// Writes the recording and returns its folder.
-fn keep(path: &Path, args: &Profile, recorder: &mut Recorder, gpu: &str) -> Result<PathBuf> {
+/// Name of the recording and its folder.
+fn name_and_folder(path: &Path, args: &Profile, gpu: &str) -> (String, PathBuf) {
     let folder = path.canonicalize().ok().and_then(|path| Some(path.parent()?.to_owned()));
     let by_folder = folder.as_ref().and_then(|folder| folder.file_name()?.to_str());
     let name = args.name.as_deref().or(by_folder).unwrap_or("launch").to_owned();
@@ -93,6 +93,11 @@ fn keep(path: &Path, args: &Profile, recorder: &mut Recorder, gpu: &str) -> Resu
         Some(folder) => folder.clone(),
         None => Path::new("workloads").join(&name).join(gpu),
     };
+    (name, folder)
+}
+
+/// Writes the recording.
+fn keep(path: &Path, args: &Profile, recorder: &mut Recorder, name: String, folder: &Path) -> Result<()> {
     let provenance = Provenance {
         name,
         command: format!(
@@ -102,10 +107,10 @@ fn keep(path: &Path, args: &Profile, recorder: &mut Recorder, gpu: &str) -> Resu
         ),
         emulator: concat!("rockhound ", env!("CARGO_PKG_VERSION")).to_owned(),
     };
-    write(&folder, recorder, &provenance)?;
+    write(folder, recorder, &provenance)?;
     eprintln!("recording: {}", folder.display());
     eprintln!("everything in it: rockhound analyze -p {} -b all", folder.display());
-    Ok(folder)
+    Ok(())
 }
 
 fn model(name: &str) -> Result<&'static Model> {

@@ -14,6 +14,7 @@ mod breakdown;
 mod completions;
 mod device_code;
 mod diff;
+mod earlier;
 mod emulation;
 mod exit;
 mod explain;

@@ -10,7 +10,7 @@ use crate::subjects::{self, Asked, Subjects, refuse};
 use analysis::WorkloadEvidence;
 use analysis::workload::{Blocks, Options, Renames, Subject, explain as define, report};
 use anyhow::Result;
-use metrics::{Average, Compiled, Definitions, Settings};
+use metrics::{Compiled, Definitions, Settings};
 use std::collections::{BTreeMap, BTreeSet};
 use study::judge;
 use view::{
@@ -82,7 +82,7 @@ pub(crate) fn make(wish: &Wish) -> Result<(Page, bool)> {
 
 fn options(wish: &Wish, renames: Renames) -> Options {
     Options {
-        settings: Settings { average: Average::Weighted, norm: wish.units.norm() },
+        settings: Settings { norm: wish.units.norm(), ..Settings::default() },
         time_unit: wish.units.time(),
         top: DISPATCHES,
         blocks: Blocks::all(),

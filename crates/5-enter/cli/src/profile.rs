@@ -4,6 +4,7 @@
 //! nothing after that knows who wrote it, except to say so.
 
 use crate::args::{Analyze, Look, Profile};
+use crate::earlier::{make_folder, remove_earlier};
 use crate::emulation::{Emulation, GPU_DEVICE};
 use crate::exit::{Outcome, usage};
 use crate::{analyze, launch};
@@ -59,11 +60,7 @@ impl Profiler for Emulator {
         };
         // The program may change its working folder.
         let output = std::path::absolute(output)?;
-        writable(&output)?;
-        if output.join("pmc_perf.csv").exists() {
-            eprintln!("{} is written anew", output.display());
-            std::fs::remove_file(output.join("pmc_perf.csv"))?;
-        }
+        make_folder(&output, args.overwrite)?;
         remove_earlier(&output)?;
         let words: Vec<_> = args.program.iter().map(|word| word.to_string_lossy()).collect();
         let recorded = Recorded {
@@ -156,43 +153,6 @@ pub(crate) fn predictions(limits: bool, what_if: &[String], model: &Model) -> Re
         all.push(Prediction::parse(text, model).map_err(|error| usage(error.message, error.hint))?);
     }
     Ok(all)
-}
-
-/// Makes the folder of a recording, so that what stands against it shows before the program runs.
-pub(crate) fn writable(folder: &Path) -> Result<()> {
-    let probe = folder.join(".rockhound");
-    let made = std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(&probe, ""))
-        .and_then(|()| std::fs::remove_file(&probe));
-    made.map_err(|error| {
-        usage(
-            format!("cannot write into {}: {error}", folder.display()),
-            "`-o DIR` names the folder of the recording",
-        )
-    })
-}
-
-/// Removes what an earlier recording in the same folder has and this one may not have.
-pub(crate) fn remove_earlier(folder: &Path) -> Result<()> {
-    let entries = match std::fs::read_dir(folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
-    };
-    for entry in entries {
-        let entry = entry?;
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let beside = [
-            workload::PREDICTIONS_FILE,
-            workload::SHARES_FILE,
-            workload::MARKS_FILE,
-            workload::OCCUPANCY_FILE,
-        ];
-        if beside.contains(&&*name) || workload::is_events_file(&name) || workload::is_level_file(&name) {
-            std::fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
 }
 
 /// The hardware where there is some and a tool that profiles with it, unless a GPU to emulate is named.

@@ -15,6 +15,7 @@ pub(crate) fn run(args: &Report) -> Result<Outcome> {
         asked: Asked {
             paths: args.subject.paths(),
             arch: args.subject.pick.arch.clone(),
+            corrections: args.subject.pick.specs_correction.clone(),
             wanted: args.subject.pick.wanted(),
             matches: args.matches.clone(),
             ranks: args.subject.pick.ranks.map(Into::into),

@@ -36,6 +36,7 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
     let asked = Asked {
         paths: args.paths.clone(),
         arch: args.pick.arch.clone(),
+        corrections: args.pick.specs_correction.clone(),
         wanted: args.pick.wanted(),
         matches: Vec::new(),
         ranks: args.pick.ranks.map(Into::into),

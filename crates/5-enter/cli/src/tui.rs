@@ -151,6 +151,7 @@ impl Read {
         let asked = Asked {
             paths: args.subject.paths(),
             arch: args.subject.pick.arch.clone(),
+            corrections: args.subject.pick.specs_correction.clone(),
             wanted: wanted.clone(),
             matches: Vec::new(),
             ranks: args.subject.pick.ranks.map(Into::into),

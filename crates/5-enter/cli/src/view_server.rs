@@ -39,6 +39,7 @@ struct Server {
     recordings: Vec<PathBuf>,
     base: Option<usize>,
     arch: Option<String>,
+    corrections: Option<String>,
     /// Made pages by what was asked of which version.
     pages: Mutex<VecDeque<(Question, String, Bytes)>>,
     /// One page is made at a time.
@@ -91,6 +92,7 @@ pub(crate) fn run(args: &View) -> Result<Outcome> {
         recordings,
         base,
         arch: args.arch.clone(),
+        corrections: args.specs_correction.clone(),
         pages: Mutex::new(VecDeque::new()),
         making: tokio::sync::Mutex::new(()),
     });
@@ -224,6 +226,7 @@ impl Server {
                     .map(|at| self.recordings[*at].clone())
                     .collect(),
                 arch: self.arch.clone(),
+                corrections: self.corrections.clone(),
                 wanted: Wanted {
                     kernels: Some(question.kernel.clone()).filter(|k| !k.is_empty()).into_iter().collect(),
                     dispatches: question.dispatch.split_whitespace().map(str::to_owned).collect(),

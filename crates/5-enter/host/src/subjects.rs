@@ -5,8 +5,11 @@
 
 use crate::usage;
 use crate::{definitions, names, recording, renames};
-use analysis::workload::{Filled, KernelFilter, Renames, SelectError, Subject, Wanted, fill, select};
+use analysis::workload::{
+    COMMAND_LINE, Filled, KernelFilter, Renames, SelectError, Subject, Wanted, correct, fill_as, select,
+};
 use anyhow::Result;
+use arch::Model;
 use metrics::{Compiled, Definitions};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,6 +22,8 @@ pub struct Asked {
     pub paths: Vec<PathBuf>,
     /// GPU where a recording does not say.
     pub arch: Option<String>,
+    /// Facts of the machine in place of recorded ones.
+    pub corrections: Option<String>,
     /// Kernels, dispatches, GPUs.
     pub wanted: Wanted,
     /// Kernels under other names, `OLD=NEW`.
@@ -81,7 +86,7 @@ pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> 
         match read {
             Ok((mut workload, unread)) => {
                 errors.extend(unread);
-                let filled = machine(&mut workload, asked.arch.as_deref())?;
+                let filled = machine(&mut workload, asked)?;
                 all.push(Subject {
                     name,
                     path: path.display().to_string(),
@@ -125,19 +130,28 @@ pub fn refuse(error: SelectError) -> anyhow::Error {
 }
 
 /// Fills in what is not recorded of the machine; the GPU given counts where the recording names none.
-fn machine(workload: &mut Workload, arch: Option<&str>) -> Result<Vec<Filled>> {
+fn machine(workload: &mut Workload, asked: &Asked) -> Result<Vec<Filled>> {
     let mut given = Vec::new();
-    if let Some(name) = arch {
+    if let Some(text) = &asked.corrections {
+        given = correct(&mut workload.machine, text).map_err(refuse)?;
+    }
+    let mut named = None;
+    if let Some(name) = &asked.arch {
         let (target, model) = definitions::gpu(name)?;
+        named = model.as_deref().and_then(Model::by_name);
         let facts = &mut workload.machine;
         for (fact, value) in [("gpu_arch", Some(target)), ("gpu_model", model)] {
             if let (None, Some(value)) = (facts.text(fact), value) {
                 facts.facts.insert(fact.to_owned(), value.clone());
-                given.push(Filled { fact, value, source: "command line".to_owned() });
+                given.push(Filled { fact, value, source: COMMAND_LINE.to_owned() });
             }
         }
     }
-    given.extend(fill(&mut workload.machine));
+    given.extend(fill_as(&mut workload.machine, named));
+    if named.is_some() {
+        // The recording asks for what the command line says.
+        workload.problems.retain(|problem| !problem.consequence.contains("name the GPU"));
+    }
     Ok(given)
 }
 

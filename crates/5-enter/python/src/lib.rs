@@ -90,8 +90,10 @@ fn analyze(
 ) -> PyResult<String> {
     py.detach(|| {
         let ranks = ranks.as_deref().map(ranks_of).transpose()?;
-        let asked = Asked { paths, arch, wanted: Wanted { kernels, dispatches, gpus }, matches, ranks };
-        let settings = Settings { average: average_of(&average)?, norm: norm_of(&normal_unit)? };
+        let wanted = Wanted { kernels, dispatches, gpus };
+        let asked = Asked { paths, arch, corrections: None, wanted, matches, ranks };
+        let settings =
+            Settings { average: average_of(&average)?, norm: norm_of(&normal_unit)?, ..Settings::default() };
         analyzed(&asked, settings, time_unit_of(&time_unit)?, top, &blocks)
     })
     .map_err(|error| raise(py, &error))

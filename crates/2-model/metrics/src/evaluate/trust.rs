@@ -29,7 +29,9 @@ impl Evaluation<'_> {
     }
 
     fn leaf_mark(&self, leaf: usize, marks: &Marks) -> Mark {
-        match &self.compiled.leaves[leaf] {
+        match self.leaf_of(leaf) {
+            // Where there are marks the recording is emulated, and its windows are as long as the dispatches.
+            Leaf::Window { name, .. } => marks.of(name),
             Leaf::Counter { name, .. } | Leaf::Level(name) if self.is_zero(leaf) => marks.of_zero(name),
             Leaf::Counter { name, .. } | Leaf::Channel(name) | Leaf::Level(name) => marks.of(name),
             Leaf::Property(Property::Time) => marks.of(workload::TIME),
@@ -40,7 +42,7 @@ impl Evaluation<'_> {
     /// Whether something counted is zero in every dispatch; one channel's count says nothing of the others'.
     fn is_zero(&self, leaf: usize) -> bool {
         let zero = |rows: &[u32]| self.leaf(leaf, rows, 0).iter().all(|count| *count == 0.0);
-        !matches!(self.compiled.leaves[leaf], Leaf::Channel(_)) && self.rows.chunks(CHUNK).all(zero)
+        !matches!(self.leaf_of(leaf), Leaf::Channel(_)) && self.rows.chunks(CHUNK).all(zero)
     }
 
     /// Whether a node is zero in every dispatch because of counts that are exact, whatever they are multiplied with or divided by.

@@ -88,11 +88,6 @@ impl Looked {
         Looked { wanted, plain }
     }
 
-    /// Whether that is less than everything.
-    pub(super) fn is_part(&self) -> bool {
-        *self != Looked::default()
-    }
-
     /// Options of the commands that read recordings, with a space before them.
     pub(super) fn options(&self) -> String {
         before(list("-k", &self.wanted.kernels) + &self.dispatches())

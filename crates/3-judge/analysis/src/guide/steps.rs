@@ -135,7 +135,8 @@ fn missing_counters(inputs: &Inputs<'_>, last: &Subject, looked: &Looked) -> Opt
         (true, rules) => format!("record times, and the counters of {}", rules.join(", ")),
         (false, rules) => format!("record the counters of {}, which could not be checked", rules.join(", ")),
     };
-    let name = name_of(last);
+    // The profiler writes over what has the name.
+    let name = format!("{}-more", name_of(last));
     let kernels = looked.options_elsewhere();
     let command =
         format!("rocprof-compute profile -n {}{kernels}{blocks} -- {}", quoted(&name), program(last));
@@ -159,7 +160,14 @@ fn code(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) ->
     last.workload.machine.text("command")?;
     let [model, ..] = models(&last.workload.machine)[..] else { return None };
     let kernels = looked.options_elsewhere();
-    let command = format!("rockhound profile --gpu {}{kernels} -- {}", short(model), program(last));
+    // `workloads/NAME/GPU` can be where the recording lies.
+    let name = format!("{}-emulated", name_of(last));
+    let command = format!(
+        "rockhound profile --gpu {} -n {}{kernels} -- {}",
+        short(model),
+        quoted(&name),
+        program(last)
+    );
     Some(GuideStep::new(StepKind::Record, "what each instruction does, emulated without the GPU", command))
 }
 
@@ -175,9 +183,8 @@ fn limits(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) 
         let command = format!("rockhound breakdown {}{}", quoted(&last.path), looked.options());
         return Some(GuideStep::new(StepKind::Look, why, command));
     }
-    // The same recording with more in it goes where the last one is; a part of it must not take its place.
-    let part = looked.is_part().then(|| format!("{}-limits", last.path.trim_end_matches('/')));
-    let command = record(last, looked, "--breakdown ", part.as_ref().unwrap_or(&last.path));
+    let folder = format!("{}-limits", last.path.trim_end_matches('/'));
+    let command = record(last, looked, "--breakdown ", &folder);
     Some(GuideStep::new(StepKind::Record, why, command))
 }
 

@@ -4,7 +4,7 @@
 //! is the data-sheet value, so that they can never be of different things.
 
 use crate::recorded::WorkloadEvidence;
-use view::CeilingBasis;
+use view::{CeilingBasis, Missing};
 
 /// A level of memory.
 pub(super) struct Level {
@@ -76,18 +76,22 @@ pub(super) const RATES: &[Rate] = &[
 ];
 
 impl Level {
-    pub(super) fn ceiling(&self, evidence: &WorkloadEvidence<'_>) -> Option<(f64, CeilingBasis)> {
+    pub(super) fn ceiling(&self, evidence: &WorkloadEvidence<'_>) -> Result<(f64, CeilingBasis), Missing> {
         ceiling(evidence, &[self.measured], self.bandwidth)
     }
 }
 
 impl Rate {
-    pub(super) fn ceiling(&self, evidence: &WorkloadEvidence<'_>) -> Option<(f64, CeilingBasis)> {
+    pub(super) fn ceiling(&self, evidence: &WorkloadEvidence<'_>) -> Result<(f64, CeilingBasis), Missing> {
         ceiling(evidence, self.measured, self.metric)
     }
 }
 
-fn ceiling(evidence: &WorkloadEvidence<'_>, columns: &[&str], metric: &str) -> Option<(f64, CeilingBasis)> {
+fn ceiling(
+    evidence: &WorkloadEvidence<'_>,
+    columns: &[&str],
+    metric: &str,
+) -> Result<(f64, CeilingBasis), Missing> {
     let ceilings = &evidence.workload.ceilings;
     let gpu = evidence.evaluation.rows().first().and_then(|row| {
         let gpu = evidence.workload.dispatches.gpu.get(*row as usize)?;
@@ -97,8 +101,9 @@ fn ceiling(evidence: &WorkloadEvidence<'_>, columns: &[&str], metric: &str) -> O
         columns.iter().find_map(|column| device.values.get(*column).copied()).filter(|value| *value > 0.0)
     });
     if let Some(value) = measured {
-        return Some((value, CeilingBasis::Measured));
+        return Ok((value, CeilingBasis::Measured));
     }
-    let peak = evidence.evaluation.peak(metric)?.ok()?;
-    (peak.is_finite() && peak > 0.0).then_some((peak, CeilingBasis::DataSheet))
+    let none = || Missing { missing: format!("no ceiling of `{metric}` is known") };
+    let peak = evidence.evaluation.peak(metric).unwrap_or_else(|| Err(none()))?;
+    if peak.is_finite() && peak > 0.0 { Ok((peak, CeilingBasis::DataSheet)) } else { Err(none()) }
 }

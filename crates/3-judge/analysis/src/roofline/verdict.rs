@@ -1,10 +1,12 @@
 //! What stops a kernel: a ceiling, vector instructions, waiting, or too little to do.
 //!
 //! The one idea to keep in mind: a kernel below half of every ceiling is stopped by none of them; whether its compute
-//! units held waves all the time tells waiting from starting and ending.
+//! units held waves all the time tells waiting from starting and ending. A verdict needs everything it could turn on, so that
+//! recording more never gives another one.
 
 use super::{Roof, Share, Unit};
 use crate::recorded::WorkloadEvidence;
+use metrics::all_missing;
 use view::{CeilingBasis, Known, Mark, Missing};
 
 /// Part of a ceiling from which on it is what stops a kernel.
@@ -14,7 +16,7 @@ pub(super) const ISSUE_BOUND_FROM: f64 = 0.8;
 /// Part of the time the compute units hold waves below which starting and ending is what takes the time.
 pub(super) const BUSY_FROM: f64 = 0.5;
 
-/// Percent of the cycles with a vector instruction, and of the time the compute units hold waves.
+/// Percent of the time with a vector instruction, and of that in which the compute units hold waves.
 const ISSUE: &str = "issue.valu";
 const BUSY: &str = "gpu.simd_utilization";
 
@@ -101,8 +103,13 @@ impl Bound {
 }
 
 pub(super) fn bound(evidence: &WorkloadEvidence<'_>, roof: &Roof) -> Result<Bound, Missing> {
+    let issue = if evidence.evaluation.defined(ISSUE) { Some(evidence.value(ISSUE)) } else { None };
+    let issue_unknown = issue.iter().filter_map(|value| value.as_ref().err());
+    if let Some(reason) = all_missing(roof.unknown.iter().chain(issue_unknown)) {
+        return Err(reason);
+    }
     let nearest = roof.nearest();
-    let issue = evidence.value(ISSUE).ok().map(|percent| percent / 100.0);
+    let issue = issue.and_then(Result::ok).map(|percent| percent / 100.0);
     let busy = evidence.value(BUSY).map(|percent| percent / 100.0);
     if let Some(part) = nearest.filter(|part| *part >= BOUND_FROM)
         && let Some(share) = nearest_ceiling(roof, part)
@@ -118,15 +125,10 @@ pub(super) fn bound(evidence: &WorkloadEvidence<'_>, roof: &Roof) -> Result<Boun
     if let Some(busy) = issue.filter(|busy| *busy >= ISSUE_BOUND_FROM) {
         return Ok(Bound::VectorIssue { busy, nearest });
     }
-    match (busy, nearest) {
-        (Ok(busy), nearest) if busy < BUSY_FROM => Ok(Bound::Launch { busy, nearest }),
+    match (busy?, nearest) {
+        (busy, nearest) if busy < BUSY_FROM => Ok(Bound::Launch { busy, nearest }),
         (_, Some(nearest)) => Ok(Bound::Latency { nearest }),
-        (Err(reason), None) => Err(reason),
-        (Ok(_), None) => Err(evidence
-            .time
-            .clone()
-            .err()
-            .unwrap_or(Missing { missing: "no rate with a known ceiling was recorded".to_owned() })),
+        (_, None) => Err(Missing { missing: "no rate with a known ceiling was recorded".to_owned() }),
     }
 }
 

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: a fact is filled in only when every GPU that the recording may stem from agrees on
 //! it, and each one filled in says where it is from.
 
+use super::select::{SelectError, wrong};
 use arch::{Model, Target};
 use workload::Machine;
 
@@ -61,10 +62,79 @@ pub fn models(machine: &Machine) -> Vec<&'static Model> {
         .collect()
 }
 
+/// Facts that follow from others, or that no data sheet has.
+const OTHERS: &[&str] = &["total_l2_chan", "sqc_per_gpu", "pipes_per_gpu", "cur_sclk", "cur_mclk"];
+/// Facts that are names.
+const NAMES: &[&str] = &["gpu_arch", "gpu_model", "compute_partition", "memory_partition"];
+
+/// Facts of which 0 is none.
+fn sizes() -> impl Iterator<Item = &'static str> {
+    let of_target = OF_TARGET.iter().map(|(fact, _)| *fact);
+    of_target.chain(OF_MODEL.iter().map(|(fact, _)| *fact)).chain(OTHERS.iter().copied())
+}
+
+/// Puts facts in place of recorded ones: `max_sclk: 2400, cu_per_gpu: 304`.
+pub fn correct(machine: &mut Machine, text: &str) -> Result<Vec<Filled>, SelectError> {
+    let mut corrected = Vec::new();
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let Some((name, value)) = part.split_once(':').map(|(name, value)| (name.trim(), value.trim()))
+        else {
+            return Err(wrong(
+                format!("`{part}` is no fact with a value"),
+                "write names and values such as `max_sclk: 2400, cu_per_gpu: 304`",
+            ));
+        };
+        // The newest profilers have another name for it.
+        let name = if name == "num_memory_channels" { "num_hbm_channels" } else { name };
+        let size = sizes().find(|fact| *fact == name);
+        let Some(fact) = size.or_else(|| NAMES.iter().copied().find(|fact| *fact == name)) else {
+            let mut known: Vec<&str> = sizes().chain(NAMES.iter().copied()).collect();
+            known.sort_unstable();
+            return Err(wrong(
+                format!("there is no fact `{name}`"),
+                format!("known are {}", known.join(", ")),
+            ));
+        };
+        let number = value.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+        if size.is_some() && number.is_none() || value.is_empty() {
+            return Err(wrong(format!("`{value}` is no value of `{fact}`"), "write a number above 0"));
+        }
+        machine.facts.insert(fact.to_string(), value.to_string());
+        corrected.retain(|earlier: &Filled| earlier.fact != fact);
+        corrected.push(Filled { fact, value: value.to_string(), source: COMMAND_LINE.to_string() });
+    }
+    Ok(corrected)
+}
+
+/// Source of what was said on the command line.
+pub const COMMAND_LINE: &str = "command line";
+
 /// Fills in what the recording does not say and returns what was filled in.
 pub fn fill(machine: &mut Machine) -> Vec<Filled> {
+    fill_as(machine, None)
+}
+
+/// The same of a recording that is said to be of a model, which counts where it does not name one itself.
+pub fn fill_as(machine: &mut Machine, given: Option<&'static Model>) -> Vec<Filled> {
+    let zeros: Vec<&str> = sizes().filter(|fact| machine.number(fact) == Some(0.0)).collect();
+    for fact in &zeros {
+        machine.facts.remove(*fact);
+    }
+    let mut filled = fill_absent(machine, given);
+    for it in filled.iter_mut().filter(|it| zeros.contains(&it.fact)) {
+        it.source += ", recorded as 0";
+    }
+    filled
+}
+
+fn fill_absent(machine: &mut Machine, given: Option<&'static Model>) -> Vec<Filled> {
     let mut filled = Vec::new();
-    let candidates = models(machine);
+    let of_target = |model: &&Model| machine.target().is_none_or(|target| target == model.target().name);
+    let candidates = match (models(machine), given.filter(of_target)) {
+        (own, Some(_)) if own.len() == 1 => own,
+        (_, Some(model)) => vec![model],
+        (own, None) => own,
+    };
     if machine.target().is_none() {
         let mut targets: Vec<&str> = candidates.iter().map(|m| m.target().name).collect();
         targets.dedup();
@@ -76,11 +146,11 @@ pub fn fill(machine: &mut Machine) -> Vec<Filled> {
     for (fact, value) in OF_TARGET {
         add(machine, &mut filled, fact, value(target).to_string(), format!("facts of {}", target.name));
     }
-    // The bandwidth follows from a recorded memory clock, so that goes before the data sheet's number.
-    let bandwidth_follows =
-        machine.number("max_mclk").is_some() && machine.number("num_hbm_channels").is_some();
+    // The bandwidth follows from recorded channels and the memory clock, so those go before the data sheet's number.
+    let channels = machine.number("num_hbm_channels").is_some();
     for (fact, value) in OF_MODEL {
-        if *fact == "hbm_bw" && bandwidth_follows {
+        // The clock stands before the bandwidth in the list, so it is filled in by now.
+        if *fact == "hbm_bw" && channels && machine.number("max_mclk").is_some() {
             continue;
         }
         let mut values = candidates.iter().map(|m| value(m));
@@ -130,7 +200,7 @@ mod tests {
     #[test]
     fn facts_are_filled_where_the_candidates_agree() {
         type Case = (&'static [(&'static str, &'static str)], &'static str, Option<&'static str>);
-        let cases: [Case; 8] = [
+        let cases: [Case; 13] = [
             // The model is named, with a stepping behind it.
             (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1")], "max_mclk", Some("1300")),
             (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1")], "total_l2_chan", Some("128")),
@@ -145,6 +215,17 @@ mod tests {
             (&[("gpu_arch", "gfx90a"), ("gpu_model", "MI200"), ("cu_per_gpu", "104")], "num_xcd", Some("1")),
             // The name alone gives the target.
             (&[("gpu_model", "AMD Instinct MI300X")], "gpu_arch", Some("gfx942")),
+            // Recorded channels go before the bandwidth of the data sheet; the clock may be the sheet's.
+            (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X"), ("num_hbm_channels", "64")], "hbm_bw", None),
+            (
+                &[("gpu_arch", "gfx942"), ("gpu_model", "MI300X"), ("num_hbm_channels", "64")],
+                "max_mclk",
+                Some("1300"),
+            ),
+            (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X")], "hbm_bw", Some("5324.8")),
+            // 0 is no fact, whether the data sheet knows or not.
+            (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X"), ("max_sclk", "0")], "max_sclk", Some("2100")),
+            (&[("gpu_arch", "gfx942"), ("sqc_per_gpu", "0.0")], "sqc_per_gpu", None),
             // The models of the target disagree.
             (&[("gpu_arch", "gfx942")], "cu_per_gpu", None),
             (&[], "wave_size", None),
@@ -163,6 +244,48 @@ mod tests {
         let clock = filled.iter().find(|f| f.fact == "max_mclk").unwrap();
         assert_eq!((clock.value.as_str(), clock.source.as_str()), ("1300", "data sheet of Instinct MI300X"));
         assert!(filled.iter().all(|f| f.fact != "gpu_arch"));
+    }
+
+    #[test]
+    fn a_given_model_counts_where_the_recording_names_none() {
+        for (facts, given, clock) in [
+            (
+                &[("gpu_arch", "gfx950"), ("gpu_model", "MI350"), ("max_sclk", "0")][..],
+                "mi355x",
+                Some("2400"),
+            ),
+            (&[("gpu_arch", "gfx950:sramecc+"), ("gpu_model", "MI350")], "mi355x", Some("2400")),
+            // It names itself.
+            (&[("gpu_arch", "gfx950"), ("gpu_model", "MI355X")], "mi350x", Some("2400")),
+            // Another target.
+            (&[("gpu_arch", "gfx950"), ("gpu_model", "MI350")], "mi300x", None),
+        ] {
+            let mut m = machine(facts);
+            let filled = fill_as(&mut m, Model::by_name(given));
+            assert_eq!(m.text("max_sclk"), clock, "{facts:?} {given}");
+            let zero = facts.contains(&("max_sclk", "0"));
+            let said = filled.iter().any(|it| it.fact == "max_sclk" && it.source.ends_with("recorded as 0"));
+            assert_eq!(said, zero, "{filled:?}");
+        }
+    }
+
+    #[test]
+    fn corrections_replace_what_is_recorded() {
+        let mut m = machine(&[("gpu_arch", "gfx950"), ("max_sclk", "0"), ("cu_per_gpu", "256")]);
+        let corrected = correct(&mut m, " max_sclk: 2400,num_memory_channels : 64, ").unwrap();
+        assert_eq!((m.number("max_sclk"), m.number("num_hbm_channels")), (Some(2400.0), Some(64.0)));
+        assert!(corrected.len() == 2 && corrected.iter().all(|it| it.source == "command line"));
+        fill(&mut m);
+        assert_eq!((m.number("max_sclk"), m.number("cu_per_gpu")), (Some(2400.0), Some(256.0)));
+        for (text, message) in [
+            ("max_sclk", "`max_sclk` is no fact with a value"),
+            ("max_sclk: 0", "`0` is no value of `max_sclk`"),
+            ("max_sclk: fast", "`fast` is no value of `max_sclk`"),
+            ("clock: 2400", "there is no fact `clock`"),
+            ("gpu_model: ", "`` is no value of `gpu_model`"),
+        ] {
+            assert_eq!(correct(&mut m, text).unwrap_err().message, message, "{text}");
+        }
     }
 
     #[test]

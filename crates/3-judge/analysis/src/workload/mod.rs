@@ -16,13 +16,14 @@ mod present;
 mod ranks;
 mod report;
 mod select;
+mod windows;
 
 pub use blocks::{Blocks, MEMORY_CHART, OCCUPANCY, ROOFLINE};
 pub use compare::Renames;
 pub(crate) use compare::{differ, durations};
 pub use condition::Condition;
 pub use definitions::explain;
-pub use machine::{Filled, fill, models};
+pub use machine::{COMMAND_LINE, Filled, correct, fill, fill_as, models};
 pub(crate) use noise::Sample;
 pub use present::TimeUnit;
 pub use report::{List, Options, Subject, list, report};

@@ -116,6 +116,18 @@ pub(crate) fn machine(subject: &Subject) -> Table {
     out
 }
 
+/// The same with where each fact is from.
+pub(crate) fn specs(subject: &Subject) -> Table {
+    let mut out = machine(subject);
+    out.columns.push(Column::new("from", ColumnKind::Text, ""));
+    for row in &mut out.rows {
+        let filled = subject.filled.iter().find(|it| it.fact == row.label);
+        let from = filled.map_or_else(|| "the recording".to_string(), |it| it.source.clone());
+        row.cells.push(Cell::Text(from));
+    }
+    out
+}
+
 /// Every row of every table of a target.
 pub(crate) fn metric_list(definitions: &Definitions, target: &str, norm: Norm) -> Vec<Table> {
     let columns =

@@ -10,7 +10,7 @@ use super::machine::Filled;
 use super::noise::Sample;
 use super::present::{self, TimeUnit};
 use super::select::{SelectError, Wanted};
-use super::{overview, panels, predictions, ranks};
+use super::{overview, panels, predictions, ranks, windows};
 use crate::memory_chart;
 use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
 use std::cell::OnceCell;
@@ -76,6 +76,8 @@ pub enum List {
     Dispatches,
     /// Metrics of the target.
     Metrics,
+    /// Facts of the machine, each with where it is from.
+    Specs,
 }
 
 /// A report that is a list.
@@ -83,6 +85,7 @@ pub fn list(definitions: &Definitions, subjects: &[Subject], list: List, options
     let tables = subjects.first().map_or_else(Vec::new, |s| match list {
         List::Kernels => vec![overview::top_kernels(s, options.top)],
         List::Dispatches => vec![overview::dispatches(s, options.top)],
+        List::Specs => vec![overview::specs(s)],
         List::Metrics => overview::metric_list(definitions, s.target(), options.settings.norm),
     });
     let mut report = empty(subjects, options);
@@ -117,6 +120,8 @@ pub fn report(
         .zip(rows)
         .map(|((s, c), rows)| Evaluation::new(c, &s.workload, rows, options.settings))
         .collect();
+    let (evaluations, notes) = windows::comparable(subjects, evaluations);
+    report.notes.extend(notes);
     let context =
         Context { definitions, subjects, evaluations: &evaluations, options, durations: OnceCell::new() };
     let mut tables = context.tables();

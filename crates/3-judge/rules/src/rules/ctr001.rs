@@ -26,6 +26,9 @@ Names for each kernel what stops it from being faster:
 * launch, when it is below half of every ceiling and the compute units hold waves in less than half of its time. Warning;
 * latency, when it is below half of every ceiling and the compute units are busy: waves are there and wait. Warning.
 
+Cycles are the time of the dispatch at the clock of the engine, not the profiler's window, which can be many times as long.
+A recording that lacks what the answer could turn on gets none: recording more blocks never changes it.
+
 Where the recording has what each limit is worth (`profile --breakdown`), the limit whose lifting saves most leads, if it saves
 5 % or more and is another than the ceiling: a kernel can be near a roof and still lose its time elsewhere. Warning from 15 % on.
 At a ceiling of arithmetic the cost stays what is missing to the ceiling: the work itself is no loss.

@@ -28,7 +28,7 @@ microseconds it is the time until the first waves start and the last ones' resul
 workgroups that take much longer than the rest, or a last round with few workgroups.
 
 ## Evidence
-Busy cycles of the compute units over all cycles, the number of workgroups and the mean time of a dispatch. (The vendor's
+Busy cycles of the compute units over those of the dispatch (its time at the clock of the engine), the number of workgroups and the mean time of a dispatch. (The vendor's
 figure of active compute units is an estimate that it later replaced; it is not used.)
 
 ## What to do

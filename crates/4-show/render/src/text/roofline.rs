@@ -260,7 +260,9 @@ fn table(page: &mut Page, chart: &RooflineChart) {
         page.wrapped(2, 4, &[dim(format!("{} more kernels", chart.left_out))]);
     }
     let intensity = if shown.intensity { "f/B: flop per byte; " } else { "" };
-    page.wrapped(2, 4, &[dim(format!("{intensity}%: of the level's bandwidth ceiling"))]);
+    // The tables' L2 Cache BW counts every request as a whole line, of other clients too.
+    let l2 = if levels.contains(&"L2") { "; L2: what the vector L1 moves (L1-L2 BW)" } else { "" };
+    page.wrapped(2, 4, &[dim(format!("{intensity}%: of the level's bandwidth ceiling{l2}"))]);
     if let Some(legend) = marks::legend(marks::of_roofline(chart)) {
         page.wrapped(2, 4, &[dim(legend)]);
     }

@@ -32,6 +32,9 @@ pub(crate) struct Analyze {
     /// List the metrics of the recording's GPU.
     #[arg(long, group = "list")]
     pub(crate) list_metrics: bool,
+    /// List the facts of the machine, each with where it is from.
+    #[arg(long, group = "list")]
+    pub(crate) specs: bool,
     /// List the dispatches.
     #[arg(long, group = "list")]
     pub(crate) list_dispatches: bool,

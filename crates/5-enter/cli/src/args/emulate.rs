@@ -81,6 +81,9 @@ pub(crate) struct Profile {
     /// Folder to write; by default workloads/NAME/GPU.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    /// Replace an emulated recording in that folder. One that a profiler made is never replaced.
+    #[arg(long)]
+    pub(crate) overwrite: bool,
     /// Record only these kernels: name or regular expression.
     #[arg(long, short, value_name = "KERNEL", num_args = 1.., conflicts_with = "file")]
     pub(crate) kernel: Vec<String>,

@@ -46,6 +46,9 @@ pub(crate) struct View {
     /// GPU of the recordings, where they do not say: target or model.
     #[arg(long, value_name = "GPU")]
     pub(crate) arch: Option<String>,
+    /// Facts of the machine in place of recorded ones: `max_sclk: 2400, num_hbm_channels: 64`.
+    #[arg(long, value_name = "FACT: VALUE, …")]
+    pub(crate) specs_correction: Option<String>,
     /// Port; 0 takes a free one.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) port: u16,

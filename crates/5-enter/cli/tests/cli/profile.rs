@@ -20,7 +20,7 @@ fn changed_with(folder: &Path, from: &str, to: &str, options: &[&str]) -> crate:
     let file = folder.join("LAUNCH.toml");
     std::fs::write(&file, text.replacen(from, to, 1)).unwrap();
     let (file, folder) = (file.display().to_string(), folder.display().to_string());
-    rockhound(&[&["profile", &file, "-o", &folder][..], options].concat())
+    rockhound(&[&["profile", &file, "-o", &folder, "--overwrite"][..], options].concat())
 }
 
 #[test]
@@ -86,7 +86,8 @@ fn limits_and_changes_have_a_price() {
     let recording = folder("breakdown").display().to_string();
     let changes = ["--what-if", "waves_per_eu=1", "--what-if", "gpu.hbm_bandwidth=53e12,gpu=mi300a"];
     let run = |threads: &str| {
-        let mut words = vec!["profile", "--breakdown", EXAMPLE, "-o", &recording, "--threads", threads];
+        let mut words =
+            vec!["profile", "--breakdown", EXAMPLE, "-o", &recording, "--overwrite", "--threads", threads];
         words.extend(changes);
         let ran = rockhound(&words);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -140,11 +141,11 @@ fn limits_and_changes_have_a_price() {
         );
     }
     // A recording without predictions in the same folder has none of the last one.
-    let again = rockhound(&["profile", EXAMPLE, "-o", &recording]);
+    let again = rockhound(&["profile", EXAMPLE, "-o", &recording, "--overwrite"]);
     assert!(!again.stdout.contains("What Each Limit"), "{}", again.stdout);
     assert!(good(&["guide", &recording]).contains("rockhound profile --breakdown"));
     // What is recorded next is recorded on the same GPU.
-    let other = rockhound(&["profile", EXAMPLE, "--gpu", "mi300a", "-o", &recording]);
+    let other = rockhound(&["profile", EXAMPLE, "--gpu", "mi300a", "-o", &recording, "--overwrite"]);
     assert_eq!(other.code, 0, "{}", other.stderr);
     assert!(good(&["guide", &recording]).contains("rockhound profile --breakdown --gpu mi300a examples/"));
 }
@@ -349,7 +350,7 @@ fn values_say_how_far_to_trust_them() {
     // A measurement has no such column.
     assert!(!good(&["analyze", "-p", "examples/heat3d", "-b", "2.1"]).contains("trust"));
     // A sample is marked as such.
-    let words = ["--sample-workgroups", "8", "--no-results", "-o", &recording];
+    let words = ["--sample-workgroups", "8", "--no-results", "-o", &recording, "--overwrite"];
     let ran = rockhound(&[&["profile", EXAMPLE][..], &words].concat());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let text = good(&["analyze", "-p", &recording, "-b", "10.1"]);

@@ -23,7 +23,7 @@ fn results_equal_those_of_numpy() {
     for (kernel, ..) in KERNELS {
         for target in TARGETS {
             let file = of(kernel, target, "toml").display().to_string();
-            let ran = rockhound(&["profile", &file, "-o", &recording.display().to_string()]);
+            let ran = rockhound(&["profile", &file, "-o", &recording.display().to_string(), "--overwrite"]);
             assert_eq!(ran.code, 0, "{file}: {}", ran.stderr);
             assert!(ran.stderr.contains("elements as expected"), "{file}: {}", ran.stderr);
         }
@@ -43,7 +43,8 @@ fn results_are_compared() {
     {
         let file = place.join("LAUNCH.toml");
         std::fs::write(&file, text.replace(from, to)).unwrap();
-        let ran = rockhound(&["profile", &file.display().to_string(), "-o", &place.display().to_string()]);
+        let (file, place) = (file.display().to_string(), place.display().to_string());
+        let ran = rockhound(&["profile", &file, "-o", &place, "--overwrite"]);
         assert_eq!(ran.code, code, "{to}: {}", ran.stderr);
     }
 }

@@ -1,0 +1,282 @@
+//! Where the values of counters, times and windows come from in a recording.
+//!
+//! The one idea to keep in mind: a window is of one pass. Cycles of another pass say at most what the clock was; how long the
+//! dispatch was is the time of the pass whose counters are divided.
+
+use super::Window;
+use crate::compile::{Compiled, Leaf, Node, facts_of, leaves_of};
+use crate::facts::{self, PROPERTIES, Property};
+use crate::unit::Unit;
+use counters::catalogue;
+use std::sync::Arc;
+use workload::{Counter, Dispatches, Values, Workload};
+
+/// Where a leaf's values come from.
+pub(super) enum Source<'w> {
+    Column(&'w Values),
+    /// Instances to add up.
+    Sum(Vec<&'w Values>),
+    /// Instances by channel.
+    Channels(Vec<Option<&'w Values>>),
+    Time,
+    /// Cycles of the dispatch.
+    Window(WindowOfDispatch<'w>),
+    /// What was not recorded.
+    Absent(String),
+}
+
+/// The time of a dispatch in cycles of all XCDs.
+#[derive(Clone, Copy)]
+pub(super) struct WindowOfDispatch<'w> {
+    /// What the counter of the window has.
+    counted: &'w Values,
+    /// Time of the dispatch in the pass that read it; none where passes have no times of their own.
+    counted_time: Option<&'w Values>,
+    /// Time of the dispatch in the pass that the window is for; none: the one time there is.
+    time: Option<&'w Values>,
+    /// What the window counts in a nanosecond at the highest clock.
+    rate: f64,
+}
+
+impl WindowOfDispatch<'_> {
+    /// None where a time is not known.
+    pub(super) fn cycles(&self, dispatches: &Dispatches, row: usize) -> Option<f64> {
+        let time = |of_pass: Option<&Values>| match of_pass {
+            Some(times) => times.get(row),
+            None => dispatches.duration(row),
+        };
+        let counted = self.counted.get(row)? / time(self.counted_time)?;
+        Some(time(self.time)? * counted.min(self.rate))
+    }
+}
+
+/// Sources of all leaves.
+pub(super) struct Sources<'w> {
+    /// By leaf, then the windows of single passes.
+    pub(super) list: Vec<Source<'w>>,
+    /// Pass of a leaf's counter.
+    pass: Vec<Option<u16>>,
+    /// Leaf of a window, pass, place in `list`.
+    windows: Vec<(usize, u16, usize)>,
+}
+
+impl<'w> Sources<'w> {
+    pub(super) fn new(compiled: &Compiled, workload: &'w Workload, channels: usize, window: Window) -> Self {
+        let reader = Reader { workload, channels, window, rate: rate(compiled, workload) };
+        let (mut list, pass): (Vec<_>, Vec<_>) =
+            compiled.leaves.iter().map(|leaf| reader.source(leaf)).unzip();
+        let mut windows = Vec::new();
+        if window == Window::Dispatch {
+            for (leaf, definition) in compiled.leaves.iter().enumerate() {
+                let Leaf::Window { name, run: None } = definition else { continue };
+                for pass in workload.counters.timed_passes() {
+                    windows.push((leaf, pass, list.len()));
+                    list.push(reader.window_in_pass(name, pass));
+                }
+            }
+        }
+        Sources { list, pass, windows }
+    }
+
+    /// The definition of what stands at a place of the list.
+    pub(super) fn leaf(&self, place: usize) -> usize {
+        self.windows.iter().find(|(_, _, at)| *at == place).map_or(place, |(leaf, _, _)| *leaf)
+    }
+
+    /// The node with the windows of the pass that all its counters were read in; itself where that is not one pass.
+    pub(super) fn in_one_pass(&self, definitions: &[Leaf], node: Arc<Node>) -> Arc<Node> {
+        if self.windows.is_empty() {
+            return node;
+        }
+        let mut leaves = Vec::new();
+        leaves_of(&node, &mut leaves);
+        let of_window = |leaf: &usize| self.windows.iter().any(|(window, _, _)| window == leaf);
+        if !leaves.iter().any(of_window) {
+            return node;
+        }
+        let counted = |leaf: &&usize| !matches!(definitions[**leaf], Leaf::Window { .. } | Leaf::Property(_));
+        let mut passes: Vec<Option<u16>> =
+            leaves.iter().filter(counted).map(|leaf| self.pass[*leaf]).collect();
+        passes.sort_unstable();
+        passes.dedup();
+        match passes[..] {
+            [Some(pass)] => self.replaced(&node, pass),
+            _ => node,
+        }
+    }
+
+    fn replaced(&self, node: &Arc<Node>, pass: u16) -> Arc<Node> {
+        let of = |node: &Arc<Node>| self.replaced(node, pass);
+        match &**node {
+            Node::Leaf(leaf) => match self.windows.iter().find(|it| (it.0, it.1) == (*leaf, pass)) {
+                Some((_, _, place)) => Arc::new(Node::Leaf(*place)),
+                None => node.clone(),
+            },
+            Node::Scale(factor, inner) => Arc::new(Node::Scale(*factor, of(inner))),
+            Node::Binary(operator, a, b) => Arc::new(Node::Binary(*operator, of(a), of(b))),
+            Node::Call(function, list) => Arc::new(Node::Call(*function, list.iter().map(of).collect())),
+            Node::Constant(_) | Node::Machine(_) | Node::Mean(..) => node.clone(),
+        }
+    }
+}
+
+/// What a window counts in a nanosecond, or the fact that is missing.
+fn rate(compiled: &Compiled, workload: &Workload) -> Result<f64, String> {
+    let rate = compiled.window_rate.as_ref().map_err(String::clone)?;
+    let mut facts = Vec::new();
+    facts_of(&rate.node, &mut facts);
+    let value = |name: &str| facts::machine(name, &workload.machine).and_then(Result::ok);
+    if let Some((_, key, _)) =
+        facts::MACHINE.iter().find(|(name, _, _)| facts.contains(name) && value(name).is_none())
+    {
+        return Err(format!("`{key}` of the machine"));
+    }
+    let per_ns = Unit::parse("cycle/ns").map_or(f64::NAN, |unit| rate.unit.factor_to(unit));
+    Ok(per_ns * super::constant(&rate.node, &|name| value(name).unwrap_or(f64::NAN)))
+}
+
+struct Reader<'w> {
+    workload: &'w Workload,
+    channels: usize,
+    window: Window,
+    rate: Result<f64, String>,
+}
+
+impl<'w> Reader<'w> {
+    /// The source of a leaf, and the pass its counter was read in.
+    fn source(&self, leaf: &Leaf) -> (Source<'w>, Option<u16>) {
+        let w = self.workload;
+        let d = &w.dispatches;
+        let property = |p: Property, v: &'w Values| {
+            let what =
+                PROPERTIES.iter().find(|(_, q, _, _)| *q == p).map_or("a property", |(_, _, _, what)| what);
+            (if v.is_blank() { Source::Absent(what.to_string()) } else { Source::Column(v) }, None)
+        };
+        match leaf {
+            Leaf::Property(p) => match p {
+                Property::Time => (Source::Time, None),
+                Property::Grid => property(*p, &d.grid),
+                Property::Workgroup => property(*p, &d.workgroup),
+                Property::Lds => property(*p, &d.lds),
+                Property::Scratch => property(*p, &d.scratch),
+                Property::ArchVgpr => property(*p, &d.arch_vgpr),
+                Property::AccumVgpr => property(*p, &d.accum_vgpr),
+                Property::Sgpr => property(*p, &d.sgpr),
+            },
+            Leaf::Level(level) => match self.level(level) {
+                Some(c) => (Source::Column(&c.values), c.pass),
+                None => (Source::Absent(format!("{level} summed over cycles")), None),
+            },
+            Leaf::Counter { name, run: Some(run) } => match w.counters.get_in(run, name) {
+                Some(c) if !c.values.is_blank() => (Source::Column(&c.values), None),
+                // Recordings without runs of their own have one value for all.
+                _ => self.total(name),
+            },
+            Leaf::Counter { name, run: None } => self.total(name),
+            Leaf::Window { name, run: None } => (self.window(name), None),
+            Leaf::Window { name, run: Some(run) } => (self.window_of_level(name, run), None),
+            Leaf::Channel(name) => {
+                for spelled in catalogue().spellings(name) {
+                    if self.channels > 0 && !w.counters.instances(&spelled).is_empty() {
+                        let one =
+                            |i| w.counters.instance(&spelled, i).map(|c| &c.values).filter(|v| !v.is_blank());
+                        let list = (0..self.channels as u32).map(one).collect();
+                        return (Source::Channels(list), None);
+                    }
+                }
+                (Source::Absent(format!("{name} per channel")), None)
+            }
+        }
+    }
+
+    fn level(&self, level: &str) -> Option<&'w Counter> {
+        self.workload.counters.get(&format!("{level}_ACCUM")).filter(|c| !c.values.is_blank())
+    }
+
+    /// A counter that is recorded as a sum or as one value.
+    fn recorded(&self, name: &str) -> Option<&'w Counter> {
+        let counters = &self.workload.counters;
+        catalogue().spellings(name).into_iter().find_map(|spelled| {
+            [format!("{spelled}_sum"), spelled]
+                .iter()
+                .find_map(|recorded| counters.get(recorded).filter(|c| !c.values.is_blank()))
+        })
+    }
+
+    /// A counter over all instances: recorded, or added up here.
+    fn total(&self, name: &str) -> (Source<'w>, Option<u16>) {
+        let counters = &self.workload.counters;
+        for spelled in catalogue().spellings(name) {
+            for recorded in [format!("{spelled}_sum"), spelled.clone()] {
+                if let Some(c) = counters.get(&recorded).filter(|c| !c.values.is_blank()) {
+                    return (Source::Column(&c.values), c.pass);
+                }
+            }
+            let instances = counters.instances(&spelled);
+            if !instances.is_empty() && instances.len() == self.channels {
+                let pass = instances.first().and_then(|c| c.pass);
+                let pass = pass.filter(|pass| instances.iter().all(|c| c.pass == Some(*pass)));
+                return (Source::Sum(instances.into_iter().map(|c| &c.values).collect()), pass);
+            }
+        }
+        (Source::Absent(name.to_string()), None)
+    }
+
+    /// The window of whatever pass the counter was read in.
+    fn window(&self, name: &str) -> Source<'w> {
+        match (self.window, self.recorded(name)) {
+            (Window::Recorded, _) | (_, None) => self.total(name).0,
+            (Window::Dispatch, Some(counter)) => self.of_dispatch(counter, None),
+        }
+    }
+
+    /// The cycles of the dispatch in a pass that has times of its own.
+    fn window_in_pass(&self, name: &str, pass: u16) -> Source<'w> {
+        let counters = &self.workload.counters;
+        let time = counters.time_in_pass(pass);
+        match (counters.get_in_pass(pass, name), self.recorded(name)) {
+            (Some(counted), _) => self.of(counted, time, time),
+            (None, Some(counter)) => self.of_dispatch(counter, time),
+            (None, None) => self.total(name).0,
+        }
+    }
+
+    /// The window of the run in which a level was read.
+    fn window_of_level(&self, name: &str, level: &str) -> Source<'w> {
+        let counters = &self.workload.counters;
+        let (own, recorded) = (counters.get_in(level, name), self.recorded(name));
+        let as_recorded = self.window == Window::Recorded;
+        if let Some(own) = own.filter(|c| !c.values.is_blank()) {
+            return if as_recorded { Source::Column(&own.values) } else { self.of_dispatch(own, None) };
+        }
+        let (Some(accumulated), Some(counter)) = (self.level(level), recorded) else {
+            return self.total(name).0;
+        };
+        if let Some(pass) = accumulated.pass.filter(|pass| counters.time_in_pass(*pass).is_some()) {
+            return match counters.get_in_pass(pass, name).filter(|_| as_recorded) {
+                Some(counted) => Source::Column(counted),
+                None => self.window_in_pass(name, pass),
+            };
+        }
+        // One file is one run as far as it says.
+        if counter.source == accumulated.source { self.window(name) } else { self.of_dispatch(counter, None) }
+    }
+
+    fn of_dispatch(&self, counter: &'w Counter, time: Option<&'w Values>) -> Source<'w> {
+        let counted_time = counter.pass.and_then(|pass| self.workload.counters.time_in_pass(pass));
+        // The time of the dispatch is that of all passes; the window's own is only for the clock.
+        self.of(&counter.values, counted_time, time)
+    }
+
+    fn of(
+        &self,
+        counted: &'w Values,
+        counted_time: Option<&'w Values>,
+        time: Option<&'w Values>,
+    ) -> Source<'w> {
+        match &self.rate {
+            Ok(rate) => Source::Window(WindowOfDispatch { counted, counted_time, time, rate: *rate }),
+            Err(fact) => Source::Absent(fact.clone()),
+        }
+    }
+}

@@ -6,7 +6,7 @@
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
-    reason = "tests read committed and shared recordings and say what they skip"
+    reason = "tests read committed and shared recordings"
 )]
 
 use analysis::WorkloadEvidence;
@@ -24,19 +24,10 @@ struct Without {
 
 const BLOCKS: &[&str] = &["GRBM_", "SQ_", "SQC_", "TA_", "TD_", "TCP_", "TCC_", "SPI_", "CPC_", "CPF_"];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
-}
-
 /// Folders with a recording, ours and the shared ones.
 fn folders() -> Vec<PathBuf> {
-    let mut out = vec![root().join("examples/heat3d")];
-    let shared = root().join("../shared/workloads");
-    if !shared.exists() {
-        assert!(std::env::var_os("CI").is_none_or(|v| v != "true"), "{} is absent", shared.display());
-        println!("skipped: needs ../shared/workloads, install with the project's shared data");
-        return out;
-    }
+    let mut out = vec![testkit::root().join("examples/heat3d")];
+    let Some(shared) = testkit::shared("workloads") else { return out };
     let mut open = vec![shared];
     while let Some(folder) = open.pop() {
         let inside: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().flatten().map(|e| e.path()).collect();
@@ -50,13 +41,11 @@ fn folders() -> Vec<PathBuf> {
     out
 }
 
+/// The tables at the top of a recording.
 fn files(folder: &Path) -> Files {
-    let list = std::fs::read_dir(folder).unwrap().flatten().filter(|entry| entry.path().is_file());
-    let name = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
-    let needed = |name: &str| name.ends_with(".csv");
-    list.filter(|entry| needed(&name(entry)))
-        .map(|entry| (name(&entry), std::fs::read(entry.path()).unwrap()))
-        .collect()
+    let mut files = testkit::files(folder);
+    files.retain(|name, _| name.ends_with(".csv") && !name.contains('/'));
+    files
 }
 
 /// A part of the files of a recording.

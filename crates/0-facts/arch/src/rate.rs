@@ -22,7 +22,7 @@ pub enum Unit {
 pub struct PeakRate<'a> {
     /// Unit.
     pub unit: Unit,
-    /// Element type: `f64`, `f32`, `xf32`, `f16`, `bf16`, `f8`, `f6`, `f4`, `i8`.
+    /// Element type: `f64`, `f32`, `xf32`, `f16`, `bf16`, `f8`, `f6`, `f4`, `i8`, `i32`, `i64`.
     pub element: &'a str,
     /// The rate, a multiply-add counting two.
     pub rate: &'a Fact<u32>,

@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: the field names here are the JSON schema. A rename is a new schema version.
 
-use crate::{Finding, NotChecked, Place, Severity, SourceLine};
+use crate::{Finding, LineSamples, ListingSamples, NotChecked, Place, Severity, SourceLine};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -260,6 +260,9 @@ pub struct Listing {
     /// What a recording says of the whole kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<ListingRun>,
+    /// What samples of the program counter say of the whole kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<ListingSamples>,
     /// Lines in code order.
     pub lines: Vec<ListingLine>,
 }
@@ -291,6 +294,9 @@ pub struct ListingLine {
     /// What a recording says of the instruction; absent when it never ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<LineRun>,
+    /// What samples of the program counter say of the instruction; absent when none was taken at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<LineSamples>,
 }
 
 /// A kernel's dispatches as its listing shows them: summed.

@@ -15,6 +15,7 @@ mod occupancy;
 mod page;
 mod report;
 mod roofline;
+mod samples;
 mod summary;
 mod waves;
 
@@ -30,5 +31,6 @@ pub use occupancy::*;
 pub use page::*;
 pub use report::*;
 pub use roofline::*;
+pub use samples::*;
 pub use summary::*;
 pub use waves::*;

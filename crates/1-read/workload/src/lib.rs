@@ -32,6 +32,7 @@ mod problem;
 mod recognize;
 mod rocpd;
 mod rocprofv3;
+mod samples;
 mod shares;
 mod side;
 mod table;
@@ -56,6 +57,10 @@ pub use passes::{is_pass, natural};
 pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, PredictionLine, write_prediction};
 pub use problem::{Error, Problem, Severity};
 pub use recognize::holds_dispatches;
+pub use samples::{
+    KernelSamples, SAMPLE_STALLS, SampleCounts, SampledInstruction, SampledKernel, Samples, SamplingMethod,
+    is_sampled_kernel,
+};
 pub use shares::{SHARES_FILE, SHARES_HEADER, Share, write_share};
 pub use values::Values;
 pub use view::Mark;
@@ -83,5 +88,18 @@ pub fn read(folder: &dyn Folder, options: &Options) -> Result<Workload, Error> {
     if files.len() == 0 {
         return Err(Error::EmptyFolder);
     }
-    recognize::read(&files)
+    let mut problems = Problems::default();
+    let samples = samples::read(&files, &mut problems);
+    match (recognize::read(&files), samples) {
+        (Ok(mut workload), samples) => {
+            if let Some(samples) = samples {
+                samples.attach(&mut workload, &mut problems);
+            }
+            workload.problems.extend(problems.list);
+            Ok(workload)
+        }
+        // A run for samples alone has no counters.
+        (Err(Error::NoRecording { .. }), Some(samples)) => samples.workload(&files, problems),
+        (Err(error), _) => Err(error),
+    }
 }

@@ -5,6 +5,7 @@
 
 use crate::model::{Counter, Counters, Dispatches, Extra, Rank, Workload};
 use crate::problem::Problem;
+use crate::samples::{self, Samples};
 use crate::values::Values;
 use std::collections::{BTreeMap, HashMap};
 
@@ -34,6 +35,7 @@ pub fn merge(ranks: Vec<(String, Workload)>) -> Result<Workload, String> {
     };
     let rows: usize = ranks.iter().map(|(_, w)| w.dispatches.len()).sum();
     let mut problems = Vec::new();
+    let mut samples: Vec<Samples> = Vec::new();
     let mut kernels: HashMap<String, u32> = HashMap::new();
     let mut columns: Columns = Columns { rows, ..Columns::default() };
     let mut start = 0;
@@ -68,12 +70,14 @@ pub fn merge(ranks: Vec<(String, Workload)>) -> Result<Workload, String> {
             it.row += start;
             it
         }));
+        samples.extend(w.samples.take());
         let host = w.machine.text("hostname").map(|host| host.trim().to_string());
         problems.extend(w.problems.into_iter().map(|problem| (name.clone(), problem)));
         start = range.end;
         whole.ranks.push(Rank { name, rows: range, host });
     }
     (whole.counters, whole.extras) = columns.finish();
+    whole.samples = samples::merge(samples);
     whole.problems = grouped(problems, count);
     Ok(whole)
 }

@@ -8,6 +8,7 @@ use crate::multiplex::Multiplexed;
 use crate::occupancy::Occupancy;
 use crate::predictions::Prediction;
 use crate::problem::Problem;
+use crate::samples::Samples;
 use crate::shares::Share;
 use crate::values::Values;
 use std::collections::{BTreeMap, HashMap};
@@ -29,6 +30,8 @@ pub enum Generation {
     Rocprof1,
     /// A rocpd SQLite database.
     Rocpd,
+    /// Samples of the program counter alone.
+    Samples,
 }
 
 impl Generation {
@@ -42,6 +45,7 @@ impl Generation {
             Self::Native => "rocprof-compute folder, native counters",
             Self::Rocprof1 => "rocprof CSV",
             Self::Rocpd => "rocpd database",
+            Self::Samples => "PC samples",
         }
     }
 }
@@ -318,6 +322,8 @@ pub struct Workload {
     pub shares: Vec<Share>,
     /// What dispatches had in flight over their time, where that was modelled.
     pub occupancy: Vec<Occupancy>,
+    /// Samples of the program counter.
+    pub samples: Option<Samples>,
     /// How far each quantity can be trusted, where it was not measured.
     pub marks: Option<Marks>,
     /// Which dispatches recorded which counters, where each recorded only some of them.
@@ -347,6 +353,7 @@ impl Workload {
             keeps_events: false,
             shares: Vec::new(),
             occupancy: Vec::new(),
+            samples: None,
             marks: None,
             multiplexed: None,
             ranks: Vec::new(),

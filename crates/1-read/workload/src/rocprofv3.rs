@@ -59,7 +59,7 @@ pub(crate) fn folder(
 }
 
 /// What `*_agent_info.csv` says about the GPU, under the names of `sysinfo.csv`.
-const AGENT: &[(&str, &str)] = &[
+pub(crate) const AGENT: &[(&str, &str)] = &[
     ("name", "gpu_arch"),
     ("cu_count", "cu_per_gpu"),
     ("simd_per_cu", "simd_per_cu"),

@@ -180,3 +180,33 @@ fn packed_files_read_the_same() {
     let error = read(&packed, &Options { max_unpacked: 1000 }).unwrap_err();
     assert!(matches!(error, Error::Gzip { .. }), "{error}");
 }
+
+#[test]
+fn samples_of_the_program_counter() {
+    let cases = [
+        ("workloads/newest/f5_ps_and_pmc", Generation::Long, 28),
+        ("workloads/newest/f5_ps_csv", Generation::Long, 28),
+        ("workloads/newest/f5_ps_only", Generation::Samples, 28),
+    ];
+    for (folder, generation, total) in cases {
+        let Some(w) = load(folder) else { return };
+        assert_eq!(w.generation, generation, "{folder}");
+        let samples = w.samples.unwrap();
+        let kernels = samples.by_kernel(&|_, _| true);
+        assert_eq!((kernels.len(), samples.total()), (1, total), "{folder}");
+        assert_eq!(kernels[0].kernel.name, "vecCopy(double*, double*, double*, int, int)");
+        assert_eq!((kernels[0].total.issued, kernels[0].total.stalls[3]), (5, 20), "{folder}");
+    }
+    // The figures of the notes beside the files; an issued sample has no reason.
+    for (file, total, issued, stalls) in [
+        ("pc_sampling_host_trap.csv", 79, 0, [0; 10]),
+        ("pc_sampling_stochastic_debug.csv", 97, 20, [0, 1, 5, 71, 0, 0, 0, 0, 0, 0]),
+    ] {
+        let Some(path) = shared(&format!("traces/rocprofv3/csv/{file}")) else { return };
+        let name = file.replace("_debug", "");
+        let w = read(&BTreeMap::from([(name, std::fs::read(path).unwrap())]), &Options::default()).unwrap();
+        let kernels = w.samples.unwrap().by_kernel(&|_, _| true);
+        assert_eq!((kernels[0].total.samples, kernels[0].total.issued), (total, issued), "{file}");
+        assert_eq!(kernels[0].total.stalls, stalls, "{file}");
+    }
+}

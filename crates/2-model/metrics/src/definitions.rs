@@ -175,6 +175,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("vector-memory.metrics", include_str!("../data/vector-memory.metrics")),
     ("l2.metrics", include_str!("../data/l2.metrics")),
     ("roofline.metrics", include_str!("../data/roofline.metrics")),
+    ("bandwidth.metrics", include_str!("../data/bandwidth.metrics")),
     ("rules.metrics", include_str!("../data/rules.metrics")),
     ("tables.metrics", include_str!("../data/tables.metrics")),
 ];

@@ -83,7 +83,7 @@ fn peak_name(name: &str) -> Option<(ArchUnit, &str)> {
         ("matrix", e @ ("f64" | "f32" | "xf32" | "f16" | "bf16" | "f8" | "f6" | "f4" | "i8")) => {
             Some((ArchUnit::Matrix, e))
         }
-        ("vector", e @ ("f64" | "f32" | "f16")) => Some((ArchUnit::Vector, e)),
+        ("vector", e @ ("f64" | "f32" | "f16" | "i32" | "i64")) => Some((ArchUnit::Vector, e)),
         _ => None,
     }
 }

@@ -42,11 +42,12 @@ pub fn listing(evidence: &KernelEvidence<'_>, findings: &[Finding]) -> Listing {
                     false => margin.get(&(address, line)).into_iter().flatten().copied().collect(),
                 },
                 run: None,
+                samples: None,
             }
         })
         .collect();
     let text_lines = evidence.text_line(0).is_some();
-    Listing { kernel: evidence.kernel.demangled.clone(), text_lines, run: None, lines }
+    Listing { kernel: evidence.kernel.demangled.clone(), text_lines, run: None, samples: None, lines }
 }
 
 /// Rules by the place they name.

@@ -24,6 +24,12 @@ pub enum Mismatch {
         /// As read, in backticks, or in words.
         found: String,
     },
+    /// No sampled instruction stands in the file.
+    #[error("`{recorded}` was sampled, and no sampled instruction stands in the file")]
+    Absent {
+        /// An instruction as recorded.
+        recorded: String,
+    },
 }
 
 /// Adds what the recording says to a listing of `evidence`.

@@ -101,8 +101,12 @@ impl Roof {
             let rate = evidence.value(it.metric);
             let trust = evidence.trust(it.metric, &rate);
             let share = Share { name: it.name, rate, ceiling, unit: it.unit_name, basis, trust };
-            if let Some(part) = share.part() {
-                let unit = &mut units[if it.unit == Unit::Vector { 0 } else { 1 }];
+            let unit = match it.unit {
+                Unit::Vector => Some(&mut units[0]),
+                Unit::Matrix => Some(&mut units[1]),
+                Unit::Integer => None,
+            };
+            if let (Some(part), Some(unit)) = (share.part(), unit) {
                 *unit = Some(unit.unwrap_or(0.0) + part);
             }
             rates.push(share);
@@ -208,10 +212,12 @@ pub fn chart(kernels: &[WorkloadEvidence<'_>], most: usize) -> RooflineChart {
         };
     };
     let used = |name: &str| {
-        shown.iter().any(|it| {
-            let share = it.roof().rates.iter().find(|share| share.name == name);
-            share.and_then(|share| share.rate.as_ref().ok()).is_some_and(|rate| *rate > 0.0)
-        })
+        let integer = RATES.iter().any(|rate| rate.name == name && rate.unit == Unit::Integer);
+        !integer
+            && shown.iter().any(|it| {
+                let share = it.roof().rates.iter().find(|share| share.name == name);
+                share.and_then(|share| share.rate.as_ref().ok()).is_some_and(|rate| *rate > 0.0)
+            })
     };
     let roof = first.roof();
     let ceiling = |share: &Share, used: bool| Ceiling {
@@ -258,6 +264,60 @@ pub fn restrict(chart: &mut RooflineChart, levels: &[&str], types: &[&str]) {
             ceiling.used = kinds.split('/').any(|kind| types.contains(&kind));
             ceiling.used
         });
+    }
+}
+
+/// Types of integers, with the operations of a dispatch.
+const INTEGERS: [(&str, &str); 3] =
+    [("i8", "compute.i8_ops"), ("i32", "compute.i32_ops"), ("i64", "compute.i64_ops")];
+
+/// Places the kernels by their integer operations, where only types of integers are asked for.
+pub fn count_integers(chart: &mut RooflineChart, kernels: &[WorkloadEvidence<'_>], types: &[&str]) {
+    let metric = |name: &&str| INTEGERS.iter().find(|(known, _)| known == name).map(|(_, metric)| *metric);
+    let Some(metrics) = types.iter().map(metric).collect::<Option<Vec<&str>>>().filter(|it| !it.is_empty())
+    else {
+        return;
+    };
+    for (kernel, evidence) in chart.kernels.iter_mut().zip(kernels) {
+        let ops = metrics.iter().map(|metric| evidence.known(metric)).reduce(|all, more| {
+            let (all, more) = (all?, more?);
+            Ok(all.with(more, |a, b| a + b))
+        });
+        let Some(ops) = ops else { continue };
+        let rate = match (&ops, evidence.known("dispatch.duration")) {
+            (Ok(ops), Ok(ns)) => Ok(ops.over(ns)),
+            (Err(reason), _) => Err(reason.clone()),
+            (_, Err(reason)) => Err(reason),
+        };
+        for (level, of) in kernel.levels.iter_mut().zip(LEVELS) {
+            let intensity = intensity(&ops, &evidence.known(of.bytes), of.name);
+            level.intensity_trust = trust(&intensity);
+            level.intensity = number(&intensity);
+        }
+        kernel.flops_trust = trust(&ops);
+        kernel.flops = number(&ops);
+        kernel.rate_trust = trust(&rate);
+        kernel.rate = number(&rate);
+    }
+    chart.notes.retain(|note| !note.starts_with("operations of "));
+    chart.notes.push(format!(
+        "kernels are placed by their operations on {}: one per lane of each instruction, matrix instructions by what they compute",
+        types.join(" and ")
+    ));
+}
+
+/// Operations per byte of a level.
+fn intensity(
+    ops: &Result<Known, Missing>,
+    bytes: &Result<Known, Missing>,
+    level: &str,
+) -> Result<Known, Missing> {
+    match (ops, bytes) {
+        (Err(reason), _) | (_, Err(reason)) => Err(reason.clone()),
+        (Ok(_), Ok(bytes)) if bytes.value <= 0.0 => {
+            Err(Missing { missing: format!("no bytes moved at {level}") })
+        }
+        (Ok(ops), Ok(bytes)) => Ok(ops.over(*bytes)),
     }
 }
 
@@ -373,13 +433,7 @@ fn number(known: &Result<Known, Missing>) -> Number {
 fn kernel_level(evidence: &WorkloadEvidence<'_>, level: &ceilings::Level) -> RooflineLevel {
     let roof = evidence.roof();
     let bytes = evidence.known(level.bytes);
-    let intensity = match (&roof.flops, &bytes) {
-        (Err(reason), _) | (_, Err(reason)) => Err(reason.clone()),
-        (Ok(_), Ok(bytes)) if bytes.value <= 0.0 => {
-            Err(Missing { missing: format!("no bytes moved at {}", level.name) })
-        }
-        (Ok(flops), Ok(bytes)) => Ok(flops.over(*bytes)),
-    };
+    let intensity = intensity(&roof.flops, &bytes, level.name);
     let share = roof.level(level.name);
     let bandwidth = match share {
         Some(share) => share.rate.clone(),

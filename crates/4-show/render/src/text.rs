@@ -8,6 +8,7 @@ mod card;
 mod comparison;
 mod guide;
 mod listing;
+mod listing_samples;
 mod markdown;
 mod memory_chart;
 mod metrics;

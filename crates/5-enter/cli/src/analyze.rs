@@ -109,6 +109,7 @@ fn wanted_list(args: &Analyze) -> Option<List> {
         (args.list_dispatches, List::Dispatches),
         (args.list_metrics, List::Metrics),
         (args.specs, List::Specs),
+        (args.list_blocks, List::Blocks),
     ]
     .into_iter()
     .find_map(|(wanted, list)| wanted.then_some(list))

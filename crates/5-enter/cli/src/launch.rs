@@ -10,7 +10,7 @@ use crate::emulation;
 use crate::exit::{Outcome, usage};
 use crate::launch_file::{Contents, LaunchFile, difference};
 use crate::output::Output;
-use crate::profile::predictions;
+use crate::profile::{keep_set, predictions};
 use crate::{progress, terminal};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
@@ -152,7 +152,8 @@ fn write(folder: &Path, recorder: &mut Recorder, provenance: &Provenance) -> Res
 
 /// What `analyze` says about a recording, in short unless something else is asked for.
 fn report(folder: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
-    analyze::run(&Analyze::of_recording(folder, &args.blocks)?, look)
+    keep_set(args, folder)?;
+    analyze::run(&Analyze::of_recording(folder, &args.shown())?, look)
 }
 
 /// A kernel with everything it needs in memory.

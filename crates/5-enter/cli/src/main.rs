@@ -35,6 +35,7 @@ mod progress;
 mod report;
 mod roofline;
 mod run;
+mod sets;
 mod subjects;
 mod terminal;
 mod thresholds;

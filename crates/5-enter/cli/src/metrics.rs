@@ -2,7 +2,7 @@
 
 use crate::args::{Look, Metrics, ShortFormat};
 use crate::exit::{Outcome, usage};
-use crate::{output, terminal};
+use crate::{output, sets, terminal};
 use analysis::workload::explain;
 use anyhow::Result;
 use arch::Target;
@@ -18,10 +18,18 @@ pub(crate) fn run(args: &Metrics, look: &Look) -> Result<Outcome> {
         Some(name) => vec![definitions::gpu(name)?.0],
         None => Target::names().map(str::to_owned).collect(),
     };
+    if args.list_sets {
+        output::print(&sets::list(all, &targets, args.format)?)?;
+        return Ok(Outcome::Fine);
+    }
+    let ids = match &args.set {
+        Some(name) => vec![sets::by_name(name)?.name.to_owned()],
+        None => args.ids.clone(),
+    };
     let compiled = targets.iter().map(|t| definitions::compile(all, t)).collect::<Result<Vec<Compiled>>>()?;
-    let report = explain(all, &compiled, &args.ids).map_err(|e| usage(e.message, e.hint))?;
+    let report = explain(all, &compiled, &ids).map_err(|e| usage(e.message, e.hint))?;
     output::print(&match args.format {
-        ShortFormat::Text => text::metrics(&report, !args.ids.is_empty(), &terminal::style(look, false)),
+        ShortFormat::Text => text::metrics(&report, !ids.is_empty(), &terminal::style(look, false)),
         ShortFormat::Json => json::metrics(&report),
     })?;
     Ok(Outcome::Fine)

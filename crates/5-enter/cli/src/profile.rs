@@ -3,15 +3,16 @@
 //! The one idea to keep in mind: who profiles is a [`Profiler`]; what comes out is a folder that `analyze` reads, and
 //! nothing after that knows who wrote it, except to say so.
 
-use crate::args::{Analyze, Look, Profile};
+use crate::args::{Analyze, Look, Profile, ShortFormat};
 use crate::earlier::{make_folder, remove_earlier};
 use crate::emulation::{Emulation, GPU_DEVICE};
 use crate::exit::{Outcome, usage};
-use crate::{analyze, launch};
+use crate::{analyze, launch, output, sets};
 use analysis::guide::Recorded;
 use analysis::workload::dispatch_ranges;
 use anyhow::Result;
-use arch::Model;
+use arch::{Model, Target};
+use metrics::Definitions;
 use probe::Prediction;
 use regex::Regex;
 use std::ffi::OsString;
@@ -160,6 +161,14 @@ fn choose(named: bool, gpu: bool, tool: bool) -> &'static dyn Profiler {
     if !named && gpu && tool { &Hardware } else { &Emulator }
 }
 
+/// Keeps what `--set` asks for of a recording just made.
+pub(crate) fn keep_set(args: &Profile, folder: &Path) -> Result<()> {
+    let Some(name) = &args.set else { return Ok(()) };
+    let set = sets::by_name(name)?;
+    let workload = host::recording::read(folder)?;
+    sets::keep(folder, &set, workload.machine.target().unwrap_or_default())
+}
+
 /// Whether the vendor's profiler is installed.
 fn has_rocprof() -> bool {
     let folders = std::env::var_os("PATH").unwrap_or_default();
@@ -168,6 +177,12 @@ fn has_rocprof() -> bool {
 
 /// Profiles, and reports what was recorded.
 pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
+    if args.list_sets {
+        let targets: Vec<String> = Target::names().map(str::to_owned).collect();
+        output::print(&sets::list(Definitions::built_in(), &targets, ShortFormat::Text)?)?;
+        return Ok(Outcome::Fine);
+    }
+    args.set.as_deref().map(sets::by_name).transpose()?;
     if args.sample_workgroups.is_some() && !args.no_results {
         return Err(usage(
             "with `--sample-workgroups` most workgroups do not run: results are not computed",
@@ -184,8 +199,9 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
             eprintln!("rockhound: no dispatch was recorded in {}", folder.display());
             continue;
         }
+        keep_set(args, folder)?;
         eprintln!("wrote {}", folder.display());
-        analyze::run(&Analyze::of_recording(folder, &args.blocks)?, look)?;
+        analyze::run(&Analyze::of_recording(folder, &args.shown())?, look)?;
     }
     Ok(profiled.outcome)
 }

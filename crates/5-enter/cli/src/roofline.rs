@@ -55,6 +55,7 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
         }
         let kernels = WorkloadEvidence::gather(compiled, &subject.workload, &subject.rows);
         let mut chart = roofline::chart(&kernels, usize::from(args.top));
+        roofline::count_integers(&mut chart, &kernels, &types);
         roofline::restrict(&mut chart, &levels, &types);
         workloads.push(WorkloadRoofline {
             name: subject.name.clone(),

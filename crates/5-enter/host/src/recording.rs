@@ -58,6 +58,12 @@ pub fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
             *kernel = codeobj::demangle(plain);
         }
     }
+    for kernel in workload.samples.iter_mut().flat_map(|samples| &mut samples.kernels) {
+        let plain = plain_kernel_name(&kernel.name);
+        if plain.starts_with("_Z") {
+            kernel.name = codeobj::demangle(plain);
+        }
+    }
     Ok((workload, disk))
 }
 

@@ -50,6 +50,9 @@ pub(super) struct Rate {
 pub(super) enum Unit {
     Vector,
     Matrix,
+    /// Integer instructions of the vector unit. Every kernel computes addresses with some, so their ceilings are shown where
+    /// they are asked for and judge nothing.
+    Integer,
 }
 
 const fn rate(
@@ -72,6 +75,8 @@ pub(super) const RATES: &[Rate] = &[
     rate("matrix bf16", Unit::Matrix, &["MFMABF16Flops"], "compute.matrix_bf16", "Gflop/s"),
     rate("matrix f32", Unit::Matrix, &["MFMAF32Flops"], "compute.matrix_f32", "Gflop/s"),
     rate("matrix f64", Unit::Matrix, &["MFMAF64Flops"], "compute.matrix_f64", "Gflop/s"),
+    rate("vector i32", Unit::Integer, &["I32Ops"], "roofline.vector_i32", "Gop/s"),
+    rate("vector i64", Unit::Integer, &["I64Ops"], "roofline.vector_i64", "Gop/s"),
     rate("matrix i8", Unit::Matrix, &["MFMAI8Ops"], "compute.matrix_i8", "Gop/s"),
 ];
 

@@ -16,7 +16,13 @@ pub(crate) const SPECIAL: &[((u16, u16), &str)] = &[
     (OCCUPANCY, "Occupancy over Time"),
     (RANKS, "Ranks"),
     ((1, 1), "System Info"),
+    (SAMPLES, "PC Sampling"),
+    (SAMPLED_KERNELS, "Samples by Kernel"),
 ];
+
+/// The tables of samples of the program counter: instructions, and kernels.
+pub(crate) const SAMPLES: (u16, u16) = (21, 1);
+pub(crate) const SAMPLED_KERNELS: (u16, u16) = (21, 2);
 
 /// The tables of predictions.
 pub(crate) const LIMITS: (u16, u16) = (0, 3);
@@ -24,7 +30,7 @@ pub(crate) const CHANGES: (u16, u16) = (0, 4);
 pub(crate) const RANKS: (u16, u16) = (0, 6);
 
 /// Tables shown when none are asked for.
-pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), LIMITS, CHANGES, RANKS, (2, 1)];
+pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), LIMITS, CHANGES, RANKS, (2, 1), SAMPLED_KERNELS];
 /// Tables shown instead of a recording without times: what was launched, and what can be counted without a clock.
 const COUNTED: &[(u16, u16)] = &[(0, 2), (10, 1), (10, 2), (10, 4), (12, 2), (16, 3)];
 
@@ -95,6 +101,19 @@ impl Blocks {
                 blocks.all = true;
             } else if word.starts_with(|c: char| c.is_ascii_digit()) {
                 blocks.number(word, &tables, definitions, target)?;
+            } else if let Some(alias) = metrics::aliases().iter().find(|alias| alias.name == word) {
+                for block in alias.blocks.split(' ') {
+                    // A name stands for what the target has of it.
+                    match blocks.number(block, &tables, definitions, target) {
+                        Err(error) if block == alias.blocks => return Err(error),
+                        _ => {}
+                    }
+                }
+                blocks.family(word, definitions, target);
+            } else if let Some(set) = metrics::Set::by_name(word) {
+                for metric in set.metrics().filter(|metric| definitions.metric(metric).is_some()) {
+                    blocks.metric(metric, definitions, target)?;
+                }
             } else {
                 blocks.metric(word, definitions, target)?;
             }
@@ -150,7 +169,7 @@ impl Blocks {
             _ => {
                 return Err(wrong(
                     format!("`{word}` is no panel, table or row"),
-                    "give numbers such as `2`, `7.1` or `2.1.20`, or a metric's name; `--list-metrics` lists them",
+                    "give numbers such as `2`, `7.1` or `2.1.20`, a block's name such as `sol`, or a metric's; `--list-blocks` and `--list-metrics` list them",
                 ));
             }
         }
@@ -188,25 +207,42 @@ impl Blocks {
         if chosen.is_empty() {
             let near: Vec<&str> = names.iter().copied().filter(|n| n.contains(word)).collect();
             let hint = if near.is_empty() {
-                "give a panel, a table, a row or a metric's name; `--list-metrics` lists them".to_string()
+                "give a panel, a table, a row, or the name of a block or metric; `--list-blocks` and `--list-metrics` list them".to_string()
             } else {
                 some_of(&near, "metrics")
             };
             return Err(wrong(format!("there is no metric `{word}`"), hint));
         }
-        for name in chosen {
+        self.add(&chosen, definitions, target);
+        Ok(())
+    }
+
+    /// Metrics of a family that stand in tables: `l2` of `l2.hit_rate`.
+    fn family(&mut self, word: &str, definitions: &Definitions, target: &str) {
+        let of_it = |name: &&str| name.strip_prefix(word).is_some_and(|rest| rest.starts_with('.'));
+        let names: Vec<&str> =
+            definitions.metrics().iter().map(|metric| metric.id.as_str()).filter(of_it).collect();
+        self.add(&names, definitions, target);
+    }
+
+    fn add(&mut self, chosen: &[&str], definitions: &Definitions, target: &str) {
+        for &name in chosen {
             let shown = definitions.tables().iter().any(|t| t.rows(target).any(|r| r.metric == name));
             let list = if shown { &mut self.metrics } else { &mut self.loose };
             if !list.iter().any(|n| n == name) {
                 list.push(name.to_string());
             }
         }
-        Ok(())
+    }
+
+    /// Whether a table was asked for by its number.
+    pub(crate) fn names(&self, id: (u16, u16)) -> bool {
+        self.whole(id) || self.rows.iter().any(|r| (r.0, r.1) == id)
     }
 
     /// Whether any row of a table may be shown.
     pub fn shows(&self, id: (u16, u16)) -> bool {
-        self.all || self.in_overview(id) || self.whole(id) || self.rows.iter().any(|r| (r.0, r.1) == id)
+        self.all || self.in_overview(id) || self.names(id)
     }
 
     fn whole(&self, id: (u16, u16)) -> bool {
@@ -274,6 +310,12 @@ mod tests {
             (&["2 7.1", "16.3"], (16, 3), 0, "", true),
             (&["l2.hit_rate"], (17, 1), 4, "l2.hit_rate", true),
             (&["l2"], (17, 1), 4, "l2.hit_rate", true),
+            (&["sol"], (2, 1), 3, "", true),
+            (&["tcc"], (18, 4), 0, "", true),
+            (&["hbm"], (17, 2), 0, "", true),
+            (&["hbm"], (17, 1), 0, "", false),
+            (&["mem_thruput"], (17, 1), 0, "l2.utilization", true),
+            (&["mem_thruput"], (17, 1), 1, "l2.bandwidth_utilization", false),
             (&["all"], (18, 4), 99, "", true),
             (&[], (2, 1), 0, "", true),
             (&[], (7, 1), 0, "", false),
@@ -285,18 +327,18 @@ mod tests {
     #[test]
     fn wrong_numbers_are_answered_with_the_right_ones() {
         for (word, answer) in [
-            ("9", "there is no panel 9; panels are 0 1 2 3 4 5 6 7 10 11 12 13 14 15 16 17 18"),
+            ("9", "there is no panel 9; panels are 0 1 2 3 4 5 6 7 10 11 12 13 14 15 16 17 18 21 30"),
             ("7.9", "there is no table 7.9; tables of panel 7 are 7.1 7.2"),
-            ("9.1", "there is no table 9.1; panels are 0 1 2 3 4 5 6 7 10 11 12 13 14 15 16 17 18"),
+            ("9.1", "there is no table 9.1; panels are 0 1 2 3 4 5 6 7 10 11 12 13 14 15 16 17 18 21 30"),
             ("2.1.31", "table 2.1 has no row 31; rows are 2.1.0 to 2.1.30; `--list-metrics` names them"),
             (
                 "2.1.0.5",
-                "`2.1.0.5` is no panel, table or row; give numbers such as `2`, `7.1` or `2.1.20`, or a metric's name; `--list-metrics` lists them",
+                "`2.1.0.5` is no panel, table or row; give numbers such as `2`, `7.1` or `2.1.20`, a block's name such as `sol`, or a metric's; `--list-blocks` and `--list-metrics` list them",
             ),
             ("hit_rate_or", "there is no metric `hit_rate_or`; metrics are l2.hit_rate_or_zero"),
             (
                 "99999999999999999999",
-                "`99999999999999999999` is no panel, table or row; give numbers such as `2`, `7.1` or `2.1.20`, or a metric's name; `--list-metrics` lists them",
+                "`99999999999999999999` is no panel, table or row; give numbers such as `2`, `7.1` or `2.1.20`, a block's name such as `sol`, or a metric's; `--list-blocks` and `--list-metrics` list them",
             ),
         ] {
             assert_eq!(parse(&[word]).unwrap_err(), answer, "{word}");

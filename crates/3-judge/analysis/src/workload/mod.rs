@@ -15,6 +15,7 @@ pub(crate) mod predictions;
 mod present;
 mod ranks;
 mod report;
+mod samples;
 mod select;
 mod windows;
 
@@ -27,4 +28,5 @@ pub use machine::{COMMAND_LINE, Filled, correct, fill, fill_as, models};
 pub(crate) use noise::Sample;
 pub use present::TimeUnit;
 pub use report::{List, Options, Subject, list, report};
+pub use samples::selected as selected_samples;
 pub use select::{KernelFilter, SelectError, Wanted, dispatch_ranges, select};

@@ -6,6 +6,7 @@
 use super::panels::number;
 use super::report::Subject;
 use metrics::{Definitions, KernelTimes, Norm, kernels, shown_unit};
+use std::collections::BTreeMap;
 use view::{Cell, Column, ColumnKind, Number, Row, Table};
 use workload::{TIME, Values, Workload, plain_kernel_name};
 
@@ -155,4 +156,43 @@ pub(crate) fn metric_list(definitions: &Definitions, target: &str, norm: Norm) -
         })
         .filter(|t| !t.rows.is_empty())
         .collect()
+}
+
+/// Every panel of a target with the names it can be asked for by.
+pub(crate) fn block_list(definitions: &Definitions, target: &str) -> Table {
+    let mut panels: BTreeMap<u16, (String, Vec<String>)> = BTreeMap::new();
+    let titled = |id: &str| {
+        let known = [("0", "Top Stats"), ("1", "System Info"), ("21", "PC Sampling")];
+        known.iter().find(|(panel, _)| *panel == id).map_or(id, |(_, title)| title).to_string()
+    };
+    for ((panel, table), _) in super::blocks::SPECIAL {
+        let title = titled(&panel.to_string());
+        panels.entry(*panel).or_insert_with(|| (title, Vec::new())).1.push(format!("{panel}.{table}"));
+    }
+    for t in definitions.tables().iter().filter(|t| t.rows(target).next().is_some()) {
+        let (panel, table) = t.id;
+        let entry = panels.entry(panel).or_insert_with(|| (t.panel.clone(), Vec::new()));
+        entry.1.push(format!("{panel}.{table}"));
+    }
+    let names = |panel: u16| {
+        let of_it = |alias: &&metrics::Alias| {
+            alias.blocks.split(' ').any(|block| block.split('.').next() == Some(&*panel.to_string()))
+        };
+        let all: Vec<&str> = metrics::aliases().iter().filter(of_it).map(|alias| alias.name).collect();
+        all.join(", ")
+    };
+    let rows = panels.iter().map(|(panel, (title, tables))| {
+        let cells = vec![Cell::Text(names(*panel)), Cell::Text(tables.join(" "))];
+        row(panel.to_string(), title, cells)
+    });
+    let columns =
+        vec![Column::new("names", ColumnKind::Text, ""), Column::new("tables", ColumnKind::Text, "")];
+    let mut out = table("blocks", "Blocks", "Blocks", "panel", columns, rows.collect());
+    out.notes.extend(
+        metrics::aliases()
+            .iter()
+            .filter(|alias| alias.blocks.contains([' ', '.']))
+            .map(|alias| format!("`{}` is {}: {}", alias.name, alias.blocks, alias.what)),
+    );
+    out
 }

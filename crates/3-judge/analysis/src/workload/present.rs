@@ -4,6 +4,7 @@
 
 use super::machine::{ENGINE_CLOCK, engine_clock};
 use super::report::Subject;
+use super::samples;
 use super::select::{SelectError, wrong};
 use arch::Target;
 use std::collections::{BTreeMap, BTreeSet};
@@ -217,6 +218,11 @@ fn summary(subject: &Subject) -> Vec<MachineFact> {
             let followed = if fact.name == EMULATED { followed(subject) } else { None };
             std::iter::once(fact).chain(followed)
         })
+        .chain(samples::summary(subject).map(|value| MachineFact {
+            name: "samples".to_string(),
+            value,
+            filled_from: None,
+        }))
         .collect()
 }
 

@@ -3,14 +3,14 @@
 //! The one idea to keep in mind: tables are made for each recording alone, then merged; what was asked for (blocks,
 //! columns, thresholds) is picked from the whole at the end, so a condition sees rows that are not shown.
 
-use super::blocks::{Blocks, CHANGES, LIMITS, MEMORY_CHART, RANKS};
+use super::blocks::{Blocks, CHANGES, LIMITS, MEMORY_CHART, RANKS, SAMPLED_KERNELS, SAMPLES};
 use super::compare::{self, Renames};
 use super::condition::Condition;
 use super::machine::Filled;
 use super::noise::Sample;
 use super::present::{self, TimeUnit};
 use super::select::{SelectError, Wanted};
-use super::{overview, panels, predictions, ranks, windows};
+use super::{overview, panels, predictions, ranks, samples, windows};
 use crate::memory_chart;
 use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
 use std::cell::OnceCell;
@@ -78,6 +78,8 @@ pub enum List {
     Metrics,
     /// Facts of the machine, each with where it is from.
     Specs,
+    /// Panels of the target with their names.
+    Blocks,
 }
 
 /// A report that is a list.
@@ -87,6 +89,7 @@ pub fn list(definitions: &Definitions, subjects: &[Subject], list: List, options
         List::Dispatches => vec![overview::dispatches(s, options.top)],
         List::Specs => vec![overview::specs(s)],
         List::Metrics => overview::metric_list(definitions, s.target(), options.settings.norm),
+        List::Blocks => vec![overview::block_list(definitions, s.target())],
     });
     let mut report = empty(subjects, options);
     report.tables = tables;
@@ -114,6 +117,7 @@ pub fn report(
         (subjects.iter().map(|s| s.rows.clone()).collect(), Vec::new())
     };
     report.notes.extend(notes.into_iter().map(|text| Note { kind: NoteKind::Info, text }));
+    report.notes.extend(no_samples(subjects, &options.blocks));
     let evaluations: Vec<Evaluation<'_>> = subjects
         .iter()
         .zip(compiled)
@@ -182,6 +186,22 @@ fn empty(subjects: &[Subject], options: &Options) -> Report {
     }
 }
 
+/// Why tables of samples that were asked for are not there.
+fn no_samples(subjects: &[Subject], blocks: &Blocks) -> Option<Note> {
+    if !(blocks.names(SAMPLES) || blocks.names(SAMPLED_KERNELS)) {
+        return None;
+    }
+    let text = match subjects {
+        [one] if one.workload.samples.is_some() => return None,
+        [_] => {
+            "no samples of the program counter are recorded; `rocprof-compute profile --experimental \
+             --pc-sampling` and `rocprofv3 --pc-sampling-beta-enabled` take them"
+        }
+        _ => "samples of the program counter are shown of one recording alone",
+    };
+    Some(Note { kind: NoteKind::Warning, text: text.to_string() })
+}
+
 struct Context<'a> {
     definitions: &'a Definitions,
     subjects: &'a [Subject],
@@ -203,12 +223,7 @@ impl Context<'_> {
     fn tables(&self) -> Vec<Table> {
         let mut out = Vec::new();
         let mut add = |id: (u16, u16), make: &dyn Fn(&Subject) -> Table| {
-            let judged = self
-                .options
-                .conditions
-                .iter()
-                .any(|c| c.subject().starts_with(&format!("{}.{}.", id.0, id.1)));
-            if self.options.blocks.shows(id) || judged {
+            if self.options.blocks.shows(id) || self.judged(id) {
                 let own: Vec<Table> = self.subjects.iter().map(make).collect();
                 out.extend(self.merged(&own.iter().map(Some).collect::<Vec<_>>()));
             }
@@ -247,10 +262,25 @@ impl Context<'_> {
             let own: Vec<Option<&Table>> = own.iter().map(|t| (!t.rows.is_empty()).then_some(t)).collect();
             out.extend(self.merged(&own));
         }
+        if let [subject] = self.subjects {
+            for (id, make) in
+                [(SAMPLES, samples::instructions as fn(_, _) -> _), (SAMPLED_KERNELS, samples::kernels)]
+            {
+                if self.options.blocks.shows(id) || self.judged(id) {
+                    out.push(make(subject, self.options.top));
+                }
+            }
+        }
         if let Some(own) = self.loose() {
             out.extend(self.merged(&own.iter().map(Some).collect::<Vec<_>>()));
         }
         out
+    }
+
+    /// Whether a condition judges a row of a table.
+    fn judged(&self, id: (u16, u16)) -> bool {
+        let prefix = format!("{}.{}.", id.0, id.1);
+        self.options.conditions.iter().any(|c| c.subject().starts_with(&prefix))
     }
 
     fn wanted(&self, t: &metrics::Table) -> bool {

@@ -17,6 +17,9 @@ pub(crate) struct CodeView<'a> {
     pub(crate) facts: Vec<(&'static str, String)>,
     pub(crate) has_source: bool,
     pub(crate) counted: bool,
+    pub(crate) sampled: bool,
+    /// Only instructions that were sampled are listed.
+    pub(crate) sampled_only: bool,
     /// Reasons waves waited for, with their percents.
     pub(crate) waits: Vec<(&'a str, String)>,
     pub(crate) plain: String,
@@ -47,7 +50,21 @@ impl<'a> CodeView<'a> {
                 facts.push(("issued in functions", thousands(run.elsewhere)));
             }
         }
-        let waits = code.listing.run.iter().flat_map(|run| &run.waits);
+        if let Some(samples) = &code.listing.samples {
+            facts.push(("samples", thousands(samples.count)));
+            facts.push(("taken by", samples.method.clone()));
+            if let Some(issued) = samples.issued {
+                facts.push(("issued %", format!("{issued:.1}")));
+            }
+            if samples.elsewhere > 0 {
+                facts.push(("in code not listed", thousands(samples.elsewhere)));
+            }
+            if samples.ambiguous > 0 {
+                facts.push(("at instructions that read alike", thousands(samples.ambiguous)));
+            }
+        }
+        let samples = code.listing.samples.iter().flat_map(|samples| &samples.waits);
+        let waits = code.listing.run.iter().flat_map(|run| &run.waits).chain(samples);
         let waits = waits.map(|it| (it.why.as_str(), format!("{:.1}", it.share))).collect();
         let all = code.listing.lines.len();
         let shown = Listing {
@@ -62,6 +79,8 @@ impl<'a> CodeView<'a> {
             facts,
             has_source: !code.sources.is_empty(),
             counted: code.listing.run.is_some(),
+            sampled: code.listing.samples.is_some(),
+            sampled_only: code.listing.samples.as_ref().is_some_and(|it| it.sampled_only),
             waits,
             plain: text::listing(&shown, &code.findings, &style),
             cut: (all > PLAIN).then(|| thousands((all - PLAIN) as u64)),
@@ -69,9 +88,13 @@ impl<'a> CodeView<'a> {
     }
 }
 
-/// What waves waited for before an instruction.
+/// What waves waited for before an instruction, or did not issue it for.
 fn why(line: &ListingLine) -> Option<&str> {
-    Some(&line.run.as_ref()?.stall.as_ref()?.why)
+    match (&line.run, &line.samples) {
+        (Some(run), _) => Some(&run.stall.as_ref()?.why),
+        (None, Some(samples)) => Some(&samples.waits.first()?.why),
+        (None, None) => None,
+    }
 }
 
 /// A listing in columns.
@@ -79,6 +102,8 @@ fn why(line: &ListingLine) -> Option<&str> {
 pub(crate) struct CodeData<'a> {
     kernel: Cow<'a, str>,
     counted: bool,
+    sampled: bool,
+    live_known: bool,
     lines_are_text: bool,
     address: Vec<u64>,
     text: Vec<Cow<'a, str>>,
@@ -96,6 +121,10 @@ pub(crate) struct CodeData<'a> {
     waited: Vec<Option<f64>>,
     wait_share: Vec<Option<f64>>,
     why: Vec<&'a str>,
+    samples: Vec<Option<u64>>,
+    sample_share: Vec<Option<f64>>,
+    issued: Vec<Option<f64>>,
+    stalled: Vec<Option<f64>>,
     files: Vec<Cow<'a, str>>,
     file: Vec<i32>,
     line: Vec<u32>,
@@ -123,9 +152,14 @@ impl<'a> CodeData<'a> {
         let run = |of: fn(&view::LineRun) -> Option<f64>| -> Vec<Option<f64>> {
             listing.lines.iter().map(|l| l.run.as_ref().and_then(of).map(round)).collect()
         };
+        let samples = |of: fn(&view::LineSamples) -> Option<f64>| -> Vec<Option<f64>> {
+            listing.lines.iter().map(|l| l.samples.as_ref().and_then(of).map(round)).collect()
+        };
         CodeData {
             kernel: whole_name(&code.kernel),
             counted: listing.run.is_some(),
+            sampled: listing.samples.is_some(),
+            live_known: listing.samples.as_ref().is_none_or(|it| !it.sampled_only),
             lines_are_text: listing.text_lines,
             address: listing.lines.iter().map(|l| l.address).collect(),
             text: listing.lines.iter().map(|l| visible(&l.text)).collect(),
@@ -146,6 +180,10 @@ impl<'a> CodeData<'a> {
             waited: run(|r| Some(r.stall.as_ref()?.cycles)),
             wait_share: run(|r| Some(r.stall.as_ref()?.share)),
             why: listing.lines.iter().map(|l| why(l).unwrap_or_default()).collect(),
+            samples: listing.lines.iter().map(|l| l.samples.as_ref().map(|s| s.count)).collect(),
+            sample_share: samples(|s| Some(s.share)),
+            issued: samples(|s| s.issued),
+            stalled: samples(|s| s.waits.first().map(|wait| wait.share)),
             sources: files
                 .iter()
                 .map(|f| code.sources.iter().find(|s| s.file == **f).map(|s| s.lines.as_slice()))

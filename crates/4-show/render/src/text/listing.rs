@@ -5,6 +5,7 @@
 //! how often, for how many lanes, at what cost.
 
 use super::card::{severity_role, short_name, source_text};
+use super::listing_samples::{Sampled, introduce};
 use super::number::thousands;
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
@@ -191,14 +192,22 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
             page.wrapped(2, 4, &[dim(format!("waves waited for {}", waits.join(", ")))]);
         }
     }
+    let sampled = Sampled::of(listing);
+    if let Some(samples) = &listing.samples {
+        introduce(&mut page, samples);
+    }
+    let sampled_only = listing.samples.as_ref().is_some_and(|samples| samples.sampled_only);
     let last = listing.lines.iter().map(|line| line.address).max().unwrap_or(0);
     let address_width = if listing.text_lines { last.to_string() } else { format!("{last:x}") }.len().max(7);
     let has_agprs = listing.lines.iter().any(|line| line.live_agprs > 0);
     let head = if listing.text_lines { "line" } else { "address" };
-    let live = measured.is_none() || style.width >= WIDE;
+    let live = !sampled_only && (measured.is_none() && sampled.is_none() || style.width >= WIDE);
     let mut head = format!("  {head:>address_width$}");
     if let Some(measured) = &measured {
         head.push_str(&measured.head());
+    }
+    if let Some(sampled) = &sampled {
+        head.push_str(&sampled.head());
     }
     if live {
         head.push_str("  live");
@@ -206,8 +215,12 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
             head.push_str("  acc");
         }
     }
-    head.push_str("  loop");
-    let margin = MARGIN + measured.as_ref().map_or(0, |it| width(&it.head()));
+    if !sampled_only {
+        head.push_str("  loop");
+    }
+    let margin = MARGIN
+        + measured.as_ref().map_or(0, |it| width(&it.head()))
+        + sampled.as_ref().map_or(0, |it| width(&it.head()));
     page.raw(&[dim(head)]);
     let mut function = None;
     let mut cell = String::new();
@@ -242,6 +255,11 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
                 put(&mut page, span.role, &span.text);
             }
         }
+        if let Some(sampled) = &sampled {
+            for span in sampled.cells(line.samples.as_ref()) {
+                put(&mut page, span.role, &span.text);
+            }
+        }
         if live {
             cell.clear();
             cell.push_str("  ");
@@ -254,7 +272,8 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
                 put(&mut page, live_role, &cell);
             }
         }
-        put(&mut page, Role::Dim, LOOPS[line.loop_depth.min(4) as usize]);
+        let loops = if sampled_only { "  " } else { LOOPS[line.loop_depth.min(4) as usize] };
+        put(&mut page, Role::Dim, loops);
         put(&mut page, Role::Plain, line.text.trim());
         if line.peak || !line.findings.is_empty() {
             let room = margin.min(style.width.saturating_sub(12)).saturating_sub(used).max(1);

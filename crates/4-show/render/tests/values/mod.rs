@@ -282,6 +282,7 @@ pub(crate) fn listing() -> Listing {
         peak: false,
         findings: vec![],
         run: None,
+        samples: None,
     };
     let mut lines = vec![
         line(0x19f8, "s_mov_b32 s4, 0", 1, 4),
@@ -297,7 +298,13 @@ pub(crate) fn listing() -> Listing {
     lines[1].live_agprs = 64;
     lines[2].findings = vec!["SYN002"];
     lines[3].findings = vec!["RES001", "SYN002"];
-    Listing { kernel: "ns::gemm<256u>(float const*)".into(), text_lines: false, run: None, lines }
+    Listing {
+        kernel: "ns::gemm<256u>(float const*)".into(),
+        text_lines: false,
+        run: None,
+        samples: None,
+        lines,
+    }
 }
 
 /// The same with what a recording says; one line never ran.

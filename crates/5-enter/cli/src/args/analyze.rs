@@ -35,12 +35,15 @@ pub(crate) struct Analyze {
     /// List the facts of the machine, each with where it is from.
     #[arg(long, group = "list")]
     pub(crate) specs: bool,
+    /// List the panels of the recording's GPU, with the names that `-b` takes for them.
+    #[arg(long, group = "list")]
+    pub(crate) list_blocks: bool,
     /// List the dispatches.
     #[arg(long, group = "list")]
     pub(crate) list_dispatches: bool,
     #[command(flatten)]
     pub(crate) pick: Pick,
-    /// Only these panels `2`, tables `7.1`, rows `2.1.20` or metrics `l2.hit_rate`; `all` for everything.
+    /// Only these panels `2`, tables `7.1`, rows `2.1.20`, blocks by name `sol`, `l2`, or metrics `l2.hit_rate`; `all` for everything.
     ///
     /// By default text and markdown show an overview, JSON and CSV everything.
     #[arg(long = "block", short = 'b', visible_alias = "metric", value_name = "BLOCK", num_args = 1..)]
@@ -176,11 +179,18 @@ impl Units {
   rockhound metrics 2.1.20 --arch mi300x   one row
   rockhound metrics l2.hit_rate            one metric on all targets
   rockhound metrics 17 --arch gfx90a       a panel, and the runs it needs
+  rockhound metrics --set mem_thruput      what one run of the application reads
   rockhound metrics TCC_HIT                a counter, and the metrics that need it")]
 pub(crate) struct Metrics {
-    /// Panels, tables, rows, metrics or counters.
+    /// Panels, tables, rows, blocks, metrics or counters.
     #[arg(value_name = "ID")]
     pub(crate) ids: Vec<String>,
+    /// The metrics of a set that one run of the application reads, with its counters.
+    #[arg(long, value_name = "NAME", conflicts_with = "ids")]
+    pub(crate) set: Option<String>,
+    /// List the sets.
+    #[arg(long, conflicts_with_all = ["ids", "set"])]
+    pub(crate) list_sets: bool,
     /// Target or GPU, for example `gfx942` or `mi300x`.
     #[arg(long, short, value_name = "GPU")]
     pub(crate) arch: Option<String>,

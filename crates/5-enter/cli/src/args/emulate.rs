@@ -93,9 +93,15 @@ pub(crate) struct Profile {
     /// Record only the first dispatches of those selected.
     #[arg(long, value_name = "N", conflicts_with = "file", allow_negative_numbers = true)]
     pub(crate) dispatch_limit: Option<u64>,
-    /// Panels, tables, rows or metrics of the report, as in `analyze`; everything is recorded whatever is shown.
+    /// Panels, tables, rows or metrics of the report, as in `analyze`; everything is recorded unless `--set` is given.
     #[arg(long = "block", short = 'b', value_name = "BLOCK", num_args = 1..)]
     pub(crate) blocks: Vec<String>,
+    /// Record only the counters of a set that one run of the application reads, and report its metrics.
+    #[arg(long, value_name = "NAME", conflicts_with = "blocks")]
+    pub(crate) set: Option<String>,
+    /// List the sets and end.
+    #[arg(long)]
+    pub(crate) list_sets: bool,
     /// Run at most so many workgroups of each dispatch, which stand for all of them: counters are scaled, the recording
     /// says so, and results are not computed, which `--no-results` agrees to.
     ///
@@ -129,7 +135,7 @@ pub(crate) struct Profile {
     #[arg(long)]
     pub(crate) no_results: bool,
     /// Program and its arguments.
-    #[arg(last = true, required_unless_present = "file", value_name = "PROGRAM")]
+    #[arg(last = true, required_unless_present_any = ["file", "list_sets"], value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,
 }
 
@@ -163,6 +169,14 @@ pub(crate) struct Breakdown {
 }
 
 impl Profile {
+    /// What the report shows: the blocks asked for, or the set that was recorded.
+    pub(crate) fn shown(&self) -> Vec<String> {
+        match &self.set {
+            Some(set) => vec![set.clone()],
+            None => self.blocks.clone(),
+        }
+    }
+
     /// How much of a dispatch the clock follows.
     pub(crate) fn detail(&self) -> probe::Detail {
         if self.clock_detail == "full" { probe::Detail::Full } else { probe::Detail::Share }

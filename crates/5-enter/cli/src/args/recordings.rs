@@ -65,7 +65,8 @@ pub(crate) struct Roofline {
     /// Only these levels of memory.
     #[arg(long, value_enum, value_name = "LEVEL", value_delimiter = ',')]
     pub(crate) only: Vec<Level>,
-    /// Roofs of these types, also of those no kernel computes with; by default of those in use.
+    /// Roofs of these types, also of those no kernel computes with; by default of those in use. Of integers alone, kernels are
+    /// placed by their integer operations.
     #[arg(long = "type", value_enum, value_name = "TYPE", value_delimiter = ',')]
     pub(crate) types: Vec<Type>,
     /// Show names of kernels in full; in a picture list them below the plot.
@@ -125,6 +126,10 @@ pub(crate) enum Type {
     Fp64,
     #[value(alias = "int8")]
     I8,
+    #[value(alias = "int32")]
+    I32,
+    #[value(alias = "int64")]
+    I64,
 }
 
 impl Type {
@@ -139,6 +144,8 @@ impl Type {
             Type::Fp32 => "f32",
             Type::Fp64 => "f64",
             Type::I8 => "i8",
+            Type::I32 => "i32",
+            Type::I64 => "i64",
         }
     }
 }

@@ -1,23 +1,29 @@
-//! What an emulated recording says of the instructions of its kernels.
+//! What a recording says of the instructions of its kernels: emulated ones what each did, others where waves were sampled.
 //!
 //! The one idea to keep in mind: a recording keeps the code objects that ran, so the folder alone is enough; a file that
-//! is given instead must hold the very same instructions.
+//! is given instead must hold the very same instructions. Recordings of hardware keep no code.
 
 use crate::exit::usage;
 use crate::kernels::{Selection, each_kernel};
-use analysis::workload::{Wanted, select};
-use analysis::{KernelEvidence, Mismatch};
+use analysis::workload::{Wanted, select, selected_samples};
+use analysis::{KernelEvidence, Mismatch, SampledBy};
 use anyhow::{Result, anyhow};
 use host::recording::{self, Disk};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use view::{Finding, Listing};
-use workload::{KernelRun, code_object_file};
+use workload::{
+    Folder, KernelRun, KernelSamples, Workload, code_object_file, is_sampled_kernel, plain_kernel_name,
+};
 
-/// The kernels of a recording with what their instructions did.
+/// The kernels of a recording with what their instructions did, or with the samples taken at them.
 pub(crate) struct Recorded {
     folder: PathBuf,
     runs: Vec<KernelRun>,
+    samples: Vec<KernelSamples>,
+    sampled_by: SampledBy,
+    /// Code objects that stand in the folder, and not under the name of an emulated one.
+    beside: Vec<PathBuf>,
     target: Option<String>,
     /// Code objects were given on the command line.
     given: bool,
@@ -29,41 +35,78 @@ impl Recorded {
         let (workload, disk) = recording::read_with_files(folder)?;
         let wanted = Wanted { dispatches: dispatches.to_vec(), ..Wanted::default() };
         let (rows, _) = select(&workload, None, &wanted).map_err(|error| usage(error.message, error.hint))?;
-        let ids: BTreeSet<u64> = rows.iter().map(|row| workload.dispatches.id[*row as usize]).collect();
-        let target = workload.machine.text("gpu_arch").map(str::to_owned);
-        Self::read_runs(&disk, &ids, target, given, folder)
+        Self::of_rows(&disk, &workload, &rows, given, folder)
     }
 
     /// The same over dispatches that were selected before.
-    pub(crate) fn of_dispatches(
-        folder: &Path,
-        ids: &BTreeSet<u64>,
-        target: Option<String>,
-    ) -> Result<Recorded> {
-        Self::read_runs(&recording::files(folder)?, ids, target, false, folder)
+    pub(crate) fn of_dispatches(folder: &Path, workload: &Workload, rows: &[u32]) -> Result<Recorded> {
+        Self::of_rows(&recording::files(folder)?, workload, rows, false, folder)
     }
 
-    fn read_runs(
+    fn of_rows(
         disk: &Disk,
-        ids: &BTreeSet<u64>,
-        target: Option<String>,
+        workload: &Workload,
+        rows: &[u32],
         given: bool,
         folder: &Path,
     ) -> Result<Recorded> {
         let name = folder.display();
+        let ids: BTreeSet<u64> = rows.iter().map(|row| workload.dispatches.id[*row as usize]).collect();
         let runs = workload::read_instructions(disk, &workload::Options::default(), &|id| ids.contains(&id));
-        let runs = runs.map_err(|error| anyhow!("`{name}`: {error}"))?.ok_or_else(|| {
-            anyhow!(
-                "`{name}` has no `{}`: only an emulated recording says what each instruction did\nhint: `rockhound \
-                 profile --gpu mi300x -- PROGRAM` makes one",
+        let runs = runs.map_err(|error| anyhow!("`{name}`: {error}"))?;
+        if runs.is_none() && workload.samples.is_none() {
+            return Err(anyhow!(
+                "`{name}` has neither `{}` nor samples of the program counter, so it does not say what each instruction \
+                 did\nhint: `rockhound profile --gpu mi300x -- PROGRAM` makes the one, `rocprofv3 \
+                 --pc-sampling-beta-enabled` takes the other",
                 workload::INSTRUCTIONS_FILE
-            )
-        })?;
-        Ok(Recorded { folder: disk.folder.clone(), runs, target, given })
+            ));
+        }
+        let code = |name: &String| name.ends_with(".hsaco") || name.ends_with(".co");
+        let beside = disk.names().into_iter().filter(code).map(|name| disk.folder.join(name)).collect();
+        Ok(Recorded {
+            folder: disk.folder.clone(),
+            runs: runs.unwrap_or_default(),
+            samples: selected_samples(workload, rows),
+            sampled_by: workload.samples.as_ref().map(SampledBy::of).unwrap_or_default(),
+            beside,
+            target: workload.machine.text("gpu_arch").map(str::to_owned),
+            given,
+        })
     }
 
-    /// The code objects that the recording keeps.
+    /// The code objects that the recording keeps. Samples are shown with those that stand in the folder.
     pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
+        let mut files = self.kept()?;
+        if self.runs.is_empty() {
+            files.clone_from(&self.beside);
+        }
+        if files.is_empty() {
+            return Err(anyhow!(
+                "`{}` does not hold the code that was sampled\nhint: give the code object or the program as an \
+                 argument, or copy it into the folder as `NAME.hsaco`",
+                self.folder.display()
+            ));
+        }
+        Ok(files)
+    }
+
+    /// Whether the recording holds code objects.
+    pub(crate) fn has_code(&self) -> bool {
+        !self.runs.is_empty() || !self.beside.is_empty()
+    }
+
+    /// Listings of the sampled instructions of kernels whose code is not at hand, those in `shown` left out.
+    pub(crate) fn sampled_listings(&self, shown: &BTreeSet<String>) -> Vec<Listing> {
+        self.samples
+            .iter()
+            .filter(|kernel| !shown.iter().any(|name| is_sampled_kernel(&kernel.kernel, name)))
+            .map(|kernel| analysis::sampled_listing(kernel, &self.sampled_by))
+            .collect()
+    }
+
+    /// The code objects of emulated kernels.
+    fn kept(&self) -> Result<Vec<PathBuf>> {
         let mut files: Vec<PathBuf> = Vec::new();
         for run in &self.runs {
             let path = self.folder.join(code_object_file(&run.code));
@@ -89,7 +132,9 @@ impl Recorded {
     /// Linker names and names as shown of the kernels that ran.
     pub(crate) fn kernels(&self) -> BTreeSet<String> {
         let names = self.runs.iter().flat_map(|run| [run.symbol.clone(), run.kernel.clone()]);
-        names.filter(|name| !name.is_empty()).collect()
+        let sampled = self.samples.iter().map(|it| &it.kernel);
+        let sampled = sampled.flat_map(|it| [it.symbol.clone(), plain_kernel_name(&it.name).to_owned()]);
+        names.chain(sampled).filter(|name| !name.is_empty()).collect()
     }
 
     /// Adds to the listing of a kernel of `file` what its instructions did.
@@ -100,6 +145,7 @@ impl Recorded {
         file: &str,
     ) -> Result<()> {
         let kernel = evidence.kernel;
+        self.add_samples_to(listing, evidence, file)?;
         let mut refused: Option<(Mismatch, &KernelRun)> = None;
         for run in &self.runs {
             let named = if run.symbol.is_empty() {
@@ -127,26 +173,47 @@ impl Recorded {
             run.kernel
         ))
     }
+
+    /// Adds the samples of a kernel.
+    fn add_samples_to(&self, listing: &mut Listing, evidence: &KernelEvidence<'_>, file: &str) -> Result<()> {
+        let kernel = evidence.kernel;
+        let of_it = |samples: &&KernelSamples| {
+            [&kernel.name, &kernel.demangled].iter().any(|name| is_sampled_kernel(&samples.kernel, name))
+        };
+        let Some(samples) = self.samples.iter().find(of_it) else { return Ok(()) };
+        analysis::add_samples(listing, evidence, samples, &self.sampled_by).map_err(|mismatch| {
+            anyhow!(
+                "`{file}` is not the code of `{}` that was sampled: {mismatch}\nhint: give the code object that ran",
+                kernel.demangled
+            )
+        })
+    }
 }
 
 /// Listings of all kernels of a recording with what their instructions did, and the findings on their code, in the order in
-/// which the code objects hold them.
+/// which the code objects hold them; those that were sampled without code come last.
 pub(crate) fn listings(folder: &Path, dispatches: &[String]) -> Result<Vec<(Listing, Vec<Finding>)>> {
     let recorded = Recorded::read(folder, dispatches, false)?;
-    let selection = Selection::new(None, &[])?.recorded(recorded.kernels(), recorded.target());
     let mut out = Vec::new();
-    each_kernel(
-        &recorded.files()?,
-        &selection,
-        |judged| {
-            let mut listing = analysis::listing(judged.evidence, &judged.findings);
-            let added = recorded.add_to(&mut listing, judged.evidence, judged.file);
-            added.map(|()| (listing, judged.findings))
-        },
-        |listing| {
-            out.push(listing?);
-            Ok(())
-        },
-    )?;
+    let mut shown = BTreeSet::new();
+    if recorded.has_code() {
+        let selection = Selection::new(None, &[])?.recorded(recorded.kernels(), recorded.target());
+        each_kernel(
+            &recorded.files()?,
+            &selection,
+            |judged| {
+                let mut listing = analysis::listing(judged.evidence, &judged.findings);
+                let added = recorded.add_to(&mut listing, judged.evidence, judged.file);
+                added.map(|()| (listing, judged.findings))
+            },
+            |listing| {
+                let (listing, findings) = listing?;
+                shown.insert(listing.kernel.clone());
+                out.push((listing, findings));
+                Ok(())
+            },
+        )?;
+    }
+    out.extend(recorded.sampled_listings(&shown).into_iter().map(|listing| (listing, Vec::new())));
     Ok(out)
 }

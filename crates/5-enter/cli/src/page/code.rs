@@ -8,7 +8,7 @@ use crate::kernels::{Selection, each_kernel};
 use analysis::workload::Subject;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use view::{PageCode, PageKernel, SourceText};
+use view::{PageCode, PageKernel, Resources, SourceText};
 use workload::INSTRUCTIONS_FILE;
 
 /// Instructions of all kernels together that are put into a page.
@@ -23,13 +23,10 @@ const EXTENSIONS: &[&str] = &[
 
 /// Code of the kernels that are shown, most time first.
 pub(crate) fn of(path: &Path, subject: &Subject, kernels: &[PageKernel]) -> Vec<PageCode> {
-    if !has_instructions(path) {
+    if !has_instructions(path) && subject.workload.samples.is_none() {
         return Vec::new();
     }
-    let ids: BTreeSet<u64> =
-        subject.rows.iter().map(|row| subject.workload.dispatches.id[*row as usize]).collect();
-    let target = subject.workload.machine.text("gpu_arch").map(str::to_owned);
-    match read(path, &ids, target, kernels) {
+    match read(path, subject, kernels) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("warning: code is not shown: {error:#}");
@@ -45,13 +42,34 @@ fn has_instructions(path: &Path) -> bool {
     below(path) || entries().any(|entry| below(&entry.path()))
 }
 
-fn read(
-    path: &Path,
-    ids: &BTreeSet<u64>,
-    target: Option<String>,
-    kernels: &[PageKernel],
-) -> anyhow::Result<Vec<PageCode>> {
-    let recorded = Recorded::of_dispatches(path, ids, target)?;
+fn read(path: &Path, subject: &Subject, kernels: &[PageKernel]) -> anyhow::Result<Vec<PageCode>> {
+    let recorded = Recorded::of_dispatches(path, &subject.workload, &subject.rows)?;
+    let mut out = if recorded.has_code() { of_files(&recorded, kernels)? } else { Vec::new() };
+    let shown: BTreeSet<String> = out.iter().map(|code| code.kernel.clone()).collect();
+    out.extend(recorded.sampled_listings(&shown).into_iter().map(|listing| PageCode {
+        file: listing.samples.as_ref().map_or_else(String::new, |samples| samples.sources.join(", ")),
+        kernel: listing.kernel.clone(),
+        resources: Resources::default(),
+        listing,
+        findings: Vec::new(),
+        sources: Vec::new(),
+    }));
+    let place = |code: &PageCode| kernels.iter().position(|k| k.name == code.kernel).unwrap_or(usize::MAX);
+    out.sort_by_key(place);
+    let mut room = INSTRUCTIONS;
+    out.retain(|code| {
+        let fits = code.listing.lines.len() <= room;
+        room -= if fits { code.listing.lines.len() } else { 0 };
+        fits
+    });
+    for code in &mut out {
+        code.sources = sources(code, path);
+    }
+    Ok(out)
+}
+
+/// Code of the kernels whose code objects the recording holds.
+fn of_files(recorded: &Recorded, kernels: &[PageKernel]) -> anyhow::Result<Vec<PageCode>> {
     let selection = Selection::new(None, &[])?;
     let selection = selection.recorded(recorded.kernels(), recorded.target());
     let mut out: Vec<PageCode> = Vec::new();
@@ -83,23 +101,12 @@ fn read(
                 return Err(error);
             }
             // Code that did not run in the selected dispatches says nothing.
-            if code.listing.run.is_some() {
+            if code.listing.run.is_some() || code.listing.samples.is_some() {
                 out.push(code);
             }
             Ok(())
         },
     )?;
-    let place = |code: &PageCode| kernels.iter().position(|k| k.name == code.kernel).unwrap_or(usize::MAX);
-    out.sort_by_key(place);
-    let mut room = INSTRUCTIONS;
-    out.retain(|code| {
-        let fits = code.listing.lines.len() <= room;
-        room -= if fits { code.listing.lines.len() } else { 0 };
-        fits
-    });
-    for code in &mut out {
-        code.sources = sources(code, path);
-    }
     Ok(out)
 }
 

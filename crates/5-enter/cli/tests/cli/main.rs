@@ -18,6 +18,7 @@ mod profile;
 mod ranks;
 mod roofline;
 mod run;
+mod sampling;
 mod schema;
 mod triton;
 mod tui;

@@ -13,7 +13,7 @@ function buildCode(root, code) {
   const count = code.text.length;
   // Where time goes is known where waits are; else where most is executed stands for it.
   const timed = code.wait_share.some((share) => share !== null);
-  const heats = timed ? code.wait_share : code.share;
+  const heats = code.sampled ? code.sample_share : timed ? code.wait_share : code.share;
   const most = heats.reduce((best, it) => Math.max(best, it ?? 0), 0);
   const labels = new Map(code.label.flatMap((label, at) => (label === null ? [] : [[label, at]])));
   const hottest = heats.reduce((best, it, at) => ((it ?? 0) > (heats[best] ?? 0) ? at : best), 0);
@@ -27,14 +27,18 @@ function buildCode(root, code) {
   const columns = [
     ["address", "", "a", (at) => (code.lines_are_text ? `line ${code.address[at]}` : code.address[at].toString(16))],
     code.counted && ["count", "executions by waves", "n", shown(code.count)],
-    code.counted && ["share %", "of all instructions issued", timed ? "n" : "n s", shown(code.share, 2)],
-    timed && ["wait %", "of all cycles that waves of the kernel waited, those before this instruction", "n s", shown(code.wait_share, 2)],
+    code.counted && ["share %", "of all instructions issued", timed || code.sampled ? "n" : "n s", shown(code.share, 2)],
+    timed && ["wait %", "of all cycles that waves of the kernel waited, those before this instruction", code.sampled ? "n" : "n s", shown(code.wait_share, 2)],
     timed && ["each", "cycles a wave waited before it, average", "n", (at) => (code.waited[at] === null ? "" : number(Math.round(code.waited[at])))],
     timed && ["for", "what most of them waited for", "why", (at) => code.why[at]],
     code.counted && ["lanes", "active lanes, average", "n", shown(code.lanes)],
+    code.sampled && ["samples", "samples of the program counter at this instruction", "n", shown(code.samples)],
+    code.sampled && ["samples %", "of the kernel's samples", "n s", shown(code.sample_share, 1)],
+    known(code.issued) && ["issued %", "of these samples, the wave issued the instruction", "n", shown(code.issued, 0)],
+    known(code.stalled) && ["stalled for", "why most of the others did not", "why", (at) => (code.stalled[at] === null ? "" : `${code.why[at]} ${code.stalled[at].toFixed(0)} %`)],
     known(code.lines) && ["lines", "cache lines per access", "n", shown(code.lines)],
     known(code.conflicts) && ["conflict %", "LDS cycles lost to bank conflicts", "n", shown(code.conflicts)],
-    ["live", "live vector registers before it; + accumulation registers", "n live", live],
+    code.live_known && ["live", "live vector registers before it; + accumulation registers", "n live", live],
   ].filter(Boolean);
   const asm = make("div", { class: "pane asm" });
   const numbers = padded(asm, columns, count);
@@ -93,7 +97,7 @@ function buildCode(root, code) {
     }
     lines.reveal(cursor);
     lines.again();
-    const parts = [code.text[cursor], code.count[cursor] === null ? "" : plural(code.count[cursor], "execution"), code.wait_share[cursor] === null ? "" : `${code.wait_share[cursor]} % of the waits, for ${code.why[cursor]}`, code.findings[cursor]];
+    const parts = [code.text[cursor], code.count[cursor] === null ? "" : plural(code.count[cursor], "execution"), code.wait_share[cursor] === null ? "" : `${code.wait_share[cursor]} % of the waits, for ${code.why[cursor]}`, code.samples[cursor] === null ? "" : plural(code.samples[cursor], "sample"), code.findings[cursor]];
     say(parts.filter(Boolean).join(", "));
   }
   const next = (holds) => {
@@ -137,7 +141,7 @@ function buildCode(root, code) {
     it.addEventListener("click", action);
     tools.append(it);
   };
-  if (code.counted && most > 0) button("hottest (h)", () => go(hottest));
+  if (most > 0) button("hottest (h)", () => go(hottest));
   if (code.findings.some(Boolean)) button("next finding (n)", nextFinding);
   if (code.peak !== null) button("most live registers", () => go(code.peak));
   tools.append(make("label", {}, "find ", find), make("span", { class: "dim" }, "arrows move, Enter follows a branch"));
@@ -215,7 +219,7 @@ function buildSource(code, heats, timed, choose) {
   code.file.forEach((file, at) => {
     if (file < 0) return;
     const sum = total[file].get(code.line[at]) ?? { count: 0, share: 0 };
-    sum.count += code.count[at] ?? 0;
+    sum.count += (code.sampled ? code.samples[at] : code.count[at]) ?? 0;
     sum.share += heats[at] ?? 0;
     total[file].set(code.line[at], sum);
   });
@@ -224,11 +228,13 @@ function buildSource(code, heats, timed, choose) {
   let shown = known.reduce((a, b) => (weight(b) > weight(a) ? b : a));
   let line = -1;
   const most = Math.max(0, ...total.flatMap((lines) => [...lines.values()].map((it) => it.share)));
-  const sumOf = (at) => (code.counted ? total[shown].get(at + 1) : undefined);
+  const sumOf = (at) => (code.counted || code.sampled ? total[shown].get(at + 1) : undefined);
   const columns = [
     ["line", "", "n", (at) => String(at + 1)],
-    code.counted && ["count", "executions by waves", "n", (at) => (sumOf(at) ? number(sumOf(at).count) : "")],
-    code.counted && [timed ? "wait %" : "share %", timed ? "of all cycles that waves of the kernel waited" : "of all instructions issued", "n s", (at) => { const sum = sumOf(at); return sum && (sum.share > 0 || !timed) ? sum.share.toFixed(2) : ""; }],
+    code.sampled && ["samples", "samples of the program counter", "n", (at) => (sumOf(at)?.count ? number(sumOf(at).count) : "")],
+    code.sampled && ["samples %", "of the kernel's samples", "n s", (at) => (sumOf(at)?.share ? sumOf(at).share.toFixed(1) : "")],
+    code.counted && !code.sampled && ["count", "executions by waves", "n", (at) => (sumOf(at) ? number(sumOf(at).count) : "")],
+    code.counted && !code.sampled && [timed ? "wait %" : "share %", timed ? "of all cycles that waves of the kernel waited" : "of all instructions issued", "n s", (at) => { const sum = sumOf(at); return sum && (sum.share > 0 || !timed) ? sum.share.toFixed(2) : ""; }],
   ].filter(Boolean);
   let numbers = padded(pane, columns, code.sources[shown].length);
   const lines = new Lines(rows, inner, LINE, (at) => {

@@ -1,0 +1,46 @@
+//! What samples of the program counter say of a kernel and of its instructions.
+//!
+//! The one idea to keep in mind: samples estimate where waves spend their time; they count no executions.
+
+use crate::WaitShare;
+use serde::Serialize;
+
+/// The samples of a kernel as its listing shows them.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ListingSamples {
+    /// How they were taken: `stochastic`, `host trap`.
+    pub method: String,
+    /// Files they were read from.
+    pub sources: Vec<String>,
+    /// Dispatches with samples.
+    pub dispatches: u64,
+    /// Samples.
+    pub count: u64,
+    /// Of these, in code outside the listing: functions called.
+    pub elsewhere: u64,
+    /// Of these, at one of several instructions that read alike, where the recording has no addresses.
+    pub ambiguous: u64,
+    /// Percent of the samples in which the instruction issued; absent where the method does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issued: Option<f64>,
+    /// Why the others did not issue, most first, in percent of all samples.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitShare>,
+    /// The code object is not at hand: only instructions that were sampled are listed.
+    pub sampled_only: bool,
+}
+
+/// The samples at one instruction.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LineSamples {
+    /// Samples.
+    pub count: u64,
+    /// Percent of the kernel's samples.
+    pub share: f64,
+    /// Percent of these samples in which it issued; absent where the method does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issued: Option<f64>,
+    /// Why the others did not issue, most first, in percent of the samples at this instruction.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitShare>,
+}

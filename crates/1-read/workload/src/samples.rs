@@ -1,0 +1,358 @@
+//! Samples of the program counter: which instruction waves were at, and why they did not issue.
+//!
+//! The one idea to keep in mind: a sample is one look at one wave. Counts of samples estimate shares of time; they are
+//! no counts of executions.
+
+mod csv;
+mod dispatches;
+mod json;
+
+use crate::folder::Files;
+use crate::model::{Generation, Workload, plain_kernel_name};
+use crate::problem::{Error, Problems};
+use std::collections::{BTreeMap, HashMap};
+
+/// How samples were taken.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum SamplingMethod {
+    /// The host interrupts the waves at equal times: the instruction is known, and not whether it issued.
+    HostTrap,
+    /// The hardware takes the samples: an instruction that did not issue has the reason.
+    Stochastic,
+}
+
+impl SamplingMethod {
+    /// As said to a user.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::HostTrap => "host trap",
+            Self::Stochastic => "stochastic",
+        }
+    }
+}
+
+/// Why a sampled wave did not issue: a word for tables, and the end of the profiler's name, in the order of its numbers.
+pub const SAMPLE_STALLS: [(&str, &str); 10] = [
+    ("unknown", "NONE"),
+    ("fetch", "NO_INSTRUCTION_AVAILABLE"),
+    ("hazard", "ALU_DEPENDENCY"),
+    ("waitcnt", "WAITCNT"),
+    ("internal", "INTERNAL_INSTRUCTION"),
+    ("barrier", "BARRIER_WAIT"),
+    ("arbiter", "ARBITER_NOT_WIN"),
+    ("busy", "ARBITER_WIN_EX_STALL"),
+    ("other", "OTHER_WAIT"),
+    ("sleep", "SLEEP_WAIT"),
+];
+
+/// The reason a profiler names, as a place in [`SAMPLE_STALLS`]; a name that is not known is the first.
+fn stall_reason(name: &str) -> usize {
+    let name = name.rsplit("NOT_ISSUED_REASON_").next().unwrap_or(name).trim();
+    SAMPLE_STALLS.iter().position(|(_, known)| known.eq_ignore_ascii_case(name)).unwrap_or(0)
+}
+
+/// What samples of one instruction say, counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SampleCounts {
+    /// Samples.
+    pub samples: u64,
+    /// Of these, the wave issued the instruction. Zero with `stalled` where the method does not say.
+    pub issued: u64,
+    /// Of these, the wave did not issue it.
+    pub stalled: u64,
+    /// Samples that did not issue by reason, in the order of [`SAMPLE_STALLS`].
+    pub stalls: [u64; SAMPLE_STALLS.len()],
+}
+
+impl SampleCounts {
+    /// Adds other samples.
+    pub fn add(&mut self, other: &SampleCounts) {
+        self.samples += other.samples;
+        self.issued += other.issued;
+        self.stalled += other.stalled;
+        self.stalls.iter_mut().zip(other.stalls).for_each(|(sum, more)| *sum += more);
+    }
+
+    /// Whether the samples say if instructions issued.
+    pub const fn says_issued(&self) -> bool {
+        self.issued + self.stalled > 0
+    }
+
+    /// Counts one sample.
+    fn one(&mut self, issued: Option<bool>, reason: usize) {
+        self.samples += 1;
+        match issued {
+            Some(true) => self.issued += 1,
+            Some(false) => {
+                self.stalled += 1;
+                self.stalls[reason.min(SAMPLE_STALLS.len() - 1)] += 1;
+            }
+            None => {}
+        }
+    }
+}
+
+/// An instruction that was sampled.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct SampledInstruction {
+    /// Virtual address in the code object; absent in CSV files, which do not say it.
+    pub address: Option<u64>,
+    /// Its text; empty where it is not recorded.
+    pub text: String,
+    /// Source file and line as recorded, `a.cpp:12`; empty without debug information.
+    pub source: String,
+}
+
+/// A kernel that was sampled.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct SampledKernel {
+    /// Name as recorded.
+    pub name: String,
+    /// Linker name; empty where it is not recorded.
+    pub symbol: String,
+}
+
+/// The samples of one instruction in one dispatch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct SampleRow {
+    dispatch: u64,
+    /// An index into [`Samples::kernels`].
+    kernel: u32,
+    /// An index into `Samples::instructions`.
+    instruction: u32,
+    counts: SampleCounts,
+}
+
+/// The samples of a recording.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Samples {
+    /// How they were taken, each method once.
+    pub methods: Vec<SamplingMethod>,
+    /// Files they were read from.
+    pub sources: Vec<String>,
+    /// They were taken in a run of the application of their own, so their dispatches are not those of the counters.
+    pub own_run: bool,
+    /// Kernels.
+    pub kernels: Vec<SampledKernel>,
+    instructions: Vec<SampledInstruction>,
+    rows: Vec<SampleRow>,
+}
+
+/// The samples of one kernel, summed over dispatches.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct KernelSamples {
+    /// Kernel.
+    pub kernel: SampledKernel,
+    /// Dispatches with samples.
+    pub dispatches: u64,
+    /// All its samples.
+    pub total: SampleCounts,
+    /// Instructions by address, then text.
+    pub rows: BTreeMap<SampledInstruction, SampleCounts>,
+}
+
+impl Samples {
+    /// All samples.
+    pub fn total(&self) -> u64 {
+        self.rows.iter().map(|row| row.counts.samples).sum()
+    }
+
+    /// Sums over the kernels and dispatches that `wanted` selects, kernels of most samples first.
+    pub fn by_kernel(&self, wanted: &dyn Fn(&SampledKernel, u64) -> bool) -> Vec<KernelSamples> {
+        let mut out: Vec<KernelSamples> = self
+            .kernels
+            .iter()
+            .map(|kernel| KernelSamples { kernel: kernel.clone(), ..KernelSamples::default() })
+            .collect();
+        let mut seen: HashMap<u32, std::collections::HashSet<u64>> = HashMap::new();
+        for row in &self.rows {
+            let (Some(sum), Some(instruction)) =
+                (out.get_mut(row.kernel as usize), self.instructions.get(row.instruction as usize))
+            else {
+                continue;
+            };
+            if !wanted(&sum.kernel, row.dispatch) {
+                continue;
+            }
+            if seen.entry(row.kernel).or_default().insert(row.dispatch) {
+                sum.dispatches += 1;
+            }
+            sum.total.add(&row.counts);
+            match sum.rows.get_mut(instruction) {
+                Some(counts) => counts.add(&row.counts),
+                None => {
+                    sum.rows.insert(instruction.clone(), row.counts);
+                }
+            }
+        }
+        out.retain(|kernel| kernel.total.samples > 0);
+        out.sort_by(|a, b| b.total.samples.cmp(&a.total.samples).then_with(|| a.kernel.cmp(&b.kernel)));
+        out
+    }
+}
+
+/// Puts samples together, each kernel and instruction once.
+#[derive(Default)]
+struct Collect {
+    samples: Samples,
+    kernels: HashMap<SampledKernel, u32>,
+    instructions: HashMap<SampledInstruction, u32>,
+    rows: HashMap<(u64, u32, u32), usize>,
+}
+
+impl Collect {
+    fn kernel(&mut self, kernel: SampledKernel) -> u32 {
+        let list = &mut self.samples.kernels;
+        *self.kernels.entry(kernel).or_insert_with_key(|kernel| {
+            list.push(kernel.clone());
+            list.len() as u32 - 1
+        })
+    }
+
+    fn instruction(&mut self, instruction: SampledInstruction) -> u32 {
+        let list = &mut self.samples.instructions;
+        *self.instructions.entry(instruction).or_insert_with_key(|instruction| {
+            list.push(instruction.clone());
+            list.len() as u32 - 1
+        })
+    }
+
+    fn add(&mut self, dispatch: u64, kernel: u32, instruction: u32, counts: &SampleCounts) {
+        let list = &mut self.samples.rows;
+        let at = *self.rows.entry((dispatch, kernel, instruction)).or_insert_with(|| {
+            list.push(SampleRow { dispatch, kernel, instruction, counts: SampleCounts::default() });
+            list.len() - 1
+        });
+        list[at].counts.add(counts);
+    }
+
+    fn method(&mut self, method: SamplingMethod) {
+        if !self.samples.methods.contains(&method) {
+            self.samples.methods.push(method);
+        }
+    }
+}
+
+/// The samples of several ranks, whose dispatches have the same numbers, as those of one recording; kernels select among them.
+pub(crate) fn merge(ranks: Vec<Samples>) -> Option<Samples> {
+    let mut collect = Collect::default();
+    for (number, own) in ranks.into_iter().enumerate() {
+        own.methods.iter().for_each(|method| collect.method(*method));
+        collect.samples.own_run |= own.own_run || number > 0;
+        for row in &own.rows {
+            let kernel = collect.kernel(own.kernels[row.kernel as usize].clone());
+            let instruction = collect.instruction(own.instructions[row.instruction as usize].clone());
+            collect.add(row.dispatch, kernel, instruction, &row.counts);
+        }
+        collect.samples.sources.extend(own.sources);
+    }
+    (!collect.samples.rows.is_empty()).then_some(collect.samples)
+}
+
+/// What files with samples hold.
+pub(crate) struct Found {
+    samples: Samples,
+    /// The dispatches they list, and the machine they name.
+    run: dispatches::Run,
+}
+
+/// Stands for the name of a kernel that is not recorded.
+const NO_KERNEL: &str = "(kernel not recorded)";
+
+fn kernels_by_dispatch(w: &Workload) -> HashMap<u64, u32> {
+    w.dispatches.id.iter().copied().zip(w.dispatches.kernel.iter().copied()).collect()
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// Reads the samples of a folder, if it has some. JSON is preferred: the CSV files have neither addresses nor kernels.
+pub(crate) fn read(files: &Files<'_>, problems: &mut Problems) -> Option<Found> {
+    let mut collect = Collect::default();
+    let mut run = dispatches::Run::default();
+    let named = |suffix: &str| -> Vec<String> {
+        files.names().filter(|name| last_part(name).ends_with(suffix)).map(str::to_string).collect()
+    };
+    for name in named("results.json") {
+        json::file(files, &name, &mut collect, &mut run, problems);
+    }
+    if collect.samples.rows.is_empty() {
+        run = dispatches::Run::default();
+        for (suffix, method) in [
+            ("pc_sampling_host_trap.csv", SamplingMethod::HostTrap),
+            ("pc_sampling_stochastic.csv", SamplingMethod::Stochastic),
+        ] {
+            for name in named(suffix) {
+                csv::file(files, &name, method, &mut collect, problems);
+            }
+        }
+    }
+    let mut samples = collect.samples;
+    samples.methods.sort_unstable();
+    (!samples.rows.is_empty()).then_some(Found { samples, run })
+}
+
+impl Found {
+    /// Adds the samples to a recording of counters or times.
+    pub(crate) fn attach(mut self, w: &mut Workload, problems: &mut Problems) {
+        if self.samples.kernels.iter().all(|kernel| kernel.name.is_empty()) {
+            self.name_kernels(w, problems);
+        }
+        let of: HashMap<u64, u32> = kernels_by_dispatch(w);
+        // Two runs of a program that does the same number their dispatches alike, mostly.
+        self.samples.own_run = !self.samples.rows.iter().all(|row| {
+            let name = of.get(&row.dispatch).and_then(|at| w.kernels.get(*at as usize));
+            let kernel = self.samples.kernels.get(row.kernel as usize);
+            kernel.zip(name).is_some_and(|(kernel, name)| is_sampled_kernel(kernel, name))
+        });
+        w.sources.extend(self.samples.sources.iter().cloned());
+        w.samples = Some(self.samples);
+    }
+
+    /// CSV files have dispatches and no kernels: those of the recording of the same run.
+    fn name_kernels(&mut self, w: &Workload, problems: &mut Problems) {
+        if let [only] = &w.kernels[..] {
+            self.samples.kernels.iter_mut().for_each(|kernel| kernel.name.clone_from(only));
+            return;
+        }
+        let of = kernels_by_dispatch(w);
+        let mut collect = Collect::default();
+        let old = std::mem::take(&mut self.samples);
+        let mut unnamed = 0;
+        for row in &old.rows {
+            // Only files of rocprofv3 that stand together are of one run.
+            let at = of.get(&row.dispatch).filter(|_| w.generation == Generation::Rocprofv3);
+            let name = at.and_then(|at| w.kernels.get(*at as usize));
+            unnamed += if name.is_none() { row.counts.samples } else { 0 };
+            let name = name.map_or(NO_KERNEL, String::as_str).to_string();
+            let kernel = collect.kernel(SampledKernel { name, symbol: String::new() });
+            let instruction = collect.instruction(old.instructions[row.instruction as usize].clone());
+            collect.add(row.dispatch, kernel, instruction, &row.counts);
+        }
+        let Samples { kernels, instructions, rows, .. } = collect.samples;
+        self.samples = Samples { kernels, instructions, rows, ..old };
+        if unnamed > 0 {
+            problems.warn(
+                self.samples.sources.first().map_or("", String::as_str),
+                unnamed,
+                "the kernel of samples is not recorded",
+                "they are shown together; JSON output (`--output-format json`) names kernels and addresses",
+            );
+        }
+    }
+
+    /// A recording that holds nothing but samples.
+    pub(crate) fn workload(self, files: &Files<'_>, problems: Problems) -> Result<Workload, Error> {
+        dispatches::workload(self, files, problems)
+    }
+}
+
+/// Whether a sampled kernel is the one of this name, whatever profilers add to names.
+pub fn is_sampled_kernel(kernel: &SampledKernel, name: &str) -> bool {
+    let name = plain_kernel_name(name);
+    plain_kernel_name(&kernel.name) == name || (!kernel.symbol.is_empty() && kernel.symbol == name)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! Sets of metrics that one run of the application reads: listed, explained, recorded alone.
+//!
+//! The one idea to keep in mind: the emulator counts everything at once, so a set only says which counters are kept.
+
+use crate::args::ShortFormat;
+
+use crate::exit::usage;
+use anyhow::{Context, Result};
+use host::definitions;
+use metrics::{Compiled, Definitions, Set, sets};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The set with this name, or which there are.
+pub(crate) fn by_name(name: &str) -> Result<Set> {
+    Set::by_name(name).ok_or_else(|| {
+        let known: Vec<&str> = sets().iter().map(|set| set.name).collect();
+        usage(format!("there is no set `{name}`"), format!("sets are {}", known.join(", ")))
+    })
+}
+
+/// All sets with their metrics, and what they need on each target.
+pub(crate) fn list(definitions: &Definitions, targets: &[String], format: ShortFormat) -> Result<String> {
+    let compiled =
+        targets.iter().map(|target| definitions::compile(definitions, target)).collect::<Result<Vec<_>>>()?;
+    if format == ShortFormat::Json {
+        let needs = |set: &Set, it: &Compiled| {
+            serde_json::json!({
+                "target": it.target(),
+                "metrics": set.metrics_on(it),
+                "counters": set.counters(it),
+                "passes": set.passes(it),
+            })
+        };
+        let all: Vec<_> = sets()
+            .iter()
+            .map(|set| {
+                let targets: Vec<_> = compiled.iter().map(|it| needs(set, it)).collect();
+                serde_json::json!({"name": set.name, "title": set.title, "targets": targets})
+            })
+            .collect();
+        return Ok(format!("{}\n", serde_json::json!({"schema": "rockhound.sets/1", "sets": all})));
+    }
+    let mut out = String::new();
+    for set in sets() {
+        let _ = writeln!(out, "{:<23} {}", set.name, set.title);
+        let metrics: Vec<&str> = set.metrics().collect();
+        let _ = writeln!(out, "    {}", metrics.join(" "));
+        for it in &compiled {
+            let (metrics, counters) = (set.metrics_on(it).len(), set.counters(it).len());
+            let runs = match set.passes(it) {
+                Some(0) => "no counters: read from the launch".to_owned(),
+                Some(1) => format!("{counters} counters in 1 run"),
+                Some(runs) => format!("{counters} counters in {runs} runs"),
+                None => "not on this target".to_owned(),
+            };
+            let _ = writeln!(out, "    {:<8} {metrics} metrics, {runs}", it.target());
+        }
+    }
+    Ok(out)
+}
+
+/// Keeps only the counters of a set in a recording just made.
+pub(crate) fn keep(folder: &Path, set: &Set, target: &str) -> Result<()> {
+    let compiled = definitions::compile(Definitions::built_in(), target)?;
+    let counters = set.counters(&compiled);
+    let file = folder.join("pmc_perf.csv");
+    let text = std::fs::read_to_string(&file).with_context(|| file.display().to_string())?;
+    std::fs::write(&file, columns(&text, &counters)).with_context(|| file.display().to_string())?;
+    for entry in std::fs::read_dir(folder)?.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let level = name.strip_suffix(".csv").unwrap_or_default();
+        if workload::is_level_file(&name) && !counters.contains(level) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// The columns of a CSV file that are no counters, and those of the counters wanted.
+fn columns(text: &str, counters: &BTreeSet<String>) -> String {
+    let mut kept: Vec<bool> = Vec::new();
+    let mut out = String::with_capacity(text.len() / 2);
+    for (number, line) in text.lines().enumerate() {
+        let fields = split(line);
+        if number == 0 {
+            kept = fields.iter().map(|field| is_kept(field.trim_matches('"'), counters)).collect();
+        }
+        let chosen: Vec<&str> =
+            fields.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(field, _)| *field).collect();
+        out.push_str(&chosen.join(","));
+        out.push('\n');
+    }
+    out
+}
+
+/// Counters have a block in capitals before the first `_`: `SQ_WAVES`, `TCC_HIT[3]`, `TCP_TOTAL_READ_sum`.
+fn is_kept(header: &str, counters: &BTreeSet<String>) -> bool {
+    let name = header.split('[').next().unwrap_or(header);
+    let plain = name.strip_suffix("_sum").unwrap_or(name);
+    let block = plain.split('_').next().unwrap_or_default();
+    let is_counter = block.len() >= 2
+        && block.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
+        && counters::catalogue().get(plain).is_some();
+    !is_counter || counters.contains(plain)
+}
+
+/// Fields of a line as they stand, quotes kept; our own files have no line ends in fields.
+fn split(line: &str) -> Vec<&str> {
+    let (mut fields, mut start, mut quoted) = (Vec::new(), 0, false);
+    for (at, c) in line.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => {
+                fields.push(&line[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    fields.push(&line[start..]);
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_counters_of_the_set_stay() {
+        let text = "Dispatch_ID,Kernel_Name,SQ_WAVES,TCC_HIT[0],TCC_HIT[1],SQ_BUSY_CYCLES,End_Timestamp\n\
+            0,\"a(int, \"\"x\"\")\",4,1,2,9,7\n";
+        let counters = BTreeSet::from(["TCC_HIT".to_owned()]);
+        assert_eq!(
+            columns(text, &counters),
+            "Dispatch_ID,Kernel_Name,TCC_HIT[0],TCC_HIT[1],End_Timestamp\n0,\"a(int, \"\"x\"\")\",1,2,7\n"
+        );
+    }
+}

@@ -10,7 +10,7 @@ use crate::subjects::{self, Asked, Subjects, refuse};
 use analysis::WorkloadEvidence;
 use analysis::workload::{Blocks, Options, Renames, Subject, explain as define, report};
 use anyhow::Result;
-use metrics::{Compiled, Definitions, Settings};
+use metrics::{Compiled, Definitions, Settings, Style};
 use std::collections::{BTreeMap, BTreeSet};
 use study::judge;
 use view::{
@@ -23,8 +23,6 @@ const DRAWN: usize = 52;
 const DETAILED: usize = 200;
 /// Kernels for which the tables of single channels, which are long, are made too.
 const WITH_CHANNELS: usize = 4;
-/// Panel of single channels.
-const CHANNELS: u16 = 18;
 /// Dispatches listed.
 const DISPATCHES: usize = 100_000;
 
@@ -189,11 +187,10 @@ fn details(
         return;
     }
     let target = subjects.first().map(|s| s.target().to_owned()).unwrap_or_default();
-    let mut panels: Vec<u16> = definitions.tables().iter().map(|t| t.id.0).collect();
-    panels.sort_unstable();
-    panels.dedup();
-    panels.retain(|panel| *panel != CHANNELS || kernels.len() <= WITH_CHANNELS);
-    let words: Vec<String> = panels.iter().map(u16::to_string).collect();
+    let by_channel = |t: &&metrics::Table| matches!(t.style, Style::Channels | Style::ChannelBox);
+    let shown = |t: &&metrics::Table| !by_channel(t) || kernels.len() <= WITH_CHANNELS;
+    let words: Vec<String> =
+        definitions.tables().iter().filter(shown).map(|t| format!("{}.{}", t.id.0, t.id.1)).collect();
     let Ok(blocks) = Blocks::parse(&words, definitions, &target) else { return };
     let options = Options { blocks, ..options.clone() };
     let rows_of: Vec<BTreeMap<String, Vec<u32>>> =

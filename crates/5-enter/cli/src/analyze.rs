@@ -60,6 +60,9 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         if subjects.iter().all(|s| s.workload.machine.emulator().is_some() && !timed(s)) {
             blocks = blocks.without_times();
         }
+        if subjects.iter().all(|s| s.workload.counters.is_empty() && s.workload.samples.is_some()) {
+            blocks = blocks.without_counters();
+        }
         if args.short {
             blocks = blocks.without_charts();
         }

@@ -34,6 +34,9 @@ pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), LIMITS, CHANGES, RANKS, (2,
 /// Tables shown instead of a recording without times: what was launched, and what can be counted without a clock.
 const COUNTED: &[(u16, u16)] = &[(0, 2), (10, 1), (10, 2), (10, 4), (12, 2), (16, 3)];
 
+/// Tables shown instead of samples without counters.
+const SAMPLED: &[(u16, u16)] = &[(0, 1), SAMPLES, SAMPLED_KERNELS];
+
 /// The chart of waves in flight.
 pub const OCCUPANCY: (u16, u16) = (0, 5);
 /// The table of the memory chart's numbers.
@@ -50,6 +53,8 @@ pub struct Blocks {
     overview: bool,
     /// The overview is that of a recording without times.
     counted: bool,
+    /// The overview is that of samples without counters.
+    sampled: bool,
     /// The overview has no charts.
     no_charts: bool,
     panels: BTreeSet<u16>,
@@ -76,13 +81,23 @@ impl Blocks {
         Blocks { counted: true, ..self }
     }
 
+    /// The overview of samples without counters; what was asked for by name stays.
+    pub fn without_counters(self) -> Self {
+        Blocks { sampled: true, no_charts: true, ..self }
+    }
+
     /// The overview without charts; what was asked for by name stays.
     pub fn without_charts(self) -> Self {
         Blocks { no_charts: true, ..self }
     }
 
     fn in_overview(&self, id: (u16, u16)) -> bool {
-        self.overview && if self.counted { COUNTED } else { OVERVIEW }.contains(&id)
+        let tables = match (self.sampled, self.counted) {
+            (true, _) => SAMPLED,
+            (false, true) => COUNTED,
+            (false, false) => OVERVIEW,
+        };
+        self.overview && tables.contains(&id)
     }
 
     /// Reads what was asked for; of nothing comes the overview.

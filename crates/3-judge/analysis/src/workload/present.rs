@@ -219,7 +219,7 @@ fn summary(subject: &Subject) -> Vec<MachineFact> {
             std::iter::once(fact).chain(followed)
         })
         .chain(samples::summary(subject).map(|value| MachineFact {
-            name: "samples".to_string(),
+            name: "sampled".to_string(),
             value,
             filled_from: None,
         }))

@@ -33,7 +33,7 @@ pub(crate) fn summary(subject: &Subject) -> Option<String> {
     let samples = subject.workload.samples.as_ref()?;
     let methods: Vec<&str> = samples.methods.iter().map(|method| method.describe()).collect();
     Some(format!(
-        "{} of the program counter ({}{})",
+        "{} samples of the program counter ({}{})",
         samples.total(),
         methods.join(" and "),
         interval(subject, samples).unwrap_or_default()

@@ -34,7 +34,7 @@ fn write_samples(folder: &Path, kernel: &str, instructions: &[(u64, String)], co
         .collect();
     let texts: Vec<&str> = instructions.iter().map(|(_, text)| text.as_str()).collect();
     let document = json!({"rocprofiler-sdk-tool": [{
-        "agents": [{"type": 2, "name": "gfx90a", "cu_count": 104, "product_name": "AMD Instinct MI210"}],
+        "agents": [{"type": 2, "name": "gfx942", "cu_count": 304, "product_name": "AMD Instinct MI300X"}],
         "strings": {"pc_sample_instructions": texts, "pc_sample_comments": ["a.hip:4", "a.hip:9"]},
         "code_objects": [{"code_object_id": 3, "load_base": 65536, "load_delta": 65536}],
         "kernel_symbols": [{"kernel_id": 1, "kernel_name": format!("{kernel}.kd"), "formatted_kernel_name": ""}],
@@ -64,7 +64,9 @@ fn samples_alone_have_tables() {
     assert_eq!(row["cells"][6], json!("a.hip:4"));
     assert_eq!(tables[1]["rows"][0]["cells"], json!([4.0, 100.0, 25.0, 75.0]));
     let text = good(&["analyze", "-p", &path]);
-    for part in ["Samples by Kernel", "4 of the program counter (stochastic)", "waitcnt"] {
+    for part in
+        ["Samples by Kernel", "4 samples of the program counter (stochastic)", "PC Sampling", "waitcnt"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

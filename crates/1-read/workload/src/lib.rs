@@ -68,6 +68,7 @@ pub use wide::is_level_file;
 pub use write::{write, write_ceilings};
 
 use folder::Files;
+use problem::Problems;
 
 /// Bounds on what is read.
 #[derive(Clone, Copy, Debug)]

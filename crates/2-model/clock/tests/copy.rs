@@ -17,7 +17,7 @@ fn copy(gpu: &mut Gpu, groups: u64, batch: u64) -> Tally {
 /// The same with more said of its grid.
 fn copy_of(gpu: &mut Gpu, grid: Grid, batch: u64) -> Tally {
     let (groups, arguments) = (grid.groups, ARGUMENTS..ARGUMENTS + 64);
-    let grid = Grid { groups_per_unit: 8, host: Vec::from([arguments]), entry: 0x4000, ..grid };
+    let grid = Grid { groups_per_unit: 8, arguments: Vec::from([arguments]), entry: 0x4000, ..grid };
     gpu.begin(grid, Arc::new([]));
     let shape = gpu.shape().clone();
     for first in (0..groups).step_by(batch as usize) {

@@ -55,7 +55,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
         recorder.count_only();
     }
     let (name, folder) = name_and_folder(path, args, short);
-    make_folder(&folder, args.overwrite)?;
+    make_folder(&folder, args.replaces())?;
     let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&file, args, &code, &mut recorder));
     // What ran before a fault is kept.
     if recorder.dispatches().is_empty() {

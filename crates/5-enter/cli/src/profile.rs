@@ -61,7 +61,7 @@ impl Profiler for Emulator {
         };
         // The program may change its working folder.
         let output = std::path::absolute(output)?;
-        make_folder(&output, args.overwrite)?;
+        make_folder(&output, args.replaces())?;
         remove_earlier(&output)?;
         let words: Vec<_> = args.program.iter().map(|word| word.to_string_lossy()).collect();
         let recorded = Recorded {

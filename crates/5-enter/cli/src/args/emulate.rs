@@ -81,7 +81,7 @@ pub(crate) struct Profile {
     /// Folder to write; by default workloads/NAME/GPU.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace an emulated recording in that folder. One that a profiler made is never replaced.
+    /// Replace an emulated recording in the folder of `-o`; without `-o` it is replaced anyway. One that a profiler made is never replaced.
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Record only these kernels: name or regular expression.
@@ -169,6 +169,11 @@ pub(crate) struct Breakdown {
 }
 
 impl Profile {
+    /// Whether an emulated recording in the folder is replaced: asked for, or left by the same command in the folder it chooses itself.
+    pub(crate) fn replaces(&self) -> bool {
+        self.overwrite || self.output.is_none()
+    }
+
     /// What the report shows: the blocks asked for, or the set that was recorded.
     pub(crate) fn shown(&self) -> Vec<String> {
         match &self.set {

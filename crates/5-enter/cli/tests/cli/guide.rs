@@ -156,7 +156,7 @@ fn commands_look_at_what_was_looked_at() {
         &[],
         &[
             "rockhound analyze -p DIR -k 0 -b ",
-            "rockhound profile --breakdown --gpu mi210 -k 'long|short' -d '<9' -o DIR -- ./app 1",
+            "rockhound profile --breakdown --gpu mi210 -k 'long|short' -d '<9' -o DIR-limits -- ./app 1",
             "rockhound profile --gpu mi210 -k 'long|short' -d '<9' -o DIR-2 -- ./app 1",
         ],
     );

@@ -195,7 +195,7 @@ fn predictions_of_kept_events_are_those_of_the_run() {
     // A recording made anew in the same folder keeps nothing of the old one, which may be the hardware's.
     let level = Path::new(&of_kept).join("SQ_IFETCH_LEVEL.csv");
     std::fs::copy(Path::new(&of_kept).join("SQ_LEVEL_WAVES.csv"), &level).unwrap();
-    profile(&["-o", &of_kept]);
+    profile(&["-o", &of_kept, "--overwrite"]);
     assert!(!events.exists() && !level.exists());
 }
 
@@ -430,7 +430,11 @@ fn a_recording_stands_beside_the_listing() {
     }
     let without = without.display().to_string();
     let refused: [(&[&str], i32, &str); 7] = [
-        (&["--asm", "-w", &path, &other_code], 1, "at 0x1950 `global_load_dwordx2 v[2:3], v[2:3], off` ran"),
+        (
+            &["--asm", "-w", &path, &other_code],
+            1,
+            "at 0x1950 the recording has `global_load_dwordx2 v[2:3], v[2:3], off`",
+        ),
         (
             &["--asm", "-w", &path, "examples/tiled_matmul/tiled_matmul.gfx942.hsaco"],
             1,

@@ -1,8 +1,8 @@
 //! Everything that has to hold, in one command.
 //!
-//! The one idea to keep in mind: the cheap checks come first, archive and wheel last.
+//! The one idea to keep in mind: the cheap checks come first, the archive last.
 
-use crate::{codegen, dist, layers, run, setup, wheel};
+use crate::{codegen, dist, layers, run, setup};
 use anyhow::{Result, bail};
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -19,7 +19,5 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     run::run("cargo", &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     run::run("cargo", &["test", "--workspace"])?;
     // What was built for the tests is packed, unpacked elsewhere, and used.
-    let dev = ["--profile", "dev"].map(str::to_owned);
-    dist::dist(&dev)?;
-    wheel::wheel(&[&dev[..], &["--test".to_owned()]].concat())
+    dist::dist(&["--profile", "dev"].map(str::to_owned))
 }

@@ -96,7 +96,9 @@ impl Roof {
         let mut rates = Vec::new();
         for it in RATES {
             let ceiling = it.ceiling(evidence);
-            unknown.extend(unknown_part(evidence, it.metric, &ceiling));
+            if it.unit != Unit::Integer {
+                unknown.extend(unknown_part(evidence, it.metric, &ceiling));
+            }
             let Ok((ceiling, basis)) = ceiling else { continue };
             let rate = evidence.value(it.metric);
             let trust = evidence.trust(it.metric, &rate);

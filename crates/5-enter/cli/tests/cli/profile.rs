@@ -447,7 +447,7 @@ fn a_recording_stands_beside_the_listing() {
         ),
         (&["--asm", "-w", &path, "-d", "3"], 64, "no dispatch is `3`"),
         (&["--asm", "-w", &path, "--format", "csv"], 64, "`--workload` needs a listing"),
-        (&["--asm", "-w", &heat3d], 1, "has no `pmc_instructions.csv`"),
+        (&["--asm", "-w", &heat3d], 1, "has neither `pmc_instructions.csv` nor samples"),
         (&["--asm", "-w", &without], 1, "does not keep the code of `vecCopy(double const*, double*, int)`"),
     ];
     for (args, code, message) in refused {

@@ -406,7 +406,7 @@ fn kernel(evidence: &WorkloadEvidence<'_>, mark: char) -> RooflineKernel {
                 trust: roof.bound_trust,
             }
         }
-        Err(reason) => RoofVerdict::unknown(reason.clone()),
+        Err(reason) => RoofVerdict::unknown(verdict::shortened(reason.clone())),
     };
     RooflineKernel {
         mark,

@@ -106,7 +106,7 @@ pub(super) fn bound(evidence: &WorkloadEvidence<'_>, roof: &Roof) -> Result<Boun
     let issue = if evidence.evaluation.defined(ISSUE) { Some(evidence.value(ISSUE)) } else { None };
     let issue_unknown = issue.iter().filter_map(|value| value.as_ref().err());
     if let Some(reason) = all_missing(roof.unknown.iter().chain(issue_unknown)) {
-        return Err(shortened(reason));
+        return Err(reason);
     }
     let nearest = roof.nearest();
     let issue = issue.and_then(Result::ok).map(|percent| percent / 100.0);
@@ -133,7 +133,7 @@ pub(super) fn bound(evidence: &WorkloadEvidence<'_>, roof: &Roof) -> Result<Boun
 }
 
 /// A reason that names a few of many counters: it is shown for every kernel.
-fn shortened(reason: Missing) -> Missing {
+pub(super) fn shortened(reason: Missing) -> Missing {
     const MOST: usize = 6;
     let Some(names) = not_recorded(&reason.missing) else { return reason };
     let names: Vec<&str> = names.collect();

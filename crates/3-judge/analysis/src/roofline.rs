@@ -7,6 +7,7 @@ mod ceilings;
 mod verdict;
 
 pub use verdict::Bound;
+use verdict::shortened;
 
 use crate::recorded::WorkloadEvidence;
 use crate::workload::machine::engine_clock;
@@ -79,6 +80,11 @@ pub struct Roof {
 }
 
 impl Roof {
+    /// What stops the kernel, or why that is not known in as few words as a table has room for.
+    pub fn bound_in_short(&self) -> Result<&Bound, Missing> {
+        self.bound.as_ref().map_err(|reason| shortened(reason.clone()))
+    }
+
     pub(crate) fn of(evidence: &WorkloadEvidence<'_>) -> Self {
         let mut unknown = Vec::new();
         let levels = LEVELS
@@ -406,7 +412,7 @@ fn kernel(evidence: &WorkloadEvidence<'_>, mark: char) -> RooflineKernel {
                 trust: roof.bound_trust,
             }
         }
-        Err(reason) => RoofVerdict::unknown(verdict::shortened(reason.clone())),
+        Err(reason) => RoofVerdict::unknown(shortened(reason.clone())),
     };
     RooflineKernel {
         mark,

@@ -119,7 +119,7 @@ fn renamed(mut chart: RooflineChart, renames: &Renames, at: usize, recordings: u
 }
 
 fn kernel(it: &WorkloadEvidence<'_>, whole: &Report, renames: &Renames, at: usize) -> PageKernel {
-    let bound = &it.roof().bound;
+    let bound = it.roof().bound_in_short();
     let count = it.dispatches().max(1) as f64;
     let occupancy = it.percent_of_peak("wave.occupancy");
     let part = bound.as_ref().ok().and_then(|bound| bound.part());
@@ -136,14 +136,14 @@ fn kernel(it: &WorkloadEvidence<'_>, whole: &Report, renames: &Renames, at: usiz
             || Number::missing("the GPU's wave slots are not known"),
             |it| it.map(|it| it.value).into(),
         ),
-        bound_by: match bound {
+        bound_by: match &bound {
             Ok(bound) => Ok(bound.name().to_owned()),
             Err(reason) => Err(reason.missing.clone()),
         },
         percent_of_roof: part
             .map_or_else(|| Number::missing("no rate is known"), |part| Number::from(100.0 * part)),
         roof_trust: it.roof().bound_trust,
-        verdict: match bound {
+        verdict: match &bound {
             Ok(bound) => bound.describe(it.roof().bound_trust),
             Err(reason) => reason.missing.clone(),
         },

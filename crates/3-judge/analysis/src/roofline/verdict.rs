@@ -134,7 +134,7 @@ pub(super) fn bound(evidence: &WorkloadEvidence<'_>, roof: &Roof) -> Result<Boun
 
 /// A reason that names a few of many counters: it is shown for every kernel.
 pub(super) fn shortened(reason: Missing) -> Missing {
-    const MOST: usize = 6;
+    const MOST: usize = 3;
     let Some(names) = not_recorded(&reason.missing) else { return reason };
     let names: Vec<&str> = names.collect();
     let Some(more) = names.len().checked_sub(MOST + 1) else { return reason };

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The file of mean errors, by which reports mark modelled values.
-const ERRORS: &str = "crates/2-model/probe/data/errors.tsv";
+const ERRORS: &str = "crates/3-measure/probe/data/errors.tsv";
 
 /// Comparisons of quantities by target and name.
 #[derive(Default)]

@@ -19,7 +19,7 @@ const LAYOUT: Layout = Layout {
 };
 
 /// The crate with the module.
-const MODULE: &str = "crates/5-enter/python";
+const MODULE: &str = "crates/6-enter/python";
 
 /// Largest wheel, MiB.
 const LARGEST: f64 = 25.0;

@@ -75,7 +75,7 @@ const CASES: &[Case] = &[
         256,
     ),
     (
-        "../../crates/2-model/probe/tests/sources/vector_copy.hip",
+        "../../crates/3-measure/probe/tests/sources/vector_copy.hip",
         "vecCopy(double*, double*, double*, int, int)",
         "copy of 64 MiB",
         &[64 * MIB, 8, 64 * MIB],

@@ -64,7 +64,7 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
         let model = arch::Model::by_name(gpu).context("a model of the data files")?;
         let copy = short == "vecCopy";
         let source = match copy {
-            true => root().join("crates/2-model/probe/tests/sources/vector_copy.hip"),
+            true => root().join("crates/3-measure/probe/tests/sources/vector_copy.hip"),
             false => root().join("xtask/src/accuracy/kernels.hip"),
         };
         let Some(prepared) = Prepared::new(&source, model.target().name, name)? else { return Ok(()) };

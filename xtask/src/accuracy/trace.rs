@@ -11,7 +11,7 @@ use probe::Recorder;
 
 const WORDS: &str = "## Issue trace
 
-A product of 32 by 32 floats by 1,024 workgroups of one wave on an MI355X (`crates/2-model/probe/tests/sources/trace.hip`, which compiles to the traced
+A product of 32 by 32 floats by 1,024 workgroups of one wave on an MI355X (`crates/3-measure/probe/tests/sources/trace.hip`, which compiles to the traced
 instructions). Traced are four waves, instruction by instruction, and the lives of all. The latencies of cold scalar and vector loads and of the LDS were
 read from this trace; those rows show that waves wait as long as they should, no more. A wait goes from the issue of the instruction before it, or
 of the first of four reads of the LDS, to its end. In cycles:
@@ -65,7 +65,7 @@ fn dependent(model: &'static arch::Model) -> Result<f64> {
 /// Writes the section.
 pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
     let model = arch::Model::by_name("mi355x").context("a model of the data files")?;
-    let source = root().join("crates/2-model/probe/tests/sources/trace.hip");
+    let source = root().join("crates/3-measure/probe/tests/sources/trace.hip");
     let Some(bytes) = compile_with("clang++-22", &source, model.target().name)? else { return Ok(()) };
     let prepared = Prepared::of(bytes, "product");
     let mut loaded = prepared.launch([4096; 3], &[])?;

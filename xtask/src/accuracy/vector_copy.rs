@@ -115,7 +115,7 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
     for (gpu, title) in [("mi210", "MI200"), ("mi300x", "MI300X")] {
         let model = Model::by_name(gpu).context("a model of the data file")?;
         let target = model.target().name;
-        let source = root().join("crates/2-model/probe/tests/sources/vector_copy.hip");
+        let source = root().join("crates/3-measure/probe/tests/sources/vector_copy.hip");
         let Some(prepared) = Prepared::new(&source, target, "vecCopy(double*, double*, double*, int, int)")?
         else {
             writeln!(text, "### {title}\n\nNot compared: no clang++-19.\n")?;

@@ -100,23 +100,23 @@ impl Workspace {
 
     /// Crates that opt out of the workspace's lints.
     pub(crate) fn lints(&self) -> Vec<String> {
-        // 5-enter may set its own: it does the IO. So may the crates with an audited module.
+        // 6-enter may set its own: it does the IO. So may the crates with an audited module.
         self.crates
             .iter()
-            .filter(|it| it.layer < 5 && !it.inherits_lints)
+            .filter(|it| it.layer < 6 && !it.inherits_lints)
             .filter(|it| !AUDITED.iter().any(|module| module.contains(&format!("/{}/", it.name))))
             .map(|it| format!("{}: needs `[lints] workspace = true`", manifest_of(it)))
             .collect()
     }
 }
 
-/// The modules below 5-enter that may hold `unsafe` code, and nowhere else in their crates.
+/// The modules below 6-enter that may hold `unsafe` code, and nowhere else in their crates.
 pub(crate) const AUDITED: &[&str] = &[
-    "crates/2-model/emu/src/raw.rs",
-    "crates/2-model/emu/src/raw/cells.rs",
-    "crates/2-model/emu/src/raw/product.rs",
-    "crates/2-model/emu/src/raw/spread.rs",
-    "crates/2-model/emu/src/raw/wide.rs",
+    "crates/2-machine/emu/src/raw.rs",
+    "crates/2-machine/emu/src/raw/cells.rs",
+    "crates/2-machine/emu/src/raw/product.rs",
+    "crates/2-machine/emu/src/raw/spread.rs",
+    "crates/2-machine/emu/src/raw/wide.rs",
 ];
 
 impl Crate {
@@ -216,7 +216,7 @@ mod tests {
         let on = |name: &str| format!("[dependencies]\n{name} = {{ workspace = true }}\n");
         let in_tests = |name: &str| format!("[dev-dependencies]\n{name} = {{ workspace = true }}\n");
         for (layer, manifest, allowed, faults) in [
-            ("2-model", on("b"), "", 0),
+            ("2-machine", on("b"), "", 0),
             ("1-read", on("b"), "", 1),
             ("1-read", on("b"), "Same-layer arrows: `a -> b`, `x -> y`.", 0),
             ("1-read", on("b"), "Same-layer arrows: `b -> a`.", 1),
@@ -234,7 +234,7 @@ mod tests {
     fn render_sees_only_view() {
         let manifest = "[dependencies]\nisa = { workspace = true }\nview = { workspace = true }\n";
         let found =
-            workspace(&[("4-show", "render", manifest), ("1-read", "isa", ""), ("0-facts", "view", "")], "")
+            workspace(&[("5-answer", "render", manifest), ("1-read", "isa", ""), ("0-facts", "view", "")], "")
                 .arrows();
         assert_eq!(found.len(), 1, "{found:?}");
     }
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn lints_are_inherited_below_the_edge() {
         let crates =
-            [("0-facts", "a", ""), ("5-enter", "b", ""), ("1-read", "c", "[lints]\nworkspace = true\n")];
+            [("0-facts", "a", ""), ("6-enter", "b", ""), ("1-read", "c", "[lints]\nworkspace = true\n")];
         assert_eq!(workspace(&crates, "").lints().len(), 1);
     }
 }

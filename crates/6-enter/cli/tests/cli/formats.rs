@@ -28,7 +28,7 @@ fn json_follows_its_schema() {
 #[test]
 fn json_of_made_up_values_follows_the_schema() {
     // The renderer's golden file uses every field.
-    let path = root().join("crates/4-show/render/tests/golden/inspect.json");
+    let path = root().join("crates/5-answer/render/tests/golden/inspect.json");
     let document: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     assert_eq!(schema().problems(&document), Vec::<String>::new());
 }

@@ -5,7 +5,7 @@
 use super::{Errors, kernels::Prepared, row};
 use crate::run::root;
 use anyhow::{Context, Result};
-use probe::{Detail, Dispatch, Recorder, TIME_SHARED};
+use probe::{Detail, Dispatch, Settings, TIME_SHARED};
 use std::fmt::Write as _;
 
 const WORDS: &str = "## Two XCDs that stand for all
@@ -113,8 +113,8 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
         let source = root().join("xtask/src").join(file);
         let Some(prepared) = Prepared::new(&source, model.target().name, kernel)? else { return Ok(()) };
         let run = |detail: Detail| -> Result<Dispatch> {
-            let mut recorder = Recorder::new(model);
-            recorder.detail(detail);
+            let settings = Settings { shares_xcds: detail == Detail::Share, ..Settings::default() };
+            let mut recorder = settings.recorder(model, None)?;
             let grid = grid(kernel, workgroups);
             let mut loaded = match *buffers {
                 [a, b] => prepared.launch([a, b], integers)?,

@@ -7,7 +7,7 @@ use super::kernels::{Prepared, compile};
 use super::{Errors, distance, grouped, row};
 use crate::run::root;
 use anyhow::{Context, Result, bail};
-use probe::{Detail, Recorder, registry};
+use probe::{Recorder, Settings, registry};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -111,8 +111,8 @@ fn product(text: &mut String) -> Result<()> {
     let source = root().join("xtask/src/accuracy/kernels.hip");
     let Some(prepared) = Prepared::new(&source, model.target().name, "tiles_f16")? else { return Ok(()) };
     let mut loaded = prepared.launch([2, 2, 4].map(|bytes| bytes * N * N), &[N as i32])?;
-    let mut recorder = Recorder::new(model);
-    recorder.detail(Detail::Share);
+    let settings = Settings { shares_xcds: true, ..Settings::default() };
+    let mut recorder = settings.recorder(model, None)?;
     let side = (N / TILE) as u32;
     loaded.run(&mut recorder, [side, side, 1], [256, 1, 1])?;
     let dispatch = recorder.dispatches().first().context("a dispatch")?;

@@ -8,7 +8,7 @@ use super::Line;
 use anyhow::{Context, Result, bail, ensure};
 use arch::Model;
 use emu::{Hidden, Launch, Summary};
-use probe::{Detail, Job, Recorder, Shared};
+use probe::{Detail, Job, Recorder, Settings, Shared};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -114,9 +114,9 @@ fn counted(job: &mut Job, launch: Launch<'_>) -> Result<(Summary, f64)> {
 fn profiled(job: &mut Job, launch: Launch<'_>, detail: Detail) -> Result<(f64, Option<Shared>)> {
     let launch = job.launch(launch, &Hidden::default());
     let start = Instant::now();
-    let mut recorder = Recorder::new(Model::by_name("mi300x").context("no such GPU")?);
-    recorder.put_away(spill::depot());
-    recorder.detail(detail);
+    let settings = Settings { shares_xcds: detail == Detail::Share, ..Settings::default() };
+    let model = Model::by_name("mi300x").context("no such GPU")?;
+    let mut recorder = settings.recorder(model, Some(host::spill::depot()))?;
     recorder.run(&job.name, &job.program, &job.table, &job.memory, &launch)?;
     let seconds = start.elapsed().as_secs_f64();
     Ok((seconds, recorder.dispatches().first().and_then(|it| it.shared)))

@@ -233,9 +233,11 @@ mod tests {
     #[test]
     fn render_sees_only_view() {
         let manifest = "[dependencies]\nisa = { workspace = true }\nview = { workspace = true }\n";
-        let found =
-            workspace(&[("5-answer", "render", manifest), ("1-read", "isa", ""), ("0-facts", "view", "")], "")
-                .arrows();
+        let found = workspace(
+            &[("5-answer", "render", manifest), ("1-read", "isa", ""), ("0-facts", "view", "")],
+            "",
+        )
+        .arrows();
         assert_eq!(found.len(), 1, "{found:?}");
     }
 

@@ -21,6 +21,8 @@ mod prediction;
 mod recorder;
 mod registry;
 mod sample;
+mod settings;
+mod size;
 mod table;
 mod traffic;
 
@@ -37,4 +39,6 @@ pub use prediction::{CHANGES, Prediction, PredictionError};
 pub use recorder::{Dispatch, Provenance, Recorder, Timed};
 pub use registry::{Basis, Formula, Registry, RegistryError, Rule, Value, reason, registry};
 pub use sample::Sample;
+pub use settings::Settings;
+pub use size::{LaunchSize, Oversize};
 pub use table::Table;

@@ -143,7 +143,7 @@ impl Recorder {
     }
 
     /// Streams that memory has no room for are put away there from now on.
-    pub fn put_away(&mut self, depot: Arc<Depot>) {
+    pub(crate) fn put_away(&mut self, depot: Arc<Depot>) {
         self.depot = Some(depot);
     }
 
@@ -158,27 +158,27 @@ impl Recorder {
     }
 
     /// Runs only some workgroups of each launch from now on, which stand for all; results are then not computed.
-    pub fn sample(&mut self, most_workgroups: u64) {
+    pub(crate) fn sample(&mut self, most_workgroups: u64) {
         self.most_workgroups = most_workgroups;
     }
 
     /// Predicts from now on how long each dispatch would take otherwise.
-    pub fn predict(&mut self, predictions: Vec<Prediction>) {
+    pub(crate) fn predict(&mut self, predictions: Vec<Prediction>) {
         self.clocks = predictions.into_iter().map(|it| Clock::new(it, self.model)).collect();
     }
 
     /// Counts from now on only what follows from execution, without caches and times.
-    pub fn count_only(&mut self) {
+    pub(crate) fn count_only(&mut self) {
         self.counters_only = true;
     }
 
     /// How much of each dispatch the clocks follow, those of predictions too; asked before anything runs.
-    pub fn detail(&mut self, detail: Detail) {
+    pub(crate) fn detail(&mut self, detail: Detail) {
         self.detail = detail;
     }
 
     /// Keeps from now on what waves do, so that predictions can be made later.
-    pub fn keep_events(&mut self) {
+    pub(crate) fn keep_events(&mut self) {
         self.keeps_events = true;
     }
 

@@ -1,5 +1,5 @@
-//! What makes a command and a library belong together: a hash over the sources of everything that is in the library, and
-//! of the part of the command that talks to it. For the build scripts of both.
+//! What makes a command and a library belong together: a hash over the sources of everything that is in the library, the
+//! session among them, by which the command talks to it. For the build scripts of both.
 //!
 //! The one idea to keep in mind: a package of a registry has no sources of others beside it, and never changes, so there its
 //! version says the same.
@@ -14,9 +14,6 @@ use std::path::{Path, PathBuf};
 
 /// Files and folders of a crate that decide what it compiles to.
 const PARTS: [&str; 6] = ["Cargo.toml", "build.rs", "src", "data", "tables", "versions.map"];
-
-/// The other side of what passes between command and library.
-const OTHER_SIDE: [&str; 3] = ["cli/src/emulation.rs", "cli/src/profile.rs", "cli/src/run.rs"];
 
 /// Sets `ROCKHOUND_BUILD_ID` for the crate that is built, which stands in `folder`.
 pub fn set_build_id(folder: &Path) {
@@ -36,8 +33,6 @@ pub fn set_build_id(folder: &Path) {
         }
     }
     let mut paths: Vec<PathBuf> = folders.iter().flat_map(|it| PARTS.map(|part| it.join(part))).collect();
-    let layer = hip.parent().unwrap_or(hip);
-    paths.extend(OTHER_SIDE.map(|file| layer.join(file)));
     let workspace = hip.ancestors().nth(3).unwrap_or(hip).to_owned();
     paths.push(workspace.join("Cargo.lock"));
     // FNV-1a: short, and nobody has a reason to make two builds that look the same.

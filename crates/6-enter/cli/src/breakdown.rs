@@ -12,7 +12,7 @@ use analysis::workload::{KernelFilter, SelectError, select};
 use anyhow::{Context, Result, anyhow, bail};
 use emu::Program;
 use host::recording;
-use probe::{Events, EventsError, Head, Predicted, Replay, Table};
+use probe::{Events, EventsError, Head, Predicted, Replay, Settings, Table};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use workload::{
@@ -90,8 +90,15 @@ fn head(file: &Path) -> Result<Head> {
 fn replay(heads: &[Head], args: &Breakdown) -> Result<Replay> {
     let model = Replay::model(heads.first().context("no dispatch is selected")?).map_err(wrong)?;
     let limits = args.limits || args.what_if.is_empty();
-    let mut replay = Replay::new(model, predictions(limits, &args.what_if, model)?, args.threads);
-    replay.put_away(spill::depot());
+    let mut replay = Replay::new(
+        model,
+        predictions(
+            &Settings { lifts_limits: limits, what_if: args.what_if.clone(), ..Settings::default() },
+            model,
+        )?,
+        args.threads,
+    );
+    replay.put_away(host::spill::depot());
     let mut misfits: BTreeMap<(&str, String), usize> = BTreeMap::new();
     for misfit in heads.iter().flat_map(|head| replay.misfits(head)) {
         *misfits.entry(misfit).or_default() += 1;

@@ -13,6 +13,7 @@ use crate::exit::{Outcome, usage};
 use crate::terminal;
 use anyhow::{Context, Result, anyhow};
 use arch::Model;
+use host::session::{self, Progress, Record, Session};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -88,9 +89,19 @@ impl Emulation {
         &self,
         emulate: &Emulate,
         program: &[OsString],
-        more: &[(&str, OsString)],
+        record: Option<Record>,
     ) -> Result<Finished> {
         let folder = Scratch::new()?;
+        let session = Session {
+            gpu: self.model_name.clone(),
+            devices: emulate.devices,
+            threads: emulate.threads,
+            max_instructions: emulate.max_instructions,
+            progress: if terminal::shows_progress() { Progress::Line } else { Progress::Log },
+            check: emulate.check.clone(),
+            record,
+        };
+        session.write(&folder.0)?;
         for name in NAMES {
             let link = folder.0.join(name);
             std::os::unix::fs::symlink(&self.library, &link)
@@ -109,12 +120,7 @@ impl Emulation {
             .args(&program[1..])
             .env("LD_LIBRARY_PATH", paths)
             .env("TRITON_LIBHIP_PATH", folder.0.join(NAMES[0]))
-            .env("ROCKHOUND_GPU", &self.model_name)
-            .env("ROCKHOUND_DEVICES", emulate.devices.to_string())
-            .env("ROCKHOUND_THREADS", emulate.threads.to_string())
-            .env("ROCKHOUND_MAX_INSTRUCTIONS", emulate.max_instructions.to_string())
-            .env("ROCKHOUND_SESSION", &folder.0)
-            .envs(more.iter().map(|(name, value)| (name, value)));
+            .env(session::VARIABLE, &folder.0);
         if self.rpath.is_some() {
             // Symbols of a library that is loaded first count, whichever file the program names.
             let mut first = folder.0.join(NAMES[0]).into_os_string();
@@ -124,17 +130,12 @@ impl Emulation {
             }
             command.env("LD_PRELOAD", first);
         }
-        // A line that is written over again, or lines of a log now and then.
-        command.env("ROCKHOUND_PROGRESS", if terminal::shows_progress() { "line" } else { "log" });
-        if !emulate.check.is_empty() {
-            command.env("ROCKHOUND_CHECK", emulate.check.join(","));
-        }
         let status = command.status().with_context(|| format!("cannot start {}", program[0].display()))?;
         let finished = Finished { status, folder };
         if let Some(signal) = status.signal() {
             eprintln!("rockhound: the program was ended by {}", signal_name(signal));
         }
-        if !finished.folder.0.join("called").exists() {
+        if !finished.folder.0.join(session::CALLED).exists() {
             eprintln!(
                 "rockhound: `{}` never called Rockhound's HIP runtime; nothing was emulated",
                 program[0].display()
@@ -159,29 +160,12 @@ impl Finished {
 
     /// Findings of checks in all processes of the program.
     pub(crate) fn findings(&self) -> Result<usize> {
-        let mut findings = 0;
-        for entry in std::fs::read_dir(&self.folder.0)? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|it| it == "checks") {
-                findings += std::fs::read_to_string(path)?.lines().count();
-            }
-        }
-        Ok(findings)
+        session::findings(&self.folder.0)
     }
 
     /// Folders that processes of the program recorded into, in the order they began.
     pub(crate) fn recordings(&self) -> Result<Vec<PathBuf>> {
-        use std::os::unix::ffi::OsStringExt as _;
-        let mut claims = Vec::new();
-        for entry in std::fs::read_dir(&self.folder.0)? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|it| it == "claim") {
-                claims.push(path);
-            }
-        }
-        claims.sort();
-        let folders = claims.iter().map(|path| Ok(PathBuf::from(OsString::from_vec(std::fs::read(path)?))));
-        folders.collect()
+        session::claims(&self.folder.0)
     }
 }
 

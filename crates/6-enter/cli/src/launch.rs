@@ -15,8 +15,8 @@ use crate::{progress, terminal};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
 use codeobj::{Argument, Kernel, LineTable};
-use emu::{Hidden, Host, Hostcall, Launch, Memory, Program, Services, Stream};
-use probe::{Checked, Checks, Job, Provenance, Recorder};
+use emu::{Hidden, Host, Hostcall, Launch, Memory, Services, Stream};
+use probe::{Checked, Checks, Job, LaunchSize, Provenance, Recorder};
 use render::text;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,7 +35,8 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     };
     let kernel = code.kernel(file.kernel.as_deref())?;
     let (short, title) = (model.short(), emulation::title(model));
-    let predictions = predictions(args.breakdown, &args.what_if, model)?;
+    let settings = args.settings();
+    predictions(&settings, model)?;
     let mut prepared = Prepared::new(&file, &code, kernel)?;
     if !args.emulate.check.is_empty() {
         eprintln!("emulating {title} ({}): checking {}", model.target().name, args.emulate.check.join(", "));
@@ -43,17 +44,9 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     }
     let more = if args.counters_only { "" } else { ", modelled caches and times" };
     eprintln!("emulating {title} ({}): counters of execution{more}", model.target().name);
-    let mut recorder = Recorder::new(model);
-    recorder.sample(args.sample_workgroups.unwrap_or(0));
-    recorder.predict(predictions);
-    recorder.detail(args.detail());
-    recorder.put_away(spill::depot());
-    if args.keep_events {
-        recorder.keep_events();
-    }
-    if args.counters_only {
-        recorder.count_only();
-    }
+    let mut recorder = settings
+        .recorder(model, Some(host::spill::depot()))
+        .map_err(|error| usage(error.message, error.hint))?;
     let (name, folder) = name_and_folder(path, args, short);
     make_folder(&folder, args.replaces())?;
     let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&file, args, &code, &mut recorder));
@@ -280,7 +273,11 @@ impl Prepared {
         launch.dynamic_lds = file.dynamic_lds;
         launch.threads = args.emulate.threads;
         launch.max_instructions = args.emulate.max_instructions;
-        fits(&launch, &self.job.program)?;
+        let target =
+            Target::by_name(self.job.program.isa.processor()).context("facts of the kernel's target")?;
+        let size =
+            LaunchSize { grid: launch.grid, workgroup: launch.workgroup, dynamic_lds: launch.dynamic_lds };
+        size.check(&self.job.program, target).map_err(|error| anyhow!("`{}` {error}", self.job.name))?;
         let waves = launch.workgroup.iter().product::<u32>().div_ceil(64);
         let packets = Hostcall::packets(waves);
         let mut hidden = Hidden::default();
@@ -375,23 +372,4 @@ fn source_line(code: &DeviceCode, address: u64) -> String {
 fn described(argument: &Argument) -> String {
     let name = if argument.name.is_empty() { &argument.kind } else { &argument.name };
     format!("{name}: {} bytes", argument.size)
-}
-
-/// Refuses launches that no GPU would take.
-fn fits(launch: &Launch<'_>, program: &Program) -> Result<()> {
-    let items: u64 = launch.workgroup.iter().map(|&size| u64::from(size)).product();
-    let most = u64::from(program.metadata.max_workgroup.unwrap_or(1024).min(1024));
-    if items > most {
-        bail!("a workgroup has {items} work-items, `{}` is compiled for at most {most}", program.name);
-    }
-    if launch.grid.iter().map(|&size| u64::from(size)).try_fold(1u64, u64::checked_mul).is_none() {
-        bail!("the grid is too large");
-    }
-    let target = Target::by_name(program.isa.processor());
-    let lds = u64::from(program.descriptor.lds_bytes) + u64::from(launch.dynamic_lds);
-    let available = target.map_or(u64::MAX, |target| u64::from(target.lds.bytes_per_workgroup.value));
-    if lds > available {
-        bail!("a workgroup takes {lds} bytes of LDS, there are {available}");
-    }
-    Ok(())
 }

@@ -12,10 +12,10 @@ use analysis::guide::Recorded;
 use analysis::workload::dispatch_ranges;
 use anyhow::Result;
 use arch::{Model, Target};
+use host::session::Record;
 use metrics::Definitions;
-use probe::Prediction;
+use probe::{Prediction, Settings};
 use regex::Regex;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What a profiler left.
@@ -50,7 +50,7 @@ impl Profiler for Emulator {
             ));
         }
         let emulation = Emulation::prepare(&args.emulate, &args.program)?;
-        predictions(args.breakdown, &args.what_if, emulation.model)?;
+        predictions(&args.settings(), emulation.model)?;
         let name = args.name.clone().unwrap_or_else(|| {
             let file = Path::new(&args.program[0]).file_stem();
             file.map_or_else(|| "program".to_owned(), |it| it.to_string_lossy().into_owned())
@@ -69,13 +69,13 @@ impl Profiler for Emulator {
             dispatches: args.dispatch.clone(),
             limit: args.dispatch_limit,
         };
-        let mut more = vec![
-            ("ROCKHOUND_OUTPUT", output.clone().into_os_string()),
-            ("ROCKHOUND_NAME", name.into()),
-            ("ROCKHOUND_COMMAND", recorded.command(&words.join(" ")).into()),
-        ];
-        more.extend(selection(args)?);
-        let finished = emulation.run(&args.emulate, &args.program, &more);
+        let record = Record {
+            output: output.clone(),
+            name,
+            command: recorded.command(&words.join(" ")),
+            ..selection(args)?
+        };
+        let finished = emulation.run(&args.emulate, &args.program, Some(record));
         // A folder into which nothing was recorded goes; one with something in it does not.
         let _ = std::fs::remove_dir(&output);
         let finished = finished?;
@@ -92,8 +92,8 @@ impl Profiler for Hardware {
     }
 }
 
-/// What is recorded, as the library reads it.
-fn selection(args: &Profile) -> Result<Vec<(&'static str, OsString)>> {
+/// Which launches are recorded, and how.
+fn selection(args: &Profile) -> Result<Record> {
     for text in &args.kernel {
         if text.trim().parse::<u64>().is_ok() {
             return Err(usage(
@@ -116,44 +116,19 @@ fn selection(args: &Profile) -> Result<Vec<(&'static str, OsString)>> {
         }
     }
     let ranges = dispatch_ranges(&args.dispatch).map_err(|error| usage(error.message, error.hint))?;
-    let ranges: Vec<_> = ranges.iter().map(|(first, last)| format!("{first}-{last}")).collect();
-    let mut all = vec![
-        ("ROCKHOUND_KERNELS", args.kernel.join("\n").into()),
-        ("ROCKHOUND_DISPATCHES", ranges.join("\n").into()),
-    ];
-    if let Some(limit) = args.dispatch_limit {
-        all.push(("ROCKHOUND_DISPATCH_LIMIT", limit.to_string().into()));
-    }
-    if let Some(most) = args.sample_workgroups {
-        all.push(("ROCKHOUND_SAMPLE_WORKGROUPS", most.to_string().into()));
-    }
-    if args.breakdown {
-        all.push(("ROCKHOUND_BREAKDOWN", "1".into()));
-    }
-    if args.keep_events {
-        all.push(("ROCKHOUND_KEEP_EVENTS", "1".into()));
-    }
-    if args.counters_only {
-        all.push(("ROCKHOUND_COUNTERS_ONLY", "1".into()));
-    }
-    all.push(("ROCKHOUND_CLOCK_DETAIL", (&args.clock_detail).into()));
-    all.push(("ROCKHOUND_WHAT_IF", args.what_if.join("\n").into()));
-    if args.no_results {
-        all.push(("ROCKHOUND_NO_RESULTS", "1".into()));
-    }
-    Ok(all)
+    Ok(Record {
+        kernels: args.kernel.clone(),
+        dispatches: ranges,
+        limit: args.dispatch_limit,
+        no_results: args.no_results,
+        settings: args.settings(),
+        ..Record::default()
+    })
 }
 
 /// What is to be predicted of each dispatch.
-pub(crate) fn predictions(limits: bool, what_if: &[String], model: &Model) -> Result<Vec<Prediction>> {
-    if limits || !what_if.is_empty() {
-        Prediction::possible(model).map_err(|error| usage(error.message, error.hint))?;
-    }
-    let mut all = if limits { Prediction::lifts() } else { Vec::new() };
-    for text in what_if {
-        all.push(Prediction::parse(text, model).map_err(|error| usage(error.message, error.hint))?);
-    }
-    Ok(all)
+pub(crate) fn predictions(settings: &Settings, model: &'static Model) -> Result<Vec<Prediction>> {
+    settings.predictions(model).map_err(|error| usage(error.message, error.hint))
 }
 
 /// The hardware where there is some and a tool that profiles with it, unless a GPU to emulate is named.

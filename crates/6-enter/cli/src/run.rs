@@ -10,7 +10,7 @@ use anyhow::Result;
 /// Runs.
 pub(crate) fn run(args: &Run) -> Result<Outcome> {
     let emulation = Emulation::prepare(&args.emulate, &args.program)?;
-    let finished = emulation.run(&args.emulate, &args.program, &[])?;
+    let finished = emulation.run(&args.emulate, &args.program, None)?;
     let outcome = finished.outcome();
     if args.emulate.check.is_empty() {
         return Ok(outcome);

@@ -5,6 +5,7 @@
 use crate::message::say;
 use codeobj::LineTable;
 use emu::{Fault, Launch, Memory, Program, Summary};
+use host::session::findings_file;
 use probe::{Checks, Code};
 use render::{Style, text};
 use rules::{ExecutionEvidence, check_execution};
@@ -28,11 +29,9 @@ pub(crate) struct Checking {
 }
 
 impl Checking {
-    /// As the environment asks for it: `session` is the private folder of the run.
-    pub(crate) fn from_environment(session: &Path) -> Option<Checking> {
-        let checks = Checks::parse(&std::env::var("ROCKHOUND_CHECK").ok()?).ok()?;
-        let file = session.join(format!("{}.checks", std::process::id()));
-        checks.any().then(|| Checking { checks, file, seen: BTreeSet::new(), incomplete: false })
+    /// Looks for mistakes and counts them in the session's folder.
+    pub(crate) fn new(checks: Checks, session: &Path) -> Checking {
+        Checking { checks, file: findings_file(session), seen: BTreeSet::new(), incomplete: false }
     }
 
     /// Runs a kernel and says what is wrong with it.

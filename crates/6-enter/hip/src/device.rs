@@ -17,11 +17,6 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// By the short name of a model.
-    pub(crate) fn by_name(name: &str) -> Option<Device> {
-        Model::by_name(name).map(|model| Device { model })
-    }
-
     /// Processor: the name of its target.
     pub(crate) fn processor(self) -> &'static str {
         self.model.target().name

@@ -4,7 +4,6 @@
 
 use crate::calls;
 use crate::codes::Code;
-use crate::device::MOST_THREADS;
 use crate::graph::Action;
 use crate::host_memory;
 use crate::message::say;
@@ -13,6 +12,7 @@ use crate::recording::Recording;
 use crate::runtime::{Function, Runtime, lock};
 use crate::timeline;
 use emu::{Cause, Fault, Host, Launch, OutsideLds, Program, Summary};
+use probe::{LaunchSize, Oversize};
 use std::ffi::c_void;
 use std::ptr::with_exposed_provenance_mut as pointer;
 
@@ -198,7 +198,7 @@ impl Runtime {
         launch.together = kernel.together;
         launch.released = std::mem::take(&mut self.came_from_host);
         launch.threads = self.settings.threads;
-        launch.max_instructions = self.settings.max_instructions.unwrap_or(launch.max_instructions);
+        launch.max_instructions = self.settings.max_instructions;
         let needs = self.calls.prepare(&program, &launch, &mut self.allocations)?;
         let segment = emu::arguments(&program, &launch, &needs.hidden, &kernel.arguments);
         launch.kernarg = self.arguments.place(&segment, &mut self.allocations)?;
@@ -214,7 +214,7 @@ impl Runtime {
         let wanted = self.recording.as_mut().is_some_and(|it| it.wants(&name));
         let number = self.recording.as_ref().map_or(self.launches, |it| it.next());
         self.launches += 1;
-        let progress = progress::begin(&name, number, launch.wave_count());
+        let progress = progress::begin(self.settings.progress, &name, number, launch.wave_count());
         launch.progress = progress.as_deref();
         let result = match (&mut self.checking, &mut self.recording) {
             (Some(checking), _) => checking.run(&name, &code, &program, memory, &launch),
@@ -247,30 +247,18 @@ impl Runtime {
     }
 
     fn check_sizes(&self, kernel: &Kernel, program: &Program, name: &str) -> Result<(), Code> {
-        let [x, y, z] = kernel.workgroup.map(u64::from);
-        let threads = x.saturating_mul(y).saturating_mul(z);
-        if threads == 0 || kernel.grid.contains(&0) {
-            return Err(Code::hipErrorInvalidConfiguration);
+        let Kernel { grid, workgroup, dynamic_lds, .. } = *kernel;
+        let size = LaunchSize { grid, workgroup, dynamic_lds };
+        let Err(oversize) = size.check(program, self.device.model.target()) else { return Ok(()) };
+        if oversize != Oversize::Empty {
+            say(&format!("`{name}` {oversize}"));
         }
-        let most = program.metadata.max_workgroup.unwrap_or(MOST_THREADS);
-        if threads > u64::from(most) {
-            let why =
-                if most < MOST_THREADS { "it was compiled for at most" } else { "a workgroup has at most" };
-            say(&format!("`{name}` is launched with workgroups of {threads} work-items, but {why} {most}"));
-            return Err(Code::hipErrorInvalidConfiguration);
-        }
-        let (fixed, dynamic) = (program.descriptor.lds_bytes, kernel.dynamic_lds);
-        let most = self.device.model.target().lds.bytes_per_workgroup.value;
-        if u64::from(fixed) + u64::from(dynamic) > u64::from(most) {
-            say(&format!(
-                "`{name}` is launched with {} bytes of LDS ({fixed} of its own and {dynamic} dynamic), but a \
-                 workgroup has at most {most} on {}",
-                u64::from(fixed) + u64::from(dynamic),
-                self.device.processor()
-            ));
-            return Err(Code::hipErrorOutOfMemory);
-        }
-        Ok(())
+        Err(match oversize {
+            Oversize::Lds { .. } => Code::hipErrorOutOfMemory,
+            Oversize::Empty | Oversize::Grid | Oversize::Workgroup { .. } => {
+                Code::hipErrorInvalidConfiguration
+            }
+        })
     }
 
     /// Says where a kernel leaves the LDS, once for each such instruction.

@@ -4,8 +4,9 @@
 //! writes to the terminal takes the line away first.
 
 use emu::Progress;
+use host::session::Progress as Shown;
 use std::io::Write as _;
-use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a kernel may run in silence.
@@ -41,12 +42,14 @@ fn state() -> MutexGuard<'static, State> {
 }
 
 /// Where a kernel's progress is counted, when somebody looks at it.
-pub(crate) fn begin(kernel: &str, dispatch: u64, waves: u64) -> Option<Arc<Progress>> {
+pub(crate) fn begin(how: Shown, kernel: &str, dispatch: u64, waves: u64) -> Option<Arc<Progress>> {
     static THREAD: Once = Once::new();
-    static KIND: OnceLock<Option<bool>> = OnceLock::new();
-    let log = (*KIND.get_or_init(|| Some(std::env::var_os("ROCKHOUND_PROGRESS")? == "log")))?;
+    let work = match how {
+        Shown::Silent => return None,
+        Shown::Line => draw,
+        Shown::Log => note,
+    };
     THREAD.call_once(|| {
-        let work = if log { note } else { draw };
         // A process that cannot have another thread does without the line.
         let _ = std::thread::Builder::new().name("rockhound-progress".into()).spawn(work);
     });

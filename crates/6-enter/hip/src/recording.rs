@@ -5,9 +5,11 @@
 
 use crate::message::{say, say_once};
 use crate::selection::Selection;
+use anyhow::Result;
 use arch::Model;
 use emu::{Fault, Launch, Memory, Program, Summary};
-use probe::{Code, Detail, Prediction, Provenance, Recorder, Table};
+use host::session::{Record, claim};
+use probe::{Code, Provenance, Recorder, Table};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -30,36 +32,19 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// As the environment asks for it: `session` is the private folder of the run.
-    pub(crate) fn from_environment(session: &Path, model: &'static Model) -> Option<Recording> {
-        let output = PathBuf::from(std::env::var_os("ROCKHOUND_OUTPUT")?);
-        let value = |name: &str| std::env::var(name).unwrap_or_default();
-        let selection = Selection::from_environment();
-        let mut recorder = Recorder::new(model);
-        recorder.sample(selection.most_workgroups);
-        recorder.predict(predictions(model));
-        recorder.put_away(spill::depot());
-        if value("ROCKHOUND_CLOCK_DETAIL") != "full" {
-            recorder.detail(Detail::Share);
-        }
-        if std::env::var_os("ROCKHOUND_KEEP_EVENTS").is_some() {
-            recorder.keep_events();
-        }
-        let counts_only = std::env::var_os("ROCKHOUND_COUNTERS_ONLY").is_some();
-        if counts_only {
-            recorder.count_only();
-        }
-        Some(Recording {
-            recorder,
+    /// As the session asks for it, whose folder this is.
+    pub(crate) fn new(record: &Record, session: &Path, model: &'static Model) -> Result<Recording> {
+        Ok(Recording {
+            recorder: record.settings.recorder(model, Some(host::spill::depot()))?,
             provenance: Provenance {
-                name: value("ROCKHOUND_NAME"),
-                command: value("ROCKHOUND_COMMAND"),
+                name: record.name.clone(),
+                command: record.command.clone(),
                 emulator: format!("rockhound {}", env!("CARGO_PKG_VERSION")),
             },
-            folder: claim(session, &output)?,
-            has_clock: !counts_only && selection.most_workgroups == 0,
+            folder: claim(session, &record.output)?,
+            has_clock: record.settings.has_clock(),
             process: std::process::id(),
-            selection,
+            selection: Selection::new(record),
             tables: BTreeMap::new(),
             written: 0,
             headers: BTreeMap::new(),
@@ -95,7 +80,7 @@ impl Recording {
         program: &Arc<Program>,
         memory: &Memory,
         launch: &Launch<'_>,
-    ) -> Result<Summary, Box<Fault>> {
+    ) -> std::result::Result<Summary, Box<Fault>> {
         // The program is kept with its table, so that its address stays its own.
         let key = Arc::as_ptr(program).addr();
         let entry = self.tables.entry(key);
@@ -195,54 +180,10 @@ impl Recording {
     }
 }
 
-/// What is to be predicted of each dispatch. `rockhound` has looked at what the user wrote.
-fn predictions(model: &'static Model) -> Vec<Prediction> {
-    let lifts = std::env::var_os("ROCKHOUND_BREAKDOWN").is_some();
-    let mut all = if lifts { Prediction::lifts() } else { Vec::new() };
-    let changes = std::env::var("ROCKHOUND_WHAT_IF").unwrap_or_default();
-    all.extend(changes.lines().filter_map(|text| Prediction::parse(text, model).ok()));
-    all
-}
-
 /// The first line of a file with a line for each dispatch.
 fn header(bytes: &[u8]) -> Option<&[u8]> {
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     bytes.starts_with(b"Dispatch_ID").then_some(&bytes[..=end])
-}
-
-/// Each process that records gets a folder of its own: the first the one asked for, later ones with a number. The claim
-/// is a file in the private folder, whose contents tell `rockhound` the place.
-fn claim(session: &Path, output: &Path) -> Option<PathBuf> {
-    for number in 1..1000 {
-        let folder = match number {
-            1 => output.to_owned(),
-            _ => {
-                let mut name = output.as_os_str().to_owned();
-                name.push(format!("-{number}"));
-                PathBuf::from(name)
-            }
-        };
-        let file = session.join(format!("{number:03}.claim"));
-        match std::fs::OpenOptions::new().write(true).create_new(true).open(&file) {
-            Ok(mut file) => {
-                use std::io::Write as _;
-                use std::os::unix::ffi::OsStrExt as _;
-                let made = std::fs::create_dir_all(&folder)
-                    .and_then(|()| file.write_all(folder.as_os_str().as_bytes()));
-                if let Err(error) = made {
-                    say(&format!("cannot make {}: {error}; nothing is recorded", folder.display()));
-                    return None;
-                }
-                return Some(folder);
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => {
-                say(&format!("cannot make {}: {error}; nothing is recorded", file.display()));
-                return None;
-            }
-        }
-    }
-    None
 }
 
 /// Puts a file in place of an older one in one step.

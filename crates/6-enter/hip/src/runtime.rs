@@ -14,12 +14,10 @@ use crate::recording::Recording;
 use crate::staging::Ring;
 use crate::stream::Streams;
 use crate::timeline::Timeline;
+use host::session::{self, Progress, Session};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
-
-/// The GPU of a program that was started without `rockhound`.
-const DEFAULT_GPU: &str = "mi300x";
 
 /// Where a module is.
 pub(crate) type ModuleId = usize;
@@ -53,13 +51,15 @@ pub(crate) struct Variable {
     pub(crate) managed: Option<usize>,
 }
 
-/// What the environment asks for.
-#[derive(Clone, Debug, Default)]
+/// What the session asks for.
+#[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// Threads.
     pub(crate) threads: usize,
     /// Most instructions of one wave.
-    pub(crate) max_instructions: Option<u64>,
+    pub(crate) max_instructions: u64,
+    /// How the progress of long kernels shows.
+    pub(crate) progress: Progress,
 }
 
 /// Everything.
@@ -106,39 +106,43 @@ pub(crate) fn try_lock() -> Option<MutexGuard<'static, Runtime>> {
     }
 }
 
-fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
 impl Runtime {
+    /// As the session asks for it; without one a program gets the GPU that is the default. A session that cannot be used ends
+    /// the program: it would do something else than what was asked for.
     fn new() -> Runtime {
-        let asked = std::env::var("ROCKHOUND_GPU").unwrap_or_else(|_| DEFAULT_GPU.to_string());
-        let device = Device::by_name(&asked).unwrap_or_else(|| {
-            crate::message::say(&format!("there is no GPU `{asked}`: emulating {DEFAULT_GPU}"));
-            Device::by_name(DEFAULT_GPU).expect("a model of the fact files")
-        });
-        let session = std::env::var_os("ROCKHOUND_SESSION").map(PathBuf::from);
-        if let Some(session) = &session {
+        let folder = std::env::var_os(session::VARIABLE).map(PathBuf::from);
+        Runtime::of_session(folder.as_deref()).unwrap_or_else(|error| {
+            crate::message::say(&format!("{error:#}"));
+            std::process::exit(1)
+        })
+    }
+
+    fn of_session(folder: Option<&Path>) -> anyhow::Result<Runtime> {
+        let session = folder.map(Session::read).transpose()?.unwrap_or_default();
+        let device = Device { model: session.model()? };
+        let (mut checking, mut recording) = (None, None);
+        if let Some(folder) = folder {
             // Tells `rockhound` that the program came here; without it the program just runs.
-            let _ = std::fs::write(session.join("called"), "");
+            let _ = std::fs::write(folder.join(session::CALLED), "");
             // SAFETY: only says what signal this process gets when `rockhound` is gone.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) };
+            let checks = session.checks()?;
+            checking = checks.any().then(|| Checking::new(checks, folder));
+            let record = session.record.as_ref();
+            recording = record.map(|it| Recording::new(it, folder, device.model)).transpose()?;
         }
-        let checking = session.as_deref().and_then(Checking::from_environment);
-        let recording = session.and_then(|session| Recording::from_environment(&session, device.model));
         if recording.is_some() {
             // SAFETY: the function is `extern "C"` and stays for the life of the process.
             unsafe { libc::atexit(crate::recording::at_exit) };
         }
-        Runtime {
+        Ok(Runtime {
             device,
-            devices: number("ROCKHOUND_DEVICES").filter(|it| (1..=64).contains(it)).unwrap_or(1),
+            devices: session.devices as i32,
+            // The system is asked how many cores there are once, not for each launch.
             settings: Settings {
-                // The system is asked how many cores there are once, not for each launch.
-                threads: number("ROCKHOUND_THREADS")
-                    .filter(|it| *it > 0)
-                    .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
-                max_instructions: number("ROCKHOUND_MAX_INSTRUCTIONS"),
+                threads: session.thread_count(),
+                max_instructions: session.max_instructions,
+                progress: session.progress,
             },
             allocations: Allocations::default(),
             calls: Calls::default(),
@@ -157,7 +161,7 @@ impl Runtime {
             launches: 0,
             came_from_host: false,
             left_lds: BTreeSet::new(),
-        }
+        })
     }
 
     /// Records an event, if it is one.

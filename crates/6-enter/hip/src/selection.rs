@@ -1,16 +1,17 @@
 //! Which launches are recorded.
 //!
-//! The one idea to keep in mind: `rockhound` has looked at what the user wrote; what arrives here is regular expressions
-//! and ranges of numbers, and what cannot be read selects nothing.
+//! The one idea to keep in mind: `rockhound` has looked at what the user wrote; a name that is no regular expression is
+//! compared as it is.
 
 use crate::message::say;
+use host::session::Record;
 use regex::Regex;
 use std::collections::BTreeSet;
 
 /// Kernels named in a message before the rest is only counted.
 const NAMED: usize = 8;
 
-/// What the environment asks for.
+/// What the session asks for.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
     /// Names or expressions, and as expressions; none stands for all.
@@ -19,8 +20,6 @@ pub(crate) struct Selection {
     dispatches: Vec<(u64, u64)>,
     /// Most dispatches.
     limit: u64,
-    /// Most workgroups of each; 0 stands for all.
-    pub(crate) most_workgroups: u64,
     /// Launches that are not recorded need not run.
     pub(crate) no_results: bool,
     /// Kernels that were not selected.
@@ -28,19 +27,14 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    pub(crate) fn from_environment() -> Selection {
-        let value = |name: &str| std::env::var(name).unwrap_or_default();
-        let kernels = value("ROCKHOUND_KERNELS");
-        let dispatches = value("ROCKHOUND_DISPATCHES");
+    /// As the session asks for it.
+    pub(crate) fn new(record: &Record) -> Selection {
         Selection {
-            kernels: lines(&kernels).map(|it| (it.to_owned(), Regex::new(it).ok())).collect(),
-            dispatches: lines(&dispatches)
-                .filter_map(|it| it.split_once('-'))
-                .filter_map(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)))
-                .collect(),
-            limit: value("ROCKHOUND_DISPATCH_LIMIT").parse().unwrap_or(u64::MAX),
-            most_workgroups: value("ROCKHOUND_SAMPLE_WORKGROUPS").parse().unwrap_or(0),
-            no_results: value("ROCKHOUND_NO_RESULTS") == "1",
+            // A name such as `f(int [4])` need not be an expression.
+            kernels: record.kernels.iter().map(|it| (it.clone(), Regex::new(it).ok())).collect(),
+            dispatches: record.dispatches.clone(),
+            limit: record.limit.unwrap_or(u64::MAX),
+            no_results: record.no_results,
             others: BTreeSet::new(),
         }
     }
@@ -78,10 +72,6 @@ impl Selection {
             say(&format!("no kernel was selected by `{wanted}`\nhint: kernels are {others}"));
         }
     }
-}
-
-fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter(|line| !line.is_empty())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 mod compiled;
 
 use compiled::{root, toolchain};
+use host::session::Session;
 use std::collections::BTreeMap;
 use std::path::Path;
 use workload::Workload;
@@ -373,16 +374,17 @@ fn recordings_do_not_depend_on_threads() {
         let source = root().join("examples").join(example).join(format!("{example}.hip"));
         let name = format!("{example}-{}", targets.join("-"));
         let Some(program) = toolchain.build(&source, &name, &targets, &[]) else { return };
-        let record = |threads: &str| {
+        let record = |threads| {
             let folder = toolchain.empty("threads");
-            let mut command = toolchain.recording(&program, "mi300x", &folder);
-            let output = command.args(arguments).env("ROCKHOUND_THREADS", threads).output().unwrap();
+            let session = Session { threads, ..Session::default() };
+            let mut command = compiled::recording(toolchain.folder(), &program, &folder, session);
+            let output = command.args(arguments).output().unwrap();
             assert!(output.status.success(), "{example}: {output:?}");
             (files(&folder.join("workload")), output.stdout)
         };
-        let first = record("1");
+        let first = record(1);
         assert!(first.0.contains_key("pmc_perf.csv"), "{:?}", first.0.keys());
-        for threads in ["2", "3", "1"] {
+        for threads in [2, 3, 1] {
             assert!(record(threads) == first, "{example} {arguments:?}: {threads} threads");
         }
     }

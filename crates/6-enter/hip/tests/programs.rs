@@ -7,6 +7,8 @@
 mod compiled;
 
 use compiled::{counter, prepared};
+use host::session::{Record, Session};
+use probe::Settings;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -17,8 +19,8 @@ fn session(folder: &Path, gpu: &str, arguments: &[&str]) -> Output {
 
 /// A program on a GPU.
 fn program(folder: &Path, name: &str, gpu: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new(folder.join(name));
-    command.args(arguments).env("LD_LIBRARY_PATH", folder).env("ROCKHOUND_GPU", gpu);
+    let mut command = compiled::on(folder, &folder.join(name), gpu);
+    command.args(arguments);
     command
 }
 
@@ -79,9 +81,10 @@ fn lines() -> String {
 fn kernels_print_in_the_order_of_workgroups() {
     let Some(folder) = prepared() else { return };
     for name in ["printing", "printing-buffered"] {
-        for (gpu, threads) in [("mi300x", "1"), ("mi300x", "2"), ("mi210", "4")] {
-            let mut command = program(folder, name, gpu, &["lines"]);
-            let output = command.env("ROCKHOUND_THREADS", threads).output().unwrap();
+        for (gpu, threads) in [("mi300x", 1), ("mi300x", 2), ("mi210", 4)] {
+            let session = Session { gpu: gpu.to_owned(), threads, ..Session::default() };
+            let mut command = compiled::with(folder, &folder.join(name), &session);
+            let output = command.arg("lines").output().unwrap();
             assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
             assert!(
                 output.stdout == lines().as_bytes(),
@@ -157,9 +160,9 @@ fn a_race_is_named_once_however_often_it_runs() {
         let session = folder.join(format!("session-{part}"));
         let _ = std::fs::remove_dir_all(&session);
         std::fs::create_dir_all(&session).unwrap();
-        let mut command = program(folder, "racing", "mi300x", &[part]);
-        command.env("ROCKHOUND_SESSION", &session).env("ROCKHOUND_CHECK", "races");
-        let output = command.output().unwrap();
+        Session { check: vec!["races".into()], ..Session::default() }.write(&session).unwrap();
+        let output =
+            compiled::in_session(folder, &folder.join("racing"), &session).arg(part).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{said}");
         assert_eq!(said.matches("CHK001").count(), findings, "{said}");
@@ -273,14 +276,13 @@ fn a_launch_costs_little_however_many_there_were() {
 }
 
 /// A run of the program that is recorded into a folder with such a name.
-fn recorded(folder: &Path, gpu: &str, arguments: &[&str], name: &str, options: &[(&str, &str)]) -> Output {
+fn recorded(folder: &Path, gpu: &str, arguments: &[&str], name: &str, record: Record) -> Output {
     let session = folder.join(format!("times-{name}"));
     let _ = std::fs::remove_dir_all(&session);
     std::fs::create_dir_all(&session).unwrap();
-    let mut command = program(folder, "launching", gpu, arguments);
-    command.env("ROCKHOUND_SESSION", &session).envs(options.iter().copied());
-    command.env("ROCKHOUND_OUTPUT", session.join("workload"));
-    let output = command.output().unwrap();
+    let asked = Session { gpu: gpu.to_owned(), record: Some(record), ..Session::default() };
+    let mut command = compiled::recording(folder, &folder.join("launching"), &session, asked);
+    let output = command.args(arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     output
 }
@@ -290,7 +292,7 @@ fn an_empty_kernel_takes_time_also_when_its_code_is_cached() {
     let Some(folder) = prepared() else { return };
     for gpu in ["mi250x", "mi300x"] {
         let name = format!("empty-{gpu}");
-        recorded(folder, gpu, &["many", "4"], &name, &[]);
+        recorded(folder, gpu, &["many", "4"], &name, Record::default());
         let times = recorded_times(&folder.join(format!("times-{name}/workload")));
         println!("{gpu}: {times:?} ms");
         // Code comes from memory first, then from the instruction cache.
@@ -299,8 +301,8 @@ fn an_empty_kernel_takes_time_also_when_its_code_is_cached() {
 }
 
 /// Milliseconds that the program's events give, on a GPU that is recorded; what is said.
-fn event_times(folder: &Path, gpu: &str, name: &str, options: &[(&str, &str)]) -> (Vec<f64>, String) {
-    let output = recorded(folder, gpu, &["times"], name, options);
+fn event_times(folder: &Path, gpu: &str, name: &str, record: Record) -> (Vec<f64>, String) {
+    let output = recorded(folder, gpu, &["times"], name, record);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let times = printed.lines().map(|line| line.parse().unwrap()).collect();
     (times, String::from_utf8_lossy(&output.stderr).into_owned())
@@ -317,7 +319,7 @@ fn recorded_times(folder: &Path) -> Vec<f64> {
 #[test]
 fn times_between_events_are_those_of_the_recording() {
     let Some(folder) = prepared() else { return };
-    let (times, said) = event_times(folder, "mi300x", "modelled", &[]);
+    let (times, said) = event_times(folder, "mi300x", "modelled", Record::default());
     assert_eq!(said.matches("times between events are modelled").count(), 1, "{said}");
     let milliseconds = recorded_times(&folder.join("times-modelled/workload"));
     assert_eq!(milliseconds.len(), 3);
@@ -333,16 +335,42 @@ fn times_between_events_are_those_of_the_recording() {
 #[test]
 fn times_without_a_clock_are_those_of_the_emulation() {
     let Some(folder) = prepared() else { return };
-    for (name, options, expected) in [
+    let counters = Settings { counters_only: true, ..Settings::default() };
+    for (name, record, expected) in [
         (
             "counters",
-            &[("ROCKHOUND_COUNTERS_ONLY", "1")][..],
+            Record { settings: counters, ..Record::default() },
             "how long the emulation took, not what a GPU would take",
         ),
-        ("selected", &[("ROCKHOUND_DISPATCH_LIMIT", "1")], "not all work between them has a modelled time"),
+        (
+            "selected",
+            Record { limit: Some(1), ..Record::default() },
+            "not all work between them has a modelled time",
+        ),
     ] {
-        let (times, said) = event_times(folder, "mi300x", name, options);
+        let (times, said) = event_times(folder, "mi300x", name, record);
         assert_eq!(said.matches(expected).count(), 1, "{name}: {said}");
         assert!(times[1] > 0.0, "{name}: {times:?}");
+    }
+}
+
+#[test]
+fn a_session_that_cannot_be_used_ends_the_program() {
+    let Some(folder) = prepared() else { return };
+    let session = folder.join("session-wrong");
+    let _ = std::fs::remove_dir_all(&session);
+    std::fs::create_dir_all(&session).unwrap();
+    for (text, expected) in [
+        ("{\"gpu\": \"mi999\"}", "there is no GPU `mi999`"),
+        ("{\"devices\": 65}", "`devices` is 65"),
+        ("{\"record\": {\"output\": \"x\", \"settings\": {\"what_if\": [\"vgpr=many\"]}}}", "vgpr"),
+        ("not JSON", "cannot use the session in"),
+    ] {
+        std::fs::write(session.join("session.json"), text).unwrap();
+        let mut command = compiled::in_session(folder, &folder.join("session"), &session);
+        let output = command.arg("queries").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{text}: {said}");
+        assert!(said.contains(expected), "{text}: {said}");
     }
 }

@@ -1,4 +1,4 @@
-//! Files of this machine as values: code objects and recordings, found by path and read.
+//! Files of this machine as values: code objects, recordings and the session of a profiled program.
 //!
 //! The one idea to keep in mind: nothing is printed here. What a user should hear meanwhile goes to a [`Watch`], errors of single
 //! inputs are returned, so that the command and the Python module say the same in their own ways.
@@ -12,6 +12,8 @@ pub mod names;
 pub mod recording;
 mod refusal;
 pub mod renames;
+pub mod session;
+pub mod spill;
 pub mod subjects;
 
 pub use contents::Contents;

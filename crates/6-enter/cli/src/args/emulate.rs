@@ -5,6 +5,7 @@ use super::gpu_name::GpuName;
 use super::recordings::Part;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use probe::Settings;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -16,7 +17,7 @@ pub(crate) struct Emulate {
     #[arg(long, value_name = "MODEL[@MHZ]", value_parser = GpuName)]
     pub(crate) gpu: Option<String>,
     /// Devices the program sees.
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(host::session::MOST_DEVICES)))]
     pub(crate) devices: u32,
     /// Threads that run workgroups; 0 stands for one per core.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
@@ -182,8 +183,15 @@ impl Profile {
         }
     }
 
-    /// How much of a dispatch the clock follows.
-    pub(crate) fn detail(&self) -> probe::Detail {
-        if self.clock_detail == "full" { probe::Detail::Full } else { probe::Detail::Share }
+    /// How dispatches are recorded.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            most_workgroups: self.sample_workgroups,
+            lifts_limits: self.breakdown,
+            what_if: self.what_if.clone(),
+            keeps_events: self.keep_events,
+            counters_only: self.counters_only,
+            shares_xcds: self.clock_detail != "full",
+        }
     }
 }

@@ -207,7 +207,8 @@ fn json_follows_its_schema() {
     let base = recording("guide_schema_base", READS_AGAIN, 100);
     let new = recording("guide_schema_new", &[], 50);
     // The renderer's golden file uses every field.
-    let made_up = std::fs::read_to_string(root().join("crates/5-answer/render/tests/golden/guide-second.json"));
+    let made_up =
+        std::fs::read_to_string(root().join("crates/5-answer/render/tests/golden/guide-second.json"));
     let made_up: Value = serde_json::from_str(&made_up.unwrap()).unwrap();
     let documents = [json(&["guide", &base]), json(&["guide", &new, "--base", &base]), made_up];
     for document in &documents {

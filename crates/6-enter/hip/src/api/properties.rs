@@ -271,6 +271,7 @@ entries! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arch::Model;
 
     #[test]
     fn layouts_have_the_places_of_the_headers() {
@@ -287,7 +288,7 @@ mod tests {
 
     #[test]
     fn properties_are_those_of_the_model() {
-        let device = Device::by_name("mi300x").unwrap();
+        let device = Device { model: Model::by_name("mi300x").unwrap() };
         let bytes = structure(device, NEWER);
         let (at, _) = place(NEWER, "gcnArchName");
         assert!(bytes[at..].starts_with(b"gfx942:sramecc+:xnack-\0"));

@@ -4,9 +4,12 @@
 //! examples with; what is newer than its source stays.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+use host::session::{self, Record, Session};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Names under which programs ask for the library.
@@ -170,16 +173,45 @@ impl Toolchain {
 
     /// A command that runs a program on a GPU and records into a folder.
     pub(crate) fn recording(&self, program: &Path, gpu: &str, folder: &Path) -> Command {
-        let mut command = on(&self.folder, program, gpu);
-        command.env("ROCKHOUND_SESSION", folder).env("ROCKHOUND_OUTPUT", folder.join("workload"));
-        command
+        recording(&self.folder, program, folder, Session { gpu: gpu.to_owned(), ..Session::default() })
     }
 }
 
+/// A command that runs a program in a session and records below the session's folder.
+pub(crate) fn recording(libraries: &Path, program: &Path, folder: &Path, mut session: Session) -> Command {
+    let record = session.record.take().unwrap_or_default();
+    session.record = Some(Record { output: folder.join("workload"), ..record });
+    session.write(folder).unwrap();
+    in_session(libraries, program, folder)
+}
+
 /// A command that runs a program on a GPU, with the library that lies in a folder.
-pub(crate) fn on(folder: &Path, program: &Path, gpu: &str) -> Command {
+pub(crate) fn on(libraries: &Path, program: &Path, gpu: &str) -> Command {
+    with(libraries, program, &Session { gpu: gpu.to_owned(), ..Session::default() })
+}
+
+/// A command that runs a program in a session that leaves no files. Tests that run beside each other share its folder.
+pub(crate) fn with(libraries: &Path, program: &Path, session: &Session) -> Command {
+    let mut hash = DefaultHasher::new();
+    format!("{session:?}").hash(&mut hash);
+    let folder = libraries.join("sessions").join(format!("{:016x}", hash.finish()));
+    if !folder.exists() {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let made = MADE.fetch_add(1, Ordering::Relaxed);
+        let making = folder.with_extension(format!("{}-{made}", std::process::id()));
+        std::fs::create_dir_all(&making).unwrap();
+        session.write(&making).unwrap();
+        if std::fs::rename(&making, &folder).is_err() {
+            std::fs::remove_dir_all(&making).unwrap();
+        }
+    }
+    in_session(libraries, program, &folder)
+}
+
+/// A command that runs a program in the session of a folder.
+pub(crate) fn in_session(libraries: &Path, program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
-    command.env("LD_LIBRARY_PATH", folder).env("ROCKHOUND_GPU", gpu);
+    command.env("LD_LIBRARY_PATH", libraries).env(session::VARIABLE, folder);
     command
 }
 

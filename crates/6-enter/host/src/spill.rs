@@ -2,7 +2,6 @@
 //!
 //! The one idea to keep in mind: the file is made when it is first written to, and has no name, so that nothing is left of it
 //! however the program ends.
-#![allow(clippy::disallowed_methods, reason = "this is where the temporary folder is written to")]
 
 use mem::{Backing, Depot};
 use std::fs::File;

@@ -1,0 +1,69 @@
+//! How dispatches are recorded, as a value that the command writes down and the HIP library reads.
+
+use crate::{Prediction, PredictionError, Recorder};
+use arch::Model;
+use clock::Detail;
+use mem::Depot;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// How dispatches are recorded; by default completely, with caches and times, on all XCDs.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Most workgroups of each launch that run, as samples of all; `None` runs all.
+    pub most_workgroups: Option<u64>,
+    /// Predicts the time of each dispatch with one limit lifted at a time.
+    pub lifts_limits: bool,
+    /// Changes to predict, as users write them: `vgpr=96`.
+    pub what_if: Vec<String>,
+    /// Keeps what waves did, so that predictions can be made without another run.
+    pub keeps_events: bool,
+    /// Models neither caches nor times.
+    pub counters_only: bool,
+    /// Lets two XCDs stand for all where following all would take long.
+    pub shares_xcds: bool,
+}
+
+impl Settings {
+    /// The predictions asked for, on a GPU.
+    pub fn predictions(&self, model: &'static Model) -> Result<Vec<Prediction>, PredictionError> {
+        if self.lifts_limits || !self.what_if.is_empty() {
+            Prediction::possible(model)?;
+        }
+        let mut all = if self.lifts_limits { Prediction::lifts() } else { Vec::new() };
+        for text in &self.what_if {
+            all.push(Prediction::parse(text, model)?);
+        }
+        Ok(all)
+    }
+
+    /// A recorder that keeps to these settings. Streams that memory has no room for go to the depot.
+    pub fn recorder(
+        &self,
+        model: &'static Model,
+        depot: Option<Arc<Depot>>,
+    ) -> Result<Recorder, PredictionError> {
+        let mut recorder = Recorder::new(model);
+        recorder.sample(self.most_workgroups.unwrap_or(0));
+        recorder.predict(self.predictions(model)?);
+        if let Some(depot) = depot {
+            recorder.put_away(depot);
+        }
+        if self.shares_xcds {
+            recorder.detail(Detail::Share);
+        }
+        if self.keeps_events {
+            recorder.keep_events();
+        }
+        if self.counters_only {
+            recorder.count_only();
+        }
+        Ok(recorder)
+    }
+
+    /// Whether dispatches get a modelled time.
+    pub fn has_clock(&self) -> bool {
+        !self.counters_only && self.most_workgroups.is_none()
+    }
+}

@@ -1,0 +1,284 @@
+//! What a program under `rockhound` is told: one file that the command writes and the HIP library reads.
+//!
+//! The folder of a session is private to one run. `session.json` holds a [`Session`]; processes of the program leave files
+//! beside it that say that they came ([`CALLED`]), where they record (`*.claim`) and what checks found (`*.checks`).
+
+use anyhow::{Context, Result, bail};
+use arch::Model;
+use probe::{Checks, Settings};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// The variable that names the folder of the session.
+pub const VARIABLE: &str = "ROCKHOUND_SESSION";
+
+/// File that a process leaves which called the HIP library.
+pub const CALLED: &str = "called";
+
+/// File with the session.
+const FILE: &str = "session.json";
+
+/// Most devices a program sees.
+pub const MOST_DEVICES: u32 = 64;
+
+/// The GPU of a program that was started without a session.
+const DEFAULT_GPU: &str = "mi300x";
+
+/// Everything a program is told.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Session {
+    /// GPU to emulate: `mi300x`, `mi300x@1600`.
+    pub gpu: String,
+    /// Devices the program sees, 1 to [`MOST_DEVICES`].
+    pub devices: u32,
+    /// Threads that run workgroups; 0 stands for one per core.
+    pub threads: usize,
+    /// Instructions of one wave after which its kernel is taken for endless.
+    pub max_instructions: u64,
+    /// How the progress of long kernels shows on standard error.
+    pub progress: Progress,
+    /// Mistakes to look for instead of recording: `races`, `uninit`.
+    pub check: Vec<String>,
+    /// What to record.
+    pub record: Option<Record>,
+}
+
+/// How the progress of long kernels shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Progress {
+    /// Not at all.
+    #[default]
+    Silent,
+    /// A line that is written over again.
+    Line,
+    /// Lines of a log now and then.
+    Log,
+}
+
+/// What to record, and where.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Record {
+    /// Folder of the first process that records; others get a number behind its name.
+    #[serde(with = "path")]
+    pub output: PathBuf,
+    /// Name of the workload.
+    pub name: String,
+    /// Command that made it, for whoever reads the recording.
+    pub command: String,
+    /// Names or regular expressions of kernels; none stands for all.
+    pub kernels: Vec<String>,
+    /// First and last number of launches; none stands for all.
+    pub dispatches: Vec<(u64, u64)>,
+    /// Most dispatches.
+    pub limit: Option<u64>,
+    /// Dispatches that are not recorded do not run.
+    pub no_results: bool,
+    /// How dispatches are recorded.
+    pub settings: Settings,
+}
+
+impl Default for Session {
+    fn default() -> Session {
+        Session {
+            gpu: DEFAULT_GPU.to_owned(),
+            devices: 1,
+            threads: 0,
+            max_instructions: emu::MOST_INSTRUCTIONS,
+            progress: Progress::default(),
+            check: Vec::new(),
+            record: None,
+        }
+    }
+}
+
+impl Session {
+    /// Writes it into its folder.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(FILE);
+        let text = serde_json::to_string_pretty(self).context("a session as JSON")?;
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// Reads the one in a folder. Values that mean nothing are errors.
+    pub fn read(folder: &Path) -> Result<Session> {
+        let path = folder.join(FILE);
+        let read = || -> Result<Session> {
+            let session: Session = serde_json::from_slice(&std::fs::read(&path)?)?;
+            session.model()?;
+            session.checks()?;
+            if !(1..=MOST_DEVICES).contains(&session.devices) {
+                bail!("`devices` is {}, and can be 1 to {MOST_DEVICES}", session.devices);
+            }
+            Ok(session)
+        };
+        read().with_context(|| format!("cannot use the session in {}", path.display()))
+    }
+
+    /// The GPU.
+    pub fn model(&self) -> Result<&'static Model> {
+        Model::by_name(&self.gpu).with_context(|| format!("there is no GPU `{}`", self.gpu))
+    }
+
+    /// What to look for.
+    pub fn checks(&self) -> Result<Checks> {
+        match Checks::parse(&self.check.join(",")) {
+            Ok(checks) => Ok(checks),
+            Err(name) => bail!("there is no check `{name}`"),
+        }
+    }
+
+    /// Threads that run workgroups.
+    pub fn thread_count(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+}
+
+/// Claims a folder for the recording of this process: the first one gets the folder asked for, later ones a number behind
+/// its name. The claim is a file in the session's folder that tells the command the place.
+pub fn claim(session: &Path, output: &Path) -> Result<PathBuf> {
+    for number in 1..1000 {
+        let mut folder = output.to_owned();
+        if number > 1 {
+            folder.as_mut_os_string().push(format!("-{number}"));
+        }
+        let file = session.join(format!("{number:03}.claim"));
+        match std::fs::OpenOptions::new().write(true).create_new(true).open(&file) {
+            Ok(mut file) => {
+                use std::io::Write as _;
+                std::fs::create_dir_all(&folder)
+                    .and_then(|()| file.write_all(folder.as_os_str().as_bytes()))
+                    .with_context(|| format!("cannot make {}", folder.display()))?;
+                return Ok(folder);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error).with_context(|| format!("cannot make {}", file.display())),
+        }
+    }
+    bail!("999 processes of the program record already")
+}
+
+/// Folders that processes record into, in the order they began.
+pub fn claims(session: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = with_extension(session, "claim")?;
+    files.sort();
+    files.iter().map(|file| Ok(PathBuf::from(OsString::from_vec(std::fs::read(file)?)))).collect()
+}
+
+/// File into which a process writes a line for each finding of checks.
+pub fn findings_file(session: &Path) -> PathBuf {
+    session.join(format!("{}.checks", std::process::id()))
+}
+
+/// Findings of checks in all processes.
+pub fn findings(session: &Path) -> Result<usize> {
+    let files = with_extension(session, "checks")?;
+    files.iter().map(|file| Ok(std::fs::read_to_string(file)?.lines().count())).sum()
+}
+
+fn with_extension(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|it| it == extension) {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// A path as text, or as bytes where it is no text.
+mod path {
+    use super::{OsStrExt, OsString, OsStringExt, Path, PathBuf};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Text(String),
+        Bytes(Vec<u8>),
+    }
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        let written = match path.to_str() {
+            Some(text) => Written::Text(text.to_owned()),
+            None => Written::Bytes(path.as_os_str().as_bytes().to_vec()),
+        };
+        written.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        Ok(match Written::deserialize(deserializer)? {
+            Written::Text(text) => PathBuf::from(text),
+            Written::Bytes(bytes) => PathBuf::from(OsString::from_vec(bytes)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(output: PathBuf) -> Session {
+        Session {
+            gpu: "mi355x".into(),
+            devices: 3,
+            record: Some(Record {
+                output,
+                kernels: vec!["a\nb".into()],
+                dispatches: vec![(3, u64::MAX)],
+                settings: Settings { what_if: vec!["vgpr=96".into()], ..Settings::default() },
+                ..Record::default()
+            }),
+            ..Session::default()
+        }
+    }
+
+    #[test]
+    fn a_session_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        for output in [PathBuf::from("/tmp/a b"), PathBuf::from(OsString::from_vec(vec![b'/', 0xff]))] {
+            let session = session(output);
+            session.write(folder.path()).unwrap();
+            assert_eq!(Session::read(folder.path()).unwrap(), session);
+        }
+    }
+
+    #[test]
+    fn what_means_nothing_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        for (text, expected) in [
+            ("{}", ""),
+            ("{\"gpu\": \"mi355x\"}", ""),
+            ("{", "EOF"),
+            ("{\"gpus\": 1}", "unknown field `gpus`"),
+            ("{\"gpu\": \"mi999\"}", "there is no GPU `mi999`"),
+            ("{\"devices\": 0}", "`devices` is 0"),
+            ("{\"devices\": -1}", "invalid value"),
+            ("{\"threads\": \"many\"}", "invalid type"),
+            ("{\"check\": [\"all\"]}", "there is no check `all`"),
+            ("{\"record\": {\"settings\": {\"detail\": 1}}}", "unknown field `detail`"),
+        ] {
+            std::fs::write(folder.path().join(FILE), text).unwrap();
+            let said = Session::read(folder.path()).err().map(|it| format!("{it:#}")).unwrap_or_default();
+            assert!(said.contains(expected) && said.is_empty() == expected.is_empty(), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn each_process_claims_a_folder_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("out");
+        let claimed: Vec<_> = (0..3).map(|_| claim(folder.path(), &output).unwrap()).collect();
+        let expected = ["out", "out-2", "out-3"].map(|name| folder.path().join(name));
+        assert_eq!(claimed, expected);
+        assert_eq!(claims(folder.path()).unwrap(), expected);
+    }
+}

@@ -29,13 +29,6 @@ impl Severity {
     }
 }
 
-/// A value that cannot be given, and why.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Missing {
-    /// The reason, as a phrase: "needs the workgroup size".
-    pub missing: String,
-}
-
 /// Where a finding or an instruction stands.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Place {

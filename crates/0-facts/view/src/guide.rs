@@ -76,7 +76,7 @@ impl GuideVerdict {
             time_percent: Number::Missing(reason.clone()),
             headline: "what stops it cannot be said".to_owned(),
             bound_by: None,
-            because: reason.missing.clone(),
+            because: reason.to_string(),
             percent_of_roof: Number::Missing(reason.clone()),
             gap: Number::Missing(reason),
             roof_trust: None,

@@ -29,16 +29,16 @@ impl Number {
     }
 
     /// Why there is none.
-    pub fn reason(&self) -> Option<&str> {
+    pub fn reason(&self) -> Option<&Missing> {
         match self {
             Number::Known(_) => None,
-            Number::Missing(missing) => Some(&missing.missing),
+            Number::Missing(missing) => Some(missing),
         }
     }
 
-    /// No number, for this reason.
+    /// No number, for a reason as a phrase.
     pub fn missing(reason: impl Into<String>) -> Self {
-        Number::Missing(Missing { missing: reason.into() })
+        Number::Missing(Missing::Because(reason.into()))
     }
 }
 
@@ -53,7 +53,7 @@ impl From<Result<f64, Missing>> for Number {
 
 impl From<f64> for Number {
     fn from(value: f64) -> Self {
-        if value.is_finite() { Number::Known(value) } else { Number::missing("the value is not finite") }
+        if value.is_finite() { Number::Known(value) } else { Number::Missing(Missing::NotFinite) }
     }
 }
 

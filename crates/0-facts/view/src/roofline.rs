@@ -160,7 +160,7 @@ impl RoofVerdict {
         RoofVerdict {
             bound_by: None,
             trust: None,
-            text: reason.missing.clone(),
+            text: reason.to_string(),
             percent_of_roof: Number::Missing(reason.clone()),
             gap: Number::Missing(reason),
         }

@@ -24,30 +24,7 @@ pub type Value = Result<f64, Missing>;
 pub type Trust = Result<Mark, Missing>;
 
 pub(crate) fn missing<T>(reason: impl Into<String>) -> Result<T, Missing> {
-    Err(Missing { missing: reason.into() })
-}
-
-/// What stands around the names of what was not recorded.
-const NEEDS: &str = "needs ";
-const NOT_RECORDED: &str = ": not recorded";
-
-/// What a value lacks, when the reason of its absence is that something was not recorded.
-pub fn not_recorded(reason: &str) -> Option<impl Iterator<Item = &str>> {
-    Some(reason.strip_prefix(NEEDS)?.strip_suffix(NOT_RECORDED)?.split(", "))
-}
-
-/// One reason for several: all that was not recorded together, or the first that is something else.
-pub fn all_missing<'a>(reasons: impl IntoIterator<Item = &'a Missing>) -> Option<Missing> {
-    let mut names: Vec<&str> = Vec::new();
-    for reason in reasons {
-        match not_recorded(&reason.missing) {
-            Some(list) => names.extend(list),
-            None => return Some(reason.clone()),
-        }
-    }
-    let mut seen = std::collections::HashSet::new();
-    names.retain(|name| seen.insert(*name));
-    (!names.is_empty()).then(|| Missing { missing: format!("{NEEDS}{}{NOT_RECORDED}", names.join(", ")) })
+    Err(Missing::because(reason))
 }
 
 /// How a value of several dispatches is made one.
@@ -190,7 +167,7 @@ impl<'a> Evaluation<'a> {
     pub fn channel_value(&self, metric: &str, channel: u32) -> Value {
         let (node, degree) = self.prepare(metric, channel)?;
         let v = self.average(&node, degree, channel);
-        if v.is_finite() { Ok(v) } else { missing(self.why_empty(&node)) }
+        if v.is_finite() { Ok(v) } else { Err(self.why_empty(&node)) }
     }
 
     /// The peak of a metric, `None` where it has none.
@@ -244,7 +221,7 @@ impl<'a> Evaluation<'a> {
         let values = self.known(metric, 0)?;
         let n = values.len() as f64;
         if n < 2.0 {
-            return missing("needs two dispatches or more");
+            return Err(Missing::SecondDispatch);
         }
         let mean = values.iter().sum::<f64>() / n;
         Ok((values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt())
@@ -255,7 +232,7 @@ impl<'a> Evaluation<'a> {
         let (node, _) = self.prepare(metric, channel)?;
         let mut values = self.column(&node, channel);
         values.retain(|v| v.is_finite());
-        if values.is_empty() { missing(self.why_empty(&node)) } else { Ok(values) }
+        if values.is_empty() { Err(self.why_empty(&node)) } else { Ok(values) }
     }
 
     /// A metric's node with its normalisation, once everything it needs is there.
@@ -267,7 +244,7 @@ impl<'a> Evaluation<'a> {
     /// The same, whatever was recorded.
     fn normalised(&self, metric: &str) -> Result<(Arc<Node>, i8), Missing> {
         let Some(Ready { value, .. }) = self.compiled.metrics.get(metric) else {
-            return missing(format!("there is no metric `{metric}`"));
+            return Err(Missing::Definition(metric.to_owned()));
         };
         let t = value.as_ref().or_else(|reason| missing(reason.clone()))?;
         let (node, degree) = self.divided(t)?;
@@ -309,37 +286,37 @@ impl<'a> Evaluation<'a> {
             })
             .collect();
         if !absent.is_empty() {
-            return missing(format!("{NEEDS}{}{NOT_RECORDED}", absent.join(", ")));
+            return Err(Missing::Columns(absent.into_iter().map(str::to_owned).collect()));
         }
         let mut names = Vec::new();
         facts_of(node, &mut names);
         for n in names {
             if let Some(Err(reason)) = facts::machine(n, &self.workload.machine) {
-                return missing(reason);
+                return Err(reason);
             }
         }
         Ok(())
     }
 
-    fn why_empty(&self, node: &Node) -> String {
+    fn why_empty(&self, node: &Node) -> Missing {
         if self.rows.is_empty() {
-            return "no dispatch is selected".to_string();
+            return Missing::Dispatches;
         }
         let mut leaves = Vec::new();
         leaves_of(node, &mut leaves);
         if leaves.iter().any(|l| matches!(self.sources.list[*l], Source::Time | Source::Window(_)))
             && self.rows.iter().all(|r| self.workload.dispatches.duration(*r as usize).is_none())
         {
-            return "the durations of the dispatches are not known".to_string();
+            return Missing::Durations;
         }
         let apart = |rows: &[u32]| {
             let columns: Vec<Vec<f64>> = leaves.iter().map(|l| self.leaf(*l, rows, 0)).collect();
             (0..rows.len()).all(|row| columns.iter().any(|column| !column[row].is_finite()))
         };
         if self.rows.chunks(CHUNK).all(apart) {
-            return "no dispatch has all the counters it is computed from".to_string();
+            return Missing::CommonDispatch;
         }
-        "the divisor is 0 in every dispatch".to_string()
+        Missing::DivisorIsZero
     }
 
     /// The value of a node in every selected dispatch.

@@ -3,7 +3,9 @@
 //! The one idea to keep in mind: what a recording says of its machine comes from the recording; what all GPUs of a
 //! target share comes from `arch`.
 
+use crate::evaluate::Value;
 use arch::{Target, Unit as ArchUnit};
+use view::Missing;
 use workload::Machine;
 
 /// A property of a dispatch.
@@ -49,9 +51,9 @@ pub(crate) const MACHINE: &[(&str, &str, &str)] = &[
 ];
 
 /// A value, or what is missing.
-pub(crate) fn machine(name: &str, machine: &Machine) -> Option<Result<f64, String>> {
+pub(crate) fn machine(name: &str, machine: &Machine) -> Option<Value> {
     let (_, key, _) = MACHINE.iter().find(|(n, _, _)| *n == name)?;
-    let said = |key: &str| machine.number(key).ok_or_else(|| format!("the recording does not say `{key}`"));
+    let said = |key: &str| machine.number(key).ok_or_else(|| Missing::MachineFact(key.to_owned()));
     if name == "machine.hbm_bandwidth" && machine.number(key).is_none() {
         // Newer recordings give the clock and the channels instead; a channel moves 32 bytes per cycle.
         let product = |clock: f64| Ok(clock / 1000.0 * 32.0 * said("num_hbm_channels")?);

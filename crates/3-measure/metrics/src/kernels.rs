@@ -3,7 +3,8 @@
 //! The one idea to keep in mind: a kernel is ranked by the sum of its dispatches' times; dispatches without a known
 //! time are counted and say so.
 
-use crate::evaluate::{Value, missing};
+use crate::evaluate::Value;
+use view::Missing;
 use workload::Workload;
 
 /// One kernel's dispatches.
@@ -46,7 +47,7 @@ pub fn kernels(w: &Workload, rows: &[u32]) -> Vec<KernelTimes> {
             list.sort_by(f64::total_cmp);
             let n = list.len();
             let value = |v: f64| {
-                if n > 0 { Ok(v) } else { missing("the durations of the dispatches are not known") }
+                if n > 0 { Ok(v) } else { Err(Missing::Durations) }
             };
             let sum: f64 = list.iter().sum();
             let median = match n {

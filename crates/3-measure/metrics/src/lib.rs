@@ -18,7 +18,7 @@ mod unit;
 
 pub use compile::Compiled;
 pub use definitions::{DefinitionError, Definitions, Metric, Row, Style, Table};
-pub use evaluate::{Average, Evaluation, Norm, Settings, Trust, Value, Window, all_missing, not_recorded};
+pub use evaluate::{Average, Evaluation, Norm, Settings, Trust, Value, Window};
 pub use kernels::{KernelTimes, kernels};
 pub use names::{Alias, Set, aliases, sets};
 pub use tables::{EvaluatedTable, TableRow, shown_unit, table};

@@ -4,7 +4,8 @@
 //! come from the one definition of a metric; a table only says which it shows.
 
 use crate::definitions::{Definitions, Row, Style, Table};
-use crate::evaluate::{Evaluation, Norm, Settings, Trust, Value, missing};
+use crate::evaluate::{Evaluation, Norm, Settings, Trust, Value};
+use view::Missing;
 
 /// An evaluated row.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,7 +151,7 @@ fn channels(style: Style, rows: &[&Row], e: &Evaluation<'_>, unit: &dyn Fn(&Row)
         cells,
     };
     if e.channels() == 0 {
-        let none = || Some(missing("the recording does not say `total_l2_chan`"));
+        let none = || Some(Err(Missing::MachineFact("total_l2_chan".to_owned())));
         let width = if style == Style::ChannelBox { 5 } else { rows.len() };
         return vec![line(0, (0..width).map(|_| none()).collect())];
     }

@@ -308,7 +308,7 @@ fn averages_weigh_or_do_not() {
     let value = |average, norm, metric: &str| {
         Evaluation::new(&compiled, &w, vec![0, 1], Settings { average, norm, ..Settings::default() })
             .value(metric)
-            .map_err(|m| m.missing)
+            .map_err(|m| m.to_string())
     };
     use Average::{Dispatches, Weighted};
     for (average, norm, metric, want) in [
@@ -353,7 +353,7 @@ fn what_cannot_be_computed_says_why() {
         (vec![7], "l2.requests", "no dispatch is selected"),
         (vec![0], "l2.nonsense", "there is no metric `l2.nonsense`"),
     ] {
-        assert_eq!(e(rows).value(metric).unwrap_err().missing, reason, "{metric}");
+        assert_eq!(e(rows).value(metric).unwrap_err().to_string(), reason, "{metric}");
     }
     // Half a recording still gives the half: the dispatch without a time is left out of the rate alone.
     assert_eq!(e(vec![0, 1]).value("l2.bandwidth"), Ok(1280.0));
@@ -405,7 +405,9 @@ fn judgement_takes_the_time_of_the_pass_at_the_clock_of_the_engine() {
         let workload = passes(list);
         [Window::Recorded, Window::Dispatch].map(|window| {
             let settings = Settings { window, ..Settings::default() };
-            Evaluation::new(&compiled, &workload, vec![0], settings).value(metric).map_err(|it| it.missing)
+            Evaluation::new(&compiled, &workload, vec![0], settings)
+                .value(metric)
+                .map_err(|it| it.to_string())
         })
     };
     let (gui, busy) = ("GRBM_GUI_ACTIVE", "SQ_BUSY_CU_CYCLES");

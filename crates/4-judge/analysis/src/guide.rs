@@ -61,9 +61,7 @@ pub fn guide(inputs: &Inputs<'_>) -> Option<Guide> {
     let emulated = last.workload.machine.emulator().is_some();
     let verdict = match inputs.kernels.first() {
         Some(kernel) => verdict(kernel),
-        None => {
-            GuideVerdict::unknown(String::new(), Missing { missing: "no dispatch is selected".to_owned() })
-        }
+        None => GuideVerdict::unknown(String::new(), Missing::Dispatches),
     };
     let kernels = kernels(inputs.kernels);
     let findings = worth_acting_on(inputs);
@@ -115,10 +113,9 @@ pub fn kernel(it: &WorkloadEvidence<'_>) -> GuideKernel {
     GuideKernel {
         bound_by: bound.ok().map(|bound| bound.name().to_owned()),
         percent_of_roof: match bound {
-            Ok(bound) => bound.part().map_or_else(
-                || Number::missing("no rate with a known ceiling was recorded"),
-                |part| Number::from(100.0 * part),
-            ),
+            Ok(bound) => {
+                bound.part().map_or_else(|| Number::Missing(Missing::Rate), |part| Number::from(100.0 * part))
+            }
             Err(reason) => Number::Missing(reason.clone()),
         },
         roof_trust: it.roof().bound_trust,

@@ -145,7 +145,7 @@ pub fn chart(evaluation: &Evaluation<'_>, norm: Norm, machine: &Machine) -> Memo
     for (id, label, metric, unit) in FACTS {
         let share = *unit == "%%";
         let value = if share {
-            let none = || Err(Missing { missing: "there is no peak".to_owned() });
+            let none = || Err(Missing::because("there is no peak"));
             evaluation.percent_of_peak(metric).unwrap_or_else(none)
         } else {
             evaluation.value(metric)

@@ -158,8 +158,7 @@ impl<'a> WorkloadEvidence<'a> {
 
     /// Size of the L2 caches together.
     pub fn l2_bytes(&self) -> Value {
-        let missing = |what: &str| Missing { missing: what.to_owned() };
-        let target = self.target.ok_or_else(|| missing("facts of the GPU target"))?;
+        let target = self.target.ok_or(Missing::TargetFacts)?;
         // GPUs of one die do not say how many they have.
         let dies = self.machine("num_xcd").unwrap_or(1.0).max(1.0);
         Ok(dies * f64::from(target.l2.bytes_per_xcd.value))

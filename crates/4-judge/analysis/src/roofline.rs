@@ -7,7 +7,6 @@ mod ceilings;
 mod verdict;
 
 pub use verdict::Bound;
-use verdict::shortened;
 
 use crate::recorded::WorkloadEvidence;
 use crate::workload::machine::engine_clock;
@@ -82,7 +81,7 @@ pub struct Roof {
 impl Roof {
     /// What stops the kernel, or why that is not known in as few words as a table has room for.
     pub fn bound_in_short(&self) -> Result<&Bound, Missing> {
-        self.bound.as_ref().map_err(|reason| shortened(reason.clone()))
+        self.bound.as_ref().map_err(|reason| reason.clone().shortened())
     }
 
     pub(crate) fn of(evidence: &WorkloadEvidence<'_>) -> Self {
@@ -127,7 +126,7 @@ impl Roof {
             flops,
             flops_without,
             unknown,
-            bound: Err(Missing { missing: String::new() }),
+            bound: Err(Missing::because("")),
             bound_trust: None,
         };
         roof.bound = verdict::bound(evidence, &roof);
@@ -189,12 +188,12 @@ fn unknown_part<T>(
 fn flops(evidence: &WorkloadEvidence<'_>) -> (Result<Known, Missing>, Vec<String>) {
     let mut total: Option<Known> = None;
     let mut without = Vec::new();
-    let mut reason = Missing { missing: "no operations were recorded".to_owned() };
+    let mut reason = Missing::because("no operations were recorded");
     for metric in FLOPS {
         match evidence.known(metric) {
             Ok(known) => total = Some(total.map_or(known, |total| total.with(known, |a, b| a + b))),
             // A counter the GPU does not have counts nothing.
-            Err(missing) if missing.missing.ends_with("not recorded") => {
+            Err(missing @ Missing::Columns(_)) => {
                 let name = metric.trim_start_matches("compute.").trim_end_matches("_ops");
                 without.push(name.to_owned());
                 reason = missing;
@@ -323,7 +322,7 @@ fn intensity(
     match (ops, bytes) {
         (Err(reason), _) | (_, Err(reason)) => Err(reason.clone()),
         (Ok(_), Ok(bytes)) if bytes.value <= 0.0 => {
-            Err(Missing { missing: format!("no bytes moved at {level}") })
+            Err(Missing::Because(format!("no bytes moved at {level}")))
         }
         (Ok(ops), Ok(bytes)) => Ok(ops.over(*bytes)),
     }
@@ -403,7 +402,7 @@ fn kernel(evidence: &WorkloadEvidence<'_>, mark: char) -> RooflineKernel {
     let time = evidence.time.clone().map(|ns| evidence.timed(ns));
     let verdict = match &roof.bound {
         Ok(bound) => {
-            let part = bound.part().ok_or(Missing { missing: "no rate is known".to_owned() });
+            let part = bound.part().ok_or(Missing::because("no rate is known"));
             RoofVerdict {
                 bound_by: Some(bound.name().to_owned()),
                 percent_of_roof: part.clone().map(|part| 100.0 * part).into(),
@@ -412,7 +411,7 @@ fn kernel(evidence: &WorkloadEvidence<'_>, mark: char) -> RooflineKernel {
                 trust: roof.bound_trust,
             }
         }
-        Err(reason) => RoofVerdict::unknown(shortened(reason.clone())),
+        Err(reason) => RoofVerdict::unknown(reason.clone().shortened()),
     };
     RooflineKernel {
         mark,
@@ -449,7 +448,7 @@ fn kernel_level(evidence: &WorkloadEvidence<'_>, level: &ceilings::Level) -> Roo
     };
     let percent = match share {
         Some(share) => share.rate.clone().map(|rate| 100.0 * rate / share.ceiling),
-        None => Err(Missing { missing: format!("no ceiling of {} is known", level.name) }),
+        None => Err(Missing::Because(format!("no ceiling of {} is known", level.name))),
     };
     RooflineLevel {
         level: level.name.to_owned(),

@@ -21,12 +21,12 @@ pub fn chart(kernels: &[WorkloadEvidence<'_>], most: usize) -> Option<WaveChart>
     }
     let left_out = known.len().saturating_sub(most);
     known.truncate(most);
-    let none = || Value::Err(Missing { missing: "the GPU's wave slots are not known".to_owned() });
+    let none = || Value::Err(Missing::WaveSlots);
     Some(WaveChart {
         wave_slots: first.evaluation.peak("wave.occupancy").unwrap_or_else(none).into(),
         compute_units: first
             .machine("cu_per_gpu")
-            .map_or_else(|| Number::missing("the recording does not say `cu_per_gpu`"), Number::from),
+            .map_or_else(|| Number::Missing(Missing::MachineFact("cu_per_gpu".to_owned())), Number::from),
         kernels: known,
         left_out,
     })

@@ -34,7 +34,7 @@ pub fn check_workload(evidence: &WorkloadEvidence<'_>) -> (Vec<Finding>, Vec<Not
             Ok(Outcome::Silent) => {}
             Ok(Outcome::NotChecked(needs)) => not_checked.push(NotChecked { rule: rule.id, needs }),
             Ok(Outcome::Findings(found)) => findings.extend(found),
-            Err(reason) => not_checked.push(NotChecked { rule: rule.id, needs: need(&reason.missing) }),
+            Err(reason) => not_checked.push(NotChecked { rule: rule.id, needs: reason.needed() }),
         }
     }
     sort_by_time(&mut findings);
@@ -47,10 +47,4 @@ fn sort_by_time(findings: &mut [Finding]) {
     findings.sort_by(|a, b| {
         time(b).total_cmp(&time(a)).then_with(|| b.severity.cmp(&a.severity)).then_with(|| a.rule.cmp(b.rule))
     });
-}
-
-/// What is needed, from the reason why a value is missing.
-fn need(reason: &str) -> String {
-    let what = reason.strip_suffix(": not recorded").unwrap_or(reason);
-    what.strip_prefix("needs ").unwrap_or(what).to_owned()
 }

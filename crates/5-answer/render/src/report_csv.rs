@@ -101,7 +101,7 @@ pub fn wide(report: &Report, t: &Table) -> String {
 fn number(n: &Number) -> (String, String) {
     match n {
         Number::Known(v) => (v.to_string(), String::new()),
-        Number::Missing(m) => (String::new(), m.missing.clone()),
+        Number::Missing(m) => (String::new(), m.to_string()),
     }
 }
 

@@ -14,7 +14,7 @@ use metrics::{Compiled, Definitions, Settings, Style};
 use std::collections::{BTreeMap, BTreeSet};
 use study::judge;
 use view::{
-    Cell, KernelChange, KernelDetail, KernelFinding, Number, Page, PageKernel, Report, RooflineChart,
+    Cell, KernelChange, KernelDetail, KernelFinding, Missing, Number, Page, PageKernel, Report, RooflineChart,
 };
 
 /// Kernels drawn in the roofline: as many as there are letters.
@@ -132,20 +132,18 @@ fn kernel(it: &WorkloadEvidence<'_>, whole: &Report, renames: &Renames, at: usiz
         time_percent: it.time_percent.clone().into(),
         percent_trust: it.time_percent_trust(),
         occupancy_trust: occupancy.as_ref().and_then(|it| it.as_ref().ok()?.trust),
-        occupancy: occupancy.map_or_else(
-            || Number::missing("the GPU's wave slots are not known"),
-            |it| it.map(|it| it.value).into(),
-        ),
+        occupancy: occupancy
+            .map_or_else(|| Number::Missing(Missing::WaveSlots), |it| it.map(|it| it.value).into()),
         bound_by: match &bound {
             Ok(bound) => Ok(bound.name().to_owned()),
-            Err(reason) => Err(reason.missing.clone()),
+            Err(reason) => Err(reason.to_string()),
         },
         percent_of_roof: part
             .map_or_else(|| Number::missing("no rate is known"), |part| Number::from(100.0 * part)),
         roof_trust: it.roof().bound_trust,
         verdict: match &bound {
             Ok(bound) => bound.describe(it.roof().bound_trust),
-            Err(reason) => reason.missing.clone(),
+            Err(reason) => reason.to_string(),
         },
         base: (at > 0).then(|| change(whole, renames.in_base(it.kernel, at))).flatten(),
         detail: None,

@@ -6,7 +6,7 @@
 use crate::WorkloadEvidence;
 use crate::limit::beside;
 use crate::roofline::{Bound, Share};
-use view::{GuideVerdict, Known, Mark, Number};
+use view::{GuideVerdict, Known, Mark, Missing, Number};
 
 /// Part of a roof from which on a kernel is at it.
 const AT_ROOF: f64 = 0.8;
@@ -23,9 +23,7 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
         }
     };
     let part = bound.part();
-    let known = |value: Option<f64>| {
-        value.map_or_else(|| Number::missing("no rate with a known ceiling was recorded"), Number::from)
-    };
+    let known = |value: Option<f64>| value.map_or_else(|| Number::Missing(Missing::Rate), Number::from);
     let limits = kernel.limits();
     let leading = kernel.leading_limit().filter(|leading| !leading.agrees(&limits, bound));
     let roof_trust = kernel.roof().bound_trust;

@@ -108,7 +108,7 @@ fn ceiling(
     if let Some(value) = measured {
         return Ok((value, CeilingBasis::Measured));
     }
-    let none = || Missing { missing: format!("no ceiling of `{metric}` is known") };
+    let none = || Missing::Because(format!("no ceiling of `{metric}` is known"));
     let peak = evidence.evaluation.peak(metric).unwrap_or_else(|| Err(none()))?;
     if peak.is_finite() && peak > 0.0 { Ok((peak, CeilingBasis::DataSheet)) } else { Err(none()) }
 }

@@ -6,7 +6,6 @@
 
 use super::{Roof, Share, Unit};
 use crate::recorded::WorkloadEvidence;
-use metrics::{all_missing, not_recorded};
 use view::{CeilingBasis, Known, Mark, Missing};
 
 /// Part of a ceiling from which on it is what stops a kernel.
@@ -105,7 +104,7 @@ impl Bound {
 pub(super) fn bound(evidence: &WorkloadEvidence<'_>, roof: &Roof) -> Result<Bound, Missing> {
     let issue = if evidence.evaluation.defined(ISSUE) { Some(evidence.value(ISSUE)) } else { None };
     let issue_unknown = issue.iter().filter_map(|value| value.as_ref().err());
-    if let Some(reason) = all_missing(roof.unknown.iter().chain(issue_unknown)) {
+    if let Some(reason) = Missing::together(roof.unknown.iter().chain(issue_unknown)) {
         return Err(reason);
     }
     let nearest = roof.nearest();
@@ -128,22 +127,7 @@ pub(super) fn bound(evidence: &WorkloadEvidence<'_>, roof: &Roof) -> Result<Boun
     match (busy?, nearest) {
         (busy, nearest) if busy < BUSY_FROM => Ok(Bound::Launch { busy, nearest }),
         (_, Some(nearest)) => Ok(Bound::Latency { nearest }),
-        (_, None) => Err(Missing { missing: "no rate with a known ceiling was recorded".to_owned() }),
-    }
-}
-
-/// A reason that names a few of many counters: it is shown for every kernel.
-pub(super) fn shortened(reason: Missing) -> Missing {
-    const MOST: usize = 3;
-    let Some(names) = not_recorded(&reason.missing) else { return reason };
-    let names: Vec<&str> = names.collect();
-    let Some(more) = names.len().checked_sub(MOST + 1) else { return reason };
-    Missing {
-        missing: format!(
-            "needs {} and {} more counters, which were not recorded",
-            names[..MOST].join(", "),
-            more + 1
-        ),
+        (_, None) => Err(Missing::Rate),
     }
 }
 

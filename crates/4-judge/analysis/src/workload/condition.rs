@@ -4,7 +4,7 @@
 //! condition on something that is not known is neither met nor passed.
 
 use super::select::{SelectError, wrong};
-use view::{Cell, ConditionResult, Delta, Row, Table};
+use view::{Cell, ConditionResult, Delta, Missing, Row, Table};
 
 /// One condition.
 #[derive(Clone, PartialEq, Debug)]
@@ -126,7 +126,7 @@ impl Condition {
                         Err("the base has no value".to_string())
                     }
                     Cell::Change(Delta { value, .. }) | Cell::Number(value) => {
-                        value.get().ok_or_else(|| value.reason().unwrap_or_default().to_string())
+                        value.get().ok_or_else(|| value.reason().map(Missing::to_string).unwrap_or_default())
                     }
                     Cell::Empty | Cell::Text(_) => Err("a recording does not have it".to_string()),
                 };

@@ -8,7 +8,7 @@ use super::samples;
 use super::select::{SelectError, wrong};
 use arch::Target;
 use std::collections::{BTreeMap, BTreeSet};
-use view::{Cell, Delta, MachineFact, MissingValues, Note, NoteKind, Number, Recording, Table};
+use view::{Cell, Delta, MachineFact, Missing, MissingValues, Note, NoteKind, Number, Recording, Table};
 use workload::{Problem, Severity, Share};
 
 /// Unit in which times are shown.
@@ -131,11 +131,7 @@ pub(crate) fn recording(subject: &Subject) -> Recording {
         dispatches: subject.rows.len() as u64,
         recorded_dispatches: w.dispatches.len() as u64,
         counters: names.len() as u64,
-        time_ns: if timed == 0 {
-            Number::missing("the durations of the dispatches are not known")
-        } else {
-            Number::from(time)
-        },
+        time_ns: if timed == 0 { Number::Missing(Missing::Durations) } else { Number::from(time) },
         time_trust: w.marks.as_ref().filter(|_| timed > 0).map(|marks| marks.of(workload::TIME)),
         selection: subject.selection.clone(),
         summary: summary(subject),
@@ -247,7 +243,7 @@ fn followed(subject: &Subject) -> Option<MachineFact> {
 
 /// Every reason once, with the rows it concerns. Counters that were not recorded are taken together by panel.
 pub(crate) fn missing(tables: &[Table], emulated: bool) -> Vec<MissingValues> {
-    let mut plain: Vec<MissingValues> = Vec::new();
+    let mut plain: Vec<(&Missing, MissingValues)> = Vec::new();
     let mut counters: BTreeMap<u16, (Vec<String>, Vec<String>)> = BTreeMap::new();
     for table in tables {
         let panel: u16 = table.id.split('.').next().and_then(|p| p.parse().ok()).unwrap_or(0);
@@ -260,26 +256,24 @@ pub(crate) fn missing(tables: &[Table], emulated: bool) -> Vec<MissingValues> {
             for cell in &row.cells {
                 let (Cell::Number(n) | Cell::Change(Delta { value: n, .. })) = cell else { continue };
                 let Some(reason) = n.reason() else { continue };
-                let rows = match metrics::not_recorded(reason) {
-                    Some(needed) => {
+                let rows = match reason {
+                    Missing::Columns(needed) => {
                         let (names, rows) = counters.entry(panel).or_default();
                         for counter in needed {
-                            if !names.iter().any(|n| n == counter) {
-                                names.push(counter.to_string());
+                            if !names.contains(counter) {
+                                names.push(counter.clone());
                             }
                         }
                         rows
                     }
-                    None => {
-                        let at = plain.iter().position(|m| m.reason == reason).unwrap_or_else(|| {
-                            plain.push(MissingValues {
-                                reason: reason.to_string(),
-                                rows: Vec::new(),
-                                hint: None,
-                            });
+                    reason => {
+                        let at = plain.iter().position(|it| it.0 == reason).unwrap_or_else(|| {
+                            let values =
+                                MissingValues { reason: reason.to_string(), rows: Vec::new(), hint: None };
+                            plain.push((reason, values));
                             plain.len() - 1
                         });
-                        &mut plain[at].rows
+                        &mut plain[at].1.rows
                     }
                 };
                 if rows.last() != Some(&name) {
@@ -297,7 +291,7 @@ pub(crate) fn missing(tables: &[Table], emulated: bool) -> Vec<MissingValues> {
         rows,
         hint: (panel > 0 && !emulated).then(|| format!("profile with `-b {panel}`")),
     });
-    plain.into_iter().chain(recorded).collect()
+    plain.into_iter().map(|(_, values)| values).chain(recorded).collect()
 }
 
 /// What was wrong with a recording and what was assumed.

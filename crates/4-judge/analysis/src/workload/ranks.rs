@@ -4,7 +4,7 @@
 
 use super::overview::{row, table};
 use super::report::Subject;
-use view::{Cell, Column, ColumnKind, Number, Table};
+use view::{Cell, Column, ColumnKind, Missing, Number, Table};
 
 /// Ranks in the order of their folders; of a recording that was not merged no rows.
 pub(crate) fn ranks(subject: &Subject) -> Table {
@@ -17,13 +17,9 @@ pub(crate) fn ranks(subject: &Subject) -> Table {
     let sums: Vec<(usize, Option<f64>)> = w.ranks.iter().map(of).collect();
     let known: Option<Vec<f64>> = sums.iter().map(|it| it.1).collect();
     let most = known.as_ref().map(|sums| sums.iter().copied().fold(0.0, f64::max)).filter(|most| *most > 0.0);
-    let number =
-        |value: Option<f64>| {
-            Cell::Number(value.map_or_else(
-                || Number::missing("the durations of the dispatches are not known"),
-                Number::from,
-            ))
-        };
+    let number = |value: Option<f64>| {
+        Cell::Number(value.map_or_else(|| Number::Missing(Missing::Durations), Number::from))
+    };
     let rows = w.ranks.iter().zip(&sums).enumerate().map(|(at, (rank, (count, sum)))| {
         let mean = sum.map(|sum| sum / *count as f64).filter(|_| *count > 0);
         let share = sum.zip(most).map(|(sum, most)| 100.0 * sum / most);

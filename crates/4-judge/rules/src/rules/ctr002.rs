@@ -43,7 +43,7 @@ const RESIDENT: f64 = 50.0;
 
 fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     let ipc = evidence.known("issue.ipc")?;
-    let none = || Err(Missing { missing: "the number of wave slots".to_owned() });
+    let none = || Err(Missing::because("the number of wave slots"));
     let resident = evidence.percent_of_peak("wave.occupancy").unwrap_or_else(none)?;
     let Bound::Latency { .. } = evidence.roof().bound.clone()? else { return Ok(Outcome::Silent) };
     if ipc.value >= LITTLE || resident.value < RESIDENT {

@@ -71,7 +71,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         list.push((factor, format!("{factor:.1} times the {what}")));
     }
     if compared == 0 {
-        return Err(Missing { missing: "counters that both recordings have".to_owned() });
+        return Err(Missing::because("counters that both recordings have"));
     }
     let (severity, list, advice) = if more.is_empty() {
         (

@@ -372,7 +372,7 @@ fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         return Ok(Outcome::Silent);
     }
     let element = main.name.trim_start_matches("vector ");
-    let target = evidence.target.ok_or(Missing { missing: "facts of the GPU target".to_owned() })?;
+    let target = evidence.target.ok_or(Missing::TargetFacts)?;
     let peak = |unit| target.peak(unit, element).map(|peak| f64::from(peak.value));
     let ratio = peak(Unit::Matrix).zip(peak(Unit::Vector)).map_or(1.0, |(matrix, vector)| matrix / vector);
     let again = loaded.with(memory, |loaded, memory| loaded / memory.max(1.0));

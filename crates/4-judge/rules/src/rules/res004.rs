@@ -90,7 +90,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
 
 fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     let agprs = evidence.value("dispatch.agpr_count")?;
-    let target = evidence.target.ok_or(Missing { missing: "facts of the GPU target".to_owned() })?;
+    let target = evidence.target.ok_or(Missing::TargetFacts)?;
     // What is allocated beyond the last VGPR up to the next step is counted as AGPRs.
     if agprs < f64::from(target.registers.vgpr_granule.value) || evidence.value("instructions.matrix")? > 0.0
     {

@@ -51,7 +51,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         return Ok(Outcome::Silent);
     }
     let waited = evidence.known("spi.no_lds")?;
-    let target = evidence.target.ok_or(Missing { missing: "facts of the GPU target".to_owned() })?;
+    let target = evidence.target.ok_or(Missing::TargetFacts)?;
     let asked = evidence.resources()?;
     let now = occupancy(target, &asked);
     let without = occupancy(target, &Resources { lds_bytes: 0, ..asked });

@@ -5,7 +5,7 @@
 
 use crate::text::figure;
 use std::borrow::Cow;
-use view::{Cell, Column, ColumnKind, Delta, Number, Row, Table};
+use view::{Cell, Column, ColumnKind, Delta, Missing, Number, Row, Table};
 
 /// Decimals of numbers in tables.
 const DECIMALS: usize = 2;
@@ -21,7 +21,7 @@ pub(crate) struct CellView<'a> {
     /// Length of the bar.
     pub(crate) bar: Option<String>,
     /// Why there is no number.
-    pub(crate) reason: Option<&'a str>,
+    pub(crate) reason: Option<&'a Missing>,
     /// Beyond the noise of the dispatches.
     pub(crate) strong: bool,
 }

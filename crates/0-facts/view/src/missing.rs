@@ -1,0 +1,145 @@
+//! Why a value is absent.
+
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// A value that cannot be given, and why. In JSON `{"missing": "reason"}`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Missing {
+    /// The recording lacks these counters or other columns.
+    Columns(Vec<String>),
+    /// The recording lacks these columns and so many more.
+    SomeColumns(Vec<String>, usize),
+    /// No dispatch is selected.
+    Dispatches,
+    /// There is one dispatch, and a spread takes two.
+    SecondDispatch,
+    /// No dispatch has all the counters that the value is computed from.
+    CommonDispatch,
+    /// The recording has no times.
+    Durations,
+    /// The divisor is 0 in every dispatch.
+    DivisorIsZero,
+    /// The value is not finite.
+    NotFinite,
+    /// The recording does not say this fact of the machine.
+    MachineFact(String),
+    /// Nothing is known of the target of the GPU.
+    TargetFacts,
+    /// The wave slots of the GPU are not known.
+    WaveSlots,
+    /// No rate with a known ceiling was recorded.
+    Rate,
+    /// Nothing defines this metric.
+    Definition(String),
+    /// Another reason, as a phrase: of a data file, or of the one place that gives it.
+    Because(String),
+}
+
+impl Missing {
+    /// A reason as a phrase.
+    pub fn because(reason: impl Into<String>) -> Missing {
+        Missing::Because(reason.into())
+    }
+
+    /// What would have to be there, as a phrase: "TCC_HIT, TCC_MISS"; the reason where that says it.
+    pub fn needed(&self) -> String {
+        match self {
+            Missing::Columns(names) => names.join(", "),
+            Missing::SecondDispatch => "two dispatches or more".to_owned(),
+            _ => self.to_string(),
+        }
+    }
+
+    /// The same reason, with a few of many columns named.
+    pub fn shortened(self) -> Missing {
+        const MOST: usize = 3;
+        match self {
+            Missing::Columns(mut names) if names.len() > MOST + 1 => {
+                let more = names.split_off(MOST).len();
+                Missing::SomeColumns(names, more)
+            }
+            other => other,
+        }
+    }
+
+    /// One reason for several: all columns that the recording lacks together, or the first other reason.
+    pub fn together<'a>(reasons: impl IntoIterator<Item = &'a Missing>) -> Option<Missing> {
+        let mut all: Vec<String> = Vec::new();
+        for reason in reasons {
+            match reason {
+                Missing::Columns(names) => all.extend(names.iter().cloned()),
+                other => return Some(other.clone()),
+            }
+        }
+        let mut seen = std::collections::HashSet::new();
+        all.retain(|name| seen.insert(name.clone()));
+        (!all.is_empty()).then_some(Missing::Columns(all))
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Missing::Columns(names) => write!(out, "needs {}: not recorded", names.join(", ")),
+            Missing::SomeColumns(names, more) => {
+                write!(out, "needs {} and {more} more counters, which were not recorded", names.join(", "))
+            }
+            Missing::Dispatches => write!(out, "no dispatch is selected"),
+            Missing::SecondDispatch => write!(out, "needs two dispatches or more"),
+            Missing::CommonDispatch => write!(out, "no dispatch has all the counters it is computed from"),
+            Missing::Durations => write!(out, "the durations of the dispatches are not known"),
+            Missing::DivisorIsZero => write!(out, "the divisor is 0 in every dispatch"),
+            Missing::NotFinite => write!(out, "the value is not finite"),
+            Missing::MachineFact(name) => write!(out, "the recording does not say `{name}`"),
+            Missing::TargetFacts => write!(out, "facts of the GPU target"),
+            Missing::WaveSlots => write!(out, "the GPU's wave slots are not known"),
+            Missing::Rate => write!(out, "no rate with a known ceiling was recorded"),
+            Missing::Definition(metric) => write!(out, "there is no metric `{metric}`"),
+            Missing::Because(reason) => out.write_str(reason),
+        }
+    }
+}
+
+impl Serialize for Missing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Written {
+            missing: String,
+        }
+        Written { missing: self.to_string() }.serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(names: &[&str]) -> Missing {
+        Missing::Columns(names.iter().map(|it| it.to_string()).collect())
+    }
+
+    #[test]
+    fn columns_are_taken_together_and_other_reasons_stand_first() {
+        let (a, b) = (columns(&["A", "B"]), columns(&["B", "C"]));
+        for (reasons, expected) in [
+            (vec![], None),
+            (vec![&a], Some(columns(&["A", "B"]))),
+            (vec![&a, &b], Some(columns(&["A", "B", "C"]))),
+            (vec![&a, &Missing::Durations, &b], Some(Missing::Durations)),
+        ] {
+            assert_eq!(Missing::together(reasons), expected);
+        }
+    }
+
+    #[test]
+    fn many_columns_are_shortened() {
+        for (names, expected) in [
+            (&["A", "B", "C", "D"][..], "needs A, B, C, D: not recorded"),
+            (&["A", "B", "C", "D", "E"], "needs A, B, C and 2 more counters, which were not recorded"),
+        ] {
+            assert_eq!(columns(names).shortened().to_string(), expected);
+        }
+        assert_eq!(Missing::Durations.shortened(), Missing::Durations);
+    }
+}

@@ -5,8 +5,8 @@
 use crate::FailOn;
 use analysis::WorkloadEvidence;
 use analysis::guide::Inputs;
-use analysis::workload::{OCCUPANCY, Options, ROOFLINE, Subject};
-use metrics::Compiled;
+use analysis::workload::{OCCUPANCY, Options, ROOFLINE, SelectError, Subject};
+use metrics::{Compiled, Definitions};
 use std::collections::BTreeMap;
 use view::{GuideKernel, GuideVerdict, KernelFinding, NotChecked, Note, NoteKind, Number, Report};
 
@@ -19,8 +19,21 @@ const DRAWN: usize = 10;
 /// Kernels drawn over time in an overview.
 const FEW: usize = 3;
 
+/// The tables of recordings with findings, charts and guide.
+pub fn report(
+    definitions: &Definitions,
+    compiled: &[&Compiled],
+    subjects: &[Subject],
+    options: &Options,
+    conditions: &mut [FailOn],
+) -> Result<Report, SelectError> {
+    let mut report = analysis::workload::report(definitions, compiled, subjects, options)?;
+    judge(&mut report, compiled, subjects, options, conditions);
+    Ok(report)
+}
+
 /// Fills in findings and charts.
-pub fn judge(
+fn judge(
     report: &mut Report,
     compiled: &[&Compiled],
     subjects: &[Subject],

@@ -6,9 +6,15 @@
 mod columns;
 mod fail_on;
 pub mod judge;
+mod page;
+mod rooflines;
+pub mod thresholds;
 
 pub use columns::columns;
 pub use fail_on::FailOn;
+pub use judge::report;
+pub use page::{DISPATCHES, page};
+pub use rooflines::rooflines;
 use view::RuleInfo;
 
 /// Every rule as a renderer needs it.

@@ -10,11 +10,10 @@ use crate::args::{AverageKind, Look, Ranks, ReportFormat};
 use crate::exit::{Outcome, usage};
 use crate::fail_on;
 use crate::subjects::{self, Asked, Subjects, refuse};
-use analysis::workload::{Blocks, Condition, List, Options, Subject, list, report};
+use analysis::workload::{Blocks, Condition, List, Options, Subject, list};
 use anyhow::Result;
 use host::definitions;
 use metrics::{Average, Definitions, Settings};
-use study::judge;
 use view::{NoteKind, Report};
 
 /// Kernels listed in a report unless told otherwise.
@@ -96,9 +95,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         Some(kind) => list(definitions, &subjects, kind, &options),
         None => {
             let for_each = subjects::for_each(&compiled, &subjects);
-            let mut report = report(definitions, &for_each, &subjects, &options).map_err(refuse)?;
-            judge::judge(&mut report, &for_each, &subjects, &options, &mut on_findings);
-            report
+            study::report(definitions, &for_each, &subjects, &options, &mut on_findings).map_err(refuse)?
         }
     };
     write::write(&report, args, look)?;

@@ -7,11 +7,12 @@ use crate::args::{Diff, Look, ShortFormat};
 use crate::exit::{Outcome, usage};
 use crate::kernels::{Selection, each_kernel};
 use crate::output::Output;
-use crate::{terminal, thresholds};
+use crate::terminal;
 use anyhow::{Context, Result};
 use host::renames;
 use render::{json, text};
 use std::path::Path;
+use study::thresholds;
 use view::{FileError, KernelCard};
 
 /// Compares.

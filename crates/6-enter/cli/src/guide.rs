@@ -6,11 +6,10 @@ use crate::args::{Guide, Look, ShortFormat};
 use crate::exit::Outcome;
 use crate::subjects::{self, Asked, Subjects, refuse};
 use crate::{output, terminal};
-use analysis::workload::{Blocks, Options, report};
+use analysis::workload::{Blocks, Options};
 use anyhow::{Context, Result};
 use metrics::Definitions;
 use render::{json, text};
-use study::judge;
 use view::NoteKind;
 
 /// Guides.
@@ -33,8 +32,7 @@ pub(crate) fn run(args: &Guide, look: &Look) -> Result<Outcome> {
     let compiled = subjects::compile(definitions, &all)?;
     let compiled = subjects::for_each(&compiled, &all);
     let options = Options { blocks: Blocks::overview(), renames, ..Options::default() };
-    let mut report = report(definitions, &compiled, &all, &options).map_err(refuse)?;
-    judge::judge(&mut report, &compiled, &all, &options, &mut []);
+    let report = study::report(definitions, &compiled, &all, &options, &mut []).map_err(refuse)?;
     let guide =
         report.guide.context("the recording does not say which GPU it is from\nhint: `--arch` names it")?;
     output::print(&match args.format {

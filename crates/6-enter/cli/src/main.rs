@@ -38,7 +38,6 @@ mod run;
 mod sets;
 mod subjects;
 mod terminal;
-mod thresholds;
 mod tui;
 mod version;
 mod view_server;

@@ -11,14 +11,13 @@ use crate::output::{self, Output};
 use crate::picture::{self, Chart, Kind};
 use crate::subjects::{self, Asked, Subjects};
 use crate::terminal;
-use analysis::WorkloadEvidence;
 use analysis::roofline;
 use anyhow::Result;
 use metrics::Definitions;
 use render::svg::{DARK, LIGHT, Picture, Plotted, Theme};
 use render::{Style, json, svg, text};
 use std::collections::BTreeSet;
-use view::{ROOFLINE_SCHEMA, Rooflines, WorkloadRoofline};
+use view::{Rooflines, WorkloadRoofline};
 
 /// Size of a picture's plot.
 const SIZE: (f64, f64) = (1000.0, 600.0);
@@ -45,27 +44,15 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
     let compiled = subjects::compile(Definitions::built_in(), &all)?;
     let levels: Vec<&str> = args.only.iter().copied().map(Level::name).collect();
     let types: Vec<&str> = args.types.iter().copied().map(Type::name).collect();
-    let mut workloads = Vec::new();
-    for (subject, compiled) in all.iter().zip(subjects::for_each(&compiled, &all)) {
-        if subject.target().is_empty() {
-            return Err(usage(
-                format!("`{}` does not say which GPU it is from", subject.path),
-                "`--arch` names it: a target or a model",
-            ));
-        }
-        let kernels = WorkloadEvidence::gather(compiled, &subject.workload, &subject.rows);
-        let mut chart = roofline::chart(&kernels, usize::from(args.top));
-        roofline::count_integers(&mut chart, &kernels, &types);
-        roofline::restrict(&mut chart, &levels, &types);
-        workloads.push(WorkloadRoofline {
-            name: subject.name.clone(),
-            path: subject.path.clone(),
-            roofline: chart,
-        });
+    if let Some(subject) = all.iter().find(|it| it.target().is_empty()) {
+        return Err(usage(
+            format!("`{}` does not say which GPU it is from", subject.path),
+            "`--arch` names it: a target or a model",
+        ));
     }
-    roofline::letter(workloads.iter_mut().map(|it| &mut it.roofline));
-    absent(&workloads, &types);
-    let all = Rooflines { schema: ROOFLINE_SCHEMA, workloads };
+    let compiled = subjects::for_each(&compiled, &all);
+    let all = study::rooflines(&compiled, &all, &levels, &types, usize::from(args.top));
+    absent(&all.workloads, &types);
     match (&args.output, kind) {
         (Some(path), Some(kind)) => {
             let theme = if args.dark { &DARK } else { &LIGHT };

@@ -8,7 +8,7 @@ use crate::exit::{Outcome, usage};
 use crate::inspect::recorded::listings;
 use crate::subjects::{self, Asked, Subjects, refuse};
 use crate::terminal;
-use analysis::workload::{Blocks, Options, Wanted, report};
+use analysis::workload::{Blocks, Options, Wanted};
 use anyhow::Result;
 use metrics::{Compiled, Definitions};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -188,8 +188,8 @@ impl Read {
         let compiled = subjects::for_each(&self.compiled, all);
         let options =
             Options { blocks: Blocks::all(), top: 50, renames: renames.clone(), ..Options::default() };
-        let mut report = report(Definitions::built_in(), &compiled, all, &options).map_err(refuse)?;
-        judge::judge(&mut report, &compiled, all, &options, &mut []);
+        let definitions = Definitions::built_in();
+        let report = study::report(definitions, &compiled, all, &options, &mut []).map_err(refuse)?;
         if name.is_none() {
             // What bounds a kernel is said by its verdict.
             let all = report.findings.iter().filter(|f| analysis::guide::advises(f.finding.rule));

@@ -5,7 +5,7 @@
 
 mod error;
 
-use analysis::workload::{Blocks, Options, TimeUnit, Wanted, report};
+use analysis::workload::{Blocks, Options, TimeUnit, Wanted};
 use anyhow::{Result, anyhow};
 use error::raise;
 use host::kernels::{Selection, each_kernel};
@@ -129,8 +129,7 @@ fn analyzed(
     };
     let compiled = subjects::compile(definitions, &subjects)?;
     let compiled = subjects::for_each(&compiled, &subjects);
-    let mut report = report(definitions, &compiled, &subjects, &options).map_err(refuse)?;
-    study::judge::judge(&mut report, &compiled, &subjects, &options, &mut []);
+    let report = study::report(definitions, &compiled, &subjects, &options, &mut []).map_err(refuse)?;
     Ok(json::report(&report))
 }
 

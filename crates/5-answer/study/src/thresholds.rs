@@ -8,7 +8,7 @@ use view::{Comparison, KernelComparison};
 
 /// One limit.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Limit {
+pub struct Limit {
     /// Metric: `vgprs`, `findings.severe`, `kernels.removed`.
     key: String,
     /// As written: `+4`.
@@ -25,7 +25,7 @@ const FAMILIES: [&str; 5] = ["mix.", "loads.", "stores.", "lds.", "findings."];
 
 /// What is wrong with a threshold file.
 #[derive(Debug, PartialEq)]
-pub(crate) struct ThresholdError(String);
+pub struct ThresholdError(String);
 
 impl fmt::Display for ThresholdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,7 +34,7 @@ impl fmt::Display for ThresholdError {
 }
 
 /// Reads a threshold file.
-pub(crate) fn parse(text: &str) -> Result<Vec<Limit>, ThresholdError> {
+pub fn parse(text: &str) -> Result<Vec<Limit>, ThresholdError> {
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
         ThresholdError(error.message().to_owned() + &position(text, &error))
     })?;
@@ -117,7 +117,7 @@ impl Limit {
 
 /// Marks every change beyond a limit and counts them. Counts of findings of one rule are told by the findings
 /// themselves; they stay in the list only where a limit is broken.
-pub(crate) fn apply(limits: &[Limit], comparison: &mut Comparison) -> u64 {
+pub fn apply(limits: &[Limit], comparison: &mut Comparison) -> u64 {
     let mut regressions = 0;
     for kernel in &mut comparison.changed {
         regressions += apply_to_kernel(limits, kernel);

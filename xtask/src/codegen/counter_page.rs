@@ -69,7 +69,7 @@ pub(crate) fn generate() -> Result<Outputs> {
         writeln!(text, "| {} | {} |", count.name().replace('_', "\\_"), count.meaning())?;
     }
     text.push_str("\n## Times\n\n| time | meaning |\n|---|---|\n");
-    for time in Time::ALL {
+    for &time in Time::ALL {
         writeln!(text, "| {} | {} |", time.name().replace('_', "\\_"), time.meaning())?;
     }
     text.push_str("\n## Counters without rule\n");

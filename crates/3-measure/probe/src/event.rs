@@ -151,134 +151,75 @@ pub enum Source {
     Time(Time),
 }
 
-/// A time of the dispatch as some part of the GPU counts it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Time {
-    /// Cycles, over the XCDs.
-    Xcds,
-    /// Cycles, over the shader engines that have waves.
-    Engines,
-    /// Cycles, over the compute units that have waves.
-    Units,
-    /// Lives of waves.
-    Waves,
-    /// Waves that wait.
-    Waits,
-    /// Waves that could issue.
-    Issues,
-    /// A workgroup waits for room, over the shader engines.
-    Full,
-    /// It waits for a wave slot, over the SIMDs.
-    Slots,
-    /// It waits for vector registers, over the SIMDs.
-    Vgprs,
-    /// It waits for scalar registers, over the SIMDs.
-    Sgprs,
-    /// It waits for LDS, over the compute units.
-    Lds,
-    /// It waits for a barrier, over the compute units.
-    Barriers,
-    /// Vector memory accesses under way.
-    Vector,
-    /// LDS accesses under way.
-    Local,
-    /// Reads of vector L1s under way to the L2.
-    L2Reads,
-    /// Writes of vector L1s under way to the L2.
-    L2Writes,
-    /// Reads of memory under way.
-    Reads,
-    /// Writes to memory under way.
-    Writes,
+macro_rules! times {
+    ($($name:ident $field:ident $text:literal $meaning:literal)*) => {
+        /// A time of the dispatch as some part of the GPU counts it.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Time {
+            $(#[doc = $meaning] $name,)*
+        }
+
+        /// How long a dispatch took, in the unit of each [`Time`].
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+        pub struct Times {
+            $(#[doc = $meaning] pub $field: u64,)*
+        }
+
+        impl Times {
+            /// One of them.
+            pub const fn get(&self, time: Time) -> u64 {
+                match time {
+                    $(Time::$name => self.$field,)*
+                }
+            }
+        }
+
+        impl Time {
+            /// All, in order.
+            pub const ALL: &'static [Time] = &[$(Time::$name,)*];
+
+            /// Name in the registry.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Time::$name => $text,)*
+                }
+            }
+
+            /// What it is.
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Time::$name => $meaning,)*
+                }
+            }
+        }
+    };
 }
 
-impl Time {
-    /// How many there are.
-    pub const COUNT: usize = Time::ALL.len();
-
-    /// All, in order.
-    pub const ALL: [Time; 18] = [
-        Time::Xcds,
-        Time::Engines,
-        Time::Units,
-        Time::Waves,
-        Time::Waits,
-        Time::Issues,
-        Time::Full,
-        Time::Slots,
-        Time::Vgprs,
-        Time::Sgprs,
-        Time::Lds,
-        Time::Barriers,
-        Time::Vector,
-        Time::Local,
-        Time::L2Reads,
-        Time::L2Writes,
-        Time::Reads,
-        Time::Writes,
-    ];
-
-    /// Name in the registry.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Time::Xcds => "xcd_cycle",
-            Time::Engines => "engine_cycle",
-            Time::Units => "unit_cycle",
-            Time::Waves => "wave_quad_cycle",
-            Time::Waits => "wait_quad_cycle",
-            Time::Issues => "issue_wait_quad_cycle",
-            Time::Full => "full_quad_cycle",
-            Time::Slots => "no_slot_quad_cycle",
-            Time::Vgprs => "no_vgprs_quad_cycle",
-            Time::Sgprs => "no_sgprs_quad_cycle",
-            Time::Lds => "no_lds_quad_cycle",
-            Time::Barriers => "no_barrier_quad_cycle",
-            Time::Vector => "vector_access_cycle",
-            Time::Local => "lds_access_cycle",
-            Time::L2Reads => "l2_read_cycle",
-            Time::L2Writes => "l2_write_cycle",
-            Time::Reads => "fabric_read_cycle",
-            Time::Writes => "fabric_write_cycle",
-        }
-    }
-
-    /// What it is.
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            Time::Xcds => "Cycle of the dispatch, over the XCDs",
-            Time::Engines => "Cycle in which a shader engine has waves",
-            Time::Units => "Cycle in which a compute unit has waves",
-            Time::Waves => "Four cycles of the life of a wave",
-            Time::Waits => "Four cycles in which a wave waits for memory, LDS, scalar memory or a barrier",
-            Time::Issues => "Four cycles in which a wave waits for its unit or for code",
-            Time::Full => {
-                "Four cycles in which a workgroup waits for a compute unit, over the shader engines"
-            }
-            Time::Slots => "Four cycles of a SIMD without a wave slot for a workgroup that waits",
-            Time::Vgprs => "Four cycles of a SIMD without vector registers for a workgroup that waits",
-            Time::Sgprs => "Four cycles of a SIMD without scalar registers for a workgroup that waits",
-            Time::Lds => "Four cycles of a compute unit without LDS for a workgroup that waits",
-            Time::Barriers => "Four cycles of a compute unit without a barrier for a workgroup that waits",
-            Time::Vector => "Cycle in which an instruction of vector memory is under way, over all of them",
-            Time::Local => "Cycle in which an instruction of the LDS is under way, over all of them",
-            Time::L2Reads => {
-                "Cycle in which a read of a vector L1 is under way to the L2 or back, over all of them"
-            }
-            Time::L2Writes => {
-                "Cycle in which a write of a vector L1 is under way to the L2 or back, over all of them"
-            }
-            Time::Reads => {
-                "Cycle in which a read is under way from the L2 to memory and back, over all of them"
-            }
-            Time::Writes => "Cycle in which a write is under way from the L2 to memory, over all of them",
-        }
-    }
+times! {
+    Xcds xcds "xcd_cycle" "Cycle of the dispatch, over the XCDs"
+    Engines engines "engine_cycle" "Cycle in which a shader engine has waves"
+    Units units "unit_cycle" "Cycle in which a compute unit has waves"
+    Waves waves "wave_quad_cycle" "Four cycles of the life of a wave"
+    Waits waits "wait_quad_cycle" "Four cycles in which a wave waits for memory, LDS, scalar memory or a barrier"
+    Issues issues "issue_wait_quad_cycle" "Four cycles in which a wave waits for its unit or for code"
+    Full full "full_quad_cycle" "Four cycles in which a workgroup waits for a compute unit, over the shader engines"
+    Slots slots "no_slot_quad_cycle" "Four cycles of a SIMD without a wave slot for a workgroup that waits"
+    Vgprs vgprs "no_vgprs_quad_cycle" "Four cycles of a SIMD without vector registers for a workgroup that waits"
+    Sgprs sgprs "no_sgprs_quad_cycle" "Four cycles of a SIMD without scalar registers for a workgroup that waits"
+    Lds lds "no_lds_quad_cycle" "Four cycles of a compute unit without LDS for a workgroup that waits"
+    Barriers barriers "no_barrier_quad_cycle" "Four cycles of a compute unit without a barrier for a workgroup that waits"
+    Vector vector "vector_access_cycle" "Cycle in which an instruction of vector memory is under way, over all of them"
+    Local local "lds_access_cycle" "Cycle in which an instruction of the LDS is under way, over all of them"
+    L2Reads l2_reads "l2_read_cycle" "Cycle in which a read of a vector L1 is under way to the L2 or back, over all of them"
+    L2Writes l2_writes "l2_write_cycle" "Cycle in which a write of a vector L1 is under way to the L2 or back, over all of them"
+    Reads reads "fabric_read_cycle" "Cycle in which a read is under way from the L2 to memory and back, over all of them"
+    Writes writes "fabric_write_cycle" "Cycle in which a write is under way from the L2 to memory, over all of them"
 }
 
 impl Source {
     /// One by its name in the registry.
     pub fn by_name(name: &str) -> Option<Source> {
-        let time = || Time::ALL.into_iter().find(|time| time.name() == name).map(Source::Time);
+        let time = || Time::ALL.iter().find(|time| time.name() == name).copied().map(Source::Time);
         let cache = || Count::by_name(name).map(Source::Cache);
         Event::by_name(name).map(Source::Event).or_else(cache).or_else(time)
     }
@@ -290,8 +231,8 @@ pub struct Totals {
     events: [u64; Event::COUNT],
     /// What the caches counted, where they were followed.
     pub caches: Option<Tally>,
-    /// How long it took, where that can be said, in the order of [`Time::ALL`].
-    pub time: Option<[u64; Time::COUNT]>,
+    /// How long it took, where that can be said.
+    pub time: Option<Times>,
 }
 
 impl Default for Totals {
@@ -316,7 +257,7 @@ impl Totals {
         match source {
             Source::Event(event) => Some(self.get(event)),
             Source::Cache(count) => self.caches.as_ref().map(|tally| tally.get(count)),
-            Source::Time(time) => self.time.map(|times| times[time as usize]),
+            Source::Time(time) => self.time.map(|times| times.get(time)),
         }
     }
 }

@@ -69,13 +69,22 @@ pub struct Head {
     host: Vec<(u64, u64)>,
     entry: u64,
     released: bool,
-    /// VGPRs, AGPRs, SGPRs, LDS bytes, waves of a workgroup.
-    asked: [u32; 5],
+    asked: Asked,
+}
+
+/// Resources of a workgroup.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Asked {
+    vgprs: u32,
+    agprs: u32,
+    sgprs: u32,
+    lds_bytes: u32,
+    waves_per_workgroup: u32,
 }
 
 impl Head {
     fn resources(&self) -> Resources {
-        let [vgprs, agprs, sgprs, lds_bytes, waves_per_workgroup] = self.asked;
+        let Asked { vgprs, agprs, sgprs, lds_bytes, waves_per_workgroup } = self.asked;
         Resources { vgprs, agprs, sgprs, lds_bytes, waves_per_workgroup }
     }
 }
@@ -127,7 +136,13 @@ impl Writer {
             host: ends(&grid.host),
             entry: grid.entry,
             released: grid.released,
-            asked: [asked.vgprs, asked.agprs, asked.sgprs, asked.lds_bytes, asked.waves_per_workgroup],
+            asked: Asked {
+                vgprs: asked.vgprs,
+                agprs: asked.agprs,
+                sgprs: asked.sgprs,
+                lds_bytes: asked.lds_bytes,
+                waves_per_workgroup: asked.waves_per_workgroup,
+            },
         };
         let out = zstd::stream::write::Encoder::new(Vec::new(), LEVEL).ok();
         let mut writer = Writer { out, batches: BatchWriter::default() };

@@ -30,7 +30,7 @@ pub use check::{Checked, Checks, Conflict, Side, Wrong, check};
 pub use clock::{Detail, Shared};
 pub use clocks::Predicted;
 pub use code::Code;
-pub use event::{Event, Source, Time, Totals};
+pub use event::{Event, Source, Time, Times, Totals};
 pub use events::{Events, EventsError, Head, Replay};
 pub use job::{Job, JobError};
 pub use marks::{TIME_SHARED, is_modelled, time_quantity};

@@ -9,6 +9,7 @@ pub use folder::Provenance;
 
 use crate::clocks::{self, Clock, Predicted};
 use crate::code::Code;
+use crate::event::Times;
 use crate::events;
 use crate::instructions;
 use crate::observe::{Counts, Probe};
@@ -351,26 +352,27 @@ impl Recorder {
             let stalled =
                 |of: &[Stall]| of.iter().map(|&stall| outcome.stalled(stall)).sum::<u64>() / ISSUE_CYCLES;
             let full = traffic::full(self.model, program, launch, outcome.full_cycles / ISSUE_CYCLES);
-            [
-                outcome.cycles * u64::from(self.model.xcds.value),
-                outcome.engine_cycles,
-                outcome.unit_cycles,
-                outcome.wave_cycles / ISSUE_CYCLES,
-                stalled(&[Stall::Memory, Stall::Local, Stall::Barrier]),
-                stalled(&[Stall::Issue, Stall::Matrix, Stall::Fetch]),
-                full.engines,
-                full.slots,
-                full.vgprs,
-                full.sgprs,
-                full.lds,
-                full.barriers,
-                outcome.under_way.vector,
-                outcome.under_way.local,
-                outcome.under_way.l2_reads,
-                outcome.under_way.l2_writes,
-                outcome.under_way.reads,
-                outcome.under_way.writes,
-            ]
+            let under_way = &outcome.under_way;
+            Times {
+                xcds: outcome.cycles * u64::from(self.model.xcds.value),
+                engines: outcome.engine_cycles,
+                units: outcome.unit_cycles,
+                waves: outcome.wave_cycles / ISSUE_CYCLES,
+                waits: stalled(&[Stall::Memory, Stall::Local, Stall::Barrier]),
+                issues: stalled(&[Stall::Issue, Stall::Matrix, Stall::Fetch]),
+                full: full.engines,
+                slots: full.slots,
+                vgprs: full.vgprs,
+                sgprs: full.sgprs,
+                lds: full.lds,
+                barriers: full.barriers,
+                vector: under_way.vector,
+                local: under_way.local,
+                l2_reads: under_way.l2_reads,
+                l2_writes: under_way.l2_writes,
+                reads: under_way.reads,
+                writes: under_way.writes,
+            }
         });
         let stalls = outcome.as_ref().filter(|_| estimate.is_some()).map(|it| it.stalls.clone());
         let occupancy = outcome.as_ref().filter(|_| estimate.is_some()).map(|it| it.occupancy(PARTS));

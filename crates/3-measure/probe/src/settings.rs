@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// How dispatches are recorded; by default completely, with caches and times, on all XCDs.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// Most workgroups of each launch that run, as samples of all; `None` runs all.
     pub most_workgroups: Option<u64>,

@@ -5,7 +5,7 @@
 
 mod guard;
 
-use crate::args::{NormalUnit, TimeUnits, Units, View};
+use crate::args::{NormalUnit, Ranks, TimeUnits, Units, View};
 use crate::exit::Outcome;
 use crate::page::{self, Wish};
 use crate::subjects::Asked;
@@ -19,6 +19,7 @@ use axum::routing::get;
 use axum::{Router, middleware};
 use clap::ValueEnum;
 use guard::Guard;
+use host::recording::recordings_in;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -40,6 +41,8 @@ struct Server {
     base: Option<usize>,
     arch: Option<String>,
     corrections: Option<String>,
+    /// All recordings below a folder are one.
+    merges_ranks: bool,
     /// Made pages by what was asked of which version.
     pages: Mutex<VecDeque<(Question, String, Bytes)>>,
     /// One page is made at a time.
@@ -59,7 +62,14 @@ struct Question {
 
 /// Serves until the program is ended.
 pub(crate) fn run(args: &View) -> Result<Outcome> {
-    let mut recordings = args.paths.clone();
+    let each = |path: &PathBuf| match &recordings_in(path)[..] {
+        [] => vec![path.clone()],
+        found => found.to_vec(),
+    };
+    let mut recordings = match args.ranks {
+        Some(Ranks::Each) => args.paths.iter().flat_map(each).collect(),
+        Some(Ranks::Merged) | None => args.paths.clone(),
+    };
     let mut base = None;
     if let Some(path) = &args.base {
         base = Some(recordings.iter().position(|p| p == path).unwrap_or_else(|| {
@@ -93,6 +103,7 @@ pub(crate) fn run(args: &View) -> Result<Outcome> {
         base,
         arch: args.arch.clone(),
         corrections: args.specs_correction.clone(),
+        merges_ranks: args.ranks == Some(Ranks::Merged),
         pages: Mutex::new(VecDeque::new()),
         making: tokio::sync::Mutex::new(()),
     });
@@ -233,7 +244,7 @@ impl Server {
                     gpus: Vec::new(),
                 },
                 matches: Vec::new(),
-                ranks: None,
+                ranks: self.merges_ranks.then_some(host::subjects::Ranks::Merged),
             },
             units: Units {
                 normal_unit: NormalUnit::from_str(&question.normal_unit, false).unwrap_or(NormalUnit::Kernel),

@@ -155,7 +155,7 @@ fn several_recordings(folder: &Path, found: &[PathBuf]) -> anyhow::Error {
         n => format!(" and {n} more"),
     };
     anyhow!(
-        "`{}` holds {} recordings: {}{more}\nhint: `--ranks` takes them as one, `--ranks=each` side by side; or give one path",
+        "`{}` holds {} recordings: {}{more}\nhint: give one path; commands that show recordings take them as one with `--ranks`, side by side with `--ranks=each`",
         folder.display(),
         found.len(),
         named.join(", ")

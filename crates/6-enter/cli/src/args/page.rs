@@ -1,7 +1,7 @@
 //! Flags of the commands that make pages.
 
 use super::Units;
-use super::recordings::Subject;
+use super::recordings::{Ranks, Subject};
 use clap::Args;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -46,6 +46,9 @@ pub(crate) struct View {
     /// GPU of the recordings, where they do not say: target or model.
     #[arg(long, value_name = "GPU")]
     pub(crate) arch: Option<String>,
+    /// Take all recordings below a folder, those of ranks or GPUs: `merged` as one, `each` to choose from.
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "merged")]
+    pub(crate) ranks: Option<Ranks>,
     /// Facts of the machine in place of recorded ones: `max_sclk: 2400, num_hbm_channels: 64`.
     #[arg(long, value_name = "FACT: VALUE, …")]
     pub(crate) specs_correction: Option<String>,

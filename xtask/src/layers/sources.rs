@@ -3,11 +3,14 @@
 //!
 //! The one idea to keep in mind: tests may do all of this, so only code outside tests is looked at.
 
+use super::allowed::Allowed;
+use super::functions::functions;
 use super::manifests::{AUDITED, Crate, Workspace, foreign_dependencies, manifest_of};
+use super::modules::{circles, module_of};
 use crate::run::{below_root, files, root};
 use crate::rust_source::{RustSource, has_word};
 use anyhow::Result;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What layers 0 to 5 have no use for.
@@ -32,11 +35,12 @@ const GPU_NAMES_ALLOWED: &[&str] = &["crates/0-facts/arch/", "crates/1-read/isa/
 /// Most lines of a source file that is not generated.
 const MOST_LINES: usize = 600;
 
-pub(crate) fn check(workspace: &Workspace) -> Result<Vec<String>> {
+pub(crate) fn check(workspace: &Workspace, allowed: &mut Allowed) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     let mut used = BTreeSet::new();
     for it in &workspace.crates {
         let mut sources = Vec::new();
+        let mut modules = BTreeMap::new();
         for path in files(&it.folder, is_rust)? {
             let name = below_root(&path);
             let text = std::fs::read_to_string(&path)?;
@@ -49,17 +53,31 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<String>> {
                     faults.extend(io(&name, &source));
                 }
                 faults.extend(gpu_names(&name, &source));
+                faults.extend(allowed.gpu_variants(&name, gpu_variants(&name, &source)));
+                faults.extend(functions_of(&name, &source, allowed));
                 let depth =
                     path.strip_prefix(&it.folder).map_or(0, |it| it.components().count().saturating_sub(1));
                 faults.extend(leaving(&name, depth, &source));
             }
+            let below = path.strip_prefix(it.folder.join("src")).ok().map(|it| it.to_string_lossy());
+            let module = below.filter(|_| !is_test).and_then(|below| module_of(&below.replace('\\', "/")));
+            if let Some(module) = module {
+                modules.insert(module, sources.len());
+            }
             sources.push((is_test, text, source));
         }
+        let modules = modules.into_iter().map(|(module, number)| (module, &sources[number].2)).collect();
+        let folder = below_root(&it.folder.join("src"));
+        faults.extend(circles(&modules).iter().filter_map(|circle| allowed.circle(&folder, circle)));
         faults.extend(unused(it, &sources));
         used.extend(it.dependencies.iter().chain(&it.dev_dependencies).cloned());
     }
     for path in [files(&root().join("xtask"), is_rust)?, files(&root().join("testkit"), is_rust)?].concat() {
-        faults.extend(too_long(&below_root(&path), &std::fs::read_to_string(&path)?));
+        let (name, text) = (below_root(&path), std::fs::read_to_string(&path)?);
+        faults.extend(too_long(&name, &text));
+        if !is_test(&path) {
+            faults.extend(functions_of(&name, &RustSource::parse(&text), allowed));
+        }
     }
     let manifests = [std::fs::read_to_string(root().join("xtask/Cargo.toml"))?];
     for name in foreign_dependencies(&std::fs::read_to_string(root().join("Cargo.toml"))?)? {
@@ -114,6 +132,29 @@ fn gpu_names(name: &str, source: &RustSource) -> Vec<String> {
     }
     let literals = source.literals.iter().filter(|(_, text)| is_gpu_name(text));
     literals.map(|(line, text)| format!("{name}:{line}: names the GPU target `{text}`")).collect()
+}
+
+/// Enum variants named after GPU targets, such as `Isa::Gfx942`.
+fn gpu_variants(name: &str, source: &RustSource) -> Vec<String> {
+    if GPU_NAMES_ALLOWED.iter().any(|allowed| name.starts_with(allowed)) || name.contains("/generated/") {
+        return Vec::new();
+    }
+    let variant = |line: &String| {
+        let words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let is_gpu = |word: &&str| {
+            word.strip_prefix("Gfx").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        words.into_iter().find(is_gpu).map(str::to_owned)
+    };
+    let lines = source.code.iter().enumerate().filter_map(|(line, text)| Some((line + 1, variant(text)?)));
+    lines.map(|(line, word)| format!("{name}:{line}: names the GPU target `{word}`")).collect()
+}
+
+fn functions_of(name: &str, source: &RustSource, allowed: &mut Allowed) -> Vec<String> {
+    if name.contains("/generated/") {
+        return Vec::new();
+    }
+    functions(source).iter().flat_map(|function| allowed.function(name, function)).collect()
 }
 
 /// Files outside of the crate's folder that are compiled in: its package would lack them. The source lies `depth` folders deep.
@@ -195,6 +236,17 @@ mod tests {
             ("crates/0-facts/arch/src/a.rs", "\"gfx942\"", 0),
         ] {
             assert_eq!(gpu_names(name, &RustSource::parse(text)).len(), faults, "{name} {text}");
+        }
+    }
+
+    #[test]
+    fn gpu_variants_are_found() {
+        for (name, text, faults) in [
+            ("crates/2-machine/emu/src/a.rs", "isa == Isa::Gfx942 || x", 1),
+            ("crates/2-machine/emu/src/a.rs", "// Gfx942\nlet gfx942 = MyGfx;", 0),
+            ("crates/1-read/isa/src/isa.rs", "Isa::Gfx942", 0),
+        ] {
+            assert_eq!(gpu_variants(name, &RustSource::parse(text)).len(), faults, "{name} {text}");
         }
     }
 

@@ -38,15 +38,19 @@ struct Row {
 
 impl Allowed {
     pub(crate) fn read() -> Result<Self> {
-        let text = std::fs::read_to_string(root().join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
+        let text =
+            std::fs::read_to_string(root().join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
         Allowed::parse(&text)
     }
 
     fn parse(text: &str) -> Result<Self> {
         let table: Table = text.parse().with_context(|| FILE.to_owned())?;
         let rows = |key: &str, name: &str| -> Result<Vec<Row>> {
-            let rows = table.get(key).and_then(Value::as_array).with_context(|| format!("{FILE}: no `{key}`"))?;
-            rows.iter().map(|row| Row::parse(row, name).with_context(|| format!("{FILE}: `{key}`: {row}"))).collect()
+            let rows =
+                table.get(key).and_then(Value::as_array).with_context(|| format!("{FILE}: no `{key}`"))?;
+            rows.iter()
+                .map(|row| Row::parse(row, name).with_context(|| format!("{FILE}: `{key}`: {row}")))
+                .collect()
         };
         Ok(Allowed {
             circles: rows("circles", "in")?,
@@ -64,14 +68,19 @@ impl Allowed {
         let place = format!("{folder}/{parent}");
         let place = place.trim_end_matches('/');
         let names = circle.modules.iter().cloned().collect::<Vec<_>>().join(" ");
-        let row = self.circles.iter_mut().find(|row| row.what == place && !row.modules.is_disjoint(&circle.modules));
+        let row = self
+            .circles
+            .iter_mut()
+            .find(|row| row.what == place && !row.modules.is_disjoint(&circle.modules));
         if let Some(row) = row {
             row.is_found = true;
             if row.modules == circle.modules {
                 return None;
             }
             if row.modules.is_superset(&circle.modules) {
-                return Some(format!("{FILE}: the circle in {place} has shrunk to `{names}`; shorten its row"));
+                return Some(format!(
+                    "{FILE}: the circle in {place} has shrunk to `{names}`; shorten its row"
+                ));
             }
         }
         let arrows: Vec<String> = circle.arrows.iter().map(|(from, to)| format!("{from} -> {to}")).collect();
@@ -92,7 +101,9 @@ impl Allowed {
         if *arguments > MOST_ARGUMENTS && !is_of_c(file, name) {
             self.found[2] += 1;
             if !find(&mut self.arguments, &what) {
-                faults.push(format!("{file}:{line}: `{name}` has {arguments} arguments, over {MOST_ARGUMENTS}"));
+                faults.push(format!(
+                    "{file}:{line}: `{name}` has {arguments} arguments, over {MOST_ARGUMENTS}"
+                ));
             }
         }
         faults
@@ -163,9 +174,12 @@ mod tests {
             gpu_names = []
         "#;
         let names = |names: &str| names.split(' ').map(str::to_owned).collect();
-        let circle = |modules| Circle { parent: Vec::new(), modules: names(modules), arrows: BTreeSet::new() };
+        let circle =
+            |modules| Circle { parent: Vec::new(), modules: names(modules), arrows: BTreeSet::new() };
         let function = |name: &str, lines| Function { name: name.to_owned(), line: 1, lines, arguments: 7 };
-        for (modules, fault) in [("x y z", ""), ("x y", "shrunk"), ("w x y z", "circle of"), ("v w", "circle of")] {
+        for (modules, fault) in
+            [("x y z", ""), ("x y", "shrunk"), ("w x y z", "circle of"), ("v w", "circle of")]
+        {
             let found = Allowed::parse(list).unwrap().circle("crates/a/src", &circle(modules));
             assert!(found.as_ref().map_or(fault.is_empty(), |it| it.contains(fault)), "{modules}: {found:?}");
         }

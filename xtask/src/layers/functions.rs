@@ -114,10 +114,10 @@ mod tests {
         for (text, expected) in [
             ("fn a() {}", &[("a", 1, 0)][..]),
             ("pub fn a(x: (u8, u8), y: Vec<[u8; 2]>,) -> [u8; 4] {\n  x\n}", &[("a", 3, 2)]),
-            ("fn a<T: Fn(u8) -> u8>(&self, f: impl Fn(u8, u8) -> T);\nfn b(\n  x: u8,\n) {\n}", &[
-                ("a", 1, 2),
-                ("b", 4, 1),
-            ]),
+            (
+                "fn a<T: Fn(u8) -> u8>(&self, f: impl Fn(u8, u8) -> T);\nfn b(\n  x: u8,\n) {\n}",
+                &[("a", 1, 2), ("b", 4, 1)],
+            ),
             ("let f: fn(u8) = g; // fn a()\nlet s = \"fn b()\";", &[]),
             ("fn a() {\n  fn b() {\n  }\n}", &[("a", 4, 0), ("b", 2, 0)]),
             ("#[cfg(test)]\nmod tests {\n fn a() {}\n}", &[]),

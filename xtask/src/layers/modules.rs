@@ -245,18 +245,44 @@ mod tests {
         for (files, expected) in [
             (&[("a.rs", "use crate::b::B;"), ("b.rs", "fn f() { crate::a::g() }")][..], &[":a b"][..]),
             (&[("a.rs", "use crate::b::B;"), ("b.rs", "use std::fmt;")], &[]),
-            (&[("a.rs", "use super::b;"), ("b.rs", "use super::c::{self, C};"), ("c.rs", "use crate::a::{x, y as z};")], &[
-                ":a b c",
-            ]),
+            (
+                &[
+                    ("a.rs", "use super::b;"),
+                    ("b.rs", "use super::c::{self, C};"),
+                    ("c.rs", "use crate::a::{x, y as z};"),
+                ],
+                &[":a b c"],
+            ),
             // Tests and comments do not count.
-            (&[("a.rs", "use crate::b::B;"), ("b.rs", "// crate::a::g\n#[cfg(test)]\nmod tests { use crate::a; }")], &[]),
+            (
+                &[
+                    ("a.rs", "use crate::b::B;"),
+                    ("b.rs", "// crate::a::g\n#[cfg(test)]\nmod tests { use crate::a; }"),
+                ],
+                &[],
+            ),
             // A name leads on to where it is defined.
-            (&[("lib.rs", "pub use a::A;"), ("a.rs", "use crate::b::B;"), ("b.rs", "use crate::A;")], &[":a b"]),
+            (
+                &[("lib.rs", "pub use a::A;"), ("a.rs", "use crate::b::B;"), ("b.rs", "use crate::A;")],
+                &[":a b"],
+            ),
             // A folder stands for all in it; parents and children may use each other.
-            (&[("a/mod.rs", "mod x; use x::X;"), ("a/x.rs", "use super::A; use crate::b::B;"), ("b.rs", "use crate::a::A;")], &[
-                ":a b",
-            ]),
-            (&[("a.rs", "mod x; mod y; use x::X;"), ("a/x.rs", "use super::y::Y;"), ("a/y.rs", "super::x::f()")], &["a:x y"]),
+            (
+                &[
+                    ("a/mod.rs", "mod x; use x::X;"),
+                    ("a/x.rs", "use super::A; use crate::b::B;"),
+                    ("b.rs", "use crate::a::A;"),
+                ],
+                &[":a b"],
+            ),
+            (
+                &[
+                    ("a.rs", "mod x; mod y; use x::X;"),
+                    ("a/x.rs", "use super::y::Y;"),
+                    ("a/y.rs", "super::x::f()"),
+                ],
+                &["a:x y"],
+            ),
         ] {
             assert_eq!(found(files), expected, "{files:?}");
         }

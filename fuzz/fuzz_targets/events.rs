@@ -3,7 +3,7 @@
 
 use clock::{Gpu, Grid, Op, Unit};
 use libfuzzer_sys::fuzz_target;
-use mem::{BatchReader, Depot, InMemory};
+use mem::{BatchReader, SpillStore, InMemory};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -20,20 +20,20 @@ const UNITS: [Unit; 8] = [
 ];
 
 thread_local! {
-    static DEPOT: Arc<Depot> = Arc::new(Depot::with_budget(Box::new(InMemory::new(1 << 26)), 1 << 26, 0));
+    static STORE: Arc<SpillStore> = Arc::new(SpillStore::with_budget(Box::new(InMemory::new(1 << 26)), 1 << 26, 0));
     static GPU: RefCell<Gpu> = RefCell::new(Gpu::new(arch::Model::by_name("mi210").expect("a known GPU")));
 }
 
 fuzz_target!(|data: &[u8]| {
     let _ = probe::Events::read(data);
     let ops: Arc<[Op]> = UNITS.iter().map(|&unit| Op { slot: 0, ..Op::new(unit, 4) }).collect();
-    let depot = DEPOT.with(Arc::clone);
+    let spill_store = STORE.with(Arc::clone);
     // What follows zeros in a row stands for a piece.
     let parts =
         data.windows(4).position(|it| it == [0; 4]).map_or((data, &data[..0]), |at| data.split_at(at));
     let (first, later) = parts;
     let mut later = later.chunks(64).map(<[u8]>::to_vec);
-    if let Ok(batch) = BatchReader::new(ops.len(), Some(&depot)).read(first, || later.next()) {
+    if let Ok(batch) = BatchReader::new(ops.len(), Some(&spill_store)).read(first, || later.next()) {
         GPU.with_borrow_mut(|gpu| {
             gpu.begin(Grid { groups: batch.groups.len() as u64, groups_per_unit: 2, ..Grid::default() }, ops);
             gpu.push(batch);

@@ -8,7 +8,7 @@ use super::Line;
 use anyhow::{Context, Result, bail, ensure};
 use arch::Model;
 use emu::{Hidden, Launch, Summary};
-use probe::{Detail, Job, Recorder, Settings, Shared};
+use probe::{Detail, Job, Recorder, RepresentativeXcds, Settings};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -111,12 +111,12 @@ fn counted(job: &mut Job, launch: Launch<'_>) -> Result<(Summary, f64)> {
 }
 
 /// Runs it once as `profile` does, with caches and clock; returns the seconds, and what is said of the estimate.
-fn profiled(job: &mut Job, launch: Launch<'_>, detail: Detail) -> Result<(f64, Option<Shared>)> {
+fn profiled(job: &mut Job, launch: Launch<'_>, detail: Detail) -> Result<(f64, Option<RepresentativeXcds>)> {
     let launch = job.launch(launch, &Hidden::default());
     let start = Instant::now();
     let settings = Settings { shares_xcds: detail == Detail::Share, ..Settings::default() };
     let model = Model::by_name("mi300x").context("no such GPU")?;
-    let mut recorder = settings.recorder(model, Some(host::spill::depot()))?;
+    let mut recorder = settings.recorder(model, Some(host::spill::store()))?;
     recorder.run(&job.name, &job.program, &job.table, &job.memory, &launch)?;
     let seconds = start.elapsed().as_secs_f64();
     Ok((seconds, recorder.dispatches().first().and_then(|it| it.shared)))
@@ -440,7 +440,7 @@ pub(super) fn models() -> Result<Vec<Line>> {
         let [_, modelled, _] = quartiles(&mut modelled);
         let [low, ratio, high] = quartiles(&mut ratios);
         let differ = shared.map_or_else(String::new, |it| {
-            format!(", {} of {} XCDs differ by {:.2} %", it.followed, it.xcds, 100.0 * it.time_error)
+            format!(", {} of {} XCDs differ by {:.2} %", it.simulated, it.xcds, 100.0 * it.time_error)
         });
         lines.push(Line::plain(format!("{name}, counters only"), format!("{executed:.3} s")));
         lines.push(Line {

@@ -1,17 +1,23 @@
-//! Moments at which something happens, in order.
+//! Calendar queue: events in order of time.
 //!
-//! The one idea to keep in mind: most moments lie a few hundred cycles ahead, so there is a list for each few cycles and a
-//! heap for what lies beyond; what falls into one list comes in the order in which it was entered. Lists are chains through
-//! places that are used again at once, so that all of a calendar is little memory.
+//! The one idea to keep in mind: most events are a few hundred cycles ahead, so each bucket of a few cycles is a
+//! list, and a heap holds later events. Events of one bucket run in order of entry. Lists are chains through a pool
+//! of entries, so a calendar takes little memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Cycles of a list, as a power of two.
+/// Flag of an event of a compute unit's vector L1; without it an event is the name of a wave.
+pub(crate) const L1_EVENT: u32 = 1 << 31;
+
+/// Flag of an L1 event for slots of its queue that become free.
+pub(crate) const L1_SLOT_FREED: u32 = 1 << 30;
+
+/// Cycles of a bucket, as a power of two.
 const WIDTH: u32 = 2;
-/// Lists.
+/// Buckets.
 const LISTS: usize = 4096;
-/// Words of a bit for each.
+/// Words of the bucket bitmap.
 const WORDS: usize = LISTS / u64::BITS as usize;
 /// No entry.
 const NONE: u32 = u32::MAX;
@@ -19,27 +25,27 @@ const NONE: u32 = u32::MAX;
 /// A calendar of numbered events.
 #[derive(Debug)]
 pub(crate) struct Calendar {
-    /// By list: its first entry and its last, where it is not empty.
+    /// By bucket: first and last entry, if not empty.
     lists: Box<[(u32, u32); LISTS]>,
-    /// Lists that are not empty, as bits.
+    /// Bitmap of buckets with entries.
     used: Box<[u64; WORDS]>,
-    /// Entries of all lists, and the first of those that are free.
+    /// Pool of entries, and its first free one.
     entries: Vec<Entry>,
     free: u32,
-    /// The list at hand, counted without end.
+    /// Current bucket, counted without wrap.
     list: u64,
-    /// The event that was taken out last was the first of its list.
+    /// The event taken last was the first of its bucket.
     opened: bool,
     far: BinaryHeap<Reverse<(u64, u64, u32)>>,
     entered: u64,
 }
 
-/// An event in a list, or a free place.
+/// An event, or a free entry.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     time: u64,
     event: u32,
-    /// The one behind it.
+    /// Next entry of the list.
     next: u32,
 }
 
@@ -57,7 +63,7 @@ impl Calendar {
         }
     }
 
-    /// Begins anew at moment 0.
+    /// Empties the calendar, at cycle 0.
     pub(crate) fn clear(&mut self) {
         self.used.fill(0);
         self.entries.clear();
@@ -65,7 +71,7 @@ impl Calendar {
         (self.free, self.list, self.opened, self.entered) = (NONE, 0, false, 0);
     }
 
-    /// Enters an event; one of the past happens next.
+    /// Enters an event; an event of the past runs next.
     #[inline]
     pub(crate) fn push(&mut self, time: u64, event: u32) {
         let list = (time >> WIDTH).max(self.list);
@@ -104,7 +110,7 @@ impl Calendar {
         *last = number;
     }
 
-    /// The first list from the one at hand on that is not empty.
+    /// First bucket with entries, from the current one on.
     #[inline]
     fn next_used(&self) -> Option<u64> {
         let (word, bit) = (self.list as usize % LISTS / 64, self.list % 64);
@@ -119,9 +125,9 @@ impl Calendar {
         })
     }
 
-    /// The events that follow soon, if the last one that was taken out was the first of its list.
+    /// Remaining events of the current bucket, if the event taken last was its first.
     #[inline]
-    pub(crate) fn soon(&self) -> impl Iterator<Item = u32> + Clone {
+    pub(crate) fn upcoming(&self) -> impl Iterator<Item = u32> + Clone {
         let place = self.list as usize % LISTS;
         let left = self.opened && self.used[place / 64] >> (place % 64) & 1 != 0;
         let mut next = if left { self.lists[place].0 } else { NONE };
@@ -132,7 +138,7 @@ impl Calendar {
         })
     }
 
-    /// The next event.
+    /// Takes the next event.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(u64, u32)> {
         self.opened = self.used[self.list as usize % LISTS / 64] >> (self.list % 64) & 1 == 0;
@@ -153,7 +159,7 @@ impl Calendar {
         Some(found)
     }
 
-    /// The next list that is not empty is the one at hand.
+    /// Moves to the next bucket with events.
     #[inline]
     fn open(&mut self) -> Option<()> {
         let far = self.far.peek().map(|Reverse((time, _, _))| time >> WIDTH);

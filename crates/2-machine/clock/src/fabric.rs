@@ -1,18 +1,18 @@
-//! Requests on their way from the L2 to memory and back.
+//! Outstanding requests between L2 and memory.
 //!
-//! The one idea to keep in mind: each channel of an L2 has room for so many reads and so many writes; one more waits for the
-//! oldest of its kind. Nobody waits for a write, but whatever caused one that has to wait does.
+//! The one idea to keep in mind: each L2 channel has a limit of outstanding reads and of writes; one more waits for
+//! the oldest. A request that causes a write-back waits with it.
 
-/// Reads or writes of all channels.
+/// Outstanding reads, or writes, of all channels.
 #[derive(Clone, Debug)]
 pub(crate) struct Fabric {
-    /// Bytes of one of them, at most.
+    /// Most bytes of a request.
     bytes: u32,
-    /// By channel: cycles at which the last ones are done, as many as can be under way, and which of them is the first.
+    /// By channel: ring of completion cycles, and its oldest entry.
     done: Vec<u64>,
     first: Vec<usize>,
     most: usize,
-    /// When the last of all is done, and cycles in which they were under way, summed over them.
+    /// Completion of the last request, and cycles that requests were outstanding, summed.
     pub(crate) last: u64,
     pub(crate) cycles: u64,
 }
@@ -28,18 +28,18 @@ impl Fabric {
         (self.last, self.cycles) = (0, 0);
     }
 
-    /// Cycle at which a channel has room for one.
+    /// Cycle at which a channel can send another request.
     #[inline]
     pub(crate) fn room(&self, channel: usize) -> u64 {
         self.done[channel * self.most + self.first[channel]]
     }
 
-    /// Some bytes are under way for some cycles.
+    /// Counts bytes that are outstanding for some cycles.
     pub(crate) fn pass(&mut self, bytes: u32, cycles: u64) {
         self.cycles += cycles * u64::from(bytes.div_ceil(self.bytes));
     }
 
-    /// Some bytes, for which there is room, are sent at a cycle and read or written by another.
+    /// Sends bytes at a cycle that complete at another.
     pub(crate) fn add(&mut self, channel: usize, bytes: u32, sent: u64, cycle: u64) {
         self.last = self.last.max(cycle);
         self.pass(bytes, cycle.saturating_sub(sent));

@@ -1,28 +1,28 @@
-//! How far XCDs read the same lines of memory.
+//! Sharing of memory lines between XCDs, estimated from samples.
 //!
-//! The one idea to keep in mind: a line that several XCDs read comes from memory once, for the XCD that is ahead at the time, and
-//! the others find it in the memory-side cache. Which lines XCDs read is known of a sample of all lines; a line of a region is
-//! taken to be read by as many as those of its sample are.
+//! The one idea to keep in mind: a line that several XCDs read comes from memory once, for the first reader; the
+//! others hit the memory-side cache. The readers of a sample of lines are known, and the lines of a region are
+//! assumed to have as many readers as the samples in it.
 
 use mem::Sample;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Most lines of the sample that are kept; then it is halved.
+/// Most lines of the sample; beyond that it is halved.
 const MOST_LINES: usize = 1 << 13;
-/// Lines of the sample that a region has when all are read, as a power of two.
+/// Sample lines of a region all of whose lines are read, as a power of two.
 const OF_REGION: u32 = 3;
-/// Cycles after which another XCD may be ahead, as a power of two: about as long as memory takes, which who is ahead waits for.
+/// Cycles for which one XCD stays the first reader, as a power of two: about the latency of memory.
 const AHEAD: u32 = 10;
 
-/// Lines of the sample that XCDs have read.
+/// Sample of the lines that XCDs have read.
 #[derive(Debug)]
 pub(crate) struct Footprint {
-    /// By line: the XCDs that read it, as bits.
+    /// By line: its readers, as bits.
     lines: HashMap<u64, u64, Scattered>,
-    /// What of the sample is kept.
+    /// Highest rank of the sample's lines.
     kept: u32,
-    /// By region: its lines, and their bits.
+    /// By region: sample lines and their readers.
     regions: HashMap<u64, Region, Scattered>,
 }
 
@@ -32,12 +32,12 @@ struct Region {
     bits: u32,
 }
 
-/// Who reads a line.
+/// Readers of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Read {
-    /// One XCD alone.
+    /// One XCD.
     Alone,
-    /// Several, and the one that asks is ahead; or another is.
+    /// Several XCDs; the requesting one is the first, or a later one.
     Ahead,
     Behind,
 }
@@ -49,7 +49,7 @@ impl Default for Footprint {
 }
 
 impl Footprint {
-    /// An XCD reads some lines.
+    /// Adds lines that an XCD reads.
     pub(crate) fn add(&mut self, xcd: usize, read: &Sample) {
         let bit = 1 << (xcd % 64);
         self.keep(self.kept.min(read.kept()));
@@ -67,7 +67,7 @@ impl Footprint {
         }
     }
 
-    /// Keeps less of the sample; regions grow by as much.
+    /// Shrinks the sample; regions grow by the same factor.
     fn keep(&mut self, kept: u32) {
         if kept < std::mem::replace(&mut self.kept, kept) {
             self.lines.retain(|&line, _| Sample::rank(line) <= kept);
@@ -80,7 +80,7 @@ impl Footprint {
         }
     }
 
-    /// Who reads a line that an XCD asks memory for at a cycle.
+    /// Readers of a line requested at a cycle.
     #[inline]
     pub(crate) fn read(&self, line: u64, cycle: u64) -> Read {
         let number = line >> region_bits(self.kept);
@@ -100,14 +100,14 @@ fn region_bits(kept: u32) -> u32 {
     OF_REGION + kept.leading_zeros()
 }
 
-/// A number without visible order.
+/// Mixes the bits of a number.
 #[inline]
 fn scattered(number: u64) -> u64 {
     let number = number.wrapping_add(1).wrapping_mul(0xd6e8_feb8_6659_fd93);
     (number ^ number >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }
 
-/// Numbers of lines and regions need no better hash.
+/// Hash for line and region numbers.
 type Scattered = BuildHasherDefault<Scatter>;
 
 #[derive(Default)]
@@ -148,21 +148,21 @@ mod tests {
             };
             ([who(15_000), who((1 << 20) + 5000)], footprint.lines.len())
         };
-        let near = |found: [f64; 3], want: [f64; 3]| {
+        let near = |found: [f64; 3], expected: [f64; 3]| {
             assert!(
-                found.iter().zip(want).all(|(a, b)| (a - b).abs() < 0.02),
-                "{found:?} instead of {want:?}"
+                found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.02),
+                "{found:?} instead of {expected:?}"
             );
         };
         // Each its own, then one part that all read, then more than are kept.
         let [alone, behind] = [[1.0, 0.0, 0.0], [0.0, 0.125, 0.875]];
-        for (lines, want) in [
+        for (lines, expected) in [
             ((|xcd| xcd * 16_384..(xcd + 1) * 16_384) as fn(u64) -> Range<u64>, [alone, alone]),
             (|_| 1 << 20..(1 << 20) + 16_384, [alone, behind]),
             (|_| 2 << 20..10 << 20, [alone, behind]),
         ] {
             let (found, kept) = read(lines);
-            found.into_iter().zip(want).for_each(|(found, want)| near(found, want));
+            found.into_iter().zip(expected).for_each(|(found, expected)| near(found, expected));
             assert!(kept <= MOST_LINES);
         }
     }

@@ -1,17 +1,17 @@
-//! How many of something there are over time, in a bounded number of intervals.
+//! Level over time, such as resident waves, in a bounded number of intervals.
 //!
-//! The one idea to keep in mind: what begins raises the level of all intervals after its own, and what ends lowers it again, so each
-//! is one addition however long it lasts; where time outgrows the intervals, they are joined in pairs.
+//! The one idea to keep in mind: a start raises the level of all later intervals and an end lowers it, one addition
+//! each. When time outgrows the intervals they are merged in pairs.
 
-/// Intervals that are kept: many for each that is shown, so that those may begin anywhere.
+/// Intervals kept: many for each one shown.
 const KEPT: usize = 1024;
 
 /// A level over time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Level {
-    /// By interval: what began or ended in it, times the cycles left of it.
+    /// By interval: starts minus ends, each weighted by the cycles left of the interval.
     parts: Vec<i64>,
-    /// By interval: by how much the level is higher than in the one before.
+    /// By interval: difference of the level from the interval before.
     steps: Vec<i64>,
     /// Cycles of an interval, as a power of two.
     shift: u32,
@@ -24,13 +24,13 @@ impl Default for Level {
 }
 
 impl Level {
-    /// One more is there from a cycle on.
+    /// Raises the level from a cycle on.
     #[inline]
     pub(crate) fn begin(&mut self, cycle: u64) {
         self.change(cycle, 1);
     }
 
-    /// One less is there from a cycle on.
+    /// Lowers the level from a cycle on.
     #[inline]
     pub(crate) fn end(&mut self, cycle: u64) {
         self.change(cycle, -1);
@@ -46,7 +46,7 @@ impl Level {
         self.steps[at + 1] += by;
     }
 
-    /// Makes one interval of two.
+    /// Merges intervals in pairs.
     fn join(&mut self) {
         let width = 1i64 << self.shift;
         for at in 0..KEPT / 2 {
@@ -54,7 +54,7 @@ impl Level {
             self.parts[at] = self.parts[first] + self.parts[second] + width * self.steps[second];
             self.steps[at] = self.steps[first] + if at > 0 { self.steps[first - 1] } else { 0 };
         }
-        // What began in the last two counts from the first interval behind them on.
+        // Starts in the last two intervals count from the first interval behind them on.
         self.steps[KEPT / 2] = self.steps[KEPT - 1] + self.steps[KEPT];
         self.parts[KEPT / 2..].fill(0);
         self.steps[KEPT / 2 + 1..].fill(0);
@@ -74,7 +74,7 @@ impl Level {
         self.steps.iter_mut().zip(&other.steps).for_each(|(sum, step)| *sum += step);
     }
 
-    /// The mean level in each of `count` equal intervals of the first `cycles`, by the end of which all have ended.
+    /// Mean level in each of `count` equal intervals of the first `cycles`, at whose end the level is 0.
     pub fn means(&self, cycles: u64, count: usize) -> Vec<f64> {
         let width = (1u64 << self.shift) as f64;
         // Sum of the level up to the start of each kept interval.
@@ -92,7 +92,7 @@ impl Level {
             sums[whole] + (at - whole as f64).min(1.0) * (sums[whole + 1] - sums[whole])
         };
         let each = cycles as f64 / count as f64;
-        // What ended in the last kept interval did so before its end.
+        // Ends in the last interval come before its end.
         let border = |at: usize| if at < count { up_to(at as f64 * each) } else { sum };
         let mean = |at: usize| (border(at + 1) - border(at)) / each;
         if cycles == 0 { vec![0.0; count] } else { (0..count).map(mean).collect() }

@@ -1,36 +1,39 @@
 //! How long a dispatch takes, and why.
 //!
-//! The one idea to keep in mind: waves issue instructions one after the other until they have to wait; what they wait for
-//! is a moment at which some part of the GPU is done with an earlier request. Moments come in order, so the caches see
-//! accesses as they would come, and the last moment is the time of the dispatch. Nothing here knows an instruction set:
-//! an instruction is the unit it needs and for how long.
+//! The one idea to keep in mind: this is a discrete-event simulation. Waves issue instructions in order until they
+//! wait, and each wait ends at the cycle at which a part of the GPU has served a request. Events run in order of
+//! time, so caches see accesses in the order of the hardware, and the last event is the time of the dispatch. The
+//! crate knows no instruction set: an instruction is a unit and a number of cycles.
 
 mod calendar;
-mod device;
-mod dies;
+mod dispatcher;
+mod dram;
 mod fabric;
-mod follower;
 mod footprint;
 mod gpu;
+mod grid;
+mod ideal_limit;
+mod l1_queue;
 mod level;
-mod lift;
 mod limits;
 mod memory;
+mod memory_side_cache;
 mod op;
 mod outcome;
-mod place;
 mod rates;
+mod representative_xcds;
 mod scalar;
-mod share;
-mod side;
-mod vector;
 mod wave;
+mod workgroup;
+mod xcd_group;
+mod xcd_worker;
 
-pub use gpu::{Gpu, Grid, Order};
+pub use gpu::Gpu;
+pub use grid::{Grid, Order};
+pub use ideal_limit::IdealLimit;
 pub use level::Level;
-pub use lift::Lift;
 pub use limits::{Estimate, Limit, Work, estimate};
 pub use op::{NO_SLOT, Op, Unit};
-pub use outcome::{Outcome, Stall, UnderWay};
+pub use outcome::{Outcome, RepresentativeXcds, Stall, UnderWay};
 pub use rates::Rates;
-pub use share::{Detail, Shared, Wanted, can_share};
+pub use representative_xcds::{Detail, Wanted, can_share};

@@ -1,39 +1,38 @@
-//! How long a dispatch takes at least, by counts alone.
+//! Lower bound of a dispatch's time, from counts alone.
 //!
-//! The one idea to keep in mind: each part of the GPU needs some time for its share of the work; the part that needs most
-//! sets the time of the dispatch, and the first wave's wait for its first data stands before it. Nothing here knows an
-//! instruction set: work comes in as cycles and counts.
+//! The one idea to keep in mind: each part of the GPU needs time for its share of the work. The slowest part sets
+//! the time, after the latency of the first load.
 
 use arch::Model;
 use mem::{Count, Tally};
 
-/// What a dispatch asks of the compute units.
+/// Work of a dispatch for the compute units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Work {
     /// Waves.
     pub waves: u64,
-    /// Waves a compute unit holds of this kernel.
+    /// Waves of this kernel that fit on a compute unit.
     pub waves_per_unit: u32,
     /// Workgroups.
     pub groups: u64,
-    /// Cycles on a SIMD: vector and matrix instructions of all waves.
+    /// SIMD cycles of vector and matrix instructions, over all waves.
     pub vector_cycles: u64,
-    /// Cycles on the LDS of a compute unit.
+    /// LDS cycles, over all waves.
     pub lds_cycles: u64,
     /// Tag look-ups of the vector L1.
     pub lookups: u64,
-    /// Accesses of the vector L1 that wait for data, and scalar loads.
+    /// Vector and scalar loads.
     pub loads: u64,
     /// Scalar loads.
     pub scalar_loads: u64,
-    /// Waits for memory, of all waves.
+    /// Waits for memory, over all waves.
     pub waits: u64,
 }
 
-/// A part of the GPU that limits how fast a dispatch can be.
+/// A part of the GPU that can limit a dispatch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Limit {
-    /// Waves that the shader engines start one after the other.
+    /// Wave starts of the shader engines.
     Dispatch,
     /// Vector and matrix instructions of the busiest SIMDs.
     Vector,
@@ -45,12 +44,12 @@ pub enum Limit {
     L2,
     /// Device memory.
     Memory,
-    /// Waves that wait for data, as many at a time as the GPU holds.
+    /// Latency of loads, with as many waves as fit on the GPU.
     Latency,
 }
 
 impl Limit {
-    /// All, in the order in which ties are settled.
+    /// All, in the order that breaks ties.
     pub const ALL: [Limit; 7] =
         [Limit::Dispatch, Limit::Vector, Limit::Lds, Limit::L1, Limit::L2, Limit::Memory, Limit::Latency];
 
@@ -68,25 +67,25 @@ impl Limit {
     }
 }
 
-/// How long a dispatch takes.
+/// Estimated time of a dispatch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Estimate {
-    /// Cycles each part needs for its share, in the order of [`Limit::ALL`].
+    /// Cycles of each part, in the order of [`Limit::ALL`].
     pub limits: [f64; 7],
-    /// Cycles before the first data is there.
+    /// Cycles before the first data arrives.
     pub start: f64,
     /// Cycles of the dispatch.
     pub cycles: f64,
-    /// The same in nanoseconds at the highest engine clock.
+    /// Nanoseconds of the dispatch, at the highest engine clock.
     pub nanoseconds: f64,
-    /// Compute units that have waves.
+    /// Compute units with waves.
     pub units: u64,
-    /// Waves that are resident while the GPU is full.
+    /// Resident waves of a full GPU.
     pub resident: u64,
 }
 
 impl Estimate {
-    /// The part that sets the time.
+    /// The slowest part.
     pub fn limit(&self) -> Limit {
         let most = self.limits.iter().copied().fold(0.0, f64::max);
         let at = self.limits.iter().position(|&cycles| cycles == most).unwrap_or(0);
@@ -94,19 +93,19 @@ impl Estimate {
     }
 }
 
-/// The time of a dispatch; none for a GPU whose memory nobody has measured.
+/// Estimates the time of a dispatch; `None` for a GPU without measured memory bandwidth.
 pub fn estimate(model: &Model, work: &Work, tally: &Tally) -> Option<Estimate> {
     let target = model.target();
     let latency = &target.latency;
     let bandwidth = model.hbm.read_gb_per_s.value()?;
     let engine = f64::from(model.running_mhz()) * 1e6;
     let all = u64::from(model.compute_units.value);
-    // Workgroups go round all compute units, so the busiest has one more than the average at most.
+    // Workgroups are dispatched round robin, so the busiest unit has at most one more than the average.
     let units = work.groups.clamp(1, all);
     let busiest = work.groups.max(1).div_ceil(units) as f64 / work.groups.max(1) as f64;
     let waves_per_group = work.waves.max(1).div_ceil(work.groups.max(1));
     let simds = waves_per_group.clamp(1, u64::from(target.simds_per_cu.value));
-    // One-wave workgroups of a compute unit go to different SIMDs.
+    // One-wave workgroups of a compute unit run on different SIMDs.
     let on_unit = work.waves.max(1).div_ceil(units).min(u64::from(target.simds_per_cu.value)).max(simds);
     let vector = work.vector_cycles as f64 * busiest / on_unit as f64;
     let lds = work.lds_cycles as f64 * busiest;
@@ -130,7 +129,7 @@ pub fn estimate(model: &Model, work: &Work, tally: &Tally) -> Option<Estimate> {
     .sum::<u64>();
     let memory = bytes as f64 / (bandwidth * 1e9) * engine;
 
-    // What a load waits for, on average: the shares that the L1, the L2 and memory answer.
+    // Average latency of a load, weighted by where loads hit.
     let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { (part as f64 / whole as f64).min(1.0) };
     let beyond_l1 = share(tally.get(Count::L1Read), work.lookups);
     let requests = tally.get(Count::L2Hit) + tally.get(Count::L2Miss);

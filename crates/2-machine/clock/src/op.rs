@@ -1,9 +1,9 @@
-//! What an instruction needs of a compute unit.
+//! Instructions as the clock sees them.
 //!
-//! The one idea to keep in mind: which instruction needs what is settled before; results that take long are waited for by
-//! instructions of their own, so there are no registers here.
+//! The one idea to keep in mind: the caller has classified instructions already. Programs wait for long results
+//! with wait instructions, so the clock needs no registers.
 
-/// Where an instruction goes.
+/// Unit that executes an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Unit {
     /// Vector ALU.
@@ -16,47 +16,47 @@ pub enum Unit {
     ScalarMemory,
     /// Vector memory.
     Memory,
-    /// Flat memory, which may be vector memory or LDS.
+    /// Flat memory: vector memory or LDS, by address.
     Flat,
     /// LDS.
     Lds,
     /// Branch.
     Branch,
-    /// Waits until at most so many accesses are under way.
+    /// Waits until at most this many accesses are outstanding.
     Wait {
-        /// Of vector memory.
+        /// Vector memory accesses.
         vector: u8,
-        /// Of LDS and scalar memory.
+        /// LDS and scalar accesses.
         other: u8,
     },
     /// Waits for the other waves of the workgroup.
     Barrier,
     /// Ends the wave.
     End,
-    /// None: it takes its time, wait states, and nothing else.
+    /// No unit: wait states.
     Idle,
-    /// None: it sleeps as long as the program says.
+    /// No unit: sleeps.
     Pause,
 }
 
-/// No memory instruction.
+/// Slot of an instruction that accesses no memory.
 pub const NO_SLOT: u32 = u32::MAX;
 
 /// One instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Op {
-    /// Where it goes.
+    /// Unit.
     pub unit: Unit,
-    /// Cycles that this is taken.
+    /// Cycles the unit is occupied.
     pub cycles: u32,
-    /// Its number among the memory instructions.
+    /// Index among the program's memory instructions.
     pub slot: u32,
-    /// Cycles of the LDS that it takes beside accesses that are reported: exchanges between lanes, loads from memory straight into the LDS.
+    /// LDS cycles besides the accesses in the stream: lane exchanges, and loads from memory into the LDS.
     pub exchange: u32,
 }
 
 impl Op {
-    /// An instruction without memory.
+    /// An instruction that accesses no memory.
     pub const fn new(unit: Unit, cycles: u32) -> Op {
         Op { unit, cycles, slot: NO_SLOT, exchange: 0 }
     }

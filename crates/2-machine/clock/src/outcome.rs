@@ -1,9 +1,8 @@
-//! What the clock found out about a dispatch.
+//! Result of a simulated dispatch.
 //!
-//! The one idea to keep in mind: times are cycles of the engine clock.
+//! Times are cycles of the engine clock.
 
 use crate::level::Level;
-use crate::share::Shared;
 use mem::Tally;
 
 macro_rules! stalls {
@@ -26,7 +25,7 @@ macro_rules! stalls {
                 }
             }
 
-            /// What it is.
+            /// Description.
             pub const fn meaning(self) -> &'static str {
                 match self {
                     $(Stall::$name => $meaning,)*
@@ -47,60 +46,73 @@ stalls! {
 }
 
 impl Stall {
-    /// How many there are.
+    /// Number of reasons.
     pub const COUNT: usize = Stall::ALL.len();
 }
 
-/// Cycles from the beginning of accesses to their end, summed over accesses of a kind.
+/// Cycles from the start of an access to its end, summed over all accesses of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UnderWay {
-    /// Instructions of vector memory, from issue on.
+    /// Vector memory instructions, from issue to completion.
     pub vector: u64,
-    /// Instructions of the LDS, from issue on.
+    /// LDS instructions, from issue to completion.
     pub local: u64,
-    /// Reads of vector L1s, to the L2 and back.
+    /// Reads of vector L1s, from the L1 to the L2 and back.
     pub l2_reads: u64,
-    /// Writes of vector L1s, to the L2 and back.
+    /// Writes of vector L1s, from the L1 to the L2 and back.
     pub l2_writes: u64,
-    /// Reads of memory, from the L2 on.
+    /// Reads of memory, from the L2 to memory and back.
     pub reads: u64,
-    /// Writes to memory, from the L2 on.
+    /// Writes to memory, from the L2 to memory and back.
     pub writes: u64,
+}
+
+/// A dispatch simulated on some XCDs that represent all.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RepresentativeXcds {
+    /// XCDs that were simulated.
+    pub simulated: u32,
+    /// XCDs of the GPU.
+    pub xcds: u32,
+    /// Half the relative difference of the times of single XCDs: the likely error of the time.
+    pub time_error: f64,
+    /// The same for request counts, of the count that differs most.
+    pub count_error: f64,
 }
 
 /// How long a dispatch took, and why.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outcome {
-    /// What the caches counted.
+    /// Counts of the caches.
     pub tally: Tally,
-    /// From the start to when all is written.
+    /// Cycles from the start to the last write.
     pub cycles: u64,
-    /// From the start to the end of the last wave.
+    /// Cycles from the start to the end of the last wave.
     pub waves_end: u64,
-    /// Lives of all waves, summed.
+    /// Cycles that waves were resident, summed.
     pub wave_cycles: u64,
-    /// Cycles of compute units that had waves, summed.
+    /// Cycles that compute units had waves, summed.
     pub unit_cycles: u64,
-    /// Cycles of shader engines that had waves, summed.
+    /// Cycles that shader engines had waves, summed.
     pub engine_cycles: u64,
-    /// Cycles in which a workgroup waited although every wave that has a place had started, summed over XCDs.
+    /// Cycles that a workgroup waited for a full XCD all of whose waves had started, summed over XCDs.
     pub full_cycles: u64,
-    /// How long what was under way was so.
+    /// Cycles that accesses were outstanding.
     pub under_way: UnderWay,
-    /// Waves in flight over time, on the XCDs that were followed.
+    /// Resident waves over time, on the simulated XCDs.
     pub waves: Level,
-    /// Compute units that have waves over time, on the XCDs that were followed.
+    /// Compute units with waves over time, on the simulated XCDs.
     pub units: Level,
-    /// By instruction: cycles that waves waited before it, by reason.
+    /// By instruction and reason: cycles that waves waited before the instruction.
     pub stalls: Vec<[u64; Stall::COUNT]>,
-    /// Waves ran on before all places of the GPU were taken, for want of memory.
+    /// Waves ran before the GPU was full, because the host lacked memory for streams.
     pub hurried: bool,
-    /// Some XCDs stand for all.
-    pub shared: Option<Shared>,
+    /// Set if representative XCDs stand for all.
+    pub shared: Option<RepresentativeXcds>,
 }
 
 impl Outcome {
-    /// A wave waited before an instruction.
+    /// Adds cycles that a wave waited before an instruction.
     #[inline]
     pub(crate) fn wait(&mut self, instruction: u32, stall: Stall, cycles: u64) {
         if let Some(of) = self.stalls.get_mut(instruction as usize) {
@@ -108,9 +120,9 @@ impl Outcome {
         }
     }
 
-    /// Waves in flight and compute units that have waves, on average over each of `count` equal parts of the dispatch.
+    /// Average resident waves, and compute units with waves, in each of `count` equal parts of the dispatch.
     pub fn occupancy(&self, count: usize) -> [Vec<f64>; 2] {
-        let all = self.shared.map_or(1.0, |it| f64::from(it.xcds) / f64::from(it.followed));
+        let all = self.shared.map_or(1.0, |it| f64::from(it.xcds) / f64::from(it.simulated));
         [&self.waves, &self.units].map(|level| {
             let mut means = level.means(self.cycles, count);
             means.iter_mut().for_each(|mean| *mean *= all);
@@ -118,7 +130,7 @@ impl Outcome {
         })
     }
 
-    /// Cycles that waves waited for a reason.
+    /// Cycles that waves waited for a reason, over all instructions.
     pub fn stalled(&self, stall: Stall) -> u64 {
         self.stalls.iter().map(|of| of[stall as usize]).sum()
     }

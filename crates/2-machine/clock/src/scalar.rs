@@ -1,13 +1,13 @@
-//! Scalar memory accesses of a compute unit.
+//! Timing of scalar memory accesses.
 //!
-//! The one idea to keep in mind: a line on its way is there at one moment for all who wait for it, and what comes from memory
-//! takes what a cold scalar load was measured to take.
+//! A line in flight arrives at the same cycle for all who wait for it. A line from memory takes the measured
+//! latency of a cold scalar load.
 
 use crate::memory::Memory;
-use mem::{Answer, Follow};
+use mem::{L2Answer, Timing};
 
-/// Follows an access of a scalar cache.
-pub(crate) struct ScalarPort<'a> {
+/// Timing of an access to a scalar cache.
+pub(crate) struct ScalarTiming<'a> {
     pub(crate) memory: &'a mut Memory,
     pub(crate) ready: &'a mut [u64],
     pub(crate) xcd: usize,
@@ -16,19 +16,19 @@ pub(crate) struct ScalarPort<'a> {
     pub(crate) place: Option<usize>,
 }
 
-impl Follow for ScalarPort<'_> {
-    fn scalar(&mut self, place: Option<usize>, hit: bool) {
+impl Timing for ScalarTiming<'_> {
+    fn scalar_lookup(&mut self, place: Option<usize>, hit: bool) {
         self.place = place;
         if let Some(place) = place.filter(|_| hit) {
             self.done = self.done.max(self.now + self.memory.rates.scalar).max(self.ready[place]);
         }
     }
 
-    fn request(&mut self, answer: &Answer) -> Option<u64> {
+    fn l2_request(&mut self, answer: &L2Answer) -> Option<u64> {
         let rates = &self.memory.rates;
         let (there, far, near) = (rates.l2 / 2, rates.scalar_cold, rates.l2);
         let (leaves, from_memory) = self.memory.serve(self.xcd, self.now + there, answer);
-        // What comes from memory is what a cold scalar load was measured to take, and what it queues for.
+        // A load from memory takes the measured cold latency, and the time in queues beyond it.
         let back = match from_memory {
             true => (leaves + near - there).max(self.now + far),
             false => leaves + near - there,
@@ -37,7 +37,7 @@ impl Follow for ScalarPort<'_> {
         if let Some(place) = self.place.take() {
             self.ready[place] = back;
         }
-        // Who asks for the line meanwhile gets it when this one does.
+        // Later requests for the line get it at the same cycle.
         from_memory.then_some(back - (near - there))
     }
 }

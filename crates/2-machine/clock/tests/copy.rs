@@ -2,7 +2,7 @@
 
 use arch::Model;
 use clock::{Gpu, Grid};
-use mem::{Count, Kind, Lanes, Policy, Tally, Trace};
+use mem::{AccessKind, Count, Lanes, Policy, Tally, Trace};
 use std::sync::Arc;
 
 const A: u64 = 0x7f00_0000_0000;
@@ -27,9 +27,9 @@ fn copy_of(gpu: &mut Gpu, grid: Grid, batch: u64) -> Tally {
             for wave in 0..4 {
                 trace.wave();
                 for (offset, bytes) in [(24, 4), (0, 8), (16, 8), (44, 4)] {
-                    trace.scalar(wave, Kind::Load, ARGUMENTS + offset, bytes);
+                    trace.scalar(wave, AccessKind::Load, ARGUMENTS + offset, bytes);
                 }
-                for (slot, base, kind) in [(0, A, Kind::Load), (1, C, Kind::Store)] {
+                for (slot, base, kind) in [(0, A, AccessKind::Load), (1, C, AccessKind::Store)] {
                     let start = base + 8 * (256 * group + 64 * u64::from(wave));
                     let addresses = std::array::from_fn(|lane| start + 8 * lane as u64);
                     trace.vector(wave, slot, Policy::plain(kind), &Lanes::new(&addresses, u64::MAX, 8));
@@ -66,8 +66,8 @@ fn counts_are_as_recorded() {
     for (column, model) in ["mi210", "mi300x"].into_iter().enumerate() {
         let mut gpu = Gpu::new(Model::by_name(model).unwrap());
         let tally = copy(&mut gpu, 4096, 8);
-        for (count, want) in cases {
-            assert_eq!(tally.get(count), want[column], "{model} {count:?}");
+        for (count, request_type) in cases {
+            assert_eq!(tally.get(count), request_type[column], "{model} {count:?}");
         }
         if model == "mi300x" {
             let cases = [
@@ -79,8 +79,8 @@ fn counts_are_as_recorded() {
                 (WritebackEvict, 0),
                 (WritebackFlush, 65_536),
             ];
-            for (count, want) in cases {
-                assert_eq!(tally.get(count), want, "{model} {count:?}");
+            for (count, request_type) in cases {
+                assert_eq!(tally.get(count), request_type, "{model} {count:?}");
             }
         }
         let requests = [L2Read, L2Write, L2Atomic].map(|count| tally.get(count)).iter().sum::<u64>();
@@ -103,8 +103,8 @@ fn a_second_dispatch_misses_all_but_its_code() {
     // As recorded, another GPU keeps no code, but what is translated.
     let mut gpu = Gpu::new(Model::by_name("mi300x").unwrap());
     let (first, second) = (copy(&mut gpu, 4096, 8), copy(&mut gpu, 4096, 8));
-    for (count, want) in [(Count::CodeRequest, [2880, 2880]), (Count::TranslationMiss, [2432, 0])] {
-        assert_eq!([first.get(count), second.get(count)], want, "{count:?}");
+    for (count, request_type) in [(Count::CodeRequest, [2880, 2880]), (Count::TranslationMiss, [2432, 0])] {
+        assert_eq!([first.get(count), second.get(count)], request_type, "{count:?}");
     }
 }
 

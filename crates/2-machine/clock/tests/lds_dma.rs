@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// Cycles of a workgroup whose waves issue some instructions again and again.
 fn cycles(waves: usize, times: u32, body: &[Op]) -> u64 {
     let mut gpu = Gpu::new(Model::by_name("mi300x").unwrap());
-    gpu.follow(Detail::Full);
+    gpu.set_detail(Detail::Full);
     let grid = Grid { groups: 1, groups_per_unit: 1, entry: 0x4000, ..Grid::default() };
     let ops: Vec<Op> = body.iter().copied().chain([Op::new(Unit::End, 4)]).collect();
     gpu.begin(grid, Arc::from(ops));

@@ -10,7 +10,7 @@ const PARTS: usize = 64;
 /// Runs workgroups of four waves, each of which issues as many vector instructions as `length` says.
 fn run(model: &str, detail: Detail, groups: u64, groups_per_unit: u32, length: fn(u64) -> u32) -> Outcome {
     let mut gpu = Gpu::new(Model::by_name(model).unwrap());
-    gpu.follow(detail);
+    gpu.set_detail(detail);
     let grid = Grid { groups, groups_per_unit, entry: 0x4000, ..Grid::default() };
     gpu.begin(grid, Arc::new([Op::new(Unit::Vector, 4), Op::new(Unit::End, 4)]));
     let shape = gpu.shape().clone();

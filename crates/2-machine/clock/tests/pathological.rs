@@ -2,7 +2,7 @@
 
 use arch::Model;
 use clock::{Gpu, Grid};
-use mem::{Count, Kind, Lanes, Policy, Trace};
+use mem::{AccessKind, Count, Lanes, Policy, Trace};
 use std::sync::Arc;
 
 fn gpu() -> Gpu {
@@ -18,7 +18,7 @@ fn all_lanes_at_one_line() {
         for _ in 0..8 {
             trace.begin();
             trace.wave();
-            for kind in [Kind::Load, Kind::Store, Kind::Atomic, Kind::AtomicReturn] {
+            for kind in [AccessKind::Load, AccessKind::Store, AccessKind::Atomic, AccessKind::AtomicReturn] {
                 for _ in 0..100 {
                     trace.vector(
                         0,
@@ -48,7 +48,12 @@ fn a_million_tiny_workgroups() {
         for group in first..first + 8 {
             trace.begin();
             trace.wave();
-            trace.vector(0, 0, Policy::plain(Kind::Store), &Lanes::new(&[0x10_0000 + 64 * group; 64], 1, 4));
+            trace.vector(
+                0,
+                0,
+                Policy::plain(AccessKind::Store),
+                &Lanes::new(&[0x10_0000 + 64 * group; 64], 1, 4),
+            );
         }
         gpu.push(trace.finish());
     }
@@ -73,9 +78,9 @@ fn lanes_scattered_over_all_memory_and_addresses_at_its_end() {
                 state | u64::MAX << (step % 64)
             });
             let policy =
-                Policy { scratch: step % 7 == 0, stream: step % 5 == 0, ..Policy::plain(Kind::Load) };
+                Policy { scratch: step % 7 == 0, stream: step % 5 == 0, ..Policy::plain(AccessKind::Load) };
             trace.vector(0, 0, policy, &Lanes::new(&addresses, state, 16));
-            trace.scalar(0, Kind::Load, state, 64);
+            trace.scalar(0, AccessKind::Load, state, 64);
         }
         gpu.push(trace.finish());
     }
@@ -89,7 +94,7 @@ fn lanes_scattered_over_all_memory_and_addresses_at_its_end() {
 fn long_streams_are_not_all_held() {
     let mut gpu = gpu();
     let groups = 400;
-    gpu.hold(1 << 20);
+    gpu.set_most_held_bytes(1 << 20);
     gpu.begin(Grid { groups, groups_per_unit: 32, ..Grid::default() }, Arc::new([]));
     for group in 0..groups {
         let mut trace = Trace::new(gpu.shape());
@@ -99,7 +104,7 @@ fn long_streams_are_not_all_held() {
             trace.vector(
                 0,
                 0,
-                Policy::plain(Kind::Load),
+                Policy::plain(AccessKind::Load),
                 &Lanes::new(&[(group << 20) + (step << 7); 64], 1, 4),
             );
         }
@@ -121,7 +126,7 @@ fn waves_that_leave_before_a_barrier_do_not_hold_others() {
     for wave in 0..4 {
         for step in 0..wave {
             let address = 0x1000 * u64::from(4 * wave + step);
-            trace.vector(wave, 0, Policy::plain(Kind::Load), &Lanes::new(&[address; 64], 1, 4));
+            trace.vector(wave, 0, Policy::plain(AccessKind::Load), &Lanes::new(&[address; 64], 1, 4));
             trace.barrier();
         }
     }

@@ -2,7 +2,7 @@
 
 use arch::Model;
 use clock::{Detail, Gpu, Grid, Op, Outcome, Unit};
-use mem::{Count, Kind, Lanes, Policy, Trace};
+use mem::{AccessKind, Count, Lanes, Policy, Trace};
 use std::sync::Arc;
 
 const A: u64 = 0x7f00_0000_0000;
@@ -11,7 +11,7 @@ const B: u64 = 0x7e00_0000_0000;
 /// A new GPU runs one dispatch.
 fn run(model: &str, detail: Detail, groups: u64, times: u64, batch: u64) -> Outcome {
     let mut gpu = Gpu::new(Model::by_name(model).unwrap());
-    gpu.follow(detail);
+    gpu.set_detail(detail);
     dispatch(&mut gpu, groups, times, batch).unwrap()
 }
 
@@ -39,7 +39,12 @@ fn dispatch(gpu: &mut Gpu, groups: u64, times: u64, batch: u64) -> Option<Outcom
                 trace.run(0, 0, 4);
                 for (slot, base) in [(0, A + (group * times + step) * 1024), (1, B + step % 64 * 1024)] {
                     let addresses = std::array::from_fn(|lane| base + 16 * lane as u64);
-                    trace.vector(0, slot, Policy::plain(Kind::Load), &Lanes::new(&addresses, u64::MAX, 16));
+                    trace.vector(
+                        0,
+                        slot,
+                        Policy::plain(AccessKind::Load),
+                        &Lanes::new(&addresses, u64::MAX, 16),
+                    );
                 }
             }
             trace.run(0, 4, 1);
@@ -65,7 +70,7 @@ fn the_estimate_is_as_far_off_as_it_says_or_a_few_percent() {
         let full = run(model, Detail::Full, 960, 400, 8);
         let some = run(model, Detail::Share, 960, 400, 8);
         let shared = some.shared.expect("a long dispatch");
-        assert_eq!((shared.followed, shared.xcds > 4), (2, true));
+        assert_eq!((shared.simulated, shared.xcds > 4), (2, true));
         let off = |a: u64, b: u64| (a as f64 - b as f64).abs() / b as f64;
         assert!(shared.time_error < 0.02 && shared.count_error < 0.03, "{model} {shared:?}");
         assert!(
@@ -79,8 +84,11 @@ fn the_estimate_is_as_far_off_as_it_says_or_a_few_percent() {
         for count in
             [Count::L1Read, Count::L2Read, Count::L2Miss, Count::FabricReadLocal, Count::TranslationHit]
         {
-            let (found, want) = (some.tally.get(count), full.tally.get(count));
-            assert!(off(found, want) < shared.count_error + 0.01, "{model} {count:?}: {found}, {want}");
+            let (found, request_type) = (some.tally.get(count), full.tally.get(count));
+            assert!(
+                off(found, request_type) < shared.count_error + 0.01,
+                "{model} {count:?}: {found}, {request_type}"
+            );
         }
         assert_eq!(some.tally.channels(), full.tally.channels());
     }
@@ -97,7 +105,7 @@ fn what_is_followed_does_not_depend_on_how_workgroups_come() {
 #[test]
 fn streams_of_xcds_that_are_not_followed_are_not_wanted() {
     let mut gpu = Gpu::new(Model::by_name("mi300x").unwrap());
-    gpu.follow(Detail::Share);
+    gpu.set_detail(Detail::Share);
     let wanted = |gpu: &Gpu| (0..16).map(|group| gpu.wanted().wants(group)).collect::<Vec<_>>();
     assert!(dispatch(&mut gpu, 700, 400, 1).is_some());
     assert_eq!(wanted(&gpu), [true, false, false, false].repeat(4));
@@ -109,8 +117,8 @@ fn streams_of_xcds_that_are_not_followed_are_not_wanted() {
 fn threads_and_what_was_given_up_do_not_matter() {
     let gpu = |threads: usize| {
         let mut gpu = Gpu::new(Model::by_name("mi300x").unwrap());
-        gpu.follow(Detail::Share);
-        gpu.spread(threads);
+        gpu.set_detail(Detail::Share);
+        gpu.set_threads(threads);
         gpu
     };
     // A long dispatch, a short one that all XCDs are followed in, and the long one again.

@@ -1,14 +1,13 @@
-//! What an access asks for, and the look-ups it becomes.
+//! Accesses and their tag look-ups.
 //!
-//! The one idea to keep in mind: which bits of which instruction mean what is settled before; here there are only
-//! policies.
+//! The caller has decoded instruction bits into policies.
 
 use crate::coalesce::group;
 use serde::{Deserialize, Serialize};
 
 /// Load, store or atomic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum Kind {
+pub enum AccessKind {
     /// Load.
     Load,
     /// Store.
@@ -19,53 +18,53 @@ pub enum Kind {
     AtomicReturn,
 }
 
-/// How a vector access is to be treated.
+/// Cache policy of a vector access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Policy {
     /// Load, store or atomic.
-    pub kind: Kind,
-    /// The vector L1 is not to answer with what it has.
+    pub kind: AccessKind,
+    /// The access bypasses the vector L1.
     pub bypass: bool,
-    /// Data is not expected to be used again.
+    /// Streaming: the data will not be reused.
     pub stream: bool,
-    /// Addresses are offsets in the scratch of the wave.
+    /// Addresses are offsets in the wave's scratch.
     pub scratch: bool,
 }
 
 impl Policy {
     /// An ordinary access.
     #[inline]
-    pub const fn plain(kind: Kind) -> Policy {
+    pub const fn plain(kind: AccessKind) -> Policy {
         Policy { kind, bypass: false, stream: false, scratch: false }
     }
 }
 
-/// Where the lanes of a vector access stand.
+/// Lane addresses of a vector access.
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes<'a> {
     /// Address of each lane.
     pub addresses: &'a [u64; 64],
-    /// Active lanes.
+    /// Mask of active lanes.
     pub active: u64,
-    /// Bytes of each.
+    /// Bytes per lane.
     pub bytes: u32,
-    /// A name of how they stand to each other, if they have one.
+    /// Identifier of the distances between lanes, if known.
     pub formation: Option<u64>,
 }
 
 impl<'a> Lanes<'a> {
-    /// Lanes that nothing else is known of.
+    /// Lanes without a known formation.
     pub fn new(addresses: &'a [u64; 64], active: u64, bytes: u32) -> Lanes<'a> {
         Lanes { addresses, active, bytes, formation: None }
     }
 }
 
-/// One tag look-up of the vector L1: a line, which of its sectors are touched, and which are covered as a whole. Once
-/// [`gather`]ed, those of loads say instead how many more of the same line follow.
+/// A tag look-up of the vector L1: a line, its accessed sectors, and its fully covered sectors. After [`gather`], a
+/// load's look-up holds the number of further look-ups of the line instead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Lookup(i64);
 
-/// Bits of a look-up's masks.
+/// Bits of a sector mask.
 const MASK: u32 = 4;
 
 impl Lookup {
@@ -73,45 +72,45 @@ impl Lookup {
         Lookup(line << (2 * MASK) | i64::from(full & 0xf) << MASK | i64::from(touched & 0xf))
     }
 
-    /// As it is kept.
+    /// Serialized form.
     #[inline]
     pub(crate) fn bits(self) -> i64 {
         self.0
     }
 
-    /// As it was kept.
+    /// From the serialized form.
     #[inline]
     pub(crate) fn from_bits(bits: i64) -> Lookup {
         Lookup(bits)
     }
 
-    /// Line, counted from the block of the access.
+    /// Line, relative to the access's block.
     #[inline]
     pub(crate) fn line(self) -> i64 {
         self.0 >> (2 * MASK)
     }
 
-    /// Sectors of the line with a byte that is accessed.
+    /// Mask of accessed sectors.
     #[inline]
     pub(crate) fn touched(self) -> u8 {
         self.0 as u8 & 0xf
     }
 
-    /// Sectors of the line all of whose bytes are accessed.
+    /// Mask of fully accessed sectors.
     #[inline]
     pub(crate) fn full(self) -> u8 {
         (self.0 >> MASK) as u8 & 0xf
     }
 
-    /// Of a load: look-ups of the same line that follow it.
+    /// Further look-ups of the same line, for a gathered load.
     #[inline]
     pub(crate) fn more(self) -> u64 {
         u64::from(self.0 as u8)
     }
 }
 
-/// Look-ups of a load in fewer entries, from an entry on: those of one line that follow each other become one, and where all
-/// are the same ones several times over, once is enough. How many times they come.
+/// Compresses the look-ups of a load, from an entry on: consecutive look-ups of a line become one, and a repeated
+/// sequence is kept once. Returns the repetitions.
 pub(crate) fn gather(lookups: &mut Vec<Lookup>, from: usize) -> u32 {
     let mut end = from;
     for at in from..lookups.len() {
@@ -138,18 +137,18 @@ pub(crate) fn gather(lookups: &mut Vec<Lookup>, from: usize) -> u32 {
     times as u32
 }
 
-/// Sizes that decide what an access becomes.
+/// Sizes that determine look-ups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Grain {
+pub(crate) struct LineSizes {
     /// Bytes of a line of the vector L1.
     pub(crate) line: u64,
     /// Bytes of a sector.
     pub(crate) sector: u64,
 }
 
-/// Appends the look-ups of an access; lines count from the one `base` lies in or before, rounded down to `block`.
+/// Appends the look-ups of an access, with lines relative to the line of address `block`.
 pub(crate) fn lookups(
-    grain: Grain,
+    line_sizes: LineSizes,
     addresses: &[u64; 64],
     lanes: u64,
     bytes: u32,
@@ -158,7 +157,7 @@ pub(crate) fn lookups(
 ) {
     let bytes = u64::from(bytes.max(1));
     let (size, _) = group(addresses, lanes, bytes);
-    let shift = grain.line.trailing_zeros();
+    let shift = line_sizes.line.trailing_zeros();
     let origin = (block >> shift) as i64;
     let mut lines = Lines { seen: [(0, 0); 32], count: 0 };
     for first in (0..64).step_by(size) {
@@ -166,7 +165,7 @@ pub(crate) fn lookups(
         for lane in (first..first + size).filter(|lane| lanes >> lane & 1 != 0) {
             let (from, to) = (addresses[lane], addresses[lane].wrapping_add(bytes - 1));
             let (start, end) = (from >> shift, to >> shift);
-            let inside = grain.line - 1;
+            let inside = line_sizes.line - 1;
             if start == end {
                 lines.add(start, mask(from & inside, to & inside));
             } else {
@@ -175,15 +174,15 @@ pub(crate) fn lookups(
             }
         }
         for &(line, mask) in &lines.seen[..lines.count] {
-            let (touched, full) = sectors(mask, grain.sector);
+            let (touched, full) = sectors(mask, line_sizes.sector);
             out.push(Lookup::new((line as i64).wrapping_sub(origin), touched, full));
         }
     }
 }
 
-/// As [`lookups`], of a load, where only lines count.
+/// As [`lookups`], for a load: without sector masks.
 pub(crate) fn load_lookups(
-    grain: Grain,
+    line_sizes: LineSizes,
     addresses: &[u64; 64],
     lanes: u64,
     bytes: u32,
@@ -192,7 +191,7 @@ pub(crate) fn load_lookups(
 ) {
     let bytes = u64::from(bytes.max(1));
     let (size, _) = group(addresses, lanes, bytes);
-    let shift = grain.line.trailing_zeros();
+    let shift = line_sizes.line.trailing_zeros();
     let origin = (block >> shift) as i64;
     for first in (0..64).step_by(size) {
         let start = out.len();
@@ -212,13 +211,13 @@ pub(crate) fn load_lookups(
     }
 }
 
-/// Bits of the bytes from one to another, both included.
+/// Mask of the bytes from `from` to `to`, both included.
 fn mask(from: u64, to: u64) -> u128 {
     let count = (to - from + 1).min(128) as u32;
     (u128::MAX >> (128 - count)) << from
 }
 
-/// Sectors with a byte in the mask, and those with all.
+/// Masks of the sectors with some bytes, and with all bytes, in a byte mask.
 fn sectors(mask: u128, sector: u64) -> (u8, u8) {
     let whole = u128::MAX >> (128 - sector.min(128) as u32);
     (0..4).fold((0, 0), |(touched, full), number| {
@@ -227,7 +226,7 @@ fn sectors(mask: u128, sector: u64) -> (u8, u8) {
     })
 }
 
-/// Different lines of a group of lanes, with the bytes of each.
+/// Distinct lines of a group of lanes, each with its byte mask.
 struct Lines {
     seen: [(u64, u128); 32],
     count: usize,
@@ -259,10 +258,10 @@ mod tests {
             let lanes = if state >> 63 == 0 { u64::MAX } else { state };
             let addresses =
                 std::array::from_fn(|lane| 0x1000 + lane as u64 * stride + (spread * lane as u64) % 96);
-            let grain = Grain { line: [64, 128][(state >> 55) as usize % 2], sector: 32 };
+            let line_sizes = LineSizes { line: [64, 128][(state >> 55) as usize % 2], sector: 32 };
             let (mut all, mut of_load) = (Vec::new(), Vec::new());
-            lookups(grain, &addresses, lanes, bytes, 0x1000, &mut all);
-            load_lookups(grain, &addresses, lanes, bytes, 0x1000, &mut of_load);
+            lookups(line_sizes, &addresses, lanes, bytes, 0x1000, &mut all);
+            load_lookups(line_sizes, &addresses, lanes, bytes, 0x1000, &mut of_load);
             let lines = |of: &[Lookup]| of.iter().map(|it| it.line()).collect::<Vec<_>>();
             assert_eq!(lines(&all), lines(&of_load));
         }
@@ -283,7 +282,7 @@ mod tests {
             for lanes in [u64::MAX, 0xff00_ff00_1234_5678, 1, 0] {
                 let addresses = std::array::from_fn(|lane| 0x1038 + lane as u64 * stride);
                 let mut found = Vec::new();
-                lookups(Grain { line, sector: 32 }, &addresses, lanes, bytes, 0x1000, &mut found);
+                lookups(LineSizes { line, sector: 32 }, &addresses, lanes, bytes, 0x1000, &mut found);
                 let counted = coalesce(&addresses, lanes, bytes, line).lookups;
                 assert_eq!(found.len() as u64, counted, "{stride} {bytes} {line} {lanes:#x}");
             }
@@ -292,7 +291,7 @@ mod tests {
 
     #[test]
     fn what_is_gathered_is_all_there() {
-        let grain = Grain { line: 128, sector: 32 };
+        let line_sizes = LineSizes { line: 128, sector: 32 };
         // In a row, one line for all, 16 rows over and over, as many rows as lanes, and almost 16 over and over.
         let row = std::array::from_fn::<u64, 64, _>(|lane| 8 * lane as u64);
         let rows = |number: fn(u64) -> u64| row.map(|at| 2048 * number(at / 8) + at / 64);
@@ -306,7 +305,7 @@ mod tests {
         for (number, (offsets, entries, times, more)) in cases.into_iter().enumerate() {
             let addresses = offsets.map(|offset| 0x1000 + offset);
             let mut all = Vec::new();
-            lookups(grain, &addresses, u64::MAX, 8, 0x1000, &mut all);
+            lookups(line_sizes, &addresses, u64::MAX, 8, 0x1000, &mut all);
             let lines: Vec<i64> = all.iter().map(|it| it.line()).collect();
             // What stands before is left as it is.
             all.insert(0, all[0]);
@@ -321,16 +320,16 @@ mod tests {
 
     #[test]
     fn sectors_are_told_apart() {
-        let grain = Grain { line: 128, sector: 32 };
+        let line_sizes = LineSizes { line: 128, sector: 32 };
         let mut found = Vec::new();
         let addresses = std::array::from_fn(|lane| 0x10c0 + lane as u64 * 8);
         // Doubles in a row: four lanes cover a sector.
-        lookups(grain, &addresses, 0xff, 8, 0x1080, &mut found);
+        lookups(line_sizes, &addresses, 0xff, 8, 0x1080, &mut found);
         let parts: Vec<_> = found.iter().map(|it| (it.line(), it.touched(), it.full())).collect();
         assert_eq!(parts, [(0, 0b100, 0b100), (0, 0b1000, 0b1000)]);
         found.clear();
         // One dword touches a sector and covers none; the line before the block has a negative number.
-        lookups(grain, &[0x1000; 64], 1, 4, 0x1080, &mut found);
+        lookups(line_sizes, &[0x1000; 64], 1, 4, 0x1080, &mut found);
         assert_eq!((found[0].line(), found[0].touched(), found[0].full()), (-1, 1, 0));
     }
 }

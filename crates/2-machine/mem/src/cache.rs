@@ -1,10 +1,11 @@
-//! Sets of lines with the line used longest ago replaced first.
+//! Tags of a set-associative cache with LRU replacement.
 //!
-//! The one idea to keep in mind: a line is a number; which set it belongs to is the caller's business, and so is what
-//! else there is to know about a place. How a set is looked through depends on how many ways it has, what is found does not.
+//! The caller chooses the set of a line and keeps data by place. Storage depends on the number of ways, results do
+//! not.
 
-use crate::few::Few;
-use crate::wide::{self, Wide};
+use crate::eviction::Filled;
+use crate::sets_any::SetsAny;
+use crate::sets64::{self, Sets64};
 
 /// A cache's tags.
 #[derive(Clone, Debug)]
@@ -12,79 +13,70 @@ pub(crate) struct Cache(Sets);
 
 #[derive(Clone, Debug)]
 enum Sets {
-    Few(Few),
-    Wide(Wide),
+    Any(SetsAny),
+    Of64(Sets64),
 }
 
-/// Where a line went.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Filled {
-    /// Place of the line.
-    pub(crate) place: usize,
-    /// The line that was there.
-    pub(crate) evicted: Option<u64>,
-}
-
-/// Sets of lines, whichever they are.
+/// Operations common to all kinds of sets.
 pub(crate) trait Ways {
-    /// The place of a line that is there, which counts as used; otherwise the place of its set whose line goes next.
-    fn find_or_oldest(&mut self, set: usize, line: u64) -> Result<usize, usize>;
+    /// Place of a line, made most recently used; on a miss the place to evict.
+    fn find_or_lru(&mut self, set: usize, line: u64) -> Result<usize, usize>;
 
     /// Puts a line at a place.
-    fn put_at(&mut self, place: usize, line: u64, goes_first: bool);
+    fn put_at(&mut self, place: usize, line: u64, evict_first: bool);
 
-    /// The sets, if they are wide.
-    fn wide(&mut self) -> Option<&mut [wide::Set]> {
+    /// The sets, if they have 64 ways.
+    fn sets64(&mut self) -> Option<&mut [sets64::Set]> {
         None
     }
 }
 
-/// What is done with sets.
+/// An operation over the sets of a cache.
 pub(crate) trait With {
-    /// What comes of it.
+    /// Result.
     type Out;
 
-    /// Does it.
+    /// Runs the operation.
     fn sets(self, sets: &mut impl Ways) -> Self::Out;
 }
 
-impl Ways for Few {
+impl Ways for SetsAny {
     #[inline]
-    fn find_or_oldest(&mut self, set: usize, line: u64) -> Result<usize, usize> {
-        let place = self.peek(set, line).ok_or_else(|| self.oldest(set))?;
+    fn find_or_lru(&mut self, set: usize, line: u64) -> Result<usize, usize> {
+        let place = self.peek(set, line).ok_or_else(|| self.lru(set))?;
         self.touch(place);
         Ok(place)
     }
 
     #[inline]
-    fn put_at(&mut self, place: usize, line: u64, goes_first: bool) {
-        self.put(place, line, goes_first);
+    fn put_at(&mut self, place: usize, line: u64, evict_first: bool) {
+        self.put(place, line, evict_first);
     }
 }
 
-impl Ways for Wide {
+impl Ways for Sets64 {
     #[inline]
-    fn find_or_oldest(&mut self, set: usize, line: u64) -> Result<usize, usize> {
-        Wide::find_or_oldest(self, set, line)
+    fn find_or_lru(&mut self, set: usize, line: u64) -> Result<usize, usize> {
+        Sets64::find_or_lru(self, set, line)
     }
 
     #[inline(always)]
-    fn wide(&mut self) -> Option<&mut [wide::Set]> {
+    fn sets64(&mut self) -> Option<&mut [sets64::Set]> {
         Some(self.sets())
     }
 
     #[inline]
-    fn put_at(&mut self, place: usize, line: u64, goes_first: bool) {
-        self.put(place, line, goes_first);
+    fn put_at(&mut self, place: usize, line: u64, evict_first: bool) {
+        self.put(place, line, evict_first);
     }
 }
 
-/// Calls the same function of whichever kind of sets there is.
+/// Calls a function of the cache's kind of sets.
 macro_rules! of_sets {
     ($cache:expr, $sets:ident => $call:expr) => {
         match $cache {
-            Sets::Few($sets) => $call,
-            Sets::Wide($sets) => $call,
+            Sets::Any($sets) => $call,
+            Sets::Of64($sets) => $call,
         }
     };
 }
@@ -94,8 +86,8 @@ impl Cache {
     pub(crate) fn new(sets: usize, ways: usize) -> Cache {
         let (sets, ways) = (sets.max(1), ways.max(1));
         Cache(match ways {
-            wide::WAYS => Sets::Wide(Wide::new(sets)),
-            _ => Sets::Few(Few::new(sets, ways)),
+            sets64::WAYS => Sets::Of64(Sets64::new(sets)),
+            _ => Sets::Any(SetsAny::new(sets, ways)),
         })
     }
 
@@ -104,13 +96,13 @@ impl Cache {
         of_sets!(&mut self.0, sets => sets.clear());
     }
 
-    /// The place of a line that is there.
+    /// Place of a line; does not count as a use.
     #[inline]
     pub(crate) fn peek(&self, set: usize, line: u64) -> Option<usize> {
         of_sets!(&self.0, sets => sets.peek(set, line))
     }
 
-    /// The place of a line that is there; it counts as used.
+    /// Place of a line, made most recently used.
     #[inline]
     pub(crate) fn find(&mut self, set: usize, line: u64) -> Option<usize> {
         let place = self.peek(set, line)?;
@@ -118,38 +110,38 @@ impl Cache {
         Some(place)
     }
 
-    /// Does something with the sets as they are, so that it is asked once which they are.
+    /// Runs an operation with the kind of sets known at compile time.
     #[inline]
     pub(crate) fn with<W: With>(&mut self, with: W) -> W::Out {
         of_sets!(&mut self.0, sets => with.sets(sets))
     }
 
-    /// The place of a set whose line goes next.
+    /// Place to evict from a set.
     #[inline]
-    pub(crate) fn oldest(&self, set: usize) -> usize {
-        of_sets!(&self.0, sets => sets.oldest(set))
+    pub(crate) fn lru(&self, set: usize) -> usize {
+        of_sets!(&self.0, sets => sets.lru(set))
     }
 
-    /// The line at a place counts as used.
+    /// Makes a place most recently used.
     #[inline]
     pub(crate) fn touch(&mut self, place: usize) {
         of_sets!(&mut self.0, sets => sets.touch(place));
     }
 
-    /// Puts in a line that is not there. One that is to go first counts as used longest ago.
+    /// Fills a missing line. `evict_first` makes it the next to evict.
     #[inline]
-    pub(crate) fn fill(&mut self, set: usize, line: u64, goes_first: bool) -> Filled {
-        let place = self.oldest(set);
-        self.put(place, line, goes_first)
+    pub(crate) fn fill(&mut self, set: usize, line: u64, evict_first: bool) -> Filled {
+        let place = self.lru(set);
+        self.put(place, line, evict_first)
     }
 
-    /// Puts a line at a place.
+    /// Puts a line at a place; returns the line it replaces.
     #[inline]
-    pub(crate) fn put(&mut self, place: usize, line: u64, goes_first: bool) -> Filled {
-        of_sets!(&mut self.0, sets => sets.put(place, line, goes_first))
+    pub(crate) fn put(&mut self, place: usize, line: u64, evict_first: bool) -> Filled {
+        of_sets!(&mut self.0, sets => sets.put(place, line, evict_first))
     }
 
-    /// Throws out the line at a place.
+    /// Invalidates a place.
     pub(crate) fn remove(&mut self, place: usize) {
         of_sets!(&mut self.0, sets => sets.remove(place));
     }
@@ -176,9 +168,9 @@ mod tests {
 
     #[test]
     fn the_clock_starts_again() {
-        let mut few = Few::new(1, 2);
-        few.clock = u32::MAX - 1;
-        let mut cache = Cache(Sets::Few(few));
+        let mut any = SetsAny::new(1, 2);
+        any.clock = u32::MAX - 1;
+        let mut cache = Cache(Sets::Any(any));
         cache.fill(0, 1, false);
         cache.fill(0, 2, false);
         assert!(cache.find(0, 1).is_some());
@@ -192,45 +184,45 @@ mod tests {
         type Out = Option<usize>;
 
         fn sets(self, sets: &mut impl Ways) -> Option<usize> {
-            sets.find_or_oldest(self.0, self.1).ok()
+            sets.find_or_lru(self.0, self.1).ok()
         }
     }
 
     #[test]
     fn sets_of_any_number_of_ways_keep_the_same_lines() {
-        let mut cache = Cache::new(4, wide::WAYS);
-        let mut few = Cache(Sets::Few(Few::new(4, wide::WAYS)));
-        assert!(matches!(cache.0, Sets::Wide(_)));
+        let mut cache = Cache::new(4, sets64::WAYS);
+        let mut any = Cache(Sets::Any(SetsAny::new(4, sets64::WAYS)));
+        assert!(matches!(cache.0, Sets::Of64(_)));
         let mut state = 1u64;
         for step in 0..200_000u64 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1442);
-            let line = (state >> 33) % (5 * wide::WAYS as u64);
+            let line = (state >> 33) % (5 * sets64::WAYS as u64);
             let set = (line % 4) as usize;
-            assert_eq!(cache.peek(set, line), few.peek(set, line));
-            assert_eq!(cache.oldest(set), few.oldest(set), "step {step}");
+            assert_eq!(cache.peek(set, line), any.peek(set, line));
+            assert_eq!(cache.lru(set), any.lru(set), "step {step}");
             let found = match step % 2 {
                 0 => cache.with(Looks(set, line)),
                 _ => cache.find(set, line),
             };
-            assert_eq!(found, few.find(set, line), "step {step}");
+            assert_eq!(found, any.find(set, line), "step {step}");
             match found {
                 Some(place) if state >> 60 == 0 => {
                     cache.remove(place);
-                    few.remove(place);
+                    any.remove(place);
                 }
                 Some(place) if state >> 60 == 1 => {
                     cache.touch(place);
-                    few.touch(place);
+                    any.touch(place);
                 }
                 None => {
-                    let goes_first = state >> 59 & 1 == 0;
-                    assert_eq!(cache.fill(set, line, goes_first), few.fill(set, line, goes_first));
+                    let evict_first = state >> 59 & 1 == 0;
+                    assert_eq!(cache.fill(set, line, evict_first), any.fill(set, line, evict_first));
                 }
                 _ => {}
             }
             if state >> 50 == 0 {
                 cache.clear();
-                few.clear();
+                any.clear();
             }
         }
     }

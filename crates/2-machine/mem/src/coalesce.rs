@@ -1,16 +1,16 @@
-//! What the lanes of a vector memory access become on their way to the vector L1.
+//! Coalescer: accesses and tag look-ups of a vector memory instruction.
 //!
-//! The one idea to keep in mind: lanes travel in quads. When every quad's lanes stand in a row and ask for at most a
-//! dword each, a quad is one access and four quads share a tag look-up per line; otherwise every lane is an access
-//! and the lanes of one quad share a look-up per line. Both follow from recordings: contiguous loads of 2 and 4 bytes
-//! per lane are 16 accesses and 4 look-ups, contiguous 8 bytes 64 and 16, 8 bytes in different lines 64 and 64.
+//! The one idea to keep in mind: the unit is a quad of lanes. If the lanes of every quad are contiguous with at
+//! most a dword each, a quad is one access and four quads share a look-up per line. Otherwise each lane is an
+//! access and a quad shares a look-up per line. Recordings show both: contiguous loads of 2 and 4 bytes a lane are
+//! 16 accesses and 4 look-ups, contiguous 8 bytes 64 and 16, 8 bytes in different lines 64 and 64.
 
 /// Lanes of a quad.
 const QUAD: usize = 4;
-/// Bytes per lane a quad can have to be one access.
+/// Most bytes per lane of a quad that is one access.
 const MOST_BYTES: u64 = 4;
 
-/// One access of a wave.
+/// Coalesced access of a wave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Coalesced {
     /// Accesses that reach the cache.
@@ -19,11 +19,11 @@ pub struct Coalesced {
     pub lookups: u64,
     /// Different lines over the whole wave.
     pub lines: u64,
-    /// Every quad is one access.
+    /// Each quad is one access.
     pub in_quads: bool,
 }
 
-/// Works off an access of `bytes` per lane; `line` is the size of a cache line, a power of two.
+/// Coalesces an access of `bytes` per lane; `line` is the line size in bytes, a power of two.
 pub fn coalesce(addresses: &[u64; 64], lanes: u64, bytes: u32, line: u64) -> Coalesced {
     if lanes == u64::MAX
         && let Some(found) = whole_wave(addresses, u64::from(bytes.max(1)), line)
@@ -33,7 +33,7 @@ pub fn coalesce(addresses: &[u64; 64], lanes: u64, bytes: u32, line: u64) -> Coa
     one_by_one(addresses, lanes, bytes, line)
 }
 
-/// The short way of the common case: all lanes active, and none over a line's end.
+/// Fast path: all lanes active, and none crosses a line boundary.
 #[inline(always)]
 fn whole_wave(addresses: &[u64; 64], bytes: u64, line: u64) -> Option<Coalesced> {
     let shift = line.trailing_zeros();
@@ -42,11 +42,11 @@ fn whole_wave(addresses: &[u64; 64], bytes: u64, line: u64) -> Option<Coalesced>
         over_end |= (address & (line - 1)) + (bytes - 1);
     }
     for lane in 1..64 {
-        // The first of a quad stands where it wants.
+        // The first lane of a quad may have any address.
         let counts = if lane % QUAD == 0 { 0 } else { u64::MAX };
         out_of_row |= (addresses[lane] ^ addresses[lane - 1].wrapping_add(bytes)) & counts;
     }
-    // Sums below twice the line have the line's bit where they reach its end.
+    // Sums below twice the line size have the line's bit set if they cross the boundary.
     if bytes > line || over_end & line != 0 {
         return None;
     }
@@ -66,7 +66,7 @@ fn whole_wave(addresses: &[u64; 64], bytes: u64, line: u64) -> Option<Coalesced>
     if ascends & descends != 0 {
         return if in_quads { None } else { Some(mixed(&lines)) };
     }
-    // In order, two lanes have the same line only when all between them have it.
+    // In sorted order, two lanes share a line only if all lanes between them do.
     let group = if in_quads { 4 * QUAD } else { QUAD };
     let (mut all, mut between_quads, mut between_groups) = (0, 0, 0);
     for (lane, change) in changes.iter().enumerate() {
@@ -83,7 +83,7 @@ fn whole_wave(addresses: &[u64; 64], bytes: u64, line: u64) -> Option<Coalesced>
     })
 }
 
-/// All lanes active and each an access of its own, with lines in any order.
+/// All lanes active, one access each, lines in any order.
 fn mixed(lines: &[u64; 64]) -> Coalesced {
     let mut lookups = 0;
     let mut all = Set::new();
@@ -106,7 +106,7 @@ fn mixed(lines: &[u64; 64]) -> Coalesced {
     Coalesced { accesses: 64, lookups, lines: all.count as u64, in_quads: false }
 }
 
-/// Any access, lane by lane.
+/// General case, lane by lane.
 fn one_by_one(addresses: &[u64; 64], lanes: u64, bytes: u32, line: u64) -> Coalesced {
     let bytes = u64::from(bytes.max(1));
     let shift = line.trailing_zeros();
@@ -134,13 +134,13 @@ fn one_by_one(addresses: &[u64; 64], lanes: u64, bytes: u32, line: u64) -> Coale
     found
 }
 
-/// How many lanes share tag look-ups, and whether they travel in quads.
+/// Lanes that share look-ups, and whether a quad is one access.
 pub(crate) fn group(addresses: &[u64; 64], lanes: u64, bytes: u64) -> (usize, bool) {
     let in_quads = bytes <= MOST_BYTES && quads_in_a_row(addresses, lanes, bytes);
     (if in_quads { 4 * QUAD } else { QUAD }, in_quads)
 }
 
-/// Whether in every quad the active lanes stand where lanes in a row would.
+/// True if the active lanes of every quad are contiguous.
 fn quads_in_a_row(addresses: &[u64; 64], lanes: u64, bytes: u64) -> bool {
     addresses.as_chunks::<QUAD>().0.iter().enumerate().all(|(number, quad)| {
         let active = (lanes >> (number * QUAD) & 0xf) as u32;
@@ -152,9 +152,9 @@ fn quads_in_a_row(addresses: &[u64; 64], lanes: u64, bytes: u64) -> bool {
     })
 }
 
-/// The different lines of a wave: at most two of each lane.
+/// Distinct lines of a wave: at most two of each lane.
 struct Set {
-    /// Lines by a hash of them, plus one; 0 where there is none.
+    /// Hash table of lines plus one; 0 is empty.
     places: [u64; 256],
     count: usize,
 }
@@ -166,7 +166,7 @@ impl Set {
 
     fn add(&mut self, line: u64) {
         let mut place = (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize;
-        // Half of the places are free at least.
+        // At least half of the table is free.
         while self.places[place & 255] != line + 1 {
             if self.places[place & 255] == 0 {
                 self.places[place & 255] = line + 1;
@@ -178,7 +178,7 @@ impl Set {
     }
 }
 
-/// Different lines; few in most cases, so the newest is looked at first.
+/// Distinct lines, mostly few; searched from the newest.
 struct Lines<const MOST: usize> {
     seen: [u64; MOST],
     count: usize,

@@ -1,10 +1,10 @@
-//! What is counted, by name.
+//! Counts of the caches.
 //!
-//! The one idea to keep in mind: a count is a plain sum over a dispatch; those of the L2 are kept per channel.
+//! A count is a sum over a dispatch. Counts of the L2 are kept per channel.
 
 macro_rules! counts {
     ($($name:ident $text:literal $meaning:literal)*) => {
-        /// One kind of count.
+        /// A count.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Count {
@@ -12,7 +12,7 @@ macro_rules! counts {
         }
 
         impl Count {
-            /// All, in order: those of the L2 stand last.
+            /// All, those of the L2 last.
             pub const ALL: &'static [Count] = &[$(Count::$name,)*];
 
             /// Name in tables.
@@ -22,7 +22,7 @@ macro_rules! counts {
                 }
             }
 
-            /// What it is.
+            /// Description.
             pub const fn meaning(self) -> &'static str {
                 match self {
                     $(Count::$name => $meaning,)*
@@ -85,62 +85,62 @@ counts! {
     WritebackFlush "l2_writeback_flush" "Dirty line written back at the end of the dispatch"
 }
 
-/// The first count of the L2.
+/// First count of the L2.
 const FIRST_OF_L2: usize = Count::L2Read as usize;
 
 impl Count {
-    /// How many there are.
+    /// Number of counts.
     pub const COUNT: usize = Count::ALL.len();
-    /// How many are kept per channel.
+    /// Number of counts kept per channel.
     const PER_CHANNEL: usize = Count::COUNT - FIRST_OF_L2;
 
-    /// One by its name in tables.
+    /// Count by its name in tables.
     pub fn by_name(name: &str) -> Option<Count> {
         Count::ALL.iter().copied().find(|count| count.name() == name)
     }
 
-    /// Whether there is one per channel of the L2.
+    /// True for counts kept per L2 channel.
     pub fn per_channel(self) -> bool {
         self as usize >= FIRST_OF_L2
     }
 }
 
-/// Counts of one channel of the L2.
+/// Counts of an L2 channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Channel {
+pub(crate) struct ChannelCounts {
     counts: [u64; Count::PER_CHANNEL],
 }
 
-impl Default for Channel {
+impl Default for ChannelCounts {
     fn default() -> Self {
-        Channel { counts: [0; Count::PER_CHANNEL] }
+        ChannelCounts { counts: [0; Count::PER_CHANNEL] }
     }
 }
 
-impl Channel {
+impl ChannelCounts {
     #[inline]
     pub(crate) fn add(&mut self, count: Count, times: u64) {
         self.counts[count as usize - FIRST_OF_L2] += times;
     }
 
-    /// So many reads of memory cached for reading and writing hit.
-    pub(crate) fn found(&mut self, times: u64) {
+    /// Adds reads of read-write cached memory that hit.
+    pub(crate) fn add_rw_read_hits(&mut self, times: u64) {
         [Count::L2Read, Count::L2Rw, Count::L2Hit].into_iter().for_each(|count| self.add(count, times));
     }
 }
 
-/// Counts of everything before the L2.
+/// Counts of the caches before the L2.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Before([u64; FIRST_OF_L2]);
+pub(crate) struct FrontCounts([u64; FIRST_OF_L2]);
 
-impl Default for Before {
+impl Default for FrontCounts {
     fn default() -> Self {
-        Before([0; FIRST_OF_L2])
+        FrontCounts([0; FIRST_OF_L2])
     }
 }
 
-impl Before {
-    pub(crate) fn merge(&mut self, other: &Before) {
+impl FrontCounts {
+    pub(crate) fn merge(&mut self, other: &FrontCounts) {
         self.0.iter_mut().zip(&other.0).for_each(|(sum, more)| *sum += more);
     }
 
@@ -149,32 +149,35 @@ impl Before {
         self.0[count as usize] += times;
     }
 
-    /// Enters sums of what was counted by type of memory.
-    pub(crate) fn settle(&mut self) {
+    /// Sums the counts that are kept by memory type.
+    pub(crate) fn sum_by_memory_type(&mut self) {
         let of_types = [Count::L1ReadRw, Count::L1ReadNc, Count::L1ReadCc, Count::L1ReadUc];
         self.0[Count::L1Read as usize] = of_types.iter().map(|&count| self.0[count as usize]).sum();
     }
 }
 
-/// What a dispatch came to.
+/// Counts of a dispatch.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    before: Before,
-    /// Channels, those of the first XCD first.
-    channels: Vec<Channel>,
+    front_counts: FrontCounts,
+    /// By channel, XCD by XCD.
+    channels: Vec<ChannelCounts>,
 }
 
 impl Tally {
-    pub(crate) fn new(before: Before, channels: Vec<Channel>) -> Tally {
-        Tally { before, channels }
+    pub(crate) fn new(front_counts: FrontCounts, channels: Vec<ChannelCounts>) -> Tally {
+        Tally { front_counts, channels }
     }
 
-    /// Counts made elsewhere; those of the L2 are shared out evenly over channels.
+    /// A tally of given counts; those of the L2 are spread evenly over channels.
     pub fn even(channels: usize, counts: &[(Count, u64)]) -> Tally {
-        let mut tally = Tally { before: Before::default(), channels: vec![Channel::default(); channels] };
+        let mut tally = Tally {
+            front_counts: FrontCounts::default(),
+            channels: vec![ChannelCounts::default(); channels],
+        };
         for &(count, times) in counts {
             if !count.per_channel() {
-                tally.before.add(count, times);
+                tally.front_counts.add(count, times);
                 continue;
             }
             let share = times / channels.max(1) as u64;
@@ -186,20 +189,20 @@ impl Tally {
         tally
     }
 
-    /// What parts came to together, the channels of the first first.
+    /// Sum of several tallies, with the channels of all in order.
     pub fn joined<'a>(parts: impl Iterator<Item = &'a Tally>) -> Tally {
         let mut sum = Tally::default();
         for part in parts {
-            sum.before.merge(&part.before);
+            sum.front_counts.merge(&part.front_counts);
             sum.channels.extend_from_slice(&part.channels);
         }
         sum
     }
 
-    /// Something that is not counted per channel happened some more times.
+    /// Adds to a count that is not kept per channel.
     pub fn add(&mut self, count: Count, times: u64) {
         if !count.per_channel() {
-            self.before.add(count, times);
+            self.front_counts.add(count, times);
         }
     }
 
@@ -207,17 +210,17 @@ impl Tally {
     pub fn get(&self, count: Count) -> u64 {
         match count.per_channel() {
             true => (0..self.channels.len()).map(|channel| self.of_channel(count, channel)).sum(),
-            false => self.before.0[count as usize],
+            false => self.front_counts.0[count as usize],
         }
     }
 
-    /// A count of the L2 in one channel; 0 for what is not kept per channel.
+    /// A count of an L2 channel; 0 for counts not kept per channel.
     pub fn of_channel(&self, count: Count, channel: usize) -> u64 {
         let place = (count as usize).checked_sub(FIRST_OF_L2);
         place.and_then(|place| self.channels.get(channel).map(|it| it.counts[place])).unwrap_or(0)
     }
 
-    /// Channels of the L2, over all XCDs.
+    /// L2 channels of all XCDs.
     pub fn channels(&self) -> usize {
         self.channels.len()
     }
@@ -237,12 +240,12 @@ mod tests {
 
     #[test]
     fn channels_sum_up() {
-        let mut channels = [Channel::default(); 2];
+        let mut channels = [ChannelCounts::default(); 2];
         channels[0].add(Count::L2Hit, 2);
         channels[1].add(Count::L2Hit, 3);
-        let mut before = Before::default();
-        before.add(Count::L1Read, 4);
-        let tally = Tally::new(before, channels.to_vec());
+        let mut front_counts = FrontCounts::default();
+        front_counts.add(Count::L1Read, 4);
+        let tally = Tally::new(front_counts, channels.to_vec());
         assert_eq!((tally.get(Count::L2Hit), tally.of_channel(Count::L2Hit, 1)), (5, 3));
         assert_eq!((tally.get(Count::L1Read), tally.of_channel(Count::L1Read, 0)), (4, 0));
         let tally = Tally::even(3, &[(Count::L2Hit, 5), (Count::L1Read, 7)]);

@@ -1,22 +1,21 @@
-//! How events of a stream are written, and read again.
+//! Encoding of stream events.
 //!
-//! The one idea to keep in mind: an event is a number or two, seven bits a byte, and places are said as the distance from the
-//! last.
+//! An event is one or two variable-length numbers of seven bits a byte; addresses are deltas from the last one.
 
-use crate::access::Kind;
+use crate::access::AccessKind;
 
 /// Most dwords of a scalar access.
 pub(crate) const MOST_DWORDS: u64 = 255;
 
-/// Tags of an event, its three low bits.
+/// Event tags, in the three low bits.
 pub(crate) const VECTOR: u64 = 0;
 pub(crate) const SCALAR_LOAD: u64 = 1;
 pub(crate) const SCALAR_OTHER: u64 = 2;
 pub(crate) const BARRIER: u64 = 3;
 pub(crate) const RUN: u64 = 4;
 pub(crate) const LDS: u64 = 5;
-pub(crate) const OWN: u64 = 6;
-/// How many bits they take.
+pub(crate) const UNIQUE: u64 = 6;
+/// Bits of a tag.
 pub(crate) const TAG: u32 = 3;
 pub(crate) const TAGS: u64 = (1 << TAG) - 1;
 
@@ -37,10 +36,10 @@ pub(crate) fn put(stream: &mut Vec<u8>, mut value: u64) {
     stream.push(value as u8);
 }
 
-/// No place: where what is not whole was read.
+/// Position after a damaged event.
 const NOWHERE: usize = usize::MAX;
 
-/// The number at a place, which then is the one behind it.
+/// Decodes a number and advances past it.
 #[inline]
 pub(crate) fn value(stream: &[u8], at: &mut usize) -> Option<u64> {
     let mut value = 0;
@@ -56,24 +55,24 @@ pub(crate) fn value(stream: &[u8], at: &mut usize) -> Option<u64> {
     None
 }
 
-/// What a wave does next.
+/// Event of a wave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// Number of the form, and block.
+    /// Vector access: pattern and block.
     Vector(usize, u64),
-    /// Dword address and dwords.
-    Scalar(Kind, u64, u64),
-    /// All waves of the workgroup meet.
+    /// Scalar access: dword address and dwords.
+    Scalar(AccessKind, u64, u64),
+    /// Barrier.
     Barrier,
-    /// Number of the run of instructions.
+    /// Run of instructions.
     Run(usize),
-    /// Number of the LDS access.
+    /// LDS access.
     Lds(usize),
-    /// An access that repeats no other: its memory instruction, where in the part at hand the rest of it is, and its block.
-    Own(u32, u32, u64),
+    /// Vector access with a pattern of its own: memory instruction, position of the pattern in the part, and block.
+    Unique(u32, u32, u64),
 }
 
-/// How far a wave's stream has been read.
+/// Position in a wave's stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cursor {
     at: usize,
@@ -81,7 +80,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The next event; none at the end.
+    /// Decodes the next event; `None` at the end.
     #[inline]
     pub fn next(&mut self, stream: &[u8]) -> Option<Event> {
         if self.at >= stream.len() {
@@ -95,11 +94,11 @@ impl Cursor {
             _ => {}
         }
         let step = zigzagged(value(stream, &mut self.at)?);
-        let last = &mut self.last[usize::from(!matches!(head & TAGS, VECTOR | OWN))];
+        let last = &mut self.last[usize::from(!matches!(head & TAGS, VECTOR | UNIQUE))];
         *last = last.wrapping_add_signed(step);
         Some(match head & TAGS {
             VECTOR => Event::Vector((head >> TAG) as usize, *last),
-            OWN => {
+            UNIQUE => {
                 let length = value(stream, &mut self.at)?;
                 let at = self.at;
                 self.at = at.saturating_add(length as usize);
@@ -107,31 +106,31 @@ impl Cursor {
                     self.at = NOWHERE;
                     return None;
                 }
-                Event::Own((head >> TAG) as u32, at as u32, *last)
+                Event::Unique((head >> TAG) as u32, at as u32, *last)
             }
-            SCALAR_LOAD => Event::Scalar(Kind::Load, *last, head >> TAG),
-            _ if head >> TAG & 1 == 0 => Event::Scalar(Kind::Store, *last, head >> (TAG + 1)),
-            _ => Event::Scalar(Kind::Atomic, *last, head >> (TAG + 1)),
+            SCALAR_LOAD => Event::Scalar(AccessKind::Load, *last, head >> TAG),
+            _ if head >> TAG & 1 == 0 => Event::Scalar(AccessKind::Store, *last, head >> (TAG + 1)),
+            _ => Event::Scalar(AccessKind::Atomic, *last, head >> (TAG + 1)),
         })
     }
 
-    /// The byte that is read next; 0 at the end.
+    /// Next byte; 0 at the end.
     #[inline]
-    pub fn soon(&self, stream: &[u8]) -> u8 {
+    pub fn next_byte(&self, stream: &[u8]) -> u8 {
         stream.get(self.at).copied().unwrap_or(0)
     }
 
-    /// Whether nothing is left, and all was whole.
+    /// True at the end, if all events were whole.
     pub fn ended(&self, stream: &[u8]) -> bool {
         self.at == stream.len()
     }
 
-    /// Where in the part at hand the next event begins.
+    /// Position of the next event in the part.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// The next part of the stream is at hand.
+    /// Moves to the start of the next part.
     pub(crate) fn rewind(&mut self) {
         self.at = 0;
     }
@@ -153,7 +152,7 @@ mod tests {
     #[test]
     fn an_event_that_is_cut_off_is_none() {
         let mut bytes = Vec::new();
-        for value in [300 << TAG | VECTOR, 1000, 5 << TAG | OWN, 1, 2, 0, 0, 77 << TAG | RUN] {
+        for value in [300 << TAG | VECTOR, 1000, 5 << TAG | UNIQUE, 1, 2, 0, 0, 77 << TAG | RUN] {
             put(&mut bytes, value);
         }
         let ends: Vec<usize> = (0..=bytes.len())

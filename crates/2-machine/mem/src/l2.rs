@@ -1,59 +1,57 @@
-//! The L2 of an XCD: channels, write-back with write-allocate, requests to memory.
+//! L2 of an XCD: write-back, write-allocate, in channels.
 //!
-//! The one idea to keep in mind: a line knows which sectors it holds and which were written; a write needs nothing from
-//! memory, a read needs the parts of the line that it touches, each as large as the smallest read of memory, and what goes back are the
-//! written sectors. They go when so many other lines of the set were used that the line is no longer one of the young; the
-//! line itself stays until its place is needed.
+//! The one idea to keep in mind: lines have valid and dirty sectors. A write fetches nothing; a read fetches the
+//! missing sectors it touches, rounded to the smallest read of memory. A line that leaves the N most recently used
+//! of its set is written back and stays, clean, until its eviction.
 
-use crate::count::{Channel, Count};
-use crate::sectors::{Reads, SECTORS, State, WHOLE, parts};
+use crate::count::{ChannelCounts, Count};
+use crate::line_state::{LineState, MissingReads, SECTORS, WHOLE, parts};
+use crate::sets16::{self, Sets16};
 use crate::shape::Shape;
-use crate::sixteen::{self, Sixteen};
-use crate::sums::Sums;
+use crate::xor_hash::XorHash;
 use arch::MemoryType;
 
-/// What a request wants.
+/// Type of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Want {
-    /// Data.
+pub enum RequestType {
+    /// Read.
     Read,
-    /// To change data.
+    /// Write.
     Write,
-    /// To read and change data.
+    /// Atomic read-modify-write.
     Atomic,
 }
 
-/// What became of a request.
+/// Result of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Answer {
-    /// What it wanted.
-    pub want: Want,
-    /// Channel of the L2 that was asked, counted in its XCD.
+pub struct L2Answer {
+    /// Type of the request.
+    pub request_type: RequestType,
+    /// L2 channel, as index in its XCD.
     pub channel: usize,
-    /// Line of the L2.
+    /// L2 line.
     pub line: u64,
-    /// Place of the line in the L2; none for what is not cached.
+    /// Place of the line; `None` for uncached memory.
     pub place: Option<usize>,
-    /// It was there.
+    /// The line hit.
     pub hit: bool,
-    /// Bytes of the L2 that move.
+    /// Bytes of the request.
     pub bytes: u32,
     /// Bytes read from memory.
     pub read: u32,
-    /// Lines of which something goes to memory: one thrown out and one no longer young, each with its bytes, of which there may
-    /// be none.
+    /// Write-backs: the evicted line, and the line that left the most recent ones, each with its bytes or 0.
     pub written: [(u64, u32); 2],
-    /// What was noted of the line at the place in this dispatch; 0 where nothing was.
+    /// Note of the line in this dispatch; 0 without one.
     pub noted: u64,
 }
 
-/// One request.
+/// A request to the L2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Request {
-    pub(crate) want: Want,
-    /// Line of the L2.
+pub(crate) struct L2Request {
+    pub(crate) request_type: RequestType,
+    /// L2 line.
     pub(crate) line: u64,
-    /// Sectors with a byte that is wanted, and those wanted whole.
+    /// Masks of accessed sectors, and of fully accessed ones.
     pub(crate) touched: u8,
     pub(crate) full: u8,
     pub(crate) memory: MemoryType,
@@ -62,32 +60,32 @@ pub(crate) struct Request {
     pub(crate) stream: bool,
 }
 
-/// Channels of an L2 at most.
+/// Most channels of an L2.
 const MOST_CHANNELS: usize = 64;
 
-/// The L2 of one XCD.
+/// L2 of an XCD.
 #[derive(Clone, Debug)]
 pub(crate) struct L2 {
-    cache: Sixteen<State>,
-    /// Lines of a set, used last, that may differ from memory.
-    young: u32,
-    /// What is added to notes of this dispatch, and the largest of all: those of earlier dispatches count for nothing.
-    base: u64,
-    largest: u64,
-    channels: Vec<Channel>,
-    /// By channel: reads of memory cached for reading and writing that hit, which are most of all.
-    found: Box<[u64; MOST_CHANNELS]>,
-    /// By line: its set, counted over all channels, which have theirs one after the other.
-    sets: Sums,
-    /// Sets and places of a channel, as powers of two.
+    cache: Sets16<LineState>,
+    /// Most recently used lines of a set that may be dirty.
+    recent: u32,
+    /// Offset of this dispatch's notes, and the largest note so far: smaller notes are of earlier dispatches.
+    note_base: u64,
+    largest_note: u64,
+    channels: Vec<ChannelCounts>,
+    /// By channel: reads of read-write cached memory that hit, the most common request.
+    rw_read_hits: Box<[u64; MOST_CHANNELS]>,
+    /// Hash from a line to its set; sets are numbered channel by channel.
+    set_hash: XorHash,
+    /// Sets, and places, of a channel, as powers of two.
     set_bits: u32,
     place_bits: u32,
     sectors: u32,
     all: u8,
     sector_bytes: u32,
-    /// By sectors that are missing: what comes from memory.
-    reads: Box<[Reads; 1 << SECTORS]>,
-    /// Sectors of the largest write.
+    /// Reads from memory by mask of missing sectors.
+    reads: Box<[MissingReads; 1 << SECTORS]>,
+    /// Sectors of the largest write to memory.
     write_sectors: u32,
 }
 
@@ -95,72 +93,79 @@ impl L2 {
     pub(crate) fn new(shape: &Shape) -> L2 {
         let sets = shape.l2.0;
         L2 {
-            cache: Sixteen::new(sets * shape.channels),
-            young: shape.dirty_lines,
-            base: 0,
-            largest: 0,
-            channels: vec![Channel::default(); shape.channels],
-            found: Box::new([0; MOST_CHANNELS]),
-            sets: Sums::new(|line| set(shape, line)),
+            cache: Sets16::new(sets * shape.channels),
+            recent: shape.dirty_lines,
+            note_base: 0,
+            largest_note: 0,
+            channels: vec![ChannelCounts::default(); shape.channels],
+            rw_read_hits: Box::new([0; MOST_CHANNELS]),
+            set_hash: XorHash::new(|line| set(shape, line)),
             set_bits: sets.trailing_zeros(),
-            place_bits: (sets * sixteen::WAYS).trailing_zeros(),
+            place_bits: (sets * sets16::WAYS).trailing_zeros(),
             sectors: (shape.l2_line / shape.sector) as u32,
             all: WHOLE >> (SECTORS - (shape.l2_line / shape.sector).clamp(1, u64::from(SECTORS)) as u32),
             sector_bytes: shape.sector as u32,
-            reads: Reads::of(shape),
+            reads: MissingReads::of(shape),
             write_sectors: (shape.fabric_write / shape.sector) as u32,
         }
     }
 
-    /// Counts of the channels, which begin anew.
-    pub(crate) fn take_counts(&mut self) -> Vec<Channel> {
-        let fresh = vec![Channel::default(); self.channels.len()];
+    /// Takes the counts of the channels, and resets them.
+    pub(crate) fn take_counts(&mut self) -> Vec<ChannelCounts> {
+        let fresh = vec![ChannelCounts::default(); self.channels.len()];
         let mut counts = std::mem::replace(&mut self.channels, fresh);
-        for (channel, found) in counts.iter_mut().zip(&mut self.found[..]) {
-            channel.found(std::mem::take(found));
+        for (channel, rw_read_hits) in counts.iter_mut().zip(&mut self.rw_read_hits[..]) {
+            channel.add_rw_read_hits(std::mem::take(rw_read_hits));
         }
         counts
     }
 
-    /// Forgets all lines, written back or not.
+    /// Invalidates all lines without write-back.
     pub(crate) fn clear(&mut self) {
         self.cache.clear();
     }
 
-    /// A dispatch begins.
+    /// Begins a dispatch.
     pub(crate) fn begin(&mut self) {
-        self.base = self.largest;
+        self.note_base = self.largest_note;
     }
 
-    /// Notes something of the line at a place, for this dispatch.
+    /// Keeps a note of the caller with a line until the dispatch ends.
     #[inline]
     pub(crate) fn note(&mut self, place: usize, note: u64) {
-        let note = self.base + note;
-        self.largest = self.largest.max(note);
+        let note = self.note_base + note;
+        self.largest_note = self.largest_note.max(note);
         self.cache.of(place).note(note);
     }
 
-    /// The short way of most reads.
+    /// Fast path of most reads.
     #[inline(always)]
-    pub(crate) fn quick(&mut self) -> Quick<'_> {
-        let L2 { place_bits, base, young, .. } = *self;
-        Quick { cache: &mut self.cache, found: &mut self.found, sets: &self.sets, place_bits, base, young }
+    pub(crate) fn fast_read(&mut self) -> FastRead<'_> {
+        let L2 { place_bits, note_base, recent, .. } = *self;
+        FastRead {
+            cache: &mut self.cache,
+            rw_read_hits: &mut self.rw_read_hits,
+            set_hash: &self.set_hash,
+            place_bits,
+            note_base,
+            recent,
+        }
     }
 
-    /// Where a line belongs, and where it is. It does not count as used.
+    /// Locates a line; does not count as a use.
     #[inline]
-    pub(crate) fn seek(&self, line: u64) -> At {
-        let set = self.sets.get(line) as usize;
-        At { channel: set >> self.set_bits, set, place: self.cache.peek(set, line) }
+    pub(crate) fn locate(&self, line: u64) -> L2Location {
+        let set = self.set_hash.get(line) as usize;
+        L2Location { channel: set >> self.set_bits, set, place: self.cache.peek(set, line) }
     }
 
-    /// A request whose line belongs there.
-    pub(crate) fn request(&mut self, request: Request, at: &At) -> Answer {
+    /// Does a request to a located line.
+    pub(crate) fn request(&mut self, request: L2Request, at: &L2Location) -> L2Answer {
         let channel = at.channel;
         let bytes = request.touched.count_ones() * self.sector_bytes;
-        let (want, line) = (request.want, request.line);
-        let mut answer = Answer {
-            want,
+        let (request_type, line) = (request.request_type, request.line);
+        let mut answer = L2Answer {
+            request_type,
             channel,
             line,
             place: None,
@@ -173,16 +178,20 @@ impl L2 {
         match request.memory {
             MemoryType::Uc => {
                 self.uncached(channel, &request);
-                *if want == Want::Read { &mut answer.read } else { &mut answer.written[0].1 } = bytes;
+                *if request_type == RequestType::Read {
+                    &mut answer.read
+                } else {
+                    &mut answer.written[0].1
+                } = bytes;
             }
             _ => self.cached(at, &request, &mut answer),
         }
         let counts = &mut self.channels[channel];
         counts.add(
-            match want {
-                Want::Read => Count::L2Read,
-                Want::Write => Count::L2Write,
-                Want::Atomic => Count::L2Atomic,
+            match request_type {
+                RequestType::Read => Count::L2Read,
+                RequestType::Write => Count::L2Write,
+                RequestType::Atomic => Count::L2Atomic,
             },
             1,
         );
@@ -202,51 +211,51 @@ impl L2 {
         answer
     }
 
-    fn cached(&mut self, at: &At, request: &Request, answer: &mut Answer) {
-        // The counters take a line that has a place for a hit, also where what is wanted of it is still to come.
+    fn cached(&mut self, at: &L2Location, request: &L2Request, answer: &mut L2Answer) {
+        // The hardware counts a hit if the line has a place, even if sectors are missing.
         answer.hit = at.place.is_some();
-        let place = at.place.unwrap_or_else(|| self.cache.oldest(at.set));
-        // A line that goes first leaves the order as it is.
+        let place = at.place.unwrap_or_else(|| self.cache.lru(at.set));
+        // A line to evict first leaves the order of use unchanged.
         if answer.hit || !request.stream {
             answer.written[1] = self.age(place, answer.channel);
         }
         match at.place {
             Some(place) => self.cache.touch(place),
-            None => answer.written[0] = self.make_room(place, answer.channel, request),
+            None => answer.written[0] = self.evict_for(place, answer.channel, request),
         }
-        let (needs, full, written) = match request.want {
-            Want::Read => (request.touched, 0, 0),
-            Want::Write => (0, request.full, request.touched),
-            Want::Atomic => (request.touched, request.full, request.touched),
+        let (needs, full, written) = match request.request_type {
+            RequestType::Read => (request.touched, 0, 0),
+            RequestType::Write => (0, request.full, request.touched),
+            RequestType::Atomic => (request.touched, request.full, request.touched),
         };
         answer.place = Some(place);
-        answer.read = self.bring(place, answer.channel, needs, request.local);
+        answer.read = self.fetch_missing(place, answer.channel, needs, request.local);
         let state = self.cache.of(place);
         state.add(full, written);
         state.complete(self.all);
-        answer.noted = state.noted(self.base);
+        answer.noted = state.note_since(self.note_base);
     }
 
-    /// A read of a line that was asked for just now; it is no request, but what it wants besides comes from memory.
-    pub(crate) fn join(&mut self, line: u64, touched: u8, local: bool) -> Option<Answer> {
-        let At { channel, place, .. } = self.seek(line);
-        let read = self.bring(place?, channel, touched, local);
+    /// Merges a read with the request before. It is no request, but fetches its missing sectors.
+    pub(crate) fn merge(&mut self, line: u64, touched: u8, local: bool) -> Option<L2Answer> {
+        let L2Location { channel, place, .. } = self.locate(line);
+        let read = self.fetch_missing(place?, channel, touched, local);
         if read == 0 {
             return None;
         }
-        let noted = self.cache.of(place?).noted(self.base);
-        let (want, written) = (Want::Read, [(line, 0); 2]);
-        Some(Answer { want, channel, line, place, hit: true, bytes: read, read, written, noted })
+        let noted = self.cache.of(place?).note_since(self.note_base);
+        let (request_type, written) = (RequestType::Read, [(line, 0); 2]);
+        Some(L2Answer { request_type, channel, line, place, hit: true, bytes: read, read, written, noted })
     }
 
-    /// What a line lacks of the sectors that are wanted comes from memory; bytes that do.
-    fn bring(&mut self, place: usize, channel: usize, wanted: u8, local: bool) -> u32 {
+    /// Fetches the missing ones of the wanted sectors; returns the bytes read.
+    fn fetch_missing(&mut self, place: usize, channel: usize, wanted: u8, local: bool) -> u32 {
         let state = self.cache.of(place);
         let missing = wanted & !state.held();
         if missing == 0 {
             return 0;
         }
-        let Reads { sectors, whole, small } = self.reads[usize::from(missing)];
+        let MissingReads { sectors, whole, small } = self.reads[usize::from(missing)];
         state.add(sectors, 0);
         state.complete(self.all);
         let counts = &mut self.channels[channel];
@@ -256,8 +265,8 @@ impl L2 {
         sectors.count_ones() * self.sector_bytes
     }
 
-    /// The line at a place gives way to another. What of it goes to memory.
-    fn make_room(&mut self, place: usize, channel: usize, request: &Request) -> (u64, u32) {
+    /// Evicts the line at a place for a request's line; returns the evicted line and the bytes written back.
+    fn evict_for(&mut self, place: usize, channel: usize, request: &L2Request) -> (u64, u32) {
         let filled = self.cache.put(place, request.line, request.stream);
         let state = self.cache.of(place);
         let old = *state;
@@ -267,10 +276,10 @@ impl L2 {
         (line, self.write_line(channel, old))
     }
 
-    /// The line at a place, or one that comes there, is used next, so another may no longer be one of the young. What of it goes to
-    /// memory.
+    /// Makes `place` most recently used; writes back the dirty line that leaves the N most recent. Returns line and
+    /// bytes.
     fn age(&mut self, place: usize, channel: usize) -> (u64, u32) {
-        let Some(old) = self.cache.ages(place, self.young) else { return (0, 0) };
+        let Some(old) = self.cache.leaves_recent(place, self.recent) else { return (0, 0) };
         let state = *self.cache.of(old);
         if state.dirty() == 0 {
             return (0, 0);
@@ -279,8 +288,8 @@ impl L2 {
         (self.cache.line(old), self.write_line(channel, state))
     }
 
-    /// Writes what of a line differs from memory; the bytes.
-    fn write_line(&mut self, channel: usize, line: State) -> u32 {
+    /// Writes back the dirty sectors of a line; returns the bytes.
+    fn write_line(&mut self, channel: usize, line: LineState) -> u32 {
         let dirty = line.dirty();
         if dirty != 0 {
             self.channels[channel].add(Count::WritebackEvict, 1);
@@ -299,10 +308,10 @@ impl L2 {
         }
     }
 
-    fn uncached(&mut self, channel: usize, request: &Request) {
+    fn uncached(&mut self, channel: usize, request: &L2Request) {
         let (sectors, write_sectors) = (self.sectors, self.write_sectors);
-        match request.want {
-            Want::Read => {
+        match request.request_type {
+            RequestType::Read => {
                 let counts = &mut self.channels[channel];
                 for part in parts(request.touched, sectors, write_sectors) {
                     let whole = part.count_ones() == write_sectors;
@@ -311,12 +320,12 @@ impl L2 {
                     counts.add(Count::FabricReadLocal, u64::from(request.local));
                 }
             }
-            Want::Write => {
+            RequestType::Write => {
                 self.write(channel, request.touched, request.local);
                 let count = u64::from(request.touched.count_ones());
                 self.channels[channel].add(Count::FabricWriteUncached, count);
             }
-            Want::Atomic => {
+            RequestType::Atomic => {
                 let counts = &mut self.channels[channel];
                 counts.add(Count::FabricAtomic, 1);
                 counts.add(Count::FabricWriteUncached, u64::from(request.touched.count_ones()));
@@ -325,7 +334,7 @@ impl L2 {
         }
     }
 
-    /// Writes back all dirty lines, each with its bytes; they stay.
+    /// Writes back all dirty lines, which stay; `each` gets line and bytes.
     pub(crate) fn flush(&mut self, mut each: impl FnMut(u64, u32)) {
         let per_channel = self.cache.places() / self.channels.len().max(1);
         for place in 0..self.cache.places() {
@@ -342,76 +351,76 @@ impl L2 {
     }
 }
 
-/// Where a line belongs.
+/// Location of a line.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct At {
+pub(crate) struct L2Location {
     channel: usize,
     set: usize,
-    /// Where it is.
+    /// Place of the line, if the L2 has it.
     pub(crate) place: Option<usize>,
 }
 
-/// An L2, as far as it is needed for reads of memory that is cached as usual and not marked as streaming, of lines that are there.
-pub(crate) struct Quick<'a> {
-    cache: &'a mut Sixteen<State>,
-    found: &'a mut [u64; MOST_CHANNELS],
-    sets: &'a Sums,
+/// Fast path for non-streaming reads of read-write cached memory that hit.
+pub(crate) struct FastRead<'a> {
+    cache: &'a mut Sets16<LineState>,
+    rw_read_hits: &'a mut [u64; MOST_CHANNELS],
+    set_hash: &'a XorHash,
     place_bits: u32,
-    base: u64,
-    young: u32,
+    note_base: u64,
+    recent: u32,
 }
 
-/// An L2, as far as it is needed for those of them whose line is the one used last of its set, as most are.
-pub(crate) struct QuickLast<'a> {
-    ways: sixteen::Last<'a, State>,
-    found: &'a mut [u64; MOST_CHANNELS],
+/// Fast path for such reads of the most recently used line of its set, the most common case.
+pub(crate) struct FastReadMostRecent<'a> {
+    ways: sets16::MostRecent<'a, LineState>,
+    rw_read_hits: &'a mut [u64; MOST_CHANNELS],
     place_bits: u32,
-    base: u64,
+    note_base: u64,
 }
 
-impl QuickLast<'_> {
-    /// A read whose line is at this place, if it is, as a whole.
+impl FastReadMostRecent<'_> {
+    /// Reads a line if it is at this place and whole.
     #[inline(always)]
-    pub(crate) fn finds(&mut self, line: u64, place: usize) -> Option<Finds> {
+    pub(crate) fn read_hit(&mut self, line: u64, place: usize) -> Option<ReadHit> {
         let state = self.ways.at(place, line).filter(|state| state.held() == WHOLE)?;
         Some(self.count(place, state))
     }
 
     #[inline(always)]
-    fn count(&mut self, place: usize, state: State) -> Finds {
+    fn count(&mut self, place: usize, state: LineState) -> ReadHit {
         let channel = place >> self.place_bits;
-        self.found[channel % MOST_CHANNELS] += 1;
-        Finds { channel, noted: state.noted_from(self.base) }
+        self.rw_read_hits[channel % MOST_CHANNELS] += 1;
+        ReadHit { channel, noted: state.note_from(self.note_base) }
     }
 }
 
-/// What a read finds.
+/// Result of a read that hits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Finds {
+pub(crate) struct ReadHit {
     pub(crate) channel: usize,
-    /// What was noted of the line, negative where it was before this dispatch.
+    /// Note of the line; negative for a note of an earlier dispatch.
     pub(crate) noted: i64,
 }
 
-impl Quick<'_> {
-    /// The same, for lines each of which is the one used last of its set.
+impl FastRead<'_> {
+    /// The fast path for most recently used lines.
     #[inline(always)]
-    pub(crate) fn last(&mut self) -> QuickLast<'_> {
-        let Quick { place_bits, base, .. } = *self;
-        QuickLast { ways: self.cache.last(), found: self.found, place_bits, base }
+    pub(crate) fn last(&mut self) -> FastReadMostRecent<'_> {
+        let FastRead { place_bits, note_base, .. } = *self;
+        FastReadMostRecent { ways: self.cache.last(), rw_read_hits: self.rw_read_hits, place_bits, note_base }
     }
 
-    /// A read whose line is at this place, if it is, as a whole, and nothing has to be written because of it.
+    /// Reads a line if it is at this place and whole, and causes no write-back.
     #[inline(always)]
-    pub(crate) fn finds(&mut self, line: u64, place: usize) -> Option<Finds> {
+    pub(crate) fn read_hit(&mut self, line: u64, place: usize) -> Option<ReadHit> {
         let (state, last) = self.cache.at(place, line)?;
         if state.held() != WHOLE {
             return None;
         }
-        // Most were used last.
+        // Most lines are most recently used.
         if !last {
-            let ages = self.cache.ages(place, self.young);
-            if ages.is_some_and(|old| self.cache.of(old).dirty() != 0) {
+            let leaves_recent = self.cache.leaves_recent(place, self.recent);
+            if leaves_recent.is_some_and(|old| self.cache.of(old).dirty() != 0) {
                 return None;
             }
             self.cache.touch(place);
@@ -419,21 +428,21 @@ impl Quick<'_> {
         Some(self.last().count(place, state))
     }
 
-    /// A read whose line may be anywhere: its place, or where it belongs.
+    /// Reads a line wherever it is: its place, or its location on a miss.
     #[inline(never)]
-    pub(crate) fn seeks(&mut self, line: u64) -> Result<(usize, Finds), At> {
-        let set = self.sets.get(line) as usize;
+    pub(crate) fn find(&mut self, line: u64) -> Result<(usize, ReadHit), L2Location> {
+        let set = self.set_hash.get(line) as usize;
         let place = self.cache.peek(set, line);
-        let found = place.and_then(|place| Some((place, self.finds(line, place)?)));
-        found.ok_or(At { channel: (set * sixteen::WAYS) >> self.place_bits, set, place })
+        let rw_read_hits = place.and_then(|place| Some((place, self.read_hit(line, place)?)));
+        rw_read_hits.ok_or(L2Location { channel: (set * sets16::WAYS) >> self.place_bits, set, place })
     }
 }
 
-/// The set of a line, of all channels. The channel is folded of the address bits that choose it, the set of all others, so lines
-/// at the distance of any power of two are spread over all sets, and over all channels as far as those bits reach.
+/// Set of a line, numbered over all channels. The channel is a fold of the hashed address bits and the set of all
+/// others, so power-of-two strides spread over all sets, and over all channels as far as the hashed bits reach.
 fn set(shape: &Shape, line: u64) -> u32 {
     let (channel_bits, set_bits) = (shape.channels.trailing_zeros(), shape.l2.0.trailing_zeros());
-    // Lines in a row that share a channel, as a power of two, and bits of a line's number that choose it.
+    // Consecutive lines of a channel, as a power of two, and bits of a line that enter the channel hash.
     let row_bits = (shape.interleave / shape.l2_line).max(1).trailing_zeros();
     let hashed = u64::MAX >> (64 - shape.hashed_bits.clamp(1, 64)) >> shape.l2_line.trailing_zeros();
     let channel = fold((line & hashed) >> row_bits, channel_bits);
@@ -442,7 +451,7 @@ fn set(shape: &Shape, line: u64) -> u32 {
     (channel << set_bits | fold(rest, set_bits)) as u32
 }
 
-/// All bits of a number, folded to some.
+/// XORs all `bits`-wide parts of a number.
 pub fn fold(mut value: u64, bits: u32) -> u64 {
     let mut step = bits;
     while step < u64::BITS && step != 0 {
@@ -458,8 +467,8 @@ mod tests {
     use arch::Model;
 
     impl L2 {
-        fn ask(&mut self, request: Request) -> Answer {
-            let at = self.seek(request.line);
+        fn ask(&mut self, request: L2Request) -> L2Answer {
+            let at = self.locate(request.line);
             self.request(request, &at)
         }
     }
@@ -468,8 +477,8 @@ mod tests {
         L2::new(&Shape::of(Model::by_name(model).unwrap()))
     }
 
-    fn request(want: Want, line: u64, touched: u8, full: u8) -> Request {
-        Request { want, line, touched, full, memory: MemoryType::Rw, local: true, stream: false }
+    fn request(request_type: RequestType, line: u64, touched: u8, full: u8) -> L2Request {
+        L2Request { request_type, line, touched, full, memory: MemoryType::Rw, local: true, stream: false }
     }
 
     fn sum(l2: &mut L2, counts: &[Count]) -> Vec<u64> {
@@ -485,13 +494,13 @@ mod tests {
         for model in ["mi210", "mi300x"] {
             let mut l2 = l2(model);
             // The first half is written whole, one dword of the second, then all is read, then read again.
-            assert!(!l2.ask(request(Want::Write, 9, 0b0011, 0b0011)).hit);
-            assert!(l2.ask(request(Want::Write, 9, 0b0100, 0)).hit);
-            let held = l2.ask(request(Want::Read, 9, 0b0011, 0b0011));
+            assert!(!l2.ask(request(RequestType::Write, 9, 0b0011, 0b0011)).hit);
+            assert!(l2.ask(request(RequestType::Write, 9, 0b0100, 0)).hit);
+            let held = l2.ask(request(RequestType::Read, 9, 0b0011, 0b0011));
             assert!(held.hit && held.read == 0);
-            let lacks = l2.ask(request(Want::Read, 9, 0b1111, 0b1111));
+            let lacks = l2.ask(request(RequestType::Read, 9, 0b1111, 0b1111));
             assert!(lacks.hit && lacks.read > 0);
-            assert_eq!(l2.ask(request(Want::Atomic, 9, 0b1000, 0)).read, 0);
+            assert_eq!(l2.ask(request(RequestType::Atomic, 9, 0b1000, 0)).read, 0);
             l2.flush(|_, _| {});
             l2.flush(|_, _| {});
             assert_eq!(sum(&mut l2, &shown), [4, 1, 1, 0, 0, 2, 1], "{model}");
@@ -504,7 +513,7 @@ mod tests {
         let shown = [L2Hit, L2Miss, FabricRead64, FabricRead128];
         for (model, whole) in [("mi210", [2, 0]), ("mi300x", [0, 1])] {
             let mut l2 = l2(model);
-            let read = |l2: &mut L2, line, touched| l2.ask(request(Want::Read, line, touched, 0)).read;
+            let read = |l2: &mut L2, line, touched| l2.ask(request(RequestType::Read, line, touched, 0)).read;
             assert_eq!(
                 [0b0001, 0b0011, 0b0100, 0b1111].map(|touched| read(&mut l2, 9, touched)),
                 [64, 0, 64, 0]
@@ -523,23 +532,23 @@ mod tests {
         let mut l2 = l2("mi210");
         let places = l2.cache.places() as u64;
         for (line, half) in (0..2 * places).flat_map(|line| [(line, 0b0011), (line, 0b1100)]) {
-            let answer = l2.ask(request(Want::Write, line, half, half));
+            let answer = l2.ask(request(RequestType::Write, line, half, half));
             assert!(answer.written.iter().all(|written| written.1 == 0 || written.0 < line));
         }
         assert_eq!(sum(&mut l2, &shown), [3 * places, places, 3 * places / 2, 0]);
         for line in 3 * places / 2..2 * places {
-            let at = l2.seek(line);
+            let at = l2.locate(line);
             let place = at.place.unwrap();
-            if l2.quick().finds(line, place).is_none() {
-                l2.request(request(Want::Read, line, 0b1111, 0b1111), &at);
+            if l2.fast_read().read_hit(line, place).is_none() {
+                l2.request(request(RequestType::Read, line, 0b1111, 0b1111), &at);
             }
         }
         assert_eq!(sum(&mut l2, &shown), [0; 4], "the young change places only");
         for line in places..3 * places / 2 {
-            let at = l2.seek(line);
+            let at = l2.locate(line);
             let place = at.place.unwrap();
-            assert!(l2.quick().finds(line, place).is_none(), "another has to be written");
-            let (old, bytes) = l2.request(request(Want::Read, line, 0b1111, 0b1111), &at).written[1];
+            assert!(l2.fast_read().read_hit(line, place).is_none(), "another has to be written");
+            let (old, bytes) = l2.request(request(RequestType::Read, line, 0b1111, 0b1111), &at).written[1];
             assert!(old >= 3 * places / 2 && bytes == 128);
         }
         l2.flush(|_, _| panic!("nothing is dirty"));
@@ -554,7 +563,7 @@ mod tests {
             let lines = (l2.cache.places() / 2) as u64;
             for _ in 0..2 {
                 for number in 0..lines {
-                    l2.ask(request(Want::Read, number * stride, 0b11, 0b11));
+                    l2.ask(request(RequestType::Read, number * stride, 0b11, 0b11));
                 }
             }
             let counts = sum(&mut l2, &[Count::L2Hit, Count::L2Miss, Count::Evict]);
@@ -565,9 +574,9 @@ mod tests {
     #[test]
     fn uncached_requests_go_to_memory_each_time() {
         let mut l2 = l2("mi300x");
-        for want in [Want::Read, Want::Read, Want::Write, Want::Atomic] {
+        for request_type in [RequestType::Read, RequestType::Read, RequestType::Write, RequestType::Atomic] {
             let memory = MemoryType::Uc;
-            let request = Request { memory, local: false, ..request(want, 1, 0b0011, 0b0011) };
+            let request = L2Request { memory, local: false, ..request(request_type, 1, 0b0011, 0b0011) };
             assert!(!l2.ask(request).hit);
         }
         use Count::*;

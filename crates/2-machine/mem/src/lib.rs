@@ -1,52 +1,58 @@
-//! The way of memory accesses through the caches.
+//! Caches of a GPU: coalescer, vector L1, scalar cache, L2, address translation.
 //!
-//! The one idea to keep in mind: nothing here knows an instruction set, or time. What comes in are addresses of lanes with
-//! a policy; what comes out is how often each cache was asked, and answered. [`Trace`] records what some workgroups do
-//! while they run; who drives the caches reads the recordings with a [`Cursor`] and decides who comes when.
+//! The one idea to keep in mind: the crate knows no instruction set and no time. Input is lane addresses with a
+//! policy, output is requests and hits of each cache. [`Trace`] records the accesses of workgroups as they run; the
+//! caller reads the records with a [`Cursor`], orders them in time, and answers questions of time through
+//! [`Timing`].
 
 mod access;
-mod asks;
-mod away;
+mod access_patterns;
+mod backend;
 mod cache;
+mod caches;
 mod coalesce;
 mod count;
 mod cursor;
-mod depot;
-mod few;
-mod forms;
+mod eviction;
+mod l1_miss_path;
 mod l2;
-mod layers;
-mod own;
-mod parts;
-mod places;
+mod line_state;
+mod load_run;
+mod memory_owner;
+mod pattern_memo;
+mod place_predictor;
 mod sample;
 mod scalar;
-mod sectors;
+mod sets16;
+mod sets64;
+mod sets_any;
 mod shape;
-mod sixteen;
-mod slot;
+mod sparse_cache;
+mod spill_store;
 mod store;
-mod stream;
-mod sums;
-mod vector;
-mod wide;
+mod timing;
+mod trace;
+mod unique_access;
+mod vector_l1;
+mod wave_stream;
+mod xor_hash;
 
-pub use access::{Kind, Lanes, Lookup, Policy};
-pub use asks::{FOUND, Look, ROW, Room, Steps};
-pub use away::{Stream, Window};
+pub use access::{AccessKind, Lanes, Lookup, Policy};
+pub use access_patterns::{AccessPatterns, LdsAccess, VectorAccess};
+pub use caches::Caches;
 pub use coalesce::{Coalesced, coalesce};
 pub use count::{Count, Tally};
 pub use cursor::{Cursor, Event};
-pub use depot::{Backing, Depot, InMemory};
-pub use forms::{Forms, LdsAccess, Shared};
-pub use l2::{Answer, Want, fold};
-pub use layers::Layers;
-pub use own::{Own, own_size};
-pub use parts::Caches;
+pub use l2::{L2Answer, RequestType, fold};
+pub use pattern_memo::PatternMemo;
 pub use sample::Sample;
 pub use shape::Shape;
-pub use slot::Slots;
+pub use sparse_cache::SparseCache;
+pub use spill_store::{Backing, InMemory, SpillStore};
 pub use store::{BatchReader, BatchWriter, Unreadable};
-pub use stream::{Batch, Group, MOST_PER_GROUP, Trace};
-pub use sums::Sums;
-pub use vector::{Follow, Progress};
+pub use timing::{FastPath, HIT, L1_WAYS, MshrSlots, TagLookup, Timing};
+pub use trace::{Batch, Group, MOST_PER_GROUP, Trace};
+pub use unique_access::{UniqueAccess, unique_access_size};
+pub use vector_l1::Progress;
+pub use wave_stream::{StreamWindow, WaveStream};
+pub use xor_hash::XorHash;

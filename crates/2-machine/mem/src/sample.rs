@@ -1,16 +1,16 @@
-//! Which lines were read, of a sample of all lines.
+//! Sample of the lines that were read.
 //!
-//! The one idea to keep in mind: whether a line belongs to the sample follows from its number alone, so what several
-//! samples have in common says what was read by all of them. One that grows too large keeps fewer of all lines.
+//! The one idea to keep in mind: membership depends on the line alone, so the intersection of samples is a sample
+//! of the lines read by all. A sample that grows too large lowers its rate.
 
 use serde::{Deserialize, Serialize};
 
-/// Lines a sample holds at most.
+/// Most lines of a sample.
 const MOST: usize = 512;
-/// Of how many lines one belongs to a new sample.
+/// Sampling rate of a new sample: one line of this many.
 const ONE_OF: u32 = 64;
 
-/// Lines that were read.
+/// A sample of lines.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Sample {
     lines: Vec<u64>,
@@ -24,7 +24,7 @@ impl Default for Sample {
 }
 
 impl Sample {
-    /// A line is read.
+    /// Adds a line.
     #[inline]
     pub fn add(&mut self, line: u64) {
         if Sample::rank(line) <= self.kept && self.lines.last() != Some(&line) {
@@ -46,23 +46,23 @@ impl Sample {
         }
     }
 
-    /// Lines, of which some may be there several times.
+    /// Lines, possibly with repetitions.
     pub fn lines(&self) -> &[u64] {
         &self.lines
     }
 
-    /// It has all lines that were read whose [`Sample::rank`] is not above this.
+    /// Highest [`Sample::rank`] in the sample: all read lines up to it are included.
     pub fn kept(&self) -> u32 {
         self.kept
     }
 
-    /// A number that says nothing of a line but which samples it belongs to.
+    /// Pseudo-random rank of a line.
     #[inline]
     pub fn rank(line: u64) -> u32 {
         (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
     }
 
-    /// Memory it takes.
+    /// Memory of the sample, bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.lines.capacity() * size_of::<u64>()
     }

@@ -1,40 +1,40 @@
-//! Scalar and instruction cache, which some compute units share.
+//! Scalar and instruction cache, shared by some compute units.
 //!
-//! The one idea to keep in mind: a line under way keeps as many requests waiting as there is room for; what comes later
-//! comes after the line.
+//! A line in flight holds a limited number of waiting requests; a later request finds the line.
 
-use crate::access::Kind;
+use crate::access::AccessKind;
+use crate::backend::Backend;
 use crate::cache::Cache;
 use crate::count::Count;
-use crate::l2::{Request, Want};
+use crate::l2::{L2Request, RequestType};
 use crate::shape::Shape;
-use crate::vector::{Follow, Path};
+use crate::timing::Timing;
 use std::ops::Range;
 
-/// The caches that some compute units share.
+/// Scalar and instruction cache.
 #[derive(Clone, Debug)]
-pub(crate) struct Shared {
+pub(crate) struct ScalarCaches {
     data: Cache,
     code: Cache,
-    /// Lines that are under way, and requests that can still wait for them.
-    coming: Vec<u64>,
-    room: u32,
+    /// Lines in flight, and requests that can still wait for them.
+    in_flight: Vec<u64>,
+    waiting_left: u32,
     /// A wave of its compute units ran in this dispatch.
     pub(crate) used: bool,
 }
 
-impl Shared {
-    pub(crate) fn new(shape: &Shape) -> Shared {
-        Shared {
+impl ScalarCaches {
+    pub(crate) fn new(shape: &Shape) -> ScalarCaches {
+        ScalarCaches {
             data: Cache::new(shape.scalar.0, shape.scalar.1),
             code: Cache::new(shape.code.0, shape.code.1),
-            coming: Vec::new(),
-            room: 0,
+            in_flight: Vec::new(),
+            waiting_left: 0,
             used: false,
         }
     }
 
-    /// What happens at the start of a dispatch.
+    /// Begins a dispatch.
     pub(crate) fn restart(&mut self, keep_data: bool, keep_code: bool) {
         if !keep_data {
             self.data.clear();
@@ -42,63 +42,77 @@ impl Shared {
         if !keep_code {
             self.code.clear();
         }
-        self.coming.clear();
-        self.room = 0;
+        self.in_flight.clear();
+        self.waiting_left = 0;
         self.used = false;
     }
 
-    /// Whether an instruction is in the instruction cache.
+    /// True if the instruction cache has the line of an address.
     pub(crate) fn has_code(&self, address: u64, shape: &Shape) -> bool {
         let line = address / shape.code_line;
         self.code.peek((line % shape.code.0 as u64) as usize, line).is_some()
     }
 
-    /// A scalar access of `dwords` from a dword address on.
-    pub(crate) fn access<F: Follow>(&mut self, kind: Kind, dword: u64, dwords: u64, path: &mut Path<'_, F>) {
-        let line_bytes = path.shape.scalar_line;
+    /// Does a scalar access of `dwords` from a dword address on.
+    pub(crate) fn access<F: Timing>(
+        &mut self,
+        kind: AccessKind,
+        dword: u64,
+        dwords: u64,
+        backend: &mut Backend<'_, F>,
+    ) {
+        let line_bytes = backend.shape.scalar_line;
         let first = dword.wrapping_mul(4) / line_bytes;
         let last = dword.wrapping_add(dwords.max(1) - 1).wrapping_mul(4) / line_bytes;
         for line in first..=last.clamp(first, first.saturating_add(16)) {
             match kind {
-                Kind::Load => self.load(line, path),
-                Kind::Store => self.pass(line, Count::ScalarWrite, Want::Write, path),
-                Kind::Atomic | Kind::AtomicReturn => self.pass(line, Count::ScalarAtomic, Want::Atomic, path),
+                AccessKind::Load => self.load(line, backend),
+                AccessKind::Store => self.pass(line, Count::ScalarWrite, RequestType::Write, backend),
+                AccessKind::Atomic | AccessKind::AtomicReturn => {
+                    self.pass(line, Count::ScalarAtomic, RequestType::Atomic, backend)
+                }
             }
         }
     }
 
-    fn load<F: Follow>(&mut self, line: u64, path: &mut Path<'_, F>) {
-        let sets = path.shape.scalar.0 as u64;
+    fn load<F: Timing>(&mut self, line: u64, backend: &mut Backend<'_, F>) {
+        let sets = backend.shape.scalar.0 as u64;
         let set = (line & (sets - 1)) as usize;
-        let waits = self.room > 0;
-        self.room = self.room.saturating_sub(1);
+        let waits = self.waiting_left > 0;
+        self.waiting_left = self.waiting_left.saturating_sub(1);
         if let Some(place) = self.data.find(set, line) {
-            path.follow.scalar(Some(place), true);
-            let duplicate = waits && self.coming.contains(&line);
-            path.before.add(if duplicate { Count::ScalarDuplicate } else { Count::ScalarHit }, 1);
+            backend.timing.scalar_lookup(Some(place), true);
+            let duplicate = waits && self.in_flight.contains(&line);
+            backend.front_counts.add(if duplicate { Count::ScalarDuplicate } else { Count::ScalarHit }, 1);
             return;
         }
         if !waits {
-            self.coming.clear();
+            self.in_flight.clear();
         }
         let place = self.data.fill(set, line, false).place;
-        path.follow.scalar(Some(place), false);
-        self.coming.push(line);
-        self.room = path.shape.scalar_waiting;
-        path.before.add(Count::ScalarMiss, 1);
-        send(line, Want::Read, path);
+        backend.timing.scalar_lookup(Some(place), false);
+        self.in_flight.push(line);
+        self.waiting_left = backend.shape.scalar_waiting;
+        backend.front_counts.add(Count::ScalarMiss, 1);
+        send(line, RequestType::Read, backend);
     }
 
-    /// A store or atomic: done in the L2.
-    fn pass<F: Follow>(&mut self, line: u64, count: Count, want: Want, path: &mut Path<'_, F>) {
-        path.before.add(count, 1);
-        path.follow.scalar(None, false);
-        send(line, want, path);
+    /// Sends a store or atomic to the L2.
+    fn pass<F: Timing>(
+        &mut self,
+        line: u64,
+        count: Count,
+        request_type: RequestType,
+        backend: &mut Backend<'_, F>,
+    ) {
+        backend.front_counts.add(count, 1);
+        backend.timing.scalar_lookup(None, false);
+        send(line, request_type, backend);
     }
 
-    /// Fetches the code a kernel ran through, given as ranges of addresses in order.
-    pub(crate) fn fetch<F: Follow>(&mut self, code: &[Range<u64>], path: &mut Path<'_, F>) {
-        let shape = path.shape;
+    /// Fetches the executed code, given as ordered address ranges.
+    pub(crate) fn fetch<F: Timing>(&mut self, code: &[Range<u64>], backend: &mut Backend<'_, F>) {
+        let shape = backend.shape;
         let (sets, ways) = (shape.code.0 as u64, shape.code.1 as u64);
         let mut fetched = 0;
         let mut lines = 0;
@@ -112,17 +126,17 @@ impl Shared {
             fetched += 1;
             let requests = (shape.code_line / shape.code_request).max(1);
             for number in 0..requests {
-                path.before.add(Count::CodeRequest, 1);
+                backend.front_counts.add(Count::CodeRequest, 1);
                 let address = line.wrapping_mul(shape.code_line).wrapping_add(number * shape.code_request);
-                send_part(address, shape.code_request, Want::Read, path);
+                send_part(address, shape.code_request, RequestType::Read, backend);
             }
         }
-        path.before.add(Count::CodeMiss, u64::from(fetched > 0));
-        path.before.add(Count::CodeOverflow, u64::from(lines > sets * ways));
+        backend.front_counts.add(Count::CodeMiss, u64::from(fetched > 0));
+        backend.front_counts.add(Count::CodeOverflow, u64::from(lines > sets * ways));
     }
 }
 
-/// Lines of the ranges and of some bytes behind each, each line once.
+/// Distinct lines of the ranges and of `ahead` bytes behind each.
 fn lines_of(code: &[Range<u64>], line: u64, ahead: u64) -> impl Iterator<Item = u64> {
     let mut next = 0;
     code.iter().filter(|range| !range.is_empty()).flat_map(move |range| {
@@ -133,17 +147,17 @@ fn lines_of(code: &[Range<u64>], line: u64, ahead: u64) -> impl Iterator<Item = 
     })
 }
 
-fn send<F: Follow>(line: u64, want: Want, path: &mut Path<'_, F>) {
-    send_part(line.wrapping_mul(path.shape.scalar_line), path.shape.scalar_line, want, path);
+fn send<F: Timing>(line: u64, request_type: RequestType, backend: &mut Backend<'_, F>) {
+    send_part(line.wrapping_mul(backend.shape.scalar_line), backend.shape.scalar_line, request_type, backend);
 }
 
-fn send_part<F: Follow>(address: u64, bytes: u64, want: Want, path: &mut Path<'_, F>) {
-    let shape = path.shape;
-    let (memory, local) = path.places.of(address);
+fn send_part<F: Timing>(address: u64, bytes: u64, request_type: RequestType, backend: &mut Backend<'_, F>) {
+    let shape = backend.shape;
+    let (memory, local) = backend.memory_owner.of(address);
     let sectors = ((1u32 << (bytes / shape.sector)) - 1) as u8;
     let touched = sectors << (address % shape.l2_line / shape.sector);
     let line = address / shape.l2_line;
-    path.send(Request { want, line, touched, full: touched, memory, local, stream: false });
+    backend.send(L2Request { request_type, line, touched, full: touched, memory, local, stream: false });
 }
 
 #[cfg(test)]

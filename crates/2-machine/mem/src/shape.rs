@@ -1,18 +1,17 @@
-//! The parts of a GPU that accesses pass, as numbers.
+//! Sizes and policies of a GPU's caches.
 //!
-//! The one idea to keep in mind: everything is read from the facts of `arch` once; behind this module there are only
-//! sizes and policies, no GPUs.
+//! All values come from `arch`; no other module of the crate sees a GPU model.
 
 use arch::{MemoryType, Model};
 
-/// Sizes and policies of all parts of a GPU that memory accesses pass.
+/// Sizes and policies of a GPU's caches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Accelerator dies.
+    /// XCDs.
     pub xcds: usize,
-    /// Shader engines of an XCD, each the number of its compute units.
+    /// Compute units of each shader engine of an XCD.
     pub engines: Vec<usize>,
-    /// Compute units that share scalar and instruction cache.
+    /// Compute units that share a scalar and an instruction cache.
     pub sharing: usize,
     /// Line of the vector L1, bytes.
     pub l1_line: u64,
@@ -20,19 +19,19 @@ pub struct Shape {
     pub l1: (usize, usize),
     /// Bytes of a write request to the L2.
     pub l1_write: u64,
-    /// Stores bring in the lines they write.
+    /// Stores allocate in the vector L1.
     pub store_allocates: bool,
-    /// Bytes an address translation covers.
+    /// Bytes of a translation.
     pub fragment: u64,
-    /// Translations a compute unit keeps; none where that is not known.
+    /// Translations a compute unit keeps; `None` if unknown.
     pub translations: Option<usize>,
-    /// Look-ups behind a missing translation that count for nothing.
+    /// Look-ups behind a translation miss that are not counted.
     pub translation_pending: u32,
     /// Line of the scalar cache, bytes.
     pub scalar_line: u64,
     /// Sets and ways of the scalar cache.
     pub scalar: (usize, usize),
-    /// Requests that wait for a line of the scalar cache.
+    /// Requests that can wait for a line of the scalar cache.
     pub scalar_waiting: u32,
     /// Sets and ways of the instruction cache.
     pub code: (usize, usize),
@@ -40,42 +39,42 @@ pub struct Shape {
     pub code_line: u64,
     /// Bytes of a request of the instruction cache.
     pub code_request: u64,
-    /// Bytes fetched beyond the last instruction.
+    /// Bytes prefetched beyond the last instruction.
     pub code_ahead: u64,
-    /// Instructions stay from one dispatch to the next.
+    /// The instruction cache keeps lines between dispatches.
     pub code_kept: bool,
-    /// Channels of the L2 of an XCD.
+    /// L2 channels of an XCD.
     pub channels: usize,
-    /// Bytes in a row that share a channel.
+    /// Consecutive bytes in a channel.
     pub interleave: u64,
-    /// Bits of an address that choose the channel, counted from the lowest.
+    /// Low address bits that enter the channel hash.
     pub hashed_bits: u32,
     /// Line of the L2, bytes.
     pub l2_line: u64,
-    /// Sets of a channel, and ways.
+    /// Sets and ways of an L2 channel.
     pub l2: (usize, usize),
-    /// Reads of an access that follow each other in one line are one request.
+    /// Consecutive reads of an access in one L2 line merge.
     pub merges_reads: bool,
-    /// Bytes of the largest read of memory.
+    /// Most bytes of a read from memory.
     pub fabric_read: u64,
-    /// Bytes of the smallest read of memory that is cached.
+    /// Fewest bytes of a cached read from memory.
     pub fabric_read_least: u64,
-    /// Bytes of the largest write to memory.
+    /// Most bytes of a write to memory.
     pub fabric_write: u64,
     /// Bytes of a sector.
     pub sector: u64,
-    /// Type of the memory where arguments and packets lie.
+    /// Memory type of kernel arguments and packets.
     pub arguments: MemoryType,
-    /// Lines of a set of the L2, used last, that may be dirty.
+    /// Most recently used lines of an L2 set that may be dirty.
     pub dirty_lines: u32,
-    /// Dirty lines are written back when a dispatch ends.
+    /// The L2 writes back dirty lines at the end of a dispatch.
     pub written_back: bool,
-    /// Caches that keep their lines from one dispatch to the next: L1, translation, scalar, L2.
+    /// Caches that keep lines between dispatches: L1, translation, scalar, L2.
     pub kept: [bool; 4],
 }
 
 impl Shape {
-    /// The parts of a GPU.
+    /// Caches of a GPU model.
     pub fn of(model: &Model) -> Shape {
         let target = model.target();
         let (l1, l2) = (&target.vector_l1, &target.l2);
@@ -90,7 +89,7 @@ impl Shape {
         let channels = l2.channels_per_xcd.value.max(1);
         Shape {
             xcds: xcds as usize,
-            // Compute units that are switched off are spread over the engines.
+            // Disabled compute units are spread over the engines.
             engines: (0..engines)
                 .map(|number| (units / engines + u32::from(number < units % engines)) as usize)
                 .collect(),
@@ -141,7 +140,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sixteen;
+    use crate::sets16;
 
     #[test]
     fn every_model_has_powers_of_two_where_they_are_needed() {
@@ -156,7 +155,7 @@ mod tests {
                 assert!(value.is_power_of_two(), "{name} {value}");
             }
             assert!(shape.l1_line <= shape.l2_line && shape.l2_line / shape.sector <= 8, "{name}");
-            assert!(shape.l2.1 == sixteen::WAYS && (1..=16).contains(&shape.dirty_lines), "{name}");
+            assert!(shape.l2.1 == sets16::WAYS && (1..=16).contains(&shape.dirty_lines), "{name}");
         }
         let shape = Shape::of(Model::by_name("mi300x").unwrap());
         assert_eq!((shape.engines, shape.l1, shape.l2), (vec![10, 10, 9, 9], (4, 64), (128, 16)));

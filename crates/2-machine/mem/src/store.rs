@@ -1,33 +1,33 @@
-//! Streams as bytes, to be kept and read again.
+//! Serialization of batches.
 //!
-//! The one idea to keep in mind: the forms of a batch are mostly those of the batch before, and then are not written again.
-//! What is read is not believed: whatever a stream refers to is there, or there is an error.
+//! Access patterns equal to those of the batch before are not written again. The reader validates all indices.
 
-use crate::away::Stream;
-use crate::cursor::Cursor;
-use crate::depot::{Depot, Held};
-use crate::forms::Forms;
+use crate::access_patterns::AccessPatterns;
+use crate::cursor::{Cursor, Event, MOST_DWORDS};
 use crate::sample::Sample;
-use crate::stream::{Batch, Group};
+use crate::spill_store::{HeldBytes, SpillStore};
+use crate::trace::{Batch, Group};
+use crate::unique_access::UniqueAccess;
+use crate::wave_stream::WaveStream;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Most waves of a workgroup on any target.
 const MOST_WAVES: usize = 16;
 
-/// Bytes of a workgroup's stream that are read into memory where they cannot be put away.
+/// Most bytes of a workgroup's streams in memory, if they cannot be spilled.
 const MOST_READ: usize = 256 << 20;
 
-/// Why bytes are no batch.
+/// Why a batch cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unreadable {
-    /// They are not what was written.
+    /// The bytes are damaged.
     Broken,
-    /// There is no room for the streams.
-    Room,
+    /// The streams exceed memory and spill store.
+    NoSpace,
 }
 
-/// A workgroup, as it is written: what was put away of its waves' streams is said as the number of pieces that follow.
+/// A workgroup as written. By wave: number of spilled pieces, which follow the batch, and the bytes in memory.
 #[derive(Serialize, Deserialize)]
 struct Row<W, S> {
     waves: Vec<(u32, W)>,
@@ -46,16 +46,16 @@ impl Group {
 /// Writes batches one after the other.
 #[derive(Debug, Default)]
 pub struct BatchWriter {
-    last: Option<Arc<Forms>>,
+    last: Option<Arc<AccessPatterns>>,
 }
 
 impl BatchWriter {
-    /// The bytes of the next batch, in pieces that are given one after the other.
+    /// Writes the next batch; `give` gets its pieces in order.
     pub fn write(&mut self, batch: &Batch, mut give: impl FnMut(&[u8])) {
-        let same = self.last.as_ref().is_some_and(|last| **last == *batch.forms);
-        let forms = (!same).then_some(&*batch.forms);
+        let same = self.last.as_ref().is_some_and(|last| **last == *batch.patterns);
+        let patterns = (!same).then_some(&*batch.patterns);
         let groups: Vec<Row<&[u8], &Sample>> = batch.groups.iter().map(|group| group.row()).collect();
-        give(&postcard::to_stdvec(&(forms, groups)).unwrap_or_default());
+        give(&postcard::to_stdvec(&(patterns, groups)).unwrap_or_default());
         let mut bytes = Vec::new();
         for wave in batch.groups.iter().flat_map(|group| &group.waves) {
             for number in 0..wave.pieces() {
@@ -63,38 +63,38 @@ impl BatchWriter {
                 give(&bytes);
             }
         }
-        self.last = Some(batch.forms.clone());
+        self.last = Some(batch.patterns.clone());
     }
 }
 
-/// Reads them in the same order, for a program of so many instructions.
+/// Reads batches in the order of writing.
 #[derive(Debug)]
 pub struct BatchReader {
-    last: Option<Arc<Forms>>,
+    last: Option<Arc<AccessPatterns>>,
     instructions: usize,
-    depot: Option<Arc<Depot>>,
+    spill_store: Option<Arc<SpillStore>>,
 }
 
 impl BatchReader {
-    /// For a program of so many instructions; what memory has no room for is put away.
-    pub fn new(instructions: usize, depot: Option<&Arc<Depot>>) -> BatchReader {
-        BatchReader { last: None, instructions, depot: depot.cloned() }
+    /// A reader for a program with this many instructions; streams beyond the memory budget are spilled.
+    pub fn new(instructions: usize, spill_store: Option<&Arc<SpillStore>>) -> BatchReader {
+        BatchReader { last: None, instructions, spill_store: spill_store.cloned() }
     }
 
-    /// The next batch; what follows its first piece is asked for.
+    /// Reads the next batch from its first piece; `next` yields the other pieces.
     pub fn read(
         &mut self,
         bytes: &[u8],
         mut next: impl FnMut() -> Option<Vec<u8>>,
     ) -> Result<Batch, Unreadable> {
-        let (forms, rows): (Option<Forms>, Vec<Row<Vec<u8>, Sample>>) =
+        let (patterns, rows): (Option<AccessPatterns>, Vec<Row<Vec<u8>, Sample>>) =
             postcard::from_bytes(bytes).map_err(|_| Unreadable::Broken)?;
-        if let Some(forms) = forms {
-            self.last = Some(Arc::new(forms));
+        if let Some(patterns) = patterns {
+            self.last = Some(Arc::new(patterns));
         }
-        let sound = |forms: &Arc<Forms>| forms.are_sound(self.instructions);
-        let forms = self.last.clone().filter(sound).ok_or(Unreadable::Broken)?;
-        let shared = forms.bytes() / rows.len().max(1);
+        let sound = |patterns: &Arc<AccessPatterns>| patterns.are_valid(self.instructions);
+        let patterns = self.last.clone().filter(sound).ok_or(Unreadable::Broken)?;
+        let shared = patterns.bytes() / rows.len().max(1);
         let mut groups = Vec::with_capacity(rows.len());
         for Row { waves, dropped, lookups, read } in rows {
             if waves.len() > MOST_WAVES {
@@ -102,45 +102,47 @@ impl BatchReader {
             }
             let mut group = Group { dropped, lookups, read, ..Group::default() };
             for (pieces, held) in waves {
-                let stream = self.stream(&forms, pieces, &held, &mut next)?;
+                let stream = self.stream(&patterns, pieces, &held, &mut next)?;
                 group.waves.push(stream);
                 if group.bytes() > MOST_READ {
-                    return Err(Unreadable::Room);
+                    return Err(Unreadable::NoSpace);
                 }
             }
-            if let Some(depot) = self.depot.as_ref().filter(|depot| depot.is_pressed()) {
-                group.put_away(depot);
+            if let Some(spill_store) =
+                self.spill_store.as_ref().filter(|spill_store| spill_store.is_over_budget())
+            {
+                group.spill(spill_store);
             }
-            group.held = Held::new(self.depot.as_ref(), group.bytes() + shared);
+            group.held = HeldBytes::new(self.spill_store.as_ref(), group.bytes() + shared);
             groups.push(Arc::new(group));
         }
-        Ok(Batch { groups, forms })
+        Ok(Batch { groups, patterns })
     }
 
-    /// The stream of a wave: so many pieces, and what was in memory.
+    /// Reads the stream of a wave: its spilled pieces, and the bytes that were in memory.
     fn stream(
         &self,
-        forms: &Forms,
+        patterns: &AccessPatterns,
         pieces: u32,
         held: &[u8],
         next: &mut impl FnMut() -> Option<Vec<u8>>,
-    ) -> Result<Stream, Unreadable> {
-        let (mut stream, mut cursor) = (Stream::default(), Cursor::default());
+    ) -> Result<WaveStream, Unreadable> {
+        let (mut stream, mut cursor) = (WaveStream::default(), Cursor::default());
         for _ in 0..pieces {
             let bytes = next().filter(|bytes| !bytes.is_empty()).ok_or(Unreadable::Broken)?;
-            if !forms.fit(&mut cursor, &bytes) {
+            if !is_valid_part(patterns, &mut cursor, &bytes) {
                 return Err(Unreadable::Broken);
             }
-            let depot = self.depot.as_ref().filter(|_| stream.held.is_empty());
-            if !depot.is_some_and(|depot| stream.put_piece(depot, &bytes)) {
-                // What cannot be put away stays, and all after it.
+            let spill_store = self.spill_store.as_ref().filter(|_| stream.held.is_empty());
+            if !spill_store.is_some_and(|spill_store| stream.spill_piece(spill_store, &bytes)) {
+                // A piece that cannot be spilled stays in memory, with all after it.
                 stream.held.extend_from_slice(&bytes);
             }
             if stream.held.len() > MOST_READ {
-                return Err(Unreadable::Room);
+                return Err(Unreadable::NoSpace);
             }
         }
-        if !forms.fit(&mut cursor, held) {
+        if !is_valid_part(patterns, &mut cursor, held) {
             return Err(Unreadable::Broken);
         }
         stream.held.extend_from_slice(held);
@@ -148,11 +150,31 @@ impl BatchReader {
     }
 }
 
+/// True if a part of a stream holds whole events only, whose patterns exist. The cursor moves to the part.
+fn is_valid_part(patterns: &AccessPatterns, cursor: &mut Cursor, stream: &[u8]) -> bool {
+    cursor.rewind();
+    let mut unique = UniqueAccess::default();
+    let mut is_valid = |event: Event| match event {
+        Event::Vector(pattern, _) => pattern < patterns.patterns.len(),
+        Event::Scalar(_, _, dwords) => dwords <= MOST_DWORDS,
+        Event::Run(run) => run < patterns.runs.len(),
+        Event::Lds(access) => access < patterns.lds.len(),
+        Event::Barrier => true,
+        Event::Unique(slot, at, _) => unique.read(stream, slot, at as usize),
+    };
+    while let Some(event) = cursor.next(stream) {
+        if !is_valid(event) {
+            return false;
+        }
+    }
+    cursor.ended(stream)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::depot::tests::depot;
-    use crate::{Kind, Lanes, LdsAccess, Policy, Shape, Trace};
+    use crate::spill_store::tests::spill_store;
+    use crate::{AccessKind, Lanes, LdsAccess, Policy, Shape, Trace};
     use arch::Model;
 
     /// Two workgroups of two waves with accesses of all kinds, `step` apart.
@@ -164,8 +186,8 @@ mod tests {
                 trace.wave();
                 trace.run(wave, 3, 4);
                 let addresses = std::array::from_fn(|lane| 0x1000 * group + step * lane as u64);
-                trace.vector(wave, 0, Policy::plain(Kind::Load), &Lanes::new(&addresses, u64::MAX, 4));
-                trace.scalar(wave, Kind::Load, 0x40 + group, 16);
+                trace.vector(wave, 0, Policy::plain(AccessKind::Load), &Lanes::new(&addresses, u64::MAX, 4));
+                trace.scalar(wave, AccessKind::Load, 0x40 + group, 16);
                 trace.lds(wave, LdsAccess { slot: 1, cycles: 64, conflicts: 3 });
             }
             trace.barrier();
@@ -182,9 +204,9 @@ mod tests {
     }
 
     /// A workgroup of random gathers, of which parts are put away.
-    fn gathers(depot: Option<&Arc<Depot>>) -> Batch {
+    fn gathers(spill_store: Option<&Arc<SpillStore>>) -> Batch {
         let mut trace = Trace::new(&Shape::of(Model::by_name("mi300x").unwrap()));
-        trace.put_away(depot);
+        trace.spill(spill_store);
         trace.begin();
         (0..2).for_each(|_| trace.wave());
         let mut state = 1u64;
@@ -195,7 +217,7 @@ mod tests {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     state >> 30 & !3
                 });
-                trace.vector(wave, 0, Policy::plain(Kind::Load), &Lanes::new(&addresses, u64::MAX, 4));
+                trace.vector(wave, 0, Policy::plain(AccessKind::Load), &Lanes::new(&addresses, u64::MAX, 4));
                 trace.lds(wave, LdsAccess { slot: 1, cycles: 64, conflicts: step % 3 });
             }
         }
@@ -204,17 +226,17 @@ mod tests {
 
     #[test]
     fn what_was_put_away_is_written_and_read_too() {
-        let away = depot(1 << 30);
-        let batch = gathers(Some(&away));
+        let spilled = spill_store(1 << 30);
+        let batch = gathers(Some(&spilled));
         assert!(batch.groups[0].waves.iter().all(|wave| wave.pieces() > 100), "{batch:?}");
         let mut pieces = Vec::new();
         BatchWriter::default().write(&batch, |piece| pieces.push(piece.to_vec()));
         assert!(pieces.iter().all(|piece| piece.len() < 100 << 10));
-        for depot in [None, Some(depot(1 << 30)), Some(depot(1 << 20))] {
-            let mut reader = BatchReader::new(7, depot.as_ref());
+        for spill_store in [None, Some(spill_store(1 << 30)), Some(spill_store(1 << 20))] {
+            let mut reader = BatchReader::new(7, spill_store.as_ref());
             let mut later = pieces[1..].iter().cloned();
             let found = reader.read(&pieces[0], || later.next()).unwrap();
-            assert!((&found.groups, &found.forms) == (&batch.groups, &batch.forms));
+            assert!((&found.groups, &found.patterns) == (&batch.groups, &batch.patterns));
             // Where one is missing, or damaged, there is no batch.
             let mut later = pieces[1..pieces.len() - 1].iter().cloned();
             assert_eq!(reader.read(&pieces[0], || later.next()).err(), Some(Unreadable::Broken));
@@ -232,7 +254,7 @@ mod tests {
         let lengths = batches.each_ref().map(|batch| {
             let bytes = written(&mut writer, batch);
             let found = reader.read(&bytes, || None).unwrap();
-            assert_eq!((&found.groups, &found.forms), (&batch.groups, &batch.forms));
+            assert_eq!((&found.groups, &found.patterns), (&batch.groups, &batch.patterns));
             bytes.len()
         });
         assert!(lengths[1] < lengths[0] && lengths[2] > lengths[1], "{lengths:?}");

@@ -69,7 +69,7 @@ impl Clock {
         self.misfit = false;
         let gpu = self.gpu.get_or_insert_with(|| {
             let mut gpu = self.prediction.gpu(base);
-            gpu.follow(detail);
+            gpu.set_detail(detail);
             gpu
         });
         gpu.begin(grid, ops.clone());
@@ -87,11 +87,11 @@ impl Clock {
 
     fn finish(&mut self, code: &[Range<u64>]) -> Option<Predicted> {
         let outcome = self.running()?.finish(code);
-        let Prediction { name, title, lift, .. } = &self.prediction;
+        let Prediction { name, title, ideal_limit, .. } = &self.prediction;
         Some(Predicted {
             name: name.clone(),
             title: title.clone(),
-            lifted: lift.is_some(),
+            lifted: ideal_limit.is_some(),
             nanoseconds: self.rates.nanoseconds(outcome.cycles),
             hurried: outcome.hurried,
         })

@@ -9,7 +9,7 @@ use crate::prediction::Prediction;
 use crate::table::Table;
 use arch::{Model, Resources};
 use clock::{Detail, Grid, Order};
-use mem::{Batch, BatchReader, BatchWriter, Depot, Unreadable};
+use mem::{Batch, BatchReader, BatchWriter, SpillStore, Unreadable};
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 use std::ops::Range;
@@ -251,19 +251,19 @@ pub struct Replay {
     model: &'static Model,
     clocks: Vec<Clock>,
     threads: usize,
-    depot: Option<Arc<Depot>>,
+    spill_store: Option<Arc<SpillStore>>,
 }
 
 impl Replay {
     /// Predictions on a GPU, on so many threads; 0 stands for one per core.
     pub fn new(model: &'static Model, predictions: Vec<Prediction>, threads: usize) -> Replay {
         let clocks = predictions.into_iter().map(|it| Clock::new(it, model)).collect();
-        Replay { model, clocks, threads, depot: None }
+        Replay { model, clocks, threads, spill_store: None }
     }
 
     /// Streams that memory has no room for are put away there.
-    pub fn put_away(&mut self, depot: Arc<Depot>) {
-        self.depot = Some(depot);
+    pub fn spill_to(&mut self, spill_store: Arc<SpillStore>) {
+        self.spill_store = Some(spill_store);
     }
 
     /// The GPU of a kept dispatch.
@@ -296,7 +296,7 @@ impl Replay {
         for clock in &mut self.clocks {
             clock.begin(self.model, detail, &grid, &asked, &table.ops());
         }
-        let mut batches = BatchReader::new(table.ops().len(), self.depot.as_ref());
+        let mut batches = BatchReader::new(table.ops().len(), self.spill_store.as_ref());
         let clocks = &mut self.clocks[..];
         let code: Result<Vec<u8>, EventsError> = std::thread::scope(|scope| {
             let ends = clocks::follow(scope, clocks, self.threads);
@@ -309,7 +309,7 @@ impl Replay {
                 let broken = EventsError::Broken("a stream refers to what is not there");
                 let batch = batches.read(&bytes, || piece(&mut input).ok()).map_err(|error| match error {
                     Unreadable::Broken => broken.clone(),
-                    Unreadable::Room => {
+                    Unreadable::NoSpace => {
                         EventsError::Room("neither memory nor the temporary folder has room for its streams")
                     }
                 })?;
@@ -331,7 +331,7 @@ impl Replay {
         }
         let code: Vec<Range<u64>> = code.into_iter().map(|(start, end)| start..end).collect();
         let predicted = clocks::finish(&mut self.clocks, self.threads, &code);
-        if self.depot.as_ref().is_some_and(|depot| depot.take_lost()) {
+        if self.spill_store.as_ref().is_some_and(|spill_store| spill_store.take_lost()) {
             return Err(EventsError::Room(
                 "what was put away in the temporary folder could not be read again",
             ));

@@ -27,7 +27,7 @@ mod table;
 mod traffic;
 
 pub use check::{Checked, Checks, Conflict, Side, Wrong, check};
-pub use clock::{Detail, Shared};
+pub use clock::{Detail, RepresentativeXcds};
 pub use clocks::Predicted;
 pub use code::Code;
 pub use event::{Event, Source, Time, Times, Totals};

@@ -5,7 +5,7 @@
 //! registers may mean spills.
 
 use arch::{LOWEST_MHZ, Limiter, Model, Resources};
-use clock::{Gpu, Grid, Lift, Order, Rates};
+use clock::{Gpu, Grid, IdealLimit, Order, Rates};
 use std::fmt;
 
 /// Something else than what runs.
@@ -16,7 +16,7 @@ pub struct Prediction {
     /// For people.
     pub title: String,
     /// The limit that is lifted, if that is what it is.
-    pub lift: Option<Lift>,
+    pub ideal_limit: Option<IdealLimit>,
     changes: Vec<Change>,
 }
 
@@ -67,13 +67,13 @@ fn wrong(message: String, hint: impl Into<String>) -> PredictionError {
 impl Prediction {
     /// Each limit lifted.
     pub fn lifts() -> Vec<Prediction> {
-        let of = |lift: &Lift| Prediction {
-            name: lift.key().to_string(),
-            title: lift.title().to_string(),
-            lift: Some(*lift),
+        let of = |ideal_limit: &IdealLimit| Prediction {
+            name: ideal_limit.key().to_string(),
+            title: ideal_limit.title().to_string(),
+            ideal_limit: Some(*ideal_limit),
             changes: Vec::new(),
         };
-        Lift::ALL.iter().map(of).collect()
+        IdealLimit::ALL.iter().map(of).collect()
     }
 
     /// Refuses a GPU without times to compare with.
@@ -120,7 +120,7 @@ impl Prediction {
         }
         // However it was typed, it is the same prediction.
         let name = parts.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(",");
-        Ok(Prediction { title: name.clone(), name, lift: None, changes })
+        Ok(Prediction { title: name.clone(), name, ideal_limit: None, changes })
     }
 
     /// The GPU it runs on.
@@ -133,7 +133,7 @@ impl Prediction {
     pub(crate) fn rates(&self, base: &'static Model) -> Rates {
         let model = self.model(base);
         let rates = Rates::of(model);
-        let rates = self.lift.map_or(rates.clone(), |lift| rates.without(lift));
+        let rates = self.ideal_limit.map_or(rates.clone(), |ideal_limit| rates.without(ideal_limit));
         self.changes.iter().fold(rates, |rates, it| match it {
             Change::Bandwidth(bytes) => rates.with_bandwidth(model, *bytes),
             _ => rates,
@@ -161,9 +161,9 @@ impl Prediction {
         let target = self.model(base).target();
         let is = *asked;
         let mut asked = is;
-        match self.lift {
-            Some(Lift::Registers) => (asked.vgprs, asked.agprs) = (0, 0),
-            Some(Lift::LdsSize) => asked.lds_bytes = 0,
+        match self.ideal_limit {
+            Some(IdealLimit::Registers) => (asked.vgprs, asked.agprs) = (0, 0),
+            Some(IdealLimit::LdsSize) => asked.lds_bytes = 0,
             _ => {}
         }
         let (mut unit, mut waves) = (None, None);
@@ -359,9 +359,13 @@ mod tests {
         let asked = Resources { vgprs: 256, agprs: 0, sgprs: 32, lds_bytes: 32_768, waves_per_workgroup: 4 };
         let of =
             |text: &str| Prediction::parse(text, model()).unwrap().groups_per_unit(model(), &asked).unwrap();
-        let lifted = |lift: Lift, asked: Resources| {
+        let without_limit = |ideal_limit: IdealLimit, asked: Resources| {
             let all = Prediction::lifts();
-            all.iter().find(|it| it.lift == Some(lift)).unwrap().groups_per_unit(model(), &asked).unwrap()
+            all.iter()
+                .find(|it| it.ideal_limit == Some(ideal_limit))
+                .unwrap()
+                .groups_per_unit(model(), &asked)
+                .unwrap()
         };
         assert_eq!(arch::occupancy(model().target(), &asked).workgroups_per_cu, 2);
         for (text, groups) in [
@@ -376,11 +380,22 @@ mod tests {
         ] {
             assert_eq!(of(text), groups, "{text}");
         }
-        assert_eq!([Lift::Registers, Lift::LdsSize, Lift::L2].map(|lift| lifted(lift, asked)), [2, 2, 2]);
+        assert_eq!(
+            [IdealLimit::Registers, IdealLimit::LdsSize, IdealLimit::L2]
+                .map(|ideal_limit| without_limit(ideal_limit, asked)),
+            [2, 2, 2]
+        );
         let registers_stop = Resources { lds_bytes: 8192, ..asked };
-        assert_eq!([Lift::Registers, Lift::L2].map(|lift| lifted(lift, registers_stop)), [8, 2]);
+        assert_eq!(
+            [IdealLimit::Registers, IdealLimit::L2]
+                .map(|ideal_limit| without_limit(ideal_limit, registers_stop)),
+            [8, 2]
+        );
         let lds_stops = Resources { vgprs: 64, ..asked };
-        assert_eq!([Lift::LdsSize, Lift::L2].map(|lift| lifted(lift, lds_stops)), [8, 2]);
+        assert_eq!(
+            [IdealLimit::LdsSize, IdealLimit::L2].map(|ideal_limit| without_limit(ideal_limit, lds_stops)),
+            [8, 2]
+        );
     }
 
     #[test]

@@ -19,10 +19,10 @@ use crate::sample::Sample;
 use crate::table::Table;
 use crate::traffic::{self, Tracer};
 use arch::Model;
-use clock::{Detail, Estimate, Gpu, Outcome, Shared, Stall};
+use clock::{Detail, Estimate, Gpu, Outcome, RepresentativeXcds, Stall};
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
-use mem::Depot;
+use mem::SpillStore;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,7 +66,7 @@ pub struct Dispatch {
     /// How long it would take otherwise.
     pub predicted: Vec<Predicted>,
     /// Some XCDs stand for all, where not all were followed.
-    pub shared: Option<Shared>,
+    pub shared: Option<RepresentativeXcds>,
     /// A workgroup did more than can be kept of one: nothing is known of caches and times.
     pub cut: bool,
     /// Workgroups ran before others whose place was before theirs, for want of memory.
@@ -117,7 +117,7 @@ pub struct Recorder {
     /// What the waves of dispatches did, by dispatch, as files that nobody has taken yet.
     events: BTreeMap<u64, Option<Vec<u8>>>,
     /// Where streams are put away that memory has no room for.
-    depot: Option<Arc<Depot>>,
+    spill_store: Option<Arc<SpillStore>>,
 }
 
 impl Recorder {
@@ -139,13 +139,13 @@ impl Recorder {
             detail: Detail::Full,
             keeps_events: false,
             events: BTreeMap::new(),
-            depot: None,
+            spill_store: None,
         }
     }
 
     /// Streams that memory has no room for are put away there from now on.
-    pub(crate) fn put_away(&mut self, depot: Arc<Depot>) {
-        self.depot = Some(depot);
+    pub(crate) fn spill_to(&mut self, spill_store: Arc<SpillStore>) {
+        self.spill_store = Some(spill_store);
     }
 
     /// The GPU.
@@ -244,7 +244,7 @@ impl Recorder {
         let (model, detail) = (self.model, self.detail);
         let gpu = self.gpu.get_or_insert_with(|| {
             let mut gpu = Gpu::new(model);
-            gpu.follow(detail);
+            gpu.set_detail(detail);
             gpu
         });
         let shape = gpu.shape().clone();
@@ -256,7 +256,7 @@ impl Recorder {
         let mut events = self
             .keeps_events
             .then(|| events::Writer::new(model, table, &program.name, (&grid, &asked), detail));
-        gpu.spread(clocks::threads(launch.threads));
+        gpu.set_threads(clocks::threads(launch.threads));
         gpu.begin(grid, table.ops());
         // What is kept is kept of all.
         let wanted: Vec<_> = match events {
@@ -269,7 +269,7 @@ impl Recorder {
         // Streams of a dispatch are mostly alike.
         let expected = AtomicUsize::new(0);
         let spare = Mutex::new(Vec::new());
-        let depot = self.depot.as_ref();
+        let spill_store = self.spill_store.as_ref();
         let mut cut = false;
         let summary = std::thread::scope(|scope| {
             let others = clocks::follow(scope, clocks, launch.threads);
@@ -294,14 +294,14 @@ impl Recorder {
             let tracer = || {
                 let slots = spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
                 let expected = expected.load(Ordering::Relaxed);
-                Tracer::new(table, &shape, &wanted, (expected, slots), depot)
+                Tracer::new(table, &shape, &wanted, (expected, slots), spill_store)
             };
             emu::run(program, memory, launch, tracer, merge)
         })?;
         let code = traffic::code(program, &counts, launch);
         let outcome = gpu.finish(&code);
         let predicted = clocks::finish(&mut self.clocks, launch.threads, &code);
-        if cut || depot.is_some_and(|depot| depot.take_lost()) {
+        if cut || spill_store.is_some_and(|spill_store| spill_store.take_lost()) {
             return Ok((summary, counts, Timed { cut: true, ..Timed::default() }));
         }
         self.events.extend(events.map(|events| (self.next, events.finish(&code))));

@@ -3,7 +3,7 @@
 use crate::{Prediction, PredictionError, Recorder};
 use arch::Model;
 use clock::Detail;
-use mem::Depot;
+use mem::SpillStore;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -38,17 +38,17 @@ impl Settings {
         Ok(all)
     }
 
-    /// A recorder that keeps to these settings. Streams that memory has no room for go to the depot.
+    /// A recorder that keeps to these settings. Streams that memory has no room for go to `spill_store`.
     pub fn recorder(
         &self,
         model: &'static Model,
-        depot: Option<Arc<Depot>>,
+        spill_store: Option<Arc<SpillStore>>,
     ) -> Result<Recorder, PredictionError> {
         let mut recorder = Recorder::new(model);
         recorder.sample(self.most_workgroups.unwrap_or(0));
         recorder.predict(self.predictions(model)?);
-        if let Some(depot) = depot {
-            recorder.put_away(depot);
+        if let Some(spill_store) = spill_store {
+            recorder.spill_to(spill_store);
         }
         if self.shares_xcds {
             recorder.detail(Detail::Share);

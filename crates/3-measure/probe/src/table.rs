@@ -13,7 +13,7 @@ use crate::traffic;
 use arch::Target;
 use emu::Program;
 use isa::Class;
-use mem::{Kind, Policy};
+use mem::{AccessKind, Policy};
 use std::sync::Arc;
 
 /// Bytes of code a wave gets with one fetch.
@@ -135,7 +135,7 @@ impl Table {
     /// How the caches treat the instruction of a memory slot.
     #[inline(always)]
     pub(crate) fn policy(&self, slot: u32) -> Policy {
-        self.policies.get(slot as usize).copied().unwrap_or(Policy::plain(Kind::Load))
+        self.policies.get(slot as usize).copied().unwrap_or(Policy::plain(AccessKind::Load))
     }
 
     /// What a memory instruction came to; all zero for one that is none.

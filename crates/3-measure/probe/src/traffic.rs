@@ -10,7 +10,7 @@ use arch::{CacheControl, Limiter, Model, Resources, Target};
 use clock::{Grid, Wanted, Work};
 use emu::{Launch, MemoryAccess, Observer, Program, WaveId};
 use isa::{Access, Bits, Inst, Space};
-use mem::{Depot, Kind, Lanes, LdsAccess, Policy, Shape, Slots, Trace};
+use mem::{AccessKind, Lanes, LdsAccess, PatternMemo, Policy, Shape, SpillStore, Trace};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ pub(crate) fn policy(inst: &Inst, target: Option<&Target>, returns: bool) -> Pol
     let bits = inst.mods.bits;
     let mem = inst.op.info().mem;
     let kind = match mem.map(|mem| mem.access) {
-        Some(Access::Store) => Kind::Store,
-        Some(Access::Atomic) if returns => Kind::AtomicReturn,
-        Some(Access::Atomic) => Kind::Atomic,
-        _ => Kind::Load,
+        Some(Access::Store) => AccessKind::Store,
+        Some(Access::Atomic) if returns => AccessKind::AtomicReturn,
+        Some(Access::Atomic) => AccessKind::Atomic,
+        _ => AccessKind::Load,
     };
     let control = match target.map(|target| target.vector_l1.bypassed_by.value) {
         Some(CacheControl::Sc0) => Bits::SC0,
@@ -31,7 +31,7 @@ pub(crate) fn policy(inst: &Inst, target: Option<&Target>, returns: bool) -> Pol
     };
     Policy {
         kind,
-        bypass: kind == Kind::Load && bits.intersects(control),
+        bypass: kind == AccessKind::Load && bits.intersects(control),
         stream: bits.contains(Bits::NT),
         scratch: false,
     }
@@ -55,20 +55,20 @@ impl<'t> Tracer<'t> {
         table: &'t Table,
         shape: &Shape,
         wanted: &'t [Arc<Wanted>],
-        (expected, slots): (usize, Slots),
-        depot: Option<&Arc<Depot>>,
+        (expected, memo): (usize, PatternMemo),
+        spill_store: Option<&Arc<SpillStore>>,
     ) -> Self {
         let mut trace = Trace::new(shape);
-        trace.put_away(depot);
+        trace.spill(spill_store);
         trace.expect(expected);
-        trace.begin_with(slots);
+        trace.begin_with(memo);
         Tracer { table, probe: Probe::new(table), trace, wanted }
     }
 
     /// What was counted and recorded, and what the next may begin with.
-    pub(crate) fn finish(mut self) -> (Counts, mem::Batch, Slots) {
-        let slots = self.trace.take_slots();
-        (self.probe.counts, self.trace.finish(), slots)
+    pub(crate) fn finish(mut self) -> (Counts, mem::Batch, PatternMemo) {
+        let memo = self.trace.take_memo();
+        (self.probe.counts, self.trace.finish(), memo)
     }
 }
 

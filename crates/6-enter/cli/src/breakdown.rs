@@ -98,7 +98,7 @@ fn replay(heads: &[Head], args: &Breakdown) -> Result<Replay> {
         )?,
         args.threads,
     );
-    replay.put_away(host::spill::depot());
+    replay.spill_to(host::spill::store());
     let mut misfits: BTreeMap<(&str, String), usize> = BTreeMap::new();
     for misfit in heads.iter().flat_map(|head| replay.misfits(head)) {
         *misfits.entry(misfit).or_default() += 1;

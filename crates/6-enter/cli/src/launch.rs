@@ -45,7 +45,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     let more = if args.counters_only { "" } else { ", modelled caches and times" };
     eprintln!("emulating {title} ({}): counters of execution{more}", model.target().name);
     let mut recorder = settings
-        .recorder(model, Some(host::spill::depot()))
+        .recorder(model, Some(host::spill::store()))
         .map_err(|error| usage(error.message, error.hint))?;
     let (name, folder) = name_and_folder(path, args, short);
     make_folder(&folder, args.replaces())?;

@@ -35,7 +35,7 @@ impl Recording {
     /// As the session asks for it, whose folder this is.
     pub(crate) fn new(record: &Record, session: &Path, model: &'static Model) -> Result<Recording> {
         Ok(Recording {
-            recorder: record.settings.recorder(model, Some(host::spill::depot()))?,
+            recorder: record.settings.recorder(model, Some(host::spill::store()))?,
             provenance: Provenance {
                 name: record.name.clone(),
                 command: record.command.clone(),

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the file is made when it is first written to, and has no name, so that nothing is left of it
 //! however the program ends.
 
-use mem::{Backing, Depot};
+use mem::{Backing, SpillStore};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -17,11 +17,11 @@ const MOST: u64 = 16 << 30;
 const LARGE: &str = "/var/tmp";
 
 /// Room for streams in a file without a name.
-pub fn depot() -> Arc<Depot> {
+pub fn store() -> Arc<SpillStore> {
     let named = std::env::var_os("TMPDIR").map(PathBuf::from);
     let large = || Some(PathBuf::from(LARGE)).filter(|it| it.is_dir());
     let folder = named.or_else(large).unwrap_or_else(std::env::temp_dir);
-    Arc::new(Depot::new(Box::new(Unnamed { folder, file: OnceLock::new() }), MOST))
+    Arc::new(SpillStore::new(Box::new(Unnamed { folder, file: OnceLock::new() }), MOST))
 }
 
 /// A file without a name, once it is needed.

@@ -6,7 +6,7 @@
 use super::{Dispatch, Recorder};
 use crate::marks::{self, Apart};
 use crate::registry::Value;
-use clock::{Detail, Shared};
+use clock::{Detail, RepresentativeXcds};
 use mem::MOST_PER_GROUP;
 use std::collections::BTreeMap;
 use workload::{
@@ -111,7 +111,9 @@ impl Recorder {
         }
         let mut out = format!("{SHARES_HEADER}\n");
         for dispatch in &self.dispatches {
-            if let Some(Shared { followed, xcds, time_error, count_error }) = dispatch.shared {
+            if let Some(RepresentativeXcds { simulated: followed, xcds, time_error, count_error }) =
+                dispatch.shared
+            {
                 let share = Share { row: 0, followed, xcds, time_error, count_error };
                 write_share(&mut out, dispatch.id, &dispatch.kernel, &share);
             }
@@ -184,7 +186,7 @@ impl Recorder {
 
     /// How far what was said of dispatches that were not followed on all XCDs can be trusted, in words; none where all were.
     fn shared(&self) -> Option<String> {
-        let all: Vec<Shared> = self.dispatches.iter().filter_map(|it| it.shared).collect();
+        let all: Vec<RepresentativeXcds> = self.dispatches.iter().filter_map(|it| it.shared).collect();
         let first = all.first()?;
         let apart = self.apart()?;
         let which = match all.len() {
@@ -194,7 +196,7 @@ impl Recorder {
         Some(format!(
             "caches and times{which} are from {} of {} XCDs, which differ by {:.1} % in time and {:.1} % in counts at most, for which \
              errors are stated larger; `--clock-detail full` follows all",
-            first.followed, first.xcds, apart.time, apart.counts
+            first.simulated, first.xcds, apart.time, apart.counts
         ))
     }
 
@@ -215,7 +217,7 @@ impl Recorder {
             gpu: None,
             clocks: Vec::new(),
             events: BTreeMap::new(),
-            depot: None,
+            spill_store: None,
             ..*self
         }
     }

@@ -1,0 +1,180 @@
+//! All caches of a GPU.
+//!
+//! Caches hold tags and counts. The caller orders the accesses, and a [`Timing`] sees each step of an access.
+
+use crate::access::{AccessKind, Policy};
+use crate::access_patterns::VectorAccess;
+use crate::backend::Backend;
+use crate::count::{FrontCounts, Tally};
+use crate::l2::L2;
+use crate::memory_owner::MemoryOwner;
+use crate::place_predictor::PlacePredictor;
+use crate::scalar::ScalarCaches;
+use crate::shape::Shape;
+use crate::timing::Timing;
+use crate::vector_l1::{Progress, VectorL1};
+use std::ops::Range;
+
+/// Caches of a GPU. They keep lines between dispatches as the hardware does.
+#[derive(Clone, Debug)]
+pub struct Caches {
+    shape: Shape,
+    xcds: Vec<Xcd>,
+    memory_owner: MemoryOwner,
+}
+
+#[derive(Clone, Debug)]
+struct Xcd {
+    l2: L2,
+    predictor: PlacePredictor,
+    units: Vec<VectorL1>,
+    shared: Vec<ScalarCaches>,
+    front_counts: FrontCounts,
+}
+
+impl Caches {
+    /// Empty caches.
+    pub fn new(shape: &Shape) -> Caches {
+        let xcd = Xcd {
+            l2: L2::new(shape),
+            predictor: PlacePredictor::default(),
+            units: (0..shape.compute_units()).map(|_| VectorL1::new(shape)).collect(),
+            shared: (0..shape.scalar_caches()).map(|_| ScalarCaches::new(shape)).collect(),
+            front_counts: FrontCounts::default(),
+        };
+        Caches {
+            xcds: vec![xcd; shape.xcds],
+            shape: shape.clone(),
+            memory_owner: MemoryOwner::new(Vec::new(), shape.arguments, Vec::new()),
+        }
+    }
+
+    /// Sizes of the caches.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Begins a dispatch; `arguments` is host memory of the runtime, `host` is host memory of the program.
+    pub fn begin(&mut self, arguments: Vec<Range<u64>>, host: Vec<Range<u64>>) {
+        let [l1, pages, scalar, l2] = self.shape.kept;
+        for xcd in &mut self.xcds {
+            if !l2 {
+                xcd.l2.clear();
+            }
+            xcd.l2.take_counts();
+            xcd.l2.begin();
+            xcd.front_counts = FrontCounts::default();
+            xcd.units.iter_mut().for_each(|unit| unit.restart(l1, pages));
+            xcd.shared.iter_mut().for_each(|shared| shared.restart(scalar, self.shape.code_kept));
+        }
+        self.memory_owner = MemoryOwner::new(arguments, self.shape.arguments, host);
+    }
+
+    /// Lines of a vector L1, and of a scalar cache.
+    pub fn lines(&self) -> [usize; 2] {
+        let (l1, scalar) = (self.shape.l1, self.shape.scalar);
+        [l1.0 * l1.1, scalar.0 * scalar.1]
+    }
+
+    /// Marks a scalar cache as used by a wave in this dispatch.
+    pub fn use_unit(&mut self, xcd: usize, shared: usize) {
+        self.xcds[xcd].shared[shared].used = true;
+    }
+
+    /// Swaps an XCD's caches with those of a GPU of one XCD.
+    pub fn exchange(&mut self, xcd: usize, other: &mut Caches) {
+        if let (Some(here), Some(there)) = (self.xcds.get_mut(xcd), other.xcds.first_mut()) {
+            std::mem::swap(here, there);
+        }
+    }
+
+    /// Looks up the lines of an access, counted from a block of L2 lines. Returns false if the access is suspended;
+    /// a later call continues.
+    #[inline]
+    pub fn look_up_access<F: Timing>(
+        &mut self,
+        (xcd, unit): (usize, usize),
+        (access, block): (&VectorAccess<'_>, u64),
+        progress: &mut Progress,
+        timing: &mut F,
+    ) -> bool {
+        let Xcd { l2, predictor, units, front_counts, .. } = &mut self.xcds[xcd];
+        let mut backend = Backend {
+            shape: &self.shape,
+            memory_owner: &self.memory_owner,
+            l2,
+            predictor,
+            front_counts,
+            timing,
+        };
+        units[unit].look_up_access(access, block, progress, &mut backend)
+    }
+
+    /// Ends an access after its last look-up.
+    pub fn end<F: Timing>(&mut self, xcd: usize, policy: Policy, progress: &mut Progress, timing: &mut F) {
+        let Xcd { l2, predictor, front_counts, .. } = &mut self.xcds[xcd];
+        let mut backend = Backend {
+            shape: &self.shape,
+            memory_owner: &self.memory_owner,
+            l2,
+            predictor,
+            front_counts,
+            timing,
+        };
+        VectorL1::end(policy, progress, &mut backend);
+    }
+
+    /// Does a scalar access of `dwords` from a dword address on.
+    pub fn scalar<F: Timing>(
+        &mut self,
+        (xcd, shared): (usize, usize),
+        kind: AccessKind,
+        dword: u64,
+        dwords: u64,
+        timing: &mut F,
+    ) {
+        let Xcd { l2, predictor, shared: caches, front_counts, .. } = &mut self.xcds[xcd];
+        let mut backend = Backend {
+            shape: &self.shape,
+            memory_owner: &self.memory_owner,
+            l2,
+            predictor,
+            front_counts,
+            timing,
+        };
+        caches[shared].access(kind, dword, dwords, &mut backend);
+    }
+
+    /// Ends the dispatch. `code` holds the addresses of the executed instructions, as ordered ranges; `released`
+    /// makes writes visible to the host; `written` gets each line written back at the end, with its bytes.
+    pub fn finish(
+        &mut self,
+        code: &[Range<u64>],
+        released: bool,
+        mut written: impl FnMut(u64, u32),
+    ) -> Tally {
+        let mut sum = FrontCounts::default();
+        let mut channels = Vec::new();
+        for Xcd { l2, predictor, shared, front_counts, .. } in &mut self.xcds {
+            for shared in shared.iter_mut().filter(|shared| shared.used) {
+                let (shape, memory_owner) = (&self.shape, &self.memory_owner);
+                shared.fetch(
+                    code,
+                    &mut Backend { shape, memory_owner, l2, predictor, front_counts, timing: &mut () },
+                );
+            }
+            if released || self.shape.written_back {
+                l2.flush(&mut written);
+            }
+            front_counts.sum_by_memory_type();
+            sum.merge(front_counts);
+            channels.extend(l2.take_counts());
+        }
+        Tally::new(sum, channels)
+    }
+
+    /// True if the instruction cache has the line of an address.
+    pub fn has_code(&self, (xcd, shared): (usize, usize), address: u64) -> bool {
+        self.xcds[xcd].shared[shared].has_code(address, &self.shape)
+    }
+}

@@ -3,7 +3,6 @@
 //! The one idea to keep in mind: what a recording says of its machine comes from the recording; what all GPUs of a
 //! target share comes from `arch`.
 
-use crate::evaluate::Value;
 use arch::{Target, Unit as ArchUnit};
 use view::Missing;
 use workload::Machine;
@@ -51,7 +50,7 @@ pub(crate) const MACHINE: &[(&str, &str, &str)] = &[
 ];
 
 /// A value, or what is missing.
-pub(crate) fn machine(name: &str, machine: &Machine) -> Option<Value> {
+pub(crate) fn machine(name: &str, machine: &Machine) -> Option<Result<f64, Missing>> {
     let (_, key, _) = MACHINE.iter().find(|(n, _, _)| *n == name)?;
     let said = |key: &str| machine.number(key).ok_or_else(|| Missing::MachineFact(key.to_owned()));
     if name == "machine.hbm_bandwidth" && machine.number(key).is_none() {

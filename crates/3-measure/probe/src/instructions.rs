@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: only an emulator can know this, and sums over the instructions are the counters.
 
-use crate::observe::Counts;
+use crate::counts::Counts;
 use crate::table::Table;
 use emu::Program;
 use workload::{InstructionRow, LdsUse, VectorUse};

@@ -9,10 +9,11 @@ pub use folder::Provenance;
 
 use crate::clocks::{self, Clock, Predicted};
 use crate::code::Code;
+use crate::counts::Counts;
 use crate::event::Times;
 use crate::events;
 use crate::instructions;
-use crate::observe::{Counts, Probe};
+use crate::observe::Probe;
 use crate::prediction::Prediction;
 use crate::registry::{Value, registry};
 use crate::sample::Sample;
@@ -240,7 +241,7 @@ impl Recorder {
         memory: &emu::Memory,
         launch: &Launch<'_>,
     ) -> Result<(Summary, Counts, Timed), Box<Fault>> {
-        let mut counts = Counts::new(table);
+        let mut counts = table.counts();
         let (model, detail) = (self.model, self.detail);
         let gpu = self.gpu.get_or_insert_with(|| {
             let mut gpu = Gpu::new(model);
@@ -317,7 +318,7 @@ impl Recorder {
         launch: &Launch<'_>,
         weights: &[u64],
     ) -> Result<(Summary, Counts), Box<Fault>> {
-        let mut counts = Counts::new(table);
+        let mut counts = table.counts();
         let mut weights = weights.iter();
         let merge =
             |probe: Probe<'_>| add_times(&mut counts, probe.counts, weights.next().copied().unwrap_or(1));

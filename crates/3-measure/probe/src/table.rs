@@ -5,11 +5,11 @@
 
 use crate::classify;
 use crate::code::Code;
+use crate::counts::{Counts, Memory};
 use crate::event::{Event, Totals};
 use crate::issue;
 use crate::launch_registers::LaunchRegisters;
-use crate::observe::{Counts, Memory};
-use crate::traffic;
+use crate::policy::policy;
 use arch::Target;
 use emu::Program;
 use isa::Class;
@@ -101,7 +101,7 @@ impl Table {
             table.of_slot.push(index as u32);
             let returns = returns_old_value(inst);
             table.returns.push(returns);
-            table.policies.push(traffic::policy(inst, target, returns));
+            table.policies.push(policy(inst, target, returns));
         }
         table.ops = ops.into();
         table
@@ -117,14 +117,9 @@ impl Table {
         self.code.as_ref()
     }
 
-    /// Instructions.
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Memory instructions.
-    pub(crate) fn memory_len(&self) -> usize {
-        self.of_slot.len()
+    /// Nothing counted yet of this program.
+    pub fn counts(&self) -> Counts {
+        Counts::new(self.rows.len(), self.of_slot.len())
     }
 
     #[inline(always)]

@@ -1,41 +1,19 @@
 //! Memory accesses on their way to the caches.
 //!
-//! The one idea to keep in mind: crate `mem` knows no instructions, so what an instruction's bits mean for the caches is
-//! settled here, and what a launch means for them too.
+//! Crate `mem` knows neither instructions nor launches: `policy` says what an instruction's bits mean for the caches, this
+//! module what a launch does.
 
+use crate::counts::Counts;
 use crate::event::{Event, Totals};
-use crate::observe::{Counts, Probe, each_dword};
+use crate::observe::{Probe, each_dword};
 use crate::table::{NO_SLOT, Table};
-use arch::{CacheControl, Limiter, Model, Resources, Target};
+use arch::{Limiter, Model, Resources};
 use clock::{Grid, Wanted, Work};
 use emu::{Launch, MemoryAccess, Observer, Program, WaveId};
-use isa::{Access, Bits, Inst, Space};
-use mem::{AccessKind, Lanes, LdsAccess, PatternMemo, Policy, Shape, SpillStore, Trace};
+use isa::Space;
+use mem::{Lanes, LdsAccess, PatternMemo, Policy, Shape, SpillStore, Trace};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// How the caches are to treat an instruction.
-pub(crate) fn policy(inst: &Inst, target: Option<&Target>, returns: bool) -> Policy {
-    let bits = inst.mods.bits;
-    let mem = inst.op.info().mem;
-    let kind = match mem.map(|mem| mem.access) {
-        Some(Access::Store) => AccessKind::Store,
-        Some(Access::Atomic) if returns => AccessKind::AtomicReturn,
-        Some(Access::Atomic) => AccessKind::Atomic,
-        _ => AccessKind::Load,
-    };
-    let control = match target.map(|target| target.vector_l1.bypassed_by.value) {
-        Some(CacheControl::Sc0) => Bits::SC0,
-        Some(CacheControl::Sc1) => Bits::SC1,
-        None => Bits::empty(),
-    };
-    Policy {
-        kind,
-        bypass: kind == AccessKind::Load && bits.intersects(control),
-        stream: bits.contains(Bits::NT),
-        scratch: false,
-    }
-}
 
 /// Counts, and records for the clock what workgroups do.
 #[derive(Debug)]

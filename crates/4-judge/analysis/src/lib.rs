@@ -14,7 +14,6 @@ mod limit;
 mod listing;
 mod listing_run;
 mod listing_samples;
-pub mod memory_chart;
 mod recorded;
 mod resources;
 pub mod roofline;

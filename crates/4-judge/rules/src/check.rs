@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: rules do not see each other's findings; order comes afterwards, from
 //! severity and place.
 
-use crate::{Outcome, registry};
+use crate::{ExecutionEvidence, Outcome, registry};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use view::{Finding, NotChecked};
 
@@ -47,4 +47,13 @@ fn sort_by_time(findings: &mut [Finding]) {
     findings.sort_by(|a, b| {
         time(b).total_cmp(&time(a)).then_with(|| b.severity.cmp(&a.severity)).then_with(|| a.rule.cmp(b.rule))
     });
+}
+
+/// All findings for an emulated run, by rule and then by instruction.
+pub fn check_execution(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
+    registry::all()
+        .iter()
+        .filter_map(|rule| rule.execution_check())
+        .flat_map(|check| check(evidence))
+        .collect()
 }

@@ -3,11 +3,10 @@
 //! The one idea to keep in mind: such a rule is about right and wrong, not about time; the two instructions that do not
 //! get along are the evidence.
 
-use crate::registry;
 use codeobj::LineTable;
 use emu::{Memory, Program};
 use probe::{Checked, Conflict, Side, Wrong};
-use view::{Finding, Place, SourceLine};
+use view::{Place, SourceLine};
 
 /// A load that writes the LDS instead of registers.
 pub(crate) const INTO_LDS: &str = "load into the LDS";
@@ -23,15 +22,6 @@ pub struct ExecutionEvidence<'a> {
     pub memory: &'a Memory,
     /// Source lines by address, with debug information.
     pub lines: Option<&'a LineTable<'a>>,
-}
-
-/// All findings for an emulated run, by rule and then by instruction.
-pub fn check_execution(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
-    registry::all()
-        .iter()
-        .filter_map(|rule| rule.execution_check())
-        .flat_map(|check| check(evidence))
-        .collect()
 }
 
 impl ExecutionEvidence<'_> {

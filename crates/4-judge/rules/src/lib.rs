@@ -20,8 +20,8 @@ mod sites;
 mod waits;
 mod work;
 
-pub use check::{check, check_workload};
-pub use execution::{ExecutionEvidence, check_execution};
+pub use check::{check, check_execution, check_workload};
+pub use execution::ExecutionEvidence;
 pub use page::{SECTIONS, sections};
 pub use registry::{all, by_id};
 

@@ -6,8 +6,8 @@
 use crate::analyze;
 use crate::args::{Analyze, Breakdown, Look, ReportFormat, ShortFormat};
 use crate::device_code::DeviceCode;
+use crate::emulation::predictions;
 use crate::exit::{Outcome, usage};
-use crate::profile::predictions;
 use analysis::workload::{KernelFilter, SelectError, select};
 use anyhow::{Context, Result, anyhow, bail};
 use emu::Program;

@@ -14,6 +14,7 @@ use crate::terminal;
 use anyhow::{Context, Result, anyhow};
 use arch::Model;
 use host::session::{self, Progress, Record, Session};
+use probe::{Prediction, Settings};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -167,6 +168,11 @@ impl Finished {
     pub(crate) fn recordings(&self) -> Result<Vec<PathBuf>> {
         session::claims(&self.folder.0)
     }
+}
+
+/// What is to be predicted of each dispatch.
+pub(crate) fn predictions(settings: &Settings, model: &'static Model) -> Result<Vec<Prediction>> {
+    settings.predictions(model).map_err(|error| usage(error.message, error.hint))
 }
 
 /// A signal as people know it.

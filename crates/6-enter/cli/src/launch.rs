@@ -6,12 +6,11 @@ use crate::analyze;
 use crate::args::{Analyze, Look, Profile};
 use crate::device_code::DeviceCode;
 use crate::earlier::{make_folder, remove_earlier};
-use crate::emulation;
+use crate::emulation::{self, predictions};
 use crate::exit::{Outcome, usage};
 use crate::launch_file::{Contents, LaunchFile, difference};
 use crate::output::Output;
-use crate::profile::{keep_set, predictions};
-use crate::{progress, terminal};
+use crate::{progress, sets, terminal};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
 use codeobj::{Argument, Kernel, LineTable};
@@ -145,7 +144,7 @@ fn write(folder: &Path, recorder: &mut Recorder, provenance: &Provenance) -> Res
 
 /// What `analyze` says about a recording, in short unless something else is asked for.
 fn report(folder: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
-    keep_set(args, folder)?;
+    sets::keep_asked(args.set.as_deref(), folder)?;
     analyze::run(&Analyze::of_recording(folder, &args.shown())?, look)
 }
 

@@ -5,16 +5,15 @@
 
 use crate::args::{Analyze, Look, Profile, ShortFormat};
 use crate::earlier::{make_folder, remove_earlier};
-use crate::emulation::{Emulation, GPU_DEVICE};
+use crate::emulation::{Emulation, GPU_DEVICE, predictions};
 use crate::exit::{Outcome, usage};
 use crate::{analyze, launch, output, sets};
 use analysis::guide::Recorded;
 use analysis::workload::dispatch_ranges;
 use anyhow::Result;
-use arch::{Model, Target};
+use arch::Target;
 use host::session::Record;
 use metrics::Definitions;
-use probe::{Prediction, Settings};
 use regex::Regex;
 use std::path::{Path, PathBuf};
 
@@ -126,22 +125,9 @@ fn selection(args: &Profile) -> Result<Record> {
     })
 }
 
-/// What is to be predicted of each dispatch.
-pub(crate) fn predictions(settings: &Settings, model: &'static Model) -> Result<Vec<Prediction>> {
-    settings.predictions(model).map_err(|error| usage(error.message, error.hint))
-}
-
 /// The hardware where there is some and a tool that profiles with it, unless a GPU to emulate is named.
 fn choose(named: bool, gpu: bool, tool: bool) -> &'static dyn Profiler {
     if !named && gpu && tool { &Hardware } else { &Emulator }
-}
-
-/// Keeps what `--set` asks for of a recording just made.
-pub(crate) fn keep_set(args: &Profile, folder: &Path) -> Result<()> {
-    let Some(name) = &args.set else { return Ok(()) };
-    let set = sets::by_name(name)?;
-    let workload = host::recording::read(folder)?;
-    sets::keep(folder, &set, workload.machine.target().unwrap_or_default())
 }
 
 /// Whether the vendor's profiler is installed.
@@ -174,7 +160,7 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
             eprintln!("rockhound: no dispatch was recorded in {}", folder.display());
             continue;
         }
-        keep_set(args, folder)?;
+        sets::keep_asked(args.set.as_deref(), folder)?;
         eprintln!("wrote {}", folder.display());
         analyze::run(&Analyze::of_recording(folder, &args.shown())?, look)?;
     }

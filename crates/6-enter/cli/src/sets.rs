@@ -61,8 +61,15 @@ pub(crate) fn list(definitions: &Definitions, targets: &[String], format: ShortF
     Ok(out)
 }
 
-/// Keeps only the counters of a set in a recording just made.
-pub(crate) fn keep(folder: &Path, set: &Set, target: &str) -> Result<()> {
+/// Keeps what `--set` asks for of a recording just made.
+pub(crate) fn keep_asked(name: Option<&str>, folder: &Path) -> Result<()> {
+    let Some(name) = name else { return Ok(()) };
+    let workload = host::recording::read(folder)?;
+    keep(folder, &by_name(name)?, workload.machine.target().unwrap_or_default())
+}
+
+/// Keeps only the counters of a set.
+fn keep(folder: &Path, set: &Set, target: &str) -> Result<()> {
     let compiled = definitions::compile(Definitions::built_in(), target)?;
     let counters = set.counters(&compiled);
     let file = folder.join("pmc_perf.csv");

@@ -4,7 +4,7 @@
 //! chain, because the order of capture does. Child graphs are copied when they are added and lie flat in the list.
 
 use crate::codes::Code;
-use crate::launch::Work;
+use crate::work::Work;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

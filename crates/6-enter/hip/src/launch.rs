@@ -9,77 +9,15 @@ use crate::host_memory;
 use crate::message::say;
 use crate::progress;
 use crate::recording::Recording;
-use crate::runtime::{Function, Runtime, lock};
+use crate::runtime::{Runtime, lock};
 use crate::timeline;
+use crate::work::{Copy3, Fill, Kernel, Place, Work};
 use emu::{Cause, Fault, Host, Launch, OutsideLds, Program, Summary};
 use probe::{LaunchSize, Oversize};
-use std::ffi::c_void;
 use std::ptr::with_exposed_provenance_mut as pointer;
 
 /// Bytes beyond which an address has nothing to do with an allocation of the runtime.
 const FAR: u64 = 1 << 20;
-
-/// A function of the program that a stream calls.
-pub(crate) type HostFunction = unsafe extern "C" fn(*mut c_void);
-
-/// Something a stream does.
-#[derive(Clone, Debug)]
-pub(crate) enum Work {
-    /// Runs a kernel.
-    Kernel(Kernel),
-    /// Copies a box of bytes.
-    Copy(Copy3),
-    /// Fills a box of bytes with a pattern.
-    Fill(Fill),
-    /// Calls a function of the program.
-    Call(HostFunction, usize),
-}
-
-/// A kernel with all it needs.
-#[derive(Clone, Debug)]
-pub(crate) struct Kernel {
-    /// What the program names the function by.
-    pub(crate) handle: usize,
-    pub(crate) function: Function,
-    /// Work-items.
-    pub(crate) grid: [u32; 3],
-    pub(crate) workgroup: [u32; 3],
-    pub(crate) dynamic_lds: u32,
-    /// Explicit arguments as they lie in memory.
-    pub(crate) arguments: Vec<u8>,
-    /// Workgroups may wait for each other.
-    pub(crate) together: bool,
-}
-
-/// A copy of `width` bytes, `height` times, `depth` times.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Copy3 {
-    pub(crate) to: Place,
-    pub(crate) from: Place,
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-    pub(crate) depth: usize,
-}
-
-/// Where a box begins and how far its rows and slices are apart.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    pub(crate) address: usize,
-    pub(crate) pitch: usize,
-    pub(crate) slice: usize,
-}
-
-/// A pattern of `size` bytes repeated over a box.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fill {
-    pub(crate) to: Place,
-    pub(crate) pattern: u32,
-    pub(crate) size: usize,
-    /// Bytes.
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-    pub(crate) depth: usize,
-}
 
 /// Does work, or adds it to what the stream captures.
 pub(crate) fn perform(stream: usize, work: Work) -> Result<(), Code> {
@@ -119,12 +57,6 @@ fn extent(place: Place, width: usize, height: usize, depth: usize) -> Option<usi
 }
 
 impl Copy3 {
-    /// A copy of bytes that lie together.
-    pub(crate) fn flat(to: usize, from: usize, bytes: usize) -> Copy3 {
-        let place = |address| Place { address, pitch: bytes, slice: bytes };
-        Copy3 { to: place(to), from: place(from), width: bytes, height: 1, depth: 1 }
-    }
-
     fn perform(&self, runtime: &mut Runtime) -> Result<(), Code> {
         let Copy3 { to, from, width, height, depth } = *self;
         for (what, place) in [("copy to", to), ("copy from", from)] {

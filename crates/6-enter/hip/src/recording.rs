@@ -169,7 +169,7 @@ impl Recording {
     }
 
     /// Says which kernels there were when none of them was selected, and what was not followed on all XCDs.
-    fn explain(&self) {
+    pub(crate) fn explain(&self) {
         if self.process != std::process::id() {
             return;
         }
@@ -191,15 +191,4 @@ fn replace(folder: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     let next = folder.join(format!(".{name}.new"));
     std::fs::write(&next, bytes)?;
     std::fs::rename(next, folder.join(name))
-}
-
-/// Writes what is not written yet, when the program ends.
-pub(crate) extern "C" fn at_exit() {
-    // A thread that ends the program in the middle of a call holds the lock: then the last write has to do.
-    if let Some(mut runtime) = crate::runtime::try_lock()
-        && let Some(recording) = &mut runtime.recording
-    {
-        recording.write();
-        recording.explain();
-    }
 }

@@ -14,13 +14,11 @@ use crate::recording::Recording;
 use crate::staging::Ring;
 use crate::stream::Streams;
 use crate::timeline::Timeline;
+use crate::work::{Function, ModuleId};
 use host::session::{self, Progress, Session};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
-
-/// Where a module is.
-pub(crate) type ModuleId = usize;
 
 /// Code that was handed over, loaded when it is first used.
 #[derive(Debug)]
@@ -33,13 +31,6 @@ pub(crate) enum Slot {
     Failed(Code),
     /// Given back.
     Gone,
-}
-
-/// A kernel, by module and name.
-#[derive(Clone, Debug)]
-pub(crate) struct Function {
-    pub(crate) module: ModuleId,
-    pub(crate) name: String,
 }
 
 /// A variable of device code that host code knows by an address of its own.
@@ -106,6 +97,17 @@ pub(crate) fn try_lock() -> Option<MutexGuard<'static, Runtime>> {
     }
 }
 
+/// Writes what is not written yet, when the program ends.
+extern "C" fn at_exit() {
+    // A thread that ends the program in the middle of a call holds the lock: then the last write has to do.
+    if let Some(mut runtime) = try_lock()
+        && let Some(recording) = &mut runtime.recording
+    {
+        recording.write();
+        recording.explain();
+    }
+}
+
 impl Runtime {
     /// As the session asks for it; without one a program gets the GPU that is the default. A session that cannot be used ends
     /// the program: it would do something else than what was asked for.
@@ -133,7 +135,7 @@ impl Runtime {
         }
         if recording.is_some() {
             // SAFETY: the function is `extern "C"` and stays for the life of the process.
-            unsafe { libc::atexit(crate::recording::at_exit) };
+            unsafe { libc::atexit(at_exit) };
         }
         Ok(Runtime {
             device,

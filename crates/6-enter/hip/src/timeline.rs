@@ -3,8 +3,8 @@
 //! The one idea to keep in mind: work is done in the order it is asked for, one piece after the other, so the modelled time is a sum; where
 //! a piece has no modelled time, the time between two moments around it is that of the emulation.
 
-use crate::launch::Copy3;
 use crate::memory::{Allocations, Kind};
+use crate::work::Copy3;
 use arch::Model;
 use std::time::Instant;
 

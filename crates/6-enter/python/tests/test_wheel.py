@@ -35,7 +35,7 @@ class Module(unittest.TestCase):
         inspection = rockhound.inspect(path, listing=True)
         self.assertEqual(inspection, json.loads(run("inspect", path, "--asm", "--format", "json").stdout))
         self.assertGreater(len(inspection["kernels"]), 0)
-        one = rockhound.inspect(path, kernel="copy", arch=inspection["kernels"][0]["target"])
+        one = rockhound.inspect(path, kernel="Copy", arch=inspection["kernels"][0]["target"])
         self.assertEqual({kernel["target"] for kernel in one["kernels"]}, {inspection["kernels"][0]["target"]})
         row = inspection.rows()[0]
         self.assertEqual(row["name"], inspection["kernels"][0]["name"])

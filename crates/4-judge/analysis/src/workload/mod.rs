@@ -8,6 +8,7 @@ mod compare;
 mod condition;
 mod definitions;
 pub(crate) mod machine;
+mod memory_chart;
 mod noise;
 mod overview;
 mod panels;

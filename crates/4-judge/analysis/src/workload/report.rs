@@ -7,11 +7,11 @@ use super::blocks::{Blocks, CHANGES, LIMITS, MEMORY_CHART, RANKS, SAMPLED_KERNEL
 use super::compare::{self, Renames};
 use super::condition::Condition;
 use super::machine::Filled;
+use super::memory_chart;
 use super::noise::Sample;
 use super::present::{self, TimeUnit};
 use super::select::{SelectError, Wanted};
 use super::{overview, panels, predictions, ranks, samples, windows};
-use crate::memory_chart;
 use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
 use std::cell::OnceCell;
 use std::collections::HashMap;

@@ -9,8 +9,8 @@ use super::memory::{Parameters3, copy_of, parameters_of};
 use super::{Dim3, entries, get, put};
 use crate::codes::Code;
 use crate::graph::{Action, Node};
-use crate::launch::{Copy3, Fill, HostFunction, Kernel, Place, Work};
 use crate::runtime::lock;
+use crate::work::{Copy3, Fill, HostFunction, Kernel, Place, Work};
 use std::ffi::c_void;
 
 /// A fill as the headers describe it.

@@ -6,8 +6,10 @@
 use super::functions::workgroups_per_cu;
 use super::{Dim3, entries, get};
 use crate::codes::Code;
-use crate::launch::{Kernel, Work, perform};
-use crate::runtime::{Function, lock};
+use crate::launch::perform;
+use crate::runtime::lock;
+use crate::work::Function;
+use crate::work::{Kernel, Work};
 use std::ffi::c_void;
 
 type Arguments = *mut *mut c_void;

@@ -5,10 +5,11 @@
 
 use super::{Dim3, entries, get, put};
 use crate::codes::Code;
-use crate::launch::{Copy3, Fill, Place, Work, perform};
+use crate::launch::perform;
 use crate::memory::Kind;
 use crate::message::say;
 use crate::runtime::lock;
+use crate::work::{Copy3, Fill, Place, Work};
 use std::ffi::c_void;
 
 /// Most bytes that rows of pitched memory are rounded up to.

@@ -6,7 +6,8 @@ use super::{entries, put, text};
 use crate::codes::Code;
 use crate::fat_binary;
 use crate::module::Module;
-use crate::runtime::{Function, Slot, lock};
+use crate::runtime::{Slot, lock};
+use crate::work::Function;
 use std::ffi::c_void;
 
 type Chars = *const libc::c_char;

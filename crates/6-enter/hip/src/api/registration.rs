@@ -7,7 +7,8 @@ use crate::codes::Code;
 use crate::fat_binary::{self, MAGIC, Wrapper};
 use crate::memory::Kind;
 use crate::message::say;
-use crate::runtime::{Function, ModuleId, Slot, Variable, lock, try_lock};
+use crate::runtime::{Slot, Variable, lock, try_lock};
+use crate::work::{Function, ModuleId};
 use std::cell::RefCell;
 use std::ffi::c_void;
 

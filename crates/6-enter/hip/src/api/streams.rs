@@ -4,9 +4,10 @@
 
 use super::{entries, put};
 use crate::codes::Code;
-use crate::launch::{HostFunction, Work, perform};
+use crate::launch::perform;
 use crate::runtime::lock;
 use crate::stream::Stream;
+use crate::work::{HostFunction, Work};
 use std::ffi::c_void;
 
 type Callback = unsafe extern "C" fn(usize, i32, *mut c_void);

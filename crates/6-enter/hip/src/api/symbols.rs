@@ -5,8 +5,9 @@
 
 use super::{entries, put};
 use crate::codes::Code;
-use crate::launch::{Copy3, Work, perform};
+use crate::launch::perform;
 use crate::runtime::lock;
+use crate::work::{Copy3, Work};
 
 /// Copies to (or from) `bytes` of a variable from `offset` on.
 fn copy(

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: which metric stands where is two tables, blocks and links; a link's rate is its bytes
 //! over the time of a dispatch.
 
-use crate::workload::models;
+use super::models;
 use arch::Target;
 use metrics::{Evaluation, Norm, Value};
 use view::BlockId::{ComputeUnits, Fabric, Hbm, Instructions, L2, Lds, MemorySide, ScalarL1, VectorL1};
@@ -140,7 +140,7 @@ const LINKS: &[Link] = &[
 ];
 
 /// The chart of what `evaluation` selects on a machine; `norm` is what it divides counts by.
-pub fn chart(evaluation: &Evaluation<'_>, norm: Norm, machine: &Machine) -> MemoryChart {
+pub(crate) fn chart(evaluation: &Evaluation<'_>, norm: Norm, machine: &Machine) -> MemoryChart {
     let mut blocks: Vec<MemoryBlock> = Vec::new();
     for (id, label, metric, unit) in FACTS {
         let share = *unit == "%%";

@@ -5,6 +5,7 @@
 
 mod columns;
 mod compare;
+mod doctor;
 mod finding;
 mod guide;
 mod inspect;
@@ -22,6 +23,7 @@ mod waves;
 
 pub use columns::*;
 pub use compare::*;
+pub use doctor::*;
 pub use finding::*;
 pub use guide::*;
 pub use inspect::*;

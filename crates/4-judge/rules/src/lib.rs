@@ -3,11 +3,12 @@
 //! The one idea to keep in mind: a rule fires only for the reason its page states. Page, check and the
 //! arithmetic's tests of a rule stand in one file under `rules/`; [`all`] is the flat list of them; kernels
 //! that must and must not trigger each rule are in `fixtures/rules/`. A rule judges code, a recording, or either;
-//! those on right and wrong judge an emulated run.
+//! those on right and wrong judge an emulated run, those on hosts a machine, its environment or a command.
 
 mod access;
 mod check;
 mod execution;
+mod host;
 mod lines;
 mod merge;
 mod narrow;
@@ -22,6 +23,7 @@ mod work;
 
 pub use check::{check, check_execution, check_workload};
 pub use execution::ExecutionEvidence;
+pub use host::{HostEvidence, Judged, Profile, check_host, check_names, host_findings};
 pub use page::{SECTIONS, sections};
 pub use registry::{all, by_id};
 
@@ -52,6 +54,9 @@ pub type RecordingCheck = fn(&WorkloadEvidence<'_>) -> Result<Outcome, Missing>;
 /// Judges one kernel by an emulated run of it.
 pub type ExecutionCheck = fn(&ExecutionEvidence<'_>) -> Vec<Finding>;
 
+/// Judges a machine, an environment or a command.
+pub type HostCheck = fn(&HostEvidence<'_>) -> Vec<Judged>;
+
 /// What a rule judges by.
 #[derive(Clone, Copy)]
 pub enum Check {
@@ -63,6 +68,8 @@ pub enum Check {
     Either(CodeCheck, RecordingCheck),
     /// An emulated run that was checked.
     Execution(ExecutionCheck),
+    /// Facts of a machine, an environment or a command line.
+    Host(HostCheck),
 }
 
 /// What a rule says about one kernel.
@@ -93,7 +100,7 @@ impl Rule {
     pub const fn code_check(&self) -> Option<CodeCheck> {
         match self.check {
             Check::Code(check) | Check::Either(check, _) => Some(check),
-            Check::Recording(_) | Check::Execution(_) => None,
+            _ => None,
         }
     }
 
@@ -101,7 +108,7 @@ impl Rule {
     pub const fn recording_check(&self) -> Option<RecordingCheck> {
         match self.check {
             Check::Recording(check) | Check::Either(_, check) => Some(check),
-            Check::Code(_) | Check::Execution(_) => None,
+            _ => None,
         }
     }
 
@@ -109,6 +116,14 @@ impl Rule {
     pub const fn execution_check(&self) -> Option<ExecutionCheck> {
         match self.check {
             Check::Execution(check) => Some(check),
+            _ => None,
+        }
+    }
+
+    /// The check of a machine, if the rule has one.
+    pub const fn host_check(&self) -> Option<HostCheck> {
+        match self.check {
+            Check::Host(check) => Some(check),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 use view::{
-    Columns, Comparison, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, MetricsReport,
+    Columns, Comparison, Doctor, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, MetricsReport,
     OccupancyReport, Report, Rooflines, RuleInfo, Summary,
 };
 
@@ -65,6 +65,11 @@ pub fn columns(columns: &Columns) -> String {
 /// A guide, indented.
 pub fn guide(guide: &Guide) -> String {
     pretty(guide)
+}
+
+/// The answer of `doctor`, indented.
+pub fn doctor(doctor: &Doctor) -> String {
+    pretty(doctor)
 }
 
 /// Rooflines, indented.

@@ -5,6 +5,7 @@
 //! Pieces of kernels are independent, so they can be rendered on all cores and written in order.
 
 pub mod csv;
+pub mod doctor;
 mod html;
 pub mod json;
 mod marks;

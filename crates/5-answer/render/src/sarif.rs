@@ -134,7 +134,7 @@ fn location(card: &KernelCard, place: &Place) -> Value {
 }
 
 /// A path as a URI reference: separators forward, everything unusual escaped.
-fn uri(path: &str) -> String {
+pub(crate) fn uri(path: &str) -> String {
     let mut out = String::with_capacity(path.len() + 8);
     if path.starts_with('/') {
         out.push_str("file://");
@@ -163,7 +163,7 @@ fn uri(path: &str) -> String {
 }
 
 /// FNV-1a, 64 bits: stable between versions and machines.
-fn fingerprint(text: &str) -> u64 {
+pub(crate) fn fingerprint(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

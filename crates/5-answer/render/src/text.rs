@@ -6,6 +6,7 @@
 mod canvas;
 mod card;
 mod comparison;
+mod doctor;
 mod guide;
 mod listing;
 mod listing_samples;
@@ -25,6 +26,7 @@ mod waves;
 pub(crate) use card::severity_role;
 pub use card::{card, findings};
 pub use comparison::comparison;
+pub use doctor::doctor;
 pub use guide::{guide, kernel};
 pub use listing::{listing, listing_with_places};
 pub use markdown::{markdown, rules};

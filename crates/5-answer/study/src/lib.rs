@@ -4,6 +4,7 @@
 //! ask here.
 
 mod columns;
+pub mod doctor;
 mod fail_on;
 pub mod judge;
 mod page;

@@ -5,6 +5,7 @@
 pub(crate) use analyze::{Analyze, AverageKind, Metrics, NormalUnit, ReportFormat, TimeUnits, Units};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use doctor::{Doctor, DoctorFormat, EmitForm, Work};
 pub(crate) use emulate::{Breakdown, Emulate, Profile, Run};
 pub(crate) use launch::LaunchTemplate;
 pub(crate) use page::{Report, View};
@@ -12,6 +13,7 @@ pub(crate) use recordings::{Guide, Level, Ranks, Roofline, Tui, Type};
 use std::path::PathBuf;
 
 mod analyze;
+mod doctor;
 mod emulate;
 mod gpu_name;
 mod launch;
@@ -76,6 +78,7 @@ pub(crate) enum Command {
     LaunchTemplate(LaunchTemplate),
     Explain(Explain),
     Occupancy(Occupancy),
+    Doctor(Doctor),
     Completions(Completions),
     Man(Man),
 }

@@ -14,6 +14,7 @@ mod breakdown;
 mod completions;
 mod device_code;
 mod diff;
+mod doctor;
 mod earlier;
 mod emulation;
 mod exit;
@@ -104,6 +105,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::LaunchTemplate(args) => launch_template::run(args),
         Command::Explain(args) => explain::run(args, &cli.look),
         Command::Occupancy(args) => occupancy::run(args, &cli.look),
+        Command::Doctor(args) => doctor::run(args, &cli.look),
         Command::Completions(args) => completions::completions(args),
         Command::Man(args) => completions::man(args),
     }

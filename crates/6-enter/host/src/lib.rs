@@ -8,6 +8,7 @@ mod contents;
 pub mod definitions;
 mod inputs;
 pub mod kernels;
+pub mod machine;
 pub mod names;
 pub mod recording;
 mod refusal;

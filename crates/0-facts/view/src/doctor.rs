@@ -1,0 +1,146 @@
+//! What `doctor` says of machines, environments and commands.
+//!
+//! The one idea to keep in mind: a check that could not read what it needs is [`HostVerdict::Unknown`] with how to find out, never a pass.
+
+use crate::FileError;
+use serde::Serialize;
+
+/// Schema of [`Doctor`].
+pub const DOCTOR_SCHEMA: &str = "rockhound.doctor/1";
+
+/// What a check came to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HostVerdict {
+    /// As wanted.
+    Pass,
+    /// Not read.
+    Unknown,
+    /// Likely costs time, or sources disagree.
+    Warn,
+    /// Costs time or breaks programs.
+    Fail,
+}
+
+impl HostVerdict {
+    /// All, worst first.
+    pub const ALL: [HostVerdict; 4] = [HostVerdict::Fail, HostVerdict::Warn, HostVerdict::Unknown, HostVerdict::Pass];
+
+    /// The word used in every format: `pass`, `warn`, `fail`, `unknown`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            HostVerdict::Pass => "pass",
+            HostVerdict::Unknown => "unknown",
+            HostVerdict::Warn => "warn",
+            HostVerdict::Fail => "fail",
+        }
+    }
+}
+
+/// One value that was read, and where.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Reading {
+    /// File, command or variable.
+    pub from: String,
+    /// Value as read.
+    pub value: String,
+}
+
+/// One check.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct HostCheck {
+    /// Name of the check: `numa-balancing`.
+    pub check: &'static str,
+    /// Rule it belongs to: `SYS001`.
+    pub rule: &'static str,
+    /// What is checked, as a phrase.
+    pub title: &'static str,
+    /// HostVerdict.
+    pub verdict: HostVerdict,
+    /// What is the case, or why it is not known.
+    pub message: String,
+    /// What was read.
+    pub readings: Vec<Reading>,
+    /// What is wanted.
+    pub wanted: &'static str,
+    /// Why.
+    pub why: &'static str,
+    /// For which work it matters: `benchmark`, `training`, ...
+    pub profiles: Vec<&'static str>,
+    /// Where that was read.
+    pub source: &'static str,
+    /// Command that sets it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
+    /// Command that undoes that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
+    /// How to find out what is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub find_out: Option<&'static str>,
+}
+
+/// One line about a machine.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct HostFact {
+    /// For example `GPUs`.
+    pub name: &'static str,
+    /// Value, or the reason why it is not known.
+    pub value: String,
+    /// Whether it is known.
+    pub known: bool,
+}
+
+/// One machine, environment or command, examined.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Examined {
+    /// Name: of the machine, the bundle or the file.
+    pub name: String,
+    /// What was read: `/proc and /sys`, `amd-smi static`.
+    pub sources: Vec<String>,
+    /// What it is.
+    pub facts: Vec<HostFact>,
+    /// Checks, worst first.
+    pub checks: Vec<HostCheck>,
+    /// What else to know: entries of a bundle that were refused, outputs not understood.
+    pub notes: Vec<String>,
+}
+
+impl Examined {
+    /// How many checks came to a verdict.
+    pub fn count(&self, verdict: HostVerdict) -> usize {
+        self.checks.iter().filter(|check| check.verdict == verdict).count()
+    }
+}
+
+/// A fact in which a machine of a fleet differs from most.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct OddOne {
+    /// Machine.
+    pub machine: String,
+    /// Fact or check.
+    pub fact: String,
+    /// Its value.
+    pub value: String,
+    /// The value of most.
+    pub usual: String,
+    /// How many have that.
+    pub usual_count: usize,
+}
+
+/// The answer of `doctor`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Doctor {
+    /// [`DOCTOR_SCHEMA`].
+    pub schema: &'static str,
+    /// For which work it was asked; absent: for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<&'static str>,
+    /// Machines in the order given.
+    pub machines: Vec<Examined>,
+    /// How the machines of a fleet differ; empty where that was not asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub odd: Vec<OddOne>,
+    /// Inputs that could not be read.
+    pub errors: Vec<FileError>,
+}

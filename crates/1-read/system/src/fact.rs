@@ -1,0 +1,88 @@
+//! A value with where it was read, or the reason why it is not known.
+
+/// A value that was read, or why it was not.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Fact<T> {
+    /// Read.
+    Known {
+        /// The value.
+        value: T,
+        /// Where it was read: a path, or the command whose output it is.
+        from: String,
+    },
+    /// Not read.
+    Unknown {
+        /// Why, as a phrase that begins with the place: "/proc/cmdline: permission denied".
+        reason: String,
+    },
+}
+
+impl<T> Fact<T> {
+    /// A value that was read.
+    pub fn known(value: T, from: impl Into<String>) -> Fact<T> {
+        Fact::Known { value, from: from.into() }
+    }
+
+    /// A value that was not read.
+    pub fn unknown(reason: impl Into<String>) -> Fact<T> {
+        Fact::Unknown { reason: reason.into() }
+    }
+
+    /// The value, where known.
+    pub fn get(&self) -> Option<&T> {
+        match self {
+            Fact::Known { value, .. } => Some(value),
+            Fact::Unknown { .. } => None,
+        }
+    }
+
+    /// Where it was read, where known.
+    pub fn from(&self) -> Option<&str> {
+        match self {
+            Fact::Known { from, .. } => Some(from),
+            Fact::Unknown { .. } => None,
+        }
+    }
+
+    /// Why it is not known.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Fact::Known { .. } => None,
+            Fact::Unknown { reason } => Some(reason),
+        }
+    }
+
+    /// The same fact with another value.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Fact<U> {
+        match self {
+            Fact::Known { value, from } => Fact::Known { value: change(value), from },
+            Fact::Unknown { reason } => Fact::Unknown { reason },
+        }
+    }
+
+    /// The value read further; where that fails the place and `why` are the reason.
+    pub fn parse<U>(self, why: &str, read: impl FnOnce(T) -> Option<U>) -> Fact<U> {
+        match self {
+            Fact::Known { value, from } => match read(value) {
+                Some(value) => Fact::Known { value, from },
+                None => Fact::Unknown { reason: format!("{from}: {why}") },
+            },
+            Fact::Unknown { reason } => Fact::Unknown { reason },
+        }
+    }
+
+    /// Takes another reading where this one is not known.
+    pub fn or(self, other: Fact<T>) -> Fact<T> {
+        match (&self, &other) {
+            (Fact::Unknown { .. }, Fact::Known { .. }) => other,
+            _ => self,
+        }
+    }
+
+    /// Fills in another reading where this one is not known.
+    pub fn fill(&mut self, other: Fact<T>) {
+        if matches!((&*self, &other), (Fact::Unknown { .. }, Fact::Known { .. })) {
+            *self = other;
+        }
+    }
+}

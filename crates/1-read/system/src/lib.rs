@@ -1,0 +1,47 @@
+//! Facts of machines, environments, command lines and faults, from text and archives.
+//!
+//! The one idea to keep in mind: a [`Fact`] that could not be read says why. A check must never take silence of a file for
+//! a good value, so nothing here has a default.
+//!
+//! ```
+//! let mut tree = system::Tree::new("node1");
+//! tree.insert("proc/sys/kernel/numa_balancing", b"1\n".to_vec());
+//! let machine = system::Machine::read(&tree, &[]);
+//! assert_eq!(machine.numa_balancing.get().map(String::as_str), Some("1"));
+//! assert_eq!(machine.smt.reason(), Some("/sys/devices/system/cpu/smt/control: absent"));
+//! ```
+
+mod archive;
+mod boot;
+pub mod capture;
+pub mod command;
+mod cpu;
+pub mod environment;
+mod error;
+mod fact;
+mod kfd;
+mod machine;
+mod merge;
+mod outputs;
+mod pci;
+mod place;
+mod recognize;
+mod tar;
+mod tree;
+mod values;
+pub mod variables;
+
+pub use archive::{MOST_BYTES, MOST_ENTRIES, is_archive, read_archive, write_bundle};
+pub use boot::{BootArguments, boot_arguments};
+pub use cpu::{IdleState, cpu_list};
+pub use environment::Environment;
+pub use error::Error;
+pub use fact::Fact;
+pub use kfd::{KfdLink, KfdNode, LinkKind};
+pub use machine::{AcsPort, Gpu, Link, Machine, PairLink};
+pub use outputs::docker::DockerContainer;
+pub use outputs::vllm::ServerLog;
+pub use place::Surroundings;
+pub use recognize::{Document, recognize};
+pub use tar::write as write_tar;
+pub use tree::{Content, Tree};

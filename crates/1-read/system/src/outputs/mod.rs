@@ -1,0 +1,8 @@
+//! What the tools of AMD, PCI and containers print.
+
+pub(crate) mod amd_smi;
+pub(crate) mod docker;
+pub(crate) mod lspci;
+pub(crate) mod rocm_smi;
+pub(crate) mod rocminfo;
+pub(crate) mod vllm;

@@ -1,0 +1,71 @@
+//! `rocminfo`: agents of the HSA runtime.
+//!
+//! The one idea to keep in mind: an agent begins at `Agent N`, and its own fields stand before those of its pools and ISAs.
+
+use crate::Fact;
+use crate::machine::Gpu;
+
+/// Whether a text is of this tool.
+pub(crate) fn is(text: &str) -> bool {
+    text.contains("HSA System Attributes") || text.contains("HSA Agents")
+}
+
+/// GPUs, in the order of agents.
+pub(crate) fn read(text: &str, from: &str) -> Vec<Gpu> {
+    let mut agents: Vec<Vec<(String, String)>> = Vec::new();
+    for line in text.lines() {
+        let line = line.trim().trim_end_matches('\\').trim_end();
+        if line.strip_prefix("Agent ").is_some_and(|number| number.trim().parse::<u32>().is_ok()) {
+            agents.push(Vec::new());
+        } else if let (Some(agent), Some((key, value))) = (agents.last_mut(), line.split_once(':')) {
+            agent.push((key.trim().to_owned(), value.trim().to_owned()));
+        }
+    }
+    agents.iter().filter_map(|fields| gpu(fields, from)).enumerate().map(|(index, gpu)| numbered(gpu, index)).collect()
+}
+
+fn numbered(mut gpu: Gpu, index: usize) -> Gpu {
+    gpu.index = u32::try_from(index).ok();
+    if gpu.bdf.is_none() {
+        gpu.name = format!("GPU {index}");
+    }
+    gpu
+}
+
+fn gpu(fields: &[(String, String)], from: &str) -> Option<Gpu> {
+    // The first of a name is the agent's; the same names come again in its ISAs.
+    let field = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()).filter(|it| !it.is_empty());
+    let number = |name: &str| field(name)?.split('(').next()?.trim().parse::<u64>().ok();
+    if field("Device Type")? != "GPU" {
+        return None;
+    }
+    let known = |it: Option<String>, name: &str| it.map_or_else(|| Fact::unknown(format!("{from}: no `{name}`")), |it| Fact::known(it, from));
+    let location = number("BDFID").filter(|it| *it > 0);
+    let bdf = location.map(|it| {
+        let domain = number("Domain").unwrap_or(0);
+        format!("{domain:04x}:{:02x}:{:02x}.{}", it >> 8 & 0xff, it >> 3 & 0x1f, it & 7)
+    });
+    let mut gpu = Gpu::new(bdf.clone().unwrap_or_default());
+    gpu.bdf = bdf;
+    gpu.node = number("Node").and_then(|it| u32::try_from(it).ok());
+    gpu.target = known(field("Name"), "Name");
+    gpu.product = known(field("Marketing Name"), "Marketing Name");
+    gpu.compute_units = number("Compute Unit").map_or_else(|| Fact::unknown(format!("{from}: no `Compute Unit`")), |it| Fact::known(it, from));
+    gpu.max_clock_mhz = number("Max Clock Freq. (MHz)").map_or_else(|| Fact::unknown(format!("{from}: no clock")), |it| Fact::known(it as f64, from));
+    Some(gpu)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_gpus_and_their_own_fields() {
+        let text = "HSA Agents\nAgent 1\n  Name: EPYC\n  Device Type: CPU\nAgent 2\n  Name:   gfx90a \\\n  Node: 2\n  Device Type: GPU\n  BDFID: 33280\n  Compute Unit: 104\n  ISA 1\n    Name: amdgcn-amd-amdhsa--gfx90a\n";
+        let gpus = read(text, "t");
+        assert_eq!(gpus.len(), 1);
+        assert_eq!(gpus[0].target.get().map(String::as_str), Some("gfx90a"));
+        assert_eq!(gpus[0].name, "0000:82:00.0");
+        assert_eq!(gpus[0].compute_units.get(), Some(&104));
+    }
+}

@@ -1,0 +1,209 @@
+//! Tells outputs apart by what they hold, not by their names.
+//!
+//! The one idea to keep in mind: what is not recognised is an error that names what is understood; nothing is guessed.
+
+use crate::machine::{AcsPort, Gpu, PairLink};
+use crate::outputs::{amd_smi, docker, lspci, rocm_smi, rocminfo, vllm};
+use crate::{BootArguments, Environment, Error, ServerLog, Tree, boot_arguments};
+use serde_json::Value;
+
+/// Text of an output longer than this is not what a tool prints.
+const MOST_BYTES: usize = 64 << 20;
+
+/// The output of one tool, read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Document {
+    /// File or command it came from.
+    pub name: String,
+    /// What it is: `amd-smi static`.
+    pub kind: &'static str,
+    pub(crate) contents: Contents,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Contents {
+    Gpus { gpus: Vec<Gpu>, pairs: Vec<PairLink> },
+    Version { rocm: String },
+    Pci { gpus: Vec<Gpu>, acs: Result<Vec<AcsPort>, String> },
+    Docker(Vec<docker::DockerContainer>),
+    Environment(Environment),
+    ServerLog(ServerLog),
+    Boot(BootArguments),
+}
+
+impl Document {
+    /// Its environment, where it is one.
+    pub fn environment(&self) -> Option<&Environment> {
+        match &self.contents {
+            Contents::Environment(environment) => Some(environment),
+            _ => None,
+        }
+    }
+
+    /// An environment that was taken from a process or given.
+    pub fn of_environment(name: impl Into<String>, environment: Environment) -> Document {
+        Document { name: name.into(), kind: "environment", contents: Contents::Environment(environment) }
+    }
+}
+
+/// Reads the output of a tool.
+///
+/// # Errors
+/// The text is of no tool known here, or of one known whose text has nothing in it.
+pub fn recognize(name: &str, bytes: &[u8]) -> Result<Document, Error> {
+    if bytes.len() > MOST_BYTES {
+        return Err(Error::whole(format!("{} MiB: too large for the output of a tool", bytes.len() >> 20)));
+    }
+    let make = |kind, contents| Document { name: name.to_owned(), kind, contents };
+    if bytes.contains(&0) {
+        return if Environment::is(bytes) {
+            Ok(make("environment of a process", Contents::Environment(Environment::read(bytes))))
+        } else {
+            Err(Error::whole("binary data, neither an archive nor an environment"))
+        };
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}');
+    if text.trim().is_empty() {
+        return Err(Error::whole("empty"));
+    }
+    match text_document(name, text) {
+        Some((kind, contents)) => Ok(make(kind, contents?)),
+        None => Err(Error::whole(unknown(text))),
+    }
+}
+
+type Found = (&'static str, Result<Contents, Error>);
+
+fn text_document(name: &str, text: &str) -> Option<Found> {
+    if text.trim_start().starts_with(['[', '{']) {
+        if let Some(found) = json(name, text) {
+            return Some(found);
+        }
+    }
+    if rocminfo::is(text) {
+        let gpus = rocminfo::read(text, name);
+        return Some(("rocminfo", some_gpus(gpus, Vec::new(), "rocminfo lists no GPU")));
+    }
+    if text.contains(rocm_smi::BANNER) {
+        let (gpus, pairs) = rocm_smi::read_text(text, name);
+        return Some(("rocm-smi", some_gpus(gpus, pairs, "rocm-smi lists no GPU")));
+    }
+    if vllm::is(text) {
+        return Some(("log of vLLM", Ok(Contents::ServerLog(vllm::read(text, name)))));
+    }
+    if text.lines().any(|line| line.strip_prefix("GPU:").is_some_and(|it| it.trim().parse::<u32>().is_ok())) {
+        let (gpus, pairs) = amd_smi::read(&amd_smi::text_records(text), name);
+        return Some(("amd-smi", some_gpus(gpus, pairs, "amd-smi lists no GPU")));
+    }
+    if lspci::is(text) {
+        let (gpus, acs) = lspci::read(text, name);
+        return Some(("lspci", Ok(Contents::Pci { gpus, acs })));
+    }
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let one = lines.next().filter(|_| lines.next().is_none());
+    if one.is_some_and(|line| line.starts_with("BOOT_IMAGE=") || line.contains(" root=") || line.starts_with("root=")) {
+        return Some(("/proc/cmdline", Ok(Contents::Boot(boot_arguments(text)))));
+    }
+    Environment::is(text.as_bytes())
+        .then(|| ("environment", Ok(Contents::Environment(Environment::read(text.as_bytes())))))
+}
+
+fn some_gpus(gpus: Vec<Gpu>, pairs: Vec<PairLink>, why: &str) -> Result<Contents, Error> {
+    if gpus.is_empty() { Err(Error::whole(why)) } else { Ok(Contents::Gpus { gpus, pairs }) }
+}
+
+fn json(name: &str, text: &str) -> Option<Found> {
+    let documents = amd_smi::documents(text);
+    let first = documents.first()?;
+    if docker::is(first) {
+        return Some(("docker inspect", Ok(Contents::Docker(docker::read(first)))));
+    }
+    if let Value::Object(map) = first {
+        if map.keys().any(|key| key.strip_prefix("card").is_some_and(|it| it.parse::<u32>().is_ok())) {
+            let gpus = rocm_smi::read_json(map, name);
+            return Some(("rocm-smi", some_gpus(gpus, Vec::new(), "rocm-smi lists no GPU")));
+        }
+    }
+    let records: Vec<Value> = documents.into_iter().flat_map(amd_smi::records).collect();
+    if let Some(rocm) = amd_smi::rocm_version(&records) {
+        return Some(("amd-smi version", Ok(Contents::Version { rocm })));
+    }
+    if !records.iter().any(|it| it.get("gpu").is_some()) {
+        return None;
+    }
+    let has = |key: &str| records.iter().any(|it| it.get(key).is_some());
+    let kind = [
+        ("asic", "amd-smi static"),
+        ("links", "amd-smi topology"),
+        ("process_list", "amd-smi process"),
+        ("usage", "amd-smi metric"),
+        ("power", "amd-smi metric"),
+        ("ecc", "amd-smi metric"),
+        ("memory_partition", "amd-smi partition"),
+    ]
+    .into_iter()
+    .find(|(key, _)| has(key))
+    .map_or("amd-smi list", |(_, kind)| kind);
+    let (gpus, pairs) = amd_smi::read(&records, name);
+    Some((kind, some_gpus(gpus, pairs, "amd-smi lists no GPU")))
+}
+
+fn unknown(text: &str) -> String {
+    let first: String = text.trim_start().lines().next().unwrap_or_default().chars().take(60).collect();
+    format!(
+        "not recognised (begins with `{first}`); understood are amd-smi, rocm-smi, rocminfo, lspci -vvv, docker inspect, env, \
+         /proc/cmdline, logs of vLLM, and bundles of `rockhound doctor --capture`"
+    )
+}
+
+/// The outputs kept in a bundle below `commands/`; the second part names those not understood.
+pub(crate) fn of_tree(tree: &Tree) -> (Vec<Document>, Vec<String>) {
+    let mut documents = Vec::new();
+    let mut problems = Vec::new();
+    for (path, content) in tree.files() {
+        let (Some(name), crate::Content::Bytes(bytes)) = (path.strip_prefix("commands/"), content) else { continue };
+        match recognize(name, bytes) {
+            Ok(document) => documents.push(document),
+            Err(error) => problems.push(format!("{name}: {error}")),
+        }
+    }
+    (documents, problems)
+}
+
+impl Tree {
+    /// The outputs of tools that were captured with its files, and what of them is not understood.
+    pub fn documents(&self) -> (Vec<Document>, Vec<String>) {
+        of_tree(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn told_apart_by_content() {
+        for (bytes, kind) in [
+            (&b"[{\"gpu\": 0, \"asic\": {}}]"[..], "amd-smi static"),
+            (b"{\"gpu_data\": [{\"gpu\": 0, \"usage\": \"N/A\"}]}", "amd-smi metric"),
+            (b"[{\"gpu\": 0, \"bdf\": \"05:00.0\"}]", "amd-smi list"),
+            (b"[{\"gpu\": 0, \"links\": []}]", "amd-smi topology"),
+            (b"[{\"tool\": \"x\", \"rocm_version\": \"6.3.2\"}]", "amd-smi version"),
+            (b"{\"card0\": {\"Device Name\": \"x\"}}", "rocm-smi"),
+            (b"[{\"HostConfig\": {}}]", "docker inspect"),
+            (b"\t\tACSCtl:\tSrcValid-\n", "lspci"),
+            (b"BOOT_IMAGE=/x root=/dev/sda ro quiet\n", "/proc/cmdline"),
+            (b"root=/dev/sda1 ro iommu=pt\n", "/proc/cmdline"),
+            (b"A=1\nB_C=x y\n", "environment"),
+            (b"A=1\0B=2\0", "environment of a process"),
+            (b"GPU: 0\n    ASIC:\n        MARKET_NAME: x\n", "amd-smi"),
+        ] {
+            let found = recognize("f", bytes).map(|it| it.kind);
+            assert_eq!(found, Ok(kind), "{}", String::from_utf8_lossy(bytes));
+        }
+        for bytes in [&b""[..], b" \n", b"hello world", b"[1, 2", b"\0\x01\x02", b"{\"a\": 1}"] {
+            assert!(recognize("f", bytes).is_err(), "{}", String::from_utf8_lossy(bytes));
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! The table of environment variables that decide how fast GPU programs run, or that stop them from being fast.
+//!
+//! The one idea to keep in mind: facts are rows of `data/variables.tsv`, with where each was read; the code here only looks them up.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+const TABLE: &str = include_str!("../data/variables.tsv");
+
+/// One variable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// Name.
+    pub name: &'static str,
+    /// Component that reads it: `RCCL`, `HIP`, `PyTorch`, ...
+    pub component: &'static str,
+    /// Versions that read it; empty where all do.
+    pub versions: &'static str,
+    /// Value in force when it is not set; `-` where that depends.
+    pub default: &'static str,
+    /// Values it takes.
+    pub values: &'static str,
+    /// What it does.
+    pub effect: &'static str,
+    /// When to set it.
+    pub advice: &'static str,
+    /// Left on after debugging it costs time: the value from which on it does, `set` for any.
+    pub debug: Option<&'static str>,
+    /// Another variable with the value without which this one does nothing: `VLLM_ROCM_USE_AITER=1`.
+    pub needs: Option<(&'static str, &'static str)>,
+    /// Variables it must not be combined with, with their values: `A=1`, or `A` for any value.
+    pub conflicts: Vec<&'static str>,
+    /// Nobody reads it; the name that is read instead.
+    pub instead: Option<&'static str>,
+    /// Where this was read.
+    pub source: &'static str,
+}
+
+impl Variable {
+    /// Whether a value left on after debugging costs time.
+    pub fn is_left_on(&self, value: &str) -> bool {
+        let value = value.trim();
+        match self.debug {
+            None => false,
+            _ if value.is_empty() => false,
+            Some("set") => true,
+            // A switch that is on by default and should stay so.
+            Some("0") => value == "0" || value.eq_ignore_ascii_case("false"),
+            Some(from) => match (from.parse::<i64>(), value.parse::<i64>()) {
+                (Ok(from), Ok(value)) => value >= from,
+                (Ok(_), Err(_)) => crate::environment::is_on(value),
+                (Err(_), _) => value.eq_ignore_ascii_case(from),
+            },
+        }
+    }
+
+    /// Whether what it needs is there; true where it needs nothing.
+    pub fn has_master(&self, environment: &crate::Environment) -> bool {
+        let Some((name, wanted)) = self.needs else { return true };
+        let Some(value) = environment.said(name) else { return false };
+        match wanted.parse::<i64>() {
+            Ok(_) => crate::environment::is_on(value),
+            // A log level: any is enough for its parts to be chosen.
+            Err(_) => true,
+        }
+    }
+}
+
+static VARIABLES: LazyLock<Vec<Variable>> = LazyLock::new(|| TABLE.lines().filter_map(row).collect());
+static BY_NAME: LazyLock<BTreeMap<&'static str, usize>> =
+    LazyLock::new(|| VARIABLES.iter().enumerate().map(|(at, it)| (it.name, at)).collect());
+
+fn row(line: &'static str) -> Option<Variable> {
+    if line.is_empty() || line.starts_with('#') || line.starts_with("name\t") {
+        return None;
+    }
+    let fields: Vec<&'static str> = line.split('\t').collect();
+    let [name, component, versions, default, values, effect, advice, relations, source] = fields[..] else { return None };
+    let mut variable = Variable {
+        name,
+        component,
+        versions: versions.trim_start_matches('-'),
+        default,
+        values,
+        effect,
+        advice: advice.trim_start_matches('-'),
+        debug: None,
+        needs: None,
+        conflicts: Vec::new(),
+        instead: None,
+        source,
+    };
+    for relation in relations.split("; ") {
+        match relation.split_once(' ') {
+            Some(("debug", value)) => variable.debug = Some(value),
+            Some(("needs", wanted)) => variable.needs = wanted.split_once('='),
+            Some(("conflicts", other)) => variable.conflicts.push(other),
+            Some(("instead", name)) => variable.instead = Some(name),
+            _ => {}
+        }
+    }
+    Some(variable)
+}
+
+/// Every variable, in the order of the table: by component.
+pub fn all() -> &'static [Variable] {
+    &VARIABLES
+}
+
+/// The variable of this name.
+pub fn by_name(name: &str) -> Option<&'static Variable> {
+    BY_NAME.get(name).map(|at| &VARIABLES[*at])
+}
+
+/// A variable to set, of `data/recommended.tsv`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Recommended {
+    /// Name.
+    pub name: &'static str,
+    /// Value.
+    pub value: &'static str,
+    /// Why.
+    pub why: &'static str,
+}
+
+/// Variables to set for a kind of work: `training`, `inference`, ...
+pub fn recommended(work: &str) -> Vec<Recommended> {
+    let lines = include_str!("../data/recommended.tsv").lines().filter(|it| !it.starts_with(['#', 'w']));
+    let rows = lines.filter_map(|line| {
+        let mut fields = line.split('\t');
+        let (of, name, value, why) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+        (of == work || (of == "-" && work != "debug")).then_some(Recommended { name, value, why })
+    });
+    rows.collect()
+}
+
+/// Beginnings of names that only the components of the table use, with the component.
+const PREFIXES: [(&str, &str); 31] = [
+    ("AITER_", "AITER"),
+    ("AMD_SERIALIZE_", "HIP"),
+    ("AMD_LOG_", "HIP"),
+    ("AMDGCN_", "Triton"),
+    ("FLASH_ATTENTION_", "Flash Attention"),
+    ("GPU_MAX_", "HIP"),
+    ("HIPBLASLT_", "hipBLASLt"),
+    ("HIP_", "HIP"),
+    ("HSA_", "ROCr"),
+    ("INDUCTOR_", "Inductor"),
+    ("MIOPEN_", "MIOpen"),
+    ("MLIR_ENABLE_", "Triton"),
+    ("NCCL_", "RCCL"),
+    ("PYTORCH_HIP_", "PyTorch"),
+    ("PYTORCH_MIOPEN_", "PyTorch"),
+    ("PYTORCH_NO_", "PyTorch"),
+    ("PYTORCH_TUNABLEOP_", "PyTorch"),
+    ("RCCL_", "RCCL"),
+    ("ROCBLAS_", "rocBLAS"),
+    ("ROCM_DEBUG_AGENT_", "debug agent"),
+    ("ROCPROFILER_", "ROCprofiler"),
+    ("ROCR_", "ROCr"),
+    ("TENSILE_", "Tensile"),
+    ("TORCHDYNAMO_", "PyTorch"),
+    ("TORCHINDUCTOR_", "Inductor"),
+    ("TORCH_BLAS_", "PyTorch"),
+    ("TORCH_COMPILE_", "Inductor"),
+    ("TORCH_NCCL_", "PyTorch"),
+    ("TRITON_", "Triton"),
+    ("UCX_", "UCX"),
+    ("VLLM_", "vLLM"),
+];
+
+/// The component that alone uses names like this one.
+pub fn component(name: &str) -> Option<&'static str> {
+    by_name(name).map(|it| it.component).or_else(|| PREFIXES.iter().find(|(it, _)| name.starts_with(it)).map(|(_, it)| *it))
+}
+
+/// The variable whose name differs least from one that does not exist, if it differs little.
+pub fn nearest(name: &str) -> Option<&'static Variable> {
+    // A letter or two in a long name; none in a short one.
+    let most = match name.len() {
+        0..=6 => 1,
+        7..=14 => 2,
+        _ => 3,
+    };
+    let distances = all().iter().map(|it| (distance(name, it.name, most), it));
+    distances.filter(|(it, _)| *it <= most).min_by_key(|(it, _)| *it).map(|(_, it)| it)
+}
+
+/// Letters to change between two names, at most one more than `most`.
+fn distance(a: &str, b: &str, most: usize) -> usize {
+    if a.len().abs_diff(b.len()) > most || a.len() > 128 {
+        return most + 1;
+    }
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let change = diagonal + usize::from(!x.eq_ignore_ascii_case(y));
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// Words in names whose values stay out of bundles.
+const SECRETS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH", "COOKIE"];
+
+/// Whether a variable goes into a bundle: those of the table, and numbers and switches of the components in it. Nothing that may be
+/// a secret.
+pub fn is_captured(name: &str, value: &str) -> bool {
+    if SECRETS.iter().any(|word| name.contains(word)) {
+        return false;
+    }
+    let harmless = value.len() <= 6 && value.bytes().all(|it| it.is_ascii_digit())
+        || ["true", "false", "on", "off", "yes", "no"].iter().any(|it| it.eq_ignore_ascii_case(value));
+    by_name(name).is_some() || (component(name).is_some() && harmless)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Columns of the table.
+    const COLUMNS: usize = 9;
+
+    #[test]
+    fn the_table_is_whole() {
+        let rows: Vec<&str> = TABLE.lines().filter(|it| !it.is_empty() && !it.starts_with('#')).collect();
+        assert!(rows[0].starts_with("name\tcomponent\t"));
+        for line in &rows {
+            assert_eq!(line.split('\t').count(), COLUMNS, "{line}");
+            assert!(line.split('\t').all(|it| !it.is_empty() && it.trim() == it), "{line}");
+        }
+        assert_eq!(all().len(), rows.len() - 1);
+        assert!(all().len() >= 150, "{} variables", all().len());
+        let names: BTreeSet<&str> = all().iter().map(|it| it.name).collect();
+        assert_eq!(names.len(), all().len(), "a name twice");
+        for variable in all() {
+            let others = variable.conflicts.iter().map(|it| it.split('=').next().unwrap());
+            let others = others.chain(variable.needs.map(|(name, _)| name)).chain(variable.instead);
+            for other in others {
+                assert!(names.contains(other), "{}: `{other}` is not in the table", variable.name);
+            }
+            assert!(variable.source.len() > 3, "{}", variable.name);
+        }
+    }
+
+    #[test]
+    fn nearest_names() {
+        for (name, expected) in [
+            ("NCCL_MIN_NCHANELS", Some("NCCL_MIN_NCHANNELS")),
+            ("HIP_FORCE_DEVKERNARG", Some("HIP_FORCE_DEV_KERNARG")),
+            ("GPU_MAX_HW_QUEUE", Some("GPU_MAX_HW_QUEUES")),
+            ("NCCL_SOMETHING_ELSE", None),
+            ("X", None),
+        ] {
+            assert_eq!(nearest(name).map(|it| it.name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn recommended_variables_are_in_the_table() {
+        for work in ["benchmark", "training", "inference", "debug", "distributed"] {
+            let rows = recommended(work);
+            assert!(!rows.is_empty(), "{work}");
+            for row in rows {
+                assert!(by_name(row.name).is_some() && !row.why.is_empty(), "{}", row.name);
+            }
+        }
+        assert!(recommended("debug").iter().all(|it| it.name != "HIP_FORCE_DEV_KERNARG"));
+    }
+
+    #[test]
+    fn secrets_stay_out() {
+        for (name, value, expected) in [
+            ("NCCL_DEBUG", "INFO", true),
+            ("VLLM_API_KEY", "123", false),
+            ("HF_TOKEN", "hf_x", false),
+            ("NCCL_UNHEARD_OF", "1", true),
+            ("NCCL_UNHEARD_OF", "/home/me", false),
+            ("PATH", "/usr/bin", false),
+        ] {
+            assert_eq!(is_captured(name, value), expected, "{name}={value}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! ENV007: variables that do nothing.
+
+use crate::{Check, HostEvidence, Judged, Rule};
+use system::{Environment, variables};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "ENV007",
+    title: "a variable that nobody reads, or that lacks its master",
+    severity: Severity::Severe,
+    page: PAGE,
+    check: Check::Host(check),
+};
+
+const PAGE: &str = r"## What it does
+Looks for names that differ by a letter or two from one that exists (`unknown-variables`), for `RCCL_DEBUG` (`rccl-debug-name`), for
+finer switches without their master, and for values that contradict each other (`sub-switches`).
+
+## Why it is slow
+A variable with a slip in its name does nothing, and no program says so: the setting that was meant is missing.
+
+## Evidence
+The environment, against the table of variables in docs/environment.md. A name with the prefix of a known component that is not in the
+table and near none is reported as unknown: the table is not all there is.
+
+## What to do
+Write the name that exists, or set the master as well (`VLLM_ROCM_USE_AITER=1` for its finer switches).
+
+## Source
+The table of variables, which names its source for each; a guide names `RCCL_DEBUG`, while the library reads `NCCL_DEBUG`.
+";
+
+fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
+    let environment = match evidence.environment("unknown-variables") {
+        Ok(environment) => environment,
+        Err(judged) => {
+            let others = ["rccl-debug-name", "sub-switches"].map(|check| Judged { check, ..judged.clone() });
+            return [vec![judged], others.into()].concat();
+        }
+    };
+    [names(evidence, environment), vec![debug_name(evidence, environment)], masters(evidence, environment)].concat()
+}
+
+fn names(evidence: &HostEvidence<'_>, environment: &Environment) -> Vec<Judged> {
+    const CHECK: &str = "unknown-variables";
+    let mut judged = Vec::new();
+    let mut unknown = Vec::new();
+    for (name, value) in environment.iter().filter(|(name, _)| variables::by_name(name).is_none()) {
+        let Some(component) = variables::component(name) else { continue };
+        match variables::nearest(name) {
+            Some(variable) => judged.push(
+                Judged::fail(CHECK, format!("{name}: no such variable; {} exists", variable.name))
+                    .read(evidence.environment_from(name), value)
+                    .set_by(format!("unset {name}; export {}={value}", variable.name)),
+            ),
+            None => unknown.push(format!("{name} ({component})")),
+        }
+    }
+    if !unknown.is_empty() {
+        judged.push(Judged::unknown(CHECK, format!("not in the table: {}", unknown.join(", "))));
+    }
+    if judged.is_empty() {
+        let known = environment.iter().filter(|(name, _)| variables::by_name(name).is_some()).count();
+        judged.push(
+            Judged::pass(CHECK, format!("{known} of {} variables are of GPU programs, all known", environment.len()))
+                .read(evidence.environment_from("names"), environment.len()),
+        );
+    }
+    judged
+}
+
+fn debug_name(evidence: &HostEvidence<'_>, environment: &Environment) -> Judged {
+    const CHECK: &str = "rccl-debug-name";
+    match environment.get("RCCL_DEBUG") {
+        Some(value) => Judged::warn(CHECK, "RCCL_DEBUG does nothing: NCCL_DEBUG is read").read(evidence.environment_from("RCCL_DEBUG"), value),
+        None => Judged::pass(CHECK, "RCCL_DEBUG is not set").read(evidence.environment_from("RCCL_DEBUG"), "not set"),
+    }
+}
+
+fn masters(evidence: &HostEvidence<'_>, environment: &Environment) -> Vec<Judged> {
+    const CHECK: &str = "sub-switches";
+    let mut judged = Vec::new();
+    // Finer switches by the master they lack: one line for all of one master.
+    let mut lacking: std::collections::BTreeMap<(&str, &str), Vec<&str>> = std::collections::BTreeMap::new();
+    for (name, value) in environment.iter() {
+        let Some(variable) = variables::by_name(name) else { continue };
+        let off = value.trim() == "0" || value.trim().eq_ignore_ascii_case("false");
+        // Inductor's are ENV002's; a switch that is off needs no master.
+        if off || value.trim().is_empty() || variable.component == "Inductor" {
+            continue;
+        }
+        if let (Some(master), false) = (variable.needs, variable.has_master(environment)) {
+            lacking.entry(master).or_default().push(variable.name);
+        }
+        for other in variable.conflicts.iter().filter(|it| !it.ends_with("VISIBLE_DEVICES")) {
+            let (other, wanted) = other.split_once('=').map_or((*other, None), |(name, value)| (name, Some(value)));
+            let there = environment.said(other).is_some_and(|it| wanted.is_none_or(|wanted| wanted == it));
+            // Of a pair that names each other, one line is enough.
+            let both = variables::by_name(other).is_some_and(|it| it.conflicts.iter().any(|it| it.starts_with(name)));
+            if there && !(both && other < name) {
+                judged.push(Judged::fail(CHECK, format!("{name}={value} contradicts {other}={}", environment.get(other).unwrap_or_default()))
+                    .read(evidence.environment_from(name), value));
+            }
+        }
+    }
+    for ((master, wanted), names) in lacking {
+        judged.push(
+            Judged::fail(CHECK, format!("{} without {master}={wanted}: does nothing", names.join(", ")))
+                .read(evidence.environment_from(master), environment.get(master).unwrap_or("not set"))
+                .set_by(format!("export {master}={wanted}")),
+        );
+    }
+    if judged.is_empty() {
+        judged.push(Judged::pass(CHECK, "each switch has what it needs").read(evidence.environment_from("switches"), "no contradiction"));
+    }
+    judged
+}

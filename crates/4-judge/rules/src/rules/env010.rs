@@ -1,0 +1,148 @@
+//! ENV010: vLLM servers whose settings do not fit their model.
+
+use crate::{Check, HostEvidence, Judged, Rule};
+use system::Environment;
+use system::command::{Kind, Stage};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "ENV010",
+    title: "settings of a vLLM server do not fit its model",
+    severity: Severity::Severe,
+    page: PAGE,
+    check: Check::Host(check),
+};
+
+const PAGE: &str = r"## What it does
+Reads `vllm serve` (also as a Python module) with its environment, and the server's log (`vllm-settings`); looks at
+`TORCH_BLAS_PREFER_HIPBLASLT` (`hipblaslt-prefer`).
+
+* Models with latent attention (DeepSeek, Kimi K2) need `--block-size 1` with AITER. gpt-oss needs unified attention.
+* Unified attention needs `VLLM_ROCM_USE_AITER_MHA=0`, which is on by default. AWQ needs `VLLM_USE_TRITON_AWQ=1`.
+* `--gpu-memory-utilization` over 0.95, `--enforce-eager`, tensor parallelism beyond the eight linked GPUs, full graphs with AITER's
+  attention.
+* In a log: the attention backend chosen, and tuned configurations of expert layers that were not found.
+
+## Why it is slow
+A missing setting takes a slower kernel, or none; without graphs every launch of a decode step is paid for; beyond the board
+all-reduce goes over the network.
+
+## Evidence
+The command line, the environment, and lines of the log.
+
+## What to do
+As the message says. For expert layers without a configuration run vLLM's `benchmark_moe.py --tune` and set `VLLM_TUNED_CONFIG_FOLDER`.
+
+## Source
+vLLM guide for AMD GPUs; vLLM, vllm/envs.py. The guide contradicts itself on `--max-num-batched-tokens`: not judged.
+";
+
+const CHECK: &str = "vllm-settings";
+const AITER: &str = "VLLM_ROCM_USE_AITER";
+const UNIFIED: &str = "VLLM_ROCM_USE_AITER_UNIFIED_ATTENTION";
+const MHA: &str = "VLLM_ROCM_USE_AITER_MHA";
+
+fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
+    let mut judged = log(evidence);
+    if let Some(stage) = evidence.command.and_then(|command| command.stage(Kind::VllmServe)) {
+        match evidence.environment(CHECK) {
+            Ok(environment) => judged.extend(server(stage, environment)),
+            Err(unknown) => judged.push(unknown),
+        }
+    }
+    if evidence.command.is_some_and(|it| it.stage(Kind::VllmServe).is_some()) && judged.is_empty() {
+        judged.push(Judged::pass(CHECK, "arguments and variables fit the model").read("the command", "vllm serve"));
+    }
+    judged.push(prefer(evidence));
+    judged
+}
+
+fn prefer(evidence: &HostEvidence<'_>) -> Judged {
+    const PREFER: &str = "hipblaslt-prefer";
+    const NAME: &str = "TORCH_BLAS_PREFER_HIPBLASLT";
+    match evidence.environment(PREFER) {
+        Err(judged) => judged,
+        Ok(environment) if environment.is_on(NAME) => Judged::pass(PREFER, "hipBLASLt is preferred").read(evidence.environment_from(NAME), "1"),
+        Ok(environment) => match environment.said(NAME) {
+            Some(value) => Judged::warn(PREFER, format!("{NAME}={value}: rocBLAS is preferred")).read(evidence.environment_from(NAME), value),
+            None => Judged::unknown(PREFER, "not set; which library is preferred depends on the GPU and on PyTorch"),
+        },
+    }
+}
+
+/// What the log says.
+fn log(evidence: &HostEvidence<'_>) -> Vec<Judged> {
+    let Some(log) = &evidence.machine.server_log else { return Vec::new() };
+    let mut judged: Vec<Judged> = log
+        .missing_moe
+        .iter()
+        .map(|(config, line)| Judged::warn(CHECK, format!("expert layers without a tuned configuration: {config}")).read(format!("{}:{line}", log.file), config))
+        .collect();
+    if let Some((backend, line)) = log.backend {
+        let text = format!("attention backend {backend}");
+        judged.push(Judged::pass(CHECK, text.clone()).read(format!("{}:{line}", log.file), text));
+    }
+    judged
+}
+
+fn server(stage: &Stage, environment: &Environment) -> Vec<Judged> {
+    let model = stage.value(&["--model"]).or(stage.words.first().map(String::as_str)).unwrap_or_default().to_ascii_lowercase();
+    let aiter = environment.is_on(AITER);
+    let mut judged = Vec::new();
+    judged.extend(attention(stage, environment, &model, aiter));
+    judged.extend(options(stage, environment));
+    if stage.value(&["--compilation-config", "-O", "-cc"]).is_some_and(|it| it.contains("\"FULL")) && aiter && environment.get(MHA) != Some("0") {
+        judged.push(
+            Judged::warn(CHECK, "AITER's attention captures full graphs for uniform batches only; others run without")
+                .read("--compilation-config", "cudagraph_mode FULL"),
+        );
+    }
+    judged
+}
+
+fn attention(stage: &Stage, environment: &Environment, model: &str, aiter: bool) -> Vec<Judged> {
+    let mut judged = Vec::new();
+    let latent = ["deepseek-r1", "deepseek-v2", "deepseek-v3", "kimi-k2"].iter().any(|it| model.contains(it));
+    if latent && aiter && stage.value(&["--block-size"]) != Some("1") {
+        judged.push(
+            Judged::fail(CHECK, "a model with latent attention (MLA) needs --block-size 1 with AITER")
+                .read("--block-size", stage.value(&["--block-size"]).unwrap_or("not given"))
+                .set_by("vllm serve ... --block-size 1"),
+        );
+    }
+    let unified = environment.is_on(UNIFIED);
+    let split = environment.is_on("VLLM_V1_USE_PREFILL_DECODE_ATTENTION");
+    let needed = format!("{AITER}=1 {UNIFIED}=1 {MHA}=0 VLLM_V1_USE_PREFILL_DECODE_ATTENTION=0");
+    if model.contains("gpt-oss") && !(aiter && unified && environment.get(MHA) == Some("0") && !split) {
+        judged.push(
+            Judged::fail(CHECK, "gpt-oss needs unified attention").read(UNIFIED, environment.get(UNIFIED).unwrap_or("not set")).set_by(format!("export {needed}")),
+        );
+    } else if unified && (environment.get(MHA) != Some("0") || split) {
+        let what = if split { "VLLM_V1_USE_PREFILL_DECODE_ATTENTION=0".to_owned() } else { format!("{MHA}=0 (its default is 1)") };
+        judged.push(
+            Judged::fail(CHECK, format!("unified attention needs {what}")).read(MHA, environment.get(MHA).unwrap_or("not set")).set_by(format!("export {needed}")),
+        );
+    }
+    judged
+}
+
+fn options(stage: &Stage, environment: &Environment) -> Vec<Judged> {
+    let mut judged = Vec::new();
+    let number = |names: &[&str]| stage.value(names).and_then(|it| it.parse::<f64>().ok());
+    if let Some(share) = number(&["--gpu-memory-utilization"]).filter(|it| *it > 0.95) {
+        judged.push(Judged::fail(CHECK, format!("--gpu-memory-utilization {share}: at most 0.95, or graphs and RCCL run out of memory")).read("--gpu-memory-utilization", share).set_by("vllm serve ... --gpu-memory-utilization 0.95"));
+    }
+    if stage.value(&["--quantization", "-q"]) == Some("awq") && !environment.is_on("VLLM_USE_TRITON_AWQ") {
+        judged.push(Judged::fail(CHECK, "AWQ needs VLLM_USE_TRITON_AWQ=1 on AMD GPUs").read("--quantization", "awq").set_by("export VLLM_USE_TRITON_AWQ=1"));
+    }
+    if stage.has(&["--enforce-eager"]) {
+        judged.push(Judged::warn(CHECK, "--enforce-eager: no graphs, so small batches wait for launches").read("--enforce-eager", "given").set_by("vllm serve without --enforce-eager"));
+    }
+    if let Some(size) = number(&["--tensor-parallel-size", "-tp"]).filter(|it| *it > 8.0) {
+        judged.push(Judged::warn(CHECK, format!("tensor parallel over {size} GPUs: beyond the 8 that XGMI links")).read("--tensor-parallel-size", size).set_by("vllm serve ... -tp 8 with pipeline, data or expert parallelism between nodes"));
+    }
+    if environment.get("HIP_VISIBLE_DEVICES").is_some() && environment.get("CUDA_VISIBLE_DEVICES").is_none() {
+        judged.push(Judged::warn(CHECK, "vLLM reads CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES is set (guides disagree)").read("HIP_VISIBLE_DEVICES", environment.get("HIP_VISIBLE_DEVICES").unwrap_or_default()));
+    }
+    judged
+}

@@ -1,0 +1,55 @@
+//! SYS002: PCIe access control that sends peer traffic through the root.
+
+use crate::{Check, HostEvidence, Judged, Rule};
+use system::Fact;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "SYS002",
+    title: "PCIe access control sends peer traffic through the root",
+    severity: Severity::Severe,
+    page: PAGE,
+    check: Check::Host(check),
+};
+
+const PAGE: &str = r"## What it does
+Looks for ports whose access control validates sources: `SrcValid+` in a line with `ACSCtl`.
+
+## Why it is slow
+With it a request from one device to another goes up to the root complex to be checked, and down again. Network adapters then
+reach GPU memory at a part of the rate, or RCCL falls back to host memory.
+
+## Evidence
+`ACSCtl` lines of `lspci -vvv`. Without root the capabilities read `<access denied>` and there is no such line, which is no pass.
+
+## What to do
+As root, for each port listed: `setpci -v -s BDF ECAP_ACS+0x6.w=0000`; a reboot restores the BIOS's value. Leave it on where
+devices are handed to virtual machines, which need it. It matters for several nodes.
+
+## Source
+The ROCm MI300X workload guide (disable ACS for multi-node RCCL) and AMD's guide to GPU cluster networking.
+";
+
+fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
+    const CHECK: &str = "acs";
+    let acs = &evidence.machine.acs;
+    let ports = match acs {
+        Fact::Known { value, .. } => value,
+        Fact::Unknown { reason } => return vec![Judged::unknown(CHECK, reason.clone())],
+    };
+    let on: Vec<_> = ports.iter().filter(|port| port.source_validation).collect();
+    let of = format!("{} of {} ports", on.len(), ports.len());
+    if on.is_empty() {
+        return vec![Judged::pass(CHECK, format!("off on {} ports", ports.len())).read_fact(acs, "no SrcValid+")];
+    }
+    let named: Vec<&str> = on.iter().filter_map(|port| port.bdf.as_deref()).collect();
+    if named.is_empty() {
+        return vec![Judged::fail(CHECK, format!("on at {of} (their addresses are not in the text)")).read_fact(acs, of)];
+    }
+    let commands: Vec<String> = named.iter().map(|bdf| format!("setpci -v -s {bdf} ECAP_ACS+0x6.w=0000")).collect();
+    vec![
+        Judged::fail(CHECK, format!("on at {of}: {}", named.join(", ")))
+            .read_fact(acs, format!("SrcValid+ at {}", named.join(", ")))
+            .set_by(commands.join("; ")),
+    ]
+}

@@ -1,0 +1,88 @@
+//! SYS003: clocks that differ between GPUs or vary between measurements.
+
+use crate::{Check, HostEvidence, Judged, Profile, Rule};
+use std::collections::BTreeMap;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "SYS003",
+    title: "clocks differ between GPUs or are free while measuring",
+    severity: Severity::Severe,
+    page: PAGE,
+    check: Check::Host(check),
+};
+
+const PAGE: &str = r"## What it does
+Compares performance level and highest clock of all GPUs (`clock-cap`). For `--profile benchmark` it asks for a fixed limit.
+
+## Why it is slow
+A GPU held lower than the others makes every collective wait for it. Free clocks follow temperature and power: the same kernel
+takes different times, and a change of some percent cannot be seen.
+
+## Evidence
+`power_dpm_force_performance_level` and `pp_dpm_sclk` of every GPU, or `perf_level` and `gfx_0.max_clk` of `amd-smi metric`, or the
+performance level of `rocm-smi`.
+
+## What to do
+To compare: `rocm-smi --setperfdeterminism 1900` on all GPUs. For speed: `rocm-smi --resetperfdeterminism`. Newer firmware holds
+its clocks better and may need no limit.
+
+## Source
+The ROCm Triton wiki and kernel guide (set clock for deterministic).
+";
+
+const CHECK: &str = "clock-cap";
+
+fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
+    let machine = evidence.machine;
+    let gpus = match machine.gpus.get() {
+        Some(gpus) if !gpus.is_empty() => gpus,
+        Some(_) => return vec![Judged::unknown(CHECK, "no GPU was found")],
+        None => return vec![Judged::unknown(CHECK, machine.gpus.reason().unwrap_or_default())],
+    };
+    // Setting, and the GPUs that have it.
+    let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut unknown = Vec::new();
+    for gpu in gpus {
+        match (gpu.perf_level.get(), gpu.max_clock_mhz.get()) {
+            (None, None) => unknown.push(gpu.name.as_str()),
+            (level, clock) => {
+                let level = level.map_or("level unknown", String::as_str);
+                let clock = clock.map_or_else(String::new, |mhz| format!(" {mhz:.0} MHz"));
+                groups.entry(format!("{level}{clock}")).or_default().push(&gpu.name);
+            }
+        }
+    }
+    let readings = |judged: Judged| {
+        groups.iter().fold(judged, |judged, (setting, names)| judged.read(names.join(", "), setting))
+    };
+    if groups.len() > 1 {
+        return vec![readings(differs(&groups))];
+    }
+    if !unknown.is_empty() {
+        let reason = gpus.iter().find_map(|gpu| gpu.perf_level.reason()).unwrap_or("not given");
+        return vec![Judged::unknown(CHECK, format!("{} of {} GPUs: {reason}", unknown.len(), gpus.len()))];
+    }
+    let setting = groups.keys().next().map_or("", String::as_str);
+    let fixed = setting.starts_with("determinism");
+    let all = format!("{} GPUs: {setting}", gpus.len());
+    vec![readings(match (fixed, evidence.is(Profile::Benchmark), evidence.profile.is_some()) {
+        (false, true, _) => Judged::warn(CHECK, format!("{all}: clocks are free, so times scatter")),
+        (true, false, true) => {
+            Judged::warn(CHECK, format!("{all}: held below what the GPU can do")).set_by("rocm-smi --resetperfdeterminism")
+        }
+        _ => Judged::pass(CHECK, all),
+    })]
+}
+
+/// GPUs that have not what most have.
+fn differs(groups: &BTreeMap<String, Vec<&str>>) -> Judged {
+    let (usual, most) = groups.iter().max_by_key(|(_, names)| names.len()).map_or(("", 0), |(it, names)| (it.as_str(), names.len()));
+    let others: Vec<String> = groups
+        .iter()
+        .filter(|(setting, _)| setting.as_str() != usual)
+        .map(|(setting, names)| format!("{} {setting}", names.join(", ")))
+        .collect();
+    Judged::fail(CHECK, format!("{}; the other {most} {usual}", others.join("; ")))
+        .set_by("rocm-smi --resetperfdeterminism, or --setperfdeterminism 1900 on all")
+}

@@ -1,0 +1,139 @@
+//! SYS013: GPUs that are divided, capped, throttled, or that count memory errors.
+
+use crate::{Check, HostEvidence, Judged, Rule};
+use std::collections::BTreeMap;
+use system::{Fact, Gpu, Machine};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "SYS013",
+    title: "a GPU is divided, capped, throttled or faulty",
+    severity: Severity::Severe,
+    page: PAGE,
+    check: Check::Host(check),
+};
+
+const PAGE: &str = r"## What it does
+Looks at partitions (`partition`), power limits (`power-cap`), limits that are active now (`throttle`) and memory errors (`ecc`) of
+every GPU.
+
+## Why it is slow
+A partition has a part of the compute units and memory. A power limit lowers clocks of compute-bound kernels; a thermal one does so
+until it cools. Uncorrectable memory errors end jobs.
+
+## Evidence
+`amd-smi static` and `metric`, old and new, `rocm-smi`, and `current_*_partition` in `/sys`. Newer tools print N/A in the old
+`throttle_status` and have a throttle block instead: N/A alone is unknown.
+
+## What to do
+Reset what was set: `amd-smi set --compute-partition SPX`, `amd-smi reset --power-cap`. Cool a throttled GPU. Have a GPU with
+uncorrectable errors looked at.
+
+## Source
+AMD GPU documentation (partition modes); amd/node-scraper (power, throttle and ECC checks).
+";
+
+fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
+    let machine = evidence.machine;
+    match machine.gpus.get() {
+        Some(gpus) if !gpus.is_empty() => vec![partition(gpus), cap(gpus), throttle(gpus), errors(gpus)],
+        _ => ["partition", "power-cap", "throttle", "ecc"].map(|check| Judged::unknown(check, none(machine))).into(),
+    }
+}
+
+fn none(machine: &Machine) -> String {
+    machine.gpus.reason().unwrap_or("no GPU was found").to_owned()
+}
+
+fn partition(gpus: &[Gpu]) -> Judged {
+    const CHECK: &str = "partition";
+    let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for gpu in gpus {
+        match (&gpu.compute_partition, &gpu.memory_partition) {
+            (Fact::Known { value: compute, .. }, Fact::Known { value: memory, .. }) => {
+                groups.entry(format!("{compute} {memory}")).or_default().push(&gpu.name);
+            }
+            (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => return Judged::unknown(CHECK, format!("{}: {reason}", gpu.name)),
+        }
+    }
+    let text: Vec<String> = groups.iter().map(|(mode, names)| format!("{mode} on {}", names.len())).collect();
+    let from = gpus[0].compute_partition.from().unwrap_or_default();
+    let judged = match (groups.len(), groups.contains_key("SPX NPS1")) {
+        (1, true) => Judged::pass(CHECK, format!("SPX NPS1 on {} GPUs", gpus.len())),
+        (1, false) => Judged::warn(CHECK, format!("{} GPUs: is it chosen?", text.join(", "))),
+        _ => Judged::fail(CHECK, format!("GPUs differ: {}", text.join(", "))),
+    };
+    judged.read(from, text.join(", "))
+}
+
+fn cap(gpus: &[Gpu]) -> Judged {
+    const CHECK: &str = "power-cap";
+    let mut below = Vec::new();
+    for gpu in gpus {
+        match (&gpu.power_cap_w, &gpu.power_cap_max_w) {
+            (Fact::Known { value: cap, .. }, Fact::Known { value: most, .. }) => {
+                if cap < most {
+                    below.push(format!("{} {cap} of {most} W", gpu.name));
+                }
+            }
+            (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => return Judged::unknown(CHECK, format!("{}: {reason}", gpu.name)),
+        }
+    }
+    let most = gpus[0].power_cap_max_w.get().copied().unwrap_or_default();
+    let from = gpus[0].power_cap_w.from().unwrap_or_default();
+    if below.is_empty() {
+        Judged::pass(CHECK, format!("{most} W, the most the GPUs allow")).read(from, format!("{most} W"))
+    } else {
+        Judged::warn(CHECK, below.join("; ")).read(from, below.join("; "))
+    }
+}
+
+fn throttle(gpus: &[Gpu]) -> Judged {
+    const CHECK: &str = "throttle";
+    let mut active = Vec::new();
+    let mut unknown = None;
+    for gpu in gpus {
+        match &gpu.throttled_by {
+            Fact::Known { value, .. } if !value.is_empty() => {
+                let clock = gpu.clock_mhz.get().map_or_else(String::new, |mhz| format!(", {mhz:.0} MHz"));
+                let heat = gpu.hotspot_c.get().map_or_else(String::new, |c| format!(", {c:.0} C"));
+                active.push(format!("{}: {}{clock}{heat}", gpu.name, value.join(", ")));
+            }
+            Fact::Known { .. } => {}
+            Fact::Unknown { reason } => unknown = unknown.or(Some((gpu, reason))),
+        }
+    }
+    match (active.is_empty(), unknown) {
+        (false, _) => Judged::fail(CHECK, active.join("; ")).read_fact(&gpus[0].throttled_by, active.join("; ")),
+        (true, Some((gpu, reason))) => Judged::unknown(CHECK, format!("{}: {reason}", gpu.name)),
+        (true, None) => Judged::pass(CHECK, "no limit is active").read_fact(&gpus[0].throttled_by, "no limit active"),
+    }
+}
+
+fn errors(gpus: &[Gpu]) -> Judged {
+    const CHECK: &str = "ecc";
+    let uncorrectable: Vec<String> = named(gpus, |gpu| gpu.ecc_uncorrectable.get().copied());
+    let correctable: Vec<String> = named(gpus, |gpu| gpu.ecc_correctable.get().copied());
+    let unknown: Vec<&Gpu> = gpus.iter().filter(|gpu| gpu.ecc_uncorrectable.get().is_none() || gpu.ecc_correctable.get().is_none()).collect();
+    let from = gpus.iter().find_map(|gpu| gpu.ecc_uncorrectable.from()).unwrap_or_default();
+    let also = if unknown.is_empty() { String::new() } else { format!("; unknown on {} GPUs", unknown.len()) };
+    if !uncorrectable.is_empty() {
+        let text = format!("uncorrectable {}; correctable {}", uncorrectable.join(", "), if correctable.is_empty() { "none".to_owned() } else { correctable.join(", ") });
+        return Judged::fail(CHECK, format!("{text}{also}")).read(from, text);
+    }
+    if !correctable.is_empty() {
+        return Judged::warn(CHECK, format!("corrected {}: is the number growing?{also}", correctable.join(", "))).read(from, correctable.join(", "));
+    }
+    match unknown.first() {
+        Some(gpu) => {
+            let reason = gpu.ecc_uncorrectable.reason().or(gpu.ecc_correctable.reason()).unwrap_or("not given");
+            Judged::unknown(CHECK, format!("{} of {} GPUs, {}: {reason}", unknown.len(), gpus.len(), gpu.name))
+        }
+        None => Judged::pass(CHECK, format!("no memory error on {} GPUs", gpus.len())).read(from, 0),
+    }
+}
+
+/// GPUs whose count is not 0.
+fn named(gpus: &[Gpu], count: impl Fn(&Gpu) -> Option<u64>) -> Vec<String> {
+    gpus.iter().filter_map(|gpu| Some((gpu, count(gpu).filter(|it| *it > 0)?))).map(|(gpu, count)| format!("{count} on {}", gpu.name)).collect()
+}

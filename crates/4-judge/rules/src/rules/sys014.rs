@@ -1,0 +1,53 @@
+//! SYS014: settings of the machine with no single right value.
+
+use crate::{Check, HostEvidence, Judged, Profile, Rule};
+use system::Fact;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "SYS014",
+    title: "settings of CPUs, memory and BIOS to know of",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Host(check),
+};
+
+const PAGE: &str = r"## What it does
+Looks at simultaneous multithreading (`smt`), records transparent huge pages (`thp`), and names the BIOS settings to look at (`bios`).
+
+## Why it is slow
+Two threads of a core share its units: benchmarks of the host side scatter. Huge pages make pinning of host buffers faster. BIOS settings
+decide on NUMA nodes, power states and the speed of XGMI between sockets.
+
+## Evidence
+`smt/control` (`notsupported` is as good as off), `transparent_hugepage/enabled`. Nothing that Linux shows says what the BIOS is set
+to, but for its version: the check is always unknown.
+
+## What to do
+For benchmarks switch SMT off in the BIOS or by `smt/control`. Compare the BIOS with the vendor's list.
+
+## Source
+AMD GPU documentation (MI300X system optimization); amd/node-scraper records transparent huge pages.
+";
+
+fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
+    let machine = evidence.machine;
+    let smt = match &machine.smt {
+        fact @ Fact::Known { value, .. } => match value.as_str() {
+            "on" if evidence.is(Profile::Benchmark) || evidence.profile.is_none() => {
+                Judged::warn("smt", "on: host-side times may scatter").read_fact(fact, value)
+            }
+            other => Judged::pass("smt", other.to_owned()).read_fact(fact, value),
+        },
+        Fact::Unknown { reason } => Judged::unknown("smt", reason.clone()),
+    };
+    let pages = match &machine.huge_pages {
+        fact @ Fact::Known { value, .. } => Judged::pass("thp", value.clone()).read_fact(fact, value),
+        Fact::Unknown { reason } => Judged::unknown("thp", reason.clone()),
+    };
+    let bios = match &machine.bios {
+        Fact::Known { value, .. } => Judged::unknown("bios", format!("version {value}; Linux shows no setting")),
+        Fact::Unknown { .. } => Judged::unknown("bios", "Linux shows no setting"),
+    };
+    vec![smt, pages, bios]
+}

@@ -1,0 +1,72 @@
+//! SYS015: a process on the other socket than its GPU.
+
+use crate::{Check, HostEvidence, Judged, Rule};
+use std::collections::BTreeSet;
+use system::Fact;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "SYS015",
+    title: "a process runs on another NUMA node than its GPU",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Host(check),
+};
+
+const PAGE: &str = r"## What it does
+Compares the CPUs a process may use with the NUMA nodes of its GPUs (`gpu-numa`).
+
+## Why it is slow
+Copies and launches from the other socket cross the link between the sockets, with more latency and a part of the rate.
+
+## Evidence
+`numa_node` of each GPU, `cpulist` of the nodes, `Cpus_allowed_list` of the process. A process that may use all nodes, and several
+GPUs of different nodes, prove nothing: unknown, unless the command binds each rank.
+
+## What to do
+`numactl --cpunodebind=N --membind=N`, `mpirun --bind-to numa`, or the launcher's own binding.
+
+## Source
+README of rccl-tests (NUMA binding of ranks); AMD GPU documentation.
+";
+
+fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
+    const CHECK: &str = "gpu-numa";
+    let machine = evidence.machine;
+    if let Some(command) = evidence.command {
+        use system::command::Kind;
+        let bound = command.stage(Kind::Numactl).is_some()
+            || command.stage(Kind::Mpirun).is_some_and(|it| it.value(&["--bind-to", "-bind-to"]) == Some("numa"));
+        if bound {
+            return vec![Judged::pass(CHECK, "the command binds its processes").read("the command", "numactl or --bind-to numa")];
+        }
+    }
+    let gpus = machine.known_gpus();
+    let mut nodes: BTreeSet<i64> = BTreeSet::new();
+    for gpu in gpus {
+        match &gpu.numa_node {
+            Fact::Known { value, .. } if *value >= 0 => drop(nodes.insert(*value)),
+            Fact::Known { .. } => return vec![Judged::unknown(CHECK, format!("{}: numa_node is -1", gpu.name))],
+            Fact::Unknown { reason } => return vec![Judged::unknown(CHECK, format!("{}: {reason}", gpu.name))],
+        }
+    }
+    if gpus.is_empty() {
+        return vec![Judged::unknown(CHECK, machine.gpus.reason().unwrap_or("no GPU was found").to_owned())];
+    }
+    let (cpus, allowed) = match (&machine.numa_cpus, &machine.cpus_allowed) {
+        (Fact::Known { value: cpus, .. }, Fact::Known { value: allowed, .. }) => (cpus, allowed),
+        (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => return vec![Judged::unknown(CHECK, reason.clone())],
+    };
+    let on: BTreeSet<i64> = cpus.iter().filter(|(_, list)| list.iter().any(|cpu| allowed.contains(cpu))).map(|(node, _)| *node).collect();
+    let text = |set: &BTreeSet<i64>| set.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    let both = format!("GPUs on NUMA node {}, process on {}", text(&nodes), text(&on));
+    vec![if nodes == on && nodes.len() == 1 {
+        Judged::pass(CHECK, both.clone()).read_fact(&machine.cpus_allowed, both)
+    } else if nodes.is_disjoint(&on) {
+        Judged::fail(CHECK, both.clone()).read_fact(&machine.cpus_allowed, both)
+    } else if on.is_subset(&nodes) && on.len() == 1 {
+        Judged::unknown(CHECK, format!("{both}: which GPU the process uses is not known"))
+    } else {
+        Judged::unknown(CHECK, format!("{both}: this process is not bound; a job may be"))
+    }]
+}

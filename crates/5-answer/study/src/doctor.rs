@@ -1,0 +1,142 @@
+//! `doctor`: facts and checks of machines, and how those of a fleet differ.
+
+use rules::{HostEvidence, Profile};
+use std::collections::BTreeMap;
+use system::command::Command;
+use system::{Fact, Machine};
+use view::{Examined, HostFact, OddOne, HostVerdict};
+
+/// Examines a machine, with its environment and the command that is to run on it.
+pub fn examine(machine: &Machine, command: Option<&Command>, profile: Option<Profile>) -> Examined {
+    Examined {
+        name: machine.name.clone(),
+        sources: machine.sources.clone(),
+        facts: facts(machine),
+        checks: rules::check_host(&HostEvidence { machine, command, profile }),
+        notes: Vec::new(),
+    }
+}
+
+/// Leaves only what is about the environment and the command.
+pub fn keep_environment(examined: &mut Examined) {
+    const OF_JOBS: [&str; 7] = ["LCH006", "SYS005", "SYS006", "SYS007", "SYS008", "SYS009", "SYS017"];
+    examined.checks.retain(|check| check.rule.starts_with("ENV") || OF_JOBS.contains(&check.rule));
+    examined.facts.clear();
+    examined.sources.retain(|source| source.contains("environment") || source.contains("vLLM"));
+}
+
+fn facts(machine: &Machine) -> Vec<HostFact> {
+    let known = |name, value: String| HostFact { name, value, known: true };
+    let of = |name, fact: &Fact<String>| match fact {
+        Fact::Known { value, .. } => known(name, value.clone()),
+        Fact::Unknown { reason } => HostFact { name, value: reason.clone(), known: false },
+    };
+    let mut facts = vec![match &machine.gpus {
+        Fact::Known { value, .. } => known("GPUs", gpus(value)),
+        Fact::Unknown { reason } => HostFact { name: "GPUs", value: reason.clone(), known: false },
+    }];
+    facts.push(of("driver", &machine.driver));
+    facts.push(of("ROCm", &machine.rocm));
+    facts.push(of("CPU", &machine.cpu_model));
+    facts.push(of("kernel", &machine.kernel.clone().map(|text| text.split(" (").next().unwrap_or_default().to_owned())));
+    let surroundings = &machine.surroundings;
+    if let Some(sign) = &surroundings.container {
+        facts.push(known("container", format!("yes: {sign}")));
+    }
+    if let Some(sign) = &surroundings.virtual_machine {
+        facts.push(known("virtual machine", format!("yes: {sign}")));
+    }
+    if let Some((backend, _)) = machine.server_log.as_ref().and_then(|log| log.backend) {
+        facts.push(known("attention", backend.to_owned()));
+    }
+    facts
+}
+
+/// `8 x AMD Instinct MI300X, gfx942, 304 CUs, 750 W, SPX, NPS1`; kinds one after the other.
+fn gpus(gpus: &[system::Gpu]) -> String {
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for gpu in gpus {
+        let mut words = Vec::new();
+        words.extend(gpu.product.get().cloned());
+        words.extend(gpu.target.get().cloned());
+        words.extend(gpu.compute_units.get().map(|count| format!("{count} CUs")));
+        words.extend(gpu.power_cap_max_w.get().map(|watts| format!("{watts} W")));
+        words.extend(gpu.compute_partition.get().cloned());
+        words.extend(gpu.memory_partition.get().cloned());
+        if gpu.partitions > 1 {
+            words.push(format!("{} partitions", gpu.partitions));
+        }
+        if words.is_empty() {
+            words.push("GPU of AMD".to_owned());
+        }
+        *kinds.entry(words.join(", ")).or_default() += 1;
+    }
+    if kinds.is_empty() {
+        return "none".to_owned();
+    }
+    kinds.into_iter().map(|(kind, count)| format!("{count} x {kind}")).collect::<Vec<_>>().join("; ")
+}
+
+/// What some machines of a fleet have and most have not: facts, and verdicts of checks.
+pub fn compare(machines: &[Examined]) -> Vec<OddOne> {
+    let mut values: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
+    for (at, machine) in machines.iter().enumerate() {
+        for fact in &machine.facts {
+            let value = if fact.known { fact.value.clone() } else { "unknown".to_owned() };
+            values.entry(fact.name.to_owned()).or_default().push((at, value));
+        }
+        let mut checks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for check in &machine.checks {
+            let value = if check.verdict == HostVerdict::Unknown { "unknown".to_owned() } else { format!("{}: {}", check.verdict.as_str(), check.message) };
+            checks.entry(check.check).or_default().push(value);
+        }
+        for (check, texts) in checks {
+            values.entry(check.to_owned()).or_default().push((at, texts.join("; ")));
+        }
+    }
+    let mut odd = Vec::new();
+    for (fact, mut values) in values {
+        // A fact that only some machines have (`container`) is absent on the others.
+        for at in 0..machines.len() {
+            if !values.iter().any(|(it, _)| *it == at) {
+                values.push((at, "absent".to_owned()));
+            }
+        }
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        values.iter().for_each(|(_, value)| *counts.entry(value).or_default() += 1);
+        if counts.len() < 2 {
+            continue;
+        }
+        let Some((usual, count)) = counts.iter().max_by_key(|(_, count)| **count) else { continue };
+        let (usual, count) = if *count * 2 > machines.len() { ((*usual).to_owned(), *count) } else { ("no value has a majority".to_owned(), 0) };
+        values.sort_by_key(|(at, _)| *at);
+        for (at, value) in values.iter().filter(|(_, value)| *value != usual) {
+            odd.push(OddOne { machine: machines[*at].name.clone(), fact: fact.clone(), value: value.clone(), usual: usual.clone(), usual_count: count });
+        }
+    }
+    let place = |name: &str| machines.iter().position(|it| it.name == name);
+    odd.sort_by_key(|it| place(&it.machine));
+    odd
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use system::Tree;
+
+    #[test]
+    fn the_odd_one_is_named() {
+        let machines: Vec<Examined> = [("a", "0"), ("b", "0"), ("c", "1")]
+            .into_iter()
+            .map(|(name, value)| {
+                let mut tree = Tree::new(name);
+                tree.insert("proc/sys/kernel/numa_balancing", value.as_bytes().to_vec());
+                examine(&Machine::read(&tree, &[]), None, None)
+            })
+            .collect();
+        let odd = compare(&machines);
+        assert_eq!(odd.len(), 1, "{odd:?}");
+        assert_eq!((odd[0].machine.as_str(), odd[0].fact.as_str(), odd[0].usual_count), ("c", "numa-balancing", 2));
+        assert_eq!(compare(&machines[..1]), []);
+    }
+}

@@ -1,0 +1,101 @@
+//! What `doctor` looks at: this machine, bundles, outputs of tools, environments.
+
+use crate::args::Doctor as Arguments;
+use anyhow::Result;
+use host::machine::{self, Input};
+use system::{Document, Environment, Machine, Tree, recognize};
+use view::FileError;
+
+/// One machine to examine.
+pub(super) struct Subject {
+    /// The machine.
+    pub(super) machine: Machine,
+    /// What else to know of the input.
+    pub(super) notes: Vec<String>,
+    /// The command of a running process.
+    pub(super) command: Vec<String>,
+}
+
+/// Reads everything; what cannot be read is an error beside the rest.
+pub(super) fn subjects(args: &Arguments) -> Result<(Vec<Subject>, Vec<FileError>)> {
+    if args.files.is_empty() {
+        return Ok((vec![here(args)?], Vec::new()));
+    }
+    let mut errors = Vec::new();
+    let mut machines: Vec<(Tree, Vec<String>)> = Vec::new();
+    let mut documents: Vec<Document> = Vec::new();
+    for path in &args.files {
+        match machine::read_input(path) {
+            Ok(Input::Machine(tree, refused)) => machines.push((tree, refused)),
+            Ok(Input::Document(document)) => documents.push(document),
+            Err(error) => {
+                errors.push(FileError { file: path.display().to_string(), error: format!("{error:#}"), hint: None });
+            }
+        }
+    }
+    // Outputs without a machine are a machine of their own; with one they belong to it.
+    if machines.is_empty() && !documents.is_empty() {
+        let mut tree = Tree::new("");
+        tree.set_name(documents.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", "));
+        machines.push((tree, Vec::new()));
+    }
+    let alone = machines.len() == 1;
+    let subjects = machines
+        .into_iter()
+        .map(|(tree, refused)| of_tree(&tree, refused, if alone { &documents } else { &[] }))
+        .collect();
+    if !alone {
+        errors.extend(documents.iter().map(|it| FileError {
+            file: it.name.clone(),
+            error: format!("{}: {} of which of the machines?", it.name, it.kind),
+            hint: Some("give outputs of tools with one bundle, or alone".to_owned()),
+        }));
+    }
+    Ok((subjects, errors))
+}
+
+fn of_tree(tree: &Tree, refused: Vec<String>, more: &[Document]) -> Subject {
+    let (mut documents, mut notes) = tree.documents();
+    documents.extend(more.iter().cloned());
+    notes.extend(refused.into_iter().map(|it| format!("refused {it}")));
+    let mut machine = Machine::read(tree, &documents);
+    if let Some(name) = tree.text("name").get() {
+        machine.name.clone_from(name);
+    }
+    Subject { machine, notes, command: Vec::new() }
+}
+
+/// This machine, with the environment of this shell or of a process.
+fn here(args: &Arguments) -> Result<Subject> {
+    let mut tree = machine::read_tree(&args.root);
+    let is_this = args.root.as_os_str() == "/";
+    tree.set_name(if is_this { machine::host_name() } else { args.root.display().to_string() });
+    let mut documents = Vec::new();
+    let mut notes = Vec::new();
+    if is_this && !args.env && args.pid.is_none() {
+        for (name, output) in machine::ask_tools() {
+            match recognize(&name, &output) {
+                Ok(document) => documents.push(document),
+                Err(error) => notes.push(format!("{name}: {error}")),
+            }
+        }
+    }
+    let mut command = Vec::new();
+    match args.pid {
+        Some(pid) => {
+            let bytes = machine::process_environment(&args.root, pid)?;
+            documents.push(Document::of_environment(format!("/proc/{pid}/environ"), Environment::read(&bytes)));
+            command = machine::process_command(&args.root, pid).unwrap_or_default();
+        }
+        None if is_this => {
+            let mut environment = Environment::default();
+            for (name, value) in std::env::vars_os() {
+                environment.set(&name.to_string_lossy(), &value.to_string_lossy());
+            }
+            documents.push(Document::of_environment("this shell", environment));
+        }
+        None => {}
+    }
+    let machine = Machine::read(&tree, &documents);
+    Ok(Subject { machine, notes, command })
+}

@@ -6,6 +6,8 @@
 #[cfg(feature = "workspace")]
 mod counter_page;
 #[cfg(feature = "workspace")]
+mod environment_page;
+#[cfg(feature = "workspace")]
 mod gpu_pages;
 mod instruction_tables;
 #[cfg(feature = "workspace")]
@@ -39,6 +41,8 @@ const GENERATORS: &[Generator] = &[
     Generator { name: "rule pages", owns: &["docs/rules"], generate: rule_pages::generate },
     #[cfg(feature = "workspace")]
     Generator { name: "counter page", owns: &[], generate: counter_page::generate },
+    #[cfg(feature = "workspace")]
+    Generator { name: "environment page", owns: &[], generate: environment_page::generate },
     #[cfg(feature = "workspace")]
     Generator { name: "GPU pages", owns: &["docs/gpus"], generate: gpu_pages::generate },
 ];

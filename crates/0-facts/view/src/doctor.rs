@@ -24,7 +24,8 @@ pub enum HostVerdict {
 
 impl HostVerdict {
     /// All, worst first.
-    pub const ALL: [HostVerdict; 4] = [HostVerdict::Fail, HostVerdict::Warn, HostVerdict::Unknown, HostVerdict::Pass];
+    pub const ALL: [HostVerdict; 4] =
+        [HostVerdict::Fail, HostVerdict::Warn, HostVerdict::Unknown, HostVerdict::Pass];
 
     /// The word used in every format: `pass`, `warn`, `fail`, `unknown`.
     pub const fn as_str(self) -> &'static str {

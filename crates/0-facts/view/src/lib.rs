@@ -19,6 +19,7 @@ mod report;
 mod roofline;
 mod samples;
 mod summary;
+mod triage;
 mod waves;
 
 pub use columns::*;
@@ -37,4 +38,5 @@ pub use report::*;
 pub use roofline::*;
 pub use samples::*;
 pub use summary::*;
+pub use triage::*;
 pub use waves::*;

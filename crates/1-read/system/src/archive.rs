@@ -24,7 +24,8 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 /// Not an archive, cut, or larger than [`MOST_BYTES`] uncompressed.
 pub fn read_archive(name: &str, bytes: &[u8]) -> Result<(Tree, Vec<String>), Error> {
     let plain = if bytes.starts_with(&ZSTD) {
-        let decoder = zstd::stream::read::Decoder::with_buffer(bytes).map_err(|error| Error::whole(error.to_string()))?;
+        let decoder = zstd::stream::read::Decoder::with_buffer(bytes)
+            .map_err(|error| Error::whole(error.to_string()))?;
         Some(bounded(decoder)?)
     } else if bytes.starts_with(&GZIP) {
         Some(bounded(flate2::read::MultiGzDecoder::new(bytes))?)
@@ -78,7 +79,10 @@ fn bounded(decoder: impl Read) -> Result<Vec<u8>, Error> {
         .read_to_end(&mut out)
         .map_err(|error| Error::whole(format!("compressed data is damaged: {error}")))?;
     if out.len() as u64 > MOST_BYTES {
-        return Err(Error::whole(format!("more than {} MiB uncompressed: no bundle of this tool", MOST_BYTES >> 20)));
+        return Err(Error::whole(format!(
+            "more than {} MiB uncompressed: no bundle of this tool",
+            MOST_BYTES >> 20
+        )));
     }
     Ok(out)
 }

@@ -11,18 +11,26 @@ pub struct BootArguments {
 
 /// Reads `/proc/cmdline`. What follows `--` is for the first process.
 pub fn boot_arguments(text: &str) -> BootArguments {
-    BootArguments { words: text.split_whitespace().take_while(|word| *word != "--").map(str::to_owned).collect() }
+    BootArguments {
+        words: text.split_whitespace().take_while(|word| *word != "--").map(str::to_owned).collect(),
+    }
 }
 
 impl BootArguments {
     /// The last value of an argument.
     pub fn last(&self, name: &str) -> Option<&str> {
-        self.words.iter().rev().find_map(|word| word.split_once('=').filter(|(key, _)| *key == name).map(|(_, value)| value))
+        self.words
+            .iter()
+            .rev()
+            .find_map(|word| word.split_once('=').filter(|(key, _)| *key == name).map(|(_, value)| value))
     }
 
     /// Whether one of the comma-separated values of an argument is `wanted`.
     pub fn lists(&self, name: &str, wanted: &str) -> bool {
-        let of = |word: &String| word.split_once('=').is_some_and(|(key, value)| key == name && value.split(',').any(|part| part == wanted));
+        let of = |word: &String| {
+            word.split_once('=')
+                .is_some_and(|(key, value)| key == name && value.split(',').any(|part| part == wanted))
+        };
         self.words.iter().any(of)
     }
 

@@ -61,8 +61,12 @@ pub const PROCESS_FILES: &[&str] = &["proc/*/comm"];
 /// Fields of files that are read in full elsewhere and would make bundles large or tell too much: what is kept of them.
 pub fn trimmed(path: &str, bytes: Vec<u8>) -> Vec<u8> {
     let keep: fn(&str) -> bool = match path {
-        "proc/cpuinfo" => |line| ["processor", "vendor_id", "model name", "flags"].iter().any(|it| line.starts_with(it)),
-        "proc/self/status" => |line| line.starts_with("Cpus_allowed_list") || line.starts_with("Mems_allowed_list"),
+        "proc/cpuinfo" => {
+            |line| ["processor", "vendor_id", "model name", "flags"].iter().any(|it| line.starts_with(it))
+        }
+        "proc/self/status" => {
+            |line| line.starts_with("Cpus_allowed_list") || line.starts_with("Mems_allowed_list")
+        }
         "proc/1/mountinfo" => |line| line.split(' ').nth(4) == Some("/"),
         _ => return bytes,
     };
@@ -80,10 +84,22 @@ pub fn for_bundle(path: &str, bytes: &[u8]) -> Vec<u8> {
     if path != "proc/cmdline" {
         return bytes.to_vec();
     }
-    const KEPT: [&str; 9] =
-        ["iommu=", "amd_iommu=", "intel_iommu=", "pci=", "modprobe.blacklist=", "numa_balancing=", "amdgpu.", "processor.", "idle="];
+    const KEPT: [&str; 9] = [
+        "iommu=",
+        "amd_iommu=",
+        "intel_iommu=",
+        "pci=",
+        "modprobe.blacklist=",
+        "numa_balancing=",
+        "amdgpu.",
+        "processor.",
+        "idle=",
+    ];
     let text = String::from_utf8_lossy(bytes);
-    let words = text.split_whitespace().take_while(|word| *word != "--").filter(|word| KEPT.iter().any(|it| word.starts_with(it)));
+    let words = text
+        .split_whitespace()
+        .take_while(|word| *word != "--")
+        .filter(|word| KEPT.iter().any(|it| word.starts_with(it)));
     // A line without any of them is still a line that was read.
     format!("BOOT_IMAGE=withheld {}\n", words.collect::<Vec<_>>().join(" ")).into_bytes()
 }
@@ -159,9 +175,13 @@ mod tests {
 
     #[test]
     fn bundles_name_no_board_and_no_disk() {
-        let line = for_bundle("proc/cmdline", b"BOOT_IMAGE=/x root=UUID=1 ip=10.0.0.1 iommu=pt pci=noats,realloc=off -- iommu=off\n");
+        let line = for_bundle(
+            "proc/cmdline",
+            b"BOOT_IMAGE=/x root=UUID=1 ip=10.0.0.1 iommu=pt pci=noats,realloc=off -- iommu=off\n",
+        );
         assert_eq!(line, b"BOOT_IMAGE=withheld iommu=pt pci=noats,realloc=off\n");
-        let json = without_serials(br#"[{"gpu": 0, "asic": {"asic_serial": "0x7E8F", "oam_id": 1}, "uuid": "x"}]"#);
+        let json =
+            without_serials(br#"[{"gpu": 0, "asic": {"asic_serial": "0x7E8F", "oam_id": 1}, "uuid": "x"}]"#);
         assert_eq!(json, br#"[{"asic":{"asic_serial":"withheld","oam_id":1},"gpu":0,"uuid":"withheld"}]"#);
         let text = without_serials(b"  Uuid:   GPU-a867\n  Name: gfx90a\n\tDevice Serial Number 00-11\n");
         assert_eq!(text, b"  Uuid: withheld\n  Name: gfx90a\nwithheld\n");
@@ -170,7 +190,10 @@ mod tests {
     #[test]
     fn only_what_is_needed_stays() {
         let cpu = b"processor\t: 0\nflags\t: fpu hypervisor\nserial\t: 7\nprocessor\t: 1\nflags\t: fpu hypervisor\n".to_vec();
-        assert_eq!(trimmed("proc/cpuinfo", cpu), b"processor\t: 0\nflags\t: fpu hypervisor\nprocessor\t: 1\n");
+        assert_eq!(
+            trimmed("proc/cpuinfo", cpu),
+            b"processor\t: 0\nflags\t: fpu hypervisor\nprocessor\t: 1\n"
+        );
         assert_eq!(trimmed("proc/version", b"x".to_vec()), b"x");
     }
 }

@@ -50,17 +50,75 @@ pub struct Command {
 
 /// Options of launchers that take one more word; others of theirs take none.
 const MPIRUN_VALUES: &[&str] = &[
-    "-n", "-np", "--np", "-c", "-H", "-host", "--host", "-hostfile", "--hostfile", "-machinefile", "--machinefile", "-x", "--bind-to",
-    "-bind-to", "--map-by", "-map-by", "--rank-by", "-N", "-npernode", "--npernode", "-npersocket", "-ppn", "-wdir", "--wdir", "-envlist", "-genvlist",
+    "-n",
+    "-np",
+    "--np",
+    "-c",
+    "-H",
+    "-host",
+    "--host",
+    "-hostfile",
+    "--hostfile",
+    "-machinefile",
+    "--machinefile",
+    "-x",
+    "--bind-to",
+    "-bind-to",
+    "--map-by",
+    "-map-by",
+    "--rank-by",
+    "-N",
+    "-npernode",
+    "--npernode",
+    "-npersocket",
+    "-ppn",
+    "-wdir",
+    "--wdir",
+    "-envlist",
+    "-genvlist",
 ];
 const MPIRUN_TWO_VALUES: &[&str] = &["-mca", "--mca", "-gmca", "--gmca", "-env", "-genv", "--prtemca"];
 const SRUN_VALUES: &[&str] = &[
-    "-n", "--ntasks", "-N", "--nodes", "-c", "--cpus-per-task", "-p", "--partition", "-t", "--time", "-A", "--account", "-w", "--nodelist",
-    "-G", "--gpus", "--gpus-per-task", "--gpus-per-node", "--cpu-bind", "--mem", "-J", "--job-name", "-o", "--output",
+    "-n",
+    "--ntasks",
+    "-N",
+    "--nodes",
+    "-c",
+    "--cpus-per-task",
+    "-p",
+    "--partition",
+    "-t",
+    "--time",
+    "-A",
+    "--account",
+    "-w",
+    "--nodelist",
+    "-G",
+    "--gpus",
+    "--gpus-per-task",
+    "--gpus-per-node",
+    "--cpu-bind",
+    "--mem",
+    "-J",
+    "--job-name",
+    "-o",
+    "--output",
 ];
-const TORCHRUN_FLAGS: &[&str] = &["--standalone", "-m", "--module", "--no-python", "--no_python", "--run-path", "--run_path"];
-const NUMACTL_VALUES: &[&str] =
-    &["-N", "--cpunodebind", "-m", "--membind", "-C", "--physcpubind", "-i", "--interleave", "-p", "--preferred", "-l"];
+const TORCHRUN_FLAGS: &[&str] =
+    &["--standalone", "-m", "--module", "--no-python", "--no_python", "--run-path", "--run_path"];
+const NUMACTL_VALUES: &[&str] = &[
+    "-N",
+    "--cpunodebind",
+    "-m",
+    "--membind",
+    "-C",
+    "--physcpubind",
+    "-i",
+    "--interleave",
+    "-p",
+    "--preferred",
+    "-l",
+];
 
 impl Command {
     /// Reads the words of a command line.
@@ -72,8 +130,12 @@ impl Command {
             rest = command.assignments(rest);
             let Some((program, after)) = rest.split_first() else { break };
             let (stage, left) = stage(program, after);
-            for (option, value) in stage.options.iter().filter(|(option, _)| option == "-x" || option == "--export") {
-                if let (Some((name, value)), true) = (value.as_deref().and_then(|it| it.split_once('=')), option == "-x") {
+            for (option, value) in
+                stage.options.iter().filter(|(option, _)| option == "-x" || option == "--export")
+            {
+                if let (Some((name, value)), true) =
+                    (value.as_deref().and_then(|it| it.split_once('=')), option == "-x")
+                {
                     command.environment.push((name.to_owned(), value.to_owned()));
                 }
             }
@@ -111,7 +173,9 @@ impl Command {
     pub fn processes(&self) -> Option<u64> {
         let number = |kind, names: &[&str]| self.stage(kind)?.value(names)?.parse().ok();
         number(Kind::Torchrun, &["--nproc-per-node", "--nproc_per_node"])
-            .or_else(|| number(Kind::Mpirun, &["-npernode", "--npernode", "-N", "-ppn", "-np", "--np", "-n", "-c"]))
+            .or_else(|| {
+                number(Kind::Mpirun, &["-npernode", "--npernode", "-N", "-ppn", "-np", "--np", "-n", "-c"])
+            })
             .or_else(|| number(Kind::Srun, &["--ntasks-per-node", "-n", "--ntasks"]))
     }
 }
@@ -119,7 +183,11 @@ impl Command {
 impl Stage {
     /// The value of an option by any of its names; of repeated ones the last.
     pub fn value(&self, names: &[&str]) -> Option<&str> {
-        self.options.iter().rev().find(|(name, _)| names.contains(&name.as_str())).and_then(|(_, value)| value.as_deref())
+        self.options
+            .iter()
+            .rev()
+            .find(|(name, _)| names.contains(&name.as_str()))
+            .and_then(|(_, value)| value.as_deref())
     }
 
     /// Whether an option is there.
@@ -138,11 +206,15 @@ fn stage<'a>(program: &str, words: &'a [String]) -> (Stage, &'a [String]) {
     let name = program.rsplit('/').next().unwrap_or(program);
     let launcher = |kind, values: &[&str], two: &[&str]| launcher(kind, program, words, values, two);
     match name {
-        "mpirun" | "mpiexec" | "mpirun.openmpi" | "mpiexec.hydra" | "prterun" => launcher(Kind::Mpirun, MPIRUN_VALUES, MPIRUN_TWO_VALUES),
+        "mpirun" | "mpiexec" | "mpirun.openmpi" | "mpiexec.hydra" | "prterun" => {
+            launcher(Kind::Mpirun, MPIRUN_VALUES, MPIRUN_TWO_VALUES)
+        }
         "srun" => launcher(Kind::Srun, SRUN_VALUES, &[]),
         "numactl" => launcher(Kind::Numactl, NUMACTL_VALUES, &[]),
         "torchrun" => torchrun(program, words),
-        "vllm" if words.first().is_some_and(|it| it == "serve") => whole(Kind::VllmServe, program, &words[1..]),
+        "vllm" if words.first().is_some_and(|it| it == "serve") => {
+            whole(Kind::VllmServe, program, &words[1..])
+        }
         "hipblaslt-bench" => whole(Kind::HipblasltBench, program, words),
         _ if name.ends_with("_perf") => whole(Kind::RcclTests, program, words),
         _ if name.starts_with("python") => python(program, words),
@@ -151,7 +223,13 @@ fn stage<'a>(program: &str, words: &'a [String]) -> (Stage, &'a [String]) {
 }
 
 /// A launcher: its options end at the first word that is none.
-fn launcher<'a>(kind: Kind, program: &str, words: &'a [String], values: &[&str], two: &[&str]) -> (Stage, &'a [String]) {
+fn launcher<'a>(
+    kind: Kind,
+    program: &str,
+    words: &'a [String],
+    values: &[&str],
+    two: &[&str],
+) -> (Stage, &'a [String]) {
     let mut options = Vec::new();
     let mut rest = words;
     while let Some((word, after)) = rest.split_first() {
@@ -181,7 +259,8 @@ fn launcher<'a>(kind: Kind, program: &str, words: &'a [String], values: &[&str],
 /// `torchrun`: options take a word but for a few; what follows is a script, a module or a program.
 fn torchrun<'a>(program: &str, words: &'a [String]) -> (Stage, &'a [String]) {
     let flags = |word: &str| TORCHRUN_FLAGS.contains(&word);
-    let values: Vec<&str> = words.iter().map(String::as_str).filter(|it| it.starts_with('-') && !flags(it)).collect();
+    let values: Vec<&str> =
+        words.iter().map(String::as_str).filter(|it| it.starts_with('-') && !flags(it)).collect();
     let (mut stage, rest) = launcher(Kind::Torchrun, program, words, &values, &[]);
     stage.words = rest.first().cloned().into_iter().collect();
     let module = stage.has(&["-m", "--module"]);
@@ -258,8 +337,13 @@ mod tests {
 
     #[test]
     fn chains_and_their_options() {
-        let it = parse("NCCL_DEBUG=INFO mpirun -np 8 --bind-to numa -x A=b -mca btl tcp numactl --cpunodebind 0 ./build/all_reduce_perf -b 8 -e 1G -g 1");
-        assert_eq!(it.stages.iter().map(|it| it.kind).collect::<Vec<_>>(), [Kind::Mpirun, Kind::Numactl, Kind::RcclTests]);
+        let it = parse(
+            "NCCL_DEBUG=INFO mpirun -np 8 --bind-to numa -x A=b -mca btl tcp numactl --cpunodebind 0 ./build/all_reduce_perf -b 8 -e 1G -g 1",
+        );
+        assert_eq!(
+            it.stages.iter().map(|it| it.kind).collect::<Vec<_>>(),
+            [Kind::Mpirun, Kind::Numactl, Kind::RcclTests]
+        );
         assert_eq!(it.processes(), Some(8));
         assert_eq!(it.environment.len(), 2);
         assert_eq!(it.program().unwrap().value(&["-g"]), Some("1"));
@@ -267,7 +351,10 @@ mod tests {
 
     #[test]
     fn both_forms_of_the_server() {
-        for text in ["vllm serve x -tp 8 --flag", "python -m vllm.entrypoints.openai.api_server --model=x -tp=8 --flag"] {
+        for text in [
+            "vllm serve x -tp 8 --flag",
+            "python -m vllm.entrypoints.openai.api_server --model=x -tp=8 --flag",
+        ] {
             let it = parse(text);
             let stage = it.stage(Kind::VllmServe).expect(text);
             assert_eq!(stage.value(&["--tensor-parallel-size", "-tp"]), Some("8"), "{text}");
@@ -277,7 +364,10 @@ mod tests {
 
     #[test]
     fn scripts_of_torchrun() {
-        for text in ["torchrun --nproc-per-node=4 --standalone train.py --fsdp", "python -m torch.distributed.run --nproc_per_node 4 train.py"] {
+        for text in [
+            "torchrun --nproc-per-node=4 --standalone train.py --fsdp",
+            "python -m torch.distributed.run --nproc_per_node 4 train.py",
+        ] {
             let it = parse(text);
             assert_eq!(it.processes(), Some(4), "{text}");
             assert_eq!(it.stages.len(), 1, "{text}");

@@ -75,7 +75,9 @@ pub(crate) fn idle_states(tree: &Tree) -> Fact<Vec<IdleState>> {
                 (Fact::Known { value: title, .. }, Fact::Known { value, .. }) => {
                     found.push(IdleState { cpu, state, name: title, disabled: value != "0" });
                 }
-                (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => return Fact::unknown(reason),
+                (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => {
+                    return Fact::unknown(reason);
+                }
             }
         }
     }

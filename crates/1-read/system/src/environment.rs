@@ -116,7 +116,8 @@ pub fn is_on(value: &str) -> bool {
 /// Name and value of a line such as `A=1`, `export A="1"`, `declare -x A='1'`.
 fn assignment(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_end_matches('\r');
-    let rest = ["export ", "declare -x ", "set -gx "].iter().find_map(|it| line.trim_start().strip_prefix(it));
+    let rest =
+        ["export ", "declare -x ", "set -gx "].iter().find_map(|it| line.trim_start().strip_prefix(it));
     let (name, value) = rest.unwrap_or(line).split_once('=')?;
     let is_name = !name.is_empty()
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

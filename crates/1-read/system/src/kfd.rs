@@ -74,7 +74,11 @@ impl KfdNode {
 /// All nodes.
 pub(crate) fn nodes(tree: &Tree) -> Fact<Vec<KfdNode>> {
     if !tree.has_below(NODES) {
-        let why = if tree.has_below("sys") { "absent: the amdgpu driver is not loaded, or it is hidden" } else { "absent" };
+        let why = if tree.has_below("sys") {
+            "absent: the amdgpu driver is not loaded, or it is hidden"
+        } else {
+            "absent"
+        };
         return Fact::unknown(format!("/{NODES}: {why}"));
     }
     let children = tree.children(NODES);
@@ -128,10 +132,13 @@ mod tests {
     #[test]
     fn targets_and_addresses() {
         let node = |text: &str| KfdNode { node: 2, properties: Ok(properties(text)), links: Vec::new() };
-        for (version, expected) in [(90402, "gfx942"), (90010, "gfx90a"), (90500, "gfx950"), (110001, "gfx1101")] {
+        for (version, expected) in
+            [(90402, "gfx942"), (90010, "gfx90a"), (90500, "gfx950"), (110001, "gfx1101")]
+        {
             assert_eq!(node(&format!("gfx_target_version {version}")).target().as_deref(), Some(expected));
         }
-        let it = node("simd_count 1024\nsimd_per_cu 4\nlocation_id 29952\ndomain 0\nhive_id 17332996360099338395");
+        let it =
+            node("simd_count 1024\nsimd_per_cu 4\nlocation_id 29952\ndomain 0\nhive_id 17332996360099338395");
         assert_eq!(it.bdf().as_deref(), Some("0000:75:00.0"));
         assert_eq!(it.compute_units(), Some(256));
         assert_eq!(node("simd_count 0\nlocation_id 0").bdf(), None);

@@ -2,7 +2,8 @@
 //!
 //! The one idea to keep in mind: the PCI address is the identity of a GPU; the numbers of tools only lead to it.
 
-use crate::machine::{Gpu, Machine};
+use crate::gpu::{Gpu, NOT_GIVEN};
+use crate::machine::Machine;
 use crate::recognize::{Contents, Document};
 use crate::{Environment, Fact, KfdNode};
 use std::collections::BTreeMap;
@@ -36,7 +37,8 @@ fn of_node(node: &KfdNode) -> Gpu {
     let from = format!("/sys/class/kfd/kfd/topology/nodes/{}/properties", node.node);
     let bdf = node.bdf();
     let mut gpu = Gpu::new(bdf.clone().unwrap_or_else(|| format!("node {}", node.node)));
-    let known = |it: Option<u64>| it.map_or_else(|| Fact::unknown(crate::machine::NOT_GIVEN), |it| Fact::known(it, from.clone()));
+    let known =
+        |it: Option<u64>| it.map_or_else(|| Fact::unknown(NOT_GIVEN), |it| Fact::known(it, from.clone()));
     gpu.bdf = bdf;
     gpu.node = Some(node.node);
     gpu.compute_units = known(node.compute_units());

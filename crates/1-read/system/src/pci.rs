@@ -1,6 +1,6 @@
 //! AMD GPUs on the PCI bus: `/sys/bus/pci/devices`.
 
-use crate::machine::{Gpu, Link};
+use crate::gpu::{Gpu, Link};
 use crate::values::{bdf, leading_number};
 use crate::{Fact, Tree};
 
@@ -59,10 +59,14 @@ mod tests {
     #[test]
     fn only_amd_gpus_count() {
         let mut tree = Tree::new("t");
-        for (address, vendor, class) in
-            [("0000:05:00.0", "0x1002", "0x120000"), ("0000:06:00.0", "0x10de", "0x030200"), ("0000:00:01.0", "0x1002", "0x060400")]
-        {
-            for (file, text) in [("vendor", vendor), ("class", class), ("pp_dpm_sclk", "0: 132Mhz *\n1: 2100Mhz \n")] {
+        for (address, vendor, class) in [
+            ("0000:05:00.0", "0x1002", "0x120000"),
+            ("0000:06:00.0", "0x10de", "0x030200"),
+            ("0000:00:01.0", "0x1002", "0x060400"),
+        ] {
+            for (file, text) in
+                [("vendor", vendor), ("class", class), ("pp_dpm_sclk", "0: 132Mhz *\n1: 2100Mhz \n")]
+            {
                 tree.insert(format!("{DEVICES}/{address}/{file}"), text.as_bytes().to_vec());
             }
         }

@@ -15,9 +15,20 @@ pub struct Surroundings {
 
 /// Words in DMI fields of virtual machines.
 const HYPERVISORS: [&str; 11] = [
-    "hyper-v", "virtual machine", "qemu", "kvm", "vmware", "virtualbox", "xen", "bochs", "amazon ec2", "google compute engine", "openstack",
+    "hyper-v",
+    "virtual machine",
+    "qemu",
+    "kvm",
+    "vmware",
+    "virtualbox",
+    "xen",
+    "bochs",
+    "amazon ec2",
+    "google compute engine",
+    "openstack",
 ];
-const DMI: [(&str, &str); 3] = [("bios_version", "BIOS version"), ("product_name", "product"), ("sys_vendor", "vendor")];
+const DMI: [(&str, &str); 3] =
+    [("bios_version", "BIOS version"), ("product_name", "product"), ("sys_vendor", "vendor")];
 const CONTAINER_WORDS: [&str; 7] = ["docker", "kubepods", "containerd", "libpod", "lxc", "crio", "buildkit"];
 
 /// Looks for signs of both.
@@ -32,7 +43,8 @@ fn container(tree: &Tree) -> Option<String> {
         }
     }
     let cgroup = tree.text("proc/1/cgroup");
-    if let Some(word) = cgroup.get().and_then(|text| CONTAINER_WORDS.iter().find(|word| text.contains(*word))) {
+    if let Some(word) = cgroup.get().and_then(|text| CONTAINER_WORDS.iter().find(|word| text.contains(*word)))
+    {
         return Some(format!("/proc/1/cgroup names {word}"));
     }
     let mounts = tree.text("proc/1/mountinfo");
@@ -75,7 +87,12 @@ mod tests {
             (".dockerenv", "", Some("/.dockerenv"), None),
             ("proc/1/cgroup", "0::/kubepods/burstable/x", Some("/proc/1/cgroup names kubepods"), None),
             ("proc/1/cgroup", "0::/init.scope", None, None),
-            ("sys/devices/virtual/dmi/id/bios_version", "Hyper-V UEFI Release v4.1", None, Some("BIOS version: Hyper-V UEFI Release v4.1")),
+            (
+                "sys/devices/virtual/dmi/id/bios_version",
+                "Hyper-V UEFI Release v4.1",
+                None,
+                Some("BIOS version: Hyper-V UEFI Release v4.1"),
+            ),
             ("proc/cpuinfo", "flags\t: fpu hypervisor sse\n", None, Some("/proc/cpuinfo: flag hypervisor")),
             ("proc/cpuinfo", "flags\t: fpu sse\n", None, None),
             ("sys/class/dmi/id/product_name", "m7a.metal-48xl", None, None),
@@ -83,7 +100,11 @@ mod tests {
             let mut tree = Tree::new("t");
             tree.insert(path, text.as_bytes().to_vec());
             let found = surroundings(&tree);
-            assert_eq!((found.container.as_deref(), found.virtual_machine.as_deref()), (container, machine), "{path} {text}");
+            assert_eq!(
+                (found.container.as_deref(), found.virtual_machine.as_deref()),
+                (container, machine),
+                "{path} {text}"
+            );
         }
     }
 }

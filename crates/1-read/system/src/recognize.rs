@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: what is not recognised is an error that names what is understood; nothing is guessed.
 
-use crate::machine::{AcsPort, Gpu, PairLink};
+use crate::gpu::{AcsPort, Gpu, PairLink};
 use crate::outputs::{amd_smi, docker, lspci, rocm_smi, rocminfo, vllm};
 use crate::{BootArguments, Environment, Error, ServerLog, Tree, boot_arguments};
 use serde_json::Value;
@@ -102,7 +102,9 @@ fn text_document(name: &str, text: &str) -> Option<Found> {
     }
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let one = lines.next().filter(|_| lines.next().is_none());
-    if one.is_some_and(|line| line.starts_with("BOOT_IMAGE=") || line.contains(" root=") || line.starts_with("root=")) {
+    if one.is_some_and(|line| {
+        line.starts_with("BOOT_IMAGE=") || line.contains(" root=") || line.starts_with("root=")
+    }) {
         return Some(("/proc/cmdline", Ok(Contents::Boot(boot_arguments(text)))));
     }
     Environment::is(text.as_bytes())
@@ -162,7 +164,9 @@ pub(crate) fn of_tree(tree: &Tree) -> (Vec<Document>, Vec<String>) {
     let mut documents = Vec::new();
     let mut problems = Vec::new();
     for (path, content) in tree.files() {
-        let (Some(name), crate::Content::Bytes(bytes)) = (path.strip_prefix("commands/"), content) else { continue };
+        let (Some(name), crate::Content::Bytes(bytes)) = (path.strip_prefix("commands/"), content) else {
+            continue;
+        };
         match recognize(name, bytes) {
             Ok(document) => documents.push(document),
             Err(error) => problems.push(format!("{name}: {error}")),

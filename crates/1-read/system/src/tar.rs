@@ -91,7 +91,11 @@ fn octal(field: &[u8]) -> Option<u64> {
 
 /// The sum of all bytes, the sum's own field counted as blanks.
 fn sum(header: &[u8]) -> u64 {
-    header.iter().enumerate().map(|(at, byte)| if (148..156).contains(&at) { 32 } else { u64::from(*byte) }).sum()
+    header
+        .iter()
+        .enumerate()
+        .map(|(at, byte)| if (148..156).contains(&at) { 32 } else { u64::from(*byte) })
+        .sum()
 }
 
 fn checksum_holds(header: &[u8]) -> bool {
@@ -153,7 +157,9 @@ mod tests {
 
     #[test]
     fn hostile_entries_are_refused() {
-        let mut archive = write([("../up", &b"x"[..]), ("/etc/passwd", b"x"), ("a/../../b", b""), ("fine", b"1")].into_iter());
+        let mut archive = write(
+            [("../up", &b"x"[..]), ("/etc/passwd", b"x"), ("a/../../b", b""), ("fine", b"1")].into_iter(),
+        );
         archive.truncate(archive.len() - 2 * BLOCK);
         entry(&mut archive, "link", b'2', b"");
         entry(&mut archive, "node", b'3', b"");

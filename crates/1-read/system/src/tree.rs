@@ -124,11 +124,9 @@ mod tests {
         tree.insert("a/none", b" \n".to_vec());
         assert_eq!(tree.children("a"), ["cpu2", "cpu10", "idle", "none", "secret"]);
         assert_eq!(tree.text("a/cpu2/x").get().map(String::as_str), Some("1"));
-        for (path, reason) in [
-            ("a/secret", "/a/secret: permission denied"),
-            ("a/none", "/a/none: empty"),
-            ("b", "/b: absent"),
-        ] {
+        for (path, reason) in
+            [("a/secret", "/a/secret: permission denied"), ("a/none", "/a/none: empty"), ("b", "/b: absent")]
+        {
             assert_eq!(tree.text(path).reason(), Some(reason));
         }
     }

@@ -47,7 +47,8 @@ pub(crate) fn words(value: &Value) -> Option<String> {
 /// Whether a text is a value.
 pub(crate) fn said(text: &str) -> bool {
     let text = text.trim();
-    !text.is_empty() && !["N/A", "NA", "None", "unknown", "null"].iter().any(|it| it.eq_ignore_ascii_case(text))
+    !text.is_empty()
+        && !["N/A", "NA", "None", "unknown", "null"].iter().any(|it| it.eq_ignore_ascii_case(text))
 }
 
 /// The first of several paths (`limit.ppt0.max_power_limit`) that is there.

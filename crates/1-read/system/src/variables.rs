@@ -75,7 +75,9 @@ fn row(line: &'static str) -> Option<Variable> {
         return None;
     }
     let fields: Vec<&'static str> = line.split('\t').collect();
-    let [name, component, versions, default, values, effect, advice, relations, source] = fields[..] else { return None };
+    let [name, component, versions, default, values, effect, advice, relations, source] = fields[..] else {
+        return None;
+    };
     let mut variable = Variable {
         name,
         component,
@@ -171,7 +173,9 @@ const PREFIXES: [(&str, &str); 31] = [
 
 /// The component that alone uses names like this one.
 pub fn component(name: &str) -> Option<&'static str> {
-    by_name(name).map(|it| it.component).or_else(|| PREFIXES.iter().find(|(it, _)| name.starts_with(it)).map(|(_, it)| *it))
+    by_name(name)
+        .map(|it| it.component)
+        .or_else(|| PREFIXES.iter().find(|(it, _)| name.starts_with(it)).map(|(_, it)| *it))
 }
 
 /// The variable whose name differs least from one that does not exist, if it differs little.

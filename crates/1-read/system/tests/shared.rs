@@ -1,5 +1,9 @@
 //! The captured samples of ../shared/system: facts equal to those of its NOTES.md.
-#![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests read files and say what they skip")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests read files and say what they skip"
+)]
 
 use system::{Document, Machine, Tree, recognize};
 
@@ -41,13 +45,19 @@ fn amd_smi_old_and_new() {
 
 #[test]
 fn metrics_in_trouble() {
-    let Some(machine) = machine(&["amd-smi/made-list.json", "amd-smi/made-metric-8xmi300x-trouble.json"]) else { return };
+    let Some(machine) = machine(&["amd-smi/made-list.json", "amd-smi/made-metric-8xmi300x-trouble.json"])
+    else {
+        return;
+    };
     let gpus = machine.known_gpus();
     assert_eq!(gpus.len(), 8);
     assert_eq!(gpus[0].bdf.as_deref(), Some("0000:05:00.0"), "the list names the addresses");
     assert_eq!(gpus[3].throttled_by.get().map(Vec::len), Some(1));
     assert_eq!((gpus[3].hotspot_c.get(), gpus[3].clock_mhz.get()), (Some(&101.0), Some(&1180.0)));
-    assert_eq!((gpus[4].link.width.get(), gpus[4].link.speed.get(), gpus[4].replays.get()), (Some(&8.0), Some(&16.0), Some(&4211)));
+    assert_eq!(
+        (gpus[4].link.width.get(), gpus[4].link.speed.get(), gpus[4].replays.get()),
+        (Some(&8.0), Some(&16.0), Some(&4211))
+    );
     assert_eq!((gpus[5].ecc_uncorrectable.get(), gpus[5].ecc_correctable.get()), (Some(&2), Some(&145)));
     assert_eq!(gpus[6].perf_level.get().map(String::as_str), Some("determinism"));
     assert_eq!(gpus[6].max_clock_mhz.get(), Some(&1900.0));
@@ -57,7 +67,8 @@ fn metrics_in_trouble() {
 #[test]
 fn the_new_throttle_block() {
     let Some(machine) = machine(&["amd-smi/made-metric-8xmi350x-new.json"]) else { return };
-    let active: Vec<Option<usize>> = machine.known_gpus().iter().map(|gpu| gpu.throttled_by.get().map(Vec::len)).collect();
+    let active: Vec<Option<usize>> =
+        machine.known_gpus().iter().map(|gpu| gpu.throttled_by.get().map(Vec::len)).collect();
     assert_eq!(active, [Some(0), Some(0), Some(0), Some(0), Some(0), Some(1), Some(0), Some(0)]);
 }
 
@@ -74,7 +85,12 @@ fn links_between_gpus() {
         assert_eq!(pairs.iter().filter(|pair| pair.kind != "XGMI").count(), bad, "{file}");
     }
     let Some(partition) = machine(&["amd-smi/made-partition-several-documents.txt"]) else { return };
-    assert!(partition.known_gpus().iter().all(|gpu| gpu.memory_partition.get().map(String::as_str) == Some("NPS1")));
+    assert!(
+        partition
+            .known_gpus()
+            .iter()
+            .all(|gpu| gpu.memory_partition.get().map(String::as_str) == Some("NPS1"))
+    );
 }
 
 #[test]
@@ -90,13 +106,18 @@ fn rocm_smi_and_rocminfo() {
     let Some(all) = machine(&["rocm-smi/made-showallinfo-cut.json"]) else { return };
     assert_eq!(all.known_gpus()[3].perf_level.get().map(String::as_str), Some("determinism"));
     assert_eq!(all.known_gpus()[0].clock_mhz.get(), Some(&2094.0));
-    for (file, gpus, target, units) in
-        [("rocminfo/rocminfo-8xmi210.txt", 8, "gfx90a", 104), ("rocminfo/rocminfo-mi300x-gfx941.txt", 1, "gfx941", 304)]
-    {
+    for (file, gpus, target, units) in [
+        ("rocminfo/rocminfo-8xmi210.txt", 8, "gfx90a", 104),
+        ("rocminfo/rocminfo-mi300x-gfx941.txt", 1, "gfx941", 304),
+    ] {
         let Some(machine) = machine(&[file]) else { return };
         assert_eq!(machine.known_gpus().len(), gpus, "{file}");
         let gpu = &machine.known_gpus()[0];
-        assert_eq!((gpu.target.get().map(String::as_str), gpu.compute_units.get()), (Some(target), Some(&units)), "{file}");
+        assert_eq!(
+            (gpu.target.get().map(String::as_str), gpu.compute_units.get()),
+            (Some(target), Some(&units)),
+            "{file}"
+        );
     }
 }
 
@@ -109,16 +130,27 @@ fn pci_containers_and_environments() {
         ("lspci/made-grep-acsctl-only.txt", Some((8, 1))),
     ] {
         let Some(machine) = machine(&[file]) else { return };
-        let found = machine.acs.get().map(|ports| (ports.len(), ports.iter().filter(|it| it.source_validation).count()));
+        let found = machine
+            .acs
+            .get()
+            .map(|ports| (ports.len(), ports.iter().filter(|it| it.source_validation).count()));
         assert_eq!(found, ports, "{file}");
     }
     let Some(slow) = machine(&["lspci/made-link-downgraded.txt"]) else { return };
-    let link = |bdf: &str| slow.known_gpus().iter().find(|it| it.bdf.as_deref() == Some(bdf)).map(|it| (it.link.speed.get().copied(), it.link.width.get().copied()));
+    let link = |bdf: &str| {
+        slow.known_gpus()
+            .iter()
+            .find(|it| it.bdf.as_deref() == Some(bdf))
+            .map(|it| (it.link.speed.get().copied(), it.link.width.get().copied()))
+    };
     assert_eq!(link("0000:85:00.0"), Some((Some(16.0), Some(8.0))));
     assert_eq!(link("0000:c6:00.0"), Some((Some(16.0), Some(16.0))));
     let Some(bad) = machine(&["docker/made-inspect-bad.json"]) else { return };
     assert_eq!(bad.docker[0].devices, ["/dev/kfd", "/dev/dri/renderD128"]);
-    assert_eq!((bad.docker[0].shm_bytes, bad.docker[0].user.as_str(), bad.docker[0].memory_bytes), (Some(64 << 20), "1000", 32 << 30));
+    assert_eq!(
+        (bad.docker[0].shm_bytes, bad.docker[0].user.as_str(), bad.docker[0].memory_bytes),
+        (Some(64 << 20), "1000", 32 << 30)
+    );
     let Some(environment) = document("env/made-environ-nul-separated.bin") else { return };
     let environment = environment.environment().unwrap();
     assert_eq!(environment.len(), 5);

@@ -7,6 +7,7 @@
 
 mod access;
 mod check;
+mod check_host;
 mod execution;
 mod host;
 mod lines;
@@ -22,8 +23,9 @@ mod waits;
 mod work;
 
 pub use check::{check, check_execution, check_workload};
+pub use check_host::{check_host, check_names, host_findings};
 pub use execution::ExecutionEvidence;
-pub use host::{HostEvidence, Judged, Profile, check_host, check_names, host_findings};
+pub use host::{HostEvidence, Judged, Profile};
 pub use page::{SECTIONS, sections};
 pub use registry::{all, by_id};
 

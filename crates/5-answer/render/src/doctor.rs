@@ -3,7 +3,7 @@
 use crate::sarif;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use view::{Doctor, Examined, HostCheck, RuleInfo, HostVerdict};
+use view::{Doctor, Examined, HostCheck, HostVerdict, RuleInfo};
 
 /// Markdown.
 pub fn markdown(doctor: &Doctor) -> String {
@@ -11,10 +11,12 @@ pub fn markdown(doctor: &Doctor) -> String {
     for machine in &doctor.machines {
         let _ = writeln!(out, "## {}\n", words(&machine.name));
         for fact in &machine.facts {
-            let value = if fact.known { words(&fact.value) } else { format!("unknown: {}", words(&fact.value)) };
+            let value =
+                if fact.known { words(&fact.value) } else { format!("unknown: {}", words(&fact.value)) };
             let _ = writeln!(out, "- {}: {value}", fact.name);
         }
-        let _ = writeln!(out, "\n| verdict | check | what is the case | wanted | set |\n|---|---|---|---|---|");
+        let _ =
+            writeln!(out, "\n| verdict | check | what is the case | wanted | set |\n|---|---|---|---|---|");
         for check in &machine.checks {
             let set = check.set.as_ref().map_or_else(String::new, |set| format!("`{}`", words(set)));
             let _ = writeln!(
@@ -32,7 +34,14 @@ pub fn markdown(doctor: &Doctor) -> String {
     if !doctor.odd.is_empty() {
         out.push_str("## What is not the same\n\n| machine | fact | value | usual |\n|---|---|---|---|\n");
         for it in &doctor.odd {
-            let _ = writeln!(out, "| {} | {} | {} | {} |", words(&it.machine), it.fact, words(&it.value), words(&it.usual));
+            let _ = writeln!(
+                out,
+                "| {} | {} | {} | {} |",
+                words(&it.machine),
+                it.fact,
+                words(&it.value),
+                words(&it.usual)
+            );
         }
     }
     out
@@ -40,15 +49,21 @@ pub fn markdown(doctor: &Doctor) -> String {
 
 /// Text in a cell of a table.
 fn words(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().replace('|', "\\|").replace('<', "&lt;")
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect::<String>()
+        .replace('|', "\\|")
+        .replace('<', "&lt;")
 }
 
 /// One row per check.
 pub fn csv(doctor: &Doctor) -> String {
     let mut out = csv::Writer::from_writer(Vec::new());
-    let _ = out.write_record(["machine", "verdict", "check", "rule", "message", "read", "wanted", "set", "undo"]);
+    let _ =
+        out.write_record(["machine", "verdict", "check", "rule", "message", "read", "wanted", "set", "undo"]);
     for (machine, check) in checks(doctor) {
-        let read: Vec<String> = check.readings.iter().map(|it| format!("{}: {}", it.from, it.value)).collect();
+        let read: Vec<String> =
+            check.readings.iter().map(|it| format!("{}: {}", it.from, it.value)).collect();
         let _ = out.write_record([
             machine.name.as_str(),
             check.verdict.as_str(),
@@ -74,12 +89,20 @@ pub fn sarif(doctor: &Doctor, version: &str, rules: &[RuleInfo]) -> String {
         .filter(|(_, check)| matches!(check.verdict, HostVerdict::Fail | HostVerdict::Warn))
         .map(|(machine, check)| result(machine, check).to_string())
         .collect();
-    format!("{}{}{}", sarif::begin(version, rules), results.join(sarif::SEPARATOR), sarif::end(&doctor.errors))
+    format!(
+        "{}{}{}",
+        sarif::begin(version, rules),
+        results.join(sarif::SEPARATOR),
+        sarif::end(&doctor.errors)
+    )
 }
 
 fn result(machine: &Examined, check: &HostCheck) -> Value {
     let file = check.readings.first().map_or(machine.name.as_str(), |it| it.from.as_str());
-    let remedy = check.set.as_ref().map_or_else(|| format!("Wanted: {}.", check.wanted), |set| format!("Set it by: {set}"));
+    let remedy = check
+        .set
+        .as_ref()
+        .map_or_else(|| format!("Wanted: {}.", check.wanted), |set| format!("Set it by: {set}"));
     json!({
         "ruleId": check.rule,
         "level": if check.verdict == HostVerdict::Fail { "error" } else { "warning" },
@@ -102,7 +125,10 @@ pub fn github(doctor: &Doctor) -> String {
             HostVerdict::Unknown => "notice",
             HostVerdict::Pass => continue,
         };
-        let text = format!("{}: {}", machine.name, check.message).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+        let text = format!("{}: {}", machine.name, check.message)
+            .replace('%', "%25")
+            .replace('\r', "%0D")
+            .replace('\n', "%0A");
         let _ = writeln!(out, "::{level} title={} {}::{text}", check.rule, check.check);
     }
     out

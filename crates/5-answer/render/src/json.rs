@@ -6,7 +6,7 @@
 use serde::Serialize;
 use view::{
     Columns, Comparison, Doctor, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, MetricsReport,
-    OccupancyReport, Report, Rooflines, RuleInfo, Summary,
+    OccupancyReport, Report, Rooflines, RuleInfo, Summary, Triage,
 };
 
 /// Stands between two kernels.
@@ -70,6 +70,11 @@ pub fn guide(guide: &Guide) -> String {
 /// The answer of `doctor`, indented.
 pub fn doctor(doctor: &Doctor) -> String {
     pretty(doctor)
+}
+
+/// The answer of `triage`, indented.
+pub fn triage(triage: &Triage) -> String {
+    pretty(triage)
 }
 
 /// Rooflines, indented.

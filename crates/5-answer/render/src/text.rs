@@ -21,6 +21,7 @@ mod report;
 mod roofline;
 mod summary;
 mod table;
+mod triage;
 mod waves;
 
 pub(crate) use card::severity_role;
@@ -41,5 +42,6 @@ pub use report::{panels, report};
 pub use roofline::roofline;
 pub use summary::summary;
 pub use table::{SORT_COLUMNS, table};
+pub use triage::triage;
 pub(crate) use waves::describe as describe_waves;
 pub use waves::waves;

@@ -4,7 +4,7 @@ use rules::{HostEvidence, Profile};
 use std::collections::BTreeMap;
 use system::command::Command;
 use system::{Fact, Machine};
-use view::{Examined, HostFact, OddOne, HostVerdict};
+use view::{Examined, HostFact, HostVerdict, OddOne};
 
 /// Examines a machine, with its environment and the command that is to run on it.
 pub fn examine(machine: &Machine, command: Option<&Command>, profile: Option<Profile>) -> Examined {
@@ -38,7 +38,10 @@ fn facts(machine: &Machine) -> Vec<HostFact> {
     facts.push(of("driver", &machine.driver));
     facts.push(of("ROCm", &machine.rocm));
     facts.push(of("CPU", &machine.cpu_model));
-    facts.push(of("kernel", &machine.kernel.clone().map(|text| text.split(" (").next().unwrap_or_default().to_owned())));
+    facts.push(of(
+        "kernel",
+        &machine.kernel.clone().map(|text| text.split(" (").next().unwrap_or_default().to_owned()),
+    ));
     let surroundings = &machine.surroundings;
     if let Some(sign) = &surroundings.container {
         facts.push(known("container", format!("yes: {sign}")));
@@ -87,7 +90,11 @@ pub fn compare(machines: &[Examined]) -> Vec<OddOne> {
         }
         let mut checks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for check in &machine.checks {
-            let value = if check.verdict == HostVerdict::Unknown { "unknown".to_owned() } else { format!("{}: {}", check.verdict.as_str(), check.message) };
+            let value = if check.verdict == HostVerdict::Unknown {
+                "unknown".to_owned()
+            } else {
+                format!("{}: {}", check.verdict.as_str(), check.message)
+            };
             checks.entry(check.check).or_default().push(value);
         }
         for (check, texts) in checks {
@@ -108,10 +115,20 @@ pub fn compare(machines: &[Examined]) -> Vec<OddOne> {
             continue;
         }
         let Some((usual, count)) = counts.iter().max_by_key(|(_, count)| **count) else { continue };
-        let (usual, count) = if *count * 2 > machines.len() { ((*usual).to_owned(), *count) } else { ("no value has a majority".to_owned(), 0) };
+        let (usual, count) = if *count * 2 > machines.len() {
+            ((*usual).to_owned(), *count)
+        } else {
+            ("no value has a majority".to_owned(), 0)
+        };
         values.sort_by_key(|(at, _)| *at);
         for (at, value) in values.iter().filter(|(_, value)| *value != usual) {
-            odd.push(OddOne { machine: machines[*at].name.clone(), fact: fact.clone(), value: value.clone(), usual: usual.clone(), usual_count: count });
+            odd.push(OddOne {
+                machine: machines[*at].name.clone(),
+                fact: fact.clone(),
+                value: value.clone(),
+                usual: usual.clone(),
+                usual_count: count,
+            });
         }
     }
     let place = |name: &str| machines.iter().position(|it| it.name == name);
@@ -136,7 +153,10 @@ mod tests {
             .collect();
         let odd = compare(&machines);
         assert_eq!(odd.len(), 1, "{odd:?}");
-        assert_eq!((odd[0].machine.as_str(), odd[0].fact.as_str(), odd[0].usual_count), ("c", "numa-balancing", 2));
+        assert_eq!(
+            (odd[0].machine.as_str(), odd[0].fact.as_str(), odd[0].usual_count),
+            ("c", "numa-balancing", 2)
+        );
         assert_eq!(compare(&machines[..1]), []);
     }
 }

@@ -5,12 +5,15 @@
 
 mod columns;
 pub mod doctor;
+pub mod emit;
 mod fail_on;
+pub mod fix;
 pub mod judge;
 mod page;
 mod rooflines;
 pub mod thresholds;
 
+pub mod triage;
 pub use columns::columns;
 pub use fail_on::FailOn;
 pub use judge::report;

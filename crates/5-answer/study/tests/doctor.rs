@@ -1,5 +1,9 @@
 //! Verdicts on the captured samples of ../shared/system: those its NOTES.md gives.
-#![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests read files and say what they skip")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests read files and say what they skip"
+)]
 
 use rules::Profile;
 use study::doctor::examine;
@@ -16,18 +20,24 @@ fn verdicts(examined: &Examined, check: &str) -> Vec<(HostVerdict, String)> {
 }
 
 fn worst(examined: &Examined, check: &str) -> HostVerdict {
-    verdicts(examined, check).iter().map(|(verdict, _)| *verdict).max().unwrap_or_else(|| panic!("no {check}"))
+    verdicts(examined, check)
+        .iter()
+        .map(|(verdict, _)| *verdict)
+        .max()
+        .unwrap_or_else(|| panic!("no {check}"))
 }
 
 fn outputs(names: &[&str]) -> Option<Examined> {
-    let documents: Option<Vec<Document>> = names.iter().map(|name| Some(recognize(name, &read(name)?).unwrap())).collect();
+    let documents: Option<Vec<Document>> =
+        names.iter().map(|name| Some(recognize(name, &read(name)?).unwrap())).collect();
     Some(examine(&Machine::read(&Tree::new("t"), &documents?), None, None))
 }
 
 #[test]
 fn boxes() {
     use HostVerdict::{Fail, Pass, Unknown, Warn};
-    const BOXES: [&str; 5] = ["good-8xmi350x", "bad-8xmi350x-one-missing", "vm-8xmi350x", "container-4-of-8", "no-gpu"];
+    const BOXES: [&str; 5] =
+        ["good-8xmi350x", "bad-8xmi350x-one-missing", "vm-8xmi350x", "container-4-of-8", "no-gpu"];
     let expected: [(&str, [HostVerdict; 5]); 11] = [
         ("numa-balancing", [Pass, Fail, Pass, Fail, Unknown]),
         ("iommu-pt", [Pass, Fail, Unknown, Pass, Fail]),
@@ -50,7 +60,13 @@ fn boxes() {
     }
     for (check, wanted) in expected {
         for (examined, wanted) in all.iter().zip(wanted) {
-            assert_eq!(worst(examined, check), wanted, "{check} of {}: {:?}", examined.name, verdicts(examined, check));
+            assert_eq!(
+                worst(examined, check),
+                wanted,
+                "{check} of {}: {:?}",
+                examined.name,
+                verdicts(examined, check)
+            );
         }
     }
     let says = |at: usize, check: &str, words: &[&str]| {
@@ -92,7 +108,12 @@ fn outputs_of_tools() {
         (&["lspci/made-acs-on-two-ports.txt"], "acs", Fail, "2 of 8"),
         (&["lspci/made-access-denied.txt"], "acs", Unknown, "access denied"),
         (&["lspci/made-grep-acsctl-only.txt"], "acs", Fail, "1 of 8"),
-        (&["lspci/made-link-downgraded.txt"], "pcie-link", Fail, "0000:85:00.0 x8 of x16, 16 of 32 GT/s; 0000:c6:00.0 16 of 32 GT/s"),
+        (
+            &["lspci/made-link-downgraded.txt"],
+            "pcie-link",
+            Fail,
+            "0000:85:00.0 x8 of x16, 16 of 32 GT/s; 0000:c6:00.0 16 of 32 GT/s",
+        ),
         (&["docker/made-inspect-good.json"], "docker-devices", Pass, ""),
         (&["docker/made-inspect-good.json"], "docker-ipc", Pass, ""),
         (&["docker/made-inspect-good.json"], "docker-limits", Pass, ""),
@@ -116,13 +137,19 @@ fn outputs_of_tools() {
         let Some(examined) = outputs(files) else { return };
         let found = verdicts(&examined, check);
         assert!(
-            found.iter().any(|(it, text)| *it == verdict && text.contains(words)) && worst(&examined, check) == verdict,
+            found.iter().any(|(it, text)| *it == verdict && text.contains(words))
+                && worst(&examined, check) == verdict,
             "{files:?} {check}: {found:?}, wanted {verdict:?} {words}"
         );
     }
     for file in ["env/made-good-training.env", "env/made-vllm-good.env"] {
         let Some(examined) = outputs(&[file]) else { return };
-        let bad: Vec<_> = examined.checks.iter().filter(|it| it.verdict >= HostVerdict::Warn).map(|it| (it.check, &it.message)).collect();
+        let bad: Vec<_> = examined
+            .checks
+            .iter()
+            .filter(|it| it.verdict >= HostVerdict::Warn)
+            .map(|it| (it.check, &it.message))
+            .collect();
         assert!(bad.is_empty(), "{file}: {bad:?}");
     }
 }
@@ -133,7 +160,8 @@ fn kernel_arguments() {
     let text = String::from_utf8(bytes).unwrap();
     for line in text.lines().skip(1) {
         let fields: Vec<&str> = line.split('\t').collect();
-        let (id, arguments, iommu, realloc, blacklisted) = (fields[0], fields[1], fields[2], fields[3], fields[4]);
+        let (id, arguments, iommu, realloc, blacklisted) =
+            (fields[0], fields[1], fields[2], fields[3], fields[4]);
         let mut tree = Tree::new(id);
         tree.insert("proc/cmdline", arguments.as_bytes().to_vec());
         tree.insert("sys/devices/system/cpu/online", b"0-7".to_vec());
@@ -176,7 +204,11 @@ fn commands_of_vllm() {
         let machine = Machine::read(&Tree::new(id), &[Document::of_environment("t", environment)]);
         let command = Command::parse(&split(command));
         let examined = examine(&machine, Some(&command), Some(Profile::Inference));
-        let bad: Vec<_> = examined.checks.iter().filter(|it| it.verdict >= HostVerdict::Warn && it.rule.starts_with("ENV")).collect();
+        let bad: Vec<_> = examined
+            .checks
+            .iter()
+            .filter(|it| it.verdict >= HostVerdict::Warn && it.rule.starts_with("ENV"))
+            .collect();
         let bad: Vec<_> = bad.iter().map(|it| (it.check, it.message.as_str())).collect();
         match wanted(id) {
             None => assert!(bad.is_empty(), "{id}: {bad:?}"),

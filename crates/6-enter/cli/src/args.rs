@@ -11,6 +11,7 @@ pub(crate) use launch::LaunchTemplate;
 pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Ranks, Roofline, Tui, Type};
 use std::path::PathBuf;
+pub(crate) use triage::Triage;
 
 mod analyze;
 mod doctor;
@@ -19,6 +20,7 @@ mod gpu_name;
 mod launch;
 mod page;
 mod recordings;
+mod triage;
 
 /// Help text of the exit codes.
 const EXIT_CODES: &str = "Exit codes:
@@ -79,6 +81,7 @@ pub(crate) enum Command {
     Explain(Explain),
     Occupancy(Occupancy),
     Doctor(Doctor),
+    Triage(Triage),
     Completions(Completions),
     Man(Man),
 }

@@ -1,10 +1,11 @@
 //! `rockhound doctor`: machines, environments and commands, checked.
 
+mod change;
 mod conditions;
 mod inputs;
 
-use crate::args::{Doctor as Arguments, DoctorFormat, EmitForm, Look, Work};
-use crate::exit::Outcome;
+use crate::args::{Doctor as Arguments, DoctorFormat, Look, Work};
+use crate::exit::{Outcome, usage};
 use crate::output::Output;
 use crate::terminal;
 use anyhow::Result;
@@ -18,10 +19,29 @@ use view::{DOCTOR_SCHEMA, Doctor, Examined};
 pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
     let conditions = conditions::parse(&args.fail_on)?;
     let profile = args.profile.map(profile);
+    if args.reset {
+        return change::reset(args);
+    }
+    if args.capture.is_some() {
+        return change::capture(args);
+    }
     let (subjects, errors) = inputs::subjects(args)?;
+    if args.fix || args.emit.is_some() {
+        let [subject] = &subjects[..] else {
+            return Err(usage(
+                format!("one machine is needed, {} are given", subjects.len()),
+                "give one bundle, or none for this machine",
+            ));
+        };
+        return match args.emit {
+            Some(form) => change::emit(args, subject, profile, form),
+            None => change::fix(args, subject, &examine(subject, args, profile), profile),
+        };
+    }
     let machines: Vec<Examined> = subjects.iter().map(|subject| examine(subject, args, profile)).collect();
     let odd = if args.compare { study::doctor::compare(&machines) } else { Vec::new() };
-    let doctor = Doctor { schema: DOCTOR_SCHEMA, profile: profile.map(Profile::as_str), machines, odd, errors };
+    let doctor =
+        Doctor { schema: DOCTOR_SCHEMA, profile: profile.map(Profile::as_str), machines, odd, errors };
     write(&doctor, args, look)?;
     for error in &doctor.errors {
         eprintln!("error: {}", error.error);

@@ -39,6 +39,7 @@ mod run;
 mod sets;
 mod subjects;
 mod terminal;
+mod triage;
 mod tui;
 mod version;
 mod view_server;
@@ -106,6 +107,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Explain(args) => explain::run(args, &cli.look),
         Command::Occupancy(args) => occupancy::run(args, &cli.look),
         Command::Doctor(args) => doctor::run(args, &cli.look),
+        Command::Triage(args) => triage::run(args, &cli.look),
         Command::Completions(args) => completions::completions(args),
         Command::Man(args) => completions::man(args),
     }

@@ -14,6 +14,7 @@ pub mod recording;
 mod refusal;
 pub mod renames;
 pub mod session;
+pub mod settings;
 pub mod spill;
 pub mod subjects;
 

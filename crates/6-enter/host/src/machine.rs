@@ -28,7 +28,8 @@ pub fn read_tree(root: &Path) -> Tree {
     for pattern in FILES.iter().chain(PROCESS_FILES) {
         add_pattern(&mut tree, root, pattern);
     }
-    let vendor = |tree: &Tree, device: &str| tree.text(&format!("sys/bus/pci/devices/{device}/vendor")).get().cloned();
+    let vendor =
+        |tree: &Tree, device: &str| tree.text(&format!("sys/bus/pci/devices/{device}/vendor")).get().cloned();
     for device in tree.children("sys/bus/pci/devices") {
         if vendor(&tree, &device).as_deref() == Some("0x1002") {
             for file in AMD_PCI_FILES {
@@ -55,7 +56,9 @@ fn matching(root: &Path, folder: &str, part: &str) -> Vec<String> {
     let Some((before, after)) = part.split_once('*') else { return vec![join(part)] };
     let Ok(entries) = fs::read_dir(root.join(folder)) else { return Vec::new() };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let fits = |name: &String| name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after);
+    let fits = |name: &String| {
+        name.len() >= before.len() + after.len() && name.starts_with(before) && name.ends_with(after)
+    };
     names.filter(fits).take(MOST_ENTRIES).map(|name| join(&name)).collect()
 }
 
@@ -79,7 +82,8 @@ fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
 /// Asks the tools that are installed; what each printed, by the name it has in a bundle.
 pub fn ask_tools() -> BTreeMap<String, Vec<u8>> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).chain([PathBuf::from("/opt/rocm/bin")]).collect();
+    let folders: Vec<PathBuf> =
+        std::env::split_paths(&path).chain([PathBuf::from("/opt/rocm/bin")]).collect();
     let mut outputs = BTreeMap::new();
     for tool in TOOLS {
         let program = folders.iter().map(|folder| folder.join(tool.program)).find(|it| it.is_file());
@@ -124,8 +128,11 @@ fn ask(program: &Path, tool: &Tool) -> Option<Vec<u8>> {
 
 /// Name of this host.
 pub fn host_name() -> String {
-    let read = |path: &str| fs::read_to_string(path).ok().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty());
-    read("/proc/sys/kernel/hostname").or_else(|| read("/etc/hostname")).unwrap_or_else(|| "this machine".to_owned())
+    let read =
+        |path: &str| fs::read_to_string(path).ok().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty());
+    read("/proc/sys/kernel/hostname")
+        .or_else(|| read("/etc/hostname"))
+        .unwrap_or_else(|| "this machine".to_owned())
 }
 
 /// The environment of a process, as bytes with NUL between the variables.
@@ -140,8 +147,11 @@ pub fn process_environment(root: &Path, pid: u32) -> Result<Vec<u8>> {
 /// The command of a process.
 pub fn process_command(root: &Path, pid: u32) -> Option<Vec<String>> {
     let bytes = fs::read(root.join(format!("proc/{pid}/cmdline"))).ok()?;
-    let words: Vec<String> =
-        bytes.split(|byte| *byte == 0).filter(|it| !it.is_empty()).map(|it| String::from_utf8_lossy(it).into_owned()).collect();
+    let words: Vec<String> = bytes
+        .split(|byte| *byte == 0)
+        .filter(|it| !it.is_empty())
+        .map(|it| String::from_utf8_lossy(it).into_owned())
+        .collect();
     (!words.is_empty()).then_some(words)
 }
 
@@ -169,17 +179,23 @@ pub fn read_input(path: &Path) -> Result<Input> {
     }
     let bytes = if name == "-" {
         let mut bytes = Vec::new();
-        std::io::stdin().take(system::MOST_BYTES).read_to_end(&mut bytes).context("cannot read standard input")?;
+        std::io::stdin()
+            .take(system::MOST_BYTES)
+            .read_to_end(&mut bytes)
+            .context("cannot read standard input")?;
         bytes
     } else {
         let file = fs::File::open(path).with_context(|| format!("cannot read `{name}`"))?;
         let mut bytes = Vec::new();
-        file.take(system::MOST_BYTES + 1).read_to_end(&mut bytes).with_context(|| format!("cannot read `{name}`"))?;
+        file.take(system::MOST_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .with_context(|| format!("cannot read `{name}`"))?;
         bytes
     };
     let short = if name == "-" { "standard input".to_owned() } else { short_name(path) };
     if system::is_archive(&bytes) {
-        let (tree, refused) = system::read_archive(&short, &bytes).map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
+        let (tree, refused) =
+            system::read_archive(&short, &bytes).map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
         if tree.is_empty() {
             bail!("{name}: an archive without files of a machine");
         }

@@ -6,7 +6,7 @@
 //! Source: `amd-smi static`, `metric`, `list`, `topology`, `partition`, `version`; the data models of amd/node-scraper.
 
 use crate::Fact;
-use crate::machine::{Gpu, PairLink};
+use crate::gpu::{Gpu, PairLink};
 use crate::values::{at, bdf, count, number, said, words};
 use serde_json::{Map, Value};
 
@@ -28,7 +28,9 @@ pub(crate) fn read(records: &[Value], from: &str) -> (Vec<Gpu>, Vec<PairLink>) {
 /// Counts one more partition of a board: its compute units are the sum.
 fn add_partition(board: &mut Gpu, part: &Gpu) {
     board.partitions += 1;
-    if let (Fact::Known { value: all, .. }, Fact::Known { value: more, .. }) = (&mut board.compute_units, &part.compute_units) {
+    if let (Fact::Known { value: all, .. }, Fact::Known { value: more, .. }) =
+        (&mut board.compute_units, &part.compute_units)
+    {
         *all = all.saturating_add(*more);
     }
 }
@@ -52,11 +54,11 @@ fn gpu(record: &Value, from: &str) -> Option<Gpu> {
     gpu.link.speed = amount(&["pcie.speed"]);
     gpu.link.width = amount(&["pcie.width"]);
     gpu.replays = total(&["pcie.replay_count"]);
-    gpu.compute_partition = text(&["partition.accelerator_partition", "partition.compute_partition", "compute_partition"]);
+    gpu.compute_partition =
+        text(&["partition.accelerator_partition", "partition.compute_partition", "compute_partition"]);
     gpu.memory_partition = text(&["partition.memory_partition", "memory_partition"]);
-    gpu.perf_level = text(&["perf_level"]).map(|level| {
-        level.strip_prefix("AMDSMI_DEV_PERF_LEVEL_").unwrap_or(&level).to_ascii_lowercase()
-    });
+    gpu.perf_level = text(&["perf_level"])
+        .map(|level| level.strip_prefix("AMDSMI_DEV_PERF_LEVEL_").unwrap_or(&level).to_ascii_lowercase());
     gpu.max_clock_mhz = amount(&["clock.gfx_0.max_clk"]);
     gpu.clock_mhz = amount(&["clock.gfx_0.clk"]);
     gpu.numa_node = amount(&["numa.node"]).map(|it| it as i64);
@@ -74,7 +76,10 @@ fn fact<T>(value: Option<&Value>, from: &str, path: &str, read: impl Fn(&Value) 
         None => Fact::unknown(format!("{from}: no `{path}`")),
         Some(value) => match read(value) {
             Some(value) => Fact::known(value, from),
-            None => Fact::unknown(format!("{from}: `{path}` is {}", words(value).unwrap_or_else(|| "N/A".to_owned()))),
+            None => Fact::unknown(format!(
+                "{from}: `{path}` is {}",
+                words(value).unwrap_or_else(|| "N/A".to_owned())
+            )),
         },
     }
 }
@@ -111,7 +116,12 @@ fn links(record: &Value, gpu: &Gpu) -> Vec<PairLink> {
         let kind = words(link.get("link_type")?)?.to_ascii_uppercase();
         let to = link.get("bdf").and_then(words).and_then(|it| bdf(&it));
         let to = to.or_else(|| Some(format!("GPU {}", link.get("gpu").and_then(count)?)))?;
-        (kind != "SELF").then(|| PairLink { from: gpu.name.clone(), to, kind, hops: link.get("num_hops").and_then(count) })
+        (kind != "SELF").then(|| PairLink {
+            from: gpu.name.clone(),
+            to,
+            kind,
+            hops: link.get("num_hops").and_then(count),
+        })
     };
     links.into_iter().flatten().filter_map(link).collect()
 }

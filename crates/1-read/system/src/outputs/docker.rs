@@ -48,20 +48,35 @@ pub(crate) fn read(value: &Value) -> Vec<DockerContainer> {
 fn container(value: &Value) -> Option<DockerContainer> {
     let host = value.get("HostConfig")?;
     let list = |value: Option<&Value>| -> Vec<String> {
-        value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+        value
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect()
     };
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let devices = host.get("Devices").and_then(Value::as_array);
     let ulimits = host.get("Ulimits").and_then(Value::as_array);
-    let memlock = ulimits.into_iter().flatten().find(|it| it.get("Name").and_then(Value::as_str) == Some("memlock"));
+    let memlock =
+        ulimits.into_iter().flatten().find(|it| it.get("Name").and_then(Value::as_str) == Some("memlock"));
     let config = value.get("Config");
     Some(DockerContainer {
         name: text(value.get("Name")).trim_start_matches('/').to_owned(),
-        devices: devices.into_iter().flatten().filter_map(|it| it.get("PathOnHost")?.as_str()).map(str::to_owned).collect(),
+        devices: devices
+            .into_iter()
+            .flatten()
+            .filter_map(|it| it.get("PathOnHost")?.as_str())
+            .map(str::to_owned)
+            .collect(),
         privileged: host.get("Privileged").and_then(Value::as_bool).unwrap_or(false),
         ipc_mode: text(host.get("IpcMode")),
         shm_bytes: host.get("ShmSize").and_then(Value::as_u64),
-        capabilities: list(host.get("CapAdd")).iter().map(|it| it.trim_start_matches("CAP_").to_owned()).collect(),
+        capabilities: list(host.get("CapAdd"))
+            .iter()
+            .map(|it| it.trim_start_matches("CAP_").to_owned())
+            .collect(),
         security: list(host.get("SecurityOpt")),
         groups: list(host.get("GroupAdd")),
         user: text(config.and_then(|it| it.get("User"))),

@@ -4,7 +4,7 @@
 //! nothing.
 
 use crate::Fact;
-use crate::machine::{AcsPort, Gpu};
+use crate::gpu::{AcsPort, Gpu};
 use crate::values::{bdf, leading_number};
 
 /// GPUs with their links, and the ports; why the ports are not known.
@@ -34,7 +34,9 @@ pub(crate) fn read(text: &str, from: &str) -> Reading {
     for line in text.lines() {
         if let Some((address, description)) = device(line) {
             is_gpu = description.contains("[AMD/ATI]")
-                && ["Processing accelerators", "Display controller", "VGA compatible"].iter().any(|it| description.starts_with(it));
+                && ["Processing accelerators", "Display controller", "VGA compatible"]
+                    .iter()
+                    .any(|it| description.starts_with(it));
             if is_gpu {
                 gpus.push(gpu(&address, description, from));
             }
@@ -45,7 +47,10 @@ pub(crate) fn read(text: &str, from: &str) -> Reading {
         if line.contains("<access denied>") {
             denied += 1;
         } else if let Some(flags) = line.strip_prefix("ACSCtl:") {
-            ports.push(AcsPort { bdf: current.clone(), source_validation: flags.split_whitespace().any(|it| it == "SrcValid+") });
+            ports.push(AcsPort {
+                bdf: current.clone(),
+                source_validation: flags.split_whitespace().any(|it| it == "SrcValid+"),
+            });
         } else if let (true, Some(gpu)) = (is_gpu, gpus.last_mut()) {
             link(gpu, line, from);
         }

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: columns of the table are found by their heads; the keys of the JSON carry units and stray colons.
 
 use crate::Fact;
-use crate::machine::{Gpu, PairLink};
+use crate::gpu::{Gpu, PairLink};
 use crate::values::{bdf, leading_number, said};
 use serde_json::{Map, Value};
 
@@ -25,7 +25,10 @@ pub(crate) fn read_json(cards: &Map<String, Value>, from: &str) -> Vec<Gpu> {
                 })
             };
             let known = |wanted: &[&str]| {
-                find(wanted).map_or_else(|| Fact::unknown(format!("{from}: no `{}`", wanted.join(" "))), |it| Fact::known(it, from))
+                find(wanted).map_or_else(
+                    || Fact::unknown(format!("{from}: no `{}`", wanted.join(" "))),
+                    |it| Fact::known(it, from),
+                )
             };
             let number = |wanted: &[&str]| known(wanted).parse("not a number", |it| leading_number(&it));
             let address = find(&["pci bus"]).and_then(|it| bdf(&it));
@@ -87,7 +90,9 @@ fn table(text: &str, from: &str) -> Vec<Gpu> {
             head = columns(line);
             continue;
         }
-        let Some(index) = line.split_whitespace().next().and_then(|word| word.parse::<u32>().ok()) else { continue };
+        let Some(index) = line.split_whitespace().next().and_then(|word| word.parse::<u32>().ok()) else {
+            continue;
+        };
         if head.is_empty() {
             continue;
         }
@@ -99,7 +104,10 @@ fn table(text: &str, from: &str) -> Vec<Gpu> {
             let cell: String = chars[start..end].iter().collect();
             Some(cell.trim().to_owned()).filter(|it| said(it))
         };
-        let known = |name: &str| cell(name).map_or_else(|| Fact::unknown(format!("{from}: no `{name}`")), |it| Fact::known(it, from));
+        let known = |name: &str| {
+            cell(name)
+                .map_or_else(|| Fact::unknown(format!("{from}: no `{name}`")), |it| Fact::known(it, from))
+        };
         let number = |name: &str| known(name).parse("not a number", |it| leading_number(&it));
         let mut gpu = Gpu::new(format!("GPU {index}"));
         gpu.index = Some(index);
@@ -123,7 +131,9 @@ fn nth(text: &str, index: usize) -> Option<String> {
 /// Lines `GPU[3] : (Topology) Numa Node: 0`, also of `--setperfdeterminism`.
 fn lines(text: &str, from: &str, gpus: &mut Vec<Gpu>) {
     for line in text.lines() {
-        let Some((index, rest)) = line.strip_prefix("GPU[").and_then(|it| it.split_once(']')) else { continue };
+        let Some((index, rest)) = line.strip_prefix("GPU[").and_then(|it| it.split_once(']')) else {
+            continue;
+        };
         let Ok(index) = index.parse::<u32>() else { continue };
         let rest = rest.trim_start().trim_start_matches(':').trim();
         let Some((key, value)) = rest.rsplit_once(':') else { continue };
@@ -160,7 +170,9 @@ fn pairs(text: &str) -> Vec<PairLink> {
             continue;
         }
         let mut words = line.split_whitespace();
-        let Some(from) = words.next().filter(|word| word.starts_with("GPU") && !section.is_empty()) else { continue };
+        let Some(from) = words.next().filter(|word| word.starts_with("GPU") && !section.is_empty()) else {
+            continue;
+        };
         let cells: Vec<&str> = words.collect();
         // The head has the names of GPUs in every cell.
         if cells.iter().all(|cell| cell.starts_with("GPU")) {

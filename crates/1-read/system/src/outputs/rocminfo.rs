@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: an agent begins at `Agent N`, and its own fields stand before those of its pools and ISAs.
 
 use crate::Fact;
-use crate::machine::Gpu;
+use crate::gpu::Gpu;
 
 /// Whether a text is of this tool.
 pub(crate) fn is(text: &str) -> bool {
@@ -21,7 +21,12 @@ pub(crate) fn read(text: &str, from: &str) -> Vec<Gpu> {
             agent.push((key.trim().to_owned(), value.trim().to_owned()));
         }
     }
-    agents.iter().filter_map(|fields| gpu(fields, from)).enumerate().map(|(index, gpu)| numbered(gpu, index)).collect()
+    agents
+        .iter()
+        .filter_map(|fields| gpu(fields, from))
+        .enumerate()
+        .map(|(index, gpu)| numbered(gpu, index))
+        .collect()
 }
 
 fn numbered(mut gpu: Gpu, index: usize) -> Gpu {
@@ -34,12 +39,16 @@ fn numbered(mut gpu: Gpu, index: usize) -> Gpu {
 
 fn gpu(fields: &[(String, String)], from: &str) -> Option<Gpu> {
     // The first of a name is the agent's; the same names come again in its ISAs.
-    let field = |name: &str| fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()).filter(|it| !it.is_empty());
+    let field = |name: &str| {
+        fields.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()).filter(|it| !it.is_empty())
+    };
     let number = |name: &str| field(name)?.split('(').next()?.trim().parse::<u64>().ok();
     if field("Device Type")? != "GPU" {
         return None;
     }
-    let known = |it: Option<String>, name: &str| it.map_or_else(|| Fact::unknown(format!("{from}: no `{name}`")), |it| Fact::known(it, from));
+    let known = |it: Option<String>, name: &str| {
+        it.map_or_else(|| Fact::unknown(format!("{from}: no `{name}`")), |it| Fact::known(it, from))
+    };
     let location = number("BDFID").filter(|it| *it > 0);
     let bdf = location.map(|it| {
         let domain = number("Domain").unwrap_or(0);
@@ -50,8 +59,10 @@ fn gpu(fields: &[(String, String)], from: &str) -> Option<Gpu> {
     gpu.node = number("Node").and_then(|it| u32::try_from(it).ok());
     gpu.target = known(field("Name"), "Name");
     gpu.product = known(field("Marketing Name"), "Marketing Name");
-    gpu.compute_units = number("Compute Unit").map_or_else(|| Fact::unknown(format!("{from}: no `Compute Unit`")), |it| Fact::known(it, from));
-    gpu.max_clock_mhz = number("Max Clock Freq. (MHz)").map_or_else(|| Fact::unknown(format!("{from}: no clock")), |it| Fact::known(it as f64, from));
+    gpu.compute_units = number("Compute Unit")
+        .map_or_else(|| Fact::unknown(format!("{from}: no `Compute Unit`")), |it| Fact::known(it, from));
+    gpu.max_clock_mhz = number("Max Clock Freq. (MHz)")
+        .map_or_else(|| Fact::unknown(format!("{from}: no clock")), |it| Fact::known(it as f64, from));
     Some(gpu)
 }
 

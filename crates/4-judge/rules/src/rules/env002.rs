@@ -40,12 +40,21 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
         Err(judged) => return vec![judged],
     };
     let mut judged = Vec::new();
-    let set: Vec<&str> = environment.iter().filter(|(name, _)| variables::component(name) == Some("Inductor")).map(|(name, _)| name).collect();
+    let set: Vec<&str> = environment
+        .iter()
+        .filter(|(name, _)| variables::component(name) == Some("Inductor"))
+        .map(|(name, _)| name)
+        .collect();
     for (name, message) in faults(environment, evidence.is(Profile::Training)) {
-        judged.push(message.read(evidence.environment_from(name), environment.get(name).unwrap_or("not set")));
+        judged
+            .push(message.read(evidence.environment_from(name), environment.get(name).unwrap_or("not set")));
     }
     if judged.is_empty() {
-        let text = if set.is_empty() { "no switch is set".to_owned() } else { format!("{} switches have what they need", set.len()) };
+        let text = if set.is_empty() {
+            "no switch is set".to_owned()
+        } else {
+            format!("{} switches have what they need", set.len())
+        };
         judged.push(Judged::pass(CHECK, text).read(evidence.environment_from("TORCHINDUCTOR_*"), set.len()));
     }
     judged
@@ -58,20 +67,29 @@ fn faults(environment: &Environment, trains: bool) -> Vec<(&'static str, Judged)
         let Some((master, wanted)) = variable.needs else { continue };
         if on(variable.name) && !variable.has_master(environment) {
             let text = format!("{} without {master}={wanted}", variable.name);
-            faults.push((variable.name, Judged::warn(CHECK, text).set_by(format!("export {master}={wanted}"))));
+            faults
+                .push((variable.name, Judged::warn(CHECK, text).set_by(format!("export {master}={wanted}"))));
         }
     }
     let backends = "TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS";
     let tunes = on("TORCHINDUCTOR_MAX_AUTOTUNE") || on("TORCHINDUCTOR_MAX_AUTOTUNE_GEMM");
     if environment.said(backends).is_some() && !tunes {
-        let text = format!("{backends} without TORCHINDUCTOR_MAX_AUTOTUNE=1 (unless torch.compile is called with max-autotune)");
+        let text = format!(
+            "{backends} without TORCHINDUCTOR_MAX_AUTOTUNE=1 (unless torch.compile is called with max-autotune)"
+        );
         faults.push((backends, Judged::warn(CHECK, text).set_by("export TORCHINDUCTOR_MAX_AUTOTUNE=1")));
     }
     if trains && on("TORCHINDUCTOR_FREEZING") {
-        faults.push(("TORCHINDUCTOR_FREEZING", Judged::fail(CHECK, "TORCHINDUCTOR_FREEZING=1 takes weights as constants: not for training")));
+        faults.push((
+            "TORCHINDUCTOR_FREEZING",
+            Judged::fail(CHECK, "TORCHINDUCTOR_FREEZING=1 takes weights as constants: not for training"),
+        ));
     }
     if environment.said("TORCHINDUCTOR_COMPILE_THREADS") == Some("1") {
-        faults.push(("TORCHINDUCTOR_COMPILE_THREADS", Judged::warn(CHECK, "one compile thread: start-up takes as many times longer as there are cores")));
+        faults.push((
+            "TORCHINDUCTOR_COMPILE_THREADS",
+            Judged::warn(CHECK, "one compile thread: start-up takes as many times longer as there are cores"),
+        ));
     }
     faults
 }

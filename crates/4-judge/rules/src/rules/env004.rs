@@ -37,8 +37,13 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     };
     let found = left_on(environment, |variable| matches!(variable.component, "Triton" | "Inductor"));
     if found.is_empty() {
-        return vec![Judged::pass(CHECK, "none is set").read(evidence.environment_from("TRITON_*, TORCHINDUCTOR_*, *_DUMP"), "none on")];
+        return vec![
+            Judged::pass(CHECK, "none is set")
+                .read(evidence.environment_from("TRITON_*, TORCHINDUCTOR_*, *_DUMP"), "none on"),
+        ];
     }
     let judged = Judged::fail(CHECK, shown(&found)).set_by(super::env006::unset(&found));
-    vec![found.iter().fold(judged, |judged, (variable, value)| judged.read(evidence.environment_from(variable.name), value))]
+    vec![found.iter().fold(judged, |judged, (variable, value)| {
+        judged.read(evidence.environment_from(variable.name), value)
+    })]
 }

@@ -41,7 +41,10 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let judged = match rotating.map(str::parse::<u64>) {
         None => Judged::fail(CHECK, "no --rotating: operands stay in the cache"),
         Some(Ok(size)) if size >= CACHE_MIB => Judged::pass(CHECK, format!("{size} MiB rotate")),
-        Some(Ok(size)) => Judged::warn(CHECK, format!("--rotating {size} MiB is less than the last-level cache of {CACHE_MIB} MiB")),
+        Some(Ok(size)) => Judged::warn(
+            CHECK,
+            format!("--rotating {size} MiB is less than the last-level cache of {CACHE_MIB} MiB"),
+        ),
         Some(Err(_)) => Judged::fail(CHECK, "--rotating takes a number of MiB"),
     };
     vec![judged.read("--rotating", rotating.unwrap_or("absent"))]

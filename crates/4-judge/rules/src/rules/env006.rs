@@ -1,8 +1,8 @@
 //! ENV006: debugging switches left on.
 
 use crate::{Check, HostEvidence, Judged, Rule};
-use system::variables::{self, Variable};
 use system::Environment;
+use system::variables::{self, Variable};
 use view::Severity;
 
 pub(crate) const RULE: Rule = Rule {
@@ -32,8 +32,14 @@ The ROCm MI300X workload guide (diagnostic and performance analysis); HIP docume
 ";
 
 /// Variables that another check looks at.
-const ELSEWHERE: [&str; 6] =
-    ["HSA_OVERRIDE_GFX_VERSION", "NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE", "NCCL_IB_DISABLE", "NCCL_MAX_NCHANNELS", "NCCL_P2P_DIRECT_DISABLE"];
+const ELSEWHERE: [&str; 6] = [
+    "HSA_OVERRIDE_GFX_VERSION",
+    "NCCL_P2P_DISABLE",
+    "NCCL_SHM_DISABLE",
+    "NCCL_IB_DISABLE",
+    "NCCL_MAX_NCHANNELS",
+    "NCCL_P2P_DIRECT_DISABLE",
+];
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     const CHECK: &str = "debug-variables";
@@ -41,12 +47,19 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
         Ok(environment) => environment,
         Err(judged) => return vec![judged],
     };
-    let found = left_on(environment, |it| !matches!(it.component, "Triton" | "Inductor") && !ELSEWHERE.contains(&it.name));
+    let found = left_on(environment, |it| {
+        !matches!(it.component, "Triton" | "Inductor") && !ELSEWHERE.contains(&it.name)
+    });
     if found.is_empty() {
-        return vec![Judged::pass(CHECK, "none is set").read(evidence.environment_from("variables"), format!("{} read", environment.len()))];
+        return vec![
+            Judged::pass(CHECK, "none is set")
+                .read(evidence.environment_from("variables"), format!("{} read", environment.len())),
+        ];
     }
     let judged = Judged::fail(CHECK, shown(&found)).set_by(unset(&found));
-    vec![found.iter().fold(judged, |judged, (variable, value)| judged.read(evidence.environment_from(variable.name), value))]
+    vec![found.iter().fold(judged, |judged, (variable, value)| {
+        judged.read(evidence.environment_from(variable.name), value)
+    })]
 }
 
 /// Variables whose values cost time outside of debugging.
@@ -63,7 +76,8 @@ pub(crate) fn left_on<'a>(
 
 /// `A=1, B=2`.
 pub(crate) fn shown(found: &[(&Variable, &str)]) -> String {
-    let words: Vec<String> = found.iter().map(|(variable, value)| format!("{}={value}", variable.name)).collect();
+    let words: Vec<String> =
+        found.iter().map(|(variable, value)| format!("{}={value}", variable.name)).collect();
     words.join(", ")
 }
 

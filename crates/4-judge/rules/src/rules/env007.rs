@@ -38,7 +38,8 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
             return [vec![judged], others.into()].concat();
         }
     };
-    [names(evidence, environment), vec![debug_name(evidence, environment)], masters(evidence, environment)].concat()
+    [names(evidence, environment), vec![debug_name(evidence, environment)], masters(evidence, environment)]
+        .concat()
 }
 
 fn names(evidence: &HostEvidence<'_>, environment: &Environment) -> Vec<Judged> {
@@ -62,8 +63,11 @@ fn names(evidence: &HostEvidence<'_>, environment: &Environment) -> Vec<Judged> 
     if judged.is_empty() {
         let known = environment.iter().filter(|(name, _)| variables::by_name(name).is_some()).count();
         judged.push(
-            Judged::pass(CHECK, format!("{known} of {} variables are of GPU programs, all known", environment.len()))
-                .read(evidence.environment_from("names"), environment.len()),
+            Judged::pass(
+                CHECK,
+                format!("{known} of {} variables are of GPU programs, all known", environment.len()),
+            )
+            .read(evidence.environment_from("names"), environment.len()),
         );
     }
     judged
@@ -72,8 +76,10 @@ fn names(evidence: &HostEvidence<'_>, environment: &Environment) -> Vec<Judged> 
 fn debug_name(evidence: &HostEvidence<'_>, environment: &Environment) -> Judged {
     const CHECK: &str = "rccl-debug-name";
     match environment.get("RCCL_DEBUG") {
-        Some(value) => Judged::warn(CHECK, "RCCL_DEBUG does nothing: NCCL_DEBUG is read").read(evidence.environment_from("RCCL_DEBUG"), value),
-        None => Judged::pass(CHECK, "RCCL_DEBUG is not set").read(evidence.environment_from("RCCL_DEBUG"), "not set"),
+        Some(value) => Judged::warn(CHECK, "RCCL_DEBUG does nothing: NCCL_DEBUG is read")
+            .read(evidence.environment_from("RCCL_DEBUG"), value),
+        None => Judged::pass(CHECK, "RCCL_DEBUG is not set")
+            .read(evidence.environment_from("RCCL_DEBUG"), "not set"),
     }
 }
 
@@ -93,13 +99,23 @@ fn masters(evidence: &HostEvidence<'_>, environment: &Environment) -> Vec<Judged
             lacking.entry(master).or_default().push(variable.name);
         }
         for other in variable.conflicts.iter().filter(|it| !it.ends_with("VISIBLE_DEVICES")) {
-            let (other, wanted) = other.split_once('=').map_or((*other, None), |(name, value)| (name, Some(value)));
+            let (other, wanted) =
+                other.split_once('=').map_or((*other, None), |(name, value)| (name, Some(value)));
             let there = environment.said(other).is_some_and(|it| wanted.is_none_or(|wanted| wanted == it));
             // Of a pair that names each other, one line is enough.
-            let both = variables::by_name(other).is_some_and(|it| it.conflicts.iter().any(|it| it.starts_with(name)));
+            let both = variables::by_name(other)
+                .is_some_and(|it| it.conflicts.iter().any(|it| it.starts_with(name)));
             if there && !(both && other < name) {
-                judged.push(Judged::fail(CHECK, format!("{name}={value} contradicts {other}={}", environment.get(other).unwrap_or_default()))
-                    .read(evidence.environment_from(name), value));
+                judged.push(
+                    Judged::fail(
+                        CHECK,
+                        format!(
+                            "{name}={value} contradicts {other}={}",
+                            environment.get(other).unwrap_or_default()
+                        ),
+                    )
+                    .read(evidence.environment_from(name), value),
+                );
             }
         }
     }
@@ -111,7 +127,10 @@ fn masters(evidence: &HostEvidence<'_>, environment: &Environment) -> Vec<Judged
         );
     }
     if judged.is_empty() {
-        judged.push(Judged::pass(CHECK, "each switch has what it needs").read(evidence.environment_from("switches"), "no contradiction"));
+        judged.push(
+            Judged::pass(CHECK, "each switch has what it needs")
+                .read(evidence.environment_from("switches"), "no contradiction"),
+        );
     }
     judged
 }

@@ -40,7 +40,8 @@ fn selection(evidence: &HostEvidence<'_>) -> Judged {
         Err(judged) => return judged,
     };
     let names = ["HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"];
-    let set: Vec<(&str, &str)> = names.into_iter().filter_map(|name| Some((name, environment.get(name)?))).collect();
+    let set: Vec<(&str, &str)> =
+        names.into_iter().filter_map(|name| Some((name, environment.get(name)?))).collect();
     let serves = evidence.command.is_some_and(|it| it.stage(Kind::VllmServe).is_some())
         || environment.iter().any(|(name, _)| name.starts_with("VLLM_"));
     let text: Vec<String> = set.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -48,13 +49,22 @@ fn selection(evidence: &HostEvidence<'_>) -> Judged {
     let judged = match set[..] {
         [] => Judged::pass(CHECK, "all GPUs are visible"),
         [(_, "")] => Judged::fail(CHECK, format!("{} hides every GPU", text.join(""))),
-        [("HIP_VISIBLE_DEVICES", _)] if serves => Judged::warn(CHECK, format!("{}: vLLM reads CUDA_VISIBLE_DEVICES (guides disagree)", text.join(""))),
+        [("HIP_VISIBLE_DEVICES", _)] if serves => Judged::warn(
+            CHECK,
+            format!("{}: vLLM reads CUDA_VISIBLE_DEVICES (guides disagree)", text.join("")),
+        ),
         [_] => Judged::pass(CHECK, text.join("")),
-        _ if runtime => Judged::fail(CHECK, format!("{}: ROCR_VISIBLE_DEVICES renumbers what the others select from", text.join(", "))),
+        _ if runtime => Judged::fail(
+            CHECK,
+            format!("{}: ROCR_VISIBLE_DEVICES renumbers what the others select from", text.join(", ")),
+        ),
         [(_, a), (_, b), ..] if a == b => Judged::warn(CHECK, format!("{}: one is enough", text.join(", "))),
         _ => Judged::fail(CHECK, format!("{} contradict each other", text.join(", "))),
     };
-    judged.read(evidence.environment_from("*_VISIBLE_DEVICES"), if text.is_empty() { "not set".to_owned() } else { text.join(", ") })
+    judged.read(
+        evidence.environment_from("*_VISIBLE_DEVICES"),
+        if text.is_empty() { "not set".to_owned() } else { text.join(", ") },
+    )
 }
 
 fn isa(evidence: &HostEvidence<'_>) -> Judged {
@@ -63,7 +73,8 @@ fn isa(evidence: &HostEvidence<'_>) -> Judged {
     match evidence.environment(CHECK) {
         Err(judged) => judged,
         Ok(environment) => match environment.said(NAME) {
-            Some(value) => Judged::fail(CHECK, format!("every GPU is taken for version {value}")).read(evidence.environment_from(NAME), value),
+            Some(value) => Judged::fail(CHECK, format!("every GPU is taken for version {value}"))
+                .read(evidence.environment_from(NAME), value),
             None => Judged::pass(CHECK, "not set").read(evidence.environment_from(NAME), "not set"),
         },
     }

@@ -40,9 +40,15 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
         off.push("NCCL_MAX_NCHANNELS");
     }
     if off.is_empty() {
-        return vec![Judged::pass(CHECK, "every transport may be used").read(evidence.environment_from("NCCL_*_DISABLE"), "not set")];
+        return vec![
+            Judged::pass(CHECK, "every transport may be used")
+                .read(evidence.environment_from("NCCL_*_DISABLE"), "not set"),
+        ];
     }
-    let text: Vec<String> = off.iter().map(|name| format!("{name}={}", environment.get(name).unwrap_or_default())).collect();
+    let text: Vec<String> =
+        off.iter().map(|name| format!("{name}={}", environment.get(name).unwrap_or_default())).collect();
     let judged = Judged::fail(CHECK, text.join(", ")).set_by(format!("unset {}", off.join(" ")));
-    vec![off.iter().fold(judged, |judged, name| judged.read(evidence.environment_from(name), environment.get(name).unwrap_or_default()))]
+    vec![off.iter().fold(judged, |judged, name| {
+        judged.read(evidence.environment_from(name), environment.get(name).unwrap_or_default())
+    })]
 }

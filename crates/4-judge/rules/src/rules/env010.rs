@@ -51,7 +51,9 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
         }
     }
     if evidence.command.is_some_and(|it| it.stage(Kind::VllmServe).is_some()) && judged.is_empty() {
-        judged.push(Judged::pass(CHECK, "arguments and variables fit the model").read("the command", "vllm serve"));
+        judged.push(
+            Judged::pass(CHECK, "arguments and variables fit the model").read("the command", "vllm serve"),
+        );
     }
     judged.push(prefer(evidence));
     judged
@@ -62,10 +64,16 @@ fn prefer(evidence: &HostEvidence<'_>) -> Judged {
     const NAME: &str = "TORCH_BLAS_PREFER_HIPBLASLT";
     match evidence.environment(PREFER) {
         Err(judged) => judged,
-        Ok(environment) if environment.is_on(NAME) => Judged::pass(PREFER, "hipBLASLt is preferred").read(evidence.environment_from(NAME), "1"),
+        Ok(environment) if environment.is_on(NAME) => {
+            Judged::pass(PREFER, "hipBLASLt is preferred").read(evidence.environment_from(NAME), "1")
+        }
         Ok(environment) => match environment.said(NAME) {
-            Some(value) => Judged::warn(PREFER, format!("{NAME}={value}: rocBLAS is preferred")).read(evidence.environment_from(NAME), value),
-            None => Judged::unknown(PREFER, "not set; which library is preferred depends on the GPU and on PyTorch"),
+            Some(value) => Judged::warn(PREFER, format!("{NAME}={value}: rocBLAS is preferred"))
+                .read(evidence.environment_from(NAME), value),
+            None => Judged::unknown(
+                PREFER,
+                "not set; which library is preferred depends on the GPU and on PyTorch",
+            ),
         },
     }
 }
@@ -76,7 +84,10 @@ fn log(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let mut judged: Vec<Judged> = log
         .missing_moe
         .iter()
-        .map(|(config, line)| Judged::warn(CHECK, format!("expert layers without a tuned configuration: {config}")).read(format!("{}:{line}", log.file), config))
+        .map(|(config, line)| {
+            Judged::warn(CHECK, format!("expert layers without a tuned configuration: {config}"))
+                .read(format!("{}:{line}", log.file), config)
+        })
         .collect();
     if let Some((backend, line)) = log.backend {
         let text = format!("attention backend {backend}");
@@ -86,15 +97,25 @@ fn log(evidence: &HostEvidence<'_>) -> Vec<Judged> {
 }
 
 fn server(stage: &Stage, environment: &Environment) -> Vec<Judged> {
-    let model = stage.value(&["--model"]).or(stage.words.first().map(String::as_str)).unwrap_or_default().to_ascii_lowercase();
+    let model = stage
+        .value(&["--model"])
+        .or(stage.words.first().map(String::as_str))
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     let aiter = environment.is_on(AITER);
     let mut judged = Vec::new();
     judged.extend(attention(stage, environment, &model, aiter));
     judged.extend(options(stage, environment));
-    if stage.value(&["--compilation-config", "-O", "-cc"]).is_some_and(|it| it.contains("\"FULL")) && aiter && environment.get(MHA) != Some("0") {
+    if stage.value(&["--compilation-config", "-O", "-cc"]).is_some_and(|it| it.contains("\"FULL"))
+        && aiter
+        && environment.get(MHA) != Some("0")
+    {
         judged.push(
-            Judged::warn(CHECK, "AITER's attention captures full graphs for uniform batches only; others run without")
-                .read("--compilation-config", "cudagraph_mode FULL"),
+            Judged::warn(
+                CHECK,
+                "AITER's attention captures full graphs for uniform batches only; others run without",
+            )
+            .read("--compilation-config", "cudagraph_mode FULL"),
         );
     }
     judged
@@ -115,12 +136,20 @@ fn attention(stage: &Stage, environment: &Environment, model: &str, aiter: bool)
     let needed = format!("{AITER}=1 {UNIFIED}=1 {MHA}=0 VLLM_V1_USE_PREFILL_DECODE_ATTENTION=0");
     if model.contains("gpt-oss") && !(aiter && unified && environment.get(MHA) == Some("0") && !split) {
         judged.push(
-            Judged::fail(CHECK, "gpt-oss needs unified attention").read(UNIFIED, environment.get(UNIFIED).unwrap_or("not set")).set_by(format!("export {needed}")),
+            Judged::fail(CHECK, "gpt-oss needs unified attention")
+                .read(UNIFIED, environment.get(UNIFIED).unwrap_or("not set"))
+                .set_by(format!("export {needed}")),
         );
     } else if unified && (environment.get(MHA) != Some("0") || split) {
-        let what = if split { "VLLM_V1_USE_PREFILL_DECODE_ATTENTION=0".to_owned() } else { format!("{MHA}=0 (its default is 1)") };
+        let what = if split {
+            "VLLM_V1_USE_PREFILL_DECODE_ATTENTION=0".to_owned()
+        } else {
+            format!("{MHA}=0 (its default is 1)")
+        };
         judged.push(
-            Judged::fail(CHECK, format!("unified attention needs {what}")).read(MHA, environment.get(MHA).unwrap_or("not set")).set_by(format!("export {needed}")),
+            Judged::fail(CHECK, format!("unified attention needs {what}"))
+                .read(MHA, environment.get(MHA).unwrap_or("not set"))
+                .set_by(format!("export {needed}")),
         );
     }
     judged
@@ -130,19 +159,46 @@ fn options(stage: &Stage, environment: &Environment) -> Vec<Judged> {
     let mut judged = Vec::new();
     let number = |names: &[&str]| stage.value(names).and_then(|it| it.parse::<f64>().ok());
     if let Some(share) = number(&["--gpu-memory-utilization"]).filter(|it| *it > 0.95) {
-        judged.push(Judged::fail(CHECK, format!("--gpu-memory-utilization {share}: at most 0.95, or graphs and RCCL run out of memory")).read("--gpu-memory-utilization", share).set_by("vllm serve ... --gpu-memory-utilization 0.95"));
+        judged.push(
+            Judged::fail(
+                CHECK,
+                format!(
+                    "--gpu-memory-utilization {share}: at most 0.95, or graphs and RCCL run out of memory"
+                ),
+            )
+            .read("--gpu-memory-utilization", share)
+            .set_by("vllm serve ... --gpu-memory-utilization 0.95"),
+        );
     }
     if stage.value(&["--quantization", "-q"]) == Some("awq") && !environment.is_on("VLLM_USE_TRITON_AWQ") {
-        judged.push(Judged::fail(CHECK, "AWQ needs VLLM_USE_TRITON_AWQ=1 on AMD GPUs").read("--quantization", "awq").set_by("export VLLM_USE_TRITON_AWQ=1"));
+        judged.push(
+            Judged::fail(CHECK, "AWQ needs VLLM_USE_TRITON_AWQ=1 on AMD GPUs")
+                .read("--quantization", "awq")
+                .set_by("export VLLM_USE_TRITON_AWQ=1"),
+        );
     }
     if stage.has(&["--enforce-eager"]) {
-        judged.push(Judged::warn(CHECK, "--enforce-eager: no graphs, so small batches wait for launches").read("--enforce-eager", "given").set_by("vllm serve without --enforce-eager"));
+        judged.push(
+            Judged::warn(CHECK, "--enforce-eager: no graphs, so small batches wait for launches")
+                .read("--enforce-eager", "given")
+                .set_by("vllm serve without --enforce-eager"),
+        );
     }
     if let Some(size) = number(&["--tensor-parallel-size", "-tp"]).filter(|it| *it > 8.0) {
-        judged.push(Judged::warn(CHECK, format!("tensor parallel over {size} GPUs: beyond the 8 that XGMI links")).read("--tensor-parallel-size", size).set_by("vllm serve ... -tp 8 with pipeline, data or expert parallelism between nodes"));
+        judged.push(
+            Judged::warn(CHECK, format!("tensor parallel over {size} GPUs: beyond the 8 that XGMI links"))
+                .read("--tensor-parallel-size", size)
+                .set_by("vllm serve ... -tp 8 with pipeline, data or expert parallelism between nodes"),
+        );
     }
     if environment.get("HIP_VISIBLE_DEVICES").is_some() && environment.get("CUDA_VISIBLE_DEVICES").is_none() {
-        judged.push(Judged::warn(CHECK, "vLLM reads CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES is set (guides disagree)").read("HIP_VISIBLE_DEVICES", environment.get("HIP_VISIBLE_DEVICES").unwrap_or_default()));
+        judged.push(
+            Judged::warn(
+                CHECK,
+                "vLLM reads CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES is set (guides disagree)",
+            )
+            .read("HIP_VISIBLE_DEVICES", environment.get("HIP_VISIBLE_DEVICES").unwrap_or_default()),
+        );
     }
     judged
 }

@@ -38,14 +38,20 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     };
     let from = evidence.environment_from(NAME);
     vec![match environment.said(NAME) {
-        Some(_) if environment.is_on(NAME) => Judged::pass(CHECK, "arguments in device memory").read(from, "1"),
-        Some(value) => Judged::fail(CHECK, format!("{NAME}={value}: arguments in host memory")).read(from, value),
+        Some(_) if environment.is_on(NAME) => {
+            Judged::pass(CHECK, "arguments in device memory").read(from, "1")
+        }
+        Some(value) => {
+            Judged::fail(CHECK, format!("{NAME}={value}: arguments in host memory")).read(from, value)
+        }
         None => match evidence.machine.rocm.get().and_then(|text| version(text).map(|it| (text, it))) {
             Some((text, version)) if version >= (6, 2) => {
-                Judged::pass(CHECK, format!("not set; ROCm {text} does so by default")).read_fact(&evidence.machine.rocm, text)
+                Judged::pass(CHECK, format!("not set; ROCm {text} does so by default"))
+                    .read_fact(&evidence.machine.rocm, text)
             }
             Some((text, _)) => {
-                Judged::warn(CHECK, format!("not set; ROCm {text} keeps arguments in host memory")).read_fact(&evidence.machine.rocm, text)
+                Judged::warn(CHECK, format!("not set; ROCm {text} keeps arguments in host memory"))
+                    .read_fact(&evidence.machine.rocm, text)
             }
             None => Judged::unknown(CHECK, "not set, and the version of ROCm is not known"),
         },
@@ -64,7 +70,9 @@ mod tests {
 
     #[test]
     fn versions_are_numbers() {
-        for (text, expected) in [("6.3.2-66", Some((6, 3))), ("6.10", Some((6, 10))), ("x", None), ("6", None)] {
+        for (text, expected) in
+            [("6.3.2-66", Some((6, 3))), ("6.10", Some((6, 10))), ("x", None), ("6", None)]
+        {
             assert_eq!(version(text), expected);
         }
         assert!(version("6.10") > version("6.2"));

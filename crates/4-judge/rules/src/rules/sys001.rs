@@ -49,7 +49,10 @@ fn balancing(evidence: &HostEvidence<'_>) -> Judged {
         Fact::Unknown { reason } => {
             let argument = machine.boot.get().and_then(|boot| boot.last("numa_balancing"));
             match argument {
-                Some(text) => Judged::unknown(CHECK, format!("{reason}; booted with numa_balancing={text}, which may have been changed since")),
+                Some(text) => Judged::unknown(
+                    CHECK,
+                    format!("{reason}; booted with numa_balancing={text}, which may have been changed since"),
+                ),
                 None => Judged::unknown(CHECK, reason.clone()),
             }
         }

@@ -40,13 +40,19 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let on: Vec<_> = ports.iter().filter(|port| port.source_validation).collect();
     let of = format!("{} of {} ports", on.len(), ports.len());
     if on.is_empty() {
-        return vec![Judged::pass(CHECK, format!("off on {} ports", ports.len())).read_fact(acs, "no SrcValid+")];
+        return vec![
+            Judged::pass(CHECK, format!("off on {} ports", ports.len())).read_fact(acs, "no SrcValid+"),
+        ];
     }
     let named: Vec<&str> = on.iter().filter_map(|port| port.bdf.as_deref()).collect();
     if named.is_empty() {
-        return vec![Judged::fail(CHECK, format!("on at {of} (their addresses are not in the text)")).read_fact(acs, of)];
+        return vec![
+            Judged::fail(CHECK, format!("on at {of} (their addresses are not in the text)"))
+                .read_fact(acs, of),
+        ];
     }
-    let commands: Vec<String> = named.iter().map(|bdf| format!("setpci -v -s {bdf} ECAP_ACS+0x6.w=0000")).collect();
+    let commands: Vec<String> =
+        named.iter().map(|bdf| format!("setpci -v -s {bdf} ECAP_ACS+0x6.w=0000")).collect();
     vec![
         Judged::fail(CHECK, format!("on at {of}: {}", named.join(", ")))
             .read_fact(acs, format!("SrcValid+ at {}", named.join(", ")))

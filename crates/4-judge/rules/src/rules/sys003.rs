@@ -68,16 +68,18 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let all = format!("{} GPUs: {setting}", gpus.len());
     vec![readings(match (fixed, evidence.is(Profile::Benchmark), evidence.profile.is_some()) {
         (false, true, _) => Judged::warn(CHECK, format!("{all}: clocks are free, so times scatter")),
-        (true, false, true) => {
-            Judged::warn(CHECK, format!("{all}: held below what the GPU can do")).set_by("rocm-smi --resetperfdeterminism")
-        }
+        (true, false, true) => Judged::warn(CHECK, format!("{all}: held below what the GPU can do"))
+            .set_by("rocm-smi --resetperfdeterminism"),
         _ => Judged::pass(CHECK, all),
     })]
 }
 
 /// GPUs that have not what most have.
 fn differs(groups: &BTreeMap<String, Vec<&str>>) -> Judged {
-    let (usual, most) = groups.iter().max_by_key(|(_, names)| names.len()).map_or(("", 0), |(it, names)| (it.as_str(), names.len()));
+    let (usual, most) = groups
+        .iter()
+        .max_by_key(|(_, names)| names.len())
+        .map_or(("", 0), |(it, names)| (it.as_str(), names.len()));
     let others: Vec<String> = groups
         .iter()
         .filter(|(setting, _)| setting.as_str() != usual)

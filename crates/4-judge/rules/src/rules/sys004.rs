@@ -52,7 +52,8 @@ fn governor(evidence: &HostEvidence<'_>) -> Judged {
         .map(|(name, count)| format!("{count} of {} CPUs {name}", governors.len()))
         .collect();
     if others.is_empty() {
-        Judged::pass(CHECK, format!("performance on all {} CPUs", governors.len())).read_fact(fact, counted.join(", "))
+        Judged::pass(CHECK, format!("performance on all {} CPUs", governors.len()))
+            .read_fact(fact, counted.join(", "))
     } else {
         Judged::fail(CHECK, others.join(", ")).read_fact(fact, counted.join(", "))
     }
@@ -65,11 +66,18 @@ fn idle(evidence: &HostEvidence<'_>) -> Judged {
         Fact::Known { value, .. } => value,
         Fact::Unknown { reason } => return Judged::unknown(CHECK, reason.clone()),
     };
-    let deep: Vec<_> = states.iter().filter(|state| state.name == "C2" || state.name.starts_with("C2-")).collect();
+    let deep: Vec<_> =
+        states.iter().filter(|state| state.name == "C2" || state.name.starts_with("C2-")).collect();
     if deep.is_empty() {
         let names: BTreeSet<&str> = states.iter().map(|state| state.name.as_str()).collect();
         let names: Vec<&str> = names.into_iter().collect();
-        return Judged::unknown(CHECK, format!("no state is named C2 (there are {}); deep states of this CPU have other names", names.join(", ")));
+        return Judged::unknown(
+            CHECK,
+            format!(
+                "no state is named C2 (there are {}); deep states of this CPU have other names",
+                names.join(", ")
+            ),
+        );
     }
     let on = deep.iter().filter(|state| !state.disabled).count();
     let numbers: BTreeSet<u32> = deep.iter().map(|state| state.state).collect();

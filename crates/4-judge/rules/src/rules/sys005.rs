@@ -38,14 +38,19 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
         let size = stage.value(&["--tensor-parallel-size", "-tp"]).and_then(|it| it.parse::<u64>().ok());
         ("--tensor-parallel-size", size.unwrap_or(1))
     });
-    let per_process = command.stage(Kind::RcclTests).and_then(|stage| stage.value(&["-g", "--ngpus"])?.parse::<u64>().ok());
-    let processes = command.processes().map(|count| ("processes of the launcher", count.saturating_mul(per_process.unwrap_or(1))));
+    let per_process =
+        command.stage(Kind::RcclTests).and_then(|stage| stage.value(&["-g", "--ngpus"])?.parse::<u64>().ok());
+    let processes = command
+        .processes()
+        .map(|count| ("processes of the launcher", count.saturating_mul(per_process.unwrap_or(1))));
     let Some((what, gpus)) = tensor.or(processes).or(per_process.map(|count| ("-g", count))) else {
         return vec![Judged::unknown(CHECK, "the command does not say how many GPUs it uses")];
     };
     vec![match gpus {
         1 => Judged::pass(CHECK, "one GPU, no collective").read(what, gpus),
-        2..=7 => Judged::warn(CHECK, format!("{gpus} GPUs use {} of 7 links of each", gpus - 1)).read(what, gpus),
+        2..=7 => {
+            Judged::warn(CHECK, format!("{gpus} GPUs use {} of 7 links of each", gpus - 1)).read(what, gpus)
+        }
         _ => Judged::pass(CHECK, format!("{gpus} GPUs")).read(what, gpus),
     }]
 }

@@ -46,7 +46,9 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
         return vec![Judged::pass(CHECK, "vLLM starts a process per GPU")];
     }
     match command.processes() {
-        Some(count) if count > 1 => vec![Judged::pass(CHECK, format!("{count} processes")).read("the launcher", count)],
+        Some(count) if count > 1 => {
+            vec![Judged::pass(CHECK, format!("{count} processes")).read("the launcher", count)]
+        }
         _ => vec![Judged::unknown(CHECK, "how many GPUs the program uses does not follow from the command")],
     }
 }

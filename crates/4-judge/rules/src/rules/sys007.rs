@@ -39,20 +39,34 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let trains = evidence.is(Profile::Training) || evidence.is(Profile::Distributed);
     let read = |judged: Judged| {
         judged
-            .read(evidence.environment_from("TORCH_NCCL_HIGH_PRIORITY"), environment.get("TORCH_NCCL_HIGH_PRIORITY").unwrap_or("not set"))
+            .read(
+                evidence.environment_from("TORCH_NCCL_HIGH_PRIORITY"),
+                environment.get("TORCH_NCCL_HIGH_PRIORITY").unwrap_or("not set"),
+            )
             .read(evidence.environment_from("GPU_MAX_HW_QUEUES"), queues.unwrap_or("not set"))
     };
     vec![match (priority, queues) {
         (true, Some("2")) => read(Judged::pass(CHECK, "high priority, 2 queues")),
         (true, None) => read(Judged::warn(CHECK, "TORCH_NCCL_HIGH_PRIORITY without GPU_MAX_HW_QUEUES=2")),
-        (false, Some("2")) => read(Judged::warn(CHECK, "GPU_MAX_HW_QUEUES=2 without TORCH_NCCL_HIGH_PRIORITY=1")),
+        (false, Some("2")) => {
+            read(Judged::warn(CHECK, "GPU_MAX_HW_QUEUES=2 without TORCH_NCCL_HIGH_PRIORITY=1"))
+        }
         (_, Some(other)) => match other.parse::<u32>() {
-            Ok(count) if count > 4 => read(Judged::warn(CHECK, format!("{count} hardware queues: 4 or fewer are best"))),
-            Ok(_) if trains => read(Judged::warn(CHECK, format!("GPU_MAX_HW_QUEUES={other}: 2 is advised with FSDP"))),
-            Ok(_) => Judged::unknown(CHECK, format!("GPU_MAX_HW_QUEUES={other}; whether FSDP runs is not known (--profile training)")),
+            Ok(count) if count > 4 => {
+                read(Judged::warn(CHECK, format!("{count} hardware queues: 4 or fewer are best")))
+            }
+            Ok(_) if trains => {
+                read(Judged::warn(CHECK, format!("GPU_MAX_HW_QUEUES={other}: 2 is advised with FSDP")))
+            }
+            Ok(_) => Judged::unknown(
+                CHECK,
+                format!("GPU_MAX_HW_QUEUES={other}; whether FSDP runs is not known (--profile training)"),
+            ),
             Err(_) => read(Judged::fail(CHECK, format!("GPU_MAX_HW_QUEUES=`{other}` is not a number"))),
         },
         (false, None) if trains => read(Judged::warn(CHECK, "neither is set; with FSDP both help")),
-        (false, None) => Judged::unknown(CHECK, "neither is set, and whether FSDP runs is not known (--profile training)"),
+        (false, None) => {
+            Judged::unknown(CHECK, "neither is set, and whether FSDP runs is not known (--profile training)")
+        }
     }]
 }

@@ -39,11 +39,18 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let communicates = evidence.is(Profile::Training) || evidence.is(Profile::Distributed);
     vec![match environment.said(NAME) {
         Some(text) => match text.parse::<u32>() {
-            Ok(channels) if channels >= 32 => Judged::pass(CHECK, format!("at least {channels} channels")).read(from, text),
-            Ok(channels) => Judged::warn(CHECK, format!("at least {channels} channels, fewer than 32")).read(from, text),
+            Ok(channels) if channels >= 32 => {
+                Judged::pass(CHECK, format!("at least {channels} channels")).read(from, text)
+            }
+            Ok(channels) => {
+                Judged::warn(CHECK, format!("at least {channels} channels, fewer than 32")).read(from, text)
+            }
             Err(_) => Judged::fail(CHECK, format!("`{text}` is not a number")).read(from, text),
         },
         None if communicates => Judged::warn(CHECK, "not set").read(from, "not set"),
-        None => Judged::unknown(CHECK, "not set, and whether the job communicates is not known (--profile training or distributed)"),
+        None => Judged::unknown(
+            CHECK,
+            "not set, and whether the job communicates is not known (--profile training or distributed)",
+        ),
     }]
 }

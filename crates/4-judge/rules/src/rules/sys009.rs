@@ -45,6 +45,9 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     vec![if missing.is_empty() {
         Judged::pass(CHECK, "both kinds of caching are off").read(evidence.environment_from(names[0]), "set")
     } else {
-        Judged::warn(CHECK, format!("{} not set: an overrun may stay within a cached block", missing.join(" and ")))
+        Judged::warn(
+            CHECK,
+            format!("{} not set: an overrun may stay within a cached block", missing.join(" and ")),
+        )
     }]
 }

@@ -37,7 +37,10 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     match boot {
         Fact::Known { value, .. } => {
             let arguments: Vec<&str> = value.words().collect();
-            judged.push(iommu(evidence, value.last("iommu"), value.last("intel_iommu")).read_fact(boot, shown(&arguments, "iommu")));
+            judged.push(
+                iommu(evidence, value.last("iommu"), value.last("intel_iommu"))
+                    .read_fact(boot, shown(&arguments, "iommu")),
+            );
             judged.push(if value.lists("pci", "realloc=off") {
                 Judged::pass("pci-realloc", "pci=realloc=off").read_fact(boot, "pci=realloc=off")
             } else {
@@ -57,7 +60,11 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
 /// The arguments that have a word in them.
 fn shown(arguments: &[&str], word: &str) -> String {
     let found: Vec<&str> = arguments.iter().copied().filter(|it| it.contains(word)).collect();
-    if found.is_empty() { format!("no argument with {}", word.trim_end_matches('=')) } else { found.join(" ") }
+    if found.is_empty() {
+        format!("no argument with {}", word.trim_end_matches('='))
+    } else {
+        found.join(" ")
+    }
 }
 
 fn iommu(evidence: &HostEvidence<'_>, iommu: Option<&str>, intel: Option<&str>) -> Judged {
@@ -65,7 +72,8 @@ fn iommu(evidence: &HostEvidence<'_>, iommu: Option<&str>, intel: Option<&str>) 
     if iommu == Some("pt") {
         let cpu = evidence.machine.cpu_model.get().map_or("", String::as_str);
         if cpu.contains("Intel") && intel != Some("on") {
-            return Judged::warn(CHECK, "iommu=pt on an Intel CPU without intel_iommu=on").set_by("add intel_iommu=on iommu=pt");
+            return Judged::warn(CHECK, "iommu=pt on an Intel CPU without intel_iommu=on")
+                .set_by("add intel_iommu=on iommu=pt");
         }
         return Judged::pass(CHECK, "iommu=pt");
     }
@@ -85,7 +93,9 @@ fn blacklist(evidence: &HostEvidence<'_>, listed: bool) -> Judged {
     const CHECK: &str = "amdgpu-blacklist";
     match (listed, &evidence.machine.driver) {
         (false, _) => Judged::pass(CHECK, "not in modprobe.blacklist"),
-        (true, fact @ Fact::Known { value, .. }) => Judged::pass(CHECK, "in modprobe.blacklist, and loaded later").read_fact(fact, value),
+        (true, fact @ Fact::Known { value, .. }) => {
+            Judged::pass(CHECK, "in modprobe.blacklist, and loaded later").read_fact(fact, value)
+        }
         (true, Fact::Unknown { reason }) if reason.starts_with("/sys: ") => {
             Judged::unknown(CHECK, format!("in modprobe.blacklist; whether it was loaded later: {reason}"))
         }
@@ -105,6 +115,8 @@ fn cpus(evidence: &HostEvidence<'_>) -> Judged {
                 Judged::fail(CHECK, read.clone()).read_fact(online, read)
             }
         }
-        (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => Judged::unknown(CHECK, reason.clone()),
+        (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => {
+            Judged::unknown(CHECK, reason.clone())
+        }
     }
 }

@@ -42,14 +42,19 @@ fn driver(machine: &Machine) -> Judged {
     let fact = &machine.driver;
     match fact {
         Fact::Known { value, .. } => Judged::pass(CHECK, format!("amdgpu {value}")).read_fact(fact, value),
-        Fact::Unknown { reason } if machine.surroundings.container.is_some() || reason.starts_with("/sys: ") => {
+        Fact::Unknown { reason }
+            if machine.surroundings.container.is_some() || reason.starts_with("/sys: ") =>
+        {
             Judged::unknown(CHECK, reason.clone())
         }
-        Fact::Unknown { .. } if machine.kfd.get().is_some() => Judged::pass(CHECK, "its compute nodes are there"),
+        Fact::Unknown { .. } if machine.kfd.get().is_some() => {
+            Judged::pass(CHECK, "its compute nodes are there")
+        }
         Fact::Unknown { reason } => {
             let gpus = machine.pci.get().copied().unwrap_or(0);
             if gpus > 0 {
-                Judged::fail(CHECK, format!("not loaded, and the PCI bus has {gpus} GPUs of AMD")).read("/sys/module/amdgpu", "absent")
+                Judged::fail(CHECK, format!("not loaded, and the PCI bus has {gpus} GPUs of AMD"))
+                    .read("/sys/module/amdgpu", "absent")
             } else {
                 Judged::unknown(CHECK, reason.clone())
             }
@@ -84,7 +89,8 @@ fn count(machine: &Machine) -> Judged {
         if boards == 0 {
             return Judged::unknown(CHECK, machine.kfd.reason().unwrap_or("no GPU was found").to_owned());
         }
-        let parts = if partitions as usize > boards { format!(" in {partitions} partitions") } else { String::new() };
+        let parts =
+            if partitions as usize > boards { format!(" in {partitions} partitions") } else { String::new() };
         let text = format!("{boards} GPUs{parts}");
         return if boards == 8 || boards == 1 || boards == 4 {
             Judged::pass(CHECK, text.clone()).read(from, text)
@@ -94,18 +100,40 @@ fn count(machine: &Machine) -> Judged {
     };
     let unreadable = nodes.iter().filter(|node| node.properties.is_err()).count();
     if unreadable > 0 {
-        return Judged::unknown(CHECK, format!("properties of {unreadable} of {} nodes cannot be read: hidden by a container", nodes.len()));
+        return Judged::unknown(
+            CHECK,
+            format!(
+                "properties of {unreadable} of {} nodes cannot be read: hidden by a container",
+                nodes.len()
+            ),
+        );
     }
     let in_driver = nodes.iter().filter(|node| node.is_gpu()).count();
-    let lost: Vec<&str> = gpus.iter().filter(|gpu| gpu.node.is_none() && gpu.on_pci_bus).map(|gpu| gpu.name.as_str()).collect();
+    let lost: Vec<&str> =
+        gpus.iter().filter(|gpu| gpu.node.is_none() && gpu.on_pci_bus).map(|gpu| gpu.name.as_str()).collect();
     let missing = dangling(machine);
     let judged = if !lost.is_empty() {
-        let nodes = if missing.is_empty() { String::new() } else { format!(" (links lead to node {}, which is not there)", listed(&missing)) };
-        Judged::fail(CHECK, format!("{in_driver} GPUs in the compute driver, {} on the PCI bus: {} missing{nodes}", gpus.len(), lost.join(", ")))
+        let nodes = if missing.is_empty() {
+            String::new()
+        } else {
+            format!(" (links lead to node {}, which is not there)", listed(&missing))
+        };
+        Judged::fail(
+            CHECK,
+            format!(
+                "{in_driver} GPUs in the compute driver, {} on the PCI bus: {} missing{nodes}",
+                gpus.len(),
+                lost.join(", ")
+            ),
+        )
     } else if !missing.is_empty() {
         Judged::warn(
             CHECK,
-            format!("{in_driver} GPUs visible of {}: links lead to node {}, hidden by a container or by device selection", in_driver + missing.len(), listed(&missing)),
+            format!(
+                "{in_driver} GPUs visible of {}: links lead to node {}, hidden by a container or by device selection",
+                in_driver + missing.len(),
+                listed(&missing)
+            ),
         )
     } else if in_driver == 0 {
         Judged::fail(CHECK, "no GPU in the compute driver")
@@ -122,7 +150,8 @@ fn links(machine: &Machine) -> Judged {
             .iter()
             .filter(|pair| pair.kind != "XGMI" || pair.hops.is_some_and(|hops| hops != 1))
             .map(|pair| {
-                let (a, b) = if pair.from <= pair.to { (&pair.from, &pair.to) } else { (&pair.to, &pair.from) };
+                let (a, b) =
+                    if pair.from <= pair.to { (&pair.from, &pair.to) } else { (&pair.to, &pair.from) };
                 let hops = pair.hops.map_or_else(String::new, |hops| format!(", {hops} hops"));
                 (a.as_str(), b.as_str(), format!("{}{hops}", pair.kind))
             })
@@ -145,7 +174,11 @@ fn links(machine: &Machine) -> Judged {
     if !missing.is_empty() {
         let lost = machine.known_gpus().iter().any(|gpu| gpu.node.is_none() && gpu.on_pci_bus);
         let text = format!("links lead to node {}, which is not there", listed(&missing));
-        return if lost { Judged::fail(CHECK, text) } else { Judged::unknown(CHECK, format!("{text}: hidden by a container")) };
+        return if lost {
+            Judged::fail(CHECK, text)
+        } else {
+            Judged::unknown(CHECK, format!("{text}: hidden by a container"))
+        };
     }
     let mut without: BTreeMap<(u32, u32), &str> = BTreeMap::new();
     for a in &gpus {
@@ -153,7 +186,9 @@ fn links(machine: &Machine) -> Judged {
             let link = a.links.iter().find(|link| link.to == b.node && link.kind == LinkKind::Xgmi);
             match link {
                 None => drop(without.insert((a.node, b.node), "no XGMI")),
-                Some(link) if link.weight.is_some_and(|weight| weight != 15) => drop(without.insert((a.node, b.node), "more than one hop")),
+                Some(link) if link.weight.is_some_and(|weight| weight != 15) => {
+                    drop(without.insert((a.node, b.node), "more than one hop"))
+                }
                 Some(_) => {}
             }
         }
@@ -161,7 +196,8 @@ fn links(machine: &Machine) -> Judged {
     let from = machine.kfd.from().unwrap_or_default();
     let pairs = gpus.len() * (gpus.len() - 1) / 2;
     if without.is_empty() {
-        return Judged::pass(CHECK, format!("{} links of XGMI per GPU", gpus.len() - 1)).read(from, format!("{pairs} pairs by XGMI"));
+        return Judged::pass(CHECK, format!("{} links of XGMI per GPU", gpus.len() - 1))
+            .read(from, format!("{pairs} pairs by XGMI"));
     }
     let text: Vec<String> = without.iter().map(|((a, b), why)| format!("nodes {a} and {b}: {why}")).collect();
     Judged::fail(CHECK, text.join("; ")).read(from, format!("{} of {pairs} pairs", without.len()))

@@ -74,13 +74,21 @@ fn links(machine: &Machine) -> Judged {
     if !bad.is_empty() {
         let text: Vec<String> = bad.iter().map(|(gpu, text)| format!("{} {text}", gpu.name)).collect();
         let judged = Judged::fail(CHECK, text.join("; "));
-        return bad.iter().fold(judged, |judged, (gpu, text)| judged.read_fact(&gpu.link.speed, format!("{}: {text}", gpu.name)));
+        return bad.iter().fold(judged, |judged, (gpu, text)| {
+            judged.read_fact(&gpu.link.speed, format!("{}: {text}", gpu.name))
+        });
     }
     match unknown.first() {
         Some(reason) => Judged::unknown(CHECK, format!("{} of {} GPUs: {reason}", unknown.len(), gpus.len())),
         None => {
-            let text = gpus[0].link.speed.get().zip(gpus[0].link.width.get()).map_or_else(String::new, |(speed, width)| format!(": {speed} GT/s x{width:.0}"));
-            Judged::pass(CHECK, format!("{good} links at full speed{text}")).read_fact(&gpus[0].link.speed, format!("{good} links"))
+            let text = gpus[0]
+                .link
+                .speed
+                .get()
+                .zip(gpus[0].link.width.get())
+                .map_or_else(String::new, |(speed, width)| format!(": {speed} GT/s x{width:.0}"));
+            Judged::pass(CHECK, format!("{good} links at full speed{text}"))
+                .read_fact(&gpus[0].link.speed, format!("{good} links"))
         }
     }
 }
@@ -89,14 +97,23 @@ fn replays(machine: &Machine) -> Judged {
     const CHECK: &str = "pcie-errors";
     let gpus = machine.known_gpus();
     let known: Vec<(&Gpu, u64)> = gpus.iter().filter_map(|gpu| Some((gpu, *gpu.replays.get()?))).collect();
-    let bad: Vec<String> = known.iter().filter(|(_, count)| *count > 0).map(|(gpu, count)| format!("{} {count}", gpu.name)).collect();
+    let bad: Vec<String> = known
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(gpu, count)| format!("{} {count}", gpu.name))
+        .collect();
     match (gpus.first(), known.len()) {
         (None, _) => Judged::unknown(CHECK, machine.gpus.reason().unwrap_or("no GPU was found").to_owned()),
         (Some(gpu), 0) => Judged::unknown(CHECK, gpu.replays.reason().unwrap_or("not given").to_owned()),
         (Some(_), _) if !bad.is_empty() => {
-            Judged::warn(CHECK, format!("replays since the driver was loaded: {}", bad.join(", "))).read("pcie.replay_count", bad.join(", "))
+            Judged::warn(CHECK, format!("replays since the driver was loaded: {}", bad.join(", ")))
+                .read("pcie.replay_count", bad.join(", "))
         }
-        (Some(_), count) if count < gpus.len() => Judged::unknown(CHECK, format!("{} of {} GPUs give no count", gpus.len() - count, gpus.len())),
-        (Some(_), count) => Judged::pass(CHECK, format!("no replay on {count} GPUs")).read("pcie.replay_count", 0),
+        (Some(_), count) if count < gpus.len() => {
+            Judged::unknown(CHECK, format!("{} of {} GPUs give no count", gpus.len() - count, gpus.len()))
+        }
+        (Some(_), count) => {
+            Judged::pass(CHECK, format!("no replay on {count} GPUs")).read("pcie.replay_count", 0)
+        }
     }
 }

@@ -37,7 +37,9 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     let machine = evidence.machine;
     match machine.gpus.get() {
         Some(gpus) if !gpus.is_empty() => vec![partition(gpus), cap(gpus), throttle(gpus), errors(gpus)],
-        _ => ["partition", "power-cap", "throttle", "ecc"].map(|check| Judged::unknown(check, none(machine))).into(),
+        _ => ["partition", "power-cap", "throttle", "ecc"]
+            .map(|check| Judged::unknown(check, none(machine)))
+            .into(),
     }
 }
 
@@ -53,7 +55,9 @@ fn partition(gpus: &[Gpu]) -> Judged {
             (Fact::Known { value: compute, .. }, Fact::Known { value: memory, .. }) => {
                 groups.entry(format!("{compute} {memory}")).or_default().push(&gpu.name);
             }
-            (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => return Judged::unknown(CHECK, format!("{}: {reason}", gpu.name)),
+            (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => {
+                return Judged::unknown(CHECK, format!("{}: {reason}", gpu.name));
+            }
         }
     }
     let text: Vec<String> = groups.iter().map(|(mode, names)| format!("{mode} on {}", names.len())).collect();
@@ -76,7 +80,9 @@ fn cap(gpus: &[Gpu]) -> Judged {
                     below.push(format!("{} {cap} of {most} W", gpu.name));
                 }
             }
-            (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => return Judged::unknown(CHECK, format!("{}: {reason}", gpu.name)),
+            (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => {
+                return Judged::unknown(CHECK, format!("{}: {reason}", gpu.name));
+            }
         }
     }
     let most = gpus[0].power_cap_max_w.get().copied().unwrap_or_default();
@@ -104,9 +110,13 @@ fn throttle(gpus: &[Gpu]) -> Judged {
         }
     }
     match (active.is_empty(), unknown) {
-        (false, _) => Judged::fail(CHECK, active.join("; ")).read_fact(&gpus[0].throttled_by, active.join("; ")),
+        (false, _) => {
+            Judged::fail(CHECK, active.join("; ")).read_fact(&gpus[0].throttled_by, active.join("; "))
+        }
         (true, Some((gpu, reason))) => Judged::unknown(CHECK, format!("{}: {reason}", gpu.name)),
-        (true, None) => Judged::pass(CHECK, "no limit is active").read_fact(&gpus[0].throttled_by, "no limit active"),
+        (true, None) => {
+            Judged::pass(CHECK, "no limit is active").read_fact(&gpus[0].throttled_by, "no limit active")
+        }
     }
 }
 
@@ -114,20 +124,36 @@ fn errors(gpus: &[Gpu]) -> Judged {
     const CHECK: &str = "ecc";
     let uncorrectable: Vec<String> = named(gpus, |gpu| gpu.ecc_uncorrectable.get().copied());
     let correctable: Vec<String> = named(gpus, |gpu| gpu.ecc_correctable.get().copied());
-    let unknown: Vec<&Gpu> = gpus.iter().filter(|gpu| gpu.ecc_uncorrectable.get().is_none() || gpu.ecc_correctable.get().is_none()).collect();
+    let unknown: Vec<&Gpu> = gpus
+        .iter()
+        .filter(|gpu| gpu.ecc_uncorrectable.get().is_none() || gpu.ecc_correctable.get().is_none())
+        .collect();
     let from = gpus.iter().find_map(|gpu| gpu.ecc_uncorrectable.from()).unwrap_or_default();
-    let also = if unknown.is_empty() { String::new() } else { format!("; unknown on {} GPUs", unknown.len()) };
+    let also =
+        if unknown.is_empty() { String::new() } else { format!("; unknown on {} GPUs", unknown.len()) };
     if !uncorrectable.is_empty() {
-        let text = format!("uncorrectable {}; correctable {}", uncorrectable.join(", "), if correctable.is_empty() { "none".to_owned() } else { correctable.join(", ") });
+        let text = format!(
+            "uncorrectable {}; correctable {}",
+            uncorrectable.join(", "),
+            if correctable.is_empty() { "none".to_owned() } else { correctable.join(", ") }
+        );
         return Judged::fail(CHECK, format!("{text}{also}")).read(from, text);
     }
     if !correctable.is_empty() {
-        return Judged::warn(CHECK, format!("corrected {}: is the number growing?{also}", correctable.join(", "))).read(from, correctable.join(", "));
+        return Judged::warn(
+            CHECK,
+            format!("corrected {}: is the number growing?{also}", correctable.join(", ")),
+        )
+        .read(from, correctable.join(", "));
     }
     match unknown.first() {
         Some(gpu) => {
-            let reason = gpu.ecc_uncorrectable.reason().or(gpu.ecc_correctable.reason()).unwrap_or("not given");
-            Judged::unknown(CHECK, format!("{} of {} GPUs, {}: {reason}", unknown.len(), gpus.len(), gpu.name))
+            let reason =
+                gpu.ecc_uncorrectable.reason().or(gpu.ecc_correctable.reason()).unwrap_or("not given");
+            Judged::unknown(
+                CHECK,
+                format!("{} of {} GPUs, {}: {reason}", unknown.len(), gpus.len(), gpu.name),
+            )
         }
         None => Judged::pass(CHECK, format!("no memory error on {} GPUs", gpus.len())).read(from, 0),
     }
@@ -135,5 +161,8 @@ fn errors(gpus: &[Gpu]) -> Judged {
 
 /// GPUs whose count is not 0.
 fn named(gpus: &[Gpu], count: impl Fn(&Gpu) -> Option<u64>) -> Vec<String> {
-    gpus.iter().filter_map(|gpu| Some((gpu, count(gpu).filter(|it| *it > 0)?))).map(|(gpu, count)| format!("{count} on {}", gpu.name)).collect()
+    gpus.iter()
+        .filter_map(|gpu| Some((gpu, count(gpu).filter(|it| *it > 0)?)))
+        .map(|(gpu, count)| format!("{count} on {}", gpu.name))
+        .collect()
 }

@@ -46,7 +46,9 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
         Fact::Unknown { reason } => Judged::unknown("thp", reason.clone()),
     };
     let bios = match &machine.bios {
-        Fact::Known { value, .. } => Judged::unknown("bios", format!("version {value}; Linux shows no setting")),
+        Fact::Known { value, .. } => {
+            Judged::unknown("bios", format!("version {value}; Linux shows no setting"))
+        }
         Fact::Unknown { .. } => Judged::unknown("bios", "Linux shows no setting"),
     };
     vec![smt, pages, bios]

@@ -36,9 +36,14 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     if let Some(command) = evidence.command {
         use system::command::Kind;
         let bound = command.stage(Kind::Numactl).is_some()
-            || command.stage(Kind::Mpirun).is_some_and(|it| it.value(&["--bind-to", "-bind-to"]) == Some("numa"));
+            || command
+                .stage(Kind::Mpirun)
+                .is_some_and(|it| it.value(&["--bind-to", "-bind-to"]) == Some("numa"));
         if bound {
-            return vec![Judged::pass(CHECK, "the command binds its processes").read("the command", "numactl or --bind-to numa")];
+            return vec![
+                Judged::pass(CHECK, "the command binds its processes")
+                    .read("the command", "numactl or --bind-to numa"),
+            ];
         }
     }
     let gpus = machine.known_gpus();
@@ -46,8 +51,12 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     for gpu in gpus {
         match &gpu.numa_node {
             Fact::Known { value, .. } if *value >= 0 => drop(nodes.insert(*value)),
-            Fact::Known { .. } => return vec![Judged::unknown(CHECK, format!("{}: numa_node is -1", gpu.name))],
-            Fact::Unknown { reason } => return vec![Judged::unknown(CHECK, format!("{}: {reason}", gpu.name))],
+            Fact::Known { .. } => {
+                return vec![Judged::unknown(CHECK, format!("{}: numa_node is -1", gpu.name))];
+            }
+            Fact::Unknown { reason } => {
+                return vec![Judged::unknown(CHECK, format!("{}: {reason}", gpu.name))];
+            }
         }
     }
     if gpus.is_empty() {
@@ -55,9 +64,15 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     }
     let (cpus, allowed) = match (&machine.numa_cpus, &machine.cpus_allowed) {
         (Fact::Known { value: cpus, .. }, Fact::Known { value: allowed, .. }) => (cpus, allowed),
-        (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => return vec![Judged::unknown(CHECK, reason.clone())],
+        (Fact::Unknown { reason }, _) | (_, Fact::Unknown { reason }) => {
+            return vec![Judged::unknown(CHECK, reason.clone())];
+        }
     };
-    let on: BTreeSet<i64> = cpus.iter().filter(|(_, list)| list.iter().any(|cpu| allowed.contains(cpu))).map(|(node, _)| *node).collect();
+    let on: BTreeSet<i64> = cpus
+        .iter()
+        .filter(|(_, list)| list.iter().any(|cpu| allowed.contains(cpu)))
+        .map(|(node, _)| *node)
+        .collect();
     let text = |set: &BTreeSet<i64>| set.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     let both = format!("GPUs on NUMA node {}, process on {}", text(&nodes), text(&on));
     vec![if nodes == on && nodes.len() == 1 {

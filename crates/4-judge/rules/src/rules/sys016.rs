@@ -40,7 +40,11 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     if machine.docker.is_empty() {
         let names = ["docker-devices", "docker-ipc", "docker-limits", "docker-cpus"];
         return match &machine.surroundings.container {
-            Some(sign) => names.map(|check| Judged::unknown(check, format!("in a container ({sign}); no `docker inspect` given"))).into(),
+            Some(sign) => names
+                .map(|check| {
+                    Judged::unknown(check, format!("in a container ({sign}); no `docker inspect` given"))
+                })
+                .into(),
             None => names.map(|check| Judged::unknown(check, "no `docker inspect` given")).into(),
         };
     }
@@ -65,9 +69,13 @@ fn devices(container: &DockerContainer, machine: &Machine) -> Judged {
         let gpus = machine.known_gpus().len();
         match (nodes, gpus) {
             (0, _) => Judged::fail(CHECK, format!("{}: no render node of /dev/dri", container.name)),
-            (nodes, gpus) if gpus > 0 && nodes >= gpus => Judged::pass(CHECK, format!("/dev/kfd and {nodes} render nodes")),
+            (nodes, gpus) if gpus > 0 && nodes >= gpus => {
+                Judged::pass(CHECK, format!("/dev/kfd and {nodes} render nodes"))
+            }
             (1, _) => Judged::warn(CHECK, format!("{}: one render node, so one GPU", container.name)),
-            (nodes, _) => Judged::warn(CHECK, format!("{}: {nodes} render nodes, so {nodes} GPUs", container.name)),
+            (nodes, _) => {
+                Judged::warn(CHECK, format!("{}: {nodes} render nodes, so {nodes} GPUs", container.name))
+            }
         }
     };
     judged.read(from(container, "HostConfig.Devices"), read)
@@ -75,14 +83,18 @@ fn devices(container: &DockerContainer, machine: &Machine) -> Judged {
 
 fn ipc(container: &DockerContainer) -> Judged {
     const CHECK: &str = "docker-ipc";
-    let mib = container.shm_bytes.map_or_else(|| "unknown".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
-    let read = format!("{}, {mib}", if container.ipc_mode.is_empty() { "private" } else { &container.ipc_mode });
+    let mib =
+        container.shm_bytes.map_or_else(|| "unknown".to_owned(), |bytes| format!("{} MiB", bytes >> 20));
+    let read =
+        format!("{}, {mib}", if container.ipc_mode.is_empty() { "private" } else { &container.ipc_mode });
     let judged = if container.ipc_mode == "host" {
         Judged::pass(CHECK, "IPC of the host")
     } else {
         match container.shm_bytes {
             Some(bytes) if bytes >= ENOUGH_SHM => Judged::pass(CHECK, format!("{mib} of shared memory")),
-            Some(_) => Judged::fail(CHECK, format!("{}: private IPC with {mib} of shared memory", container.name)),
+            Some(_) => {
+                Judged::fail(CHECK, format!("{}: private IPC with {mib} of shared memory", container.name))
+            }
             None => Judged::unknown(CHECK, format!("{}: no ShmSize", container.name)),
         }
     };
@@ -115,14 +127,18 @@ fn limits(container: &DockerContainer) -> Judged {
     } else {
         Judged::warn(CHECK, format!("{}: lacks {}", container.name, lacks.join(", ")))
     };
-    judged.read(from(container, "CapAdd, SecurityOpt, Ulimits, GroupAdd, User"), format!("lacks {}", lacks.len()))
+    judged.read(
+        from(container, "CapAdd, SecurityOpt, Ulimits, GroupAdd, User"),
+        format!("lacks {}", lacks.len()),
+    )
 }
 
 fn cpus(container: &DockerContainer) -> Judged {
     const CHECK: &str = "docker-cpus";
     let mut limits = Vec::new();
     if !container.cpus.is_empty() {
-        let count = system::cpu_list(&container.cpus).map_or_else(String::new, |list| format!("{} CPUs ", list.len()));
+        let count = system::cpu_list(&container.cpus)
+            .map_or_else(String::new, |list| format!("{} CPUs ", list.len()));
         limits.push(format!("{count}({})", container.cpus));
     }
     if container.nano_cpus > 0 {
@@ -131,6 +147,13 @@ fn cpus(container: &DockerContainer) -> Judged {
     if container.memory_bytes > 0 {
         limits.push(format!("{} GiB of memory", container.memory_bytes >> 30));
     }
-    let judged = if limits.is_empty() { Judged::pass(CHECK, "no limit") } else { Judged::warn(CHECK, format!("{}: {}", container.name, limits.join(", "))) };
-    judged.read(from(container, "CpusetCpus, NanoCpus, Memory"), if limits.is_empty() { "none".to_owned() } else { limits.join(", ") })
+    let judged = if limits.is_empty() {
+        Judged::pass(CHECK, "no limit")
+    } else {
+        Judged::warn(CHECK, format!("{}: {}", container.name, limits.join(", ")))
+    };
+    judged.read(
+        from(container, "CpusetCpus, NanoCpus, Memory"),
+        if limits.is_empty() { "none".to_owned() } else { limits.join(", ") },
+    )
 }

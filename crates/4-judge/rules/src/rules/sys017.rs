@@ -45,7 +45,8 @@ fn scratch(evidence: &HostEvidence<'_>) -> Judged {
         Err(judged) => return judged,
     };
     if environment.is_on(NAME) {
-        return Judged::pass(CHECK, "scratch memory stays with its queue").read(evidence.environment_from(NAME), "1");
+        return Judged::pass(CHECK, "scratch memory stays with its queue")
+            .read(evidence.environment_from(NAME), "1");
     }
     let gpus = evidence.machine.known_gpus();
     let Some(gpu) = gpus.first() else {
@@ -59,13 +60,18 @@ fn scratch(evidence: &HostEvidence<'_>) -> Judged {
         fact @ Fact::Known { value, .. } if *value < FIRMWARE => {
             Judged::warn(CHECK, format!("not set, with MEC firmware {value}")).read_fact(fact, value)
         }
-        fact @ Fact::Known { value, .. } => Judged::pass(CHECK, format!("MEC firmware {value} needs no setting")).read_fact(fact, value),
-        Fact::Unknown { reason } => Judged::unknown(CHECK, format!("not set, and the firmware's version is not known: {reason}")),
+        fact @ Fact::Known { value, .. } => {
+            Judged::pass(CHECK, format!("MEC firmware {value} needs no setting")).read_fact(fact, value)
+        }
+        Fact::Unknown { reason } => {
+            Judged::unknown(CHECK, format!("not set, and the firmware's version is not known: {reason}"))
+        }
     }
 }
 
 fn is_mi300(target: &str) -> bool {
-    arch::Target::by_name(target).is_some_and(|it| arch::Model::by_name("mi300x").is_some_and(|model| model.target().name == it.name))
+    arch::Target::by_name(target)
+        .is_some_and(|it| arch::Model::by_name("mi300x").is_some_and(|model| model.target().name == it.name))
 }
 
 fn affinity(evidence: &HostEvidence<'_>) -> Judged {
@@ -74,8 +80,11 @@ fn affinity(evidence: &HostEvidence<'_>) -> Judged {
     match evidence.environment(CHECK) {
         Err(judged) => judged,
         Ok(environment) => match environment.said(NAME) {
-            Some("0") => Judged::pass(CHECK, "threads keep the affinity of the process").read(evidence.environment_from(NAME), "0"),
-            Some(value) => Judged::unknown(CHECK, format!("set to {value}: whether a benchmark asks for 0 is not known")),
+            Some("0") => Judged::pass(CHECK, "threads keep the affinity of the process")
+                .read(evidence.environment_from(NAME), "0"),
+            Some(value) => {
+                Judged::unknown(CHECK, format!("set to {value}: whether a benchmark asks for 0 is not known"))
+            }
             None => Judged::unknown(CHECK, "not set: whether a benchmark asks for 0 is not known"),
         },
     }

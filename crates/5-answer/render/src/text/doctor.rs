@@ -4,7 +4,7 @@
 
 use super::page::{Page, Span, dim, plain, span};
 use crate::{Role, Style};
-use view::{Doctor, Examined, HostCheck, OddOne, HostVerdict};
+use view::{Doctor, Examined, HostCheck, HostVerdict, OddOne};
 
 /// Column at which values start.
 const VALUES: usize = 10;
@@ -26,7 +26,11 @@ pub fn doctor(doctor: &Doctor, style: &Style) -> String {
     }
     if let Some(profile) = doctor.profile {
         page.blank();
-        page.wrapped(0, 2, &[dim(format!("only what matters for {profile}; without --profile all checks are made"))]);
+        page.wrapped(
+            0,
+            2,
+            &[dim(format!("only what matters for {profile}; without --profile all checks are made"))],
+        );
     }
     page.finish()
 }
@@ -65,7 +69,9 @@ fn examined(page: &mut Page, machine: &Examined, whole: bool) {
         short(page, machine);
         return;
     }
-    for check in machine.checks.iter().filter(|it| matches!(it.verdict, HostVerdict::Fail | HostVerdict::Warn)) {
+    for check in
+        machine.checks.iter().filter(|it| matches!(it.verdict, HostVerdict::Fail | HostVerdict::Warn))
+    {
         page.blank();
         bad(page, check);
     }
@@ -75,8 +81,11 @@ fn examined(page: &mut Page, machine: &Examined, whole: bool) {
 
 /// A line per check that is not as wanted.
 fn short(page: &mut Page, machine: &Examined) {
-    for check in machine.checks.iter().filter(|it| matches!(it.verdict, HostVerdict::Fail | HostVerdict::Warn)) {
-        let head = [plain("  "), word(check.verdict), plain(" "), span(Role::Strong, check.check), plain(": ")];
+    for check in
+        machine.checks.iter().filter(|it| matches!(it.verdict, HostVerdict::Fail | HostVerdict::Warn))
+    {
+        let head =
+            [plain("  "), word(check.verdict), plain(" "), span(Role::Strong, check.check), plain(": ")];
         page.prefixed(&head, &[plain(" ".repeat(10))], &[plain(&check.message)]);
     }
 }
@@ -92,7 +101,14 @@ fn field(page: &mut Page, name: &str, spans: &[Span]) {
 }
 
 fn bad(page: &mut Page, check: &HostCheck) {
-    let first = [word(check.verdict), plain(" "), span(Role::Strong, check.check), plain(" "), dim(check.rule), plain("  ")];
+    let first = [
+        word(check.verdict),
+        plain(" "),
+        span(Role::Strong, check.check),
+        plain(" "),
+        dim(check.rule),
+        plain("  "),
+    ];
     page.prefixed(&first, &[plain(" ".repeat(8))], &[plain(&check.message)]);
     let line = |page: &mut Page, name: &str, text: &str, role: Role| {
         let first = [plain(" ".repeat(8)), dim(format!("{name:<7}"))];
@@ -142,7 +158,8 @@ fn unknowns(page: &mut Page, machine: &Examined) {
 }
 
 fn passes(page: &mut Page, machine: &Examined) {
-    let passed: Vec<&HostCheck> = machine.checks.iter().filter(|it| it.verdict == HostVerdict::Pass).collect();
+    let passed: Vec<&HostCheck> =
+        machine.checks.iter().filter(|it| it.verdict == HostVerdict::Pass).collect();
     if !passed.is_empty() {
         page.blank();
     }
@@ -163,8 +180,13 @@ fn odd(page: &mut Page, doctor: &Doctor) {
             page.wrapped(2, 4, &[span(Role::Strong, machine)]);
             last = machine;
         }
-        let usual = if *usual_count == 0 { usual.clone() } else { format!("{usual} on {usual_count} of {machines}") };
+        let usual =
+            if *usual_count == 0 { usual.clone() } else { format!("{usual} on {usual_count} of {machines}") };
         let first = [plain("    "), dim(format!("{fact:<18}")), plain(" ")];
-        page.prefixed(&first, &[plain(" ".repeat(23))], &[span(Role::Warning, value), dim("; "), plain(usual)]);
+        page.prefixed(
+            &first,
+            &[plain(" ".repeat(23))],
+            &[span(Role::Warning, value), dim("; "), plain(usual)],
+        );
     }
 }

@@ -23,8 +23,11 @@ pub(super) fn parse(flags: &[String]) -> Result<Vec<Condition>> {
 }
 
 fn one(flag: &str) -> Result<Condition> {
-    let verdict = [HostVerdict::Unknown, HostVerdict::Warn, HostVerdict::Fail].into_iter().find(|it| it.as_str().eq_ignore_ascii_case(flag));
-    let named = rules::check_names().any(|(check, rule)| check.eq_ignore_ascii_case(flag) || rule.eq_ignore_ascii_case(flag));
+    let verdict = [HostVerdict::Unknown, HostVerdict::Warn, HostVerdict::Fail]
+        .into_iter()
+        .find(|it| it.as_str().eq_ignore_ascii_case(flag));
+    let named = rules::check_names()
+        .any(|(check, rule)| check.eq_ignore_ascii_case(flag) || rule.eq_ignore_ascii_case(flag));
     let kind = match verdict {
         Some(verdict) => Kind::AtLeast(verdict),
         None if named => Kind::Named(flag.to_owned()),
@@ -43,7 +46,8 @@ impl Condition {
         match &self.kind {
             Kind::AtLeast(verdict) => check.verdict >= *verdict,
             Kind::Named(name) => {
-                check.verdict >= HostVerdict::Warn && (check.check.eq_ignore_ascii_case(name) || check.rule.eq_ignore_ascii_case(name))
+                check.verdict >= HostVerdict::Warn
+                    && (check.check.eq_ignore_ascii_case(name) || check.rule.eq_ignore_ascii_case(name))
             }
         }
     }
@@ -55,8 +59,11 @@ pub(super) fn verdicts(conditions: &[Condition], doctor: &Doctor) -> Vec<String>
     conditions
         .iter()
         .filter_map(|condition| {
-            let met: Vec<&str> = checks.iter().filter(|check| condition.is_met_by(check)).map(|check| check.check).collect();
-            (!met.is_empty()).then(|| format!("failed: `--fail-on {}`: {} checks: {}", condition.written, met.len(), met.join(", ")))
+            let met: Vec<&str> =
+                checks.iter().filter(|check| condition.is_met_by(check)).map(|check| check.check).collect();
+            (!met.is_empty()).then(|| {
+                format!("failed: `--fail-on {}`: {} checks: {}", condition.written, met.len(), met.join(", "))
+            })
         })
         .collect()
 }

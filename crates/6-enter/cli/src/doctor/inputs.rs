@@ -29,7 +29,11 @@ pub(super) fn subjects(args: &Arguments) -> Result<(Vec<Subject>, Vec<FileError>
             Ok(Input::Machine(tree, refused)) => machines.push((tree, refused)),
             Ok(Input::Document(document)) => documents.push(document),
             Err(error) => {
-                errors.push(FileError { file: path.display().to_string(), error: format!("{error:#}"), hint: None });
+                errors.push(FileError {
+                    file: path.display().to_string(),
+                    error: format!("{error:#}"),
+                    hint: None,
+                });
             }
         }
     }
@@ -84,7 +88,8 @@ fn here(args: &Arguments) -> Result<Subject> {
     match args.pid {
         Some(pid) => {
             let bytes = machine::process_environment(&args.root, pid)?;
-            documents.push(Document::of_environment(format!("/proc/{pid}/environ"), Environment::read(&bytes)));
+            documents
+                .push(Document::of_environment(format!("/proc/{pid}/environ"), Environment::read(&bytes)));
             command = machine::process_command(&args.root, pid).unwrap_or_default();
         }
         None if is_this => {

@@ -10,6 +10,7 @@ mod assembly;
 mod bad_input;
 mod commands;
 mod diff;
+mod doctor;
 mod formats;
 mod guide;
 mod newest;

@@ -1,0 +1,94 @@
+//! Allocations that a log of the HIP runtime (`AMD_LOG_LEVEL=3`) names.
+//!
+//! The one idea to keep in mind: a call and its result are two lines; with several threads they may not belong together, so an
+//! allocation is only told where the size fits in between.
+
+use super::{address, count};
+
+/// An allocation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Allocation {
+    /// First byte.
+    pub address: u64,
+    /// Size, bytes.
+    pub bytes: u64,
+    /// Line of the result, 1-based.
+    pub line: u32,
+    /// Line at which it was freed.
+    pub freed: Option<u32>,
+}
+
+/// All allocations of a log, in order.
+pub(super) fn read(lines: &[&str]) -> Vec<Allocation> {
+    let mut found: Vec<Allocation> = Vec::new();
+    let mut pending: Option<u64> = None;
+    for (at, line) in lines.iter().enumerate() {
+        let Some((_, rest)) = line.split_once("hip") else { continue };
+        if let Some(arguments) =
+            rest.strip_prefix("Malloc (").or_else(|| rest.strip_prefix("ExtMallocWithFlags ("))
+        {
+            let arguments = arguments.split(')').next().unwrap_or_default();
+            pending = arguments.split(',').nth(1).and_then(|it| it.trim().parse().ok());
+        } else if let Some(result) = rest
+            .strip_prefix("Malloc: Returned hipSuccess :")
+            .or_else(|| rest.strip_prefix("ExtMallocWithFlags: Returned hipSuccess :"))
+        {
+            if let (Some(bytes), Some(address)) = (pending.take(), address(result)) {
+                found.push(Allocation { address, bytes, line: count(at + 1), freed: None });
+            }
+        } else if let Some(argument) = rest.strip_prefix("Free (") {
+            let freed = address(argument);
+            if let Some(it) =
+                found.iter_mut().rev().find(|it| Some(it.address) == freed && it.freed.is_none())
+            {
+                it.freed = Some(count(at + 1));
+            }
+        }
+    }
+    found
+}
+
+/// Where an address lies: in an allocation, or how far beyond the nearest one.
+pub fn nearest(allocations: &[Allocation], place: u64) -> Option<String> {
+    let distance = |it: &Allocation| {
+        let end = it.address.saturating_add(it.bytes);
+        if place < it.address { it.address - place } else { place.saturating_sub(end.saturating_sub(1)) }
+    };
+    let it =
+        allocations.iter().min_by_key(|it| (distance(it), it.freed.is_some(), std::cmp::Reverse(it.line)))?;
+    let what = format!("the allocation of {} bytes at {:#x} (line {})", it.bytes, it.address, it.line);
+    let freed = it.freed.map_or_else(String::new, |line| format!(", freed at line {line}"));
+    let end = it.address.saturating_add(it.bytes);
+    Some(if place < it.address {
+        format!("{} bytes before {what}{freed}", it.address - place)
+    } else if place >= end {
+        format!("{} bytes past the end of {what}{freed}", place - end)
+    } else {
+        format!("byte {} of {what}{freed}", place - it.address)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocations_and_what_is_near() {
+        let lines = [
+            ":3:hip_memory.cpp :578 : 1 us: [pid:1 tid:0x2] hipMalloc ( 0x7ffd, 4096 ) ",
+            ":3:hip_memory.cpp :580 : 2 us: [pid:1 tid:0x2] hipMalloc: Returned hipSuccess : 0x7f0000001000: duration: 9 us",
+            ":3:hip_memory.cpp :600 : 3 us: [pid:1 tid:0x2] hipFree ( 0x7f0000001000 )",
+        ];
+        let found = read(&lines);
+        assert_eq!(found, [Allocation { address: 0x7f00_0000_1000, bytes: 4096, line: 2, freed: Some(3) }]);
+        for (place, expected) in [
+            (0x7f00_0000_1010, "byte 16 of the allocation of 4096 bytes"),
+            (0x7f00_0000_2000, "0 bytes past the end"),
+            (0x7f00_0000_0ff0, "16 bytes before"),
+        ] {
+            let text = nearest(&found, place).unwrap();
+            assert!(text.starts_with(expected) && text.ends_with("freed at line 3"), "{text}");
+        }
+        assert_eq!(nearest(&[], 1), None);
+    }
+}

@@ -1,0 +1,103 @@
+//! Reports of faults: messages of the runtime, dumps of the debug agent, kernel logs, the emulator's own.
+//!
+//! The one idea to keep in mind: these texts stand in the middle of others, behind progress bars and among the output of many
+//! ranks, so each is looked for in every line; a report that breaks off is kept as far as it goes, and says so.
+
+mod agent;
+mod allocations;
+mod dmesg;
+mod emulator;
+mod reasons;
+mod runtime;
+mod uri;
+
+pub use agent::{AgentDump, AgentHeader, AgentInstruction, AgentWave};
+pub use allocations::{Allocation, nearest};
+pub use dmesg::{KernelEvent, PageFault};
+pub use emulator::EmulatorFault;
+pub use reasons::meaning;
+pub use runtime::{Message, Reason, RuntimeMessage};
+pub use uri::{CodeObjectUri, saved_name, size_and_offset};
+
+use crate::Error;
+
+/// Most bytes of a log that are read.
+const MOST_BYTES: usize = 512 << 20;
+
+/// Everything about faults in one text.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct FaultLog {
+    /// File.
+    pub file: String,
+    /// Lines read.
+    pub lines: u32,
+    /// Messages of the runtimes, in order.
+    pub messages: Vec<RuntimeMessage>,
+    /// Dumps of the debug agent, in order.
+    pub dumps: Vec<AgentDump>,
+    /// Page faults in the kernel's log, in order.
+    pub page_faults: Vec<PageFault>,
+    /// Other events of the kernel's log; repeats are counted.
+    pub events: Vec<KernelEvent>,
+    /// Faults of the emulator.
+    pub emulated: Vec<EmulatorFault>,
+    /// Allocations that a log of the HIP runtime names.
+    pub allocations: Vec<Allocation>,
+    /// Exit codes of processes that a launcher reports, with their line.
+    pub exit_codes: Vec<(i64, u32)>,
+}
+
+impl FaultLog {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// The text is larger than 512 MiB.
+    pub fn read(file: &str, bytes: &[u8]) -> Result<FaultLog, Error> {
+        if bytes.len() > MOST_BYTES {
+            return Err(Error::whole(format!("{} MiB: give the part around the fault", bytes.len() >> 20)));
+        }
+        let text = String::from_utf8_lossy(bytes);
+        let lines: Vec<&str> = text.lines().collect();
+        let mut log = FaultLog { file: file.to_owned(), lines: count(lines.len()), ..FaultLog::default() };
+        log.messages = runtime::read(&lines);
+        log.dumps = agent::read(&lines);
+        (log.page_faults, log.events) = dmesg::read(&lines);
+        log.emulated = emulator::read(&lines);
+        log.allocations = allocations::read(&lines);
+        log.exit_codes = lines
+            .iter()
+            .enumerate()
+            .filter_map(|(at, line)| {
+                let (_, rest) = line.split_once("exitcode")?;
+                let number = rest.trim_start_matches([' ', ':', '\t']);
+                let end = number.find(|c: char| !(c.is_ascii_digit() || c == '-')).unwrap_or(number.len());
+                Some((number[..end].parse().ok()?, count(at + 1)))
+            })
+            .collect();
+        Ok(log)
+    }
+
+    /// Whether it says nothing of a fault.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+            && self.dumps.is_empty()
+            && self.page_faults.is_empty()
+            && self.events.is_empty()
+            && self.emulated.is_empty()
+    }
+}
+
+fn count(lines: usize) -> u32 {
+    u32::try_from(lines).unwrap_or(u32::MAX)
+}
+
+/// A number in hexadecimal with `0x`, or `(nil)`.
+fn address(text: &str) -> Option<u64> {
+    let text = text.trim();
+    if text.starts_with("(nil)") {
+        return Some(0);
+    }
+    let hex = text.strip_prefix("0x")?;
+    let end = hex.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(hex.len());
+    u64::from_str_radix(&hex[..end], 16).ok()
+}

@@ -1,0 +1,117 @@
+//! Faults as text: what happened, where, what it means, what to do.
+
+use super::page::{Page, dim, plain, span};
+use crate::{Role, Style};
+use view::{Incident, Triage, TriageEvent, TriageLine};
+
+/// Width of names.
+const NAMES: usize = 19;
+
+/// Renders the answer.
+pub fn triage(triage: &Triage, style: &Style) -> String {
+    let mut page = Page::new(style);
+    for (at, it) in triage.incidents.iter().enumerate() {
+        if at > 0 {
+            page.blank();
+        }
+        incident(&mut page, it, at + 1);
+    }
+    if !triage.events.is_empty() {
+        if !triage.incidents.is_empty() {
+            page.blank();
+        }
+        page.raw(&[span(Role::Heading, "Kernel log")]);
+        triage.events.iter().for_each(|it| event(&mut page, it));
+    }
+    for note in &triage.notes {
+        page.wrapped(0, 6, &[dim("note  "), plain(note)]);
+    }
+    if !triage.next.is_empty() {
+        page.blank();
+        page.raw(&[span(Role::Heading, "To learn more")]);
+        for next in &triage.next {
+            page.wrapped(2, 4, &[plain(next)]);
+        }
+    }
+    page.finish()
+}
+
+fn incident(page: &mut Page, it: &Incident, number: usize) {
+    let role = if it.consequence { Role::Dim } else { Role::Severe };
+    let first = [span(role, format!("{number}. "))];
+    page.prefixed(
+        &first,
+        &[plain("   ")],
+        &[span(if it.consequence { Role::Plain } else { Role::Heading }, &it.title)],
+    );
+    let line = |page: &mut Page, name: &str, text: &str, role: Role| {
+        let first = [plain("   "), dim(format!("{name:<NAMES$}"))];
+        page.prefixed(&first, &[plain(" ".repeat(3 + NAMES))], &[span(role, text)]);
+    };
+    line(page, "from", &format!("{}:{}", it.file, it.line), Role::Dim);
+    if it.consequence {
+        line(page, "follows", "from a fault before it: look at that first", Role::Info);
+    }
+    if !it.meaning.is_empty() {
+        line(page, "means", &it.meaning, Role::Plain);
+    }
+    for fact in &it.facts {
+        let strong = fact.name == "access" || fact.name == "kernel";
+        line(page, &fact.name, &fact.value, if strong { Role::Strong } else { Role::Plain });
+    }
+    if !it.code.is_empty() {
+        line(page, "code", &format!("from {}", it.code_from), Role::Dim);
+        it.code.iter().for_each(|it| code(page, it));
+    }
+    for next in &it.next {
+        line(page, "do", next, Role::Good);
+    }
+}
+
+fn code(page: &mut Page, line: &TriageLine) {
+    if let Some(source) = &line.source {
+        let text = line.source_text.as_deref().map_or_else(String::new, |it| format!("  {it}"));
+        page.raw(&[plain("     "), dim(format!("{}:{}{text}", source.file, source.line))]);
+    }
+    let (mark, role) = match (line.suspect, line.current) {
+        (true, true) => ("=>!", Role::Severe),
+        (true, false) => ("  !", Role::Severe),
+        (false, true) => ("=> ", Role::Strong),
+        (false, false) => ("   ", Role::Plain),
+    };
+    page.raw(&[
+        plain("     "),
+        span(role, mark),
+        plain(" "),
+        dim(format!("{:#x}", line.address)),
+        plain("  "),
+        span(role, &line.text),
+    ]);
+}
+
+fn event(page: &mut Page, it: &TriageEvent) {
+    let role = match it.severity {
+        "fail" => Role::Severe,
+        "warn" => Role::Warning,
+        _ => Role::Dim,
+    };
+    let times = if it.times > 1 { format!(" {} times", it.times) } else { String::new() };
+    let device = it.device.as_ref().map_or_else(String::new, |it| format!(" on {it}"));
+    let first = [plain("  "), span(role, format!("{:<8}", it.severity)), span(Role::Strong, &it.id)];
+    page.prefixed(
+        &first,
+        &[plain(" ".repeat(12))],
+        &[
+            plain(
+                format!(" {}{times}{device}", if it.meaning.is_empty() { "" } else { ":" })
+                    .trim_end()
+                    .to_owned(),
+            ),
+            plain(if it.meaning.is_empty() { String::new() } else { format!(" {}", it.meaning) }),
+        ],
+    );
+    page.wrapped(10, 12, &[dim(format!("{}:{}: {}", it.file, it.line, it.text))]);
+    if !it.next.is_empty() {
+        page.wrapped(10, 12, &[dim("do "), span(Role::Good, it.next)]);
+    }
+}

@@ -1,0 +1,301 @@
+//! `triage`: faults of all inputs as incidents, the cause before what follows from it.
+//!
+//! The one idea to keep in mind: a hang after a memory fault is no second fault, and the program counter stands past the access that
+//! made it unless memory was precise; both are said, neither is guessed away.
+
+mod waves;
+
+use system::fault::{FaultLog, KernelEvent, Message, PageFault, RuntimeMessage, meaning, nearest};
+use view::{Incident, Listing, TRIAGE_SCHEMA, Triage, TriageEvent, TriageFact};
+
+/// Code of a kernel that was found beside a dump.
+#[derive(Clone, Debug)]
+pub struct KernelCode {
+    /// File it was read from.
+    pub file: String,
+    /// File name without folders.
+    pub file_name: String,
+    /// Size of the file, bytes.
+    pub size: u64,
+    /// Kernel, demangled.
+    pub kernel: String,
+    /// Its instructions; addresses are those of the code object.
+    pub listing: Listing,
+}
+
+/// Answers for logs, with the code found beside them.
+pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Triage {
+    let mut incidents: Vec<Incident> = Vec::new();
+    for log in logs {
+        incidents.extend(messages(log, logs));
+        incidents.extend(waves::dumps(log, code));
+        incidents.extend(log.emulated.iter().map(|it| emulated(log, it)));
+        incidents
+            .extend(log.page_faults.iter().filter(|it| !is_told(it, logs)).map(|it| page_fault(log, it)));
+    }
+    let mut events: Vec<TriageEvent> =
+        logs.iter().flat_map(|log| log.events.iter().map(|it| event(log, it))).collect();
+    events.sort_by_key(|it| ["fail", "warn", "unknown"].iter().position(|word| *word == it.severity));
+    let mut notes = Vec::new();
+    for log in logs {
+        if log.is_empty() {
+            notes.push(format!("{}: no report of a fault in {} lines", log.file, log.lines));
+        }
+        notes.extend(log.dumps.iter().filter_map(|dump| {
+            Some(format!(
+                "{}: the dump of line {} breaks off at line {}; what is before is whole",
+                log.file, dump.line, dump.cut?
+            ))
+        }));
+        notes.extend(log.exit_codes.iter().filter(|(code, _)| *code < 0).map(|(code, line)| {
+            format!("{}:{line}: a process ended by signal {}{}", log.file, -code, signal(-code))
+        }));
+    }
+    // Stable: what follows stays behind what came first, and inputs in their order.
+    incidents.sort_by_key(|it| it.consequence);
+    let next = next(&incidents);
+    Triage { schema: TRIAGE_SCHEMA, incidents, events, notes, next, errors: Vec::new() }
+}
+
+fn signal(number: i64) -> &'static str {
+    match number {
+        6 => " (abort: the runtime ends the program after a fault)",
+        7 => " (bus error)",
+        9 => " (killed, often for want of memory)",
+        11 => " (segmentation fault of the host program)",
+        _ => "",
+    }
+}
+
+fn fact(name: &str, value: impl Into<String>) -> TriageFact {
+    TriageFact { name: name.to_owned(), value: value.into() }
+}
+
+fn incident(log: &FaultLog, line: u32, title: String, reason: &str) -> Incident {
+    let known = meaning(reason);
+    Incident {
+        file: log.file.clone(),
+        line,
+        title,
+        consequence: false,
+        meaning: known.map_or_else(String::new, |(text, _)| text.to_owned()),
+        facts: Vec::new(),
+        code: Vec::new(),
+        code_from: String::new(),
+        next: known.map(|(_, next)| next.to_owned()).into_iter().collect(),
+    }
+}
+
+/// Incidents of the runtime's messages.
+fn messages(log: &FaultLog, logs: &[FaultLog]) -> Vec<Incident> {
+    let mut out = Vec::new();
+    let mut faulted: Vec<u32> = Vec::new();
+    for it in &log.messages {
+        let mut incident = message(log, it);
+        if !it.before.is_empty() {
+            incident.facts.push(fact("on its line", it.before.clone()));
+        }
+        match &it.message {
+            Message::MemoryFault { node, address, .. } => {
+                incident.facts.push(fact("GPU", node_words(*node)));
+                incident.facts.extend(address_facts(*address, log, logs));
+                faulted.push(*node);
+            }
+            Message::HardwareException { node, reason } => {
+                incident.facts.push(fact("GPU", node_words(*node)));
+                incident.consequence = reason == "GPU Hang" && faulted.contains(node);
+            }
+            Message::MemoryInUse { node, address, .. } => {
+                incident.facts.push(fact("agent", node_words(*node)));
+                incident.facts.push(fact("address", format!("{address:#x}")));
+            }
+            Message::QueueError { .. } | Message::HipAbort { .. } => {
+                incident.consequence = !faulted.is_empty()
+            }
+        }
+        out.push(incident);
+    }
+    out
+}
+
+fn message(log: &FaultLog, it: &RuntimeMessage) -> Incident {
+    match &it.message {
+        Message::MemoryFault { node, address, reason, exact } => {
+            let page = if *address == 0 { "a null pointer".to_owned() } else { format!("page {address:#x}") };
+            let sure = if *exact { "" } else { " (the runtime is not sure of the address)" };
+            incident(
+                log,
+                it.line,
+                format!("memory access fault by GPU node {node}, {page}{sure}: {}", reason.words()),
+                reason.words(),
+            )
+        }
+        Message::HardwareException { node, reason } => {
+            incident(log, it.line, format!("hardware exception of GPU node {node}: {reason}"), reason)
+        }
+        Message::MemoryInUse { node, reason, .. } => {
+            incident(log, it.line, format!("critical memory error of node {node}: {reason}"), reason)
+        }
+        Message::QueueError { queue, status, text } => {
+            incident(log, it.line, format!("queue {queue:#x} stopped: {status}: {text}"), status)
+        }
+        Message::HipAbort { queue, status, text, .. } => {
+            incident(log, it.line, format!("HIP ends queue {queue:#x}: {status}: {text}"), status)
+        }
+    }
+}
+
+/// The node's number is the compute driver's, which counts CPUs too.
+fn node_words(node: u32) -> String {
+    match node.checked_sub(2) {
+        Some(gpu) => format!(
+            "node {node} of the compute driver: on a machine of two sockets GPU {gpu} of HIP (rocminfo has the nodes)"
+        ),
+        None => format!("node {node} of the compute driver (rocminfo says which GPU)"),
+    }
+}
+
+fn address_facts(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Vec<TriageFact> {
+    let mut facts = Vec::new();
+    if address == 0 {
+        facts.push(fact(
+            "address",
+            "(nil): a pointer that was never set, or an access with a small offset from it",
+        ));
+    } else {
+        facts.push(fact(
+            "address",
+            format!("{address:#x}, the start of the page: the access is within 4 KiB or more after it"),
+        ));
+        if let Some(text) = nearest(&log.allocations, address) {
+            facts.push(fact("near", text));
+        } else if log.allocations.is_empty() {
+            facts.push(fact("near", "unknown: the log names no allocations (AMD_LOG_LEVEL=3 does)"));
+        }
+        let in_kernel = logs.iter().flat_map(|log| log.page_faults.iter().map(move |it| (log, it)));
+        for (kernel_log, it) in in_kernel.filter(|(_, it)| it.address == Some(address)) {
+            facts.push(fact("kernel log", format!("{}:{}: {}", kernel_log.file, it.line, rights(it))));
+        }
+    }
+    facts
+}
+
+/// Whether a page fault of the kernel's log is told with a message of the runtime.
+fn is_told(it: &PageFault, logs: &[FaultLog]) -> bool {
+    it.address.is_some()
+        && logs.iter().flat_map(|log| &log.messages).any(|message| matches!(message.message, Message::MemoryFault { address, .. } if Some(address) == it.address))
+}
+
+/// What the fields of a page fault say, as words.
+fn rights(it: &PageFault) -> String {
+    let mut words = vec![format!("GPU {}", it.bdf)];
+    if let Some(process) = &it.process {
+        words.push(
+            format!("process {process} {}", it.pid.map_or_else(String::new, |pid| pid.to_string()))
+                .trim()
+                .to_owned(),
+        );
+    }
+    words.push(match it.rw {
+        Some(0) => "load".to_owned(),
+        Some(_) => "store".to_owned(),
+        None => "load or store unknown".to_owned(),
+    });
+    if let Some(client) = &it.client {
+        let unit = match client.as_str() {
+            "TCP" => " (vector L1: a vector access of a kernel)",
+            "SQC (inst)" | "SQC inst" => " (instruction fetch)",
+            "SQC (data)" | "SQC data" => " (scalar access of a kernel)",
+            "SDMA0" | "SDMA1" => " (a copy by the DMA engine)",
+            _ => "",
+        };
+        words.push(format!("by {client}{unit}"));
+    }
+    if it.mapping_error == Some(1) {
+        words.push("no mapping".to_owned());
+    }
+    if it.walker_error.is_some_and(|it| it != 0) {
+        words.push("the page table is damaged".to_owned());
+    }
+    if let Some(faults) = it.permission_faults.filter(|it| *it != 0) {
+        words.push(format!("rights missing {faults:#x}"));
+    }
+    if it.more_faults == Some(1) {
+        words.push("more faults followed".to_owned());
+    }
+    words.join(", ")
+}
+
+fn page_fault(log: &FaultLog, it: &PageFault) -> Incident {
+    let place = it.address.map_or_else(|| "address not in the log".to_owned(), |it| format!("page {it:#x}"));
+    let retry = match it.retry {
+        Some(true) => ", retried",
+        Some(false) => ", not retried",
+        None => "",
+    };
+    let mut incident = incident(
+        log,
+        it.line,
+        format!("page fault of GPU {} in {}: {place}{retry}", it.bdf, it.hub),
+        "MEMORY_VIOLATION",
+    );
+    incident.meaning =
+        "the driver reports an access to memory that is not mapped, or without the right".to_owned();
+    incident.next = vec!["look for the runtime's message of this address in the program's output".to_owned()];
+    if it.cut {
+        incident.facts.push(fact("block", "breaks off: its fields are not in the log"));
+    } else {
+        incident.facts.push(fact("fields", rights(it)));
+    }
+    if !it.time.is_empty() {
+        incident.facts.push(fact("time", it.time.clone()));
+    }
+    incident
+}
+
+fn emulated(log: &FaultLog, it: &system::fault::EmulatorFault) -> Incident {
+    let mut incident = incident(log, it.line, format!("kernel {} stopped: {}", it.kernel, it.cause), "");
+    incident.meaning = "reported by the emulator: the access is exact".to_owned();
+    incident.facts = vec![
+        fact("kernel", it.kernel.clone()),
+        fact("instruction", format!("{:#x}: {}", it.address, it.instruction)),
+        fact("lane", it.place.clone()),
+    ];
+    incident
+}
+
+fn event(log: &FaultLog, it: &KernelEvent) -> TriageEvent {
+    TriageEvent {
+        file: log.file.clone(),
+        line: it.line,
+        id: it.id.clone(),
+        severity: it.severity,
+        device: it.device.clone(),
+        times: it.times,
+        text: it.text.clone(),
+        meaning: it.meaning,
+        next: it.next,
+    }
+}
+
+/// What to run to learn more.
+fn next(incidents: &[Incident]) -> Vec<String> {
+    if incidents.is_empty() {
+        return Vec::new();
+    }
+    let mut next = Vec::new();
+    if incidents.iter().all(|it| it.code.is_empty()) {
+        next.push(
+            "name the kernel: HSA_TOOLS_LIB=librocm-debug-agent.so.2 HSA_ENABLE_DEBUG=1 \
+             ROCM_DEBUG_AGENT_OPTIONS=\"--all -p --save-code-objects=code-objects -o debug-agent.txt\" COMMAND"
+                .to_owned(),
+        );
+    }
+    next.push("let overruns leave their allocations: PYTORCH_NO_HIP_MEMORY_CACHING=1 HSA_DISABLE_FRAGMENT_ALLOCATOR=1 COMMAND".to_owned());
+    next.push("find the launch: AMD_SERIALIZE_KERNEL=3 COMMAND".to_owned());
+    next.push(
+        "find the access without a GPU, to the lane: rockhound run --check races,uninit -- COMMAND"
+            .to_owned(),
+    );
+    next
+}

@@ -1,0 +1,281 @@
+//! Waves of the debug agent's dumps: which instruction, which lanes, which address.
+
+use super::{KernelCode, fact, incident};
+use system::fault::{AgentDump, AgentHeader, AgentInstruction, AgentWave, CodeObjectUri, FaultLog};
+use view::{Incident, SourceLine, TriageFact, TriageLine};
+
+/// Instructions before the program counter that may have made a fault of memory.
+const BACK: usize = 16;
+/// Instructions shown around the place.
+const AROUND: usize = 8;
+/// The least a page holds, bytes.
+const PAGE: u64 = 4096;
+/// Waves of one dump that are told one by one.
+const MOST_WAVES: usize = 16;
+
+/// Incidents of the dumps of a log.
+pub(super) fn dumps(log: &FaultLog, code: &[KernelCode]) -> Vec<Incident> {
+    log.dumps.iter().flat_map(|dump| one(log, dump, code)).collect()
+}
+
+fn one(log: &FaultLog, dump: &AgentDump, code: &[KernelCode]) -> Vec<Incident> {
+    if dump.waves.is_empty() {
+        let (title, key) = header(&dump.header);
+        return vec![incident(log, dump.line, title, key)];
+    }
+    // Waves that only ran when another one faulted say nothing.
+    let told: Vec<&AgentWave> =
+        dump.waves.iter().filter(|wave| wave.reasons.iter().any(|it| it != "NONE")).collect();
+    let told = if told.is_empty() { dump.waves.iter().collect() } else { told };
+    let more = told.len().saturating_sub(MOST_WAVES);
+    let mut out: Vec<Incident> =
+        told.into_iter().take(MOST_WAVES).map(|wave| of_wave(log, dump, wave, code)).collect();
+    if let (Some(last), true) = (out.last_mut(), more > 0) {
+        last.facts.push(fact("more", format!("{more} other waves of this dump stopped")));
+    }
+    out
+}
+
+fn header(header: &AgentHeader) -> (String, &str) {
+    match header {
+        AgentHeader::QueueError { status, text } => (format!("queue error {status}: {text}"), status),
+        AgentHeader::SystemEvent { event, reasons } => {
+            (format!("{event}: {}", reasons.join(", ")), "MEMORY_VIOLATION")
+        }
+    }
+}
+
+fn of_wave(log: &FaultLog, dump: &AgentDump, wave: &AgentWave, code: &[KernelCode]) -> Incident {
+    let kernel = wave.entry.as_ref().map(|(_, name)| name.clone()).or_else(|| wave.function.clone());
+    let reasons = wave.reasons.join(" and ");
+    let name = kernel.as_deref().unwrap_or("an unknown kernel");
+    let mut it = incident(
+        log,
+        wave.line,
+        format!("wave {} of {name} stopped: {reasons}", wave.number),
+        wave.reasons.first().map_or("", String::as_str),
+    );
+    let (title, _) = header(&dump.header);
+    it.facts.push(fact("report", title));
+    it.facts.push(fact(
+        "kernel",
+        kernel.unwrap_or_else(|| {
+            "unknown: the program counter is in no code object that the agent knows".to_owned()
+        }),
+    ));
+    it.facts.push(fact("program counter", place(wave)));
+    if let Some(source) = wave.current().and_then(source) {
+        let text = wave
+            .current()
+            .and_then(|it| it.source_text.clone())
+            .map_or_else(String::new, |it| format!(": {it}"));
+        it.facts.push(fact("source", format!("{}:{}{text}", source.file, source.line)));
+    }
+    let lanes = wave.active_lanes();
+    it.facts.push(fact("lanes at work", format!("{} of 64: {}", lanes.len(), ranges(&lanes))));
+    if let Some(page) = dump.page {
+        it.facts.push(fact("faulting page", format!("{page:#x}")));
+    }
+    let suspect = if wave.reasons.iter().any(|it| it == "MEMORY_VIOLATION" || it == "ADDRESS_ERROR") {
+        find_access(wave, dump.page, &lanes)
+    } else {
+        None
+    };
+    if let Some((_, facts)) = &suspect {
+        it.facts.extend(facts.iter().cloned());
+    }
+    let suspect = suspect.map(|(address, _)| address);
+    it.facts.extend(registers(wave));
+    add_code(&mut it, wave, suspect, code);
+    if wave.cut {
+        it.facts.push(fact("dump", "breaks off within this wave: registers after this are not in it"));
+    }
+    it
+}
+
+fn place(wave: &AgentWave) -> String {
+    let offset = wave.current().and_then(|it| it.offset).map_or_else(String::new, |it| format!(" (+{it})"));
+    let text = wave.current().map_or_else(String::new, |it| format!(": {}", it.text));
+    format!("{:#x}{offset}{text}", wave.pc)
+}
+
+fn source(it: &AgentInstruction) -> Option<SourceLine> {
+    Some(SourceLine { file: it.file.clone()?, line: it.source_line?, function: None })
+}
+
+/// `0-31, 40`.
+fn ranges(lanes: &[usize]) -> String {
+    let mut out: Vec<String> = Vec::new();
+    let mut at = 0;
+    while at < lanes.len() {
+        let mut end = at;
+        while end + 1 < lanes.len() && lanes[end + 1] == lanes[end] + 1 {
+            end += 1;
+        }
+        out.push(if end == at { lanes[at].to_string() } else { format!("{}-{}", lanes[at], lanes[end]) });
+        at = end + 1;
+    }
+    if out.is_empty() { "none".to_owned() } else { out.join(", ") }
+}
+
+fn is_access(text: &str) -> bool {
+    ["global_", "flat_", "buffer_", "scratch_", "ds_", "s_load", "s_store", "s_buffer"]
+        .iter()
+        .any(|it| text.starts_with(it))
+}
+
+/// The access that made a fault: the nearest at or before the program counter whose address of a lane is in the page; where registers
+/// or page are not known, the nearest access at all.
+fn find_access(wave: &AgentWave, page: Option<u64>, lanes: &[usize]) -> Option<(u64, Vec<TriageFact>)> {
+    let current = wave.instructions.iter().position(|it| it.current)?;
+    let before = wave.instructions[..=current].iter().rev().take(BACK).filter(|it| is_access(&it.text));
+    let before: Vec<&AgentInstruction> = before.collect();
+    let told = |it: &AgentInstruction| {
+        let offset = it.offset.map_or_else(|| format!("{:#x}", it.address), |offset| format!("+{offset}"));
+        let at = if it.current {
+            "at the program counter"
+        } else {
+            "before the program counter, which had gone on"
+        };
+        format!("{offset}: {} ({at})", it.text)
+    };
+    for it in &before {
+        let Some(page) = page else { break };
+        let hit: Vec<usize> = lanes
+            .iter()
+            .copied()
+            .filter(|lane| {
+                addresses(wave, &it.text, *lane)
+                    .into_iter()
+                    .any(|at| (page..page.saturating_add(PAGE)).contains(&at))
+            })
+            .collect();
+        if let Some(first) = hit.first() {
+            let address = addresses(wave, &it.text, *first)
+                .into_iter()
+                .find(|at| (page..page.saturating_add(PAGE)).contains(at))?;
+            return Some((
+                it.address,
+                vec![
+                    fact("access", told(it)),
+                    fact(
+                        "lanes in the page",
+                        format!("{} ({} lanes); lane {first} at {address:#x}", ranges(&hit), hit.len()),
+                    ),
+                ],
+            ));
+        }
+    }
+    let nearest = before.first()?;
+    let why = if page.is_some() {
+        "its address is not in the registers of the dump any more"
+    } else {
+        "the dump names no page"
+    };
+    Some((nearest.address, vec![fact("access", format!("{}; {why}: at or before", told(nearest)))]))
+}
+
+/// Addresses that a lane's access may have, by the registers: pairs of vector registers, and a scalar pair with a vector offset.
+fn addresses(wave: &AgentWave, text: &str, lane: usize) -> Vec<u64> {
+    let operands: Vec<&str> = text.split([' ', ',']).filter(|it| !it.is_empty()).skip(1).collect();
+    let offset = operands.iter().find_map(|it| it.strip_prefix("offset:")?.parse::<i64>().ok()).unwrap_or(0);
+    let pair = |it: &str, letter: char| {
+        let (first, last) = it.strip_prefix(letter)?.strip_prefix('[')?.strip_suffix(']')?.split_once(':')?;
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        (last == first.checked_add(1)?).then_some(first)
+    };
+    let mut out: Vec<u64> = operands.iter().filter_map(|it| wave.pair(pair(it, 'v')?, lane)).collect();
+    for base in operands.iter().filter_map(|it| pair(it, 's')) {
+        let scalar = |number: u32| wave.scalars.get(&number).copied();
+        let Some((low, high)) = scalar(base).zip(base.checked_add(1).and_then(scalar)) else { continue };
+        let base = u64::from(high) << 32 | u64::from(low);
+        let singles = operands.iter().filter_map(|it| it.strip_prefix('v')?.parse::<u32>().ok());
+        out.extend(
+            singles.filter_map(|it| Some(base.wrapping_add(u64::from(*wave.vectors.get(&it)?.get(lane)?)))),
+        );
+    }
+    out.iter().map(|it| it.wrapping_add_signed(offset)).collect()
+}
+
+/// Registers that say most: masks, state, and how many there are.
+fn registers(wave: &AgentWave) -> Vec<TriageFact> {
+    let mut words: Vec<String> = ["exec", "vcc", "m0", "status", "trapsts"]
+        .iter()
+        .filter_map(|name| Some(format!("{name} {:x}", wave.system.get(*name)?)))
+        .collect();
+    if words.is_empty() {
+        return Vec::new();
+    }
+    words.push(format!(
+        "{} SGPRs, {} VGPRs, {} bytes of LDS in the dump",
+        wave.scalars.len(),
+        wave.vectors.len(),
+        wave.lds_bytes
+    ));
+    vec![fact("registers", words.join(", "))]
+}
+
+/// Instructions around the place: from the code object where it is found, else from the dump.
+fn add_code(it: &mut Incident, wave: &AgentWave, suspect: Option<u64>, code: &[KernelCode]) {
+    let uri = wave.code_object.as_deref().and_then(CodeObjectUri::parse);
+    if let Some(uri) = &uri {
+        it.facts.push(fact(
+            "code object",
+            format!("{}; saved as {}", uri.uri, system::fault::saved_name(&uri.uri)),
+        ));
+    }
+    let base = wave.loaded.map(|(first, _)| first);
+    let of_kernel = |it: &&KernelCode| Some(it.kernel.as_str()) == wave.function.as_deref();
+    let found = code
+        .iter()
+        .filter(of_kernel)
+        .find(|it| uri.as_ref().is_some_and(|uri| uri.may_be(&it.file_name) || Some(it.size) == uri.size));
+    // A program that holds the kernel is as good, if the instruction is where the dump has it.
+    let found = found.or_else(|| {
+        code.iter().filter(of_kernel).find(|it| {
+            base.is_some_and(|base| {
+                it.listing.lines.iter().any(|line| Some(line.address) == wave.pc.checked_sub(base))
+            })
+        })
+    });
+    if let (Some(found), Some(base)) = (found, base) {
+        let at = wave.pc.saturating_sub(base);
+        if let Some(position) = found.listing.lines.iter().position(|line| line.address == at) {
+            let first = position.saturating_sub(AROUND);
+            it.code = found.listing.lines[first..]
+                .iter()
+                .take(2 * AROUND + 1)
+                .map(|line| TriageLine {
+                    address: line.address,
+                    text: line.text.clone(),
+                    current: line.address == at,
+                    suspect: suspect.is_some_and(|it| it.checked_sub(base) == Some(line.address)),
+                    source: line.source.clone(),
+                    source_text: None,
+                })
+                .collect();
+            it.code_from = found.file.clone();
+            return;
+        }
+    }
+    let Some(position) = wave.instructions.iter().position(|it| it.current) else { return };
+    let first = position.saturating_sub(AROUND);
+    let mut last: Option<u32> = None;
+    it.code = wave.instructions[first..]
+        .iter()
+        .take(2 * AROUND + 1)
+        .map(|line| {
+            let new = line.source_line != last;
+            last = line.source_line;
+            TriageLine {
+                address: line.address,
+                text: line.text.clone(),
+                current: line.current,
+                suspect: suspect == Some(line.address),
+                source: if new { source(line) } else { None },
+                source_text: if new { line.source_text.clone() } else { None },
+            }
+        })
+        .collect();
+    it.code_from = "the dump".to_owned();
+}

@@ -1,0 +1,143 @@
+//! `rockhound triage`: what broke, from logs and dumps.
+
+use crate::args::{Look, ShortFormat, Triage as Arguments};
+use crate::exit::Outcome;
+use crate::kernels::{Selection, each_kernel};
+use crate::output::Output;
+use crate::terminal;
+use anyhow::{Context, Result, anyhow};
+use render::{json, text};
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use study::triage::KernelCode;
+use system::fault::FaultLog;
+use view::FileError;
+
+/// Most bytes of a log.
+const MOST_BYTES: u64 = 1 << 29;
+/// Kernels whose code is looked at.
+const MOST_KERNELS: usize = 64;
+
+/// Answers.
+pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
+    let mut logs = Vec::new();
+    let mut codes = Vec::new();
+    let mut errors = Vec::new();
+    for path in &args.files {
+        match read(path) {
+            Ok(Input::Log(log)) => logs.push(log),
+            Ok(Input::Code(files)) => codes.extend(files),
+            Err(error) => errors.push(FileError {
+                file: path.display().to_string(),
+                error: format!("{error:#}"),
+                hint: None,
+            }),
+        }
+    }
+    let (code, mut notes) = code_of(&logs, &codes)?;
+    let mut triage = study::triage::triage(&logs, &code);
+    triage.notes.append(&mut notes);
+    triage.errors = errors;
+    let style = terminal::style(look, args.output.is_some());
+    let mut output = Output::open(args.output.as_deref())?;
+    output.write(&match args.format {
+        ShortFormat::Text => text::triage(&triage, &style),
+        ShortFormat::Json => json::triage(&triage),
+    })?;
+    output.finish()?;
+    for error in &triage.errors {
+        eprintln!("error: {}", error.error);
+    }
+    let found = args.fail_on_fault && !triage.incidents.is_empty();
+    Ok(Outcome::of(!triage.errors.is_empty(), found))
+}
+
+enum Input {
+    Log(FaultLog),
+    Code(Vec<PathBuf>),
+}
+
+fn read(path: &Path) -> Result<Input> {
+    let name = path.display().to_string();
+    if path.is_dir() {
+        let entries = std::fs::read_dir(path).with_context(|| format!("cannot read `{name}`"))?;
+        let mut files: Vec<PathBuf> =
+            entries.flatten().map(|entry| entry.path()).filter(|it| it.is_file()).collect();
+        files.sort();
+        return Ok(Input::Code(files));
+    }
+    let mut bytes = Vec::new();
+    if name == "-" {
+        std::io::stdin().take(MOST_BYTES).read_to_end(&mut bytes).context("cannot read standard input")?;
+    } else {
+        let file = std::fs::File::open(path).with_context(|| format!("cannot read `{name}`"))?;
+        file.take(MOST_BYTES).read_to_end(&mut bytes).with_context(|| format!("cannot read `{name}`"))?;
+    }
+    if is_core(&bytes) {
+        return Err(anyhow!(
+            "`{name}`: a core dump; its notes on GPU waves are not read here. rocgdb PROGRAM {name} shows them"
+        ));
+    }
+    // Logs of some jobs hold assembly; only binaries are code.
+    if bytes.starts_with(b"\x7fELF")
+        || bytes.starts_with(b"__CLANG_OFFLOAD_BUNDLE__")
+        || bytes.starts_with(b"CCOB")
+        || bytes.starts_with(b"!<arch>")
+    {
+        return Ok(Input::Code(vec![path.to_owned()]));
+    }
+    if bytes.iter().take(4096).any(|byte| *byte == 0) {
+        return Err(anyhow!("`{name}`: binary data, neither a log nor code of a GPU"));
+    }
+    let short = if name == "-" { "standard input".to_owned() } else { name.clone() };
+    FaultLog::read(&short, &bytes).map(Input::Log).map_err(|error| anyhow!("`{name}`: {error}"))
+}
+
+/// ELF file of type 4.
+fn is_core(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x7fELF") && bytes.get(16..18) == Some(&[4, 0])
+}
+
+/// The code of the kernels that dumps name, in the files given; and what to know of files that have none.
+fn code_of(logs: &[FaultLog], files: &[PathBuf]) -> Result<(Vec<KernelCode>, Vec<String>)> {
+    let waves = logs.iter().flat_map(|log| &log.dumps).flat_map(|dump| &dump.waves);
+    let wanted: BTreeSet<&str> = waves.filter_map(|wave| wave.function.as_deref()).collect();
+    if files.is_empty() || wanted.is_empty() {
+        let notes = files
+            .iter()
+            .map(|file| format!("{}: no dump names a kernel, so its code is not looked at", file.display()));
+        return Ok((Vec::new(), notes.collect()));
+    }
+    let names: Vec<String> = wanted.iter().take(MOST_KERNELS).map(|name| regex::escape(name)).collect();
+    let selection = Selection::new(Some(&format!("^(?:{})$", names.join("|"))), &[])?;
+    let mut found: Vec<KernelCode> = Vec::new();
+    let mut notes = Vec::new();
+    for file in files {
+        let before = found.len();
+        let size = std::fs::metadata(file).map_or(0, |it| it.len());
+        let file_name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        each_kernel(
+            std::slice::from_ref(file),
+            &selection,
+            |judged| {
+                let listing = analysis::listing(judged.evidence, &[]);
+                (judged.evidence.kernel.demangled.clone(), listing)
+            },
+            |(kernel, listing)| {
+                found.push(KernelCode {
+                    file: file.display().to_string(),
+                    file_name: file_name.clone(),
+                    size,
+                    kernel,
+                    listing,
+                });
+                Ok(())
+            },
+        )?;
+        if found.len() == before {
+            notes.push(format!("{}: has none of the kernels of the dump", file.display()));
+        }
+    }
+    Ok((found, notes))
+}

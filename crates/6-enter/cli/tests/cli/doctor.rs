@@ -1,0 +1,233 @@
+//! `rockhound doctor` and `triage` on small machines of ours, as their users run them.
+
+use crate::run::{folder, good, rockhound, rockhound_with_input};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A machine of two CPUs and two linked GPUs that is set up badly.
+fn machine(root: &Path, balancing: &str) {
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    let mut add = |path: &str, text: &str| drop(files.insert(path.to_owned(), text.to_owned()));
+    add("proc/cmdline", "BOOT_IMAGE=/x root=/dev/sda ro iommu=pt pci=realloc=off\n");
+    add("proc/version", "Linux version 6.8.0 (made)\n");
+    add("proc/sys/kernel/numa_balancing", &format!("{balancing}\n"));
+    for cpu in 0..2 {
+        let cpu = format!("sys/devices/system/cpu/cpu{cpu}");
+        add(&format!("{cpu}/cpufreq/scaling_governor"), "schedutil\n");
+        for (state, name) in [(0, "POLL"), (1, "C1"), (2, "C2")] {
+            add(&format!("{cpu}/cpuidle/state{state}/name"), &format!("{name}\n"));
+            add(&format!("{cpu}/cpuidle/state{state}/disable"), "0\n");
+        }
+    }
+    for (node, bus) in [(1, 5), (2, 0x26)] {
+        let folder = format!("sys/class/kfd/kfd/topology/nodes/{node}");
+        let location = bus * 256;
+        add(
+            &format!("{folder}/properties"),
+            &format!(
+                "simd_count 1216\nsimd_per_cu 4\ngfx_target_version 90402\nlocation_id {location}\ndomain 0\n"
+            ),
+        );
+        add(
+            &format!("{folder}/io_links/0/properties"),
+            &format!("type 11\nnode_from {node}\nnode_to {}\nweight 15\n", 3 - node),
+        );
+        let device = format!("sys/bus/pci/devices/0000:{bus:02x}:00.0");
+        for (file, text) in [
+            ("vendor", "0x1002"),
+            ("class", "0x120000"),
+            ("current_link_width", "8"),
+            ("max_link_width", "16"),
+            ("current_link_speed", "32.0 GT/s PCIe"),
+            ("max_link_speed", "32.0 GT/s PCIe"),
+        ] {
+            add(&format!("{device}/{file}"), &format!("{text}\n"));
+        }
+    }
+    for (path, text) in files {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+fn all_files(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    testkit::files(root)
+        .into_iter()
+        .filter(|(path, _)| path.starts_with("proc") || path.starts_with("sys"))
+        .collect()
+}
+
+fn verdicts(json: &str) -> BTreeMap<String, String> {
+    let value: Value = serde_json::from_str(json).unwrap();
+    assert_eq!(value["schema"], "rockhound.doctor/1");
+    let checks = value["machines"][0]["checks"].as_array().unwrap().clone();
+    checks
+        .iter()
+        .map(|it| (it["check"].as_str().unwrap().to_owned(), it["verdict"].as_str().unwrap().to_owned()))
+        .collect()
+}
+
+#[test]
+fn set_read_back_and_reset_to_the_byte() {
+    let root = folder("doctor-fix");
+    machine(&root, "1");
+    let before = all_files(&root);
+    let at = root.display().to_string();
+    let found = verdicts(&good(&["doctor", "--root", &at, "--format", "json"]));
+    for (check, verdict) in [
+        ("numa-balancing", "fail"),
+        ("cpu-governor", "fail"),
+        ("c-state", "fail"),
+        ("pcie-link", "fail"),
+        ("gpu-count", "pass"),
+        ("xgmi-all", "pass"),
+        ("iommu-pt", "pass"),
+        ("clock-cap", "unknown"),
+        ("smt", "unknown"),
+    ] {
+        assert_eq!(found[check], verdict, "{check}");
+    }
+    let script = good(&["doctor", "--root", &at, "--fix"]);
+    assert!(
+        script.starts_with("#!/bin/sh") && script.contains("put '/proc/sys/kernel/numa_balancing' '0'"),
+        "{script}"
+    );
+    assert_eq!(all_files(&root), before, "--fix alone changes nothing");
+    let set = rockhound(&["doctor", "--root", &at, "--fix", "--apply"]);
+    assert_eq!(set.code, 0, "{set:?}");
+    assert!(set.stdout.contains("/proc/sys/kernel/numa_balancing: 1 -> 0"), "{}", set.stdout);
+    let after = verdicts(&good(&["doctor", "--root", &at, "--format", "json"]));
+    for check in ["numa-balancing", "cpu-governor", "c-state"] {
+        assert_eq!(after[check], "pass", "{check}");
+    }
+    let reset = rockhound(&["doctor", "--root", &at, "--reset"]);
+    assert_eq!(reset.code, 0, "{reset:?}");
+    assert_eq!(all_files(&root), before);
+    let again = rockhound(&["doctor", "--root", &at, "--reset"]);
+    assert_eq!(again.code, 1);
+    assert!(again.stderr.contains("nothing to put back"), "{}", again.stderr);
+}
+
+#[test]
+fn bundles_of_a_fleet() {
+    let dir = folder("doctor-fleet");
+    let mut bundles = Vec::new();
+    for (name, balancing) in [("a", "0"), ("b", "0"), ("c", "1")] {
+        let root = dir.join(name);
+        machine(&root, balancing);
+        let bundle = dir.join(format!("{name}.tar.zst")).display().to_string();
+        let ran =
+            rockhound(&["doctor", "--root", &root.display().to_string(), "--capture", &bundle, "--names"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
+        bundles.push(bundle);
+    }
+    let text = good(&["doctor", &bundles[0], &bundles[1], &bundles[2], "--compare"]);
+    let head: Vec<&str> = text.lines().take(4).collect();
+    assert!(
+        head[0].starts_with("3 machines") && head[1].ends_with("/c") && head[2].contains("numa-balancing"),
+        "{text}"
+    );
+    let one = verdicts(&good(&["doctor", &bundles[2], "--format", "json"]));
+    assert_eq!(one["numa-balancing"], "fail");
+    let bytes = std::fs::read(&bundles[0]).unwrap();
+    for end in [1, 20, bytes.len() / 2, bytes.len() - 1] {
+        let cut = dir.join("cut.tar.zst");
+        std::fs::write(&cut, &bytes[..end]).unwrap();
+        let ran = rockhound(&["doctor", &cut.display().to_string()]);
+        assert_eq!(ran.code, 1, "{end}: {ran:?}");
+    }
+}
+
+#[test]
+fn environments_and_commands() {
+    let environment = b"HIP_FORCE_DEV_KERNARG=1\nNCCL_MIN_NCHANELS=112\nAMD_SERIALIZE_KERNEL=3\n";
+    let ran = rockhound_with_input(
+        &[
+            "doctor",
+            "-",
+            "--env",
+            "--fail-on",
+            "fail",
+            "--",
+            "vllm",
+            "serve",
+            "deepseek-ai/DeepSeek-R1",
+            "-tp",
+            "8",
+        ],
+        environment,
+    );
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(
+        ran.stdout.contains("NCCL_MIN_NCHANNELS exists") && ran.stdout.contains("unset AMD_SERIALIZE_KERNEL"),
+        "{}",
+        ran.stdout
+    );
+    let ran = rockhound_with_input(
+        &[
+            "doctor",
+            "-",
+            "--env",
+            "--format",
+            "json",
+            "--",
+            "VLLM_ROCM_USE_AITER=1",
+            "vllm",
+            "serve",
+            "deepseek-ai/DeepSeek-R1",
+        ],
+        b"A=1\n",
+    );
+    assert!(ran.stdout.contains("--block-size 1"), "{}", ran.stdout);
+    for form in ["sh", "docker", "slurm"] {
+        let text = good(&[
+            "doctor",
+            "--emit",
+            form,
+            "--profile",
+            "inference",
+            "--root",
+            &folder("doctor-empty").display().to_string(),
+        ]);
+        assert!(text.contains("VLLM_ROCM_USE_AITER=1"), "{text}");
+    }
+    for wrong in [&["doctor", "--fail-on", "nonsense"][..], &["doctor", "--emit", "sh"]] {
+        assert_eq!(rockhound(wrong).code, 64, "{wrong:?}");
+    }
+    let ran = rockhound_with_input(&["doctor", "-"], b"hello\n");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("not recognised"), "{}", ran.stderr);
+}
+
+#[test]
+fn every_format_and_this_machine() {
+    for format in ["text", "json", "csv", "markdown", "sarif", "github"] {
+        let ran = rockhound(&["doctor", "--format", format]);
+        assert_eq!(ran.code, 0, "{format}: {ran:?}");
+        assert!(
+            ran.stdout.to_lowercase().contains("unknown") || format == "sarif" || format == "github",
+            "{format}: {}",
+            ran.stdout
+        );
+    }
+    let sarif: Value = serde_json::from_str(&rockhound(&["doctor", "--format", "sarif"]).stdout).unwrap();
+    assert_eq!(sarif["version"], "2.1.0");
+}
+
+#[test]
+fn faults_in_a_log() {
+    let log = b"step 1 41%|Memory access fault by GPU node-4 (Agent handle: 0x1) on address 0x7ed3b5a00000. Reason: Page not present or supervisor privilege.\nHW Exception by GPU node-4 (Agent handle: 0x1) reason :GPU Hang\n";
+    let ran = rockhound_with_input(&["triage", "-", "--format", "json", "--fail-on-fault"], log);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    let value: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(value["schema"], "rockhound.triage/1");
+    assert_eq!(value["incidents"][0]["consequence"], false);
+    assert_eq!(value["incidents"][1]["consequence"], true);
+    let nothing = rockhound_with_input(&["triage", "-"], b"all is well\n");
+    assert_eq!((nothing.code, nothing.stdout.contains("no report of a fault")), (0, true), "{nothing:?}");
+    let core = [&b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x04\0"[..], &[0; 64]].concat();
+    let ran = rockhound_with_input(&["triage", "-"], &core);
+    assert!(ran.code == 1 && ran.stderr.contains("core dump"), "{ran:?}");
+}

@@ -1,7 +1,7 @@
 //! Runs every rule on a host, and adds to each verdict what the table of checks says of it.
 
 use crate::host::{HostEvidence, Judged, Profile};
-use crate::registry;
+use crate::{HostCheck as RuleCheck, Rule, registry, rules};
 use std::sync::LazyLock;
 use view::{Finding, HostCheck, HostVerdict, Severity};
 
@@ -53,13 +53,19 @@ pub fn check_names() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub fn check_host(evidence: &HostEvidence<'_>) -> Vec<HostCheck> {
     let mut checks: Vec<HostCheck> = registry::all()
         .iter()
-        .filter_map(|rule| rule.host_check())
+        .filter_map(host_check)
         .flat_map(|check| check(evidence))
         .filter_map(|judged| described(judged, evidence.profile))
         .collect();
     // Stable: within a verdict the order of rules stays.
     checks.sort_by_key(|check| HostVerdict::ALL.iter().position(|it| *it == check.verdict));
     checks
+}
+
+/// The check of hosts that belongs to a rule, also where the rule's own evidence is something else.
+fn host_check(rule: &Rule) -> Option<RuleCheck> {
+    rule.host_check()
+        .or_else(|| rules::jobs::CHECKS.iter().find(|(id, _)| *id == rule.id).map(|(_, check)| *check))
 }
 
 /// A verdict with what the table says of the check; nothing where the work has no use for it.
@@ -122,7 +128,7 @@ mod tests {
         for row in ROWS.iter() {
             let rule =
                 crate::by_id(row.rule).unwrap_or_else(|| panic!("{}: no rule {}", row.check, row.rule));
-            assert!(rule.host_check().is_some(), "{}: {} judges no host", row.check, row.rule);
+            assert!(host_check(rule).is_some(), "{}: {} judges no host", row.check, row.rule);
             for profile in &row.profiles {
                 assert!(Profile::ALL.iter().any(|it| it.as_str() == *profile), "{}: {profile}", row.check);
             }

@@ -22,6 +22,7 @@ pub(crate) mod env007;
 pub(crate) mod env008;
 pub(crate) mod env009;
 pub(crate) mod env010;
+pub(crate) mod jobs;
 pub(crate) mod lch001;
 pub(crate) mod lch002;
 pub(crate) mod lch004;

@@ -40,7 +40,9 @@ fn facts(machine: &Machine) -> Vec<HostFact> {
     facts.push(of("CPU", &machine.cpu_model));
     facts.push(of(
         "kernel",
-        &machine.kernel.clone().map(|text| text.split(" (").next().unwrap_or_default().to_owned()),
+        &machine.kernel.clone().map(|text| {
+            text.split(" (").next().unwrap_or_default().trim_start_matches("Linux version ").to_owned()
+        }),
     ));
     let surroundings = &machine.surroundings;
     if let Some(sign) = &surroundings.container {

@@ -1,7 +1,6 @@
 //! ENV005: GEMM benchmarks whose operands stay in the cache.
 
-use crate::{Check, HostEvidence, Judged, Rule};
-use system::command::Kind;
+use crate::{Check, Rule};
 use view::Severity;
 
 pub(crate) const RULE: Rule = Rule {
@@ -9,7 +8,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "a GEMM benchmark without a rotating buffer",
     severity: Severity::Severe,
     page: PAGE,
-    check: Check::Host(check),
+    check: Check::Host(super::jobs::rotating_buffer),
 };
 
 const PAGE: &str = r"## What it does
@@ -28,24 +27,3 @@ The option of the command, beside the last-level cache: 256 MiB on MI300X and MI
 ## Source
 The ROCm MI300X workload guide (hipBLASLt benchmarking; RotatingBuffer).
 ";
-
-/// MiB of the last-level cache of MI300X and MI350X.
-const CACHE_MIB: u64 = 256;
-
-fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
-    const CHECK: &str = "hipblaslt-rotating";
-    let Some(stage) = evidence.command.and_then(|command| command.stage(Kind::HipblasltBench)) else {
-        return Vec::new();
-    };
-    let rotating = stage.value(&["--rotating", "--rotating_buffer"]);
-    let judged = match rotating.map(str::parse::<u64>) {
-        None => Judged::fail(CHECK, "no --rotating: operands stay in the cache"),
-        Some(Ok(size)) if size >= CACHE_MIB => Judged::pass(CHECK, format!("{size} MiB rotate")),
-        Some(Ok(size)) => Judged::warn(
-            CHECK,
-            format!("--rotating {size} MiB is less than the last-level cache of {CACHE_MIB} MiB"),
-        ),
-        Some(Err(_)) => Judged::fail(CHECK, "--rotating takes a number of MiB"),
-    };
-    vec![judged.read("--rotating", rotating.unwrap_or("absent"))]
-}

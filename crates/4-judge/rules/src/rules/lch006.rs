@@ -1,6 +1,6 @@
 //! LCH006: kernel arguments in host memory.
 
-use crate::{Check, HostEvidence, Judged, Rule};
+use crate::{Check, Rule};
 use view::Severity;
 
 pub(crate) const RULE: Rule = Rule {
@@ -8,7 +8,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "kernel arguments are read from host memory",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Host(check),
+    check: Check::Host(super::jobs::kernel_arguments),
 };
 
 const PAGE: &str = r"## What it does
@@ -28,53 +28,3 @@ own, which ends: the job does not get it.
 ## Source
 The ROCm MI300X workload guide, the ROCm Triton wiki and kernel guide; release notes of ROCm 6.2.
 ";
-
-fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
-    const CHECK: &str = "dev-kernarg";
-    const NAME: &str = "HIP_FORCE_DEV_KERNARG";
-    let environment = match evidence.environment(CHECK) {
-        Ok(environment) => environment,
-        Err(judged) => return vec![judged],
-    };
-    let from = evidence.environment_from(NAME);
-    vec![match environment.said(NAME) {
-        Some(_) if environment.is_on(NAME) => {
-            Judged::pass(CHECK, "arguments in device memory").read(from, "1")
-        }
-        Some(value) => {
-            Judged::fail(CHECK, format!("{NAME}={value}: arguments in host memory")).read(from, value)
-        }
-        None => match evidence.machine.rocm.get().and_then(|text| version(text).map(|it| (text, it))) {
-            Some((text, version)) if version >= (6, 2) => {
-                Judged::pass(CHECK, format!("not set; ROCm {text} does so by default"))
-                    .read_fact(&evidence.machine.rocm, text)
-            }
-            Some((text, _)) => {
-                Judged::warn(CHECK, format!("not set; ROCm {text} keeps arguments in host memory"))
-                    .read_fact(&evidence.machine.rocm, text)
-            }
-            None => Judged::unknown(CHECK, "not set, and the version of ROCm is not known"),
-        },
-    }]
-}
-
-/// Major and minor of `6.3.2-66`.
-fn version(text: &str) -> Option<(u32, u32)> {
-    let mut parts = text.trim().split(['.', '-']);
-    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_are_numbers() {
-        for (text, expected) in
-            [("6.3.2-66", Some((6, 3))), ("6.10", Some((6, 10))), ("x", None), ("6", None)]
-        {
-            assert_eq!(version(text), expected);
-        }
-        assert!(version("6.10") > version("6.2"));
-    }
-}

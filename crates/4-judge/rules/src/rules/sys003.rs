@@ -43,9 +43,12 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
     // Setting, and the GPUs that have it.
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut unknown = Vec::new();
+    let is_whole = gpus.iter().any(|gpu| gpu.perf_level.get().is_some() && gpu.max_clock_mhz.get().is_some());
     for gpu in gpus {
         match (gpu.perf_level.get(), gpu.max_clock_mhz.get()) {
             (None, None) => unknown.push(gpu.name.as_str()),
+            // Half a setting is compared with nothing where others have the whole.
+            (Some(_), None) | (None, Some(_)) if is_whole => unknown.push(gpu.name.as_str()),
             (level, clock) => {
                 let level = level.map_or("level unknown", String::as_str);
                 let clock = clock.map_or_else(String::new, |mhz| format!(" {mhz:.0} MHz"));
@@ -60,7 +63,10 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
         return vec![readings(differs(&groups))];
     }
     if !unknown.is_empty() {
-        let reason = gpus.iter().find_map(|gpu| gpu.perf_level.reason()).unwrap_or("not given");
+        let reason = gpus
+            .iter()
+            .find_map(|gpu| gpu.perf_level.reason().or(gpu.max_clock_mhz.reason()))
+            .unwrap_or("not given");
         return vec![Judged::unknown(CHECK, format!("{} of {} GPUs: {reason}", unknown.len(), gpus.len()))];
     }
     let setting = groups.keys().next().map_or("", String::as_str);

@@ -1,7 +1,6 @@
 //! SYS006: several GPUs driven by one process.
 
-use crate::{Check, HostEvidence, Judged, Rule};
-use system::command::Kind;
+use crate::{Check, Rule};
 use view::Severity;
 
 pub(crate) const RULE: Rule = Rule {
@@ -9,7 +8,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "one process drives several GPUs",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Host(check),
+    check: Check::Host(super::jobs::gpus_per_process),
 };
 
 const PAGE: &str = r"## What it does
@@ -28,27 +27,3 @@ One process per GPU: `torchrun --nproc-per-node=8`, `mpirun -np 8 all_reduce_per
 ## Source
 The ROCm MI300X workload guide (use one-process-per-GPU mode).
 ";
-
-fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
-    const CHECK: &str = "gpus-per-process";
-    let Some(command) = evidence.command else {
-        return Vec::new();
-    };
-    if let Some(stage) = command.stage(Kind::RcclTests) {
-        let gpus: u64 = stage.value(&["-g", "--ngpus"]).and_then(|it| it.parse().ok()).unwrap_or(1);
-        return vec![if gpus > 1 {
-            Judged::warn(CHECK, format!("{gpus} GPUs in one process")).read("-g", gpus)
-        } else {
-            Judged::pass(CHECK, "one GPU per process").read("-g", gpus)
-        }];
-    }
-    if command.stage(Kind::VllmServe).is_some() {
-        return vec![Judged::pass(CHECK, "vLLM starts a process per GPU")];
-    }
-    match command.processes() {
-        Some(count) if count > 1 => {
-            vec![Judged::pass(CHECK, format!("{count} processes")).read("the launcher", count)]
-        }
-        _ => vec![Judged::unknown(CHECK, "how many GPUs the program uses does not follow from the command")],
-    }
-}

@@ -1,6 +1,6 @@
 //! SYS007: collectives that wait in the queues of kernels.
 
-use crate::{Check, HostEvidence, Judged, Profile, Rule};
+use crate::{Check, Rule};
 use view::Severity;
 
 pub(crate) const RULE: Rule = Rule {
@@ -8,7 +8,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "collectives share hardware queues with kernels",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Host(check),
+    check: Check::Host(super::jobs::hardware_queues),
 };
 
 const PAGE: &str = r"## What it does
@@ -27,46 +27,3 @@ With FSDP: `export TORCH_NCCL_HIGH_PRIORITY=1 GPU_MAX_HW_QUEUES=2`, which gives 
 ## Source
 The ROCm MI300X workload guide (multi-node FSDP and RCCL settings).
 ";
-
-fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
-    const CHECK: &str = "fsdp-queues";
-    let environment = match evidence.environment(CHECK) {
-        Ok(environment) => environment,
-        Err(judged) => return vec![judged],
-    };
-    let priority = environment.is_on("TORCH_NCCL_HIGH_PRIORITY");
-    let queues = environment.said("GPU_MAX_HW_QUEUES");
-    let trains = evidence.is(Profile::Training) || evidence.is(Profile::Distributed);
-    let read = |judged: Judged| {
-        judged
-            .read(
-                evidence.environment_from("TORCH_NCCL_HIGH_PRIORITY"),
-                environment.get("TORCH_NCCL_HIGH_PRIORITY").unwrap_or("not set"),
-            )
-            .read(evidence.environment_from("GPU_MAX_HW_QUEUES"), queues.unwrap_or("not set"))
-    };
-    vec![match (priority, queues) {
-        (true, Some("2")) => read(Judged::pass(CHECK, "high priority, 2 queues")),
-        (true, None) => read(Judged::warn(CHECK, "TORCH_NCCL_HIGH_PRIORITY without GPU_MAX_HW_QUEUES=2")),
-        (false, Some("2")) => {
-            read(Judged::warn(CHECK, "GPU_MAX_HW_QUEUES=2 without TORCH_NCCL_HIGH_PRIORITY=1"))
-        }
-        (_, Some(other)) => match other.parse::<u32>() {
-            Ok(count) if count > 4 => {
-                read(Judged::warn(CHECK, format!("{count} hardware queues: 4 or fewer are best")))
-            }
-            Ok(_) if trains => {
-                read(Judged::warn(CHECK, format!("GPU_MAX_HW_QUEUES={other}: 2 is advised with FSDP")))
-            }
-            Ok(_) => Judged::unknown(
-                CHECK,
-                format!("GPU_MAX_HW_QUEUES={other}; whether FSDP runs is not known (--profile training)"),
-            ),
-            Err(_) => read(Judged::fail(CHECK, format!("GPU_MAX_HW_QUEUES=`{other}` is not a number"))),
-        },
-        (false, None) if trains => read(Judged::warn(CHECK, "neither is set; with FSDP both help")),
-        (false, None) => {
-            Judged::unknown(CHECK, "neither is set, and whether FSDP runs is not known (--profile training)")
-        }
-    }]
-}

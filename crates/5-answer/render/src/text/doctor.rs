@@ -151,7 +151,7 @@ fn unknowns(page: &mut Page, machine: &Examined) {
         let mut ways: Vec<&str> = checks.iter().filter_map(|check| check.find_out).collect();
         ways.dedup();
         if !ways.is_empty() {
-            spans.extend([dim(" find out: "), span(Role::Dim, ways.join("; "))]);
+            spans.extend([dim(". To find out: "), span(Role::Dim, ways.join("; "))]);
         }
         page.prefixed(&first, &[plain(" ".repeat(8))], &spans);
     }

@@ -23,20 +23,19 @@ pub(super) fn read(lines: &[&str]) -> Vec<Allocation> {
     let mut found: Vec<Allocation> = Vec::new();
     let mut pending: Option<u64> = None;
     for (at, line) in lines.iter().enumerate() {
-        let Some((_, rest)) = line.split_once("hip") else { continue };
-        if let Some(arguments) =
-            rest.strip_prefix("Malloc (").or_else(|| rest.strip_prefix("ExtMallocWithFlags ("))
-        {
-            let arguments = arguments.split(')').next().unwrap_or_default();
-            pending = arguments.split(',').nth(1).and_then(|it| it.trim().parse().ok());
-        } else if let Some(result) = rest
-            .strip_prefix("Malloc: Returned hipSuccess :")
-            .or_else(|| rest.strip_prefix("ExtMallocWithFlags: Returned hipSuccess :"))
+        let after = |phrases: &[&str]| {
+            phrases.iter().find_map(|phrase| line.split_once(phrase).map(|(_, rest)| rest))
+        };
+        if let Some(result) =
+            after(&["hipMalloc: Returned hipSuccess :", "hipExtMallocWithFlags: Returned hipSuccess :"])
         {
             if let (Some(bytes), Some(address)) = (pending.take(), address(result)) {
                 found.push(Allocation { address, bytes, line: count(at + 1), freed: None });
             }
-        } else if let Some(argument) = rest.strip_prefix("Free (") {
+        } else if let Some(arguments) = after(&["hipMalloc (", "hipExtMallocWithFlags ("]) {
+            let arguments = arguments.split(')').next().unwrap_or_default();
+            pending = arguments.split(',').nth(1).and_then(|it| it.trim().parse().ok());
+        } else if let Some(argument) = after(&["hipFree ("]) {
             let freed = address(argument);
             if let Some(it) =
                 found.iter_mut().rev().find(|it| Some(it.address) == freed && it.freed.is_none())

@@ -111,11 +111,11 @@ const WITHHELD: &str = "withheld";
 /// The output of a tool without serial numbers.
 pub fn without_serials(bytes: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(bytes);
-    if text.trim_start().starts_with(['[', '{']) {
-        if let Ok(mut value) = serde_json::from_str::<Value>(&text) {
-            withhold(&mut value);
-            return value.to_string().into_bytes();
-        }
+    if text.trim_start().starts_with(['[', '{'])
+        && let Ok(mut value) = serde_json::from_str::<Value>(&text)
+    {
+        withhold(&mut value);
+        return value.to_string().into_bytes();
     }
     let single = |line: &str| {
         let lower = line.to_ascii_lowercase();

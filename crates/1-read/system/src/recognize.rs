@@ -76,10 +76,10 @@ pub fn recognize(name: &str, bytes: &[u8]) -> Result<Document, Error> {
 type Found = (&'static str, Result<Contents, Error>);
 
 fn text_document(name: &str, text: &str) -> Option<Found> {
-    if text.trim_start().starts_with(['[', '{']) {
-        if let Some(found) = json(name, text) {
-            return Some(found);
-        }
+    if text.trim_start().starts_with(['[', '{'])
+        && let Some(found) = json(name, text)
+    {
+        return Some(found);
     }
     if rocminfo::is(text) {
         let gpus = rocminfo::read(text, name);
@@ -121,11 +121,11 @@ fn json(name: &str, text: &str) -> Option<Found> {
     if docker::is(first) {
         return Some(("docker inspect", Ok(Contents::Docker(docker::read(first)))));
     }
-    if let Value::Object(map) = first {
-        if map.keys().any(|key| key.strip_prefix("card").is_some_and(|it| it.parse::<u32>().is_ok())) {
-            let gpus = rocm_smi::read_json(map, name);
-            return Some(("rocm-smi", some_gpus(gpus, Vec::new(), "rocm-smi lists no GPU")));
-        }
+    if let Value::Object(map) = first
+        && map.keys().any(|key| key.strip_prefix("card").is_some_and(|it| it.parse::<u32>().is_ok()))
+    {
+        let gpus = rocm_smi::read_json(map, name);
+        return Some(("rocm-smi", some_gpus(gpus, Vec::new(), "rocm-smi lists no GPU")));
     }
     let records: Vec<Value> = documents.into_iter().flat_map(amd_smi::records).collect();
     if let Some(rocm) = amd_smi::rocm_version(&records) {

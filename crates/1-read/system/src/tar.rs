@@ -140,7 +140,9 @@ mod tests {
     use super::*;
     use crate::Content;
 
-    fn files(bytes: &[u8]) -> Result<(Vec<(String, usize)>, Vec<String>), Error> {
+    type Files = (Vec<(String, usize)>, Vec<String>);
+
+    fn files(bytes: &[u8]) -> Result<Files, Error> {
         let mut tree = Tree::new("t");
         let refused = read(bytes, 100, &mut tree)?;
         let size = |content: &Content| if let Content::Bytes(bytes) = content { bytes.len() } else { 0 };

@@ -65,10 +65,11 @@ pub fn plan(machine: &Machine, checks: &[HostCheck], profile: Option<Profile>) -
             }
             _ => {}
         }
-        if plan.changes.len() == before && !check.rule.starts_with("ENV") {
-            if let Some(set) = &check.set {
-                plan.advice.push((check.check, set.clone()));
-            }
+        if plan.changes.len() == before
+            && !check.rule.starts_with("ENV")
+            && let Some(set) = &check.set
+        {
+            plan.advice.push((check.check, set.clone()));
         }
     }
     plan

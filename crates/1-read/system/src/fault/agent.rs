@@ -271,10 +271,10 @@ fn vector_register(wave: &mut AgentWave, text: &str) {
 
 /// `0x0020: word word ...`: four bytes each.
 fn memory(wave: &mut AgentWave, text: &str) {
-    if let Some((place, words)) = text.split_once(':') {
-        if address(place).is_some() {
-            wave.lds_bytes += 4 * words.split_whitespace().filter(|it| it.len() == 8).count() as u64;
-        }
+    if let Some((place, words)) = text.split_once(':')
+        && address(place).is_some()
+    {
+        wave.lds_bytes += 4 * words.split_whitespace().filter(|it| it.len() == 8).count() as u64;
     }
 }
 

@@ -63,10 +63,10 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
 }
 
 /// Variables whose values cost time outside of debugging.
-pub(crate) fn left_on<'a>(
-    environment: &'a Environment,
+pub(crate) fn left_on(
+    environment: &Environment,
     which: impl Fn(&Variable) -> bool,
-) -> Vec<(&'static Variable, &'a str)> {
+) -> Vec<(&'static Variable, &str)> {
     environment
         .iter()
         .filter_map(|(name, value)| Some((variables::by_name(name)?, value)))

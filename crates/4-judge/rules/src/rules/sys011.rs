@@ -184,13 +184,12 @@ fn links(machine: &Machine) -> Judged {
     for a in &gpus {
         for b in gpus.iter().filter(|b| b.node > a.node) {
             let link = a.links.iter().find(|link| link.to == b.node && link.kind == LinkKind::Xgmi);
-            match link {
-                None => drop(without.insert((a.node, b.node), "no XGMI")),
-                Some(link) if link.weight.is_some_and(|weight| weight != 15) => {
-                    drop(without.insert((a.node, b.node), "more than one hop"))
-                }
-                Some(_) => {}
-            }
+            let why = match link {
+                None => "no XGMI",
+                Some(link) if link.weight.is_some_and(|weight| weight != 15) => "more than one hop",
+                Some(_) => continue,
+            };
+            without.insert((a.node, b.node), why);
         }
     }
     let from = machine.kfd.from().unwrap_or_default();

@@ -102,11 +102,7 @@ fn event(page: &mut Page, it: &TriageEvent) {
         &first,
         &[plain(" ".repeat(12))],
         &[
-            plain(
-                format!(" {}{times}{device}", if it.meaning.is_empty() { "" } else { ":" })
-                    .trim_end()
-                    .to_owned(),
-            ),
+            plain(format!(" {}{times}{device}", if it.meaning.is_empty() { "" } else { ":" }).trim_end()),
             plain(if it.meaning.is_empty() { String::new() } else { format!(" {}", it.meaning) }),
         ],
     );

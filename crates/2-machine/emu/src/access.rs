@@ -5,15 +5,11 @@
 
 mod address;
 mod ordinary;
-mod outside;
 mod scalar;
 mod transfer;
 
 pub(crate) use address::Parts;
-pub(crate) use outside::Outside;
-pub use outside::OutsideLds;
 pub(crate) use scalar::ScalarAccess;
-pub(crate) use transfer::update;
 
 use crate::atomics::{self, AtomicOp};
 use crate::operand::{Files, Pool, Src, scalar_index, source};

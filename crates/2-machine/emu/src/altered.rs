@@ -24,9 +24,11 @@
 //!
 //! What is skipped while MODE says so: everything that is not scalar. Skipped instructions do not issue.
 
-use crate::decode::{Action, Valu};
-use crate::machine::Machine;
-use crate::operand::{M0, Src};
+use crate::decode::Action;
+use crate::indexing::{Indexing, Position};
+use crate::operand::M0;
+use crate::program::Program;
+use crate::valu::Valu;
 use crate::wave::Wave;
 use isa::Encoding;
 use std::collections::HashMap;
@@ -35,51 +37,7 @@ use std::sync::Arc;
 /// Altered instructions that are kept, at most.
 const MOST_KEPT: usize = 1 << 14;
 
-/// A place of an operand, by its bit in `M0[15:12]`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Position {
-    Src0,
-    Src1,
-    Src2,
-    Destination,
-}
-
-impl Position {
-    pub(crate) const SOURCES: [Position; 3] = [Position::Src0, Position::Src1, Position::Src2];
-}
-
-/// How registers are indexed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Indexing {
-    enabled: u8,
-    index: u16,
-    /// First row that is no register of the wave's `v` file.
-    end: u16,
-}
-
 impl Indexing {
-    /// Row of the first of so many registers; `None` when they are out of range.
-    pub(crate) fn row(self, position: Position, row: u16, count: usize) -> Option<u16> {
-        if self.enabled >> position as u8 & 1 == 0 || row >= self.end {
-            return Some(row);
-        }
-        let indexed = row + self.index;
-        (usize::from(indexed) + count.max(1) <= usize::from(self.end)).then_some(indexed)
-    }
-
-    /// A source of so many registers.
-    pub(crate) fn source(self, position: Position, src: &mut Src, count: usize) {
-        if let Src::Row(row) = src {
-            *row = self.row(position, *row, count).unwrap_or(0);
-        }
-    }
-
-    /// A destination of so many registers; `None` when the instruction does nothing.
-    pub(crate) fn destination(self, row: &mut u16, count: usize) -> Option<()> {
-        *row = self.row(Position::Destination, *row, count)?;
-        Some(())
-    }
-
     /// An instruction of the vector ALU; `preserves` says that it reads the rest of its destination as src2.
     fn valu(self, valu: &Valu, preserves: bool) -> Option<Valu> {
         let mut valu = *valu;
@@ -136,8 +94,7 @@ pub(crate) enum Next {
 /// What becomes of the wave's next instruction while MODE alters instructions.
 #[cold]
 #[inline(never)]
-pub(crate) fn next(machine: &mut Machine<'_>, wave: &Wave) -> Next {
-    let program = machine.program;
+pub(crate) fn next(program: &Program, altered: &mut Altered, wave: &Wave) -> Next {
     let Some(inst) = program.instructions().get(wave.pc) else { return Next::Same };
     if is_scalar(inst.encoding) {
         return Next::Same;
@@ -146,7 +103,7 @@ pub(crate) fn next(machine: &mut Machine<'_>, wave: &Wave) -> Next {
         return Next::Skipped;
     }
     let m0 = wave.s[usize::from(M0)] as u16;
-    let kept = &mut machine.altered.0;
+    let kept = &mut altered.0;
     if kept.len() >= MOST_KEPT {
         kept.clear();
     }

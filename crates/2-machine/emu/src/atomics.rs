@@ -4,6 +4,7 @@
 //! operation's width; memory applies it in one step.
 
 use crate::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::raw::Shared;
 
 /// Old value, data, second data.
 pub(crate) type AtomicOp = fn(u64, u64, u64) -> u64;
@@ -94,4 +95,13 @@ pub(crate) fn lds(name: &str) -> Option<(AtomicOp, bool)> {
         _ => return None,
     };
     Some((op, wide))
+}
+
+/// A read-modify-write of 32 or 64 bits; `None` when misaligned.
+pub(crate) fn update(range: &Shared, at: usize, wide: bool, op: impl Fn(u64) -> u64) -> Option<u64> {
+    if wide {
+        range.update_u64(at, op)
+    } else {
+        range.update_u32(at, |old| op(u64::from(old)) as u32).map(u64::from)
+    }
 }

@@ -5,7 +5,8 @@
 
 use crate::access::{Access, ScalarAccess};
 use crate::in_place::InPlace;
-use crate::lanes::{Kernel, Mode};
+use crate::kernels::Kernels;
+use crate::lanes::Mode;
 use crate::lanes_cross::LaneOp;
 use crate::matrix;
 use crate::modifiers::{self, Modifiers};
@@ -13,34 +14,12 @@ use crate::operand::{EXEC, Files, NONE, Pool, Src, VCC, scalar_index, source};
 use crate::quad_sums::QuadSums;
 use crate::scalar::{ExecOp, ScalarOp, exec_operation, operation};
 use crate::scaled::Conversion;
-use crate::vector::Kernels;
+use crate::valu::Valu;
 use codeobj::Descriptor;
 use isa::{Bits, Class, Field, Inst, Isa, Lane, Op, OpFlags, Operand, RegFile, Role, Space, Ty};
 
 /// Message of `s_sendmsg` that interrupts the host.
 const MESSAGE_INTERRUPT: u16 = 1;
-
-/// A vector ALU instruction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Valu {
-    pub(crate) kernel: Kernel,
-    pub(crate) src: [Src; 3],
-    pub(crate) dst: u16,
-    /// Result rows, 0 when only a mask is written.
-    pub(crate) rows: u8,
-    /// Scalar pair that gets the mask.
-    pub(crate) mask_out: u8,
-    /// Mask operand.
-    pub(crate) mask_in: Src,
-    /// The mask is a comparison's and goes to EXEC too.
-    pub(crate) writes_exec: bool,
-    /// Row whose bits stay where only a part of the destination is written.
-    pub(crate) kept: u16,
-    /// Place among the sources of the old value of the destination.
-    pub(crate) accumulator: u8,
-    /// Number for the kernel.
-    pub(crate) immediate: u32,
-}
 
 /// A scalar ALU instruction.
 #[derive(Clone, Copy, Debug)]
@@ -201,7 +180,7 @@ impl<'a> Resolver<'a> {
         Resolver {
             isa,
             files: Files::of(descriptor),
-            kernels: crate::raw::kernels(),
+            kernels: crate::kernels::kernels(),
             index,
             pool: Pool::default(),
             rows: (descriptor.vgprs_allocated.min(512) as u16).max(4) + 2,
@@ -526,6 +505,3 @@ pub(crate) fn initial_mode(descriptor: &Descriptor) -> Mode {
             | u32::from(descriptor.fp16_overflow) << 23,
     )
 }
-
-/// Scalar pair of EXEC, for those who write it by number.
-pub(crate) const EXEC_PAIR: u8 = EXEC;

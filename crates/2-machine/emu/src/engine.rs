@@ -4,13 +4,13 @@
 //! more for every observer; what an observer's executor holds of its own is only the loop over instructions.
 
 use crate::access::{Access, Parts};
-use crate::decode::Valu;
 use crate::fault::Stop;
-use crate::lanes::{LANES, Row, Step};
 use crate::lanes_cross::LaneOp;
 use crate::machine::Machine;
-use crate::matrix::Instruction;
+use crate::matrix::{Instruction, Workplace};
 use crate::modifiers::Modifiers;
+use crate::raw;
+use crate::valu::Valu;
 use crate::wave::Wave;
 use isa::Space;
 
@@ -26,15 +26,11 @@ pub(crate) struct Engine {
     /// An exchange between lanes.
     pub(crate) lane: fn(&LaneOp, &mut Machine<'_>, &mut Wave),
     /// A matrix instruction.
-    pub(crate) matrix: fn(&Instruction, &mut Machine<'_>, &mut Wave),
+    pub(crate) matrix: fn(&Instruction, &Machine<'_>, &mut Workplace, &mut Wave),
     /// One that uses registers as they are.
-    pub(crate) plain_matrix: fn(&Instruction, &mut Machine<'_>, &mut Wave),
+    pub(crate) plain_matrix: fn(&Instruction, &Machine<'_>, &mut Workplace, &mut Wave),
     /// Addresses of a memory instruction, and the spaces they lie in.
     pub(crate) reach: fn(&Access, &mut Machine<'_>, &Wave) -> Parts,
-    /// The low and the high halves of a row, as f32.
-    pub(crate) halves: fn(&Row, &mut [f32; LANES], &mut [f32; LANES]),
-    /// A row of lanes of another one; 0 where no step says.
-    pub(crate) permute: fn(&[Step], &Row, &mut Row),
     /// A memory instruction whose lanes stand to each other as the last time; whether it was one.
     pub(crate) ordinary: fn(&Access, &mut Machine<'_>, &mut Wave) -> bool,
     /// Moves the data of one element in one space.
@@ -42,16 +38,16 @@ pub(crate) struct Engine {
 }
 
 macro_rules! engine {
-    ($halves:ident, $ordinary:ident, $permute:ident) => {
+    ($ordinary:ident) => {
         Engine {
-            halves: |row, low, high| crate::raw::$halves(row, low, high),
-            permute: |steps, from, into| crate::raw::$permute(steps, from, into),
-            ordinary: |it, machine, wave| crate::raw::$ordinary(it, machine, wave),
+            ordinary: |it, machine, wave| $ordinary(it, machine, wave),
             quick: |it, valu, machine, wave| it.run_quick(valu, machine, wave),
             modified: |it, valu, machine, wave| it.run(valu, machine, wave),
             lane: |it, machine, wave| it.run(machine, wave),
-            matrix: |it, machine, wave| it.run(machine, wave),
-            plain_matrix: |it, machine, wave| it.run_plain(machine, wave, |_, _, _| false),
+            matrix: |it, machine, workplace, wave| it.run(machine, workplace, wave),
+            plain_matrix: |it, machine, workplace, wave| {
+                it.run_plain(machine, workplace, wave, |_, _, _| false)
+            },
             reach: |it, machine, wave| it.reach(machine, wave),
             transfer: |it, machine, wave, space, lanes, element| {
                 it.transfer(machine, wave, space, lanes, element)
@@ -60,16 +56,28 @@ macro_rules! engine {
     };
 }
 
+/// A memory instruction whose lanes stand to each other as the last time; whether it was one.
+fn ordinary(access: &Access, machine: &mut Machine<'_>, wave: &mut Wave) -> bool {
+    access.run_ordinary(raw::Plain, machine, wave)
+}
+
+/// As [`ordinary`], with AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+fn ordinary_avx2(access: &Access, machine: &mut Machine<'_>, wave: &mut Wave) -> bool {
+    access.run_ordinary(raw::vectors(), machine, wave)
+}
+
 /// For every CPU.
 pub(crate) fn portable() -> Engine {
-    engine!(halves_to_singles, ordinary, permute)
+    engine!(ordinary)
 }
 
 /// For CPUs with AVX2, FMA and their contemporaries.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn avx2() -> Engine {
-    engine!(halves_to_singles_f16c, ordinary_avx2, permute_avx2)
+    engine!(ordinary_avx2)
 }
 
 /// As [`avx2`], for CPUs that also have AVX-512: the sums of a whole product fit in their registers.
@@ -77,9 +85,9 @@ pub(crate) fn avx2() -> Engine {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn avx512() -> Engine {
     Engine {
-        plain_matrix: |it, machine, wave| {
-            it.run_plain(machine, wave, |square, factors, sums| {
-                crate::raw::square_avx512(square, factors, sums)
+        plain_matrix: |it, machine, workplace, wave| {
+            it.run_plain(machine, workplace, wave, |square, factors, sums| {
+                raw::square_avx512(square, factors, sums)
             });
         },
         ..avx2()

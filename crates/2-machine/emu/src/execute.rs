@@ -4,15 +4,20 @@
 //! there is one match over actions, and whatever is not short is a function of its subject.
 
 use crate::access::Access;
-use crate::altered::{self, Next};
-use crate::decode::{Action, Condition, EXEC_PAIR, Salu, Valu};
+use crate::altered::{self, Altered, Next};
+use crate::decode::{Action, Condition, Salu};
+use crate::engine::Engine;
 use crate::fault::{Cause, Stop};
-use crate::in_place;
 use crate::lanes::{Extra, Mode};
 use crate::machine::{Machine, PRIVATE_BASE, SHARED_BASE, fetch};
-use crate::observe::{LdsDmaLoad, MemoryAccess, Observer, WaveId};
-use crate::operand::{M0, NONE, Src};
-use crate::wave::{State, Wave};
+use crate::matrix::Workplace;
+use crate::memory::Memory;
+use crate::observe::{LdsDmaLoad, MemoryAccess, Observer};
+use crate::operand::{EXEC, M0, NONE, Src};
+use crate::program::Program;
+use crate::run_in_place;
+use crate::valu::Valu;
+use crate::wave::{State, Wave, WaveId};
 use isa::Space;
 
 #[cfg(test)]
@@ -27,23 +32,58 @@ mod register {
     pub(super) const SH_MEM_BASES: u16 = 15;
 }
 
+/// A program on the machine of one thread.
+pub(crate) struct Executor<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) machine: Machine<'a>,
+    pub(crate) engine: Engine,
+    /// Operands of matrix instructions, unpacked.
+    pub(crate) matrix: Workplace,
+    /// Instructions as MODE alters them.
+    pub(crate) altered: Altered,
+}
+
+impl<'a> Executor<'a> {
+    pub(crate) fn new(
+        program: &'a Program,
+        memory: &'a Memory,
+        load: u64,
+        lds: usize,
+        engine: Engine,
+    ) -> Executor<'a> {
+        Executor {
+            program,
+            machine: Machine::new(&program.pool, program.accesses as usize, memory, load, lds),
+            engine,
+            matrix: Workplace::default(),
+            altered: Altered::default(),
+        }
+    }
+}
+
+/// Whether a wave continues after an instruction.
+enum Flow {
+    Continue,
+    /// The wave waits, ends, or lets other waves run.
+    Suspend,
+}
+
 /// Executes until a barrier, the end, or until as many instructions are issued as `until` says.
 #[inline(always)]
 pub(crate) fn run<O: Observer>(
-    machine: &mut Machine<'_>,
+    executor: &mut Executor<'_>,
     wave: &mut Wave,
     observer: &mut O,
     until: u64,
 ) -> Result<(), Box<Stop>> {
-    let program = machine.program;
-    let id = wave.id;
+    let program = executor.program;
     let mut before = usize::MAX;
     if wave.dma.waits() {
-        end_wait(machine, wave, observer);
+        end_wait(&mut executor.machine, wave, observer);
     }
     while wave.issued < until {
         let start = wave.pc;
-        machine.trip += u64::from(start != before);
+        executor.machine.trip += u64::from(start != before);
         before = start;
         let length = program.runs.get(start).map_or(0, |&length| u64::from(length));
         let mut length = length.min(until - wave.issued);
@@ -51,7 +91,7 @@ pub(crate) fn run<O: Observer>(
         if wave.mode.alters_instructions() {
             // One at a time: M0 may change within a run.
             length = length.min(1);
-            match altered::next(machine, wave) {
+            match altered::next(program, &mut executor.altered, wave) {
                 Next::Same => {}
                 Next::Other(action) => altered = Some(action),
                 Next::Skipped => {
@@ -70,121 +110,144 @@ pub(crate) fn run<O: Observer>(
             return Err(Stop::new(Cause::BadJump(program.address(start))));
         };
         let exec = wave.exec();
-        observer.issue_run(id, start, length as usize, exec);
+        observer.issue_run(wave.id, start, length as usize, exec);
         wave.issued += length;
         wave.pc = end;
-        if let (Some(&before), Some(&behind)) =
-            (program.vector_memory_before.get(start), program.vector_memory_before.get(end))
-        {
+        let vector_memory = &program.vector_memory_before;
+        if let (Some(&before), Some(&behind)) = (vector_memory.get(start), vector_memory.get(end)) {
             wave.dma.issue_run(before, behind);
         }
         for (number, action) in actions.iter().enumerate() {
-            match action {
-                Action::Valu(valu) => {
-                    let mut extra =
-                        Extra { mask_in: 0, mask_out: 0, mode: wave.mode, immediate: valu.immediate };
-                    run_kernel(machine, wave, valu, &mut extra);
-                    wave.store_row(usize::from(valu.dst), &machine.out[0], exec);
-                }
-                Action::InPlace(valu, kernel, number) => {
-                    in_place::run(*kernel, *number, valu, machine, wave);
-                }
-                Action::ValuAny(valu) => valu_any(machine, wave, valu, exec),
-                Action::Modified(both) => {
-                    let (valu, modifiers) = &**both;
-                    if modifiers.idle(wave.mode) {
-                        valu_any(machine, wave, valu, exec);
-                    } else if !modifiers.is_quick() || !(machine.engine.quick)(modifiers, valu, machine, wave)
-                    {
-                        (machine.engine.modified)(modifiers, valu, machine, wave);
-                    }
-                }
-                Action::Lane(op) => (machine.engine.lane)(op, machine, wave),
-                Action::Matrix(instruction) if instruction.plain => {
-                    (machine.engine.plain_matrix)(instruction, machine, wave);
-                }
-                Action::Matrix(instruction) => (machine.engine.matrix)(instruction, machine, wave),
-                Action::Salu(salu) => scalar(machine, wave, salu),
-                Action::Exec { op, src, dst, new } => {
-                    let (old, source) = (exec, machine.scalar(wave, *src));
-                    let exec = op(source, old);
-                    wave.set_pair(*dst, if *new { exec } else { old });
-                    wave.set_pair(EXEC_PAIR, exec);
-                    wave.scc = exec != 0;
-                }
-                Action::Branch { condition, target } => {
-                    let taken = match *condition {
-                        Condition::Always => true,
-                        Condition::Scc(value) => wave.scc == value,
-                        Condition::Vcc(zero) => (wave.vcc() == 0) == zero,
-                        Condition::Exec(zero) => (exec == 0) == zero,
-                        Condition::Never => false,
-                    };
-                    if taken {
-                        wave.pc = *target;
-                    }
-                }
-                Action::ScalarMemory(access) => {
-                    let index = start + number;
-                    access
-                        .run(machine, wave, index, &mut |event| observer.access(id, event))
-                        .inspect_err(|_| wave.pc = index + 1)?;
-                }
-                Action::Memory(access) if exec != 0 => {
-                    let index = start + number;
-                    if access.simple && exec == u64::MAX && (machine.engine.ordinary)(access, machine, wave) {
-                        let space = if access.space == Space::Lds { Space::Lds } else { Space::Global };
-                        for element in 0..usize::from(access.elements) {
-                            reached(access, machine, id, observer, (index, element), (space, exec));
-                        }
-                        continue;
-                    }
-                    memory(access, machine, wave, observer, index).inspect_err(|_| wave.pc = index + 1)?;
-                }
-                Action::Memory(_) | Action::Nothing => {}
-                Action::Barrier => {
-                    wave.state = State::AtBarrier;
-                    return Ok(());
-                }
-                // Waves that wait for loads into the LDS let the others run: loads take long.
-                Action::Wait(outstanding) => {
-                    if wave.dma.wait(*outstanding) {
-                        return Ok(());
-                    }
-                    end_wait(machine, wave, observer);
-                }
-                // Whoever waits for another wave lets it run.
-                Action::Sleep => return Ok(()),
-                Action::GridBarrier { waves } => {
-                    let lane = exec.trailing_zeros() as usize & 63;
-                    wave.state = State::AtGrid(machine.lane(wave, *waves, lane).saturating_add(1));
-                    return Ok(());
-                }
-                // Its loads into the LDS are as late as others'.
-                Action::End => {
-                    wave.state = State::Ended;
-                    return Ok(());
-                }
-                other => rare(other, machine, wave, start + number)?,
+            if let Flow::Suspend = execute(executor, wave, observer, action, (start + number, exec))? {
+                return Ok(());
             }
         }
     }
     Ok(())
 }
 
+/// Executes one instruction of a run: the frequent ones here, all others in [`rare`].
+#[inline(always)]
+fn execute<O: Observer>(
+    executor: &mut Executor<'_>,
+    wave: &mut Wave,
+    observer: &mut O,
+    action: &Action,
+    (index, exec): (usize, u64),
+) -> Result<Flow, Box<Stop>> {
+    let Executor { machine, engine, matrix, .. } = executor;
+    match action {
+        Action::Valu(valu) => {
+            let mut extra = Extra { mask_in: 0, mask_out: 0, mode: wave.mode, immediate: valu.immediate };
+            run_kernel(machine, wave, valu, &mut extra);
+            wave.store_row(usize::from(valu.dst), &machine.out[0], exec);
+        }
+        Action::InPlace(valu, kernel, number) => run_in_place::run(*kernel, *number, valu, machine, wave),
+        Action::ValuAny(valu) => valu_any(machine, wave, valu, exec),
+        Action::Modified(both) => {
+            let (valu, modifiers) = &**both;
+            if modifiers.idle(wave.mode) {
+                valu_any(machine, wave, valu, exec);
+            } else if !modifiers.is_quick() || !(engine.quick)(modifiers, valu, machine, wave) {
+                (engine.modified)(modifiers, valu, machine, wave);
+            }
+        }
+        Action::Lane(op) => (engine.lane)(op, machine, wave),
+        Action::Matrix(it) if it.plain => (engine.plain_matrix)(it, machine, matrix, wave),
+        Action::Matrix(it) => (engine.matrix)(it, machine, matrix, wave),
+        Action::Salu(salu) => scalar(machine, wave, salu),
+        Action::Exec { op, src, dst, new } => {
+            let (old, source) = (exec, machine.scalar(wave, *src));
+            let exec = op(source, old);
+            wave.set_pair(*dst, if *new { exec } else { old });
+            wave.set_pair(EXEC, exec);
+            wave.scc = exec != 0;
+        }
+        Action::Branch { condition, target } => {
+            if is_taken(*condition, wave, exec) {
+                wave.pc = *target;
+            }
+        }
+        Action::ScalarMemory(access) => {
+            let id = wave.id;
+            access
+                .run(machine, wave, index, &mut |event| observer.access(id, event))
+                .inspect_err(|_| wave.pc = index + 1)?;
+        }
+        Action::Memory(access) if exec != 0 => {
+            vector_memory(access, executor, wave, observer, (index, exec))?;
+        }
+        Action::Memory(_) | Action::Nothing => {}
+        // Waves that wait for loads into the LDS let the others run: loads take long.
+        Action::Wait(outstanding) if wave.dma.wait(*outstanding) => return Ok(Flow::Suspend),
+        Action::Wait(_) => end_wait(machine, wave, observer),
+        // Whoever waits for another wave lets it run.
+        Action::Sleep => return Ok(Flow::Suspend),
+        Action::Barrier => {
+            wave.state = State::AtBarrier;
+            return Ok(Flow::Suspend);
+        }
+        Action::GridBarrier { waves } => {
+            let lane = exec.trailing_zeros() as usize & 63;
+            wave.state = State::AtGrid(machine.lane(wave, *waves, lane).saturating_add(1));
+            return Ok(Flow::Suspend);
+        }
+        // Loads into the LDS of a wave that has ended land as late as others.
+        Action::End => {
+            wave.state = State::Ended;
+            return Ok(Flow::Suspend);
+        }
+        other => rare(other, executor, wave, index)?,
+    }
+    Ok(Flow::Continue)
+}
+
+/// Whether a branch is taken.
+#[inline(always)]
+fn is_taken(condition: Condition, wave: &Wave, exec: u64) -> bool {
+    match condition {
+        Condition::Always => true,
+        Condition::Scc(value) => wave.scc == value,
+        Condition::Vcc(zero) => (wave.vcc() == 0) == zero,
+        Condition::Exec(zero) => (exec == 0) == zero,
+        Condition::Never => false,
+    }
+}
+
+/// A vector memory or LDS instruction of at least one active lane: the short way if its lanes let it.
+#[inline(always)]
+fn vector_memory<O: Observer>(
+    access: &Access,
+    executor: &mut Executor<'_>,
+    wave: &mut Wave,
+    observer: &mut O,
+    (index, exec): (usize, u64),
+) -> Result<(), Box<Stop>> {
+    let Executor { machine, engine, .. } = &mut *executor;
+    if access.simple && exec == u64::MAX && (engine.ordinary)(access, machine, wave) {
+        let space = if access.space == Space::Lds { Space::Lds } else { Space::Global };
+        for element in 0..usize::from(access.elements) {
+            reached(access, machine, wave.id, observer, (index, element), (space, exec));
+        }
+        return Ok(());
+    }
+    memory(access, executor, wave, observer, index).inspect_err(|_| wave.pc = index + 1)
+}
+
 /// A vector memory or LDS instruction of at least one active lane: addresses, then the data of each element.
 #[inline(always)]
 fn memory<O: Observer>(
     access: &Access,
-    machine: &mut Machine<'_>,
+    executor: &mut Executor<'_>,
     wave: &mut Wave,
     observer: &mut O,
     index: usize,
 ) -> Result<(), Box<Stop>> {
     if access.to_lds {
-        begin_lds_dma(access, machine, wave, observer, index);
+        begin_lds_dma(access, executor, wave, observer, index);
     }
-    let parts = (machine.engine.reach)(access, machine, wave);
+    let Executor { machine, engine, .. } = executor;
+    let parts = (engine.reach)(access, machine, wave);
     let flat = access.space == Space::Flat;
     for element in 0..usize::from(access.elements) {
         for (number, &(space, lanes)) in parts.iter().enumerate() {
@@ -193,7 +256,7 @@ fn memory<O: Observer>(
             } else if number > 0 || flat {
                 continue;
             }
-            (machine.engine.transfer)(access, machine, wave, space, lanes, element & 1)?;
+            (engine.transfer)(access, machine, wave, space, lanes, element & 1)?;
         }
     }
     Ok(())
@@ -203,12 +266,12 @@ fn memory<O: Observer>(
 #[inline(never)]
 fn begin_lds_dma<O: Observer>(
     access: &Access,
-    machine: &mut Machine<'_>,
+    Executor { program, machine, .. }: &mut Executor<'_>,
     wave: &mut Wave,
     observer: &mut O,
     index: usize,
 ) {
-    let before = machine.program.vector_memory_before.get(index).copied().unwrap_or(0);
+    let before = program.vector_memory_before.get(index).copied().unwrap_or(0);
     if let Some(done) = wave.dma.begin_load(before, &mut machine.lds) {
         observer.lds_dma_done(wave.id, done);
     }
@@ -285,23 +348,23 @@ fn scalar(machine: &Machine<'_>, wave: &mut Wave, salu: &Salu) {
 
 #[inline(always)]
 fn run_kernel(machine: &mut Machine<'_>, wave: &Wave, valu: &Valu, extra: &mut Extra) {
-    let program = machine.program;
+    let pool = machine.pool;
     for index in 0..3 {
         if matches!(valu.src[index], Src::Special(_)) {
             machine.spread[index] = machine.pair(wave, valu.src[index]);
         }
     }
     let [a, b, c] = &mut machine.spread;
-    let a = fetch(program, wave, a, valu.src[0]);
-    let b = fetch(program, wave, b, valu.src[1]);
-    let c = fetch(program, wave, c, valu.src[2]);
+    let a = fetch(pool, wave, a, valu.src[0]);
+    let b = fetch(pool, wave, b, valu.src[1]);
+    let c = fetch(pool, wave, c, valu.src[2]);
     (valu.kernel)(&mut machine.out, a, b, c, extra);
 }
 
 /// What happens seldom enough to be a call.
 #[inline(never)]
-fn rare(action: &Action, machine: &mut Machine<'_>, wave: &mut Wave, pc: usize) -> Result<(), Box<Stop>> {
-    let program = machine.program;
+fn rare(action: &Action, executor: &mut Executor<'_>, wave: &mut Wave, pc: usize) -> Result<(), Box<Stop>> {
+    let Executor { program, machine, .. } = executor;
     let after = machine.load + program.address(pc + 1).max(program.address(pc) + 4);
     match action {
         Action::Jump { target, link } => {
@@ -321,7 +384,7 @@ fn rare(action: &Action, machine: &mut Machine<'_>, wave: &mut Wave, pc: usize) 
         Action::QuadSums(sums) => sums.run(machine, wave),
         Action::GetPc { dst } => wave.set_pair(*dst, after),
         Action::GetReg { dst, spec } => {
-            let value = read_register(machine, wave, spec & 63);
+            let value = read_register(program, machine, wave, spec & 63);
             let (at, width) = (spec >> 6 & 31, (spec >> 11) + 1);
             wave.s[usize::from(*dst) & 127] = (u64::from(value) >> at & ((1u64 << width) - 1)) as u32;
         }
@@ -381,14 +444,14 @@ fn rare(action: &Action, machine: &mut Machine<'_>, wave: &mut Wave, pc: usize) 
     Ok(())
 }
 
-fn read_register(machine: &Machine<'_>, wave: &Wave, number: u16) -> u32 {
+fn read_register(program: &Program, machine: &Machine<'_>, wave: &Wave, number: u16) -> u32 {
     match number {
         register::MODE => wave.mode.0,
         // SCC, EXECZ and VCCZ are those a kernel can see.
         register::STATUS => {
             u32::from(wave.scc) | u32::from(wave.exec() == 0) << 9 | u32::from(wave.vcc() == 0) << 10
         }
-        register::GPR_ALLOC => (machine.program.rows as u32 / 8) << 8,
+        register::GPR_ALLOC => (program.rows as u32 / 8) << 8,
         // Size in units of 128 dwords.
         register::LDS_ALLOC => (machine.lds.len() as u32).div_ceil(512) << 12,
         register::SH_MEM_BASES => ((SHARED_BASE >> 48) << 16 | PRIVATE_BASE >> 48) as u32,

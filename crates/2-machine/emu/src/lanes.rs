@@ -466,6 +466,18 @@ pub(crate) fn carry(
     x.mask_out = mask_of(|lane| f(a[0].0[lane], b[0].0[lane], bits.0[lane] & 1).1);
 }
 
+/// An operand of an in-place kernel: a register, or a pair of them, that may overlap other operands.
+pub(crate) type Cells = [std::cell::Cell<Row>; 2];
+
+/// Row operations compiled for the host's CPU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowOps {
+    /// Converts the low and the high halves of a row to f32.
+    pub(crate) halves: fn(&Row, &mut [f32; LANES], &mut [f32; LANES]),
+    /// Permutes lanes of a row by steps; lanes without a step are 0.
+    pub(crate) permute: fn(&[Step], &Row, &mut Row),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: these do not compute lane by lane, so they read and write registers themselves; most
 //! ignore EXEC where the rest of the vector ALU obeys it.
 
-use crate::altered::{Indexing, Position};
+use crate::indexing::{Indexing, Position};
 use crate::lanes::{LANES, Row};
 use crate::machine::Machine;
 use crate::operand::{Files, M0, Pool, Src, scalar_index, source};

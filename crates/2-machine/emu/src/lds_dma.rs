@@ -6,7 +6,6 @@
 //! Loads that no wait covers, those of waves that have ended too, land when every wave had many turns, or none gets on without.
 
 use crate::lanes::{Row, active};
-use crate::wave::Wave;
 use std::collections::VecDeque;
 
 /// Most vector memory instructions of a wave that `vmcnt` can count: one more does not issue before the oldest is done.
@@ -130,13 +129,6 @@ impl LdsDma {
                 number && (a.start, a.bytes, a.lanes) == (b.start, b.bytes, b.lanes) && a.data == b.data
             })
     }
-}
-
-/// Lands all loads of the waves of a workgroup; whether there were any.
-pub(crate) fn land_all(waves: &mut [Wave], lds: &mut [u8]) -> bool {
-    let outstanding = waves.iter().any(|wave| !wave.dma.is_idle());
-    waves.iter_mut().for_each(|wave| wave.dma.land(lds, u64::MAX));
-    outstanding
 }
 
 /// Writes a dword; out of range nothing happens.

@@ -2,18 +2,15 @@
 //!
 //! The one idea to keep in mind: one machine per thread; it holds no state that survives a workgroup except memory.
 
-use crate::access::Outside;
-use crate::altered::Altered;
-use crate::decode::{EXEC_PAIR, Valu};
-use crate::engine::Engine;
+use crate::deferred_atomics::DeferredAtomics;
 use crate::formation::Formations;
 use crate::host::Host;
-use crate::lanes::{Extra, Pair, Row};
-use crate::later::Later;
-use crate::matrix::Workplace;
+use crate::kernels;
+use crate::lanes::{Extra, Pair, Row, RowOps};
 use crate::memory::{Hint, Memory};
-use crate::operand::{NONE, Special, Src};
-use crate::program::Program;
+use crate::operand::{EXEC, NONE, Pool, Special, Src};
+use crate::outside::Outside;
+use crate::valu::Valu;
 use crate::wave::Wave;
 
 /// Addresses of the LDS and scratch windows in the flat address space.
@@ -27,7 +24,8 @@ pub(crate) const SCRATCH_RESOURCE: u64 = 0xfffe;
 /// The machine of one thread.
 #[derive(Debug)]
 pub(crate) struct Machine<'a> {
-    pub(crate) program: &'a Program,
+    /// The program's constants.
+    pub(crate) pool: &'a Pool,
     pub(crate) memory: &'a Memory,
     /// Address at which the code object's virtual address 0 lies.
     pub(crate) load: u64,
@@ -50,43 +48,38 @@ pub(crate) struct Machine<'a> {
     pub(crate) trip: u64,
     /// Goes on whenever lines of memory that are kept may no longer be what memory holds.
     pub(crate) time: u64,
-    pub(crate) engine: Engine,
-    /// Where matrix instructions compute.
-    pub(crate) matrix: Workplace,
+    pub(crate) row_ops: RowOps,
     /// Instructions of all waves of the workgroup so far: what the clocks show.
     pub(crate) clock: u64,
-    /// Instructions as MODE alters them.
-    pub(crate) altered: Altered,
     /// Accesses of the LDS past its end.
-    pub(crate) outside: Outside,
+    pub(crate) outside: Option<Outside>,
     /// Atomics that wait for the workgroup's turn.
-    pub(crate) later: Later<'a>,
+    pub(crate) deferred_atomics: DeferredAtomics<'a>,
     /// Whom device code calls.
     pub(crate) host: Option<&'a dyn Host>,
 }
 
 impl<'a> Machine<'a> {
-    pub(crate) fn new(program: &'a Program, memory: &'a Memory, load: u64, lds: usize) -> Self {
+    /// A machine for a program of so many memory instructions, with these constants.
+    pub(crate) fn new(pool: &'a Pool, accesses: usize, memory: &'a Memory, load: u64, lds: usize) -> Self {
         Machine {
-            program,
+            pool,
             memory,
             load,
             lds: vec![0; lds],
             hint: Hint::default(),
-            constants: program.pool.rows.clone(),
+            constants: pool.rows.clone(),
             spread: [[Row::ZERO; 2]; 3],
             out: [Row::ZERO; 2],
             addresses: [[0; 64]; 2],
-            formations: Formations::new(program.accesses as usize),
+            formations: Formations::new(accesses),
             formation: None,
             trip: 0,
             time: 0,
-            engine: crate::raw::engine(),
-            matrix: Workplace::default(),
+            row_ops: kernels::row_ops(),
             clock: 0,
-            altered: Altered::default(),
-            outside: Outside::default(),
-            later: Later::default(),
+            outside: None,
+            deferred_atomics: DeferredAtomics::default(),
             host: None,
         }
     }
@@ -96,7 +89,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn scalar(&self, wave: &Wave, src: Src) -> u64 {
         match src {
             Src::Scalar(index) => wave.pair(index),
-            Src::Constant(index) => self.program.pool.value(index),
+            Src::Constant(index) => self.pool.value(index),
             _ => self.rare_scalar(wave, src),
         }
     }
@@ -184,17 +177,17 @@ impl<'a> Machine<'a> {
             wave.set_pair(valu.mask_out, extra.mask_out & lanes);
         }
         if valu.writes_exec {
-            wave.set_pair(EXEC_PAIR, extra.mask_out & lanes);
+            wave.set_pair(EXEC, extra.mask_out & lanes);
         }
     }
 }
 
 /// A source as a reference to a pair of rows: registers and constants where they are, scalars spread first.
 #[inline(always)]
-pub(crate) fn fetch<'a>(program: &'a Program, wave: &'a Wave, place: &'a mut Pair, src: Src) -> &'a Pair {
+pub(crate) fn fetch<'a>(pool: &'a Pool, wave: &'a Wave, place: &'a mut Pair, src: Src) -> &'a Pair {
     match src {
         Src::Row(row) => wave.v[usize::from(row)..].first_chunk().unwrap_or(place),
-        Src::Constant(index) => &program.pool.rows[usize::from(index)],
+        Src::Constant(index) => &pool.rows[usize::from(index)],
         Src::Scalar(index) => {
             let value = wave.pair(index);
             place[0] = Row([value as u32; 64]);

@@ -10,17 +10,17 @@ mod product;
 #[cfg(test)]
 mod tests;
 
-use crate::altered::{Indexing, Position};
+use crate::indexing::{Indexing, Position};
 use crate::lanes::Row;
 use crate::machine::Machine;
 use crate::operand::{Files, Pool, Src, source};
+use crate::square::{MOST, Square};
 use crate::wave::Wave;
 use element::Element;
 use isa::{Inst, Isa, Matrix, MatrixType, Operand, Ty};
-pub(crate) use layout::Four;
 use layout::Plan;
 use packed::Packed;
-pub(crate) use product::{MOST, Square, Workplace};
+pub(crate) use product::Workplace;
 
 /// A matrix instruction, resolved.
 #[derive(Clone, Debug)]
@@ -122,20 +122,21 @@ impl Instruction {
     #[inline(always)]
     pub(crate) fn run_plain(
         &self,
-        machine: &mut Machine<'_>,
+        machine: &Machine<'_>,
+        workplace: &mut Workplace,
         wave: &mut Wave,
         quick: impl Fn(Square<'_>, [&[f32; MOST]; 2], &mut [Row]) -> bool,
     ) {
-        product::plain(self, machine, wave, quick);
+        product::plain(self, machine, workplace, wave, quick);
     }
 
     /// All lanes take part, whatever EXEC says.
     #[inline(always)]
-    pub(crate) fn run(&self, machine: &mut Machine<'_>, wave: &mut Wave) {
+    pub(crate) fn run(&self, machine: &Machine<'_>, workplace: &mut Workplace, wave: &mut Wave) {
         match self.shape.acc {
-            MatrixType::F64 => product::double(self, machine, wave),
-            MatrixType::I32 => product::integer(self, machine, wave),
-            _ => product::single(self, machine, wave),
+            MatrixType::F64 => product::double(self, machine, workplace, wave),
+            MatrixType::I32 => product::integer(self, machine, workplace, wave),
+            _ => product::single(self, machine, workplace, wave),
         }
     }
 }

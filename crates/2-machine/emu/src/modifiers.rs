@@ -9,11 +9,11 @@ mod overflow;
 mod quick;
 mod sdwa;
 
-use crate::decode::Valu;
+use crate::kernels::Kernels;
 use crate::lanes::{Kernel, LANES, Mode, Pair, Row};
 use crate::machine::{Machine, fetch};
 use crate::operand::Src;
-use crate::vector::Kernels;
+use crate::valu::Valu;
 use crate::wave::Wave;
 use dpp::Exchange;
 use isa::{Bits, Encoding, Inst, Lane, OpFlags, Role, Sdwa, Ty};
@@ -222,7 +222,7 @@ impl Modifiers {
     /// Runs a kernel with everything around it.
     #[inline(always)]
     pub(crate) fn run(&self, valu: &Valu, machine: &mut Machine<'_>, wave: &mut Wave) {
-        let program = machine.program;
+        let pool = machine.pool;
         let mut lanes = wave.exec();
         let mut changed = [false; 3];
         for (index, changed) in changed.iter_mut().enumerate() {
@@ -248,9 +248,9 @@ impl Modifiers {
             _ => valu.kernel,
         };
         let [a, b, c] = &mut machine.spread;
-        let a = if changed[0] { a } else { fetch(program, wave, a, valu.src[0]) };
-        let b = if changed[1] { b } else { fetch(program, wave, b, valu.src[1]) };
-        let c = if changed[2] { c } else { fetch(program, wave, c, valu.src[2]) };
+        let a = if changed[0] { a } else { fetch(pool, wave, a, valu.src[0]) };
+        let b = if changed[1] { b } else { fetch(pool, wave, b, valu.src[1]) };
+        let c = if changed[2] { c } else { fetch(pool, wave, c, valu.src[2]) };
         kernel(&mut machine.out, a, b, c, &mut extra);
         self.finish(valu, wave, &mut machine.out, [a, b, c]);
         for (number, row) in machine.out.iter().enumerate().take(usize::from(valu.rows)) {

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the sums and what is added to them take four registers each, which no other vector
 //! instruction has; window *i* of the first operand begins *i* bytes further on.
 
-use crate::altered::{Indexing, Position};
+use crate::indexing::{Indexing, Position};
 use crate::lanes::Row;
 use crate::machine::Machine;
 use crate::operand::{Files, Pool, Src, source};

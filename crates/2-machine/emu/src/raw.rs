@@ -19,16 +19,8 @@ pub(crate) use spread::{Distances, Lines};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use wide::permute_avx2;
 
-use crate::access::Access;
-use crate::engine::Engine;
-use crate::execute;
-use crate::fault::Stop;
 use crate::half::f16_to_f32;
 use crate::lanes::{LANES, Row, Step, active, all_equal, in_a_row};
-use crate::machine::Machine;
-use crate::observe::Observer;
-use crate::vector::Kernels;
-use crate::wave::Wave;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
@@ -343,12 +335,19 @@ pub(crate) trait Mover: Copy {
 
 /// Those every CPU has.
 #[derive(Clone, Copy)]
-struct Plain;
+pub(crate) struct Plain;
 
 /// AVX2: there is one only where the CPU has it.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
-struct Vectors;
+pub(crate) struct Vectors(());
+
+/// The proof that the CPU has AVX2: only code compiled for it can call this.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+pub(crate) fn vectors() -> Vectors {
+    Vectors(())
+}
 
 /// Calls a function of so many dwords; false for numbers of them that no instruction has.
 macro_rules! by_count {
@@ -409,48 +408,10 @@ mover!(Plain, false);
 #[cfg(target_arch = "x86_64")]
 mover!(Vectors, true);
 
-/// A memory instruction whose lanes stand to each other as the last time; whether it was one.
-pub(crate) fn ordinary(access: &Access, machine: &mut Machine<'_>, wave: &mut Wave) -> bool {
-    access.run_ordinary(Plain, machine, wave)
-}
-
-/// As [`ordinary`], with AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-pub(crate) fn ordinary_avx2(access: &Access, machine: &mut Machine<'_>, wave: &mut Wave) -> bool {
-    access.run_ordinary(Vectors, machine, wave)
-}
-
-/// Runs a wave with the executor compiled for the best instruction set this CPU has.
-pub(crate) fn run_wave<O: Observer>(
-    machine: &mut Machine<'_>,
-    wave: &mut Wave,
-    observer: &mut O,
-    until: u64,
-) -> Result<(), Box<Stop>> {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        // SAFETY: the CPU has every feature the function is compiled for.
-        return unsafe { run_wave_avx2(machine, wave, observer, until) };
-    }
-    execute::run(machine, wave, observer, until)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-fn run_wave_avx2<O: Observer>(
-    machine: &mut Machine<'_>,
-    wave: &mut Wave,
-    observer: &mut O,
-    until: u64,
-) -> Result<(), Box<Stop>> {
-    execute::run(machine, wave, observer, until)
-}
-
 /// The features that the second compilation of everything uses.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-fn has_avx2() -> bool {
+pub(crate) fn has_avx2() -> bool {
     is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("fma")
         && is_x86_feature_detected!("bmi1")
@@ -462,35 +423,12 @@ fn has_avx2() -> bool {
 
 /// The features that what is compiled for AVX-512 uses.
 #[cfg(target_arch = "x86_64")]
-fn has_avx512() -> bool {
+pub(crate) fn has_avx512() -> bool {
     has_avx2()
         && is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
-}
-
-/// The vector kernels compiled for the best instruction set this CPU has.
-pub(crate) fn kernels() -> Kernels {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
-        // SAFETY: the CPU has every feature the function is compiled for.
-        return unsafe { crate::vector::avx2() };
-    }
-    crate::vector::portable()
-}
-
-/// The row-wise parts of the executor compiled for the best instruction set this CPU has.
-pub(crate) fn engine() -> Engine {
-    #[cfg(target_arch = "x86_64")]
-    if has_avx512() {
-        // SAFETY: the CPU has every feature the function is compiled for.
-        return unsafe { crate::engine::avx512() };
-    } else if has_avx2() {
-        // SAFETY: as above.
-        return unsafe { crate::engine::avx2() };
-    }
-    crate::engine::portable()
 }
 
 /// A row of lanes of another one, as the steps say.

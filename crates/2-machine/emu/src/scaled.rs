@@ -8,8 +8,8 @@
 //! NaN. Stochastic rounding adds the highest random bits below the last place that stays; for several numbers the random
 //! value is stepped as `v_prng_b32` does.
 
-use crate::altered::{Indexing, Position};
 use crate::half::{f16_to_f32, f64_to_f16};
+use crate::indexing::{Indexing, Position};
 use crate::lanes::{LANES, Row};
 use crate::machine::Machine;
 use crate::minifloat::{self, BF6, BF8, FP4, FP6, FP8, Format, wide_power_of_two};

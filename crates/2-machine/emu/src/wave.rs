@@ -3,11 +3,24 @@
 //! The one idea to keep in mind: vector registers are rows of 64 lanes, so that one instruction is one loop over
 //! memory that lies together; VGPRs and accumulation registers share one array.
 
+mod repetition;
+
 use crate::lanes::{Mode, Row, spread};
 use crate::lds_dma::LdsDma;
-use crate::observe::WaveId;
 use crate::operand::{EXEC, VCC};
-use crate::stuck::Look;
+pub(crate) use repetition::Kept;
+use repetition::Repetition;
+
+/// Which wave an event belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WaveId {
+    /// Workgroup in the grid.
+    pub workgroup: [u32; 3],
+    /// Number of the workgroup in dispatch order.
+    pub workgroup_index: u64,
+    /// Wave in the workgroup.
+    pub wave: u32,
+}
 
 /// Why a wave does not run at the moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,7 +53,7 @@ pub(crate) struct Wave {
     /// Its loads into the LDS that are outstanding.
     pub(crate) dma: LdsDma,
     /// What is known of its turns.
-    pub(crate) look: Look,
+    pub(crate) repetition: Repetition,
     /// Lanes as a row of masks, and the EXEC it was made for.
     exec_row: Row,
     exec_of_row: u64,
@@ -60,7 +73,7 @@ impl Wave {
             scratch_bytes,
             issued: 0,
             dma: LdsDma::default(),
-            look: Look::default(),
+            repetition: Repetition::default(),
             exec_row: Row::ZERO,
             exec_of_row: 0,
         }
@@ -78,7 +91,7 @@ impl Wave {
         self.state = State::Running;
         self.issued = 0;
         self.dma = LdsDma::default();
-        self.look = Look::default();
+        self.repetition = Repetition::default();
     }
 
     #[inline(always)]

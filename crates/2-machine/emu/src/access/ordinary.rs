@@ -34,7 +34,7 @@ impl Access {
             return false;
         }
         let count = usize::from(count);
-        let Machine { addresses, lds, memory, hint, formations, later, time, .. } = machine;
+        let Machine { addresses, lds, memory, hint, formations, deferred_atomics, time, .. } = machine;
         let Some((distances, lines)) = formations.walk(self.slot) else { return false };
         let store = self.kind == Kind::Store;
         let rows = |element: usize| match (store, self.stored[element], self.dst) {
@@ -71,7 +71,7 @@ impl Access {
         };
         let (least, most) = distances.limits();
         let end = first.wrapping_add(most as u64).wrapping_add(4 * count as u64);
-        if later.notes_lie_in(first.wrapping_add(least as u64)..end) {
+        if deferred_atomics.notes_lie_in(first.wrapping_add(least as u64)..end) {
             return false;
         }
         let now = *time + u64::from(store || self.coherent);

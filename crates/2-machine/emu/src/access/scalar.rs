@@ -3,8 +3,8 @@
 //! The one idea to keep in mind: one address per wave, its low two bits ignored; buffer forms check the range of the
 //! resource and read 0 outside it.
 
-use super::transfer::{locate, update};
-use crate::atomics::{self, AtomicOp};
+use super::transfer::locate;
+use crate::atomics::{self, AtomicOp, update};
 use crate::fault::{Cause, Stop};
 use crate::machine::Machine;
 use crate::observe::MemoryAccess;
@@ -111,7 +111,7 @@ impl ScalarAccess {
         let inside =
             |dword: u64| records.is_none_or(|records| (offset as u64 & !3) + 4 * dword + 4 <= records);
         let memory = machine.memory;
-        let looked = machine.later.look(&machine.addresses[0], 1, bytes.max(4), memory);
+        let looked = machine.deferred_atomics.look(&machine.addresses[0], 1, bytes.max(4), memory);
         machine.time += u64::from(looked || self.atomic.is_some() || self.kind == Kind::Store);
         if let Some((op, wide)) = self.atomic {
             let (range, at) = locate(memory, &mut machine.hint, address, bytes, 0, "atomic")?;

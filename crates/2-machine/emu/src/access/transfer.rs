@@ -4,12 +4,14 @@
 //! the data goes straight to the registers; everything else goes lane by lane and is where faults are found.
 
 use super::{Access, Data};
+use crate::atomics::update;
+use crate::deferred_atomics::Note;
 use crate::fault::{Cause, Stop};
 use crate::lanes::{LANES, Row, active, in_a_row};
-use crate::later::Note;
 use crate::machine::Machine;
 use crate::memory::{Hint, Memory};
 use crate::operand::{M0, Src};
+use crate::outside::Outside;
 use crate::raw::Shared;
 use crate::transpose;
 use crate::typed::Typed;
@@ -29,9 +31,10 @@ impl Access {
     ) -> Result<(), Box<Stop>> {
         let in_memory = !matches!(space, Space::Lds | Space::Scratch);
         let mut changed = in_memory && (matches!(self.kind, Kind::Store | Kind::Atomic) || self.coherent);
-        if in_memory && !(self.can_wait() && machine.later.is_waiting()) {
-            let Machine { later, addresses, memory, .. } = machine;
-            changed |= later.look(&addresses[element], lanes, u64::from(self.data.bytes()), memory);
+        if in_memory && !(self.can_wait() && machine.deferred_atomics.is_waiting()) {
+            let Machine { deferred_atomics, addresses, memory, .. } = machine;
+            changed |=
+                deferred_atomics.look(&addresses[element], lanes, u64::from(self.data.bytes()), memory);
         }
         machine.time += u64::from(changed);
         if let Some(typed) = self.typed {
@@ -44,12 +47,12 @@ impl Access {
                 let mut loaded = [Row::ZERO; 4];
                 self.load(machine, wave, space, lanes, element, &mut loaded)?;
                 let (start, lanes) = (self.lds_start(wave), wave.exec());
-                let Machine { lds, program, outside, .. } = machine;
+                let Machine { lds, outside, .. } = machine;
                 for lane in active(lanes) {
                     let at = start.wrapping_add(self.lds_stride() * lane as u64);
                     if at.saturating_add(self.lds_stride()) > lds.len() as u64 {
                         let bytes = self.data.bytes();
-                        outside.note((program, self.slot), wave.id, lane, (at, bytes), lds.len());
+                        Outside::note(outside, self.slot, wave.id, lane, (at, bytes), lds.len());
                     }
                 }
                 wave.dma.push(start, self.lds_stride(), lanes, &loaded);
@@ -127,7 +130,7 @@ impl Access {
         out: &mut [Row],
     ) -> Result<(), Box<Stop>> {
         let bytes = self.data.bytes();
-        let Machine { addresses, lds, memory, hint, program, outside, .. } = machine;
+        let Machine { addresses, lds, memory, hint, outside, .. } = machine;
         let addresses = &addresses[element];
         if self.buffer.is_some() {
             for lane in active(wave.exec() & !lanes) {
@@ -148,7 +151,7 @@ impl Access {
                     let from = bytes_at(lds, addresses[lane], bytes);
                     if from.is_empty() {
                         let at = (addresses[lane], bytes);
-                        outside.note((program, self.slot), wave.id, lane, at, lds.len());
+                        Outside::note(outside, self.slot, wave.id, lane, at, lds.len());
                     }
                     self.read(lane, out, |at, size| word(from, at, size));
                 }
@@ -210,7 +213,7 @@ impl Access {
     ) -> Result<(), Box<Stop>> {
         let Src::Row(first) = self.stored[element] else { return Ok(()) };
         let bytes = self.data.bytes();
-        let Machine { addresses, lds, memory, hint, program, outside, .. } = machine;
+        let Machine { addresses, lds, memory, hint, outside, .. } = machine;
         let addresses = &addresses[element];
         let Wave { v, scratch, scratch_bytes, id, .. } = wave;
         let rows = v.get(usize::from(first)..).unwrap_or(&[]);
@@ -220,7 +223,7 @@ impl Access {
                 for lane in active(lanes) {
                     let at = addresses[lane];
                     if at.saturating_add(u64::from(bytes)) > lds.len() as u64 {
-                        outside.note((program, self.slot), *id, lane, (at, bytes), lds.len());
+                        Outside::note(outside, self.slot, *id, lane, (at, bytes), lds.len());
                         continue;
                     }
                     self.write(lane, rows, |offset, size, value| {
@@ -305,10 +308,10 @@ impl Access {
             let address = machine.addresses[element][lane];
             let old = match space {
                 Space::Lds => {
-                    let Machine { lds, program, outside, .. } = machine;
+                    let Machine { lds, outside, .. } = machine;
                     let from = bytes_at(lds, address, bytes);
                     if from.is_empty() {
-                        outside.note((program, self.slot), wave.id, lane, (address, bytes), lds.len());
+                        Outside::note(outside, self.slot, wave.id, lane, (address, bytes), lds.len());
                         0
                     } else {
                         let old = u64::from(word(from, 0, 4))
@@ -337,8 +340,11 @@ impl Access {
                     let memory = machine.memory;
                     let (range, at) =
                         locate(memory, &mut machine.hint, address, u64::from(bytes), lane, "atomic")?;
-                    if self.can_wait() && machine.later.is_waiting() && range.is_aligned(at, bytes) {
-                        machine.later.note(Note { address, op, wide, operands: [first, second] }, memory);
+                    if self.can_wait() && machine.deferred_atomics.is_waiting() && range.is_aligned(at, bytes)
+                    {
+                        machine
+                            .deferred_atomics
+                            .note(Note { address, op, wide, operands: [first, second] }, memory);
                         continue;
                     }
                     update(range, at, wide, |old| op(old, first, second))
@@ -457,15 +463,6 @@ fn lds_words<const N: usize>(words: &[[u8; 4]], addresses: &[u64; LANES], rows: 
         }
     }
     true
-}
-
-/// A read-modify-write of 32 or 64 bits; `None` when misaligned.
-pub(crate) fn update(range: &Shared, at: usize, wide: bool, op: impl Fn(u64) -> u64) -> Option<u64> {
-    if wide {
-        range.update_u64(at, op)
-    } else {
-        range.update_u32(at, |old| op(u64::from(old)) as u32).map(u64::from)
-    }
 }
 
 pub(super) fn locate<'m>(

@@ -1,8 +1,8 @@
 //! Instructions that MODE alters beside those they are to be, on the same registers.
 
-use crate::execute::run;
+use crate::engine;
+use crate::execute::{Executor, run};
 use crate::lanes::{LANES, Mode};
-use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::observe::{InstructionCounts, WaveId};
 use crate::operand::M0;
@@ -53,13 +53,13 @@ fn after(isa: Isa, lines: &[&str]) -> (After, InstructionCounts) {
     }
     wave.set_pair(crate::operand::EXEC, 0xffff_0fff_ffff_fff0);
     let memory = Memory::new();
-    let mut machine = Machine::new(&program, &memory, 0, 1024);
+    let mut executor = Executor::new(&program, &memory, 0, 1024, engine::portable());
     let mut counts = InstructionCounts::new(&program);
-    run(&mut machine, &mut wave, &mut counts, 1000).unwrap_or_else(|stop| panic!("{lines:?}: {stop:?}"));
+    run(&mut executor, &mut wave, &mut counts, 1000).unwrap_or_else(|stop| panic!("{lines:?}: {stop:?}"));
     assert_eq!(wave.state, State::Ended, "{lines:?}");
     wave.s[usize::from(M0)] = 0;
     let vectors = wave.v[..2 * VECTORS as usize].iter().map(|row| row.0).collect();
-    let after = After { scalars: wave.s.to_vec(), vectors, scc: wave.scc, lds: machine.lds.clone() };
+    let after = After { scalars: wave.s.to_vec(), vectors, scc: wave.scc, lds: executor.machine.lds.clone() };
     (after, counts)
 }
 

@@ -5,7 +5,6 @@
 
 use super::run;
 use crate::lanes::{LANES, Mode};
-use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::observe::WaveId;
 use crate::operand::{EXEC, M0};
@@ -84,14 +83,14 @@ fn no_word_panics() {
         let program = Program::of(isa, descriptor, decode_all(isa, &words));
         let id = WaveId { workgroup: [0; 3], workgroup_index: 0, wave: 0 };
         let mut wave = Wave::new(id, program.rows, Mode(0), SCRATCH);
-        let mut machine = Machine::new(&program, &memory, 0, LDS);
+        let mut executor = Executor::new(&program, &memory, 0, LDS, crate::engine::portable());
         let (mut done, mut stopped) = (0, 0);
         for number in 0..program.actions.len() {
             // Every instruction three times: memory instructions remember how their lanes stood to each other.
             fill(&mut wave, &mut random, base);
             for _ in 0..3 {
                 (wave.pc, wave.issued, wave.state) = (number, 0, State::Running);
-                match run(&mut machine, &mut wave, &mut (), 1) {
+                match run(&mut executor, &mut wave, &mut (), 1) {
                     Ok(()) => done += 1,
                     Err(_) => stopped += 1,
                 }

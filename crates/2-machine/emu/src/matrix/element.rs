@@ -2,9 +2,8 @@
 //!
 //! The one idea to keep in mind: element `j` of all lanes becomes one row of numbers, so unpacking vectorises.
 
-use crate::engine::Engine;
 use crate::half::bf16_to_f32;
-use crate::lanes::{LANES, Row, wide};
+use crate::lanes::{LANES, Row, RowOps, wide};
 use crate::minifloat::{BF6, BF8, BF8_FNUZ, FP4, FP6, FP8, FP8_FNUZ, Format};
 use isa::{Isa, MatrixType};
 
@@ -74,11 +73,11 @@ impl Element {
 
     /// The elements of every lane as f32; `numbers` are those of [`Element::numbers`].
     #[inline(always)]
-    pub(super) fn single(self, engine: &Engine, rows: &[Row], numbers: &[f32], out: &mut [[f32; LANES]]) {
+    pub(super) fn single(self, row_ops: &RowOps, rows: &[Row], numbers: &[f32], out: &mut [[f32; LANES]]) {
         if self == Element::F16 {
             // Registers hold two of them.
             for (row, [low, high]) in rows.iter().zip(out.as_chunks_mut().0) {
-                (engine.halves)(row, low, high);
+                (row_ops.halves)(row, low, high);
             }
             return;
         }

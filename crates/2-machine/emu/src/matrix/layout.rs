@@ -5,6 +5,7 @@
 
 use super::element::Element;
 use crate::lanes::LANES;
+use crate::square::Four;
 use isa::{Matrix, MatrixType};
 
 /// Place of operands' elements: the same for A and B with rows and columns exchanged.
@@ -73,15 +74,6 @@ pub(super) struct Rows {
     pub(super) first: usize,
     /// Where each begins in the result.
     pub(super) places: [u16; 4],
-}
-
-/// Four steps of depth that lie in four rows of lanes one after the other, at the same lanes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Four {
-    /// First row of A, and row 0's lane in it.
-    pub(crate) a: (u8, u8),
-    /// First row of B, and column 0's lane in it.
-    pub(crate) b: (u8, u8),
 }
 
 /// The depth of a block in fours, if it is made of them.

@@ -4,8 +4,7 @@
 //! alone; so numbers that were unpacked once are good for every instruction that finds both again.
 
 use super::element::Element;
-use crate::engine::Engine;
-use crate::lanes::{LANES, Row};
+use crate::lanes::{LANES, Row, RowOps};
 use crate::operand::Src;
 
 /// How numbers of an operand stand in registers: type, elements of a lane, and registers.
@@ -56,8 +55,8 @@ impl Packed {
 
     /// Its numbers, one row of lanes per element.
     #[inline(always)]
-    pub(super) fn unpack(&self, engine: &Engine, rows: &[Row], numbers: &mut [f32]) {
+    pub(super) fn unpack(&self, row_ops: &RowOps, rows: &[Row], numbers: &mut [f32]) {
         let numbers = numbers.as_chunks_mut::<LANES>().0.get_mut(..self.elements).unwrap_or_default();
-        self.ty.single(engine, rows, &self.codes, numbers);
+        self.ty.single(row_ops, rows, &self.codes, numbers);
     }
 }

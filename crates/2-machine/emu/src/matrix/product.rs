@@ -6,17 +6,15 @@
 
 use super::Instruction;
 use super::element::Element;
-use super::layout::{Four, Plan};
+use super::layout::Plan;
 use super::packed::{Form, Packed};
-use crate::engine::Engine;
+use crate::lanes::RowOps;
 use crate::lanes::{LANES, Row, set_wide, wide};
 use crate::machine::Machine;
 use crate::minifloat;
 use crate::operand::Src;
+use crate::square::{Four, MOST, Square};
 use crate::wave::Wave;
-
-/// Numbers of an operand at most: 64 elements in each of 64 lanes. A power of two, so that a masked place is inside.
-pub(crate) const MOST: usize = 64 * LANES;
 
 /// Operands, one number per element and lane; they stay with the machine from one instruction to the next.
 #[derive(Debug)]
@@ -98,12 +96,12 @@ impl Operands {
 
     /// The numbers of an operand.
     #[inline(always)]
-    fn keep(&mut self, engine: &Engine, operand: &Packed, rows: &[Row]) -> &mut [f32; MOST] {
-        let Some(form) = operand.form else { return self.unpack(engine, operand, rows) };
+    fn keep(&mut self, row_ops: &RowOps, operand: &Packed, rows: &[Row]) -> &mut [f32; MOST] {
+        let Some(form) = operand.form else { return self.unpack(row_ops, operand, rows) };
         let (place, found) = self.find(form, rows);
         let kept = self.kept[place].get_or_insert_with(Kept::new);
         if !found {
-            operand.unpack(engine, rows, &mut kept.numbers);
+            operand.unpack(row_ops, rows, &mut kept.numbers);
             kept.form = Some(form);
             for (kept, row) in kept.rows.iter_mut().zip(rows).take(form.rows()) {
                 kept.copy_from(row);
@@ -114,11 +112,11 @@ impl Operands {
 
     /// As above, for a caller who changes them.
     #[inline(always)]
-    fn unpack(&mut self, engine: &Engine, operand: &Packed, rows: &[Row]) -> &mut [f32; MOST] {
+    fn unpack(&mut self, row_ops: &RowOps, operand: &Packed, rows: &[Row]) -> &mut [f32; MOST] {
         self.oldest = (self.oldest + 1) % KEPT;
         let kept = self.kept[self.oldest].get_or_insert_with(Kept::new);
         kept.form = None;
-        operand.unpack(engine, rows, &mut kept.numbers);
+        operand.unpack(row_ops, rows, &mut kept.numbers);
         &mut kept.numbers
     }
 }
@@ -129,15 +127,6 @@ pub(crate) struct Workplace {
     single: Option<Box<[Operands; 2]>>,
     double: Option<Numbers<f64>>,
     integer: Option<Numbers<i32>>,
-}
-
-/// The product of one block with as many rows as columns, whose depth is made of fours.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Square<'a> {
-    /// Rows: 16 or 32.
-    pub(crate) size: usize,
-    /// Where the factors stand.
-    pub(crate) depth: &'a [Four],
 }
 
 /// A type that products are summed in.
@@ -435,16 +424,17 @@ where
 #[inline(always)]
 pub(super) fn plain(
     it: &Instruction,
-    machine: &mut Machine<'_>,
+    machine: &Machine<'_>,
+    workplace: &mut Workplace,
     wave: &mut Wave,
     quick: impl Fn(Square<'_>, [&[f32; MOST]; 2], &mut [Row]) -> bool,
 ) {
     let (Src::Row(a), Src::Row(b)) = (it.a.src, it.b.src) else { return };
-    let Machine { matrix, engine, .. } = machine;
-    let operands = matrix.single.get_or_insert_default();
+    let row_ops = &machine.row_ops;
+    let operands = workplace.single.get_or_insert_default();
     let [left, right] = &mut **operands;
-    let a = left.keep(engine, &it.a, wave.v.get(usize::from(a)..).unwrap_or_default());
-    let b = right.keep(engine, &it.b, wave.v.get(usize::from(b)..).unwrap_or_default());
+    let a = left.keep(row_ops, &it.a, wave.v.get(usize::from(a)..).unwrap_or_default());
+    let b = right.keep(row_ops, &it.b, wave.v.get(usize::from(b)..).unwrap_or_default());
     let sums = usize::from(it.dst)..usize::from(it.dst) + it.plan.registers;
     if let Src::Row(row) = it.c
         && row != it.dst
@@ -464,20 +454,20 @@ pub(super) fn plain(
 
 /// f32 accumulators.
 #[inline(always)]
-pub(super) fn single(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wave) {
+pub(super) fn single(it: &Instruction, machine: &Machine<'_>, workplace: &mut Workplace, wave: &mut Wave) {
     let plan = &it.plan;
-    let mut operands = machine.matrix.single.take().unwrap_or_default();
+    let mut operands = workplace.single.take().unwrap_or_default();
     let [a, b] = &mut *operands;
     let (a_constant, b_constant);
     let rows = rows!(machine, wave, it.a.src, a_constant);
     let scaled = it.scales.is_some();
     let change = scaled || it.positions.is_some();
     let a =
-        if change { a.unpack(&machine.engine, &it.a, rows) } else { a.keep(&machine.engine, &it.a, rows) };
+        if change { a.unpack(&machine.row_ops, &it.a, rows) } else { a.keep(&machine.row_ops, &it.a, rows) };
     let rows = rows!(machine, wave, it.b.src, b_constant);
     let change = scaled || it.exchange != 0;
     let b =
-        if change { b.unpack(&machine.engine, &it.b, rows) } else { b.keep(&machine.engine, &it.b, rows) };
+        if change { b.unpack(&machine.row_ops, &it.b, rows) } else { b.keep(&machine.row_ops, &it.b, rows) };
     {
         let (a, b) = (a.as_chunks_mut().0, &mut b.as_chunks_mut().0[..plan.b_elements]);
         it.spread_out(wave, machine, a);
@@ -488,14 +478,14 @@ pub(super) fn single(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wav
         }
     }
     add_product(it, a, b, result(it, machine, wave));
-    machine.matrix.single = Some(operands);
+    workplace.single = Some(operands);
 }
 
 /// f64 accumulators.
 #[inline(always)]
-pub(super) fn double(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wave) {
+pub(super) fn double(it: &Instruction, machine: &Machine<'_>, workplace: &mut Workplace, wave: &mut Wave) {
     let plan = &it.plan;
-    let mut numbers = machine.matrix.double.take().unwrap_or_default();
+    let mut numbers = workplace.double.take().unwrap_or_default();
     let negate = |bit: u8, row: &mut [f64; LANES]| {
         if it.neg >> bit & 1 != 0 {
             *row = row.map(|value| -value);
@@ -528,14 +518,14 @@ pub(super) fn double(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wav
             set_wide(pair, lane, sum[lane].to_bits());
         }
     }
-    machine.matrix.double = Some(numbers);
+    workplace.double = Some(numbers);
 }
 
 /// i32 accumulators, wrapping.
 #[inline(always)]
-pub(super) fn integer(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wave) {
+pub(super) fn integer(it: &Instruction, machine: &Machine<'_>, workplace: &mut Workplace, wave: &mut Wave) {
     let plan = &it.plan;
-    let mut numbers = machine.matrix.integer.take().unwrap_or_default();
+    let mut numbers = workplace.integer.take().unwrap_or_default();
     let (a, b) = (numbers.a.as_chunks_mut().0, &mut numbers.b.as_chunks_mut().0[..plan.b_elements]);
     let (a_constant, b_constant);
     let rows = rows!(machine, wave, it.a.src, a_constant);
@@ -549,7 +539,7 @@ pub(super) fn integer(it: &Instruction, machine: &mut Machine<'_>, wave: &mut Wa
     it.spread_out(wave, machine, a);
     it.exchange(b);
     add_product(it, &numbers.a, &numbers.b, result(it, machine, wave));
-    machine.matrix.integer = Some(numbers);
+    workplace.integer = Some(numbers);
 }
 
 /// The registers of the result, with what is to be added to the product in them.

@@ -109,7 +109,7 @@ fn check(op: Op, isa: Isa, a_code: u8, b_code: u8) {
     let mut pool = Pool::default();
     let it = resolve(&inst, isa, Files { accumulators: 256 }, &mut pool).unwrap();
     let (program, memory) = (crate::program::Program::empty(isa), Memory::new());
-    let mut machine = Machine::new(&program, &memory, 0, 0);
+    let machine = Machine::new(&program.pool, 0, &memory, 0, 0);
     let id = WaveId { workgroup: [0; 3], workgroup_index: 0, wave: 0 };
     let mut wave = Wave::new(id, 512, crate::lanes::Mode(0x3f0), 0);
     let (m, n, k, blocks) =
@@ -170,7 +170,7 @@ fn check(op: Op, isa: Isa, a_code: u8, b_code: u8) {
             }
         }
     }
-    it.run(&mut machine, &mut wave);
+    it.run(&machine, &mut Workplace::default(), &mut wave);
     for (lane, register, sum) in expected {
         let row = usize::from(D) + register * width / 32;
         let found = match shape.acc {
@@ -215,14 +215,14 @@ fn blocks_of_a_are_broadcast_and_lanes_of_b_exchanged() {
     let inst = instruction(op, isa, |mods| (mods.cbsz, mods.abid, mods.blgp) = (2, 3, 4));
     let it = resolve(&inst, isa, Files { accumulators: 256 }, &mut Pool::default()).unwrap();
     let (program, memory) = (crate::program::Program::empty(isa), Memory::new());
-    let mut machine = Machine::new(&program, &memory, 0, 0);
+    let machine = Machine::new(&program.pool, 0, &memory, 0, 0);
     let id = WaveId { workgroup: [0; 3], workgroup_index: 0, wave: 0 };
     let mut wave = Wave::new(id, 512, crate::lanes::Mode(0x3f0), 0);
     for lane in 0..LANES {
         wave.v[usize::from(A)].0[lane] = (lane as f32).to_bits();
         wave.v[usize::from(B)].0[lane] = (100.0 + lane as f32).to_bits();
     }
-    it.run(&mut machine, &mut wave);
+    it.run(&machine, &mut Workplace::default(), &mut wave);
     for block in 0..16 {
         for i in 0..4 {
             for j in 0..4 {

@@ -3,8 +3,7 @@
 //! The one idea to keep in mind: a lane whose source does not exist or is inactive gets 0 with `bound_ctrl`, and is
 //! not written without.
 
-use crate::engine::Engine;
-use crate::lanes::{LANES, Pair, Row, Step, mask_of, spread};
+use crate::lanes::{LANES, Pair, Row, RowOps, Step, mask_of, spread};
 use isa::Dpp;
 
 /// The lane that a lane reads; `None` when there is none.
@@ -81,8 +80,8 @@ impl Exchange {
 
     /// As [`Exchange::run`], from one row to another.
     #[inline(always)]
-    pub(super) fn run_one(&self, engine: &Engine, exec: u64, from: &Row, into: &mut Row) -> u64 {
-        (engine.permute)(&self.steps, from, into);
+    pub(super) fn run_one(&self, row_ops: &RowOps, exec: u64, from: &Row, into: &mut Row) -> u64 {
+        (row_ops.permute)(&self.steps, from, into);
         let valid = self.valid(exec);
         if exec != u64::MAX {
             let keep = spread(valid);
@@ -139,7 +138,7 @@ mod tests {
     #[test]
     fn one_row_goes_the_same_way() {
         let values = Row(std::array::from_fn(|lane| lane as u32 * 3 + 1));
-        for engine in [crate::engine::portable(), crate::raw::engine()] {
+        for engine in [crate::kernels::portable_row_ops(), crate::kernels::row_ops()] {
             for ctrl in (0..0x160).filter(|&ctrl| source(ctrl, 33).is_some() || source(ctrl, 40).is_some()) {
                 for exec in [u64::MAX, 0x0123_4567_89ab_cdef] {
                     let exchange =

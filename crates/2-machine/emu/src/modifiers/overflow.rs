@@ -68,9 +68,8 @@ impl Overflow {
 
 #[cfg(test)]
 mod tests {
-    use crate::execute;
+    use crate::execute::{self, Executor};
     use crate::lanes::Mode;
-    use crate::machine::Machine;
     use crate::memory::Memory;
     use crate::observe::WaveId;
     use crate::operand::EXEC;
@@ -87,7 +86,7 @@ mod tests {
         let descriptor = Descriptor { vgprs_allocated: 8, ..Descriptor::default() };
         let program = Program::of(Isa::Gfx950, descriptor, vec![parsed.inst]);
         let memory = Memory::new();
-        let mut machine = Machine::new(&program, &memory, 0, 0);
+        let mut executor = Executor::new(&program, &memory, 0, 0, crate::engine::portable());
         let id = WaveId { workgroup: [0; 3], workgroup_index: 0, wave: 0 };
         let mut wave = Wave::new(id, program.rows, Mode(mode), 0);
         wave.set_pair(EXEC, 1 << 5);
@@ -95,7 +94,7 @@ mod tests {
         for (row, value) in wave.v[1..].iter_mut().zip(sources) {
             row.0[5] = value;
         }
-        execute::run(&mut machine, &mut wave, &mut (), 1).unwrap();
+        execute::run(&mut executor, &mut wave, &mut (), 1).unwrap();
         wave.v[0].0[5]
     }
 

@@ -4,12 +4,13 @@
 //! made for; which kind it is, is known when the instruction is decoded, and the mode is looked at each time.
 
 use super::{Format, Modifiers};
-use crate::decode::Valu;
-use crate::in_place::{self, InPlace};
+use crate::in_place::InPlace;
+use crate::kernels::Kernels;
 use crate::lanes::{Kernel, LANES, Mode, Row};
 use crate::machine::{Machine, fetch};
 use crate::operand::{NONE, Src};
-use crate::vector::Kernels;
+use crate::run_in_place;
+use crate::valu::Valu;
 use crate::wave::Wave;
 use isa::{Bits, Inst, Operand};
 
@@ -108,21 +109,21 @@ impl Quick {
         if !allowed || it.limits(mode) {
             return false;
         }
-        let (program, exec) = (machine.program, wave.exec());
+        let (pool, exec) = (machine.pool, wave.exec());
         let (mut lanes, mut changed) = (exec, 0);
         let mut kernel = valu.kernel;
         match self {
             Quick::Nothing => return false,
             Quick::Flushed(flushed) => kernel = *flushed,
             Quick::InPlace(kernel, number) => {
-                in_place::run(*kernel, *number, valu, machine, wave);
+                run_in_place::run(*kernel, *number, valu, machine, wave);
                 return true;
             }
             Quick::Lanes => {
                 let (Some(dpp), Src::Row(row)) = (&it.dpp, valu.src[0]) else { return false };
                 let Some(row) = wave.v.get(usize::from(row)) else { return false };
                 changed = 1;
-                lanes &= dpp.run_one(&machine.engine, exec, row, &mut machine.spread[0][0]);
+                lanes &= dpp.run_one(&machine.row_ops, exec, row, &mut machine.spread[0][0]);
             }
             Quick::Signs => {
                 changed = it.prepares;
@@ -154,9 +155,9 @@ impl Quick {
         }
         let mut extra = machine.extra(wave, valu);
         let [a, b, c] = &mut machine.spread;
-        let a = if changed & 1 != 0 { a } else { fetch(program, wave, a, valu.src[0]) };
-        let b = if changed & 2 != 0 { b } else { fetch(program, wave, b, valu.src[1]) };
-        let c = if changed & 4 != 0 { c } else { fetch(program, wave, c, valu.src[2]) };
+        let a = if changed & 1 != 0 { a } else { fetch(pool, wave, a, valu.src[0]) };
+        let b = if changed & 2 != 0 { b } else { fetch(pool, wave, b, valu.src[1]) };
+        let c = if changed & 4 != 0 { c } else { fetch(pool, wave, c, valu.src[2]) };
         kernel(&mut machine.out, a, b, c, &mut extra);
         for (number, row) in machine.out.iter().enumerate().take(usize::from(valu.rows)) {
             wave.store_row(usize::from(valu.dst) + number, row, lanes);

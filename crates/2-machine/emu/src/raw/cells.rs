@@ -3,8 +3,7 @@
 //! The one idea to keep in mind: registers are cells, which may be read and written through several references; only their
 //! lanes, eight at a time, are reached here, and the arithmetic of doubles that wants them in the CPU's order.
 
-use crate::in_place::Cells;
-use crate::lanes::{LANES, Row};
+use crate::lanes::{Cells, LANES, Row};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 use std::cell::Cell;

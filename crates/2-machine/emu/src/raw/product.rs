@@ -5,7 +5,7 @@
 #![cfg(target_arch = "x86_64")]
 
 use crate::lanes::{LANES, Row};
-use crate::matrix::{Four, MOST, Square};
+use crate::square::{Four, MOST, Square};
 use std::arch::x86_64::*;
 
 /// Numbers of a vector.

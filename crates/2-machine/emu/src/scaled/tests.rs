@@ -22,7 +22,7 @@ fn run(text: &str, op_sel: u8, mode: u32, set: &[(usize, u32)]) -> Vec<u32> {
     let mut program = Program::empty(Isa::Gfx950);
     program.pool = pool;
     let memory = Memory::new();
-    let machine = Machine::new(&program, &memory, 0, 0);
+    let machine = Machine::new(&program.pool, 0, &memory, 0, 0);
     let id = WaveId { workgroup: [0; 3], workgroup_index: 0, wave: 0 };
     let mut wave = Wave::new(id, 256, Mode(mode), 0);
     wave.set_pair(crate::operand::EXEC, 1 << LANE);

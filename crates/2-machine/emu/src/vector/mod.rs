@@ -50,29 +50,9 @@ mod trans;
 
 use crate::in_place::InPlace;
 use crate::lanes::Kernel;
-use std::collections::HashMap;
 
 /// Mnemonic, kernel, and the one that works in place, where there is one.
-type Named = (&'static str, Kernel, Option<InPlace>);
-
-/// Kernels by mnemonic.
-#[derive(Debug)]
-pub(crate) struct Kernels(HashMap<&'static str, (Kernel, Option<InPlace>)>);
-
-impl Kernels {
-    /// The kernel of a mnemonic. Comparisons that write EXEC compute what those that do not compute.
-    pub(crate) fn get(&self, name: &str) -> Option<Kernel> {
-        if let Some(rest) = name.strip_prefix("v_cmpx_") {
-            return self.0.get(format!("v_cmp_{rest}").as_str()).map(|it| it.0);
-        }
-        self.0.get(name).map(|it| it.0)
-    }
-
-    /// The kernel of a mnemonic that works in place.
-    pub(crate) fn in_place(&self, name: &str) -> Option<InPlace> {
-        self.0.get(name)?.1
-    }
-}
+pub(crate) type Named = (&'static str, Kernel, Option<InPlace>);
 
 macro_rules! all_tables {
     ($which:ident) => {{
@@ -92,20 +72,20 @@ macro_rules! all_tables {
         short::$which(&mut list);
         tiny::$which(&mut list);
         trans::$which(&mut list);
-        Kernels(list.into_iter().map(|(name, kernel, in_place)| (name, (kernel, in_place))).collect())
+        list
     }};
 }
 
-/// For every CPU.
-pub(crate) fn portable() -> Kernels {
+/// All kernels, compiled for any CPU.
+pub(crate) fn portable() -> Vec<Named> {
     all_tables!(portable)
 }
 
-/// For CPUs with AVX2, FMA and their contemporaries.
+/// All kernels, compiled for CPUs with AVX2, FMA and their contemporaries.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
-pub(crate) fn avx2() -> Kernels {
-    let mut kernels = all_tables!(avx2);
+pub(crate) fn avx2() -> Vec<Named> {
+    let mut list = all_tables!(avx2);
     let by_hand: [(&str, InPlace); 4] = [
         ("v_add_f64", |o, a, b, _, _| crate::raw::add_f64(o, a, b)),
         ("v_mul_f64", |o, a, b, _, _| crate::raw::mul_f64(o, a, b)),
@@ -113,121 +93,9 @@ pub(crate) fn avx2() -> Kernels {
         ("v_fmac_f64", |o, a, b, c, _| crate::raw::fma_f64(o, a, b, c)),
     ];
     for (name, kernel) in by_hand {
-        if let Some(known) = kernels.0.get_mut(name) {
-            known.1 = Some(kernel);
+        if let Some(known) = list.iter_mut().find(|it| it.0 == name) {
+            known.2 = Some(kernel);
         }
     }
-    kernels
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::lanes::{Extra, Mode, Pair, Row};
-    use std::cell::Cell;
-
-    /// Values that stress every type: zeros, ones, infinities, NaNs, denormals, limits of integers.
-    fn operand(seed: u32) -> Pair {
-        const EDGES: [u32; 16] = [
-            0,
-            0x8000_0000,
-            0x3f80_0000,
-            0xbf80_0000,
-            0x7f80_0000,
-            0xff80_0000,
-            0x7fc0_0000,
-            0x0000_0001,
-            0x7fff_ffff,
-            0xffff_ffff,
-            0x3c00_bc00,
-            0x7c00_fc00,
-            0x4b00_0000,
-            0x0080_0000,
-            0x0000_ffff,
-            0x3ff0_0000,
-        ];
-        let mut state = seed;
-        let mut next = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            if state >> 29 == 0 { EDGES[(state >> 13 & 15) as usize] } else { state ^ state >> 15 }
-        };
-        let mut row = || Row(std::array::from_fn(|_| next()));
-        [row(), row()]
-    }
-
-    /// NaN results may differ in payload and sign between compilations; everything else may not.
-    #[test]
-    fn both_compilations_agree() {
-        let (plain, best) = (portable(), crate::raw::kernels());
-        assert_eq!(plain.0.len(), best.0.len());
-        let mut differing = Vec::new();
-        for (name, (kernel, _)) in &plain.0 {
-            let (other, _) = best.0[name];
-            for seed in 0..8 {
-                let run = |kernel: Kernel| {
-                    let mut out = [Row::ZERO; 2];
-                    let mut extra = Extra {
-                        mask_in: 0x1234_5678_9abc_def0,
-                        mask_out: 0,
-                        mode: Mode(0x3f0),
-                        immediate: 0x5a,
-                    };
-                    kernel(&mut out, &operand(seed), &operand(seed + 99), &operand(seed + 999), &mut extra);
-                    (out, extra.mask_out)
-                };
-                if !agree(name, run(*kernel), run(other)) {
-                    differing.push(*name);
-                    break;
-                }
-            }
-        }
-        assert!(differing.is_empty(), "{differing:?}");
-    }
-
-    /// What works in place computes the same, whether or not the result overwrites a source.
-    #[test]
-    fn in_place_is_the_same() {
-        // Of packed operations: the low registers for the first, the high ones for the second.
-        const HALVES: u32 = 0b11_1000;
-        let mut compared = 0;
-        for kernels in [portable(), crate::raw::kernels()] {
-            for (name, (kernel, in_place)) in &kernels.0 {
-                let Some(in_place) = in_place else { continue };
-                compared += 1;
-                for into in 0..4 {
-                    let before = [operand(1), operand(2), operand(3), [Row::ZERO; 2]];
-                    let (mut rows, [a, b, c, mut expected]) = (before, before);
-                    let mut extra = Extra { mask_in: 0, mask_out: 0, mode: Mode(0xf0), immediate: 0 };
-                    kernel(&mut expected, &a, &b, &c, &mut extra);
-                    let cells = Cell::from_mut(&mut rows[..]).as_slice_of_cells();
-                    let [a, b, c, _] = [0, 1, 2, 3].map(|at: usize| cells[at].as_array_of_cells());
-                    in_place(cells[into].as_array_of_cells(), a, b, c, HALVES);
-                    if rows[into][1] == before[into][1] {
-                        // A result of one register.
-                        expected[1] = before[into][1];
-                    }
-                    assert!(agree(name, (rows[into], 0), (expected, 0)), "{name} into {into}");
-                }
-            }
-        }
-        assert!(compared > 60, "{compared}");
-    }
-
-    fn agree(name: &str, left: (Pair, u64), right: (Pair, u64)) -> bool {
-        let both_nan = |p: u32, q: u32, p_high: u32, q_high: u32| {
-            if name.contains("f64") {
-                let join = |low: u32, high: u32| f64::from_bits(u64::from(high) << 32 | u64::from(low));
-                return join(p, p_high).is_nan() && join(q, q_high).is_nan();
-            }
-            let half = |v: u32| v & 0x7fff > 0x7c00 || v >> 16 & 0x7fff > 0x7c00;
-            (f32::from_bits(p).is_nan() && f32::from_bits(q).is_nan())
-                || (f32::from_bits(p_high).is_nan() && f32::from_bits(q_high).is_nan() && p == q)
-                || (name.contains("16") && half(p) && half(q))
-        };
-        left.1 == right.1
-            && (0..64).all(|lane| {
-                let (p, q) = (left.0.map(|row| row.0[lane]), right.0.map(|row| row.0[lane]));
-                p == q || both_nan(p[0], q[0], p[1], q[1])
-            })
-    }
+    list
 }

@@ -239,7 +239,7 @@ fn pairs_are_converted_one_by_one() {
 
 /// Every compilation this CPU can run.
 fn both() -> [Kernels; 2] {
-    [crate::vector::portable(), crate::raw::kernels()]
+    [crate::kernels::Kernels::of(crate::vector::portable()), crate::kernels::kernels()]
 }
 
 fn check(cases: &[(&str, &[(u64, u64)])]) {

@@ -3,12 +3,12 @@
 //! The one idea to keep in mind: everything the threads of a launch know of each other is behind one lock, taken once for a batch
 //! and by who waits.
 
-use crate::access::OutsideLds;
+use super::Summary;
+use super::worker::{Crew, Others};
+use crate::deferred_atomics::{self, Note, Turns};
 use crate::fault::Fault;
-use crate::later::{self, Note, Turns};
-use crate::launch::Summary;
 use crate::memory::Memory;
-use crate::stuck::{Crew, Others};
+use crate::outside_lds::OutsideLds;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -158,7 +158,7 @@ pub(crate) fn finish<O>(
     loop {
         let next = done.merged;
         let Some((observer, notes)) = done.waiting.remove(&next) else { break };
-        later::apply(&notes, shared.memory);
+        deferred_atomics::apply(&notes, shared.memory);
         done.merged += 1;
         merge(observer);
     }

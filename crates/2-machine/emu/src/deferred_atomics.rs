@@ -4,7 +4,7 @@
 //! down what its workgroups add and the notes are worked off in the order of workgroups. A workgroup that looks at
 //! memory it has such a note for waits until all before it are done; from then on it needs no notes.
 
-use crate::atomics::AtomicOp;
+use crate::atomics::{AtomicOp, update};
 use crate::lanes::{LANES, active};
 use crate::memory::Memory;
 use std::fmt::Debug;
@@ -34,7 +34,7 @@ impl Note {
         let [first, second] = self.operands;
         if let Some((range, at)) = memory.locate(self.address, bytes) {
             // Checked when the note was taken: in a range and aligned.
-            let _ = super::access::update(range, at, self.wide, |old| (self.op)(old, first, second));
+            let _ = update(range, at, self.wide, |old| (self.op)(old, first, second));
         }
     }
 }
@@ -46,7 +46,7 @@ pub(crate) fn apply(notes: &[Note], memory: &Memory) {
 
 /// The notes of one thread's workgroups.
 #[derive(Debug, Default)]
-pub(crate) struct Later<'a> {
+pub(crate) struct DeferredAtomics<'a> {
     notes: Vec<Note>,
     /// Addresses that notes are for lie from here on.
     low: u64,
@@ -56,7 +56,7 @@ pub(crate) struct Later<'a> {
     turn: Option<(&'a dyn Turns, u64)>,
 }
 
-impl<'a> Later<'a> {
+impl<'a> DeferredAtomics<'a> {
     /// Another batch begins.
     pub(crate) fn begin(&mut self, turn: Option<(&'a dyn Turns, u64)>) {
         self.turn = turn;

@@ -4,97 +4,23 @@
 //! in memory changed, goes the same way again unless somebody else writes. Only the ends of turns are looked at, so waves that
 //! do end pay nothing; what looks the same there is followed instruction by instruction, and that decides.
 
+use super::{Worker, fault, innermost_loop};
 use crate::access::Access;
+use crate::cpu;
 use crate::decode::Action;
 use crate::fault::{Cause, Fault, Stop};
-use crate::lanes::{Mode, Row, active};
-use crate::launch::{Worker, fault, innermost_loop};
-use crate::lds_dma::{LdsDma, land_all};
+use crate::lanes::active;
 use crate::observe::Observer;
-use crate::raw;
-use crate::wave::{State, Wave};
+use crate::wave::{Kept, State, Wave};
 use isa::{Access as Kind, Space};
 use std::sync::atomic::Ordering;
-
-/// Turns of a wave before its registers are first kept: most waves have fewer.
-const FIRST: u64 = 16;
 
 /// Longest way from a state to itself that is followed.
 const MOST_STEPS: u64 = 200_000;
 
-/// Everything a wave's next steps depend on besides memory.
-#[derive(Debug)]
-struct Kept {
-    pc: usize,
-    scc: bool,
-    mode: Mode,
-    s: [u32; 128],
-    v: Vec<Row>,
-    scratch: Vec<u8>,
-    dma: LdsDma,
-}
-
-impl Kept {
-    fn of(wave: &Wave) -> Kept {
-        let Wave { pc, scc, mode, s, .. } = *wave;
-        Kept { pc, scc, mode, s, v: wave.v.clone(), scratch: wave.scratch.clone(), dma: wave.dma.clone() }
-    }
-
-    fn is(&self, wave: &Wave) -> bool {
-        self.pc == wave.pc
-            && self.s == wave.s
-            && (self.scc, self.mode) == (wave.scc, wave.mode)
-            && self.v == wave.v
-            && self.scratch == wave.scratch
-            && self.dma.is_like(&wave.dma)
-    }
-}
-
-/// What is known of a wave's turns: Brent's way to find a period.
-#[derive(Debug, Default)]
-pub(crate) struct Look {
-    turns: u64,
-    kept: Option<Box<Kept>>,
-    /// It was in the state that is kept.
-    repeats: bool,
-    /// From this turn on that counts.
-    from: u64,
-}
-
-impl Look {
-    /// Takes note of how a wave stands after a turn.
-    fn note(&mut self, wave: &Wave) {
-        self.turns += 1;
-        if self.turns < FIRST {
-            return;
-        }
-        self.repeats |= self.kept.as_ref().is_some_and(|kept| kept.is(wave));
-        if self.turns.is_power_of_two() {
-            self.kept = Some(Box::new(Kept::of(wave)));
-        }
-    }
-}
-
-impl Wave {
-    /// Takes note of a turn that was used up.
-    pub(crate) fn note_turn(&mut self) {
-        let mut look = std::mem::take(&mut self.look);
-        look.note(self);
-        self.look = look;
-    }
-
-    /// It was seen to go on, so it is left alone until it had twice as many turns.
-    fn goes_on(&mut self) {
-        self.look.repeats = false;
-        self.look.from = self.look.turns * 2;
-    }
-}
-
 /// Whether no wave is seen to get on: those that run look as they did.
 pub(crate) fn looks_stuck(waves: &[Wave]) -> bool {
-    waves
-        .iter()
-        .all(|wave| wave.state != State::Running || wave.look.repeats && wave.look.turns >= wave.look.from)
+    waves.iter().all(|wave| wave.state != State::Running || wave.repeats())
 }
 
 /// What following the waves of a workgroup came to.
@@ -207,7 +133,7 @@ impl Worker<'_> {
     /// The fault of a workgroup of which no wave can end.
     fn stuck(&self, count: usize, looked: bool) -> Box<Fault> {
         let waves = &self.waves[..count];
-        let program = self.machine.program;
+        let program = self.executor.program;
         let waiting = waves.iter().filter(|wave| wave.state == State::AtBarrier).count();
         let wave = waves.iter().find(|wave| wave.state == State::Running).unwrap_or(&waves[0]);
         let (from, to) = innermost_loop(program, wave.pc);
@@ -217,7 +143,7 @@ impl Worker<'_> {
             barrier: waiting,
             waits: looked && self.launch.workgroup_count() > 1,
         };
-        fault(&self.machine, wave, wave.pc, Stop { cause, lane: None })
+        fault(&self.executor, wave, wave.pc, Stop { cause, lane: None })
     }
 
     /// Follows each wave that runs until it is where it was, as it was.
@@ -227,7 +153,7 @@ impl Worker<'_> {
         observer: &mut O,
     ) -> Result<Followed, Box<Fault>> {
         // A wave may wait for the data of loads that no wait covers.
-        if land_all(&mut self.waves[..count], &mut self.machine.lds) {
+        if land_all(&mut self.waves[..count], &mut self.executor.machine.lds) {
             return Ok(Followed::Moves);
         }
         let mut all = false;
@@ -235,7 +161,7 @@ impl Worker<'_> {
             if self.waves[number].state != State::Running {
                 continue;
             }
-            self.machine.time += 1;
+            self.executor.machine.time += 1;
             let start = Kept::of(&self.waves[number]);
             let mut returned = false;
             for _ in 0..MOST_STEPS {
@@ -257,8 +183,8 @@ impl Worker<'_> {
     /// Issues the next instruction of a wave if it changes nothing in memory, or what it changes is as it was; whether it read memory
     /// of all workgroups.
     fn step<O: Observer>(&mut self, number: usize, observer: &mut O) -> Result<Option<bool>, Box<Fault>> {
-        let (machine, wave) = (&mut self.machine, &mut self.waves[number]);
-        let program = machine.program;
+        let (executor, wave) = (&mut self.executor, &mut self.waves[number]);
+        let program = executor.program;
         if wave.issued >= self.launch.max_instructions {
             return Ok(None);
         }
@@ -271,11 +197,11 @@ impl Worker<'_> {
                     return Ok(None);
                 }
                 // Its addresses are not those of the trip before.
-                machine.trip += 1;
-                let parts = (machine.engine.reach)(access, machine, wave);
+                executor.machine.trip += 1;
+                let parts = (executor.engine.reach)(access, &mut executor.machine, wave);
                 let global = parts.iter().filter(|(space, _)| !matches!(space, Space::Lds | Space::Scratch));
                 for lane in global.flat_map(|(_, lanes)| active(*lanes)) {
-                    places.push((machine.addresses[0][lane], access.data.bytes()));
+                    places.push((executor.machine.addresses[0][lane], access.data.bytes()));
                 }
                 writes |= access.kind != Kind::Load;
             }
@@ -294,20 +220,20 @@ impl Worker<'_> {
             Some(_) => {}
         }
         let scalar = matches!(program.actions.get(wave.pc), Some(Action::ScalarMemory(_)));
-        let memory = machine.memory;
+        let memory = executor.machine.memory;
         let contents = || -> Vec<_> {
             places.iter().map(|&(address, bytes)| memory.read(address, bytes as usize)).collect()
         };
-        let before = writes.then(|| (contents(), machine.lds.clone()));
+        let before = writes.then(|| (contents(), executor.machine.lds.clone()));
         let index = wave.pc;
-        let result = raw::run_wave(machine, wave, observer, wave.issued + 1);
-        machine.clock += 1;
-        result.map_err(|stop| fault(machine, wave, index, *stop))?;
-        if before.is_some_and(|(global, lds)| global != contents() || lds != machine.lds) {
+        let result = cpu::run_wave(executor, wave, observer, wave.issued + 1);
+        executor.machine.clock += 1;
+        result.map_err(|stop| fault(executor, wave, index, *stop))?;
+        if before.is_some_and(|(global, lds)| global != contents() || lds != executor.machine.lds) {
             return Ok(None);
         }
         if scalar {
-            places.push((machine.addresses[0][0], 4));
+            places.push((executor.machine.addresses[0][0], 4));
         }
         // The host may write while a kernel runs.
         let known = places.iter().all(|&(address, _)| !memory.is_hosts(address));
@@ -323,4 +249,11 @@ impl Access {
         let now = self.atomic.is_none() || self.dst.is_some();
         reads || self.typed.is_none() && now
     }
+}
+
+/// Lands all loads of the waves of a workgroup; whether there were any.
+fn land_all(waves: &mut [Wave], lds: &mut [u8]) -> bool {
+    let outstanding = waves.iter().any(|wave| !wave.dma.is_idle());
+    waves.iter_mut().for_each(|wave| wave.dma.land(lds, u64::MAX));
+    outstanding
 }

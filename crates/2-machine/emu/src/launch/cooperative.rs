@@ -3,13 +3,13 @@
 //! The one idea to keep in mind: one thread gives turns in the order of workgroups, so how often a wave looks for another
 //! one, and with it every count, is the same in every run. Nobody waits for ever: when all waves wait, that is said.
 
+use super::worker::{Followed, Turn, Worker, fault, looks_stuck};
+use super::{Launch, Summary};
 use crate::decode::Action;
 use crate::fault::{Cause, Fault, Stop};
-use crate::launch::{Launch, Summary, Turn, Worker, fault};
 use crate::memory::Memory;
 use crate::observe::Observer;
 use crate::program::Program;
-use crate::stuck::{Followed, looks_stuck};
 use crate::wave::{State, Wave};
 
 /// Instructions a wave may issue before another one gets its turn; waves that wait sleep, and so end theirs earlier.
@@ -43,13 +43,13 @@ pub(crate) fn run<O: Observer + Send>(
         worker.begin(index, &mut observer);
         groups.push(Group {
             waves: std::mem::take(&mut worker.waves),
-            lds: std::mem::take(&mut worker.machine.lds),
+            lds: std::mem::take(&mut worker.executor.machine.lds),
             clock: 0,
             counted: 0,
             observer,
             ended: false,
         });
-        worker.machine.lds = vec![0; groups[0].lds.len()];
+        worker.executor.machine.lds = vec![0; groups[0].lds.len()];
     }
     let mut summary = Summary::default();
     let mut idle = Idle::default();
@@ -81,8 +81,8 @@ impl<O> Group<O> {
     /// Puts the workgroup on the machine, or takes it off.
     fn exchange(&mut self, worker: &mut Worker<'_>) {
         std::mem::swap(&mut self.waves, &mut worker.waves);
-        std::mem::swap(&mut self.lds, &mut worker.machine.lds);
-        std::mem::swap(&mut self.clock, &mut worker.machine.clock);
+        std::mem::swap(&mut self.lds, &mut worker.executor.machine.lds);
+        std::mem::swap(&mut self.clock, &mut worker.executor.machine.clock);
         std::mem::swap(&mut self.counted, &mut worker.counted);
     }
 }
@@ -160,5 +160,5 @@ fn deadlock<O>(worker: &Worker<'_>, groups: &[Group<O>]) -> Box<Fault> {
     let all = waves().count();
     let cause = Cause::Deadlock { waiting: all - ended, ended, waves: all };
     let first = waves().find(|wave| wave.state != State::Ended).unwrap_or(&groups[0].waves[0]);
-    fault(&worker.machine, first, first.pc.saturating_sub(1), Stop { cause, lane: None })
+    fault(&worker.executor, first, first.pc.saturating_sub(1), Stop { cause, lane: None })
 }

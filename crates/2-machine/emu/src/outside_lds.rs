@@ -4,8 +4,9 @@
 //! a launch is remembered with its place, because it is always a mistake. Only ways that look at each lane anyway get here.
 
 use crate::decode::Action;
-use crate::observe::WaveId;
+use crate::outside::Outside;
 use crate::program::Program;
+use crate::wave::WaveId;
 
 /// Accesses of the LDS past its end: the first one in the order of workgroups, and how many there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +28,14 @@ pub struct OutsideLds {
 }
 
 impl OutsideLds {
+    /// The accesses of a workgroup that runs a program.
+    pub(crate) fn of(outside: &Outside, program: &Program) -> OutsideLds {
+        let Outside { times, slot, wave, lane, offset, bytes, size } = *outside;
+        let is_it = |action: &Action| matches!(action, Action::Memory(access) if access.slot == slot);
+        let index = program.actions.iter().position(is_it).unwrap_or_default();
+        OutsideLds { times, index, wave, lane, offset, bytes, size }
+    }
+
     /// What a person needs to find the mistake, but for the source line.
     pub fn text(&self, program: &Program) -> String {
         let OutsideLds { times, index, wave, lane, offset, bytes, size } = self;
@@ -46,34 +55,5 @@ impl OutsideLds {
         let times = first.times.saturating_add(second.times);
         let earlier = if second.wave.workgroup_index < first.wave.workgroup_index { second } else { first };
         Some(OutsideLds { times, ..earlier })
-    }
-}
-
-/// What a machine has seen of them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Outside(pub(crate) Option<OutsideLds>);
-
-impl Outside {
-    /// Takes note of one access of a lane by the memory instruction of a number.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn note(
-        &mut self,
-        (program, slot): (&Program, u32),
-        wave: WaveId,
-        lane: usize,
-        (offset, bytes): (u64, u32),
-        size: usize,
-    ) {
-        if let Some(known) =
-            self.0.as_mut().filter(|known| known.wave.workgroup_index <= wave.workgroup_index)
-        {
-            known.times += 1;
-            return;
-        }
-        let is_it = |action: &Action| matches!(action, Action::Memory(access) if access.slot == slot);
-        let index = program.actions.iter().position(is_it).unwrap_or_default();
-        let times = 1 + self.0.map_or(0, |known| known.times);
-        self.0 = Some(OutsideLds { times, index, wave, lane: lane as u32, offset, bytes, size: size as u64 });
     }
 }

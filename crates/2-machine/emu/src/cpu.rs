@@ -1,0 +1,49 @@
+//! The executor, compiled for the best instruction set of the host's CPU.
+#![allow(unsafe_code, reason = "audited: choice of target features")]
+
+use crate::engine::{self, Engine};
+use crate::execute::{self, Executor};
+use crate::fault::Stop;
+use crate::observe::Observer;
+#[cfg(target_arch = "x86_64")]
+use crate::raw::{has_avx2, has_avx512};
+use crate::wave::Wave;
+
+/// Runs a wave with the executor compiled for the best instruction set this CPU has.
+pub(crate) fn run_wave<O: Observer>(
+    executor: &mut Executor<'_>,
+    wave: &mut Wave,
+    observer: &mut O,
+    until: u64,
+) -> Result<(), Box<Stop>> {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: the CPU has every feature the function is compiled for.
+        return unsafe { run_wave_avx2(executor, wave, observer, until) };
+    }
+    execute::run(executor, wave, observer, until)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
+fn run_wave_avx2<O: Observer>(
+    executor: &mut Executor<'_>,
+    wave: &mut Wave,
+    observer: &mut O,
+    until: u64,
+) -> Result<(), Box<Stop>> {
+    execute::run(executor, wave, observer, until)
+}
+
+/// The parts of the executor that work on rows, for this CPU.
+pub(crate) fn engine() -> Engine {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        // SAFETY: the CPU has every feature the function is compiled for.
+        return unsafe { engine::avx512() };
+    } else if has_avx2() {
+        // SAFETY: as above.
+        return unsafe { engine::avx2() };
+    }
+    engine::portable()
+}

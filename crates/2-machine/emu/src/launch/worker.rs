@@ -1,0 +1,318 @@
+//! One thread of a launch: its executor and the waves of its workgroup.
+
+mod deadlock;
+
+use super::{Launch, Summary};
+use crate::cpu;
+use crate::decode::initial_mode;
+use crate::execute::Executor;
+use crate::fault::{Cause, Fault, Stop};
+use crate::machine::SCRATCH_RESOURCE;
+use crate::memory::Memory;
+use crate::observe::Observer;
+use crate::operand::EXEC;
+use crate::outside_lds::OutsideLds;
+use crate::program::Program;
+use crate::wave::{State, Wave, WaveId};
+pub(crate) use deadlock::{Crew, Followed, Others, looks_stuck};
+use isa::Isa;
+use std::sync::atomic::Ordering;
+
+/// Instructions a wave may issue before another one gets its turn.
+const QUANTUM: u64 = 20_000;
+
+/// As above where waves load straight into the LDS: they get on side by side, and those that poll for data poll no longer than that.
+const QUANTUM_WITH_LDS_DMA: u64 = 2_000;
+
+/// Bytes at a kernel's entry that load the arguments where the hardware does not preload them.
+const PRELOAD_SKIP: u64 = 256;
+
+/// How a workgroup stands after a turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Turn {
+    /// Some wave can go on.
+    Running,
+    /// Its waves wait for other workgroups.
+    Waiting,
+    /// All waves have ended.
+    Ended,
+}
+
+/// One thread's machine and waves.
+pub(crate) struct Worker<'a> {
+    pub(crate) executor: Executor<'a>,
+    pub(crate) launch: &'a Launch<'a>,
+    pub(crate) waves: Vec<Wave>,
+    /// Instructions of the workgroup that progress knows of.
+    pub(crate) counted: u64,
+}
+
+impl<'a> Worker<'a> {
+    pub(crate) fn new(program: &'a Program, memory: &'a Memory, launch: &'a Launch<'a>) -> Self {
+        let lds = (program.descriptor.lds_bytes + launch.dynamic_lds) as usize;
+        let mut executor = Executor::new(program, memory, launch.load, lds, cpu::engine());
+        executor.machine.host = launch.host;
+        Worker { executor, launch, waves: Vec::new(), counted: 0 }
+    }
+
+    pub(crate) fn workgroup<O: Observer>(
+        &mut self,
+        index: u64,
+        observer: &mut O,
+        summary: &mut Summary,
+        others: &dyn Others,
+    ) -> Result<(), Box<Fault>> {
+        let count = self.begin(index, observer);
+        let quantum = if self.executor.program.uses_lds_dma() { QUANTUM_WITH_LDS_DMA } else { QUANTUM };
+        while self.turn(count, quantum, observer)? != Turn::Ended {
+            if looks_stuck(&self.waves[..count]) {
+                self.stop_if_stuck(count, observer, others)?;
+            }
+        }
+        self.settle(count, summary)
+    }
+
+    /// Adds up what a workgroup that has ended did.
+    pub(crate) fn settle(&mut self, count: usize, summary: &mut Summary) -> Result<(), Box<Fault>> {
+        let issued = self.waves[..count].iter().map(|wave| wave.issued).sum::<u64>();
+        summary.workgroups += 1;
+        summary.waves += count as u64;
+        summary.instructions += issued;
+        summary.outside_lds = OutsideLds::joined(summary.outside_lds, self.outside_lds());
+        if let Some(progress) = self.launch.progress {
+            progress.waves.fetch_add(count as u64, Ordering::Relaxed);
+            progress.instructions.fetch_add(issued.saturating_sub(self.counted), Ordering::Relaxed);
+        }
+        match self.launch.stop {
+            // Short waves never use up a turn.
+            Some(stop) if stop.load(Ordering::Relaxed) => {
+                let wave = &self.waves[0];
+                let at = wave.pc.saturating_sub(1);
+                Err(fault(&self.executor, wave, at, Stop { cause: Cause::Stopped, lane: None }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the workgroup's accesses past the end of the LDS.
+    fn outside_lds(&mut self) -> Option<OutsideLds> {
+        let outside = self.executor.machine.outside.take()?;
+        Some(OutsideLds::of(&outside, self.executor.program))
+    }
+
+    /// Makes the waves of a workgroup ready; how many there are.
+    pub(crate) fn begin<O: Observer>(&mut self, index: u64, observer: &mut O) -> usize {
+        let counts = self.launch.workgroups().map(u64::from);
+        let workgroup = [
+            (index % counts[0]) as u32,
+            (index / counts[0] % counts[1]) as u32,
+            (index / counts[0] / counts[1]) as u32,
+        ];
+        // Workgroups at the end of a grid may be smaller.
+        let size = [0, 1, 2].map(|axis| {
+            let start = workgroup[axis] * self.launch.workgroup[axis];
+            self.launch.workgroup[axis].min(self.launch.grid[axis] - start)
+        });
+        let items = size.iter().product::<u32>();
+        self.executor.machine.lds.fill(0);
+        self.executor.machine.clock = 0;
+        let count = items.div_ceil(64);
+        self.counted = 0;
+        for number in 0..count {
+            let id = WaveId { workgroup, workgroup_index: index, wave: number };
+            if self.waves.len() <= number as usize {
+                let program = self.executor.program;
+                let mode = initial_mode(&program.descriptor);
+                self.waves.push(Wave::new(id, program.rows, mode, self.scratch_bytes()));
+            }
+            let wave = &mut self.waves[number as usize];
+            wave.restart(id, initial_mode(&self.executor.program.descriptor), self.executor.program.entry);
+            prepare(wave, &self.executor, self.launch, size);
+            observer.wave_start(id, wave.exec());
+        }
+        count as usize
+    }
+
+    fn scratch_bytes(&self) -> u32 {
+        const DYNAMIC: u32 = 16 * 1024;
+        let descriptor = &self.executor.program.descriptor;
+        // A stack of unknown size gets the runtime's usual reserve.
+        descriptor.scratch_bytes + if descriptor.dynamic_stack { DYNAMIC } else { 0 }
+    }
+
+    /// Gives every wave that can run one turn of at most so many instructions; a barrier opens when every wave waits at it
+    /// or has ended.
+    pub(crate) fn turn<O: Observer>(
+        &mut self,
+        count: usize,
+        quantum: u64,
+        observer: &mut O,
+    ) -> Result<Turn, Box<Fault>> {
+        let mut running = false;
+        for number in 0..count {
+            let wave = &mut self.waves[number];
+            if wave.state != State::Running {
+                continue;
+            }
+            let until = (wave.issued + quantum).min(self.launch.max_instructions);
+            let before = wave.issued;
+            self.executor.machine.time += 1;
+            let result = cpu::run_wave(&mut self.executor, wave, observer, until);
+            self.executor.machine.clock += wave.issued - before;
+            result.map_err(|stop| fault(&self.executor, wave, wave.pc.saturating_sub(1), *stop))?;
+            match wave.state {
+                State::Ended => observer.wave_end(wave.id),
+                State::AtGrid(_) if !self.launch.together => {
+                    let stop = Stop { cause: Cause::NotTogether, lane: None };
+                    return Err(fault(&self.executor, wave, wave.pc.saturating_sub(1), stop));
+                }
+                State::AtGrid(_) | State::AtBarrier => {}
+                State::Running => {
+                    running = true;
+                    if let Some(progress) = self.launch.progress {
+                        progress.instructions.fetch_add(wave.issued - before, Ordering::Relaxed);
+                        self.counted += wave.issued - before;
+                    }
+                    self.waves[number].note_turn();
+                    self.keep_going(number)?;
+                }
+            }
+        }
+        if self.executor.program.uses_lds_dma() {
+            for wave in &mut self.waves[..count] {
+                wave.dma.end_round(&mut self.executor.machine.lds);
+            }
+        }
+        if running {
+            return Ok(Turn::Running);
+        }
+        let waves = &mut self.waves[..count];
+        if waves.iter().any(|wave| matches!(wave.state, State::AtGrid(_))) {
+            return Ok(Turn::Waiting);
+        }
+        let mut waiting = waves.iter_mut().filter(|wave| wave.state == State::AtBarrier).peekable();
+        let Some(first) = waiting.peek() else { return Ok(Turn::Ended) };
+        observer.barrier(first.id.workgroup);
+        waiting.for_each(|wave| wave.state = State::Running);
+        Ok(Turn::Running)
+    }
+
+    /// Whether a wave that has used up its turn may have another one.
+    fn keep_going(&self, number: usize) -> Result<(), Box<Fault>> {
+        let wave = &self.waves[number];
+        let limit = self.launch.max_instructions;
+        let stop = |cause| fault(&self.executor, wave, wave.pc, Stop { cause, lane: None });
+        if wave.issued >= limit {
+            let program = self.executor.program;
+            let (from, to) = innermost_loop(program, wave.pc);
+            let alone = self.launch.together || self.launch.workgroup_count() == 1;
+            let waits = !alone && program.only_looks(from..=to);
+            let (from, to) = (program.address(from), program.address(to));
+            return Err(stop(Cause::Endless { limit, from, to, waits }));
+        }
+        if self.launch.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(stop(Cause::Stopped));
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn fault(executor: &Executor<'_>, wave: &Wave, index: usize, stop: Stop) -> Box<Fault> {
+    Box::new(Fault {
+        cause: stop.cause,
+        kernel: executor.program.name.clone(),
+        instruction: executor.program.text(index),
+        address: executor.program.address(index),
+        workgroup: wave.id.workgroup,
+        wave: wave.id.wave,
+        lane: stop.lane,
+    })
+}
+
+/// The first and last instruction of the smallest loop around an instruction.
+pub(crate) fn innermost_loop(program: &Program, pc: usize) -> (usize, usize) {
+    program
+        .back_edges()
+        .filter(|&(from, to)| from <= pc && pc <= to)
+        .min_by_key(|(from, to)| to - from)
+        .unwrap_or((pc, pc))
+}
+
+/// Registers at the start of a wave, as the descriptor asks for them.
+fn prepare(wave: &mut Wave, executor: &Executor<'_>, launch: &Launch<'_>, size: [u32; 3]) {
+    let (program, memory) = (executor.program, executor.machine.memory);
+    let descriptor = &program.descriptor;
+    let mut at = 0;
+    let mut put = |wave: &mut Wave, value: u32| {
+        wave.s[at & 127] = value;
+        at += 1;
+    };
+    let asked = |bit: u16| descriptor.properties >> bit & 1 != 0;
+    if asked(0) {
+        // Swizzled with the lane's number, elements of 4 bytes, groups of 64 lanes, no range.
+        for word in [0, (SCRATCH_RESOURCE as u32) | 1 << 31, u32::MAX, 1 << 23 | 3 << 21 | 1 << 19] {
+            put(wave, word);
+        }
+    }
+    for (bit, value) in [(1, launch.packet), (2, launch.queue), (3, launch.kernarg), (4, 0), (5, 0)] {
+        if asked(bit) {
+            put(wave, value as u32);
+            put(wave, (value >> 32) as u32);
+        }
+    }
+    if asked(6) {
+        put(wave, descriptor.scratch_bytes);
+    }
+    // Arguments in registers: such a kernel begins behind the code that would load them.
+    let (count, offset) = (descriptor.kernarg_preload & 0x7f, descriptor.kernarg_preload >> 7);
+    if count > 0 {
+        let bytes = memory.read(launch.kernarg + 4 * u64::from(offset), 4 * usize::from(count));
+        for word in bytes.unwrap_or_default().as_chunks::<4>().0 {
+            put(wave, u32::from_le_bytes(*word));
+        }
+        wave.pc = program.index_after(wave.pc, PRELOAD_SKIP).unwrap_or(wave.pc);
+    }
+    // System registers stand behind all that the user asked for.
+    at = usize::from(descriptor.user_sgprs);
+    let mut put = |wave: &mut Wave, value: u32| {
+        wave.s[at & 127] = value;
+        at += 1;
+    };
+    for axis in 0..3 {
+        if descriptor.workgroup_id_mask >> axis & 1 != 0 {
+            put(wave, wave.id.workgroup[axis]);
+        }
+    }
+    if descriptor.workgroup_id_mask >> 3 & 1 != 0 {
+        put(wave, 0);
+    }
+    let architected = matches!(program.isa, Isa::Gfx942 | Isa::Gfx950);
+    if descriptor.private_segment && !architected {
+        put(wave, 0);
+    }
+    work_items(wave, program, size);
+}
+
+/// Work-item numbers of the lanes, and which lanes there are.
+fn work_items(wave: &mut Wave, program: &Program, size: [u32; 3]) {
+    let packed = program.isa != Isa::Gfx908;
+    let items = size.iter().product::<u32>();
+    let mut exec = 0u64;
+    for lane in 0..64u32 {
+        let item = wave.id.wave * 64 + lane;
+        if item >= items {
+            continue;
+        }
+        exec |= 1 << lane;
+        let id = [item % size[0], item / size[0] % size[1], item / size[0] / size[1]];
+        let lane = lane as usize;
+        if packed {
+            wave.v[0].0[lane] = id[0] | id[1] << 10 | id[2] << 20;
+        } else {
+            for (row, id) in wave.v.iter_mut().zip(id) {
+                row.0[lane] = id;
+            }
+        }
+    }
+    wave.set_pair(EXEC, exec);
+}

@@ -9,7 +9,7 @@ mod scalar;
 mod vector;
 
 use crate::fields::{Words, bits, modifier_bits, signed, source};
-use crate::form::{Field, Form};
+use crate::form::Form;
 use crate::inst::*;
 use crate::isa::Isa;
 

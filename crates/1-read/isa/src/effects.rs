@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: roles stand in the opcode's row; here they meet the modifiers that change them
 //! (returning atomics, loads to LDS, partial writes, half registers).
 
-use crate::form::{Field, UNKNOWN_INFO};
+use crate::form::UNKNOWN_INFO;
 use crate::generated::tables::OPS;
 use crate::inst::*;
 use crate::isa::Isa;

@@ -3,58 +3,7 @@
 //! The one idea to keep in mind: a form says which bits of the encoding mean something for this opcode; the encoding
 //! itself says where they are. Decoder, printer and encoder read the same forms.
 
-use crate::generated::tables::FORMS;
 use crate::inst::*;
-
-/// Where an operand stands in its encoding, or how an immediate is written.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[repr(u8)]
-#[allow(missing_docs, reason = "the manual's own field names")]
-pub enum Field {
-    Vdst,
-    Sdst,
-    Src0,
-    Src1,
-    Src2,
-    Ssrc0,
-    Ssrc1,
-    Sdata,
-    Sbase,
-    Addr,
-    Data,
-    Data0,
-    Data1,
-    Saddr,
-    Vaddr,
-    Vdata,
-    Srsrc,
-    Soffset,
-    /// Immediate written in decimal.
-    Imm,
-    /// Immediate written in hexadecimal.
-    HexImm,
-    /// Immediate written in decimal, omitted when 0.
-    OptImm,
-    /// Branch target.
-    Target,
-    /// Counters of `s_waitcnt`.
-    Waitcnt,
-    /// `sendmsg(…)`.
-    Msg,
-    /// `hwreg(…)`.
-    Hwreg,
-    /// `gpr_idx(…)`.
-    GprIdx,
-    /// The 32-bit literal that is part of the opcode (`v_madak`, `s_setreg_imm32`).
-    Literal,
-    /// Scalar memory offset: immediate, register, or both.
-    Offset,
-    /// The scalar data field as a number (`s_atc_probe`).
-    Simm,
-    /// Scales of a scaled MFMA, in its first eight bytes.
-    Scale0,
-    Scale1,
-}
 
 /// One encoding of one opcode.
 #[derive(Debug)]
@@ -99,15 +48,10 @@ pub(crate) const fn dpp(targets: u8, bits: u8) -> (u8, u8) {
     (targets, bits)
 }
 
-#[allow(clippy::too_many_arguments, reason = "one argument per column of the table")]
 pub(crate) const fn form(
-    op: u16,
-    encoding: Encoding,
-    opcode: u16,
-    targets: u8,
+    (op, encoding, opcode, targets): (u16, Encoding, u16, u8),
     suffix: bool,
-    allow: u16,
-    ignore: u16,
+    (allow, ignore): (u16, u16),
     sdwa: (u8, u16),
     dpp: (u8, u8),
     lds: u8,
@@ -132,17 +76,12 @@ pub(crate) const fn spec(role: Role, ty: Ty, dwords: u8) -> OperandSpec {
     OperandSpec { role, ty, dwords }
 }
 
-#[allow(clippy::too_many_arguments, reason = "one argument per column of the table")]
 pub(crate) const fn op(
     name: &'static str,
-    class: Class,
-    cost: Cost,
-    operands: &'static [OperandSpec],
-    fields: &'static [Field],
-    reads: u8,
-    writes: u8,
-    mem: Option<Mem>,
-    matrix: Option<Matrix>,
+    (class, cost): (Class, Cost),
+    (operands, fields): (&'static [OperandSpec], &'static [Field]),
+    (reads, writes): (u8, u8),
+    (mem, matrix): (Option<Mem>, Option<Matrix>),
     flags: u16,
 ) -> OpInfo {
     OpInfo {
@@ -161,54 +100,4 @@ pub(crate) const fn op(
 
 /// The row of bytes that are no instruction.
 pub(crate) static UNKNOWN_INFO: OpInfo =
-    op(".long", Class::Unknown, Cost::Internal, &[], &[], 0, 0, None, None, 0);
-
-/// First index of an encoding's opcode space in a lookup table. Encodings that share a space share the index.
-pub(crate) const fn slot(encoding: Encoding) -> usize {
-    match encoding {
-        Encoding::Sop2 => 0,
-        Encoding::Sopk => 128,
-        Encoding::Sop1 => 160,
-        Encoding::Sopc => 416,
-        Encoding::Sopp => 544,
-        Encoding::Smem => 672,
-        Encoding::Vop2 | Encoding::Vop2Sdwa | Encoding::Vop2Dpp => 928,
-        Encoding::Vop1 | Encoding::Vop1Sdwa | Encoding::Vop1Dpp => 992,
-        Encoding::Vopc | Encoding::VopcSdwa => 1248,
-        Encoding::Vop3 | Encoding::Vop3Sd => 1504,
-        Encoding::Vop3p | Encoding::Mai => 2528,
-        Encoding::Ds => 2656,
-        Encoding::Flat => 2912,
-        Encoding::Scratch => 3040,
-        Encoding::Global => 3168,
-        Encoding::Mubuf => 3296,
-        Encoding::Mtbuf => 3424,
-        Encoding::Vop3px2 => 3440,
-        Encoding::Unknown => SLOTS,
-    }
-}
-
-/// Size of a lookup table.
-pub(crate) const SLOTS: usize = 3568;
-
-/// Per target, the form of every opcode of every space; `u16::MAX` where there is none.
-pub(crate) static LOOKUP: [[u16; SLOTS]; 4] = lookup();
-
-const fn lookup() -> [[u16; SLOTS]; 4] {
-    let mut table = [[u16::MAX; SLOTS]; 4];
-    let mut index = 0;
-    while index < FORMS.len() {
-        let form = &FORMS[index];
-        let at = slot(form.encoding) + form.opcode as usize;
-        let mut target = 0;
-        while target < 4 {
-            if form.targets & (1 << target) != 0 {
-                assert!(table[target][at] == u16::MAX, "two forms share an opcode");
-                table[target][at] = index as u16;
-            }
-            target += 1;
-        }
-        index += 1;
-    }
-    table
-}
+    op(".long", (Class::Unknown, Cost::Internal), (&[], &[]), (0, 0), (None, None), 0);

@@ -2,9 +2,10 @@
 //!
 //! The one idea to keep in mind: an opcode has one row for all targets; a target is a bit in the row's forms.
 
-use crate::form::{Form, LOOKUP, SLOTS, slot};
+use crate::form::Form;
 use crate::generated::tables::{BY_NAME, FORMS, OP_FORMS, OPS};
 use crate::inst::{Encoding, Op, OpInfo};
+use crate::lookup::{LOOKUP, SLOTS, slot};
 
 /// Instruction set of a target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -48,6 +49,51 @@ impl Isa {
     /// Cache bits are `sc0 sc1 nt` and not `glc slc scc`.
     pub(crate) const fn has_sc_bits(self) -> bool {
         matches!(self, Isa::Gfx942 | Isa::Gfx950)
+    }
+
+    /// Vector and accumulation registers are one file: memory instructions reach both, matrix instructions take either.
+    pub const fn has_unified_registers(self) -> bool {
+        !matches!(self, Isa::Gfx908)
+    }
+
+    /// The three work-item numbers of a lane are packed in one register.
+    pub const fn packs_work_items(self) -> bool {
+        !matches!(self, Isa::Gfx908)
+    }
+
+    /// The hardware adds the base of a wave's scratch: no register holds it.
+    pub const fn has_architected_scratch(self) -> bool {
+        matches!(self, Isa::Gfx942 | Isa::Gfx950)
+    }
+
+    /// FP8 and BF8 are the OCP formats and not the FNUZ ones.
+    pub const fn has_ocp_fp8(self) -> bool {
+        matches!(self, Isa::Gfx950)
+    }
+
+    /// Floating-point atomics of memory can return the old value.
+    pub(crate) const fn returns_float_atomics(self) -> bool {
+        !matches!(self, Isa::Gfx908)
+    }
+
+    /// Vector memory instructions have a third cache bit: `scc` or `sc1`.
+    pub(crate) const fn has_third_cache_bit(self) -> bool {
+        !matches!(self, Isa::Gfx908)
+    }
+
+    /// DPP has `row_newbcast`, the only control that doubles take.
+    pub(crate) const fn has_row_newbcast(self) -> bool {
+        !matches!(self, Isa::Gfx908)
+    }
+
+    /// LDS instructions other than `ds_gws_*` can address the global data share.
+    pub(crate) const fn has_gds(self) -> bool {
+        matches!(self, Isa::Gfx908)
+    }
+
+    /// Numbers of hardware registers end before this one: later ones have no name.
+    pub(crate) const fn hardware_registers(self) -> u32 {
+        if self.has_sc_bits() { 25 } else { 20 }
     }
 
     /// Bit of this target in a form's set.

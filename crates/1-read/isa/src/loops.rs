@@ -8,7 +8,7 @@
 //! irreducible, whose header is the entry the walk meets first. Dominators are Lengauer and Tarjan's with
 //! path compression.
 
-use crate::cfg::Lists;
+use crate::lists::Lists;
 
 /// One loop.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,7 +6,6 @@
 mod immediate;
 mod modifiers;
 
-use crate::form::Field;
 use crate::inst::*;
 use crate::isa::Isa;
 

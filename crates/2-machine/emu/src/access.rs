@@ -1,7 +1,7 @@
-//! Memory instructions of vectors: which bytes of which lane go where.
+//! Vector memory instructions: resolution of operands and data.
 //!
-//! The one idea to keep in mind: an instruction is resolved to a form of data and a way to compute addresses; both are
-//! independent of each other, so every form works in every space.
+//! The one idea to keep in mind: data form and address computation are resolved independently, so every form works
+//! in every address space.
 
 mod address;
 mod ordinary;
@@ -10,6 +10,7 @@ mod transfer;
 
 pub(crate) use address::Parts;
 pub(crate) use scalar::ScalarAccess;
+pub(crate) use transfer::Part;
 
 use crate::atomics::{self, AtomicOp};
 use crate::operand::{Files, Pool, Src, scalar_index, source};
@@ -17,7 +18,7 @@ use crate::transpose;
 use crate::typed::Typed;
 use isa::{Access as Kind, Bits, Field, Inst, Operand, Space, Ty};
 
-/// What one lane moves.
+/// Data of one lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Data {
     /// One byte or two, extended to a register.
@@ -69,7 +70,7 @@ pub(crate) struct Access {
     pub(crate) buffer: Option<Buffer>,
     /// Address is M0 and the lane's number (`ds_*_addtid`).
     pub(crate) by_lane: bool,
-    /// Format of the elements in memory, where it is not that of the registers.
+    /// Format of the elements in memory, if it differs from the registers.
     pub(crate) typed: Option<Typed>,
     /// Bits of the elements that lanes exchange after loading, or 0.
     pub(crate) turned: u8,
@@ -77,14 +78,13 @@ pub(crate) struct Access {
     pub(crate) to_lds: bool,
     /// Number among the memory instructions.
     pub(crate) slot: u32,
-    /// Sees what others wrote meanwhile.
+    /// The access sees writes of other waves.
     pub(crate) coherent: bool,
     /// Result depends on the order of accesses.
     ordered: bool,
-    /// Goes the short way where its lanes let it.
+    /// The access may take the fast path of [`Access::run_ordinary`].
     pub(crate) simple: bool,
-    /// All lanes' addresses move by the same amount from one execution to the next as long as the run it is in repeats
-    /// itself.
+    /// While its run repeats, all lane addresses move by one amount between executions.
     pub(crate) walks: bool,
 }
 
@@ -136,39 +136,9 @@ impl Access {
             simple: false,
             walks: false,
         };
-        let mut resource = None;
-        let mut soffset = Src::None;
-        for (operand, field) in inst.operands_with_fields() {
-            match field {
-                Field::Vdst => access.dst = row(*operand, files),
-                Field::Vdata if matches!(mem.access, Kind::Load) => access.dst = row(*operand, files),
-                Field::Vdata | Field::Data | Field::Data0 => {
-                    access.stored[0] = Src::Row(row(*operand, files)?)
-                }
-                Field::Data1 => access.stored[1] = Src::Row(row(*operand, files)?),
-                Field::Addr | Field::Vaddr => access.address = source(*operand, Ty::B64, files, pool)?,
-                Field::Saddr => access.base = source(*operand, Ty::B64, files, pool)?,
-                Field::Srsrc => {
-                    let Operand::Reg(range) = *operand else { return None };
-                    resource = Some(scalar_index(range)?);
-                }
-                Field::Soffset => soffset = source(*operand, Ty::B32, files, pool)?,
-                _ => return None,
-            }
-        }
-        if let Some(resource) = resource {
-            let has = |bit| inst.mods.bits.contains(bit);
-            let (offset_enable, index_enable) = (has(Bits::OFFEN), has(Bits::IDXEN));
-            access.buffer = Some(Buffer { resource, soffset, offset_enable, index_enable });
-            if mem.access == Kind::Atomic && has(Bits::SC0) {
-                access.dst = match access.stored[0] {
-                    Src::Row(row) => Some(row),
-                    _ => None,
-                };
-            }
-        }
+        access.resolve_operands(inst, mem.access, files, pool)?;
         if access.atomic.is_some() && mem.space != Space::Lds && rest.contains("cmpswap") {
-            // One run of registers holds the new value and then the comparand.
+            // Consecutive registers hold the new value and the comparand.
             let Src::Row(first) = access.stored[0] else { return None };
             access.stored[1] = Src::Row(first + (data.bytes() / 4) as u16);
         }
@@ -183,12 +153,46 @@ impl Access {
         Some(access)
     }
 
-    /// Results depend on the order in which workgroups get to memory.
+    /// Fills in the registers of the operands.
+    fn resolve_operands(&mut self, inst: &Inst, kind: Kind, files: Files, pool: &mut Pool) -> Option<()> {
+        let mut resource = None;
+        let mut soffset = Src::None;
+        for (operand, field) in inst.operands_with_fields() {
+            match field {
+                Field::Vdst => self.dst = row(*operand, files),
+                Field::Vdata if matches!(kind, Kind::Load) => self.dst = row(*operand, files),
+                Field::Vdata | Field::Data | Field::Data0 => self.stored[0] = Src::Row(row(*operand, files)?),
+                Field::Data1 => self.stored[1] = Src::Row(row(*operand, files)?),
+                Field::Addr | Field::Vaddr => self.address = source(*operand, Ty::B64, files, pool)?,
+                Field::Saddr => self.base = source(*operand, Ty::B64, files, pool)?,
+                Field::Srsrc => {
+                    let Operand::Reg(range) = *operand else { return None };
+                    resource = Some(scalar_index(range)?);
+                }
+                Field::Soffset => soffset = source(*operand, Ty::B32, files, pool)?,
+                _ => return None,
+            }
+        }
+        if let Some(resource) = resource {
+            let has = |bit| inst.mods.bits.contains(bit);
+            let (offset_enable, index_enable) = (has(Bits::OFFEN), has(Bits::IDXEN));
+            self.buffer = Some(Buffer { resource, soffset, offset_enable, index_enable });
+            if kind == Kind::Atomic && has(Bits::SC0) {
+                self.dst = match self.stored[0] {
+                    Src::Row(row) => Some(row),
+                    _ => None,
+                };
+            }
+        }
+        Some(())
+    }
+
+    /// True if results depend on the order of workgroups.
     pub(crate) fn depends_on_order(&self) -> bool {
         self.ordered
     }
 
-    /// Nothing in the wave depends on when the access happens.
+    /// True if no result of the wave depends on when the access is done.
     pub(crate) fn can_wait(&self) -> bool {
         self.ordered && self.dst.is_none()
     }
@@ -201,7 +205,7 @@ fn row(operand: Operand, files: Files) -> Option<u16> {
     }
 }
 
-/// Data of so many bytes as it lies in memory.
+/// Raw data of a number of bytes.
 fn raw(bytes: u32) -> Option<Data> {
     Some(match bytes {
         1 | 2 => Data::Part { bytes: bytes as u8, signed: false },
@@ -210,7 +214,7 @@ fn raw(bytes: u32) -> Option<Data> {
     })
 }
 
-/// The form of data of a load or store, from its mnemonic behind the space.
+/// Data form of a load or store, from its mnemonic after the space.
 fn data(name: &str) -> Option<Data> {
     let rest =
         ["load_lds_", "load_", "store_", "read2st64_", "read2_", "read_", "write2st64_", "write2_", "write_"]

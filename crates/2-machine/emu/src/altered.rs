@@ -1,7 +1,7 @@
-//! What MODE does to whole vector instructions: M0 indexes their registers, or they are skipped.
+//! Vector instructions altered by MODE: indexed by M0, or skipped.
 //!
-//! The one idea to keep in mind: an instruction whose registers are indexed is another instruction. It is made once for each
-//! value of M0 and kept, and executes as any other; nothing else in the emulator knows of indexing.
+//! The one idea to keep in mind: an instruction with indexed registers is another instruction. It is built once for
+//! each value of M0 and executes as any other, so no other module knows of indexing.
 //!
 //! What is indexed, from the manual's chapter on VGPR indexing: `M0[15:12]` enables destination, src2, src1 and src0, in this
 //! order, and `M0[7:0]` is added to the number of the register.
@@ -38,7 +38,7 @@ use std::sync::Arc;
 const MOST_KEPT: usize = 1 << 14;
 
 impl Indexing {
-    /// An instruction of the vector ALU; `preserves` says that it reads the rest of its destination as src2.
+    /// Indexes a vector ALU instruction; one that `preserves` reads the rest of its destination as src2.
     fn valu(self, valu: &Valu, preserves: bool) -> Option<Valu> {
         let mut valu = *valu;
         for (number, (position, src)) in (0..).zip(Position::SOURCES.into_iter().zip(&mut valu.src)) {
@@ -54,7 +54,7 @@ impl Indexing {
         Some(valu)
     }
 
-    /// The instruction that an action is; `None` when indexing does not concern it.
+    /// Indexes an action; `None` if indexing does not apply to it.
     fn apply(self, action: &Action) -> Option<Action> {
         let indexed = match action {
             Action::Valu(valu) => self.valu(valu, false).map(Action::Valu),
@@ -77,11 +77,11 @@ impl Indexing {
     }
 }
 
-/// Altered instructions by index and by what M0 says.
+/// Altered instructions, by instruction index and M0.
 #[derive(Debug, Default)]
 pub(crate) struct Altered(HashMap<(usize, u16), Option<Arc<Action>>>);
 
-/// What becomes of an instruction.
+/// Effect of MODE on an instruction.
 pub(crate) enum Next {
     /// It is skipped.
     Skipped,
@@ -91,7 +91,7 @@ pub(crate) enum Next {
     Other(Arc<Action>),
 }
 
-/// What becomes of the wave's next instruction while MODE alters instructions.
+/// Effect of MODE on the wave's next instruction.
 #[cold]
 #[inline(never)]
 pub(crate) fn next(program: &Program, altered: &mut Altered, wave: &Wave) -> Next {
@@ -114,8 +114,7 @@ pub(crate) fn next(program: &Program, altered: &mut Altered, wave: &Wave) -> Nex
     altered.clone().map_or(Next::Same, Next::Other)
 }
 
-/// Whether an encoding belongs to the scalar side of the compute unit. Words that are no instruction stop the kernel, skipped
-/// or not.
+/// True for encodings of scalar instructions. Invalid words stop the kernel, skipped or not.
 fn is_scalar(encoding: Encoding) -> bool {
     matches!(
         encoding,

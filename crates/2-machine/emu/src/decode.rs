@@ -1,4 +1,4 @@
-//! From instruction values to actions.
+//! Resolution of instructions to actions.
 //!
 //! The one idea to keep in mind: an action holds everything its handler needs; what an opcode does is looked up by
 //! name in the tables of the subjects (`vector`, `scalar`, `access`), so a new opcode is one line there.
@@ -42,12 +42,12 @@ pub(crate) enum Condition {
     Never,
 }
 
-/// What one instruction does.
+/// An instruction resolved for execution.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     /// One result row, no mask, no modifiers.
     Valu(Valu),
-    /// Such results, or pairs of them, that are written where they belong; the number is the kernel's.
+    /// One or two result rows, written in place; the number belongs to the kernel.
     InPlace(Valu, InPlace, u32),
     /// Everything else of the vector ALU without modifiers.
     ValuAny(Valu),
@@ -115,7 +115,8 @@ pub(crate) enum Action {
         dst: u8,
     },
     Barrier,
-    /// Waits until at most so many vector memory instructions are outstanding; only where some load straight into the LDS.
+    /// Waits until at most this many vector memory instructions are outstanding; only in programs that load into
+    /// the LDS.
     Wait(u8),
     /// Waits until one wave more than a lane says has come here.
     GridBarrier {
@@ -124,9 +125,9 @@ pub(crate) enum Action {
     Sleep,
     End,
     Trap(u16),
-    /// Asks the host to look at what was left for it in memory.
+    /// Interrupts the host, which looks for requests in memory.
     Interrupt,
-    /// What others wrote to memory is seen from here on.
+    /// Invalidates caches: later loads see the writes of others.
     Invalidate,
     /// Waits, hints, cache control: nothing to do.
     Nothing,
@@ -135,8 +136,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// Whether EXEC may be another one behind this instruction, or the next one may not be the one behind it, or the
-    /// instruction looks at how many have issued.
+    /// True if the instruction may write EXEC, may jump, or depends on the number of issued instructions.
     pub(crate) fn ends_run(&self) -> bool {
         let is_exec = |register: u8, wide: bool| {
             register != NONE && (register | 1 == EXEC | 1 || (wide && register + 1 == EXEC))
@@ -193,7 +193,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// What an instruction does; [`Action::Unsupported`] when that is not known.
+    /// Resolves an instruction; [`Action::Unsupported`] if that fails.
     pub(crate) fn action(&mut self, inst: &Inst) -> Action {
         let info = inst.info();
         for operand in inst.operands() {
@@ -264,7 +264,7 @@ impl<'a> Resolver<'a> {
             accumulator: NONE,
             immediate: match info.flags.contains(OpFlags::TRUTH_TABLE) {
                 true => u32::from(inst.mods.blgp),
-                false => u32::from(inst.mods.op_sel) | u32::from(self.isa == Isa::Gfx950) << 8,
+                false => u32::from(inst.mods.op_sel) | u32::from(self.isa.has_ocp_fp8()) << 8,
             },
         };
         let mut count = 0;
@@ -382,7 +382,7 @@ impl<'a> Resolver<'a> {
             }
             "s_trap" => Some(Action::Trap(immediate(0)?)),
             "s_sendmsg" if immediate(0)? & 0xf == MESSAGE_INTERRUPT => {
-                // What the host prints has the order of workgroups.
+                // Output of the host has the order of workgroups.
                 self.ordered = true;
                 self.interrupts = true;
                 Some(Action::Interrupt)
@@ -459,7 +459,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Whether the emulator executes an opcode of a target in its plain form.
+/// True if the emulator executes the plain form of an opcode of a target.
 pub fn executes(isa: Isa, op: Op) -> bool {
     let info = op.info();
     let descriptor = Descriptor { vgprs_allocated: 512, accum_offset: 256, ..Descriptor::default() };

@@ -1,8 +1,8 @@
-//! Atomics whose results depend on the order of workgroups, kept until it is their workgroup's turn.
+//! Deferred atomics: their results depend on the order of workgroups, so they are applied in that order.
 //!
-//! The one idea to keep in mind: sums of floating-point numbers differ with the order of their terms, so a thread writes
-//! down what its workgroups add and the notes are worked off in the order of workgroups. A workgroup that looks at
-//! memory it has such a note for waits until all before it are done; from then on it needs no notes.
+//! The one idea to keep in mind: floating-point sums depend on the order of terms. A thread records the atomics of
+//! its workgroups, and the records are applied in workgroup order. A workgroup that reads memory with a recorded
+//! atomic first waits for all earlier workgroups, and records no more.
 
 use crate::atomics::{AtomicOp, update};
 use crate::lanes::{LANES, active};
@@ -10,12 +10,12 @@ use crate::memory::Memory;
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// Notes after which a workgroup rather waits for its turn.
+/// Most recorded atomics of a workgroup before it waits for its turn.
 const MOST: usize = 1 << 18;
 
-/// Knows which workgroups are done.
+/// Order of batches of workgroups.
 pub(crate) trait Turns: Sync + Debug {
-    /// Returns when all batches of workgroups before this one are done and their notes worked off.
+    /// Returns when all earlier batches are done and their atomics applied.
     fn wait(&self, batch: u64);
 }
 
@@ -33,47 +33,47 @@ impl Note {
         let bytes = if self.wide { 8 } else { 4 };
         let [first, second] = self.operands;
         if let Some((range, at)) = memory.locate(self.address, bytes) {
-            // Checked when the note was taken: in a range and aligned.
+            // The range and alignment were checked when the atomic was recorded.
             let _ = update(range, at, self.wide, |old| (self.op)(old, first, second));
         }
     }
 }
 
-/// Works off notes.
+/// Applies recorded atomics.
 pub(crate) fn apply(notes: &[Note], memory: &Memory) {
     notes.iter().for_each(|note| note.apply(memory));
 }
 
-/// The notes of one thread's workgroups.
+/// Recorded atomics of one thread's workgroups.
 #[derive(Debug, Default)]
 pub(crate) struct DeferredAtomics<'a> {
     notes: Vec<Note>,
-    /// Addresses that notes are for lie from here on.
+    /// Lowest recorded address.
     low: u64,
-    /// To here.
+    /// End of the highest recorded address.
     high: u64,
-    /// The batch that runs, and whom to ask; `None` when it is its turn.
+    /// Order and batch of the thread; `None` when the batch has its turn.
     turn: Option<(&'a dyn Turns, u64)>,
 }
 
 impl<'a> DeferredAtomics<'a> {
-    /// Another batch begins.
+    /// Begins a batch.
     pub(crate) fn begin(&mut self, turn: Option<(&'a dyn Turns, u64)>) {
         self.turn = turn;
     }
 
-    /// What is left to do when it is the batch's turn.
+    /// Takes the atomics to apply at the batch's turn.
     pub(crate) fn end(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
     }
 
-    /// Whether atomics have to be written down.
+    /// True if atomics have to be recorded.
     #[inline(always)]
     pub(crate) fn is_waiting(&self) -> bool {
         self.turn.is_some()
     }
 
-    /// Writes an atomic down.
+    /// Records an atomic.
     pub(crate) fn note(&mut self, note: Note, memory: &Memory) {
         let end = note.address + 8;
         (self.low, self.high) = if self.notes.is_empty() {
@@ -87,13 +87,13 @@ impl<'a> DeferredAtomics<'a> {
         }
     }
 
-    /// Whether any note is about a place between two addresses.
+    /// True if a recorded atomic may be in an address range.
     #[inline(always)]
     pub(crate) fn notes_lie_in(&self, addresses: Range<u64>) -> bool {
         !self.notes.is_empty() && addresses.start < self.high && self.low < addresses.end
     }
 
-    /// Before memory is looked at: takes the turn when a lane may see what a note is about; whether it did.
+    /// Before an access: waits for the batch's turn if a lane may see a recorded atomic; true if it waited.
     #[inline(always)]
     pub(crate) fn look(&mut self, addresses: &[u64; LANES], lanes: u64, bytes: u64, memory: &Memory) -> bool {
         if self.notes.is_empty() {
@@ -117,7 +117,7 @@ impl<'a> DeferredAtomics<'a> {
         meets
     }
 
-    /// Waits for the workgroups before and works off the notes; none are taken any more.
+    /// Waits for the earlier workgroups and applies the records; later atomics are not recorded.
     #[cold]
     #[inline(never)]
     fn take_turn(&mut self, memory: &Memory) {

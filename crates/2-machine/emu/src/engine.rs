@@ -1,9 +1,9 @@
-//! The parts of the executor that work on whole rows, reached through pointers.
+//! Row-wise parts of the executor, as function pointers.
 //!
-//! The one idea to keep in mind: they are compiled twice in this crate, for any CPU and for AVX2 with FMA, and not once
-//! more for every observer; what an observer's executor holds of its own is only the loop over instructions.
+//! The one idea to keep in mind: these parts are compiled once per CPU kind and not again for every observer, whose
+//! executor has only the loop over instructions.
 
-use crate::access::{Access, Parts};
+use crate::access::{Access, Part, Parts};
 use crate::fault::Stop;
 use crate::lanes_cross::LaneOp;
 use crate::machine::Machine;
@@ -12,28 +12,27 @@ use crate::modifiers::Modifiers;
 use crate::raw;
 use crate::valu::Valu;
 use crate::wave::Wave;
-use isa::Space;
 
-type Transfer = fn(&Access, &mut Machine<'_>, &mut Wave, Space, u64, usize) -> Result<(), Box<Stop>>;
+type Transfer = fn(&Access, &mut Machine<'_>, &mut Wave, Part) -> Result<(), Box<Stop>>;
 
-/// The parts compiled for one kind of CPU.
+/// Functions compiled for one kind of CPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Engine {
-    /// A vector instruction with modifiers that have a quick way; whether the mode let it be gone.
+    /// Executes a vector instruction whose modifiers have a fast path; false if MODE forbids it.
     pub(crate) quick: fn(&Modifiers, &Valu, &mut Machine<'_>, &mut Wave) -> bool,
-    /// A vector instruction with modifiers.
+    /// Executes a vector instruction with modifiers.
     pub(crate) modified: fn(&Modifiers, &Valu, &mut Machine<'_>, &mut Wave),
-    /// An exchange between lanes.
+    /// Executes a lane exchange.
     pub(crate) lane: fn(&LaneOp, &mut Machine<'_>, &mut Wave),
-    /// A matrix instruction.
+    /// Executes a matrix instruction.
     pub(crate) matrix: fn(&Instruction, &Machine<'_>, &mut Workplace, &mut Wave),
-    /// One that uses registers as they are.
+    /// Executes a matrix instruction whose operands are plain registers.
     pub(crate) plain_matrix: fn(&Instruction, &Machine<'_>, &mut Workplace, &mut Wave),
-    /// Addresses of a memory instruction, and the spaces they lie in.
+    /// Computes the addresses of a memory instruction.
     pub(crate) reach: fn(&Access, &mut Machine<'_>, &Wave) -> Parts,
-    /// A memory instruction whose lanes stand to each other as the last time; whether it was one.
+    /// Executes a memory instruction on its fast path; false if that does not apply.
     pub(crate) ordinary: fn(&Access, &mut Machine<'_>, &mut Wave) -> bool,
-    /// Moves the data of one element in one space.
+    /// Moves the data of one element in one address space.
     pub(crate) transfer: Transfer,
 }
 
@@ -49,9 +48,7 @@ macro_rules! engine {
                 it.run_plain(machine, workplace, wave, |_, _, _| false)
             },
             reach: |it, machine, wave| it.reach(machine, wave),
-            transfer: |it, machine, wave, space, lanes, element| {
-                it.transfer(machine, wave, space, lanes, element)
-            },
+            transfer: |it, machine, wave, part| it.transfer(machine, wave, part),
         }
     };
 }

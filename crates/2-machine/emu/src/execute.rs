@@ -1,9 +1,9 @@
-//! The loop that executes a wave.
+//! Execution of a wave's instructions.
 //!
-//! The one idea to keep in mind: instructions issue in runs, which end where EXEC or the way may change; within a run
-//! there is one match over actions, and whatever is not short is a function of its subject.
+//! The one idea to keep in mind: instructions issue in runs, which end at instructions that may write EXEC or jump.
+//! One match over actions executes a run; long actions are functions of their subject.
 
-use crate::access::Access;
+use crate::access::{Access, Part};
 use crate::altered::{self, Altered, Next};
 use crate::decode::{Action, Condition, Salu};
 use crate::engine::Engine;
@@ -17,13 +17,13 @@ use crate::operand::{EXEC, M0, NONE, Src};
 use crate::program::Program;
 use crate::run_in_place;
 use crate::valu::Valu;
-use crate::wave::{State, Wave, WaveId};
+use crate::wave::{Wave, WaveId, WaveState};
 use isa::Space;
 
 #[cfg(test)]
 mod tests;
 
-/// Numbers of the hardware registers of `s_getreg_b32`.
+/// Hardware registers of `s_getreg_b32`.
 mod register {
     pub(super) const MODE: u16 = 1;
     pub(super) const STATUS: u16 = 2;
@@ -184,17 +184,17 @@ fn execute<O: Observer>(
         // Whoever waits for another wave lets it run.
         Action::Sleep => return Ok(Flow::Suspend),
         Action::Barrier => {
-            wave.state = State::AtBarrier;
+            wave.state = WaveState::AtBarrier;
             return Ok(Flow::Suspend);
         }
         Action::GridBarrier { waves } => {
             let lane = exec.trailing_zeros() as usize & 63;
-            wave.state = State::AtGrid(machine.lane(wave, *waves, lane).saturating_add(1));
+            wave.state = WaveState::AtGrid(machine.lane(wave, *waves, lane).saturating_add(1));
             return Ok(Flow::Suspend);
         }
         // Loads into the LDS of a wave that has ended land as late as others.
         Action::End => {
-            wave.state = State::Ended;
+            wave.state = WaveState::Ended;
             return Ok(Flow::Suspend);
         }
         other => rare(other, executor, wave, index)?,
@@ -256,13 +256,13 @@ fn memory<O: Observer>(
             } else if number > 0 || flat {
                 continue;
             }
-            (engine.transfer)(access, machine, wave, space, lanes, element & 1)?;
+            (engine.transfer)(access, machine, wave, Part { space, lanes, element: element & 1 })?;
         }
     }
     Ok(())
 }
 
-/// A load straight into the LDS begins.
+/// Begins a load into the LDS.
 #[inline(never)]
 fn begin_lds_dma<O: Observer>(
     access: &Access,
@@ -280,7 +280,7 @@ fn begin_lds_dma<O: Observer>(
     observer.lds_dma_load(wave.id, &load);
 }
 
-/// What a wave has waited for is in the LDS.
+/// Lands the loads that the wave has waited for in the LDS.
 #[inline(never)]
 fn end_wait<O: Observer>(machine: &mut Machine<'_>, wave: &mut Wave, observer: &mut O) {
     if let Some(done) = wave.dma.take_waited() {
@@ -289,7 +289,7 @@ fn end_wait<O: Observer>(machine: &mut Machine<'_>, wave: &mut Wave, observer: &
     }
 }
 
-/// Says to the observer what an element of an instruction reaches.
+/// Reports the access of an element to the observer.
 #[inline(always)]
 fn reached<O: Observer>(
     access: &Access,
@@ -361,7 +361,7 @@ fn run_kernel(machine: &mut Machine<'_>, wave: &Wave, valu: &Valu, extra: &mut E
     (valu.kernel)(&mut machine.out, a, b, c, extra);
 }
 
-/// What happens seldom enough to be a call.
+/// Executes infrequent instructions.
 #[inline(never)]
 fn rare(action: &Action, executor: &mut Executor<'_>, wave: &mut Wave, pc: usize) -> Result<(), Box<Stop>> {
     let Executor { program, machine, .. } = executor;

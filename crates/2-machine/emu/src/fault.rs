@@ -1,12 +1,12 @@
-//! Why a kernel stops before its end, and where.
+//! Faults: cause and place at which a kernel stops.
 //!
-//! The one idea to keep in mind: a fault names everything a person needs to find the place: kernel, instruction,
-//! address in the code object (which the line table turns into a source line), workgroup, wave, lane.
+//! A fault names kernel, instruction, address in the code object (a line table gives the source line), workgroup,
+//! wave and lane.
 
 use crate::memory::Nearest;
 use std::fmt;
 
-/// What went wrong.
+/// Cause of a fault.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Cause {

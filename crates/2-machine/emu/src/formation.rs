@@ -1,21 +1,21 @@
-//! How the lanes of a memory instruction stand to each other, remembered from one execution to the next.
+//! Formations: distances between the lanes of a memory instruction, cached between executions.
 //!
-//! The one idea to keep in mind: in a loop all lanes move on together, so their distances stay as they were. A quick
-//! comparison of registers tells; then bounds, alignment and everything else that is true of the distances is known.
+//! The one idea to keep in mind: in a loop lanes mostly move together and keep their distances. One register
+//! comparison shows it; bounds, alignment and other facts about the distances are then known.
 
 use crate::lanes::{LANES, Row};
 use crate::raw::{Distances, Lines};
 
-/// What is known of one instruction's lanes.
+/// Formation of one instruction.
 #[derive(Debug)]
 pub(crate) struct Formation {
-    /// Low dwords of the address registers behind the first lane's.
+    /// Low dwords of the addresses, relative to the first lane.
     low: Row,
-    /// Worked out when they are seen a second time, with a name of their own.
+    /// Name and facts, computed at the second execution with the same distances.
     found: Option<(u64, Distances)>,
     /// Lines of memory that the lanes walk along.
     lines: Lines,
-    /// The trip in which the lanes stood like this.
+    /// Trip of the last execution with these distances.
     trip: u64,
 }
 

@@ -1,14 +1,14 @@
 //! The other side of a call from device code.
 //!
-//! The one idea to keep in mind: device code leaves a request in memory, interrupts, and polls for the answer; the answer
-//! is there when the interrupt returns, so how many instructions run does not depend on any thread.
+//! The one idea to keep in mind: device code writes a request to memory, interrupts and polls. The answer is in
+//! memory when the interrupt returns, so instruction counts do not depend on threads.
 
 use crate::memory::Memory;
 use std::fmt::Debug;
 
 /// Whom device code calls.
 pub trait Host: Sync + Debug {
-    /// Answers every request that lies in memory; the error is the reason to stop the kernel.
+    /// Answers all requests in memory; an error stops the kernel.
     fn interrupt(&self, memory: &Memory) -> Result<(), String>;
 }
 

@@ -1,8 +1,7 @@
-//! Vector instructions that write registers which they may read as well.
+//! In-place kernels: their result may overlap their sources.
 //!
-//! The one idea to keep in mind: a lane of the result comes from the same lane of the sources. So result and sources may
-//! be the same registers, or overlap, as long as the lanes at hand are all read before any is written; and nothing has
-//! to be copied afterwards.
+//! The one idea to keep in mind: a result lane depends on the same lane of the sources only. A kernel reads its
+//! lanes before it writes them, so registers may overlap and no copy is needed.
 
 use crate::lanes::{Cells, Row};
 use crate::raw::eights;
@@ -11,7 +10,7 @@ use std::cell::Cell;
 /// Computes a result from up to three sources. The number is the instruction's own.
 pub(crate) type InPlace = fn(&Cells, &Cells, &Cells, &Cells, u32);
 
-/// Gives a closure the type of such a function.
+/// Coerces a closure to an in-place kernel.
 #[inline(always)]
 pub(crate) fn in_place(function: InPlace) -> InPlace {
     function

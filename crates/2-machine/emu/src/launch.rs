@@ -1,7 +1,7 @@
-//! Launching a kernel: grid, registers at the start of each wave, workgroups on all cores.
+//! Launch of a kernel on all cores.
 //!
-//! The one idea to keep in mind: workgroups are independent; which thread runs one has no influence on anything. Kernels
-//! that see the order of workgroups run them one after the other; where only memory shows it, `later` keeps the order.
+//! The one idea to keep in mind: workgroups are independent, and results do not depend on threads. Kernels that
+//! observe the order of workgroups run them in order; order-dependent atomics are deferred.
 
 mod batches;
 mod cooperative;
@@ -14,22 +14,22 @@ use crate::memory::Memory;
 use crate::observe::Observer;
 use crate::outside_lds::OutsideLds;
 use crate::program::Program;
-use batches::{Shared, finish};
+use batches::{BatchQueue, finish};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use worker::Worker;
 
-/// Most instructions of one wave unless a launch says otherwise; a wave that issues more is taken for endless. Ten times as many as the
-/// longest waves met so far (y^T A x on 4 workgroups), and issued in a quarter to half a minute, with caches and clock.
+/// Default limit of instructions of a wave; a wave that issues more is considered endless. Ten times the longest
+/// waves met so far (y^T A x on 4 workgroups), and less than half a minute with caches and clock.
 pub const MOST_INSTRUCTIONS: u64 = 1_000_000_000;
 
-/// Workgroups that share an observer and are taken by a thread together, at most.
+/// Most workgroups of a batch, which share a thread and an observer.
 const BATCH: u64 = 8;
 
-/// Batches there are at least for each thread, if there are as many workgroups.
+/// Fewest batches of a thread, if the grid has as many workgroups.
 const BATCHES_PER_THREAD: u64 = 32;
 
-/// What a launch needs besides the program.
+/// Parameters of a launch besides the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch<'a> {
     /// Work-items in each dimension.
@@ -52,20 +52,20 @@ pub struct Launch<'a> {
     pub max_instructions: u64,
     /// Stops the launch from outside.
     pub stop: Option<&'a AtomicBool>,
-    /// Whom device code calls; without it such calls stop the kernel.
+    /// Host that device code calls; without one such calls stop the kernel.
     pub host: Option<&'a dyn Host>,
     /// Only these workgroups run, in this order, each with an observer of its own.
     pub only: Option<&'a [u64]>,
-    /// Where to count what is done.
+    /// Counters of progress.
     pub progress: Option<&'a Progress>,
-    /// All workgroups are there from the start and run in turns, so that they can wait for each other.
-    pub together: bool,
-    /// What the kernel writes is made visible to the host when it ends, as recorded of the first kernel after copies from the host; what
-    /// others write is when the host waits for them. Models of caches heed it; results do not depend on it.
+    /// Cooperative launch: all workgroups are resident and run in turns, so that they can wait for each other.
+    pub cooperative: bool,
+    /// The dispatch ends with a release to the host, as recorded for the first kernel after copies from the host.
+    /// Affects modelled caches only.
     pub released: bool,
 }
 
-/// What a launch has done so far, for whoever waits for it.
+/// Progress of a running launch.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Waves that ended.
@@ -91,7 +91,7 @@ impl Launch<'_> {
             host: None,
             only: None,
             progress: None,
-            together: false,
+            cooperative: false,
             released: false,
         }
     }
@@ -101,7 +101,7 @@ impl Launch<'_> {
         [0, 1, 2].map(|axis| self.grid[axis].div_ceil(self.workgroup[axis].max(1)))
     }
 
-    /// All workgroups.
+    /// Workgroups of the grid.
     pub fn workgroup_count(&self) -> u64 {
         self.workgroups().iter().map(|&count| u64::from(count)).product()
     }
@@ -113,7 +113,7 @@ impl Launch<'_> {
         workgroups * items.div_ceil(64)
     }
 
-    /// The packet that a queue would hold for this launch.
+    /// Dispatch packet of this launch.
     pub fn dispatch_packet(&self, program: &Program) -> [u8; 64] {
         let mut packet = [0; 64];
         let mut put = |at: usize, bytes: &[u8]| packet[at..at + bytes.len()].copy_from_slice(bytes);
@@ -139,7 +139,7 @@ impl Launch<'_> {
 }
 
 impl Progress {
-    /// How far it is, in words; `waves` is what there is to do.
+    /// Progress as text; `waves` is the total.
     pub fn text(&self, waves: u64, seconds: f64) -> String {
         let (done, issued) = (self.waves.load(Ordering::Relaxed), self.instructions.load(Ordering::Relaxed));
         let rate = issued as f64 / seconds.max(1e-9) / 1e6;
@@ -148,7 +148,7 @@ impl Progress {
     }
 }
 
-/// What a launch came to.
+/// Totals of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
     /// Workgroups run.
@@ -161,8 +161,8 @@ pub struct Summary {
     pub outside_lds: Option<OutsideLds>,
 }
 
-/// Runs a kernel. `make` makes an observer for some workgroups that follow each other, `merge` gets the observers in
-/// the order of workgroups.
+/// Runs a kernel. `make` creates an observer for consecutive workgroups; `merge` gets the observers in workgroup
+/// order.
 pub fn run<O: Observer + Send>(
     program: &Program,
     memory: &Memory,
@@ -170,13 +170,13 @@ pub fn run<O: Observer + Send>(
     make: impl Fn() -> O + Sync,
     merge: impl FnMut(O) + Send,
 ) -> Result<Summary, Box<Fault>> {
-    if launch.together {
+    if launch.cooperative {
         return cooperative::run(program, memory, launch, make, merge);
     }
     let total = launch.only.map_or_else(|| launch.workgroup_count(), |only| only.len() as u64);
     let threads = match (program.ordered, launch.threads) {
         (true, _) => 1,
-        // Reads files of the system: dearer than a small launch.
+        // Reads system files, which takes longer than a small launch.
         (false, 0) => std::thread::available_parallelism().map_or(1, usize::from),
         (false, threads) => threads,
     };
@@ -184,7 +184,7 @@ pub fn run<O: Observer + Send>(
     let batch_size = if launch.only.is_some() { 1 } else { share.clamp(1, BATCH) };
     let batches = total.div_ceil(batch_size);
     let threads = threads.clamp(1, batches.clamp(1, 1024) as usize);
-    let shared = Shared::new(memory, batches, threads);
+    let shared = BatchQueue::new(memory, batches, threads);
     let merge = Mutex::new(merge);
     let work = || {
         let mut worker = Worker::new(program, memory, launch);

@@ -1,9 +1,8 @@
-//! Loads straight into the LDS (`global_load_lds_*`, `buffer_load_* … lds`) between issue and landing.
+//! Outstanding loads into the LDS (`global_load_lds_*`, `buffer_load_* … lds`).
 //!
-//! The one idea to keep in mind: memory is read when the load issues and the LDS is written as late as the hardware may: when
-//! the wave's `s_waitcnt vmcnt(n)` covers the load, after every other wave of the workgroup had a turn. So a kernel that
-//! lacks the wait reads old data, and one that counts on the load's latency finds the data that hardware would leave there.
-//! Loads that no wait covers, those of waves that have ended too, land when every wave had many turns, or none gets on without.
+//! The one idea to keep in mind: a load reads memory at issue and writes the LDS as late as hardware may: when
+//! `s_waitcnt vmcnt(n)` covers it, after every other wave has had a turn. A kernel without the wait reads old data,
+//! as on hardware. Loads that no wait covers land after many turns, or when no wave progresses otherwise.
 
 use crate::lanes::{Row, active};
 use std::collections::VecDeque;
@@ -11,10 +10,10 @@ use std::collections::VecDeque;
 /// Most vector memory instructions of a wave that `vmcnt` can count: one more does not issue before the oldest is done.
 const MOST_OUTSTANDING: u64 = 63;
 
-/// Rounds of turns after which a load lands without a wait: no memory is that slow, and a wave may poll the LDS for the data.
+/// Rounds of turns after which a load lands without a wait, because a wave may poll the LDS.
 const MOST_ROUNDS: u32 = 64;
 
-/// A load whose data is not in the LDS yet.
+/// An outstanding load.
 #[derive(Clone, PartialEq, Debug)]
 struct Load {
     /// Number among the vector memory instructions of the wave.
@@ -27,33 +26,33 @@ struct Load {
     data: [Row; 4],
 }
 
-/// Loads of one wave into the LDS that are outstanding.
+/// Outstanding loads of a wave.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LdsDma {
-    /// Number of the program's first vector memory instruction, were the run at hand to begin there.
+    /// Issue number minus program position of the current run's vector memory instructions.
     base: u64,
     /// Vector memory instructions issued.
     issued: u64,
     loads: VecDeque<Load>,
     /// Number of the load that executes.
     number: u64,
-    /// The wave has issued a wait that covers all up to this number.
+    /// Last load that the wave's current wait covers.
     waited: Option<u64>,
     /// Rounds of turns since a load issued or landed.
     rounds: u32,
 }
 
 impl LdsDma {
-    /// A run of instructions issues; `before` and `behind` say how many vector memory instructions of the program are before its
-    /// first one and before the one behind it.
+    /// Issues a run; `before` and `behind` count the program's vector memory instructions before the run and before
+    /// its end.
     #[inline]
     pub(crate) fn issue_run(&mut self, before: u32, behind: u32) {
         self.base = self.issued.wrapping_sub(u64::from(before));
         self.issued += u64::from(behind - before);
     }
 
-    /// A load of the run at hand executes; the program has so many vector memory instructions before it. Lands what must be done
-    /// before it can issue, and says up to which number that is.
+    /// Executes a load with `before` vector memory instructions before it in the program. Lands the loads that must
+    /// complete before it can issue; returns the last of them.
     pub(crate) fn begin_load(&mut self, before: u32, lds: &mut [u8]) -> Option<u64> {
         self.number = self.base.wrapping_add(u64::from(before));
         let done = self.number.checked_sub(MOST_OUTSTANDING)?;
@@ -66,13 +65,13 @@ impl LdsDma {
         self.number
     }
 
-    /// Adds the load that executes; the LDS address is that of lane 0.
+    /// Adds the executing load; `start` is the LDS address of lane 0.
     pub(crate) fn push(&mut self, start: u64, bytes: u64, lanes: u64, data: &[Row; 4]) {
         self.rounds = 0;
         self.loads.push_back(Load { number: self.number, start, bytes, lanes, data: *data });
     }
 
-    /// A wait for all but so many vector memory instructions issues; whether it waits for loads into the LDS.
+    /// Issues a wait for all but `outstanding` vector memory instructions; true if it waits for loads into the LDS.
     pub(crate) fn wait(&mut self, outstanding: u8) -> bool {
         // Numbers begin with 0.
         self.waited = self.issued.checked_sub(u64::from(outstanding) + 1);
@@ -80,12 +79,12 @@ impl LdsDma {
         self.loads.front().is_some_and(|first| waited.is_some_and(|waited| first.number <= waited))
     }
 
-    /// What the wait that was issued last covers.
+    /// Takes the last load covered by the current wait.
     pub(crate) fn take_waited(&mut self) -> Option<u64> {
         self.waited.take()
     }
 
-    /// The wave is to go on behind a wait.
+    /// True if the wave waits.
     pub(crate) fn waits(&self) -> bool {
         self.waited.is_some()
     }
@@ -118,7 +117,7 @@ impl LdsDma {
         }
     }
 
-    /// Whether the same loads are outstanding, with as many instructions behind each.
+    /// True if equal loads are outstanding at equal ages.
     pub(crate) fn is_like(&self, other: &LdsDma) -> bool {
         let age = |dma: &LdsDma, number: u64| dma.issued.wrapping_sub(number);
         let waited = |dma: &LdsDma| dma.waited.map(|number| age(dma, number));

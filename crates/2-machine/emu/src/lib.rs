@@ -1,7 +1,7 @@
 //! The emulator: device code runs on the CPU, exactly.
 //!
-//! The one idea to keep in mind: nothing in the executor counts or times anything; it executes, and whoever wants to
-//! know what happened gives an observer, which costs nothing when there is none.
+//! The one idea to keep in mind: the executor counts and times nothing. An [`Observer`] sees what happens, and
+//! costs nothing if absent.
 
 mod access;
 mod altered;

@@ -1,6 +1,6 @@
-//! What a workgroup runs on: memory, LDS, and places for operands on their way to kernels.
+//! Machine of one thread: memory, LDS and operand buffers.
 //!
-//! The one idea to keep in mind: one machine per thread; it holds no state that survives a workgroup except memory.
+//! A machine keeps no state between workgroups except memory and caches of facts.
 
 use crate::deferred_atomics::DeferredAtomics;
 use crate::formation::Formations;
@@ -30,37 +30,37 @@ pub(crate) struct Machine<'a> {
     /// Address at which the code object's virtual address 0 lies.
     pub(crate) load: u64,
     pub(crate) lds: Vec<u8>,
-    /// Ranges of memory that were reached last.
+    /// Memory ranges reached last.
     pub(crate) hint: Hint,
-    /// The program's constants where they can be operands of what works in place.
+    /// The program's constants, as operands of in-place kernels.
     pub(crate) constants: Vec<Pair>,
-    /// Scalar operands spread over lanes, one place per source.
+    /// Buffers for scalar operands spread over lanes, one per source.
     pub(crate) spread: [Pair; 3],
     /// Result of the kernel.
     pub(crate) out: Pair,
     /// Addresses of the memory instruction's elements.
     pub(crate) addresses: [[u64; 64]; 2],
-    /// How the lanes of each memory instruction stood to each other.
+    /// Formations of the memory instructions.
     pub(crate) formations: Formations,
-    /// Name of the formation of the memory instruction at hand.
+    /// Formation of the current memory instruction.
     pub(crate) formation: Option<u64>,
-    /// Number of the trip: one goes on as long as a wave executes the same run again and again.
+    /// Trip number: constant while a wave repeats one run.
     pub(crate) trip: u64,
-    /// Goes on whenever lines of memory that are kept may no longer be what memory holds.
+    /// Advances when cached lines of memory may be stale.
     pub(crate) time: u64,
     pub(crate) row_ops: RowOps,
-    /// Instructions of all waves of the workgroup so far: what the clocks show.
+    /// Instructions of the workgroup so far, read by `s_memtime`.
     pub(crate) clock: u64,
     /// Accesses of the LDS past its end.
     pub(crate) outside: Option<Outside>,
-    /// Atomics that wait for the workgroup's turn.
+    /// Deferred atomics.
     pub(crate) deferred_atomics: DeferredAtomics<'a>,
-    /// Whom device code calls.
+    /// Host that device code calls.
     pub(crate) host: Option<&'a dyn Host>,
 }
 
 impl<'a> Machine<'a> {
-    /// A machine for a program of so many memory instructions, with these constants.
+    /// A machine for a program with `accesses` memory instructions and these constants.
     pub(crate) fn new(pool: &'a Pool, accesses: usize, memory: &'a Memory, load: u64, lds: usize) -> Self {
         Machine {
             pool,
@@ -145,7 +145,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Puts a source where it can be changed; of one that is `one` row wide only that row.
+    /// Copies a source to its buffer, where it can be changed; only one row if `one`.
     #[inline(always)]
     pub(crate) fn spread_pair(&mut self, wave: &Wave, src: Src, position: usize, one: bool) {
         let value = match src {
@@ -163,14 +163,14 @@ impl<'a> Machine<'a> {
         self.spread[position] = [Row([value as u32; 64]), Row([(value >> 32) as u32; 64])];
     }
 
-    /// What a kernel gets besides rows.
+    /// Inputs of a kernel besides rows.
     #[inline(always)]
     pub(crate) fn extra(&self, wave: &Wave, valu: &Valu) -> Extra {
         let mask_in = if valu.mask_in == Src::None { 0 } else { self.scalar(wave, valu.mask_in) };
         Extra { mask_in, mask_out: 0, mode: wave.mode, immediate: valu.immediate }
     }
 
-    /// Stores the mask a kernel made: active lanes only, all others 0.
+    /// Stores the mask of a kernel for the active lanes; others get 0.
     #[inline(always)]
     pub(crate) fn store_mask(&self, wave: &mut Wave, valu: &Valu, extra: &Extra, lanes: u64) {
         if valu.mask_out != NONE {

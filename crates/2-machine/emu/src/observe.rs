@@ -1,8 +1,7 @@
-//! Watching a kernel run.
+//! Observers of a running kernel.
 //!
-//! The one idea to keep in mind: an observer is a type parameter of the executor; the empty one compiles to nothing.
-//! Each workgroup has an observer of its own, and they are merged in the order of workgroups, so what is observed does
-//! not depend on the number of threads.
+//! The one idea to keep in mind: an observer is a type parameter of the executor; the empty one compiles to
+//! nothing. Observers are merged in workgroup order, so results do not depend on threads.
 
 use crate::wave::WaveId;
 use isa::{Access as Kind, Space};
@@ -24,12 +23,12 @@ pub struct MemoryAccess<'a> {
     pub lanes: u64,
     /// Address of each lane: 64 bits in global memory, byte offsets in LDS and scratch. Only active lanes' count.
     pub addresses: &'a [u64; 64],
-    /// Accesses of one instruction, seen by one observer, that have the same number here have addresses that differ by
-    /// the same amount in all lanes; `None` says nothing.
+    /// Formation: accesses of one instruction with equal formations differ by one amount in all lanes, within one
+    /// observer.
     pub formation: Option<u64>,
 }
 
-/// A load of a wave straight into the LDS.
+/// A load of a wave into the LDS.
 #[derive(Clone, Copy, Debug)]
 pub struct LdsDmaLoad {
     /// Index of the instruction in the program.
@@ -63,10 +62,10 @@ pub trait Observer {
     /// A memory instruction reaches memory.
     #[inline(always)]
     fn access(&mut self, wave: WaveId, access: &MemoryAccess<'_>) {}
-    /// A load straight into the LDS issues; its access of memory is reported besides.
+    /// A load into the LDS issues; its memory access is reported separately.
     #[inline(always)]
     fn lds_dma_load(&mut self, wave: WaveId, load: &LdsDmaLoad) {}
-    /// Of a wave's loads straight into the LDS, all up to a number are done: the wave has waited for them.
+    /// A wave has waited for its loads into the LDS up to a number.
     #[inline(always)]
     fn lds_dma_done(&mut self, wave: WaveId, number: u64) {}
     /// All waves of the workgroup have reached a barrier.

@@ -1,7 +1,7 @@
-//! Accesses of the LDS past what the workgroup has.
+//! Report of LDS accesses past the end of a workgroup's LDS.
 //!
-//! The one idea to keep in mind: they do what they do on the hardware, where reads give 0 and writes vanish, and the first of
-//! a launch is remembered with its place, because it is always a mistake. Only ways that look at each lane anyway get here.
+//! Such accesses behave as on hardware: reads return 0 and writes are dropped. The first one of a launch is
+//! reported, because it is always a mistake.
 
 use crate::decode::Action;
 use crate::outside::Outside;
@@ -36,7 +36,7 @@ impl OutsideLds {
         OutsideLds { times, index, wave, lane, offset, bytes, size }
     }
 
-    /// What a person needs to find the mistake, but for the source line.
+    /// Text of the report, without the source line.
     pub fn text(&self, program: &Program) -> String {
         let OutsideLds { times, index, wave, lane, offset, bytes, size } = self;
         let ([x, y, z], count) = (wave.workgroup, if *times == 1 { "access" } else { "accesses" });
@@ -49,7 +49,7 @@ impl OutsideLds {
         )
     }
 
-    /// Two launches' or workgroups' accesses together.
+    /// Sum of two reports, with the earlier place.
     pub(crate) fn joined(first: Option<OutsideLds>, second: Option<OutsideLds>) -> Option<OutsideLds> {
         let (Some(first), Some(second)) = (first, second) else { return first.or(second) };
         let times = first.times.saturating_add(second.times);

@@ -1,7 +1,7 @@
 //! A kernel's instructions, decoded once and resolved for execution.
 //!
-//! The one idea to keep in mind: everything that does not change while the kernel runs is settled here: operands,
-//! functions, branch targets. An instruction that is not emulated becomes one that stops the kernel and says so.
+//! The one idea to keep in mind: everything constant over a run is resolved here: operands, functions, branch
+//! targets. An unsupported instruction stops the kernel when it is reached.
 
 use crate::decode::{Action, Resolver};
 use crate::operand::{Files, Pool};
@@ -40,7 +40,7 @@ pub struct Program {
     pub name: String,
     /// Instruction set.
     pub isa: Isa,
-    /// What the hardware is told about the kernel.
+    /// Kernel descriptor.
     pub descriptor: Descriptor,
     /// Arguments and sizes.
     pub metadata: Metadata,
@@ -48,7 +48,7 @@ pub struct Program {
     pub version: u8,
     insts: Vec<Inst>,
     pub(crate) actions: Vec<Action>,
-    /// How many instructions from this one on issue one after the other with the same EXEC, whatever happens.
+    /// By instruction: length of the run from it on, which issues under one EXEC.
     pub(crate) runs: Vec<u32>,
     pub(crate) pool: Pool,
     /// Instruction index by dword offset.
@@ -60,7 +60,7 @@ pub struct Program {
     pub(crate) rows: usize,
     /// Vector memory and LDS instructions.
     pub(crate) accesses: u32,
-    /// By instruction: vector memory instructions before it. Empty where none loads straight into the LDS.
+    /// By instruction: vector memory instructions before it. Empty without loads into the LDS.
     pub(crate) vector_memory_before: Vec<u32>,
     /// Some instruction depends on the order in which workgroups run.
     pub(crate) ordered: bool,
@@ -208,7 +208,7 @@ impl Program {
             && !accesses().any(|it| matches!(it.access, Access::Store | Access::LoadToLds))
     }
 
-    /// Whether some instruction loads straight into the LDS.
+    /// True if an instruction loads into the LDS.
     pub(crate) fn uses_lds_dma(&self) -> bool {
         !self.vector_memory_before.is_empty()
     }

@@ -1,5 +1,4 @@
-//! The one module with `unsafe` code: bytes that several threads share, the choice of the CPU's instruction set, and the
-//! few of its instructions that are used by name.
+//! Bytes shared by threads, and the few CPU instructions used by name.
 //!
 //! The one idea to keep in mind: every access is checked against the range's length and done with relaxed atomic
 //! operations, so device code that races gives some value and never undefined behaviour in the host program.

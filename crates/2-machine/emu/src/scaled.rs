@@ -134,13 +134,12 @@ impl Conversion {
             .unwrap_or((Many::One, rest));
         let (to, from) = rest.split_once('_')?;
         let (to, from) = (Number::by_name(to)?, Number::by_name(from)?);
-        Some(Self::operands(inst, from, to, many, stochastic, files, pool))
+        Some(Self::operands(inst, (from, to), many, stochastic, files, pool))
     }
 
     fn operands(
         inst: &Inst,
-        from: Number,
-        to: Number,
+        (from, to): (Number, Number),
         many: Many,
         stochastic: bool,
         files: Files,

@@ -1,8 +1,7 @@
 //! Which memory instructions of a loop have lanes that only move together.
 //!
-//! The one idea to keep in mind: a loop that is one run is executed from its first instruction to its last with the same
-//! lanes. If all that changes the registers of an address there is the addition of one number to every lane, then the
-//! lanes stand to each other as they did the time before, and nobody has to look.
+//! The one idea to keep in mind: a loop of one run executes with constant lanes. If only the addition of one number
+//! to all lanes changes an address register there, lane distances stay constant and need no comparison.
 
 use crate::decode::Action;
 use crate::operand::{Files, Src};
@@ -27,7 +26,7 @@ pub(crate) fn mark(insts: &[Inst], files: Files, runs: &[u32], actions: &mut [Ac
     }
 }
 
-/// Whether an instruction writes some of the rows.
+/// True if an instruction writes one of the rows.
 fn writes(inst: &Inst, files: Files, rows: &Range<u16>) -> bool {
     let mut found = false;
     inst.visit_writes(|range| {
@@ -38,7 +37,7 @@ fn writes(inst: &Inst, files: Files, rows: &Range<u16>) -> bool {
     found
 }
 
-/// Whether an instruction adds one number to all lanes of exactly these rows.
+/// True if an instruction adds one number to all lanes of exactly these rows.
 fn moves(inst: &Inst, files: Files, rows: &Range<u16>) -> bool {
     if inst.mods.lane != Lane::None || inst.mods.bits.contains(Bits::CLAMP) {
         return false;

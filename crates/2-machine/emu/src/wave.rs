@@ -1,15 +1,15 @@
-//! The state of one wave.
+//! State of a wave.
 //!
-//! The one idea to keep in mind: vector registers are rows of 64 lanes, so that one instruction is one loop over
-//! memory that lies together; VGPRs and accumulation registers share one array.
+//! The one idea to keep in mind: a vector register is a row of 64 lanes, so an instruction is one loop over
+//! contiguous memory. VGPRs and accumulation registers share one array.
 
 mod repetition;
 
 use crate::lanes::{Mode, Row, spread};
 use crate::lds_dma::LdsDma;
 use crate::operand::{EXEC, VCC};
-pub(crate) use repetition::Kept;
 use repetition::Repetition;
+pub(crate) use repetition::WaveSnapshot;
 
 /// Which wave an event belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,12 +22,12 @@ pub struct WaveId {
     pub wave: u32,
 }
 
-/// Why a wave does not run at the moment.
+/// Scheduling state of a wave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum State {
+pub(crate) enum WaveState {
     Running,
     AtBarrier,
-    /// Until so many waves of the grid are there.
+    /// Waits at the grid barrier for this many waves.
     AtGrid(u32),
     Ended,
 }
@@ -43,18 +43,18 @@ pub(crate) struct Wave {
     /// Index of the next instruction.
     pub(crate) pc: usize,
     pub(crate) id: WaveId,
-    pub(crate) state: State,
+    pub(crate) state: WaveState,
     /// Scratch of all lanes, one lane after the other.
     pub(crate) scratch: Vec<u8>,
     /// Scratch bytes of one lane.
     pub(crate) scratch_bytes: u32,
     /// Instructions issued.
     pub(crate) issued: u64,
-    /// Its loads into the LDS that are outstanding.
+    /// Outstanding loads into the LDS.
     pub(crate) dma: LdsDma,
-    /// What is known of its turns.
+    /// Detection of repeating registers.
     pub(crate) repetition: Repetition,
-    /// Lanes as a row of masks, and the EXEC it was made for.
+    /// EXEC as a row of masks, and the EXEC it was computed for.
     exec_row: Row,
     exec_of_row: u64,
 }
@@ -68,7 +68,7 @@ impl Wave {
             mode,
             pc: 0,
             id,
-            state: State::Running,
+            state: WaveState::Running,
             scratch: vec![0; scratch_bytes as usize * 64],
             scratch_bytes,
             issued: 0,
@@ -88,7 +88,7 @@ impl Wave {
         self.mode = mode;
         self.pc = entry;
         self.id = id;
-        self.state = State::Running;
+        self.state = WaveState::Running;
         self.issued = 0;
         self.dma = LdsDma::default();
         self.repetition = Repetition::default();
@@ -117,7 +117,7 @@ impl Wave {
         self.pair(VCC)
     }
 
-    /// Writes a result row where the mask has lanes.
+    /// Writes a result row in the lanes of a mask.
     #[inline(always)]
     pub(crate) fn store_row(&mut self, row: usize, values: &Row, mask: u64) {
         let target = &mut self.v[row];

@@ -90,7 +90,7 @@ fn workgroups_that_wait_for_each_other_end_where_they_can() {
         let shape = Launch {
             max_instructions: 50_000_000,
             threads: threads.unwrap_or(1),
-            together: threads.is_none(),
+            cooperative: threads.is_none(),
             ..Launch::new([workgroups, 1, 1], [64, 1, 1], 0)
         };
         let found = end(&bytes, kernel, shape, all, false);

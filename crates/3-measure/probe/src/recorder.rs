@@ -215,7 +215,7 @@ impl Recorder {
         launch: &Launch<'_>,
     ) -> Result<Summary, Box<Fault>> {
         // Workgroups that wait for each other are all needed.
-        let most = if launch.together { 0 } else { self.most_workgroups };
+        let most = if launch.cooperative { 0 } else { self.most_workgroups };
         let sample = Sample::new(launch.workgroup_count(), most);
         // Caches hold what all workgroups left in them: with some of them only, nothing can be said.
         let counted = match &sample {

@@ -60,7 +60,7 @@ impl Calls {
         let has = |kind: &str| program.metadata.arguments.iter().any(|it| it.kind == kind);
         let mut needs = Needs::default();
         if program.calls_host() {
-            let waves = match launch.together {
+            let waves = match launch.cooperative {
                 true => u32::try_from(launch.wave_count()).unwrap_or(u32::MAX),
                 false => launch.workgroup.iter().product::<u32>().div_ceil(64),
             };
@@ -81,7 +81,7 @@ impl Calls {
                 self.arena = Some(internal(allocations, ARENA_BYTES)?.next_multiple_of(ARENA_STEP));
             }
         }
-        if launch.together && has("hidden_multigrid_sync_arg") {
+        if launch.cooperative && has("hidden_multigrid_sync_arg") {
             let grid = match self.grid {
                 Some(grid) => grid,
                 None => internal(allocations, GRID_BYTES)?,

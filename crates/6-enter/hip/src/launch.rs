@@ -127,7 +127,7 @@ impl Runtime {
         launch.grid = kernel.grid;
         launch.dynamic_lds = kernel.dynamic_lds;
         launch.load = load;
-        launch.together = kernel.together;
+        launch.cooperative = kernel.cooperative;
         launch.released = std::mem::take(&mut self.came_from_host);
         launch.threads = self.settings.threads;
         launch.max_instructions = self.settings.max_instructions;

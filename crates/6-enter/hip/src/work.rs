@@ -41,7 +41,7 @@ pub(crate) struct Kernel {
     /// Explicit arguments as they lie in memory.
     pub(crate) arguments: Vec<u8>,
     /// Workgroups may wait for each other.
-    pub(crate) together: bool,
+    pub(crate) cooperative: bool,
 }
 
 /// A copy of `width` bytes, `height` times, `depth` times.

@@ -5,9 +5,7 @@
 
 use super::Reader;
 use crate::fields::{bits, scalar, signed, source, vector};
-use crate::form::Field;
 use crate::inst::*;
-use crate::isa::Isa;
 
 impl Reader<'_> {
     pub(super) fn ds(&self, inst: &mut Inst) -> Option<()> {
@@ -35,7 +33,7 @@ impl Reader<'_> {
                 return None;
             }
         }
-        if accumulator && (self.isa == Isa::Gfx908 || inst.operand_count < 1) {
+        if accumulator && (!self.isa.has_unified_registers() || inst.operand_count < 1) {
             return None;
         }
         if w0 >> 16 & 1 != 0 {
@@ -73,7 +71,7 @@ impl Reader<'_> {
         if self.float_atomic_forbids(inst.mods.bits) {
             return None;
         }
-        if self.isa == Isa::Gfx908 {
+        if !self.isa.has_third_cache_bit() {
             inst.mods.bits.remove(Bits::SC1);
         }
         inst.mods.offset = match encoding {
@@ -84,7 +82,9 @@ impl Reader<'_> {
         if accumulator {
             let returning = self.info.class == Class::VmemAtomic && inst.mods.bits.contains(Bits::SC0);
             let registers = self.info.fields.iter().any(|field| matches!(field, Field::Vdst | Field::Data));
-            if !registers || to_lds || (self.isa == Isa::Gfx908 && returning && encoding == Encoding::Global)
+            if !registers
+                || to_lds
+                || (!self.isa.has_unified_registers() && returning && encoding == Encoding::Global)
             {
                 return None;
             }
@@ -126,13 +126,13 @@ impl Reader<'_> {
     fn float_atomic_forbids(&self, flags: Bits) -> bool {
         let float = self.info.class == Class::VmemAtomic && (77..=81).contains(&self.form.opcode);
         float
-            && match self.isa {
-                Isa::Gfx908 => {
+            && match (self.isa.returns_float_atomics(), self.isa.has_sc_bits()) {
+                (false, _) => {
                     let flat = !matches!(self.form.encoding, Encoding::Mubuf);
                     flags.contains(Bits::SC0) || (flat && flags.contains(Bits::SC1))
                 }
-                Isa::Gfx90a => flags.contains(Bits::SC1),
-                _ => false,
+                (true, false) => flags.contains(Bits::SC1),
+                (true, true) => false,
             }
     }
 
@@ -171,7 +171,7 @@ impl Reader<'_> {
         flags.set(Bits::IDXEN, idxen);
         flags.set(Bits::SC0, w0 >> 14 & 1 != 0);
         let accumulator = w1 >> 23 & 1 != 0;
-        let old = self.isa == Isa::Gfx908;
+        let old = !self.isa.has_unified_registers();
         if typed {
             inst.mods.cbsz = bits(w0, 19, 4) as u8;
             inst.mods.abid = bits(w0, 23, 3) as u8;

@@ -5,7 +5,6 @@
 
 use super::Reader;
 use crate::fields::{bits, scalar, signed, source};
-use crate::form::Field;
 use crate::inst::*;
 
 impl Reader<'_> {

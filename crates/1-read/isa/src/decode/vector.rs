@@ -5,9 +5,8 @@
 
 use super::Reader;
 use crate::fields::{bits, modifier_bits, reg, scalar, source, vector};
-use crate::form::{Field, SDWA_CLAMP, SDWA_NO_DST, SDWA_OMOD, SOURCE_FLOAT, SOURCE_IGNORES, SOURCE_INT};
+use crate::form::{SDWA_CLAMP, SDWA_NO_DST, SDWA_OMOD, SOURCE_FLOAT, SOURCE_IGNORES, SOURCE_INT};
 use crate::inst::*;
-use crate::isa::Isa;
 
 impl Reader<'_> {
     /// VOP1, VOP2, VOPC in their 32-bit form, with a literal perhaps.
@@ -261,7 +260,7 @@ impl Reader<'_> {
         inst.mods.cbsz = (mods & 7) as u8;
         inst.mods.abid = (mods >> 3 & 15) as u8;
         inst.mods.blgp = (mods >> 10) as u8;
-        let separate = self.isa == Isa::Gfx908;
+        let separate = !self.isa.has_unified_registers();
         let accumulate = separate || mods & 0x80 != 0;
         let formats = self.info.matrix.filter(|matrix| matrix.a == MatrixType::F8F6F4).is_some();
         let sparse = self.info.matrix.is_some_and(|matrix| matrix.sparse);

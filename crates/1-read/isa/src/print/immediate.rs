@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a literal that has the value of an inline constant is written `lit(…)`, so that the
 //! text assembles to the same bytes; what counts as the same value depends on the operand's width.
 
-use crate::form::Field;
+use crate::inst::Field;
 use crate::inst::InlineFloat;
 use crate::isa::Isa;
 
@@ -199,32 +199,32 @@ fn message(word: u32, out: &mut String) {
     }
 }
 
-/// Hardware registers by number, with the first instruction set that names them.
-const HWREGS: [(u32, &str, Isa); 17] = [
-    (1, "HW_REG_MODE", Isa::Gfx908),
-    (2, "HW_REG_STATUS", Isa::Gfx908),
-    (3, "HW_REG_TRAPSTS", Isa::Gfx908),
-    (4, "HW_REG_HW_ID", Isa::Gfx908),
-    (5, "HW_REG_GPR_ALLOC", Isa::Gfx908),
-    (6, "HW_REG_LDS_ALLOC", Isa::Gfx908),
-    (7, "HW_REG_IB_STS", Isa::Gfx908),
-    (15, "HW_REG_SH_MEM_BASES", Isa::Gfx908),
-    (16, "HW_REG_TBA_LO", Isa::Gfx908),
-    (17, "HW_REG_TBA_HI", Isa::Gfx908),
-    (18, "HW_REG_TMA_LO", Isa::Gfx908),
-    (19, "HW_REG_TMA_HI", Isa::Gfx908),
-    (20, "HW_REG_XCC_ID", Isa::Gfx942),
-    (21, "HW_REG_SQ_PERF_SNAPSHOT_DATA", Isa::Gfx942),
-    (22, "HW_REG_SQ_PERF_SNAPSHOT_DATA1", Isa::Gfx942),
-    (23, "HW_REG_SQ_PERF_SNAPSHOT_PC_LO", Isa::Gfx942),
-    (24, "HW_REG_SQ_PERF_SNAPSHOT_PC_HI", Isa::Gfx942),
+/// Hardware registers by number.
+const HWREGS: [(u32, &str); 17] = [
+    (1, "HW_REG_MODE"),
+    (2, "HW_REG_STATUS"),
+    (3, "HW_REG_TRAPSTS"),
+    (4, "HW_REG_HW_ID"),
+    (5, "HW_REG_GPR_ALLOC"),
+    (6, "HW_REG_LDS_ALLOC"),
+    (7, "HW_REG_IB_STS"),
+    (15, "HW_REG_SH_MEM_BASES"),
+    (16, "HW_REG_TBA_LO"),
+    (17, "HW_REG_TBA_HI"),
+    (18, "HW_REG_TMA_LO"),
+    (19, "HW_REG_TMA_HI"),
+    (20, "HW_REG_XCC_ID"),
+    (21, "HW_REG_SQ_PERF_SNAPSHOT_DATA"),
+    (22, "HW_REG_SQ_PERF_SNAPSHOT_DATA1"),
+    (23, "HW_REG_SQ_PERF_SNAPSHOT_PC_LO"),
+    (24, "HW_REG_SQ_PERF_SNAPSHOT_PC_HI"),
 ];
 
 fn hwreg(isa: Isa, word: u32, out: &mut String) {
     let (id, offset, width) = (word & 63, word >> 6 & 31, (word >> 11 & 31) + 1);
     out.push_str("hwreg(");
-    match HWREGS.iter().find(|&&(number, _, since)| number == id && isa >= since) {
-        Some((_, name, _)) => out.push_str(name),
+    match HWREGS.iter().find(|(number, _)| *number == id && id < isa.hardware_registers()) {
+        Some((_, name)) => out.push_str(name),
         None => decimal(i64::from(id), out),
     }
     if offset != 0 || width != 32 {

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a modifier with its default value is not written, and the defaults differ between
 //! encodings (`op_sel_hi` is all ones for packed instructions and all zeros for `v_fma_mix`).
 
-use crate::form::{Field, SDWA_NO_DST};
+use crate::form::SDWA_NO_DST;
 use crate::inst::*;
 use crate::isa::Isa;
 use crate::mtbuf::{DATA_FORMATS, NUMBER_FORMATS};
@@ -167,7 +167,7 @@ impl Inst {
 
     fn dpp_modifiers(&self, isa: Isa, out: &mut String) {
         let Lane::Dpp(dpp) = self.mods.lane else { return };
-        let double = isa != Isa::Gfx908 && self.is_double();
+        let double = isa.has_row_newbcast() && self.is_double();
         match dpp.ctrl {
             ctrl if double && !(0x150..=0x15f).contains(&ctrl) => {
                 out.push_str("  /* DP ALU dpp only supports row_newbcast */");
@@ -184,7 +184,7 @@ impl Inst {
             0x141 => out.push_str(" row_half_mirror"),
             0x142 => out.push_str(" row_bcast:15"),
             0x143 => out.push_str(" row_bcast:31"),
-            0x150..=0x15f if isa == Isa::Gfx908 => {
+            0x150..=0x15f if !isa.has_row_newbcast() => {
                 out.push_str(
                     "  /* row_newbcast/row_share is not supported on ASICs earlier than GFX90A/GFX10 */",
                 );
@@ -222,7 +222,7 @@ impl Inst {
             number(" offset:", offset as i32, out);
         }
         let gws = self.info().name.starts_with("ds_gws");
-        if self.mods.bits.contains(Bits::GDS) && (gws || isa == Isa::Gfx908) {
+        if self.mods.bits.contains(Bits::GDS) && (gws || isa.has_gds()) {
             out.push_str(" gds");
         }
     }

@@ -11,7 +11,8 @@ use super::expression::Symbols;
 use super::modifiers::Modifiers;
 use super::operand::{self, Kind, Raw};
 use super::{ParsedInst, Problem, SymbolUse};
-use crate::form::{Field, Form};
+use crate::form::Form;
+use crate::inst::Field;
 use crate::{Bits, Encoding, Inst, Isa, MatrixType, Op, OpFlags, Operand, OperandSpec, RegFile, RegRange};
 
 /// A problem and where it is, if it has a place of its own.

@@ -1,8 +1,7 @@
 //! Addresses of the lanes of a memory instruction.
 //!
-//! The one idea to keep in mind: the result is 64 addresses per element and the lanes that really access memory; buffer
-//! accesses out of range access nothing. All elements' addresses are there before the first one's data moves, because
-//! the data may overwrite the registers of the address.
+//! The one idea to keep in mind: the addresses of all elements are computed before data moves, because data may
+//! overwrite the address registers. Buffer accesses out of range access nothing.
 
 use super::{Access, Buffer};
 use crate::lanes::active;
@@ -11,11 +10,11 @@ use crate::operand::{M0, Src};
 use crate::wave::Wave;
 use isa::Space;
 
-/// The spaces that an access reaches, each with its lanes; all but a flat access reach one.
+/// Address spaces of an access with their lanes; only flat accesses reach several.
 pub(crate) type Parts = [(Space, u64); 3];
 
 impl Access {
-    /// Fills in the addresses of all elements; says which lanes lie in range of which space.
+    /// Computes the addresses of all elements; returns the lanes in range by address space.
     #[inline(always)]
     pub(crate) fn reach(&self, machine: &mut Machine<'_>, wave: &Wave) -> Parts {
         machine.formation = None;
@@ -36,7 +35,7 @@ impl Access {
 }
 
 impl Access {
-    /// Fills in the addresses when the lanes stand to each other as they did the last time; whether they do.
+    /// Computes the addresses if the lanes keep the distances of the last execution; false otherwise.
     #[inline(always)]
     pub(super) fn recognise(&self, machine: &mut Machine<'_>, wave: &Wave) -> bool {
         let (Src::Row(row), None) = (self.address, self.buffer) else { return false };
@@ -98,7 +97,7 @@ fn in_window(address: u64) -> bool {
     window == SHARED_BASE || window == PRIVATE_BASE
 }
 
-/// The spaces a flat access reaches; addresses in the windows of LDS and scratch become offsets.
+/// Address spaces of a flat access; addresses in the LDS and scratch windows become offsets.
 #[inline(always)]
 fn windows(lanes: u64, addresses: &mut [u64; 64]) -> Parts {
     let (mut shared, mut private) = (0, 0);
@@ -122,7 +121,7 @@ fn windows(lanes: u64, addresses: &mut [u64; 64]) -> Parts {
     [(Space::Global, lanes & !shared & !private), (Space::Lds, shared), (Space::Scratch, private)]
 }
 
-/// Fills in the addresses of one element. Returns the space and the lanes within range.
+/// Computes the addresses of one element; returns the space and the lanes in range.
 #[inline(always)]
 fn compute(access: &Access, element: usize, machine: &mut Machine<'_>, wave: &Wave) -> (Space, u64) {
     let exec = wave.exec();

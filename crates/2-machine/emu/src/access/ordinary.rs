@@ -1,7 +1,7 @@
-//! Memory instructions as loops have them: whole dwords of all lanes, which stand to each other as the last time.
+//! Fast path of memory instructions in loops: whole dwords, all lanes active, distances between lanes unchanged.
 //!
-//! The one idea to keep in mind: what is true of the lanes' distances is known, so there is one comparison of registers,
-//! one check of bounds, and the data. Whatever else there is to do is done by the general way, from the start.
+//! The one idea to keep in mind: facts about the distances are cached, so one register comparison and one bounds
+//! check precede the data. All other cases take the general path from the start.
 
 use super::{Access, Data};
 use crate::machine::Machine;
@@ -11,7 +11,7 @@ use crate::wave::Wave;
 use isa::{Access as Kind, Space};
 
 impl Access {
-    /// Whether it may go the short way.
+    /// True if an instruction may take the fast path.
     pub(super) fn is_simple(&self) -> bool {
         matches!(self.data, Data::Dwords(1..=4))
             && matches!(self.kind, Kind::Load | Kind::Store)
@@ -25,7 +25,7 @@ impl Access {
             && (self.kind == Kind::Store || self.dst.is_some())
     }
 
-    /// Executes the instruction if it can, all of it; all lanes are active. The addresses are there afterwards.
+    /// Executes the whole instruction, or nothing and returns false. All lanes are active. Sets the addresses.
     #[inline(always)]
     pub(crate) fn run_ordinary(&self, mover: impl Mover, machine: &mut Machine<'_>, wave: &mut Wave) -> bool {
         machine.formation = None;
@@ -47,7 +47,7 @@ impl Access {
         };
         if self.space == Space::Lds {
             let elements = usize::from(self.elements).min(2);
-            // Nothing is done by halves.
+            // Either all elements are done or none.
             if (0..elements).any(|element| {
                 !distances.lie_in(lds.len(), addresses[element][0], 4 * count)
                     || wave.v.get(rows(element)).is_none()

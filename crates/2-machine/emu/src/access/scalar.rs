@@ -1,7 +1,6 @@
 //! Scalar memory: loads of up to 16 dwords into scalar registers, stores, atomics.
 //!
-//! The one idea to keep in mind: one address per wave, its low two bits ignored; buffer forms check the range of the
-//! resource and read 0 outside it.
+//! A wave has one address; its low two bits are ignored. Buffer forms read 0 outside of the resource's range.
 
 use super::transfer::locate;
 use crate::atomics::{self, AtomicOp, update};
@@ -64,12 +63,12 @@ impl ScalarAccess {
         Some(access)
     }
 
-    /// Whether it only reads.
+    /// True for a load.
     pub(crate) fn is_load(&self) -> bool {
         self.kind == Kind::Load && self.atomic.is_none()
     }
 
-    /// Whether a load writes this scalar register.
+    /// True if a load writes a scalar register.
     pub(crate) fn may_write(&self, register: u8) -> bool {
         (self.data..self.data.saturating_add(self.dwords.max(4))).contains(&register)
     }

@@ -1,10 +1,10 @@
-//! Moving the data of a memory instruction.
+//! Data transfer of memory instructions.
 //!
-//! The one idea to keep in mind: when all lanes lie in one registered range, one check is enough for all of them and
-//! the data goes straight to the registers; everything else goes lane by lane and is where faults are found.
+//! The one idea to keep in mind: if all lanes are in one registered range, one check covers them and data goes
+//! straight to registers. Other accesses go lane by lane, and only those find faults.
 
 use super::{Access, Data};
-use crate::atomics::update;
+use crate::atomics::{AtomicOp, update};
 use crate::deferred_atomics::Note;
 use crate::fault::{Cause, Stop};
 use crate::lanes::{LANES, Row, active, in_a_row};
@@ -18,17 +18,26 @@ use crate::typed::Typed;
 use crate::wave::Wave;
 use isa::{Access as Kind, Space};
 
+/// The part of an access that [`Access::transfer`] moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) space: Space,
+    /// Lanes that reach the space.
+    pub(crate) lanes: u64,
+    /// Index of the element.
+    pub(crate) element: usize,
+}
+
 impl Access {
-    /// Moves the data of one element of the lanes that reach a space.
+    /// Moves the data of one element, for the lanes of one address space.
     #[inline(always)]
     pub(crate) fn transfer(
         &self,
         machine: &mut Machine<'_>,
         wave: &mut Wave,
-        space: Space,
-        lanes: u64,
-        element: usize,
+        part: Part,
     ) -> Result<(), Box<Stop>> {
+        let Part { space, lanes, element } = part;
         let in_memory = !matches!(space, Space::Lds | Space::Scratch);
         let mut changed = in_memory && (matches!(self.kind, Kind::Store | Kind::Atomic) || self.coherent);
         if in_memory && !(self.can_wait() && machine.deferred_atomics.is_waiting()) {
@@ -38,14 +47,14 @@ impl Access {
         }
         machine.time += u64::from(changed);
         if let Some(typed) = self.typed {
-            return self.transfer_typed(typed, machine, wave, space, lanes, element);
+            return self.transfer_typed(typed, machine, wave, part);
         }
         match self.kind {
-            Kind::Store => self.store(machine, wave, space, lanes, element),
-            Kind::Atomic => self.atomic(machine, wave, space, lanes, element),
+            Kind::Store => self.store(machine, wave, part),
+            Kind::Atomic => self.atomic(machine, wave, part),
             _ if self.to_lds => {
                 let mut loaded = [Row::ZERO; 4];
-                self.load(machine, wave, space, lanes, element, &mut loaded)?;
+                self.load(machine, wave, part, &mut loaded)?;
                 let (start, lanes) = (self.lds_start(wave), wave.exec());
                 let Machine { lds, outside, .. } = machine;
                 for lane in active(lanes) {
@@ -60,7 +69,7 @@ impl Access {
             }
             _ if self.turned != 0 => {
                 let mut loaded = [Row::ZERO; 4];
-                self.load(machine, wave, space, lanes, element, &mut loaded)?;
+                self.load(machine, wave, part, &mut loaded)?;
                 let width = self.data.bytes().div_ceil(4) as usize;
                 transpose::turn(&mut loaded, width, self.turned);
                 let (Some(dst), exec) = (self.dst, wave.exec()) else { return Ok(()) };
@@ -76,14 +85,14 @@ impl Access {
                 // The rows leave the register file while they are filled, so that scratch and LDS can be borrowed.
                 let mut registers = std::mem::take(&mut wave.v);
                 let rows = registers.get_mut(first..).unwrap_or(&mut []);
-                let result = self.load(machine, wave, space, lanes, element, rows);
+                let result = self.load(machine, wave, part, rows);
                 wave.v = registers;
                 result
             }
         }
     }
 
-    /// The same where memory holds another format than the registers.
+    /// Moves data whose format in memory differs from the registers.
     #[cold]
     #[inline(never)]
     fn transfer_typed(
@@ -91,13 +100,12 @@ impl Access {
         typed: Typed,
         machine: &mut Machine<'_>,
         wave: &mut Wave,
-        space: Space,
-        lanes: u64,
-        element: usize,
+        part: Part,
     ) -> Result<(), Box<Stop>> {
+        let Part { space, lanes, element } = part;
         let mut raw = [Row::ZERO; 4];
         if self.kind != Kind::Store {
-            self.load(machine, wave, space, lanes, element, &mut raw)?;
+            self.load(machine, wave, part, &mut raw)?;
             let (exec, Some(dst)) = (wave.exec(), self.dst) else { return Ok(()) };
             let rows = wave.v.get_mut(usize::from(dst)..).unwrap_or(&mut []);
             active(exec).for_each(|lane| typed.unpack(&raw, lane, rows));
@@ -118,17 +126,16 @@ impl Access {
         Ok(())
     }
 
-    /// Fills in the lanes of the rows; lanes out of a buffer's range get 0.
+    /// Loads the lanes of the rows; lanes out of a buffer's range get 0.
     #[inline(always)]
     fn load(
         &self,
         machine: &mut Machine<'_>,
         wave: &Wave,
-        space: Space,
-        lanes: u64,
-        element: usize,
+        part: Part,
         out: &mut [Row],
     ) -> Result<(), Box<Stop>> {
+        let Part { space, lanes, element } = part;
         let bytes = self.data.bytes();
         let Machine { addresses, lds, memory, hint, outside, .. } = machine;
         let addresses = &addresses[element];
@@ -203,14 +210,8 @@ impl Access {
     }
 
     #[inline(always)]
-    fn store(
-        &self,
-        machine: &mut Machine<'_>,
-        wave: &mut Wave,
-        space: Space,
-        lanes: u64,
-        element: usize,
-    ) -> Result<(), Box<Stop>> {
+    fn store(&self, machine: &mut Machine<'_>, wave: &mut Wave, part: Part) -> Result<(), Box<Stop>> {
+        let Part { space, lanes, element } = part;
         let Src::Row(first) = self.stored[element] else { return Ok(()) };
         let bytes = self.data.bytes();
         let Machine { addresses, lds, memory, hint, outside, .. } = machine;
@@ -275,17 +276,10 @@ impl Access {
     }
 
     #[inline(always)]
-    fn atomic(
-        &self,
-        machine: &mut Machine<'_>,
-        wave: &mut Wave,
-        space: Space,
-        lanes: u64,
-        element: usize,
-    ) -> Result<(), Box<Stop>> {
+    fn atomic(&self, machine: &mut Machine<'_>, wave: &mut Wave, part: Part) -> Result<(), Box<Stop>> {
+        let Part { space, lanes, element } = part;
         let Some(op) = self.atomic else { return Ok(()) };
         let wide = self.data == Data::Dwords(2);
-        let bytes = self.data.bytes();
         let value = |wave: &Wave, src: Src, lane: usize| match src {
             Src::Row(row) => {
                 let row = usize::from(row);
@@ -307,49 +301,15 @@ impl Access {
             let second = if two { 0 } else { value(wave, self.stored[1], lane) };
             let address = machine.addresses[element][lane];
             let old = match space {
-                Space::Lds => {
-                    let Machine { lds, outside, .. } = machine;
-                    let from = bytes_at(lds, address, bytes);
-                    if from.is_empty() {
-                        Outside::note(outside, self.slot, wave.id, lane, (address, bytes), lds.len());
-                        0
-                    } else {
-                        let old = u64::from(word(from, 0, 4))
-                            | if wide { u64::from(word(from, 4, 4)) << 32 } else { 0 };
-                        let new = op(old, first, second);
-                        put(lds, address, 4, new as u32);
-                        if wide {
-                            put(lds, address + 4, 4, (new >> 32) as u32);
-                        }
-                        old
-                    }
-                }
+                Space::Lds => self.atomic_in_lds(op, machine, wave, (lane, address), [first, second]),
                 Space::Scratch => {
-                    let at = scratch_offset(wave, address, bytes, lane, "atomic")?;
-                    let from = &wave.scratch[at..at + bytes as usize];
-                    let old = u64::from(word(from, 0, 4))
-                        | if wide { u64::from(word(from, 4, 4)) << 32 } else { 0 };
-                    let new = op(old, first, second);
-                    put(&mut wave.scratch, at as u64, 4, new as u32);
-                    if wide {
-                        put(&mut wave.scratch, at as u64 + 4, 4, (new >> 32) as u32);
-                    }
-                    old
+                    let at = scratch_offset(wave, address, self.data.bytes(), lane, "atomic")?;
+                    update_bytes(&mut wave.scratch, at as u64, wide, |old| op(old, first, second))
                 }
-                _ => {
-                    let memory = machine.memory;
-                    let (range, at) =
-                        locate(memory, &mut machine.hint, address, u64::from(bytes), lane, "atomic")?;
-                    if self.can_wait() && machine.deferred_atomics.is_waiting() && range.is_aligned(at, bytes)
-                    {
-                        machine
-                            .deferred_atomics
-                            .note(Note { address, op, wide, operands: [first, second] }, memory);
-                        continue;
-                    }
-                    update(range, at, wide, |old| op(old, first, second))
-                        .ok_or_else(|| Stop::at(lane, Cause::Misaligned { address, bytes }))?
-                }
+                _ => match self.atomic_in_memory(op, machine, (lane, address), [first, second])? {
+                    Some(old) => old,
+                    None => continue,
+                },
             };
             if let Some(dst) = dst {
                 wave.v[dst].0[lane] = old as u32;
@@ -361,15 +321,69 @@ impl Access {
         Ok(())
     }
 
-    /// Where lane 0 of a load straight into the LDS writes.
+    /// Does a lane's atomic in the LDS; returns the old value, 0 past the end.
+    #[inline(always)]
+    fn atomic_in_lds(
+        &self,
+        op: AtomicOp,
+        machine: &mut Machine<'_>,
+        wave: &Wave,
+        (lane, address): (usize, u64),
+        [first, second]: [u64; 2],
+    ) -> u64 {
+        let bytes = self.data.bytes();
+        let Machine { lds, outside, .. } = machine;
+        if bytes_at(lds, address, bytes).is_empty() {
+            Outside::note(outside, self.slot, wave.id, lane, (address, bytes), lds.len());
+            return 0;
+        }
+        update_bytes(lds, address, bytes == 8, |old| op(old, first, second))
+    }
+
+    /// Does a lane's atomic in memory; returns the old value, `None` if the atomic is deferred.
+    #[inline(always)]
+    fn atomic_in_memory(
+        &self,
+        op: AtomicOp,
+        machine: &mut Machine<'_>,
+        (lane, address): (usize, u64),
+        [first, second]: [u64; 2],
+    ) -> Result<Option<u64>, Box<Stop>> {
+        let (memory, bytes) = (machine.memory, self.data.bytes());
+        let wide = bytes == 8;
+        let (range, at) = locate(memory, &mut machine.hint, address, u64::from(bytes), lane, "atomic")?;
+        let deferred = &mut machine.deferred_atomics;
+        if self.can_wait() && deferred.is_waiting() && range.is_aligned(at, bytes) {
+            deferred.note(Note { address, op, wide, operands: [first, second] }, memory);
+            return Ok(None);
+        }
+        let old = update(range, at, wide, |old| op(old, first, second));
+        old.map(Some).ok_or_else(|| Stop::at(lane, Cause::Misaligned { address, bytes }))
+    }
+
+    /// LDS address of lane 0, for a load into the LDS.
     pub(crate) fn lds_start(&self, wave: &Wave) -> u64 {
         u64::from(wave.s[usize::from(M0)] & 0x3_ffff).wrapping_add(self.offsets[0] as u64)
     }
 
-    /// Bytes from the LDS address of one lane to that of the next, in a load straight into the LDS: whole dwords.
+    /// Bytes between the LDS addresses of two lanes, for a load into the LDS: whole dwords.
     pub(crate) fn lds_stride(&self) -> u64 {
         u64::from(self.data.bytes().next_multiple_of(4))
     }
+}
+
+/// Replaces 4 bytes, or 8 if `wide`, by a function of them; returns the old value.
+#[inline(always)]
+fn update_bytes(bytes: &mut [u8], at: u64, wide: bool, change: impl FnOnce(u64) -> u64) -> u64 {
+    let from = bytes_at(bytes, at, if wide { 8 } else { 4 });
+    let high = if wide { u64::from(word(from, 4, 4)) << 32 } else { 0 };
+    let old = u64::from(word(from, 0, 4)) | high;
+    let new = change(old);
+    put(bytes, at, 4, new as u32);
+    if wide {
+        put(bytes, at + 4, 4, (new >> 32) as u32);
+    }
+    old
 }
 
 /// One byte or two as a register holds them.
@@ -489,7 +503,7 @@ fn scratch_offset(
     scratch_at(wave.scratch_bytes, offset, bytes, lane, access)
 }
 
-/// Where a lane's offset lies in the scratch of all lanes.
+/// Position of a lane's offset in the scratch of all lanes.
 fn scratch_at(
     scratch_bytes: u32,
     offset: u64,
@@ -522,7 +536,7 @@ fn put_shared(range: &Shared, at: usize, size: usize, value: u32) {
     }
 }
 
-/// The bytes of an LDS access; nothing when it is out of range, which reads as 0.
+/// Bytes of an LDS access; empty if out of range, which reads as 0.
 #[inline(always)]
 fn bytes_at(bytes: &[u8], at: u64, size: u32) -> &[u8] {
     let at = at as usize;

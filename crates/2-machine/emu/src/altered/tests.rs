@@ -2,12 +2,13 @@
 
 use crate::engine;
 use crate::execute::{Executor, run};
+use crate::instruction_counts::InstructionCounts;
 use crate::lanes::{LANES, Mode};
 use crate::memory::Memory;
-use crate::observe::{InstructionCounts, WaveId};
 use crate::operand::M0;
 use crate::program::Program;
-use crate::wave::{State, Wave};
+use crate::wave::WaveId;
+use crate::wave::{Wave, WaveState};
 use codeobj::Descriptor;
 use isa::Isa;
 use isa::text::{Statement, parse_line};
@@ -56,7 +57,7 @@ fn after(isa: Isa, lines: &[&str]) -> (After, InstructionCounts) {
     let mut executor = Executor::new(&program, &memory, 0, 1024, engine::portable());
     let mut counts = InstructionCounts::new(&program);
     run(&mut executor, &mut wave, &mut counts, 1000).unwrap_or_else(|stop| panic!("{lines:?}: {stop:?}"));
-    assert_eq!(wave.state, State::Ended, "{lines:?}");
+    assert_eq!(wave.state, WaveState::Ended, "{lines:?}");
     wave.s[usize::from(M0)] = 0;
     let vectors = wave.v[..2 * VECTORS as usize].iter().map(|row| row.0).collect();
     let after = After { scalars: wave.s.to_vec(), vectors, scc: wave.scc, lds: executor.machine.lds.clone() };

@@ -4,12 +4,13 @@
 //! same with whole kernels and what a fuzzer finds worth trying.
 
 use super::run;
+use crate::execute::Executor;
 use crate::lanes::{LANES, Mode};
 use crate::memory::Memory;
-use crate::observe::WaveId;
 use crate::operand::{EXEC, M0};
 use crate::program::Program;
-use crate::wave::{State, Wave};
+use crate::wave::WaveId;
+use crate::wave::{Wave, WaveState};
 use codeobj::Descriptor;
 use isa::{Isa, decode_all};
 
@@ -89,7 +90,7 @@ fn no_word_panics() {
             // Every instruction three times: memory instructions remember how their lanes stood to each other.
             fill(&mut wave, &mut random, base);
             for _ in 0..3 {
-                (wave.pc, wave.issued, wave.state) = (number, 0, State::Running);
+                (wave.pc, wave.issued, wave.state) = (number, 0, WaveState::Running);
                 match run(&mut executor, &mut wave, &mut (), 1) {
                     Ok(()) => done += 1,
                     Err(_) => stopped += 1,

@@ -1,10 +1,9 @@
-//! Batches of workgroups that threads run, and what comes of them in the order of workgroups.
+//! Batches of workgroups: taken by threads, merged in workgroup order.
 //!
-//! The one idea to keep in mind: everything the threads of a launch know of each other is behind one lock, taken once for a batch
-//! and by who waits.
+//! One lock guards all shared state; threads take it once per batch and to wait.
 
 use super::Summary;
-use super::worker::{Crew, Others};
+use super::worker::{OtherThreads, ThreadStates};
 use crate::deferred_atomics::{self, Note, Turns};
 use crate::fault::Fault;
 use crate::memory::Memory;
@@ -15,34 +14,34 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a workgroup that looks stuck lets others go on.
+/// Time for which a possibly deadlocked workgroup yields to others.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Batches that may be done before one is: what they came to is kept so long. More than all that a GPU has at a time.
+/// Most batches that may finish before an earlier one, and are kept until then. More than a GPU holds at a time.
 const AHEAD: u64 = 2048;
 
-/// Progress shared by the threads of a launch.
-pub(crate) struct Shared<'m, O> {
+/// State shared by the threads of a launch.
+pub(crate) struct BatchQueue<'m, O> {
     pub(crate) memory: &'m Memory,
     pub(crate) next: AtomicU64,
-    /// Batches from this one on are not begun: an earlier one failed.
+    /// First batch not to begin, because an earlier one failed.
     pub(crate) end: AtomicU64,
     done: Mutex<Done<O>>,
-    /// Some batch was merged.
+    /// Signals that a batch was merged.
     merged: Condvar,
 }
 
-impl<'m, O> Shared<'m, O> {
-    /// So many batches, run by so many threads.
+impl<'m, O> BatchQueue<'m, O> {
+    /// State for a number of batches and threads.
     pub(crate) fn new(memory: &'m Memory, batches: u64, workers: usize) -> Self {
-        Shared {
+        BatchQueue {
             memory,
             next: AtomicU64::new(0),
             end: AtomicU64::new(batches),
             done: Mutex::new(Done {
                 waiting: BTreeMap::new(),
                 merged: 0,
-                crew: Crew::new(workers),
+                threads: ThreadStates::new(workers),
                 summary: Summary::default(),
                 fault: None,
             }),
@@ -54,30 +53,30 @@ impl<'m, O> Shared<'m, O> {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A batch is not begun while one long before it is not done.
+    /// Waits until the batches long before this one are merged.
     pub(crate) fn keep_near(&self, batch: u64) {
         self.wait_for(batch.saturating_sub(AHEAD));
     }
 
-    /// A thread waits until so many batches are merged.
+    /// Waits until a number of batches is merged.
     fn wait_for(&self, merged: u64) {
         let mut done = self.lock();
         if done.merged >= merged {
             return;
         }
-        done.crew.waiting.push(merged);
+        done.threads.waiting.push(merged);
         while done.merged < merged {
             done = self.merged.wait(done).unwrap_or_else(PoisonError::into_inner);
         }
-        done.crew.waiting.retain(|it| *it != merged);
+        done.threads.waiting.retain(|it| *it != merged);
     }
 
-    /// A thread finds no more batches.
+    /// Ends a thread.
     pub(crate) fn worker_ends(&self) {
-        self.lock().crew.workers -= 1;
+        self.lock().threads.workers -= 1;
     }
 
-    /// What all batches came to.
+    /// Totals of all batches, or the first fault.
     pub(crate) fn result(self) -> Result<Summary, Box<Fault>> {
         let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         match done.fault {
@@ -87,36 +86,36 @@ impl<'m, O> Shared<'m, O> {
     }
 }
 
-impl<O> fmt::Debug for Shared<'_, O> {
+impl<O> fmt::Debug for BatchQueue<'_, O> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Shared").field("next", &self.next).finish_non_exhaustive()
     }
 }
 
-impl<O: Send> Turns for Shared<'_, O> {
+impl<O: Send> Turns for BatchQueue<'_, O> {
     fn wait(&self, batch: u64) {
         self.wait_for(batch);
     }
 }
 
-impl<O: Send> Others for Shared<'_, O> {
+impl<O: Send> OtherThreads for BatchQueue<'_, O> {
     fn enter(&self) {
-        self.lock().crew.enter();
+        self.lock().threads.enter();
     }
 
     fn leave(&self) {
-        self.lock().crew.leave();
+        self.lock().threads.leave();
     }
 
     fn quiet(&self) -> Option<u64> {
         let done = self.lock();
-        done.crew.quiet(done.merged)
+        done.threads.quiet(done.merged)
     }
 
     fn confirm(&self, quiet: u64, first: bool) -> bool {
         let mut done = self.lock();
         let merged = done.merged;
-        done.crew.confirm(quiet, first, merged)
+        done.threads.confirm(quiet, first, merged)
     }
 
     fn pause(&self) {
@@ -127,14 +126,14 @@ impl<O: Send> Others for Shared<'_, O> {
 struct Done<O> {
     waiting: BTreeMap<u64, (O, Vec<Note>)>,
     merged: u64,
-    crew: Crew,
+    threads: ThreadStates,
     summary: Summary,
     fault: Option<(u64, Box<Fault>)>,
 }
 
-/// Hands over what a batch observed and works off its notes, as soon as all batches before it are done.
+/// Takes the observer and deferred atomics of a batch; merges them once all earlier batches are merged.
 pub(crate) fn finish<O>(
-    shared: &Shared<'_, O>,
+    shared: &BatchQueue<'_, O>,
     merge: &Mutex<impl FnMut(O)>,
     batch: u64,
     found: (O, Vec<Note>),
@@ -142,8 +141,8 @@ pub(crate) fn finish<O>(
     fault: Option<Box<Fault>>,
 ) {
     let mut done = shared.done.lock().unwrap_or_else(PoisonError::into_inner);
-    // Its notes are written below.
-    done.crew.time += 1;
+    // The deferred atomics are applied below.
+    done.threads.time += 1;
     done.summary.workgroups += summary.workgroups;
     done.summary.waves += summary.waves;
     done.summary.instructions += summary.instructions;

@@ -1,21 +1,21 @@
-//! Launches whose workgroups wait for each other: all are there from the start and run in turns.
+//! Cooperative launches: all workgroups are resident and run in turns.
 //!
-//! The one idea to keep in mind: one thread gives turns in the order of workgroups, so how often a wave looks for another
-//! one, and with it every count, is the same in every run. Nobody waits for ever: when all waves wait, that is said.
+//! The one idea to keep in mind: one thread runs the workgroups in order, so the polls of a wave, and all counts,
+//! are the same in every run. If all waves wait, the launch reports a deadlock.
 
-use super::worker::{Followed, Turn, Worker, fault, looks_stuck};
+use super::worker::{Replay, Turn, Worker, fault, may_be_deadlocked};
 use super::{Launch, Summary};
 use crate::decode::Action;
 use crate::fault::{Cause, Fault, Stop};
 use crate::memory::Memory;
 use crate::observe::Observer;
 use crate::program::Program;
-use crate::wave::{State, Wave};
+use crate::wave::{Wave, WaveState};
 
-/// Instructions a wave may issue before another one gets its turn; waves that wait sleep, and so end theirs earlier.
+/// Most instructions of a wave's turn; waves that poll sleep and end their turn earlier.
 const QUANTUM: u64 = 2_000;
 
-/// So many rounds in which every wave only sleeps at the same place, or waits, are a deadlock.
+/// Rounds without progress after which a launch is deadlocked: every wave waits, or sleeps at the same instruction.
 const PATIENCE: u32 = 100_000;
 
 /// A workgroup between its turns.
@@ -28,7 +28,7 @@ struct Group<O> {
     ended: bool,
 }
 
-/// Runs a kernel whose workgroups are there together.
+/// Runs a cooperative launch.
 pub(crate) fn run<O: Observer + Send>(
     program: &Program,
     memory: &Memory,
@@ -78,7 +78,7 @@ pub(crate) fn run<O: Observer + Send>(
 }
 
 impl<O> Group<O> {
-    /// Puts the workgroup on the machine, or takes it off.
+    /// Swaps the workgroup with the one on the machine.
     fn exchange(&mut self, worker: &mut Worker<'_>) {
         std::mem::swap(&mut self.waves, &mut worker.waves);
         std::mem::swap(&mut self.lds, &mut worker.executor.machine.lds);
@@ -87,11 +87,11 @@ impl<O> Group<O> {
     }
 }
 
-/// Lets the waves at the barrier of the grid go on when enough are there.
+/// Opens the grid barrier if enough waves wait at it.
 fn open<O>(groups: &mut [Group<O>]) -> bool {
     let waves = || groups.iter().flat_map(|group| &group.waves);
     let asked = waves().filter_map(|wave| match wave.state {
-        State::AtGrid(count) => Some(count),
+        WaveState::AtGrid(count) => Some(count),
         _ => None,
     });
     let (there, most) = asked.fold((0, 0), |(there, most), count| (there + 1, count.max(most)));
@@ -99,31 +99,31 @@ fn open<O>(groups: &mut [Group<O>]) -> bool {
         return false;
     }
     for wave in groups.iter_mut().flat_map(|group| &mut group.waves) {
-        if matches!(wave.state, State::AtGrid(_)) {
-            wave.state = State::Running;
+        if matches!(wave.state, WaveState::AtGrid(_)) {
+            wave.state = WaveState::Running;
         }
     }
     true
 }
 
-/// Whether every wave that runs does the same for ever.
+/// True if no running wave can ever progress.
 fn are_stuck<O: Observer>(worker: &mut Worker<'_>, groups: &mut [Group<O>]) -> Result<bool, Box<Fault>> {
-    let runs = groups.iter().flat_map(|group| &group.waves).any(|wave| wave.state == State::Running);
-    if !runs || !groups.iter().all(|group| looks_stuck(&group.waves)) {
+    let runs = groups.iter().flat_map(|group| &group.waves).any(|wave| wave.state == WaveState::Running);
+    if !runs || !groups.iter().all(|group| may_be_deadlocked(&group.waves)) {
         return Ok(false);
     }
     for group in groups.iter_mut().filter(|group| !group.ended) {
         group.exchange(worker);
-        let followed = worker.follow(worker.waves.len(), &mut group.observer);
+        let followed = worker.replay(worker.waves.len(), &mut group.observer);
         group.exchange(worker);
-        if followed? == Followed::Moves {
+        if followed? == Replay::Moves {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-/// Rounds in which nothing happened.
+/// Rounds without progress.
 #[derive(Default)]
 struct Idle {
     rounds: u32,
@@ -131,17 +131,17 @@ struct Idle {
 }
 
 impl Idle {
-    /// Takes note of a round; whether it is one too many.
+    /// Records a round; true if there were too many without progress.
     fn seen<O>(&mut self, program: &Program, groups: &[Group<O>]) -> bool {
         let waves = || groups.iter().flat_map(|group| &group.waves);
         let asleep =
             |wave: &Wave| matches!(program.actions.get(wave.pc.wrapping_sub(1)), Some(Action::Sleep));
-        if waves().all(|wave| wave.state != State::Running) {
-            // No barrier opened, and nobody is left who could come.
-            return waves().any(|wave| wave.state != State::Ended);
+        if waves().all(|wave| wave.state != WaveState::Running) {
+            // No barrier opened, and no wave is left to reach one.
+            return waves().any(|wave| wave.state != WaveState::Ended);
         }
         let places = waves().map(|wave| wave.pc);
-        if waves().any(|wave| wave.state == State::Running && !asleep(wave)) {
+        if waves().any(|wave| wave.state == WaveState::Running && !asleep(wave)) {
             self.rounds = 0;
         } else if places.clone().eq(self.places.iter().copied()) {
             self.rounds += 1;
@@ -156,9 +156,9 @@ impl Idle {
 /// The fault at the first wave that waits.
 fn deadlock<O>(worker: &Worker<'_>, groups: &[Group<O>]) -> Box<Fault> {
     let waves = || groups.iter().flat_map(|group| &group.waves);
-    let ended = waves().filter(|wave| wave.state == State::Ended).count();
+    let ended = waves().filter(|wave| wave.state == WaveState::Ended).count();
     let all = waves().count();
     let cause = Cause::Deadlock { waiting: all - ended, ended, waves: all };
-    let first = waves().find(|wave| wave.state != State::Ended).unwrap_or(&groups[0].waves[0]);
+    let first = waves().find(|wave| wave.state != WaveState::Ended).unwrap_or(&groups[0].waves[0]);
     fault(&worker.executor, first, first.pc.saturating_sub(1), Stop { cause, lane: None })
 }

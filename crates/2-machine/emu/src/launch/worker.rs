@@ -13,37 +13,36 @@ use crate::observe::Observer;
 use crate::operand::EXEC;
 use crate::outside_lds::OutsideLds;
 use crate::program::Program;
-use crate::wave::{State, Wave, WaveId};
-pub(crate) use deadlock::{Crew, Followed, Others, looks_stuck};
-use isa::Isa;
+use crate::wave::{Wave, WaveId, WaveState};
+pub(crate) use deadlock::{OtherThreads, Replay, ThreadStates, may_be_deadlocked};
 use std::sync::atomic::Ordering;
 
-/// Instructions a wave may issue before another one gets its turn.
+/// Most instructions of a wave's turn.
 const QUANTUM: u64 = 20_000;
 
-/// As above where waves load straight into the LDS: they get on side by side, and those that poll for data poll no longer than that.
+/// Most instructions of a wave's turn in programs that load into the LDS, whose waves may poll for data.
 const QUANTUM_WITH_LDS_DMA: u64 = 2_000;
 
-/// Bytes at a kernel's entry that load the arguments where the hardware does not preload them.
+/// Bytes at a kernel's entry that load arguments on hardware without preloading.
 const PRELOAD_SKIP: u64 = 256;
 
-/// How a workgroup stands after a turn.
+/// State of a workgroup after a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Turn {
-    /// Some wave can go on.
+    /// A wave can continue.
     Running,
-    /// Its waves wait for other workgroups.
+    /// All waves wait for other workgroups.
     Waiting,
     /// All waves have ended.
     Ended,
 }
 
-/// One thread's machine and waves.
+/// Executor and waves of one thread.
 pub(crate) struct Worker<'a> {
     pub(crate) executor: Executor<'a>,
     pub(crate) launch: &'a Launch<'a>,
     pub(crate) waves: Vec<Wave>,
-    /// Instructions of the workgroup that progress knows of.
+    /// Instructions of the workgroup already added to the progress.
     pub(crate) counted: u64,
 }
 
@@ -60,19 +59,19 @@ impl<'a> Worker<'a> {
         index: u64,
         observer: &mut O,
         summary: &mut Summary,
-        others: &dyn Others,
+        others: &dyn OtherThreads,
     ) -> Result<(), Box<Fault>> {
         let count = self.begin(index, observer);
         let quantum = if self.executor.program.uses_lds_dma() { QUANTUM_WITH_LDS_DMA } else { QUANTUM };
         while self.turn(count, quantum, observer)? != Turn::Ended {
-            if looks_stuck(&self.waves[..count]) {
-                self.stop_if_stuck(count, observer, others)?;
+            if may_be_deadlocked(&self.waves[..count]) {
+                self.stop_if_deadlocked(count, observer, others)?;
             }
         }
         self.settle(count, summary)
     }
 
-    /// Adds up what a workgroup that has ended did.
+    /// Adds an ended workgroup to the totals.
     pub(crate) fn settle(&mut self, count: usize, summary: &mut Summary) -> Result<(), Box<Fault>> {
         let issued = self.waves[..count].iter().map(|wave| wave.issued).sum::<u64>();
         summary.workgroups += 1;
@@ -84,7 +83,7 @@ impl<'a> Worker<'a> {
             progress.instructions.fetch_add(issued.saturating_sub(self.counted), Ordering::Relaxed);
         }
         match self.launch.stop {
-            // Short waves never use up a turn.
+            // Short waves end within their first turn.
             Some(stop) if stop.load(Ordering::Relaxed) => {
                 let wave = &self.waves[0];
                 let at = wave.pc.saturating_sub(1);
@@ -100,7 +99,7 @@ impl<'a> Worker<'a> {
         Some(OutsideLds::of(&outside, self.executor.program))
     }
 
-    /// Makes the waves of a workgroup ready; how many there are.
+    /// Prepares the waves of a workgroup; returns their number.
     pub(crate) fn begin<O: Observer>(&mut self, index: u64, observer: &mut O) -> usize {
         let counts = self.launch.workgroups().map(u64::from);
         let workgroup = [
@@ -140,8 +139,7 @@ impl<'a> Worker<'a> {
         descriptor.scratch_bytes + if descriptor.dynamic_stack { DYNAMIC } else { 0 }
     }
 
-    /// Gives every wave that can run one turn of at most so many instructions; a barrier opens when every wave waits at it
-    /// or has ended.
+    /// Runs one turn of every running wave. Opens the barrier once every wave waits at it or has ended.
     pub(crate) fn turn<O: Observer>(
         &mut self,
         count: usize,
@@ -151,7 +149,7 @@ impl<'a> Worker<'a> {
         let mut running = false;
         for number in 0..count {
             let wave = &mut self.waves[number];
-            if wave.state != State::Running {
+            if wave.state != WaveState::Running {
                 continue;
             }
             let until = (wave.issued + quantum).min(self.launch.max_instructions);
@@ -161,13 +159,13 @@ impl<'a> Worker<'a> {
             self.executor.machine.clock += wave.issued - before;
             result.map_err(|stop| fault(&self.executor, wave, wave.pc.saturating_sub(1), *stop))?;
             match wave.state {
-                State::Ended => observer.wave_end(wave.id),
-                State::AtGrid(_) if !self.launch.together => {
+                WaveState::Ended => observer.wave_end(wave.id),
+                WaveState::AtGrid(_) if !self.launch.cooperative => {
                     let stop = Stop { cause: Cause::NotTogether, lane: None };
                     return Err(fault(&self.executor, wave, wave.pc.saturating_sub(1), stop));
                 }
-                State::AtGrid(_) | State::AtBarrier => {}
-                State::Running => {
+                WaveState::AtGrid(_) | WaveState::AtBarrier => {}
+                WaveState::Running => {
                     running = true;
                     if let Some(progress) = self.launch.progress {
                         progress.instructions.fetch_add(wave.issued - before, Ordering::Relaxed);
@@ -187,17 +185,17 @@ impl<'a> Worker<'a> {
             return Ok(Turn::Running);
         }
         let waves = &mut self.waves[..count];
-        if waves.iter().any(|wave| matches!(wave.state, State::AtGrid(_))) {
+        if waves.iter().any(|wave| matches!(wave.state, WaveState::AtGrid(_))) {
             return Ok(Turn::Waiting);
         }
-        let mut waiting = waves.iter_mut().filter(|wave| wave.state == State::AtBarrier).peekable();
+        let mut waiting = waves.iter_mut().filter(|wave| wave.state == WaveState::AtBarrier).peekable();
         let Some(first) = waiting.peek() else { return Ok(Turn::Ended) };
         observer.barrier(first.id.workgroup);
-        waiting.for_each(|wave| wave.state = State::Running);
+        waiting.for_each(|wave| wave.state = WaveState::Running);
         Ok(Turn::Running)
     }
 
-    /// Whether a wave that has used up its turn may have another one.
+    /// Checks the limits of a wave that has used up its turn.
     fn keep_going(&self, number: usize) -> Result<(), Box<Fault>> {
         let wave = &self.waves[number];
         let limit = self.launch.max_instructions;
@@ -205,7 +203,7 @@ impl<'a> Worker<'a> {
         if wave.issued >= limit {
             let program = self.executor.program;
             let (from, to) = innermost_loop(program, wave.pc);
-            let alone = self.launch.together || self.launch.workgroup_count() == 1;
+            let alone = self.launch.cooperative || self.launch.workgroup_count() == 1;
             let waits = !alone && program.only_looks(from..=to);
             let (from, to) = (program.address(from), program.address(to));
             return Err(stop(Cause::Endless { limit, from, to, waits }));
@@ -229,7 +227,7 @@ pub(crate) fn fault(executor: &Executor<'_>, wave: &Wave, index: usize, stop: St
     })
 }
 
-/// The first and last instruction of the smallest loop around an instruction.
+/// First and last instruction of the innermost loop around an instruction.
 pub(crate) fn innermost_loop(program: &Program, pc: usize) -> (usize, usize) {
     program
         .back_edges()
@@ -238,7 +236,7 @@ pub(crate) fn innermost_loop(program: &Program, pc: usize) -> (usize, usize) {
         .unwrap_or((pc, pc))
 }
 
-/// Registers at the start of a wave, as the descriptor asks for them.
+/// Sets the initial registers of a wave as the descriptor requests them.
 fn prepare(wave: &mut Wave, executor: &Executor<'_>, launch: &Launch<'_>, size: [u32; 3]) {
     let (program, memory) = (executor.program, executor.machine.memory);
     let descriptor = &program.descriptor;
@@ -263,7 +261,7 @@ fn prepare(wave: &mut Wave, executor: &Executor<'_>, launch: &Launch<'_>, size: 
     if asked(6) {
         put(wave, descriptor.scratch_bytes);
     }
-    // Arguments in registers: such a kernel begins behind the code that would load them.
+    // A kernel with preloaded arguments begins after the code that would load them.
     let (count, offset) = (descriptor.kernarg_preload & 0x7f, descriptor.kernarg_preload >> 7);
     if count > 0 {
         let bytes = memory.read(launch.kernarg + 4 * u64::from(offset), 4 * usize::from(count));
@@ -272,7 +270,7 @@ fn prepare(wave: &mut Wave, executor: &Executor<'_>, launch: &Launch<'_>, size: 
         }
         wave.pc = program.index_after(wave.pc, PRELOAD_SKIP).unwrap_or(wave.pc);
     }
-    // System registers stand behind all that the user asked for.
+    // System registers follow the user registers.
     at = usize::from(descriptor.user_sgprs);
     let mut put = |wave: &mut Wave, value: u32| {
         wave.s[at & 127] = value;
@@ -286,16 +284,16 @@ fn prepare(wave: &mut Wave, executor: &Executor<'_>, launch: &Launch<'_>, size: 
     if descriptor.workgroup_id_mask >> 3 & 1 != 0 {
         put(wave, 0);
     }
-    let architected = matches!(program.isa, Isa::Gfx942 | Isa::Gfx950);
+    let architected = program.isa.has_architected_scratch();
     if descriptor.private_segment && !architected {
         put(wave, 0);
     }
     work_items(wave, program, size);
 }
 
-/// Work-item numbers of the lanes, and which lanes there are.
+/// Sets the work-item numbers and EXEC.
 fn work_items(wave: &mut Wave, program: &Program, size: [u32; 3]) {
-    let packed = program.isa != Isa::Gfx908;
+    let packed = program.isa.packs_work_items();
     let items = size.iter().product::<u32>();
     let mut exec = 0u64;
     for lane in 0..64u32 {

@@ -23,7 +23,7 @@ pub(crate) enum Element {
 impl Element {
     /// The element of an operand type; `code` chooses where the instruction leaves it open.
     pub(super) fn of(ty: MatrixType, code: u8, isa: Isa) -> Option<Element> {
-        let standard = isa == Isa::Gfx950;
+        let standard = isa.has_ocp_fp8();
         Some(match ty {
             MatrixType::F64 => Element::F64,
             MatrixType::F32 => Element::F32,

@@ -6,7 +6,7 @@
 use super::*;
 use crate::lanes::LANES;
 use crate::memory::Memory;
-use crate::observe::WaveId;
+use crate::wave::WaveId;
 use isa::{Encoding, Op, RegFile, RegRange};
 
 /// Lane and element of A\[i,k\] (or B\[k,i\]) of a block, `per_lane` elements in a lane.

@@ -71,10 +71,10 @@ mod tests {
     use crate::execute::{self, Executor};
     use crate::lanes::Mode;
     use crate::memory::Memory;
-    use crate::observe::WaveId;
     use crate::operand::EXEC;
     use crate::program::Program;
     use crate::wave::Wave;
+    use crate::wave::WaveId;
     use codeobj::Descriptor;
     use isa::Isa;
     use isa::text::{Statement, parse_line};

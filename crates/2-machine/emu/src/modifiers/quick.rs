@@ -1,7 +1,7 @@
-//! Modifiers that instructions in inner loops have, each done in one pass over the lanes.
+//! Fast paths for frequent modifiers, in one pass over the lanes.
 //!
-//! The one idea to keep in mind: a quick way does what the general one does, for one kind of modifier and the modes it is
-//! made for; which kind it is, is known when the instruction is decoded, and the mode is looked at each time.
+//! The one idea to keep in mind: a fast path handles one kind of modifier under some modes. The kind is chosen at
+//! decode; the mode is checked at each execution.
 
 use super::{Format, Modifiers};
 use crate::in_place::InPlace;
@@ -14,10 +14,10 @@ use crate::valu::Valu;
 use crate::wave::Wave;
 use isa::{Bits, Inst, Operand};
 
-/// The quick way of an instruction.
+/// Fast path of an instruction.
 #[derive(Clone, Debug)]
 pub(super) enum Quick {
-    /// There is none.
+    /// None.
     Nothing,
     /// Signs of f32 sources.
     Signs,
@@ -58,7 +58,7 @@ pub(crate) fn in_place(
 }
 
 impl Quick {
-    /// The quick way of an instruction whose modifiers are resolved.
+    /// Chooses the fast path of an instruction with resolved modifiers.
     pub(super) fn of(it: &Modifiers, valu: &Valu, inst: &Inst, kernels: &Kernels) -> Quick {
         let name = inst.info().name;
         if it.plain {

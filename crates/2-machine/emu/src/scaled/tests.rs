@@ -3,8 +3,8 @@
 use super::*;
 use crate::lanes::Mode;
 use crate::memory::Memory;
-use crate::observe::WaveId;
 use crate::program::Program;
+use crate::wave::WaveId;
 use isa::Isa;
 use isa::text::{Statement, parse_line};
 

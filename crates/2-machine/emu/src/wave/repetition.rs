@@ -4,12 +4,12 @@ use super::Wave;
 use crate::lanes::{Mode, Row};
 use crate::lds_dma::LdsDma;
 
-/// Turns of a wave before its registers are first kept: most waves have fewer.
+/// Turns before a wave's registers are first saved; most waves have fewer.
 const FIRST: u64 = 16;
 
-/// Everything a wave's next steps depend on besides memory.
+/// Snapshot of the state that determines a wave's next steps, without memory.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct WaveSnapshot {
     pc: usize,
     scc: bool,
     mode: Mode,
@@ -19,10 +19,18 @@ pub(crate) struct Kept {
     dma: LdsDma,
 }
 
-impl Kept {
-    pub(crate) fn of(wave: &Wave) -> Kept {
+impl WaveSnapshot {
+    pub(crate) fn of(wave: &Wave) -> WaveSnapshot {
         let Wave { pc, scc, mode, s, .. } = *wave;
-        Kept { pc, scc, mode, s, v: wave.v.clone(), scratch: wave.scratch.clone(), dma: wave.dma.clone() }
+        WaveSnapshot {
+            pc,
+            scc,
+            mode,
+            s,
+            v: wave.v.clone(),
+            scratch: wave.scratch.clone(),
+            dma: wave.dma.clone(),
+        }
     }
 
     pub(crate) fn is(&self, wave: &Wave) -> bool {
@@ -35,19 +43,19 @@ impl Kept {
     }
 }
 
-/// What is known of a wave's turns: Brent's way to find a period.
+/// Brent's cycle detection over a wave's turns.
 #[derive(Debug, Default)]
 pub(crate) struct Repetition {
     turns: u64,
-    kept: Option<Box<Kept>>,
-    /// It was in the state that is kept.
+    kept: Option<Box<WaveSnapshot>>,
+    /// The snapshot has recurred.
     repeats: bool,
-    /// From this turn on that counts.
+    /// First turn at which a recurrence counts.
     from: u64,
 }
 
 impl Repetition {
-    /// Takes note of how a wave stands after a turn.
+    /// Records a wave's state after a turn.
     fn note(&mut self, wave: &Wave) {
         self.turns += 1;
         if self.turns < FIRST {
@@ -55,20 +63,20 @@ impl Repetition {
         }
         self.repeats |= self.kept.as_ref().is_some_and(|kept| kept.is(wave));
         if self.turns.is_power_of_two() {
-            self.kept = Some(Box::new(Kept::of(wave)));
+            self.kept = Some(Box::new(WaveSnapshot::of(wave)));
         }
     }
 }
 
 impl Wave {
-    /// Takes note of a turn that was used up.
+    /// Records a turn that was used up.
     pub(crate) fn note_turn(&mut self) {
         let mut repetition = std::mem::take(&mut self.repetition);
         repetition.note(self);
         self.repetition = repetition;
     }
 
-    /// It was seen to go on, so it is left alone until it had twice as many turns.
+    /// Ignores recurrences until the wave has had twice as many turns, because it progressed.
     pub(crate) fn goes_on(&mut self) {
         self.repetition.repeats = false;
         self.repetition.from = self.repetition.turns * 2;

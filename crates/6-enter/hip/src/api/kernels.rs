@@ -80,7 +80,7 @@ struct Request {
     shared: usize,
     stream: usize,
     /// Workgroups may wait for each other.
-    together: bool,
+    cooperative: bool,
 }
 
 impl Request {
@@ -96,7 +96,7 @@ impl Request {
         for axis in 0..3 {
             grid[axis] = blocks[axis].checked_mul(block[axis]).ok_or(Code::hipErrorInvalidConfiguration)?;
         }
-        Ok(Request { function, grid, block, shared, stream, together: false })
+        Ok(Request { function, grid, block, shared, stream, cooperative: false })
     }
 
     /// Picks up the arguments and launches.
@@ -122,8 +122,8 @@ impl Request {
             // SAFETY: as the caller says.
             unsafe { from_pointers(&function, arguments) }?
         };
-        let (handle, grid, workgroup, together) = (self.function, self.grid, self.block, self.together);
-        Ok(Kernel { handle, function, grid, workgroup, dynamic_lds, arguments, together })
+        let (handle, grid, workgroup, cooperative) = (self.function, self.grid, self.block, self.cooperative);
+        Ok(Kernel { handle, function, grid, workgroup, dynamic_lds, arguments, cooperative })
     }
 }
 
@@ -217,7 +217,7 @@ entries! {
         let request = Request::blocks(function, grid.array(), block.array(), shared as usize, stream)?;
         request.fits()?;
         // SAFETY: as above.
-        unsafe { Request { together: true, ..request }.launch(arguments, std::ptr::null_mut()) }
+        unsafe { Request { cooperative: true, ..request }.launch(arguments, std::ptr::null_mut()) }
     }
 
     /// Launches a kernel of a module.
@@ -237,7 +237,7 @@ entries! {
         let request = Request::blocks(function, [gx, gy, gz], [bx, by, bz], shared as usize, stream)?;
         request.fits()?;
         // SAFETY: as above.
-        unsafe { Request { together: true, ..request }.launch(arguments, std::ptr::null_mut()) }
+        unsafe { Request { cooperative: true, ..request }.launch(arguments, std::ptr::null_mut()) }
     }
 
     /// Launches by the driver's configuration.
@@ -264,7 +264,7 @@ entries! {
         function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: usize, stream: usize,
         arguments: Arguments, extra: Arguments, start: usize, stop: usize, _flags: u32,
     ) {
-        let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, together: false };
+        let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, cooperative: false };
         // SAFETY: as above.
         timed([start, stop], || unsafe { request.launch(arguments, extra) })
     }
@@ -274,7 +274,7 @@ entries! {
         function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: usize, stream: usize,
         arguments: Arguments, extra: Arguments, start: usize, stop: usize,
     ) {
-        let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, together: false };
+        let request = Request { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream, cooperative: false };
         // SAFETY: as above.
         timed([start, stop], || unsafe { request.launch(arguments, extra) })
     }

@@ -1,8 +1,8 @@
-//! Waves that can never end, found before they have issued all they may.
+//! Detection of workgroups that can never end.
 //!
-//! The one idea to keep in mind: a wave that comes back to an instruction with the registers it had there, and on whose way nothing
-//! in memory changed, goes the same way again unless somebody else writes. Only the ends of turns are looked at, so waves that
-//! do end pay nothing; what looks the same there is followed instruction by instruction, and that decides.
+//! The one idea to keep in mind: a wave that returns to an instruction with the same registers, without a change in
+//! memory on the way, loops for ever unless another writes. Registers are compared at the end of turns only; if
+//! they repeat, the loop is replayed instruction by instruction for certainty.
 
 use super::{Worker, fault, innermost_loop};
 use crate::access::Access;
@@ -11,60 +11,61 @@ use crate::decode::Action;
 use crate::fault::{Cause, Fault, Stop};
 use crate::lanes::active;
 use crate::observe::Observer;
-use crate::wave::{Kept, State, Wave};
+use crate::wave::{Wave, WaveSnapshot, WaveState};
 use isa::{Access as Kind, Space};
 use std::sync::atomic::Ordering;
 
-/// Longest way from a state to itself that is followed.
+/// Most instructions of a replayed loop.
 const MOST_STEPS: u64 = 200_000;
 
-/// Whether no wave is seen to get on: those that run look as they did.
-pub(crate) fn looks_stuck(waves: &[Wave]) -> bool {
-    waves.iter().all(|wave| wave.state != State::Running || wave.repeats())
+/// True if the registers of all running waves repeat.
+pub(crate) fn may_be_deadlocked(waves: &[Wave]) -> bool {
+    waves.iter().all(|wave| wave.state != WaveState::Running || wave.repeats())
 }
 
-/// What following the waves of a workgroup came to.
+/// Result of a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Followed {
-    /// Something changed, or may be changed by somebody who is not known.
+pub(crate) enum Replay {
+    /// A wave progressed, or an unknown party may change what it reads.
     Moves,
-    /// Every wave came back to where it was and nothing changed; whether one read memory of all workgroups.
+    /// Every wave returned to its state without a change; `looked` if one read memory shared with other workgroups.
     Returned { looked: bool },
 }
 
 /// The other threads of a launch.
-pub(crate) trait Others {
-    /// The workgroup at hand looks stuck; it writes nothing until [`Others::leave`].
+pub(crate) trait OtherThreads {
+    /// Declares the workgroup possibly deadlocked: it writes nothing until [`OtherThreads::leave`].
     fn enter(&self);
-    /// It goes on.
+    /// Withdraws the declaration.
     fn leave(&self);
-    /// The number of the time for which nobody has been writing, if that is so now.
+    /// Number of the current quiet period, in which no thread can write; `None` outside of one.
     fn quiet(&self) -> Option<u64>;
-    /// The workgroup was followed once more within a quiet time, for the `first` time in it; whether it is over for all that are stuck.
+    /// Confirms a replay within a quiet period, the `first` one in it; true if all declared workgroups are
+    /// deadlocked.
     fn confirm(&self, quiet: u64, first: bool) -> bool;
-    /// Lets others go on.
+    /// Yields to other threads.
     fn pause(&self);
 }
 
-/// Who of a launch's threads can still write.
+/// Threads of a launch that can still write.
 #[derive(Debug, Default)]
-pub(crate) struct Crew {
-    /// Threads that have workgroups.
+pub(crate) struct ThreadStates {
+    /// Threads with workgroups.
     pub(crate) workers: usize,
-    /// Of these, those whose workgroup looks stuck.
+    /// Threads whose workgroup is declared possibly deadlocked.
     stuck: usize,
-    /// Of threads that wait for batches before theirs, how many must be done.
+    /// By waiting thread: batches that must be merged first.
     pub(crate) waiting: Vec<u64>,
-    /// Counts everything that ends a quiet time.
+    /// Counts the events that end a quiet period.
     pub(crate) time: u64,
-    /// In that time, so many were followed once more.
+    /// Quiet period, and confirmed replays in it.
     confirmed: (u64, usize),
     over: bool,
 }
 
-impl Crew {
-    pub(crate) fn new(workers: usize) -> Crew {
-        Crew { workers, ..Crew::default() }
+impl ThreadStates {
+    pub(crate) fn new(workers: usize) -> ThreadStates {
+        ThreadStates { workers, ..ThreadStates::default() }
     }
 
     pub(crate) fn enter(&mut self) {
@@ -76,14 +77,14 @@ impl Crew {
         self.time += 1;
     }
 
-    /// `merged` batches are done.
+    /// Number of the quiet period, when `merged` batches are merged.
     pub(crate) fn quiet(&self, merged: u64) -> Option<u64> {
         let waiting = self.waiting.iter().filter(|&&done| merged < done).count();
         (self.over || self.workers == self.stuck + waiting).then_some(self.time)
     }
 
-    /// All that are stuck in one quiet time, and did the same in it: the first of them to write would have to read
-    /// something new before, and there is nobody who wrote it.
+    /// All declared workgroups replayed without change in one quiet period. The first one to write would first have
+    /// to read something new, which no thread wrote.
     pub(crate) fn confirm(&mut self, quiet: u64, first: bool, merged: u64) -> bool {
         if self.over || self.quiet(merged) != Some(quiet) {
             return self.over;
@@ -98,27 +99,27 @@ impl Crew {
 }
 
 impl Worker<'_> {
-    /// Stops a workgroup whose waves can never end.
+    /// Stops a workgroup that can never end.
     #[cold]
     #[inline(never)]
-    pub(crate) fn stop_if_stuck<O: Observer>(
+    pub(crate) fn stop_if_deadlocked<O: Observer>(
         &mut self,
         count: usize,
         observer: &mut O,
-        others: &dyn Others,
+        others: &dyn OtherThreads,
     ) -> Result<(), Box<Fault>> {
-        match self.follow(count, observer)? {
-            Followed::Moves => return Ok(()),
-            Followed::Returned { looked: false } => return Err(self.stuck(count, false)),
-            Followed::Returned { looked: true } => {}
+        match self.replay(count, observer)? {
+            Replay::Moves => return Ok(()),
+            Replay::Returned { looked: false } => return Err(self.stuck(count, false)),
+            Replay::Returned { looked: true } => {}
         }
         others.enter();
         let mut confirmed = None;
         loop {
             let quiet = others.quiet();
-            let followed = self.follow(count, observer);
+            let followed = self.replay(count, observer);
             let stopped = self.launch.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
-            if stopped || !matches!(followed, Ok(Followed::Returned { .. })) {
+            if stopped || !matches!(followed, Ok(Replay::Returned { .. })) {
                 others.leave();
                 return followed.map(|_| ());
             }
@@ -130,12 +131,12 @@ impl Worker<'_> {
         }
     }
 
-    /// The fault of a workgroup of which no wave can end.
+    /// Fault of a deadlocked workgroup.
     fn stuck(&self, count: usize, looked: bool) -> Box<Fault> {
         let waves = &self.waves[..count];
         let program = self.executor.program;
-        let waiting = waves.iter().filter(|wave| wave.state == State::AtBarrier).count();
-        let wave = waves.iter().find(|wave| wave.state == State::Running).unwrap_or(&waves[0]);
+        let waiting = waves.iter().filter(|wave| wave.state == WaveState::AtBarrier).count();
+        let wave = waves.iter().find(|wave| wave.state == WaveState::Running).unwrap_or(&waves[0]);
         let (from, to) = innermost_loop(program, wave.pc);
         let cause = Cause::Stuck {
             from: program.address(from),
@@ -146,23 +147,23 @@ impl Worker<'_> {
         fault(&self.executor, wave, wave.pc, Stop { cause, lane: None })
     }
 
-    /// Follows each wave that runs until it is where it was, as it was.
-    pub(crate) fn follow<O: Observer>(
+    /// Replays each running wave until it returns to its state.
+    pub(crate) fn replay<O: Observer>(
         &mut self,
         count: usize,
         observer: &mut O,
-    ) -> Result<Followed, Box<Fault>> {
-        // A wave may wait for the data of loads that no wait covers.
+    ) -> Result<Replay, Box<Fault>> {
+        // A wave may poll for loads that no wait covers.
         if land_all(&mut self.waves[..count], &mut self.executor.machine.lds) {
-            return Ok(Followed::Moves);
+            return Ok(Replay::Moves);
         }
         let mut all = false;
         for number in 0..count {
-            if self.waves[number].state != State::Running {
+            if self.waves[number].state != WaveState::Running {
                 continue;
             }
             self.executor.machine.time += 1;
-            let start = Kept::of(&self.waves[number]);
+            let start = WaveSnapshot::of(&self.waves[number]);
             let mut returned = false;
             for _ in 0..MOST_STEPS {
                 let Some(looked) = self.step(number, observer)? else { break };
@@ -174,14 +175,14 @@ impl Worker<'_> {
             }
             if !returned {
                 self.waves[..count].iter_mut().for_each(Wave::goes_on);
-                return Ok(Followed::Moves);
+                return Ok(Replay::Moves);
             }
         }
-        Ok(Followed::Returned { looked: all })
+        Ok(Replay::Returned { looked: all })
     }
 
-    /// Issues the next instruction of a wave if it changes nothing in memory, or what it changes is as it was; whether it read memory
-    /// of all workgroups.
+    /// Issues a wave's next instruction; `None` if it changes memory or cannot be replayed. Returns whether it read
+    /// memory shared with other workgroups.
     fn step<O: Observer>(&mut self, number: usize, observer: &mut O) -> Result<Option<bool>, Box<Fault>> {
         let (executor, wave) = (&mut self.executor, &mut self.waves[number]);
         let program = executor.program;
@@ -196,7 +197,7 @@ impl Worker<'_> {
                 if !access.can_be_followed() {
                     return Ok(None);
                 }
-                // Its addresses are not those of the trip before.
+                // The addresses of the trip before do not apply.
                 executor.machine.trip += 1;
                 let parts = (executor.engine.reach)(access, &mut executor.machine, wave);
                 let global = parts.iter().filter(|(space, _)| !matches!(space, Space::Lds | Space::Scratch));
@@ -242,16 +243,16 @@ impl Worker<'_> {
 }
 
 impl Access {
-    /// Whether all it changes is known from its addresses and what they hold.
+    /// True if an instruction's effects are known from its addresses and their contents.
     fn can_be_followed(&self) -> bool {
         let reads = self.kind == Kind::Load || self.kind == Kind::Exchange;
-        // What returns nothing may be done later.
+        // Atomics without result may be deferred.
         let now = self.atomic.is_none() || self.dst.is_some();
         reads || self.typed.is_none() && now
     }
 }
 
-/// Lands all loads of the waves of a workgroup; whether there were any.
+/// Lands all outstanding loads of a workgroup into the LDS; true if any was outstanding.
 fn land_all(waves: &mut [Wave], lds: &mut [u8]) -> bool {
     let outstanding = waves.iter().any(|wave| !wave.dma.is_idle());
     waves.iter_mut().for_each(|wave| wave.dma.land(lds, u64::MAX));

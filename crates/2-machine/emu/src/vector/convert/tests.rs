@@ -2,7 +2,7 @@
 //! range and denormals, where C leaves the result open.
 
 use super::*;
-use crate::vector::Kernels;
+use crate::kernels::Kernels;
 
 /// What a kernel makes of one value in all lanes, in every compilation.
 fn converted(kernels: &Kernels, name: &str, [a, b, c]: [u64; 3]) -> u64 {

@@ -7,6 +7,8 @@
 
 use bitflags::bitflags;
 
+pub use crate::field::Field;
+
 /// A run of consecutive 32-bit registers of one file, for example `v[2:5]` or `vcc`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RegRange {
@@ -400,56 +402,6 @@ bitflags! {
         /// Never goes to the global data share (`ds_permute`, `ds_bpermute`).
         const NO_GDS = 8192;
     }
-}
-
-/// Where an operand stands in its encoding, or how an immediate is written.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[repr(u8)]
-#[allow(missing_docs, reason = "the manual's own field names")]
-pub enum Field {
-    Vdst,
-    Sdst,
-    Src0,
-    Src1,
-    Src2,
-    Ssrc0,
-    Ssrc1,
-    Sdata,
-    Sbase,
-    Addr,
-    Data,
-    Data0,
-    Data1,
-    Saddr,
-    Vaddr,
-    Vdata,
-    Srsrc,
-    Soffset,
-    /// Immediate written in decimal.
-    Imm,
-    /// Immediate written in hexadecimal.
-    HexImm,
-    /// Immediate written in decimal, omitted when 0.
-    OptImm,
-    /// Branch target.
-    Target,
-    /// Counters of `s_waitcnt`.
-    Waitcnt,
-    /// `sendmsg(…)`.
-    Msg,
-    /// `hwreg(…)`.
-    Hwreg,
-    /// `gpr_idx(…)`.
-    GprIdx,
-    /// The 32-bit literal that is part of the opcode (`v_madak`, `s_setreg_imm32`).
-    Literal,
-    /// Scalar memory offset: immediate, register, or both.
-    Offset,
-    /// The scalar data field as a number (`s_atc_probe`).
-    Simm,
-    /// Scales of a scaled MFMA, in its first eight bytes.
-    Scale0,
-    Scale1,
 }
 
 /// Everything that belongs to an opcode and not to one instruction.

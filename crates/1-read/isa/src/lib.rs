@@ -7,6 +7,7 @@ mod cfg;
 mod decode;
 mod defuse;
 mod effects;
+mod field;
 mod fields;
 mod form;
 mod generated;

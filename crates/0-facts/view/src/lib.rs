@@ -19,6 +19,7 @@ mod report;
 mod roofline;
 mod samples;
 mod summary;
+mod survey;
 mod triage;
 mod waves;
 
@@ -38,5 +39,6 @@ pub use report::*;
 pub use roofline::*;
 pub use samples::*;
 pub use summary::*;
+pub use survey::*;
 pub use triage::*;
 pub use waves::*;

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: rules do not see each other's findings; order comes afterwards, from
 //! severity and place.
 
-use crate::{ExecutionEvidence, Outcome, registry};
+use crate::{CommEvidence, ExecutionEvidence, Outcome, TraceEvidence, registry};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use view::{Finding, NotChecked};
 
@@ -38,6 +38,39 @@ pub fn check_workload(evidence: &WorkloadEvidence<'_>) -> (Vec<Finding>, Vec<Not
         }
     }
     sort_by_time(&mut findings);
+    (findings, not_checked)
+}
+
+/// All findings for the traces of a run, most time lost first, and the rules whose evidence they lack.
+pub fn check_traces(evidence: &TraceEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
+    let (mut findings, mut not_checked) = (Vec::new(), Vec::new());
+    if evidence.ranks.iter().all(|it| it.total.kernels == 0) {
+        return (findings, not_checked);
+    }
+    for rule in registry::all() {
+        let Some(check) = rule.trace_check() else { continue };
+        match check(evidence) {
+            Outcome::Silent => {}
+            Outcome::NotChecked(needs) => not_checked.push(NotChecked { rule: rule.id, needs }),
+            Outcome::Findings(found) => findings.extend(found),
+        }
+    }
+    sort_by_time(&mut findings);
+    (findings, not_checked)
+}
+
+/// All findings for files on communication, most severe first, and the rules whose evidence they lack.
+pub fn check_comm(evidence: &CommEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
+    let (mut findings, mut not_checked) = (Vec::new(), Vec::new());
+    for rule in registry::all() {
+        let Some(check) = rule.comm_check() else { continue };
+        match check(evidence) {
+            Outcome::Silent => {}
+            Outcome::NotChecked(needs) => not_checked.push(NotChecked { rule: rule.id, needs }),
+            Outcome::Findings(found) => findings.extend(found),
+        }
+    }
+    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.rule.cmp(b.rule)));
     (findings, not_checked)
 }
 

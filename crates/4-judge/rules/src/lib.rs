@@ -3,11 +3,13 @@
 //! The one idea to keep in mind: a rule fires only for the reason its page states. Page, check and the
 //! arithmetic's tests of a rule stand in one file under `rules/`; [`all`] is the flat list of them; kernels
 //! that must and must not trigger each rule are in `fixtures/rules/`. A rule judges code, a recording, or either;
-//! those on right and wrong judge an emulated run, those on hosts a machine, its environment or a command.
+//! those on right and wrong judge an emulated run, those on hosts a machine, its environment or a command, those on the time
+//! between kernels a timeline.
 
 mod access;
 mod check;
 mod check_host;
+mod comm;
 mod execution;
 mod host;
 mod lines;
@@ -19,15 +21,18 @@ mod registry;
 mod rules;
 mod shapes;
 mod sites;
+mod traced;
 mod waits;
 mod work;
 
-pub use check::{check, check_execution, check_workload};
+pub use check::{check, check_comm, check_execution, check_traces, check_workload};
 pub use check_host::{check_host, check_names, host_findings};
+pub use comm::{CommEvidence, board, expected_bus};
 pub use execution::ExecutionEvidence;
 pub use host::{HostEvidence, Judged, Profile};
 pub use page::{SECTIONS, sections};
 pub use registry::{all, by_id};
+pub use traced::TraceEvidence;
 
 use analysis::{KernelEvidence, WorkloadEvidence};
 use view::{Finding, Missing, Severity};
@@ -59,6 +64,12 @@ pub type ExecutionCheck = fn(&ExecutionEvidence<'_>) -> Vec<Finding>;
 /// Judges a machine, an environment or a command.
 pub type HostCheck = fn(&HostEvidence<'_>) -> Vec<Judged>;
 
+/// Judges the traces of a run.
+pub type TraceCheck = fn(&TraceEvidence<'_>) -> Outcome;
+
+/// Judges files on communication.
+pub type CommCheck = fn(&CommEvidence<'_>) -> Outcome;
+
 /// What a rule judges by.
 #[derive(Clone, Copy)]
 pub enum Check {
@@ -72,6 +83,12 @@ pub enum Check {
     Execution(ExecutionCheck),
     /// Facts of a machine, an environment or a command line.
     Host(HostCheck),
+    /// A timeline, or those of all ranks.
+    Trace(TraceCheck),
+    /// Files on communication: tests, logs, topologies.
+    Comm(CommCheck),
+    /// Some of these; one page, several checks.
+    Several(&'static [Check]),
 }
 
 /// What a rule says about one kernel.
@@ -94,6 +111,16 @@ impl Outcome {
     /// Evidence `what` is absent.
     pub fn needs(what: &str) -> Self {
         Outcome::NotChecked(what.to_owned())
+    }
+}
+
+impl Check {
+    /// The first of one or several checks that `wanted` takes.
+    fn find<T>(&self, wanted: impl Fn(&Check) -> Option<T>) -> Option<T> {
+        match self {
+            Check::Several(all) => all.iter().find_map(wanted),
+            one => wanted(one),
+        }
     }
 }
 
@@ -123,11 +150,27 @@ impl Rule {
     }
 
     /// The check of a machine, if the rule has one.
-    pub const fn host_check(&self) -> Option<HostCheck> {
-        match self.check {
-            Check::Host(check) => Some(check),
+    pub fn host_check(&self) -> Option<HostCheck> {
+        self.check.find(|check| match check {
+            Check::Host(check) => Some(*check),
             _ => None,
-        }
+        })
+    }
+
+    /// The check of timelines, if the rule has one.
+    pub fn trace_check(&self) -> Option<TraceCheck> {
+        self.check.find(|check| match check {
+            Check::Trace(check) => Some(*check),
+            _ => None,
+        })
+    }
+
+    /// The check of files on communication, if the rule has one.
+    pub fn comm_check(&self) -> Option<CommCheck> {
+        self.check.find(|check| match check {
+            Check::Comm(check) => Some(*check),
+            _ => None,
+        })
     }
 
     /// A finding of this rule without cost, evidence and places; add them with the `with_` methods.

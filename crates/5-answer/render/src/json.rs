@@ -6,7 +6,7 @@
 use serde::Serialize;
 use view::{
     Columns, Comparison, Doctor, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, MetricsReport,
-    OccupancyReport, Report, Rooflines, RuleInfo, Summary, Triage,
+    OccupancyReport, Report, Rooflines, RuleInfo, Summary, Survey, Triage,
 };
 
 /// Stands between two kernels.
@@ -55,6 +55,11 @@ pub fn occupancy(report: &OccupancyReport) -> String {
 /// A report on recordings, on one line.
 pub fn report(report: &Report) -> String {
     compact(report) + "\n"
+}
+
+/// What traces or files of communication show, on one line.
+pub fn survey(survey: &Survey) -> String {
+    compact(survey) + "\n"
 }
 
 /// A recording as columns, on one line.

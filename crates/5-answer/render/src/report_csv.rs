@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: numbers are written exactly; a missing one is an empty cell with its reason beside it.
 
-use view::{Cell, Delta, Number, Report, Table};
+use view::{Cell, Delta, Number, Report, Survey, Table};
 
 const LONG: [&str; 13] = [
     "recording",
@@ -22,9 +22,20 @@ const LONG: [&str; 13] = [
 
 /// All tables, a line per cell.
 pub fn long(report: &Report) -> String {
+    let names: Vec<&str> = report.recordings.iter().map(|r| r.name.as_str()).collect();
+    long_tables(&report.tables, &names)
+}
+
+/// All tables of a survey, a line per cell.
+pub fn survey(survey: &Survey) -> String {
+    let names: Vec<&str> = survey.inputs.iter().map(|r| r.name.as_str()).collect();
+    long_tables(&survey.tables, &names)
+}
+
+fn long_tables(tables: &[Table], names: &[&str]) -> String {
     let mut out = Lines::new();
     out.line(LONG.iter().map(|c| (*c).to_owned()));
-    for t in &report.tables {
+    for t in tables {
         for r in &t.rows {
             for (column, cell) in t.columns.iter().zip(&r.cells) {
                 let (value, missing) = match cell {
@@ -36,7 +47,7 @@ pub fn long(report: &Report) -> String {
                     Cell::Change(d) => (optional(d.change), optional(d.change_percent)),
                     _ => (String::new(), String::new()),
                 };
-                let recording = report.recordings.get(column.recording).map_or("", |r| r.name.as_str());
+                let recording = names.get(column.recording).copied().unwrap_or("");
                 let unit = if column.unit.is_empty() { &r.unit } else { &column.unit };
                 out.line(
                     [

@@ -7,7 +7,7 @@ use crate::marks;
 use crate::text::number::plural_of;
 use crate::text::{self, figure};
 use std::fmt::Write;
-use view::{Cell, Delta, NoteKind, Number, Report, Table};
+use view::{Cell, Delta, Finding, Note, NoteKind, Number, Report, Survey, Table};
 
 /// Renders a report; `decimals` after the point.
 pub fn report(report: &Report, decimals: usize) -> String {
@@ -35,14 +35,7 @@ pub fn report(report: &Report, decimals: usize) -> String {
         }
         out.push('\n');
     }
-    for note in &report.notes {
-        let word = match note.kind {
-            NoteKind::Error => "Error",
-            NoteKind::Warning => "Warning",
-            NoteKind::Info => "Note",
-        };
-        let _ = writeln!(out, "> **{word}:** {}\n", words(&note.text));
-    }
+    notes(&mut out, &report.notes);
     findings(&mut out, report);
     // Charts are drawn with characters; a block of code keeps them together.
     let style = Style { width: 100, ..Style::default() };
@@ -55,8 +48,9 @@ pub fn report(report: &Report, decimals: usize) -> String {
     {
         let _ = writeln!(out, "```text\n{}```\n", chart.replace("```", ""));
     }
+    let names: Vec<&str> = report.recordings.iter().map(|r| r.name.as_str()).collect();
     for t in &report.tables {
-        table(&mut out, report, t, decimals);
+        table(&mut out, &names, t, decimals);
     }
     if !report.missing.is_empty() {
         out.push_str("## n/a: why values are missing\n\n");
@@ -68,22 +62,61 @@ pub fn report(report: &Report, decimals: usize) -> String {
     out
 }
 
+fn notes(out: &mut String, notes: &[Note]) {
+    for note in notes {
+        let word = match note.kind {
+            NoteKind::Error => "Error",
+            NoteKind::Warning => "Warning",
+            NoteKind::Info => "Note",
+        };
+        let _ = writeln!(out, "> **{word}:** {}\n", words(&note.text));
+    }
+}
+
+/// Renders a survey; `decimals` after the point.
+pub fn survey(survey: &Survey, decimals: usize) -> String {
+    let mut out = String::new();
+    for input in &survey.inputs {
+        let _ = writeln!(out, "# {}\n\n{}\n", words(&input.path), words(&input.kind));
+        for fact in &input.facts {
+            let _ = writeln!(out, "- {}: {}", words(&fact.name), words(&fact.value));
+        }
+        out.push('\n');
+    }
+    notes(&mut out, &survey.notes);
+    if !survey.findings.is_empty() {
+        out.push_str("## Findings\n\n");
+        survey.findings.iter().for_each(|f| finding(&mut out, f, None));
+        out.push('\n');
+    }
+    let names: Vec<&str> = survey.inputs.iter().map(|i| i.name.as_str()).collect();
+    for t in &survey.tables {
+        table(&mut out, &names, t, decimals);
+    }
+    out
+}
+
+fn finding(out: &mut String, f: &Finding, kernel: Option<&str>) {
+    let cost = f.cost.as_ref().map_or_else(String::new, |c| format!("; costs {}", words(c)));
+    let _ = writeln!(out, "- **{}** ({}): {}{cost}", f.rule, f.severity.as_str(), words(&f.message));
+    if let Some(kernel) = kernel {
+        let _ = writeln!(out, "  - kernel: {}", words(kernel));
+    }
+    let _ = writeln!(out, "  - {}", words(&f.advice));
+    if !f.evidence.is_empty() {
+        let list: Vec<String> =
+            f.evidence.iter().map(|e| format!("{}: {}", words(&e.what), words(&e.value))).collect();
+        let _ = writeln!(out, "  - {}", list.join(" · "));
+    }
+}
+
 fn findings(out: &mut String, report: &Report) {
     if report.findings.is_empty() {
         return;
     }
     out.push_str("## Findings\n\n");
     for it in &report.findings {
-        let f = &it.finding;
-        let cost = f.cost.as_ref().map_or_else(String::new, |c| format!("; costs {}", words(c)));
-        let _ = writeln!(out, "- **{}** ({}): {}{cost}", f.rule, f.severity.as_str(), words(&f.message));
-        let _ = writeln!(out, "  - kernel: {}", words(&it.kernel));
-        let _ = writeln!(out, "  - {}", words(&f.advice));
-        if !f.evidence.is_empty() {
-            let list: Vec<String> =
-                f.evidence.iter().map(|e| format!("{}: {}", words(&e.what), words(&e.value))).collect();
-            let _ = writeln!(out, "  - {}", list.join(" · "));
-        }
+        finding(out, &it.finding, Some(&it.kernel));
     }
     if let Some(legend) = marks::legend(marks::of_findings(&report.findings)) {
         let _ = writeln!(out, "\n{}", words(&legend));
@@ -91,15 +124,15 @@ fn findings(out: &mut String, report: &Report) {
     out.push('\n');
 }
 
-fn table(out: &mut String, report: &Report, t: &Table, decimals: usize) {
+fn table(out: &mut String, names: &[&str], t: &Table, decimals: usize) {
     let _ = writeln!(out, "## {} {}\n", t.id, words(&t.title));
     let several = t.columns.iter().any(|c| c.recording > 0);
     let units = t.rows.iter().any(|r| !r.unit.is_empty());
     let mut head = vec!["id".to_owned(), t.label.clone()];
     let mut rule = vec!["---", "---"];
     for c in &t.columns {
-        let of = report.recordings.get(c.recording).filter(|_| several);
-        let of = of.map_or_else(String::new, |r| format!("{} ", words(&r.name)));
+        let of = names.get(c.recording).filter(|_| several);
+        let of = of.map_or_else(String::new, |name| format!("{} ", words(name)));
         let unit = if c.unit.is_empty() || c.title.contains("percent") {
             String::new()
         } else {

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use view::{FileError, Finding, KernelCard, Place, RuleInfo, Severity, SourceLine};
+use view::{FileError, Finding, KernelCard, Place, RuleInfo, Severity, SourceLine, Survey};
 
 /// Stands between two results.
 pub const SEPARATOR: &str = ",\n";
@@ -98,6 +98,41 @@ fn result(card: &KernelCard, finding: &Finding, seen: &mut BTreeMap<String, u32>
         value["relatedLocations"] = json!(related);
     }
     value
+}
+
+/// A whole document on the findings of a survey.
+pub fn survey(survey: &Survey, version: &str, rules: &[RuleInfo]) -> String {
+    let file = survey.inputs.last().map_or("", |input| input.path.as_str());
+    let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
+    let results: Vec<String> = survey
+        .findings
+        .iter()
+        .map(|finding| {
+            let number = seen.entry(finding.rule).or_default();
+            *number += 1;
+            let cost = finding.cost.as_ref().map_or_else(String::new, |cost| format!(". Cost: {cost}"));
+            let text = format!(
+                "{}{cost}. {}",
+                finding.message.trim_end_matches('.'),
+                sentence(&finding.advice)
+            );
+            let source = finding.places.iter().find_map(|place| place.source.as_ref());
+            let (file, line) = source.map_or((file, 1), |it| (it.file.as_str(), it.line.max(1)));
+            let evidence: serde_json::Map<String, Value> =
+                finding.evidence.iter().map(|it| (it.what.clone(), json!(it.value))).collect();
+            json!({
+                "ruleId": finding.rule,
+                "level": level(finding.severity),
+                "message": { "text": text },
+                "locations": [{ "physicalLocation": {
+                    "artifactLocation": { "uri": uri(file) }, "region": { "startLine": line } } }],
+                "partialFingerprints": { "primaryLocationLineHash": format!("{:016x}:{number}", fingerprint(finding.rule)) },
+                "properties": { "evidence": evidence },
+            })
+            .to_string()
+        })
+        .collect();
+    begin(version, rules) + &results.join(SEPARATOR) + &end(&[])
 }
 
 /// The text with a capital first letter.

@@ -4,6 +4,7 @@
 //! ask here.
 
 mod columns;
+pub mod comm;
 pub mod doctor;
 pub mod emit;
 mod fail_on;
@@ -11,7 +12,9 @@ pub mod fix;
 pub mod judge;
 mod page;
 mod rooflines;
+mod tables;
 pub mod thresholds;
+pub mod trace;
 
 pub mod triage;
 pub use columns::columns;

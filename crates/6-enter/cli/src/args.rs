@@ -5,6 +5,7 @@
 pub(crate) use analyze::{Analyze, AverageKind, Metrics, NormalUnit, ReportFormat, TimeUnits, Units};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use comm::Comm;
 pub(crate) use doctor::{Doctor, DoctorFormat, EmitForm, Work};
 pub(crate) use emulate::{Breakdown, Emulate, Profile, Run};
 pub(crate) use launch::LaunchTemplate;
@@ -15,11 +16,15 @@ pub(crate) use triage::Triage;
 
 mod analyze;
 mod doctor;
+pub(crate) use trace::{Export, SurveyFormat, Trace};
+
+mod comm;
 mod emulate;
 mod gpu_name;
 mod launch;
 mod page;
 mod recordings;
+mod trace;
 mod triage;
 
 /// Help text of the exit codes.
@@ -73,6 +78,8 @@ pub(crate) enum Command {
     Tui(Tui),
     Report(Report),
     View(View),
+    Trace(Trace),
+    Comm(Comm),
     Metrics(Metrics),
     Run(Run),
     Profile(Profile),

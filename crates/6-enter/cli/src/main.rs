@@ -11,6 +11,7 @@
 mod analyze;
 mod args;
 mod breakdown;
+mod comm;
 mod completions;
 mod device_code;
 mod diff;
@@ -39,6 +40,7 @@ mod run;
 mod sets;
 mod subjects;
 mod terminal;
+mod trace;
 mod triage;
 mod tui;
 mod version;
@@ -99,6 +101,8 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Tui(args) => tui::run(args, &cli.look),
         Command::Report(args) => report::run(args),
         Command::View(args) => view_server::run(args),
+        Command::Comm(args) => comm::run(args, &cli.look),
+        Command::Trace(args) => trace::run(args, &cli.look),
         Command::Metrics(args) => metrics::run(args, &cli.look),
         Command::Run(args) => run::run(args),
         Command::Breakdown(args) => breakdown::run(args, &cli.look),

@@ -17,6 +17,7 @@ pub mod session;
 pub mod settings;
 pub mod spill;
 pub mod subjects;
+pub mod traces;
 
 pub use contents::Contents;
 pub use kernels::Watch;

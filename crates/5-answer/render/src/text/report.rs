@@ -4,7 +4,7 @@
 //! is explained once at the end.
 
 pub(crate) mod figure;
-mod findings;
+pub(super) mod findings;
 mod grid;
 
 use super::memory_chart::memory_chart;
@@ -14,7 +14,7 @@ use super::roofline::roofline;
 use super::waves::waves;
 use crate::marks;
 use crate::{Role, Style};
-use view::{Cell, Delta, MissingValues, NoteKind, Number, Recording, Report, Table};
+use view::{Cell, Delta, MissingValues, Note, NoteKind, Number, Recording, Report, Table};
 
 /// Renders a report; `decimals` after the point.
 pub fn report(report: &Report, decimals: usize, style: &Style) -> String {
@@ -28,7 +28,7 @@ pub fn report(report: &Report, decimals: usize, style: &Style) -> String {
         };
         head(&mut page, recording, role);
     }
-    notes(&mut page, report);
+    notes(&mut page, &report.notes);
     findings::write(&mut page, report);
     // Charts stand where the tables of their numbers would.
     let (before, after): (Vec<&Table>, Vec<&Table>) = report.tables.iter().partition(|t| panel(t) < CHARTS);
@@ -78,10 +78,15 @@ fn panel(table: &Table) -> u32 {
 
 fn tables(page: &mut Page, tables: &[&Table], report: &Report, decimals: usize) {
     let names: Vec<&str> = report.recordings.iter().map(|r| r.name.as_str()).collect();
+    tables_of(page, tables, &names, decimals);
+}
+
+/// Tables of the inputs of these names.
+pub(super) fn tables_of(page: &mut Page, tables: &[&Table], names: &[&str], decimals: usize) {
     for table in tables {
         page.blank();
         title(page, table);
-        grid::table(page, table, &names, decimals);
+        grid::table(page, table, names, decimals);
         for note in &table.notes {
             page.wrapped(2, 4, &[dim(note)]);
         }
@@ -132,8 +137,8 @@ fn field(page: &mut Page, name: &str, value: &str) {
     page.prefixed(&[dim(format!("  {name:<9}"))], &[plain(" ".repeat(11))], &[plain(value)]);
 }
 
-fn notes(page: &mut Page, report: &Report) {
-    for note in &report.notes {
+pub(super) fn notes(page: &mut Page, notes: &[Note]) {
+    for note in notes {
         let (word, role) = match note.kind {
             NoteKind::Error => ("error", Role::Severe),
             NoteKind::Warning => ("warning", Role::Warning),

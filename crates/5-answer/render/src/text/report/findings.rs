@@ -7,7 +7,7 @@ use crate::text::card::{severity_role, short_name};
 use crate::text::page::{Page, Span, dim, plain, span};
 use crate::{Role, Style};
 use std::collections::BTreeMap;
-use view::{KernelFinding, NotChecked, Report};
+use view::{Finding, KernelFinding, NotChecked, Report};
 
 /// Findings shown before the rest is only counted.
 const SHOWN: usize = 10;
@@ -65,6 +65,20 @@ pub(super) fn write(page: &mut Page, report: &Report) {
 
 fn finding(page: &mut Page, it: &KernelFinding, several: bool, style: &Style) {
     let f = &it.finding;
+    message(page, f);
+    let rest = [plain(" ".repeat(INDENT))];
+    if several {
+        let name = short_name(&it.kernel, style.width.saturating_sub(INDENT + 16).max(24), style);
+        let share = it.time_percent.get().map_or_else(String::new, |p| {
+            format!("  {} % of the time", marks::signed(it.time_trust, format!("{p:.1}")))
+        });
+        page.prefixed(&rest, &rest, &[dim("in "), plain(name), dim(share)]);
+    }
+    advice(page, f);
+}
+
+/// What is the case, and what it costs.
+pub(in crate::text) fn message(page: &mut Page, f: &Finding) {
     let role = severity_role(f.severity);
     let first = [span(role, format!("  {:<7} ", f.severity.as_str())), plain(" ")];
     let rest = [plain(" ".repeat(INDENT))];
@@ -74,13 +88,11 @@ fn finding(page: &mut Page, it: &KernelFinding, several: bool, style: &Style) {
         line.push(span(Role::Strong, cost));
     }
     page.prefixed(&first, &rest, &line);
-    if several {
-        let name = short_name(&it.kernel, style.width.saturating_sub(INDENT + 16).max(24), style);
-        let share = it.time_percent.get().map_or_else(String::new, |p| {
-            format!("  {} % of the time", marks::signed(it.time_trust, format!("{p:.1}")))
-        });
-        page.prefixed(&rest, &rest, &[dim("in "), plain(name), dim(share)]);
-    }
+}
+
+/// What to do, and the numbers.
+pub(in crate::text) fn advice(page: &mut Page, f: &Finding) {
+    let rest = [plain(" ".repeat(INDENT))];
     page.prefixed(&rest, &rest, &[span(Role::Good, "→ "), plain(&f.advice)]);
     if !f.evidence.is_empty() {
         let words: Vec<String> = f.evidence.iter().map(|e| format!("{}: {}", e.what, e.value)).collect();
@@ -89,7 +101,7 @@ fn finding(page: &mut Page, it: &KernelFinding, several: bool, style: &Style) {
 }
 
 /// Rules that lack the same are named together.
-fn not_checked(page: &mut Page, list: &[NotChecked]) {
+pub(in crate::text) fn not_checked(page: &mut Page, list: &[NotChecked]) {
     let mut by_need: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for it in list {
         by_need.entry(&it.needs).or_default().push(it.rule);

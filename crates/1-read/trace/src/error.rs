@@ -1,0 +1,79 @@
+//! What was wrong with a trace, where, and what follows.
+
+use std::fmt;
+
+/// How much a problem matters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Severity {
+    /// Something to know: what the trace lacks.
+    Info,
+    /// Some values need care.
+    Warning,
+    /// Part of the input was unreadable and is left out.
+    Error,
+}
+
+/// One problem of a trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Problem {
+    /// How bad.
+    pub severity: Severity,
+    /// Byte of the (unpacked) file, or line, where known: `byte 71,850`, `line 12`.
+    pub place: Option<String>,
+    /// What is the case, and what follows.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl Problem {
+    /// A problem without place.
+    pub fn new(severity: Severity, message: impl Into<String>) -> Self {
+        Problem { severity, place: None, message: message.into() }
+    }
+
+    /// States where.
+    pub fn at(mut self, place: impl Into<String>) -> Self {
+        self.place = Some(place.into());
+        self
+    }
+}
+
+/// Nothing can be read.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Error {
+    /// the file is empty
+    #[error("the file is empty")]
+    Empty,
+    /// No reader knows the file.
+    #[error("no known kind of trace: {0}")]
+    Unknown(String),
+    /// The file is of a known kind and broken.
+    #[error("{kind}, byte {offset}: {what}")]
+    Broken {
+        /// Kind of file.
+        kind: &'static str,
+        /// Byte in the (unpacked) file.
+        offset: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// A database of another layout.
+    #[error("the database is no rocpd or rocprof trace: {0}")]
+    Database(String),
+    /// A table of another layout.
+    #[error("line {line}: {what}")]
+    Table {
+        /// Line, 1-based.
+        line: u64,
+        /// What is wrong.
+        what: String,
+    },
+}

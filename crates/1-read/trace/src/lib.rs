@@ -1,0 +1,110 @@
+//! Timelines of profilers, read into one [`Timeline`] value.
+//!
+//! The one idea to keep in mind: bytes arrive in pieces and the kind of file is told by what it holds; what is whole is read,
+//! and [`Timeline::problems`] says where the rest is broken and what the trace lacks.
+//!
+//! ```
+//! let text = br#"{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "copy", "ts": 1.5, "dur": 2,
+//!   "args": {"device": 0, "stream": 0, "correlation": 7}}]}"#;
+//! let timeline = trace::read("a.json", &mut &text[..]).unwrap();
+//! assert_eq!((timeline.gpu.start[0], timeline.gpu.duration(0)), (1500, 2000));
+//! ```
+
+mod chrome;
+pub mod comm;
+mod error;
+mod json;
+mod names;
+mod perfetto;
+mod rocprofv3;
+mod sqlite;
+mod table;
+mod timeline;
+mod wallclock;
+pub mod write;
+
+pub use error::{Error, Problem, Severity};
+pub use names::{Name, Names};
+pub use timeline::{
+    Allocation, CallSum, Collective, CounterSum, Detail, Device, Format, GpuKind, GpuSpan, GpuSpans,
+    HostKind, HostSpan, HostSpans, Queue, Shapes, Thread, Timeline,
+};
+
+use std::io::{Chain, Cursor, Read};
+
+/// Bytes looked at to tell the kind of file.
+const HEAD: usize = 4096;
+/// Bytes a database or protobuf may unpack to.
+const LARGEST: u64 = 8 << 30;
+
+/// Reads a trace of any kind, packed with gzip or not. `name` is the file's: tables of statistics are told apart by it.
+pub fn read(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> {
+    let (head, mut input) = peek(input)?;
+    if head.starts_with(&[0x1f, 0x8b]) {
+        let mut unpacked = flate2::read::MultiGzDecoder::new(input);
+        let name = name.strip_suffix(".gz").unwrap_or(name);
+        let (head, mut input) = peek(&mut unpacked)?;
+        return by_content(name, &head, &mut input);
+    }
+    by_content(name, &head, &mut input)
+}
+
+type Peeked<'r> = Chain<Cursor<Vec<u8>>, &'r mut dyn Read>;
+
+/// The first bytes, and the input with them.
+fn peek(input: &mut dyn Read) -> Result<(Vec<u8>, Peeked<'_>), Error> {
+    let mut head = Vec::new();
+    // An input that breaks off is read as far as it goes.
+    let _ = input.take(HEAD as u64).read_to_end(&mut head);
+    if head.is_empty() {
+        return Err(Error::Empty);
+    }
+    Ok((head.clone(), Cursor::new(head).chain(input)))
+}
+
+fn by_content(name: &str, head: &[u8], input: &mut dyn Read) -> Result<Timeline, Error> {
+    if head.starts_with(sqlite::MAGIC) {
+        return sqlite::read(&all(input));
+    }
+    // The key of a packet is also a line end, but no text has a packet's fields behind it.
+    if perfetto::is_trace(head) {
+        return perfetto::read(&all(input));
+    }
+    let first = head.iter().copied().find(|b| !b.is_ascii_whitespace()).unwrap_or(0);
+    let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
+    match first {
+        b'{' if has("\"rocprofiler-sdk-tool\"") => rocprofv3::json::read(input),
+        b'{' if has("\"timemory\"") || has("\"rocprofiler-systems\"") => wallclock::json(input),
+        b'{' | b'[' => chrome::read(input),
+        _ if wallclock::is_table(head) => wallclock::text(&String::from_utf8_lossy(&all(input))),
+        _ => rocprofv3::csv::read(name, input),
+    }
+}
+
+fn all(input: &mut dyn Read) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // What breaks off is told by the reader of the bytes.
+    let _ = input.take(LARGEST).read_to_end(&mut bytes);
+    bytes
+}
+
+/// Whether an environment variable steers a GPU's runtime or libraries; others may hold secrets and are not kept.
+pub(crate) fn steers(name: &str) -> bool {
+    const PREFIXES: [&str; 14] = [
+        "HIP_",
+        "HSA_",
+        "ROCR_",
+        "GPU_MAX_HW_QUEUES",
+        "NCCL_",
+        "RCCL_",
+        "TORCH_NCCL_",
+        "PYTORCH_TUNABLEOP_",
+        "PYTORCH_MIOPEN_",
+        "MIOPEN_",
+        "HIPBLASLT_",
+        "TRITON_",
+        "AMD_LOG",
+        "TORCHINDUCTOR_",
+    ];
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}

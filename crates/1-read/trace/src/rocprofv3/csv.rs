@@ -1,0 +1,320 @@
+//! CSV of rocprofv3, of rocprof v1 and v2, and their statistics: the header says which.
+
+use crate::chrome::workgroups;
+use crate::error::{Error, Problem, Severity};
+use crate::names::Name;
+use crate::table::Table;
+use crate::timeline::{
+    Allocation, CallSum, CounterSum, Detail, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Thread,
+    Timeline,
+};
+use std::collections::{HashMap, HashSet};
+use std::io::Read;
+
+/// Reads one table; `name` is the file's, which tells tables of statistics apart.
+pub(crate) fn read(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> {
+    let table = Table::open(input)?;
+    if table.has(&["sample_timestamp"]) {
+        let what = "PC samples have no durations; `rockhound analyze` reads them";
+        return Err(Error::Unknown(what.to_owned()));
+    }
+    if table.has(&["name", "calls", "totaldurationns"]) {
+        return stats(name, table);
+    }
+    if table.has(&["kernelname"]) || table.has(&["dispatch_id", "gpu_id"]) {
+        return version1(table);
+    }
+    let timed = table.has(&["start_timestamp", "end_timestamp"]);
+    if !timed && table.has(&["kernel_name"]) {
+        let what = "the table has no start and end times; `rockhound analyze` reads its counters";
+        return Err(Error::Unknown(what.to_owned()));
+    }
+    if !timed {
+        return Err(Error::Unknown(format!("a table with the columns {}", table.header())));
+    }
+    Spans::new(table).read()
+}
+
+/// Rows that could not be used.
+#[derive(Default)]
+struct Bad {
+    rows: u64,
+    first: Option<u64>,
+}
+
+impl Bad {
+    fn row(&mut self, table: &Table<'_>) {
+        self.rows += 1;
+        self.first.get_or_insert(table.line());
+    }
+
+    fn report(self, timeline: &mut Timeline) {
+        if let Some(line) = self.first {
+            let text = format!("{} rows are cut off or have no times; they are left out", self.rows);
+            timeline.problems.push(Problem::new(Severity::Error, text).at(format!("line {line}")));
+        }
+    }
+}
+
+/// A table of rocprofv3 with times.
+struct Spans<'r> {
+    table: Table<'r>,
+    timeline: Timeline,
+    threads: HashMap<(Name, Name), u32>,
+    /// Dispatches of a table of counters, which has a row per counter.
+    dispatches: HashSet<(u64, i64)>,
+    counters: HashMap<Name, (HashSet<u64>, f64)>,
+}
+
+impl<'r> Spans<'r> {
+    fn new(table: Table<'r>) -> Self {
+        Spans {
+            table,
+            timeline: Timeline::new(Format::Rocprofv3Csv),
+            threads: HashMap::new(),
+            dispatches: HashSet::new(),
+            counters: HashMap::new(),
+        }
+    }
+
+    fn read(mut self) -> Result<Timeline, Error> {
+        let kernels = self.table.has(&["kernel_name"]);
+        let copies = self.table.has(&["direction"]);
+        let calls = self.table.has(&["function"]);
+        let memory = self.table.has(&["operation"]);
+        if !(kernels || copies || calls || memory) {
+            return Err(Error::Unknown(format!("a table with the columns {}", self.table.header())));
+        }
+        let (starts, ends) = (self.table.column("start_timestamp"), self.table.column("end_timestamp"));
+        let mut bad = Bad::default();
+        while let Some(row) = self.table.next() {
+            let times = (self.table.time(starts), self.table.time(ends));
+            let (Ok(()), (Some(start), Some(end)), true) = (row, times, self.table.is_whole()) else {
+                bad.row(&self.table);
+                continue;
+            };
+            if kernels || copies {
+                self.gpu(kernels, start, end);
+            } else if calls {
+                self.call(start, end);
+            } else {
+                self.memory(start, end);
+            }
+        }
+        bad.report(&mut self.timeline);
+        let mut counters: Vec<CounterSum> = self
+            .counters
+            .into_iter()
+            .map(|(name, (dispatches, sum))| CounterSum { name, dispatches: dispatches.len() as u64, sum })
+            .collect();
+        counters.sort_by_key(|c| c.name);
+        self.timeline.counters = counters;
+        Ok(self.timeline)
+    }
+
+    fn number(&self, column: &str) -> Option<u64> {
+        self.table.number(self.table.column(column))
+    }
+
+    fn name(&mut self, column: &str) -> Name {
+        self.timeline.names.add(self.table.text(self.table.column(column)))
+    }
+
+    fn axes(&self, stem: &str) -> [u32; 3] {
+        ["x", "y", "z"].map(|axis| {
+            let n = self.number(&format!("{stem}_{axis}")).and_then(|n| u32::try_from(n).ok());
+            n.unwrap_or(0)
+        })
+    }
+
+    fn gpu(&mut self, kernel: bool, start: i64, end: i64) {
+        let correlation = self.number("correlation_id").unwrap_or(0);
+        if kernel && self.table.column("counter_name").is_some() {
+            let dispatch = self.number("dispatch_id").unwrap_or(0);
+            let counter = self.name("counter_name");
+            let value = self.table.real(self.table.column("counter_value")).unwrap_or(0.0);
+            let sum = self.counters.entry(counter).or_default();
+            sum.0.insert(dispatch);
+            sum.1 += value;
+            if !self.dispatches.insert((dispatch, start)) {
+                return;
+            }
+        }
+        let device = self.number(if kernel { "agent_id" } else { "destination_agent_id" });
+        let row = self.number("queue_id").or(self.number("stream_id"));
+        let block = self.axes("workgroup_size");
+        let name = self.name(if kernel { "kernel_name" } else { "direction" });
+        let queue = self.timeline.queue(Queue { device: device.unwrap_or(0), stream: row.unwrap_or(0) });
+        let grid = workgroups(self.axes("grid_size"), block);
+        let detail = Detail { direction: name, ..Detail::default() };
+        let detail = if kernel { 0 } else { self.timeline.add_detail(detail) };
+        let kind = if kernel { GpuKind::Kernel } else { GpuKind::Copy };
+        self.timeline.gpu.push(GpuSpan {
+            start,
+            end,
+            name,
+            kind,
+            queue,
+            correlation,
+            external: 0,
+            grid,
+            block,
+            detail,
+        });
+    }
+
+    fn call(&mut self, start: i64, end: i64) {
+        let domain = self.table.text(self.table.column("domain"));
+        let kind = match domain {
+            d if d.starts_with("MARKER") => HostKind::Annotation,
+            d if d.starts_with("RCCL") => HostKind::Collective,
+            _ => HostKind::Runtime,
+        };
+        let key = (self.name("process_id"), self.name("thread_id"));
+        let threads = &mut self.timeline.threads;
+        let thread = *self.threads.entry(key).or_insert_with(|| {
+            threads.push(Thread { process: key.0, thread: key.1, name: Name::NONE });
+            u32::try_from(threads.len() - 1).unwrap_or(0)
+        });
+        let name = self.name("function");
+        let correlation = self.number("correlation_id").unwrap_or(0);
+        self.timeline.host.push(HostSpan {
+            start,
+            end,
+            name,
+            kind,
+            thread,
+            correlation,
+            external: 0,
+            shapes: 0,
+        });
+    }
+
+    fn memory(&mut self, start: i64, end: i64) {
+        let scratch = self.table.text(self.table.column("kind")).starts_with("SCRATCH");
+        let operation = self.name("operation");
+        let bytes = self.number("allocation_size");
+        self.timeline.allocations.push(Allocation { operation, bytes, start, end, scratch });
+    }
+}
+
+/// `hip_stats.csv` and its kin.
+fn stats(file: &str, mut table: Table<'_>) -> Result<Timeline, Error> {
+    let mut timeline = Timeline::new(Format::Stats);
+    let stem = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let domain = ["hip", "hsa", "copy", "kernel", "marker", "rccl", "memory", "domain"]
+        .into_iter()
+        .find(|word| stem.contains(word))
+        .map_or("kernels", |word| match word {
+            "hip" => "HIP API",
+            "hsa" => "HSA API",
+            "copy" | "memory" => "memory copies",
+            "marker" => "markers",
+            "rccl" => "RCCL API",
+            "domain" => "domains",
+            _ => "kernels",
+        });
+    let columns = ["name", "calls", "totaldurationns", "averagens", "minns", "maxns", "stddev"]
+        .map(|name| table.column(name));
+    let mut bad = Bad::default();
+    while let Some(row) = table.next() {
+        let (Some(calls), Some(total)) = (table.number(columns[1]), table.real(columns[2])) else {
+            bad.row(&table);
+            continue;
+        };
+        if row.is_err() {
+            bad.row(&table);
+            continue;
+        }
+        let name = timeline.names.add(plain(table.text(columns[0])));
+        // The file cuts the mean to whole nanoseconds.
+        let mean = if calls > 0 { Some(total / calls as f64) } else { None };
+        timeline.calls.push(CallSum {
+            domain: domain.to_owned(),
+            name,
+            thread: None,
+            depth: 0,
+            calls,
+            total_ns: total,
+            mean_ns: mean,
+            min_ns: table.real(columns[4]),
+            max_ns: table.real(columns[5]),
+            stddev_ns: table.real(columns[6]),
+            self_percent: None,
+        });
+    }
+    bad.report(&mut timeline);
+    timeline
+        .problem(Severity::Info, "the file holds sums of calls; it has no times, so no idle time or overlap");
+    Ok(timeline)
+}
+
+/// A kernel's name without the words that rocprof v1 adds.
+fn plain(name: &str) -> &str {
+    let name = name.trim().trim_end_matches(" [clone .kd]");
+    name.trim_end_matches(".kd")
+}
+
+/// Kernels of rocprof v1 and v2.
+fn version1(mut table: Table<'_>) -> Result<Timeline, Error> {
+    let mut timeline = Timeline::new(Format::Rocprofv1Csv);
+    let first = |names: &[&str]| names.iter().find_map(|name| table.column(name));
+    let name = first(&["kernelname", "kernel_name"]);
+    let gpu = first(&["gpu-id", "gpu_id"]);
+    let queue = first(&["queue-id", "queue_id"]);
+    let grid = first(&["grd", "grid_size"]);
+    let block = first(&["wgr", "workgroup_size"]);
+    let start = first(&["beginns", "start_timestamp"]);
+    let end = first(&["endns", "end_timestamp"]);
+    let dispatched = first(&["dispatchns"]);
+    let correlation = first(&["correlation_id"]);
+    if start.is_none() || end.is_none() {
+        let what = "the table has no start and end times (`rocprof --timestamp on`)";
+        return Err(Error::Unknown(what.to_owned()));
+    }
+    let host = Thread { process: Name::NONE, thread: Name::NONE, name: Name::NONE };
+    let (mut bad, mut at) = (Bad::default(), 0u64);
+    let launch = timeline.names.add("queued");
+    while let Some(row) = table.next() {
+        at += 1;
+        let (Ok(()), Some(start), Some(end)) = (row, table.time(start), table.time(end)) else {
+            bad.row(&table);
+            continue;
+        };
+        let size = |column| table.number(column).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+        let block = [size(block), 1, 1];
+        let correlation = table.number(correlation).unwrap_or(at);
+        let queue =
+            Queue { device: table.number(gpu).unwrap_or(0), stream: table.number(queue).unwrap_or(0) };
+        let span = GpuSpan {
+            start,
+            end,
+            name: timeline.names.add(plain(table.text(name))),
+            kind: GpuKind::Kernel,
+            queue: timeline.queue(queue),
+            correlation,
+            external: 0,
+            grid: workgroups([size(grid), 1, 1], block),
+            block,
+            detail: 0,
+        };
+        timeline.gpu.push(span);
+        if let Some(time) = table.time(dispatched) {
+            if timeline.threads.is_empty() {
+                timeline.threads.push(host);
+            }
+            timeline.host.push(HostSpan {
+                start: time,
+                end: time,
+                name: launch,
+                kind: HostKind::Runtime,
+                thread: 0,
+                correlation,
+                external: 0,
+                shapes: 0,
+            });
+        }
+    }
+    bad.report(&mut timeline);
+    Ok(timeline)
+}

@@ -1,0 +1,4 @@
+//! rocprofv3: JSON of a process, CSV of a process.
+
+pub(crate) mod csv;
+pub(crate) mod json;

@@ -1,0 +1,125 @@
+//! CSV by header: columns are found by name, in any case of letters, and unknown ones are passed over.
+
+use crate::error::Error;
+use std::io::{BufRead, BufReader, Read};
+
+/// Lines of other programs that may stand before a header.
+const LEAD: usize = 50;
+/// What one of a header's columns is called, in the words of any format.
+const FIRST: [&str; 11] = [
+    "kind",
+    "guid",
+    "domain",
+    "name",
+    "index",
+    "dispatch_id",
+    "correlation_id",
+    "kernelname",
+    "sample_timestamp",
+    "gpu_id",
+    "kernel_name",
+];
+
+/// A table that is read row by row.
+pub(crate) struct Table<'r> {
+    reader: csv::Reader<Box<dyn Read + 'r>>,
+    record: csv::StringRecord,
+    columns: Vec<String>,
+    skipped: u64,
+}
+
+impl<'r> Table<'r> {
+    /// Finds the header, past lines of other programs.
+    pub(crate) fn open(input: &'r mut dyn Read) -> Result<Table<'r>, Error> {
+        let mut buffered = BufReader::with_capacity(1 << 16, input);
+        for skipped in 0..LEAD {
+            let mut line = Vec::new();
+            // A header is short; a file without line ends is none of ours.
+            let read = buffered.by_ref().take(1 << 20).read_until(b'\n', &mut line);
+            match read {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) => return Err(Error::Table { line: skipped as u64 + 1, what: error.to_string() }),
+            }
+            let text = String::from_utf8_lossy(&line);
+            let first = text.split(',').next().unwrap_or_default().trim().trim_matches(['"', '\u{feff}']);
+            let known = text.contains(',') && FIRST.contains(&first.to_ascii_lowercase().as_str());
+            if !known {
+                continue;
+            }
+            let columns = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_slice());
+            let columns = columns.into_records().next().and_then(Result::ok).unwrap_or_default();
+            let reader = csv::ReaderBuilder::new()
+                .has_headers(false)
+                .flexible(true)
+                .from_reader(Box::new(buffered) as Box<dyn Read + 'r>);
+            return Ok(Table {
+                reader,
+                record: csv::StringRecord::new(),
+                columns: columns
+                    .iter()
+                    .map(|c| c.trim_start_matches('\u{feff}').to_ascii_lowercase())
+                    .collect(),
+                skipped: skipped as u64 + 1,
+            });
+        }
+        Err(Error::Unknown("text without the header of a profiler's table".to_owned()))
+    }
+
+    /// Column of a name.
+    pub(crate) fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| c == name)
+    }
+
+    /// Whether all these columns are there.
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| self.column(name).is_some())
+    }
+
+    /// The header.
+    pub(crate) fn header(&self) -> String {
+        self.columns.join(",")
+    }
+
+    /// Goes to the next row; `None` at the end.
+    pub(crate) fn next(&mut self) -> Option<Result<(), Error>> {
+        match self.reader.read_record(&mut self.record) {
+            Ok(true) => Some(Ok(())),
+            Ok(false) => None,
+            Err(error) => Some(Err(Error::Table { line: self.line(), what: error.to_string() })),
+        }
+    }
+
+    /// Line of the row, 1-based.
+    pub(crate) fn line(&self) -> u64 {
+        self.record.position().map_or(0, csv::Position::line) + self.skipped
+    }
+
+    /// Whether the row has as many cells as the header.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.record.len() == self.columns.len()
+    }
+
+    /// A cell; empty where there is none.
+    pub(crate) fn text(&self, column: Option<usize>) -> &str {
+        column.and_then(|at| self.record.get(at)).unwrap_or("")
+    }
+
+    /// A whole number; the digits of `Agent 4` count.
+    pub(crate) fn number(&self, column: Option<usize>) -> Option<u64> {
+        let text = self.text(column).trim();
+        let text = text.rsplit(' ').next().unwrap_or(text);
+        text.parse().ok()
+    }
+
+    /// A time, ns.
+    pub(crate) fn time(&self, column: Option<usize>) -> Option<i64> {
+        let text = self.text(column).trim();
+        text.parse().ok()
+    }
+
+    /// A number with decimals.
+    pub(crate) fn real(&self, column: Option<usize>) -> Option<f64> {
+        self.text(column).trim().parse().ok().filter(|v: &f64| v.is_finite())
+    }
+}

@@ -1,0 +1,64 @@
+//! COM001: wrong results of a collective.
+//!
+//! The one idea to keep in mind: speed says nothing about a run whose results are wrong.
+
+use crate::comm::{CommEvidence, place, size};
+use crate::{Check, Outcome, Rule};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "COM001",
+    title: "wrong results of a collective",
+    severity: Severity::Severe,
+    page: PAGE,
+    check: Check::Comm(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when rccl-tests counts wrong values, in a cell or in its trailer. Says too when values were not checked at all (`-c 0`).
+
+## Why it is slow
+It is not slow, it is wrong: a collective that gives wrong sums makes training diverge, whatever its speed.
+
+## Evidence
+Cells with wrong values, and the trailer's count of values out of bounds.
+
+## What to do
+Run again with `-c 1` on fewer GPUs to find the GPU or link; look for ECC and XGMI errors in the kernel log; update firmware,
+driver and RCCL. Use no result of this machine until it is found.
+
+## Source
+rccl-tests: the column `#wrong` and the line `Out of bounds values`.
+";
+
+fn check(evidence: &CommEvidence<'_>) -> Outcome {
+    let findings = evidence.tests().filter_map(|(name, test)| {
+        let wrong = test.wrong().unwrap_or(0).max(test.out_of_bounds.unwrap_or(0));
+        if wrong > 0 {
+            let cells: Vec<_> = test
+                .rows
+                .iter()
+                .filter(|row| {
+                    let wrong = |cell: Option<u64>| cell.unwrap_or(0) > 0;
+                    wrong(row.out_of_place.wrong) || wrong(row.in_place.and_then(|cell| cell.wrong))
+                })
+                .collect();
+            let sizes: Vec<String> = cells.iter().map(|row| size(row.bytes)).collect();
+            let finding = RULE.finding(
+                Severity::Severe,
+                format!("{name}: {wrong} wrong values, at {}", sizes.join(", ")),
+                "use no result of this machine; find the GPU or link with fewer GPUs and `-c 1`",
+            );
+            return Some(finding.with_places(cells.iter().map(|row| place(name, row.line))));
+        }
+        let unchecked = !test.rows.is_empty() && test.wrong().is_none();
+        unchecked.then(|| {
+            RULE.finding(
+                Severity::Info,
+                format!("{name}: results were not checked"),
+                "run once with `-c 1` before the numbers are believed",
+            )
+        })
+    });
+    Outcome::from_findings(findings.collect())
+}

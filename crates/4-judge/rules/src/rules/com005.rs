@@ -1,0 +1,120 @@
+//! COM005: RCCL warns, or takes a slow way.
+//!
+//! The one idea to keep in mind: the way a connection takes matters more than any setting.
+
+use crate::comm::{CommEvidence, place};
+use crate::{Check, Outcome, Rule};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "COM005",
+    title: "RCCL warns, or takes a slow way",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Comm(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires for warnings in a debug log, explained where they are known, and for what slows communication without a warning: channels
+through shared memory between GPUs of a node, peer access switched off, a socket as network between nodes.
+
+## Why it is slow
+`P2P/IPC` writes over XGMI from GPU to GPU. `SHM` goes through host memory: two passes over PCIe and a copy by the CPU's caches. A
+socket goes through the kernel where InfiniBand or RoCE would write into GPU memory.
+
+## Evidence
+Warnings with how often they come, connections by way, settings from the environment, the network in use.
+
+## What to do
+NUMA balancing: `sysctl kernel.numa_balancing=0`. IOMMU: `iommu=pt` on the kernel's command line. `NCCL_P2P_DISABLE` and `NCCL_IB_DISABLE`: unset
+them. `SHM` without them: check access of the container to `/dev/kfd`, `/dev/dri` and `--ipc=host`.
+
+## Source
+RCCL's log and its warnings; the tuning guide on RCCL: NUMA balancing, IOMMU, ACS.
+";
+
+/// What known warnings mean, and what to do.
+const KNOWN: [(&str, &str, &str); 4] = [
+    (
+        "NUMA auto balancing",
+        "the kernel moves pages while the GPU uses them",
+        "`sysctl kernel.numa_balancing=0`",
+    ),
+    ("iommu=pt", "each access of a device is translated", "add `iommu=pt` to the kernel's command line"),
+    (
+        "Connection refused",
+        "a rank is not there to connect to",
+        "look for the rank that died first or never started",
+    ),
+    (
+        "ACS",
+        "accesses between devices go through the root",
+        "switch ACS off in the firmware or with `setpci`",
+    ),
+];
+/// Settings that switch something off.
+const OFF: [&str; 4] = ["NCCL_P2P_DISABLE", "NCCL_IB_DISABLE", "NCCL_SHM_DISABLE", "RCCL_MSCCL_ENABLE"];
+
+fn check(evidence: &CommEvidence<'_>) -> Outcome {
+    let mut findings = Vec::new();
+    for (name, log) in evidence.logs() {
+        for warning in &log.warnings {
+            let known = KNOWN.iter().find(|(word, _, _)| warning.text.contains(word));
+            let (why, advice) =
+                known.map_or(("", "see the log around this line"), |(_, why, advice)| (why, advice));
+            let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+            let text = format!("{name}: {} (×{}){why}", cut(&warning.text), warning.count);
+            let finding =
+                RULE.finding(Severity::Warning, text, advice).with_places([place(name, warning.line)]);
+            findings.push(finding);
+        }
+        let of = |way: &str| -> u64 {
+            log.connections.iter().filter(|(key, _)| key.starts_with(way)).map(|(_, n)| n).sum()
+        };
+        let (shared, peer) = (of("SHM"), of("P2P"));
+        let off: Vec<String> = OFF
+            .iter()
+            .filter_map(|key| Some((key, log.settings.get(*key)?)))
+            .filter(|(key, value)| (value.as_str() == "1") != key.ends_with("ENABLE"))
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        if shared > 0 {
+            let finding = RULE.finding(
+                Severity::Severe,
+                format!(
+                    "{name}: {shared} of {} connections within nodes go through shared memory",
+                    shared + peer
+                ),
+                if off.is_empty() {
+                    "check the container's access to the GPUs (`--ipc=host`, `/dev/kfd`, `/dev/dri`)"
+                        .to_owned()
+                } else {
+                    format!("unset {}", off.join(" and "))
+                },
+            );
+            findings.push(finding.with_evidence("peer to peer", peer));
+        } else if !off.is_empty() {
+            let text = format!("{name}: {} switches a way of communication off", off.join(" and "));
+            findings.push(RULE.finding(Severity::Warning, text, format!("unset {}", off.join(" and "))));
+        }
+        if log.networks.contains("Socket") {
+            let several = log.hosts.len() > 1;
+            let text = format!("{name}: the network is a socket, no InfiniBand or RoCE card was found");
+            let advice =
+                "install the cards' driver in the container and check `NCCL_IB_HCA` and `ibv_devinfo`";
+            let severity = if several { Severity::Severe } else { Severity::Info };
+            findings.push(RULE.finding(severity, text, advice));
+        }
+    }
+    Outcome::from_findings(findings)
+}
+
+/// A warning short enough for a sentence.
+fn cut(text: &str) -> String {
+    const MOST: usize = 90;
+    if text.chars().count() <= MOST {
+        text.to_owned()
+    } else {
+        text.chars().take(MOST - 1).chain(['…']).collect()
+    }
+}

@@ -1,0 +1,82 @@
+//! CTR006: a GPU that runs the same kernels slower than others.
+//!
+//! The one idea to keep in mind: the same kernels on the same sizes differ in time by clocks, and by nothing a program does.
+
+use crate::traced::{TraceEvidence, lost, ms};
+use crate::{Check, Outcome, Rule};
+use std::collections::BTreeMap;
+use timeline::TimelineEvidence;
+use timeline::category::GEMM;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "CTR006",
+    title: "a GPU that runs the same kernels slower than others",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Trace(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when several ranks were traced and one of them takes at least 3 % longer than the fastest for the same matrix products:
+kernels of one name, run equally often in each rank. Warning from 10 %.
+
+## Why it is slow
+GPUs, and XCDs within one, hold different clocks under one power limit: 3 to 10 % are usual. All ranks wait for the slowest,
+so the slowest is what counts.
+
+## Evidence
+Time of matrix products that all ranks ran equally often, fastest and slowest rank.
+
+## What to do
+Judge efficiency against the slowest GPU. Beyond 10 % look at power cap, temperature and other users of that GPU (`amd-smi
+metric`); for comparable benchmarks fix the clock: `rocm-smi --setperfdeterminism 1900`.
+
+## Source
+The tuning guide on benchmarking: clocks differ between XCDs, so efficiency is to be counted against the slowest.
+";
+
+/// Percent by which a rank is slower that is worth a word, and that is a warning.
+const SLOWER: [f64; 2] = [3.0, 10.0];
+/// Time that is enough to compare, ns.
+const ENOUGH: i64 = 1_000_000;
+
+fn check(run: &TraceEvidence<'_>) -> Outcome {
+    if run.ranks.len() < 2 {
+        return Outcome::needs("traces of several ranks");
+    }
+    let products = |rank: &TimelineEvidence<'_>| -> BTreeMap<String, (u64, i64)> {
+        let gemm = rank.kernels.iter().filter(|kernel| kernel.category == GEMM);
+        gemm.map(|k| (rank.text(k.name).to_owned(), (k.durations.count, k.durations.total))).collect()
+    };
+    let all: Vec<BTreeMap<String, (u64, i64)>> = run.ranks.iter().map(products).collect();
+    let mut times = vec![0i64; all.len()];
+    for (name, (count, _)) in &all[0] {
+        let same: Option<Vec<i64>> =
+            all.iter().map(|rank| rank.get(name).filter(|it| it.0 == *count).map(|it| it.1)).collect();
+        for (sum, ns) in times.iter_mut().zip(same.into_iter().flatten()) {
+            *sum += ns;
+        }
+    }
+    let (Some(least), Some(most)) = (times.iter().min().copied(), times.iter().max().copied()) else {
+        return Outcome::Silent;
+    };
+    if least < ENOUGH {
+        return Outcome::needs("matrix products that all ranks ran equally often");
+    }
+    let slower = 100.0 * (most - least) as f64 / least as f64;
+    if slower < SLOWER[0] {
+        return Outcome::Silent;
+    }
+    let at = times.iter().position(|ns| *ns == most).unwrap_or(0);
+    let name = run.names.get(at).map_or("", String::as_str);
+    let finding = RULE
+        .finding(
+            if slower >= SLOWER[1] { Severity::Warning } else { Severity::Info },
+            format!("{name} takes {slower:.1} % longer than the fastest rank for the same matrix products"),
+            "judge against the slowest GPU; beyond 10 % look at its power cap, temperature and other users",
+        )
+        .with_evidence("fastest", ms(least))
+        .with_evidence("slowest", ms(most));
+    Outcome::Findings(vec![lost(finding, &run.ranks[at], most - least)])
+}

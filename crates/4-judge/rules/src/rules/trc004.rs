@@ -1,0 +1,74 @@
+//! TRC004: communication that nothing hides.
+//!
+//! The one idea to keep in mind: only what runs alone costs time.
+
+use crate::traced::{TraceEvidence, lost, ms, percent};
+use crate::{Check, Outcome, Rule};
+use timeline::TimelineEvidence;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "TRC004",
+    title: "communication that nothing hides",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Trace(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when communication kernels run for at least 10 % of the trace while nothing else runs on the GPU. Severe from 30 %.
+
+## Why it is slow
+Links and compute units are different hardware and can work at once. Time in which only a collective runs is time in which no
+compute unit has work; part of it is waiting for ranks that come later.
+
+## Evidence
+Time of communication, how much of it computation hides, and the collective kernels with most time.
+
+## What to do
+Overlap: backward hooks with larger or fewer buckets (`bucket_cap_mb` of DDP), prefetch in FSDP (`forward_prefetch`,
+`limit_all_gathers`), a stream of its own with high priority (`TORCH_NCCL_HIGH_PRIORITY=1`, `GPU_MAX_HW_QUEUES=2`). Send less: gradients in
+bfloat16, fewer synchronised steps by accumulation. Give RCCL more channels: `NCCL_MIN_NCHANNELS=112`. If ranks wait for each other, see TRC005.
+
+## Source
+The tuning guides on multi-GPU training: RCCL, FSDP, hardware queues and the priority of NCCL streams.
+";
+
+/// Percent of the span that is worth a word, and that is severe.
+const MUCH: [f64; 2] = [10.0, 30.0];
+
+fn check(run: &TraceEvidence<'_>) -> Outcome {
+    run.worst(one)
+}
+
+fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+    let total = &evidence.total;
+    let share = percent(total.exposed_communication, total.span);
+    if share < MUCH[0] {
+        return Outcome::Silent;
+    }
+    let hidden = percent(total.communicating - total.exposed_communication, total.communicating);
+    let mut finding = RULE
+        .finding(
+            if share >= MUCH[1] { Severity::Severe } else { Severity::Warning },
+            format!(
+                "only communication runs {share:.1} % of the time; computation hides {hidden:.1} % of {}",
+                ms(total.communicating)
+            ),
+            "overlap collectives with computation (buckets, prefetch, a stream of high priority), send less, or find the rank \
+             that the others wait for",
+        )
+        .with_evidence("exposed", ms(total.exposed_communication));
+    if let Some(it) = evidence.collectives.first() {
+        let bus = it.bus_gb_per_s().map_or_else(String::new, |v| format!(", {v:.1} GB/s at best"));
+        let text = format!(
+            "{} ×{} on {} ranks, {}{bus}",
+            it.operation,
+            it.durations.count,
+            it.ranks,
+            ms(it.durations.total)
+        );
+        finding = finding.with_evidence("most time in", text);
+    }
+    Outcome::Findings(vec![lost(finding, evidence, total.exposed_communication)])
+}

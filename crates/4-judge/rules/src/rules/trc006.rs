@@ -1,0 +1,82 @@
+//! TRC006: a matrix product far below the peak.
+//!
+//! The one idea to keep in mind: a product too small to fill the GPU is not slow, it is small.
+
+use crate::traced::{TraceEvidence, lost, needs_shapes, percent, short};
+use crate::{Check, Outcome, Rule};
+use arch::Unit;
+use timeline::TimelineEvidence;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "TRC006",
+    title: "a matrix product far below the peak",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Trace(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires for matrix products that take at least 5 % of the GPU's time and reach less than 30 % of the peak of their type, where all of
+m, n and k are at least 256: smaller ones cannot fill the GPU.
+
+## Why it is slow
+The library chose a kernel whose tiles do not fit the sizes: too few tiles for the compute units, a last round that is nearly
+empty, a leading dimension that is a multiple of a large power of two, or a layout that loads badly.
+
+## Evidence
+Sizes, type and layout from the operator's arguments, time of its kernels, rate against the GPU's dense peak at its highest
+clock, and the kernel.
+
+## What to do
+Tune it: `PYTORCH_TUNABLEOP_ENABLED=1` with tuning on, once; `rockhound trace --untuned FILE` writes the list of products for it. Pad sizes to
+multiples of the tile, and leading dimensions away from multiples of 4096 bytes.
+
+## Source
+The tuning guides: TunableOp, hipBLASLt's offline tuning, and padding of leading dimensions.
+";
+
+/// Percent of the GPU's time that is worth a word, and percent of the peak below which a product is slow.
+const LIMITS: [f64; 2] = [5.0, 30.0];
+/// Smallest size that can fill a GPU.
+const LARGE: u64 = 256;
+
+fn check(run: &TraceEvidence<'_>) -> Outcome {
+    run.worst(one)
+}
+
+fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+    if needs_shapes(evidence) {
+        return Outcome::needs("operators with shapes (`record_shapes=True`)");
+    }
+    let Some(model) = evidence.model else {
+        return if evidence.products.is_empty() { Outcome::Silent } else { Outcome::needs("the GPU's name") };
+    };
+    let slow = evidence.products.iter().filter_map(|it| {
+        let time = percent(it.durations.total, evidence.gpu_time());
+        let peak = model.peak_tera_ops(Unit::Matrix, it.element()?)?;
+        let rate = it.tera_ops()?;
+        let p = &it.product;
+        let large = p.m.min(p.n).min(p.k) >= LARGE;
+        (large && time >= LIMITS[0] && rate < peak * LIMITS[1] / 100.0).then_some((it, time, rate, peak))
+    });
+    let findings = slow.map(|(it, time, rate, peak)| {
+        let p = &it.product;
+        let share = 100.0 * rate / peak;
+        let finding = RULE
+            .finding(
+                Severity::Warning,
+                format!(
+                    "the product {} × {} × {} ({}, {}) reaches {rate:.0} of {peak:.0} Tflop/s, {share:.1} %, in {time:.1} % of the GPU's time",
+                    p.m, p.n, p.k, p.data_type, p.layout
+                ),
+                "tune it with TunableOp or hipBLASLt (`rockhound trace --untuned FILE` lists products), or pad its sizes",
+            )
+            .with_evidence("calls", it.durations.count)
+            .with_evidence("kernel", short(evidence.text(it.kernel)));
+        // A tuned product seldom passes 70 % of the dense peak.
+        let saved = it.durations.total as f64 * (1.0 - rate / (0.7 * peak));
+        lost(finding, evidence, saved.max(0.0) as i64)
+    });
+    Outcome::from_findings(findings.collect())
+}

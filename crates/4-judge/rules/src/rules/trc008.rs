@@ -1,0 +1,66 @@
+//! TRC008: types converted again and again.
+//!
+//! The one idea to keep in mind: a conversion that is fused into a kernel does not show and costs little.
+
+use crate::traced::{TraceEvidence, lost, ms, percent};
+use crate::{Check, Outcome, Rule};
+use timeline::TimelineEvidence;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "TRC008",
+    title: "types converted again and again",
+    severity: Severity::Info,
+    page: PAGE,
+    check: Check::Trace(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when kernels that only convert between types of numbers take at least 5 % of the GPU's time. Warning from 15 %.
+
+## Why it is slow
+A conversion reads and writes all of a tensor and computes nothing. Autocast converts weights at each use unless it caches
+them, and mixed types of optimiser state and weights convert at each step.
+
+## Evidence
+Count and time of PyTorch's conversion kernels, and their operators.
+
+## What to do
+Keep weights and activations in one 16-bit type from the start (`model.bfloat16()`), or let autocast keep its cache. Let
+`torch.compile` fuse conversions into their neighbours.
+
+## Source
+The tuning guides: automatic mixed precision and Inductor's fusion.
+";
+
+/// Percent of the GPU's time that is worth a word, and that is a warning.
+const MUCH: [f64; 2] = [5.0, 15.0];
+
+fn check(run: &TraceEvidence<'_>) -> Outcome {
+    run.worst(one)
+}
+
+fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+    let converts = |name: &str| {
+        name.contains("float16_copy_kernel")
+            || name.contains("float8_copy_kernel")
+            || name.contains("LoadWithCast")
+    };
+    let (mut count, mut time) = (0, 0);
+    for kernel in evidence.kernels.iter().filter(|kernel| converts(evidence.text(kernel.name))) {
+        count += kernel.durations.count;
+        time += kernel.durations.total;
+    }
+    let share = percent(time, evidence.gpu_time());
+    if share < MUCH[0] {
+        return Outcome::Silent;
+    }
+    let finding = RULE
+        .finding(
+            if share >= MUCH[1] { Severity::Warning } else { Severity::Info },
+            format!("{count} kernels that only convert types take {share:.1} % of the GPU's time"),
+            "keep weights and activations in one type, or let `torch.compile` fuse the conversions",
+        )
+        .with_evidence("conversions", ms(time));
+    Outcome::Findings(vec![lost(finding, evidence, time)])
+}

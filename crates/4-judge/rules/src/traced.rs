@@ -1,0 +1,109 @@
+//! What rules on timelines judge by: one trace, or those of all ranks of a run.
+//!
+//! The one idea to keep in mind: ranks do the same work, so a rule on single traces speaks once, of the rank that loses most.
+
+use crate::Outcome;
+use timeline::TimelineEvidence;
+use timeline::collectives::{Ranks, match_ranks};
+use timeline::gemm::ProductSum;
+use trace::{Format, GpuKind};
+use view::{Finding, Known};
+
+/// The traces of one run.
+pub struct TraceEvidence<'a> {
+    /// A trace per rank.
+    pub ranks: &'a [TimelineEvidence<'a>],
+    /// What each is called.
+    pub names: Vec<String>,
+    /// Collectives matched across ranks; absent for one trace.
+    pub matched: Option<Ranks>,
+}
+
+impl<'a> TraceEvidence<'a> {
+    /// Evidence of some ranks, called so.
+    pub fn new(ranks: &'a [TimelineEvidence<'a>], names: Vec<String>) -> Self {
+        let timelines: Vec<_> = ranks.iter().map(|it| it.timeline).collect();
+        let matched = (ranks.len() > 1).then(|| match_ranks(&timelines));
+        TraceEvidence { ranks, names, matched }
+    }
+
+    /// Judges each trace and keeps the finding that loses most.
+    pub(crate) fn worst(&self, check: impl Fn(&TimelineEvidence<'a>) -> Outcome) -> Outcome {
+        let mut worst: Option<(usize, Finding)> = None;
+        let mut needs = None;
+        for (at, rank) in self.ranks.iter().enumerate() {
+            match check(rank) {
+                Outcome::Silent => {}
+                Outcome::NotChecked(what) => needs = Some(what),
+                Outcome::Findings(found) => {
+                    for finding in found {
+                        let time = |f: &Finding| f.time_lost_ns.unwrap_or(0.0);
+                        if worst.as_ref().is_none_or(|(_, w)| time(&finding) > time(w)) {
+                            worst = Some((at, finding));
+                        }
+                    }
+                }
+            }
+        }
+        match (worst, needs) {
+            (Some((at, finding)), _) => {
+                let named = self.names.get(at).filter(|_| self.ranks.len() > 1);
+                let finding = named.map_or(finding.clone(), |name| finding.with_evidence("trace", name));
+                Outcome::Findings(vec![finding])
+            }
+            (None, Some(what)) => Outcome::NotChecked(what),
+            (None, None) => Outcome::Silent,
+        }
+    }
+}
+
+/// A finding that loses so many nanoseconds of a trace.
+pub(crate) fn lost(finding: Finding, evidence: &TimelineEvidence<'_>, ns: i64) -> Finding {
+    let share = percent(ns, evidence.total.span);
+    finding
+        .with_cost(format!("up to {}, {share:.1} % of the span", ms(ns)))
+        .with_time_lost(Some(Known::from(ns as f64)))
+}
+
+/// `12.3 ms`.
+pub(crate) fn ms(ns: i64) -> String {
+    match ns as f64 / 1e6 {
+        v if v >= 1e3 => format!("{:.2} s", v / 1e3),
+        v if v >= 100.0 => format!("{v:.0} ms"),
+        v if v >= 1.0 => format!("{v:.2} ms"),
+        v => format!("{:.1} us", v * 1e3),
+    }
+}
+
+/// Percent of a whole; 0 of none.
+pub(crate) fn percent(part: i64, whole: i64) -> f64 {
+    if whole <= 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+}
+
+/// A name short enough for a sentence.
+pub(crate) fn short(name: &str) -> String {
+    const MOST: usize = 60;
+    if name.chars().count() <= MOST {
+        return name.to_owned();
+    }
+    name.chars().take(MOST - 1).chain(['…']).collect()
+}
+
+/// Percent of GPU time that one product must take for a trace to be its benchmark.
+const BENCHMARK: f64 = 80.0;
+/// Calls that are a benchmark.
+const CALLS: u64 = 20;
+
+/// The matrix product that a trace measures again and again, if it is such a benchmark.
+pub(crate) fn benchmarked<'a>(evidence: &'a TimelineEvidence<'_>) -> Option<&'a ProductSum> {
+    let product = evidence.products.first()?;
+    let time = percent(product.durations.total, evidence.gpu_time());
+    (time >= BENCHMARK && product.durations.count >= CALLS).then_some(product)
+}
+
+/// Whether a trace could have shapes of matrix products at all.
+pub(crate) fn needs_shapes(evidence: &TimelineEvidence<'_>) -> bool {
+    let gemm =
+        evidence.kernels.iter().any(|k| k.kind == GpuKind::Kernel && k.category == timeline::category::GEMM);
+    gemm && evidence.products.is_empty() && evidence.timeline.format == Format::Kineto
+}

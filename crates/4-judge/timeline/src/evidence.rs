@@ -1,0 +1,110 @@
+//! Everything of one timeline that tables and rules look at.
+
+use crate::collectives::{CollectiveSum, collectives};
+use crate::gemm::{ProductSum, products};
+use crate::idle::{IdleTime, idle};
+use crate::kernels::{KernelSum, kernels};
+use crate::launches::{CallTime, GraphLaunch, Latency, calls, graphs, latency};
+use crate::links::{Launched, Links};
+use crate::operators::{OperatorSum, operators};
+use crate::overview::{Overview, linked, overviews, together};
+use crate::streams::{CopySum, StreamTime, copies, streams};
+use arch::Model;
+use trace::{GpuKind, Timeline};
+
+/// What a timeline shows.
+pub struct TimelineEvidence<'a> {
+    /// The timeline.
+    pub timeline: &'a Timeline,
+    /// Launches and operators of GPU spans.
+    pub links: Links,
+    /// The time of each GPU.
+    pub overviews: Vec<Overview>,
+    /// All GPUs together.
+    pub total: Overview,
+    /// The same without what was launched before the trace began; absent where all was launched in it, or nothing says.
+    pub linked: Option<Overview>,
+    /// Kernels launched before the trace began, and copies and fills.
+    pub stale: (u64, u64),
+    /// Why GPUs were idle.
+    pub idle: IdleTime,
+    /// Kernels, copies and fills by name.
+    pub kernels: Vec<KernelSum>,
+    /// Operators by name.
+    pub operators: Vec<OperatorSum>,
+    /// Runtime calls by name.
+    pub calls: Vec<CallTime>,
+    /// Latency of launches.
+    pub latency: Latency,
+    /// Launches of graphs.
+    pub graphs: Vec<GraphLaunch>,
+    /// What was launched.
+    pub launched: Launched,
+    /// Streams.
+    pub streams: Vec<StreamTime>,
+    /// Copies and fills.
+    pub copies: Vec<CopySum>,
+    /// Collectives.
+    pub collectives: Vec<CollectiveSum>,
+    /// Matrix products.
+    pub products: Vec<ProductSum>,
+    /// The GPU, where its name is known.
+    pub model: Option<&'static Model>,
+}
+
+impl<'a> TimelineEvidence<'a> {
+    /// Gathers everything.
+    pub fn gather(timeline: &'a Timeline) -> TimelineEvidence<'a> {
+        let links = Links::of(timeline);
+        let all = overviews(timeline, &|_| true);
+        let stale = |kernel: bool| {
+            let is =
+                |at: &usize| links.is_stale(*at) && (timeline.gpu.kind[*at] == GpuKind::Kernel) == kernel;
+            (0..timeline.gpu.len()).filter(is).count() as u64
+        };
+        let stale = (stale(true), stale(false));
+        TimelineEvidence {
+            total: together(&all),
+            linked: (stale != (0, 0)).then(|| together(&linked(timeline, &links))),
+            stale,
+            idle: idle(timeline, &links, &all),
+            kernels: kernels(timeline, &links),
+            operators: operators(timeline, &links),
+            calls: calls(timeline),
+            latency: latency(timeline, &links),
+            graphs: graphs(timeline, &links),
+            launched: Launched::of(timeline, &links),
+            streams: streams(timeline),
+            copies: copies(timeline),
+            collectives: collectives(timeline),
+            products: products(timeline, &links),
+            model: model(timeline),
+            overviews: all,
+            links,
+            timeline,
+        }
+    }
+
+    /// Time of all GPU spans together, ns.
+    pub fn gpu_time(&self) -> i64 {
+        self.total.sum
+    }
+
+    /// Whether most launches were captured into a graph and ran elsewhere, so that idle time says nothing.
+    pub fn is_capture(&self) -> bool {
+        self.launched.calls > 20 && self.launched.without_kernel * 2 > self.launched.calls
+    }
+
+    /// A string of the timeline.
+    pub fn text(&self, name: trace::Name) -> &'a str {
+        self.timeline.names.get(name)
+    }
+}
+
+/// The GPU that the trace names, in any words: `AMD Instinct MI300X VF`.
+fn model(timeline: &Timeline) -> Option<&'static Model> {
+    timeline.devices.iter().find_map(|device| {
+        let words = device.name.split([' ', '_', '-', '(']);
+        words.into_iter().find_map(Model::by_name)
+    })
+}

@@ -1,0 +1,164 @@
+//! Why a GPU was idle: what each gap between its spans waited for.
+//!
+//! The one idea to keep in mind: a gap ends with a span, and the call that launched this span says how long the host was to blame.
+
+use crate::links::{Links, is_synchronising};
+use crate::overview::Overview;
+use std::collections::{BTreeMap, HashMap};
+use trace::{HostKind, Name, Timeline};
+
+/// What a GPU waited for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Why {
+    /// The host waited for the GPU before it launched more.
+    Synchronised,
+    /// The host had not launched the next span yet.
+    HostLate,
+    /// The launch was called after the gap began, and the span had not started yet.
+    Launching,
+    /// The span was queued before the gap began: dependencies and the way from one span to the next.
+    Queued,
+    /// The trace does not say what launched the span.
+    Unknown,
+}
+
+impl Why {
+    /// All, in the order of tables.
+    pub const ALL: [Why; 5] = [Why::Synchronised, Why::HostLate, Why::Launching, Why::Queued, Why::Unknown];
+
+    /// For people.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Why::Synchronised => "host waits for the GPU before it launches more",
+            Why::HostLate => "host launches late",
+            Why::Launching => "launch under way",
+            Why::Queued => "next span queued, not started",
+            Why::Unknown => "launch not in the trace",
+        }
+    }
+}
+
+/// Idle time for one reason.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Idle {
+    /// ns.
+    pub ns: i64,
+    /// Gaps with a part of it.
+    pub gaps: u64,
+    /// Longest part, ns.
+    pub longest: i64,
+}
+
+/// Idle time by reason, and what the host did in it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct IdleTime {
+    /// By reason.
+    pub by_reason: BTreeMap<Why, Idle>,
+    /// Calls the host waited in, ns.
+    pub calls: Vec<(Name, i64, u64)>,
+    /// Operators whose kernels the GPU waited for while the host was late, ns.
+    pub operators: Vec<(Name, i64, u64)>,
+}
+
+/// Divides the gaps of all GPUs.
+pub fn idle(timeline: &Timeline, links: &Links, overviews: &[Overview]) -> IdleTime {
+    let mut out = IdleTime::default();
+    let syncs = synchronising_calls(timeline);
+    let (mut calls, mut operators) = (HashMap::new(), HashMap::new());
+    for overview in overviews {
+        let first = first_spans(timeline, overview.device);
+        for (start, end) in overview.busy_intervals.gaps() {
+            let next = first.get(&end).copied();
+            let Some((gpu, launch)) = next.and_then(|gpu| Some((gpu, links.launch_of(gpu)?))) else {
+                add(&mut out, Why::Unknown, end - start);
+                continue;
+            };
+            let called = timeline.host.start[launch].clamp(start, end);
+            if called == start {
+                add(&mut out, Why::Queued, end - start);
+                continue;
+            }
+            let thread = timeline.host.thread[launch];
+            match waiting(&syncs, timeline, thread, start, called) {
+                Some(call) => {
+                    add(&mut out, Why::Synchronised, called - start);
+                    count(&mut calls, timeline.host.name[call], called - start);
+                }
+                None => add(&mut out, Why::HostLate, called - start),
+            }
+            if let Some(operator) = links.operator_of(gpu) {
+                count(&mut operators, timeline.host.name[operator], called - start);
+            }
+            add(&mut out, Why::Launching, end - called);
+        }
+    }
+    out.calls = sorted(calls);
+    out.operators = sorted(operators);
+    out
+}
+
+fn add(out: &mut IdleTime, why: Why, ns: i64) {
+    if ns > 0 {
+        let idle = out.by_reason.entry(why).or_default();
+        idle.ns += ns;
+        idle.gaps += 1;
+        idle.longest = idle.longest.max(ns);
+    }
+}
+
+fn count(map: &mut HashMap<Name, (i64, u64)>, name: Name, ns: i64) {
+    let sum = map.entry(name).or_default();
+    sum.0 += ns;
+    sum.1 += 1;
+}
+
+fn sorted(map: HashMap<Name, (i64, u64)>) -> Vec<(Name, i64, u64)> {
+    let mut all: Vec<_> = map.into_iter().map(|(name, (ns, n))| (name, ns, n)).collect();
+    all.sort_by_key(|(name, ns, _)| (std::cmp::Reverse(*ns), *name));
+    all
+}
+
+/// A span by its start, of one GPU; of several at a time the last in the file.
+fn first_spans(timeline: &Timeline, device: u64) -> HashMap<i64, usize> {
+    let gpu = &timeline.gpu;
+    let of_device: Vec<bool> = timeline.queues.iter().map(|q| q.device == device).collect();
+    let mut out = HashMap::new();
+    for at in 0..gpu.len() {
+        if of_device.get(gpu.queue[at] as usize).copied().unwrap_or(false) && gpu.end[at] > gpu.start[at] {
+            out.insert(gpu.start[at], at);
+        }
+    }
+    out
+}
+
+/// Rows of synchronising calls by thread, in the order of their starts, with the latest end so far.
+type Syncs = HashMap<u32, Vec<(i64, i64, usize)>>;
+
+fn synchronising_calls(timeline: &Timeline) -> Syncs {
+    let mut is: HashMap<Name, bool> = HashMap::new();
+    let mut out: Syncs = HashMap::new();
+    let host = &timeline.host;
+    for at in (0..host.len()).filter(|at| host.kind[*at] == HostKind::Runtime) {
+        let name = host.name[at];
+        if *is.entry(name).or_insert_with(|| is_synchronising(timeline.names.get(name))) {
+            out.entry(host.thread[at]).or_default().push((host.start[at], host.end[at], at));
+        }
+    }
+    out.values_mut().for_each(|all| all.sort_unstable());
+    out
+}
+
+/// The call in which a thread waited when a gap began, or last within it. It must have lasted beyond the gap's begin: a wait
+/// that was over before had nothing to do with the gap.
+fn waiting(syncs: &Syncs, timeline: &Timeline, thread: u32, start: i64, called: i64) -> Option<usize> {
+    let all = syncs.get(&thread)?;
+    let before = all.partition_point(|(begin, _, _)| *begin < called);
+    all[..before]
+        .iter()
+        .rev()
+        .take(8)
+        .filter(|(_, end, _)| *end > start)
+        // A look at a stream that is done already is no wait.
+        .find(|(_, _, row)| timeline.host.duration(*row) > 1_000 || timeline.host.start[*row] <= start)
+        .map(|(_, _, row)| *row)
+}

@@ -1,0 +1,31 @@
+//! What a timeline shows: where the time between kernels goes.
+//!
+//! The one idea to keep in mind: [`TimelineEvidence`] is gathered once; tables and rules read it and compute nothing of the
+//! timeline themselves.
+
+pub mod category;
+pub mod collectives;
+mod evidence;
+pub mod gemm;
+mod idle;
+mod intervals;
+mod kernels;
+mod launches;
+mod links;
+mod operators;
+mod overview;
+mod select;
+mod steps;
+mod streams;
+
+pub use evidence::TimelineEvidence;
+pub use idle::{Idle, IdleTime, Why, idle};
+pub use intervals::Intervals;
+pub use kernels::{Durations, KernelSum, by_category, kernels};
+pub use launches::{CallTime, GraphLaunch, Latency, calls, graphs, latency};
+pub use links::{Launched, Links, is_graph_launch, is_launch, is_synchronising};
+pub use operators::{OperatorSum, Origin, operators, origins};
+pub use overview::{Overview, linked, overviews, together};
+pub use select::{Selection, select};
+pub use steps::{Range, ranges, step_number};
+pub use streams::{CopySum, SHORT_US, StreamTime, by_duration, copies, streams};

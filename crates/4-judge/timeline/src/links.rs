@@ -1,0 +1,147 @@
+//! Which call launched a kernel, and which operator it belongs to.
+//!
+//! The one idea to keep in mind: launch and kernel share a correlation, operator and kernel an external id; a kernel whose
+//! correlation no call of the trace has was launched before the trace began.
+
+use std::collections::{HashMap, HashSet};
+use trace::{Format, GpuKind, HostKind, Name, Timeline};
+
+/// No row.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Connections between rows of a timeline.
+#[derive(Clone, Debug, Default)]
+pub struct Links {
+    /// Row of the runtime call that launched each GPU span, or [`NONE`].
+    pub launch: Vec<u32>,
+    /// Row of the operator of each GPU span, or [`NONE`].
+    pub operator: Vec<u32>,
+    /// Whether the trace has runtime calls with correlations, so that an absent launch says something.
+    pub has_launches: bool,
+    /// Whether the trace has operators.
+    pub has_operators: bool,
+    /// Whether the tool records the launch of every span, so that one without was launched before the trace began.
+    records_all: bool,
+}
+
+impl Links {
+    /// Finds the connections.
+    pub fn of(timeline: &Timeline) -> Links {
+        let host = &timeline.host;
+        let mut by_correlation: HashMap<u64, u32> = HashMap::new();
+        let mut by_external: HashMap<u64, u32> = HashMap::new();
+        let mut has_operators = false;
+        for at in 0..host.len() {
+            let row = u32::try_from(at).unwrap_or(NONE);
+            match host.kind[at] {
+                HostKind::Runtime if host.correlation[at] != 0 => {
+                    by_correlation.entry(host.correlation[at]).or_insert(row);
+                }
+                HostKind::Operator => {
+                    has_operators = true;
+                    if host.external[at] != 0 {
+                        by_external.insert(host.external[at], row);
+                    }
+                }
+                HostKind::Annotation if host.external[at] != 0 => {
+                    by_external.entry(host.external[at]).or_insert(row);
+                }
+                _ => {}
+            }
+        }
+        let gpu = &timeline.gpu;
+        let find = |map: &HashMap<u64, u32>, id: u64| {
+            if id == 0 { NONE } else { map.get(&id).copied().unwrap_or(NONE) }
+        };
+        Links {
+            launch: gpu.correlation.iter().map(|id| find(&by_correlation, *id)).collect(),
+            operator: gpu.external.iter().map(|id| find(&by_external, *id)).collect(),
+            has_launches: !by_correlation.is_empty(),
+            has_operators,
+            records_all: timeline.format == Format::Kineto,
+        }
+    }
+
+    /// Row of the call that launched a GPU span.
+    pub fn launch_of(&self, gpu: usize) -> Option<usize> {
+        self.launch.get(gpu).filter(|row| **row != NONE).map(|row| *row as usize)
+    }
+
+    /// Row of the operator of a GPU span.
+    pub fn operator_of(&self, gpu: usize) -> Option<usize> {
+        self.operator.get(gpu).filter(|row| **row != NONE).map(|row| *row as usize)
+    }
+
+    /// Whether a GPU span was launched before the trace began: the trace has launches, and none is its.
+    pub fn is_stale(&self, gpu: usize) -> bool {
+        self.records_all && self.has_launches && self.launch[gpu] == NONE
+    }
+}
+
+/// Names of calls that launch kernels.
+pub fn is_launch(call: &str) -> bool {
+    call.contains("LaunchKernel") || call.contains("LaunchCooperative")
+}
+
+/// Names of calls that launch a graph.
+pub fn is_graph_launch(call: &str) -> bool {
+    call.contains("GraphLaunch")
+}
+
+/// Names of calls that return only when the GPU has done something.
+pub fn is_synchronising(call: &str) -> bool {
+    call.contains("Synchronize")
+        || matches!(call, "hipMemcpy" | "hipMemcpyWithStream" | "hipMemcpyDtoH" | "hipFree")
+}
+
+/// What was launched and never ran within the trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Launched {
+    /// Launch calls of kernels.
+    pub calls: u64,
+    /// Of them, those without a kernel in the trace: captured into a graph, or cut off at the trace's end.
+    pub without_kernel: u64,
+    /// Launches of graphs.
+    pub graphs: u64,
+    /// Kernels that those replayed.
+    pub replayed: u64,
+    /// Whether a stream was being captured.
+    pub capturing: bool,
+}
+
+impl Launched {
+    /// Counts them.
+    pub fn of(timeline: &Timeline, links: &Links) -> Launched {
+        let kinds: HashMap<Name, (bool, bool, bool)> = timeline
+            .names
+            .iter()
+            .enumerate()
+            .map(|(at, text)| {
+                let capture = text.contains("StreamBeginCapture") || text.contains("StreamEndCapture");
+                (Name(at as u32), (is_launch(text), is_graph_launch(text), capture))
+            })
+            .filter(|(_, (launch, graph, capture))| *launch || *graph || *capture)
+            .collect();
+        let ran: HashSet<u32> = links.launch.iter().copied().collect();
+        let mut out = Launched::default();
+        for at in 0..timeline.host.len() {
+            if timeline.host.kind[at] != HostKind::Runtime {
+                continue;
+            }
+            let Some((launch, graph, capture)) = kinds.get(&timeline.host.name[at]) else { continue };
+            out.capturing |= capture;
+            out.graphs += u64::from(*graph);
+            if *launch {
+                out.calls += 1;
+                out.without_kernel += u64::from(!ran.contains(&(at as u32)));
+            }
+        }
+        for at in 0..timeline.gpu.len() {
+            let graph = links
+                .launch_of(at)
+                .is_some_and(|row| kinds.get(&timeline.host.name[row]).is_some_and(|(_, graph, _)| *graph));
+            out.replayed += u64::from(graph && timeline.gpu.kind[at] == GpuKind::Kernel);
+        }
+        out
+    }
+}

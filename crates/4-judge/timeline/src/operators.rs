@@ -1,0 +1,155 @@
+//! Operators of the framework: time on the host and on the GPU.
+
+use crate::links::Links;
+use std::collections::HashMap;
+use trace::{GpuKind, HostKind, Name, Timeline};
+
+/// One operator, by name.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct OperatorSum {
+    /// Name.
+    pub name: Name,
+    /// Calls.
+    pub calls: u64,
+    /// Time on the host with everything called, ns.
+    pub host_total: i64,
+    /// Time on the host in itself, ns.
+    pub host_self: i64,
+    /// Kernels it launched itself.
+    pub kernels: u64,
+    /// Their time, ns.
+    pub gpu: i64,
+}
+
+/// Operators by name, most GPU time first, then host time.
+pub fn operators(timeline: &Timeline, links: &Links) -> Vec<OperatorSum> {
+    let host = &timeline.host;
+    let mut sums: HashMap<Name, OperatorSum> = HashMap::new();
+    let blank = |name| OperatorSum { name, calls: 0, host_total: 0, host_self: 0, kernels: 0, gpu: 0 };
+    let own = self_times(timeline);
+    for at in (0..host.len()).filter(|at| host.kind[*at] == HostKind::Operator) {
+        let sum = sums.entry(host.name[at]).or_insert_with(|| blank(host.name[at]));
+        sum.calls += 1;
+        sum.host_total += host.duration(at);
+        sum.host_self += own.get(&at).copied().unwrap_or(0);
+    }
+    for at in 0..timeline.gpu.len() {
+        let Some(row) = links.operator_of(at) else { continue };
+        let sum = sums.entry(host.name[row]).or_insert_with(|| blank(host.name[row]));
+        sum.kernels += u64::from(timeline.gpu.kind[at] == GpuKind::Kernel);
+        sum.gpu += timeline.gpu.duration(at);
+    }
+    let mut out: Vec<OperatorSum> = sums.into_values().collect();
+    out.sort_by_key(|o| (std::cmp::Reverse(o.gpu), std::cmp::Reverse(o.host_self), o.name));
+    out
+}
+
+/// Time of each operator less that of the operators it calls, by row.
+fn self_times(timeline: &Timeline) -> HashMap<usize, i64> {
+    let host = &timeline.host;
+    let mut rows: Vec<usize> = (0..host.len()).filter(|at| host.kind[*at] == HostKind::Operator).collect();
+    rows.sort_by_key(|at| (host.thread[*at], host.start[*at], std::cmp::Reverse(host.end[*at])));
+    let mut own: HashMap<usize, i64> = rows.iter().map(|at| (*at, host.duration(*at))).collect();
+    let mut stack: Vec<usize> = Vec::new();
+    for at in rows {
+        while stack
+            .last()
+            .is_some_and(|top| host.thread[*top] != host.thread[at] || host.end[*top] <= host.start[at])
+        {
+            stack.pop();
+        }
+        if let Some(caller) = stack.last().and_then(|top| own.get_mut(top)) {
+            *caller = (*caller - host.duration(at)).max(0);
+        }
+        stack.push(at);
+    }
+    own
+}
+
+/// A kernel with where it comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Origin {
+    /// Kernel.
+    pub kernel: Name,
+    /// Operator.
+    pub operator: Option<Name>,
+    /// The innermost Python function with a file and line: `train.py(184): main`.
+    pub python: Option<Name>,
+}
+
+/// Kernels by operator and Python line, most time first: time and count.
+pub fn origins(timeline: &Timeline, links: &Links) -> Vec<(Origin, i64, u64)> {
+    let lines = python_lines(timeline, links);
+    let mut sums: HashMap<Origin, (i64, u64)> = HashMap::new();
+    for at in 0..timeline.gpu.len() {
+        let origin = Origin {
+            kernel: timeline.gpu.name[at],
+            operator: links.operator_of(at).map(|row| timeline.host.name[row]),
+            python: lines.get(&at).copied(),
+        };
+        if origin.operator.is_none() && origin.python.is_none() {
+            continue;
+        }
+        let sum = sums.entry(origin).or_default();
+        sum.0 += timeline.gpu.duration(at);
+        sum.1 += 1;
+    }
+    let mut out: Vec<_> = sums.into_iter().map(|(origin, (ns, n))| (origin, ns, n)).collect();
+    out.sort_by_key(|(origin, ns, _)| {
+        (std::cmp::Reverse(*ns), origin.kernel, origin.operator, origin.python)
+    });
+    out
+}
+
+/// The Python line of each GPU span, by row.
+fn python_lines(timeline: &Timeline, links: &Links) -> HashMap<usize, Name> {
+    let host = &timeline.host;
+    let names = &timeline.names;
+    let mut user: HashMap<Name, bool> = HashMap::new();
+    let mut by_thread: HashMap<u32, Vec<usize>> = HashMap::new();
+    for at in (0..host.len()).filter(|at| host.kind[*at] == HostKind::Python) {
+        let name = host.name[at];
+        // Functions of the framework say nothing about where a user's program called it.
+        let is = user.entry(name).or_insert_with(|| {
+            let text = names.get(name);
+            text.contains(".py(") && !text.starts_with("torch/") && !text.contains("site-packages/torch/")
+        });
+        if *is {
+            by_thread.entry(host.thread[at]).or_default().push(at);
+        }
+    }
+    // Some files have Python under another thread's number than everything else; one such thread is the only candidate.
+    let only = (by_thread.len() == 1).then(|| by_thread.keys().copied().next()).flatten();
+    let mut queries: HashMap<u32, Vec<(i64, usize)>> = HashMap::new();
+    for gpu in 0..timeline.gpu.len() {
+        let Some(launch) = links.launch_of(gpu) else { continue };
+        let thread = host.thread[launch];
+        let thread = if by_thread.contains_key(&thread) { Some(thread) } else { only };
+        if let Some(thread) = thread {
+            queries.entry(thread).or_default().push((host.start[launch], gpu));
+        }
+    }
+    let mut out = HashMap::new();
+    for (thread, mut times) in queries {
+        let Some(rows) = by_thread.get_mut(&thread) else { continue };
+        rows.sort_by_key(|at| (host.start[*at], std::cmp::Reverse(host.end[*at])));
+        times.sort_unstable();
+        let mut stack: Vec<usize> = Vec::new();
+        let mut next = rows.iter().peekable();
+        for (time, gpu) in times {
+            while let Some(row) = next.next_if(|row| host.start[**row] <= time) {
+                while stack.last().is_some_and(|top| host.end[*top] <= host.start[*row]) {
+                    stack.pop();
+                }
+                stack.push(*row);
+            }
+            while stack.last().is_some_and(|top| host.end[*top] <= time) {
+                stack.pop();
+            }
+            if let Some(top) = stack.last() {
+                out.insert(gpu, host.name[*top]);
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,148 @@
+//! What stands above the tables: what the trace is, and what must be known about it.
+
+use ::trace::Severity;
+use timeline::TimelineEvidence;
+use view::{Note, NoteKind, SurveyInput};
+
+/// Facts of the head.
+pub(super) fn facts(input: &mut SurveyInput, evidence: &TimelineEvidence<'_>) {
+    let t = evidence.timeline;
+    let used: Vec<String> = t
+        .devices
+        .iter()
+        .take(1)
+        .map(|d| {
+            let mut text = if d.name.is_empty() { "not named".to_owned() } else { d.name.clone() };
+            if !d.target.is_empty() {
+                text += &format!(" ({})", d.target);
+            }
+            if d.compute_units > 0 {
+                text += &format!(", {} CUs", d.compute_units);
+            }
+            text
+        })
+        .collect();
+    if let Some(gpu) = used.first() {
+        let listed = match t.devices.len() {
+            1 => String::new(),
+            n => format!("; {n} listed, {} used", evidence.overviews.len()),
+        };
+        input.fact("GPU", format!("{gpu}{listed}"));
+    }
+    if let Some((rank, world)) = t.rank {
+        input.fact("rank", format!("{rank} of {world}"));
+    }
+    let mut contents = Vec::new();
+    let mut add = |n: usize, one: &str, many: &str| {
+        if n > 0 {
+            contents.push(format!("{} {}", thousands(n as u64), if n == 1 { one } else { many }));
+        }
+    };
+    add(evidence.total.kernels as usize, "kernel", "kernels");
+    add((evidence.total.spans - evidence.total.kernels) as usize, "copy or fill", "copies and fills");
+    add(t.host.len(), "span on the host", "spans on the host");
+    add(t.calls.len(), "sum of calls", "sums of calls");
+    add(t.allocations.len(), "allocation", "allocations");
+    input.fact("contents", if contents.is_empty() { "nothing".to_owned() } else { contents.join(", ") });
+    if evidence.total.span > 0 {
+        let total = &evidence.total;
+        let share = |ns: i64| 100.0 * ns as f64 / total.span as f64;
+        let mut text = format!("{} from first to last GPU span", duration(total.span));
+        if evidence.overviews.len() > 1 {
+            text += &format!(" of {} GPUs, added", evidence.overviews.len());
+        }
+        text += &format!("; busy {:.1} %, idle {:.1} %", share(total.busy), share(total.idle()));
+        if total.exposed_communication > 0 {
+            text += &format!(", exposed communication {:.1} %", share(total.exposed_communication));
+        }
+        input.fact("time", text);
+    }
+    for (name, value) in &t.facts {
+        if matches!(name.as_str(), "command" | "host" | "backend") {
+            input.fact(name, value.clone());
+        }
+    }
+}
+
+/// A count with commas.
+pub(super) fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (at, c) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A time in the unit that reads best.
+pub(super) fn duration(ns: i64) -> String {
+    match ns {
+        ns if ns >= 1_000_000_000 => format!("{:.3} s", ns as f64 / 1e9),
+        ns if ns >= 1_000_000 => format!("{:.3} ms", ns as f64 / 1e6),
+        ns if ns >= 1_000 => format!("{:.2} us", ns as f64 / 1e3),
+        ns => format!("{ns} ns"),
+    }
+}
+
+/// What must be known to read the numbers rightly.
+pub(super) fn notes(notes: &mut Vec<Note>, evidence: &TimelineEvidence<'_>, name: Option<&str>) {
+    let mut add = |kind: NoteKind, text: String| {
+        let text = name.map_or_else(|| text.clone(), |name| format!("{name}: {text}"));
+        notes.push(Note { kind, text });
+    };
+    for problem in &evidence.timeline.problems {
+        let kind = match problem.severity {
+            Severity::Error => NoteKind::Error,
+            Severity::Warning => NoteKind::Warning,
+            Severity::Info => NoteKind::Info,
+        };
+        add(kind, problem.to_string());
+    }
+    let (kernels, others) = evidence.stale;
+    if let Some(linked) = &evidence.linked {
+        let copies = if others > 0 { format!(" and {others} copies or fills") } else { String::new() };
+        let without = linked.idle_percent().map_or_else(String::new, |p| {
+            format!("; without them idle is {p:.2} % of {}", duration(linked.span))
+        });
+        add(
+            NoteKind::Info,
+            format!(
+                "{kernels} of {} kernels{copies} ran in the trace and were launched before it began; they are counted{without}",
+                thousands(evidence.total.kernels)
+            ),
+        );
+    }
+    let launched = evidence.launched;
+    if evidence.is_capture() {
+        add(
+            NoteKind::Warning,
+            format!(
+                "{} of {} launches have no kernel in the trace: a graph was captured. Idle time says nothing here",
+                launched.without_kernel, launched.calls
+            ),
+        );
+    }
+    if launched.replayed > 0 {
+        add(
+            NoteKind::Info,
+            format!(
+                "{} kernels were replayed by {} graph launches; they have no operator, grid or block of their own",
+                launched.replayed, launched.graphs
+            ),
+        );
+    }
+    if evidence.total.kernels > 0 && !evidence.links.has_launches {
+        add(NoteKind::Info, "no launches recorded: why the GPU was idle is not known".to_owned());
+    }
+    if evidence.total.kernels > 0 && !evidence.links.has_operators && is_kineto(evidence) {
+        let text = "no operators recorded: tables by operator, shape and Python line cannot be made";
+        add(NoteKind::Info, text.to_owned());
+    }
+}
+
+fn is_kineto(evidence: &TimelineEvidence<'_>) -> bool {
+    evidence.timeline.format == ::trace::Format::Kineto
+}

@@ -1,0 +1,138 @@
+//! What `rockhound trace` shows of one timeline, of several ranks, or of two compared.
+//!
+//! The one idea to keep in mind: every number is a cell of a table with its unit; text shows the tables most asked for, JSON and
+//! CSV all of them.
+
+mod head;
+mod kernels;
+mod launches;
+mod ranks;
+mod recording;
+mod time;
+
+pub use recording::of_recording;
+
+use ::trace::Timeline;
+use timeline::TimelineEvidence;
+use view::{Survey, SurveyInput, TRACE_SCHEMA, Table};
+
+/// A timeline with what it is called.
+pub struct Input<'a> {
+    /// Short name, for headings.
+    pub name: String,
+    /// Path as given.
+    pub path: String,
+    /// The timeline, what was selected of it.
+    pub timeline: &'a Timeline,
+}
+
+/// How to show them.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// Rows of a table.
+    pub top: usize,
+    /// Only these tables: `2`, `2.1`; empty for those that text shows by default, `all` for all.
+    pub blocks: &'a [String],
+    /// Whether the first input is the base of a comparison with the second; else inputs are ranks of one run.
+    pub compared: bool,
+}
+
+/// Tables that text shows by default.
+const OVERVIEW: [&str; 11] = ["1.1", "1.2", "2.1", "2.2", "3.1", "4.2", "5.2", "6.1", "7.1", "8.1", "9"];
+
+impl Options<'_> {
+    fn shows(&self, id: &str) -> bool {
+        let matches =
+            |block: &str| id == block || id.strip_prefix(block).is_some_and(|rest| rest.starts_with('.'));
+        if self.blocks.is_empty() {
+            return OVERVIEW.iter().any(|block| matches(block));
+        }
+        self.blocks.iter().any(|block| block == "all" || matches(block))
+    }
+}
+
+/// Answers.
+pub fn survey(inputs: &[Input<'_>], options: &Options<'_>) -> Survey {
+    let evidence: Vec<TimelineEvidence<'_>> =
+        inputs.iter().map(|input| TimelineEvidence::gather(input.timeline)).collect();
+    survey_of(inputs, &evidence, options)
+}
+
+/// Answers, on evidence gathered before.
+pub fn survey_of(inputs: &[Input<'_>], evidence: &[TimelineEvidence<'_>], options: &Options<'_>) -> Survey {
+    let mut survey = Survey {
+        schema: TRACE_SCHEMA,
+        inputs: Vec::new(),
+        findings: Vec::new(),
+        not_checked: Vec::new(),
+        tables: Vec::new(),
+        notes: Vec::new(),
+    };
+    let several = inputs.len() > 1;
+    for (input, evidence) in inputs.iter().zip(evidence) {
+        let mut shown = SurveyInput {
+            name: input.name.clone(),
+            path: input.path.clone(),
+            kind: evidence.timeline.format.as_str().to_owned(),
+            facts: Vec::new(),
+        };
+        head::facts(&mut shown, evidence);
+        survey.inputs.push(shown);
+        head::notes(&mut survey.notes, evidence, if several { Some(&input.name) } else { None });
+    }
+    let judged = if options.compared { evidence.get(1..).unwrap_or(&[]) } else { evidence };
+    let names = inputs.iter().skip(evidence.len() - judged.len()).map(|it| it.name.clone()).collect();
+    let run = rules::TraceEvidence::new(judged, names);
+    (survey.findings, survey.not_checked) = rules::check_traces(&run);
+    survey.tables = match evidence {
+        [base, new, ..] if options.compared => {
+            let (base, new) = (tables(base, usize::MAX), tables(new, usize::MAX));
+            crate::tables::compare::compare(&base, &new)
+        }
+        [only] => tables(only, options.top),
+        ranks => {
+            let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+            ranks::tables(ranks, &names, options.top)
+        }
+    };
+    survey.tables.sort_by_cached_key(|table| number(&table.id));
+    survey.tables.retain(|table| options.shows(&table.id) && !table.rows.is_empty());
+    if options.compared {
+        survey.tables.iter_mut().for_each(|table| crate::tables::rows::cut(table, options.top));
+    }
+    survey
+}
+
+/// The untuned matrix products of timelines as TunableOp lists them, each once, most time first; and how many products have no such
+/// line: batches, or types and layouts the trace does not give.
+pub fn untuned(timelines: &[&Timeline]) -> (String, u64) {
+    let mut lines: Vec<String> = Vec::new();
+    let mut without = 0;
+    for timeline in timelines {
+        let links = timeline::Links::of(timeline);
+        for product in timeline::gemm::products(timeline, &links) {
+            match product.untuned_line() {
+                Some(line) if !lines.contains(&line) => lines.push(line),
+                Some(_) => {}
+                None => without += 1,
+            }
+        }
+    }
+    let text = lines.iter().map(|line| format!("{line}\n")).collect();
+    (text, without)
+}
+
+/// A table's number as its parts.
+fn number(id: &str) -> Vec<u32> {
+    id.split('.').map(|part| part.parse().unwrap_or(u32::MAX)).collect()
+}
+
+/// All tables of one timeline.
+fn tables(evidence: &TimelineEvidence<'_>, top: usize) -> Vec<Table> {
+    let mut all = Vec::new();
+    time::tables(&mut all, evidence);
+    kernels::tables(&mut all, evidence);
+    launches::tables(&mut all, evidence);
+    all.iter_mut().for_each(|table| crate::tables::rows::cut(table, top));
+    all
+}

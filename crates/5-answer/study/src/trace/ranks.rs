@@ -1,0 +1,122 @@
+//! Several ranks of one run.
+
+use crate::tables::rows::{count, missing, ms, number, percent, push, table, text, us};
+use timeline::TimelineEvidence;
+use timeline::collectives::match_ranks;
+use view::ColumnKind::{Number, Percent, Text};
+use view::Table;
+
+/// Tables over ranks, and kernels over all of them.
+pub(super) fn tables(ranks: &[TimelineEvidence<'_>], names: &[&str], top: usize) -> Vec<Table> {
+    let mut out = Vec::new();
+    let columns = [
+        ("rank", Text, ""),
+        ("span", Number, "ms"),
+        ("computing", Number, "ms"),
+        ("communicating", Number, "ms"),
+        ("exposed", Number, "ms"),
+        ("overlapped", Number, "%"),
+        ("idle", Number, "ms"),
+        ("busy", Percent, "%"),
+    ];
+    let mut t = table("9.1", "ranks", "Ranks", "trace", &columns);
+    for (it, name) in ranks.iter().zip(names) {
+        let o = &it.total;
+        let rank = it.timeline.rank.map_or_else(String::new, |(rank, _)| rank.to_string());
+        let overlapped = o.communicating - o.exposed_communication;
+        let cells = vec![
+            text(rank),
+            ms(o.span),
+            ms(o.computing),
+            ms(o.communicating),
+            ms(o.exposed_communication),
+            percent(overlapped, o.communicating),
+            ms(o.idle()),
+            percent(o.busy, o.span),
+        ];
+        push(&mut t, *name, cells);
+    }
+    out.push(t);
+    let timelines: Vec<_> = ranks.iter().map(|it| it.timeline).collect();
+    let matched = match_ranks(&timelines);
+    let columns = [
+        ("collectives", Number, ""),
+        ("time", Number, "ms"),
+        ("waiting", Number, "ms"),
+        ("came last", Number, ""),
+        ("clock", Number, "us"),
+        ("waiting", Percent, "%"),
+    ];
+    let mut t = table("9.2", "ranks", "Who waits for whom", "trace", &columns);
+    for (it, skew) in matched.ranks.iter().zip(&matched.skew) {
+        if it.matched == 0 {
+            continue;
+        }
+        let cells = vec![
+            count(it.matched),
+            ms(it.communicating),
+            ms(it.waiting),
+            count(it.last),
+            skew.map_or_else(|| missing("no collective was matched"), |ns| us(ns as f64)),
+            percent(it.waiting, it.communicating),
+        ];
+        push(&mut t, names[it.timeline], cells);
+    }
+    t.notes.push(
+        "ranks leave a collective together, so the one that spends least time in it came last; `clock` is the median \
+         difference of ends to the first trace"
+            .to_owned(),
+    );
+    if matched.unmatched > 0 {
+        t.notes.push(format!(
+            "{} collectives are not in all traces equally often and are not matched",
+            matched.unmatched
+        ));
+    }
+    out.push(t);
+    out.push(kernels(ranks, names));
+    out.iter_mut().for_each(|t| crate::tables::rows::cut(t, top));
+    out
+}
+
+/// Kernels over all ranks: who is slowest.
+fn kernels(ranks: &[TimelineEvidence<'_>], names: &[&str]) -> Table {
+    let columns = [
+        ("calls", Number, ""),
+        ("total", Number, "ms"),
+        ("least of a rank", Number, "ms"),
+        ("most of a rank", Number, "ms"),
+        ("most in", Text, ""),
+        ("apart", Number, "%"),
+    ];
+    let mut t = table("9.3", "ranks", "Kernels over all ranks", "kernel", &columns);
+    let mut sums: std::collections::HashMap<&str, (u64, Vec<i64>)> = Default::default();
+    for (at, it) in ranks.iter().enumerate() {
+        for kernel in &it.kernels {
+            let sum = sums.entry(it.text(kernel.name)).or_insert_with(|| (0, vec![0; ranks.len()]));
+            sum.0 += kernel.durations.count;
+            sum.1[at] += kernel.durations.total;
+        }
+    }
+    let mut all: Vec<_> = sums.into_iter().collect();
+    all.sort_by_key(|(name, (_, times))| (std::cmp::Reverse(times.iter().sum::<i64>()), *name));
+    for (name, (calls, times)) in all {
+        let (least, most) = (times.iter().min().copied(), times.iter().max().copied());
+        let (least, most) = (least.unwrap_or(0), most.unwrap_or(0));
+        let slowest = times.iter().position(|ns| *ns == most).and_then(|at| names.get(at));
+        let apart = match least {
+            0 => missing("a rank does not run it"),
+            least => number(100.0 * (most - least) as f64 / least as f64),
+        };
+        let cells = vec![
+            count(calls),
+            ms(times.iter().sum()),
+            ms(least),
+            ms(most),
+            text(slowest.copied().unwrap_or_default()),
+            apart,
+        ];
+        push(&mut t, name, cells);
+    }
+    t
+}

@@ -1,0 +1,52 @@
+//! `rockhound comm`: communication between GPUs.
+
+use crate::args::{Comm, Look, SurveyFormat};
+use crate::exit::{Outcome, usage};
+use crate::fail_on;
+use crate::trace::{finish, write};
+use anyhow::{Context, Result, anyhow};
+use host::Contents;
+use std::path::Path;
+use trace::comm::CommFile;
+
+/// Shows.
+pub(crate) fn run(args: &Comm, look: &Look) -> Result<Outcome> {
+    let mut conditions = fail_on::parse(&args.fail_on)?;
+    let mut failed = false;
+    let mut files = Vec::new();
+    for path in args.base.iter().chain(&args.files) {
+        match read(path) {
+            Ok(file) => files.push((name(path), file)),
+            Err(error) => {
+                failed = true;
+                eprintln!("error: {error:#}");
+            }
+        }
+    }
+    if files.is_empty() || args.base.is_some() && failed {
+        return Ok(Outcome::InputError);
+    }
+    if args.base.is_some() && files.len() != 2 {
+        return Err(usage(
+            format!("`--base` compares two files, found {}", files.len()),
+            "give one file beside the base",
+        ));
+    }
+    let machine = matches!(args.format, SurveyFormat::Json | SurveyFormat::Csv);
+    let top = if args.top == 0 || machine { usize::MAX } else { args.top };
+    let survey = study::comm::survey(&files, args.base.is_some(), top);
+    write(&survey, args.format, usize::from(args.decimal), args.output.as_deref(), look)?;
+    finish(&survey, failed, &mut conditions)
+}
+
+/// What a file is called among others: without the folders.
+fn name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+fn read(path: &Path) -> Result<CommFile> {
+    let name = path.display();
+    let contents = if path.as_os_str() == "-" { Contents::standard_input() } else { Contents::open(path) };
+    let contents = contents.with_context(|| format!("cannot read `{name}`"))?;
+    trace::comm::read(contents.bytes()).map_err(|error| anyhow!("`{name}`: {error}"))
+}

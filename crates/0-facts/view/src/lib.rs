@@ -20,6 +20,7 @@ mod roofline;
 mod samples;
 mod summary;
 mod survey;
+mod timeline;
 mod triage;
 mod waves;
 
@@ -40,5 +41,6 @@ pub use roofline::*;
 pub use samples::*;
 pub use summary::*;
 pub use survey::*;
+pub use timeline::*;
 pub use triage::*;
 pub use waves::*;

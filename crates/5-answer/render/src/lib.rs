@@ -18,5 +18,5 @@ pub mod svg;
 pub mod text;
 pub mod tui;
 
-pub use html::page;
+pub use html::{page, timeline};
 pub use style::{Role, Style};

@@ -79,6 +79,12 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
         compared,
     };
     let survey = survey(&inputs, &options);
+    if let Some(path) = args.output.as_deref().filter(|path| is_page(path)) {
+        let mut output = Output::open(Some(path))?;
+        output.write(&render::timeline(&study::trace::page(&inputs, survey.clone())))?;
+        output.finish()?;
+        return finish(&survey, failed, &mut conditions);
+    }
     write(&survey, args.format, usize::from(args.decimal), args.output.as_deref(), look)?;
     finish(&survey, failed, &mut conditions)
 }
@@ -140,6 +146,11 @@ fn export(all: &[Selected], kind: Export, path: &Path) -> Result<()> {
         Export::Perfetto => trace::write::perfetto(&one.timeline, &mut |piece| output.write_bytes(piece))?,
     }
     output.finish()
+}
+
+/// Whether a file is to be a page.
+fn is_page(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html"))
 }
 
 /// Names that tell traces apart: what is left of their paths without what they have in common.

@@ -9,6 +9,9 @@ mod code;
 mod data;
 mod head;
 mod tables;
+mod timeline;
+
+pub use timeline::timeline;
 
 use crate::marks;
 use crate::svg::{DARK, LIGHT, Picture, Plotted, STYLE, Theme, memory_chart, roofline};

@@ -6,10 +6,12 @@
 mod head;
 mod kernels;
 mod launches;
+mod page;
 mod ranks;
 mod recording;
 mod time;
 
+pub use page::page;
 pub use recording::of_recording;
 
 use ::trace::Timeline;

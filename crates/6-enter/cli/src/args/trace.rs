@@ -15,6 +15,7 @@ use std::path::PathBuf;
   rockhound trace run.json -k 'Cijk|gemm' --step 15    some kernels, one step
   rockhound trace run.json --from 1.5s --to 2s -b all  every table of half a second
   rockhound trace run.json --untuned gemms.csv         matrix products for TunableOp
+  rockhound trace run.json -o run.html                 the timeline as a page
   rockhound trace run.db --export perfetto -o run.pftrace")]
 pub(crate) struct Trace {
     /// Traces, or folders of them.
@@ -56,7 +57,7 @@ pub(crate) struct Trace {
     /// Output format.
     #[arg(long, value_enum, default_value_t = SurveyFormat::Text)]
     pub(crate) format: SurveyFormat,
-    /// Write to a file instead of standard output.
+    /// Write to a file instead of standard output; one that ends in `.html` is a page with the timeline.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -1,0 +1,145 @@
+//! The timeline as lanes to look at.
+
+use super::Input;
+use ::trace::{GpuKind, HostKind, Name, Timeline};
+use std::collections::HashMap;
+use timeline::category::category;
+use view::{Survey, TimelineLane, TimelinePage, TimelineSpan};
+
+/// Classes that are no category of kernels.
+const HOST: [(HostKind, &str); 7] = [
+    (HostKind::Operator, "operator"),
+    (HostKind::Python, "python"),
+    (HostKind::Runtime, "runtime call"),
+    (HostKind::Annotation, "range"),
+    (HostKind::GpuAnnotation, "range"),
+    (HostKind::Collective, "communication"),
+    (HostKind::Other, "other"),
+];
+
+/// The page of some timelines: GPUs first, then threads, each timeline by itself. All begin with the earliest span.
+pub fn page(inputs: &[Input<'_>], survey: Survey) -> TimelinePage {
+    let mut page = TimelinePage {
+        survey,
+        names: Vec::new(),
+        class_of: Vec::new(),
+        classes: Vec::new(),
+        lanes: Vec::new(),
+        length: 0,
+    };
+    let begin = inputs.iter().filter_map(|it| it.timeline.range()).map(|(begin, _)| begin).min();
+    let Some(begin) = begin else { return page };
+    for input in inputs {
+        let mut builder = Builder {
+            page: &mut page,
+            timeline: input.timeline,
+            begin,
+            prefix: if inputs.len() > 1 { format!("{}: ", input.name) } else { String::new() },
+            names: HashMap::new(),
+        };
+        builder.gpus();
+        builder.threads();
+    }
+    let ends = page.lanes.iter().flat_map(|lane| &lane.spans).map(|span| span.start + span.duration);
+    page.length = ends.max().unwrap_or(0);
+    page
+}
+
+struct Builder<'a> {
+    page: &'a mut TimelinePage,
+    timeline: &'a Timeline,
+    begin: i64,
+    prefix: String,
+    /// Names of the page by name and class.
+    names: HashMap<(Name, u8), u32>,
+}
+
+impl Builder<'_> {
+    fn class(&mut self, class: &str) -> u8 {
+        let classes = &mut self.page.classes;
+        let at = classes.iter().position(|it| it == class).unwrap_or_else(|| {
+            classes.push(class.to_owned());
+            classes.len() - 1
+        });
+        u8::try_from(at).unwrap_or(u8::MAX)
+    }
+
+    fn name(&mut self, name: Name, class: u8) -> u32 {
+        let page = &mut self.page;
+        let text = self.timeline.names.get(name);
+        *self.names.entry((name, class)).or_insert_with(|| {
+            page.names.push(text.to_owned());
+            page.class_of.push(class);
+            u32::try_from(page.names.len() - 1).unwrap_or(0)
+        })
+    }
+
+    fn span(&self, start: i64, end: i64, name: u32) -> TimelineSpan {
+        let ns = |from: i64, to: i64| u64::try_from(to.saturating_sub(from)).unwrap_or(0);
+        TimelineSpan { start: ns(self.begin, start), duration: ns(start, end), name, depth: 0 }
+    }
+
+    fn gpus(&mut self) {
+        let timeline = self.timeline;
+        let mut lanes: Vec<Vec<TimelineSpan>> = vec![Vec::new(); timeline.queues.len()];
+        let mut known: HashMap<Name, &'static str> = HashMap::new();
+        for at in 0..timeline.gpu.len() {
+            let span = timeline.gpu.get(at);
+            let text = timeline.names.get(span.name);
+            let class = match span.kind {
+                GpuKind::Kernel => *known.entry(span.name).or_insert_with(|| category(text, None)),
+                GpuKind::Copy | GpuKind::Set => timeline::category::COPY,
+            };
+            let class = self.class(class);
+            let name = self.name(span.name, class);
+            let span_of_page = self.span(span.start, span.end, name);
+            if let Some(lane) = lanes.get_mut(span.queue as usize) {
+                lane.push(span_of_page);
+            }
+        }
+        let mut order: Vec<usize> = (0..lanes.len()).filter(|at| !lanes[*at].is_empty()).collect();
+        order.sort_by_key(|at| (timeline.queues[*at].device, timeline.queues[*at].stream));
+        for at in order {
+            let queue = timeline.queues[at];
+            let name = format!("{}GPU {}, stream {}", self.prefix, queue.device, queue.stream);
+            self.page.lanes.push(lane(name, true, std::mem::take(&mut lanes[at])));
+        }
+    }
+
+    fn threads(&mut self) {
+        let timeline = self.timeline;
+        let mut lanes: Vec<Vec<TimelineSpan>> = vec![Vec::new(); timeline.threads.len()];
+        for at in 0..timeline.host.len() {
+            let span = timeline.host.get(at);
+            let class = HOST.iter().find(|(kind, _)| *kind == span.kind).map_or("other", |(_, class)| class);
+            let class = self.class(class);
+            let name = self.name(span.name, class);
+            let span_of_page = self.span(span.start, span.end, name);
+            if let Some(lane) = lanes.get_mut(span.thread as usize) {
+                lane.push(span_of_page);
+            }
+        }
+        for (thread, spans) in timeline.threads.iter().zip(lanes).filter(|(_, spans)| !spans.is_empty()) {
+            let text = |name: Name| timeline.names.get(name);
+            let number = text(thread.thread);
+            let name = if thread.name.is_none() { String::new() } else { format!(" {}", text(thread.name)) };
+            let name = format!("{}thread {number}{name}", self.prefix);
+            self.page.lanes.push(lane(name, false, spans));
+        }
+    }
+}
+
+/// A lane with its spans in order and in rows: one that overlaps others lies below all of those.
+fn lane(name: String, gpu: bool, mut spans: Vec<TimelineSpan>) -> TimelineLane {
+    spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.duration)));
+    // End of the last span of each row.
+    let mut rows: Vec<u64> = Vec::new();
+    for span in &mut spans {
+        while rows.last().is_some_and(|end| *end <= span.start) {
+            rows.pop();
+        }
+        span.depth = u16::try_from(rows.len()).unwrap_or(u16::MAX);
+        rows.push(span.start + span.duration);
+    }
+    TimelineLane { name, gpu, spans }
+}

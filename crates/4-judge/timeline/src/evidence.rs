@@ -101,10 +101,15 @@ impl<'a> TimelineEvidence<'a> {
     }
 }
 
-/// The GPU that the trace names, in any words: `AMD Instinct MI300X VF`.
+/// The GPU that the trace names, in any words: `AMD Instinct MI300X VF`. One without a name is known by its compute units.
 fn model(timeline: &Timeline) -> Option<&'static Model> {
-    timeline.devices.iter().find_map(|device| {
+    let named = timeline.devices.iter().find_map(|device| {
         let words = device.name.split([' ', '_', '-', '(']);
         words.into_iter().find_map(Model::by_name)
-    })
+    });
+    let unnamed = timeline.devices.iter().find(|device| device.name.is_empty());
+    let by_units = |units: u32| {
+        Model::names().filter_map(Model::by_name).find(|model| model.compute_units.value == units)
+    };
+    named.or_else(|| unnamed.and_then(|device| by_units(device.compute_units)))
 }

@@ -19,6 +19,9 @@ pub(super) fn facts(input: &mut SurveyInput, evidence: &TimelineEvidence<'_>) {
             if d.compute_units > 0 {
                 text += &format!(", {} CUs", d.compute_units);
             }
+            if let Some(model) = evidence.model.filter(|_| d.name.is_empty()) {
+                text += &format!(": taken for {}", model.name);
+            }
             text
         })
         .collect();

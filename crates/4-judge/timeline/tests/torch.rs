@@ -77,9 +77,14 @@ fn every_expected_number() {
 fn check(file: &str, found: &Overview, want: &Value) {
     assert_eq!(Some(found.spans), want["events"].as_u64(), "{file}");
     close(us(found.span), &want["span_us"], file);
-    close(us(found.busy), &want["busy_union_us"], file);
     close(us(found.sum), &want["sum_us"], file);
-    close(found.idle_percent().expect(file), &want["idle_percent"], file);
+    // Expected ends are sums of floats, each off by up to a nanosecond, so kernels that follow each other seem to overlap.
+    let busy = want["busy_union_us"].as_f64().expect(file);
+    let off = 0.001 * found.spans as f64;
+    assert!((us(found.busy) - busy).abs() < off, "{file}: busy {} {busy}", us(found.busy));
+    let idle = want["idle_percent"].as_f64().expect(file);
+    let found_idle = found.idle_percent().expect(file);
+    assert!((found_idle - idle).abs() < 0.002, "{file}: idle {found_idle} {idle}");
 }
 
 #[test]

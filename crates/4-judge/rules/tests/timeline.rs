@@ -25,18 +25,10 @@ impl Made {
         Made { timeline, next: 1 }
     }
 
-    fn host(
-        &mut self,
-        kind: HostKind,
-        name: &str,
-        from: i64,
-        to: i64,
-        correlation: u64,
-        external: u64,
-        shapes: u32,
-    ) {
+    /// A span on the host, from and to in us, with its correlation, external id and shapes.
+    fn host(&mut self, kind: HostKind, name: &str, (from, to): (i64, i64), ids: [u64; 2], shapes: u32) {
         let name = self.timeline.names.add(name);
-        let (start, end) = (from * 1000, to * 1000);
+        let (start, end, [correlation, external]) = (from * 1000, to * 1000, ids);
         self.timeline.host.push(HostSpan {
             start,
             end,
@@ -60,7 +52,7 @@ impl Made {
     ) -> &mut Made {
         let correlation = self.next;
         self.next += 1;
-        self.host(HostKind::Runtime, "hipLaunchKernel", launched, launched + 1, correlation, correlation, 0);
+        self.host(HostKind::Runtime, "hipLaunchKernel", (launched, launched + 1), [correlation; 2], 0);
         let name = self.timeline.names.add(name);
         let queue = self.timeline.queue(Queue { device, stream });
         self.timeline.gpu.push(GpuSpan {
@@ -90,7 +82,7 @@ impl Made {
         };
         self.timeline.shapes.push(shapes);
         let shapes = self.timeline.shapes.len() as u32;
-        self.host(HostKind::Operator, name, 0, 1, 0, id, shapes);
+        self.host(HostKind::Operator, name, (0, 1), [0, id], shapes);
     }
 
     fn collective(&mut self, ranks: u64) {
@@ -145,7 +137,7 @@ fn waits_that_leave_the_gpu_idle() {
         one(|m| {
             for at in 0..20 {
                 m.kernel(GEMM, (0, 0), at * 100, at * 100 + 90, at * 100 - 4);
-                m.host(HostKind::Runtime, call, at * 100 + 10, at * 100 + 92, 0, 0, 0);
+                m.host(HostKind::Runtime, call, (at * 100 + 10, at * 100 + 92), [0, 0], 0);
             }
         })
     };
@@ -295,7 +287,7 @@ fn benchmarks_of_products() {
                     (format!("[[{size}, 64], [64, {size}]]"), format!("[[64, 1], [{size}, 1]]"));
                 m.operator("aten::mm", &dims, &strides);
             }
-            m.host(HostKind::Operator, fill, 0, 1, 0, 0, 0);
+            m.host(HostKind::Operator, fill, (0, 1), [0, 0], 0);
         })
     };
     assert_eq!(of(1024, "aten::randn"), ["ENV005"]);

@@ -1,6 +1,7 @@
 //! ENV007: variables that do nothing.
 
 use crate::{Check, HostEvidence, Judged, Rule};
+use system::command::Kind;
 use system::{Environment, variables};
 use view::Severity;
 
@@ -14,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
 
 const PAGE: &str = r"## What it does
 Looks for names that differ by a letter or two from one that exists (`unknown-variables`), for `RCCL_DEBUG` (`rccl-debug-name`), for
-finer switches without their master, and for values that contradict each other (`sub-switches`).
+finer switches without their master, and for values that contradict each other (`sub-switches`); with a benchmark of hipBLASLt or RCCL as
+the command, for variables of libraries that it does not load (`unread-variables`).
 
 ## Why it is slow
 A variable with a slip in its name does nothing, and no program says so: the setting that was meant is missing.
@@ -38,8 +40,14 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
             return [vec![judged], others.into()].concat();
         }
     };
-    [names(evidence, environment), vec![debug_name(evidence, environment)], masters(evidence, environment)]
-        .concat()
+    let unread = unread(evidence, environment).into_iter().collect();
+    [
+        names(evidence, environment),
+        unread,
+        vec![debug_name(evidence, environment)],
+        masters(evidence, environment),
+    ]
+    .concat()
 }
 
 fn names(evidence: &HostEvidence<'_>, environment: &Environment) -> Vec<Judged> {
@@ -71,6 +79,30 @@ fn names(evidence: &HostEvidence<'_>, environment: &Environment) -> Vec<Judged> 
         );
     }
     judged
+}
+
+/// Components whose libraries each known program loads; a program not listed may load any.
+const LOADED: [(Kind, &[&str]); 2] = [
+    (Kind::HipblasltBench, &["HIP", "ROCr", "debug agent", "ROCprofiler", "hipBLASLt", "Tensile", "CPU"]),
+    (Kind::RcclTests, &["HIP", "ROCr", "debug agent", "ROCprofiler", "RCCL", "UCX", "CPU"]),
+];
+
+/// Variables that the program of the command has no library for; nothing where the program is not known.
+fn unread(evidence: &HostEvidence<'_>, environment: &Environment) -> Option<Judged> {
+    const CHECK: &str = "unread-variables";
+    let program = evidence.command?.program()?;
+    let (_, loaded) = LOADED.iter().find(|(kind, _)| *kind == program.kind)?;
+    let known = environment.iter().filter_map(|(name, _)| Some((name, variables::by_name(name)?.component)));
+    let unread: Vec<&str> =
+        known.filter(|(_, component)| !loaded.contains(component)).map(|(name, _)| name).collect();
+    Some(if unread.is_empty() {
+        Judged::pass(CHECK, format!("{} reads every variable of the table that is set", program.program))
+            .read("the command", program.program.clone())
+    } else {
+        Judged::warn(CHECK, format!("{} does not read {}", program.program, unread.join(", ")))
+            .read("the command", program.program.clone())
+            .set_by(format!("unset {}", unread.join(" ")))
+    })
 }
 
 fn debug_name(evidence: &HostEvidence<'_>, environment: &Environment) -> Judged {

@@ -27,9 +27,35 @@ fn one(log: &FaultLog, dump: &AgentDump, code: &[KernelCode]) -> Vec<Incident> {
     let told: Vec<&AgentWave> =
         dump.waves.iter().filter(|wave| wave.reasons.iter().any(|it| it != "NONE")).collect();
     let told = if told.is_empty() { dump.waves.iter().collect() } else { told };
-    let more = told.len().saturating_sub(MOST_WAVES);
-    let mut out: Vec<Incident> =
-        told.into_iter().take(MOST_WAVES).map(|wave| of_wave(log, dump, wave, code)).collect();
+    // A thousand waves of one kernel at one instruction are one incident.
+    let mut alike: Vec<(&AgentWave, Vec<u64>)> = Vec::new();
+    for wave in told {
+        let same = |it: &&AgentWave| {
+            it.pc == wave.pc
+                && it.reasons == wave.reasons
+                && it.function == wave.function
+                && it.cut == wave.cut
+        };
+        match alike.iter_mut().find(|(it, _)| same(it)) {
+            Some((_, others)) => others.push(wave.number),
+            None => alike.push((wave, Vec::new())),
+        }
+    }
+    let more = alike.len().saturating_sub(MOST_WAVES);
+    let mut out: Vec<Incident> = alike
+        .iter()
+        .take(MOST_WAVES)
+        .map(|(wave, others)| {
+            let mut it = of_wave(log, dump, wave, code);
+            if !others.is_empty() {
+                let numbers: Vec<String> = others.iter().take(8).map(u64::to_string).collect();
+                let dots = if others.len() > 8 { ", ..." } else { "" };
+                let text = format!("{} more waves: {}{dots}", others.len(), numbers.join(", "));
+                it.facts.push(fact("alike", text));
+            }
+            it
+        })
+        .collect();
     if let (Some(last), true) = (out.last_mut(), more > 0) {
         last.facts.push(fact("more", format!("{more} other waves of this dump stopped")));
     }

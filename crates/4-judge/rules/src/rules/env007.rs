@@ -70,13 +70,11 @@ fn names(evidence: &HostEvidence<'_>, environment: &Environment) -> Vec<Judged> 
     }
     if judged.is_empty() {
         let known = environment.iter().filter(|(name, _)| variables::by_name(name).is_some()).count();
-        judged.push(
-            Judged::pass(
-                CHECK,
-                format!("{known} of {} variables are of GPU programs, all known", environment.len()),
-            )
-            .read(evidence.environment_from("names"), environment.len()),
-        );
+        let text = match known {
+            0 => "no variable of GPU programs is set".to_owned(),
+            _ => format!("{known} variables of GPU programs are set, all known"),
+        };
+        judged.push(Judged::pass(CHECK, text).read(evidence.environment_from("names"), environment.len()));
     }
     judged
 }

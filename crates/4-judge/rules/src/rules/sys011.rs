@@ -92,10 +92,17 @@ fn count(machine: &Machine) -> Judged {
         let parts =
             if partitions as usize > boards { format!(" in {partitions} partitions") } else { String::new() };
         let text = format!("{boards} GPUs{parts}");
-        return if boards == 8 || boards == 1 || boards == 4 {
-            Judged::pass(CHECK, text.clone()).read(from, text)
-        } else {
-            Judged::warn(CHECK, format!("{text}: not a whole board of 1, 4 or 8")).read(from, text)
+        // A container's part of a board lists as well as a whole one of that size.
+        let whole = boards == 8
+            || (boards == 4
+                && gpus.iter().all(|gpu| gpu.product.get().is_some_and(|it| it.contains("MI300A"))));
+        return match boards {
+            _ if whole => Judged::pass(CHECK, text.clone()).read(from, text),
+            1 | 2 | 4 => Judged::unknown(
+                CHECK,
+                format!("{text} listed; whether the board has more is not in this output"),
+            ),
+            _ => Judged::warn(CHECK, format!("{text}: not a whole board")).read(from, text),
         };
     };
     let unreadable = nodes.iter().filter(|node| node.properties.is_err()).count();

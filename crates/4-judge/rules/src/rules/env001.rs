@@ -5,7 +5,7 @@ use view::Severity;
 
 pub(crate) const RULE: Rule = Rule {
     id: "ENV001",
-    title: "TunableOp tunes while the program is measured or serves",
+    title: "tuning by TunableOp in a run that is measured or serves",
     severity: Severity::Severe,
     page: PAGE,
     check: Check::Host(check),

@@ -6,7 +6,7 @@ use view::Severity;
 
 pub(crate) const RULE: Rule = Rule {
     id: "ENV002",
-    title: "Inductor's switches lack their masters or contradict",
+    title: "switches of Inductor lack their masters or contradict",
     severity: Severity::Severe,
     page: PAGE,
     check: Check::Host(check),

@@ -167,9 +167,31 @@ pub fn wanted_of_nodes(collective: &str, ranks: u64, bytes: u64) -> Option<f64> 
     row?.number("bus")
 }
 
+/// The name of a type of NPKit's events.
+pub fn npkit_event(kind: u8) -> Option<&'static str> {
+    static NAMES: OnceLock<Vec<Option<&'static str>>> = OnceLock::new();
+    let names = NAMES.get_or_init(|| {
+        let mut names = vec![None; 256];
+        for row in Rows::of(include_str!("../data/npkit.tsv")) {
+            if let Some(slot) = row.number("id").and_then(|id| names.get_mut(id as usize)) {
+                *slot = Some(row.text("name"));
+            }
+        }
+        names
+    });
+    names[usize::from(kind)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn events_of_npkit() {
+        assert_eq!(npkit_event(1), Some("NPKIT_EVENT_ALL_REDUCE_RING_ENTRY"));
+        assert_eq!(npkit_event(51), Some("NPKIT_EVENT_TIME_SYNC_GPU"));
+        assert_eq!(npkit_event(255), None);
+    }
 
     #[test]
     fn factors() {

@@ -2,7 +2,7 @@
 
 use crate::tables::compare::compare;
 use crate::tables::rows::{count, cut, missing, number, push, table, text};
-use ::trace::comm::{Bandwidths, CommFile, CommLog, Measured, RcclTest, Topology};
+use ::trace::comm::{Bandwidths, CommFile, CommLog, Measured, NpkitDump, RcclTest, Topology};
 use rules::{CommEvidence, board, expected_bus};
 use view::ColumnKind::{Number, Text};
 use view::{COMM_SCHEMA, Note, NoteKind, Row, Survey, SurveyInput, Table};
@@ -50,6 +50,7 @@ fn input(name: &str, file: &CommFile) -> SurveyInput {
         CommFile::Log(_) => "NCCL_DEBUG log",
         CommFile::Topology(_) => "topology",
         CommFile::Bandwidths(_) => "copies between devices",
+        CommFile::Npkit(_) => "NPKit dump",
     };
     let short = name.rsplit('/').next().unwrap_or(name).to_owned();
     let mut input =
@@ -66,6 +67,13 @@ fn input(name: &str, file: &CommFile) -> SurveyInput {
                 if it.is_full_mesh() { "each linked to each other" } else { "not all linked to each other" };
             input.fact("GPUs", format!("{} ({target}), {mesh}, {} link ends", it.gpus.len(), it.links()));
             input.fact("network", format!("{} ports", it.nets.len()));
+        }
+        CommFile::Npkit(it) => {
+            let ranks: std::collections::BTreeSet<u32> = it.spans.iter().map(|span| span.rank).collect();
+            input.fact(
+                "contents",
+                format!("{} spans of {} ranks in {} files", it.spans.len(), ranks.len(), it.files),
+            );
         }
         CommFile::Bandwidths(it) => {
             input.fact("tool", it.tool.clone());
@@ -123,8 +131,14 @@ fn log_facts(input: &mut SurveyInput, log: &CommLog) {
 }
 
 fn notes(out: &mut Vec<Note>, name: &str, file: &CommFile) {
-    let CommFile::Test(test, _) = file else { return };
     let mut add = |kind, text: String| out.push(Note { kind, text: format!("{name}: {text}") });
+    if let CommFile::Npkit(dump) = file {
+        if dump.unpaired > 0 {
+            add(NoteKind::Warning, format!("{} events have no partner and are left out", dump.unpaired));
+        }
+        add(NoteKind::Info, "sizes are counted modulo 4 GiB".to_owned());
+    }
+    let CommFile::Test(test, _) = file else { return };
     if let Some(line) = test.broken.first() {
         add(
             NoteKind::Error,
@@ -182,6 +196,7 @@ fn tables(file: &CommFile) -> Vec<Table> {
         CommFile::Log(log) => log_tables(log),
         CommFile::Topology(it) => vec![topology(it)],
         CommFile::Bandwidths(it) => bandwidths(it),
+        CommFile::Npkit(it) => vec![npkit(it)],
     }
 }
 
@@ -246,6 +261,41 @@ fn log_tables(log: &CommLog) -> Vec<Table> {
         counted("2.4", "Algorithms and protocols", "algorithm, protocol", &log.protocols),
         warnings,
     ]
+}
+
+/// Reads the files of a folder that NPKit dumped, by name.
+pub fn read_npkit(files: &std::collections::BTreeMap<String, Vec<u8>>) -> Result<CommFile, ::trace::Error> {
+    NpkitDump::read(files, &fabric::npkit_event).map(CommFile::Npkit)
+}
+
+/// Spans by rank and kind, with the rate of their bytes.
+fn npkit(dump: &NpkitDump) -> Table {
+    let columns = [
+        ("rank", Number, ""),
+        ("spans", Number, ""),
+        ("total", Number, "us"),
+        ("mean", Number, "us"),
+        ("longest", Number, "us"),
+        ("rate", Number, "GB/s"),
+    ];
+    let mut t = table("5.1", "NPKit", "Spans by kind", "kind", &columns);
+    let mut sums: std::collections::BTreeMap<(&str, u32), (u64, f64, f64, f64)> = Default::default();
+    for span in &dump.spans {
+        let us = span.end_us - span.start_us;
+        let sum = sums.entry((&span.kind, span.rank)).or_default();
+        sum.0 += 1;
+        sum.1 += us;
+        sum.2 = sum.2.max(us);
+        sum.3 += f64::from(span.bytes);
+    }
+    for ((kind, rank), (n, us, longest, bytes)) in sums {
+        let rate = if us > 0.0 { number(bytes / us / 1e3) } else { missing("the spans have no duration") };
+        let kind = kind.strip_prefix("NPKIT_EVENT_").unwrap_or(kind);
+        let cells =
+            vec![count(u64::from(rank)), count(n), number(us), number(us / n as f64), number(longest), rate];
+        push(&mut t, kind, cells);
+    }
+    t
 }
 
 fn topology(it: &Topology) -> Table {

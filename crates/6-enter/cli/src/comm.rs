@@ -7,7 +7,7 @@ use crate::trace::{finish, write};
 use anyhow::{Context, Result, anyhow};
 use host::Contents;
 use std::path::Path;
-use trace::comm::CommFile;
+use trace::comm::{CommFile, NpkitDump};
 
 /// Shows.
 pub(crate) fn run(args: &Comm, look: &Look) -> Result<Outcome> {
@@ -44,8 +44,26 @@ fn name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
+/// A folder is one that NPKit dumped.
+fn npkit(path: &Path) -> Result<CommFile> {
+    let folder = path.display();
+    let mut files = std::collections::BTreeMap::new();
+    for entry in std::fs::read_dir(path).with_context(|| format!("cannot read `{folder}`"))? {
+        let path = entry.with_context(|| format!("cannot read `{folder}`"))?.path();
+        let bytes = std::fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        files.insert(name(&path), bytes);
+    }
+    if !files.keys().any(|name| NpkitDump::is_file(name)) {
+        return Err(anyhow!("`{folder}` holds no dump of NPKit"));
+    }
+    study::comm::read_npkit(&files).map_err(|error| anyhow!("`{folder}`: {error}"))
+}
+
 fn read(path: &Path) -> Result<CommFile> {
     let name = path.display();
+    if path.is_dir() {
+        return npkit(path);
+    }
     let contents = if path.as_os_str() == "-" { Contents::standard_input() } else { Contents::open(path) };
     let contents = contents.with_context(|| format!("cannot read `{name}`"))?;
     trace::comm::read(contents.bytes()).map_err(|error| anyhow!("`{name}`: {error}"))

@@ -28,6 +28,8 @@ pub enum CommFile {
     Topology(Topology),
     /// TransferBench or rocm_bandwidth_test.
     Bandwidths(Bandwidths),
+    /// A folder that NPKit dumped.
+    Npkit(NpkitDump),
 }
 
 /// Reads a file of any of these kinds.

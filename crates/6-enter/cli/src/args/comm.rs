@@ -4,7 +4,7 @@ use super::SurveyFormat;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Judge communication between GPUs: rccl-tests, NCCL_DEBUG logs, topologies, TransferBench.
+/// Judge communication between GPUs: rccl-tests, NCCL_DEBUG logs, topologies, TransferBench, NPKit.
 ///
 /// Bandwidth is judged at large sizes against the links of the machine, latency at small ones; the printed average over all
 /// sizes is not judged. Files are recognised by what they hold. See docs/comm.md.
@@ -16,7 +16,7 @@ use std::path::PathBuf;
   rockhound comm after.txt --base before.txt           two runs, size by size
   rockhound comm all_reduce.txt --fail-on warning      for acceptance tests")]
 pub(crate) struct Comm {
-    /// Files; `-` is standard input.
+    /// Files, and folders that NPKit dumped; `-` is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Compare with this file.

@@ -33,6 +33,11 @@
   };
   const lanes = data.lanes.map(decode);
   const hues = ['#4c78a8', '#e45756', '#f58518', '#72b7b2', '#54a24b', '#b279a2', '#9d755d', '#eeca3b', '#ff9da6', '#79a0c8', '#8c8c94', '#bab0ac'];
+  // Letters are dark on light colours.
+  const inks = hues.map(hue => {
+    const [r, g, b] = [1, 3, 5].map(at => parseInt(hue.slice(at, at + 2), 16));
+    return 0.3 * r + 0.59 * g + 0.11 * b > 150 ? '#16161a' : '#fff';
+  });
   const colour = name => hues[data.classOf[name] % hues.length];
   let from = 0, to = Math.max(data.length, 1), scroll = 0, width = 0, height = 0, selected = null, range = null, matches = null, hits = [];
   let asked = false;
@@ -85,7 +90,7 @@
         ctx.beginPath();
         ctx.rect(left, y, wide, ROW - 2);
         ctx.clip();
-        ctx.fillStyle = '#fff';
+        ctx.fillStyle = inks[data.classOf[name] % inks.length];
         ctx.fillText(data.names[name].slice(0, 120), left + 3, y + 10);
         ctx.restore();
       }

@@ -22,6 +22,7 @@ mod summary;
 mod survey;
 mod timeline;
 mod triage;
+mod tunings;
 mod waves;
 
 pub use columns::*;
@@ -43,4 +44,5 @@ pub use summary::*;
 pub use survey::*;
 pub use timeline::*;
 pub use triage::*;
+pub use tunings::*;
 pub use waves::*;

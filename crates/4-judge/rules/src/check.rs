@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: rules do not see each other's findings; order comes afterwards, from
 //! severity and place.
 
-use crate::{CommEvidence, ExecutionEvidence, Outcome, TraceEvidence, registry};
+use crate::{CommEvidence, ExecutionEvidence, Outcome, TraceEvidence, TuningEvidence, registry};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use view::{Finding, NotChecked};
 
@@ -71,6 +71,28 @@ pub fn check_comm(evidence: &CommEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>
         }
     }
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.rule.cmp(b.rule)));
+    (findings, not_checked)
+}
+
+/// All findings, by file and line, and the rules whose evidence is absent.
+pub fn check_tunings(evidence: &TuningEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
+    let mut findings = Vec::new();
+    let mut not_checked = Vec::new();
+    for rule in registry::all() {
+        let Some(check) = rule.tuning_check() else { continue };
+        match check(evidence) {
+            Outcome::Silent => {}
+            Outcome::NotChecked(needs) => not_checked.push(NotChecked { rule: rule.id, needs }),
+            Outcome::Findings(found) => findings.extend(found),
+        }
+    }
+    let order: std::collections::HashMap<&str, usize> =
+        evidence.files.iter().enumerate().map(|(at, file)| (file.name.as_str(), at)).collect();
+    findings.sort_by_cached_key(|finding| {
+        let source = finding.places.first().and_then(|place| place.source.as_ref());
+        let file = source.and_then(|it| order.get(it.file.as_str())).copied().unwrap_or(usize::MAX);
+        (file, std::cmp::Reverse(finding.severity), finding.rule, source.map_or(0, |it| it.line))
+    });
     (findings, not_checked)
 }
 

@@ -22,10 +22,11 @@ mod rules;
 mod shapes;
 mod sites;
 mod traced;
+mod tunings;
 mod waits;
 mod work;
 
-pub use check::{check, check_comm, check_execution, check_traces, check_workload};
+pub use check::{check, check_comm, check_execution, check_traces, check_tunings, check_workload};
 pub use check_host::{check_host, check_names, host_findings};
 pub use comm::{CommEvidence, board, expected_bus};
 pub use execution::ExecutionEvidence;
@@ -33,6 +34,7 @@ pub use host::{HostEvidence, Judged, Profile};
 pub use page::{SECTIONS, sections};
 pub use registry::{all, by_id};
 pub use traced::TraceEvidence;
+pub use tunings::{TuneMachine, TuningEvidence};
 
 use analysis::{KernelEvidence, WorkloadEvidence};
 use view::{Finding, Missing, Severity};
@@ -64,6 +66,9 @@ pub type ExecutionCheck = fn(&ExecutionEvidence<'_>) -> Vec<Finding>;
 /// Judges a machine, an environment or a command.
 pub type HostCheck = fn(&HostEvidence<'_>) -> Vec<Judged>;
 
+/// Judges tuning databases that belong together.
+pub type TuningCheck = fn(&TuningEvidence<'_>) -> Outcome;
+
 /// Judges the traces of a run.
 pub type TraceCheck = fn(&TraceEvidence<'_>) -> Outcome;
 
@@ -89,6 +94,8 @@ pub enum Check {
     Comm(CommCheck),
     /// Some of these; one page, several checks.
     Several(&'static [Check]),
+    /// Tuning databases.
+    Tunings(TuningCheck),
 }
 
 /// What a rule says about one kernel.
@@ -171,6 +178,14 @@ impl Rule {
             Check::Comm(check) => Some(*check),
             _ => None,
         })
+    }
+
+    /// The check of tuning databases, if the rule has one.
+    pub const fn tuning_check(&self) -> Option<TuningCheck> {
+        match self.check {
+            Check::Tunings(check) => Some(check),
+            _ => None,
+        }
     }
 
     /// A finding of this rule without cost, evidence and places; add them with the `with_` methods.

@@ -96,6 +96,23 @@ static RULES: &[Rule] = &[
     rules::trc006::RULE,
     rules::trc007::RULE,
     rules::trc008::RULE,
+    rules::tun001::RULE,
+    rules::tun002::RULE,
+    rules::tun003::RULE,
+    rules::tun004::RULE,
+    rules::tun005::RULE,
+    rules::tun006::RULE,
+    rules::tun007::RULE,
+    rules::tun008::RULE,
+    rules::tun009::RULE,
+    rules::tun010::RULE,
+    rules::tun011::RULE,
+    rules::tun012::RULE,
+    rules::tun013::RULE,
+    rules::tun014::RULE,
+    rules::tun015::RULE,
+    rules::tun016::RULE,
+    rules::tun017::RULE,
 ];
 
 /// Every rule, ascending by id.

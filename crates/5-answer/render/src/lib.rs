@@ -6,6 +6,7 @@
 
 pub mod csv;
 pub mod doctor;
+pub mod github;
 mod html;
 pub mod json;
 mod marks;
@@ -17,6 +18,7 @@ mod style;
 pub mod svg;
 pub mod text;
 pub mod tui;
+pub mod tunings;
 
 pub use html::{page, timeline};
 pub use style::{Role, Style};

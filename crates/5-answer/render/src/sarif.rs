@@ -135,6 +135,46 @@ pub fn survey(survey: &Survey, version: &str, rules: &[RuleInfo]) -> String {
     begin(version, rules) + &results.join(SEPARATOR) + &end(&[])
 }
 
+/// Findings on files, joined by [`SEPARATOR`]; empty without findings. A finding without a line stands for line 1.
+pub fn files(findings: &[Finding]) -> String {
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    let results: Vec<String> = findings.iter().map(|it| file_result(it, &mut seen).to_string()).collect();
+    results.join(SEPARATOR)
+}
+
+fn file_result(finding: &Finding, seen: &mut BTreeMap<String, u32>) -> Value {
+    let mut text = finding.message.trim_end_matches('.').to_owned();
+    if let Some(cost) = &finding.cost {
+        text.push_str(&format!(". Cost: {}", cost.trim_end_matches('.')));
+    }
+    text.push_str(&format!(". {}", sentence(&finding.advice)));
+    let location = |place: &Place| {
+        let source = place.source.as_ref();
+        let (file, line) = source.map_or(("", 1), |it| (it.file.as_str(), it.line.max(1)));
+        json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) }, "region": { "startLine": line } } })
+    };
+    let main = finding.places.first().cloned().unwrap_or_default();
+    let file = main.source.as_ref().map_or("", |it| it.file.as_str());
+    let key = format!("{}|{file}|{}", finding.rule, finding.message);
+    let number = seen.entry(key.clone()).or_default();
+    *number += 1;
+    let related: Vec<Value> = finding.places.iter().skip(1).take(16).map(location).collect();
+    let evidence: serde_json::Map<String, Value> =
+        finding.evidence.iter().map(|evidence| (evidence.what.clone(), json!(evidence.value))).collect();
+    let mut value = json!({
+        "ruleId": finding.rule,
+        "level": level(finding.severity),
+        "message": { "text": text },
+        "locations": [location(&main)],
+        "partialFingerprints": { "primaryLocationLineHash": format!("{:016x}:{number}", fingerprint(&key)) },
+        "properties": { "evidence": evidence },
+    });
+    if !related.is_empty() {
+        value["relatedLocations"] = json!(related);
+    }
+    value
+}
+
 /// The text with a capital first letter.
 fn sentence(text: &str) -> String {
     let mut chars = text.chars();

@@ -23,6 +23,7 @@ mod summary;
 mod survey;
 mod table;
 mod triage;
+mod tunings;
 mod waves;
 
 pub(crate) use card::severity_role;
@@ -45,5 +46,6 @@ pub use summary::summary;
 pub use survey::survey;
 pub use table::{SORT_COLUMNS, table};
 pub use triage::triage;
+pub use tunings::tunings;
 pub(crate) use waves::describe as describe_waves;
 pub use waves::waves;

@@ -65,4 +65,10 @@ impl FailOn {
             )
         })
     }
+
+    /// The same of findings that are on no kernel.
+    pub fn verdict_on_files(&self) -> Option<String> {
+        (self.findings > 0)
+            .then(|| format!("failed: `--fail-on {}`: findings {}", self.written, self.findings))
+    }
 }

@@ -15,6 +15,7 @@ mod rooflines;
 mod tables;
 pub mod thresholds;
 pub mod trace;
+pub mod tunings;
 
 pub mod triage;
 pub use columns::columns;

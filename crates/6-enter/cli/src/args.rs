@@ -13,6 +13,11 @@ pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Ranks, Roofline, Tui, Type};
 use std::path::PathBuf;
 pub(crate) use triage::Triage;
+pub(crate) use tunedb::{
+    Advise as TuneAdvise, Convert as TuneConvert, ConvertTo, Coverage as TuneCoverage, Lint as TuneLint,
+    Machine as TuneMachineArgs, Merge as TuneMerge, Op, Query as TuneQuery, Question, Rows as TuneRows,
+    Show as TuneShow, Sort as TuneSort, TuneDiff, TuneFormat, Tunedb, Write as TuneWrite,
+};
 
 mod analyze;
 mod doctor;
@@ -26,6 +31,7 @@ mod page;
 mod recordings;
 mod trace;
 mod triage;
+mod tunedb;
 
 /// Help text of the exit codes.
 const EXIT_CODES: &str = "Exit codes:
@@ -89,6 +95,7 @@ pub(crate) enum Command {
     Occupancy(Occupancy),
     Doctor(Doctor),
     Triage(Triage),
+    Tunedb(Tunedb),
     Completions(Completions),
     Man(Man),
 }

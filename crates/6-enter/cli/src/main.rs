@@ -43,6 +43,7 @@ mod terminal;
 mod trace;
 mod triage;
 mod tui;
+mod tunedb;
 mod version;
 mod view_server;
 
@@ -112,6 +113,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Occupancy(args) => occupancy::run(args, &cli.look),
         Command::Doctor(args) => doctor::run(args, &cli.look),
         Command::Triage(args) => triage::run(args, &cli.look),
+        Command::Tunedb(args) => tunedb::run(args, &cli.look),
         Command::Completions(args) => completions::completions(args),
         Command::Man(args) => completions::man(args),
     }

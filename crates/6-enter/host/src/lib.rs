@@ -18,6 +18,7 @@ pub mod settings;
 pub mod spill;
 pub mod subjects;
 pub mod traces;
+pub mod tunings;
 
 pub use contents::Contents;
 pub use kernels::Watch;

@@ -23,4 +23,5 @@ mod sampling;
 mod schema;
 mod triton;
 mod tui;
+mod tunedb;
 mod view;

@@ -1,0 +1,186 @@
+//! Problem sizes that people write for a tuner: find_exact, TensileLite's configurations, hipblaslt-bench's problem sets.
+//!
+//! The one idea to keep in mind: these hold problems and a space of candidates, and no results; each size is a row without
+//! a candidate.
+
+use crate::error::Error;
+use crate::lines::{MOST_ROWS, lines, text};
+use crate::model::{FlawKind, Format, GemmShape, Kind, Row, Shape, Tunings, Version};
+use crate::yaml::{Node, parse};
+use std::borrow::Cow;
+
+/// Which configuration a text is, by its top-level keys.
+pub(crate) fn recognize(bytes: &[u8]) -> Option<Format> {
+    for line in lines(bytes).take(5_000) {
+        match line.text.trim_end() {
+            it if it.starts_with("Bench:") || it.starts_with("CreateLogic:") => {
+                return Some(Format::FindExact);
+            }
+            it if it.starts_with("BenchmarkProblems:") => return Some(Format::TensileConfig),
+            "Tests:" => return Some(Format::BenchProblems),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Layout and types of a problem type of Tensile or find_exact.
+fn problem_type(node: &Node) -> (String, String) {
+    let transposed = |key: &str| node.get(key).is_some_and(Node::is_true);
+    let letter = |is: bool| if is { 'T' } else { 'N' };
+    let layout = format!("{}{}", letter(transposed("TransposeA")), letter(transposed("TransposeB")));
+    let named = |key: &str| node.get(key).and_then(Node::text);
+    let types = named("DataTypeA").or_else(|| named("DataType")).unwrap_or_default();
+    (layout, types.to_owned())
+}
+
+/// A size `[m, n, batch, k, …]` as a row.
+fn row<'a>(size: &Node, layout: &str, types: &str) -> Option<Row<'a>> {
+    let numbers: Vec<u64> = size.list().iter().map(Node::number).collect::<Option<_>>()?;
+    let [m, n, batch, k, rest @ ..] = numbers.as_slice() else { return None };
+    let leading = <[u64; 4]>::try_from(rest).ok();
+    let mut row = Row::new(size.line, 0..0, Kind::Gemm, "contraction");
+    let shape = GemmShape { m: *m, n: *n, k: *k, batch: *batch, leading };
+    row.shape = Ok(Shape::Gemm(shape));
+    row.layout = Ok(Cow::Owned(layout.to_owned()));
+    row.types =
+        if types.is_empty() { Err("the problem type names none") } else { Ok(Cow::Owned(types.to_owned())) };
+    row.key = Cow::Owned(format!("{layout},{types},{}", Shape::Gemm(shape)));
+    row.candidate = Err("a configuration names no winner");
+    Some(row)
+}
+
+/// Reads a configuration of `find_exact.py`.
+pub(crate) fn find_exact<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
+    let root = parse(text(bytes)?)?;
+    let mut tunings = Tunings::new(name, Format::FindExact, bytes);
+    let Some(bench) = root.get("Bench") else { return Ok(tunings) };
+    let (layout, types) = bench.get("ProblemType").map(problem_type).unwrap_or_default();
+    for (key, value) in bench.get("TestConfig").map(Node::map).unwrap_or_default() {
+        let value = Cow::Owned(value.text().unwrap_or_default().to_owned());
+        tunings.versions.push(Version { key: Cow::Owned(key.clone()), value, line: bench.line });
+    }
+    for size in bench.get("ProblemSizes").map(Node::list).unwrap_or_default() {
+        match row(size, &layout, &types) {
+            Some(row) => tunings.rows.push(row),
+            None => tunings.bad_row(size.line, FlawKind::Malformed, "no list of 4 or 8 numbers"),
+        }
+    }
+    Ok(tunings)
+}
+
+/// Reads a configuration of TensileLite.
+pub(crate) fn tensile<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
+    let root = parse(text(bytes)?)?;
+    let mut tunings = Tunings::new(name, Format::TensileConfig, bytes);
+    let problems = root.get("BenchmarkProblems").map(Node::list).unwrap_or_default();
+    for (at, problem) in problems.iter().enumerate() {
+        let Some((head, groups)) = problem.list().split_first() else {
+            return Err(Error::new(problem.line, "a benchmark problem is no list of type and groups"));
+        };
+        let (layout, types) = problem_type(head);
+        for (number, group) in groups.iter().enumerate() {
+            let candidates = candidates(group);
+            let key = Cow::Owned(format!("candidates of problem {}, group {}", at + 1, number + 1));
+            let value = Cow::Owned(match candidates {
+                Some(count) => format!("{count} before the tool rejects some"),
+                None => "more than can be counted".to_owned(),
+            });
+            tunings.versions.push(Version { key, value, line: group.line });
+            let last = group.get("BenchmarkFinalParameters").map(Node::list).unwrap_or_default();
+            let sizes = last.iter().filter_map(|it| it.get("ProblemSizes")).flat_map(Node::list);
+            for size in sizes {
+                add(size, &layout, &types, &mut tunings);
+            }
+            if tunings.rows.len() >= MOST_ROWS {
+                return Err(Error::new(group.line, format!("more than {MOST_ROWS} sizes")));
+            }
+        }
+    }
+    Ok(tunings)
+}
+
+fn add(size: &Node, layout: &str, types: &str, tunings: &mut Tunings<'_>) {
+    match size.map().first() {
+        Some((key, value)) if key == "Exact" => match row(value, layout, types) {
+            Some(row) => tunings.rows.push(row),
+            None => {
+                tunings.bad_row(size.line, FlawKind::Malformed, "`Exact` is no list of 4 or 8 numbers");
+            }
+        },
+        Some((key, _)) if key == "Range" => {
+            let mut row = Row::new(size.line, 0..0, Kind::Gemm, "contraction");
+            row.shape = Err("a range of sizes");
+            row.layout = Ok(Cow::Owned(layout.to_owned()));
+            row.candidate = Err("a configuration names no winner");
+            tunings.rows.push(row);
+        }
+        _ => tunings.bad_row(size.line, FlawKind::Malformed, "neither `Exact` nor `Range`"),
+    }
+}
+
+/// Candidates of a group: the product of the values of its fork parameters. A parameter named twice counts with its last values.
+fn candidates(group: &Node) -> Option<u64> {
+    let mut counts: Vec<(&str, u64)> = Vec::new();
+    for item in group.get("ForkParameters").map(Node::list).unwrap_or_default() {
+        for (key, values) in item.map() {
+            let count = values.list().len() as u64;
+            match counts.iter_mut().find(|(it, _)| it == key) {
+                Some(found) => found.1 = count,
+                None => counts.push((key, count)),
+            }
+        }
+    }
+    counts.iter().try_fold(1u64, |product, (_, count)| product.checked_mul((*count).max(1)))
+}
+
+/// Reads the sizes of a problem set: lines `- { M: 16, N: 16, K: 1024 }`. Includes and anchors of other files stay unread.
+pub(crate) fn problem_set<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
+    let mut tunings = Tunings::new(name, Format::BenchProblems, bytes);
+    let mut first_of_test = 0;
+    let mut transposed = [None; 2];
+    for line in lines(bytes) {
+        let trimmed = line.text.trim();
+        if trimmed.starts_with('#') {
+            continue;
+        }
+        if trimmed.starts_with("- name:") {
+            layout(&mut tunings, first_of_test, transposed);
+            first_of_test = tunings.rows.len();
+            transposed = [None; 2];
+        }
+        for (at, key) in ["transA:", "transB:"].iter().enumerate() {
+            if let Some(value) = trimmed.strip_prefix(key) {
+                transposed[at] = Some(value.trim());
+            }
+        }
+        let Some(inner) = trimmed.strip_prefix("- {").and_then(|it| it.strip_suffix('}')) else { continue };
+        let size = |name: &str| {
+            inner
+                .split(',')
+                .find_map(|it| it.trim().strip_prefix(name))
+                .and_then(|it| it.trim().parse::<u64>().ok())
+        };
+        let (Some(m), Some(n), Some(k)) = (size("M:"), size("N:"), size("K:")) else { continue };
+        let mut row = Row::new(line.number, line.span.clone(), Kind::Gemm, "matmul");
+        let shape = Shape::Gemm(GemmShape { m, n, k, batch: 1, leading: None });
+        row.key = Cow::Owned(shape.to_string());
+        row.shape = Ok(shape);
+        row.types = Err("the types are an anchor of another file");
+        row.candidate = Err("a problem set names no winner");
+        if tunings.rows.len() >= MOST_ROWS {
+            return Err(Error::new(line.number, format!("more than {MOST_ROWS} sizes")));
+        }
+        tunings.rows.push(row);
+    }
+    layout(&mut tunings, first_of_test, transposed);
+    Ok(tunings)
+}
+
+/// Gives the rows of one test their transposition, which stands below them.
+fn layout(tunings: &mut Tunings<'_>, from: usize, transposed: [Option<&str>; 2]) {
+    let [Some(a), Some(b)] = transposed else { return };
+    for row in tunings.rows.iter_mut().skip(from) {
+        row.layout = Ok(Cow::Owned(format!("{a}{b}")));
+    }
+}

@@ -1,0 +1,30 @@
+//! Why a file cannot be read as a tuning database.
+
+use thiserror::Error;
+
+/// A file that is no tuning database, or is damaged beyond reading.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{}{message}", place(*.line))]
+pub struct Error {
+    /// Line, 1-based; 0 where the whole file is meant.
+    pub line: u32,
+    /// What is wrong, lower-case, without a final period.
+    pub message: String,
+    /// What to do; may be empty.
+    pub hint: &'static str,
+}
+
+fn place(line: u32) -> String {
+    if line == 0 { String::new() } else { format!("line {line}: ") }
+}
+
+impl Error {
+    pub(crate) fn new(line: u32, message: impl Into<String>) -> Error {
+        Error { line, message: message.into(), hint: "" }
+    }
+
+    pub(crate) fn hint(mut self, hint: &'static str) -> Error {
+        self.hint = hint;
+        self
+    }
+}

@@ -1,0 +1,311 @@
+//! JSON with the place of every value, and with `Infinity`, which Python writes.
+//!
+//! The one idea to keep in mind: depth is bounded and keys that occur twice are both kept, since a file of tunings that
+//! names a size twice is one of the things to find.
+
+use crate::error::Error;
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::ops::Range;
+
+/// Nesting beyond which a text is no tuning file.
+const DEEPEST: usize = 48;
+
+/// A value.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Json<'a> {
+    Null,
+    Bool(bool),
+    /// The number and its text.
+    Number(f64, &'a str),
+    Text(Cow<'a, str>),
+    Array(Vec<Placed<'a>>),
+    Object(Vec<Member<'a>>),
+}
+
+/// A value with its bytes.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Placed<'a> {
+    pub(crate) value: Json<'a>,
+    pub(crate) span: Range<usize>,
+}
+
+/// A member of an object.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Member<'a> {
+    pub(crate) key: Cow<'a, str>,
+    /// Bytes from the key to the end of the value.
+    pub(crate) span: Range<usize>,
+    pub(crate) value: Placed<'a>,
+}
+
+impl<'a> Json<'a> {
+    pub(crate) fn object(&self) -> Option<&[Member<'a>]> {
+        if let Json::Object(members) = self { Some(members) } else { None }
+    }
+
+    pub(crate) fn array(&self) -> Option<&[Placed<'a>]> {
+        if let Json::Array(items) = self { Some(items) } else { None }
+    }
+
+    pub(crate) fn number(&self) -> Option<f64> {
+        if let Json::Number(value, _) = self { Some(*value) } else { None }
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        if let Json::Text(text) = self { Some(text) } else { None }
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<&Json<'a>> {
+        self.object()?.iter().find(|it| it.key == key).map(|it| &it.value.value)
+    }
+
+    /// Whether nothing is inside.
+    pub(crate) fn is_scalar(&self) -> bool {
+        !matches!(self, Json::Array(_) | Json::Object(_))
+    }
+
+    /// The value as Python prints it.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Json::Null => "None".to_owned(),
+            Json::Bool(true) => "True".to_owned(),
+            Json::Bool(false) => "False".to_owned(),
+            Json::Number(_, text) => (*text).to_owned(),
+            Json::Text(text) => text.to_string(),
+            Json::Array(items) => {
+                let items: Vec<String> = items.iter().map(|it| it.value.words()).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Json::Object(members) => {
+                format!("{{{}}}", join_pairs(members.iter().map(|it| (&*it.key, it.value.value.words()))))
+            }
+        }
+    }
+}
+
+/// Reads a document; nothing but blanks may follow it.
+pub(crate) fn parse(text: &str) -> Result<Placed<'_>, Error> {
+    let mut parser = Parser { text, at: 0, depth: 0 };
+    let value = parser.value()?;
+    parser.blanks();
+    if parser.at < text.len() {
+        return Err(parser.fail("text after the end of the document"));
+    }
+    Ok(value)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn fail(&self, message: &str) -> Error {
+        let before = self.text.as_bytes().get(..self.at).unwrap_or_default();
+        let line = u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX);
+        Error::new(line, format!("no JSON: {message}"))
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn blanks(&mut self) {
+        while self.peek().is_some_and(|it| matches!(it, b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), Error> {
+        self.blanks();
+        if self.peek() == Some(byte) {
+            self.at += 1;
+            return Ok(());
+        }
+        Err(match self.peek() {
+            None => self.fail("the text ends too early"),
+            Some(_) => self.fail(&format!("`{}` is missing", char::from(byte))),
+        })
+    }
+
+    fn value(&mut self) -> Result<Placed<'a>, Error> {
+        self.blanks();
+        let start = self.at;
+        let value = match self.peek() {
+            None => return Err(self.fail("the text ends too early")),
+            Some(b'{') => self.nested(Parser::members)?,
+            Some(b'[') => self.nested(Parser::items)?,
+            Some(b'"') => Json::Text(self.string()?),
+            Some(_) => self.word()?,
+        };
+        Ok(Placed { value, span: start..self.at })
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Result<Json<'a>, Error>) -> Result<Json<'a>, Error> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(self.fail("nested too deeply for a tuning file"));
+        }
+        self.at += 1;
+        let value = read(self);
+        self.depth -= 1;
+        value
+    }
+
+    fn members(&mut self) -> Result<Json<'a>, Error> {
+        let mut members = Vec::new();
+        self.blanks();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(Json::Object(members));
+        }
+        loop {
+            self.blanks();
+            let start = self.at;
+            if self.peek() != Some(b'"') {
+                return Err(self.fail("a key is missing"));
+            }
+            let key = self.string()?;
+            self.expect(b':')?;
+            let value = self.value()?;
+            members.push(Member { key, span: start..self.at, value });
+            self.blanks();
+            if self.peek() == Some(b',') {
+                self.at += 1;
+                continue;
+            }
+            self.expect(b'}')?;
+            return Ok(Json::Object(members));
+        }
+    }
+
+    fn items(&mut self) -> Result<Json<'a>, Error> {
+        let mut items = Vec::new();
+        self.blanks();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(Json::Array(items));
+        }
+        loop {
+            items.push(self.value()?);
+            self.blanks();
+            if self.peek() == Some(b',') {
+                self.at += 1;
+                continue;
+            }
+            self.expect(b']')?;
+            return Ok(Json::Array(items));
+        }
+    }
+
+    fn string(&mut self) -> Result<Cow<'a, str>, Error> {
+        let start = self.at + 1;
+        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+        let Some(end) = memchr::memchr2(b'"', b'\\', rest) else {
+            return Err(self.fail("a text is not closed"));
+        };
+        if rest[end] == b'"' {
+            self.at = start + end + 1;
+            return Ok(Cow::Borrowed(&self.text[start..start + end]));
+        }
+        self.escaped(start)
+    }
+
+    fn escaped(&mut self, start: usize) -> Result<Cow<'a, str>, Error> {
+        let mut out = String::new();
+        let mut chars = self.text[start..].char_indices();
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '"' => {
+                    self.at = start + at + 1;
+                    return Ok(Cow::Owned(out));
+                }
+                '\\' => match chars.next().map(|(_, c)| c) {
+                    Some('n') => out.push('\n'),
+                    Some('t') => out.push('\t'),
+                    Some('r') => out.push('\r'),
+                    Some('b') => out.push('\u{8}'),
+                    Some('f') => out.push('\u{c}'),
+                    Some('u') => {
+                        let code: String = chars.by_ref().take(4).map(|(_, c)| c).collect();
+                        let code = u32::from_str_radix(&code, 16).map_err(|_| self.fail("a wrong escape"))?;
+                        out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
+                    }
+                    Some(c @ ('"' | '\\' | '/')) => out.push(c),
+                    _ => return Err(self.fail("a wrong escape")),
+                },
+                c => out.push(c),
+            }
+        }
+        Err(self.fail("a text is not closed"))
+    }
+
+    fn word(&mut self) -> Result<Json<'a>, Error> {
+        let rest = self.rest();
+        let end = rest
+            .find(|c: char| matches!(c, ',' | ']' | '}' | ':') || c.is_whitespace())
+            .unwrap_or(rest.len());
+        let word = &rest[..end];
+        let value = match word {
+            "null" => Json::Null,
+            "true" => Json::Bool(true),
+            "false" => Json::Bool(false),
+            "Infinity" => Json::Number(f64::INFINITY, word),
+            "-Infinity" => Json::Number(f64::NEG_INFINITY, word),
+            "NaN" => Json::Number(f64::NAN, word),
+            _ if word.starts_with(|c: char| c.is_ascii_digit() || c == '-') => match word.parse() {
+                Ok(value) => Json::Number(value, word),
+                Err(_) => return Err(self.fail(&format!("`{word}` is no number"))),
+            },
+            _ => {
+                let shown: String = word.chars().take(20).collect();
+                return Err(self.fail(&format!("`{shown}` is no value")));
+            }
+        };
+        self.at += end;
+        Ok(value)
+    }
+}
+
+/// Joins `key: value` pairs as candidates show them.
+pub(crate) fn join_pairs<'p>(pairs: impl Iterator<Item = (&'p str, String)>) -> String {
+    let mut out = String::new();
+    for (key, value) in pairs {
+        if !out.is_empty() {
+            out.push_str(", ");
+        }
+        let _ = write!(out, "{key}: {value}");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_and_what_is_none() {
+        for (text, expected) in [
+            ("{\"a\": [1, 2.5, Infinity], \"b\": null}", Ok("{a: [1, 2.5, Infinity], b: None}")),
+            ("{\"a\": 1, \"a\": true}", Ok("{a: 1, a: True}")),
+            ("\"\\u0041\\n\"", Ok("A\n")),
+            ("[]", Ok("[]")),
+            ("{\n\"a\": [1,", Err("line 2: no JSON: the text ends too early")),
+            ("[1] x", Err("line 1: no JSON: text after the end of the document")),
+            ("{a: 1}", Err("line 1: no JSON: a key is missing")),
+            ("nan", Err("line 1: no JSON: `nan` is no value")),
+            ("\"open", Err("line 1: no JSON: a text is not closed")),
+        ] {
+            let found = parse(text).map(|it| it.value.words()).map_err(|error| error.to_string());
+            assert_eq!(found.as_deref().map_err(String::as_str), expected, "{text}");
+        }
+        let deep = "[".repeat(100_000);
+        assert!(parse(&deep).unwrap_err().message.contains("too deeply"));
+    }
+}

@@ -1,0 +1,114 @@
+//! Tuning databases of GPU libraries, each format read into one [`Tunings`] value and written back.
+//!
+//! The one idea to keep in mind: a file's format is told by its content; its name is looked at only where the library keeps
+//! a part of the key in it. What a format cannot say is an `Err` with the reason in each row, never a blank or a zero.
+//!
+//! ```
+//! let text = b"Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_16_8_4,Gemm_Rocblas_7,0.5\n";
+//! let tunings = tunedb::read("tunableop_results0.csv", text).unwrap();
+//! assert_eq!(tunings.rows[0].time_us, Ok(500.0));
+//! assert_eq!(tunings.write(), text);
+//! ```
+
+pub mod aiter;
+mod columns;
+mod configurations;
+mod error;
+pub mod hipblaslt;
+mod json;
+mod lines;
+pub mod logic;
+mod logic_parts;
+pub mod miopen;
+mod miopen_key;
+mod miopen_sqlite;
+mod model;
+pub mod moe;
+mod moe_name;
+mod tensile;
+pub mod triton;
+pub mod tunableop;
+mod types;
+mod yaml;
+
+pub use error::Error;
+pub use model::{
+    Detail, Flaw, FlawKind, Format, GemmShape, Kind, MoeShape, Row, Said, Shape, Tunings, Version, time,
+};
+pub use types::element;
+
+/// Reads a tuning file. `name` is its path: MIOpen, vLLM, SGLang and AITER keep a part of the key in it.
+///
+/// # Errors
+/// A file that is none of the formats, or is damaged so that its rows cannot be told apart.
+pub fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
+    if bytes.is_empty() {
+        return Err(Error::new(0, "the file is empty"));
+    }
+    if miopen_sqlite::is_database(bytes) {
+        return miopen_sqlite::read(name, bytes);
+    }
+    let first = bytes.iter().copied().find(|it| !it.is_ascii_whitespace());
+    if matches!(first, Some(b'{' | b'[')) && !looks_like_log(bytes) {
+        return json_file(name, bytes);
+    }
+    if logic::is_logic(bytes) {
+        return logic::read(name, bytes);
+    }
+    let recognizers = [
+        tunableop::recognize,
+        aiter::recognize,
+        tensile::recognize,
+        hipblaslt::recognize,
+        configurations::recognize,
+        miopen::recognize,
+    ];
+    match recognizers.iter().find_map(|recognize| recognize(bytes)) {
+        Some(Format::TunableOp) => tunableop::results(name, bytes),
+        Some(Format::TunableOpUntuned) => tunableop::untuned(name, bytes),
+        Some(Format::TunableOpLog) => tunableop::log(name, bytes),
+        Some(Format::AiterTuned | Format::AiterUntuned) => aiter::read(name, bytes),
+        Some(Format::TensileData) => tensile::data(name, bytes),
+        Some(Format::TensileLog) => tensile::log(name, bytes),
+        Some(Format::BenchOutput) => hipblaslt::output(name, bytes),
+        Some(Format::TuningFile) => hipblaslt::tuning_file(name, bytes),
+        Some(Format::ProblemLog) => hipblaslt::problem_log(name, bytes),
+        Some(Format::FindExact) => configurations::find_exact(name, bytes),
+        Some(Format::TensileConfig) => configurations::tensile(name, bytes),
+        Some(Format::BenchProblems) => configurations::problem_set(name, bytes),
+        Some(format @ (Format::FindDb | Format::PerfDb)) => miopen::database(name, bytes, format),
+        Some(Format::DriverCommands) => miopen::log(name, bytes),
+        _ if triton::is_log(bytes) => triton::log(name, bytes),
+        _ => Err(unknown()),
+    }
+}
+
+fn unknown() -> Error {
+    Error::new(0, "no tuning database that is known").hint(
+        "known are files and logs of TunableOp, hipBLASLt, TensileLite, MIOpen, AITER, Triton, vLLM and SGLang; \
+         see docs/tunedb.md",
+    )
+}
+
+/// A log may begin with a bracket: `[0]:transA,…`, `[rank3]: Triton autotuning …`.
+fn looks_like_log(bytes: &[u8]) -> bool {
+    lines::lines(bytes).next().is_some_and(|line| {
+        let inner = line.text.strip_prefix('[').and_then(|it| it.split_once(']'));
+        inner.is_some_and(|(_, rest)| rest.starts_with(':'))
+    })
+}
+
+fn json_file<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
+    if triton::is_events(bytes) {
+        return triton::events(name, bytes);
+    }
+    let root = json::parse(lines::text(bytes)?)?;
+    if triton::is_cache(&root.value) {
+        return triton::cache(name, bytes, &root);
+    }
+    match moe::recognize(name, &root.value) {
+        Some(Format::MoeJson) => moe::read_moe(name, bytes, &root),
+        Some(_) => moe::read_aiter(name, bytes, &root),
+        None => Err(unknown()),
+    }
+}

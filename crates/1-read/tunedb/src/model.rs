@@ -1,0 +1,508 @@
+//! A tuning file as a value: its rows, the versions it holds for, and what is wrong with its text.
+//!
+//! The one idea to keep in mind: a row knows the bytes it was read from, so a file is written back as the text between
+//! its rows and the text of its rows; what no reader understands is kept because nobody touches it.
+
+use crate::columns::Columns;
+use crate::logic_parts::Logic;
+use crate::moe_name::MoeName;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A value, or the reason why the file does not say it.
+pub type Said<T> = Result<T, &'static str>;
+
+/// Reasons why a row has no time. A file may hold one of these where a time belongs; none of them is a measurement.
+pub mod time {
+    /// The row ends before its time.
+    pub const ABSENT: &str = "the row has no time";
+    /// Nothing was measured.
+    pub const ZERO: &str = "the time is 0: nothing was measured";
+    /// Every candidate failed.
+    pub const INFINITE: &str = "the time is infinite: the candidate failed";
+    /// Not a number.
+    pub const NAN: &str = "the time is NaN";
+    /// Below 0.
+    pub const NEGATIVE: &str = "the time is negative";
+    /// Text that is no number.
+    pub const NO_NUMBER: &str = "the time is not a number";
+    /// The format has no times at all.
+    pub const NO_COLUMN: &str = "the format holds no times";
+
+    /// A time as text, times `scale`.
+    pub fn parse(text: &str, scale: f64) -> super::Said<f64> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(ABSENT);
+        }
+        check(text.parse::<f64>().map_err(|_| NO_NUMBER)? * scale)
+    }
+
+    /// A time that is a measurement.
+    pub fn check(value: f64) -> super::Said<f64> {
+        match value {
+            value if value.is_nan() => Err(NAN),
+            value if value.is_infinite() => Err(INFINITE),
+            value if value < 0.0 => Err(NEGATIVE),
+            0.0 => Err(ZERO),
+            value => Ok(value),
+        }
+    }
+
+    /// Whether a reason says that the file holds something in the place of a time.
+    pub fn is_placeholder(reason: &str) -> bool {
+        [ZERO, INFINITE, NAN, NEGATIVE, NO_NUMBER].contains(&reason)
+    }
+}
+
+/// Where a tuning file comes from.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub enum Format {
+    /// `tunableop_results*.csv` of PyTorch.
+    TunableOp,
+    /// `tunableop_untuned*.csv` of PyTorch.
+    TunableOpUntuned,
+    /// Verbose log of PyTorch's TunableOp.
+    TunableOpLog,
+    /// Output of `hipblaslt-bench`.
+    BenchOutput,
+    /// Problems logged by hipBLASLt (`HIPBLASLT_LOG_MASK=32`).
+    ProblemLog,
+    /// hipBLASLt's tuning file.
+    TuningFile,
+    /// Configuration of `find_exact.py`.
+    FindExact,
+    /// Problem sets of hipblaslt-bench's clients (`matmul_*.yaml`).
+    BenchProblems,
+    /// TensileLite's benchmark configuration.
+    TensileConfig,
+    /// TensileLite's benchmark results as CSV.
+    TensileData,
+    /// Log of TensileLite's client.
+    TensileLog,
+    /// TensileLite's logic YAML.
+    Logic,
+    /// MIOpen's FindDb as text.
+    FindDb,
+    /// MIOpen's PerfDb as text.
+    PerfDb,
+    /// MIOpen's PerfDb as SQLite.
+    PerfDbSqlite,
+    /// MIOpenDriver commands.
+    DriverCommands,
+    /// AITER's tuned CSV tables.
+    AiterTuned,
+    /// AITER's untuned CSV tables.
+    AiterUntuned,
+    /// AITER's Triton configurations.
+    AiterJson,
+    /// vLLM's and SGLang's fused-MoE configurations.
+    MoeJson,
+    /// `*.autotune.json` of Triton's cache.
+    Autotune,
+    /// Lines of `TRITON_PRINT_AUTOTUNING=1`.
+    AutotuneLog,
+    /// Events of tritonparse.
+    TritonParse,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 23] = [
+        Format::TunableOp,
+        Format::TunableOpUntuned,
+        Format::TunableOpLog,
+        Format::BenchOutput,
+        Format::ProblemLog,
+        Format::TuningFile,
+        Format::FindExact,
+        Format::BenchProblems,
+        Format::TensileConfig,
+        Format::TensileData,
+        Format::TensileLog,
+        Format::Logic,
+        Format::FindDb,
+        Format::PerfDb,
+        Format::PerfDbSqlite,
+        Format::DriverCommands,
+        Format::AiterTuned,
+        Format::AiterUntuned,
+        Format::AiterJson,
+        Format::MoeJson,
+        Format::Autotune,
+        Format::AutotuneLog,
+        Format::TritonParse,
+    ];
+
+    /// Key and name: `tunableop`, `TunableOp results`.
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Format::TunableOp => ("tunableop", "TunableOp results"),
+            Format::TunableOpUntuned => ("tunableop-untuned", "TunableOp untuned GEMMs"),
+            Format::TunableOpLog => ("tunableop-log", "TunableOp verbose log"),
+            Format::BenchOutput => ("hipblaslt-bench", "hipblaslt-bench output"),
+            Format::ProblemLog => ("hipblaslt-log", "hipBLASLt logged problems"),
+            Format::TuningFile => ("hipblaslt-tuning", "hipBLASLt tuning file"),
+            Format::FindExact => ("find-exact", "find_exact configuration"),
+            Format::BenchProblems => ("hipblaslt-problems", "hipblaslt-bench problem set"),
+            Format::TensileConfig => ("tensile-config", "TensileLite configuration"),
+            Format::TensileData => ("tensile-data", "TensileLite benchmark data"),
+            Format::TensileLog => ("tensile-log", "TensileLite client log"),
+            Format::Logic => ("logic", "TensileLite logic"),
+            Format::FindDb => ("find-db", "MIOpen FindDb"),
+            Format::PerfDb => ("perf-db", "MIOpen PerfDb"),
+            Format::PerfDbSqlite => ("perf-db-sqlite", "MIOpen PerfDb (SQLite)"),
+            Format::DriverCommands => ("miopen-commands", "MIOpenDriver commands"),
+            Format::AiterTuned => ("aiter", "AITER tuned table"),
+            Format::AiterUntuned => ("aiter-untuned", "AITER untuned table"),
+            Format::AiterJson => ("aiter-json", "AITER Triton configuration"),
+            Format::MoeJson => ("moe-json", "fused-MoE configuration"),
+            Format::Autotune => ("triton-autotune", "Triton autotune cache"),
+            Format::AutotuneLog => ("triton-log", "Triton autotuning log"),
+            Format::TritonParse => ("tritonparse", "tritonparse events"),
+        }
+    }
+
+    /// The word for it on the command line and in JSON: `tunableop`.
+    pub const fn key(self) -> &'static str {
+        self.words().0
+    }
+
+    /// Its name for people: `TunableOp results`.
+    pub const fn name(self) -> &'static str {
+        self.words().1
+    }
+}
+
+/// What a row tunes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub enum Kind {
+    /// A matrix product.
+    Gemm,
+    /// A fused mixture of experts.
+    Moe,
+    /// A convolution.
+    Convolution,
+    /// A kernel known by its name only.
+    Kernel,
+}
+
+impl Kind {
+    /// The word on the command line: `gemm`, `moe`, `conv`, `kernel`.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Kind::Gemm => "gemm",
+            Kind::Moe => "moe",
+            Kind::Convolution => "conv",
+            Kind::Kernel => "kernel",
+        }
+    }
+}
+
+/// Sizes of a matrix product, in the order the file's library uses.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct GemmShape {
+    /// Rows of the result.
+    pub m: u64,
+    /// Columns of the result.
+    pub n: u64,
+    /// Length of the sums.
+    pub k: u64,
+    /// Products in one call.
+    pub batch: u64,
+    /// Leading dimensions of A, B, C and D, where the file holds them.
+    pub leading: Option<[u64; 4]>,
+}
+
+/// Sizes of a fused mixture of experts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct MoeShape {
+    /// Tokens.
+    pub tokens: u64,
+    /// Width of the model.
+    pub model: Option<u64>,
+    /// Width between the two products, per rank.
+    pub inter: Option<u64>,
+    /// Experts.
+    pub experts: u64,
+    /// Experts per token.
+    pub top_k: Option<u64>,
+}
+
+/// What a row's candidate was tuned for.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Shape<'a> {
+    /// A matrix product.
+    Gemm(GemmShape),
+    /// A mixture of experts.
+    Moe(MoeShape),
+    /// Up to this many rows of the first matrix; none: any number.
+    UpTo(Option<u64>),
+    /// As the file writes it.
+    Text(Cow<'a, str>),
+}
+
+impl Shape<'_> {
+    /// The sizes of a matrix product.
+    pub fn gemm(&self) -> Option<&GemmShape> {
+        if let Shape::Gemm(shape) = self { Some(shape) } else { None }
+    }
+}
+
+impl std::fmt::Display for Shape<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Shape::Gemm(it) => {
+                write!(f, "{}x{}x{}", it.m, it.n, it.k)?;
+                if it.batch != 1 {
+                    write!(f, " batch {}", it.batch)?;
+                }
+                if let Some([a, b, c, d]) = it.leading {
+                    write!(f, " ld {a},{b},{c}")?;
+                    if d != c {
+                        write!(f, ",{d}")?;
+                    }
+                }
+                Ok(())
+            }
+            Shape::Moe(it) => {
+                write!(f, "{} tokens, {} experts", it.tokens, it.experts)?;
+                if let Some(top) = it.top_k {
+                    write!(f, " top {top}")?;
+                }
+                for (word, size) in [("model", it.model), ("inter", it.inter)] {
+                    if let Some(size) = size {
+                        write!(f, ", {word} {size}")?;
+                    }
+                }
+                Ok(())
+            }
+            Shape::UpTo(Some(m)) => write!(f, "M <= {m}"),
+            Shape::UpTo(None) => write!(f, "any M"),
+            Shape::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// One tuned or untuned problem.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Row<'a> {
+    /// Line it begins on, 1-based.
+    pub line: u32,
+    /// Its bytes in the file, without the end of the line. Empty where the file is no text.
+    pub span: Range<usize>,
+    /// What is computed.
+    pub kind: Kind,
+    /// The library's word for it: `GemmAndBiasTunableOp`, `a8w8_blockscale`, the kernel's name.
+    pub operation: Cow<'a, str>,
+    /// What the loader looks the row up by, as one text.
+    pub key: Cow<'a, str>,
+    /// Types of inputs and output, in the file's words.
+    pub types: Said<Cow<'a, str>>,
+    /// Transposition of A and B: `TN`.
+    pub layout: Said<Cow<'a, str>>,
+    /// Sizes.
+    pub shape: Said<Shape<'a>>,
+    /// GPU target: `gfx942`.
+    pub target: Said<Cow<'a, str>>,
+    /// Compute units of the GPU it was tuned on.
+    pub cu_count: Said<u32>,
+    /// The kernel or configuration chosen.
+    pub candidate: Said<Cow<'a, str>>,
+    /// Time of one call, microseconds.
+    pub time_us: Said<f64>,
+    /// Rate the file states, 10^12 operations per second.
+    pub tera_flops: Said<f64>,
+    /// Share of wrong or inexact results the file states, 0 to 1.
+    pub error: Said<f64>,
+    /// How often the file names it: repeated lines of a log count.
+    pub calls: u64,
+}
+
+impl<'a> Row<'a> {
+    /// A row that says nothing but what it is.
+    pub(crate) fn new(
+        line: u32,
+        span: Range<usize>,
+        kind: Kind,
+        operation: impl Into<Cow<'a, str>>,
+    ) -> Row<'a> {
+        Row {
+            line,
+            span,
+            kind,
+            operation: operation.into(),
+            key: Cow::Borrowed(""),
+            types: Err("the file names no types"),
+            layout: Err("the file names no transposition"),
+            shape: Err("the file names no sizes"),
+            target: Err("the file names no target"),
+            cu_count: Err("the file names no number of compute units"),
+            candidate: Err("the row names no candidate"),
+            time_us: Err(time::NO_COLUMN),
+            tera_flops: Err("the file states no rate"),
+            error: Err("the file states no error"),
+            calls: 1,
+        }
+    }
+
+    /// Operations of one call, where the sizes are those of a matrix product.
+    pub fn flop(&self) -> Option<f64> {
+        let it = self.shape.as_ref().ok()?.gemm()?;
+        let [m, n, k, batch] = [it.m, it.n, it.k, it.batch].map(|size| size as f64);
+        Some(2.0 * m * n * k * batch)
+    }
+}
+
+/// A version, target or setting that the whole file was made for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Version<'a> {
+    /// Its name: `PT_VERSION`, `Git Version`.
+    pub key: Cow<'a, str>,
+    /// Its value.
+    pub value: Cow<'a, str>,
+    /// Line, 1-based; 0 where the file's name says it.
+    pub line: u32,
+}
+
+/// What is wrong with a file's text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub enum FlawKind {
+    /// Lines end in CR LF.
+    CarriageReturn,
+    /// A byte-order mark before the first line.
+    ByteOrderMark,
+    /// Lines without text.
+    EmptyLine,
+    /// The last line ends too early.
+    CutLine,
+    /// A row that the loader leaves out or cannot read.
+    Malformed,
+    /// An operation that the library does not know.
+    UnknownOperation,
+    /// Two parts of a row contradict each other.
+    Contradiction,
+    /// A field is missing in the middle, so the ones after it are in wrong columns.
+    ShiftedFields,
+    /// The last fields, which are empty, are missing.
+    ShortFields,
+    /// An entry that occurs twice in one record.
+    RepeatedEntry,
+    /// An entry without its parts.
+    IllFormedEntry,
+    /// Entries that are not in the order of their times.
+    NotSorted,
+    /// A record of an older generation of the format.
+    OldGeneration,
+    /// An index that points nowhere.
+    BadIndex,
+    /// Something in the file that nothing uses.
+    Unused,
+}
+
+/// One flaw.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Flaw {
+    /// First line it concerns, 1-based.
+    pub line: u32,
+    /// What it is.
+    pub kind: FlawKind,
+    /// What is the case, as a phrase.
+    pub text: String,
+    /// Whether the row of this line is left out when files are merged.
+    pub spoils_row: bool,
+}
+
+/// What only one format has.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Detail<'a> {
+    /// Nothing more.
+    None,
+    /// Columns of a table.
+    Columns(Columns<'a>),
+    /// Header and solutions of a logic file.
+    Logic(Box<Logic<'a>>),
+    /// What the name of a fused-MoE file says.
+    Moe(MoeName),
+}
+
+/// A tuning file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tunings<'a> {
+    /// Its path as given. Some formats keep a part of their key in it.
+    pub name: String,
+    /// Format.
+    pub format: Format,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// Versions it was made for.
+    pub versions: Vec<Version<'a>>,
+    /// Rows, in the order of the file.
+    pub rows: Vec<Row<'a>>,
+    /// What is wrong with its text, by line.
+    pub flaws: Vec<Flaw>,
+    /// What only its format has.
+    pub detail: Detail<'a>,
+}
+
+impl<'a> Tunings<'a> {
+    pub(crate) fn new(name: &str, format: Format, bytes: &'a [u8]) -> Tunings<'a> {
+        Tunings {
+            name: name.to_owned(),
+            format,
+            bytes,
+            versions: Vec::new(),
+            rows: Vec::new(),
+            flaws: Vec::new(),
+            detail: Detail::None,
+        }
+    }
+
+    pub(crate) fn flaw(&mut self, line: u32, kind: FlawKind, text: impl Into<String>) {
+        self.flaws.push(Flaw { line, kind, text: text.into(), spoils_row: false });
+    }
+
+    pub(crate) fn bad_row(&mut self, line: u32, kind: FlawKind, text: impl Into<String>) {
+        self.flaws.push(Flaw { line, kind, text: text.into(), spoils_row: true });
+    }
+
+    /// The last part of its path.
+    pub fn base_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+
+    /// The value of a version.
+    pub fn version(&self, key: &str) -> Option<&str> {
+        self.versions.iter().find(|it| it.key == key).map(|it| it.value.as_ref())
+    }
+
+    /// The text of a row.
+    pub fn text(&self, row: &Row<'_>) -> &'a [u8] {
+        self.bytes.get(row.span.clone()).unwrap_or_default()
+    }
+
+    /// The flaw for which the row of a line is left out, if there is one.
+    pub fn spoiled(&self, line: u32) -> Option<&Flaw> {
+        self.flaws.iter().find(|flaw| flaw.spoils_row && flaw.line == line)
+    }
+
+    /// The file's bytes, put together from the text of its rows and what is between them.
+    pub fn write(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.bytes.len());
+        let mut at = 0;
+        let mut spans: Vec<_> =
+            self.rows.iter().map(|row| row.span.clone()).filter(|it| !it.is_empty()).collect();
+        spans.sort_unstable_by_key(|span| span.start);
+        for span in spans {
+            // A row within another one was written with it.
+            if span.start < at {
+                continue;
+            }
+            out.extend_from_slice(self.bytes.get(at..span.start).unwrap_or_default());
+            out.extend_from_slice(self.bytes.get(span.clone()).unwrap_or_default());
+            at = span.end;
+        }
+        out.extend_from_slice(self.bytes.get(at..).unwrap_or_default());
+        out
+    }
+}

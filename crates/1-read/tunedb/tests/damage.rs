@@ -1,0 +1,162 @@
+//! Damaged files: cut at every byte, and changed at random.
+//!
+//! The one idea to keep in mind: a reader may refuse, and it may report flaws, but it neither panics nor loses bytes.
+
+use testkit::Random;
+use tunedb::read;
+
+/// One small file of each format, made for this test.
+const FILES: [(&str, &str); 20] = [
+    (
+        "tunableop_results0.csv",
+        "Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_16_8_4_ld_4_4_16,Gemm_Rocblas_7,0.5\nScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_BFloat16_TN,tn_8_8_8_ld_8_8_8_rw_1_bias_None,Default,inf\n",
+    ),
+    ("tunableop_untuned0.csv", "GemmStridedBatchedTunableOp_float_NN,nn_64_128_128_B_96_ld_64_128_64\n"),
+    ("verbose.log", "Validator PT_VERSION=2.9.1\nGemmTunableOp_Half_TN(tn_16_8_4) -> Default,0.04\n"),
+    (
+        "bench.log",
+        "[0]:transA,transB,batch_count,m,n,k,a_type,b_type,compute_type,hipblaslt-Gflops,us\n    T,N,1,16,8,4,f16_r,f16_r,f32_r,403.2,10.4\n    --Solution index: 12\n    --Solution name:  Cijk\n",
+    ),
+    (
+        "tuning.txt",
+        "Git Version: 7d9f\n    transA,transB,batch_count,m,n,k,a_type,b_type,c_type,compute_type,us,solution_index,gcnArchName,CUs\n    T,N,1,5,6,7,f32_r,f32_r,f32_r,f32_r,29.3,532,gfx942:xnack-,304\n",
+    ),
+    (
+        "problems.log",
+        "hipblaslt-bench --api_method c -m 1024 -n 512 -k 1024 --lda 1024 --transA N --transB T --a_type f16_r --b_type f16_r --solution_index 5\n",
+    ),
+    (
+        "find.yaml",
+        "Bench:\n  ProblemType:\n    DataTypeA: s\n    TransposeA: 0\n  ProblemSizes:\n  - [128, 128, 1, 128]\nCreateLogic: {}\n",
+    ),
+    (
+        "config.yaml",
+        "BenchmarkProblems:\n  -\n    - DataType: h\n      TransposeA: True\n    - ForkParameters:\n        - DepthU: [8, 16]\n      BenchmarkFinalParameters:\n        - ProblemSizes:\n          - Exact: [1, 2, 3, 4]\n",
+    ),
+    (
+        "set.yaml",
+        "Tests:\n- name: a\n  matrix_size:\n    - { M: 16, N: 16, K: 1024 }\n  transA: N\n  transB: T\n",
+    ),
+    ("data.csv", "GFlops, SizeI, SizeJ, SizeK, SizeL, TotalFlops, KernelA\n0, 8, 8, 1, 8, 1024, 4.5\n"),
+    (
+        "client.log",
+        "run,problem-progress,solution-progress,operation,problem-sizes,solution,validation,time-us,gflops\n0,0/0,0/1,Contraction,\"(512,128,1,256)\",Kernel0,PASSED,10.0,1000.0\n",
+    ),
+    (
+        "logic.yaml",
+        "- {MinimumRequiredVersion: 4.33.0}\n- aldebaran\n- {Architecture: gfx90a, CUCount: 104}\n- [Device 0050]\n- DataType: 4\n  TransposeA: 1\n- - DepthU: 16\n    MIBlock: [32, 32,\n      8]\n    SolutionIndex: 0\n  - DepthU: 32\n    SolutionIndex: 1\n- [2, 3, 0, 1]\n- - - [4096, 4096, 16, 40]\n    - [0, 39519.9]\n  - - [77, 4096, 16, 40]\n    - [1, 0.0]\n- null\n- null\n- DeviceEfficiency\n- Equality\n",
+    ),
+    (
+        "logic-map.yaml",
+        "MinimumRequiredVersion: 5.0.0\nScheduleName: gfx1250\nArchitectureName: gfx1250\nCUCount: null\nDeviceNames: [Device 73f0]\nProblemType:\n  DataType: 15\nDefaultSolution:\n  DepthU: -1\nSolutions:\n- SolutionIndex: 0\n  KernelNameMin: C\nIndexOrder: [2, 3]\nExactLogic:\n- - [1, 2, 3, 4]\n  - [0, 36.2]\nRangeLogic: null\nTileSelectionIndices: null\nPerfMetric: DeviceEfficiency\nLibraryType: Equality\n",
+    ),
+    (
+        "gfx942130.HIP.fdb.txt",
+        "16-13-13-1x1-5-13-13-16-0x0-1x1-1x1-0-NCHW-FP16-B=SolverA:0.05,137,miopenConvolutionBwdDataAlgoGEMM;SolverB:0.06,0,miopenConvolutionBwdDataAlgoDirect\n",
+    ),
+    ("gfx942130.db.txt", "16-13-13-1x1-5-13-13-16-0x0-1x1-1x1-0-NCHW-FP16-B=SolverA:1,2,<3>;SolverB:\n"),
+    (
+        "driver.log",
+        "./bin/MIOpenDriver convfp16 -n 1 -c 256\nGPU Kernel Time Forward Conv. Elapsed: 0.029036 ms (average)\nMIOpen(HIP): Warning [GenericSearch] Done: 390/0/390, best #92 0.0129 1,8\n",
+    ),
+    (
+        "a8w8_tuned_gemm.csv",
+        "gfx,cu_num,M,N,K,q_dtype_w,kernelId,splitK,us,kernelName,tflops,bw,errRatio\ngfx942,80,1,1280,8192,torch.int8,34,0,20.5611,kernel,1.02,510.5,0.0\n",
+    ),
+    (
+        "gfx942-GEMM-A16W16.json",
+        "{\"M_LEQ_64\": {\"BLOCK_SIZE_M\": 64, \"num_warps\": 4}, \"any\": {\"BLOCK_SIZE_M\": 128}}\n",
+    ),
+    (
+        "E=8,N=14336,device_name=AMD_Instinct_MI300X.json",
+        "{\"triton_version\": \"3.4.0\", \"1\": {\"BLOCK_SIZE_M\": 16, \"num_warps\": 2}, \"2\": {\"BLOCK_SIZE_M\": 16}}\n",
+    ),
+    (
+        "k.autotune.json",
+        "{\"key\": [\"4096\"], \"configs_timings\": [[{\"kwargs\": {\"BLOCK_M\": 256}, \"num_warps\": 8}, [0.28, 0.27, Infinity]], [{\"kwargs\": {}}, 0.5]]}",
+    ),
+];
+
+fn check(name: &str, bytes: &[u8]) -> usize {
+    match read(name, bytes) {
+        Ok(tunings) => {
+            assert_eq!(tunings.write(), bytes, "{name}");
+            assert!(tunings.rows.iter().all(|row| row.span.end <= bytes.len()), "{name}");
+            tunings.rows.len()
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            0
+        }
+    }
+}
+
+#[test]
+fn small_files_of_every_format_have_rows() {
+    for (name, text) in FILES {
+        assert!(check(name, text.as_bytes()) > 0, "{name}");
+    }
+}
+
+#[test]
+fn files_cut_at_every_byte() {
+    for (name, text) in FILES {
+        for end in 0..text.len() {
+            check(name, &text.as_bytes()[..end]);
+        }
+    }
+}
+
+#[test]
+fn files_changed_at_random() {
+    let mut random = Random(26);
+    for (name, text) in FILES {
+        for _ in 0..600 {
+            let mut bytes = text.as_bytes().to_vec();
+            for _ in 0..=random.below(4) {
+                let at = random.below(bytes.len());
+                match random.below(5) {
+                    0 => bytes[at] = random.next() as u8,
+                    1 => drop(bytes.remove(at)),
+                    2 => bytes.insert(at, b"\n\r,;:=-[]{}\"' *&0\xff"[random.below(18)]),
+                    3 => {
+                        let from = random.below(bytes.len());
+                        let (from, to) = (from.min(at), from.max(at));
+                        let piece = bytes[from..to].to_vec();
+                        bytes.splice(at..at, piece);
+                    }
+                    _ => bytes.truncate(at.max(1)),
+                }
+                if bytes.is_empty() {
+                    bytes.push(b'\n');
+                }
+            }
+            check(name, &bytes);
+        }
+    }
+}
+
+#[test]
+fn bombs_are_refused() {
+    let mut yaml = String::from("Bench:\n  a: &a [x, x, x, x]\n");
+    for level in 0..20 {
+        yaml.push_str(&format!("  b{level}: &b{level} [*a, *a, *a, *a]\n"));
+    }
+    let error = read("bomb.yaml", yaml.as_bytes()).unwrap_err();
+    assert!(error.message.contains("alias"), "{error}");
+    let deep = format!("Bench:\n  a: {}", "[".repeat(5_000));
+    assert!(read("deep.yaml", deep.as_bytes()).is_err());
+    let deep = format!("{{\"a\": {}", "[".repeat(100_000));
+    assert!(read("deep.json", deep.as_bytes()).is_err());
+    let logic = FILES[11].1.replace("DepthU: 16", "DepthU: *anchor");
+    let error = read("logic.yaml", logic.as_bytes()).unwrap_err();
+    assert!(error.message.contains("`*` is not supported") && error.line == 7, "{error}");
+}
+
+#[test]
+fn broken_databases_are_refused() {
+    let mut bytes = b"SQLite format 3\0".to_vec();
+    bytes.extend(std::iter::repeat_n(0x41, 8192));
+    let error = read("gfx942130.db", &bytes).unwrap_err();
+    assert!(error.message.starts_with("the database cannot be read"), "{error}");
+}

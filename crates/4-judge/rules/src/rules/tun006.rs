@@ -1,0 +1,78 @@
+//! TUN006: line ends, marks and blank lines that break the loader.
+//!
+//! The one idea to keep in mind: loaders compare bytes, and bytes that an editor does not show are still compared.
+
+use crate::tunings::{TuningEvidence, at, outcome};
+use crate::{Check, Outcome, Rule};
+use tunedb::{FlawKind, Format};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "TUN006",
+    title: "line ends, marks and blank lines that break the loader",
+    severity: Severity::Severe,
+    page: PAGE,
+    check: Check::Tunings(check),
+};
+
+const PAGE: &str = r"## What it does
+Finds carriage returns at the ends of lines, a byte-order mark before the first line, and lines without text, in files whose loader reads
+lines: TunableOp, AITER, MIOpen, hipBLASLt's tuning file.
+
+## Why it is slow
+PyTorch does not strip carriage returns, so the last value of every version ends in one and never matches: the whole file is rejected. A
+mark makes the first version another name. An empty line ends reading in old versions of PyTorch with an error. pandas, which AITER
+uses, copes with all three.
+
+## Evidence
+The lines, counted in the bytes of the file.
+
+## What to do
+`rockhound tunedb convert FILE --to tunableop -o NEW` writes it with plain line ends, without the mark and without blank lines; or
+`dos2unix FILE`. A repository needs `*.csv -text` in `.gitattributes`.
+
+## Source
+PyTorch, `aten/src/ATen/cuda/tunable`, reading of results files.
+";
+
+fn check(evidence: &TuningEvidence<'_>) -> Outcome {
+    let mut findings = Vec::new();
+    for file in evidence.files {
+        let pytorch = file.format == Format::TunableOp;
+        let mut empty = Vec::new();
+        for flaw in &file.flaws {
+            let (says, severity) = match flaw.kind {
+                FlawKind::CarriageReturn if pytorch => ("PyTorch rejects the whole file", Severity::Severe),
+                FlawKind::CarriageReturn => ("the last field of each ends in one", Severity::Warning),
+                FlawKind::ByteOrderMark if pytorch => {
+                    ("PyTorch misses the first validator and rejects the whole file", Severity::Severe)
+                }
+                FlawKind::ByteOrderMark => ("the first column or key has another name", Severity::Warning),
+                FlawKind::EmptyLine => {
+                    empty.push(flaw.line);
+                    continue;
+                }
+                _ => continue,
+            };
+            let finding = RULE.finding(
+                severity,
+                format!("{}: {says}", flaw.text),
+                "write the file anew with plain line ends, for example with `dos2unix`",
+            );
+            findings.push(finding.with_places([at(file, flaw.line)]));
+        }
+        if empty.is_empty() {
+            continue;
+        }
+        let (message, severity) = match file.format {
+            Format::TunableOp => (
+                "empty: old versions of PyTorch stop here with an error, newer ones skip it",
+                Severity::Warning,
+            ),
+            _ => ("empty: the loader skips it", Severity::Info),
+        };
+        let finding = RULE.finding(severity, message, "remove blank lines");
+        findings.push(finding.with_places(empty.iter().map(|line| at(file, *line))));
+    }
+    outcome(findings)
+}

@@ -1,0 +1,69 @@
+//! TUN007: rows that the loader leaves out or reads wrongly.
+//!
+//! The one idea to keep in mind: a row that cannot be read is left out in silence, so a tuned problem runs its default.
+
+use crate::tunings::{TuningEvidence, at, count, outcome};
+use crate::{Check, Outcome, Rule};
+use tunedb::{FlawKind, Format};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "TUN007",
+    title: "rows that the loader leaves out or reads wrongly",
+    severity: Severity::Severe,
+    page: PAGE,
+    check: Check::Tunings(check),
+};
+
+const PAGE: &str = r"## What it does
+Lists rows that have too few fields, sizes or times that are no numbers, an operation that the library does not know, two parts that
+contradict each other, fields shifted by one that is missing in the middle, and a last line that was cut.
+
+## Why it is slow
+Loaders skip what they cannot read, or read it into the wrong column. The problem then runs its default kernel although somebody tuned
+it; a shifted row puts a rate in the place of a flag.
+
+## Evidence
+The line and what is wrong with it. A row that merely lacks its last, empty field is listed as information.
+
+## What to do
+Repair or remove the line; a cut last line comes from a process that was killed while it wrote, so tune the last problem again.
+
+## Source
+PyTorch, `aten/src/ATen/cuda/tunable`; AITER, `dsv4_fp8fp4_tuned_fmoe.csv`; hipBLASLt, tuning files.
+";
+
+fn check(evidence: &TuningEvidence<'_>) -> Outcome {
+    let mut findings = Vec::new();
+    for file in evidence.files {
+        // Configurations by size and logic files have rules of their own.
+        if matches!(file.format, Format::MoeJson | Format::AiterJson | Format::Logic) {
+            continue;
+        }
+        let mut short = Vec::new();
+        for flaw in &file.flaws {
+            let severity = match flaw.kind {
+                FlawKind::ShiftedFields => Severity::Severe,
+                FlawKind::Malformed
+                | FlawKind::UnknownOperation
+                | FlawKind::Contradiction
+                | FlawKind::CutLine => Severity::Warning,
+                FlawKind::ShortFields => {
+                    short.push(flaw.line);
+                    continue;
+                }
+                _ => continue,
+            };
+            let advice = "repair or remove the line, and tune its problem again";
+            findings
+                .push(RULE.finding(severity, flaw.text.clone(), advice).with_places([at(file, flaw.line)]));
+        }
+        if !short.is_empty() {
+            let message =
+                format!("{} without the last field, which is read as empty", count(short.len(), "row"));
+            let finding = RULE.finding(Severity::Info, message, "nothing, unless the column matters");
+            findings.push(finding.with_places(short.iter().map(|line| at(file, *line))));
+        }
+    }
+    outcome(findings)
+}

@@ -1,0 +1,133 @@
+//! TUN008: rows for another GPU than the machine's.
+//!
+//! The one idea to keep in mind: target and number of compute units are part of the key, so rows for another GPU are rows for nobody.
+
+use crate::tunings::{TuneMachine, TuningEvidence, at, count, outcome};
+use crate::{Check, Outcome, Rule};
+use std::collections::{BTreeMap, BTreeSet};
+use tunedb::{Detail, Format, Row, Tunings};
+use view::{Finding, Severity};
+
+pub(crate) const RULE: Rule = Rule {
+    id: "TUN008",
+    title: "rows for another GPU than the machine's",
+    severity: Severity::Severe,
+    page: PAGE,
+    check: Check::Tunings(check),
+};
+
+const PAGE: &str = r"## What it does
+Compares target, compute units and device name of each file's rows with the machine named by `--gpu`. It fires when no row fits, and as
+information when some do not, or when another table of AITER's family, which the loader joins, has rows that fit.
+
+## Why it is slow
+The look-up is exact in target and number of compute units. With none that fits, every problem takes the default path, which is
+slower by several times for some, and nothing says so: the table is there, it is read, and it is full.
+
+## Evidence
+Rows that fit, and those of each other GPU. Partitions of a GPU have fewer compute units than the whole: an MI300X in CPX mode has 38.
+
+## What to do
+Tune on the GPU the file is to be used on. For partitions name the number of compute units with `--cu`.
+
+## Source
+AITER issues 4634, 3853, 4735 (tables for 80 and 256 compute units on GPUs with 304 and 128), vLLM issues 28709 and 17619.
+";
+
+fn check(evidence: &TuningEvidence<'_>) -> Outcome {
+    let Some(machine) = evidence.machine.filter(|it| it.target.is_some() || it.cu_count.is_some()) else {
+        return Outcome::needs("the machine: --gpu");
+    };
+    // AITER joins the tables of a family, so one that fits is enough.
+    let families: BTreeSet<&str> =
+        evidence.files.iter().filter(|it| fits(it, machine)).filter_map(family).collect();
+    let joined = |file: &Tunings<'_>| family(file).is_some_and(|it| families.contains(it));
+    outcome(evidence.files.iter().filter_map(|file| one(file, machine, joined(file))).collect())
+}
+
+/// What a table of AITER tunes.
+fn family<'f>(file: &'f Tunings<'_>) -> Option<&'f str> {
+    match &file.detail {
+        Detail::Columns(columns) if file.format == Format::AiterTuned => Some(&columns.family),
+        _ => None,
+    }
+}
+
+fn fits(file: &Tunings<'_>, machine: &TuneMachine) -> bool {
+    file.rows.iter().any(|row| other(row, machine).is_none())
+}
+
+fn one(file: &Tunings<'_>, machine: &TuneMachine, joined: bool) -> Option<Finding> {
+    if file.format == Format::MoeJson {
+        return device(file, machine);
+    }
+    // TunableOp rejects a file of another target as a whole; that is another rule's finding.
+    if file.format == Format::TunableOp {
+        return None;
+    }
+    let mut others: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut fitting, mut first) = (0, None);
+    for row in &file.rows {
+        match other(row, machine) {
+            None => fitting += 1,
+            Some(gpu) => {
+                *others.entry(gpu).or_default() += 1;
+                first = first.or(Some(row.line));
+            }
+        }
+    }
+    let words: Vec<String> =
+        others.iter().map(|(gpu, rows)| format!("{} for {gpu}", count(*rows, "row"))).collect();
+    let gpu = words_of(machine);
+    let (message, severity) = match fitting {
+        0 if joined => (
+            format!("no row is for {gpu}; other tables of the family have some: {}", words.join(", ")),
+            Severity::Info,
+        ),
+        0 => {
+            (format!("no row is for {gpu}, so the loader finds none: {}", words.join(", ")), Severity::Severe)
+        }
+        _ => (
+            format!("{} for {gpu}, the rest is for others: {}", count(fitting, "row"), words.join(", ")),
+            Severity::Info,
+        ),
+    };
+    let finding = RULE.finding(severity, message, "tune on the GPU that the file is to be used on");
+    Some(finding.with_places([at(file, first?)]))
+}
+
+/// The GPU of a row, where it is another one.
+fn other(row: &Row<'_>, machine: &TuneMachine) -> Option<String> {
+    let target = row.target.as_deref().ok();
+    let units = row.cu_count.as_ref().ok().copied();
+    let target_differs = matches!((target, &machine.target), (Some(own), Some(wanted)) if own != wanted);
+    let units_differ = matches!((units, machine.cu_count), (Some(own), Some(wanted)) if own != wanted);
+    if !target_differs && !units_differ {
+        return None;
+    }
+    let target = target.unwrap_or("any target");
+    Some(match units {
+        Some(units) => format!("{target} with {units} compute units"),
+        None => target.to_owned(),
+    })
+}
+
+fn words_of(machine: &TuneMachine) -> String {
+    match (&machine.target, machine.cu_count) {
+        (Some(target), Some(units)) => format!("{target} with {units} compute units"),
+        (Some(target), None) => target.clone(),
+        (None, units) => format!("{} compute units", units.unwrap_or_default()),
+    }
+}
+
+/// The device in the name of a fused-MoE file is text.
+fn device(file: &Tunings<'_>, machine: &TuneMachine) -> Option<Finding> {
+    let name = file.version("device_name")?;
+    let model = machine.model.as_deref()?;
+    if name.to_ascii_lowercase().contains(model) {
+        return None;
+    }
+    let message = format!("the file is for `{name}`; a device whose name does not spell that never reads it");
+    let advice = "compare with `torch.cuda.get_device_name()`, blanks as `_`, and copy the file under that name if it is the same silicon";
+    Some(RULE.finding(Severity::Warning, message, advice).with_places([at(file, 0)]))
+}

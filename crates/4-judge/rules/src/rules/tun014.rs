@@ -1,0 +1,58 @@
+//! TUN014: kernels that are not in the catalogue.
+//!
+//! The one idea to keep in mind: an index or name of a kernel means something only where the library has that kernel.
+
+use crate::tunings::{TuningEvidence, at, outcome};
+use crate::{Check, Outcome, Rule};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "TUN014",
+    title: "kernels that are not in the catalogue",
+    severity: Severity::Severe,
+    page: PAGE,
+    check: Check::Tunings(check),
+};
+
+const PAGE: &str = r"## What it does
+Looks up the kernel of every row in a catalogue given with `--catalogue`: a text with one name or index per line, as hipblaslt-bench,
+`roc-obj-ls` or a list of solutions gives it. `Default` and rows without a kernel are left out.
+
+## Why it is slow
+A library that does not have the kernel skips the row, crashes, or runs another kernel of the same index, whose result may be wrong.
+
+## Evidence
+The name or index, and the number of entries in the catalogue.
+
+## What to do
+Tune again with the installed library. A row whose kernel is missing cannot be used with it.
+
+## Source
+AITER issue 1418 (a wrong kernel in a tuned row); hipBLASLt, rows with `kernel_name` are checked one by one.
+";
+
+fn check(evidence: &TuningEvidence<'_>) -> Outcome {
+    let Some(catalogue) = evidence.catalogue else {
+        return Outcome::needs("the library's kernels: --catalogue");
+    };
+    let mut findings = Vec::new();
+    for file in evidence.files {
+        for row in &file.rows {
+            let Ok(candidate) = &row.candidate else { continue };
+            let words = candidate.split([' ', ',']).filter(|it| !it.is_empty());
+            // A word of the candidate, or the index at its end: `Gemm_Hipblaslt_477479`.
+            let known = words.clone().any(|word| {
+                catalogue.contains(word)
+                    || word.rsplit('_').next().is_some_and(|index| catalogue.contains(index))
+            });
+            if known || candidate == "Default" {
+                continue;
+            }
+            let shown: String = candidate.chars().take(100).collect();
+            let message = format!("`{shown}` is none of the {} kernels of the catalogue", catalogue.len());
+            let advice = "tune the problem again with the installed library";
+            findings.push(RULE.finding(Severity::Severe, message, advice).with_places([at(file, row.line)]));
+        }
+    }
+    outcome(findings)
+}

@@ -1,0 +1,56 @@
+//! TUN016: files of a stale generation.
+//!
+//! The one idea to keep in mind: a file of an older generation still loads in part, and what it lacks is not asked for.
+
+use crate::tunings::{TuningEvidence, at, outcome};
+use crate::{Check, Outcome, Rule};
+use tunedb::{Format, hipblaslt, time};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "TUN016",
+    title: "files of a stale generation",
+    severity: Severity::Info,
+    page: PAGE,
+    check: Check::Tunings(check),
+};
+
+const PAGE: &str = r"## What it does
+Recognises files that older versions of a tool wrote: TunableOp without a target or without times, hipBLASLt's tuning file without schema
+version, MIOpen's records of version 1.0.
+
+## Why it is slow
+Kernels named by a bare index, rows without a target and rows without a name are trusted more than they deserve: a new library has
+another kernel under the index. Without times no merge can tell which row is faster.
+
+## Evidence
+What the file lacks: times, a target, a schema version.
+
+## What to do
+Tune again with the installed versions. Until then do not merge the file with newer ones.
+
+## Source
+PyTorch 2.2 to 2.6, `aten/src/ATen/cuda/tunable`; hipBLASLt, tuning files; MIOpen, FindDb 1.0.
+";
+
+fn check(evidence: &TuningEvidence<'_>) -> Outcome {
+    let mut findings = Vec::new();
+    for file in evidence.files {
+        let message = match file.format {
+            Format::TunableOp if file.rows.is_empty() => continue,
+            Format::TunableOp if file.rows.iter().all(|row| row.time_us == Err(time::ABSENT)) => {
+                "no row has a time, as the first TunableOp wrote them: no merge can tell what is faster"
+            }
+            Format::TunableOp if file.version("GCN_ARCH_NAME").is_none() => {
+                "no target, as PyTorch before 2.4 wrote it: the file loads on every GPU"
+            }
+            Format::TuningFile if !hipblaslt::has_schema(file) => {
+                "no schema version: rows are used for problems that differ in leading dimensions, epilogue or GPU"
+            }
+            _ => continue,
+        };
+        let finding = RULE.finding(Severity::Info, message, "tune again with the installed versions");
+        findings.push(finding.with_places([at(file, 1)]));
+    }
+    outcome(findings)
+}

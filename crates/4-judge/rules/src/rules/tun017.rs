@@ -1,0 +1,71 @@
+//! TUN017: logic files whose sizes and solutions do not fit.
+//!
+//! The one idea to keep in mind: the table of sizes counts solutions by their position, and nothing checks that both still fit together.
+
+use crate::tunings::{TuningEvidence, at, count, outcome};
+use crate::{Check, Outcome, Rule};
+use tunedb::{FlawKind, Format};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "TUN017",
+    title: "logic files whose sizes and solutions do not fit",
+    severity: Severity::Severe,
+    page: PAGE,
+    check: Check::Tunings(check),
+};
+
+const PAGE: &str = r"## What it does
+Checks a logic file of TensileLite: positions behind the list of solutions, solutions that say another index than their position, solutions
+that serve no size, efficiencies of 0, and blanks that change the kind of library.
+
+## Why it is slow
+A wrong position selects another kernel or none. An efficiency of 0 means unknown, and the vendor's merge by speed takes anything over it,
+also a slower kernel. Solutions that serve no size are compiled into the library all the same.
+
+## Evidence
+The size or solution. A grid-based or equality file written with `--no_eff` has 0 throughout.
+
+## What to do
+Write the file anew with `rockhound tunedb merge`, which counts solutions again and drops those that serve no size.
+
+## Source
+hipBLASLt, `tensilelite/Tensile/Utilities/merge.py`, read and run.
+";
+
+fn check(evidence: &TuningEvidence<'_>) -> Outcome {
+    let mut findings = Vec::new();
+    for file in evidence.files.iter().filter(|it| it.format == Format::Logic) {
+        let mut grouped: [(FlawKind, Vec<u32>); 2] =
+            [(FlawKind::Contradiction, vec![]), (FlawKind::Unused, vec![])];
+        for flaw in &file.flaws {
+            if let Some((_, lines)) = grouped.iter_mut().find(|(kind, _)| *kind == flaw.kind) {
+                lines.push(flaw.line);
+                continue;
+            }
+            let severity = if flaw.kind == FlawKind::BadIndex { Severity::Severe } else { Severity::Warning };
+            let finding = RULE.finding(severity, flaw.text.clone(), "correct the line");
+            findings.push(finding.with_places([at(file, flaw.line)]));
+        }
+        let unknown = file.rows.iter().filter(|row| row.tera_flops.is_err()).map(|row| row.line).collect();
+        let [(_, contradict), (_, unused)] = grouped;
+        for (lines, words, severity) in [
+            (contradict, "with another index than their position, which counts", Severity::Info),
+            (unused, "that serve no size", Severity::Warning),
+            (
+                unknown,
+                "of efficiency 0, which means unknown: a merge by speed takes anything over it",
+                Severity::Info,
+            ),
+        ] {
+            let lines: Vec<u32> = lines;
+            let what = if words.starts_with("of") { "size" } else { "solution" };
+            if !lines.is_empty() {
+                let message = format!("{} {words}", count(lines.len(), what));
+                let finding = RULE.finding(severity, message, "merge the file, which counts solutions again");
+                findings.push(finding.with_places(lines.iter().map(|line| at(file, *line))));
+            }
+        }
+    }
+    outcome(findings)
+}

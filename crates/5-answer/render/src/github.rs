@@ -1,0 +1,62 @@
+//! Workflow commands of GitHub, which show findings beside the lines of a pull request.
+//!
+//! The one idea to keep in mind: a message is one line, so its breaks and percent signs are escaped.
+
+use view::{Finding, Severity};
+
+/// One command per finding.
+pub fn annotations(findings: &[Finding]) -> String {
+    let mut out = String::new();
+    for finding in findings {
+        let (file, line) = place(finding);
+        let command = match finding.severity {
+            Severity::Severe => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "notice",
+        };
+        let mut message = finding.message.clone();
+        if let Some(cost) = &finding.cost {
+            message.push_str(&format!(" (costs {cost})"));
+        }
+        message.push_str(&format!(". {}", finding.advice));
+        out.push_str(&format!(
+            "::{command} file={},line={line},title={}::{}\n",
+            property(file),
+            finding.rule,
+            data(&message)
+        ));
+    }
+    out
+}
+
+/// File and line of the main place of a finding; line 1 where it is the whole file.
+pub(crate) fn place(finding: &Finding) -> (&str, u32) {
+    let source = finding.places.first().and_then(|it| it.source.as_ref());
+    source.map_or(("", 1), |it| (it.file.as_str(), it.line.max(1)))
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use view::{Place, SourceLine};
+
+    #[test]
+    fn commands_are_escaped() {
+        let source = Some(SourceLine { file: "a,b.csv".to_owned(), line: 7, function: None });
+        let place = Place { source, ..Place::default() };
+        let finding =
+            Finding::new("TUN002", Severity::Warning, "5 % slower", "Merge it").with_places([place]);
+        assert_eq!(
+            annotations(&[finding]),
+            "::warning file=a%2Cb.csv,line=7,title=TUN002::5 %25 slower. Merge it\n"
+        );
+    }
+}

@@ -1,0 +1,333 @@
+//! What to do next with a tuning file, as commands to paste.
+//!
+//! The one idea to keep in mind: the flows are those of the vendor's guides, with the names and sizes of this file in them.
+
+use std::fmt::Write;
+use tunedb::{Format, GemmShape, Kind, Row, Shape, Tunings};
+use view::{Recipe, RecipeStep, TuneReport};
+
+/// Problems for which benchmarks are written.
+const SHOWN: usize = 3;
+
+fn step(text: impl Into<String>, command: impl Into<String>) -> RecipeStep {
+    RecipeStep { text: text.into(), command: command.into() }
+}
+
+/// Flows for each file.
+pub fn advise(files: &[Tunings<'_>]) -> TuneReport {
+    let mut report = TuneReport::new("advise");
+    for file in files {
+        report.flows.extend(flows(file));
+    }
+    report
+}
+
+fn flows(file: &Tunings<'_>) -> Vec<Recipe> {
+    match file.format {
+        Format::TunableOp | Format::TunableOpUntuned | Format::TunableOpLog => {
+            vec![offline(file), benchmark(file)]
+        }
+        Format::BenchOutput | Format::ProblemLog | Format::TuningFile => {
+            vec![benchmark(file), online(file), find_exact(file)]
+        }
+        Format::FindExact => vec![find_exact(file)],
+        Format::Logic
+        | Format::TensileConfig
+        | Format::TensileData
+        | Format::TensileLog
+        | Format::BenchProblems => {
+            vec![tensile(file)]
+        }
+        Format::FindDb | Format::PerfDb | Format::PerfDbSqlite | Format::DriverCommands => vec![miopen(file)],
+        Format::AiterTuned | Format::AiterUntuned | Format::AiterJson => vec![aiter(file)],
+        Format::MoeJson => vec![moe(file)],
+        Format::Autotune | Format::AutotuneLog | Format::TritonParse => vec![triton(file)],
+    }
+}
+
+/// Offline tuning with TunableOp: record, tune, check, switch off.
+fn offline(file: &Tunings<'_>) -> Recipe {
+    let rows = file.rows.len();
+    let name = &file.name;
+    let default = file.rows.iter().filter(|row| row.candidate.as_deref() == Ok("Default")).count();
+    let why = match file.format {
+        Format::TunableOp => format!(
+            "{rows} GEMMs are tuned, {default} of them run the default. Results hold for one build of PyTorch, ROCm, hipBLASLt and \
+             rocBLAS; after an upgrade the recorded GEMMs can be tuned again without the application."
+        ),
+        _ => format!("{rows} GEMMs are recorded and none is tuned."),
+    };
+    let untuned = "rockhound tunedb convert FILE --to tunableop-untuned -o tunableop_untuned0.csv"
+        .replace("FILE", name);
+    Recipe {
+        title: format!("{}: offline tuning with TunableOp (PyTorch 2.6 or later)", file.base_name()),
+        why,
+        steps: vec![
+            match file.format {
+                Format::TunableOp => step(
+                    "Take the GEMMs from the results, or record them again as in the next line.",
+                    untuned,
+                ),
+                _ => step("The GEMMs are recorded. To record others:", String::new()),
+            },
+            step(
+                "Record the GEMMs of the application; nothing is tuned and nothing slows down.",
+                "PYTORCH_TUNABLEOP_ENABLED=1 PYTORCH_TUNABLEOP_TUNING=0 PYTORCH_TUNABLEOP_RECORD_UNTUNED=1 python app.py",
+            ),
+            step(
+                "Tune them, on an idle GPU with steady clocks and a rotating buffer of at least the size of the last cache \
+                 (256 MiB on an MI300X).",
+                "rocm-smi --setperfdeterminism 1900\nPYTORCH_TUNABLEOP_ENABLED=1 PYTORCH_TUNABLEOP_TUNING=1 PYTORCH_TUNABLEOP_ROTATING_BUFFER_SIZE=512 \\\n  python -c \"import torch.cuda.tunable as t; t.tune_gemm_in_file('tunableop_untuned0.csv')\"",
+            ),
+            step(
+                "Check the result before it is used.",
+                "rockhound tunedb lint tunableop_results0.csv --gpu mi300x --fail-on severe",
+            ),
+            step(
+                "Run with the results and tuning switched off; compare with a run without TunableOp.",
+                "PYTORCH_TUNABLEOP_ENABLED=1 PYTORCH_TUNABLEOP_TUNING=0 PYTORCH_TUNABLEOP_FILENAME=tunableop_results.csv python app.py",
+            ),
+            step(
+                "Ranks tune for themselves: merge their files and give all the result.",
+                "rockhound tunedb merge tunableop_results?.csv -o merged.csv --explain",
+            ),
+        ],
+    }
+}
+
+/// Rows by what they cost, most first: calls times time, or calls times operations where there is no time.
+fn costly<'f, 'a>(file: &'f Tunings<'a>) -> Vec<&'f Row<'a>> {
+    let mut rows: Vec<&Row<'_>> = file
+        .rows
+        .iter()
+        .filter(|row| row.kind == Kind::Gemm && row.shape.as_ref().is_ok_and(|it| it.gemm().is_some()))
+        .collect();
+    let timed = rows.iter().all(|row| row.time_us.is_ok());
+    let cost = |row: &Row<'_>| {
+        let one = if timed { row.time_us.unwrap_or(0.0) } else { row.flop().unwrap_or(0.0) };
+        one * row.calls as f64
+    };
+    rows.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
+    rows.truncate(SHOWN);
+    rows
+}
+
+/// A problem as a command of hipblaslt-bench; none where its types are not known.
+fn bench_command(row: &Row<'_>) -> Option<String> {
+    let GemmShape { m, n, k, batch, leading } = *row.shape.as_ref().ok()?.gemm()?;
+    let layout = row.layout.as_deref().ok().filter(|it| it.len() == 2)?;
+    let element = tunedb::element(row.types.as_deref().ok()?)?;
+    let (types, compute) = match element {
+        "xf32" => ("f32_r".to_owned(), "xf32_r"),
+        "f64" => ("f64_r".to_owned(), "f64_r"),
+        "i8" => ("i8_r".to_owned(), "i32_r"),
+        other => (format!("{other}_r"), "f32_r"),
+    };
+    // Eight-bit inputs have a 16-bit result.
+    let result = if element == "f8" { "bf16_r".to_owned() } else { types.clone() };
+    let mut out =
+        format!("hipblaslt-bench -m {m} -n {n} -k {k} --transA {} --transB {}", &layout[..1], &layout[1..]);
+    if batch > 1 {
+        let _ = write!(out, " --batch_count {batch}");
+    }
+    if let Some([a, b, c, d]) = leading {
+        let _ = write!(out, " --lda {a} --ldb {b} --ldc {c} --ldd {d}");
+    }
+    let _ = write!(
+        out,
+        " \\\n  --a_type {types} --b_type {types} --c_type {result} --d_type {result} --compute_type {compute} --initialization trig_float \\\n  \
+         --rotating 512 --cold_iters 100 --iters 1000 --use_gpu_timer"
+    );
+    Some(out)
+}
+
+/// Every solution of the shapes that cost most.
+fn benchmark(file: &Tunings<'_>) -> Recipe {
+    let rows = costly(file);
+    let mut steps: Vec<RecipeStep> = rows
+        .iter()
+        .filter_map(|row| {
+            let command = bench_command(row)?;
+            let shape = row.shape.as_ref().map(Shape::to_string).ok()?;
+            let calls = if row.calls > 1 { format!(", {} calls", row.calls) } else { String::new() };
+            Some(step(
+                format!("{shape}{calls}: all solutions"),
+                format!("HIP_FORCE_DEV_KERNARG=1 {command} \\\n  --algo_method all --print_kernel_info"),
+            ))
+        })
+        .collect();
+    steps.push(step(
+        "Keep the solution index, not the number in brackets, which is another one in every run. Write results into a tuning file \
+         and use it:",
+        "HIPBLASLT_TUNING_FILE=tuning.txt hipblaslt-bench …   # writes\nHIPBLASLT_TUNING_OVERRIDE_FILE=tuning.txt python app.py  # uses",
+    ));
+    Recipe {
+        title: format!("{}: hipblaslt-bench for the problems that cost most", file.base_name()),
+        why: format!(
+            "{} of {} problems, by time or operations times calls. Without a rotating buffer of at least the size of the last cache, data \
+             comes from the cache; zeros and integers as input run up to 20 % faster than random floats.",
+            steps.len() - 1,
+            file.rows.len()
+        ),
+        steps,
+    }
+}
+
+fn online(file: &Tunings<'_>) -> Recipe {
+    let name = &file.name;
+    Recipe {
+        title: format!("{}: the same problems for PyTorch", file.base_name()),
+        why: "TunableOp searches rocBLAS too, which has the faster kernel for some problems.".to_owned(),
+        steps: vec![
+            step(
+                "Turn the problems into an untuned file.",
+                format!("rockhound tunedb convert {name} --to tunableop-untuned -o tunableop_untuned0.csv"),
+            ),
+            step(
+                "Tune them.",
+                "PYTORCH_TUNABLEOP_ENABLED=1 PYTORCH_TUNABLEOP_TUNING=1 python -c \"import torch.cuda.tunable as t; t.tune_gemm_in_file('tunableop_untuned0.csv')\"",
+            ),
+        ],
+    }
+}
+
+fn find_exact(file: &Tunings<'_>) -> Recipe {
+    let is_config = file.format == Format::FindExact;
+    let name = &file.name;
+    let config = if is_config { name.as_str() } else { "tuning.yaml" };
+    let mut steps = Vec::new();
+    if !is_config {
+        steps.push(step(
+            "Write the sizes of one problem type as a configuration.",
+            format!("rockhound tunedb convert {name} --to find-exact --layout TN --types f16 -o {config}"),
+        ));
+    }
+    steps.push(step(
+        "Benchmark all solutions of a built hipBLASLt and write the winners as Equality logic.",
+        format!("python3 hipBLASLt/utilities/find_exact.py {config} hipBLASLt/build/release ./"),
+    ));
+    steps.push(step(
+        "Merge what it found into the library's logic: faster ones only, every decision listed.",
+        "rockhound tunedb merge hipBLASLt/library/src/amd_detail/rocblaslt/src/Tensile/Logic/asm_full/…/Equality/NAME.yaml 1_LogicYaml/NAME.yaml -o NAME.yaml --explain",
+    ));
+    steps.push(step("Build the library again and compare.", "cd hipBLASLt && ./install.sh -idc"));
+    Recipe {
+        title: format!("{}: find_exact, exact solutions for exact sizes", file.base_name()),
+        why: "It chooses among solutions that the library has; a size that is in an Equality file gets its solution without a prediction. \
+              SplitK is tried where `TuningParameters` has values for it. Keep `AlgoMethod: all`."
+            .to_owned(),
+        steps,
+    }
+}
+
+fn tensile(file: &Tunings<'_>) -> Recipe {
+    Recipe {
+        title: format!("{}: new solutions with TensileLite", file.base_name()),
+        why: "Seven steps are documented; in practice three are used: common parameters, fork parameters and the final sizes. Defaults \
+              take the place of steps 1 and 2, and joining (5, 6) is left out, since all parameters are measured before it."
+            .to_owned(),
+        steps: vec![
+            step("1, initial solution parameters, and 2, common parameters: leave to the defaults, or one value each.", "BenchmarkCommonParameters:\n  - KernelLanguage: [\"Assembly\"]"),
+            step(
+                "3, fork parameters: the product of all values is benchmarked, so few values each. 16x16 matrix instructions usually win.",
+                "ForkParameters:\n  - MatrixInstruction:\n    - [16, 16, 16, 1, 1, 8, 6, 2, 2]\n  - DepthU: [32, 64]\n  - WorkGroupMapping: [1, 8, 16]\n  - GlobalSplitU: [1, 2]",
+            ),
+            step("4, 5 and 6, benchmark fork, join and benchmark join: leave empty.", ""),
+            step("7, final sizes: Exact for sizes that matter, Range for a grid.", "BenchmarkFinalParameters:\n  - ProblemSizes:\n    - Exact: [4096, 4096, 1, 4096]"),
+            step("Validation costs time; 0 measures only. Check the winner's result afterwards with -1.", "GlobalParameters:\n  NumElementsToValidate: 0"),
+            step("Run it.", "cd hipBLASLt/tensilelite && ./Tensile/bin/Tensile config.yaml output"),
+            step(
+                "Merge its logic into the library's: exact sizes into Equality, a grid into GridBased, the rest into FreeSize.",
+                "rockhound tunedb merge ORIGINAL.yaml output/3_LibraryLogic/NAME.yaml -o NAME.yaml --explain",
+            ),
+        ],
+    }
+}
+
+fn miopen(file: &Tunings<'_>) -> Recipe {
+    let command = file
+        .rows
+        .iter()
+        .find(|_| file.format == Format::DriverCommands)
+        .filter(|row| row.key.starts_with("MIOpenDriver"))
+        .map_or("MIOpenDriver convbfp16 -n 1 -c 1024 -H 14 -W 14 -k 256 -y 1 -x 1 -p 0 -q 0 -u 1 -v 1 -l 1 -j 1 -m conv -g 1 -F 1", |row| row.key.as_ref());
+    Recipe {
+        title: format!("{}: tuning convolutions with MIOpen", file.base_name()),
+        why: "PerfDb holds the parameters of each solver, FindDb the times of the solvers. MIOPEN_FIND_ENFORCE: 1 none, 2 update, 3 search \
+              where nothing is there, 4 search and update, 5 clean. MIOPEN_FIND_MODE: 1 normal, 2 fast, 3 hybrid, 5 dynamic hybrid."
+            .to_owned(),
+        steps: vec![
+            step("Log the convolutions of the application as driver commands.", "MIOPEN_ENABLE_LOGGING_CMD=1 python app.py 2> log.txt\nrockhound tunedb show log.txt --sort calls"),
+            step(
+                "Search parameters where PerfDb has none, and measure all solvers. A find mode other than normal together with enforcing leaves \
+                 records of one solver that hide the system's.",
+                format!("MIOPEN_FIND_ENFORCE=3 MIOPEN_FIND_MODE=1 {command}"),
+            ),
+            step(
+                "Compare the user database with the system's.",
+                "rockhound tunedb lint $ROCM_PATH/share/miopen/db/gfx942130.HIP.fdb.txt ~/.config/miopen/*.ufdb.txt",
+            ),
+            step("Join the databases of ranks; do not `cat` them.", "rockhound tunedb merge rank0.ufdb.txt rank1.ufdb.txt -o joined.ufdb.txt"),
+            step("After an upgrade of MIOpen delete the user database: its version is in its name.", "rm -i ~/.config/miopen/*.u?db*"),
+            step("In production look up and do not search.", "MIOPEN_FIND_MODE=2 python app.py"),
+        ],
+    }
+}
+
+fn aiter(file: &Tunings<'_>) -> Recipe {
+    let name = &file.name;
+    Recipe {
+        title: format!("{}: tuning AITER", file.base_name()),
+        why: "Rows count for one target and number of compute units. Two tables of a family with one key stop the loader.".to_owned(),
+        steps: vec![
+            step("See which of your shapes have no entry.", format!("rockhound tunedb coverage {name} --shapes untuned.csv --gpu mi300x")),
+            step("Tune those: the tuner takes a table of shapes and writes one of results.", "python3 csrc/ck_gemm_a8w8/gemm_a8w8_tune.py -i untuned.csv -o tuned.csv"),
+            step("Merge into a new file; AITER's own merge rewrites the sources.", format!("rockhound tunedb merge {name} tuned.csv -o merged.csv --explain")),
+            step("Check all tables of the family together.", "rockhound tunedb lint aiter/configs --gpu mi300x --fail-on severe"),
+        ],
+    }
+}
+
+fn moe(file: &Tunings<'_>) -> Recipe {
+    Recipe {
+        title: format!("{}: tuning fused mixtures of experts", file.base_name()),
+        why: "The name is the key: experts, size per rank, device, types. The size changes with tensor parallelism.".to_owned(),
+        steps: vec![
+            step("See what a batch gets.", format!("rockhound tunedb query '{}' --tokens 48", file.name)),
+            step("Tune with vLLM's benchmark, for the tensor parallelism of the service.", "python3 benchmarks/kernels/benchmark_moe.py --model MODEL --tp-size 8 --tune"),
+            step("The same content for SGLang.", format!("rockhound tunedb convert '{}' --to sglang -o DIR", file.name)),
+            step("Start the service and look for `Using default MoE config`: it means that no name fits.", ""),
+        ],
+    }
+}
+
+fn triton(file: &Tunings<'_>) -> Recipe {
+    Recipe {
+        title: format!("{}: results of Triton's autotuner", file.base_name()),
+        why: "A cache file is found by a hash of versions, source, key and all configurations: one more configuration orphans all files.".to_owned(),
+        steps: vec![
+            step("Print what is chosen while the application runs; switch it off in production.", "TRITON_PRINT_AUTOTUNING=1 python app.py 2>&1 | tee log.txt\nrockhound tunedb show log.txt"),
+            step("Turn the configurations that ran into source.", format!("rockhound tunedb convert {} --to triton-configs", file.name)),
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tunedb::read;
+
+    #[test]
+    fn commands_hold_the_sizes_of_the_file() {
+        let source = b"Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_16_8_4_ld_4_4_16,Gemm_Rocblas_7,0.5\nGemmTunableOp_BFloat16_NN,nn_4096_64_32_ld_4096_32_4096,Default,1.5\n";
+        let file = read("tunableop_results0.csv", source).unwrap();
+        let report = advise(&[file]);
+        let command = &report.flows[1].steps[0].command;
+        assert!(
+            command.contains("-m 4096 -n 64 -k 32 --transA N --transB N --lda 4096 --ldb 32"),
+            "{command}"
+        );
+        assert!(command.contains("--a_type bf16_r"), "{command}");
+        assert!(report.flows[0].why.contains("2 GEMMs are tuned, 1 of them run the default"));
+    }
+}

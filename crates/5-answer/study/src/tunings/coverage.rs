@@ -1,0 +1,249 @@
+//! Which problems of a model have no entry in the files there are.
+//!
+//! The one idea to keep in mind: a problem is looked up by each loader's own rule; where list and file are of one library
+//! their keys are compared as text, otherwise transposition, types and sizes.
+
+use super::query::{Problem, choose};
+use super::{column, said, shape};
+use rules::TuneMachine;
+use std::collections::HashSet;
+use tunedb::{Detail, Format, Kind, Row, Shape, Tunings};
+use view::{Sheet, SheetCell, SheetKind, TuneReport};
+
+/// Problems as the columns that AITER's untuned table and tuned table have in common.
+fn aiter_key(file: &Tunings<'_>, row: &Row<'_>, names: &[&str]) -> Option<String> {
+    let Detail::Columns(columns) = &file.detail else { return None };
+    let text = std::str::from_utf8(file.text(row)).ok()?;
+    let values: Vec<&str> = text.split(',').map(str::trim).collect();
+    let cells: Option<Vec<&str>> =
+        names.iter().map(|name| columns.at(name).and_then(|at| values.get(at)).copied()).collect();
+    Some(cells?.join(","))
+}
+
+/// Key columns of an untuned table that a tuned table has too, but for the GPU.
+fn shared_columns<'a>(shapes: &Tunings<'a>, tuned: &Tunings<'_>) -> Option<Vec<&'a str>> {
+    let (Detail::Columns(own), Detail::Columns(other)) = (&shapes.detail, &tuned.detail) else { return None };
+    let aiter = |file: &Tunings<'_>| matches!(file.format, Format::AiterTuned | Format::AiterUntuned);
+    if !aiter(shapes) || !aiter(tuned) {
+        return None;
+    }
+    let names = own.names.iter().zip(&own.is_key).filter(|(_, is_key)| **is_key).map(|(name, _)| *name);
+    Some(
+        names
+            .filter(|it| !matches!(*it, "gfx" | "cu_num" | "arch" | "_tag") && other.at(it).is_some())
+            .collect(),
+    )
+}
+
+/// Where the entries of one file are found.
+struct Index<'f, 'a> {
+    file: &'f Tunings<'a>,
+    /// Keys as text, where list and file write them alike.
+    keys: HashSet<String>,
+    /// Columns that both have, for tables of AITER.
+    columns: Option<Vec<&'f str>>,
+}
+
+impl<'f, 'a> Index<'f, 'a> {
+    fn new(file: &'f Tunings<'a>, shapes: &'f Tunings<'_>, machine: Option<&TuneMachine>) -> Index<'f, 'a> {
+        let fits = |row: &&Row<'_>| {
+            let target = machine.and_then(|it| it.target.as_ref());
+            let units = machine.and_then(|it| it.cu_count);
+            target.is_none_or(|wanted| row.target.as_ref().map_or(true, |own| own == wanted))
+                && units.is_none_or(|wanted| row.cu_count.map_or(true, |own| own == wanted))
+        };
+        let columns = shared_columns(shapes, file);
+        let rows = file.rows.iter().filter(fits);
+        let keys = match &columns {
+            Some(names) => rows.filter_map(|row| aiter_key(file, row, names)).collect(),
+            None => rows.map(|row| row.key.to_string()).collect(),
+        };
+        Index { file, keys, columns }
+    }
+
+    /// How a problem is found in the file.
+    fn find(&self, shapes: &Tunings<'_>, row: &Row<'_>, machine: Option<&TuneMachine>) -> Option<String> {
+        if let Some(names) = &self.columns {
+            let key = aiter_key(shapes, row, names)?;
+            if self.keys.contains(&key) {
+                return Some("exact".to_owned());
+            }
+            return rounded(row, names)
+                .into_iter()
+                .find(|(m, _)| self.keys.contains(&with_m(&key, names, *m)))
+                .map(|it| it.1);
+        }
+        let tunable =
+            matches!(shapes.format, Format::TunableOp | Format::TunableOpUntuned | Format::TunableOpLog);
+        if tunable && self.file.format == Format::TunableOp || shapes.format == self.file.format {
+            return self.keys.contains(row.key.as_ref()).then(|| "exact".to_owned());
+        }
+        let choice = choose(self.file, &problem(row)?, machine);
+        choice.taken.first().map(|it| it.how.clone())
+    }
+}
+
+/// The sizes that AITER tries after the exact one.
+fn rounded(row: &Row<'_>, names: &[&str]) -> Vec<(u64, String)> {
+    if !names.iter().any(|it| matches!(*it, "M" | "token")) {
+        return Vec::new();
+    }
+    let (wanted, tries) = match &row.shape {
+        Ok(Shape::Gemm(it)) => {
+            (it.m, vec![tunedb::aiter::padded_fine(it.m), tunedb::aiter::padded_coarse(it.m, it.n)])
+        }
+        Ok(Shape::Moe(it)) => (it.tokens, vec![it.tokens.checked_next_power_of_two().unwrap_or(it.tokens)]),
+        _ => return Vec::new(),
+    };
+    tries.into_iter().filter(|it| *it != wanted).map(|it| (it, format!("rounded up to {it}"))).collect()
+}
+
+/// The key with another M or number of tokens.
+fn with_m(key: &str, names: &[&str], m: u64) -> String {
+    let own = m.to_string();
+    let cells = key
+        .split(',')
+        .zip(names)
+        .map(|(cell, name)| if matches!(*name, "M" | "token") { own.as_str() } else { cell });
+    cells.collect::<Vec<_>>().join(",")
+}
+
+/// A row of a list as a question.
+fn problem(row: &Row<'_>) -> Option<Problem> {
+    let mut problem = Problem {
+        kind: Some(row.kind),
+        layout: row.layout.as_deref().ok().filter(|it| it.len() == 2).map(str::to_owned),
+        types: row.types.as_deref().ok().and_then(tunedb::element).map(str::to_owned),
+        ..Problem::default()
+    };
+    match row.shape.as_ref().ok()? {
+        Shape::Gemm(it) => {
+            problem.mnk = Some([it.m, it.n, it.k]);
+            problem.batch = Some(it.batch);
+            problem.leading = it.leading.map(|[a, b, c, _]| [a, b, c]);
+        }
+        Shape::Moe(it) => problem.tokens = Some(it.tokens),
+        Shape::Text(text) if row.kind == Kind::Convolution => problem.key = Some(text.to_string()),
+        _ => return None,
+    }
+    Some(problem)
+}
+
+/// A table of the problems of each list, those without an entry first.
+pub fn coverage(
+    files: &[Tunings<'_>],
+    lists: &[Tunings<'_>],
+    machine: Option<&TuneMachine>,
+    missing_only: bool,
+    top: usize,
+) -> TuneReport {
+    let mut report = TuneReport::new("coverage");
+    for list in lists {
+        let indices: Vec<Index<'_, '_>> = files.iter().map(|file| Index::new(file, list, machine)).collect();
+        let mut found = Vec::new();
+        for row in &list.rows {
+            let hit = indices.iter().find_map(|index| Some((index.find(list, row, machine)?, index.file)));
+            found.push((row, hit));
+        }
+        report.sheets.push(sheet(list, found, missing_only, top));
+    }
+    report
+}
+
+type Found<'f, 'a> = (&'f Row<'a>, Option<(String, &'f Tunings<'f>)>);
+
+fn sheet(list: &Tunings<'_>, mut found: Vec<Found<'_, '_>>, missing_only: bool, top: usize) -> Sheet {
+    let all = found.len();
+    let calls: u64 = found.iter().map(|it| it.0.calls).sum();
+    let exact = found.iter().filter(|it| it.1.as_ref().is_some_and(|(how, _)| how == "exact")).count();
+    let other = found.iter().filter(|it| it.1.is_some()).count() - exact;
+    let covered: u64 = found.iter().filter(|it| it.1.is_some()).map(|it| it.0.calls).sum();
+    let mut facts =
+        vec![("problems".to_owned(), all.to_string()), ("with an entry".to_owned(), exact.to_string())];
+    if other > 0 {
+        facts.push(("taken from an entry of another size".to_owned(), other.to_string()));
+    }
+    facts.push(("without".to_owned(), (all - exact - other).to_string()));
+    if calls > all as u64 {
+        facts.push(("calls with an entry".to_owned(), format!("{covered} of {calls}")));
+    }
+    // Those without an entry first, most called first.
+    found.sort_by_key(|(row, hit)| (hit.is_some(), std::cmp::Reverse(row.calls)));
+    if missing_only {
+        found.retain(|it| it.1.is_none());
+    }
+    let listed = found.len();
+    found.truncate(if top == 0 { usize::MAX } else { top });
+    let rows = found.iter().map(|(row, hit)| {
+        vec![
+            SheetCell::text(hit.as_ref().map_or("none", |(how, _)| how)),
+            SheetCell::Count(u64::from(row.line)),
+            shape(row),
+            said(&row.types),
+            said(&row.layout),
+            SheetCell::Count(row.calls),
+            hit.as_ref().map_or_else(
+                || SheetCell::missing("no file has an entry"),
+                |(_, file)| SheetCell::text(file.base_name()),
+            ),
+        ]
+    });
+    Sheet {
+        title: list.name.clone(),
+        facts,
+        columns: vec![
+            column("entry", "entry", "", SheetKind::Word),
+            column("line", "line", "", SheetKind::Number),
+            column("shape", "problem", "", SheetKind::Text),
+            column("types", "types", "", SheetKind::Text),
+            column("layout", "AB", "", SheetKind::Word),
+            column("calls", "calls", "", SheetKind::Number),
+            column("file", "file", "", SheetKind::Text),
+        ],
+        more: listed - rows.len(),
+        rows: rows.collect(),
+        notes: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests read the shared files")]
+
+    use super::*;
+    use tunedb::read;
+
+    fn fact(report: &TuneReport, name: &str) -> Option<String> {
+        report.sheets[0].facts.iter().find(|it| it.0 == name).map(|it| it.1.clone())
+    }
+
+    #[test]
+    fn shapes_of_kimi_on_three_gpus() {
+        let Some(folder) = testkit::shared("tuning/aiter") else { return };
+        let bytes = |name: &str| std::fs::read(folder.join(name)).unwrap();
+        let (list, table) =
+            (bytes("untuned/kimi_bf16_untuned_gemm.csv"), bytes("tuned/kimi_bf16_tuned_gemm.csv"));
+        let list = [read("kimi_bf16_untuned_gemm.csv", &list).unwrap()];
+        let table = [read("kimi_bf16_tuned_gemm.csv", &table).unwrap()];
+        for (target, units, exact) in [("gfx950", 256, "20"), ("gfx942", 80, "3"), ("gfx942", 304, "0")] {
+            let machine = TuneMachine {
+                target: Some(target.to_owned()),
+                cu_count: Some(units),
+                ..TuneMachine::default()
+            };
+            let report = coverage(&table, &list, Some(&machine), false, 0);
+            assert_eq!(fact(&report, "with an entry").as_deref(), Some(exact), "{target} {units}");
+            assert_eq!(fact(&report, "problems").as_deref(), Some("40"));
+        }
+    }
+
+    #[test]
+    fn problems_of_a_log_in_results() {
+        let results = b"Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_NN,nn_1024_512_1024_ld_1024_1024_1024,Gemm_Rocblas_1,0.5\n";
+        let log = b"hipblaslt-bench -m 1024 -n 512 -k 1024 --lda 1024 --ldb 1024 --ldc 1024 --ldd 1024 --transA N --transB N --a_type f16_r --b_type f16_r --batch_count 1\nhipblaslt-bench -m 8 -n 8 -k 8 --transA N --transB N --a_type f16_r --b_type f16_r\n";
+        let (results, log) = ([read("r.csv", results).unwrap()], [read("l.log", log).unwrap()]);
+        let report = coverage(&results, &log, None, false, 0);
+        assert_eq!(fact(&report, "with an entry").as_deref(), Some("1"));
+        assert_eq!(report.sheets[0].rows[0][0], SheetCell::text("none"));
+    }
+}

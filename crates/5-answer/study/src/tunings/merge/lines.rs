@@ -1,0 +1,85 @@
+//! Merging files of one line per row: TunableOp's results, hipBLASLt's tuning file, lists of problems.
+
+use super::{Journal, Merged, Options, Refusal, choose, groups, natural, noise};
+use std::collections::BTreeSet;
+use tunedb::{Detail, Format, Tunings};
+
+/// Merges results: versions of the first file, then one row per key, sorted.
+pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal> {
+    let first = &files[0];
+    let mut out = head(files)?;
+    let mut journal = Journal::new(options);
+    let mut groups = groups(files, &mut journal);
+    let noise = noise(options, &groups, &mut journal);
+    if first.format == Format::TunableOp {
+        groups.sort_by(|a, b| natural(a.0, b.0));
+    }
+    for (key, rows) in &groups {
+        let (chosen, decision) = choose(rows, noise, options.force);
+        journal.decide(files, key, rows, chosen, decision);
+        let kept = &rows[chosen];
+        out.extend_from_slice(files[kept.file].text(kept.row));
+        out.push(b'\n');
+    }
+    journal.fact("keys", groups.len());
+    journal.fact("rows read", files.iter().map(|it| it.rows.len()).sum::<usize>());
+    Ok(Merged { bytes: out, report: journal.report(title(files)) })
+}
+
+pub(super) fn title(files: &[Tunings<'_>]) -> String {
+    let names: Vec<&str> = files.iter().map(|it| it.base_name()).collect();
+    match names.as_slice() {
+        [.., _] if names.len() > 4 => format!("merge of {} files", names.len()),
+        _ => format!("merge of {}", names.join(", ")),
+    }
+}
+
+/// What stands above the rows.
+fn head(files: &[Tunings<'_>]) -> Result<Vec<u8>, Refusal> {
+    let first = &files[0];
+    let mut out = Vec::with_capacity(files.iter().map(|it| it.bytes.len()).sum());
+    if first.format == Format::TunableOp {
+        for version in &first.versions {
+            out.extend_from_slice(
+                format!("Validator,{},{}\n", version.key, version.value.trim_end()).as_bytes(),
+            );
+        }
+        return Ok(out);
+    }
+    let header = |file: &Tunings<'_>| match &file.detail {
+        Detail::Columns(columns) => columns.header.trim().to_owned(),
+        _ => String::new(),
+    };
+    if let Some(other) = files.iter().find(|it| header(it) != header(first)) {
+        return Err(Refusal::new(
+            format!("`{}` has other columns than `{}`", other.name, first.name),
+            "let one hipBLASLt write both files",
+        ));
+    }
+    let version = first.version("Git Version").unwrap_or_default();
+    out.extend_from_slice(format!("Git Version: {version}\n    {}\n", header(first)).as_bytes());
+    Ok(out)
+}
+
+/// Joins lists of problems: each line once, in the order of its first.
+pub(super) fn union(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal> {
+    let mut journal = Journal::new(options);
+    let groups = groups(files, &mut journal);
+    let mut out = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (key, rows) in &groups {
+        let (chosen, decision) = choose(rows, 0.0, false);
+        journal.decide(files, key, rows, chosen, decision);
+        let text = files[rows[chosen].file].text(rows[chosen].row);
+        if seen.insert(text) {
+            out.extend_from_slice(text);
+            out.push(b'\n');
+        }
+    }
+    let calls: u64 = files.iter().flat_map(|it| &it.rows).map(|row| row.calls).sum();
+    journal.fact("problems", groups.len());
+    if calls as usize > groups.len() {
+        journal.notes.push(format!("the {calls} calls are not in the result: each problem is written once"));
+    }
+    Ok(Merged { bytes: out, report: journal.report(title(files)) })
+}

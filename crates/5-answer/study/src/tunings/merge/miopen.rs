@@ -1,0 +1,72 @@
+//! Merging MIOpen's databases: of each solver of each key the smaller time.
+
+use super::lines::title;
+use super::{Candidate, Decision, Journal, Merged, Options, Refusal, choose};
+use std::collections::BTreeMap;
+use tunedb::{Format, Tunings, miopen, time};
+
+/// Merges: keys sorted, each solver once, entries by time.
+pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal> {
+    let gpu = |file: &Tunings<'_>| {
+        file.rows.first().map(|row| (row.target.as_deref().ok().map(str::to_owned), row.cu_count.ok()))
+    };
+    let known = |file: &&Tunings<'_>| gpu(file).is_some_and(|it| it != (None, None));
+    let named: Vec<&Tunings<'_>> = files.iter().filter(known).collect();
+    if let Some(pair) = named.windows(2).find(|pair| gpu(pair[0]) != gpu(pair[1])) {
+        return Err(Refusal::new(
+            format!("`{}` and `{}` are for different GPUs by their names", pair[0].name, pair[1].name),
+            "times of one GPU say nothing about another",
+        ));
+    }
+    let mut journal = Journal::new(options);
+    let mut keys: BTreeMap<&str, BTreeMap<&str, Vec<Candidate<'_, '_>>>> = BTreeMap::new();
+    for (number, file) in files.iter().enumerate() {
+        for flaw in file.flaws.iter().filter(|it| it.spoils_row) {
+            journal.leave_out(file, flaw.line, &flaw.text);
+        }
+        for row in file.rows.iter().filter(|row| file.spoiled(row.line).is_none()) {
+            let Some((solver, _)) = miopen::entry(file, row) else { continue };
+            let entries = keys.entry(row.key.as_ref()).or_default().entry(solver).or_default();
+            entries.push(Candidate { file: number, row });
+        }
+    }
+    let noise = options.noise.unwrap_or(0.0);
+    let mut out = String::new();
+    for (key, solvers) in &keys {
+        let mut entries: Vec<(f64, String)> = Vec::new();
+        for (solver, rows) in solvers {
+            let (chosen, decision) = choose(rows, noise, options.force);
+            journal.decide(files, &format!("{key} {solver}"), rows, chosen, decision);
+            let kept = &rows[chosen];
+            let values = miopen::entry(&files[kept.file], kept.row).map_or("", |it| it.1);
+            // A record of version 1.0 has more values than the three there are now.
+            let values = if files[0].format == Format::FindDb { first_values(values) } else { values };
+            let order = match kept.row.time_us {
+                Ok(us) => us,
+                // What was not measured stands behind what was.
+                Err(time::ZERO) => f64::INFINITY,
+                Err(_) => f64::MAX,
+            };
+            entries.push((order, format!("{solver}:{values}")));
+        }
+        // PerfDb has no times, so its entries stay in the order of their names.
+        entries.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let words: Vec<&str> = entries.iter().map(|it| it.1.as_str()).collect();
+        out.push_str(&format!("{key}={}\n", words.join(";")));
+    }
+    journal.fact("keys", keys.len());
+    let conflicts = journal.counts.get(Decision::Unknown.words()).copied().unwrap_or_default();
+    if conflicts > 0 && files[0].format == Format::PerfDb {
+        journal.notes.push(format!(
+            "{conflicts} solvers have other parameters in another file; PerfDb holds no times, so the first file's stay: \
+             measure both, or use --force for the last file's"
+        ));
+    }
+    Ok(Merged { bytes: out.into_bytes(), report: journal.report(title(files)) })
+}
+
+/// Milliseconds, workspace and algorithm.
+fn first_values(values: &str) -> &str {
+    let end = values.match_indices(',').nth(2).map_or(values.len(), |(at, _)| at);
+    &values[..end]
+}

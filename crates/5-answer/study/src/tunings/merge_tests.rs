@@ -1,0 +1,228 @@
+//! Merges with their expected results: own small files, and the pairs of the shared data.
+
+#![allow(clippy::disallowed_methods, reason = "tests read the shared files")]
+
+use super::*;
+use tunedb::read;
+
+const HEAD: &str = "Validator,PT_VERSION,2.9.1\nValidator,GCN_ARCH_NAME,gfx950\n";
+
+fn row(k: u32, kernel: &str, ms: &str) -> String {
+    format!("GemmTunableOp_Half_TN,tn_8_8_{k},{kernel},{ms}\n")
+}
+
+fn merged(texts: &[(&str, String)], options: &Options) -> String {
+    let files: Vec<_> = texts.iter().map(|(name, text)| read(name, text.as_bytes()).unwrap()).collect();
+    String::from_utf8(merge(&files, options).unwrap().bytes).unwrap()
+}
+
+#[test]
+fn the_faster_row_of_each_key() {
+    let two = Options { noise: Some(0.02), ..Options::default() };
+    let force = Options { force: true, ..two };
+    for (a, b, options, expected) in [
+        // Beyond noise the faster one wins, whichever file has it.
+        (row(1, "A", "1.0"), row(1, "B", "0.9"), two, row(1, "B", "0.9")),
+        (row(1, "A", "0.9"), row(1, "B", "1.0"), two, row(1, "A", "0.9")),
+        // Within noise the first file's stays.
+        (row(1, "A", "1.0"), row(1, "B", "0.99"), two, row(1, "A", "1.0")),
+        // Of one kernel the smaller time counts.
+        (row(1, "A", "1.0"), row(1, "A", "0.99"), two, row(1, "A", "0.99")),
+        // What is no measurement loses.
+        (row(1, "Default", "0"), row(1, "B", "9.0"), two, row(1, "B", "9.0")),
+        (row(1, "A", "inf"), row(1, "B", "9.0"), two, row(1, "B", "9.0")),
+        (row(1, "A", "-1"), row(1, "B", "9.0"), two, row(1, "B", "9.0")),
+        (row(1, "A", "nan"), row(1, "B", "nan"), two, row(1, "A", "nan")),
+        // A slower one only where it is forced.
+        (row(1, "A", "0.5"), row(1, "B", "1.0"), force, row(1, "B", "1.0")),
+        // Keys are sorted with their numbers as numbers.
+        (row(10, "A", "1"), row(9, "B", "1"), two, row(9, "B", "1") + &row(10, "A", "1")),
+    ] {
+        let files = [("a.csv", format!("{HEAD}{a}")), ("b.csv", format!("{HEAD}{b}"))];
+        assert_eq!(merged(&files, &options), format!("{HEAD}{expected}"), "{a}{b}");
+    }
+}
+
+#[test]
+fn repeats_say_what_noise_is() {
+    // Six kernels measured twice, 4 % apart: a difference of 3 % means nothing here.
+    let (mut a, mut b) = (HEAD.to_owned(), HEAD.to_owned());
+    for k in 1..=6 {
+        a.push_str(&row(k, "A", "1.00"));
+        b.push_str(&row(k, "A", "1.04"));
+    }
+    a.push_str(&row(7, "A", "1.03"));
+    b.push_str(&row(7, "B", "1.00"));
+    let result = merged(&[("a.csv", a), ("b.csv", b)], &Options::default());
+    assert!(result.contains("tn_8_8_7,A,1.03"), "{result}");
+}
+
+#[test]
+fn refusals_name_what_differs() {
+    let a = read("a.csv", b"Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_8_8_8,A,1\n").unwrap();
+    let b = read("b.csv", b"Validator,PT_VERSION,2.8.0\nGemmTunableOp_Half_TN,tn_8_8_8,A,1\n").unwrap();
+    let json = read("gfx942-G.json", b"{\"any\": {\"BLOCK_SIZE_M\": 16}}").unwrap();
+    for (files, words) in [
+        (vec![a.clone(), b], "PT_VERSION is 2.9.1 and 2.8.0"),
+        (vec![a, json.clone()], "is of another kind"),
+        (vec![json.clone(), json], "hold no times"),
+    ] {
+        let refusal = merge(&files, &Options::default()).unwrap_err();
+        assert!(refusal.message.contains(words) && !refusal.hint.is_empty(), "{refusal:?}");
+    }
+}
+
+#[test]
+fn rows_that_cannot_be_read_are_named() {
+    let text = format!("{HEAD}{}GemmTunableOp_Half_TN,tn_8_x_8,A,1\n", row(1, "A", "1"));
+    let files = [read("a.csv", text.as_bytes()).unwrap()];
+    let result = merge(&files, &Options::default()).unwrap();
+    assert_eq!(String::from_utf8(result.bytes).unwrap(), format!("{HEAD}{}", row(1, "A", "1")));
+    assert_eq!(result.report.sheets[0].notes, ["left out: a.csv:4: sizes `tn_8_x_8`: a size is no number"]);
+}
+
+#[test]
+fn numbers_sort_as_numbers() {
+    let mut texts = ["a10", "a9", "a09", "b", "a", "a9b", "a10b"];
+    texts.sort_by(|a, b| natural(a, b));
+    assert_eq!(texts, ["a", "a9", "a9b", "a09", "a10", "a10b", "b"]);
+}
+
+fn shared(names: &[&str], options: &Options) -> Option<(String, TuneReport)> {
+    let folder = testkit::shared("tuning")?;
+    let bytes: Vec<Vec<u8>> =
+        names.iter().map(|name| std::fs::read(folder.join(name)).expect(name)).collect();
+    let files: Vec<_> =
+        names.iter().zip(&bytes).map(|(name, bytes)| read(name, bytes).expect(name)).collect();
+    let result = merge(&files, options).expect("a merge");
+    Some((String::from_utf8(result.bytes).expect("text"), result.report))
+}
+
+#[test]
+fn ranks_merge_alike_in_any_order() {
+    let names =
+        ["tunableop/made-ranks/tunableop_results0.csv", "tunableop/made-ranks/tunableop_results1.csv"];
+    let Some((result, _)) = shared(&names, &Options::default()) else { return };
+    let (turned, _) = shared(&[names[1], names[0]], &Options::default()).unwrap();
+    assert_eq!(result, turned);
+    let rows: Vec<&str> = result.lines().filter(|it| it.starts_with("Gemm")).collect();
+    assert_eq!(rows.len(), 9);
+    for part in [
+        "_7184_1280_ld_1280_1280_51866,Gemm_Rocblas_477111,0.9",
+        "_16_1280_ld_1280_1280_51866,Gemm_Rocblas_477365,0.0287017",
+    ] {
+        assert!(rows.iter().any(|row| row.ends_with(part)), "{part}");
+    }
+}
+
+#[test]
+fn duplicates_keep_the_fastest() {
+    let Some((result, _)) = shared(&["tunableop/made-duplicates.csv"], &Options::default()) else { return };
+    let rows: Vec<&str> = result.lines().filter(|it| it.starts_with("Gemm")).collect();
+    assert_eq!(rows.len(), 7);
+    assert!(
+        rows.iter()
+            .any(|row| row.ends_with("tn_51866_39232_1280_ld_1280_1280_51866,Gemm_Hipblaslt_477400,4.12"))
+    );
+    assert!(
+        rows.iter()
+            .any(|row| row.ends_with("tn_51866_1172_1280_ld_1280_1280_51866,Gemm_Rocblas_477326,0.185983"))
+    );
+}
+
+#[test]
+fn ranks_of_miopen_keep_the_smaller_times() {
+    let names = ["miopen/made-rank0.ufdb.txt", "miopen/made-rank1.ufdb.txt"];
+    let Some((result, _)) = shared(&names, &Options::default()) else { return };
+    assert_eq!(result.lines().count(), 10);
+    let merged = read("m.ufdb.txt", result.as_bytes()).unwrap();
+    assert!(merged.flaws.is_empty(), "{:?}", merged.flaws);
+    let (turned, _) = shared(&[names[1], names[0]], &Options::default()).unwrap();
+    assert_eq!(result, turned);
+}
+
+/// Sizes of the merged logic file with tile and mapping of their kernels, as the notes name them.
+fn logic_rows(text: &str) -> Vec<(String, String, String)> {
+    let file = read("merged.yaml", text.as_bytes()).unwrap();
+    assert!(file.flaws.is_empty(), "{:?}", file.flaws);
+    let tunedb::Detail::Logic(logic) = &file.detail else { panic!("no logic") };
+    let rows = logic.sizes.iter().map(|size| {
+        let solution = &logic.solutions[size.solution];
+        let tile = ["MacroTile0", "MacroTile1"].map(|key| solution.value(key).unwrap_or("?"));
+        let mapping = solution.value("WorkGroupMapping").unwrap_or("?");
+        let numbers: Vec<String> = size.numbers.iter().map(u64::to_string).collect();
+        (numbers.join(","), format!("{}x{} WGM{mapping}", tile[0], tile[1]), size.written.clone())
+    });
+    rows.collect()
+}
+
+#[test]
+fn logic_pair_of_the_notes() {
+    let names = [
+        "hipblaslt/made-merge-original/aldebaran_Cijk_Alik_Bljk_HHS_BH.yaml",
+        "hipblaslt/made-merge-incremental/aldebaran_Cijk_Alik_Bljk_HHS_BH.yaml",
+    ];
+    let common = [
+        ("77,4096,16,40,77,77,40,40", "96x128 WGM1", "14542.6"),
+        ("77,256,16,160,77,77,160,160", "32x64 WGM1", "13086.6"),
+        ("77,4096,16,40,128,128,40,40", "96x128 WGM32", "15000.0"),
+        ("2048,2048,16,80,2048,2048,80,80", "256x128 WGM8", "45000.0"),
+        ("2048,2048,16,80,2112,2112,80,80", "256x128 WGM4", "46000.0"),
+        ("512,512,1,512", "256x128 WGM8", "31000.0"),
+        ("4096,4096,16,40,4096,4096,40,40", "128x192 WGM8", "41000.0"),
+    ];
+    let keep = [
+        ("1024,1024,16,80,1024,1024,80,80", "256x128 WGM8", "47180.0"),
+        ("77,1024,16,80,77,77,80,80", "96x128 WGM32", "14947.4"),
+    ];
+    // The vendor's default takes what is new also where it is slower.
+    let forced = [
+        ("1024,1024,16,80,1024,1024,80,80", "256x128 WGM4", "40000.0"),
+        ("77,1024,16,80,77,77,80,80", "128x192 WGM8", "14947.4"),
+    ];
+    for (force, own, kernels) in [(false, keep, 6), (true, forced, 6)] {
+        let options = Options { force, explain: true, ..Options::default() };
+        let Some((text, report)) = shared(&names, &options) else { return };
+        let mut found = logic_rows(&text);
+        found.sort();
+        let mut expected: Vec<_> = common
+            .iter()
+            .chain(&own)
+            .map(|(a, b, c)| ((*a).to_owned(), (*b).to_owned(), (*c).to_owned()))
+            .collect();
+        expected.sort();
+        assert_eq!(found, expected, "force {force}");
+        let fact = |name: &str| report.sheets[0].facts.iter().find(|it| it.0 == name).map(|it| it.1.clone());
+        assert_eq!(fact("solutions"), Some(kernels.to_string()), "force {force}");
+        assert_eq!(fact("sizes"), Some("9".to_owned()));
+        let slower = report.sheets[0]
+            .rows
+            .iter()
+            .filter(|row| row[0] == view::SheetCell::text("forced, SLOWER"))
+            .count();
+        assert_eq!(slower, usize::from(force));
+    }
+    // Cut to four numbers, sizes that differ in leading dimensions fall together, and that is said.
+    let trim = Options { trim: true, ..Options::default() };
+    let Some((text, report)) = shared(&names, &trim) else { return };
+    assert_eq!(logic_rows(&text).len(), 7);
+    assert_eq!(report.sheets[0].notes.iter().filter(|it| it.starts_with("--trim: 2 sizes")).count(), 2);
+}
+
+#[test]
+fn a_logic_file_merged_with_itself_is_the_same() {
+    let name = "hipblaslt/made-merge-original/aldebaran_Cijk_Alik_Bljk_HHS_BH.yaml";
+    let Some((text, _)) = shared(&[name, name], &Options::default()) else { return };
+    let original = std::fs::read_to_string(testkit::shared("tuning").unwrap().join(name)).unwrap();
+    assert!(text == original);
+    // The two forms, and files without sizes.
+    for name in [
+        "hipblaslt/logic/excerpt-dict-form.gfx1250.Equality.yaml",
+        "hipblaslt/logic/gfx942/FreeSize/aquavanjaram_Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs.yaml",
+        "hipblaslt/logic/gfx942/GridBased/aquavanjaram_Cijk_Alik_Bjlk_HHS_BH_Bias_HAH_SAV.yaml",
+    ] {
+        let (text, _) = shared(&[name], &Options::default()).unwrap();
+        let original = std::fs::read_to_string(testkit::shared("tuning").unwrap().join(name)).unwrap();
+        assert!(text == original, "{name}");
+    }
+}

@@ -1,0 +1,426 @@
+//! Which row of a file a library takes for a problem, by the rule of that library's loader.
+//!
+//! The one idea to keep in mind: each format has one rule, stated in words beside the code that follows it; what a rule
+//! leaves open is said to be open.
+
+use super::{column, facts, gpu, said, shape};
+use rules::TuneMachine;
+use tunedb::{Detail, Format, Kind, MoeShape, Row, Shape, Tunings, aiter, hipblaslt, triton};
+use view::{Sheet, SheetCell, SheetKind, TuneReport};
+
+/// A problem.
+#[derive(Clone, Debug, Default)]
+pub struct Problem {
+    /// What is computed.
+    pub kind: Option<Kind>,
+    /// M, N and K, as the file has them.
+    pub mnk: Option<[u64; 3]>,
+    /// Products in one call.
+    pub batch: Option<u64>,
+    /// Leading dimensions of A, B and C.
+    pub leading: Option<[u64; 3]>,
+    /// Transposition: `TN`.
+    pub layout: Option<String>,
+    /// Types: words of the file, or names such as `bf16`.
+    pub types: Option<String>,
+    /// Tokens of a mixture of experts.
+    pub tokens: Option<u64>,
+    /// The key as the file writes it, or a part of it.
+    pub key: Option<String>,
+}
+
+/// What a loader takes.
+#[derive(Clone, Debug)]
+pub struct Choice<'f, 'a> {
+    /// The loader's rule.
+    pub rule: &'static str,
+    /// What it takes; of several problems that fit the question one for each.
+    pub taken: Vec<Taken<'f, 'a>>,
+    /// Why nothing is taken, or what is open.
+    pub note: Option<String>,
+}
+
+/// One row that is taken.
+#[derive(Clone, Debug)]
+pub struct Taken<'f, 'a> {
+    /// The row.
+    pub row: &'f Row<'a>,
+    /// How it was found: `exact`, `M rounded up to 128`, `nearest`.
+    pub how: String,
+}
+
+impl<'f, 'a> Choice<'f, 'a> {
+    fn of(rule: &'static str, taken: Vec<Taken<'f, 'a>>) -> Choice<'f, 'a> {
+        Choice { rule, taken, note: None }
+    }
+
+    fn none(rule: &'static str, note: impl Into<String>) -> Choice<'f, 'a> {
+        Choice { rule, taken: Vec::new(), note: Some(note.into()) }
+    }
+}
+
+/// What the loader of a file takes for a problem on a machine.
+pub fn choose<'f, 'a>(
+    file: &'f Tunings<'a>,
+    problem: &Problem,
+    machine: Option<&TuneMachine>,
+) -> Choice<'f, 'a> {
+    match file.format {
+        Format::TunableOp => tunable_op(file, problem, machine),
+        Format::TuningFile => tuning_file(file, problem, machine),
+        Format::Logic => logic(file, problem),
+        Format::FindDb => find_db(file, problem),
+        Format::PerfDb | Format::PerfDbSqlite => perf_db(file, problem),
+        Format::AiterTuned => aiter_table(file, problem, machine),
+        Format::MoeJson => nearest(file, problem),
+        Format::AiterJson => ladder(file, problem),
+        Format::Autotune => autotune(file, problem),
+        _ => Choice::none(
+            "",
+            format!("no library looks problems up in a file of this kind ({})", file.format.name()),
+        ),
+    }
+}
+
+/// Whether a row is of the problem, but for what the caller compares itself.
+fn fits(row: &Row<'_>, problem: &Problem, sizes: bool) -> bool {
+    let types = |wanted: &String| {
+        let Ok(own) = &row.types else { return true };
+        let element = tunedb::element(wanted);
+        own.to_ascii_lowercase().contains(&wanted.to_ascii_lowercase())
+            || element.is_some() && tunedb::element(own) == element
+    };
+    let gemm = row.shape.as_ref().ok().and_then(|it| it.gemm());
+    let same_sizes = !sizes
+        || problem.mnk.is_none_or(|mnk| gemm.is_some_and(|own| [own.m, own.n, own.k] == mnk))
+            && problem.batch.is_none_or(|batch| gemm.is_none_or(|own| own.batch == batch))
+            && problem.leading.is_none_or(|wanted| {
+                gemm.and_then(|own| own.leading).is_none_or(|own| own[..3] == wanted[..])
+            });
+    same_sizes
+        && problem.kind.is_none_or(|kind| row.kind == kind)
+        && problem
+            .layout
+            .as_ref()
+            .is_none_or(|it| row.layout.as_ref().map_or(true, |own| own.eq_ignore_ascii_case(it)))
+        && problem.types.as_ref().is_none_or(types)
+        && problem.key.as_ref().is_none_or(|key| row.key.contains(key.as_str()))
+}
+
+/// The first row of each key, in the order of the file.
+fn first_of_keys<'f, 'a>(rows: impl Iterator<Item = &'f Row<'a>>) -> Vec<Taken<'f, 'a>>
+where
+    'a: 'f,
+{
+    let mut seen = std::collections::HashSet::new();
+    rows.filter(|row| seen.insert(row.key.as_ref()))
+        .map(|row| Taken { row, how: "exact".to_owned() })
+        .collect()
+}
+
+fn tunable_op<'f, 'a>(
+    file: &'f Tunings<'a>,
+    problem: &Problem,
+    machine: Option<&TuneMachine>,
+) -> Choice<'f, 'a> {
+    const RULE: &str = "exact operation and sizes, the first row; one version that differs rejects the file";
+    if let Some(machine) = machine {
+        let target = file.version("GCN_ARCH_NAME").and_then(|it| it.split(':').next()).map(str::trim_end);
+        if let (Some(own), Some(wanted)) = (target, &machine.target)
+            && own != wanted
+        {
+            return Choice::none(RULE, format!("the file is for {own}: PyTorch rejects it on {wanted}"));
+        }
+        for (name, wanted) in &machine.versions {
+            if let Some(own) = file.version(name).filter(|own| own != wanted) {
+                return Choice::none(
+                    RULE,
+                    format!("`{name}` is `{own}`, not `{wanted}`: PyTorch rejects the file"),
+                );
+            }
+        }
+    }
+    if file.flaws.iter().any(|it| it.kind == tunedb::FlawKind::CarriageReturn) {
+        return Choice::none(RULE, "lines end in CR LF, so no version matches: PyTorch rejects the file");
+    }
+    let taken = first_of_keys(file.rows.iter().filter(|row| fits(row, problem, true)));
+    if taken.is_empty() {
+        return Choice::none(RULE, "no row: PyTorch runs its default kernel, or tunes where tuning is on");
+    }
+    Choice::of(RULE, taken)
+}
+
+fn tuning_file<'f, 'a>(
+    file: &'f Tunings<'a>,
+    problem: &Problem,
+    machine: Option<&TuneMachine>,
+) -> Choice<'f, 'a> {
+    const RULE: &str = "with a schema version all of the problem and the kernel's name; without one transposition, sizes, batch \
+                        and main types, and the build that `Git Version` names";
+    let wanted = machine.and_then(|it| it.versions.get("Git Version"));
+    if let (Some(own), Some(wanted)) = (file.version("Git Version"), wanted)
+        && own != wanted
+        && !hipblaslt::has_schema(file)
+    {
+        return Choice::none(
+            RULE,
+            format!("`Git Version` is `{own}`, not `{wanted}`: rows without a name are not used"),
+        );
+    }
+    // The leading dimensions are no part of the look-up without a schema version.
+    let asked = if hipblaslt::has_schema(file) {
+        problem.clone()
+    } else {
+        Problem { leading: None, ..problem.clone() }
+    };
+    let rows: Vec<&Row<'_>> = file.rows.iter().filter(|row| fits(row, &asked, true)).collect();
+    if rows.is_empty() {
+        return Choice::none(RULE, "no row: the heuristic of the library decides");
+    }
+    let mut keys: Vec<String> = rows.iter().map(|row| hipblaslt::lookup_key(file, row)).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let open = rows.len() - keys.len();
+    let taken = rows.into_iter().map(|row| Taken { row, how: "exact".to_owned() }).collect();
+    let note = (open > 0)
+        .then(|| format!("{open} of these rows are the same problem for the loader: one of them is taken"));
+    Choice { rule: RULE, taken, note }
+}
+
+fn logic<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
+    const EXACT: &str = "the exact size; with 8 numbers also the leading dimensions";
+    let Detail::Logic(logic) = &file.detail else { return Choice::none(EXACT, "no logic") };
+    let taken = first_of_keys(file.rows.iter().filter(|row| fits(row, problem, true)));
+    match logic.library.trim() {
+        "Equality" if taken.is_empty() => {
+            Choice::none(EXACT, "no entry: the library goes on to its grid-based and free-size solutions")
+        }
+        "Equality" => Choice::of(EXACT, taken),
+        "GridBased" => Choice {
+            rule: "the grid point that is nearest",
+            note: taken
+                .is_empty()
+                .then(|| "not a grid point; the measure of distance is not documented".to_owned()),
+            taken,
+        },
+        "FreeSize" => Choice::none(
+            "any size",
+            format!("{} solutions serve every size; the library's prediction decides", logic.solutions.len()),
+        ),
+        other => Choice::none("", format!("the rule of `{other}` is not documented")),
+    }
+}
+
+fn find_db<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
+    const RULE: &str = "the record of the key as text, of several the first; in it the smallest time";
+    let mut taken: Vec<Taken<'f, 'a>> = Vec::new();
+    let mut note = None;
+    let rows: Vec<&'f Row<'a>> = file.rows.iter().filter(|row| fits(row, problem, false)).collect();
+    let mut done: Vec<&str> = Vec::new();
+    for row in &rows {
+        if done.contains(&row.key.as_ref()) {
+            continue;
+        }
+        done.push(row.key.as_ref());
+        let record = rows.iter().filter(|it| it.line == row.line);
+        // A time of 0 is smaller than any measurement, and MIOpen does not know that it is none.
+        let order = |row: &Row<'_>| match row.time_us {
+            Ok(us) => us,
+            Err(tunedb::time::ZERO) => 0.0,
+            Err(_) => f64::INFINITY,
+        };
+        if let Some(best) = record.min_by(|a, b| order(a).total_cmp(&order(b))) {
+            if best.time_us.is_err() {
+                note = Some("a time of 0 is taken for the smallest: nobody measured it".to_owned());
+            }
+            taken.push(Taken { row: best, how: "smallest time of the record".to_owned() });
+        }
+        if taken.len() >= 1000 {
+            break;
+        }
+    }
+    if taken.is_empty() {
+        return Choice::none(RULE, "no record: MIOpen measures all solvers, or predicts one in FAST mode");
+    }
+    Choice { rule: RULE, taken, note }
+}
+
+fn perf_db<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
+    const RULE: &str = "the record of the key as text; each solver gets its parameters, and a user's record stands before the system's";
+    let rows = file.rows.iter().filter(|row| fits(row, problem, false)).take(1000);
+    let taken: Vec<_> = rows.map(|row| Taken { row, how: "parameters of the solver".to_owned() }).collect();
+    if taken.is_empty() {
+        return Choice::none(RULE, "no record: solvers run with default parameters");
+    }
+    Choice::of(RULE, taken)
+}
+
+fn aiter_table<'f, 'a>(
+    file: &'f Tunings<'a>,
+    problem: &Problem,
+    machine: Option<&TuneMachine>,
+) -> Choice<'f, 'a> {
+    const GEMM: &str = "exact in every key column; M as given, then rounded up finely, then coarsely";
+    const MOE: &str = "exact in every key column; tokens rounded up to a power of two";
+    let rule = if problem.tokens.is_some() || problem.kind == Some(Kind::Moe) { MOE } else { GEMM };
+    let machine_fits = |row: &Row<'_>| {
+        let target = machine.and_then(|it| it.target.as_ref());
+        let units = machine.and_then(|it| it.cu_count);
+        target.is_none_or(|wanted| row.target.as_ref().map_or(true, |own| own == wanted))
+            && units.is_none_or(|wanted| row.cu_count.map_or(true, |own| own == wanted))
+    };
+    // Rows for a missing backend are set aside first.
+    let rows: Vec<&'f Row<'a>> = file
+        .rows
+        .iter()
+        .filter(|row| machine_fits(row) && !aiter::is_fallback(row) && fits(row, problem, false))
+        .collect();
+    let tries = attempts(problem);
+    for (number, (value, how)) in tries.iter().enumerate() {
+        // A size that was tried already finds nothing again.
+        if tries[..number].iter().any(|it| it.0 == *value) {
+            continue;
+        }
+        let found: Vec<_> = rows.iter().filter(|row| has_size(row, problem, *value)).collect();
+        if !found.is_empty() {
+            let taken = first_of_keys(found.into_iter().copied());
+            return Choice::of(rule, taken.into_iter().map(|it| Taken { how: how.clone(), ..it }).collect());
+        }
+    }
+    let note = match file.rows.iter().any(machine_fits) {
+        false => "no row is for this GPU: every problem takes the default path",
+        true => "no row: the default path",
+    };
+    Choice::none(rule, note)
+}
+
+/// The sizes that AITER looks for, one after the other.
+fn attempts(problem: &Problem) -> Vec<(u64, String)> {
+    if let Some(tokens) = problem.tokens {
+        let rounded = tokens.checked_next_power_of_two().unwrap_or(tokens);
+        let how =
+            if rounded == tokens { "exact".to_owned() } else { format!("tokens rounded up to {rounded}") };
+        return vec![(rounded, how)];
+    }
+    let Some([m, n, _]) = problem.mnk else { return vec![(0, "fits the question".to_owned())] };
+    let (fine, coarse) = (aiter::padded_fine(m), aiter::padded_coarse(m, n));
+    vec![
+        (m, "exact".to_owned()),
+        (fine, format!("M rounded up to {fine}")),
+        (coarse, format!("M rounded up to {coarse}")),
+    ]
+}
+
+fn has_size(row: &Row<'_>, problem: &Problem, value: u64) -> bool {
+    match (&row.shape, problem.mnk, problem.tokens) {
+        (Ok(Shape::Gemm(own)), Some([_, n, k]), _) => {
+            own.m == value && own.n == n && own.k == k && problem.batch.is_none_or(|it| it == own.batch)
+        }
+        (Ok(Shape::Moe(own)), _, Some(_)) => own.tokens == value,
+        (_, None, None) => true,
+        _ => false,
+    }
+}
+
+fn nearest<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
+    const RULE: &str =
+        "the entry whose number of tokens is nearest, the first of two; nothing between entries is computed";
+    let Some(wanted) = problem.tokens.or(problem.mnk.map(|it| it[0])) else {
+        return Choice::none(RULE, "needs the number of tokens: --tokens");
+    };
+    let tokens = |row: &Row<'_>| match &row.shape {
+        Ok(Shape::Moe(MoeShape { tokens, .. })) => Some(*tokens),
+        _ => row.key.parse().ok(),
+    };
+    let entries = file.rows.iter().filter_map(|row| Some((tokens(row)?, row)));
+    match entries.min_by_key(|(own, _)| own.abs_diff(wanted)) {
+        Some((own, row)) => {
+            let how = if own == wanted {
+                "exact".to_owned()
+            } else {
+                format!("nearest of the entries: {own} tokens")
+            };
+            Choice::of(RULE, vec![Taken { row, how }])
+        }
+        None => Choice::none(RULE, "no entry"),
+    }
+}
+
+fn ladder<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
+    const RULE: &str = "the first `M_LEQ_n` with M <= n, otherwise `any`";
+    let Some(m) = problem.mnk.map(|it| it[0]).or(problem.tokens) else {
+        return Choice::none(RULE, "needs the number of rows: --mnk");
+    };
+    let within = |row: &&Row<'_>| matches!(row.shape, Ok(Shape::UpTo(Some(limit))) if m <= limit);
+    let any = |row: &&Row<'_>| matches!(row.shape, Ok(Shape::UpTo(None)));
+    let found = file.rows.iter().find(within).or_else(|| file.rows.iter().find(any));
+    match found {
+        Some(row) => Choice::of(RULE, vec![Taken { row, how: format!("entry `{}`", row.key) }]),
+        None => Choice::none(RULE, "no entry is large enough and there is no `any`"),
+    }
+}
+
+fn autotune<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
+    const RULE: &str = "the smallest median, then 20th, then 80th percentile, the first of equal ones";
+    if let (Some(key), Some(first)) = (&problem.key, file.rows.first())
+        && !first.key.contains(key.as_str())
+    {
+        return Choice::none(RULE, format!("the file is for the key ({})", first.key));
+    }
+    match triton::best(file).and_then(|at| file.rows.get(at)) {
+        Some(row) => Choice::of(RULE, vec![Taken { row, how: "smallest timing".to_owned() }]),
+        None => Choice::none(RULE, "every configuration failed"),
+    }
+}
+
+/// The answers of several files as tables.
+pub fn query(
+    files: &[Tunings<'_>],
+    problem: &Problem,
+    machine: Option<&TuneMachine>,
+    top: usize,
+) -> TuneReport {
+    let mut report = TuneReport::new("query");
+    for file in files {
+        let choice = choose(file, problem, machine);
+        let all = choice.taken.len();
+        let rows = choice.taken.iter().take(if top == 0 { usize::MAX } else { top }).map(|it| {
+            vec![
+                SheetCell::text(&it.how),
+                SheetCell::Count(u64::from(it.row.line)),
+                shape(it.row),
+                said(&it.row.types),
+                gpu(it.row),
+                said(&it.row.candidate),
+                SheetCell::number(it.row.time_us),
+            ]
+        });
+        let rows: Vec<_> = rows.collect();
+        let mut facts = facts(file);
+        facts.truncate(1);
+        if !choice.rule.is_empty() {
+            facts.push(("rule".to_owned(), choice.rule.to_owned()));
+        }
+        report.sheets.push(Sheet {
+            title: file.name.clone(),
+            facts,
+            columns: vec![
+                column("found", "found", "", SheetKind::Word),
+                column("line", "line", "", SheetKind::Number),
+                column("shape", "shape", "", SheetKind::Text),
+                column("types", "types", "", SheetKind::Text),
+                column("gpu", "GPU", "", SheetKind::Word),
+                column("candidate", "takes", "", SheetKind::Text),
+                column("time_us", "time", "us", SheetKind::Number),
+            ],
+            more: all - rows.len(),
+            rows,
+            notes: choice.note.into_iter().collect(),
+        });
+    }
+    report
+}
+
+#[cfg(test)]
+#[path = "query_tests.rs"]
+mod tests;

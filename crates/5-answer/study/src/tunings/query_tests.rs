@@ -1,0 +1,114 @@
+//! Decisions of each loader by its documented rule, as a table: file, problem, line that is taken and how.
+
+use super::*;
+
+const VERSIONS: &str = "Validator,PT_VERSION,2.9.1\nValidator,GCN_ARCH_NAME,gfx950:sramecc+:xnack-\n";
+const AITER: &str = "gfx,cu_num,M,N,K,libtype,kernelId,splitK,us,kernelName,tflops,bw,errRatio\n\
+    gfx942,304,100,256,512,ck,1,0,9.0,a,0,0,0\n\
+    gfx942,304,112,256,512,ck,2,0,9.0,b,0,0,0\n\
+    gfx942,304,128,256,512,ck,3,0,9.0,c,0,0,0\n\
+    gfx942,304,512,256,512,ck,4,0,9.0,d,0,0,0\n\
+    gfx942,80,7,256,512,ck,5,0,9.0,e,0,0,0\n";
+const MOE: &str = "cu_num,token,model_dim,inter_dim,expert,topk,act_type,dtype,q_dtype_a,q_dtype_w,q_type,use_g1u1,doweight_stage1,block_m,ksplit,us1,kernelName1,err1,us2,kernelName2,err2,us,run_1stage,tflops,bw,_tag\n\
+    80,8,1,1,8,2,a,d,q,w,t,1,0,32,0,1,k1,0,1,k2,0,5.0,0,1,1,\n\
+    80,16,1,1,8,2,a,d,q,w,t,1,0,32,0,1,k1,0,1,k2,0,5.0,0,1,1,flydsl_fallback\n\
+    80,16,1,1,8,2,a,d,q,w,t,1,0,32,0,1,k1,0,1,k2,0,6.0,0,1,1,\n";
+const LADDER: &str =
+    "{\"1\": {\"BLOCK_SIZE_M\": 16},\n\"8\": {\"BLOCK_SIZE_M\": 32},\n\"64\": {\"BLOCK_SIZE_M\": 64}}";
+const STEPS: &str = "{\"M_LEQ_16\": {\"BLOCK_SIZE_M\": 16},\n\"M_LEQ_64\": {\"BLOCK_SIZE_M\": 32},\n\"any\": {\"BLOCK_SIZE_M\": 64}}";
+const LOGIC: &str = "- {MinimumRequiredVersion: 4.33.0}\n- aldebaran\n- gfx90a\n- [Device 0050]\n- DataType: 4\n  TransposeA: 1\n- - DepthU: 16\n    SolutionIndex: 0\n- [2, 3, 0, 1]\n- - - [77, 4096, 16, 40, 77, 77, 40, 40]\n    - [0, 9.5]\n  - - [128, 64, 1, 32]\n    - [0, 0.0]\n- null\n- null\n- DeviceEfficiency\n- Equality\n";
+const TUNING: &str = "Git Version: 7d9f\n    transA,transB,batch_count,m,n,k,lda,ldb,ldc,ldd,a_type,b_type,c_type,compute_type,us,solution_index,gcnArchName,CUs\n    T,N,1,5,6,7,7,7,5,5,f32_r,f32_r,f32_r,f32_r,29.3,1,gfx942,304\n    T,N,1,5,6,7,8,8,5,5,f32_r,f32_r,f32_r,f32_r,19.3,2,gfx942,304\n";
+const FIND: &str = "16-13-13-1x1-5-13-13-16-0x0-1x1-1x1-0-NCHW-FP16-B=A:0.05,1,miopenConvolutionBwdDataAlgoGEMM;B:0.04,0,miopenConvolutionBwdDataAlgoDirect\n\
+    16-13-13-1x1-6-13-13-16-0x0-1x1-1x1-0-NCHW-FP16-B=A:0,1,miopenConvolutionBwdDataAlgoGEMM;B:0.04,0,miopenConvolutionBwdDataAlgoDirect\n\
+    16-13-13-1x1-5-13-13-16-0x0-1x1-1x1-0-NCHW-FP16-B=C:0.01,1,miopenConvolutionBwdDataAlgoGEMM\n";
+const CACHE: &str = "{\"key\": [\"8\"], \"configs_timings\": [[{\"kwargs\": {\"B\": 1}}, [0.2871, 0.2864, 0.29]],\n[{\"kwargs\": {\"B\": 2}}, [Infinity, Infinity, Infinity]],\n[{\"kwargs\": {\"B\": 3}}, [0.2871, 0.2859, 0.3]]]}";
+
+fn gemm(m: u64, n: u64, k: u64) -> Problem {
+    Problem { mnk: Some([m, n, k]), ..Problem::default() }
+}
+
+fn tokens(tokens: u64) -> Problem {
+    Problem { tokens: Some(tokens), ..Problem::default() }
+}
+
+fn key(key: &str) -> Problem {
+    Problem { key: Some(key.to_owned()), ..Problem::default() }
+}
+
+fn on(target: &str, units: u32) -> Option<TuneMachine> {
+    Some(TuneMachine { target: Some(target.to_owned()), cu_count: Some(units), ..TuneMachine::default() })
+}
+
+/// Name and text of a file, the problem, the machine, lines that are taken, and how.
+type Case<'a> = (&'a str, &'a str, Problem, Option<TuneMachine>, &'static [u32], &'static str);
+
+#[test]
+fn decisions_by_each_loaders_rule() {
+    let tunable = format!(
+        "{VERSIONS}GemmTunableOp_Half_TN,tn_8_8_8,Gemm_Rocblas_1,0.5\nGemmTunableOp_Half_TN,tn_8_8_8,Gemm_Rocblas_2,0.1\nGemmTunableOp_Half_NN,nn_8_8_8,Default,0\n"
+    );
+    let moe = "E=8,N=4,device_name=X.json";
+    let with_layout = |problem: Problem, layout: &str| Problem { layout: Some(layout.to_owned()), ..problem };
+    let with_leading = |problem: Problem, leading| Problem { leading: Some(leading), ..problem };
+    let rows: Vec<Case<'_>> = vec![
+        // TunableOp: first row of the key, whatever the times; a whole file is rejected.
+        ("t.csv", &tunable, with_layout(gemm(8, 8, 8), "TN"), None, &[3], "exact"),
+        ("t.csv", &tunable, gemm(8, 8, 8), None, &[3, 5], "exact"),
+        ("t.csv", &tunable, gemm(8, 8, 9), None, &[], "default kernel"),
+        ("t.csv", &tunable, gemm(8, 8, 8), on("gfx942", 304), &[], "rejects it on gfx942"),
+        // AITER: exact, finely rounded, coarsely rounded; target and compute units are exact.
+        ("a_tuned_gemm.csv", AITER, gemm(100, 256, 512), on("gfx942", 304), &[2], "exact"),
+        ("a_tuned_gemm.csv", AITER, gemm(97, 256, 512), on("gfx942", 304), &[3], "M rounded up to 112"),
+        ("a_tuned_gemm.csv", AITER, gemm(113, 256, 512), on("gfx942", 304), &[4], "M rounded up to 128"),
+        ("a_tuned_gemm.csv", AITER, gemm(300, 256, 512), on("gfx942", 304), &[5], "M rounded up to 512"),
+        ("a_tuned_gemm.csv", AITER, gemm(7, 256, 512), on("gfx942", 304), &[], "default path"),
+        ("a_tuned_gemm.csv", AITER, gemm(100, 256, 512), on("gfx950", 256), &[], "no row is for this GPU"),
+        // AITER's mixtures of experts: tokens rounded up to a power of two, fallback rows set aside.
+        ("tuned_fmoe.csv", MOE, tokens(5), None, &[2], "tokens rounded up to 8"),
+        ("tuned_fmoe.csv", MOE, tokens(16), None, &[4], "exact"),
+        ("tuned_fmoe.csv", MOE, tokens(17), None, &[], "default path"),
+        // vLLM and SGLang: nearest, the first of two that are equally near.
+        (moe, LADDER, tokens(1), None, &[1], "exact"),
+        (moe, LADDER, tokens(5), None, &[2], "nearest of the entries: 8 tokens"),
+        (moe, LADDER, tokens(36), None, &[2], "nearest of the entries: 8 tokens"),
+        (moe, LADDER, tokens(100_000), None, &[3], "nearest of the entries: 64 tokens"),
+        // AITER's Triton files: the first that is large enough.
+        ("gfx942-GEMM-A.json", STEPS, gemm(16, 1, 1), None, &[1], "entry `M_LEQ_16`"),
+        ("gfx942-GEMM-A.json", STEPS, gemm(17, 1, 1), None, &[2], "entry `M_LEQ_64`"),
+        ("gfx942-GEMM-A.json", STEPS, gemm(65, 1, 1), None, &[3], "entry `any`"),
+        // TensileLite: the exact size; leading dimensions count where the entry has them.
+        ("l.yaml", LOGIC, with_leading(gemm(77, 4096, 40), [40, 40, 77]), None, &[10], "exact"),
+        ("l.yaml", LOGIC, with_leading(gemm(77, 4096, 40), [64, 64, 128]), None, &[], "grid-based"),
+        ("l.yaml", LOGIC, with_leading(gemm(128, 64, 32), [64, 64, 128]), None, &[12], "exact"),
+        // hipBLASLt's file without a schema version: leading dimensions are not compared.
+        ("tuning.txt", TUNING, with_leading(gemm(5, 6, 7), [8, 8, 5]), None, &[3, 4], "one of them is taken"),
+        ("tuning.txt", TUNING, gemm(5, 6, 8), None, &[], "heuristic"),
+        // MIOpen: the first record of a key, in it the smallest time, and 0 is small.
+        ("gfx942130.HIP.fdb.txt", FIND, key("1x1-5-"), None, &[1], "smallest time of the record"),
+        ("gfx942130.HIP.fdb.txt", FIND, key("1x1-6-"), None, &[2], "nobody measured it"),
+        ("gfx942130.HIP.fdb.txt", FIND, key("1x1-7-"), None, &[], "measures all solvers"),
+        // Triton: median, then the 20th percentile.
+        ("k.autotune.json", CACHE, Problem::default(), None, &[3], "smallest timing"),
+        ("k.autotune.json", CACHE, key("9"), None, &[], "is for the key (8)"),
+    ];
+    for (name, text, problem, machine, lines, how) in rows {
+        let file = tunedb::read(name, text.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let choice = choose(&file, &problem, machine.as_ref());
+        let found: Vec<u32> = choice.taken.iter().map(|it| it.row.line).collect();
+        assert_eq!(found, lines, "{name} {problem:?}: {choice:?}");
+        let words: Vec<&str> =
+            choice.taken.iter().map(|it| it.how.as_str()).chain(choice.note.as_deref()).collect();
+        assert!(words.iter().any(|it| it.contains(how)), "{name} {problem:?}: {words:?} without `{how}`");
+        assert!(!choice.rule.is_empty());
+    }
+}
+
+#[test]
+fn the_record_of_miopen_gives_its_fastest_solver() {
+    let file = tunedb::read("gfx942130.HIP.fdb.txt", FIND.as_bytes()).unwrap();
+    let choice = choose(&file, &key("1x1-5-"), None);
+    assert_eq!(choice.taken[0].row.candidate.as_deref(), Ok("B"));
+    let file = tunedb::read("gfx942130.HIP.fdb.txt", FIND.as_bytes()).unwrap();
+    let choice = choose(&file, &key("1x1-6-"), None);
+    assert_eq!(choice.taken[0].row.candidate.as_deref(), Ok("A"));
+}

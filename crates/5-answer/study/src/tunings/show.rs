@@ -1,0 +1,171 @@
+//! Rows of tuning databases as tables.
+
+use super::{column, facts, gpu, said, shape};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use tunedb::{Kind, Row, Tunings};
+use view::{Sheet, SheetCell, SheetKind, TuneReport};
+
+/// Which rows.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// What they compute.
+    pub kind: Option<Kind>,
+    /// Sizes of a matrix product; none of a size: any.
+    pub mnk: Option<[Option<u64>; 3]>,
+    /// Words that types contain.
+    pub types: Option<String>,
+    /// Target.
+    pub target: Option<String>,
+    /// Compute units.
+    pub cu_count: Option<u32>,
+    /// Text that key, operation or candidate contains.
+    pub text: Option<String>,
+}
+
+impl Selection {
+    /// Whether a row is selected. What a row does not say does not exclude it, but for sizes and types.
+    pub fn takes(&self, row: &Row<'_>) -> bool {
+        let contains =
+            |text: &str, part: &str| text.to_ascii_lowercase().contains(&part.to_ascii_lowercase());
+        let said = |value: &Result<_, _>, part: &String| {
+            let value: &Result<std::borrow::Cow<'_, str>, &str> = value;
+            value.as_ref().is_ok_and(|text| contains(text, part))
+        };
+        self.kind.is_none_or(|kind| row.kind == kind)
+            && self.mnk.is_none_or(|mnk| fits(row, mnk))
+            && self.types.as_ref().is_none_or(|types| {
+                said(&row.types, types)
+                    || tunedb::element(types).is_some_and(|wanted| {
+                        row.types.as_deref().ok().and_then(tunedb::element) == Some(wanted)
+                    })
+            })
+            && self.target.as_ref().is_none_or(|target| row.target.as_ref().map_or(true, |own| own == target))
+            && self.cu_count.is_none_or(|units| row.cu_count.map_or(true, |own| own == units))
+            && self.text.as_ref().is_none_or(|text| {
+                contains(&row.key, text) || contains(&row.operation, text) || said(&row.candidate, text)
+            })
+    }
+}
+
+fn fits(row: &Row<'_>, mnk: [Option<u64>; 3]) -> bool {
+    let Some(shape) = row.shape.as_ref().ok().and_then(|it| it.gemm()) else { return false };
+    [shape.m, shape.n, shape.k].iter().zip(mnk).all(|(own, wanted)| wanted.is_none_or(|it| it == *own))
+}
+
+/// Order of rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Order {
+    /// As in the file.
+    #[default]
+    Line,
+    /// Longest time first.
+    Time,
+    /// Most calls first.
+    Calls,
+    /// Most time lost first: what a row takes beyond the fastest one of its key, times its calls.
+    Lost,
+}
+
+/// A table for each file.
+pub fn show(files: &[Tunings<'_>], selection: &Selection, order: Order, top: usize) -> TuneReport {
+    let mut report = TuneReport::new("show");
+    report.sheets = files.iter().map(|file| sheet(file, selection, order, top)).collect();
+    report
+}
+
+fn sheet(file: &Tunings<'_>, selection: &Selection, order: Order, top: usize) -> Sheet {
+    let mut rows: Vec<&Row<'_>> = file.rows.iter().filter(|row| selection.takes(row)).collect();
+    let lost = if order == Order::Lost { lost(file) } else { HashMap::new() };
+    let time = |row: &Row<'_>| row.time_us.as_ref().copied().unwrap_or(-1.0);
+    let place = |row: &Row<'_>| std::ptr::from_ref(row).addr();
+    let lost_of = |row: &Row<'_>| lost.get(&place(row)).copied();
+    match order {
+        Order::Line => {}
+        Order::Time => rows.sort_by(|a, b| time(b).total_cmp(&time(a))),
+        Order::Calls => rows.sort_by_key(|row| std::cmp::Reverse(row.calls)),
+        Order::Lost => rows.sort_by(|a, b| lost_of(b).partial_cmp(&lost_of(a)).unwrap_or(Ordering::Equal)),
+    }
+    let all = rows.len();
+    rows.truncate(if top == 0 { usize::MAX } else { top });
+    let mut facts = facts(file);
+    let tuned = file.rows.iter().filter(|row| row.time_us.is_ok()).count();
+    let selected = if all < file.rows.len() { format!(", {all} selected") } else { String::new() };
+    facts.push(("rows".to_owned(), format!("{}, {tuned} with a time{selected}", file.rows.len())));
+    if !file.flaws.is_empty() {
+        let words = format!("{}; `rockhound tunedb lint` lists them", file.flaws.len());
+        facts.push(("flaws in the text".to_owned(), words));
+    }
+    let calls = file.rows.iter().any(|row| row.calls > 1);
+    let mut columns = vec![
+        column("line", "line", "", SheetKind::Number),
+        column("operation", "operation", "", SheetKind::Text),
+        column("types", "types", "", SheetKind::Text),
+        column("layout", "AB", "", SheetKind::Word),
+        column("shape", "shape", "", SheetKind::Text),
+        column("gpu", "GPU", "", SheetKind::Word),
+        column("candidate", "candidate", "", SheetKind::Text),
+        column("time_us", "time", "us", SheetKind::Number),
+        column("tflops", "rate", "TFLOP/s", SheetKind::Number),
+    ];
+    if calls {
+        columns.push(column("calls", "calls", "", SheetKind::Number));
+    }
+    if order == Order::Lost {
+        columns.push(column("lost_us", "lost", "us", SheetKind::Number));
+    }
+    let cells = rows.iter().map(|row| {
+        let mut cells = vec![
+            if row.line == 0 { SheetCell::text("") } else { SheetCell::Count(u64::from(row.line)) },
+            SheetCell::text(row.operation.as_ref()),
+            said(&row.types),
+            said(&row.layout),
+            shape(row),
+            gpu(row),
+            said(&row.candidate),
+            SheetCell::number(row.time_us),
+            rate(row),
+        ];
+        if calls {
+            cells.push(SheetCell::Count(row.calls));
+        }
+        if order == Order::Lost {
+            cells.push(
+                lost_of(row).map_or_else(|| SheetCell::missing("the row has no time"), SheetCell::Number),
+            );
+        }
+        cells
+    });
+    Sheet {
+        title: file.name.clone(),
+        facts,
+        columns,
+        rows: cells.collect(),
+        more: all - rows.len(),
+        notes: Vec::new(),
+    }
+}
+
+/// The rate of a row: computed where sizes and time are known, otherwise as stated.
+fn rate(row: &Row<'_>) -> SheetCell {
+    match (row.flop(), row.time_us) {
+        (Some(flop), Ok(us)) => SheetCell::Number(flop / us / 1e6),
+        _ => SheetCell::number(row.tera_flops),
+    }
+}
+
+/// Time each row takes beyond the fastest of its key, times its calls, by the place of the row in memory.
+fn lost(file: &Tunings<'_>) -> HashMap<usize, f64> {
+    let mut best: HashMap<&str, f64> = HashMap::new();
+    for row in &file.rows {
+        if let Ok(us) = row.time_us {
+            let least = best.entry(row.key.as_ref()).or_insert(us);
+            *least = least.min(us);
+        }
+    }
+    let lost = file.rows.iter().filter_map(|row| {
+        let us = row.time_us.ok()?;
+        Some((std::ptr::from_ref(row).addr(), (us - best[row.key.as_ref()]) * row.calls as f64))
+    });
+    lost.collect()
+}

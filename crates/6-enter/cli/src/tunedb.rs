@@ -1,0 +1,134 @@
+//! `rockhound tunedb`: what was tuned, and what a library makes of it.
+//!
+//! The one idea to keep in mind: a question gets files and gives one [`TuneReport`]; a file that cannot be read is an error
+//! beside the answer on the others.
+
+mod lint;
+mod questions;
+mod show;
+mod writing;
+
+use crate::args::{Look, Op, Question, TuneFormat, TuneMachineArgs, TuneWrite, Tunedb};
+use crate::exit::{Outcome, usage};
+use crate::output::Output;
+use crate::terminal;
+use ::tunedb::{Kind, Tunings};
+use anyhow::Result;
+use arch::Model;
+use host::tunings::{TuneFile, open};
+use render::{github, sarif, text, tunings};
+use rules::TuneMachine;
+use std::path::PathBuf;
+use view::{FileError, TuneReport};
+
+/// Answers.
+pub(crate) fn run(args: &Tunedb, look: &Look) -> Result<Outcome> {
+    match &args.question {
+        Question::Show(args) => show::run(args, look),
+        Question::Lint(args) => lint::run(args, look),
+        Question::Query(args) => questions::query(args, look),
+        Question::Coverage(args) => questions::coverage(args, look),
+        Question::Merge(args) => writing::merge(args, look),
+        Question::Diff(args) => questions::diff(args, look),
+        Question::Convert(args) => writing::convert(args),
+        Question::Advise(args) => questions::advise(args, look),
+    }
+}
+
+/// Files with their bytes, and what could not be opened.
+struct Opened {
+    files: Vec<TuneFile>,
+    errors: Vec<FileError>,
+}
+
+impl Opened {
+    fn new(paths: &[PathBuf]) -> Opened {
+        let (files, errors) = open(paths);
+        Opened { files, errors }
+    }
+
+    /// Reads every file. Files of folders that are none of the formats are passed over.
+    fn read(&self) -> (Vec<Tunings<'_>>, Vec<FileError>) {
+        let mut read = Vec::new();
+        let mut errors = self.errors.clone();
+        for file in &self.files {
+            match ::tunedb::read(&file.name, file.bytes()) {
+                Ok(tunings) => read.push(tunings),
+                Err(_) if !file.named => {}
+                Err(error) => errors.push(FileError {
+                    file: file.name.clone(),
+                    error: error.to_string(),
+                    hint: (!error.hint.is_empty()).then(|| error.hint.to_owned()),
+                }),
+            }
+        }
+        (read, errors)
+    }
+}
+
+/// Writes an answer and says on standard error what could not be read.
+fn finish(mut report: TuneReport, errors: Vec<FileError>, write: &TuneWrite, look: &Look) -> Result<bool> {
+    report.errors = errors;
+    let mut output = Output::open(write.output.as_deref())?;
+    output.write(&match write.format {
+        TuneFormat::Text => text::tunings(&report, &terminal::style(look, write.output.is_some())),
+        TuneFormat::Json => tunings::json(&report),
+        TuneFormat::Csv => tunings::csv(&report),
+        TuneFormat::Markdown => tunings::markdown(&report),
+        TuneFormat::Github => github::annotations(&report.findings),
+        TuneFormat::Sarif => {
+            let begin = sarif::begin(env!("CARGO_PKG_VERSION"), &study::rules());
+            format!("{begin}{}{}", sarif::files(&report.findings), sarif::end(&report.errors))
+        }
+    })?;
+    output.finish()?;
+    for error in &report.errors {
+        eprintln!("error: {}: {}", error.file, error.error);
+        if let Some(hint) = &error.hint {
+            eprintln!("hint: {hint}");
+        }
+    }
+    Ok(!report.errors.is_empty())
+}
+
+/// The machine named on the command line.
+fn machine(args: &TuneMachineArgs, expect: &[String]) -> Result<Option<TuneMachine>> {
+    let mut machine = TuneMachine::default();
+    if let Some(model) = args.gpu.as_deref().and_then(Model::by_name) {
+        machine.target = Some(model.target().name.to_owned());
+        machine.cu_count = Some(args.cu.unwrap_or(model.compute_units.value));
+        machine.model = Some(model.key());
+    }
+    for pair in expect {
+        let Some((name, value)) = pair.split_once('=') else {
+            return Err(usage(format!("`--expect {pair}` has no value"), "write NAME=VALUE, as in the file"));
+        };
+        machine.versions.insert(name.to_owned(), value.to_owned());
+    }
+    Ok((args.gpu.is_some() || !expect.is_empty()).then_some(machine))
+}
+
+fn kind(op: Op) -> Kind {
+    match op {
+        Op::Gemm => Kind::Gemm,
+        Op::Moe => Kind::Moe,
+        Op::Conv => Kind::Convolution,
+        Op::Kernel => Kind::Kernel,
+    }
+}
+
+/// `4096,*,4096`.
+fn sizes(text: &str) -> Result<[Option<u64>; 3]> {
+    let parts: Vec<Option<u64>> = text
+        .split([',', 'x'])
+        .map(|part| match part.trim() {
+            "*" => Ok(None),
+            part => part.parse().map(Some),
+        })
+        .collect::<Result<_, _>>()
+        .map_err(|_| {
+            usage(format!("`{text}` is no M,N,K"), "write three numbers such as `4096,1024,4096`; `*` is any")
+        })?;
+    <[Option<u64>; 3]>::try_from(parts)
+        .map_err(|_| usage(format!("`{text}` is no M,N,K"), "write three numbers such as `4096,1024,4096`"))
+}

@@ -1,0 +1,78 @@
+//! `rockhound tunedb query`, `coverage`, `diff` and `advise`.
+
+use super::{Opened, finish, kind, machine, sizes};
+use crate::args::{Look, TuneAdvise, TuneCoverage, TuneDiff, TuneQuery};
+use crate::exit::{Outcome, usage};
+use anyhow::Result;
+use study::tunings::{self, Problem};
+
+pub(super) fn query(args: &TuneQuery, look: &Look) -> Result<Outcome> {
+    let whole = |text: &String| -> Result<[u64; 3]> {
+        let [Some(a), Some(b), Some(c)] = sizes(text)? else {
+            return Err(usage(format!("`{text}` has a `*`"), "a question needs three numbers"));
+        };
+        Ok([a, b, c])
+    };
+    let problem = Problem {
+        kind: args.op.map(kind),
+        mnk: args.mnk.as_ref().map(whole).transpose()?,
+        batch: args.batch,
+        leading: args.ld.as_ref().map(whole).transpose()?,
+        layout: args.layout.clone(),
+        types: args.types.clone(),
+        tokens: args.tokens,
+        key: args.key.clone(),
+    };
+    let machine = machine(&args.machine, &args.expect)?;
+    let opened = Opened::new(&args.files);
+    let (files, errors) = opened.read();
+    let report = tunings::query(&files, &problem, machine.as_ref(), args.top);
+    let failed = finish(report, errors, &args.write, look)?;
+    Ok(Outcome::of(failed, false))
+}
+
+pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
+    let machine = machine(&args.machine, &[])?;
+    let (opened, listed) = (Opened::new(&args.files), Opened::new(&args.shapes));
+    let (files, mut errors) = opened.read();
+    let (lists, more) = listed.read();
+    errors.extend(more);
+    let report = tunings::coverage(&files, &lists, machine.as_ref(), args.missing, args.top);
+    let missing =
+        report.sheets.iter().flat_map(|it| &it.facts).any(|(name, value)| name == "without" && value != "0");
+    let failed = finish(report, errors, &args.write, look)?;
+    let met = args.fail_on_missing && missing;
+    if met {
+        eprintln!("failed: `--fail-on-missing`: problems without an entry");
+    }
+    Ok(Outcome::of(failed, met))
+}
+
+pub(super) fn diff(args: &TuneDiff, look: &Look) -> Result<Outcome> {
+    let both = Opened::new(&[args.old.clone(), args.new.clone()]);
+    let counted = Opened::new(&args.calls);
+    let (files, mut errors) = both.read();
+    let (logs, more) = counted.read();
+    errors.extend(more);
+    let calls = (!logs.is_empty()).then(|| tunings::calls(&logs));
+    let report = match files.as_slice() {
+        [old, new] if old.format == new.format => {
+            tunings::diff(old, new, args.noise / 100.0, calls.as_ref(), args.top)
+        }
+        [old, new] => {
+            let words =
+                format!("`{}` is {}, `{}` is {}", old.name, old.format.name(), new.name, new.format.name());
+            return Err(usage(words, "compare two files of one kind"));
+        }
+        _ => view::TuneReport::new("diff"),
+    };
+    let failed = finish(report, errors, &args.write, look)?;
+    Ok(Outcome::of(failed, false))
+}
+
+pub(super) fn advise(args: &TuneAdvise, look: &Look) -> Result<Outcome> {
+    let opened = Opened::new(&args.files);
+    let (files, errors) = opened.read();
+    let failed = finish(tunings::advise(&files), errors, &args.write, look)?;
+    Ok(Outcome::of(failed, false))
+}

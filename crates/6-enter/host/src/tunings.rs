@@ -1,0 +1,133 @@
+//! Tuning databases of this machine: found by path, mapped, unpacked where they are packed, written beside and renamed.
+//!
+//! The one idea to keep in mind: a file that was named must be a tuning database; one that is only come across in a folder
+//! may be anything. A file is replaced whole or not at all.
+
+use crate::Contents;
+use crate::inputs::file_error;
+use anyhow::{Context, Result};
+use flate2::read::GzDecoder;
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use view::FileError;
+
+/// Bytes a packed file may unpack to.
+const MOST_UNPACKED: u64 = 1 << 30;
+
+/// One file.
+pub struct TuneFile {
+    /// Its path as given.
+    pub name: String,
+    /// Whether it was named, and not only found in a folder.
+    pub named: bool,
+    contents: Contents,
+}
+
+impl TuneFile {
+    /// Its bytes, unpacked.
+    pub fn bytes(&self) -> &[u8] {
+        self.contents.bytes()
+    }
+}
+
+/// Opens files, and those in folders, in the order given and by name within folders.
+pub fn open(paths: &[PathBuf]) -> (Vec<TuneFile>, Vec<FileError>) {
+    let mut files = Vec::new();
+    let mut errors = Vec::new();
+    for path in paths {
+        if path.as_os_str() == "-" {
+            match Contents::standard_input() {
+                Ok(contents) => files.push(TuneFile { name: "<stdin>".to_owned(), named: true, contents }),
+                Err(error) => errors.push(file_error(path, error, "")),
+            }
+            continue;
+        }
+        let mut found = Vec::new();
+        let named = !path.is_dir();
+        if named {
+            found.push(path.clone());
+        } else {
+            walk(path, &mut found, &mut errors);
+        }
+        for path in found {
+            match one(&path) {
+                Ok(contents) => files.push(TuneFile { name: path.display().to_string(), named, contents }),
+                Err(error) => errors.push(file_error(&path, format!("{error:#}"), "")),
+            }
+        }
+    }
+    (files, errors)
+}
+
+fn walk(folder: &Path, found: &mut Vec<PathBuf>, errors: &mut Vec<FileError>) {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return errors.push(file_error(folder, error, "")),
+    };
+    let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => walk(&entry.path(), found, errors),
+            Ok(kind) if kind.is_file() => found.push(entry.path()),
+            _ => {}
+        }
+    }
+}
+
+fn one(path: &Path) -> Result<Contents> {
+    let contents = Contents::open(path)?;
+    if !contents.bytes().starts_with(&[0x1f, 0x8b]) {
+        return Ok(contents);
+    }
+    let mut bytes = Vec::new();
+    GzDecoder::new(contents.bytes())
+        .take(MOST_UNPACKED + 1)
+        .read_to_end(&mut bytes)
+        .context("cannot unpack")?;
+    anyhow::ensure!(bytes.len() as u64 <= MOST_UNPACKED, "unpacks to more than {MOST_UNPACKED} bytes");
+    Ok(Contents::Owned(bytes))
+}
+
+/// Writes a file beside its place and renames it, so that a write that fails leaves the old one.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut beside = OsString::from(".");
+    beside.push(path.file_name().context("no name of a file")?);
+    beside.push(format!(".{}.new", std::process::id()));
+    let beside = path.with_file_name(beside);
+    let write = || -> std::io::Result<()> {
+        let mut file = std::fs::File::create(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        if let Ok(metadata) = std::fs::metadata(path) {
+            file.set_permissions(metadata.permissions())?;
+        }
+        std::fs::rename(&beside, path)
+    };
+    write().map_err(|error| {
+        let _ = std::fs::remove_file(&beside);
+        anyhow::Error::new(error)
+            .context(format!("cannot write `{}`; what was there is unchanged", path.display()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_that_fails_leaves_the_old_file() {
+        let scratch = testkit::Scratch::new("tunings");
+        let path = scratch.write("a.csv", b"old");
+        replace(&path, b"new").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        // A folder in the place of the target cannot be renamed over.
+        let folder = scratch.path("folder");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("inside"), b"x").unwrap();
+        assert!(replace(&folder, b"new").is_err());
+        assert_eq!(std::fs::read_dir(scratch.path("")).unwrap().count(), 2);
+        assert!(replace(&scratch.path("nowhere/a.csv"), b"new").is_err());
+    }
+}

@@ -1,0 +1,21 @@
+//! Any bytes as a tuning database under names that libraries keep parts of their keys in.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+const NAMES: [&str; 5] = [
+    "tunableop_results0.csv",
+    "a8w8_blockscale_tuned_gemm.csv",
+    "gfx942130.HIP.fdb.txt",
+    "E=8,N=14336,device_name=AMD_Instinct_MI300X.json",
+    "gfx942-GEMM-A16W16.json",
+];
+
+fuzz_target!(|data: &[u8]| {
+    for name in NAMES {
+        if let Ok(tunings) = tunedb::read(name, data) {
+            assert!(tunings.write() == data);
+            let _ = tunedb::triton::best(&tunings);
+        }
+    }
+});

@@ -104,6 +104,13 @@ fn server(stage: &Stage, environment: &Environment) -> Vec<Judged> {
         .to_ascii_lowercase();
     let aiter = environment.is_on(AITER);
     let mut judged = Vec::new();
+    if !aiter {
+        judged.push(
+            Judged::warn(CHECK, format!("{AITER} is not 1: the AITER kernels are off, which is the default"))
+                .read(AITER, environment.get(AITER).unwrap_or("not set"))
+                .set_by(format!("export {AITER}=1")),
+        );
+    }
     judged.extend(attention(stage, environment, &model, aiter));
     judged.extend(options(stage, environment));
     if stage.value(&["--compilation-config", "-O", "-cc"]).is_some_and(|it| it.contains("\"FULL"))

@@ -102,11 +102,7 @@ fn of_wave(log: &FaultLog, dump: &AgentDump, wave: &AgentWave, code: &[KernelCod
     if let Some(page) = dump.page {
         it.facts.push(fact("faulting page", format!("{page:#x}")));
     }
-    let suspect = if wave.reasons.iter().any(|it| it == "MEMORY_VIOLATION" || it == "ADDRESS_ERROR") {
-        find_access(wave, dump.page, &lanes)
-    } else {
-        None
-    };
+    let suspect = if is_memory(wave) { find_access(wave, dump.page, &lanes) } else { None };
     if let Some((_, facts)) = &suspect {
         it.facts.extend(facts.iter().cloned());
     }
@@ -142,6 +138,22 @@ fn ranges(lanes: &[usize]) -> String {
         at = end + 1;
     }
     if out.is_empty() { "none".to_owned() } else { out.join(", ") }
+}
+
+fn is_memory(wave: &AgentWave) -> bool {
+    wave.reasons.iter().any(|it| it == "MEMORY_VIOLATION" || it == "ADDRESS_ERROR")
+}
+
+/// Marks the last access at or before the program counter of a listing from a code object, where the dump shows none.
+fn mark_nearest(it: &mut Incident) {
+    let Some(current) = it.code.iter().position(|line| line.current) else { return };
+    let Some(line) = it.code[..=current].iter_mut().rev().find(|line| is_access(&line.text)) else { return };
+    line.suspect = true;
+    let text = format!(
+        "{:#x}: {}; the nearest at or before the program counter, by the code object",
+        line.address, line.text
+    );
+    it.facts.push(fact("access", text));
 }
 
 fn is_access(text: &str) -> bool {
@@ -281,6 +293,9 @@ fn add_code(it: &mut Incident, wave: &AgentWave, suspect: Option<u64>, code: &[K
                 })
                 .collect();
             it.code_from = found.file.clone();
+            if suspect.is_none() && is_memory(wave) {
+                mark_nearest(it);
+            }
             return;
         }
     }

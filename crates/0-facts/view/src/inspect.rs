@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: the field names here are the JSON schema. A rename is a new schema version.
 
-use crate::{Finding, LineSamples, ListingSamples, NotChecked, Place, Severity, SourceLine};
+use crate::{Finding, LineSamples, ListingSamples, NotChecked, Place, Severity, SourceLine, TritonCard};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -51,6 +51,9 @@ pub struct KernelCard {
     pub pressure: Option<Pressure>,
     /// Natural loops, outer before inner, in code order.
     pub loops: Vec<LoopCard>,
+    /// What Triton's IR says, where it lies beside the code or was given alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub triton: Option<TritonCard>,
     /// Arguments the programmer declared.
     pub arguments: Vec<ArgumentCard>,
     /// Hidden arguments used, by kind.
@@ -115,6 +118,8 @@ pub struct Resources {
 pub struct OccupancyCard {
     /// Waves per SIMD.
     pub waves_per_simd: f64,
+    /// Waves per compute unit.
+    pub waves_per_cu: u32,
     /// Most the GPU holds.
     pub max_waves_per_simd: u32,
     /// What limits it: `VGPR`, `LDS`, …, `wave slots` when nothing else does.

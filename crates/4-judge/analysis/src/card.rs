@@ -42,7 +42,8 @@ pub fn card(
         lds_widths: widths.lds,
         pressure: pressure(evidence),
         loops: (0..count(evidence.cfg.loops.len())).map(|id| loop_card(evidence, id)).collect(),
-        arguments: kernel.metadata.given().map(argument_card).collect(),
+        triton: evidence.ir.map(|ir| crate::triton::card(ir, evidence)),
+        arguments: arguments(evidence),
         hidden_arguments: kernel
             .metadata
             .arguments
@@ -67,6 +68,21 @@ fn callees(evidence: &KernelEvidence<'_>) -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
+/// Arguments; Triton's code does not name them, its IR does.
+fn arguments(evidence: &KernelEvidence<'_>) -> Vec<ArgumentCard> {
+    let mut cards: Vec<ArgumentCard> = evidence.kernel.metadata.given().map(argument_card).collect();
+    let named = evidence.ir.map(|ir| ir.kernel.parameters.as_slice()).unwrap_or_default();
+    for (card, (name, ty, _)) in cards.iter_mut().zip(named) {
+        if card.name.is_empty() {
+            card.name.clone_from(name);
+        }
+        if card.type_name.is_empty() {
+            card.type_name.clone_from(ty);
+        }
+    }
+    cards
+}
+
 fn argument_card(argument: &codeobj::Argument) -> ArgumentCard {
     ArgumentCard {
         name: argument.name.clone(),
@@ -80,6 +96,7 @@ fn argument_card(argument: &codeobj::Argument) -> ArgumentCard {
 fn occupancy_card(occupancy: &arch::Occupancy, assumptions: &[String]) -> OccupancyCard {
     OccupancyCard {
         waves_per_simd: occupancy.waves_per_simd,
+        waves_per_cu: occupancy.waves_per_cu,
         max_waves_per_simd: occupancy.max_waves_per_simd,
         limiter: occupancy.limiter.name().to_owned(),
         assumptions: assumptions.to_vec(),

@@ -7,6 +7,7 @@ use crate::affine::{Addresses, Entry};
 use crate::code::{Code, Recent};
 use crate::shapes::{self, Shaped};
 use crate::text::{self, TextBody, TextFile};
+use crate::triton::TritonIr;
 use crate::{calls, resources};
 use codeobj::{Body, CodeObject, Kernel};
 use isa::Isa;
@@ -55,6 +56,8 @@ pub struct KernelEvidence<'a> {
     pub code_bytes: u64,
     /// What was wrong but did not stop the reading.
     pub warnings: Vec<String>,
+    /// Triton's IR of the kernel, where it is known.
+    pub ir: Option<&'a TritonIr>,
     addresses: OnceLock<Arc<Addresses>>,
     shaped: OnceLock<Vec<Shaped>>,
     address: u64,
@@ -134,6 +137,7 @@ impl<'a> KernelEvidence<'a> {
             calls,
             code_bytes,
             warnings,
+            ir: None,
             addresses: OnceLock::new(),
             shaped: OnceLock::new(),
             address,
@@ -191,6 +195,18 @@ impl<'a> KernelEvidence<'a> {
                     function: Some(frame.function).filter(|name| !name.is_empty()),
                 })
                 .filter(|source| !source.file.is_empty())
+            }
+        }
+    }
+
+    /// Source position of an instruction in the kernel itself: of the call where the instruction is of an inlined function.
+    pub fn kernel_line(&self, inst: usize) -> Option<SourceLine> {
+        match self.source {
+            Source::Text { .. } => self.source_line(inst),
+            Source::Binary { lines, .. } => {
+                let frame = lines?.frames(self.address(inst)?).into_iter().next_back()?;
+                let known = !frame.file.is_empty() && frame.line > 0;
+                known.then_some(SourceLine { file: frame.file, line: frame.line, function: None })
             }
         }
     }

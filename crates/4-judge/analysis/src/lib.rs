@@ -19,6 +19,7 @@ mod resources;
 pub mod roofline;
 mod shapes;
 mod text;
+mod triton;
 pub mod waves;
 pub mod workload;
 
@@ -35,3 +36,4 @@ pub use recorded::WorkloadEvidence;
 pub use resources::NamedRegisters;
 pub use shapes::Shaped;
 pub use text::TextFile;
+pub use triton::{TritonIr, ir_place};

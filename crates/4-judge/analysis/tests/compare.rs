@@ -23,6 +23,7 @@ fn card(name: &str, target: &str, vgprs: u32) -> KernelCard {
         lds_widths: Default::default(),
         pressure: None,
         loops: Vec::new(),
+        triton: None,
         arguments: Vec::new(),
         hidden_arguments: Vec::new(),
         calls: Vec::new(),

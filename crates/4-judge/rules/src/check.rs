@@ -3,7 +3,9 @@
 //! The one idea to keep in mind: rules do not see each other's findings; order comes afterwards, from
 //! severity and place.
 
-use crate::{CommEvidence, ExecutionEvidence, Outcome, TraceEvidence, TuningEvidence, registry};
+use crate::{
+    Check, CommEvidence, ExecutionEvidence, LaunchEvidence, Outcome, TraceEvidence, TuningEvidence, registry,
+};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use view::{Finding, NotChecked};
 
@@ -11,9 +13,17 @@ use view::{Finding, NotChecked};
 pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
     let mut findings = Vec::new();
     let mut not_checked = Vec::new();
+    // IR without code: what the code would say is not missed.
+    let ir_alone = evidence.ir.is_some() && evidence.kernel.body == codeobj::Body::Absent;
     for rule in registry::all() {
-        let Some(check) = rule.code_check() else { continue };
-        match check(evidence) {
+        let outcome = match (rule.check, evidence.ir) {
+            (Check::Ir(check), Some(ir)) => check(&ir.kernel, evidence),
+            _ => match rule.code_check() {
+                Some(check) if !ir_alone => check(evidence),
+                _ => continue,
+            },
+        };
+        match outcome {
             Outcome::Silent => {}
             Outcome::NotChecked(needs) => not_checked.push(NotChecked { rule: rule.id, needs }),
             Outcome::Findings(found) => findings.extend(found),
@@ -111,4 +121,20 @@ pub fn check_execution(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
         .filter_map(|rule| rule.execution_check())
         .flat_map(|check| check(evidence))
         .collect()
+}
+
+/// All findings for a launch, most severe first, and the rules whose evidence is absent.
+pub fn check_launch(evidence: &LaunchEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
+    let mut findings = Vec::new();
+    let mut not_checked = Vec::new();
+    for rule in registry::all() {
+        let Check::Launch(check) = rule.check else { continue };
+        match check(evidence) {
+            Outcome::Silent => {}
+            Outcome::NotChecked(needs) => not_checked.push(NotChecked { rule: rule.id, needs }),
+            Outcome::Findings(found) => findings.extend(found),
+        }
+    }
+    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.rule.cmp(b.rule)));
+    (findings, not_checked)
 }

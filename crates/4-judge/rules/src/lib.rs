@@ -12,6 +12,8 @@ mod check_host;
 mod comm;
 mod execution;
 mod host;
+mod ir;
+mod launch;
 mod lines;
 mod merge;
 mod narrow;
@@ -26,11 +28,14 @@ mod tunings;
 mod waits;
 mod work;
 
-pub use check::{check, check_comm, check_execution, check_traces, check_tunings, check_workload};
+pub use check::{
+    check, check_comm, check_execution, check_launch, check_traces, check_tunings, check_workload,
+};
 pub use check_host::{check_host, check_names, host_findings};
 pub use comm::{CommEvidence, board, expected_bus};
 pub use execution::ExecutionEvidence;
 pub use host::{HostEvidence, Judged, Profile};
+pub use launch::{LaunchCheck, LaunchEvidence};
 pub use page::{SECTIONS, sections};
 pub use registry::{all, by_id};
 pub use traced::TraceEvidence;
@@ -74,6 +79,8 @@ pub type TraceCheck = fn(&TraceEvidence<'_>) -> Outcome;
 
 /// Judges files on communication.
 pub type CommCheck = fn(&CommEvidence<'_>) -> Outcome;
+/// Judges one kernel by Triton's IR, and by its code where that is there.
+pub type IrCheck = fn(&tritonir::KernelIr, &KernelEvidence<'_>) -> Outcome;
 
 /// What a rule judges by.
 #[derive(Clone, Copy)]
@@ -96,6 +103,10 @@ pub enum Check {
     Several(&'static [Check]),
     /// Tuning databases.
     Tunings(TuningCheck),
+    /// Triton's IR; kernels without it are not of Triton, or not known to be, and nothing is said of them.
+    Ir(IrCheck),
+    /// The shape of a launch.
+    Launch(LaunchCheck),
 }
 
 /// What a rule says about one kernel.

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a column is one row of [`COLUMNS`], so header and values cannot drift apart.
 
 use std::borrow::Cow;
-use view::{KernelCard, Severity};
+use view::{KernelCard, Severity, TileReport};
 
 /// A cell: borrowed where the card holds the text already.
 type Cell<'a> = Cow<'a, str>;
@@ -51,6 +51,7 @@ const COLUMNS: &[Column] = &[
     ("wavefront_size", |card| number(card.resources.wavefront_size)),
     ("waves_per_workgroup", |card| number(card.resources.waves_per_workgroup)),
     ("waves_per_simd", |card| number(card.occupancy.as_ref().map(|occupancy| occupancy.waves_per_simd))),
+    ("waves_per_cu", |card| number(card.occupancy.as_ref().map(|occupancy| occupancy.waves_per_cu))),
     ("max_waves_per_simd", |card| {
         number(card.occupancy.as_ref().map(|occupancy| occupancy.max_waves_per_simd))
     }),
@@ -106,4 +107,57 @@ fn record<'a>(cells: impl Iterator<Item = Cell<'a>>) -> String {
     let _ = writer.write_record(cells.map(|cell| cell.into_owned()));
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// Tiles of matrix products: one row per shape and tile.
+pub fn tile(report: &TileReport) -> String {
+    const HEADER: &str = "gpu,dtype,layout,m,n,k,tile_m,tile_n,tile_k,split_k,warps,stages,workgroups,rounds,utilisation,xcd_utilisation,last_round,useful,memory_bytes,l2_bytes,fabric_bytes,fabric_grouped_bytes,lds_read_bytes,lds_bytes,sum_registers,least_registers,workgroups_per_cu,limiter,total_us,launch_us,compute_us,memory_us,bound,tera_ops,peak_share\n";
+    let mut out = HEADER.to_owned();
+    for problem in &report.problems {
+        for row in &problem.tiles {
+            let time = row.time.as_ref();
+            let number =
+                |of: fn(&view::TileTime) -> f64| time.map_or_else(String::new, |it| format!("{:.3}", of(it)));
+            let cells = [
+                report.gpu.clone(),
+                report.dtype.to_owned(),
+                report.layout.to_owned(),
+                problem.m.to_string(),
+                problem.n.to_string(),
+                problem.k.to_string(),
+                row.tile_m.to_string(),
+                row.tile_n.to_string(),
+                row.tile_k.to_string(),
+                row.split_k.to_string(),
+                row.warps.to_string(),
+                row.stages.to_string(),
+                row.workgroups.to_string(),
+                row.rounds.to_string(),
+                format!("{:.3}", row.utilisation),
+                format!("{:.3}", row.xcd_utilisation),
+                format!("{:.3}", row.last_round),
+                format!("{:.3}", row.useful),
+                format!("{:.0}", row.memory_bytes),
+                format!("{:.0}", row.l2_bytes),
+                format!("{:.0}", row.fabric_bytes),
+                format!("{:.0}", row.fabric_grouped_bytes),
+                format!("{:.0}", row.lds_read_bytes),
+                row.lds_bytes.to_string(),
+                row.sum_registers.to_string(),
+                row.least_registers.to_string(),
+                row.workgroups_per_cu.to_string(),
+                row.limiter.clone(),
+                number(|it| it.total_us),
+                number(|it| it.launch_us),
+                number(|it| it.compute_us),
+                number(|it| it.memory_us),
+                time.map_or_else(String::new, |it| it.bound.to_owned()),
+                number(|it| it.tera_ops),
+                number(|it| it.peak_share),
+            ];
+            out.push_str(&cells.join(","));
+            out.push('\n');
+        }
+    }
+    out
 }

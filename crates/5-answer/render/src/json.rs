@@ -6,7 +6,7 @@
 use serde::Serialize;
 use view::{
     Columns, Comparison, Doctor, FileError, Guide, INSPECT_SCHEMA, KernelCard, Listing, MetricsReport,
-    OccupancyReport, Report, Rooflines, RuleInfo, Summary, Survey, Triage,
+    OccupancyReport, Report, Rooflines, RuleInfo, Summary, Survey, TileReport, Triage,
 };
 
 /// Stands between two kernels.
@@ -49,6 +49,11 @@ pub fn comparison(comparison: &Comparison) -> String {
 
 /// An occupancy report, indented.
 pub fn occupancy(report: &OccupancyReport) -> String {
+    pretty(report)
+}
+
+/// Tiles of matrix products, indented.
+pub fn tile(report: &TileReport) -> String {
     pretty(report)
 }
 

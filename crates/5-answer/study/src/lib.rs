@@ -14,6 +14,7 @@ mod page;
 mod rooflines;
 mod tables;
 pub mod thresholds;
+mod tile;
 pub mod trace;
 pub mod tunings;
 
@@ -23,6 +24,7 @@ pub use fail_on::FailOn;
 pub use judge::report;
 pub use page::{DISPATCHES, page};
 pub use rooflines::rooflines;
+pub use tile::{TileQuestion, tile};
 use view::RuleInfo;
 
 /// Every rule as a renderer needs it.

@@ -12,6 +12,7 @@ pub(crate) use launch::LaunchTemplate;
 pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Ranks, Roofline, Tui, Type};
 use std::path::PathBuf;
+pub(crate) use tile::{Tile, TileFormat};
 pub(crate) use triage::Triage;
 pub(crate) use tunedb::{
     Advise as TuneAdvise, Convert as TuneConvert, ConvertTo, Coverage as TuneCoverage, Lint as TuneLint,
@@ -29,6 +30,7 @@ mod gpu_name;
 mod launch;
 mod page;
 mod recordings;
+mod tile;
 mod trace;
 mod triage;
 mod tunedb;
@@ -96,6 +98,7 @@ pub(crate) enum Command {
     Doctor(Doctor),
     Triage(Triage),
     Tunedb(Tunedb),
+    Tile(Tile),
     Completions(Completions),
     Man(Man),
 }
@@ -103,7 +106,7 @@ pub(crate) enum Command {
 /// Say what limits each kernel of code objects, libraries, programs or assembly files.
 ///
 /// Reads code objects, offload bundles (also compressed), programs and libraries with GPU code in them,
-/// archives, assembly text, Triton cache folders, and folders of all these. Files are recognised by what
+/// archives, assembly text, Triton's IR (TTIR, TTGIR), Triton cache folders, and folders of all these. Files are recognised by what
 /// they contain. A few kernels are shown as cards, many as a table.
 #[derive(Args)]
 #[command(after_help = concat!("Examples:
@@ -113,6 +116,8 @@ pub(crate) enum Command {
   rockhound inspect gemm.hsaco --kernel gemm --asm     annotated disassembly
   rockhound inspect --asm --workload workloads/a/MI300X   the same with what every instruction did
   rockhound inspect ~/.triton/cache --sort vgprs       everything Triton compiled
+  rockhound inspect kernel.ttgir                       what Triton's IR says: layouts, pipelining, LDS
+  rockhound inspect kernel.hsaco --lines               Triton: IR and instructions of each Python line
   AMDGCN_ENABLE_DUMP=1 python train.py 2>&1 | rockhound inspect -
   rockhound inspect build/ --format sarif -o gpu.sarif --fail-on severe --fail-on RES001"))]
 pub(crate) struct Inspect {
@@ -134,6 +139,12 @@ pub(crate) struct Inspect {
     /// Write to a file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Of a log with dumps of Triton's passes (MLIR_ENABLE_DUMP=1): those before or after this pass, or `all`; by default the last.
+    #[arg(long, value_name = "PASS")]
+    pub(crate) pass: Option<String>,
+    /// Show for each source line of a Triton kernel the operations of its IR and the instructions they became.
+    #[arg(long)]
+    pub(crate) lines: bool,
     /// Show the annotated disassembly of every kernel shown.
     #[arg(long)]
     pub(crate) asm: bool,

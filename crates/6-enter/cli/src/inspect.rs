@@ -30,7 +30,8 @@ struct Part {
 
 /// Inspects.
 pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
-    let mut selection = Selection::new(args.select.kernel.as_deref(), &args.select.arch)?;
+    let mut selection =
+        Selection::new(args.select.kernel.as_deref(), &args.select.arch)?.pass(args.pass.as_deref());
     let recorded = match &args.workload {
         Some(_) if !matches!(args.format, Format::Text | Format::Json) => {
             return Err(usage("`--workload` needs a listing", "use `--format text` or `--format json`"));
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     let version = env!("CARGO_PKG_VERSION");
     let rules = study::rules();
     let mut output = Output::open(args.output.as_deref())?;
-    let streams = args.asm || args.details || args.format != Format::Text;
+    let streams = args.asm || args.details || args.lines || args.format != Format::Text;
 
     output.write(&match args.format {
         Format::Text => String::new(),
@@ -135,6 +136,10 @@ fn part(
         Format::Sarif => sarif::kernel(&card),
         Format::Text if streams => {
             let mut text = text::card(&card, style);
+            if args.lines {
+                text.push('\n');
+                text.push_str(&text::triton_lines(&card, style));
+            }
             if let Some(listing) = listing {
                 text.push('\n');
                 text.push_str(&text::listing(&listing, &card.findings, style));

@@ -40,6 +40,7 @@ mod run;
 mod sets;
 mod subjects;
 mod terminal;
+mod tile;
 mod trace;
 mod triage;
 mod tui;
@@ -114,6 +115,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Doctor(args) => doctor::run(args, &cli.look),
         Command::Triage(args) => triage::run(args, &cli.look),
         Command::Tunedb(args) => tunedb::run(args, &cli.look),
+        Command::Tile(args) => tile::run(args, &cli.look),
         Command::Completions(args) => completions::completions(args),
         Command::Man(args) => completions::man(args),
     }

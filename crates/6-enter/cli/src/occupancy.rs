@@ -83,6 +83,7 @@ fn report(target: &'static Target, inputs: OccupancyInputs) -> OccupancyReport {
         inputs,
         result: OccupancyCard {
             waves_per_simd: occupancy.waves_per_simd,
+            waves_per_cu: occupancy.waves_per_cu,
             max_waves_per_simd: occupancy.max_waves_per_simd,
             limiter: occupancy.limiter.name().to_owned(),
             assumptions: Vec::new(),

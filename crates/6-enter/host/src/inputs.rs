@@ -16,6 +16,8 @@ pub struct Input {
     pub named: bool,
     /// The JSON file Triton wrote beside it, if there is one of that name.
     pub companion: Option<PathBuf>,
+    /// The IR Triton wrote beside its code: TTGIR before TTIR.
+    pub ir: Vec<PathBuf>,
 }
 
 impl Input {
@@ -59,23 +61,37 @@ pub fn expand(paths: &[PathBuf]) -> (Vec<Input>, Vec<FileError>) {
 fn named(path: &Path) -> Input {
     let has = |extension: &str| path.extension().is_some_and(|found| found == extension);
     if has("json") {
-        for extension in CODE_EXTENSIONS {
+        for extension in SET_EXTENSIONS {
             let code = path.with_extension(extension);
             if code.is_file() {
-                return Input { path: code, named: true, companion: Some(path.to_owned()) };
+                return Input {
+                    ir: ir_beside(&code, Path::is_file),
+                    path: code,
+                    named: true,
+                    companion: Some(path.to_owned()),
+                };
             }
         }
     }
-    let companion = CODE_EXTENSIONS
+    let companion = SET_EXTENSIONS
         .iter()
         .any(|extension| has(extension))
         .then(|| path.with_extension("json"))
         .filter(|json| json.is_file());
-    Input { path: path.to_owned(), named: true, companion }
+    Input { path: path.to_owned(), named: true, companion, ir: ir_beside(path, Path::is_file) }
 }
 
-/// What Triton writes code to: the code object first, since it says more than its assembly.
-const CODE_EXTENSIONS: [&str; 2] = ["hsaco", "amdgcn"];
+/// What Triton writes of one kernel: the code object first, since it says more than its assembly, and both more than the IR.
+const SET_EXTENSIONS: [&str; 4] = ["hsaco", "amdgcn", "ttgir", "ttir"];
+/// What it writes besides, and nobody reads.
+const OTHER_EXTENSIONS: [&str; 2] = ["source", "llir"];
+
+/// The IR beside Triton's code.
+fn ir_beside(path: &Path, exists: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let code = path.extension().is_some_and(|found| found == "hsaco" || found == "amdgcn");
+    let beside = ["ttgir", "ttir"].iter().map(|extension| path.with_extension(extension));
+    if code { beside.filter(|it| exists(it)).collect() } else { Vec::new() }
+}
 
 /// All regular files below a folder, sorted. Links to folders are not followed, so there are no circles.
 fn walk(folder: &Path, files: &mut Vec<PathBuf>, errors: &mut Vec<FileError>) {
@@ -98,23 +114,24 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>, errors: &mut Vec<FileError>) {
     }
 }
 
-/// Puts Triton's sets together: of `x.hsaco`, `x.amdgcn` and `x.json` the first is read with the last.
+/// Puts Triton's sets together: the first of [`SET_EXTENSIONS`] that is there stands for all files of the name.
 fn pair(files: Vec<PathBuf>) -> Vec<Input> {
     let all: BTreeSet<&Path> = files.iter().map(PathBuf::as_path).collect();
     let has = |path: &Path| all.contains(path);
     let mut inputs = Vec::new();
     for path in &files {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        let beside = |extension: &str| path.with_extension(extension);
-        match extension {
-            "amdgcn" if has(&beside("hsaco")) => {}
-            "json" if CODE_EXTENSIONS.iter().any(|code| has(&beside(code))) => {}
-            _ => {
-                let companion =
-                    CODE_EXTENSIONS.contains(&extension).then(|| beside("json")).filter(|json| has(json));
-                inputs.push(Input { path: path.clone(), named: false, companion });
-            }
+        let before = match SET_EXTENSIONS.iter().position(|it| *it == extension) {
+            Some(rank) => &SET_EXTENSIONS[..rank],
+            None if extension == "json" || OTHER_EXTENSIONS.contains(&extension) => &SET_EXTENSIONS[..],
+            None => &[],
+        };
+        if before.iter().any(|first| has(&path.with_extension(first))) {
+            continue;
         }
+        let companion =
+            SET_EXTENSIONS.contains(&extension).then(|| path.with_extension("json")).filter(|json| has(json));
+        inputs.push(Input { path: path.clone(), named: false, companion, ir: ir_beside(path, has) });
     }
     inputs
 }
@@ -129,11 +146,16 @@ mod tests {
             "a/k.amdgcn",
             "a/k.hsaco",
             "a/k.json",
+            "a/k.source",
+            "a/k.ttgir",
             "a/k.ttir",
             "b/t.amdgcn",
             "b/t.json",
             "c/other.json",
             "c/lib.so",
+            "d/i.json",
+            "d/i.ttgir",
+            "d/i.ttir",
         ];
         let found: Vec<(String, Option<String>)> = pair(files.iter().map(PathBuf::from).collect())
             .into_iter()
@@ -141,10 +163,10 @@ mod tests {
             .collect();
         let expected = [
             ("a/k.hsaco", Some("a/k.json")),
-            ("a/k.ttir", None),
             ("b/t.amdgcn", Some("b/t.json")),
             ("c/other.json", None),
             ("c/lib.so", None),
+            ("d/i.ttgir", Some("d/i.json")),
         ];
         let expected: Vec<_> =
             expected.map(|(name, json)| (name.to_owned(), json.map(str::to_owned))).to_vec();

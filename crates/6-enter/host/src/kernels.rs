@@ -5,6 +5,8 @@
 //! work; of small ones each core takes its own.
 
 mod batch;
+mod companion;
+mod ir;
 mod stream;
 
 use crate::Contents;
@@ -13,7 +15,9 @@ use crate::usage;
 use analysis::{KernelEvidence, TextFile};
 use anyhow::Result;
 use batch::{ALONE, Code, Opened, Task, Waiting, each, groups};
-use codeobj::{CodeObject, Found, Kind, ReadError, Target, Wanted};
+use codeobj::{Found, Kind, ReadError, Target, Wanted};
+use companion::Companion;
+pub use ir::PassChoice;
 use rayon::prelude::*;
 use regex::Regex;
 use std::cmp::Reverse;
@@ -30,7 +34,8 @@ const BATCH_BYTES: usize = 48 << 20;
 const MOST_WAITING: usize = 4096;
 
 /// What to do about a file without GPU code.
-const NEEDED: &str = "give a code object, a program or library with HIP kernels, or assembly text";
+const NEEDED: &str =
+    "give a code object, a program or library with HIP kernels, assembly text, or Triton's IR";
 
 /// Which kernels are wanted.
 pub struct Selection {
@@ -40,6 +45,8 @@ pub struct Selection {
     explicit: bool,
     /// The names that a recording has; none means all.
     recorded: Option<BTreeSet<String>>,
+    /// Of several modules of IR in one text.
+    pass: PassChoice,
 }
 
 impl Selection {
@@ -70,7 +77,18 @@ impl Selection {
         if !explicit {
             targets.extend(::arch::Target::names().filter_map(Target::parse));
         }
-        Ok(Selection { name, wanted: Wanted::targets(targets), explicit, recorded: None })
+        Ok(Selection {
+            name,
+            wanted: Wanted::targets(targets),
+            explicit,
+            recorded: None,
+            pass: PassChoice::Last,
+        })
+    }
+
+    /// Of a log with dumps of the compiler's passes: those of one pass, or `all`.
+    pub fn pass(self, pass: Option<&str>) -> Self {
+        Selection { pass: PassChoice::of(pass), ..self }
     }
 
     /// Only kernels of these names, in code for this target.
@@ -200,7 +218,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
                 return Ok(());
             }
         };
-        let companion = input.companion.as_ref().and_then(|path| std::fs::read(path).ok());
+        let companion = Companion::of(input);
         let kind = codeobj::recognise(contents.bytes());
         if kind == Some(Kind::CodeObject) {
             self.waiting.push(Waiting { name, named: input.named, contents, companion });
@@ -211,13 +229,17 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         }
         self.together()?;
         // Folders hold anything.
-        if !input.named && matches!(kind, None | Some(Kind::Json)) {
+        let is_ir = kind.is_none() && tritonir::recognise(contents.bytes());
+        if !input.named && !is_ir && matches!(kind, None | Some(Kind::Json)) {
             return Ok(());
+        }
+        if is_ir {
+            return self.ir(&name, contents.bytes(), &companion);
         }
         let objects_before = self.objects;
         let passed_elsewhere = std::mem::take(&mut self.passed_over);
         let result = match kind {
-            Some(Kind::Assembly) => self.text(&name, contents.bytes(), companion.as_deref())?,
+            Some(Kind::Assembly) => self.text(&name, contents.bytes(), &companion)?,
             Some(Kind::Json) => Err(ReadError {
                 position: 0,
                 what: "JSON without the code object it belongs to".to_owned(),
@@ -226,7 +248,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
             None if contents.bytes().is_empty() => {
                 Err(ReadError { position: 0, what: "the file is empty".to_owned(), hint: String::new() })
             }
-            _ => self.binary(&name, &contents, companion.as_deref())?,
+            _ => self.binary(&name, &contents, &companion)?,
         };
         let objects = self.objects - objects_before;
         let passed = std::mem::replace(&mut self.passed_over, passed_elsewhere);
@@ -298,7 +320,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
     fn large(&mut self, file: &Waiting) -> Result<()> {
         let before = self.objects;
         let passed_elsewhere = std::mem::take(&mut self.passed_over);
-        let result = self.binary(&file.name, &file.contents, file.companion.as_deref())?;
+        let result = self.binary(&file.name, &file.contents, &file.companion)?;
         let passed = std::mem::replace(&mut self.passed_over, passed_elsewhere);
         self.read_file(&file.name, file.named, self.objects - before, &passed, result);
         self.passed_over.extend(passed);
@@ -306,7 +328,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
     }
 
     /// Reads assembly text.
-    fn text(&mut self, name: &str, bytes: &[u8], companion: Option<&[u8]>) -> Result<Result<(), ReadError>> {
+    fn text(&mut self, name: &str, bytes: &[u8], companion: &Companion) -> Result<Result<(), ReadError>> {
         let text = String::from_utf8_lossy(bytes);
         let mut objects = match codeobj::read_text(&text) {
             Ok(objects) => objects,
@@ -319,12 +341,12 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
             }
         }
         objects.retain(|object| self.selection.wanted.accepts(&object.target));
-        for object in &mut objects {
-            apply(companion, object);
-        }
         let opened: Vec<Opened<'_>> = objects
             .into_iter()
-            .map(|object| Opened { file: name, object, code: Code::Text(&file) })
+            .map(|mut object| {
+                let ir = companion.apply(&mut object);
+                Opened { file: name, object, code: Code::Text(&file), ir }
+            })
             .collect();
         self.judge(&opened, bytes.len())?;
         Ok(Ok(()))
@@ -335,7 +357,7 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
         &mut self,
         name: &str,
         contents: &Contents,
-        companion: Option<&[u8]>,
+        companion: &Companion,
     ) -> Result<Result<(), ReadError>> {
         let bytes = contents.bytes();
         let mut scan = match codeobj::scan(bytes, &self.selection.wanted) {
@@ -373,8 +395,8 @@ impl<T: Send, W: Fn(Judged<'_, '_>) -> T + Sync, K: FnMut(T) -> Result<()>, P: W
             for (object, found) in read.into_iter().zip(&batch) {
                 match object {
                     Ok(mut object) => {
-                        apply(companion, &mut object);
-                        opened.push(Opened { file: name, object, code: Code::Binary(&found.data) });
+                        let ir = companion.apply(&mut object);
+                        opened.push(Opened { file: name, object, code: Code::Binary(&found.data), ir });
                     }
                     Err(error) => note(error),
                 }
@@ -478,13 +500,6 @@ fn some(targets: &BTreeSet<String>) -> String {
         text.push_str(&format!(" and {} more", targets.len() - SHOWN));
     }
     text
-}
-
-/// Adds what Triton's JSON says. A JSON file of that name that is none of Triton's is no error.
-fn apply(companion: Option<&[u8]>, object: &mut CodeObject) {
-    if let Some(json) = companion {
-        let _ = codeobj::apply_triton(json, object);
-    }
 }
 
 fn as_file_error(name: &str, error: &ReadError) -> FileError {

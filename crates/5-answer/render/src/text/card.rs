@@ -23,8 +23,11 @@ const FINDINGS_PER_RULE: usize = 4;
 pub fn card(kernel: &KernelCard, style: &Style) -> String {
     let mut page = Page::new(style);
     title(&mut page, kernel);
-    resources(&mut page, kernel);
+    // IR without code knows nothing of registers.
+    let code = kernel.triton.is_none() || kernel.instructions > 0 || kernel.resources.vgprs.is_some();
+    resources(&mut page, kernel, code);
     match &kernel.occupancy {
+        None if !code => {}
         Some(occupancy) => occupancy_lines(&mut page, occupancy),
         None => field(
             &mut page,
@@ -43,8 +46,13 @@ pub fn card(kernel: &KernelCard, style: &Style) -> String {
         spans.extend(place(&pressure.at, true));
         field(&mut page, "pressure", &spans);
     }
-    mix_lines(&mut page, kernel);
+    if code {
+        mix_lines(&mut page, kernel);
+    }
     loop_lines(&mut page, &kernel.loops);
+    if let Some(ir) = &kernel.triton {
+        super::triton::lines(&mut page, kernel, ir);
+    }
     argument_lines(&mut page, kernel);
     if !kernel.calls.is_empty() {
         let room = style.width.saturating_sub(VALUES + 4).max(20);
@@ -64,7 +72,7 @@ pub(super) fn short_name(name: &str, room: usize, style: &Style) -> String {
     if style.full_names { name.to_owned() } else { shorten(name, room).into_owned() }
 }
 
-fn field(page: &mut Page, name: &str, spans: &[Span]) {
+pub(super) fn field(page: &mut Page, name: &str, spans: &[Span]) {
     let first = [dim(format!("  {name:<width$}", width = VALUES - 2))];
     page.prefixed(&first, &[plain(" ".repeat(VALUES))], spans);
 }
@@ -94,7 +102,7 @@ fn title(page: &mut Page, kernel: &KernelCard) {
     page.wrapped(2, 4, &line);
 }
 
-fn resources(page: &mut Page, kernel: &KernelCard) {
+fn resources(page: &mut Page, kernel: &KernelCard, code: bool) {
     let resources = &kernel.resources;
     let mut registers: Vec<Vec<Span>> = Vec::new();
     let mut count = |name: &str, value: Option<u32>| match value {
@@ -114,7 +122,9 @@ fn resources(page: &mut Page, kernel: &KernelCard) {
             registers.push(vec![span(Role::Severe, format!("spills {vgprs} VGPR, {sgprs} SGPR"))]);
         }
     }
-    field(page, "registers", &join(registers, " · "));
+    if code {
+        field(page, "registers", &join(registers, " · "));
+    }
 
     let mut memory: Vec<Vec<Span>> = Vec::new();
     match (resources.lds_bytes, resources.launch_lds_bytes) {
@@ -126,7 +136,9 @@ fn resources(page: &mut Page, kernel: &KernelCard) {
         (Some(lds), None) => memory.push(vec![plain("LDS "), span(Role::Strong, bytes(u64::from(lds)))]),
         (None, None) => memory.push(vec![plain("LDS "), dim("unknown")]),
     }
-    if resources.dynamic_stack {
+    if !code {
+        // Decided when the code is made.
+    } else if resources.dynamic_stack {
         memory.push(vec![span(Role::Warning, "scratch of unknown size (dynamic stack)")]);
     } else {
         match resources.scratch_bytes {
@@ -425,7 +437,7 @@ pub fn findings(title: &str, findings: &[Finding], style: &Style) -> String {
     page.finish()
 }
 
-fn finding_lines(page: &mut Page, findings: &[Finding]) {
+pub(super) fn finding_lines(page: &mut Page, findings: &[Finding]) {
     if findings.is_empty() {
         page.wrapped(2, 4, &[span(Role::Good, "no findings")]);
         return;
@@ -479,7 +491,7 @@ fn finding_line(page: &mut Page, finding: &Finding) {
     page.prefixed(&rest, &[plain(" ".repeat(hang + 2))], &[span(Role::Good, "→ "), plain(&finding.advice)]);
 }
 
-fn not_checked_lines(page: &mut Page, not_checked: &[NotChecked]) {
+pub(super) fn not_checked_lines(page: &mut Page, not_checked: &[NotChecked]) {
     if not_checked.is_empty() {
         return;
     }

@@ -47,6 +47,13 @@ const COLUMNS: &[Column] = &[
         order: |a, b| a.waves_per_simd.unwrap_or(f64::MAX).total_cmp(&b.waves_per_simd.unwrap_or(f64::MAX)),
     },
     Column {
+        key: "waves-per-cu",
+        title: "per CU",
+        rank: 4,
+        cell: |row| number(row.waves_per_cu),
+        order: |a, b| a.waves_per_cu.unwrap_or(u32::MAX).cmp(&b.waves_per_cu.unwrap_or(u32::MAX)),
+    },
+    Column {
         key: "limiter",
         title: "limit",
         rank: 3,
@@ -124,6 +131,7 @@ pub const SORT_COLUMNS: &[&str] = &[
     "name",
     "target",
     "occupancy",
+    "waves-per-cu",
     "limiter",
     "vgprs",
     "agprs",

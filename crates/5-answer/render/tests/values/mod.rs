@@ -39,6 +39,7 @@ pub(crate) fn gemm() -> KernelCard {
         },
         occupancy: Some(OccupancyCard {
             waves_per_simd: 2.0,
+            waves_per_cu: 8,
             max_waves_per_simd: 8,
             limiter: "VGPR".into(),
             assumptions: vec!["workgroup of 256 (max_flat_workgroup_size)".into()],
@@ -86,6 +87,7 @@ pub(crate) fn gemm() -> KernelCard {
                 waits: vec!["lgkmcnt(0)".into(); 20],
             },
         ],
+        triton: None,
         arguments: vec![
             ArgumentCard { name: "A".into(), type_name: "float const*".into(), offset: 0, size: 8, kind: "global_buffer".into() },
             ArgumentCard { name: "C".into(), type_name: "float*".into(), offset: 8, size: 8, kind: "global_buffer".into() },
@@ -169,6 +171,7 @@ pub(crate) fn plain_copy() -> KernelCard {
         },
         occupancy: Some(OccupancyCard {
             waves_per_simd: 8.0,
+            waves_per_cu: 32,
             max_waves_per_simd: 8,
             limiter: "wave slots".into(),
             assumptions: vec![],
@@ -194,6 +197,7 @@ pub(crate) fn plain_copy() -> KernelCard {
         lds_widths: BTreeMap::new(),
         pressure: None,
         loops: vec![],
+        triton: None,
         arguments: vec![],
         hidden_arguments: vec![],
         calls: vec![],
@@ -421,6 +425,7 @@ pub(crate) fn occupancy() -> OccupancyReport {
         inputs: OccupancyInputs { vgprs: 170, agprs: 0, sgprs: 40, lds_bytes: 32768, waves_per_workgroup: 4 },
         result: OccupancyCard {
             waves_per_simd: 2.0,
+            waves_per_cu: 8,
             max_waves_per_simd: 8,
             limiter: "VGPR".into(),
             assumptions: vec![],

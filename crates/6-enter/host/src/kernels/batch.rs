@@ -4,8 +4,9 @@
 //! the same code follow each other in one task.
 
 use super::Judged;
+use super::companion::Companion;
 use crate::Contents;
-use analysis::{KernelEvidence, Recent, Source, TextFile};
+use analysis::{KernelEvidence, Recent, Source, TextFile, TritonIr};
 use codeobj::{Body, CodeObject, Found, LineTable, ReadError, Wanted};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -27,7 +28,7 @@ pub(super) struct Waiting {
     /// The user named the file, so that it is an error when it gives nothing.
     pub(super) named: bool,
     pub(super) contents: Contents,
-    pub(super) companion: Option<Vec<u8>>,
+    pub(super) companion: Companion,
 }
 
 impl Waiting {
@@ -98,6 +99,8 @@ pub(super) struct Opened<'a> {
     pub(super) file: &'a str,
     pub(super) object: CodeObject,
     pub(super) code: Code<'a>,
+    /// Triton's IR of its kernels.
+    pub(super) ir: Vec<TritonIr>,
 }
 
 pub(super) enum Code<'a> {
@@ -122,7 +125,7 @@ impl Opened<'_> {
 impl Task<'_> {
     /// Judges its kernels; each result comes with its kernel's position.
     pub(super) fn run<T>(&self, work: &impl Fn(Judged<'_, '_>) -> T) -> Vec<(usize, T)> {
-        let Opened { file, object, code } = self.opened;
+        let Opened { file, object, code, ir } = self.opened;
         // Without debug information there is nothing to look up.
         let lines = match code {
             Code::Binary(data) => LineTable::read(data).ok().filter(|lines| lines.absent().is_none()),
@@ -136,7 +139,12 @@ impl Task<'_> {
         let kernels = self.kernels.iter();
         kernels
             .map(|(position, kernel)| {
-                let evidence = KernelEvidence::gather_next(object, kernel, source, &mut recent);
+                let mut evidence = KernelEvidence::gather_next(object, kernel, source, &mut recent);
+                evidence.ir = ir.iter().find(|ir| ir.kernel.name == kernel.name);
+                if evidence.ir.is_some() && kernel.body == Body::Absent {
+                    // IR alone has no code, and nobody expects it.
+                    evidence.warnings.clear();
+                }
                 let (findings, not_checked) = rules::check(&evidence);
                 (*position, work(Judged { file, evidence: &evidence, findings, not_checked }))
             })
@@ -231,7 +239,12 @@ mod tests {
         let made = [object(&codes), object(&codes[..300]), object(&[])];
         let opened: Vec<Opened<'_>> = made
             .iter()
-            .map(|(object, data)| Opened { file: "f", object: object.clone(), code: Code::Binary(data) })
+            .map(|(object, data)| Opened {
+                file: "f",
+                object: object.clone(),
+                code: Code::Binary(data),
+                ir: Vec::new(),
+            })
             .collect();
         let groups = groups(&opened, 1 << 20, |kernel| kernel.name != "k5");
         let mut next = 0;
@@ -261,7 +274,7 @@ mod tests {
     #[test]
     fn results_come_with_the_position_of_their_kernel() {
         let (object, data) = object(&[9, 1, 9, 0, 9]);
-        let opened = [Opened { file: "f", object, code: Code::Binary(&data) }];
+        let opened = [Opened { file: "f", object, code: Code::Binary(&data), ir: Vec::new() }];
         let groups = groups(&opened, 1 << 20, |_| true);
         let mut results: Vec<(usize, (String, String))> = groups
             .iter()

@@ -4,7 +4,7 @@
 //! core without a file helps with the kernels of another's. Nobody is further ahead of the output than [`AHEAD`].
 
 use super::batch::{ALONE, Code, Opened, Scanned, Waiting, groups};
-use super::{Judged, Selection, apply};
+use super::{Judged, Selection};
 use anyhow::Result;
 use codeobj::{Found, ReadError};
 use rayon::prelude::*;
@@ -37,8 +37,8 @@ impl<T: Send> Done<T> {
         for (object, found) in found.iter().map(|found| (Found::read(found), found)) {
             match object {
                 Ok(mut object) => {
-                    apply(file.companion.as_deref(), &mut object);
-                    opened.push(Opened { file: &file.name, object, code: Code::Binary(&found.data) });
+                    let ir = file.companion.apply(&mut object);
+                    opened.push(Opened { file: &file.name, object, code: Code::Binary(&found.data), ir });
                 }
                 Err(error) => errors.push(error),
             }
@@ -125,6 +125,7 @@ pub(super) fn each_file<T: Send>(
 mod tests {
     use super::*;
     use crate::Contents;
+    use crate::kernels::companion::Companion;
 
     /// The code objects of the examples, so often that all cores are used.
     fn files() -> Vec<Waiting> {
@@ -139,7 +140,7 @@ mod tests {
                 name: at.to_string(),
                 named: true,
                 contents: Contents::open(&input.path).unwrap(),
-                companion: None,
+                companion: Companion::default(),
             })
             .collect();
         assert!(waiting.iter().map(|it| it.contents.bytes().len()).sum::<usize>() > 2 * ALONE);

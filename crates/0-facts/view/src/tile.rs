@@ -1,0 +1,125 @@
+//! What `tile` shows: a matrix product cut into workgroups, one tile beside others.
+
+use crate::{Finding, NotChecked};
+use serde::Serialize;
+
+/// Version of the JSON written by `tile --format json`.
+pub const TILE_SCHEMA: &str = "rockhound.tile/1";
+
+/// Answers for one GPU.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TileReport {
+    /// [`TILE_SCHEMA`].
+    pub schema: &'static str,
+    /// GPU: `Instinct MI300X`.
+    pub gpu: String,
+    /// Compute units.
+    pub compute_units: u32,
+    /// Accelerator dies.
+    pub xcds: u32,
+    /// Type of the factors.
+    pub dtype: &'static str,
+    /// Letters of BLAS: which factors lie along K.
+    pub layout: &'static str,
+    /// How far the expected times can be trusted, as a sentence.
+    pub trust: String,
+    /// One per shape.
+    pub problems: Vec<TileProblem>,
+}
+
+/// One shape.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TileProblem {
+    /// Rows of the result.
+    pub m: u64,
+    /// Columns.
+    pub n: u64,
+    /// Depth.
+    pub k: u64,
+    /// The tile asked for was among the arguments; otherwise the first is the one of least expected time.
+    pub asked: bool,
+    /// The tile asked for, then others, fastest first.
+    pub tiles: Vec<TileRow>,
+    /// Findings on the first tile.
+    pub findings: Vec<Finding>,
+    /// Rules that need evidence which is absent.
+    pub not_checked: Vec<NotChecked>,
+}
+
+/// One tile.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TileRow {
+    /// `128x128x64`, with ` split 4` where the depth is shared.
+    pub name: String,
+    /// Rows of a workgroup's part of the result.
+    pub tile_m: u64,
+    /// Columns.
+    pub tile_n: u64,
+    /// Depth of one step.
+    pub tile_k: u64,
+    /// Workgroups that share one part of the result.
+    pub split_k: u64,
+    /// Waves of a workgroup.
+    pub warps: u32,
+    /// Triton's `num_stages`.
+    pub stages: u32,
+    /// Tiles along M and N.
+    pub grid: [u64; 2],
+    /// Workgroups.
+    pub workgroups: u64,
+    /// Rounds of one workgroup per compute unit.
+    pub rounds: u64,
+    /// `(workgroups / CUs) / ceil(workgroups / CUs)`, percent.
+    pub utilisation: f64,
+    /// Places of the last round that are taken, percent.
+    pub last_round: f64,
+    /// Utilisation of the XCD that gets most workgroups, percent.
+    pub xcd_utilisation: f64,
+    /// Elements of the tiles that are of the result, percent; the rest hangs over its edge.
+    pub useful: f64,
+    /// Bytes with every element moved once.
+    pub memory_bytes: f64,
+    /// Bytes workgroups ask of the L2 caches.
+    pub l2_bytes: f64,
+    /// Bytes the L2 caches read from beyond them, workgroups dealt out to the XCDs one by one.
+    pub fabric_bytes: f64,
+    /// The same with neighbours on one XCD.
+    pub fabric_grouped_bytes: f64,
+    /// Bytes workgroups read from the LDS.
+    pub lds_read_bytes: f64,
+    /// LDS of a workgroup, bytes.
+    pub lds_bytes: u64,
+    /// Registers of a lane for the running sums.
+    pub sum_registers: u64,
+    /// Registers of a lane at least: sums, loads under way, and 32 for the rest.
+    pub least_registers: u64,
+    /// Workgroups a compute unit holds with these.
+    pub workgroups_per_cu: u32,
+    /// What limits it.
+    pub limiter: String,
+    /// Expected time; absent with `no_time`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<TileTime>,
+    /// Why there is no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_time: Option<String>,
+}
+
+/// Expected time of a launch.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TileTime {
+    /// All of it, microseconds.
+    pub total_us: f64,
+    /// Starting, ending, clearing, microseconds.
+    pub launch_us: f64,
+    /// The busiest compute unit, microseconds.
+    pub compute_us: f64,
+    /// Memory, microseconds.
+    pub memory_us: f64,
+    /// What it waits for most.
+    pub bound: &'static str,
+    /// Operations per second, 10^12.
+    pub tera_ops: f64,
+    /// The same by the GPU's peak, percent.
+    pub peak_share: f64,
+}

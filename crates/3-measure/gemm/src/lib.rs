@@ -1,0 +1,14 @@
+//! Matrix products by tiles: how evenly the tiles fill a GPU, what they read, what they need, and how long they take.
+//!
+//! [`Estimate::of`] answers for one problem and one tile, [`alternatives`] tries the usual tiles. The time is a model of a kernel
+//! that loads, waits and multiplies step by step; its constants stand in [`time`](Constants) with where they are from.
+
+mod alternatives;
+mod estimate;
+mod problem;
+mod time;
+
+pub use alternatives::{alternatives, usual_tiles};
+pub use estimate::{Bytes, Estimate, Need, Rounds};
+pub use problem::{Element, Operands, Problem, Tile};
+pub use time::{Bound, Constants, Time};

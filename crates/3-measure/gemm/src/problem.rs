@@ -1,0 +1,225 @@
+//! What is multiplied, and how it is cut.
+
+/// Type of the factors.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[allow(missing_docs, reason = "named after the types")]
+pub enum Element {
+    F16,
+    Bf16,
+    Fp8,
+    I8,
+    F32,
+    Xf32,
+    F64,
+}
+
+impl Element {
+    /// All, in the order of help texts.
+    pub const ALL: [Element; 7] =
+        [Element::F16, Element::Bf16, Element::Fp8, Element::I8, Element::F32, Element::Xf32, Element::F64];
+
+    /// Name as users write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Element::F16 => "f16",
+            Element::Bf16 => "bf16",
+            Element::Fp8 => "fp8",
+            Element::I8 => "i8",
+            Element::F32 => "f32",
+            Element::Xf32 => "xf32",
+            Element::F64 => "f64",
+        }
+    }
+
+    /// Name as the facts about GPUs have it.
+    pub(crate) const fn fact(self) -> &'static str {
+        match self {
+            Element::Fp8 => "f8",
+            other => other.name(),
+        }
+    }
+
+    /// By name, also `bf8`, `f8`, `half`, `int8` and what frameworks call them.
+    pub fn by_name(name: &str) -> Option<Element> {
+        match name.to_ascii_lowercase().as_str() {
+            "f16" | "fp16" | "float16" | "half" => Some(Element::F16),
+            "bf16" | "bfloat16" => Some(Element::Bf16),
+            "fp8" | "f8" | "bf8" | "fp8e4m3" | "fp8e5m2" | "float8_e4m3fnuz" | "float8_e4m3fn" => {
+                Some(Element::Fp8)
+            }
+            "i8" | "int8" => Some(Element::I8),
+            "f32" | "fp32" | "float32" => Some(Element::F32),
+            "xf32" | "tf32" => Some(Element::Xf32),
+            "f64" | "fp64" | "float64" | "double" => Some(Element::F64),
+            _ => None,
+        }
+    }
+
+    /// Bytes in memory.
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Element::Fp8 | Element::I8 => 1,
+            Element::F16 | Element::Bf16 => 2,
+            Element::F32 | Element::Xf32 => 4,
+            Element::F64 => 8,
+        }
+    }
+
+    /// Bytes of an element of the result as it is stored: narrow factors give 16-bit results.
+    pub const fn result_bytes(self) -> u64 {
+        match self {
+            Element::Fp8 | Element::I8 | Element::F16 | Element::Bf16 => 2,
+            Element::F32 | Element::Xf32 => 4,
+            Element::F64 => 8,
+        }
+    }
+
+    /// Registers of a lane for one element of the running sum.
+    pub const fn sum_registers(self) -> u64 {
+        if matches!(self, Element::F64) { 2 } else { 1 }
+    }
+}
+
+/// Which dimension of each factor lies along memory, in the letters of BLAS.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operands {
+    /// Left factor along M, right factor along K.
+    Nn,
+    /// Left factor along M, right factor along N.
+    Nt,
+    /// Both along K.
+    Tn,
+    /// Left factor along K, right factor along N: what Triton and C programs write as row-major times row-major.
+    Tt,
+}
+
+impl Operands {
+    /// By letters.
+    pub fn by_name(name: &str) -> Option<Operands> {
+        match name.to_ascii_lowercase().as_str() {
+            "nn" => Some(Operands::Nn),
+            "nt" => Some(Operands::Nt),
+            "tn" => Some(Operands::Tn),
+            "tt" => Some(Operands::Tt),
+            _ => None,
+        }
+    }
+
+    /// Letters.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Operands::Nn => "nn",
+            Operands::Nt => "nt",
+            Operands::Tn => "tn",
+            Operands::Tt => "tt",
+        }
+    }
+
+    /// The left factor lies along K.
+    pub const fn left_along_k(self) -> bool {
+        matches!(self, Operands::Tn | Operands::Tt)
+    }
+
+    /// The right factor lies along K.
+    pub const fn right_along_k(self) -> bool {
+        matches!(self, Operands::Tn | Operands::Nn)
+    }
+}
+
+/// A matrix product: M x K times K x N.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Problem {
+    /// Rows of the result.
+    pub m: u64,
+    /// Columns of the result.
+    pub n: u64,
+    /// Depth.
+    pub k: u64,
+    /// Type of the factors.
+    pub element: Element,
+    /// How the factors lie.
+    pub operands: Operands,
+    /// Elements from one row (or column) of the left factor to the next; `None` for as many as it has.
+    pub left_stride: Option<u64>,
+    /// The same of the right factor.
+    pub right_stride: Option<u64>,
+}
+
+impl Problem {
+    /// Operations, a multiply-add counting two.
+    pub fn operations(&self) -> f64 {
+        2.0 * self.m as f64 * self.n as f64 * self.k as f64
+    }
+
+    /// Bytes that must be read and written at least: every element once.
+    pub fn least_bytes(&self) -> f64 {
+        let factors = self.m as f64 * self.k as f64 + self.k as f64 * self.n as f64;
+        factors * self.element.bytes() as f64
+            + self.m as f64 * self.n as f64 * self.element.result_bytes() as f64
+    }
+
+    /// Bytes from one row of each factor to the next.
+    pub fn stride_bytes(&self) -> [u64; 2] {
+        let left = if self.operands.left_along_k() { self.k } else { self.m };
+        let right = if self.operands.right_along_k() { self.k } else { self.n };
+        [self.left_stride.unwrap_or(left), self.right_stride.unwrap_or(right)]
+            .map(|elements| elements.saturating_mul(self.element.bytes()))
+    }
+}
+
+/// How the product is cut into workgroups.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tile {
+    /// Rows of a workgroup's part of the result.
+    pub m: u64,
+    /// Columns.
+    pub n: u64,
+    /// Depth of one step.
+    pub k: u64,
+    /// Workgroups that share one part of the result, each with its share of the depth.
+    pub split_k: u64,
+    /// Waves of a workgroup.
+    pub waves: u32,
+    /// Triton's `num_stages`: 1 without pipelining, 2 with loads one step ahead in registers.
+    pub stages: u32,
+}
+
+impl Tile {
+    /// `128x128x64`.
+    pub fn name(&self) -> String {
+        let split = if self.split_k > 1 { format!(" split {}", self.split_k) } else { String::new() };
+        format!("{}x{}x{}{split}", self.m, self.n, self.k)
+    }
+
+    /// LDS of a workgroup in bytes, as Triton allocates it: one buffer of each factor, and one more for each stage after the
+    /// second. Without pipelining the factors take turns.
+    pub fn lds_bytes(&self, element: Element) -> u64 {
+        let (left, right) = (self.m * self.k * element.bytes(), self.k * self.n * element.bytes());
+        match self.stages {
+            0 | 1 => left.max(right),
+            stages => (left + right) * u64::from(stages - 1),
+        }
+    }
+
+    /// Registers of a lane: running sums, and the loads under way of a pipelined loop.
+    pub fn registers(&self, element: Element, lanes: u64) -> Registers {
+        let per_lane = |elements: u64| elements.div_ceil((u64::from(self.waves) * lanes).max(1));
+        let bytes = per_lane((self.m + self.n) * self.k * element.bytes());
+        Registers {
+            sums: per_lane(self.m * self.n) * element.sum_registers(),
+            loads: if self.stages > 1 { bytes.div_ceil(4) } else { 0 },
+            factors: bytes.div_ceil(4),
+        }
+    }
+}
+
+/// Registers of a lane by what they hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Registers {
+    /// Running sums of the result.
+    pub sums: u64,
+    /// Loads of the next step.
+    pub loads: u64,
+    /// Factors of this step, where the compiler reads all of them before it multiplies.
+    pub factors: u64,
+}

@@ -1,0 +1,141 @@
+//! How long a launch takes.
+//!
+//! A compute unit works through its workgroups, at most two at a time. One step of a workgroup loads a slice of both factors and
+//! multiplies it; two workgroups hide each other's waits, one alone waits. Memory may be slower than all of that.
+
+use crate::estimate::Estimate;
+use arch::{Model, Unit};
+
+/// What the model assumes of kernels; the rest are facts of the GPU.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Constants {
+    /// From the launch to the first instruction and from the last to the end, microseconds.
+    pub launch_us: f64,
+    /// Share of the matrix units' peak that a compute unit with two workgroups reaches.
+    pub matrix_share: f64,
+    /// Wait of one step that nothing hides when a workgroup is alone, microseconds.
+    pub step_wait_us: f64,
+    /// Beginning and end of a workgroup: first loads, stores of the result, microseconds.
+    pub workgroup_us: f64,
+    /// Share of the memory's peak that a launch with every byte moved once reaches.
+    pub memory_share: f64,
+    /// Bytes a compute unit reads from its L2 cache per nanosecond.
+    pub unit_bytes_per_ns: f64,
+    /// Further launch that clears the result when several workgroups add to it, microseconds.
+    pub split_us: f64,
+}
+
+impl Constants {
+    /// Chosen by hand near the best fit to every second of 3,000 measured FP8 products on an MI300X, and checked on the others;
+    /// docs/tile.md has the errors.
+    pub const FITTED: Constants = Constants {
+        launch_us: 2.0,
+        matrix_share: 0.32,
+        step_wait_us: 0.2,
+        workgroup_us: 1.2,
+        memory_share: 0.33,
+        unit_bytes_per_ns: 30.0,
+        split_us: 5.0,
+    };
+}
+
+/// What a launch waits for most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// Matrix units.
+    Matrix,
+    /// Loads of a compute unit from its L2 cache.
+    UnitLoads,
+    /// Waits of single workgroups that nothing hides.
+    Latency,
+    /// Memory.
+    Memory,
+    /// Starting and ending.
+    Launch,
+}
+
+impl Bound {
+    /// For people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Bound::Matrix => "matrix units",
+            Bound::UnitLoads => "loads from the L2",
+            Bound::Latency => "waits of single workgroups",
+            Bound::Memory => "memory",
+            Bound::Launch => "launch",
+        }
+    }
+}
+
+/// Expected time of a launch, microseconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Time {
+    /// All of it.
+    pub total_us: f64,
+    /// Starting, ending, clearing.
+    pub launch_us: f64,
+    /// The busiest compute unit.
+    pub compute_us: f64,
+    /// Memory.
+    pub memory_us: f64,
+    /// What it waits for most.
+    pub bound: Bound,
+    /// Operations per second, 10^12.
+    pub tera_ops: f64,
+    /// The same by the GPU's peak for the type.
+    pub peak_share: f64,
+}
+
+impl Time {
+    /// Of a tile that fits.
+    pub(crate) fn of(model: &'static Model, estimate: &Estimate, constants: &Constants) -> Option<Time> {
+        let Estimate { problem, tile, need, .. } = estimate;
+        if need.workgroups_per_cu == 0 {
+            return None;
+        }
+        let peak = model.peak_tera_ops(Unit::Matrix, problem.element.fact())?;
+        let units = f64::from(model.compute_units.value);
+        // Operations per microsecond of one compute unit.
+        let unit_peak = peak * 1e6 / units;
+        let step_operations = 2.0 * tile.m as f64 * tile.n as f64 * tile.k as f64;
+        let matrix = step_operations / unit_peak / constants.matrix_share;
+        let loads = estimate.bytes.step / (constants.unit_bytes_per_ns * 1e3);
+        let steps = problem.k.div_ceil(tile.k.max(1).saturating_mul(tile.split_k.max(1))).max(1) as f64;
+        let most = estimate.rounds.rounds;
+        let together = 2u64.min(u64::from(need.workgroups_per_cu)).max(1);
+        let of = |workgroups: u64| {
+            let throughput = workgroups as f64 * matrix.max(loads);
+            throughput.max(constants.step_wait_us + matrix)
+        };
+        let (full, rest) = (most / together, most % together);
+        let last = if rest > 0 { of(rest) } else { 0.0 };
+        let compute_us = steps * (full as f64 * of(together) + last)
+            + constants.workgroup_us * most.div_ceil(together) as f64;
+        let memory_us = estimate.bytes.memory / (model.hbm.gb_per_s.value * 1e3) / constants.memory_share;
+        let launch_us = constants.launch_us + if tile.split_k > 1 { constants.split_us } else { 0.0 };
+        let busy = compute_us.max(memory_us);
+        let total_us = launch_us + busy;
+        let alone = of(together) > together as f64 * matrix.max(loads);
+        let bound = if launch_us > busy {
+            Bound::Launch
+        } else if memory_us > compute_us {
+            Bound::Memory
+        } else if alone || (full == 0 && rest > 0) {
+            Bound::Latency
+        } else if loads > matrix {
+            Bound::UnitLoads
+        } else {
+            Bound::Matrix
+        };
+        let tera_ops = problem.operations() / total_us / 1e6;
+        Some(Time {
+            total_us,
+            launch_us,
+            compute_us,
+            memory_us,
+            bound,
+            tera_ops,
+            peak_share: tera_ops / peak,
+        })
+    }
+}

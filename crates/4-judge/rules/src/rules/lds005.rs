@@ -1,0 +1,52 @@
+//! LDS005: transposes that a load could do.
+
+use crate::ir::place;
+use crate::{Check, Outcome, Rule};
+use analysis::KernelEvidence;
+use tritonir::KernelIr;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "LDS005",
+    title: "a transpose in user code goes through the LDS",
+    severity: Severity::Info,
+    page: PAGE,
+    check: Check::Ir(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires on a `tl.trans` of a loaded tensor whose result is converted through the LDS and then computed with.
+
+Silent where the transpose is absorbed: of a buffer that is in the LDS anyway, or straight into a matrix product, where only addresses
+change. Silent also where the result is stored: such a kernel is a transpose, and the LDS is the right place for it.
+
+## Why it is slow
+The transposed layout does not suit what follows, so the compiler stores the tile to the LDS element by element and loads it back.
+
+## Evidence
+The transpose, what it is of, and how the conversion after it is carried out.
+
+## What to do
+Load the tile transposed: swap the two strides and the two ranges of the pointers. Where the product can take the other order, leave the transpose
+to it.
+
+## Source
+The ROCm Triton wiki: transposes can sometimes be absorbed into layout conversions; in general they should be avoided in user code.
+";
+
+fn check(ir: &KernelIr, _: &KernelEvidence<'_>) -> Outcome {
+    let costly = ir
+        .transposes
+        .iter()
+        .filter(|it| it.through_lds && it.of_load && !it.to_store && !it.to_dot && !it.of_buffer);
+    let findings = costly.map(|it| {
+        RULE.finding(
+            Severity::Info,
+            format!("the transpose of a loaded {} tile takes a trip through the LDS", it.shape),
+            "load the tile transposed, by swapping strides and ranges of its pointers",
+        )
+        .with_evidence("tile transposed", &it.shape)
+        .with_places([place(&it.at)])
+    });
+    Outcome::from_findings(findings.collect())
+}

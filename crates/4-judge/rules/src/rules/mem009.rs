@@ -1,0 +1,80 @@
+//! MEM009: bytes in flight of element-wise kernels.
+
+use crate::ir::place;
+use crate::{Check, Outcome, Rule};
+use analysis::KernelEvidence;
+use tritonir::KernelIr;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "MEM009",
+    title: "an element-wise kernel has few loads in flight",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Ir(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires on a kernel without matrix products where the workgroups that a compute unit holds have less than 16 KiB of loads under way at
+a time.
+
+Loads count that do not wait for each other: those of one iteration of the innermost loop, or of the kernel outside of loops, times the
+workgroups per compute unit. A reduction between loads divides them. Silent where the registers are not known.
+
+## Why it is slow
+Memory answers after about a microsecond. To keep it busy all that time, a compute unit needs bandwidth times latency of bytes under way: on an
+MI300X 5.3 TB/s over 304 compute units is 17 KB in a microsecond.
+
+## Evidence
+Bytes of the loads, the workgroups per compute unit by registers, LDS and wave slots.
+
+## What to do
+Make `BLOCK_SIZE` larger: 8192 to 16384 elements of 2 bytes for a workgroup alone on its compute unit, or let more workgroups fit; in
+loops, prefetch with `tl.range(…, num_stages=2)`.
+
+## Source
+The ROCm Triton wiki: 16 to 32 KiB of loads in flight for element-wise kernels. It counts one workgroup; this rule counts all that a
+compute unit holds.
+";
+
+/// Bytes under way that keep memory busy.
+const ENOUGH: u64 = 16 << 10;
+
+fn check(ir: &KernelIr, evidence: &KernelEvidence<'_>) -> Outcome {
+    let Some(occupancy) = &evidence.occupancy else {
+        return Outcome::Silent;
+    };
+    if !ir.dots.is_empty() || ir.form != tritonir::Form::Ttgir {
+        return Outcome::Silent;
+    }
+    let loads: Vec<_> =
+        ir.accesses.iter().filter(|it| it.direction == tritonir::Direction::Load && it.bytes > 64).collect();
+    let deepest = loads
+        .iter()
+        .filter_map(|it| it.at.in_loop)
+        .max_by_key(|at| ir.loops.get(*at).map_or(0, |it| it.depth));
+    let of: Vec<_> = loads.iter().filter(|it| it.at.in_loop == deepest).collect();
+    let bytes: u64 = of.iter().map(|it| it.bytes).sum();
+    let workgroups = u64::from(occupancy.workgroups_per_cu);
+    let ahead = deepest.and_then(|at| ir.loops.get(at)?.prefetch()).unwrap_or(0);
+    let flying = bytes * workgroups * u64::from(ahead.max(1));
+    if of.is_empty() || flying >= ENOUGH || workgroups == 0 {
+        return Outcome::Silent;
+    }
+    Outcome::Findings(vec![
+        RULE.finding(
+            Severity::Warning,
+            format!(
+                "{flying} bytes of loads are under way on a compute unit: {bytes} of each of {}",
+                crate::sites::counted(occupancy.workgroups_per_cu, "workgroup")
+            ),
+            format!(
+                "load {} times as much at a time: a larger `BLOCK_SIZE`, or prefetching",
+                ENOUGH.div_ceil(flying.max(1))
+            ),
+        )
+        .with_evidence("bytes loaded at a time by a workgroup", bytes)
+        .with_evidence("workgroups per compute unit", workgroups)
+        .with_places(of.iter().map(|it| place(&it.at))),
+    ])
+}

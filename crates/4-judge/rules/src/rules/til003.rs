@@ -1,0 +1,67 @@
+//! TIL003: depth that more workgroups could share.
+
+use crate::{Check, LaunchEvidence, Outcome, Rule};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "TIL003",
+    title: "too few tiles for the compute units",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Launch(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires on a matrix product with fewer tiles than half of the compute units, a depth of at least four steps for each of two
+workgroups, and no sharing of the depth, where sharing it is expected to be at least 10 % faster.
+
+## Why it is slow
+Each workgroup does all the depth of its tile while most compute units have nothing to do.
+
+## Evidence
+Tiles, compute units, depth, the expected times with and without sharing.
+
+## What to do
+Share the depth: split-K with as many parts as named, or stream-K, where the number of parts need not divide the work. The result is then
+added up in memory: it must be cleared before, and the order of the sums is not fixed.
+
+## Source
+The ROCm MI300X workload guide and ROCm Triton kernel guide: larger split-K spreads work over more compute units.
+";
+
+/// Gain that pays for sums in memory.
+const GAIN: f64 = 0.10;
+
+fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
+    let Some(it) = evidence.gemm else {
+        return Outcome::needs("the shape and the tile of the matrix product");
+    };
+    let units = it.rounds.units;
+    let Some(time) = it.time else { return Outcome::Silent };
+    let steps = it.problem.k / it.tile.k.max(1);
+    if it.tile.split_k > 1 || it.workgroups * 2 > units || steps < 8 {
+        return Outcome::Silent;
+    }
+    let shared = [2u64, 4, 8, 16]
+        .into_iter()
+        .filter(|parts| steps / parts >= 4)
+        .map(|split_k| gemm::Estimate::of(evidence.model, it.problem, gemm::Tile { split_k, ..it.tile }))
+        .filter_map(|it| Some((it.tile.split_k, it.time?.total_us)))
+        .min_by(|a, b| a.1.total_cmp(&b.1));
+    let Some((parts, then)) = shared.filter(|(_, then)| *then < (1.0 - GAIN) * time.total_us) else {
+        return Outcome::Silent;
+    };
+    Outcome::Findings(vec![
+        RULE.finding(
+            Severity::Warning,
+            format!(
+                "{} workgroups on {units} compute units, each with {steps} steps of depth",
+                it.workgroups
+            ),
+            format!("share the depth among {parts} workgroups (split-K), or use stream-K"),
+        )
+        .with_cost(format!("{:.1} of {:.1} us expected", time.total_us - then, time.total_us))
+        .with_evidence("tiles", it.workgroups)
+        .with_evidence("steps of depth", steps),
+    ])
+}

@@ -1,0 +1,87 @@
+//! TIL005: strides that fall on few channels.
+
+use crate::{Check, LaunchEvidence, Outcome, Rule};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "TIL005",
+    title: "a stride is a multiple of 512 bytes",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Launch(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires on a matrix product on a GPU with several XCDs, a factor of which has rows that begin a multiple of 512 bytes apart, where at least 16 rows are
+read at a time.
+
+## Why it is slow
+Addresses that are a multiple of 512 bytes apart fall on few channels of the L2 cache. The rows of a tile then queue for the same channels while
+others are idle, most where both factors lie along K (TN).
+
+## Evidence
+Stride of each factor in bytes, from its extent or as given.
+
+## What to do
+Pad the rows by 128 elements of 16 bits: `lda = ldb = K + 128` where K is a multiple of 256.
+
+## Source
+The ROCm MI300X workload guide (GEMM stride issues).
+";
+
+/// Distance of rows that is to be avoided.
+const BAD: u64 = 512;
+/// What the guide pads rows by.
+const PAD_BYTES: u64 = 256;
+
+fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
+    let Some(it) = evidence.gemm else {
+        return Outcome::needs("the shape and the tile of the matrix product");
+    };
+    let operands = it.problem.operands;
+    let strides = it.problem.stride_bytes();
+    // Rows of a tile along the dimension that is not the fastest.
+    let rows = [
+        if operands.left_along_k() { it.tile.m } else { it.tile.k },
+        if operands.right_along_k() { it.tile.n } else { it.tile.k },
+    ];
+    let extents = [
+        if operands.left_along_k() { it.problem.m } else { it.problem.k },
+        if operands.right_along_k() { it.problem.n } else { it.problem.k },
+    ];
+    let hot: Vec<usize> = (0..2)
+        .filter(|at| {
+            strides[*at].is_multiple_of(BAD) && rows[*at].min(extents[*at]) >= 16 && strides[*at] > 0
+        })
+        .collect();
+    if evidence.model.xcds.value < 2 || hot.is_empty() {
+        return Outcome::Silent;
+    }
+    let both = operands == gemm::Operands::Tn && hot.len() == 2;
+    let element = it.problem.element.bytes();
+    let describe = |at: &usize| {
+        let name = if *at == 0 { "left" } else { "right" };
+        format!("the {name} factor {} bytes", strides[*at])
+    };
+    let list: Vec<String> = hot.iter().map(describe).collect();
+    let severity = if both { Severity::Warning } else { Severity::Info };
+    let padded: Vec<String> = hot
+        .iter()
+        .map(|at| {
+            format!("{} = {}", if *at == 0 { "lda" } else { "ldb" }, (strides[*at] + PAD_BYTES) / element)
+        })
+        .collect();
+    Outcome::Findings(vec![
+        RULE.finding(
+            severity,
+            format!(
+                "rows lie a multiple of {BAD} bytes apart ({}): {}",
+                operands.name().to_uppercase(),
+                list.join(", ")
+            ),
+            format!("pad the rows: {}", padded.join(", ")),
+        )
+        .with_evidence("stride of the left factor", format!("{} bytes", strides[0]))
+        .with_evidence("stride of the right factor", format!("{} bytes", strides[1])),
+    ])
+}

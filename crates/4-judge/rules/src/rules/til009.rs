@@ -1,0 +1,65 @@
+//! TIL009: tiles and XCDs.
+
+use crate::{Check, LaunchEvidence, Outcome, Rule};
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "TIL009",
+    title: "tiles that share data are on different XCDs",
+    severity: Severity::Info,
+    page: PAGE,
+    check: Check::Launch(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires on a matrix product whose tiles are dealt out to the XCDs one by one, where neighbouring tiles on one XCD would make its L2
+caches read at least a quarter less from beyond them, and the product reads more than it keeps in cache.
+
+Silent on GPUs with one XCD, and where the kernel is known to deal its tiles to the XCDs itself.
+
+## Why it is slow
+Tiles of one row read the same rows of the left factor. On eight XCDs each of the eight L2 caches reads them for itself.
+
+## Evidence
+Bytes that the L2 caches read from beyond them in both orders, by the tiles of a round.
+
+## What to do
+Number the tiles so that each XCD gets neighbours: `pid = (pid % 8) * (tiles / 8) + pid / 8` before the tile is computed, or a workgroup mapping that is
+a multiple of the XCDs (TIL004).
+
+## Source
+The ROCm MI300X workload guide: workgroups that share data belong on the same XCD.
+";
+
+/// Share of the bytes that grouping must save.
+const SAVED: f64 = 0.25;
+
+fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
+    let Some(it) = evidence.gemm else {
+        return Outcome::needs("the shape and the tile of the matrix product");
+    };
+    let xcds = evidence.model.xcds.value;
+    let (dealt, grouped) = (it.bytes.fabric, it.bytes.fabric_grouped);
+    let round = u64::from(xcds) * 2;
+    if xcds < 2
+        || evidence.remaps_xcds == Some(true)
+        || it.workgroups < round
+        || dealt * (1.0 - SAVED) < grouped
+    {
+        return Outcome::Silent;
+    }
+    Outcome::Findings(vec![
+        RULE.finding(
+            Severity::Info,
+            format!(
+                "{:.0} MB pass from memory or the memory-side cache to the L2 caches of {xcds} XCDs where {:.0} would do",
+                dealt / 1e6,
+                grouped / 1e6
+            ),
+            format!("number the tiles so that each XCD gets neighbours: `pid = (pid % {xcds}) * (tiles / {xcds}) + pid / {xcds}`"),
+        )
+        .with_cost(format!("{:.0} MB, {:.0} % of what the L2 caches read", (dealt - grouped) / 1e6, 100.0 * (1.0 - grouped / dealt)))
+        .with_evidence("read by the L2 caches, dealt out one by one", format!("{:.0} MB", dealt / 1e6))
+        .with_evidence("read by the L2 caches, neighbours together", format!("{:.0} MB", grouped / 1e6)),
+    ])
+}

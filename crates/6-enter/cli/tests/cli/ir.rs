@@ -1,0 +1,120 @@
+//! Triton's IR in `inspect`, and `tile`.
+
+use crate::run::{fixture, good, rockhound, root};
+use crate::schema::Schema;
+use serde_json::Value;
+
+fn file(name: &str) -> String {
+    fixture(&format!("rules/{name}.ttgir"))
+}
+
+#[test]
+fn ir_alone_is_a_card() {
+    let text = good(&["inspect", &file("til007/trigger"), "--width", "120"]);
+    for part in [
+        "IR loops  #1 0 to columns step 1024 at triton_ir.py:",
+        "1 load, not prefetched",
+        "reduction 1024xf32 16 B at 0 to 16",
+        "warning TIL007 loop 1 waits for its own 1 load in every iteration",
+        "write the loop with `tl.range(…, num_stages=2)`",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    // What only code says is not asked for.
+    assert!(!text.contains("not checked") && !text.contains("registers "), "{text}");
+}
+
+#[test]
+fn ir_in_json_follows_the_schema() {
+    let document = good(&["inspect", "--format", "json", &file("til002/trigger"), &file("lds004/trigger")]);
+    let document: Value = serde_json::from_str(&document).expect("JSON");
+    assert_eq!(Schema::of("inspect-1").problems(&document), Vec::<String>::new());
+    let triton = &document["kernels"][0]["triton"];
+    assert_eq!(triton["lds"]["bytes"], 8192);
+    assert_eq!(triton["loops"][0]["prefetch"], serde_json::json!([1, 1]));
+}
+
+#[test]
+fn ir_that_cannot_be_read_is_refused_with_its_line() {
+    let scratch = testkit::Scratch::new("ir");
+    let whole = std::fs::read_to_string(file("til002/trigger")).expect("the fixture");
+    for (name, text, message) in [
+        ("cut.ttgir", whole[..whole.len() / 2].to_owned(), "at line "),
+        ("cuda.ttgir", whole.replace("hip:gfx942", "cuda:90"), "IR for `cuda:90`, which is no AMD GPU"),
+        (
+            "empty.ttgir",
+            "module {\n  tt.func private @f() {\n    tt.return\n  }\n}\n".to_owned(),
+            "no kernel in the IR",
+        ),
+    ] {
+        let path = scratch.path(name);
+        std::fs::write(&path, text).expect("a file");
+        let ran = rockhound(&["inspect", &path.to_string_lossy()]);
+        assert_eq!(ran.code, 1, "{name}");
+        assert!(ran.stderr.contains(message), "{name}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn one_pass_of_a_log_is_chosen() {
+    let scratch = testkit::Scratch::new("passes");
+    let text = std::fs::read_to_string(file("mem009/trigger")).expect("the fixture");
+    let header = |name: &str| {
+        format!("// -----// IR Dump Before {name} ({name}-pass) ('builtin.module' operation) //----- //\n")
+    };
+    let log = format!("noise\n{}{text}\n{}{text}\n", header("First"), header("Second"));
+    let path = scratch.path("dump.log");
+    std::fs::write(&path, log).expect("a file");
+    let path = path.to_string_lossy();
+    assert!(good(&["inspect", &path]).contains("before Second (line "));
+    assert!(good(&["inspect", &path, "--pass", "first"]).contains("before First (line "));
+    assert!(good(&["inspect", &path, "--pass", "all"]).contains("2 kernels"));
+    let ran = rockhound(&["inspect", &path, "--pass", "third"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("no dump of a pass `third`") && ran.stderr.contains("it has First, Second"));
+}
+
+#[test]
+fn tiles_stand_side_by_side() {
+    let args = ["tile", "--mnk", "4096,4096,4096", "--tile", "128x64x64", "--width", "100"];
+    let text = good(&args);
+    for part in
+        ["f16 TT on Instinct MI300X: 304 CUs, 8 XCDs", "asked, then fastest", "96.2 %", "mean error 5.8 %"]
+    {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let document = good(&[&args[..5], &["--format", "json"]].concat());
+    let document: Value = serde_json::from_str(&document).expect("JSON");
+    let tile = &document["problems"][0]["tiles"][0];
+    assert_eq!(
+        (&document["schema"], &tile["workgroups"], &tile["rounds"]),
+        (&"rockhound.tile/1".into(), &2048.into(), &7.into())
+    );
+    let csv = good(&["tile", "--mnk", "64,256,7168", "--sweep", "1,2,3", "--format", "csv", "--top", "0"]);
+    assert_eq!(csv.lines().count(), 4, "{csv}");
+    let columns: Vec<usize> = csv.lines().map(|it| it.split(',').count()).collect();
+    assert!(columns.windows(2).all(|pair| pair[0] == pair[1]), "{csv}");
+}
+
+#[test]
+fn tile_refuses_what_is_no_product() {
+    for (args, message) in [
+        (vec!["--mnk", "4096,4096"], "write three numbers"),
+        (vec!["--mnk", "0,1,1"], "each is from 1 to"),
+        (vec!["--mnk", "1,1,1", "--tile", "128x128"], "write three numbers"),
+        (vec!["--mnk", "1,1,1", "--dtype", "f12"], "no type `f12`"),
+        (vec!["--mnk", "1,1,1", "--gpu", "h100"], "h100"),
+        (vec!["--mnk", "1,1,1", "--sweep", "0"], "an M of 0"),
+    ] {
+        let ran = rockhound(&[&["tile"], &args[..]].concat());
+        assert_eq!(ran.code, 64, "{args:?}");
+        assert!(ran.stderr.contains(message), "{args:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn documents_of_both_are_there() {
+    for name in ["triton", "tile"] {
+        assert!(root().join(format!("docs/{name}.md")).is_file());
+    }
+}

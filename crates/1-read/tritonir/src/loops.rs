@@ -232,9 +232,11 @@ fn load(context: &Context<'_, '_>, of: OpId, op: OpId) -> LoopLoad {
     let mut walk =
         Walk { context, of, seen: vec![false; context.function.values.len()], open: VecDeque::new() };
     walk.push(start, 0, false);
-    while let Some((value, distance, used)) = walk.open.pop_front() {
-        for &user in context.users.get(value).into_iter().flatten() {
-            walk.step(op, user, value, distance, used, &mut found);
+    while let Some(at) = walk.open.pop_front() {
+        for &user in context.users.get(at.value).into_iter().flatten() {
+            if user != op {
+                walk.step(user, at, &mut found);
+            }
         }
     }
     found
@@ -252,8 +254,17 @@ struct Walk<'w, 'k, 'a> {
     context: &'w Context<'k, 'a>,
     of: OpId,
     seen: Vec<bool>,
-    /// Value, iterations passed, whether arithmetic was done on it.
-    open: VecDeque<(ValueId, u32, bool)>,
+    open: VecDeque<Reached>,
+}
+
+/// A value on the way.
+#[derive(Clone, Copy)]
+struct Reached {
+    value: ValueId,
+    /// Iterations passed.
+    distance: u32,
+    /// Arithmetic was done on it.
+    used: bool,
 }
 
 impl Walk<'_, '_, '_> {
@@ -261,21 +272,14 @@ impl Walk<'_, '_, '_> {
         if let Some(seen) = self.seen.get_mut(value)
             && !std::mem::replace(seen, true)
         {
-            self.open.push_back((value, distance, used));
+            self.open.push_back(Reached { value, distance, used });
         }
     }
 
-    fn step(
-        &mut self,
-        start: OpId,
-        user: OpId,
-        value: ValueId,
-        distance: u32,
-        used: bool,
-        found: &mut LoopLoad,
-    ) {
+    fn step(&mut self, user: OpId, at: Reached, found: &mut LoopLoad) {
+        let Reached { value, distance, used } = at;
         let function = self.context.function;
-        if !function.inside(self.of).contains(&user) || user == start {
+        if !function.inside(self.of).contains(&user) {
             return;
         }
         let short = self.context.short(user);

@@ -4,11 +4,13 @@
 //! that loads, waits and multiplies step by step; its constants stand in [`time`](Constants) with where they are from.
 
 mod alternatives;
+mod counts;
 mod estimate;
 mod problem;
 mod time;
 
 pub use alternatives::{alternatives, usual_tiles};
-pub use estimate::{Bytes, Estimate, Need, Rounds};
+pub use counts::{Bytes, Need, Rounds};
+pub use estimate::Estimate;
 pub use problem::{Element, Operands, Problem, Tile};
 pub use time::{Bound, Constants, Time};

@@ -3,7 +3,8 @@
 //! A compute unit works through its workgroups, at most two at a time. One step of a workgroup loads a slice of both factors and
 //! multiplies it; two workgroups hide each other's waits, one alone waits. Memory may be slower than all of that.
 
-use crate::estimate::Estimate;
+use crate::counts::{Bytes, Need, Rounds};
+use crate::problem::{Problem, Tile};
 use arch::{Model, Unit};
 
 /// What the model assumes of kernels; the rest are facts of the GPU.
@@ -86,10 +87,19 @@ pub struct Time {
     pub peak_share: f64,
 }
 
+/// What a time is computed from.
+pub(crate) struct Work<'a> {
+    pub(crate) problem: &'a Problem,
+    pub(crate) tile: &'a Tile,
+    pub(crate) rounds: &'a Rounds,
+    pub(crate) bytes: &'a Bytes,
+    pub(crate) need: &'a Need,
+}
+
 impl Time {
     /// Of a tile that fits.
-    pub(crate) fn of(model: &'static Model, estimate: &Estimate, constants: &Constants) -> Option<Time> {
-        let Estimate { problem, tile, need, .. } = estimate;
+    pub(crate) fn of(model: &'static Model, work: &Work<'_>, constants: &Constants) -> Option<Time> {
+        let Work { problem, tile, rounds, bytes, need } = work;
         if need.workgroups_per_cu == 0 {
             return None;
         }
@@ -99,9 +109,9 @@ impl Time {
         let unit_peak = peak * 1e6 / units;
         let step_operations = 2.0 * tile.m as f64 * tile.n as f64 * tile.k as f64;
         let matrix = step_operations / unit_peak / constants.matrix_share;
-        let loads = estimate.bytes.step / (constants.unit_bytes_per_ns * 1e3);
+        let loads = bytes.step / (constants.unit_bytes_per_ns * 1e3);
         let steps = problem.k.div_ceil(tile.k.max(1).saturating_mul(tile.split_k.max(1))).max(1) as f64;
-        let most = estimate.rounds.rounds;
+        let most = rounds.rounds;
         let together = 2u64.min(u64::from(need.workgroups_per_cu)).max(1);
         let of = |workgroups: u64| {
             let throughput = workgroups as f64 * matrix.max(loads);
@@ -111,7 +121,7 @@ impl Time {
         let last = if rest > 0 { of(rest) } else { 0.0 };
         let compute_us = steps * (full as f64 * of(together) + last)
             + constants.workgroup_us * most.div_ceil(together) as f64;
-        let memory_us = estimate.bytes.memory / (model.hbm.gb_per_s.value * 1e3) / constants.memory_share;
+        let memory_us = bytes.memory / (model.hbm.gb_per_s.value * 1e3) / constants.memory_share;
         let launch_us = constants.launch_us + if tile.split_k > 1 { constants.split_us } else { 0.0 };
         let busy = compute_us.max(memory_us);
         let total_us = launch_us + busy;

@@ -5,9 +5,9 @@
 
 use crate::affine::{Addresses, Entry};
 use crate::code::{Code, Recent};
+use crate::ir::TritonIr;
 use crate::shapes::{self, Shaped};
 use crate::text::{self, TextBody, TextFile};
-use crate::triton::TritonIr;
 use crate::{calls, resources};
 use codeobj::{Body, CodeObject, Kernel};
 use isa::Isa;

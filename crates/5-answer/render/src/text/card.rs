@@ -5,15 +5,13 @@
 
 use super::names::shorten;
 use super::number::{bytes, plural, short, thousands};
-use super::page::{Page, Span, dim, join, plain, span, width};
+use super::page::{Page, Span, VALUES, dim, field, join, plain, span, width};
 use crate::{Role, Style};
 use std::collections::BTreeMap;
 use view::{
     Finding, KernelCard, LoopCard, Mix, NotChecked, OccupancyCard, OccupancyStep, Place, Severity, SourceLine,
 };
 
-/// Column at which values start.
-const VALUES: usize = 12;
 /// Loops shown before the rest is only counted.
 const LOOPS_SHOWN: usize = 24;
 /// Findings of one rule shown before the rest is only counted.
@@ -70,11 +68,6 @@ pub fn card(kernel: &KernelCard, style: &Style) -> String {
 
 pub(super) fn short_name(name: &str, room: usize, style: &Style) -> String {
     if style.full_names { name.to_owned() } else { shorten(name, room).into_owned() }
-}
-
-pub(super) fn field(page: &mut Page, name: &str, spans: &[Span]) {
-    let first = [dim(format!("  {name:<width$}", width = VALUES - 2))];
-    page.prefixed(&first, &[plain(" ".repeat(VALUES))], spans);
 }
 
 fn title(page: &mut Page, kernel: &KernelCard) {

@@ -205,6 +205,15 @@ pub(crate) fn join(groups: Vec<Vec<Span>>, separator: &str) -> Vec<Span> {
     out
 }
 
+/// Column at which the values of a card start.
+pub(super) const VALUES: usize = 12;
+
+/// A line of a card: the word for what stands on it, then that.
+pub(super) fn field(page: &mut Page, name: &str, spans: &[Span]) {
+    let first = [dim(format!("  {name:<width$}", width = VALUES - 2))];
+    page.prefixed(&first, &[plain(" ".repeat(VALUES))], spans);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,7 @@
 //! Triton's part of a card, and the lines of a kernel with IR and instructions side by side.
 
-use super::card::field;
 use super::number::{bytes, plural, thousands};
-use super::page::{Page, Span, dim, join, plain, span};
+use super::page::{Page, Span, dim, field, join, plain, span};
 use crate::{Role, Style};
 use view::{IrAccess, IrLoop, IrPlace, KernelCard, TritonCard};
 

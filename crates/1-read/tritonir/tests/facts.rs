@@ -1,5 +1,12 @@
 //! All dumps of `../shared/triton-ir` against the facts beside them, which other tools computed.
 
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::type_complexity,
+    reason = "tests read files and say what they measured"
+)]
+
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;

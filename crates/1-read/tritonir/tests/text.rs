@@ -1,5 +1,12 @@
 //! Texts of our own: spellings, dumps of passes, what is wrong with broken ones.
 
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::type_complexity,
+    reason = "tests read files and say what they measured"
+)]
+
 use tritonir::{Exchange, Form, KernelIr, Layout, Source, kernels, linear, read, recognise};
 
 const COPY: &str = include_str!("copy.ttgir");

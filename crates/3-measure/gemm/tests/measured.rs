@@ -1,5 +1,12 @@
 //! Expected times against 3,000 measured products, and the arithmetic of filling a GPU.
 
+#![allow(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::type_complexity,
+    reason = "tests read files and say what they measured"
+)]
+
 use arch::Model;
 use gemm::{Bound, Element, Estimate, Operands, Problem, Rounds, Tile, alternatives};
 

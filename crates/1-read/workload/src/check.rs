@@ -3,8 +3,8 @@
 //! The one idea to keep in mind: each check says how many dispatches it concerns and what can no longer be computed,
 //! once.
 
-use crate::model::Workload;
 use crate::problem::Problems;
+use crate::recording::Workload;
 
 /// Checks a workload and gives it its problems.
 pub(crate) fn workload(w: &mut Workload, mut problems: Problems) {

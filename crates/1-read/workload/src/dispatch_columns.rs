@@ -21,7 +21,7 @@ pub(crate) fn choose(name: &str, first: &[u8]) -> Want {
         _ if headers::is_counter(name) => Want::Number,
         _ if name.is_empty() || headers::is_bookkeeping(name) => Want::Skip,
         // Anything else is kept when it holds numbers.
-        _ if matches!(crate::table::number(first), Ok(Some(_))) => Want::Number,
+        _ if matches!(crate::number::number(first), Ok(Some(_))) => Want::Number,
         _ => Want::Skip,
     }
 }

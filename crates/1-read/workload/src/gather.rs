@@ -6,8 +6,9 @@
 
 use crate::headers;
 use crate::join::{self, Launch};
-use crate::model::{Counter, Counters, Dispatches, Generation, Workload};
+use crate::model::{Counter, Counters, Dispatches, Generation};
 use crate::problem::{Error, Problems};
+use crate::recording::Workload;
 use crate::side;
 use crate::times::{Time, fractions, split};
 use crate::values::Values;

@@ -24,14 +24,18 @@ mod marks;
 mod merge;
 mod model;
 mod multiplex;
+mod multiplexed;
 mod native;
+mod number;
 mod occupancy;
 mod passes;
 mod predictions;
 mod problem;
 mod recognize;
+mod recording;
 mod rocpd;
 mod rocprofv3;
+mod sampled;
 mod samples;
 mod shares;
 mod side;
@@ -49,18 +53,19 @@ pub use instructions::{
 pub use marks::{MARKS_FILE, MARKS_HEADER, Marks, TIME};
 pub use merge::merge;
 pub use model::{
-    Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, Rank, Workload, plain_kernel_name,
+    Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, Rank, plain_kernel_name,
 };
-pub use multiplex::Multiplexed;
+pub use multiplexed::Multiplexed;
 pub use occupancy::{OCCUPANCY_FILE, OCCUPANCY_HEADER, Occupancy, write_occupancy};
 pub use passes::{is_pass, natural};
 pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, PredictionLine, write_prediction};
 pub use problem::{Error, Problem, Severity};
 pub use recognize::holds_dispatches;
-pub use samples::{
+pub use recording::Workload;
+pub use sampled::{
     KernelSamples, SAMPLE_STALLS, SampleCounts, SampledInstruction, SampledKernel, Samples, SamplingMethod,
-    is_sampled_kernel,
 };
+pub use samples::is_sampled_kernel;
 pub use shares::{SHARES_FILE, SHARES_HEADER, Share, write_share};
 pub use values::Values;
 pub use view::Mark;

@@ -3,9 +3,11 @@
 //! The one idea to keep in mind: the dispatches of all ranks stand behind each other, and each counter is a column over all of them,
 //! with gaps where a rank did not record it. Ranks that ran on different GPUs have nothing to be added up.
 
-use crate::model::{Counter, Counters, Dispatches, Extra, Rank, Workload};
+use crate::model::{Counter, Counters, Dispatches, Extra, Rank};
 use crate::problem::Problem;
-use crate::samples::{self, Samples};
+use crate::recording::Workload;
+use crate::sampled::Samples;
+use crate::samples;
 use crate::values::Values;
 use std::collections::{BTreeMap, HashMap};
 

@@ -4,8 +4,10 @@
 //! over those of its kernel that did, so sums and ratios over all dispatches stay those of the kernel, and how far the mean can
 //! be off follows from how much the dispatches that recorded the counter differ.
 
-use crate::model::{Counter, Workload};
+use crate::model::Counter;
+use crate::multiplexed::{Members, Multiplexed};
 use crate::problem::Problems;
+use crate::recording::Workload;
 use crate::values::Values;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,31 +19,6 @@ const LEAST_ABSENT: f64 = 0.1;
 
 /// Kernels named in a warning.
 const NAMED: usize = 3;
-
-/// Which dispatches recorded which counters.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Multiplexed {
-    /// Set of counters that a dispatch recorded.
-    set_of: Vec<u32>,
-    /// Sets that a counter is in, by name and instance.
-    sets_with: BTreeMap<String, BTreeMap<Option<u32>, Members>>,
-}
-
-impl Multiplexed {
-    /// Whether a dispatch recorded a counter; otherwise its value is the mean of others.
-    pub fn recorded(&self, counter: &Counter, row: usize) -> bool {
-        let sets = self.sets_with.get(&counter.name).and_then(|it| it.get(&counter.instance));
-        match (counter.run.is_none(), sets, self.set_of.get(row)) {
-            (true, Some(sets), Some(set)) => sets.contains(*set as usize),
-            _ => true,
-        }
-    }
-
-    /// How many sets of counters there are.
-    pub fn sets(&self) -> usize {
-        self.set_of.iter().collect::<BTreeSet<_>>().len()
-    }
-}
 
 /// How far means can be off.
 #[derive(Default)]
@@ -98,31 +75,6 @@ pub(crate) fn fill(w: &mut Workload, problems: &mut Problems) {
     let multiplexed = Multiplexed { set_of, sets_with };
     report(w, setting, &multiplexed, &mut errors, &lacking, problems);
     w.multiplexed = Some(multiplexed);
-}
-
-/// Numbers that are in a set, one bit each.
-#[derive(PartialEq, Eq, Hash, Clone, Default, Debug)]
-struct Members(Vec<u64>);
-
-impl Members {
-    fn contains(&self, at: usize) -> bool {
-        self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
-    }
-    fn insert(&mut self, at: usize) {
-        self.0.resize(self.0.len().max(at / 64 + 1), 0);
-        self.0[at / 64] |= 1 << (at % 64);
-    }
-    fn union(&mut self, other: &Members) {
-        self.0.resize(self.0.len().max(other.0.len()), 0);
-        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
-    }
-    fn len(&self) -> u32 {
-        self.0.iter().map(|word| word.count_ones()).sum()
-    }
-    fn without(&self, other: &Members) -> u32 {
-        let of = |at: usize| other.0.get(at).copied().unwrap_or(0);
-        self.0.iter().enumerate().map(|(at, word)| (word & !of(at)).count_ones()).sum()
-    }
 }
 
 /// The set of counters that each dispatch recorded.

@@ -7,10 +7,11 @@
 use crate::check;
 use crate::folder::Files;
 use crate::gather::{Gather, Part, Row};
-use crate::model::{Generation, Workload};
+use crate::model::Generation;
 use crate::multiplex;
 use crate::passes::natural;
 use crate::problem::{Error, Problems};
+use crate::recording::Workload;
 use crate::side;
 use crate::table::{self, Table, Want};
 use crate::times::Time;

@@ -5,8 +5,9 @@
 
 use crate::folder::Files;
 use crate::long::is_long;
-use crate::model::{Generation, Workload};
+use crate::model::Generation;
 use crate::problem::{Error, Problem, Problems, Severity};
+use crate::recording::Workload;
 use crate::{headers, long, native, rocpd, rocprofv3, wide};
 
 /// Ends of the names of databases.

@@ -6,9 +6,10 @@
 use crate::check;
 use crate::folder::Files;
 use crate::gather::{Gather, Part, Row};
-use crate::model::{Generation, Workload};
+use crate::model::Generation;
 use crate::passes::Passes;
 use crate::problem::{Error, Problems};
+use crate::recording::Workload;
 use crate::times::split;
 use crate::{multiplex, native, side};
 use rusqlite::Connection;

@@ -7,9 +7,10 @@ use crate::check;
 use crate::folder::Files;
 use crate::gather::Gather;
 use crate::long::add_csv;
-use crate::model::{Generation, Machine, Workload};
+use crate::model::{Generation, Machine};
 use crate::passes::Passes;
 use crate::problem::{Error, Problems};
+use crate::recording::Workload;
 use crate::side;
 use crate::table::{self, Want};
 

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: the type of a column is decided before its rows are read, so each field is parsed
 //! straight from the file into its column; no row and no field is ever copied.
 
+use crate::number::number;
 use crate::problem::{Error, Problem, Problems, Severity};
 use crate::times::{self, Times};
 use crate::values::Values;
@@ -436,18 +437,6 @@ fn whole(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
         }
         v = v * 10 + u32::from(d);
         i += 1;
-    }
-}
-
-/// A number as profilers and spreadsheets write it; blank and `nan` are cells that were not recorded.
-pub(crate) fn number(field: &[u8]) -> Result<Option<f64>, ()> {
-    let text = std::str::from_utf8(field).map_err(|_| ())?.trim();
-    match text {
-        "" | "nan" | "NaN" | "NA" | "N/A" | "None" | "null" | "inf" | "-inf" => Ok(None),
-        _ if text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b)) => {
-            text.parse::<f64>().map(Some).map_err(|_| ())
-        }
-        _ => Err(()),
     }
 }
 

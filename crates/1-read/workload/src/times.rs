@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: whole nanoseconds and the fraction stand in columns of their own, so neither is rounded.
 
-use crate::table::number;
+use crate::number::number;
 use crate::values::Values;
 
 /// Whole nanoseconds, rounded down, and the fraction of one that remains.

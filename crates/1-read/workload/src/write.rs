@@ -4,7 +4,8 @@
 //! looks for them there; reading the written folder gives the same workload again.
 
 use crate::Ceilings;
-use crate::model::{Counter, Workload};
+use crate::model::Counter;
+use crate::recording::Workload;
 use crate::side::CEILINGS_GPU;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

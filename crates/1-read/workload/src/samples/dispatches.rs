@@ -5,8 +5,9 @@
 use super::{Found, NO_KERNEL};
 use crate::check;
 use crate::folder::Files;
-use crate::model::{Dispatches, Generation, Machine, Workload};
+use crate::model::{Dispatches, Generation, Machine};
 use crate::problem::{Error, Problems};
+use crate::recording::Workload;
 use crate::side;
 use crate::values::Values;
 use std::collections::{BTreeSet, HashMap};

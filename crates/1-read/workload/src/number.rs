@@ -1,0 +1,13 @@
+//! Numbers in the cells of tables.
+
+/// A number as profilers and spreadsheets write it; blank and `nan` are cells that were not recorded.
+pub(crate) fn number(field: &[u8]) -> Result<Option<f64>, ()> {
+    let text = std::str::from_utf8(field).map_err(|_| ())?.trim();
+    match text {
+        "" | "nan" | "NaN" | "NA" | "N/A" | "None" | "null" | "inf" | "-inf" => Ok(None),
+        _ if text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b)) => {
+            text.parse::<f64>().map(Some).map_err(|_| ())
+        }
+        _ => Err(()),
+    }
+}

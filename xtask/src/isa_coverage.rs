@@ -7,29 +7,13 @@ use anyhow::Result;
 use isa::{Isa, Op};
 use std::collections::BTreeMap;
 
-/// Opcodes that no compute kernel needs: prefix and reason.
-const LEFT_OUT: &[(&str, &str)] = &[
-    ("buffer_load_format", "formats that stand in the resource belong to graphics"),
-    ("buffer_store_format", "formats that stand in the resource belong to graphics"),
-    ("ds_gws", "global wave sync is the firmware's"),
-    ("s_rfe", "trap handler"),
-    ("s_cbranch_g_fork", "trap handler and graphics"),
-    ("s_cbranch_i_fork", "trap handler and graphics"),
-    ("s_cbranch_join", "trap handler and graphics"),
-    ("v_screen_partition", "graphics"),
-    ("v_interp", "graphics"),
-    ("buffer_store_lds", "graphics"),
-    ("s_scratch_", "compilers never use it"),
-    ("v_mfma_ld_scale", "first half of the scaled matrix instructions, which are decoded in one piece"),
-];
-
 pub(crate) fn run(_arguments: &[String]) -> Result<()> {
     for isa in [Isa::Gfx90a, Isa::Gfx942, Isa::Gfx950] {
         let mut table: BTreeMap<String, (u32, u32, Vec<&str>)> = BTreeMap::new();
         let mut left_out = 0;
         for op in Op::all().filter(|op| isa.has(*op)) {
             let name = op.info().name;
-            if LEFT_OUT.iter().any(|(prefix, _)| name.starts_with(prefix)) {
+            if emu::is_left_out(op) {
                 left_out += 1;
                 continue;
             }
@@ -49,7 +33,7 @@ pub(crate) fn run(_arguments: &[String]) -> Result<()> {
         }
     }
     println!("left out:");
-    for (prefix, reason) in LEFT_OUT {
+    for (prefix, reason) in emu::LEFT_OUT {
         println!("  {prefix:<20} {reason}");
     }
     Ok(())

@@ -6,6 +6,7 @@ use crate::form::Form;
 use crate::generated::tables::{BY_NAME, FORMS, OP_FORMS, OPS};
 use crate::inst::{Encoding, Op, OpInfo};
 use crate::lookup::{LOOKUP, SLOTS, slot};
+use std::cmp::Ordering;
 
 /// Instruction set of a target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -137,6 +138,37 @@ impl Op {
         OPS.get(usize::from(self.0)).unwrap_or(&crate::form::UNKNOWN_INFO)
     }
 
+    /// The opcode of a mnemonic, found at compile time.
+    ///
+    /// # Panics
+    /// Without such a mnemonic. In a constant that is an error of the compiler.
+    pub const fn named(name: &str) -> Op {
+        match Op::find(b"", name.as_bytes()) {
+            Some(op) => op,
+            None => panic!("no row has this mnemonic"),
+        }
+    }
+
+    /// The opcode whose mnemonic is `prefix` and `rest`.
+    pub const fn find(prefix: &[u8], rest: &[u8]) -> Option<Op> {
+        let (mut low, mut high) = (0, BY_NAME.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            let index = BY_NAME[middle];
+            match compare(OPS[index as usize].name.as_bytes(), prefix, rest) {
+                Ordering::Equal => return Some(Op(index)),
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    /// The opcode's row; unlike [`Op::info`] only for opcodes of the table, and at compile time.
+    pub const fn row(self) -> &'static OpInfo {
+        &OPS[self.0 as usize]
+    }
+
     /// The opcode of a mnemonic without encoding suffix.
     pub fn by_name(name: &str) -> Option<Op> {
         let found = BY_NAME.binary_search_by(|&index| OPS[usize::from(index)].name.cmp(name)).ok()?;
@@ -186,5 +218,25 @@ impl Op {
             | Encoding::Vop2Dpp => true,
             _ => self.form(isa, encoding).is_some_and(|form| form.suffix),
         }
+    }
+}
+
+/// Compares a name with `prefix` and `rest`, put together.
+const fn compare(name: &[u8], prefix: &[u8], rest: &[u8]) -> Ordering {
+    let length = prefix.len() + rest.len();
+    let mut at = 0;
+    while at < name.len() && at < length {
+        let other = if at < prefix.len() { prefix[at] } else { rest[at - prefix.len()] };
+        if name[at] != other {
+            return if name[at] < other { Ordering::Less } else { Ordering::Greater };
+        }
+        at += 1;
+    }
+    if name.len() == length {
+        Ordering::Equal
+    } else if name.len() < length {
+        Ordering::Less
+    } else {
+        Ordering::Greater
     }
 }

@@ -4,6 +4,7 @@
 //! name in the tables of the subjects (`vector`, `scalar`, `access`), so a new opcode is one line there.
 
 use crate::access::{Access, ScalarAccess};
+use crate::control::{CONTROL, Condition, Control, Indexing};
 use crate::in_place::InPlace;
 use crate::kernels::Kernels;
 use crate::lanes::Mode;
@@ -12,9 +13,10 @@ use crate::matrix;
 use crate::modifiers::{self, Modifiers};
 use crate::operand::{EXEC, Files, NONE, Pool, Src, VCC, scalar_index, source};
 use crate::quad_sums::QuadSums;
-use crate::scalar::{ExecOp, ScalarOp, exec_operation, operation};
+use crate::scalar::{EXEC_OPERATIONS, ExecOp, OPERATIONS, ScalarOp, find};
 use crate::scaled::Conversion;
 use crate::valu::Valu;
+use crate::vector::Variant;
 use codeobj::Descriptor;
 use isa::{Bits, Class, Field, Inst, Isa, Lane, Op, OpFlags, Operand, RegFile, Role, Space, Ty};
 
@@ -29,17 +31,6 @@ pub(crate) struct Salu {
     pub(crate) dst: u8,
     /// Bit 0, 1: that source is 64 bits wide; bit 2: the destination is.
     pub(crate) wide: u8,
-}
-
-/// When a branch is taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Condition {
-    Always,
-    Scc(bool),
-    /// VCC (or EXEC) is zero, or not.
-    Vcc(bool),
-    Exec(bool),
-    Never,
 }
 
 /// An instruction resolved for execution.
@@ -99,9 +90,9 @@ pub(crate) enum Action {
         wide: bool,
         read: bool,
     },
-    /// Register indexing: 0 off, 1 on, 2 index only, 3 mode only.
+    /// Register indexing by M0.
     Index {
-        what: u8,
+        what: Indexing,
         src: Src,
         mode: u8,
     },
@@ -247,11 +238,8 @@ impl<'a> Resolver<'a> {
         }
         let clamp = inst.mods.bits.contains(Bits::CLAMP);
         let saturating = clamp && !info.flags.contains(OpFlags::FLOAT);
-        let kernel = if saturating {
-            self.kernels.get(&format!("{} clamp", info.name))?
-        } else {
-            self.kernels.get(info.name)?
-        };
+        let variant = if saturating { Variant::Clamp } else { Variant::Plain };
+        let kernel = self.kernels.get(inst.op, variant)?;
         let mut valu = Valu {
             kernel,
             src: [Src::None; 3],
@@ -267,6 +255,32 @@ impl<'a> Resolver<'a> {
                 false => u32::from(inst.mods.op_sel) | u32::from(self.isa.has_ocp_fp8()) << 8,
             },
         };
+        let (count, accumulate) = self.vector_operands(inst, &mut valu)?;
+        valu.kept = valu.dst;
+        // With three sources the old value is only what a partial write keeps.
+        if let (Some(old), Some(slot)) = (accumulate, valu.src.get_mut(count)) {
+            *slot = old;
+            valu.accumulator = count as u8;
+        }
+        if info.reads.contains(isa::Implicit::VCC) && valu.mask_in == Src::None {
+            valu.mask_in = Src::Scalar(VCC);
+        }
+        let modifiers = Modifiers::of(inst, &valu, saturating, &self.kernels);
+        let watched = self.watches_mode && info.flags.contains(OpFlags::FLOAT);
+        if let (false, Some((kernel, number))) =
+            (watched, modifiers::in_place(&modifiers, &valu, inst, &self.kernels))
+        {
+            return Some(Action::InPlace(valu, kernel, number));
+        }
+        if watched || !modifiers.is_plain() {
+            return Some(Action::Modified(Box::new((valu, modifiers))));
+        }
+        let simple = valu.rows == 1 && valu.mask_out == NONE && valu.mask_in == Src::None;
+        Some(if simple { Action::Valu(valu) } else { Action::ValuAny(valu) })
+    }
+
+    /// Fills in registers and sources; returns the number of sources, and the old destination if it is read.
+    fn vector_operands(&mut self, inst: &Inst, valu: &mut Valu) -> Option<(usize, Option<Src>)> {
         let mut count = 0;
         let mut accumulate = None;
         for (operand, spec) in inst.operands_with_specs() {
@@ -293,112 +307,74 @@ impl<'a> Resolver<'a> {
         if valu.rows > 2 {
             return None;
         }
-        valu.kept = valu.dst;
-        // With three sources the old value is only what a partial write keeps.
-        if let (Some(old), Some(slot)) = (accumulate, valu.src.get_mut(count)) {
-            *slot = old;
-            valu.accumulator = count as u8;
-        }
-        if info.reads.contains(isa::Implicit::VCC) && valu.mask_in == Src::None {
-            valu.mask_in = Src::Scalar(VCC);
-        }
-        let modifiers = Modifiers::of(inst, &valu, saturating, &self.kernels);
-        let watched = self.watches_mode && info.flags.contains(OpFlags::FLOAT);
-        if let (false, Some((kernel, number))) =
-            (watched, modifiers::in_place(&modifiers, &valu, inst, &self.kernels))
-        {
-            return Some(Action::InPlace(valu, kernel, number));
-        }
-        if watched || !modifiers.is_plain() {
-            return Some(Action::Modified(Box::new((valu, modifiers))));
-        }
-        let simple = valu.rows == 1 && valu.mask_out == NONE && valu.mask_in == Src::None;
-        Some(if simple { Action::Valu(valu) } else { Action::ValuAny(valu) })
+        Some((count, accumulate))
     }
 
     fn scalar(&mut self, inst: &Inst) -> Option<Action> {
-        let info = inst.info();
-        let name = info.name;
-        let operand = |index: usize| inst.operands().get(index).copied();
-        let immediate = |index: usize| match operand(index) {
-            Some(Operand::Imm(value)) => Some(value as u16),
-            _ => None,
-        };
-        let scalar = |index: usize| match operand(index) {
-            Some(Operand::Reg(range)) => scalar_index(range),
-            _ => None,
-        };
-        if let Some(op) = operation(name) {
+        if let Some(op) = find(OPERATIONS, inst.op) {
             return self.scalar_alu(inst, op);
         }
-        if let Some((op, new)) = exec_operation(name) {
-            let src = self.source(operand(1)?, Ty::B64)?;
-            return Some(Action::Exec { op, src, dst: scalar(0)?, new });
+        if let Some(op) = find(EXEC_OPERATIONS, inst.op) {
+            let (dst, src) = (scalar_operand(inst, 0)?, self.source(operand(inst, 1)?, Ty::B64)?);
+            let new = inst.info().name.ends_with("wrexec_b64");
+            return Some(Action::Exec { op, src, dst, new });
         }
-        let branch = |condition| Some(Action::Branch { condition, target: self.target(operand(0)?)? });
-        match name {
-            "s_branch" => branch(Condition::Always),
-            "s_cbranch_scc0" => branch(Condition::Scc(false)),
-            "s_cbranch_scc1" => branch(Condition::Scc(true)),
-            "s_cbranch_vccz" => branch(Condition::Vcc(true)),
-            "s_cbranch_vccnz" => branch(Condition::Vcc(false)),
-            "s_cbranch_execz" => branch(Condition::Exec(true)),
-            "s_cbranch_execnz" => branch(Condition::Exec(false)),
-            _ if name.starts_with("s_cbranch_cdbg") => branch(Condition::Never),
-            "s_endpgm" | "s_endpgm_saved" | "s_endpgm_ordered_ps_done" => Some(Action::End),
-            "s_setpc_b64" => Some(Action::Jump { target: self.source(operand(0)?, Ty::B64)?, link: NONE }),
-            "s_swappc_b64" => {
-                Some(Action::Jump { target: self.source(operand(1)?, Ty::B64)?, link: scalar(0)? })
+        self.control(inst, find(CONTROL, inst.op)?)
+    }
+
+    fn control(&mut self, inst: &Inst, control: Control) -> Option<Action> {
+        Some(match control {
+            Control::Branch(condition) => {
+                Action::Branch { condition, target: self.target(operand(inst, 0)?)? }
             }
-            "s_call_b64" => Some(Action::Call { target: self.target(operand(1)?)?, link: scalar(0)? }),
-            "s_getpc_b64" => Some(Action::GetPc { dst: scalar(0)? }),
-            "s_getreg_b32" => Some(Action::GetReg { dst: scalar(0)?, spec: immediate(1)? }),
-            "s_setreg_b32" | "s_setreg_imm32_b32" => {
-                Some(Action::SetReg { src: self.source(operand(1)?, Ty::B32)?, spec: immediate(0)? })
+            Control::End => Action::End,
+            Control::Jump => Action::Jump { target: self.source(operand(inst, 0)?, Ty::B64)?, link: NONE },
+            Control::JumpAndLink => {
+                let target = self.source(operand(inst, 1)?, Ty::B64)?;
+                Action::Jump { target, link: scalar_operand(inst, 0)? }
             }
-            "s_movrels_b32" | "s_movrels_b64" | "s_movreld_b32" | "s_movreld_b64" => {
-                Some(Action::MoveIndexed {
-                    dst: scalar(0)?,
-                    src: self.source(operand(1)?, Ty::B64)?,
-                    wide: name.ends_with("b64"),
-                    read: name.starts_with("s_movrels"),
-                })
+            Control::Call => {
+                Action::Call { target: self.target(operand(inst, 1)?)?, link: scalar_operand(inst, 0)? }
             }
-            "s_set_gpr_idx_on" => Some(Action::Index {
-                what: 1,
-                src: self.source(operand(0)?, Ty::B32)?,
-                mode: immediate(1)? as u8,
-            }),
-            "s_set_gpr_idx_off" => Some(Action::Index { what: 0, src: Src::None, mode: 0 }),
-            "s_set_gpr_idx_idx" => {
-                Some(Action::Index { what: 2, src: self.source(operand(0)?, Ty::B32)?, mode: 0 })
+            Control::GetPc => Action::GetPc { dst: scalar_operand(inst, 0)? },
+            Control::GetReg => Action::GetReg { dst: scalar_operand(inst, 0)?, spec: immediate(inst, 1)? },
+            Control::SetReg => {
+                Action::SetReg { src: self.source(operand(inst, 1)?, Ty::B32)?, spec: immediate(inst, 0)? }
             }
-            "s_set_gpr_idx_mode" => {
-                Some(Action::Index { what: 3, src: Src::None, mode: immediate(0)? as u8 })
+            Control::MoveIndexed { read, wide } => {
+                let src = self.source(operand(inst, 1)?, Ty::B64)?;
+                Action::MoveIndexed { dst: scalar_operand(inst, 0)?, src, wide, read }
             }
-            "s_setvskip" => {
-                let src = [self.source(operand(0)?, Ty::B32)?, self.source(operand(1)?, Ty::B32)?];
-                Some(Action::Skip { src })
+            Control::Index(what) => self.index_mode(inst, what)?,
+            Control::Skip => {
+                let value = self.source(operand(inst, 0)?, Ty::B32)?;
+                let bit = self.source(operand(inst, 1)?, Ty::B32)?;
+                Action::Skip { src: [value, bit] }
             }
-            "s_trap" => Some(Action::Trap(immediate(0)?)),
-            "s_sendmsg" if immediate(0)? & 0xf == MESSAGE_INTERRUPT => {
+            Control::Trap => Action::Trap(immediate(inst, 0)?),
+            Control::Message if immediate(inst, 0)? & 0xf == MESSAGE_INTERRUPT => {
                 // Output of the host has the order of workgroups.
                 self.ordered = true;
                 self.interrupts = true;
-                Some(Action::Interrupt)
+                Action::Interrupt
             }
-            "s_sendmsg" | "s_sendmsghalt" => Some(Action::Nothing),
-            "s_sleep" => Some(Action::Sleep),
-            "s_nop" | "s_wakeup" | "s_setprio" | "s_icache_inv" | "s_sethalt" | "s_setkill"
-            | "s_incperflevel" | "s_decperflevel" | "s_ttracedata" => Some(Action::Nothing),
-            // Caches hold nothing that memory does not.
-            _ if name.starts_with("s_dcache_") || name.starts_with("s_atc_probe") => Some(Action::Nothing),
-            "buffer_wbl2" => Some(Action::Nothing),
-            "buffer_invl2" | "buffer_inv" | "buffer_wbinvl1" | "buffer_wbinvl1_vol" => {
-                Some(Action::Invalidate)
-            }
-            _ => None,
-        }
+            Control::Sleep => Action::Sleep,
+            Control::Invalidate => Action::Invalidate,
+            Control::Message | Control::Nothing => Action::Nothing,
+        })
+    }
+
+    fn index_mode(&mut self, inst: &Inst, what: Indexing) -> Option<Action> {
+        let src = match what {
+            Indexing::On | Indexing::Index => self.source(operand(inst, 0)?, Ty::B32)?,
+            Indexing::Off | Indexing::Mode => Src::None,
+        };
+        let mode = match what {
+            Indexing::On => immediate(inst, 1)? as u8,
+            Indexing::Mode => immediate(inst, 0)? as u8,
+            Indexing::Off | Indexing::Index => 0,
+        };
+        Some(Action::Index { what, src, mode })
     }
 
     fn scalar_alu(&mut self, inst: &Inst, op: ScalarOp) -> Option<Action> {
@@ -456,6 +432,27 @@ impl<'a> Resolver<'a> {
             self.ordered |= access.depends_on_order() && !access.can_wait();
         }
         Some(Action::Memory(Box::new(access)))
+    }
+}
+
+/// An operand by its index.
+fn operand(inst: &Inst, index: usize) -> Option<Operand> {
+    inst.operands().get(index).copied()
+}
+
+/// An immediate operand.
+fn immediate(inst: &Inst, index: usize) -> Option<u16> {
+    match operand(inst, index) {
+        Some(Operand::Imm(value)) => Some(value as u16),
+        _ => None,
+    }
+}
+
+/// A scalar register operand.
+fn scalar_operand(inst: &Inst, index: usize) -> Option<u8> {
+    match operand(inst, index) {
+        Some(Operand::Reg(range)) => scalar_index(range),
+        _ => None,
     }
 }
 

@@ -5,7 +5,8 @@
 
 use crate::access::{Access, Part};
 use crate::altered::{self, Altered, Next};
-use crate::decode::{Action, Condition, Salu};
+use crate::control::{Condition, Indexing};
+use crate::decode::{Action, Salu};
 use crate::engine::Engine;
 use crate::fault::{Cause, Stop};
 use crate::lanes::{Extra, Mode};
@@ -412,13 +413,13 @@ fn rare(action: &Action, executor: &mut Executor<'_>, wave: &mut Wave, pc: usize
         Action::Index { what, src, mode } => {
             let m0 = &mut wave.s[usize::from(M0)];
             match what {
-                0 => wave.mode.0 &= !Mode::INDEX,
-                3 => *m0 = *m0 & !0xf000 | u32::from(*mode) << 12,
-                _ => {
+                Indexing::Off => wave.mode.0 &= !Mode::INDEX,
+                Indexing::Mode => *m0 = *m0 & !0xf000 | u32::from(*mode) << 12,
+                Indexing::On | Indexing::Index => {
                     let index = machine.scalar(wave, *src) as u32 & 0xff;
                     let m0 = &mut wave.s[usize::from(M0)];
                     *m0 = *m0 & !0xff | index;
-                    if *what == 1 {
+                    if *what == Indexing::On {
                         *m0 = *m0 & !0xf000 | u32::from(*mode) << 12;
                         wave.mode.0 |= Mode::INDEX;
                     }

@@ -6,31 +6,55 @@ use crate::lanes::{Kernel, RowOps};
 use crate::raw;
 #[cfg(target_arch = "x86_64")]
 use crate::raw::has_avx2;
-use crate::vector::{self, Named};
+use crate::vector::{self, Key, Named, Variant};
+use isa::Op;
 use std::collections::HashMap;
 
-/// Kernels by mnemonic.
+/// Vector kernels.
 #[derive(Debug)]
-pub(crate) struct Kernels(HashMap<&'static str, (Kernel, Option<InPlace>)>);
+pub(crate) struct Kernels(HashMap<Key, (Kernel, Option<InPlace>)>);
 
 impl Kernels {
     /// The kernels of a list.
     pub(crate) fn of(list: Vec<Named>) -> Kernels {
-        Kernels(list.into_iter().map(|(name, kernel, in_place)| (name, (kernel, in_place))).collect())
+        Kernels(list.into_iter().map(|(key, kernel, in_place)| (key, (kernel, in_place))).collect())
     }
 
-    /// The kernel of a mnemonic. Comparisons that write EXEC compute what those that do not compute.
-    pub(crate) fn get(&self, name: &str) -> Option<Kernel> {
-        if let Some(rest) = name.strip_prefix("v_cmpx_") {
-            return self.0.get(format!("v_cmp_{rest}").as_str()).map(|it| it.0);
+    /// A kernel of an opcode.
+    pub(crate) fn get(&self, op: Op, variant: Variant) -> Option<Kernel> {
+        self.0.get(&Key { op: compares_as(op), variant }).map(|it| it.0)
+    }
+
+    /// The in-place form of a kernel.
+    pub(crate) fn in_place(&self, op: Op, variant: Variant) -> Option<InPlace> {
+        self.0.get(&Key { op, variant })?.1
+    }
+}
+
+/// By opcode: the comparison `v_cmp_*` that a `v_cmpx_*` computes, and otherwise the opcode.
+static COMPARES_AS: [Op; Op::COUNT as usize] = {
+    let mut table = [Op::UNKNOWN; Op::COUNT as usize];
+    let mut index = 0;
+    while index < Op::COUNT {
+        table[index as usize] = compared(Op(index));
+        index += 1;
+    }
+    table
+};
+
+/// The comparison that an opcode computes.
+pub(crate) const fn compared(op: Op) -> Op {
+    if let Some((b"v_cmpx_", relation)) = op.row().name.as_bytes().split_at_checked(7) {
+        match Op::find(b"v_cmp_", relation) {
+            Some(op) => return op,
+            None => panic!("a comparison that writes EXEC has one that does not"),
         }
-        self.0.get(name).map(|it| it.0)
     }
+    op
+}
 
-    /// The kernel of a mnemonic that works in place.
-    pub(crate) fn in_place(&self, name: &str) -> Option<InPlace> {
-        self.0.get(name)?.1
-    }
+fn compares_as(op: Op) -> Op {
+    COMPARES_AS.get(usize::from(op.0)).copied().unwrap_or(op)
 }
 
 /// The vector kernels for this CPU.
@@ -111,8 +135,8 @@ mod tests {
         let (plain, best) = (Kernels::of(vector::portable()), kernels());
         assert_eq!(plain.0.len(), best.0.len());
         let mut differing = Vec::new();
-        for (name, (kernel, _)) in &plain.0 {
-            let (other, _) = best.0[name];
+        for (key, (kernel, _)) in &plain.0 {
+            let ((other, _), name) = (best.0[key], key.op.info().name);
             for seed in 0..8 {
                 let run = |kernel: Kernel| {
                     let mut out = [Row::ZERO; 2];
@@ -126,7 +150,7 @@ mod tests {
                     (out, extra.mask_out)
                 };
                 if !agree(name, run(*kernel), run(other)) {
-                    differing.push(*name);
+                    differing.push(name);
                     break;
                 }
             }
@@ -141,8 +165,8 @@ mod tests {
         const HALVES: u32 = 0b11_1000;
         let mut compared = 0;
         for kernels in [Kernels::of(vector::portable()), kernels()] {
-            for (name, (kernel, in_place)) in &kernels.0 {
-                let Some(in_place) = in_place else { continue };
+            for (key, (kernel, in_place)) in &kernels.0 {
+                let (Some(in_place), name) = (in_place, key.op.info().name) else { continue };
                 compared += 1;
                 for into in 0..4 {
                     let before = [operand(1), operand(2), operand(3), [Row::ZERO; 2]];

@@ -8,10 +8,10 @@ use crate::lanes::{LANES, Row};
 use crate::machine::Machine;
 use crate::operand::{Files, M0, Pool, Src, scalar_index, source};
 use crate::wave::Wave;
-use isa::{Bits, Inst, Operand, Ty};
+use isa::{Bits, Inst, Op, Operand, Ty};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+pub(crate) enum Kind {
     ReadFirstLane,
     ReadLane,
     WriteLane,
@@ -26,6 +26,21 @@ enum Kind {
     Consume,
 }
 
+/// All such instructions.
+pub(crate) static LANE_OPS: &[(Op, Kind)] = &[
+    (Op::named("v_readfirstlane_b32"), Kind::ReadFirstLane),
+    (Op::named("v_readlane_b32"), Kind::ReadLane),
+    (Op::named("v_writelane_b32"), Kind::WriteLane),
+    (Op::named("v_swap_b32"), Kind::Swap),
+    (Op::named("v_permlane16_swap_b32"), Kind::SwapRows(16)),
+    (Op::named("v_permlane32_swap_b32"), Kind::SwapRows(32)),
+    (Op::named("ds_swizzle_b32"), Kind::Swizzle),
+    (Op::named("ds_permute_b32"), Kind::Permute),
+    (Op::named("ds_bpermute_b32"), Kind::BackwardPermute),
+    (Op::named("ds_append"), Kind::Append),
+    (Op::named("ds_consume"), Kind::Consume),
+];
+
 /// One of them, resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneOp {
@@ -39,22 +54,11 @@ pub(crate) struct LaneOp {
 impl LaneOp {
     /// `None` when the instruction is not of this kind, `Some(None)` when its operands are not understood.
     pub(crate) fn resolve(inst: &Inst, files: Files, pool: &mut Pool) -> Option<Option<LaneOp>> {
-        let kind = match inst.info().name {
-            "v_readfirstlane_b32" => Kind::ReadFirstLane,
-            "v_readlane_b32" => Kind::ReadLane,
-            "v_writelane_b32" => Kind::WriteLane,
-            "v_swap_b32" => Kind::Swap,
-            "v_permlane16_swap_b32" => Kind::SwapRows(16),
-            "v_permlane32_swap_b32" => Kind::SwapRows(32),
-            "ds_swizzle_b32" => Kind::Swizzle,
-            "ds_permute_b32" => Kind::Permute,
-            "ds_bpermute_b32" => Kind::BackwardPermute,
-            // Those of the global data share are others.
-            "ds_append" | "ds_consume" if inst.mods.bits.contains(Bits::GDS) => return Some(None),
-            "ds_append" => Kind::Append,
-            "ds_consume" => Kind::Consume,
-            _ => return None,
-        };
+        let (_, kind) = *LANE_OPS.iter().find(|row| row.0 == inst.op)?;
+        // Counters of the global data share are not emulated.
+        if matches!(kind, Kind::Append | Kind::Consume) && inst.mods.bits.contains(Bits::GDS) {
+            return Some(None);
+        }
         Some(Self::operands(inst, kind, files, pool))
     }
 

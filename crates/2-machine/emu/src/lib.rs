@@ -7,6 +7,8 @@ mod access;
 mod altered;
 mod arguments;
 mod atomics;
+mod control;
+mod coverage;
 mod cpu;
 mod decode;
 mod deferred_atomics;
@@ -51,6 +53,7 @@ mod walk;
 mod wave;
 
 pub use arguments::{Hidden, arguments};
+pub use coverage::{LEFT_OUT, is_left_out};
 pub use decode::executes;
 pub use fault::{Cause, Fault};
 pub use host::{Host, Services, Stream};

@@ -14,6 +14,7 @@ use crate::lanes::{Kernel, LANES, Mode, Pair, Row};
 use crate::machine::{Machine, fetch};
 use crate::operand::Src;
 use crate::valu::Valu;
+use crate::vector::Variant;
 use crate::wave::Wave;
 use dpp::Exchange;
 use isa::{Bits, Encoding, Inst, Lane, OpFlags, Role, Sdwa, Ty};
@@ -93,7 +94,7 @@ const KEEPS_OTHER_HALF: &[&str] = &[
 impl Modifiers {
     pub(crate) fn of(inst: &Inst, valu: &Valu, saturating: bool, kernels: &Kernels) -> Modifiers {
         let info = inst.info();
-        let rounded = kernels.get(&format!("{} rounded", info.name));
+        let rounded = kernels.get(inst.op, Variant::Rounded);
         let mut formats = [Format::Bits; 3];
         let mut sources = info.operands.iter().filter(|spec| spec.role == Role::Src && spec.ty != Ty::Mask64);
         for format in &mut formats {

@@ -3,6 +3,8 @@
 //! The one idea to keep in mind: operands arrive as 64-bit values (32-bit ones zero-extended), the result is cut to
 //! the destination's width; the last argument is SCC.
 
+use isa::Op;
+
 /// First and second operand, old destination, SCC.
 pub(crate) type ScalarOp = fn(u64, u64, u64, &mut bool) -> u64;
 
@@ -87,10 +89,18 @@ fn half(v: u64, high: bool) -> u64 {
     if high { v >> 16 & 0xffff } else { v & 0xffff }
 }
 
-/// The function of a mnemonic.
+/// Defines a table of functions by opcode, and the opcodes in it.
+macro_rules! table {
+    ($(#[$doc:meta])* $table:ident: $ty:ty { $( $( $name:literal )|+ => $function:expr, )* }) => {
+        $(#[$doc])*
+        pub(crate) static $table: &[(Op, $ty)] = &[ $( $( (Op::named($name), $function), )+ )* ];
+    };
+}
+
 #[rustfmt::skip]
-pub(crate) fn operation(name: &str) -> Option<ScalarOp> {
-    let op: ScalarOp = match name {
+table! {
+    /// Functions of the scalar ALU. An unknown mnemonic does not compile.
+    OPERATIONS: ScalarOp {
         "s_add_u32" => |a, b, _, c| carry(a + b, c),
         "s_sub_u32" => |a, b, _, c| { *c = b > a; low(a.wrapping_sub(b)) },
         "s_add_i32" => |a, b, _, c| signed_overflow(a, b, c, i32::overflowing_add),
@@ -184,14 +194,12 @@ pub(crate) fn operation(name: &str) -> Option<ScalarOp> {
         "s_quadmask_b32" | "s_quadmask_b64" => |a, _, _, c| non_zero(quad_mask(a), c),
         "s_abs_i32" => |a, _, _, c| non_zero(u64::from((a as i32).wrapping_abs() as u32), c),
         "s_bitreplicate_b64_b32" => |a, _, _, _| doubled_bits(a),
-        _ => return None,
-    };
-    Some(op)
+    }
 }
 
-/// The new EXEC of `s_*_saveexec_b64` and `s_*_wrexec_b64`; the latter also write it to the destination.
-pub(crate) fn exec_operation(name: &str) -> Option<(ExecOp, bool)> {
-    let op: ExecOp = match name {
+table! {
+    /// New EXEC of `s_*_saveexec_b64` and `s_*_wrexec_b64`; the latter also write it to the destination.
+    EXEC_OPERATIONS: ExecOp {
         "s_and_saveexec_b64" => |s, exec| s & exec,
         "s_or_saveexec_b64" => |s, exec| s | exec,
         "s_xor_saveexec_b64" => |s, exec| s ^ exec,
@@ -202,7 +210,10 @@ pub(crate) fn exec_operation(name: &str) -> Option<(ExecOp, bool)> {
         "s_xnor_saveexec_b64" => |s, exec| !(s ^ exec),
         "s_andn1_saveexec_b64" | "s_andn1_wrexec_b64" => |s, exec| !s & exec,
         "s_orn1_saveexec_b64" => |s, exec| !s | exec,
-        _ => return None,
-    };
-    Some((op, name.ends_with("wrexec_b64")))
+    }
+}
+
+/// The function of an opcode in a table.
+pub(crate) fn find<T: Copy>(table: &[(Op, T)], op: Op) -> Option<T> {
+    table.iter().find(|row| row.0 == op).map(|row| row.1)
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::{Generation, Options, read};
+use std::collections::BTreeMap;
 
 fn folder(files: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {
     files.iter().map(|(name, text)| ((*name).to_string(), text.as_bytes().to_vec())).collect()

@@ -11,6 +11,7 @@ use crate::machine::{Machine, fetch};
 use crate::operand::{NONE, Src};
 use crate::run_in_place;
 use crate::valu::Valu;
+use crate::vector::Variant;
 use crate::wave::Wave;
 use isa::{Bits, Inst, Operand};
 
@@ -44,8 +45,8 @@ pub(crate) fn in_place(
     }
     let kernel = match (inst.info().name, inst.operands()) {
         // How compilers write an addition of addresses.
-        ("v_lshl_add_u64", [_, _, Operand::Int(0), _]) => kernels.in_place("v_lshl_add_u64 unshifted")?,
-        (name, _) => kernels.in_place(name)?,
+        ("v_lshl_add_u64", [_, _, Operand::Int(0), _]) => kernels.in_place(inst.op, Variant::Unshifted)?,
+        _ => kernels.in_place(inst.op, Variant::Plain)?,
     };
     // Clamped integers have kernels of their own.
     let clamp = inst.mods.bits.contains(Bits::CLAMP);
@@ -60,10 +61,9 @@ pub(crate) fn in_place(
 impl Quick {
     /// Chooses the fast path of an instruction with resolved modifiers.
     pub(super) fn of(it: &Modifiers, valu: &Valu, inst: &Inst, kernels: &Kernels) -> Quick {
-        let name = inst.info().name;
         if it.plain {
             let single = it.formats.iter().all(|format| matches!(format, Format::F32 | Format::Bits));
-            let flushed = kernels.get(&format!("{name} flushed"));
+            let flushed = kernels.get(inst.op, Variant::Flushed);
             return match flushed.filter(|_| single && it.result == Format::F32 && valu.rows == 1) {
                 Some(kernel) => Quick::Flushed(kernel),
                 None => Quick::Nothing,

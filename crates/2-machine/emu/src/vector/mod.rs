@@ -7,24 +7,38 @@
 macro_rules! kernels {
     (in place { $( $direct:ident { $( $known:literal = $done:expr; )* } )* }
      $( $adapter:ident { $( $name:literal = $function:expr; )* } )*) => {
+        /// Opcodes and variants of the table.
+        pub(super) const KEYS: &[crate::vector::Key] = &[
+            $( $( crate::vector::Key::named($known), )* )*
+            $( $( crate::vector::Key::named($name), )* )*
+        ];
+
         pub(super) fn portable(list: &mut Vec<crate::vector::Named>) {
             $( $( list.push((
-                $known,
+                const { crate::vector::Key::named($known) },
                 crate::lanes::kernel(|o, a, b, c, x| $direct(o, a, b, c, x, $done)),
                 Some(crate::in_place::in_place(|o, a, b, c, n| crate::in_place::$direct(o, a, b, c, n, $done))),
             )); )* )*
-            $( $( list.push(($name, crate::lanes::kernel(|o, a, b, c, x| $adapter(o, a, b, c, x, $function)), None)); )* )*
+            $( $( list.push((
+                const { crate::vector::Key::named($name) },
+                crate::lanes::kernel(|o, a, b, c, x| $adapter(o, a, b, c, x, $function)),
+                None,
+            )); )* )*
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
         pub(super) fn avx2(list: &mut Vec<crate::vector::Named>) {
             $( $( list.push((
-                $known,
+                const { crate::vector::Key::named($known) },
                 crate::lanes::kernel(|o, a, b, c, x| $direct(o, a, b, c, x, $done)),
                 Some(crate::in_place::in_place(|o, a, b, c, n| crate::in_place::$direct(o, a, b, c, n, $done))),
             )); )* )*
-            $( $( list.push(($name, crate::lanes::kernel(|o, a, b, c, x| $adapter(o, a, b, c, x, $function)), None)); )* )*
+            $( $( list.push((
+                const { crate::vector::Key::named($name) },
+                crate::lanes::kernel(|o, a, b, c, x| $adapter(o, a, b, c, x, $function)),
+                None,
+            )); )* )*
         }
     };
     ($( $adapter:ident { $( $name:literal = $function:expr; )* } )*) => {
@@ -50,9 +64,74 @@ mod trans;
 
 use crate::in_place::InPlace;
 use crate::lanes::Kernel;
+use isa::Op;
 
-/// Mnemonic, kernel, and the one that works in place, where there is one.
-pub(crate) type Named = (&'static str, Kernel, Option<InPlace>);
+/// Variant of an opcode's kernel; the tables name it after the mnemonic.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Variant {
+    Plain,
+    /// Integer results saturate.
+    Clamp,
+    /// Results are rounded as MODE says.
+    Rounded,
+    /// Denormals are flushed.
+    Flushed,
+    /// The shift is 0.
+    Unshifted,
+}
+
+/// What a kernel computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Key {
+    pub(crate) op: Op,
+    pub(crate) variant: Variant,
+}
+
+impl Key {
+    /// The key of a mnemonic, with the variant after a space. An unknown one does not compile.
+    pub(crate) const fn named(name: &str) -> Key {
+        let bytes = name.as_bytes();
+        let mut end = 0;
+        while end < bytes.len() && bytes[end] != b' ' {
+            end += 1;
+        }
+        let (mnemonic, suffix) = bytes.split_at(end);
+        let variant = match suffix {
+            b"" => Variant::Plain,
+            b" clamp" => Variant::Clamp,
+            b" rounded" => Variant::Rounded,
+            b" flushed" => Variant::Flushed,
+            b" unshifted" => Variant::Unshifted,
+            _ => panic!("no such variant of a kernel"),
+        };
+        match Op::find(b"", mnemonic) {
+            Some(op) => Key { op, variant },
+            None => panic!("no row has this mnemonic"),
+        }
+    }
+}
+
+/// The keys of all tables.
+pub(crate) const KEYS: &[&[Key]] = &[
+    bits::KEYS,
+    compare::KEYS,
+    convert::KEYS,
+    division::KEYS,
+    dot::KEYS,
+    float32::KEYS,
+    float64::KEYS,
+    integer::KEYS,
+    minmax::KEYS,
+    packed::KEYS,
+    rounded::KEYS,
+    saturate::KEYS,
+    short::KEYS,
+    tiny::KEYS,
+    trans::KEYS,
+];
+
+/// Key, kernel, and its in-place form, if it has one.
+pub(crate) type Named = (Key, Kernel, Option<InPlace>);
 
 macro_rules! all_tables {
     ($which:ident) => {{
@@ -86,14 +165,14 @@ pub(crate) fn portable() -> Vec<Named> {
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn avx2() -> Vec<Named> {
     let mut list = all_tables!(avx2);
-    let by_hand: [(&str, InPlace); 4] = [
-        ("v_add_f64", |o, a, b, _, _| crate::raw::add_f64(o, a, b)),
-        ("v_mul_f64", |o, a, b, _, _| crate::raw::mul_f64(o, a, b)),
-        ("v_fma_f64", |o, a, b, c, _| crate::raw::fma_f64(o, a, b, c)),
-        ("v_fmac_f64", |o, a, b, c, _| crate::raw::fma_f64(o, a, b, c)),
+    let by_hand: [(Key, InPlace); 4] = [
+        (const { Key::named("v_add_f64") }, |o, a, b, _, _| crate::raw::add_f64(o, a, b)),
+        (const { Key::named("v_mul_f64") }, |o, a, b, _, _| crate::raw::mul_f64(o, a, b)),
+        (const { Key::named("v_fma_f64") }, |o, a, b, c, _| crate::raw::fma_f64(o, a, b, c)),
+        (const { Key::named("v_fmac_f64") }, |o, a, b, c, _| crate::raw::fma_f64(o, a, b, c)),
     ];
-    for (name, kernel) in by_hand {
-        if let Some(known) = list.iter_mut().find(|it| it.0 == name) {
+    for (key, kernel) in by_hand {
+        if let Some(known) = list.iter_mut().find(|it| it.0 == key) {
             known.2 = Some(kernel);
         }
     }

@@ -9,7 +9,9 @@ fn converted(kernels: &Kernels, name: &str, [a, b, c]: [u64; 3]) -> u64 {
     let pair = |value: u64| [Row([value as u32; LANES]), Row([(value >> 32) as u32; LANES])];
     let mut extra = Extra { mask_in: 0, mask_out: 0, mode: Mode(0x3f0), immediate: 0 };
     let mut out = [Row::ZERO; 2];
-    let kernel = kernels.get(name).unwrap_or_else(|| panic!("no {name}"));
+    let kernel = kernels
+        .get(isa::Op::by_name(name).unwrap(), crate::vector::Variant::Plain)
+        .unwrap_or_else(|| panic!("no {name}"));
     kernel(&mut out, &pair(a), &pair(b), &pair(c), &mut extra);
     assert!((0..LANES).all(|lane| wide(&out, lane) == wide(&out, 0)), "{name}");
     wide(&out, 0)

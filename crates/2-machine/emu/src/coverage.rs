@@ -1,0 +1,131 @@
+//! Proof at compile time that every opcode has an execution, or a reason to have none.
+
+use crate::control::CONTROL;
+use crate::kernels::compared;
+use crate::lanes_cross::LANE_OPS;
+use crate::scalar::{EXEC_OPERATIONS, OPERATIONS};
+use crate::vector::{KEYS, Variant};
+use isa::{Class, Op};
+
+/// Opcodes that no compute kernel needs: beginning of the mnemonic, and reason.
+pub const LEFT_OUT: &[(&str, &str)] = &[
+    ("buffer_load_format", "formats in the buffer resource belong to graphics"),
+    ("buffer_store_format", "formats in the buffer resource belong to graphics"),
+    ("ds_gws", "global wave sync belongs to the firmware"),
+    ("s_rfe", "trap handler"),
+    ("s_cbranch_g_fork", "trap handler and graphics"),
+    ("s_cbranch_i_fork", "trap handler and graphics"),
+    ("s_cbranch_join", "trap handler and graphics"),
+    ("v_screen_partition", "graphics"),
+    ("v_interp", "graphics"),
+    ("buffer_store_lds", "graphics"),
+    ("s_scratch_", "compilers never use it"),
+    ("v_mfma_ld_scale", "first half of the scaled matrix instructions, which are decoded in one piece"),
+];
+
+/// Vector instructions with an execution of their own.
+const OTHER_VECTOR: &[&str] = &["v_nop", "v_clrexcp", "v_mqsad_u32_u8", "v_cvt_scalef32_"];
+
+// A row of the instruction tables without an execution stops here, with its mnemonic.
+const _: () = {
+    let mut index = 0;
+    while index < Op::COUNT {
+        let op = Op(index);
+        assert!(is_left_out(op) || has_execution(op), "{}", op.row().name);
+        index += 1;
+    }
+};
+
+const fn has_execution(op: Op) -> bool {
+    match op.row().class {
+        Class::Valu => is_vector(compared(op)) || in_table(LANE_OPS, op) || begins_with_any(op, OTHER_VECTOR),
+        Class::Salu | Class::Branch | Class::Control | Class::Message => {
+            in_table(OPERATIONS, op) || in_table(EXEC_OPERATIONS, op) || in_table(CONTROL, op)
+        }
+        Class::Mfma => op.row().matrix.is_some(),
+        // Data and operations of memory instructions follow from their mnemonics; a test runs them all.
+        Class::Smem | Class::VmemLoad | Class::VmemStore | Class::VmemAtomic | Class::Lds => true,
+        Class::Wait | Class::Barrier => true,
+        Class::Unknown => false,
+    }
+}
+
+const fn is_vector(op: Op) -> bool {
+    let mut table = 0;
+    while table < KEYS.len() {
+        let mut row = 0;
+        while row < KEYS[table].len() {
+            let key = KEYS[table][row];
+            if key.op.0 == op.0 && matches!(key.variant, Variant::Plain) {
+                return true;
+            }
+            row += 1;
+        }
+        table += 1;
+    }
+    false
+}
+
+const fn in_table<T>(table: &[(Op, T)], op: Op) -> bool {
+    let mut row = 0;
+    while row < table.len() {
+        if table[row].0.0 == op.0 {
+            return true;
+        }
+        row += 1;
+    }
+    false
+}
+
+/// True if an opcode is left out on purpose.
+pub const fn is_left_out(op: Op) -> bool {
+    let mut row = 0;
+    while row < LEFT_OUT.len() {
+        if begins_with(op, LEFT_OUT[row].0) {
+            return true;
+        }
+        row += 1;
+    }
+    false
+}
+
+const fn begins_with_any(op: Op, prefixes: &[&str]) -> bool {
+    let mut row = 0;
+    while row < prefixes.len() {
+        if begins_with(op, prefixes[row]) {
+            return true;
+        }
+        row += 1;
+    }
+    false
+}
+
+const fn begins_with(op: Op, prefix: &str) -> bool {
+    let (name, prefix) = (op.row().name.as_bytes(), prefix.as_bytes());
+    let mut at = 0;
+    while at < prefix.len() {
+        if at >= name.len() || name[at] != prefix[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::executes;
+    use isa::Isa;
+
+    #[test]
+    fn every_opcode_of_every_target_is_executed_or_left_out() {
+        for isa in Isa::ALL {
+            let missing: Vec<&str> = Op::all()
+                .filter(|&op| isa.has(op) && !is_left_out(op) && !executes(isa, op))
+                .map(|op| op.info().name)
+                .collect();
+            assert_eq!(missing, [""; 0], "{isa:?}");
+        }
+    }
+}

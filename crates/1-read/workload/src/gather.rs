@@ -244,6 +244,20 @@ impl Gather {
         times.into_iter().map(|(pass, times)| (pass, times.into_iter().collect())).collect()
     }
 
+    /// Refuses a recording whose columns would be far larger than what was recorded.
+    fn check_size(&self, rows: usize, file: &str) -> Result<(), Error> {
+        let cells = rows.saturating_mul(self.counters.len());
+        if cells <= MOST_CELLS.max(CELLS_PER_VALUE.saturating_mul(self.cells.len())) {
+            return Ok(());
+        }
+        Err(Error::TooSparse {
+            file: file.to_string(),
+            dispatches: rows,
+            counters: self.counters.len(),
+            values: self.cells.len(),
+        })
+    }
+
     /// The workload. `sources` names the file of each run.
     pub(crate) fn finish(
         mut self,
@@ -258,15 +272,7 @@ impl Gather {
             runs.iter().find(|run| run.1.len() == most).map_or_else(Vec::new, |run| run.1.clone());
         let rows = base.len();
         let file = sources.first().map_or("", String::as_str);
-        let cells = rows.saturating_mul(self.counters.len());
-        if cells > MOST_CELLS.max(CELLS_PER_VALUE.saturating_mul(self.cells.len())) {
-            return Err(Error::TooSparse {
-                file: file.to_string(),
-                dispatches: rows,
-                counters: self.counters.len(),
-                values: self.cells.len(),
-            });
-        }
+        self.check_size(rows, file)?;
         let place = self.places(&runs, &base, &sources, problems);
         let times = self.times(rows, &place);
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); self.counters.len()];

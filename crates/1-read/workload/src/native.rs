@@ -137,6 +137,17 @@ fn time(table: &Table, column: &str, row: usize) -> Option<Time> {
     Some(((*times.whole.get(row)?)?, times.fraction.get(row).unwrap_or(0.0)))
 }
 
+/// Row of each kernel in the table of symbols, by its number; the first one counts.
+fn rows_by_kernel(symbols: &Table) -> HashMap<u64, usize> {
+    let mut kernels = HashMap::new();
+    for row in 0..symbols.rows {
+        if let Some(kernel) = id(symbols, "kernel_id", row) {
+            kernels.entry(kernel).or_insert(row);
+        }
+    }
+    kernels
+}
+
 /// Adds what one process recorded in one pass.
 fn add(
     files: &Files<'_>,
@@ -153,12 +164,7 @@ fn add(
         });
     };
     let symbols_table = read(files, symbols, &["kernel_id", "kernel_name"], problems)?;
-    let mut kernels: HashMap<u64, usize> = HashMap::new();
-    for row in 0..symbols_table.rows {
-        if let Some(kernel) = id(&symbols_table, "kernel_id", row) {
-            kernels.entry(kernel).or_insert(row);
-        }
-    }
+    let kernels = rows_by_kernel(&symbols_table);
     let dispatches = read(files, dispatch, &["dispatch_id", "kernel_id"], problems)?;
     if dispatches.rows == 0 {
         return Err(Error::HeaderOnly { file: dispatch.clone() });

@@ -352,30 +352,36 @@ impl<'a> Scan<'a> {
             }
             if fields == width {
                 table.rows += 1;
-                continue;
+            } else {
+                problems.add(self.leave_out(table, line, fields));
             }
-            for c in &mut table.columns {
-                match c {
-                    Cells::Number(v) => v.truncate(table.rows),
-                    Cells::Text(t) => t.cells.truncate(table.rows),
-                    Cells::Time(t) => t.truncate(table.rows),
-                    Cells::Skipped => {}
-                }
+        }
+    }
+
+    /// Takes back a row that has not as many fields as there are columns.
+    fn leave_out(&self, table: &mut Table, line: u64, fields: usize) -> Problem {
+        for c in &mut table.columns {
+            match c {
+                Cells::Number(v) => v.truncate(table.rows),
+                Cells::Text(t) => t.cells.truncate(table.rows),
+                Cells::Time(t) => t.truncate(table.rows),
+                Cells::Skipped => {}
             }
-            let few = fields < width;
-            problems.add(Problem {
-                severity: Severity::Error,
-                file: self.file.to_string(),
-                line: Some(line),
-                column: few.then(|| table.names[fields].clone()),
-                rows: 1,
-                message: if few {
-                    format!("the row ends after {fields} of {width} fields")
-                } else {
-                    format!("the row has more than {width} fields")
-                },
-                consequence: "the row is left out; record again if the file was cut off".to_string(),
-            });
+        }
+        let width = table.columns.len();
+        let few = fields < width;
+        Problem {
+            severity: Severity::Error,
+            file: self.file.to_string(),
+            line: Some(line),
+            column: few.then(|| table.names[fields].clone()),
+            rows: 1,
+            message: if few {
+                format!("the row ends after {fields} of {width} fields")
+            } else {
+                format!("the row has more than {width} fields")
+            },
+            consequence: "the row is left out; record again if the file was cut off".to_string(),
         }
     }
 }

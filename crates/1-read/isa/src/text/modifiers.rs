@@ -91,20 +91,39 @@ impl Modifiers {
         if name.is_empty() {
             return Ok(false);
         }
-        if cursor.peek() != Some(b':') {
-            if let Some((_, bit)) = WORDS.iter().find(|(word, _)| *word == name) {
-                self.bits |= *bit;
-            } else if let Some(row) = EXCHANGES.iter().find(|row| row.0 == name && row.1 > row.2) {
-                self.exchange(row.3);
-            } else if name == "bound_ctrl" {
-                return Err(Problem::Expected(":"));
-            } else {
-                cursor.go(at);
-                return Ok(false);
-            }
-            return Ok(true);
+        let is_known = if cursor.peek() == Some(b':') {
+            cursor.take(b':');
+            self.read_value(name, cursor, symbols)? || self.read_lane_value(name, cursor, symbols)?
+        } else {
+            self.read_word(name)?
+        };
+        if !is_known {
+            cursor.go(at);
         }
-        cursor.take(b':');
+        Ok(is_known)
+    }
+
+    /// Reads a modifier without a value; `false` if it is none.
+    fn read_word(&mut self, name: &str) -> Result<bool, Problem> {
+        if let Some((_, bit)) = WORDS.iter().find(|(word, _)| *word == name) {
+            self.bits |= *bit;
+        } else if let Some(row) = EXCHANGES.iter().find(|row| row.0 == name && row.1 > row.2) {
+            self.exchange(row.3);
+        } else if name == "bound_ctrl" {
+            return Err(Problem::Expected(":"));
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Reads the value of a modifier of sources, results or memory; `false` (and nothing taken) if it is another.
+    fn read_value(
+        &mut self,
+        name: &str,
+        cursor: &mut Cursor<'_>,
+        symbols: Symbols<'_>,
+    ) -> Result<bool, Problem> {
         let mut number = |low: i64, high: i64| value(cursor, symbols, low, high);
         match name {
             "offset" => {
@@ -147,6 +166,20 @@ impl Modifiers {
                 cursor.take(b',');
             }
             "format" => self.format(cursor, symbols)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Reads the value of a modifier of DPP or SDWA; `false` (and nothing taken) if it is another.
+    fn read_lane_value(
+        &mut self,
+        name: &str,
+        cursor: &mut Cursor<'_>,
+        symbols: Symbols<'_>,
+    ) -> Result<bool, Problem> {
+        let mut number = |low: i64, high: i64| value(cursor, symbols, low, high);
+        match name {
             "row_mask" => self.row_mask = Some(number(0, 15)? as u8),
             "bank_mask" => self.bank_mask = Some(number(0, 15)? as u8),
             // Both spellings mean the bit is set.
@@ -167,7 +200,6 @@ impl Modifiers {
             _ => {
                 let mut known = EXCHANGES.iter().filter(|row| row.0 == name && row.1 <= row.2).peekable();
                 if known.peek().is_none() {
-                    cursor.go(at);
                     return Ok(false);
                 }
                 let argument = number(0, 31)?;

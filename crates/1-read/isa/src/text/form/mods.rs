@@ -22,7 +22,6 @@ impl Builder<'_> {
             blgp: written.blgp,
             ..Mods::default()
         };
-        let refuse = |wrong: bool| if wrong { Err(Problem::WrongModifier) } else { Ok(()) };
         // The lane swaps spell their `op_sel` bits as DPP modifiers.
         let swap = encoding == Encoding::Vop3 && self.op.info().name.starts_with("v_permlane");
         let has_dpp = if swap { written.dpp.is_some() } else { written.has_dpp() || written.fi };
@@ -32,30 +31,62 @@ impl Builder<'_> {
             let modified = !written.bits.is_empty() || written.omod != 0 || written.op_sel.is_some();
             refuse(modified)?;
         }
+        mods.lane = self.lane();
+        self.encoding_mods(&mut mods, swap)?;
+        let two = written.offset0.is_some() || written.offset1.is_some();
+        let offset = match two {
+            true => written.offset0.unwrap_or(0) | written.offset1.unwrap_or(0) << 8,
+            false => written.offset.unwrap_or(0),
+        };
+        mods.offset = offset as i32;
+        let memory = matches!(
+            encoding,
+            Encoding::Ds
+                | Encoding::Flat
+                | Encoding::Global
+                | Encoding::Scratch
+                | Encoding::Mubuf
+                | Encoding::Mtbuf
+                | Encoding::Smem
+        );
+        refuse(!memory && (two || written.offset.is_some()))?;
+        Ok(mods)
+    }
+
+    /// The SDWA or DPP part.
+    fn lane(&self) -> Lane {
+        let written = &self.written.modifiers;
         match self.shape {
             Shape::Dpp => {
                 let dpp =
                     written.dpp.unwrap_or(Dpp { ctrl: 0, row_mask: 15, bank_mask: 15, bound_ctrl: false });
-                mods.lane = Lane::Dpp(Dpp {
+                Lane::Dpp(Dpp {
                     row_mask: written.row_mask.unwrap_or(15),
                     bank_mask: written.bank_mask.unwrap_or(15),
                     bound_ctrl: written.bound_ctrl,
                     ..dpp
-                });
+                })
             }
             Shape::Sdwa => {
                 // What is not written: whole registers, and the rest of the destination kept.
-                let no_destination = encoding == Encoding::Vopc || self.form.sdwa & SDWA_NO_DST != 0;
-                mods.lane = Lane::Sdwa(Sdwa {
+                let no_destination =
+                    self.form.encoding == Encoding::Vopc || self.form.sdwa & SDWA_NO_DST != 0;
+                Lane::Sdwa(Sdwa {
                     dst_sel: written.dst_sel.unwrap_or(6),
                     dst_unused: written.dst_unused.unwrap_or(if no_destination { 0 } else { 2 }),
                     src0_sel: written.src0_sel.unwrap_or(6),
                     src1_sel: written.src1_sel.unwrap_or(6),
                     sext: self.sext,
-                });
+                })
             }
-            Shape::Plain => {}
+            Shape::Plain => Lane::None,
         }
+    }
+
+    /// Modifiers that only some encodings have; `swap` is a lane swap.
+    fn encoding_mods(&self, mods: &mut Mods, swap: bool) -> Result<(), Problem> {
+        let written = &self.written.modifiers;
+        let encoding = self.form.encoding;
         let sources =
             self.op.info().fields.iter().filter(|field| Self::source(**field).is_some()).count() as u32;
         let allow = Allowed(self.form.allow);
@@ -100,25 +131,12 @@ impl Builder<'_> {
             }
             _ => refuse(written.op_sel.is_some())?,
         }
-        let two = written.offset0.is_some() || written.offset1.is_some();
-        let offset = match two {
-            true => written.offset0.unwrap_or(0) | written.offset1.unwrap_or(0) << 8,
-            false => written.offset.unwrap_or(0),
-        };
-        mods.offset = offset as i32;
-        let memory = matches!(
-            encoding,
-            Encoding::Ds
-                | Encoding::Flat
-                | Encoding::Global
-                | Encoding::Scratch
-                | Encoding::Mubuf
-                | Encoding::Mtbuf
-                | Encoding::Smem
-        );
-        refuse(!memory && (two || written.offset.is_some()))?;
-        Ok(mods)
+        Ok(())
     }
+}
+
+fn refuse(wrong: bool) -> Result<(), Problem> {
+    if wrong { Err(Problem::WrongModifier) } else { Ok(()) }
 }
 
 /// Modifier bits of a form in the long vector encodings (see [`Form::allow`]).

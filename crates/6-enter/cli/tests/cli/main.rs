@@ -22,6 +22,7 @@ mod roofline;
 mod run;
 mod sampling;
 mod schema;
+mod trace;
 mod triton;
 mod tui;
 mod tunedb;

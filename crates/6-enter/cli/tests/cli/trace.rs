@@ -1,0 +1,159 @@
+//! `rockhound trace` and `rockhound comm`: timelines and communication, in every format.
+
+use crate::run::{folder, good, rockhound, rockhound_with_input};
+use serde_json::Value;
+
+/// A PyTorch trace of one rank: 30 products and 30 collectives that each last `wait` us.
+fn trace(rank: u32, wait: u32) -> String {
+    let mut events = Vec::new();
+    for at in 0..30 {
+        let (start, id) = (at * 1000, at + 1);
+        events.push(format!(
+            r#"{{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":{start},"dur":9,"args":{{"External id":{id},"Input Dims":[[512,64],[64,512]],"Input Strides":[[64,1],[512,1]],"Input type":["float","float"]}}}}"#
+        ));
+        events.push(format!(
+            r#"{{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":1,"tid":1,"ts":{start}.5,"dur":2,"args":{{"External id":{id},"correlation":{id}}}}}"#
+        ));
+        events.push(format!(
+            r#"{{"ph":"X","cat":"kernel","name":"Cijk_Ailk <b>&\"","pid":2,"tid":0,"ts":{},"dur":100.25,"args":{{"External id":{id},"device":0,"stream":0,"correlation":{id},"grid":[8,1,1],"block":[256,1,1]}}}}"#,
+            start + 20
+        ));
+        events.push(format!(
+            r#"{{"ph":"X","cat":"kernel","name":"ncclDevKernel_Generic","pid":2,"tid":4,"ts":{},"dur":{wait},"args":{{"device":0,"stream":4,"correlation":{id},"Collective name":"allreduce","In msg nelems":1024,"Out msg nelems":1024,"Group size":8,"dtype":"Float"}}}}"#,
+            start + 900 - wait
+        ));
+    }
+    format!(
+        r#"{{"deviceProperties":[{{"id":0,"name":"AMD Instinct MI300X","numSms":304}}],"distributedInfo":{{"rank":{rank},"world_size":8}},"traceEvents":[{}]}}"#,
+        events.join(",\n")
+    )
+}
+
+fn files(test: &str) -> [String; 2] {
+    let dir = folder(test);
+    [(0, 300), (1, 40)].map(|(rank, wait)| {
+        let path = dir.join(format!("rank{rank}.json"));
+        std::fs::write(&path, trace(rank, wait)).unwrap();
+        path.display().to_string()
+    })
+}
+
+#[test]
+fn a_trace_says_where_its_time_goes() {
+    let [one, _] = files("trace-one");
+    let text = good(&["trace", &one, "--width", "140"]);
+    for part in [
+        "PyTorch profiler trace",
+        "AMD Instinct MI300X, 304 CUs",
+        "0 of 8",
+        "60 kernels",
+        "communicating, nothing else runs",
+        "host launches late",
+        "512 × 512 × 64",
+        "allreduce",
+        "TRC001",
+        "TRC004",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json: Value = serde_json::from_str(&good(&["trace", &one, "--format", "json"])).unwrap();
+    assert_eq!(json["schema"], "rockhound.trace/1");
+    let time = json["tables"].as_array().unwrap().iter().find(|t| t["id"] == "1.1").unwrap();
+    assert_eq!(time["rows"][1]["label"], "busy: anything runs");
+    assert_eq!(time["rows"][1]["cells"][0], 30.0 * 0.40025);
+    let csv = good(&["trace", &one, "--format", "csv"]);
+    assert!(
+        csv.starts_with("recording,table,panel,title,row,label") && csv.contains("rank0.json,2.1,kernels"),
+        "{csv}"
+    );
+    assert!(good(&["trace", &one, "--format", "markdown"]).contains("## 2.1 Kernels by time"));
+    let sarif: Value = serde_json::from_str(&good(&["trace", &one, "--format", "sarif"])).unwrap();
+    assert!(!sarif["runs"][0]["results"].as_array().unwrap().is_empty());
+    // Some kernels, some time.
+    let some = good(&["trace", &one, "-k", "Cijk", "--from", "5ms", "--to", "8ms", "-b", "2.2"]);
+    assert!(some.contains("gemm") && !some.contains("communication "), "{some}");
+    assert!(some.contains("3 kernels"), "{some}");
+}
+
+#[test]
+fn ranks_and_changes() {
+    let [one, two] = files("trace-ranks");
+    let text = good(&["trace", &one, &two, "--width", "140"]);
+    for part in
+        ["9.1  Ranks", "Who waits for whom", "TRC005", "rank1.json comes last in 30 of 30 collectives"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let text = good(&["trace", &two, "--base", &one, "-b", "1.1", "--width", "140"]);
+    assert!(text.contains("-86.7 %"), "{text}");
+    let ran = rockhound(&["trace", &one, &two, "--base", &one]);
+    assert_eq!(ran.code, 64, "{}", ran.stderr);
+    assert_eq!(rockhound(&["trace", &one, "--fail-on", "TRC004"]).code, 2);
+    assert_eq!(rockhound(&["trace", &one, "--fail-on", "TRC007"]).code, 0);
+}
+
+#[test]
+fn exports_say_the_same() {
+    let [one, _] = files("trace-export");
+    let time = |path: &str| -> Value {
+        let json: Value =
+            serde_json::from_str(&good(&["trace", path, "--format", "json", "-b", "1.1"])).unwrap();
+        json["tables"][0]["rows"][1]["cells"][0].clone()
+    };
+    let wanted = time(&one);
+    for (kind, name) in [("chrome", "out.json"), ("perfetto", "out.pftrace")] {
+        let out = folder(&format!("trace-export-{kind}")).join(name).display().to_string();
+        good(&["trace", &one, "--export", kind, "-o", &out]);
+        assert_eq!(time(&out), wanted, "{kind}");
+    }
+    let page = folder("trace-page").join("run.html").display().to_string();
+    good(&["trace", &one, "-o", &page]);
+    let html = std::fs::read_to_string(page).unwrap();
+    assert!(
+        html.contains("<canvas") && html.contains("sha256-") && !html.contains("<b>&\\\""),
+        "names stay text"
+    );
+    let list = folder("trace-untuned").join("list.csv").display().to_string();
+    good(&["trace", &one, "--untuned", &list]);
+    let list = std::fs::read_to_string(list).unwrap();
+    assert_eq!(list, "GemmTunableOp_float_NN,nn_512_512_64_ld_512_64_512\n");
+}
+
+#[test]
+fn damaged_traces_are_errors() {
+    let dir = folder("trace-damaged");
+    let whole = trace(0, 300);
+    for (name, bytes, message, shown) in [
+        ("cut.json", &whole.as_bytes()[..whole.len() / 2], "the file ends within a value", true),
+        ("empty.json", b"", "the file is empty", false),
+        ("text.json", b"hello", "no known kind of trace", false),
+        ("none.json", b"{\"a\": 1}", "JSON without `traceEvents`", false),
+    ] {
+        let path = dir.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let ran = rockhound(&["trace", &path.display().to_string()]);
+        assert_eq!((ran.code, ran.stdout.is_empty()), (1, !shown), "{name}: {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{name}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn communication_is_judged() {
+    let mut text =
+        String::from("# Collective test starting: all_reduce_perf\n# nThread 1 nGpus 1 minBytes 8\n");
+    for rank in 0..8 {
+        text += &format!(
+            "#  Rank {rank} Group 0 Pid {rank} on node device {rank} [0000:05:00] AMD Instinct MI300X\n"
+        );
+    }
+    text += "8589934592 2147483648 float sum -1 90304 95.12 166.46 0 88639 96.91 169.59 0\n\
+             # Out of bounds values : 0 OK\n# Avg bus bandwidth : 168\n";
+    let ran = rockhound_with_input(&["comm", "-", "--fail-on", "COM002"], text.as_bytes());
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    for part in ["rccl-tests", "all_reduce", "COM002", "55 % of the 310 GB/s", "is not judged"] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
+    let ran = rockhound_with_input(&["comm", "-"], b"nothing");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("neither rccl-tests"), "{}", ran.stderr);
+}

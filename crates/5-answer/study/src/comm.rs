@@ -172,7 +172,8 @@ fn runs(files: &[(String, CommFile)]) -> Option<Table> {
         let CommFile::Test(test, _) = file else { continue };
         let best = test.best();
         let none = || missing("the run has no row");
-        let smallest = test.rows.iter().map(|row| row.out_of_place.time_us).fold(f64::INFINITY, f64::min);
+        let times = test.rows.iter().flat_map(|row| [Some(row.out_of_place), row.in_place]);
+        let smallest = times.flatten().map(|cell| cell.time_us).fold(f64::INFINITY, f64::min);
         let cells = vec![
             text(test.collective.clone().unwrap_or_default()),
             count(test.rank_count()),

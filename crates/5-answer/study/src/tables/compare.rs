@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use view::{Cell, Column, ColumnKind, Delta, Number, Row, Table};
 
 /// Numbers compared, of each table: totals and counts say what changed, extremes and percentages follow from them.
-const COMPARED: [&str; 17] = [
+const COMPARED: [&str; 21] = [
     "time",
     "calls",
     "total",
@@ -22,6 +22,10 @@ const COMPARED: [&str; 17] = [
     "GPU busy",
     "fastest",
     "bus, fastest",
+    "bus",
+    "in place",
+    "bus in place",
+    "best",
 ];
 /// What a number of a row is 0 in the run that has no such row.
 const COUNTS: [&str; 8] = ["time", "calls", "total", "kernels", "GPU", "count", "gaps", "spans"];
@@ -72,7 +76,9 @@ fn one(base: Option<&Table>, new: Option<&Table>) -> Table {
         }
     }
     let value = |row: Option<&&Row>, table: Option<&Table>, title: &str| -> Number {
-        let absent = || match COUNTS.contains(&title) {
+        // What did not run took no time; what was not measured has no value.
+        let measured = matches!(shape.panel.as_str(), "tests" | "copies" | "topology" | "log");
+        let absent = || match COUNTS.contains(&title) && !measured {
             true => Number::Known(0.0),
             false => Number::missing("this run has no such row"),
         };
@@ -114,4 +120,35 @@ fn one(base: Option<&Table>, new: Option<&Table>) -> Table {
     let rows =
         joined.into_iter().enumerate().map(|(at, (_, row))| Row { id: at.to_string(), ..row }).collect();
     Table { columns, rows, notes: Vec::new(), ..shape.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::rows::{number, push, table};
+
+    fn made(panel: &str, rows: &[(&str, f64)]) -> Table {
+        let mut t = table("1.1", panel, "T", "row", &[("time", ColumnKind::Number, "us")]);
+        rows.iter().for_each(|(label, value)| push(&mut t, *label, vec![number(*value)]));
+        t
+    }
+
+    #[test]
+    fn what_is_in_one_run_only() {
+        for (panel, absent) in [("kernels", Some(0.0)), ("tests", None)] {
+            let (base, new) =
+                (made(panel, &[("a", 2.0), ("b", 4.0)]), made(panel, &[("b", 5.0), ("c", 7.0)]));
+            let all = compare(&[base], &[new]);
+            let cells = |label: &str| -> Vec<Option<f64>> {
+                let row = all[0].rows.iter().find(|row| row.label == label).expect(label);
+                row.cells.iter().map(Cell::number).collect()
+            };
+            assert_eq!(cells("b"), [Some(4.0), Some(5.0)]);
+            assert_eq!(
+                (cells("a"), cells("c")),
+                (vec![Some(2.0), absent], vec![absent, Some(7.0)]),
+                "{panel}"
+            );
+        }
+    }
 }

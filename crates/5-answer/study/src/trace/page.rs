@@ -121,9 +121,14 @@ impl Builder<'_> {
         }
         for (thread, spans) in timeline.threads.iter().zip(lanes).filter(|(_, spans)| !spans.is_empty()) {
             let text = |name: Name| timeline.names.get(name);
-            let number = text(thread.thread);
-            let name = if thread.name.is_none() { String::new() } else { format!(" {}", text(thread.name)) };
-            let name = format!("{}thread {number}{name}", self.prefix);
+            // PyTorch's own names say `thread 7 (python)` and, of ranges on the GPU, `stream 4`.
+            let own = text(thread.name).trim();
+            let name = match own.starts_with("stream") {
+                _ if own.is_empty() => format!("thread {}", text(thread.thread)),
+                true => format!("ranges on {own}"),
+                false => own.to_owned(),
+            };
+            let name = format!("{}{name}", self.prefix);
             self.page.lanes.push(lane(name, false, spans));
         }
     }

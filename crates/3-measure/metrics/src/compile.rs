@@ -341,54 +341,49 @@ impl Compiler<'_> {
                 let t = self.expression(inner, v)?;
                 Typed { node: scaled(t.node, -1.0), ..t }
             }
-            Kind::Binary(Operator::Multiply, a, b) => {
+            Kind::Binary(operator, a, b) => {
                 let (a, b) = (self.expression(a, v)?, self.expression(b, v)?);
-                Typed {
-                    unit: a.unit.times(b.unit),
-                    degree: a.degree.saturating_add(b.degree),
-                    node: Arc::new(Node::Binary(Operator::Multiply, a.node, b.node)),
-                    any: false,
-                }
+                self.binary(*operator, a, b, (v, e.column))?
             }
-            Kind::Binary(Operator::Divide, a, b) => {
-                let (a, b) = (self.expression(a, v)?, self.expression(b, v)?);
-                Typed {
-                    unit: a.unit.over(b.unit),
-                    degree: a.degree.saturating_sub(b.degree),
-                    node: Arc::new(Node::Binary(Operator::Divide, a.node, b.node)),
-                    any: false,
-                }
+            Kind::Call(function, arguments) => {
+                let arguments =
+                    arguments.iter().map(|it| self.expression(it, v)).collect::<Result<Vec<_>, _>>()?;
+                self.call(*function, &arguments, (v, e.column))?
             }
-            Kind::Binary(o, a, b) => {
-                let (a, b) = (self.expression(a, v)?, self.expression(b, v)?);
-                let (a, b, unit, degree) = self.alike(a, b, v, e.column)?;
-                Typed { node: Arc::new(Node::Binary(*o, a, b)), unit, degree, any: false }
+        })
+    }
+
+    /// Two operands, of a place in a definition.
+    fn binary(&self, operator: Operator, a: Typed, b: Typed, at: (&Variant, usize)) -> Result<Typed, Stop> {
+        let (unit, degree) = match operator {
+            Operator::Multiply => (a.unit.times(b.unit), a.degree.saturating_add(b.degree)),
+            Operator::Divide => (a.unit.over(b.unit), a.degree.saturating_sub(b.degree)),
+            _ => {
+                let (a, b, unit, degree) = self.alike(a, b, at.0, at.1)?;
+                return Ok(Typed { node: Arc::new(Node::Binary(operator, a, b)), unit, degree, any: false });
             }
-            Kind::Call(f, arguments) => {
-                let mut list = Vec::with_capacity(arguments.len());
-                for a in arguments {
-                    list.push(self.expression(a, v)?);
-                }
-                match (f, &list[..]) {
-                    (Function::Min | Function::Max | Function::Mod, [a, b]) => {
-                        let (a, b, unit, degree) = self.alike(a.clone(), b.clone(), v, e.column)?;
-                        Typed { node: Arc::new(Node::Call(*f, vec![a, b])), unit, degree, any: false }
-                    }
-                    (Function::Mean, [a]) => {
-                        if !(0..=1).contains(&a.degree) {
-                            return Err(self.error(v, e.column, "`mean` takes a total or a ratio of totals"));
-                        }
-                        let node = Arc::new(Node::Mean(a.node.clone(), a.degree));
-                        Typed { node, unit: a.unit, degree: 0, any: false }
-                    }
-                    (_, [a]) => Typed {
-                        node: Arc::new(Node::Call(*f, vec![a.node.clone()])),
-                        any: false,
-                        ..a.clone()
-                    },
-                    _ => return Err(self.error(v, e.column, "wrong number of values")),
-                }
+        };
+        Ok(Typed { node: Arc::new(Node::Binary(operator, a.node, b.node)), unit, degree, any: false })
+    }
+
+    /// A function of some values, of a place in a definition.
+    fn call(&self, function: Function, values: &[Typed], at: (&Variant, usize)) -> Result<Typed, Stop> {
+        Ok(match (function, values) {
+            (Function::Min | Function::Max | Function::Mod, [a, b]) => {
+                let (a, b, unit, degree) = self.alike(a.clone(), b.clone(), at.0, at.1)?;
+                Typed { node: Arc::new(Node::Call(function, vec![a, b])), unit, degree, any: false }
             }
+            (Function::Mean, [a]) => {
+                if !(0..=1).contains(&a.degree) {
+                    return Err(self.error(at.0, at.1, "`mean` takes a total or a ratio of totals"));
+                }
+                let node = Arc::new(Node::Mean(a.node.clone(), a.degree));
+                Typed { node, unit: a.unit, degree: 0, any: false }
+            }
+            (_, [a]) => {
+                Typed { node: Arc::new(Node::Call(function, vec![a.node.clone()])), any: false, ..a.clone() }
+            }
+            _ => return Err(self.error(at.0, at.1, "wrong number of values")),
         })
     }
 

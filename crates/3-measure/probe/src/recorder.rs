@@ -3,89 +3,35 @@
 //! The one idea to keep in mind: what comes out is what a profiler would have written, with the counters that follow
 //! from execution; nothing above can tell the difference except by the machine's `emulated_by`.
 
+mod dispatch;
 mod folder;
 
+pub use dispatch::{Dispatch, Timed};
 pub use folder::Provenance;
 
-use crate::clocks::{self, Clock, Predicted};
+use dispatch::{CHANNELS, Ran, channels_of, counters_of};
+
+use crate::clocks::{self, Clock};
 use crate::code::Code;
 use crate::counts::Counts;
-use crate::event::Times;
+use crate::event::{Times, Totals};
 use crate::events;
 use crate::instructions;
 use crate::observe::Probe;
 use crate::prediction::Prediction;
-use crate::registry::{Value, registry};
+use crate::registry::Value;
 use crate::sample::Sample;
 use crate::table::Table;
 use crate::traffic::{self, Tracer};
 use arch::Model;
-use clock::{Detail, Estimate, Gpu, Outcome, RepresentativeXcds, Stall};
+use clock::{Detail, Estimate, Gpu, Outcome, Stall};
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
 use mem::SpillStore;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use workload::{Counter, Counters, Dispatches, Generation, InstructionRow, Values, Workload};
-
-/// One dispatch that ran to its end.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Dispatch {
-    /// Its number among the launches of the program.
-    pub id: u64,
-    /// Kernel, demangled.
-    pub kernel: String,
-    /// Its linker name.
-    pub symbol: String,
-    /// Hash of its code object; empty when it is not known.
-    pub code: String,
-    /// Target of its code.
-    pub target: &'static str,
-    /// Work-items in each dimension.
-    pub grid: [u32; 3],
-    /// Work-items of a workgroup in each dimension.
-    pub workgroup: [u32; 3],
-    /// LDS of a workgroup, bytes.
-    pub lds: u32,
-    /// Scratch of a work-item, bytes.
-    pub scratch: u32,
-    /// Architectural vector registers.
-    pub arch_vgprs: u32,
-    /// Accumulation registers.
-    pub accum_vgprs: u32,
-    /// Scalar registers.
-    pub sgprs: u32,
-    /// Counters of the target, in the order of the catalogue.
-    pub counters: Vec<(&'static str, Value)>,
-    /// How long it takes, where that can be said.
-    pub time: Option<Estimate>,
-    /// Counters of the L2 that are recorded channel by channel.
-    pub channels: Vec<(&'static str, Vec<u64>)>,
-    /// Instructions that ran.
-    pub instructions: Vec<InstructionRow>,
-    /// How long it would take otherwise.
-    pub predicted: Vec<Predicted>,
-    /// Some XCDs stand for all, where not all were followed.
-    pub shared: Option<RepresentativeXcds>,
-    /// A workgroup did more than can be kept of one: nothing is known of caches and times.
-    pub cut: bool,
-    /// Workgroups ran before others whose place was before theirs, for want of memory.
-    pub hurried: bool,
-    /// Waves in flight and compute units that have waves, on average over equal parts of the time, where that is known.
-    pub occupancy: Option<[Vec<f64>; 2]>,
-}
-
-/// What clocks say of a dispatch.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Timed {
-    /// What happened; none where nothing followed the accesses.
-    pub outcome: Option<Outcome>,
-    /// What would have.
-    pub predicted: Vec<Predicted>,
-    /// A workgroup did more than can be kept of one, so that nothing is known.
-    pub cut: bool,
-}
+use workload::{Counter, Counters, Dispatches, Generation, Values, Workload};
 
 /// Gathers dispatches.
 #[derive(Debug)]
@@ -229,7 +175,7 @@ impl Recorder {
             None => self.follow(program, table, memory, launch),
         };
         let (summary, counts, timed) = counted.inspect_err(|_| self.next += 1)?;
-        self.add(kernel, program, table, &counts, timed, launch);
+        self.add(Ran { kernel, program, table, launch }, &counts, timed);
         Ok(summary)
     }
 
@@ -326,73 +272,22 @@ impl Recorder {
         Ok((summary, counts))
     }
 
-    /// Records a dispatch that was counted elsewhere.
-    pub fn add(
-        &mut self,
-        kernel: &str,
-        program: &Program,
-        table: &Table,
-        counts: &Counts,
-        timed: Timed,
-        launch: &Launch<'_>,
-    ) {
+    /// Records a dispatch that ran.
+    fn add(&mut self, ran: Ran<'_>, counts: &Counts, timed: Timed) {
+        let Ran { kernel, program, table, launch } = ran;
         let Timed { outcome, predicted, cut } = timed;
+        let mut totals = table.totals(counts, u64::from(self.model.compute_units.value));
+        let estimate = outcome.as_ref().and_then(|outcome| self.estimate(ran, counts, &totals, outcome));
+        // What the clock counted says something only where it knows how long a dispatch takes.
+        let clocked = outcome.as_ref().filter(|_| estimate.is_some());
+        totals.time = clocked.map(|outcome| self.clocked(program, launch, outcome));
+        let stalls = clocked.map(|outcome| outcome.stalls.clone());
+        let occupancy = clocked.map(|outcome| outcome.occupancy(PARTS));
         let shared = outcome.as_ref().and_then(|it| it.shared);
         let hurried = outcome.as_ref().is_some_and(|it| it.hurried);
-        let target = program.isa.processor();
-        let mut totals = table.totals(counts, u64::from(self.model.compute_units.value));
-        let grid = traffic::grid(self.model, program, launch, Vec::new());
-        let work = traffic::work(&grid, launch, table.vector_cycles(counts), &totals);
-        let estimate = outcome.as_ref().and_then(|it| clock::estimate(self.model, &work, &it.tally));
-        let estimate = estimate.zip(outcome.as_ref()).map(|(mut estimate, outcome)| {
-            estimate.cycles = outcome.cycles as f64;
-            estimate.nanoseconds = clock::Rates::of(self.model).nanoseconds(outcome.cycles);
-            estimate
-        });
-        totals.time = estimate.as_ref().zip(outcome.as_ref()).map(|(_, outcome)| {
-            let stalled =
-                |of: &[Stall]| of.iter().map(|&stall| outcome.stalled(stall)).sum::<u64>() / ISSUE_CYCLES;
-            let full = traffic::full(self.model, program, launch, outcome.full_cycles / ISSUE_CYCLES);
-            let under_way = &outcome.under_way;
-            Times {
-                xcds: outcome.cycles * u64::from(self.model.xcds.value),
-                engines: outcome.engine_cycles,
-                units: outcome.unit_cycles,
-                waves: outcome.wave_cycles / ISSUE_CYCLES,
-                waits: stalled(&[Stall::Memory, Stall::Local, Stall::Barrier]),
-                issues: stalled(&[Stall::Issue, Stall::Matrix, Stall::Fetch]),
-                full: full.engines,
-                slots: full.slots,
-                vgprs: full.vgprs,
-                sgprs: full.sgprs,
-                lds: full.lds,
-                barriers: full.barriers,
-                vector: under_way.vector,
-                local: under_way.local,
-                l2_reads: under_way.l2_reads,
-                l2_writes: under_way.l2_writes,
-                reads: under_way.reads,
-                writes: under_way.writes,
-            }
-        });
-        let stalls = outcome.as_ref().filter(|_| estimate.is_some()).map(|it| it.stalls.clone());
-        let occupancy = outcome.as_ref().filter(|_| estimate.is_some()).map(|it| it.occupancy(PARTS));
         totals.caches = outcome.map(|it| it.tally);
-        let catalogue = catalogue();
-        let counters: Vec<(&str, Value)> = catalogue
-            .counters()
-            .iter()
-            .filter(|definition| catalogue.has(definition, target))
-            .map(|definition| (definition.name.as_str(), registry().value(definition, target, &totals)))
-            .collect();
-        let channels: Vec<(&str, Vec<u64>)> = CHANNELS
-            .iter()
-            .filter_map(|name| {
-                let definition = catalogue.get(name).filter(|it| catalogue.has(it, target))?;
-                let values = registry().channels(definition, target, &totals);
-                (!values.is_empty()).then_some((*name, values))
-            })
-            .collect();
+        let target = program.isa.processor();
+        let (counters, channels) = (counters_of(target, &totals), channels_of(target, &totals));
         let descriptor = &program.descriptor;
         let unified = descriptor.accum_offset > 0;
         let arch_vgprs = if unified { descriptor.accum_offset } else { descriptor.vgprs_allocated };
@@ -430,6 +325,50 @@ impl Recorder {
         });
         self.length += self.dispatches.last().and_then(folder::length).unwrap_or(0);
         self.next += 1;
+    }
+
+    /// How long a dispatch takes, where that can be said.
+    fn estimate(
+        &self,
+        ran: Ran<'_>,
+        counts: &Counts,
+        totals: &Totals,
+        outcome: &Outcome,
+    ) -> Option<Estimate> {
+        let grid = traffic::grid(self.model, ran.program, ran.launch, Vec::new());
+        let work = traffic::work(&grid, ran.launch, ran.table.vector_cycles(counts), totals);
+        let mut estimate = clock::estimate(self.model, &work, &outcome.tally)?;
+        estimate.cycles = outcome.cycles as f64;
+        estimate.nanoseconds = clock::Rates::of(self.model).nanoseconds(outcome.cycles);
+        Some(estimate)
+    }
+
+    /// The times that counters add up.
+    fn clocked(&self, program: &Program, launch: &Launch<'_>, outcome: &Outcome) -> Times {
+        let stalled =
+            |of: &[Stall]| of.iter().map(|&stall| outcome.stalled(stall)).sum::<u64>() / ISSUE_CYCLES;
+        let full = traffic::full(self.model, program, launch, outcome.full_cycles / ISSUE_CYCLES);
+        let under_way = &outcome.under_way;
+        Times {
+            xcds: outcome.cycles * u64::from(self.model.xcds.value),
+            engines: outcome.engine_cycles,
+            units: outcome.unit_cycles,
+            waves: outcome.wave_cycles / ISSUE_CYCLES,
+            waits: stalled(&[Stall::Memory, Stall::Local, Stall::Barrier]),
+            issues: stalled(&[Stall::Issue, Stall::Matrix, Stall::Fetch]),
+            full: full.engines,
+            slots: full.slots,
+            vgprs: full.vgprs,
+            sgprs: full.sgprs,
+            lds: full.lds,
+            barriers: full.barriers,
+            vector: under_way.vector,
+            local: under_way.local,
+            l2_reads: under_way.l2_reads,
+            l2_writes: under_way.l2_writes,
+            reads: under_way.reads,
+            writes: under_way.writes,
+        }
     }
 
     fn note_columns(&mut self, counters: &[(&'static str, Value)], channels: &[(&'static str, Vec<u64>)]) {
@@ -556,23 +495,6 @@ fn add_times(sum: &mut Counts, mut once: Counts, times: u64) {
         }
     }
 }
-
-/// Counters that profilers record channel by channel besides their sum.
-const CHANNELS: [&str; 13] = [
-    "TCC_ATOMIC",
-    "TCC_BUBBLE",
-    "TCC_EA0_ATOMIC",
-    "TCC_EA0_RDREQ",
-    "TCC_EA0_RDREQ_32B",
-    "TCC_EA0_WRREQ",
-    "TCC_EA0_WRREQ_64B",
-    "TCC_HIT",
-    "TCC_MISS",
-    "TCC_READ",
-    "TCC_REQ",
-    "TCC_RW_REQ",
-    "TCC_WRITE",
-];
 
 /// Bytes of a stream for which room is made at once, at most.
 const MOST_EXPECTED: usize = 1 << 16;

@@ -48,37 +48,13 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     };
     let Subjects { all: subjects, renames, failed } = subjects::read(&asked)?;
     let target = subjects[0].target().to_owned();
-    let machine_readable = matches!(args.format, ReportFormat::Json | ReportFormat::Csv);
-    let mut blocks = Blocks::parse(&args.blocks, definitions, &target).map_err(refuse)?;
-    if blocks.is_overview() && machine_readable {
-        blocks = Blocks::all();
-    } else {
-        // A recording without times has other things to lead with.
-        let timed =
-            |s: &Subject| s.rows.iter().any(|row| s.workload.dispatches.duration(*row as usize).is_some());
-        if subjects.iter().all(|s| s.workload.machine.emulator().is_some() && !timed(s)) {
-            blocks = blocks.without_times();
-        }
-        if subjects.iter().all(|s| s.workload.counters.is_empty() && s.workload.samples.is_some()) {
-            blocks = blocks.without_counters();
-        }
-        if args.short {
-            blocks = blocks.without_charts();
-        }
-    }
+    let blocks = shown_blocks(args, definitions, &subjects)?;
     let compiled = subjects::compile(definitions, &subjects)?;
     for condition in &conditions {
         definitions::check_row(definitions, condition.subject(), &target)?;
     }
     let options = Options {
-        settings: Settings {
-            average: match args.average {
-                AverageKind::Weighted => Average::Weighted,
-                AverageKind::Dispatches => Average::Dispatches,
-            },
-            norm: args.units.norm(),
-            ..Settings::default()
-        },
+        settings: settings(args),
         top: match (args.top, wanted_list(args)) {
             (Some(0), _) | (None, Some(_)) => usize::MAX,
             (Some(top), _) => top,
@@ -101,6 +77,37 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     write::write(&report, args, look)?;
     let met = on_findings.iter().filter_map(study::FailOn::verdict).inspect(|v| eprintln!("{v}")).count();
     Ok(outcome(&report, failed, met > 0))
+}
+
+fn settings(args: &Analyze) -> Settings {
+    let average = match args.average {
+        AverageKind::Weighted => Average::Weighted,
+        AverageKind::Dispatches => Average::Dispatches,
+    };
+    Settings { average, norm: args.units.norm(), ..Settings::default() }
+}
+
+/// The blocks that are shown: what a recording lacks as a whole is not led with.
+fn shown_blocks(args: &Analyze, definitions: &Definitions, subjects: &[Subject]) -> Result<Blocks> {
+    let machine_readable = matches!(args.format, ReportFormat::Json | ReportFormat::Csv);
+    let mut blocks = Blocks::parse(&args.blocks, definitions, subjects[0].target()).map_err(refuse)?;
+    if blocks.is_overview() && machine_readable {
+        blocks = Blocks::all();
+    } else {
+        // A recording without times has other things to lead with.
+        let timed =
+            |s: &Subject| s.rows.iter().any(|row| s.workload.dispatches.duration(*row as usize).is_some());
+        if subjects.iter().all(|s| s.workload.machine.emulator().is_some() && !timed(s)) {
+            blocks = blocks.without_times();
+        }
+        if subjects.iter().all(|s| s.workload.counters.is_empty() && s.workload.samples.is_some()) {
+            blocks = blocks.without_counters();
+        }
+        if args.short {
+            blocks = blocks.without_charts();
+        }
+    }
+    Ok(blocks)
 }
 
 fn wanted_list(args: &Analyze) -> Option<List> {

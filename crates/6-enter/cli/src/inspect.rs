@@ -13,6 +13,7 @@ use crate::{fail_on, terminal};
 use anyhow::{Result, anyhow};
 pub(crate) use recorded::Recorded;
 use render::{Style, csv, json, sarif, text};
+use std::path::PathBuf;
 use view::{KernelCard, KernelRow, Summary};
 
 /// Up to this many kernels are shown as cards, more as a table.
@@ -30,6 +31,7 @@ struct Part {
 
 /// Inspects.
 pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
+<<<<<<< HEAD
     let mut selection =
         Selection::new(args.select.kernel.as_deref(), &args.select.arch)?.pass(args.pass.as_deref());
     let recorded = match &args.workload {
@@ -46,6 +48,9 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
             files = recorded.files()?;
         }
     }
+=======
+    let Asked { files, selection, recorded } = asked(args)?;
+>>>>>>> cc1e657 (Six functions over 80 lines are cut along their subject)
     let mut conditions = fail_on::parse(&args.fail_on)?;
     let style = terminal::style(look, args.output.is_some());
     let version = env!("CARGO_PKG_VERSION");
@@ -112,6 +117,32 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
         eprintln!("{verdict}");
     }
     Ok(Outcome::of(!errors.is_empty(), met))
+}
+
+/// What is inspected.
+struct Asked {
+    files: Vec<PathBuf>,
+    selection: Selection,
+    recorded: Option<Recorded>,
+}
+
+fn asked(args: &Inspect) -> Result<Asked> {
+    let mut selection = Selection::new(args.select.kernel.as_deref(), &args.select.arch)?;
+    let recorded = match &args.workload {
+        Some(_) if !matches!(args.format, Format::Text | Format::Json) => {
+            return Err(usage("`--workload` needs a listing", "use `--format text` or `--format json`"));
+        }
+        Some(folder) => Some(Recorded::read(folder, &args.dispatch, !args.files.is_empty())?),
+        None => None,
+    };
+    let mut files = args.files.clone();
+    if let Some(recorded) = &recorded {
+        selection = selection.recorded(recorded.kernels(), recorded.target());
+        if files.is_empty() {
+            files = recorded.files()?;
+        }
+    }
+    Ok(Asked { files, selection, recorded })
 }
 
 /// Makes of a kernel what the format needs.

@@ -93,24 +93,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
                 limit.used,
                 step.at_most
             ),
-            match &assembly {
-                None => format!(
-                    "ask for {} waves: `waves_per_eu={}` (Triton), `__launch_bounds__(size, {})` (HIP) or \
-                     `amdgpu-waves-per-eu`, and check that nothing spills",
-                    number(then),
-                    then.floor(),
-                    then.floor()
-                ),
-                Some(_) if named_total <= step.at_most => format!(
-                    "lower `.amdhsa_next_free_vgpr`{} to {} or fewer: the code names no register beyond",
-                    if named.agprs > 0 { " with `.amdhsa_accum_offset`" } else { "" },
-                    step.at_most
-                ),
-                Some(_) => format!(
-                    "let values share registers, so that the code names {} or fewer, and lower `.amdhsa_next_free_vgpr`",
-                    step.at_most
-                ),
-            },
+            advice(assembly.is_some(), step, named, named_total),
         )
         .with_cost(format!("{} of {} waves per SIMD", number(then - now), number(then)))
         .with_evidence(format!("{what}s used"), limit.used)
@@ -138,6 +121,31 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         }
     }
     Outcome::Findings(vec![finding])
+}
+
+/// What to do: ask the compiler for waves, or lower what the assembly states.
+fn advice(is_assembly: bool, step: &arch::Step, named: NamedRegisters, named_total: u32) -> String {
+    let waves = step.waves_per_simd;
+    if !is_assembly {
+        return format!(
+            "ask for {} waves: `waves_per_eu={}` (Triton), `__launch_bounds__(size, {})` (HIP) or \
+             `amdgpu-waves-per-eu`, and check that nothing spills",
+            number(waves),
+            waves.floor(),
+            waves.floor()
+        );
+    }
+    if named_total <= step.at_most {
+        return format!(
+            "lower `.amdhsa_next_free_vgpr`{} to {} or fewer: the code names no register beyond",
+            if named.agprs > 0 { " with `.amdhsa_accum_offset`" } else { "" },
+            step.at_most
+        );
+    }
+    format!(
+        "let values share registers, so that the code names {} or fewer, and lower `.amdhsa_next_free_vgpr`",
+        step.at_most
+    )
 }
 
 /// Waves per SIMD that make it worth trying, as a multiple of those now.

@@ -308,9 +308,15 @@ impl Plot {
     fn ceilings(&self, svg: &mut Svg, chart: &RooflineChart) {
         let shown = rates(chart);
         let roof = shown.first().map_or(self.y.1, |(_, c)| c.value.log10());
+        self.rates(svg, chart, &shown);
+        self.bandwidths(svg, chart, roof);
+    }
+
+    /// The horizontal lines.
+    fn rates(&self, svg: &mut Svg, chart: &RooflineChart, shown: &[(String, &Ceiling)]) {
         let fastest = chart.bandwidths.iter().map(|c| c.value.log10()).fold(f64::NEG_INFINITY, f64::max);
         let mut labels: Vec<(f64, f64)> = Vec::new();
-        for (names, ceiling) in &shown {
+        for (names, ceiling) in shown {
             let y = ceiling.value.log10();
             let ridge = if fastest.is_finite() { (y - fastest).max(self.x.0) } else { self.x.0 };
             let (from, to) = (self.place_log(ridge, y), self.place_log(self.x.1, y));
@@ -343,6 +349,10 @@ impl Plot {
             labels.push((to.1, end - text_width(&text, 11.0) - 14.0));
             svg.close();
         }
+    }
+
+    /// The slanted lines, up to the highest rate.
+    fn bandwidths(&self, svg: &mut Svg, chart: &RooflineChart, roof: f64) {
         // Both axes have the same slope for every bandwidth.
         let slope = {
             let (a, b) = (self.place_log(0.0, 0.0), self.place_log(1.0, 1.0));

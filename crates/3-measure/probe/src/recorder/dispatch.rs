@@ -1,0 +1,111 @@
+//! One dispatch as it is recorded.
+
+use crate::clocks::Predicted;
+use crate::event::Totals;
+use crate::registry::{Value, registry};
+use crate::table::Table;
+use clock::{Estimate, Outcome, RepresentativeXcds};
+use counters::catalogue;
+use emu::{Launch, Program};
+use workload::InstructionRow;
+
+/// Counters that profilers record channel by channel besides their sum.
+pub(super) const CHANNELS: [&str; 13] = [
+    "TCC_ATOMIC",
+    "TCC_BUBBLE",
+    "TCC_EA0_ATOMIC",
+    "TCC_EA0_RDREQ",
+    "TCC_EA0_RDREQ_32B",
+    "TCC_EA0_WRREQ",
+    "TCC_EA0_WRREQ_64B",
+    "TCC_HIT",
+    "TCC_MISS",
+    "TCC_READ",
+    "TCC_REQ",
+    "TCC_RW_REQ",
+    "TCC_WRITE",
+];
+
+/// One dispatch that ran to its end.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Dispatch {
+    /// Its number among the launches of the program.
+    pub id: u64,
+    /// Kernel, demangled.
+    pub kernel: String,
+    /// Its linker name.
+    pub symbol: String,
+    /// Hash of its code object; empty when it is not known.
+    pub code: String,
+    /// Target of its code.
+    pub target: &'static str,
+    /// Work-items in each dimension.
+    pub grid: [u32; 3],
+    /// Work-items of a workgroup in each dimension.
+    pub workgroup: [u32; 3],
+    /// LDS of a workgroup, bytes.
+    pub lds: u32,
+    /// Scratch of a work-item, bytes.
+    pub scratch: u32,
+    /// Architectural vector registers.
+    pub arch_vgprs: u32,
+    /// Accumulation registers.
+    pub accum_vgprs: u32,
+    /// Scalar registers.
+    pub sgprs: u32,
+    /// Counters of the target, in the order of the catalogue.
+    pub counters: Vec<(&'static str, Value)>,
+    /// How long it takes, where that can be said.
+    pub time: Option<Estimate>,
+    /// Counters of the L2 that are recorded channel by channel.
+    pub channels: Vec<(&'static str, Vec<u64>)>,
+    /// Instructions that ran.
+    pub instructions: Vec<InstructionRow>,
+    /// How long it would take otherwise.
+    pub predicted: Vec<Predicted>,
+    /// Some XCDs stand for all, where not all were followed.
+    pub shared: Option<RepresentativeXcds>,
+    /// A workgroup did more than can be kept of one: nothing is known of caches and times.
+    pub cut: bool,
+    /// Workgroups ran before others whose place was before theirs, for want of memory.
+    pub hurried: bool,
+    /// Waves in flight and compute units that have waves, on average over equal parts of the time, where that is known.
+    pub occupancy: Option<[Vec<f64>; 2]>,
+}
+
+/// What clocks say of a dispatch.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Timed {
+    /// What happened; none where nothing followed the accesses.
+    pub outcome: Option<Outcome>,
+    /// What would have.
+    pub predicted: Vec<Predicted>,
+    /// A workgroup did more than can be kept of one, so that nothing is known.
+    pub cut: bool,
+}
+
+/// A launch that ran to its end.
+#[derive(Clone, Copy)]
+pub(super) struct Ran<'a> {
+    pub(super) kernel: &'a str,
+    pub(super) program: &'a Program,
+    pub(super) table: &'a Table,
+    pub(super) launch: &'a Launch<'a>,
+}
+
+/// Counters of a target, in the order of the catalogue.
+pub(super) fn counters_of(target: &str, totals: &Totals) -> Vec<(&'static str, Value)> {
+    let catalogue = catalogue();
+    let has = catalogue.counters().iter().filter(|definition| catalogue.has(definition, target));
+    has.map(|definition| (definition.name.as_str(), registry().value(definition, target, totals))).collect()
+}
+
+/// Counters of the L2 by channel.
+pub(super) fn channels_of(target: &str, totals: &Totals) -> Vec<(&'static str, Vec<u64>)> {
+    let of = |name: &&'static str| {
+        let definition = catalogue().get(name).filter(|it| catalogue().has(it, target))?;
+        let values = registry().channels(definition, target, totals);
+        (!values.is_empty()).then_some((*name, values))
+    };
+    CHANNELS.iter().filter_map(of).collect()
+}

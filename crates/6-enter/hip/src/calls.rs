@@ -7,7 +7,9 @@ use crate::codes::Code;
 use crate::memory::{Allocations, Kind};
 use crate::message::say_once;
 use emu::{Hidden, Hostcall, Launch, Memory, PrintBuffer, Program, Services, Stream};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes of the buffer of `printf`: more than the vendor's 4 MiB, since nothing is gained by losing text.
 const PRINT_BYTES: u32 = 64 << 20;
@@ -23,6 +25,9 @@ const ARENA_STEP: u64 = 2 << 20;
 const GRID_BYTES: usize = 64;
 const GRID_WORKGROUPS: usize = 40;
 
+/// What the message of a failed assert holds, which every lane prints.
+const FAILED_ASSERT: &[u8] = b": Device-side assertion `";
+
 /// Addresses of memory that kernels share.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
@@ -34,6 +39,8 @@ pub(crate) struct Calls {
     grid: Option<u64>,
     /// Bytes of the arena that were handed out.
     used: AtomicU64,
+    /// Lanes by the message of their failed assert.
+    failed_asserts: Mutex<BTreeMap<Vec<u8>, u64>>,
 }
 
 /// Memory of the runtime.
@@ -144,6 +151,14 @@ fn print(stream: Stream, text: &[u8]) {
     }
 }
 
+impl Calls {
+    /// Lanes whose asserts failed with a message that another lane had printed.
+    pub(crate) fn silent_asserts(&self) -> u64 {
+        let failed = self.failed_asserts.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.values().map(|lanes| lanes - 1).sum()
+    }
+}
+
 /// Hands what the program printed to the system.
 pub(crate) fn flush_output() {
     // SAFETY: a stream of the C library, which is there as long as the process.
@@ -152,6 +167,14 @@ pub(crate) fn flush_output() {
 
 impl Services for Calls {
     fn print(&self, stream: Stream, text: &[u8]) {
+        if stream == Stream::Error && text.windows(FAILED_ASSERT.len()).any(|it| it == FAILED_ASSERT) {
+            let mut failed = self.failed_asserts.lock().unwrap_or_else(PoisonError::into_inner);
+            let lanes = failed.entry(text.to_vec()).or_default();
+            *lanes += 1;
+            if *lanes > 1 {
+                return;
+            }
+        }
         print(stream, text);
     }
 

@@ -235,6 +235,11 @@ impl Runtime {
         // What was printed before is not lost.
         calls::flush_output();
         fault.kernel = name.to_string();
+        match self.calls.silent_asserts() {
+            0 => {}
+            1 => say("1 more lane failed the same assert"),
+            lanes => say(&format!("{lanes} more lanes failed the same assert")),
+        }
         say(&format!("kernel stopped: {fault}{source}{hint}"));
         if let Some(recording) = &mut self.recording {
             recording.write();

@@ -7,11 +7,14 @@ use crate::codes::Code;
 use crate::device::Device;
 use crate::memory::{Allocations, Kind};
 use crate::message::say;
-use codeobj::{CodeObject, Image, LineTable, Wanted};
+use codeobj::{CodeObject, Frame, Image, LineTable, Wanted};
 use emu::Program;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Headers whose `abort` and `assert` are compiled into kernels.
+const RUNTIME_HEADERS: [&str; 2] = ["hip_assert.h", "rockhound_builtins.h"];
 
 /// A code object in memory.
 #[derive(Debug)]
@@ -106,11 +109,13 @@ impl Module {
             .map_or_else(|| name.to_string(), |&index| self.object.kernels[index].demangled.clone())
     }
 
-    /// Source file and line of an address, innermost first.
+    /// Source file and line of an address: of the innermost function that is not the runtime's own.
     pub(crate) fn source(&self, address: u64) -> Option<String> {
         let table = LineTable::read(self.code.bytes()).ok()?;
         let frames = table.frames(address);
-        let frame = frames.into_iter().find(|frame| !frame.file.is_empty())?;
+        let known = || frames.iter().filter(|frame| !frame.file.is_empty());
+        let is_runtime = |frame: &&Frame| RUNTIME_HEADERS.iter().any(|name| frame.file.ends_with(name));
+        let frame = known().find(|frame| !is_runtime(frame)).or_else(|| known().next())?;
         Some(format!("{}:{}", frame.file, frame.line))
     }
 

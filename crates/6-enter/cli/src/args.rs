@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use comm::Comm;
 pub(crate) use doctor::{Doctor, DoctorFormat, EmitForm, Work};
-pub(crate) use emulate::{Breakdown, Emulate, Profile, Run};
+pub(crate) use emulate::{Breakdown, Emulate, On, Profile, Run};
 pub(crate) use launch::LaunchTemplate;
 pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Ranks, Roofline, Tui, Type};

@@ -31,26 +31,7 @@ struct Part {
 
 /// Inspects.
 pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
-<<<<<<< HEAD
-    let mut selection =
-        Selection::new(args.select.kernel.as_deref(), &args.select.arch)?.pass(args.pass.as_deref());
-    let recorded = match &args.workload {
-        Some(_) if !matches!(args.format, Format::Text | Format::Json) => {
-            return Err(usage("`--workload` needs a listing", "use `--format text` or `--format json`"));
-        }
-        Some(folder) => Some(Recorded::read(folder, &args.dispatch, !args.files.is_empty())?),
-        None => None,
-    };
-    let mut files = args.files.clone();
-    if let Some(recorded) = &recorded {
-        selection = selection.recorded(recorded.kernels(), recorded.target());
-        if files.is_empty() {
-            files = recorded.files()?;
-        }
-    }
-=======
     let Asked { files, selection, recorded } = asked(args)?;
->>>>>>> cc1e657 (Six functions over 80 lines are cut along their subject)
     let mut conditions = fail_on::parse(&args.fail_on)?;
     let style = terminal::style(look, args.output.is_some());
     let version = env!("CARGO_PKG_VERSION");
@@ -127,7 +108,8 @@ struct Asked {
 }
 
 fn asked(args: &Inspect) -> Result<Asked> {
-    let mut selection = Selection::new(args.select.kernel.as_deref(), &args.select.arch)?;
+    let mut selection =
+        Selection::new(args.select.kernel.as_deref(), &args.select.arch)?.pass(args.pass.as_deref());
     let recorded = match &args.workload {
         Some(_) if !matches!(args.format, Format::Text | Format::Json) => {
             return Err(usage("`--workload` needs a listing", "use `--format text` or `--format json`"));

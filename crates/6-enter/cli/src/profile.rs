@@ -3,7 +3,9 @@
 //! The one idea to keep in mind: who profiles is a [`Profiler`]; what comes out is a folder that `analyze` reads, and
 //! nothing after that knows who wrote it, except to say so.
 
-use crate::args::{Analyze, Look, Profile, ShortFormat};
+mod hardware;
+
+use crate::args::{Analyze, Look, On, Profile, ShortFormat};
 use crate::earlier::{make_folder, remove_earlier};
 use crate::emulation::{Emulation, GPU_DEVICE, predictions};
 use crate::exit::{Outcome, usage};
@@ -12,6 +14,7 @@ use analysis::guide::Recorded;
 use analysis::workload::dispatch_ranges;
 use anyhow::Result;
 use arch::Target;
+use hardware::Hardware;
 use host::session::Record;
 use metrics::Definitions;
 use regex::Regex;
@@ -34,9 +37,6 @@ trait Profiler {
 /// The emulator.
 struct Emulator;
 
-/// An AMD GPU with rocprofv3.
-struct Hardware;
-
 impl Profiler for Emulator {
     fn profile(&self, args: &Profile) -> Result<Profiled> {
         if !args.emulate.check.is_empty() {
@@ -50,10 +50,7 @@ impl Profiler for Emulator {
         }
         let emulation = Emulation::prepare(&args.emulate, &args.program)?;
         predictions(&args.settings(), emulation.model)?;
-        let name = args.name.clone().unwrap_or_else(|| {
-            let file = Path::new(&args.program[0]).file_stem();
-            file.map_or_else(|| "program".to_owned(), |it| it.to_string_lossy().into_owned())
-        });
+        let name = program_name(args);
         let output = match &args.output {
             Some(folder) => folder.clone(),
             None => Path::new("workloads").join(&name).join(emulation.model.short()),
@@ -82,13 +79,12 @@ impl Profiler for Emulator {
     }
 }
 
-impl Profiler for Hardware {
-    fn profile(&self, _: &Profile) -> Result<Profiled> {
-        Err(usage(
-            "an AMD GPU (/dev/kfd) and rocprofv3 were found, and this version cannot profile with them",
-            "give a GPU to emulate, for example `--gpu mi300x`, or record with rocprofv3 and use `rockhound analyze`",
-        ))
-    }
+/// Name of the workload.
+fn program_name(args: &Profile) -> String {
+    args.name.clone().unwrap_or_else(|| {
+        let file = Path::new(&args.program[0]).file_stem();
+        file.map_or_else(|| "program".to_owned(), |it| it.to_string_lossy().into_owned())
+    })
 }
 
 /// Which launches are recorded, and how.
@@ -125,15 +121,14 @@ fn selection(args: &Profile) -> Result<Record> {
     })
 }
 
-/// The hardware where there is some and a tool that profiles with it, unless a GPU to emulate is named.
-fn choose(named: bool, gpu: bool, tool: bool) -> &'static dyn Profiler {
-    if !named && gpu && tool { &Hardware } else { &Emulator }
-}
-
-/// Whether the vendor's profiler is installed.
-fn has_rocprof() -> bool {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).any(|folder| folder.join("rocprofv3").is_file())
+/// Who profiles: as asked for, else the hardware where there is some and a tool that profiles with it, unless a GPU to emulate
+/// is named.
+fn choose(on: On, named: bool, gpu: bool, tool: bool) -> &'static dyn Profiler {
+    match on {
+        On::Gpu => &Hardware,
+        On::Auto if !named && gpu && tool => &Hardware,
+        On::Auto | On::Emulator => &Emulator,
+    }
 }
 
 /// Profiles, and reports what was recorded.
@@ -153,10 +148,11 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
     if let Some(file) = &args.file {
         return launch::run(file, args, look);
     }
-    let profiler = choose(args.emulate.gpu.is_some(), Path::new(GPU_DEVICE).exists(), has_rocprof());
+    let gpu = std::fs::File::open(GPU_DEVICE).is_ok();
+    let profiler = choose(args.on, args.emulate.gpu.is_some(), gpu, hardware::profiler().is_some());
     let profiled = profiler.profile(args)?;
     for folder in &profiled.folders {
-        if !folder.join("pmc_perf.csv").exists() {
+        if !folder.join("pmc_perf.csv").exists() && !folder.join("pmc_1").exists() {
             eprintln!("rockhound: no dispatch was recorded in {}", folder.display());
             continue;
         }
@@ -175,22 +171,30 @@ mod tests {
 
     #[test]
     fn the_hardware_is_used_where_it_is_and_nothing_is_pretended() {
-        let Ok(Cli { command: Command::Profile(args), .. }) =
-            Cli::try_parse_from(["rockhound", "profile", "--", "/nowhere/app"])
-        else {
+        let Ok(Cli { command: Command::Profile(args), .. }) = Cli::try_parse_from([
+            "rockhound",
+            "profile",
+            "--profiler",
+            "/nowhere/rocprofv3",
+            "--",
+            "/nowhere/app",
+        ]) else {
             panic!("a command line of `profile`");
         };
-        let hardware = "an AMD GPU (/dev/kfd) and rocprofv3 were found";
-        // Whether a GPU is named, there is one, the vendor's profiler is there; what is said.
-        for ((named, gpu, tool), expected) in [
-            ((false, true, true), hardware),
-            ((true, true, true), "/nowhere/app"),
-            ((false, true, false), "/nowhere/app"),
-            ((false, false, true), "/nowhere/app"),
+        let hardware = "what GPU this machine has cannot be read";
+        let emulator = "/nowhere/app";
+        // What is asked for, whether a GPU is named, there is one, the vendor's profiler is there; who refuses the command.
+        for ((on, named, gpu, tool), expected) in [
+            ((On::Auto, false, true, true), hardware),
+            ((On::Auto, true, true, true), emulator),
+            ((On::Auto, false, true, false), emulator),
+            ((On::Auto, false, false, true), emulator),
+            ((On::Gpu, false, false, false), hardware),
+            ((On::Emulator, false, true, true), emulator),
         ] {
-            let error =
-                choose(named, gpu, tool).profile(&args).err().map(|it| it.to_string()).unwrap_or_default();
-            assert!(error.contains(expected), "{error}");
+            let profiler = choose(on, named, gpu, tool);
+            let error = profiler.profile(&args).err().map(|it| it.to_string()).unwrap_or_default();
+            assert!(error.contains(expected), "{on:?} {named} {gpu} {tool}: {error}");
         }
     }
 }

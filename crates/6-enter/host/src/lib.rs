@@ -6,6 +6,7 @@
 
 mod contents;
 pub mod definitions;
+pub mod hardware;
 mod inputs;
 pub mod kernels;
 pub mod machine;

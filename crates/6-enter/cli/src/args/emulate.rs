@@ -3,8 +3,8 @@
 use super::ShortFormat;
 use super::gpu_name::GpuName;
 use super::recordings::Part;
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
 use probe::Settings;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -67,6 +67,7 @@ pub(crate) struct Run {
   rockhound profile --what-if vgpr=96 --what-if gpu.hbm_bandwidth=8e12 LAUNCH.toml
   rockhound profile --keep-events -- ./app && rockhound breakdown workloads/app/MI300X
   rockhound profile --counters-only -- ./train
+  rockhound profile --on gpu -b 2 16 17 -- ./app
   rockhound profile --check races,uninit LAUNCH.toml
   rockhound profile --sample-workgroups 64 --no-results -- ./stencil 16384
   rockhound analyze -p workloads/vector_copy/MI300X")]
@@ -76,6 +77,16 @@ pub(crate) struct Profile {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) emulate: Emulate,
+    /// Where the program runs: `auto` takes an AMD GPU where `/dev/kfd` can be opened and rocprofv3 is in PATH, unless `--gpu`
+    /// names one to emulate.
+    #[arg(long, value_enum, value_name = "WHERE", default_value_t = On::Auto, conflicts_with = "file")]
+    pub(crate) on: On,
+    /// Profiler for a GPU, in place of the rocprofv3 in PATH.
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    pub(crate) profiler: Option<PathBuf>,
+    /// On a GPU: keep the passes that the folder holds, and record the rest.
+    #[arg(long, conflicts_with_all = ["file", "overwrite"])]
+    pub(crate) resume: bool,
     /// Name of the workload; by default the program's, or that of the launch file's folder.
     #[arg(long, short, value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -167,6 +178,17 @@ pub(crate) struct Breakdown {
     /// Output format.
     #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
     pub(crate) format: ShortFormat,
+}
+
+/// Where a program runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum On {
+    /// On a GPU where one can be used.
+    Auto,
+    /// On the GPU of this machine.
+    Gpu,
+    /// On an emulated GPU.
+    Emulator,
 }
 
 impl Profile {

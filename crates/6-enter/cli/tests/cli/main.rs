@@ -13,6 +13,7 @@ mod diff;
 mod doctor;
 mod formats;
 mod guide;
+mod hardware;
 mod ir;
 mod newest;
 mod page;

@@ -1,0 +1,84 @@
+//! What a pass recorded, as far as passes must agree.
+
+use std::collections::BTreeSet;
+use workload::Workload;
+
+/// Dispatches in order, and the counters they have.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Signature {
+    /// Kernel, work-items of grid and workgroup.
+    dispatches: Vec<(String, Option<f64>, Option<f64>)>,
+    counters: BTreeSet<String>,
+}
+
+impl Signature {
+    /// Of what a pass recorded.
+    pub(super) fn of(workload: &Workload) -> Signature {
+        let d = &workload.dispatches;
+        let mut order: Vec<usize> = (0..d.kernel.len()).collect();
+        order.sort_by_key(|row| d.id.get(*row).copied());
+        let one = |row: usize| {
+            let name = workload.kernels.get(d.kernel[row] as usize).cloned().unwrap_or_default();
+            (name, d.grid.get(row), d.workgroup.get(row))
+        };
+        let counters = workload.counters.iter().filter(|counter| !counter.values.is_blank());
+        Signature {
+            dispatches: order.into_iter().map(one).collect(),
+            counters: counters.map(|counter| counter.name.clone()).collect(),
+        }
+    }
+
+    /// Whether a counter has a value.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let sum = || format!("{name}_sum");
+        self.counters.contains(name) || self.counters.contains(&sum())
+    }
+
+    /// The first difference to another pass, in words.
+    pub(super) fn difference(&self, other: &Signature) -> Option<String> {
+        let pairs = self.dispatches.iter().zip(&other.dispatches);
+        if let Some((at, (mine, theirs))) = pairs.enumerate().find(|(_, (mine, theirs))| mine != theirs) {
+            let size = |of: &(String, Option<f64>, Option<f64>)| match (of.1, of.2) {
+                (Some(grid), Some(workgroup)) => format!(" ({grid} work-items by {workgroup})"),
+                _ => String::new(),
+            };
+            return Some(format!(
+                "dispatch {at} is `{}`{}, and was `{}`{}",
+                theirs.0,
+                size(theirs),
+                mine.0,
+                size(mine)
+            ));
+        }
+        let (mine, theirs) = (self.dispatches.len(), other.dispatches.len());
+        (mine != theirs).then(|| format!("{theirs} dispatches, and before {mine}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_named() {
+        let of = |rows: &[(&str, f64)]| Signature {
+            dispatches: rows.iter().map(|(name, grid)| (name.to_string(), Some(*grid), Some(64.0))).collect(),
+            counters: BTreeSet::new(),
+        };
+        let first = of(&[("a", 64.0), ("b", 128.0)]);
+        for (other, expected) in [
+            (of(&[("a", 64.0), ("b", 128.0)]), None),
+            (
+                of(&[("a", 64.0), ("c", 128.0)]),
+                Some("dispatch 1 is `c` (128 work-items by 64), and was `b` (128 work-items by 64)"),
+            ),
+            (
+                of(&[("a", 64.0), ("b", 64.0)]),
+                Some("dispatch 1 is `b` (64 work-items by 64), and was `b` (128 work-items by 64)"),
+            ),
+            (of(&[("a", 64.0)]), Some("1 dispatches, and before 2")),
+        ] {
+            assert_eq!(first.difference(&other).as_deref(), expected);
+        }
+    }
+}

@@ -227,6 +227,7 @@ pub(crate) fn library() -> Vec<KernelRow> {
         row.vgprs = Some(32 + 24 * index);
         row.lds_bytes = Some(1024 * index + 100);
         row.waves_per_simd = (index != 2).then_some(8.0 - 1.5 * f64::from(index));
+        row.waves_per_cu = row.waves_per_simd.map(|it| (4.0 * it) as u32);
         row.limiter = if index > 2 { "VGPR".into() } else { "wave slots".into() };
         row.instructions = 400 * index + 7;
         row.findings = match index {

@@ -75,8 +75,8 @@ fn fired(launch: Launch) -> Vec<&'static str> {
 fn triggers_fire_and_near_misses_do_not() {
     // Rule, a launch that triggers it, and one that nearly does.
     let rows: &[(&str, Launch, Launch)] = &[
-        // 1,024 tiles leave the fourth round a third full; 38 x 38 = 1,444 fill five of them to 95 %.
-        ("TIL001", Launch { mnk: [4096, 4096, 4160], ..BASE }, BASE),
+        // 400 tiles fill a round and a third, where smaller ones fill theirs; 38 x 38 = 1,444 fill five rounds to 95 %.
+        ("TIL001", Launch { mnk: [5120, 5120, 4160], tile: [256, 256, 32], ..BASE }, BASE),
         ("TIL003", Launch { mnk: [256, 512, 16448], ..BASE }, Launch { mnk: [256, 512, 448], ..BASE }),
         ("TIL004", Launch { mapping: Some(12), ..BASE }, Launch { mapping: Some(16), ..BASE }),
         ("TIL005", Launch { stride: Some(4352), ..BASE }, BASE),
@@ -85,6 +85,7 @@ fn triggers_fire_and_near_misses_do_not() {
             Launch { remaps: false, mnk: [9728, 9728, 4160], ..BASE },
             Launch { remaps: false, gpu: "mi250x", mnk: [9728, 9728, 4160], ..BASE },
         ),
+        // 1,024 tiles leave the fourth round a third full.
         ("LCH003", Launch { mnk: [4096, 4096, 4160], ..BASE }, BASE),
         (
             "MAT003",

@@ -76,11 +76,13 @@ fn csv_agrees_with_json() {
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     let kernels = document["kernels"].as_array().unwrap();
     assert_eq!(rows.len(), kernels.len());
+    // Triton's IR says nothing of registers: an empty cell.
+    let text = |value: &Value| if value.is_null() { String::new() } else { value.to_string() };
     for (row, kernel) in rows.iter().zip(kernels) {
         assert_eq!(&row[at("name")], kernel["name"].as_str().unwrap());
-        assert_eq!(row[at("instructions")], kernel["instructions"].to_string());
-        assert_eq!(row[at("vgprs")], kernel["resources"]["vgprs"].to_string());
-        assert_eq!(row[at("valu")], kernel["mix"]["valu"].to_string());
+        assert_eq!(row[at("instructions")], text(&kernel["instructions"]));
+        assert_eq!(row[at("vgprs")], text(&kernel["resources"]["vgprs"]));
+        assert_eq!(row[at("valu")], text(&kernel["mix"]["valu"]));
     }
 }
 

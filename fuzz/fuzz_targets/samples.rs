@@ -12,8 +12,8 @@ const FILES: [&str; 3] =
 const BESIDE: &str = "Dispatch_ID,Kernel_Name,SQ_WAVES\n1,a(),4\n2,b(),4\n";
 
 fuzz_target!(|data: &[u8]| {
-    recording::check(&FILES, None, data);
-    recording::check(&FILES, Some(("pmc_perf.csv", BESIDE)), data);
+    recording::check(&FILES, &[], data);
+    recording::check(&FILES, &[("pmc_perf.csv", BESIDE.as_bytes())], data);
     let folder = BTreeMap::from([(FILES[0].to_string(), data.to_vec())]);
     let Ok(w) = read(&folder, &Options { max_unpacked: 1 << 24 }) else { return };
     let Some(samples) = w.samples else { return };

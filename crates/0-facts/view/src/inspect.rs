@@ -32,14 +32,14 @@ pub struct KernelCard {
     pub resources: Resources,
     /// Waves per SIMD and what limits them.
     pub occupancy: Option<OccupancyCard>,
-    /// Code size in bytes.
-    pub code_bytes: u64,
-    /// Instructions, padding after the last `s_endpgm` excluded.
-    pub instructions: u32,
+    /// Code size in bytes; absent for assembly text and for IR alone.
+    pub code_bytes: Option<u64>,
+    /// Instructions, padding after the last `s_endpgm` excluded; absent where there is no code.
+    pub instructions: Option<u32>,
     /// Bytes that decode to no instruction of the target, counted as instructions.
-    pub unknown_instructions: u32,
-    /// Static instruction mix of the whole kernel.
-    pub mix: Mix,
+    pub unknown_instructions: Option<u32>,
+    /// Static instruction mix of the whole kernel; absent where there is no code.
+    pub mix: Option<Mix>,
     /// Global, flat and buffer loads of the whole kernel by bytes per lane.
     pub load_widths: BTreeMap<u32, u32>,
     /// Global, flat and buffer stores of the whole kernel by bytes per lane.

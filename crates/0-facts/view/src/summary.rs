@@ -24,8 +24,8 @@ pub struct KernelRow {
     pub waves_per_simd: Option<f64>,
     pub waves_per_cu: Option<u32>,
     pub limiter: String,
-    pub instructions: u32,
-    pub mfma: u32,
+    pub instructions: Option<u32>,
+    pub mfma: Option<u32>,
     pub loops: u32,
     /// Findings as (severity, rule, times), worst first.
     pub findings: Vec<(Severity, &'static str, u32)>,
@@ -62,7 +62,7 @@ impl From<&KernelCard> for KernelRow {
             waves_per_cu: card.occupancy.as_ref().map(|occupancy| occupancy.waves_per_cu),
             limiter: card.occupancy.as_ref().map(|occupancy| occupancy.limiter.clone()).unwrap_or_default(),
             instructions: card.instructions,
-            mfma: card.mix.mfma,
+            mfma: card.mix.as_ref().map(|mix| mix.mfma),
             loops: u32::try_from(card.loops.len()).unwrap_or(u32::MAX),
             findings,
         }
@@ -110,7 +110,7 @@ impl Summary {
     /// Counts one more kernel.
     pub fn add(&mut self, row: &KernelRow) {
         self.kernels += 1;
-        self.instructions += u64::from(row.instructions);
+        self.instructions += u64::from(row.instructions.unwrap_or(0));
         for (severity, rule, times) in &row.findings {
             let times = u64::from(*times);
             *self.severities.entry(severity.as_str()).or_default() += times;

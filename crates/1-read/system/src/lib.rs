@@ -47,5 +47,4 @@ pub use outputs::docker::DockerContainer;
 pub use outputs::vllm::ServerLog;
 pub use place::Surroundings;
 pub use recognize::{Document, recognize};
-pub use tar::write as write_tar;
 pub use tree::{Content, Tree};

@@ -186,27 +186,10 @@ pub fn nearest(name: &str) -> Option<&'static Variable> {
         7..=14 => 2,
         _ => 3,
     };
-    let distances = all().iter().map(|it| (distance(name, it.name, most), it));
+    let name = name.to_ascii_uppercase();
+    let near = all().iter().filter(|it| it.name.len().abs_diff(name.len()) <= most);
+    let distances = near.map(|it| (strsim::levenshtein(&name, &it.name.to_ascii_uppercase()), it));
     distances.filter(|(it, _)| *it <= most).min_by_key(|(it, _)| *it).map(|(_, it)| it)
-}
-
-/// Letters to change between two names, at most one more than `most`.
-fn distance(a: &str, b: &str, most: usize) -> usize {
-    if a.len().abs_diff(b.len()) > most || a.len() > 128 {
-        return most + 1;
-    }
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(!x.eq_ignore_ascii_case(y));
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// Words in names whose values stay out of bundles.

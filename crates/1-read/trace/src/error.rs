@@ -53,7 +53,7 @@ pub enum Error {
     #[error("the file is empty")]
     Empty,
     /// No reader knows the file.
-    #[error("no known kind of trace: {0}")]
+    #[error("no known kind of file: {0}")]
     Unknown(String),
     /// The file is of a known kind and broken.
     #[error("{kind}, byte {offset}: {what}")]

@@ -70,7 +70,7 @@ pub use shares::{SHARES_FILE, SHARES_HEADER, Share, write_share};
 pub use values::Values;
 pub use view::Mark;
 pub use wide::is_level_file;
-pub use write::{write, write_ceilings};
+pub use write::{sysinfo, write, write_ceilings};
 
 use folder::Files;
 use problem::Problems;

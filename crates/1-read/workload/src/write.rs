@@ -32,10 +32,7 @@ pub fn write(w: &Workload) -> BTreeMap<String, Vec<u8>> {
         files.insert(format!("{run}.csv"), table(w, &columns, &accumulated, false));
     }
     if !w.machine.facts.is_empty() {
-        let row = |cells: Vec<&String>| cells.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(",");
-        let facts = &w.machine.facts;
-        let text = format!("{}\n{}\n", row(facts.keys().collect()), row(facts.values().collect()));
-        files.insert("sysinfo.csv".to_string(), text.into_bytes());
+        files.insert("sysinfo.csv".to_string(), sysinfo(&w.machine.facts).into_bytes());
     }
     if !w.ceilings.is_empty() {
         files.insert("roofline.csv".to_string(), write_ceilings(&w.ceilings));
@@ -145,6 +142,12 @@ fn time(out: &mut String, whole: i64, fraction: f64) {
             write!(out, "-{}{}", -(whole + 1), format!("{}", 1.0 - fraction).trim_start_matches('0'))
         }
     };
+}
+
+/// `sysinfo.csv`: a table of one row with the facts of a machine.
+pub fn sysinfo(facts: &BTreeMap<String, String>) -> String {
+    let row = |cells: Vec<&String>| cells.iter().map(|c| quoted(c)).collect::<Vec<_>>().join(",");
+    format!("{}\n{}\n", row(facts.keys().collect()), row(facts.values().collect()))
 }
 
 fn quoted(text: &str) -> String {

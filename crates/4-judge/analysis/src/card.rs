@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: nothing is judged here; the card only says what is there.
 
 use crate::KernelEvidence;
+use codeobj::Body;
 use isa::{Access, Class, Space};
 use std::collections::{BTreeMap, BTreeSet};
 use view::{
@@ -17,6 +18,7 @@ pub fn card(
     not_checked: Vec<NotChecked>,
 ) -> KernelCard {
     let kernel = evidence.kernel;
+    let has_code = kernel.body != Body::Absent;
     let widths = Widths::of(evidence, 0..evidence.insts.len());
     let mut warnings = evidence.warnings.clone();
     warnings.extend(evidence.object.warnings.iter().filter(|w| w.contains(&kernel.name)).cloned());
@@ -33,10 +35,10 @@ pub fn card(
             .occupancy
             .as_ref()
             .map(|occupancy| occupancy_card(occupancy, &evidence.assumptions)),
-        code_bytes: evidence.code_bytes,
-        instructions: count(evidence.insts.len()),
-        unknown_instructions: evidence.mix.count(Class::Unknown),
-        mix: mix_card(&evidence.mix),
+        code_bytes: Some(evidence.code_bytes).filter(|bytes| *bytes > 0),
+        instructions: has_code.then(|| count(evidence.insts.len())),
+        unknown_instructions: has_code.then(|| evidence.mix.count(Class::Unknown)),
+        mix: has_code.then(|| mix_card(&evidence.mix)),
         load_widths: widths.loads,
         store_widths: widths.stores,
         lds_widths: widths.lds,

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use view::{
-    Change, ChangeTotal, Comparison, DIFF_SCHEMA, Finding, KernelCard, KernelComparison, KernelName,
+    Change, ChangeTotal, Comparison, DIFF_SCHEMA, Finding, KernelCard, KernelComparison, KernelName, Mix,
     Severity, Verdict,
 };
 
@@ -79,8 +79,8 @@ pub const METRICS: &[Metric] = &[
     row("live_agprs", "live AGPRs at the peak", "", Better::Less, |c| {
         c.pressure.as_ref().map(|p| f64::from(p.live_agprs))
     }),
-    row("instructions", "instructions", "", Better::Less, |c| Some(f64::from(c.instructions))),
-    row("code_bytes", "code", "bytes", Better::Less, |c| (c.code_bytes > 0).then_some(c.code_bytes as f64)),
+    row("instructions", "instructions", "", Better::Less, |c| c.instructions.map(f64::from)),
+    row("code_bytes", "code", "bytes", Better::Less, |c| c.code_bytes.map(|bytes| bytes as f64)),
     row("loops", "loops", "", Better::Neither, |c| Some(c.loops.len() as f64)),
     row("findings.severe", "severe findings", "", Better::Less, |c| findings(c, Severity::Severe)),
     row("findings.warning", "warnings", "", Better::Less, |c| findings(c, Severity::Warning)),
@@ -115,7 +115,7 @@ fn values(card: &KernelCard) -> Vec<Value> {
             number: (metric.value)(card),
         })
         .collect();
-    for (key, label, count) in card.mix.classes() {
+    for (key, label, count) in card.mix.iter().flat_map(Mix::classes) {
         let label = format!("{label} instructions");
         values.push(Value::count(format!("mix.{key}"), label, Better::Neither, count));
     }

@@ -4,98 +4,55 @@
 //! severity and place.
 
 use crate::{
-    Check, CommEvidence, ExecutionEvidence, LaunchEvidence, Outcome, TraceEvidence, TuningEvidence, registry,
+    Check, CommEvidence, ExecutionEvidence, LaunchEvidence, Outcome, Rule, TraceEvidence, TuningEvidence,
+    registry,
 };
 use analysis::{KernelEvidence, WorkloadEvidence};
 use view::{Finding, NotChecked};
 
 /// All findings for a kernel, most severe first, and the rules whose evidence is absent.
 pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
-    let mut findings = Vec::new();
-    let mut not_checked = Vec::new();
     // IR without code: what the code would say is not missed.
     let ir_alone = evidence.ir.is_some() && evidence.kernel.body == codeobj::Body::Absent;
-    for rule in registry::all() {
-        let outcome = match (rule.check, evidence.ir) {
-            (Check::Ir(check), Some(ir)) => check(&ir.kernel, evidence),
-            _ => match rule.code_check() {
-                Some(check) if !ir_alone => check(evidence),
-                _ => continue,
-            },
-        };
-        match outcome {
-            Outcome::Silent => {}
-            Outcome::NotChecked(needs) => not_checked.push(NotChecked { rule: rule.id, needs }),
-            Outcome::Findings(found) => findings.extend(found),
-        }
-    }
-    // Stable: a rule's own order stays within one severity.
-    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.rule.cmp(b.rule)));
+    let (mut findings, not_checked) = outcomes(|rule| match (rule.check, evidence.ir) {
+        (Check::Ir(check), Some(ir)) => Some(check(&ir.kernel, evidence)),
+        _ if ir_alone => None,
+        _ => Some(rule.code_check()?(evidence)),
+    });
+    sort_by_severity(&mut findings);
     (findings, not_checked)
 }
 
 /// All findings for a kernel of a recording, most time lost first, and the rules whose evidence was not recorded.
 pub fn check_workload(evidence: &WorkloadEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
-    let mut findings = Vec::new();
-    let mut not_checked = Vec::new();
-    for rule in registry::all() {
-        let Some(check) = rule.recording_check() else { continue };
-        match check(evidence) {
-            Ok(Outcome::Silent) => {}
-            Ok(Outcome::NotChecked(needs)) => not_checked.push(NotChecked { rule: rule.id, needs }),
-            Ok(Outcome::Findings(found)) => findings.extend(found),
-            Err(reason) => not_checked.push(NotChecked { rule: rule.id, needs: reason.needed() }),
-        }
-    }
+    let (mut findings, not_checked) = outcomes(|rule| {
+        let outcome = rule.recording_check()?(evidence);
+        Some(outcome.unwrap_or_else(|reason| Outcome::NotChecked(reason.needed())))
+    });
     sort_by_time(&mut findings);
     (findings, not_checked)
 }
 
 /// All findings for the traces of a run, most time lost first, and the rules whose evidence they lack.
 pub fn check_traces(evidence: &TraceEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
-    let (mut findings, mut not_checked) = (Vec::new(), Vec::new());
     if evidence.ranks.iter().all(|it| it.total.kernels == 0) {
-        return (findings, not_checked);
+        return (Vec::new(), Vec::new());
     }
-    for rule in registry::all() {
-        let Some(check) = rule.trace_check() else { continue };
-        match check(evidence) {
-            Outcome::Silent => {}
-            Outcome::NotChecked(needs) => not_checked.push(NotChecked { rule: rule.id, needs }),
-            Outcome::Findings(found) => findings.extend(found),
-        }
-    }
+    let (mut findings, not_checked) = outcomes(|rule| Some(rule.trace_check()?(evidence)));
     sort_by_time(&mut findings);
     (findings, not_checked)
 }
 
 /// All findings for files on communication, most severe first, and the rules whose evidence they lack.
 pub fn check_comm(evidence: &CommEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
-    let (mut findings, mut not_checked) = (Vec::new(), Vec::new());
-    for rule in registry::all() {
-        let Some(check) = rule.comm_check() else { continue };
-        match check(evidence) {
-            Outcome::Silent => {}
-            Outcome::NotChecked(needs) => not_checked.push(NotChecked { rule: rule.id, needs }),
-            Outcome::Findings(found) => findings.extend(found),
-        }
-    }
-    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.rule.cmp(b.rule)));
+    let (mut findings, not_checked) = outcomes(|rule| Some(rule.comm_check()?(evidence)));
+    sort_by_severity(&mut findings);
     (findings, not_checked)
 }
 
 /// All findings, by file and line, and the rules whose evidence is absent.
 pub fn check_tunings(evidence: &TuningEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
-    let mut findings = Vec::new();
-    let mut not_checked = Vec::new();
-    for rule in registry::all() {
-        let Some(check) = rule.tuning_check() else { continue };
-        match check(evidence) {
-            Outcome::Silent => {}
-            Outcome::NotChecked(needs) => not_checked.push(NotChecked { rule: rule.id, needs }),
-            Outcome::Findings(found) => findings.extend(found),
-        }
-    }
+    let (mut findings, not_checked) = outcomes(|rule| Some(rule.tuning_check()?(evidence)));
     let order: std::collections::HashMap<&str, usize> =
         evidence.files.iter().enumerate().map(|(at, file)| (file.name.as_str(), at)).collect();
     findings.sort_by_cached_key(|finding| {
@@ -104,6 +61,34 @@ pub fn check_tunings(evidence: &TuningEvidence<'_>) -> (Vec<Finding>, Vec<NotChe
         (file, std::cmp::Reverse(finding.severity), finding.rule, source.map_or(0, |it| it.line))
     });
     (findings, not_checked)
+}
+
+/// All findings for a launch, most severe first, and the rules whose evidence is absent.
+pub fn check_launch(evidence: &LaunchEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
+    let (mut findings, not_checked) = outcomes(|rule| match rule.check {
+        Check::Launch(check) => Some(check(evidence)),
+        _ => None,
+    });
+    sort_by_severity(&mut findings);
+    (findings, not_checked)
+}
+
+/// What the rules that have this kind of check say, in the order of the registry.
+fn outcomes(check: impl Fn(&Rule) -> Option<Outcome>) -> (Vec<Finding>, Vec<NotChecked>) {
+    let (mut findings, mut not_checked) = (Vec::new(), Vec::new());
+    for rule in registry::all() {
+        match check(rule) {
+            None | Some(Outcome::Silent) => {}
+            Some(Outcome::NotChecked(needs)) => not_checked.push(NotChecked { rule: rule.id, needs }),
+            Some(Outcome::Findings(found)) => findings.extend(found),
+        }
+    }
+    (findings, not_checked)
+}
+
+/// Most severe first. Stable: a rule's own order stays within one severity.
+fn sort_by_severity(findings: &mut [Finding]) {
+    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.rule.cmp(b.rule)));
 }
 
 /// Most time lost first; where none is known, most severe first.
@@ -121,20 +106,4 @@ pub fn check_execution(evidence: &ExecutionEvidence<'_>) -> Vec<Finding> {
         .filter_map(|rule| rule.execution_check())
         .flat_map(|check| check(evidence))
         .collect()
-}
-
-/// All findings for a launch, most severe first, and the rules whose evidence is absent.
-pub fn check_launch(evidence: &LaunchEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
-    let mut findings = Vec::new();
-    let mut not_checked = Vec::new();
-    for rule in registry::all() {
-        let Check::Launch(check) = rule.check else { continue };
-        match check(evidence) {
-            Outcome::Silent => {}
-            Outcome::NotChecked(needs) => not_checked.push(NotChecked { rule: rule.id, needs }),
-            Outcome::Findings(found) => findings.extend(found),
-        }
-    }
-    findings.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.rule.cmp(b.rule)));
-    (findings, not_checked)
 }

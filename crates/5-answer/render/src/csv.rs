@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a column is one row of [`COLUMNS`], so header and values cannot drift apart.
 
 use std::borrow::Cow;
-use view::{KernelCard, Severity, TileReport};
+use view::{KernelCard, Mix, Severity, TileReport};
 
 /// A cell: borrowed where the card holds the text already.
 type Cell<'a> = Cow<'a, str>;
@@ -15,8 +15,8 @@ fn number<T: ToString>(value: Option<T>) -> Cell<'static> {
     value.map_or(Cow::Borrowed(""), |value| Cow::Owned(value.to_string()))
 }
 
-fn count(value: u32) -> Cell<'static> {
-    Cow::Owned(value.to_string())
+fn mix(card: &KernelCard, class: fn(&Mix) -> u32) -> Cell<'static> {
+    number(card.mix.as_ref().map(class))
 }
 
 fn findings(card: &KernelCard, severity: Severity) -> Cell<'static> {
@@ -60,22 +60,22 @@ const COLUMNS: &[Column] = &[
             .as_ref()
             .map_or(Cow::Borrowed(""), |occupancy| Cow::Borrowed(occupancy.limiter.as_str()))
     }),
-    ("code_bytes", |card| Cow::Owned(card.code_bytes.to_string())),
-    ("instructions", |card| count(card.instructions)),
-    ("unknown_instructions", |card| count(card.unknown_instructions)),
-    ("valu", |card| count(card.mix.valu)),
-    ("mfma", |card| count(card.mix.mfma)),
-    ("salu", |card| count(card.mix.salu)),
-    ("smem", |card| count(card.mix.smem)),
-    ("vmem_load", |card| count(card.mix.vmem_load)),
-    ("vmem_store", |card| count(card.mix.vmem_store)),
-    ("vmem_atomic", |card| count(card.mix.vmem_atomic)),
-    ("lds", |card| count(card.mix.lds)),
-    ("branch", |card| count(card.mix.branch)),
-    ("wait", |card| count(card.mix.wait)),
-    ("barrier", |card| count(card.mix.barrier)),
-    ("message", |card| count(card.mix.message)),
-    ("control", |card| count(card.mix.control)),
+    ("code_bytes", |card| number(card.code_bytes)),
+    ("instructions", |card| number(card.instructions)),
+    ("unknown_instructions", |card| number(card.unknown_instructions)),
+    ("valu", |card| mix(card, |mix| mix.valu)),
+    ("mfma", |card| mix(card, |mix| mix.mfma)),
+    ("salu", |card| mix(card, |mix| mix.salu)),
+    ("smem", |card| mix(card, |mix| mix.smem)),
+    ("vmem_load", |card| mix(card, |mix| mix.vmem_load)),
+    ("vmem_store", |card| mix(card, |mix| mix.vmem_store)),
+    ("vmem_atomic", |card| mix(card, |mix| mix.vmem_atomic)),
+    ("lds", |card| mix(card, |mix| mix.lds)),
+    ("branch", |card| mix(card, |mix| mix.branch)),
+    ("wait", |card| mix(card, |mix| mix.wait)),
+    ("barrier", |card| mix(card, |mix| mix.barrier)),
+    ("message", |card| mix(card, |mix| mix.message)),
+    ("control", |card| mix(card, |mix| mix.control)),
     ("peak_live_vgprs", |card| number(card.pressure.as_ref().map(|pressure| pressure.live_vgprs))),
     ("peak_live_agprs", |card| number(card.pressure.as_ref().map(|pressure| pressure.live_agprs))),
     ("loops", |card| Cow::Owned(card.loops.len().to_string())),

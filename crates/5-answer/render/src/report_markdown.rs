@@ -184,7 +184,7 @@ fn number(n: &Number, decimals: usize) -> String {
 }
 
 /// Text in which markdown sees no markup of its own.
-fn words(text: &str) -> String {
+pub(crate) fn words(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

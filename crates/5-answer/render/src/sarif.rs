@@ -100,49 +100,26 @@ fn result(card: &KernelCard, finding: &Finding, seen: &mut BTreeMap<String, u32>
     value
 }
 
-/// A whole document on the findings of a survey.
+/// A whole document on the findings of a survey; those without a place are of the last input.
 pub fn survey(survey: &Survey, version: &str, rules: &[RuleInfo]) -> String {
-    let file = survey.inputs.last().map_or("", |input| input.path.as_str());
-    let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
-    let results: Vec<String> = survey
-        .findings
-        .iter()
-        .map(|finding| {
-            let number = seen.entry(finding.rule).or_default();
-            *number += 1;
-            let cost = finding.cost.as_ref().map_or_else(String::new, |cost| format!(". Cost: {cost}"));
-            let text = format!(
-                "{}{cost}. {}",
-                finding.message.trim_end_matches('.'),
-                sentence(&finding.advice)
-            );
-            let source = finding.places.iter().find_map(|place| place.source.as_ref());
-            let (file, line) = source.map_or((file, 1), |it| (it.file.as_str(), it.line.max(1)));
-            let evidence: serde_json::Map<String, Value> =
-                finding.evidence.iter().map(|it| (it.what.clone(), json!(it.value))).collect();
-            json!({
-                "ruleId": finding.rule,
-                "level": level(finding.severity),
-                "message": { "text": text },
-                "locations": [{ "physicalLocation": {
-                    "artifactLocation": { "uri": uri(file) }, "region": { "startLine": line } } }],
-                "partialFingerprints": { "primaryLocationLineHash": format!("{:016x}:{number}", fingerprint(finding.rule)) },
-                "properties": { "evidence": evidence },
-            })
-            .to_string()
-        })
-        .collect();
-    begin(version, rules) + &results.join(SEPARATOR) + &end(&[])
+    let input = survey.inputs.last().map_or("", |input| input.path.as_str());
+    begin(version, rules) + &results(&survey.findings, input) + &end(&[])
 }
 
 /// Findings on files, joined by [`SEPARATOR`]; empty without findings. A finding without a line stands for line 1.
 pub fn files(findings: &[Finding]) -> String {
+    results(findings, "")
+}
+
+/// Results of findings; those without a file are of `input`.
+fn results(findings: &[Finding], input: &str) -> String {
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-    let results: Vec<String> = findings.iter().map(|it| file_result(it, &mut seen).to_string()).collect();
+    let results: Vec<String> =
+        findings.iter().map(|it| file_result(it, input, &mut seen).to_string()).collect();
     results.join(SEPARATOR)
 }
 
-fn file_result(finding: &Finding, seen: &mut BTreeMap<String, u32>) -> Value {
+fn file_result(finding: &Finding, input: &str, seen: &mut BTreeMap<String, u32>) -> Value {
     let mut text = finding.message.trim_end_matches('.').to_owned();
     if let Some(cost) = &finding.cost {
         text.push_str(&format!(". Cost: {}", cost.trim_end_matches('.')));
@@ -150,11 +127,11 @@ fn file_result(finding: &Finding, seen: &mut BTreeMap<String, u32>) -> Value {
     text.push_str(&format!(". {}", sentence(&finding.advice)));
     let location = |place: &Place| {
         let source = place.source.as_ref();
-        let (file, line) = source.map_or(("", 1), |it| (it.file.as_str(), it.line.max(1)));
+        let (file, line) = source.map_or((input, 1), |it| (it.file.as_str(), it.line.max(1)));
         json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) }, "region": { "startLine": line } } })
     };
     let main = finding.places.first().cloned().unwrap_or_default();
-    let file = main.source.as_ref().map_or("", |it| it.file.as_str());
+    let file = main.source.as_ref().map_or(input, |it| it.file.as_str());
     let key = format!("{}|{file}|{}", finding.rule, finding.message);
     let number = seen.entry(key.clone()).or_default();
     *number += 1;

@@ -4,6 +4,7 @@
 //! or the findings where there is none.
 
 use crate::github::place;
+use crate::report_markdown;
 use serde_json::{Map, Value, json};
 use view::{Finding, Sheet, SheetCell, TuneReport};
 
@@ -150,18 +151,5 @@ fn finding_item(finding: &Finding) -> String {
 
 /// Text in which markdown sees no markup of its own; code marks stay.
 fn words(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '|' | '*' | '_' | '~' | '[' | ']' | '\\' => {
-                out.push('\\');
-                out.push(c);
-            }
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
+    report_markdown::words(text).replace("\\`", "`")
 }

@@ -221,6 +221,6 @@ fn absent_values_say_so() {
     let mut kernel = plain_copy();
     kernel.resources = Default::default();
     kernel.occupancy = None;
-    kernel.mix = Default::default();
+    kernel.mix = None;
     check("card-absent.txt", &text::card(&kernel, &style(80)));
 }

@@ -81,8 +81,10 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
     let survey = survey(&inputs, &options);
     if let Some(path) = args.output.as_deref().filter(|path| is_page(path)) {
         let mut output = Output::open(Some(path))?;
-        output.write(&render::timeline(&study::trace::page(&inputs, survey.clone())))?;
+        let html = render::timeline(&study::trace::page(&inputs, survey.clone()));
+        output.write(&html)?;
         output.finish()?;
+        eprintln!("wrote {} ({} KB)", path.display(), html.len().div_ceil(1000));
         return finish(&survey, failed, &mut conditions);
     }
     write(&survey, args.format, usize::from(args.decimal), args.output.as_deref(), look)?;

@@ -111,20 +111,25 @@ pub fn record(
         let rest = (ran > 0).then(|| start.elapsed() / ran * (all - index) as u32);
         watch(Step::Begins(number, all, rest));
         let outcome = pass_of(request, pass, number, first.as_ref(), launcher, watch);
-        let stopped = match outcome {
+        let running = request.output.join(RUNNING);
+        match outcome {
             Ok(signature) => {
-                std::fs::rename(request.output.join(RUNNING), &place)
+                std::fs::rename(&running, &place)
                     .with_context(|| format!("cannot make {}", place.display()))?;
                 first.get_or_insert(signature);
                 ran += 1;
-                interrupted().then_some(Stopped::Interrupted)
+                if interrupted() && number < all {
+                    return Ok(Recorded { passes: number, stopped: Some(Stopped::Interrupted) });
+                }
             }
-            Err(_) if interrupted() => Some(Stopped::Interrupted),
-            Err(error) => Some(Stopped::Failed(number, format!("{error:#}"))),
-        };
-        let _ = std::fs::remove_dir_all(request.output.join(RUNNING));
-        if let Some(stopped) = stopped.filter(|_| number < all || !place.is_dir()) {
-            return Ok(Recorded { passes: index + usize::from(place.is_dir()), stopped: Some(stopped) });
+            Err(error) => {
+                let _ = std::fs::remove_dir_all(&running);
+                let stopped = match interrupted() {
+                    true => Stopped::Interrupted,
+                    false => Stopped::Failed(number, format!("{error:#}")),
+                };
+                return Ok(Recorded { passes: index, stopped: Some(stopped) });
+            }
         }
     }
     Ok(Recorded { passes: all, stopped: None })
@@ -149,7 +154,7 @@ fn prepare(request: &Request) -> Result<()> {
     }
     for (name, text) in [
         (PLAN, plan),
-        ("sysinfo.csv", sysinfo(&request.facts)),
+        ("sysinfo.csv", workload::sysinfo(&request.facts)),
         (rocprofv3::EXTRA_COUNTERS, rocprofv3::extra_counters(&request.plan, &request.target)),
     ] {
         let path = folder.join(name);
@@ -166,14 +171,6 @@ fn describe(request: &Request) -> String {
         text.push('\n');
     }
     text
-}
-
-/// A table of one row.
-fn sysinfo(facts: &BTreeMap<String, String>) -> String {
-    let quoted = |text: &String| format!("\"{}\"", text.replace('"', "\"\""));
-    let names: Vec<&str> = facts.keys().map(String::as_str).collect();
-    let values: Vec<String> = facts.values().map(quoted).collect();
-    format!("{}\n{}\n", names.join(","), values.join(","))
 }
 
 /// Runs one pass until its dispatches are those of the first.

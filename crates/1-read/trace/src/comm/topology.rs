@@ -1,6 +1,7 @@
 //! Topology files of RCCL (`NCCL_TOPO_DUMP_FILE`): a subset of XML.
 
 use crate::error::Error;
+use roxmltree::{Document, Node};
 
 /// A GPU.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -50,79 +51,47 @@ pub struct Topology {
     pub cpus: u64,
 }
 
-/// How deep elements may nest.
-const DEEPEST: usize = 200;
-
 impl Topology {
     /// Reads a file.
     pub(super) fn read(text: &str) -> Result<Topology, Error> {
-        let broken = |at: usize, what: &str| Error::Broken {
-            kind: "topology",
-            offset: at as u64,
-            what: what.to_owned(),
-        };
+        let document = Document::parse(text).map_err(|error| {
+            let lines = text.split_inclusive('\n').take(error.pos().row.saturating_sub(1) as usize);
+            Error::Broken {
+                kind: "topology",
+                offset: lines.map(str::len).sum::<usize>() as u64,
+                what: error.to_string(),
+            }
+        })?;
+        if !document.descendants().any(|node| node.has_tag_name("system")) {
+            return Err(Error::Unknown("XML without `<system>`".to_owned()));
+        }
         let mut topology = Topology::default();
-        // Open elements with their PCI address, link and NUMA node.
-        let mut open: Vec<(String, [String; 3])> = Vec::new();
-        let mut at = 0;
-        let mut system = false;
-        while let Some(start) = text[at..].find('<').map(|found| at + found) {
-            let rest = &text[start..];
-            if rest.starts_with("<!--") || rest.starts_with("<?") {
-                let end = if rest.starts_with("<?") { "?>" } else { "-->" };
-                let Some(found) = rest.find(end) else { return Err(broken(start, "a comment does not end")) };
-                at = start + found + end.len();
-                continue;
-            }
-            let Some(found) = rest.find('>') else { return Err(broken(start, "an element does not end")) };
-            let tag = &rest[1..found];
-            at = start + found + 1;
-            if let Some(name) = tag.strip_prefix('/') {
-                match open.pop() {
-                    Some((opened, _)) if opened == name.trim() => continue,
-                    _ => return Err(broken(start, &format!("`</{}>` ends no element", name.trim()))),
-                }
-            }
-            let closed = tag.ends_with('/');
-            let name = tag.trim_end_matches('/').split_whitespace().next().unwrap_or("").to_owned();
-            system |= name == "system";
-            let mut context = open.last().map(|(_, context)| context.clone()).unwrap_or_default();
-            topology.element(&name, tag, &mut context);
-            if !closed {
-                if open.len() >= DEEPEST {
-                    return Err(broken(start, "elements nest more than 200 deep"));
-                }
-                open.push((name, context));
-            }
+        for node in document.descendants().filter(Node::is_element) {
+            topology.element(node);
         }
-        match open.pop() {
-            Some((name, _)) => Err(broken(text.len(), &format!("the file ends within `<{name}>`"))),
-            None if !system => Err(Error::Unknown("XML without `<system>`".to_owned())),
-            None => Ok(topology),
-        }
+        Ok(topology)
     }
 
-    fn element(&mut self, name: &str, tag: &str, context: &mut [String; 3]) {
-        let text = |key: &str| attribute(tag, key).unwrap_or_default().to_owned();
-        let number = |key: &str| attribute(tag, key).and_then(|v| v.parse().ok()).unwrap_or(0);
-        match name {
-            "cpu" => {
-                self.cpus += 1;
-                context[2] = text("numaid");
+    fn element(&mut self, node: Node<'_, '_>) {
+        let text = |key: &str| node.attribute(key).unwrap_or_default().to_owned();
+        let number = |key: &str| node.attribute(key).and_then(|v| v.parse().ok()).unwrap_or(0);
+        match node.tag_name().name() {
+            "cpu" => self.cpus += 1,
+            "gpu" => {
+                let above = |name: &str, key: &str| {
+                    let element = node.ancestors().find(|it| it.has_tag_name(name));
+                    element.and_then(|it| it.attribute(key)).unwrap_or_default().to_owned()
+                };
+                self.gpus.push(TopologyGpu {
+                    device: number("dev"),
+                    bus: above("pci", "busid"),
+                    target: text("gcn"),
+                    compute_units: number("sm"),
+                    numa: above("cpu", "numaid"),
+                    links: Vec::new(),
+                    pcie: format!("{} x{}", above("pci", "link_speed"), above("pci", "link_width")),
+                });
             }
-            "pci" => {
-                context[0] = text("busid");
-                context[1] = format!("{} x{}", text("link_speed"), text("link_width"));
-            }
-            "gpu" => self.gpus.push(TopologyGpu {
-                device: number("dev"),
-                bus: context[0].clone(),
-                target: text("gcn"),
-                compute_units: number("sm"),
-                numa: context[2].clone(),
-                links: Vec::new(),
-                pcie: context[1].clone(),
-            }),
             "xgmi" | "nvlink" => {
                 let link = Xgmi { target: text("target"), count: number("count").max(1) };
                 if let Some(gpu) = self.gpus.last_mut() {
@@ -143,22 +112,4 @@ impl Topology {
     pub fn is_full_mesh(&self) -> bool {
         self.gpus.len() > 1 && self.gpus.iter().all(|gpu| gpu.links.len() + 1 >= self.gpus.len())
     }
-}
-
-/// The value of an attribute.
-fn attribute<'a>(tag: &'a str, key: &str) -> Option<&'a str> {
-    let mut rest = tag;
-    while let Some(at) = rest.find(key) {
-        let before = rest[..at].chars().next_back();
-        let after = &rest[at + key.len()..];
-        if before.is_some_and(char::is_whitespace)
-            && let Some(value) = after.trim_start().strip_prefix('=')
-        {
-            let value = value.trim_start();
-            let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-            return value[1..].split(quote).next();
-        }
-        rest = after;
-    }
-    None
 }

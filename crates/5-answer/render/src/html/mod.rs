@@ -17,6 +17,8 @@ use crate::marks;
 use crate::svg::{DARK, LIGHT, Picture, Plotted, STYLE, Theme, memory_chart, roofline};
 use crate::text::visible;
 use askama::Template;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use code::CodeView;
 use head::{Head, LiveView};
 use sha2::{Digest, Sha256};
@@ -164,17 +166,7 @@ fn variables() -> String {
 
 /// How a content security policy names a script: `sha256-…` in base 64.
 fn hash(script: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digest = Sha256::digest(script);
-    let mut out = String::from("sha256-");
-    for three in digest.as_slice().chunks(3) {
-        let bits = (0..3).fold(0u32, |bits, at| bits << 8 | u32::from(three.get(at).copied().unwrap_or(0)));
-        for at in 0..4 {
-            let digit = (bits >> (18 - 6 * at)) as usize & 63;
-            out.push(if at > three.len() { '=' } else { char::from(DIGITS[digit]) });
-        }
-    }
-    out
+    format!("sha256-{}", STANDARD.encode(Sha256::digest(script)))
 }
 
 #[cfg(test)]

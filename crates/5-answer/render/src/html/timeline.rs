@@ -4,7 +4,8 @@
 //! megabytes; the script draws on a canvas what a pixel shows and no more. Names reach the page as JSON and are only ever drawn or
 //! set as text.
 
-use sha2::{Digest, Sha256};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use std::fmt::Write;
 use view::{Severity, TimelinePage};
 
@@ -15,12 +16,12 @@ const SHEET: &str = include_str!("timeline.css");
 
 /// Renders a page.
 pub fn timeline(page: &TimelinePage) -> String {
-    let hash = base64(&Sha256::digest(SCRIPT.as_bytes()));
+    let hash = super::hash(SCRIPT.as_bytes());
     let title = page.survey.inputs.first().map_or("timeline", |input| input.path.as_str());
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-         script-src 'sha256-{hash}'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
+         script-src '{hash}'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
          <title>{0}</title>\n<style>{SHEET}</style></head><body>\n\
          <header><h1>{0}</h1><input id=\"search\" type=\"search\" placeholder=\"search names\" \
          aria-label=\"search names\"><span id=\"found\"></span><span id=\"keys\">W S zoom · A D pan · drag to pan · \
@@ -92,7 +93,7 @@ fn data(page: &TimelinePage) -> String {
                 last = span.start;
             }
             serde_json::json!({ "name": lane.name, "gpu": lane.gpu, "rows": rows, "count": lane.spans.len(),
-                "spans": base64(&bytes) })
+                "spans": STANDARD.encode(&bytes) })
         })
         .collect();
     let all = serde_json::json!({ "names": page.names, "classOf": page.class_of, "classes": page.classes,
@@ -108,32 +109,13 @@ fn varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let word = chunk.iter().fold(0u32, |all, b| all << 8 | u32::from(*b)) << (8 * (3 - chunk.len()));
-        for at in 0..4 {
-            out.push(if at <= chunk.len() {
-                char::from(DIGITS[(word >> (18 - 6 * at) & 63) as usize])
-            } else {
-                '='
-            });
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use view::{Survey, TimelineLane, TimelineSpan};
 
     #[test]
-    fn base64_and_varints() {
-        for (bytes, expected) in [(&b""[..], ""), (b"f", "Zg=="), (b"fo", "Zm8="), (b"foo", "Zm9v")] {
-            assert_eq!(base64(bytes), expected);
-        }
+    fn numbers_take_seven_bits_a_byte() {
         let mut out = Vec::new();
         varint(&mut out, 300);
         assert_eq!(out, [0xac, 2]);

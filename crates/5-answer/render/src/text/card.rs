@@ -22,7 +22,7 @@ pub fn card(kernel: &KernelCard, style: &Style) -> String {
     let mut page = Page::new(style);
     title(&mut page, kernel);
     // IR without code knows nothing of registers.
-    let code = kernel.triton.is_none() || kernel.instructions > 0 || kernel.resources.vgprs.is_some();
+    let code = kernel.triton.is_none() || kernel.instructions.is_some() || kernel.resources.vgprs.is_some();
     resources(&mut page, kernel, code);
     match &kernel.occupancy {
         None if !code => {}
@@ -235,27 +235,24 @@ fn bar_groups(mix: &Mix) -> [(char, Role, &'static str, u32); 6] {
 }
 
 fn mix_lines(page: &mut Page, kernel: &KernelCard) {
-    let total = kernel.mix.total();
-    if total == 0 {
+    let Some(mix) = kernel.mix.as_ref().filter(|mix| mix.total() > 0) else {
         field(page, "code", &[dim("none that could be read")]);
         return;
-    }
-    let mut code = plural(&thousands(u64::from(kernel.instructions)), "instruction");
+    };
+    let total = mix.total();
+    let mut code = plural(&thousands(u64::from(kernel.instructions.unwrap_or(0))), "instruction");
     // Assembly text has no size.
-    if kernel.code_bytes > 0 {
-        code.push_str(&format!(" in {}", bytes(kernel.code_bytes)));
+    if let Some(size) = kernel.code_bytes {
+        code.push_str(&format!(" in {}", bytes(size)));
     }
     let mut spans = vec![plain(code)];
-    if kernel.unknown_instructions > 0 {
-        spans.push(span(
-            Role::Warning,
-            format!(" · {} unknown", thousands(u64::from(kernel.unknown_instructions))),
-        ));
+    if let Some(unknown) = kernel.unknown_instructions.filter(|unknown| *unknown > 0) {
+        spans.push(span(Role::Warning, format!(" · {} unknown", thousands(u64::from(unknown)))));
     }
     field(page, "code", &spans);
-    field(page, "mix", &mix_spans(&kernel.mix));
+    field(page, "mix", &mix_spans(mix));
     let bar_width = page.style.width.saturating_sub(VALUES).clamp(10, 64);
-    let groups = bar_groups(&kernel.mix);
+    let groups = bar_groups(mix);
     let mut bar = Vec::new();
     let (mut sum, mut drawn) = (0u64, 0usize);
     for (glyph, role, _, count) in groups {

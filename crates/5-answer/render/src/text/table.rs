@@ -106,14 +106,14 @@ const COLUMNS: &[Column] = &[
         key: "instructions",
         title: "instr",
         rank: 6,
-        cell: |row| row.instructions.to_string(),
+        cell: |row| number(row.instructions),
         order: |a, b| b.instructions.cmp(&a.instructions),
     },
     Column {
         key: "mfma",
         title: "MFMA",
         rank: 7,
-        cell: |row| row.mfma.to_string(),
+        cell: |row| number(row.mfma),
         order: |a, b| b.mfma.cmp(&a.mfma),
     },
     Column {
@@ -218,7 +218,7 @@ fn choose(rows: &[KernelRow], several_targets: bool, total: usize) -> Vec<&'stat
     // A column that says the same nothing on every row tells nothing.
     columns.retain(|column| match column.key {
         "agprs" => rows.iter().any(|row| row.agprs.unwrap_or(0) > 0),
-        "mfma" => rows.iter().any(|row| row.mfma > 0),
+        "mfma" => rows.iter().any(|row| row.mfma.unwrap_or(0) > 0),
         "spills" => rows.iter().any(|row| row.spills.unwrap_or(0) > 0),
         "target" => several_targets,
         _ => true,

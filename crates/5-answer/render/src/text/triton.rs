@@ -234,7 +234,7 @@ pub fn triton_lines(kernel: &KernelCard, style: &Style) -> String {
         if !line.instructions.is_empty() {
             spans.push(dim(" -> "));
             spans.push(span(Role::Info, list(&line.instructions, true)));
-        } else if kernel.instructions > 0 {
+        } else if kernel.instructions.is_some() {
             spans.push(dim(" -> no instruction of its own"));
         }
         page.prefixed(&first, &rest, &spans);

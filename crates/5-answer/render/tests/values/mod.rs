@@ -49,10 +49,10 @@ pub(crate) fn gemm() -> KernelCard {
             ],
             together: vec![],
         }),
-        code_bytes: 5120,
-        instructions: 1012,
-        unknown_instructions: 0,
-        mix: Mix { valu: 480, mfma: 128, salu: 150, smem: 14, vmem_load: 48, vmem_store: 16, vmem_atomic: 0, lds: 96, branch: 12, wait: 52, barrier: 6, message: 0, control: 10, unknown: 0 },
+        code_bytes: Some(5120),
+        instructions: Some(1012),
+        unknown_instructions: Some(0),
+        mix: Some(Mix { valu: 480, mfma: 128, salu: 150, smem: 14, vmem_load: 48, vmem_store: 16, vmem_atomic: 0, lds: 96, branch: 12, wait: 52, barrier: 6, message: 0, control: 10, unknown: 0 }),
         load_widths: widths(&[(4, 16), (16, 32)]),
         store_widths: widths(&[(4, 16)]),
         lds_widths: widths(&[(8, 64), (16, 32)]),
@@ -178,10 +178,10 @@ pub(crate) fn plain_copy() -> KernelCard {
             next: vec![],
             together: vec![],
         }),
-        code_bytes: 100,
-        instructions: 19,
-        unknown_instructions: 1,
-        mix: Mix {
+        code_bytes: Some(100),
+        instructions: Some(19),
+        unknown_instructions: Some(1),
+        mix: Some(Mix {
             valu: 7,
             salu: 4,
             smem: 2,
@@ -191,7 +191,7 @@ pub(crate) fn plain_copy() -> KernelCard {
             branch: 1,
             unknown: 1,
             ..Mix::default()
-        },
+        }),
         load_widths: widths(&[(16, 1)]),
         store_widths: widths(&[(16, 1)]),
         lds_widths: BTreeMap::new(),
@@ -229,7 +229,7 @@ pub(crate) fn library() -> Vec<KernelRow> {
         row.waves_per_simd = (index != 2).then_some(8.0 - 1.5 * f64::from(index));
         row.waves_per_cu = row.waves_per_simd.map(|it| (4.0 * it) as u32);
         row.limiter = if index > 2 { "VGPR".into() } else { "wave slots".into() };
-        row.instructions = 400 * index + 7;
+        row.instructions = Some(400 * index + 7);
         row.findings = match index {
             0 => vec![],
             1 => vec![(Severity::Info, "RES002", 1)],

@@ -127,7 +127,7 @@ fn damaged_traces_are_errors() {
     for (name, bytes, message, shown) in [
         ("cut.json", &whole.as_bytes()[..whole.len() / 2], "the file ends within a value", true),
         ("empty.json", b"", "the file is empty", false),
-        ("text.json", b"hello", "no known kind of trace", false),
+        ("text.json", b"hello", "no known kind of file", false),
         ("none.json", b"{\"a\": 1}", "JSON without `traceEvents`", false),
     ] {
         let path = dir.join(name);

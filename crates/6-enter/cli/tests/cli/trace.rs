@@ -107,7 +107,8 @@ fn exports_say_the_same() {
         assert_eq!(time(&out), wanted, "{kind}");
     }
     let page = folder("trace-page").join("run.html").display().to_string();
-    good(&["trace", &one, "-o", &page]);
+    let ran = rockhound(&["trace", &one, "-o", &page]);
+    assert!(ran.code == 0 && ran.stderr.starts_with("wrote "), "{ran:?}");
     let html = std::fs::read_to_string(page).unwrap();
     assert!(
         html.contains("<canvas") && html.contains("sha256-") && !html.contains("<b>&\\\""),

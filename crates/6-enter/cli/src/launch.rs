@@ -8,7 +8,7 @@ use crate::device_code::DeviceCode;
 use crate::earlier::{make_folder, remove_earlier};
 use crate::emulation::{self, predictions};
 use crate::exit::{Outcome, usage};
-use crate::launch_file::{Contents, LaunchFile, difference};
+use host::launch_file::{Contents, LaunchFile, difference};
 use crate::output::Output;
 use crate::{progress, sets, terminal};
 use anyhow::{Context, Result, anyhow, bail};

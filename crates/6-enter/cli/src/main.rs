@@ -25,7 +25,6 @@ mod guide;
 mod inspect;
 mod kernels;
 mod launch;
-mod launch_file;
 mod launch_template;
 mod metrics;
 mod occupancy;

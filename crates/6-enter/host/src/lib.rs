@@ -9,6 +9,7 @@ pub mod definitions;
 pub mod hardware;
 mod inputs;
 pub mod kernels;
+pub mod launch_file;
 pub mod machine;
 pub mod names;
 pub mod recording;

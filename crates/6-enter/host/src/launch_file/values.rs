@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the usual names")]
-pub(crate) enum Element {
+pub enum Element {
     I8,
     U8,
     I16,
@@ -26,7 +26,7 @@ pub(crate) enum Element {
 
 impl Element {
     /// Bytes of one.
-    pub(crate) fn size(self) -> usize {
+    pub fn size(self) -> usize {
         match self {
             Element::I8 | Element::U8 => 1,
             Element::I16 | Element::U16 | Element::F16 | Element::Bf16 => 2,
@@ -36,12 +36,12 @@ impl Element {
     }
 
     /// Whether it holds whole numbers only.
-    pub(crate) fn is_whole(self) -> bool {
+    pub fn is_whole(self) -> bool {
         !matches!(self, Element::F16 | Element::Bf16 | Element::F32 | Element::F64)
     }
 
     /// Numbers as bytes.
-    pub(crate) fn bytes(self, numbers: impl Iterator<Item = f64>) -> Vec<u8> {
+    pub fn bytes(self, numbers: impl Iterator<Item = f64>) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(numbers.size_hint().0 * self.size());
         for number in numbers {
             match self {
@@ -63,7 +63,7 @@ impl Element {
     }
 
     /// Bytes as numbers; an incomplete one at the end is left out.
-    pub(crate) fn numbers(self, bytes: &[u8]) -> Vec<f64> {
+    pub fn numbers(self, bytes: &[u8]) -> Vec<f64> {
         let one = |bytes: &[u8]| -> f64 {
             let mut wide = [0; 8];
             wide[..bytes.len()].copy_from_slice(bytes);
@@ -125,7 +125,7 @@ fn to_bf16(number: f32) -> u16 {
 }
 
 /// The first place where two buffers differ by more than the tolerance, with both values.
-pub(crate) fn difference(found: &[f64], expected: &[f64], tolerance: f64) -> Option<(usize, f64, f64)> {
+pub fn difference(found: &[f64], expected: &[f64], tolerance: f64) -> Option<(usize, f64, f64)> {
     let differ = |(found, expected): (&f64, &f64)| {
         let same = found == expected || (found.is_nan() && expected.is_nan());
         // Not `>`: what is no number differs.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// A sum of products.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct Expression {
+pub struct Expression {
     /// Terms: sign, factors.
     terms: Vec<(f64, Vec<Factor>)>,
 }
@@ -65,7 +65,7 @@ fn factor_of(text: &str) -> Result<Factor, String> {
 
 impl Expression {
     /// The first `count` values.
-    pub(crate) fn values(
+    pub fn values(
         &self,
         count: usize,
         arguments: &BTreeMap<String, Vec<f64>>,

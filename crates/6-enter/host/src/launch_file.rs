@@ -6,8 +6,8 @@
 mod expression;
 mod values;
 
-pub(crate) use expression::Expression;
-pub(crate) use values::{Element, difference};
+pub use expression::Expression;
+pub use values::{Element, difference};
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
@@ -20,26 +20,26 @@ const MOST_BYTES: u64 = 1 << 34;
 /// A launch file as written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct LaunchFile {
+pub struct LaunchFile {
     /// File with the code, beside the launch file.
-    pub(crate) code: PathBuf,
+    pub code: PathBuf,
     /// Kernel, by linker name or demangled name; not needed where the code has one.
-    pub(crate) kernel: Option<String>,
+    pub kernel: Option<String>,
     /// GPU; by default the first model of the code's target.
-    pub(crate) gpu: Option<String>,
+    pub gpu: Option<String>,
     /// Work-items in up to three dimensions.
     grid: Vec<u32>,
     /// Work-items of a workgroup.
     workgroup: Vec<u32>,
     /// LDS beyond what the kernel declares, bytes.
     #[serde(default)]
-    pub(crate) dynamic_lds: u32,
+    pub dynamic_lds: u32,
     /// How many times it is launched.
     #[serde(default = "once")]
-    pub(crate) repeat: u32,
+    pub repeat: u32,
     /// Arguments in the kernel's order.
     #[serde(default)]
-    pub(crate) argument: Vec<Argument>,
+    pub argument: Vec<Argument>,
 }
 
 fn once() -> u32 {
@@ -49,12 +49,12 @@ fn once() -> u32 {
 /// One argument: a scalar with `value`, or a buffer with `shape`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Argument {
+pub struct Argument {
     /// Name, for messages and expressions.
-    pub(crate) name: String,
+    pub name: String,
     /// Element type.
     #[serde(rename = "type")]
-    pub(crate) element: Element,
+    pub element: Element,
     /// Value of a scalar.
     value: Option<f64>,
     /// Elements of a buffer in each dimension.
@@ -70,12 +70,12 @@ pub(crate) struct Argument {
     /// File with the contents, instead of `initial`.
     file: Option<PathBuf>,
     /// What the buffer holds in the end, in terms of the arguments at the start.
-    pub(crate) expected: Option<Expression>,
+    pub expected: Option<Expression>,
     /// File with what the buffer holds in the end.
-    pub(crate) expected_file: Option<PathBuf>,
+    pub expected_file: Option<PathBuf>,
     /// Difference allowed between the two, relative where the expected value is larger than 1.
     #[serde(default)]
-    pub(crate) tolerance: f64,
+    pub tolerance: f64,
 }
 
 /// How a buffer begins.
@@ -92,7 +92,7 @@ enum Initial {
 }
 
 /// What an argument is.
-pub(crate) enum Contents {
+pub enum Contents {
     /// Bytes of a value.
     Scalar(Vec<u8>),
     /// Bytes of a buffer.
@@ -101,7 +101,7 @@ pub(crate) enum Contents {
 
 impl LaunchFile {
     /// Reads a launch file; paths in it are made to start from its folder.
-    pub(crate) fn read(path: &Path) -> Result<LaunchFile> {
+    pub fn read(path: &Path) -> Result<LaunchFile> {
         let name = path.display();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{name}`"))?;
         let mut file: LaunchFile = toml::from_str(&text).map_err(|error| anyhow!("`{name}`: {error}"))?;
@@ -116,17 +116,17 @@ impl LaunchFile {
     }
 
     /// Work-items in three dimensions.
-    pub(crate) fn grid(&self) -> Result<[u32; 3]> {
+    pub fn grid(&self) -> Result<[u32; 3]> {
         three(&self.grid, "grid")
     }
 
     /// Work-items of a workgroup in three dimensions.
-    pub(crate) fn workgroup(&self) -> Result<[u32; 3]> {
+    pub fn workgroup(&self) -> Result<[u32; 3]> {
         three(&self.workgroup, "workgroup")
     }
 
     /// Arguments by name as numbers, for expressions.
-    pub(crate) fn numbers(&self, contents: &[Contents]) -> BTreeMap<String, Vec<f64>> {
+    pub fn numbers(&self, contents: &[Contents]) -> BTreeMap<String, Vec<f64>> {
         let numbers = self.argument.iter().zip(contents).map(|(argument, contents)| {
             let (Contents::Scalar(bytes) | Contents::Buffer(bytes)) = contents;
             (argument.name.clone(), argument.element.numbers(bytes))
@@ -144,7 +144,7 @@ fn three(sizes: &[u32], what: &str) -> Result<[u32; 3]> {
 
 impl Argument {
     /// What the argument is at the start.
-    pub(crate) fn contents(&self) -> Result<Contents> {
+    pub fn contents(&self) -> Result<Contents> {
         let name = &self.name;
         match (self.value, &self.shape) {
             (Some(value), None) => Ok(Contents::Scalar(self.element.bytes(std::iter::once(value)))),
@@ -179,7 +179,7 @@ impl Argument {
     }
 
     /// What the buffer is to hold in the end, if the file says so.
-    pub(crate) fn expected(
+    pub fn expected(
         &self,
         count: usize,
         start: &BTreeMap<String, Vec<f64>>,

@@ -55,6 +55,25 @@ pub fn needs(programs: &[&str]) -> bool {
     missing.is_none()
 }
 
+/// A Python that has some modules: the one that `ROCKHOUND_PYTHON` names, the one of `cargo xtask setup`, or the system's. `None`, reported
+/// as [`absent`], where none has them.
+///
+/// # Panics
+/// Where there is none under `CI=true`.
+pub fn python(modules: &[&str]) -> Option<PathBuf> {
+    let named = std::env::var_os("ROCKHOUND_PYTHON").map(PathBuf::from);
+    let candidates = named.into_iter().chain([root().join("target/python/bin/python"), "python3".into()]);
+    let ask = format!("import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, {modules:?})))");
+    let has_all = |python: &PathBuf| {
+        Command::new(python).args(["-c", &ask]).output().is_ok_and(|it| it.status.success())
+    };
+    let found = candidates.into_iter().find(has_all);
+    if found.is_none() {
+        absent(&format!("a Python with {}", modules.join(" and ")), "`cargo xtask setup`");
+    }
+    found
+}
+
 /// The repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in the repository")

@@ -38,9 +38,33 @@ const REAL_WHEELS: &[&str] =
 /// Debian package of the largest one; unpacked, not installed.
 const REAL_PACKAGE: &str = "librocsparse0";
 
+/// What Triton programs of the tests need, in a folder of the workspace's own.
+const PYTHON: &str =
+    "python3 -m venv target/python && target/python/bin/pip install --quiet triton==3.6.0 numpy";
+
+/// The same for programs with torch: the build for the CPU is not on the package index, and the one that is there takes gigabytes.
+const TORCH: &str =
+    "target/python/bin/pip install --quiet torch==2.10.0 --index-url https://download.pytorch.org/whl/cpu";
+
 /// Installs what is missing.
 pub(crate) fn ensure() -> Result<()> {
-    if missing().is_empty() { Ok(()) } else { install() }
+    if !missing().is_empty() {
+        install()?;
+    }
+    python()
+}
+
+/// Installs Triton and torch where they are not.
+fn python() -> Result<()> {
+    let has =
+        |module: &str| output("target/python/bin/python", &["-c", &format!("import {module}")]).is_some();
+    if !has("triton, numpy") {
+        run::run("sh", &["-c", PYTHON])?;
+    }
+    if !has("torch") && run::run("sh", &["-c", TORCH]).is_err() {
+        eprintln!("no torch: tests of programs with it skip\nhint: `{TORCH}` needs download.pytorch.org");
+    }
+    Ok(())
 }
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -56,6 +80,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if print_only {
         let all: Vec<&str> = TOOLS.iter().chain(&LIBRARIES).map(|(package, _)| *package).collect();
         println!("{}", command(&all));
+        println!("{PYTHON}\n{TORCH}");
         if real {
             println!("{}", real_command());
         }
@@ -63,6 +88,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
     let missing = missing();
     if missing.is_empty() && !real {
+        python()?;
         let programs: Vec<&str> = TOOLS.iter().map(|(_, program)| *program).collect();
         println!("all tools are there: {}", programs.join(" "));
         return Ok(());
@@ -70,6 +96,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if !missing.is_empty() {
         install()?;
     }
+    python()?;
     if real { run::run("sh", &["-c", &real_command()]) } else { Ok(()) }
 }
 

@@ -19,6 +19,7 @@ mod gather;
 mod headers;
 mod instructions;
 mod join;
+mod launches;
 mod long;
 mod marks;
 mod merge;
@@ -50,6 +51,7 @@ pub use instructions::{
     INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, InstructionRow, KernelRun, LdsUse, RunOf, STALLS, StallCycles,
     VectorUse, code_object_file, events_file, is_events_file, read_instructions, write_instructions,
 };
+pub use launches::{LAUNCHES_FILE, LaunchArgument, LaunchNote, launch_note};
 pub use marks::{MARKS_FILE, MARKS_HEADER, Marks, TIME};
 pub use merge::merge;
 pub use model::{

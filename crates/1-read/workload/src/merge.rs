@@ -68,6 +68,10 @@ pub fn merge(ranks: Vec<(String, Workload)>) -> Result<Workload, String> {
             it.row += start;
             it
         }));
+        whole.launches.extend(w.launches.into_iter().map(|mut it| {
+            it.row = it.row.map(|row| row + start);
+            it
+        }));
         whole.occupancy.extend(w.occupancy.into_iter().map(|mut it| {
             it.row += start;
             it

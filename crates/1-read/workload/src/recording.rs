@@ -1,5 +1,6 @@
 //! The workload: the value that every generation of recording is read into.
 
+use crate::launches::LaunchNote;
 use crate::marks::Marks;
 use crate::model::{Ceilings, Counters, Dispatches, Extra, Generation, Machine, Rank};
 use crate::multiplexed::Multiplexed;
@@ -35,6 +36,8 @@ pub struct Workload {
     pub shares: Vec<Share>,
     /// What dispatches had in flight over their time, where that was modelled.
     pub occupancy: Vec<Occupancy>,
+    /// What a Python program said of its launches.
+    pub launches: Vec<LaunchNote>,
     /// Samples of the program counter.
     pub samples: Option<Samples>,
     /// How far each quantity can be trusted, where it was not measured.
@@ -66,6 +69,7 @@ impl Workload {
             keeps_events: false,
             shares: Vec::new(),
             occupancy: Vec::new(),
+            launches: Vec::new(),
             samples: None,
             marks: None,
             multiplexed: None,

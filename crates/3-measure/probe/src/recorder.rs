@@ -255,6 +255,21 @@ impl Recorder {
         Ok((summary, counts, Timed { outcome: Some(outcome), predicted, cut: false }))
     }
 
+    /// Runs a kernel and returns how long it takes, nanoseconds, where that can be said, recording nothing.
+    pub fn time(
+        &mut self,
+        program: &Program,
+        table: &Table,
+        memory: &emu::Memory,
+        launch: &Launch<'_>,
+    ) -> Result<(Summary, Option<f64>), Box<Fault>> {
+        let (summary, counts, timed) = self.follow(program, table, memory, launch)?;
+        let totals = table.totals(&counts, u64::from(self.model.compute_units.value));
+        let ran = Ran { kernel: "", program, table, launch };
+        let estimate = timed.outcome.as_ref().and_then(|it| self.estimate(ran, &counts, &totals, it));
+        Ok((summary, estimate.map(|it| it.nanoseconds)))
+    }
+
     /// Runs a kernel and returns what was counted, recording nothing. Where only some workgroups run, `weights` says how
     /// many each stands for.
     pub fn count(

@@ -84,6 +84,7 @@ pub(crate) fn remove_earlier(folder: &Path) -> Result<()> {
         workload::SHARES_FILE,
         workload::MARKS_FILE,
         workload::OCCUPANCY_FILE,
+        workload::LAUNCHES_FILE,
     ];
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;

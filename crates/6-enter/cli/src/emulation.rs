@@ -7,6 +7,7 @@
 mod dynamic;
 pub(crate) mod library;
 mod program;
+mod python;
 
 use crate::args::Emulate;
 use crate::exit::{Outcome, usage};
@@ -113,6 +114,7 @@ impl Emulation {
             paths.push(":");
             paths.push(others);
         }
+        let python = python::write(&folder.0)?;
         // The program hears Ctrl-C itself; this process stays to write down what it finished.
         let interrupted = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(signal_hook::consts::SIGINT, interrupted)?;
@@ -121,6 +123,7 @@ impl Emulation {
             .args(&program[1..])
             .env("LD_LIBRARY_PATH", paths)
             .env("TRITON_LIBHIP_PATH", folder.0.join(NAMES[0]))
+            .env("PYTHONPATH", python)
             .env(session::VARIABLE, &folder.0);
         if self.rpath.is_some() {
             // Symbols of a library that is loaded first count, whichever file the program names.

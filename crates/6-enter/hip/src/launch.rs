@@ -11,6 +11,7 @@ use crate::progress;
 use crate::recording::Recording;
 use crate::runtime::{Runtime, lock};
 use crate::timeline;
+use crate::times::Times;
 use crate::work::{Copy3, Fill, Kernel, Place, Work};
 use emu::{Cause, Fault, Host, Launch, OutsideLds, Program, Summary};
 use probe::{LaunchSize, Oversize};
@@ -58,7 +59,7 @@ fn extent(place: Place, width: usize, height: usize, depth: usize) -> Option<usi
 
 impl Copy3 {
     fn perform(&self, runtime: &mut Runtime) -> Result<(), Code> {
-        let Copy3 { to, from, width, height, depth } = *self;
+        let Copy3 { mut to, mut from, width, height, depth } = *self;
         for (what, place) in [("copy to", to), ("copy from", from)] {
             match extent(place, width, height, depth) {
                 Some(0) => return Ok(()),
@@ -70,6 +71,9 @@ impl Copy3 {
                 return Err(Code::hipErrorInvalidPitchValue);
             }
         }
+        for place in [&mut to, &mut from] {
+            place.address = runtime.allocations.host(place.address);
+        }
         for z in 0..depth {
             for y in 0..height {
                 let at = |place: Place| place.address + z * place.slice + y * place.pitch;
@@ -77,7 +81,7 @@ impl Copy3 {
                 unsafe { std::ptr::copy(pointer::<u8>(at(from)), pointer::<u8>(at(to)), width) };
             }
         }
-        runtime.came_from_host |= runtime.allocations.is_copy_from_host(to.address, from.address);
+        runtime.came_from_host |= runtime.allocations.is_copy_from_host(self.to.address, self.from.address);
         let time = timeline::of_copy(runtime.device.model, &runtime.allocations, self);
         runtime.timeline.add(time);
         Ok(())
@@ -94,9 +98,10 @@ impl Fill {
             None => return Err(Code::hipErrorInvalidValue),
         }
         let bytes = pattern.to_le_bytes();
+        let address = runtime.allocations.host(to.address);
         for z in 0..depth {
             for y in 0..height {
-                let start = pointer::<u8>(to.address + z * to.slice + y * to.pitch);
+                let start = pointer::<u8>(address + z * to.slice + y * to.pitch);
                 if bytes[..size].iter().all(|it| *it == bytes[0]) {
                     // SAFETY: inside allocations as just checked, or memory the program vouches for.
                     unsafe { std::ptr::write_bytes(start, bytes[0], width) };
@@ -148,9 +153,24 @@ impl Runtime {
         self.launches += 1;
         let progress = progress::begin(self.settings.progress, &name, number, launch.wave_count());
         launch.progress = progress.as_deref();
+        let note = self.note.take();
+        let mut measured = None;
         let result = match (&mut self.checking, &mut self.recording) {
             (Some(checking), _) => checking.run(&name, &code, &program, memory, &launch),
-            (None, Some(recording)) if wanted => recording.run(&name, &code, &program, memory, &launch),
+            (None, Some(recording)) if wanted => {
+                recording.run(&name, &code, &program, memory, &launch).inspect(|_| recording.note(note))
+            }
+            (None, recording)
+                if self.measures
+                    && recording.as_ref().is_none_or(|it| it.needs_results() && it.has_clock()) =>
+            {
+                recording.iter_mut().for_each(|it| it.pass_over());
+                let times = self.times.get_or_insert_with(|| Times::new(self.device.model));
+                times.run(&program, memory, &launch).map(|(summary, time)| {
+                    measured = time;
+                    summary
+                })
+            }
             (None, recording) => {
                 let run = recording.as_ref().is_none_or(|it| it.needs_results());
                 recording.iter_mut().for_each(|it| it.pass_over());
@@ -161,7 +181,7 @@ impl Runtime {
             progress::end();
         }
         // What is not recorded has no time.
-        let time = self.recording.as_ref().filter(|_| wanted).and_then(Recording::last_time);
+        let time = self.recording.as_ref().filter(|_| wanted).and_then(Recording::last_time).or(measured);
         self.timeline.add(time);
         if let Some(buffer) = buffer {
             let formats = self.module(kernel.function.module)?.formats().to_vec();

@@ -38,6 +38,7 @@ mod selection;
 mod staging;
 mod stream;
 mod timeline;
+mod times;
 mod work;
 
 /// What `rockhound` looks for in the file before it uses it: version and build.

@@ -2,7 +2,8 @@
 //!
 //! The one idea to keep in mind: a device pointer is a host pointer inside an allocation registered here. Allocations lie
 //! where nothing else of the process does and at the same addresses in every run, as caches depend on them; memory that is
-//! freed goes back to the system at once, so that host code faults on it too, and its addresses are not used again.
+//! freed goes back to the system at once, so that host code faults on it too, and its addresses are not used again. Tensors of
+//! Python programs, whose memory is wherever torch has it, get device addresses of the same kind and are found through them.
 
 use crate::codes::Code;
 use emu::{Memory, Shared};
@@ -16,6 +17,10 @@ const PAGE: usize = 4096;
 const FINE_GRAINED: u32 = 1;
 /// Allocations of at least so many bytes begin at a multiple of it.
 const FRAGMENTS: [usize; 2] = [2 << 20, 64 << 10];
+/// Bytes that stay free behind memory of Python programs, and where mistakes are looked for: as far as a product of a 32-bit index and
+/// four bytes reaches.
+const ROOM: usize = PAGE;
+const ROOM_CHECKED: usize = 8 << 30;
 
 /// What an allocation is to the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +48,8 @@ pub(crate) struct Allocation {
     pub(crate) number: u64,
     /// Bytes that are mapped, 0 when the memory is the program's.
     mapped: usize,
+    /// Where the process has it.
+    host: usize,
 }
 
 /// All allocations of the process.
@@ -75,7 +82,17 @@ impl Allocations {
         let start = self.map(mapped).ok_or(Code::hipErrorOutOfMemory)?;
         self.add(
             start,
-            Allocation { base: start.addr(), bytes: wanted, kind, flags, device: 0, number: 0, mapped },
+            Allocation {
+                base: start.addr(),
+                bytes: wanted,
+                kind,
+                flags,
+                device: 0,
+                number: 0,
+                mapped,
+                host: start.addr(),
+            },
+            None,
         )?;
         if on_device {
             self.device_bytes += wanted;
@@ -114,21 +131,68 @@ impl Allocations {
         }
         self.add(
             start,
-            Allocation { base, bytes, kind: Kind::Registered, flags, device: 0, number: 0, mapped: 0 },
+            Allocation {
+                base,
+                bytes,
+                kind: Kind::Registered,
+                flags,
+                device: 0,
+                number: 0,
+                mapped: 0,
+                host: base,
+            },
+            None,
         )
     }
 
-    fn add(&mut self, start: *mut u8, allocation: Allocation) -> Result<(), Code> {
+    /// Gives memory of the program a device address, with room behind it; `name` is what messages call it. Where mistakes are looked
+    /// for there is so much room that no stray access lands in another tensor.
+    pub(crate) fn lend(
+        &mut self,
+        start: *mut u8,
+        bytes: usize,
+        name: &str,
+        is_checked: bool,
+    ) -> Result<usize, Code> {
+        let alignment = FRAGMENTS.into_iter().find(|it| bytes >= *it).unwrap_or(PAGE);
+        let base =
+            (FIRST + self.used).checked_next_multiple_of(alignment).ok_or(Code::hipErrorOutOfMemory)?;
+        let end = |room: usize| base.checked_add(bytes)?.checked_add(room).filter(|end| *end <= LAST);
+        let end = end(if is_checked { ROOM_CHECKED } else { ROOM }).or_else(|| end(ROOM));
+        let end = end.ok_or(Code::hipErrorOutOfMemory)?;
+        let (kind, host) = (Kind::Device, start.addr());
+        let allocation = Allocation { base, bytes, kind, flags: 0, device: 0, number: 0, mapped: 0, host };
+        self.add(start, allocation, Some(name))?;
+        self.used = end - FIRST;
+        Ok(base)
+    }
+
+    /// Forgets memory that was lent.
+    pub(crate) fn take_back(&mut self, base: usize) -> Result<(), Code> {
+        if !self.live.get(&base).is_some_and(|it| it.mapped == 0 && it.kind == Kind::Device) {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        self.live.remove(&base);
+        self.emulated.free(base as u64);
+        Ok(())
+    }
+
+    /// Where the process has what is at an address.
+    pub(crate) fn host(&self, address: usize) -> usize {
+        self.find(address).map_or(address, |it| it.host + (address - it.base))
+    }
+
+    fn add(&mut self, start: *mut u8, allocation: Allocation, name: Option<&str>) -> Result<(), Code> {
         self.count += 1;
         let number = self.count;
         let Allocation { base, bytes, kind, .. } = allocation;
-        let name = match kind {
+        let name = name.map(str::to_string).unwrap_or_else(|| match kind {
             Kind::Device => format!("device allocation {number}"),
             Kind::Host => format!("host allocation {number}"),
             Kind::Managed => format!("managed allocation {number}"),
             Kind::Registered => format!("registered memory {number}"),
             Kind::Internal => format!("memory {number} of the runtime"),
-        };
+        });
         // SAFETY: the range was allocated just now or is the program's, which keeps it until it is unregistered; it
         // leaves `emulated` before it goes. References into it are made nowhere while a kernel runs.
         let shared = unsafe { Shared::borrowed(start, bytes) };
@@ -283,6 +347,26 @@ mod tests {
         let none = [false; 4];
         let from_host = [true, true, false, false];
         assert_eq!(found, [none, none, from_host, from_host]);
+    }
+
+    #[test]
+    fn memory_of_tensors_has_addresses_of_its_own_with_room_behind() {
+        for is_checked in [false, true] {
+            let mut all = Allocations::default();
+            let mut tensor = vec![7u8; 1000];
+            let start = tensor.as_mut_ptr();
+            let [first, second] =
+                [1000, 8].map(|bytes| all.lend(start, bytes, "`x`, int8 [1000]", is_checked).unwrap());
+            assert_eq!((first % PAGE, all.host(first + 5), all.host(3)), (0, start.addr() + 5, 3));
+            assert!(second - first >= if is_checked { 8 << 30 } else { 2 * PAGE });
+            assert_eq!(all.emulated.read(first as u64, 2), Some(vec![7, 7]));
+            assert_eq!(all.emulated.read(first as u64 + 1000, 1), None);
+            assert_eq!(all.take_back(first + 1), Err(Code::hipErrorInvalidValue));
+            assert_eq!(
+                (all.take_back(first), all.take_back(second), all.device_bytes()),
+                (Ok(()), Ok(()), 0)
+            );
+        }
     }
 
     #[test]

@@ -96,6 +96,28 @@ impl Recording {
         Ok(summary)
     }
 
+    /// Keeps what the program said of the launch that was recorded last.
+    pub(crate) fn note(&self, note: Option<String>) {
+        let (Some(note), Some(dispatch)) = (note, self.recorder.dispatches().last()) else { return };
+        self.add_note(&workload::launch_note(Some(dispatch.id), &note));
+    }
+
+    /// Keeps what the program said of a configuration that cannot be launched.
+    pub(crate) fn note_failed(&self, note: &str) {
+        self.add_note(&workload::launch_note(None, note));
+    }
+
+    fn add_note(&self, line: &str) {
+        if self.process != std::process::id() {
+            return;
+        }
+        let file = self.folder.join(workload::LAUNCHES_FILE);
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(file);
+        if let Err(error) = file.and_then(|mut file| file.write_all(line.as_bytes())) {
+            say_once(&format!("cannot write into {}: {error}", self.folder.display()));
+        }
+    }
+
     /// Whether dispatches get a modelled time.
     pub(crate) fn has_clock(&self) -> bool {
         self.has_clock

@@ -14,6 +14,7 @@ use crate::recording::Recording;
 use crate::staging::Ring;
 use crate::stream::Streams;
 use crate::timeline::Timeline;
+use crate::times::Times;
 use crate::work::{Function, ModuleId};
 use host::session::{self, Progress, Session};
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,6 +74,12 @@ pub(crate) struct Runtime {
     pub(crate) packets: Ring,
     pub(crate) recording: Option<Recording>,
     pub(crate) checking: Option<Checking>,
+    /// What a Python program says of its next launch.
+    pub(crate) note: Option<String>,
+    /// Launches get a modelled time whether they are recorded or not.
+    pub(crate) measures: bool,
+    /// Clock of launches that are not recorded; made when it is first needed.
+    pub(crate) times: Option<Times>,
     /// Kernels launched so far.
     pub(crate) launches: u64,
     /// Data came from the host since the last kernel.
@@ -160,6 +167,9 @@ impl Runtime {
             packets: Ring::default(),
             recording,
             checking,
+            note: None,
+            measures: false,
+            times: None,
             launches: 0,
             came_from_host: false,
             left_lds: BTreeSet::new(),

@@ -48,6 +48,11 @@ impl Timeline {
         }
     }
 
+    /// Nanoseconds of all work so far, and pieces of work whose time is not known.
+    pub(crate) fn elapsed(&self) -> (f64, u64) {
+        (self.nanoseconds, self.unknown)
+    }
+
     /// The present.
     pub(crate) fn now(&self) -> Moment {
         Moment { emulated: Instant::now(), timeline: *self }

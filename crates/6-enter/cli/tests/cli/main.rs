@@ -15,6 +15,7 @@ mod formats;
 mod guide;
 mod hardware;
 mod ir;
+mod live;
 mod newest;
 mod page;
 mod profile;

@@ -9,6 +9,7 @@ mod functions;
 mod graph_nodes;
 mod graphs;
 mod kernels;
+mod live;
 mod lookup;
 mod memory;
 mod modules;

@@ -1,0 +1,221 @@
+//! What a Python program said of its launches, as the file that stands beside the counters: configuration, shapes, strides, runs of an
+//! autotuner.
+//!
+//! The one idea to keep in mind: a line is an object of JSON, since arguments are as many as a kernel has; a line that cannot be read is said and left
+//! out. docs/recording.md describes every field.
+
+use crate::folder::Files;
+use crate::model::Dispatches;
+use crate::problem::Problems;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Name of the file.
+pub const LAUNCHES_FILE: &str = "pmc_launches.jsonl";
+
+/// Most bytes of a line.
+const MOST_BYTES: usize = 1 << 20;
+
+/// What the program said of one launch, or of a configuration that cannot be launched.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LaunchNote {
+    /// Row of the dispatch; none where there was no launch.
+    pub row: Option<u32>,
+    /// The kernel as the program calls it.
+    pub kernel: String,
+    /// Where its source begins; empty and 0 where that is not known.
+    pub file: String,
+    /// Line of the source.
+    pub line: u32,
+    /// Compile-time values, in the program's order: `BLOCK_SIZE`, `num_warps`.
+    pub configuration: Vec<(String, String)>,
+    /// Programs of the grid in each dimension.
+    pub programs: [u64; 3],
+    /// The other arguments.
+    pub arguments: Vec<LaunchArgument>,
+    /// What an autotuner tuned for when it launched this: `M=512, N=512`.
+    pub tuning: Option<String>,
+    /// Why it could not be launched.
+    pub failed: Option<String>,
+}
+
+/// An argument of a launch.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct LaunchArgument {
+    /// Name of the parameter.
+    pub name: String,
+    /// Triton's type: `*fp16`, `i32`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Elements of a tensor in each dimension.
+    pub shape: Vec<u64>,
+    /// Elements from one index to the next in each dimension.
+    pub strides: Vec<i64>,
+    /// Value of what is no tensor.
+    pub value: Option<Value>,
+}
+
+impl LaunchArgument {
+    /// The value as a whole number.
+    pub fn whole(&self) -> Option<i64> {
+        self.value.as_ref()?.as_i64()
+    }
+}
+
+impl LaunchNote {
+    /// The configuration in one line: `BLOCK_SIZE=1024 num_warps=4`.
+    pub fn configured(&self) -> String {
+        let values: Vec<String> =
+            self.configuration.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        values.join(" ")
+    }
+
+    /// A compile-time value as a whole number.
+    pub fn constant(&self, name: &str) -> Option<u64> {
+        self.configuration.iter().find(|(key, _)| key == name)?.1.parse().ok()
+    }
+}
+
+#[derive(Deserialize)]
+struct Line {
+    dispatch: Option<u64>,
+    #[serde(default)]
+    kernel: String,
+    #[serde(default)]
+    file: String,
+    #[serde(default)]
+    line: u32,
+    #[serde(default)]
+    configuration: Vec<(String, Value)>,
+    #[serde(default)]
+    programs: Vec<u64>,
+    #[serde(default)]
+    arguments: Vec<LaunchArgument>,
+    tuning: Option<String>,
+    failed: Option<String>,
+}
+
+/// The line of a dispatch: what the program said, an object of JSON, with the number of the dispatch.
+pub fn launch_note(dispatch: Option<u64>, note: &str) -> String {
+    let rest = note.trim().trim_start_matches('{').replace('\n', " ");
+    match dispatch {
+        Some(dispatch) if rest.trim() == "}" => format!("{{\"dispatch\": {dispatch}}}\n"),
+        Some(dispatch) => format!("{{\"dispatch\": {dispatch}, {rest}\n"),
+        None => format!("{{{rest}\n"),
+    }
+}
+
+/// Reads the file, if there is one.
+pub(crate) fn read(files: &Files<'_>, dispatches: &Dispatches, problems: &mut Problems) -> Vec<LaunchNote> {
+    if !files.names().any(|name| name == LAUNCHES_FILE) {
+        return Vec::new();
+    }
+    let Ok(bytes) = files.bytes(LAUNCHES_FILE) else { return Vec::new() };
+    let rows: BTreeMap<u64, u32> = dispatches.id.iter().zip(0..).map(|(id, row)| (*id, row)).collect();
+    let mut notes = Vec::new();
+    let mut unusable = 0;
+    for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
+        match (line.len() <= MOST_BYTES).then(|| serde_json::from_slice::<Line>(line)) {
+            Some(Ok(line)) => notes.extend(note(line, &rows)),
+            _ => unusable += 1,
+        }
+    }
+    if unusable > 0 {
+        problems.warn(
+            LAUNCHES_FILE,
+            unusable,
+            format!("{unusable} lines are no launch"),
+            "they are left out",
+        );
+    }
+    notes
+}
+
+/// The note of a line; none where its dispatch is not in the recording.
+fn note(line: Line, rows: &BTreeMap<u64, u32>) -> Option<LaunchNote> {
+    let row = match line.dispatch {
+        Some(dispatch) => Some(*rows.get(&dispatch)?),
+        None => None,
+    };
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let program = |axis: usize| line.programs.get(axis).copied().unwrap_or(1);
+    Some(LaunchNote {
+        row,
+        programs: [program(0), program(1), program(2)],
+        configuration: line.configuration.iter().map(|(name, value)| (name.clone(), text(value))).collect(),
+        kernel: line.kernel,
+        file: line.file,
+        line: line.line,
+        arguments: line.arguments,
+        tuning: line.tuning,
+        failed: line.failed,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Workload};
+
+    fn workload(launches: &str) -> Workload {
+        let counters =
+            "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES\n3,a,0,100,4\n7,copy,100,300,4\n";
+        let files = BTreeMap::from([
+            ("pmc_perf.csv".to_string(), counters.as_bytes().to_vec()),
+            (LAUNCHES_FILE.to_string(), launches.as_bytes().to_vec()),
+        ]);
+        crate::read(&files, &Options::default()).unwrap()
+    }
+
+    const NOTE: &str = r#"{"kernel": "copy", "file": "a.py", "line": 3, "configuration": [["BLOCK", 64], ["ACT", "relu"], ["num_warps", 4]],
+        "programs": [5], "arguments": [{"name": "x", "type": "*fp16", "shape": [2, 3], "strides": [3, 1]}, {"name": "n", "type": "i32", "value": 6}]}"#;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let text =
+            launch_note(Some(7), NOTE) + &launch_note(None, r#"{"tuning": "n=6", "failed": "too large"}"#);
+        let found = workload(&text);
+        assert!(!found.problems.iter().any(|it| it.file == LAUNCHES_FILE), "{:?}", found.problems);
+        let [note, failed] = &found.launches[..] else { panic!("{:?}", found.launches) };
+        assert_eq!(
+            (note.row, note.kernel.as_str(), note.line, note.programs),
+            (Some(1), "copy", 3, [5, 1, 1])
+        );
+        assert_eq!(note.configured(), "BLOCK=64 ACT=relu num_warps=4");
+        assert_eq!(
+            (note.constant("BLOCK"), note.constant("ACT"), note.constant("K")),
+            (Some(64), None, None)
+        );
+        assert_eq!((note.arguments[0].shape.as_slice(), note.arguments[1].whole()), (&[2, 3][..], Some(6)));
+        assert_eq!(
+            (failed.row, failed.tuning.as_deref(), failed.failed.as_deref()),
+            (None, Some("n=6"), Some("too large"))
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_left_out_and_said() {
+        for (text, notes, problem) in [
+            ("{\n", 0, true),
+            ("{\"dispatch\": 7}\n\n[]\n", 1, true),
+            ("{\"dispatch\": 9}\n", 0, false),
+            ("{\"dispatch\": -1}\n", 0, true),
+            ("\u{0}\n{\"dispatch\": 3, \"programs\": [1, 2, 3, 4], \"unknown\": {}}", 1, true),
+        ] {
+            let found = workload(text);
+            assert_eq!(found.launches.len(), notes, "{text}");
+            assert_eq!(
+                found.problems.iter().any(|it| it.file == LAUNCHES_FILE),
+                problem,
+                "{text}: {:?}",
+                found.problems
+            );
+        }
+        let whole = launch_note(Some(7), NOTE);
+        for end in 0..whole.len() {
+            workload(&whole[..end]);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What Rockhound's Python package asks, beyond HIP.
+//!
+//! The one idea to keep in mind: command, library and Python files are of one build, so these entries keep no promise to anybody else.
+
+use super::{entries, put, text};
+use crate::codes::Code;
+use crate::runtime::lock;
+use std::ptr::with_exposed_provenance_mut as pointer;
+
+type Chars = *const libc::c_char;
+
+entries! {
+    /// Gives memory of the program an address on the GPU. It stays the program's, which takes it back before the memory goes.
+    fn rockhoundMap(memory: usize, bytes: usize, name: Chars, base: *mut usize) {
+        // SAFETY: the caller gives a text.
+        let name = unsafe { text(name) }?;
+        if memory == 0 || bytes == 0 {
+            return Err(Code::hipErrorInvalidValue);
+        }
+        let mut runtime = lock();
+        let is_checked = runtime.checking.is_some();
+        let found = runtime.allocations.lend(pointer(memory), bytes, &name, is_checked)?;
+        // What the host wrote before is news to the GPU.
+        runtime.came_from_host = true;
+        // SAFETY: the caller gives a place.
+        unsafe { put(base, found) }
+    }
+
+    /// Takes that back.
+    fn rockhoundUnmap(base: usize) {
+        lock().allocations.take_back(base)
+    }
+
+    /// Whether launches get a modelled time from now on, recorded or not; `before` is what the answer was.
+    fn rockhoundMeasure(is_on: i32, before: *mut i32) {
+        let mut runtime = lock();
+        let was = std::mem::replace(&mut runtime.measures, is_on != 0);
+        // SAFETY: the caller gives a place.
+        unsafe { put(before, i32::from(was)) }
+    }
+
+    /// Modelled nanoseconds of all work so far, launches so far, and pieces of work without a modelled time.
+    fn rockhoundElapsed(nanoseconds: *mut f64, launches: *mut u64, unknown: *mut u64) {
+        let runtime = lock();
+        let (time, pieces) = runtime.timeline.elapsed();
+        // SAFETY: the caller gives places.
+        unsafe {
+            put(nanoseconds, time)?;
+            put(launches, runtime.launches)?;
+            put(unknown, pieces)
+        }
+    }
+
+    /// What the next launch is, as an object of JSON.
+    fn rockhoundDescribe(note: Chars) {
+        // SAFETY: the caller gives a text.
+        lock().note = Some(unsafe { text(note) }?);
+        Ok(())
+    }
+
+    /// A configuration that an autotuner tried and that cannot be launched, as an object of JSON.
+    fn rockhoundFailed(note: Chars) {
+        // SAFETY: the caller gives a text.
+        let note = unsafe { text(note) }?;
+        if let Some(recording) = &lock().recording {
+            recording.note_failed(&note);
+        }
+        Ok(())
+    }
+}

@@ -179,11 +179,7 @@ impl Argument {
     }
 
     /// What the buffer is to hold in the end, if the file says so.
-    pub fn expected(
-        &self,
-        count: usize,
-        start: &BTreeMap<String, Vec<f64>>,
-    ) -> Result<Option<Vec<f64>>> {
+    pub fn expected(&self, count: usize, start: &BTreeMap<String, Vec<f64>>) -> Result<Option<Vec<f64>>> {
         if let Some(path) = &self.expected_file {
             let bytes = of_length(path, (count * self.element.size()) as u64)?;
             return Ok(Some(self.element.numbers(&bytes)));

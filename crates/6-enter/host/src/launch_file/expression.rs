@@ -65,11 +65,7 @@ fn factor_of(text: &str) -> Result<Factor, String> {
 
 impl Expression {
     /// The first `count` values.
-    pub fn values(
-        &self,
-        count: usize,
-        arguments: &BTreeMap<String, Vec<f64>>,
-    ) -> Result<Vec<f64>, String> {
+    pub fn values(&self, count: usize, arguments: &BTreeMap<String, Vec<f64>>) -> Result<Vec<f64>, String> {
         let mut sums = vec![0.0; count];
         for (sign, factors) in &self.terms {
             let mut products = vec![*sign; count];

@@ -2,7 +2,10 @@
 //!
 //! The one idea to keep in mind: the field names here are the JSON schema. A rename is a new schema version.
 
-use crate::{Finding, LineSamples, ListingSamples, NotChecked, Place, Severity, SourceLine, TritonCard};
+use crate::{
+    Finding, LineSamples, LineTrace, ListingSamples, ListingTrace, NotChecked, Place, Severity, SourceLine,
+    TritonCard,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -268,8 +271,19 @@ pub struct Listing {
     /// What samples of the program counter say of the whole kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<ListingSamples>,
+    /// What a thread trace says of the whole kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<ListingTrace>,
     /// Lines in code order.
     pub lines: Vec<ListingLine>,
+}
+
+impl Listing {
+    /// Whether it lists only what samples or traces name, for want of the code object.
+    pub fn measured_only(&self) -> bool {
+        self.samples.as_ref().is_some_and(|it| it.sampled_only)
+            || self.trace.as_ref().is_some_and(|it| it.traced_only)
+    }
 }
 
 /// One instruction of a listing.
@@ -302,6 +316,9 @@ pub struct ListingLine {
     /// What samples of the program counter say of the instruction; absent when none was taken at it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<LineSamples>,
+    /// What a thread trace says of the instruction; absent when no traced wave ran it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<LineTrace>,
 }
 
 /// A kernel's dispatches as its listing shows them: summed.

@@ -41,7 +41,9 @@ mod samples;
 mod shares;
 mod side;
 mod table;
+mod thread_trace;
 mod times;
+mod traced;
 mod values;
 mod wide;
 mod write;
@@ -69,6 +71,8 @@ pub use sampled::{
 };
 pub use samples::is_sampled_kernel;
 pub use shares::{SHARES_FILE, SHARES_HEADER, Share, write_share};
+pub use thread_trace::{is_thread_trace, is_thread_trace_folder, is_wave_file};
+pub use traced::{KernelTrace, TracedCounts, TracedDispatch, Traces};
 pub use values::Values;
 pub use view::Mark;
 pub use wide::is_level_file;
@@ -98,16 +102,28 @@ pub fn read(folder: &dyn Folder, options: &Options) -> Result<Workload, Error> {
     }
     let mut problems = Problems::default();
     let samples = samples::read(&files, &mut problems);
-    match (recognize::read(&files), samples) {
-        (Ok(mut workload), samples) => {
+    let traces = thread_trace::read(&files, &mut problems);
+    let workload = match (recognize::read(&files), samples, traces) {
+        (Ok(mut workload), samples, traces) => {
             if let Some(samples) = samples {
                 samples.attach(&mut workload, &mut problems);
             }
+            if let Some(traces) = traces {
+                traces.attach(&mut workload);
+            }
             workload.problems.extend(problems.list);
-            Ok(workload)
+            workload
         }
-        // A run for samples alone has no counters.
-        (Err(Error::NoRecording { .. }), Some(samples)) => samples.workload(&files, problems),
-        (Err(error), _) => Err(error),
-    }
+        // A run for samples or traces alone has no counters.
+        (Err(Error::NoRecording { .. }), Some(samples), traces) => {
+            let mut workload = samples.workload(&files, problems)?;
+            if let Some(traces) = traces {
+                traces.attach(&mut workload);
+            }
+            workload
+        }
+        (Err(Error::NoRecording { .. }), None, Some(traces)) => traces.workload(&files, problems),
+        (Err(error), ..) => return Err(error),
+    };
+    Ok(workload)
 }

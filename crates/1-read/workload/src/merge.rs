@@ -7,7 +7,8 @@ use crate::model::{Counter, Counters, Dispatches, Extra, Rank};
 use crate::problem::Problem;
 use crate::recording::Workload;
 use crate::sampled::Samples;
-use crate::samples;
+use crate::traced::Traces;
+use crate::{samples, thread_trace};
 use crate::values::Values;
 use std::collections::{BTreeMap, HashMap};
 
@@ -38,6 +39,7 @@ pub fn merge(ranks: Vec<(String, Workload)>) -> Result<Workload, String> {
     let rows: usize = ranks.iter().map(|(_, w)| w.dispatches.len()).sum();
     let mut problems = Vec::new();
     let mut samples: Vec<Samples> = Vec::new();
+    let mut traces: Vec<Traces> = Vec::new();
     let mut kernels: HashMap<String, u32> = HashMap::new();
     let mut columns: Columns = Columns { rows, ..Columns::default() };
     let mut start = 0;
@@ -77,6 +79,7 @@ pub fn merge(ranks: Vec<(String, Workload)>) -> Result<Workload, String> {
             it
         }));
         samples.extend(w.samples.take());
+        traces.extend(w.traces.take());
         let host = w.machine.text("hostname").map(|host| host.trim().to_string());
         problems.extend(w.problems.into_iter().map(|problem| (name.clone(), problem)));
         start = range.end;
@@ -84,6 +87,7 @@ pub fn merge(ranks: Vec<(String, Workload)>) -> Result<Workload, String> {
     }
     (whole.counters, whole.extras) = columns.finish();
     whole.samples = samples::merge(samples);
+    whole.traces = thread_trace::merge(traces);
     whole.problems = grouped(problems, count);
     Ok(whole)
 }

@@ -25,6 +25,8 @@ pub enum Generation {
     Rocpd,
     /// Samples of the program counter alone.
     Samples,
+    /// Thread traces alone.
+    ThreadTrace,
 }
 
 impl Generation {
@@ -39,6 +41,7 @@ impl Generation {
             Self::Rocprof1 => "rocprof CSV",
             Self::Rocpd => "rocpd database",
             Self::Samples => "PC samples",
+            Self::ThreadTrace => "thread traces",
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::long::is_long;
 use crate::model::Generation;
 use crate::problem::{Error, Problem, Problems, Severity};
 use crate::recording::Workload;
-use crate::{headers, long, native, rocpd, rocprofv3, wide};
+use crate::{headers, long, native, rocpd, rocprofv3, thread_trace, wide};
 
 /// Ends of the names of databases.
 const DATABASES: [&str; 3] = [".db", ".rocpd", ".sqlite"];
@@ -49,6 +49,7 @@ pub fn holds_dispatches(name: &str) -> bool {
         || name.ends_with(native::BESIDE)
         || ends(name, "counter_collection.csv")
         || ends(name, "kernel_trace.csv")
+        || thread_trace::is_thread_trace(name)
 }
 
 /// Reads the recording that is in a folder.

@@ -9,6 +9,7 @@ use crate::predictions::Prediction;
 use crate::problem::Problem;
 use crate::sampled::Samples;
 use crate::shares::Share;
+use crate::traced::Traces;
 use std::collections::BTreeMap;
 
 /// A recording.
@@ -40,6 +41,8 @@ pub struct Workload {
     pub launches: Vec<LaunchNote>,
     /// Samples of the program counter.
     pub samples: Option<Samples>,
+    /// Thread traces.
+    pub traces: Option<Traces>,
     /// How far each quantity can be trusted, where it was not measured.
     pub marks: Option<Marks>,
     /// Which dispatches recorded which counters, where each recorded only some of them.
@@ -71,6 +74,7 @@ impl Workload {
             occupancy: Vec::new(),
             launches: Vec::new(),
             samples: None,
+            traces: None,
             marks: None,
             multiplexed: None,
             ranks: Vec::new(),

@@ -80,13 +80,13 @@ pub(crate) struct Found {
 }
 
 /// Stands for the name of a kernel that is not recorded.
-const NO_KERNEL: &str = "(kernel not recorded)";
+pub(crate) const NO_KERNEL: &str = "(kernel not recorded)";
 
-fn kernels_by_dispatch(w: &Workload) -> HashMap<u64, u32> {
+pub(crate) fn kernels_by_dispatch(w: &Workload) -> HashMap<u64, u32> {
     w.dispatches.id.iter().copied().zip(w.dispatches.kernel.iter().copied()).collect()
 }
 
-fn last_part(name: &str) -> &str {
+pub(crate) fn last_part(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 

@@ -43,11 +43,13 @@ pub fn listing(evidence: &KernelEvidence<'_>, findings: &[Finding]) -> Listing {
                 },
                 run: None,
                 samples: None,
+                trace: None,
             }
         })
         .collect();
     let text_lines = evidence.text_line(0).is_some();
-    Listing { kernel: evidence.kernel.demangled.clone(), text_lines, run: None, samples: None, lines }
+    let kernel = evidence.kernel.demangled.clone();
+    Listing { kernel, text_lines, run: None, samples: None, trace: None, lines }
 }
 
 /// Rules by the place they name.

@@ -104,6 +104,7 @@ pub fn sampled_listing(samples: &KernelSamples, by: &SampledBy) -> Listing {
                 findings: Vec::new(),
                 run: None,
                 samples: Some(line(counts, &samples.total)),
+                trace: None,
             }
         })
         .collect();
@@ -112,6 +113,7 @@ pub fn sampled_listing(samples: &KernelSamples, by: &SampledBy) -> Listing {
         text_lines: false,
         run: None,
         samples: Some(of_kernel(samples, by, true)),
+        trace: None,
         lines,
     }
 }
@@ -140,7 +142,7 @@ fn line(counts: &SampleCounts, total: &SampleCounts) -> LineSamples {
     }
 }
 
-fn percent(part: u64, whole: u64) -> f64 {
+pub(crate) fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
@@ -170,12 +172,12 @@ fn mnemonic(text: &str) -> &str {
     ["_e32", "_e64", "_sdwa", "_dpp"].iter().find_map(|suffix| word.strip_suffix(suffix)).unwrap_or(word)
 }
 
-fn same_mnemonic(recorded: &str, found: &str) -> bool {
+pub(crate) fn same_mnemonic(recorded: &str, found: &str) -> bool {
     recorded.is_empty() || mnemonic(recorded) == mnemonic(found)
 }
 
 /// `dir/a.cpp:12` as file and line; a line that the compiler does not know is 0.
-fn source_line(recorded: &str) -> Option<SourceLine> {
+pub(crate) fn source_line(recorded: &str) -> Option<SourceLine> {
     let (file, line) = recorded.rsplit_once(':')?;
     let line = line.trim().parse().unwrap_or(0);
     (!file.is_empty()).then(|| SourceLine { file: file.to_owned(), line, function: None })

@@ -10,6 +10,7 @@ mod doctor;
 mod guide;
 mod listing;
 mod listing_samples;
+mod listing_trace;
 mod markdown;
 mod memory_chart;
 mod metrics;

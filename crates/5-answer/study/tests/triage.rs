@@ -74,6 +74,7 @@ fn a_code_object_beside_the_dump_gives_the_listing() {
         findings: Vec::new(),
         run: None,
         samples: None,
+        trace: None,
     };
     let code = |file_name: &str, size| KernelCode {
         file: format!("dir/{file_name}"),
@@ -85,6 +86,7 @@ fn a_code_object_beside_the_dump_gives_the_listing() {
             text_lines: false,
             run: None,
             samples: None,
+            trace: None,
             lines: vec![line(0x100c, "s_nop 0"), line(0x1010, "s_trap 2"), line(0x1014, "s_endpgm")],
         },
     };

@@ -129,7 +129,7 @@ fn asked(args: &Inspect) -> Result<Asked> {
 
 /// Makes of a kernel what the format needs.
 fn part(
-    judged: Judged<'_, '_>,
+    mut judged: Judged<'_, '_>,
     args: &Inspect,
     recorded: Option<&Recorded>,
     streams: bool,
@@ -138,7 +138,9 @@ fn part(
     let mut listing = (args.asm && matches!(args.format, Format::Text | Format::Json))
         .then(|| analysis::listing(judged.evidence, &judged.findings));
     let added = match (recorded, &mut listing) {
-        (Some(recorded), Some(listing)) => recorded.add_to(listing, judged.evidence, judged.file),
+        (Some(recorded), Some(listing)) => {
+            recorded.add_to(listing, &mut judged.findings, judged.evidence, judged.file)
+        }
         _ => Ok(()),
     };
     let card = analysis::card(judged.evidence, judged.file, judged.findings, judged.not_checked);

@@ -58,7 +58,9 @@ pub fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
             *kernel = codeobj::demangle(plain);
         }
     }
-    for kernel in workload.samples.iter_mut().flat_map(|samples| &mut samples.kernels) {
+    let sampled = workload.samples.iter_mut().flat_map(|samples| &mut samples.kernels);
+    let traced = workload.traces.iter_mut().flat_map(|traces| &mut traces.kernels);
+    for kernel in sampled.chain(traced) {
         let plain = plain_kernel_name(&kernel.name);
         if plain.starts_with("_Z") {
             kernel.name = codeobj::demangle(plain);
@@ -78,7 +80,11 @@ pub fn files(path: &Path) -> Result<Disk> {
             several => return Err(several_recordings(path, several)),
         };
         disk.folder.clone_from(&folder);
-        list(&folder, "", DEPTH, &mut disk.files).map_err(|error| anyhow!("`{name}`: {error}"))?;
+        // A thread trace's folder says by its name of which dispatch it is.
+        let own = folder.file_name().map(|it| it.to_string_lossy().into_owned());
+        let own = own.filter(|it| workload::is_thread_trace_folder(it));
+        let prefix = own.map_or_else(String::new, |it| format!("{it}/"));
+        list(&folder, &prefix, DEPTH, &mut disk.files).map_err(|error| anyhow!("`{name}`: {error}"))?;
     } else if path.exists() {
         let file = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
         disk.files.insert(file, (path.to_owned(), OnceCell::new()));
@@ -203,7 +209,7 @@ fn list(
             if depth > 0 {
                 list(&path, &format!("{name}/"), depth - 1, files)?;
             }
-        } else if files.len() < FILES {
+        } else if files.len() < FILES && !workload::is_wave_file(&name) {
             files.insert(name, (path, OnceCell::new()));
         }
     }

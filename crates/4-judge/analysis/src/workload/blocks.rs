@@ -18,11 +18,14 @@ pub(crate) const SPECIAL: &[((u16, u16), &str)] = &[
     ((1, 1), "System Info"),
     (SAMPLES, "PC Sampling"),
     (SAMPLED_KERNELS, "Samples by Kernel"),
+    (TRACE, "Thread Trace"),
 ];
 
 /// The tables of samples of the program counter: instructions, and kernels.
 pub(crate) const SAMPLES: (u16, u16) = (21, 1);
 pub(crate) const SAMPLED_KERNELS: (u16, u16) = (21, 2);
+/// The instructions of thread traces.
+pub(crate) const TRACE: (u16, u16) = (21, 3);
 
 /// The tables of predictions.
 pub(crate) const LIMITS: (u16, u16) = (0, 3);
@@ -30,12 +33,12 @@ pub(crate) const CHANGES: (u16, u16) = (0, 4);
 pub(crate) const RANKS: (u16, u16) = (0, 6);
 
 /// Tables shown when none are asked for.
-pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), LIMITS, CHANGES, RANKS, (2, 1), SAMPLED_KERNELS];
+pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), LIMITS, CHANGES, RANKS, (2, 1), SAMPLED_KERNELS, TRACE];
 /// Tables shown instead of a recording without times: what was launched, and what can be counted without a clock.
 const COUNTED: &[(u16, u16)] = &[(0, 2), (10, 1), (10, 2), (10, 4), (12, 2), (16, 3)];
 
-/// Tables shown instead of samples without counters.
-const SAMPLED: &[(u16, u16)] = &[(0, 1), SAMPLES, SAMPLED_KERNELS];
+/// Tables shown instead of samples or traces without counters.
+const SAMPLED: &[(u16, u16)] = &[(0, 1), SAMPLES, SAMPLED_KERNELS, TRACE];
 
 /// The chart of waves in flight.
 pub const OCCUPANCY: (u16, u16) = (0, 5);

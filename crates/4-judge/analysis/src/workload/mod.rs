@@ -17,6 +17,7 @@ mod present;
 mod ranks;
 mod report;
 mod samples;
+mod traces;
 mod select;
 mod windows;
 
@@ -29,5 +30,5 @@ pub use machine::{COMMAND_LINE, Filled, correct, fill, fill_as, models};
 pub(crate) use noise::Sample;
 pub use present::TimeUnit;
 pub use report::{List, Options, Subject, list, report};
-pub use samples::selected as selected_samples;
+pub use samples::{selected as selected_samples, selected_traces};
 pub use select::{KernelFilter, SelectError, Wanted, dispatch_ranges, select};

@@ -4,7 +4,7 @@
 
 use super::machine::{ENGINE_CLOCK, engine_clock};
 use super::report::Subject;
-use super::samples;
+use super::{samples, traces};
 use super::select::{SelectError, wrong};
 use arch::Target;
 use std::collections::{BTreeMap, BTreeSet};
@@ -216,6 +216,11 @@ fn summary(subject: &Subject) -> Vec<MachineFact> {
         })
         .chain(samples::summary(subject).map(|value| MachineFact {
             name: "sampled".to_string(),
+            value,
+            filled_from: None,
+        }))
+        .chain(traces::summary(subject).map(|value| MachineFact {
+            name: "traced".to_string(),
             value,
             filled_from: None,
         }))

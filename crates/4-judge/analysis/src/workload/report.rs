@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: tables are made for each recording alone, then merged; what was asked for (blocks,
 //! columns, thresholds) is picked from the whole at the end, so a condition sees rows that are not shown.
 
-use super::blocks::{Blocks, CHANGES, LIMITS, MEMORY_CHART, RANKS, SAMPLED_KERNELS, SAMPLES};
+use super::blocks::{Blocks, CHANGES, LIMITS, MEMORY_CHART, RANKS, SAMPLED_KERNELS, SAMPLES, TRACE};
 use super::compare::{self, Renames};
 use super::condition::Condition;
 use super::machine::Filled;
@@ -11,7 +11,7 @@ use super::memory_chart;
 use super::noise::Sample;
 use super::present::{self, TimeUnit};
 use super::select::{SelectError, Wanted};
-use super::{overview, panels, predictions, ranks, samples, windows};
+use super::{overview, panels, predictions, ranks, samples, traces, windows};
 use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -188,11 +188,14 @@ fn empty(subjects: &[Subject], options: &Options) -> Report {
 
 /// Why tables of samples that were asked for are not there.
 fn no_samples(subjects: &[Subject], blocks: &Blocks) -> Option<Note> {
-    if !(blocks.names(SAMPLES) || blocks.names(SAMPLED_KERNELS)) {
+    let of_samples = blocks.names(SAMPLES) || blocks.names(SAMPLED_KERNELS);
+    if !(of_samples || blocks.names(TRACE)) {
         return None;
     }
     let text = match subjects {
-        [one] if one.workload.samples.is_some() => return None,
+        [one] if of_samples && one.workload.samples.is_some() => return None,
+        [one] if blocks.names(TRACE) && one.workload.traces.is_some() => return None,
+        [_] if !of_samples => "no thread trace is recorded; `rocprofv3 --att` takes one",
         [_] => {
             "no samples of the program counter are recorded; `rocprof-compute profile --experimental \
              --pc-sampling` and `rocprofv3 --pc-sampling-beta-enabled` take them"
@@ -263,10 +266,14 @@ impl Context<'_> {
             out.extend(self.merged(&own));
         }
         if let [subject] = self.subjects {
-            for (id, make) in
-                [(SAMPLES, samples::instructions as fn(_, _) -> _), (SAMPLED_KERNELS, samples::kernels)]
-            {
-                if self.options.blocks.shows(id) || self.judged(id) {
+            let w = &subject.workload;
+            for (id, recorded, make) in [
+                (SAMPLES, w.traces.is_none() || w.samples.is_some(), samples::instructions as fn(_, _) -> _),
+                (SAMPLED_KERNELS, w.traces.is_none() || w.samples.is_some(), samples::kernels),
+                (TRACE, w.traces.is_some(), traces::instructions),
+            ] {
+                // Of what was not recorded at all a note says so.
+                if recorded && (self.options.blocks.shows(id) || self.judged(id)) {
                     out.push(make(subject, self.options.top));
                 }
             }

@@ -8,7 +8,7 @@ use crate::listing_samples::{issued, waits};
 use std::collections::{BTreeSet, HashSet};
 use view::{Cell, Column, ColumnKind, Number, Row, Table, WaitShare};
 use workload::{
-    KernelSamples, SAMPLE_STALLS, Samples, SamplingMethod, Workload, is_sampled_kernel, plain_kernel_name,
+    KernelSamples, KernelTrace, SAMPLE_STALLS, Samples, SamplingMethod, Workload, is_sampled_kernel, plain_kernel_name,
 };
 
 const PANEL: &str = "PC Sampling";
@@ -24,6 +24,19 @@ pub fn selected(w: &Workload, rows: &[u32]) -> Vec<KernelSamples> {
     samples.by_kernel(&|kernel, dispatch| {
         whole
             || (samples.own_run || ids.contains(&dispatch))
+                && names.iter().any(|name| is_sampled_kernel(kernel, name))
+    })
+}
+
+/// The thread traces of the kernels and dispatches selected, kernels of most stalled cycles first.
+pub fn selected_traces(w: &Workload, rows: &[u32]) -> Vec<KernelTrace> {
+    let Some(traces) = &w.traces else { return Vec::new() };
+    let whole = rows.len() == w.dispatches.len();
+    let ids: HashSet<u64> = rows.iter().map(|row| w.dispatches.id[*row as usize]).collect();
+    let names: BTreeSet<&str> = rows.iter().map(|row| w.kernel_of(*row as usize)).collect();
+    traces.by_kernel(&|kernel, dispatch| {
+        whole
+            || (traces.own_run || ids.contains(&dispatch))
                 && names.iter().any(|name| is_sampled_kernel(kernel, name))
     })
 }

@@ -18,8 +18,11 @@ pub(crate) struct CodeView<'a> {
     pub(crate) has_source: bool,
     pub(crate) counted: bool,
     pub(crate) sampled: bool,
+    pub(crate) traced: bool,
     /// Only instructions that were sampled are listed.
     pub(crate) sampled_only: bool,
+    /// Only instructions of a thread trace are listed.
+    pub(crate) traced_only: bool,
     /// Reasons waves waited for, with their percents.
     pub(crate) waits: Vec<(&'a str, String)>,
     pub(crate) plain: String,
@@ -63,6 +66,12 @@ impl<'a> CodeView<'a> {
                 facts.push(("at instructions that read alike", thousands(samples.ambiguous)));
             }
         }
+        if let Some(trace) = &code.listing.trace {
+            let waves = trace.waves.map_or_else(String::new, |it| format!("{} waves of ", thousands(it)));
+            facts.push(("traced", format!("{waves}{} dispatches", thousands(trace.dispatches))));
+            facts.push(("cycles", thousands(trace.latency)));
+            facts.push(("stalled", thousands(trace.stall)));
+        }
         let samples = code.listing.samples.iter().flat_map(|samples| &samples.waits);
         let waits = code.listing.run.iter().flat_map(|run| &run.waits).chain(samples);
         let waits = waits.map(|it| (it.why.as_str(), format!("{:.1}", it.share))).collect();
@@ -80,7 +89,9 @@ impl<'a> CodeView<'a> {
             has_source: !code.sources.is_empty(),
             counted: code.listing.run.is_some(),
             sampled: code.listing.samples.is_some(),
+            traced: code.listing.trace.is_some(),
             sampled_only: code.listing.samples.as_ref().is_some_and(|it| it.sampled_only),
+            traced_only: code.listing.trace.as_ref().is_some_and(|it| it.traced_only),
             waits,
             plain: text::listing(&shown, &code.findings, &style),
             cut: (all > PLAIN).then(|| thousands((all - PLAIN) as u64)),
@@ -103,6 +114,7 @@ pub(crate) struct CodeData<'a> {
     kernel: Cow<'a, str>,
     counted: bool,
     sampled: bool,
+    traced: bool,
     live_known: bool,
     lines_are_text: bool,
     address: Vec<u64>,
@@ -125,6 +137,12 @@ pub(crate) struct CodeData<'a> {
     sample_share: Vec<Option<f64>>,
     issued: Vec<Option<f64>>,
     stalled: Vec<Option<f64>>,
+    hits: Vec<Option<u64>>,
+    latency: Vec<Option<u64>>,
+    stall: Vec<Option<u64>>,
+    stall_share: Vec<Option<f64>>,
+    idle: Vec<Option<u64>>,
+    cause: Vec<Option<u64>>,
     files: Vec<Cow<'a, str>>,
     file: Vec<i32>,
     line: Vec<u32>,
@@ -155,11 +173,15 @@ impl<'a> CodeData<'a> {
         let samples = |of: fn(&view::LineSamples) -> Option<f64>| -> Vec<Option<f64>> {
             listing.lines.iter().map(|l| l.samples.as_ref().and_then(of).map(round)).collect()
         };
+        let trace = |of: fn(&view::LineTrace) -> Option<u64>| -> Vec<Option<u64>> {
+            listing.lines.iter().map(|l| l.trace.as_ref().and_then(of)).collect()
+        };
         CodeData {
             kernel: whole_name(&code.kernel),
             counted: listing.run.is_some(),
             sampled: listing.samples.is_some(),
-            live_known: listing.samples.as_ref().is_none_or(|it| !it.sampled_only),
+            traced: listing.trace.is_some(),
+            live_known: !listing.measured_only(),
             lines_are_text: listing.text_lines,
             address: listing.lines.iter().map(|l| l.address).collect(),
             text: listing.lines.iter().map(|l| visible(&l.text)).collect(),
@@ -184,6 +206,12 @@ impl<'a> CodeData<'a> {
             sample_share: samples(|s| Some(s.share)),
             issued: samples(|s| s.issued),
             stalled: samples(|s| s.waits.first().map(|wait| wait.share)),
+            hits: trace(|t| Some(t.hits)),
+            latency: trace(|t| Some(t.latency)),
+            stall: trace(|t| Some(t.stall)),
+            stall_share: listing.lines.iter().map(|l| l.trace.as_ref().map(|t| round(t.share))).collect(),
+            idle: trace(|t| Some(t.idle)),
+            cause: trace(|t| t.cause.filter(|_| t.stall > 0)),
             sources: files
                 .iter()
                 .map(|f| code.sources.iter().find(|s| s.file == **f).map(|s| s.lines.as_slice()))

@@ -6,6 +6,7 @@
 
 use super::card::{severity_role, short_name, source_text};
 use super::listing_samples::{Sampled, introduce};
+use super::listing_trace::{self, Traced};
 use super::number::thousands;
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
@@ -120,7 +121,7 @@ fn stalled(stall: &LineStall) -> String {
 const HALF_LANES: f64 = 32.0;
 
 /// At most six characters: `16384`, `131.1k`, `8.389M`.
-fn scaled(value: u64) -> String {
+pub(super) fn scaled(value: u64) -> String {
     if value < 100_000 {
         return value.to_string();
     }
@@ -196,12 +197,17 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
     if let Some(samples) = &listing.samples {
         introduce(&mut page, samples);
     }
-    let sampled_only = listing.samples.as_ref().is_some_and(|samples| samples.sampled_only);
+    let traced = Traced::of(listing, style.width);
+    if let Some(trace) = &listing.trace {
+        listing_trace::introduce(&mut page, trace);
+    }
+    let measured_only = listing.measured_only();
     let last = listing.lines.iter().map(|line| line.address).max().unwrap_or(0);
     let address_width = if listing.text_lines { last.to_string() } else { format!("{last:x}") }.len().max(7);
     let has_agprs = listing.lines.iter().any(|line| line.live_agprs > 0);
     let head = if listing.text_lines { "line" } else { "address" };
-    let live = !sampled_only && (measured.is_none() && sampled.is_none() || style.width >= WIDE);
+    let bare = measured.is_none() && sampled.is_none() && traced.is_none();
+    let live = !measured_only && (bare || style.width >= WIDE);
     let mut head = format!("  {head:>address_width$}");
     if let Some(measured) = &measured {
         head.push_str(&measured.head());
@@ -209,18 +215,22 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
     if let Some(sampled) = &sampled {
         head.push_str(&sampled.head());
     }
+    if let Some(traced) = &traced {
+        head.push_str(&traced.head());
+    }
     if live {
         head.push_str("  live");
         if has_agprs {
             head.push_str("  acc");
         }
     }
-    if !sampled_only {
+    if !measured_only {
         head.push_str("  loop");
     }
     let margin = MARGIN
         + measured.as_ref().map_or(0, |it| width(&it.head()))
-        + sampled.as_ref().map_or(0, |it| width(&it.head()));
+        + sampled.as_ref().map_or(0, |it| width(&it.head()))
+        + traced.as_ref().map_or(0, |it| width(&it.head()));
     page.raw(&[dim(head)]);
     let mut function = None;
     let mut cell = String::new();
@@ -260,6 +270,11 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
                 put(&mut page, span.role, &span.text);
             }
         }
+        if let Some(traced) = &traced {
+            for span in traced.cells(line.trace.as_ref()) {
+                put(&mut page, span.role, &span.text);
+            }
+        }
         if live {
             cell.clear();
             cell.push_str("  ");
@@ -272,7 +287,7 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
                 put(&mut page, live_role, &cell);
             }
         }
-        let loops = if sampled_only { "  " } else { LOOPS[line.loop_depth.min(4) as usize] };
+        let loops = if measured_only { "  " } else { LOOPS[line.loop_depth.min(4) as usize] };
         put(&mut page, Role::Dim, loops);
         put(&mut page, Role::Plain, line.text.trim());
         if line.peak || !line.findings.is_empty() {

@@ -288,6 +288,7 @@ pub(crate) fn listing() -> Listing {
         findings: vec![],
         run: None,
         samples: None,
+        trace: None,
     };
     let mut lines = vec![
         line(0x19f8, "s_mov_b32 s4, 0", 1, 4),
@@ -308,6 +309,7 @@ pub(crate) fn listing() -> Listing {
         text_lines: false,
         run: None,
         samples: None,
+        trace: None,
         lines,
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::exit::usage;
 use crate::kernels::{Selection, each_kernel};
-use analysis::workload::{Wanted, select, selected_samples};
+use analysis::workload::{Wanted, select, selected_samples, selected_traces};
 use analysis::{KernelEvidence, Mismatch, SampledBy};
 use anyhow::{Result, anyhow};
 use host::recording::{self, Disk};
@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use view::{Finding, Listing};
 use workload::{
-    Folder, KernelRun, KernelSamples, Workload, code_object_file, is_sampled_kernel, plain_kernel_name,
+    Folder, KernelRun, KernelSamples, KernelTrace, SampledKernel, Workload, code_object_file,
+    is_sampled_kernel, plain_kernel_name,
 };
 
 /// The kernels of a recording with what their instructions did, or with the samples taken at them.
@@ -22,6 +23,9 @@ pub(crate) struct Recorded {
     runs: Vec<KernelRun>,
     samples: Vec<KernelSamples>,
     sampled_by: SampledBy,
+    traces: Vec<KernelTrace>,
+    /// Files of the traces.
+    traced_in: Vec<String>,
     /// Code objects that stand in the folder, and not under the name of an emulated one.
     beside: Vec<PathBuf>,
     target: Option<String>,
@@ -54,11 +58,11 @@ impl Recorded {
         let ids: BTreeSet<u64> = rows.iter().map(|row| workload.dispatches.id[*row as usize]).collect();
         let runs = workload::read_instructions(disk, &workload::Options::default(), &|id| ids.contains(&id));
         let runs = runs.map_err(|error| anyhow!("`{name}`: {error}"))?;
-        if runs.is_none() && workload.samples.is_none() {
+        if runs.is_none() && workload.samples.is_none() && workload.traces.is_none() {
             return Err(anyhow!(
-                "`{name}` has neither `{}` nor samples of the program counter, so it does not say what each instruction \
-                 did\nhint: `rockhound profile --gpu mi300x -- PROGRAM` makes the one, `rocprofv3 \
-                 --pc-sampling-beta-enabled` takes the other",
+                "`{name}` has neither `{}` nor samples of the program counter nor a thread trace, so it does not say \
+                 what each instruction did\nhint: `rockhound profile --gpu mi300x -- PROGRAM` makes the first, \
+                 `rocprofv3 --pc-sampling-beta-enabled` and `--att` take the others",
                 workload::INSTRUCTIONS_FILE
             ));
         }
@@ -69,6 +73,8 @@ impl Recorded {
             runs: runs.unwrap_or_default(),
             samples: selected_samples(workload, rows),
             sampled_by: workload.samples.as_ref().map(SampledBy::of).unwrap_or_default(),
+            traces: selected_traces(workload, rows),
+            traced_in: workload.traces.as_ref().map(|it| it.sources.clone()).unwrap_or_default(),
             beside,
             target: workload.machine.text("gpu_arch").map(str::to_owned),
             given,
@@ -83,9 +89,10 @@ impl Recorded {
         }
         if files.is_empty() {
             return Err(anyhow!(
-                "`{}` does not hold the code that was sampled\nhint: give the code object or the program as an \
+                "`{}` does not hold the code that was {}\nhint: give the code object or the program as an \
                  argument, or copy it into the folder as `NAME.hsaco`",
-                self.folder.display()
+                self.folder.display(),
+                if self.samples.is_empty() { "traced" } else { "sampled" }
             ));
         }
         Ok(files)
@@ -96,13 +103,19 @@ impl Recorded {
         !self.runs.is_empty() || !self.beside.is_empty()
     }
 
-    /// Listings of the sampled instructions of kernels whose code is not at hand, those in `shown` left out.
-    pub(crate) fn sampled_listings(&self, shown: &BTreeSet<String>) -> Vec<Listing> {
-        self.samples
-            .iter()
-            .filter(|kernel| !shown.iter().any(|name| is_sampled_kernel(&kernel.kernel, name)))
-            .map(|kernel| analysis::sampled_listing(kernel, &self.sampled_by))
-            .collect()
+    /// Listings of the traced or sampled instructions of kernels whose code is not at hand, those in `shown` left out. Of a kernel
+    /// that was both traced and sampled the trace has more instructions.
+    pub(crate) fn measured_listings(&self, shown: &BTreeSet<String>) -> Vec<Listing> {
+        let new = |kernel: &SampledKernel| !shown.iter().any(|name| is_sampled_kernel(kernel, name));
+        let traced = self.traces.iter().filter(|it| new(&it.kernel));
+        let mut listings: Vec<Listing> =
+            traced.map(|it| analysis::traced_listing(it, &self.traced_in)).collect();
+        let is_listed = |it: &&KernelSamples| {
+            !self.traces.iter().any(|trace| is_sampled_kernel(&it.kernel, &trace.kernel.name))
+        };
+        let sampled = self.samples.iter().filter(|it| new(&it.kernel)).filter(is_listed);
+        listings.extend(sampled.map(|it| analysis::sampled_listing(it, &self.sampled_by)));
+        listings
     }
 
     /// The code objects of emulated kernels.
@@ -132,20 +145,30 @@ impl Recorded {
     /// Linker names and names as shown of the kernels that ran.
     pub(crate) fn kernels(&self) -> BTreeSet<String> {
         let names = self.runs.iter().flat_map(|run| [run.symbol.clone(), run.kernel.clone()]);
-        let sampled = self.samples.iter().map(|it| &it.kernel);
+        let sampled =
+            self.samples.iter().map(|it| &it.kernel).chain(self.traces.iter().map(|it| &it.kernel));
         let sampled = sampled.flat_map(|it| [it.symbol.clone(), plain_kernel_name(&it.name).to_owned()]);
         names.chain(sampled).filter(|name| !name.is_empty()).collect()
     }
 
-    /// Adds to the listing of a kernel of `file` what its instructions did.
+    /// Adds to the listing of a kernel of `file` what its instructions did, and to the findings on it what that says of them.
     pub(crate) fn add_to(
         &self,
         listing: &mut Listing,
+        findings: &mut [Finding],
         evidence: &KernelEvidence<'_>,
         file: &str,
     ) -> Result<()> {
-        let kernel = evidence.kernel;
         self.add_samples_to(listing, evidence, file)?;
+        self.add_trace_to(listing, evidence, file)?;
+        self.add_run_to(listing, evidence, file)?;
+        analysis::measure_findings(findings, listing, evidence);
+        Ok(())
+    }
+
+    /// Adds what an emulated kernel's instructions did.
+    fn add_run_to(&self, listing: &mut Listing, evidence: &KernelEvidence<'_>, file: &str) -> Result<()> {
+        let kernel = evidence.kernel;
         let mut refused: Option<(Mismatch, &KernelRun)> = None;
         for run in &self.runs {
             let named = if run.symbol.is_empty() {
@@ -172,6 +195,21 @@ impl Recorded {
             "`{file}` is not the code of `{}` that was recorded: {mismatch}\nhint: {hint}",
             run.kernel
         ))
+    }
+
+    /// Adds the thread trace of a kernel.
+    fn add_trace_to(&self, listing: &mut Listing, evidence: &KernelEvidence<'_>, file: &str) -> Result<()> {
+        let kernel = evidence.kernel;
+        let of_it = |trace: &&KernelTrace| {
+            [&kernel.name, &kernel.demangled].iter().any(|name| is_sampled_kernel(&trace.kernel, name))
+        };
+        let Some(trace) = self.traces.iter().find(of_it) else { return Ok(()) };
+        analysis::add_trace(listing, evidence, trace, &self.traced_in).map_err(|mismatch| {
+            anyhow!(
+                "`{file}` is not the code of `{}` that was traced: {mismatch}\nhint: give the code object that ran",
+                kernel.demangled
+            )
+        })
     }
 
     /// Adds the samples of a kernel.
@@ -203,8 +241,9 @@ pub(crate) fn listings(folder: &Path, dispatches: &[String]) -> Result<Vec<(List
             &selection,
             |judged| {
                 let mut listing = analysis::listing(judged.evidence, &judged.findings);
-                let added = recorded.add_to(&mut listing, judged.evidence, judged.file);
-                added.map(|()| (listing, judged.findings))
+                let mut findings = judged.findings;
+                let added = recorded.add_to(&mut listing, &mut findings, judged.evidence, judged.file);
+                added.map(|()| (listing, findings))
             },
             |listing| {
                 let (listing, findings) = listing?;
@@ -214,6 +253,6 @@ pub(crate) fn listings(folder: &Path, dispatches: &[String]) -> Result<Vec<(List
             },
         )?;
     }
-    out.extend(recorded.sampled_listings(&shown).into_iter().map(|listing| (listing, Vec::new())));
+    out.extend(recorded.measured_listings(&shown).into_iter().map(|listing| (listing, Vec::new())));
     Ok(out)
 }

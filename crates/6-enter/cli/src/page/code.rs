@@ -23,7 +23,8 @@ const EXTENSIONS: &[&str] = &[
 
 /// Code of the kernels that are shown, most time first.
 pub(crate) fn of(path: &Path, subject: &Subject, kernels: &[PageKernel]) -> Vec<PageCode> {
-    if !has_instructions(path) && subject.workload.samples.is_none() {
+    let w = &subject.workload;
+    if !has_instructions(path) && w.samples.is_none() && w.traces.is_none() {
         return Vec::new();
     }
     match read(path, subject, kernels) {
@@ -46,8 +47,12 @@ fn read(path: &Path, subject: &Subject, kernels: &[PageKernel]) -> anyhow::Resul
     let recorded = Recorded::of_dispatches(path, &subject.workload, &subject.rows)?;
     let mut out = if recorded.has_code() { of_files(&recorded, kernels)? } else { Vec::new() };
     let shown: BTreeSet<String> = out.iter().map(|code| code.kernel.clone()).collect();
-    out.extend(recorded.sampled_listings(&shown).into_iter().map(|listing| PageCode {
-        file: listing.samples.as_ref().map_or_else(String::new, |samples| samples.sources.join(", ")),
+    out.extend(recorded.measured_listings(&shown).into_iter().map(|listing| PageCode {
+        file: {
+            let traced = listing.trace.as_ref().map(|it| &it.sources);
+            let sources = traced.or_else(|| listing.samples.as_ref().map(|it| &it.sources));
+            sources.map_or_else(String::new, |it| it.join(", "))
+        },
         kernel: listing.kernel.clone(),
         resources: Resources::default(),
         listing,
@@ -78,7 +83,8 @@ fn of_files(recorded: &Recorded, kernels: &[PageKernel]) -> anyhow::Result<Vec<P
         &selection,
         |judged| {
             let mut listing = analysis::listing(judged.evidence, &judged.findings);
-            let refused = recorded.add_to(&mut listing, judged.evidence, judged.file).err();
+            let mut findings = judged.findings;
+            let refused = recorded.add_to(&mut listing, &mut findings, judged.evidence, judged.file).err();
             let kernel = judged.evidence.kernel;
             (
                 refused,
@@ -91,7 +97,7 @@ fn of_files(recorded: &Recorded, kernels: &[PageKernel]) -> anyhow::Result<Vec<P
                         .clone(),
                     resources: judged.evidence.resources.clone(),
                     listing,
-                    findings: judged.findings,
+                    findings,
                     sources: Vec::new(),
                 },
             )
@@ -101,7 +107,7 @@ fn of_files(recorded: &Recorded, kernels: &[PageKernel]) -> anyhow::Result<Vec<P
                 return Err(error);
             }
             // Code that did not run in the selected dispatches says nothing.
-            if code.listing.run.is_some() || code.listing.samples.is_some() {
+            if code.listing.run.is_some() || code.listing.samples.is_some() || code.listing.trace.is_some() {
                 out.push(code);
             }
             Ok(())

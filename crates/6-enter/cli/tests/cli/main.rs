@@ -24,6 +24,7 @@ mod roofline;
 mod run;
 mod sampling;
 mod schema;
+mod thread_trace;
 mod trace;
 mod triton;
 mod tui;

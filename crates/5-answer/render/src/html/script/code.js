@@ -13,7 +13,7 @@ function buildCode(root, code) {
   const count = code.text.length;
   // Where time goes is known where waits are; else where most is executed stands for it.
   const timed = code.wait_share.some((share) => share !== null);
-  const heats = code.sampled ? code.sample_share : timed ? code.wait_share : code.share;
+  const heats = code.traced ? code.stall_share : code.sampled ? code.sample_share : timed ? code.wait_share : code.share;
   const most = heats.reduce((best, it) => Math.max(best, it ?? 0), 0);
   const labels = new Map(code.label.flatMap((label, at) => (label === null ? [] : [[label, at]])));
   const hottest = heats.reduce((best, it, at) => ((it ?? 0) > (heats[best] ?? 0) ? at : best), 0);
@@ -36,6 +36,12 @@ function buildCode(root, code) {
     code.sampled && ["samples %", "of the kernel's samples", "n s", shown(code.sample_share, 1)],
     known(code.issued) && ["issued %", "of these samples, the wave issued the instruction", "n", shown(code.issued, 0)],
     known(code.stalled) && ["stalled for", "why most of the others did not", "why", (at) => (code.stalled[at] === null ? "" : `${code.why[at]} ${code.stalled[at].toFixed(0)} %`)],
+    code.traced && ["hits", "executions by the waves of the thread trace", "n", shown(code.hits)],
+    code.traced && ["latency", "cycles of these, stalls counted in", "n", shown(code.latency)],
+    code.traced && ["stall", "of these, cycles in which it could not issue", "n", shown(code.stall)],
+    code.traced && ["stall %", "of the kernel's stalled cycles", "n s", shown(code.stall_share, 1)],
+    code.traced && ["idle", "cycles between the instruction before and this one", "n", shown(code.idle)],
+    known(code.cause) && ["waits for", "the memory instruction that must end", "why", (at) => (code.cause[at] === null ? "" : code.cause[at].toString(16))],
     known(code.lines) && ["lines", "cache lines per access", "n", shown(code.lines)],
     known(code.conflicts) && ["conflict %", "LDS cycles lost to bank conflicts", "n", shown(code.conflicts)],
     code.live_known && ["live", "live vector registers before it; + accumulation registers", "n live", live],
@@ -97,7 +103,7 @@ function buildCode(root, code) {
     }
     lines.reveal(cursor);
     lines.again();
-    const parts = [code.text[cursor], code.count[cursor] === null ? "" : plural(code.count[cursor], "execution"), code.wait_share[cursor] === null ? "" : `${code.wait_share[cursor]} % of the waits, for ${code.why[cursor]}`, code.samples[cursor] === null ? "" : plural(code.samples[cursor], "sample"), code.findings[cursor]];
+    const parts = [code.text[cursor], code.count[cursor] === null ? "" : plural(code.count[cursor], "execution"), code.wait_share[cursor] === null ? "" : `${code.wait_share[cursor]} % of the waits, for ${code.why[cursor]}`, code.samples[cursor] === null ? "" : plural(code.samples[cursor], "sample"), code.stall[cursor] === null ? "" : `${number(code.stall[cursor])} of ${number(code.latency[cursor])} cycles stalled`, code.findings[cursor]];
     say(parts.filter(Boolean).join(", "));
   }
   const next = (holds) => {
@@ -219,7 +225,7 @@ function buildSource(code, heats, timed, choose) {
   code.file.forEach((file, at) => {
     if (file < 0) return;
     const sum = total[file].get(code.line[at]) ?? { count: 0, share: 0 };
-    sum.count += (code.sampled ? code.samples[at] : code.count[at]) ?? 0;
+    sum.count += (code.traced ? code.stall[at] : code.sampled ? code.samples[at] : code.count[at]) ?? 0;
     sum.share += heats[at] ?? 0;
     total[file].set(code.line[at], sum);
   });
@@ -228,13 +234,15 @@ function buildSource(code, heats, timed, choose) {
   let shown = known.reduce((a, b) => (weight(b) > weight(a) ? b : a));
   let line = -1;
   const most = Math.max(0, ...total.flatMap((lines) => [...lines.values()].map((it) => it.share)));
-  const sumOf = (at) => (code.counted || code.sampled ? total[shown].get(at + 1) : undefined);
+  const sumOf = (at) => (code.counted || code.sampled || code.traced ? total[shown].get(at + 1) : undefined);
   const columns = [
     ["line", "", "n", (at) => String(at + 1)],
-    code.sampled && ["samples", "samples of the program counter", "n", (at) => (sumOf(at)?.count ? number(sumOf(at).count) : "")],
-    code.sampled && ["samples %", "of the kernel's samples", "n s", (at) => (sumOf(at)?.share ? sumOf(at).share.toFixed(1) : "")],
-    code.counted && !code.sampled && ["count", "executions by waves", "n", (at) => (sumOf(at) ? number(sumOf(at).count) : "")],
-    code.counted && !code.sampled && [timed ? "wait %" : "share %", timed ? "of all cycles that waves of the kernel waited" : "of all instructions issued", "n s", (at) => { const sum = sumOf(at); return sum && (sum.share > 0 || !timed) ? sum.share.toFixed(2) : ""; }],
+    code.traced && ["stall", "cycles in which its instructions could not issue, by the thread trace", "n", (at) => (sumOf(at)?.count ? number(sumOf(at).count) : "")],
+    code.traced && ["stall %", "of the kernel's stalled cycles", "n s", (at) => (sumOf(at)?.share ? sumOf(at).share.toFixed(1) : "")],
+    code.sampled && !code.traced && ["samples", "samples of the program counter", "n", (at) => (sumOf(at)?.count ? number(sumOf(at).count) : "")],
+    code.sampled && !code.traced && ["samples %", "of the kernel's samples", "n s", (at) => (sumOf(at)?.share ? sumOf(at).share.toFixed(1) : "")],
+    code.counted && !code.sampled && !code.traced && ["count", "executions by waves", "n", (at) => (sumOf(at) ? number(sumOf(at).count) : "")],
+    code.counted && !code.sampled && !code.traced && [timed ? "wait %" : "share %", timed ? "of all cycles that waves of the kernel waited" : "of all instructions issued", "n s", (at) => { const sum = sumOf(at); return sum && (sum.share > 0 || !timed) ? sum.share.toFixed(2) : ""; }],
   ].filter(Boolean);
   let numbers = padded(pane, columns, code.sources[shown].length);
   const lines = new Lines(rows, inner, LINE, (at) => {

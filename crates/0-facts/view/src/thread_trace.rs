@@ -1,0 +1,48 @@
+//! What a thread trace says of a kernel and of its instructions.
+//!
+//! The one idea to keep in mind: counts are exact for the waves that were traced, which are those of one compute unit of each
+//! shader engine.
+
+use serde::Serialize;
+
+/// The thread trace of a kernel as its listing shows it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ListingTrace {
+    /// Files it was read from.
+    pub sources: Vec<String>,
+    /// Dispatches that were traced.
+    pub dispatches: u64,
+    /// Waves that were traced; absent where the files do not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waves: Option<u64>,
+    /// Executions by these waves.
+    pub hits: u64,
+    /// Cycles of all instructions, stalls counted in.
+    pub latency: u64,
+    /// Of these, cycles in which the instruction could not issue.
+    pub stall: u64,
+    /// Cycles between instructions.
+    pub idle: u64,
+    /// Of the executions, those in code outside the listing: functions called.
+    pub elsewhere: u64,
+    /// The code object is not at hand: only instructions of the trace are listed.
+    pub traced_only: bool,
+}
+
+/// The thread trace of one instruction.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LineTrace {
+    /// Executions by the traced waves.
+    pub hits: u64,
+    /// Cycles from the first try to issue to the end of the issue.
+    pub latency: u64,
+    /// Of these, cycles in which it could not issue.
+    pub stall: u64,
+    /// Percent of the kernel's stalled cycles.
+    pub share: f64,
+    /// Cycles between the instruction before and the first try to issue.
+    pub idle: u64,
+    /// Of a wait: address of the memory instruction whose end it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<u64>,
+}

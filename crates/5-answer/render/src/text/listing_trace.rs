@@ -1,0 +1,83 @@
+//! Columns and head of a listing with a thread trace.
+//!
+//! The one idea to keep in mind: a line that no traced wave ran is empty.
+
+use super::listing::scaled;
+use super::number::thousands;
+use super::page::{Page, Span, dim, plain, span};
+use crate::Role;
+use view::{LineTrace, Listing, ListingTrace};
+
+/// An instruction with more than this percentage of the kernel's stalled cycles is marked.
+const MUCH: f64 = 20.0;
+
+/// From this width on idle cycles have room.
+const WIDE: usize = 100;
+
+/// Which columns there are.
+pub(super) struct Traced {
+    idle: bool,
+}
+
+impl Traced {
+    pub(super) fn of(listing: &Listing, columns: usize) -> Option<Traced> {
+        listing.trace.as_ref().map(|_| Traced { idle: columns >= WIDE })
+    }
+
+    pub(super) fn head(&self) -> String {
+        let idle = if self.idle { "    idle" } else { "" };
+        format!("    hits latency   stall  of all{idle}  for    ")
+    }
+
+    pub(super) fn cells(&self, line: Option<&LineTrace>) -> Vec<Span> {
+        let Some(line) = line else { return vec![plain(" ".repeat(self.head().len()))] };
+        let role = if line.share >= MUCH { Role::Severe } else { Role::Plain };
+        let stall = if line.stall > 0 {
+            format!(" {:>7} {:>6.1}%", scaled(line.stall), line.share)
+        } else {
+            " ".repeat(16)
+        };
+        let mut spans = vec![
+            plain(format!("{:>8} {:>7}", scaled(line.hits), scaled(line.latency))),
+            span(role, stall),
+        ];
+        if self.idle {
+            spans.push(plain(format!("{:>8}", scaled(line.idle))));
+        }
+        let cause = line.cause.filter(|_| line.stall > 0).map_or_else(String::new, |it| format!("{it:x}"));
+        spans.push(dim(format!("  {cause:<7}")));
+        spans
+    }
+}
+
+/// What the trace is of, above the lines.
+pub(super) fn introduce(page: &mut Page, trace: &ListingTrace) {
+    let ListingTrace { sources, dispatches, waves, hits, latency, stall, idle, elsewhere, traced_only } = trace;
+    let word = if *dispatches == 1 { "dispatch" } else { "dispatches" };
+    let of = waves.map_or_else(String::new, |waves| {
+        format!("{} {} of ", thousands(waves), if waves == 1 { "wave" } else { "waves" })
+    });
+    page.wrapped(
+        2,
+        4,
+        &[dim(format!("thread trace of {of}{} {word}, from {}", thousands(*dispatches), sources.join(", ")))],
+    );
+    let share = 100.0 * *stall as f64 / (*latency).max(1) as f64;
+    let mut text = format!(
+        "{} instructions in {} cycles, {share:.0} % of them stalled; {} cycles between instructions",
+        thousands(*hits),
+        thousands(*latency),
+        thousands(*idle)
+    );
+    if *elsewhere > 0 {
+        text.push_str(&format!("; {} instructions in code that is not listed", thousands(*elsewhere)));
+    }
+    page.wrapped(2, 4, &[dim(text)]);
+    if *traced_only {
+        page.wrapped(
+            2,
+            4,
+            &[dim("only traced instructions are listed: the recording does not hold the code object")],
+        );
+    }
+}

@@ -119,7 +119,7 @@ fn what_is_damaged_never_panics() {
     let mut random = Random(29);
     for name in files.keys() {
         let bytes = &files[name];
-        let mut try_with = |damaged: Vec<u8>| {
+        let try_with = |damaged: Vec<u8>| {
             let mut folder = files.clone();
             folder.insert(name.clone(), damaged);
             let Ok(w) = read(&folder, &Options::default()) else { return };

@@ -80,9 +80,10 @@ fn a_trace_stands_beside_the_code_and_findings_take_it() {
     let lines = listing["lines"].as_array().expect("lines");
     assert_eq!((&listing["trace"]["waves"], &listing["trace"]["traced_only"]), (&json!(2), &json!(false)));
     assert!(lines.iter().all(|line| line["trace"]["hits"] == json!(2)));
-    let wait = lines.iter().find(|line| line["trace"]["stall"] == json!(92)).expect("a stalled wait");
-    let cause = lines.iter().find(|line| line["address"] == wait["trace"]["cause"]).expect("a cause");
-    assert!(cause["text"].as_str().expect("text").contains("_load_"), "{cause}");
+    let stalled = lines.iter().filter(|line| line["trace"]["stall"] == json!(92));
+    let cause = |wait: &Value| lines.iter().find(|line| line["address"] == wait["trace"]["cause"]);
+    let causes: Vec<String> = stalled.filter_map(cause).map(|line| line["text"].to_string()).collect();
+    assert!(causes.iter().any(|text| text.contains("_load_")), "{causes:?}");
     let findings = document["kernels"][0]["findings"].as_array().expect("findings");
     let finding = findings.iter().find(|it| it["rule"] == json!("SYN001")).expect("a finding");
     let measured = finding["evidence"].as_array().expect("evidence");
@@ -118,14 +119,15 @@ fn a_trace_stands_beside_the_code_and_findings_take_it() {
 fn an_empty_trace_says_why() {
     let Some(path) = testkit::shared("traces/att/made-empty") else { return };
     let ran = rockhound(&["analyze", "-p", &path.display().to_string()]);
-    let said = format!("{}{}", ran.stdout, ran.stderr);
+    let words = format!("{}{}", ran.stdout, ran.stderr);
+    let said = words.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("no wave ran on the compute unit that was traced"), "{said}");
 }
 
 #[test]
 fn the_sample_has_the_numbers_of_its_notes() {
     let Some(path) = testkit::shared("traces/att/made-mi300x") else { return };
-    let text = rockhound(&["analyze", "-p", &path.display().to_string(), "-b", "21"]).stdout;
+    let text = rockhound(&["analyze", "-p", &path.display().to_string()]).stdout;
     for part in ["32 instructions of 4 waves of 1 dispatch", "s_waitcnt vmcnt(0)", "square(float*, float*)"] {
         assert!(text.contains(part), "{part}: {text}");
     }

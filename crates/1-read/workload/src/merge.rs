@@ -8,8 +8,8 @@ use crate::problem::Problem;
 use crate::recording::Workload;
 use crate::sampled::Samples;
 use crate::traced::Traces;
-use crate::{samples, thread_trace};
 use crate::values::Values;
+use crate::{samples, thread_trace};
 use std::collections::{BTreeMap, HashMap};
 
 /// Facts in which the ranks must agree: metrics are made with them.

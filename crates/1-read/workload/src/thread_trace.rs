@@ -80,8 +80,10 @@ pub(crate) fn read(files: &Files<'_>, problems: &mut Problems) -> Option<Found> 
                 _ => {}
             }
         } else if is_thread_trace(name)
-            && let Some((agent, dispatch)) =
-                file.strip_prefix("stats_").and_then(|it| it.strip_suffix(".csv")).and_then(agent_and_dispatch)
+            && let Some((agent, dispatch)) = file
+                .strip_prefix("stats_")
+                .and_then(|it| it.strip_suffix(".csv"))
+                .and_then(agent_and_dispatch)
         {
             let of = (dispatch, agent, folder.to_string());
             dispatches.entry(of).or_default().table = Some(name.to_string());
@@ -123,9 +125,11 @@ fn one(
 ) {
     let said = of.names.as_ref().and_then(|name| code::names(files, name, problems));
     let from_folder = of.code.as_ref().and_then(|name| Some((name, code::json(files, name, problems)?)));
-    let read = from_folder.or_else(|| of.table.as_ref().and_then(|name| Some((name, code::csv(files, name, problems)?))));
+    let read = from_folder
+        .or_else(|| of.table.as_ref().and_then(|name| Some((name, code::csv(files, name, problems)?))));
     let Some((file, lines)) = read else { return };
-    let mut own = TracedDispatch { id: dispatch, agent, kernel: None, waves: said.as_ref().map(|it| it.waves) };
+    let mut own =
+        TracedDispatch { id: dispatch, agent, kernel: None, waves: said.as_ref().map(|it| it.waves) };
     let mut ran = false;
     for line in lines {
         let kernel = collect.kernel(&line.symbol);
@@ -176,7 +180,9 @@ impl Found {
             let alike = own.all(|it| of.get(&it.id) == first);
             let name = match &w.kernels[..] {
                 [only] => Some(only),
-                all => first.filter(|_| alike && w.generation == Generation::Rocprofv3).and_then(|at| all.get(*at as usize)),
+                all => first
+                    .filter(|_| alike && w.generation == Generation::Rocprofv3)
+                    .and_then(|at| all.get(*at as usize)),
             };
             name.map_or(NO_KERNEL, String::as_str).clone_into(&mut self.traces.kernels[at].name);
         }

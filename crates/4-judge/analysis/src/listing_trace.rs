@@ -38,7 +38,8 @@ pub fn add_trace(
                 listing.lines[at].trace = line(counts, &trace.total, causes.get(&address).copied());
             }
             found => {
-                let found = found.map_or_else(|| "no instruction".to_owned(), |(_, text)| format!("`{text}`"));
+                let found =
+                    found.map_or_else(|| "no instruction".to_owned(), |(_, text)| format!("`{text}`"));
                 return Err(Mismatch::Instruction { address, recorded: instruction.text.clone(), found });
             }
         }
@@ -129,7 +130,8 @@ fn before(evidence: &KernelEvidence<'_>, at: usize, vector: bool, count: u32) ->
     let number = u32::try_from(at).ok()?;
     // The end of a loop comes before its begin.
     let around = evidence.cfg.loop_of(number).map(|id| {
-        let mut own: Vec<usize> = evidence.cfg.loop_insts(id).map(|it| it as usize).filter(|it| *it > at).collect();
+        let mut own: Vec<usize> =
+            evidence.cfg.loop_insts(id).map(|it| it as usize).filter(|it| *it > at).collect();
         own.sort_unstable();
         (evidence.cfg.loop_insts(id).min().map_or(0, |it| it as usize), own)
     });
@@ -177,12 +179,20 @@ pub fn measure_findings(findings: &mut [Finding], listing: &Listing, evidence: &
         if let Some(trace) = listing.trace.as_ref().filter(|it| it.stall > 0) {
             let stall: u64 = lines().filter_map(|line| Some(line.trace.as_ref()?.stall)).sum();
             let share = percent(stall, trace.stall);
-            put(finding, "stalled there (thread trace)", format!("{stall} of {} cycles, {share:.0} %", trace.stall));
+            put(
+                finding,
+                "stalled there (thread trace)",
+                format!("{stall} of {} cycles, {share:.0} %", trace.stall),
+            );
         }
         if let Some(samples) = listing.samples.as_ref().filter(|it| it.count > 0) {
             let count: u64 = lines().filter_map(|line| Some(line.samples.as_ref()?.count)).sum();
             let share = percent(count, samples.count);
-            put(finding, "waves there (PC samples)", format!("{count} of {} samples, {share:.0} %", samples.count));
+            put(
+                finding,
+                "waves there (PC samples)",
+                format!("{count} of {} samples, {share:.0} %", samples.count),
+            );
         }
         if listing.run.as_ref().is_some_and(|run| !run.waits.is_empty()) {
             let share: f64 = lines().filter_map(|line| Some(line.run.as_ref()?.stall.as_ref()?.share)).sum();

@@ -100,7 +100,9 @@ fn shown_blocks(args: &Analyze, definitions: &Definitions, subjects: &[Subject])
         if subjects.iter().all(|s| s.workload.machine.emulator().is_some() && !timed(s)) {
             blocks = blocks.without_times();
         }
-        if subjects.iter().all(|s| s.workload.counters.is_empty() && (s.workload.samples.is_some() || s.workload.traces.is_some())) {
+        if subjects.iter().all(|s| {
+            s.workload.counters.is_empty() && (s.workload.samples.is_some() || s.workload.traces.is_some())
+        }) {
             blocks = blocks.without_counters();
         }
         if args.short {

@@ -90,13 +90,16 @@ pub(super) fn json(files: &Files<'_>, name: &str, problems: &mut Problems) -> Op
 
 /// A number without fraction.
 fn whole(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| value.as_f64().filter(|it| it.fract() == 0.0 && (0.0..9e15).contains(it)).map(|it| it as u64))
+    value.as_u64().or_else(|| {
+        value.as_f64().filter(|it| it.fract() == 0.0 && (0.0..9e15).contains(it)).map(|it| it as u64)
+    })
 }
 
 /// The instructions of `stats_….csv`.
 pub(super) fn csv(files: &Files<'_>, name: &str, problems: &mut Problems) -> Option<Vec<Line>> {
     let bytes = bytes(files, name, problems)?;
-    let rename = |header: &str| column(header).map_or_else(|| header.to_string(), |at| COLUMNS[at][0].to_string());
+    let rename =
+        |header: &str| column(header).map_or_else(|| header.to_string(), |at| COLUMNS[at][0].to_string());
     let choose = |header: &str, _: &[u8]| match column(header) {
         Some(0 | 6) => Want::Text,
         Some(_) => Want::Number,
@@ -111,7 +114,8 @@ pub(super) fn csv(files: &Files<'_>, name: &str, problems: &mut Problems) -> Opt
     };
     let absent = COLUMNS.iter().take(NEEDED).find(|names| table.position(names[0]).is_none());
     if let Some(names) = absent {
-        let error = Error::NoColumn { file: name.to_string(), column: names[0].to_string(), hint: HINT.to_string() };
+        let error =
+            Error::NoColumn { file: name.to_string(), column: names[0].to_string(), hint: HINT.to_string() };
         problems.error(name, first_line(&error.to_string()), LEFT_OUT);
         return None;
     }
@@ -168,7 +172,12 @@ fn lines(name: &str, rows: impl Iterator<Item = Raw>, problems: &mut Problems) -
         });
     }
     if damaged > 0 {
-        problems.warn(name, damaged, "instructions without text, address, hits, latency or stall", "they are left out");
+        problems.warn(
+            name,
+            damaged,
+            "instructions without text, address, hits, latency or stall",
+            "they are left out",
+        );
     }
     if longer > 0 {
         problems.warn(name, longer, "instructions stall longer than they take", "shown as recorded");

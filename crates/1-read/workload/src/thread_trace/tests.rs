@@ -58,7 +58,10 @@ fn a_trace_alone_is_a_recording() {
     assert_eq!((scale.dispatches, scale.waves, scale.rows.len()), (1, Some(2), 3));
     assert_eq!(scale.total, TracedCounts { hits: 4, latency: 106, stall: 90, idle: 8 });
     let (wait, counts) = scale.rows.iter().nth(1).unwrap();
-    assert_eq!((wait.address, wait.text.as_str(), wait.source.as_str()), (Some(264), "s_waitcnt lgkmcnt(0)", "a.hip:3"));
+    assert_eq!(
+        (wait.address, wait.text.as_str(), wait.source.as_str()),
+        (Some(264), "s_waitcnt lgkmcnt(0)", "a.hip:3")
+    );
     assert_eq!(*counts, TracedCounts { hits: 2, latency: 98, stall: 90, idle: 8 });
     assert_eq!((helper.kernel.name.as_str(), helper.total.stall), ("helper", 10));
 }
@@ -86,13 +89,19 @@ fn dispatches_of_another_run_are_told() {
 
 #[test]
 fn what_is_wrong_is_said() {
-    let empty = r#"{"code":null,"header":"ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"}"#;
+    let empty =
+        r#"{"code":null,"header":"ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle"}"#;
     let row = |row: &str| format!("{{\"header\":\"ISA,Vaddr,Hit,Latency,Stall\",\"code\":[{row}]}}");
     // File, severity, what is said, rows that are left.
     for (text, severity, said, rows) in [
         (empty.to_owned(), Severity::Warning, "the thread trace of dispatch 3 is empty", 0),
         (row("[\"s_nop 0\",1,1,2]"), Severity::Warning, "instructions without text", 0),
-        (row("[\"s_nop 0\",1,1,2,1],[\"s_nop 0\",-2,1,2,1]"), Severity::Warning, "instructions without text", 1),
+        (
+            row("[\"s_nop 0\",1,1,2,1],[\"s_nop 0\",-2,1,2,1]"),
+            Severity::Warning,
+            "instructions without text",
+            1,
+        ),
         (row("[\"s_nop 0\",1,1,2,3]"), Severity::Warning, "stall longer than they take", 1),
     ] {
         let w = recorded(&folder(&[(CODE_FILE, &text)]));
@@ -124,7 +133,8 @@ fn what_is_damaged_never_panics() {
             folder.insert(name.clone(), damaged);
             let Ok(w) = read(&folder, &Options::default()) else { return };
             let Some(traces) = w.traces else { return };
-            let sum: u64 = traces.by_kernel(&|_, _| true).iter().map(|it| it.total.stall).fold(0, u64::saturating_add);
+            let sum: u64 =
+                traces.by_kernel(&|_, _| true).iter().map(|it| it.total.stall).fold(0, u64::saturating_add);
             assert_eq!(sum, traces.total().stall, "{name}");
         };
         (0..bytes.len()).for_each(|end| try_with(bytes[..end].to_vec()));
@@ -145,7 +155,10 @@ fn the_sample_gives_the_numbers_of_its_notes() {
     let w = recorded(&testkit::files(&path));
     let traces = w.traces.unwrap();
     let [kernel] = &traces.by_kernel(&|_, _| true)[..] else { panic!("{:?}", traces.kernels) };
-    assert_eq!((kernel.kernel.symbol.as_str(), kernel.waves, kernel.rows.len()), ("_Z6squarePfS_", Some(4), 8));
+    assert_eq!(
+        (kernel.kernel.symbol.as_str(), kernel.waves, kernel.rows.len()),
+        ("_Z6squarePfS_", Some(4), 8)
+    );
     assert!(kernel.rows.values().all(|it| it.hits == 4));
     assert_eq!((kernel.total.latency, kernel.total.stall), (3439, 3311));
     for (instruction, counts) in &kernel.rows {

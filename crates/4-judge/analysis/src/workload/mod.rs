@@ -17,8 +17,8 @@ mod present;
 mod ranks;
 mod report;
 mod samples;
-mod traces;
 mod select;
+mod traces;
 mod windows;
 
 pub use blocks::{Blocks, MEMORY_CHART, OCCUPANCY, ROOFLINE};

@@ -4,8 +4,8 @@
 
 use super::machine::{ENGINE_CLOCK, engine_clock};
 use super::report::Subject;
-use super::{samples, traces};
 use super::select::{SelectError, wrong};
+use super::{samples, traces};
 use arch::Target;
 use std::collections::{BTreeMap, BTreeSet};
 use view::{Cell, Delta, MachineFact, Missing, MissingValues, Note, NoteKind, Number, Recording, Table};

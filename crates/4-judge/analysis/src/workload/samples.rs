@@ -8,7 +8,8 @@ use crate::listing_samples::{issued, waits};
 use std::collections::{BTreeSet, HashSet};
 use view::{Cell, Column, ColumnKind, Number, Row, Table, WaitShare};
 use workload::{
-    KernelSamples, KernelTrace, SAMPLE_STALLS, Samples, SamplingMethod, Workload, is_sampled_kernel, plain_kernel_name,
+    KernelSamples, KernelTrace, SAMPLE_STALLS, Samples, SamplingMethod, Workload, is_sampled_kernel,
+    plain_kernel_name,
 };
 
 const PANEL: &str = "PC Sampling";

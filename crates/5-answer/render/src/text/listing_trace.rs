@@ -37,10 +37,8 @@ impl Traced {
         } else {
             " ".repeat(16)
         };
-        let mut spans = vec![
-            plain(format!("{:>8} {:>7}", scaled(line.hits), scaled(line.latency))),
-            span(role, stall),
-        ];
+        let mut spans =
+            vec![plain(format!("{:>8} {:>7}", scaled(line.hits), scaled(line.latency))), span(role, stall)];
         if self.idle {
             spans.push(plain(format!("{:>8}", scaled(line.idle))));
         }
@@ -52,7 +50,8 @@ impl Traced {
 
 /// What the trace is of, above the lines.
 pub(super) fn introduce(page: &mut Page, trace: &ListingTrace) {
-    let ListingTrace { sources, dispatches, waves, hits, latency, stall, idle, elsewhere, traced_only } = trace;
+    let ListingTrace { sources, dispatches, waves, hits, latency, stall, idle, elsewhere, traced_only } =
+        trace;
     let word = if *dispatches == 1 { "dispatch" } else { "dispatches" };
     let of = waves.map_or_else(String::new, |waves| {
         format!("{} {} of ", thousands(waves), if waves == 1 { "wave" } else { "waves" })

@@ -145,8 +145,7 @@ impl Recorded {
     /// Linker names and names as shown of the kernels that ran.
     pub(crate) fn kernels(&self) -> BTreeSet<String> {
         let names = self.runs.iter().flat_map(|run| [run.symbol.clone(), run.kernel.clone()]);
-        let sampled =
-            self.samples.iter().map(|it| &it.kernel).chain(self.traces.iter().map(|it| &it.kernel));
+        let sampled = self.samples.iter().map(|it| &it.kernel).chain(self.traces.iter().map(|it| &it.kernel));
         let sampled = sampled.flat_map(|it| [it.symbol.clone(), plain_kernel_name(&it.name).to_owned()]);
         names.chain(sampled).filter(|name| !name.is_empty()).collect()
     }

@@ -55,7 +55,10 @@ fn a_trace_alone_has_a_table() {
     let table = tables.iter().find(|it| it["id"] == json!("21.3")).expect("the table");
     let row = &table["rows"][0];
     assert!(row["label"].as_str().expect("text").starts_with("s_waitcnt vmcnt"), "{row}");
-    assert_eq!((&row["cells"][0], &row["cells"][1], &row["cells"][2]), (&json!(2.0), &json!(100.0), &json!(92.0)));
+    assert_eq!(
+        (&row["cells"][0], &row["cells"][1], &row["cells"][2]),
+        (&json!(2.0), &json!(100.0), &json!(92.0))
+    );
     let text = rockhound(&["analyze", "-p", &path]).stdout;
     for part in ["Thread Trace", "instructions of 2 waves of 1 dispatch (thread trace)", "s_waitcnt vmcnt"] {
         assert!(text.contains(part), "{part}: {text}");
@@ -88,10 +91,15 @@ fn a_trace_stands_beside_the_code_and_findings_take_it() {
     let finding = findings.iter().find(|it| it["rule"] == json!("SYN001")).expect("a finding");
     let measured = finding["evidence"].as_array().expect("evidence");
     let measured = measured.iter().find(|it| it["what"] == json!("stalled there (thread trace)"));
-    assert!(measured.is_some_and(|it| it["value"].as_str().expect("text").starts_with("92 of ")), "{finding}");
+    assert!(
+        measured.is_some_and(|it| it["value"].as_str().expect("text").starts_with("92 of ")),
+        "{finding}"
+    );
 
     let text = good(&["inspect", "--asm", &file, "--workload", &path, "--width", "120"]);
-    for part in ["thread trace of 2 waves of 1 dispatch, from ", "    hits latency   stall  of all    idle  for"] {
+    for part in
+        ["thread trace of 2 waves of 1 dispatch, from ", "    hits latency   stall  of all    idle  for"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
 

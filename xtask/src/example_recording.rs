@@ -380,26 +380,16 @@ const NEVER: &[&str] = &[
     "CPF_CMP_UTCL1_STALL_ON_TRANSLATION",
 ];
 
-/// The recording: the solver's steps in the order they run.
-fn recording() -> Workload {
-    let mut order: Vec<usize> = vec![0];
-    for step in 0..KERNELS[1].dispatches {
-        order.push(1);
-        if step % 4 == 3 {
-            order.extend([3, 2]);
-        }
-    }
-    let runs: Vec<Run<'_>> = order
-        .iter()
-        .enumerate()
-        // Up to 3 % slower than at best, the same in every recording.
-        .map(|(i, kernel)| Run { kernel: &KERNELS[*kernel], slower: 1.0 + ((i * 7) % 10) as f64 / 300.0 })
-        .collect();
-    let column = |value: &dyn Fn(&Run<'_>) -> f64| {
-        let mut values = Values::new();
-        runs.iter().for_each(|run| values.push(Some(value(run).round()), runs.len()));
-        values
-    };
+/// What `value` is in each run.
+fn column(runs: &[Run<'_>], value: impl Fn(&Run<'_>) -> f64) -> Values {
+    let mut values = Values::new();
+    runs.iter().for_each(|run| values.push(Some(value(run).round()), runs.len()));
+    values
+}
+
+/// The launches, one after the other; `order` has the kernel of each.
+fn dispatches(runs: &[Run<'_>], order: &[usize]) -> Dispatches {
+    let column = |value: &dyn Fn(&Run<'_>) -> f64| column(runs, value);
     let mut dispatches = Dispatches {
         id: (0..runs.len() as u64).collect(),
         kernel: order.iter().map(|kernel| *kernel as u32).collect(),
@@ -414,13 +404,17 @@ fn recording() -> Workload {
         ..Dispatches::default()
     };
     let mut now = 1_000_000;
-    for run in &runs {
+    for run in runs {
         dispatches.start.push(Some(now));
         now += run.nanoseconds() as i64;
         dispatches.end.push(Some(now));
         now += 9_000;
     }
+    dispatches
+}
 
+/// The counters of all runs: sums, channels of the L2, and levels with what was counted beside them.
+fn recorded(runs: &[Run<'_>]) -> Counters {
     let mut counters = Counters::default();
     let mut add = |name: &str, instance, run: Option<&str>, values| {
         counters.add(Counter {
@@ -454,18 +448,35 @@ fn recording() -> Workload {
     }
     for (level, _, read) in runs[0].levels() {
         let pick = |run: &Run<'_>| run.levels().into_iter().find(|l| l.0 == level).expect("same list");
-        add(&format!("{level}_ACCUM"), None, None, column(&|run| pick(run).1));
+        add(&format!("{level}_ACCUM"), None, None, column(runs, |run| pick(run).1));
         for (at, (name, _)) in read.iter().enumerate() {
-            add(name, None, Some(level), column(&|run| pick(run).2[at].1));
+            add(name, None, Some(level), column(runs, |run| pick(run).2[at].1));
         }
     }
+    counters
+}
 
+/// The recording: the solver's steps in the order they run.
+fn recording() -> Workload {
+    let mut order: Vec<usize> = vec![0];
+    for step in 0..KERNELS[1].dispatches {
+        order.push(1);
+        if step % 4 == 3 {
+            order.extend([3, 2]);
+        }
+    }
+    let runs: Vec<Run<'_>> = order
+        .iter()
+        .enumerate()
+        // Up to 3 % slower than at best, the same in every recording.
+        .map(|(i, kernel)| Run { kernel: &KERNELS[*kernel], slower: 1.0 + ((i * 7) % 10) as f64 / 300.0 })
+        .collect();
     let facts = MACHINE.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     Workload {
         machine: Machine { facts },
         kernels: KERNELS.iter().map(|kernel| kernel.name.to_owned()).collect(),
-        dispatches,
-        counters,
+        dispatches: dispatches(&runs, &order),
+        counters: recorded(&runs),
         sources: vec!["pmc_perf.csv".to_owned()],
         ..Workload::empty(Generation::Wide)
     }

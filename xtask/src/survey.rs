@@ -29,89 +29,134 @@ struct Fired {
     time: Duration,
 }
 
+/// What the rules said of the kernels seen so far.
+struct Survey {
+    rules: Vec<&'static rules::Rule>,
+    fired: BTreeMap<&'static str, Fired>,
+    kernels: usize,
+    insts: u64,
+    gathering: Duration,
+    addressing: Duration,
+    /// Findings kept to be read, with the number that chose them and the name of the kernel.
+    sample: Vec<(u64, String, Finding)>,
+    /// Most findings of the sample.
+    most: usize,
+    random: u64,
+}
+
+impl Survey {
+    fn new(options: &Options) -> Self {
+        let rules: Vec<&rules::Rule> = rules::all()
+            .iter()
+            .filter(|rule| rule.code_check().is_some() && rule.id.starts_with(&options.rule))
+            .collect();
+        Survey {
+            fired: rules.iter().map(|rule| (rule.id, Fired::default())).collect(),
+            rules,
+            kernels: 0,
+            insts: 0,
+            gathering: Duration::ZERO,
+            addressing: Duration::ZERO,
+            sample: Vec::new(),
+            most: options.sample,
+            random: options.seed,
+        }
+    }
+
+    /// Runs the rules on a kernel whose evidence took `gathering`.
+    fn judge(&mut self, name: &str, evidence: &KernelEvidence<'_>, gathering: Duration) {
+        self.gathering += gathering;
+        self.kernels += 1;
+        self.insts += evidence.insts.len() as u64;
+        let start = Instant::now();
+        evidence.addresses();
+        self.addressing += start.elapsed();
+        for rule in self.rules.clone() {
+            let Some(check) = rule.code_check() else { continue };
+            let start = Instant::now();
+            let outcome = check(evidence);
+            let entry = self.fired.entry(rule.id).or_default();
+            entry.time += start.elapsed();
+            let Outcome::Findings(findings) = outcome else { continue };
+            entry.kernels += 1;
+            for finding in &findings {
+                entry.findings[finding.severity as usize] += 1;
+            }
+            findings.into_iter().for_each(|finding| self.choose(name, finding));
+        }
+    }
+
+    /// The findings with the smallest numbers are a fair sample of all.
+    fn choose(&mut self, name: &str, finding: Finding) {
+        self.random =
+            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let number = self.random >> 16;
+        let at = self.sample.partition_point(|(other, ..)| *other < number);
+        if at < self.most {
+            self.sample.insert(at, (number, name.to_owned(), finding));
+            self.sample.truncate(self.most);
+        }
+    }
+
+    fn print(mut self) {
+        let insts = self.insts.max(1) as f64;
+        let per_inst = |time: Duration| time.as_secs_f64() * 1e9 / insts;
+        println!("{} kernels, {} instructions", self.kernels, self.insts);
+        println!(
+            "evidence {:.0} ns per instruction, addresses {:.0}",
+            per_inst(self.gathering),
+            per_inst(self.addressing)
+        );
+        println!(
+            "{:<8} {:>8} {:>7} {:>8} {:>8} {:>8} {:>9}",
+            "rule", "kernels", "share", "info", "warning", "severe", "ns/inst"
+        );
+        for (id, one) in &self.fired {
+            let [info, warning, severe] = one.findings;
+            let share = 100.0 * one.kernels as f64 / self.kernels.max(1) as f64;
+            println!(
+                "{id:<8} {:>8} {share:>6.1}% {info:>8} {warning:>8} {severe:>8} {:>9.1}",
+                one.kernels,
+                per_inst(one.time)
+            );
+        }
+        let total = self.fired.values().map(|one| one.time).sum();
+        println!("rules together {:.0} ns per instruction", per_inst(total));
+        self.sample.sort_by(|a, b| (a.2.rule, &a.1).cmp(&(b.2.rule, &b.1)));
+        for (_, name, finding) in self.sample {
+            print_finding(&name, &finding);
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let options = options(arguments)?;
     let file = options
         .file
+        .as_ref()
         .context("no file; usage: survey FILE [--arch T] [--rule R] [--sample N] [--seed N] [--kernels N]")?;
-    let data = std::fs::read(&file).with_context(|| file.clone())?;
+    let data = std::fs::read(file).with_context(|| file.clone())?;
     let wanted = match &options.target {
         Some(name) => Wanted::targets(vec![Target { processor: name.clone(), ..Target::default() }]),
         None => Wanted::all(),
     };
-    let chosen: Vec<&rules::Rule> = rules::all()
-        .iter()
-        .filter(|rule| rule.code_check().is_some() && rule.id.starts_with(&options.rule))
-        .collect();
-    let mut fired: BTreeMap<&str, Fired> = chosen.iter().map(|rule| (rule.id, Fired::default())).collect();
-    let (mut kernels, mut insts) = (0usize, 0u64);
-    let (mut gathering, mut addressing) = (Duration::ZERO, Duration::ZERO);
-    let mut sample: Vec<(u64, String, Finding)> = Vec::new();
-    let mut random = options.seed;
+    let mut survey = Survey::new(&options);
     'objects: for found in codeobj::scan(&data, &wanted)? {
         let Ok(found) = found else { continue };
         let Ok(object) = found.read() else { continue };
         let lines = LineTable::read(&found.data).ok();
         for kernel in &object.kernels {
-            if kernels >= options.kernels {
+            if survey.kernels >= options.kernels {
                 break 'objects;
             }
             let start = Instant::now();
             let source = Source::Binary { data: &found.data, lines: lines.as_ref() };
             let evidence = KernelEvidence::gather(&object, kernel, source);
-            gathering += start.elapsed();
-            kernels += 1;
-            insts += evidence.insts.len() as u64;
-            let start = Instant::now();
-            evidence.addresses();
-            addressing += start.elapsed();
-            for rule in &chosen {
-                let Some(check) = rule.code_check() else { continue };
-                let start = Instant::now();
-                let outcome = check(&evidence);
-                let entry = fired.entry(rule.id).or_default();
-                entry.time += start.elapsed();
-                let Outcome::Findings(findings) = outcome else { continue };
-                entry.kernels += 1;
-                for finding in findings {
-                    entry.findings[finding.severity as usize] += 1;
-                    random = random
-                        .wrapping_mul(6_364_136_223_846_793_005)
-                        .wrapping_add(1_442_695_040_888_963_407);
-                    // The findings with the smallest numbers are a fair sample of all.
-                    let at = sample.partition_point(|(other, ..)| *other < random >> 16);
-                    if at < options.sample {
-                        let name = format!("{} {}", found.origin, kernel.name);
-                        sample.insert(at, (random >> 16, name, finding));
-                        sample.truncate(options.sample);
-                    }
-                }
-            }
+            let gathering = start.elapsed();
+            survey.judge(&format!("{} {}", found.origin, kernel.name), &evidence, gathering);
         }
     }
-    let per_inst = |time: Duration| time.as_secs_f64() * 1e9 / insts.max(1) as f64;
-    println!("{kernels} kernels, {insts} instructions");
-    println!("evidence {:.0} ns per instruction, addresses {:.0}", per_inst(gathering), per_inst(addressing));
-    println!(
-        "{:<8} {:>8} {:>7} {:>8} {:>8} {:>8} {:>9}",
-        "rule", "kernels", "share", "info", "warning", "severe", "ns/inst"
-    );
-    let mut total = Duration::ZERO;
-    for (id, one) in &fired {
-        let [info, warning, severe] = one.findings;
-        let share = 100.0 * one.kernels as f64 / kernels.max(1) as f64;
-        total += one.time;
-        println!(
-            "{id:<8} {:>8} {share:>6.1}% {info:>8} {warning:>8} {severe:>8} {:>9.1}",
-            one.kernels,
-            per_inst(one.time)
-        );
-    }
-    println!("rules together {:.0} ns per instruction", per_inst(total));
-    sample.sort_by(|a, b| (a.2.rule, &a.1).cmp(&(b.2.rule, &b.1)));
-    for (_, name, finding) in sample {
-        print_finding(&name, &finding);
-    }
+    survey.print();
     Ok(())
 }
 

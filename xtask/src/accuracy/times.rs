@@ -296,98 +296,138 @@ fn exercises(text: &mut String, errors: &mut Errors, more: (&str, f64, f64)) -> 
 
 pub(super) fn intensities(text: &mut String, errors: &mut Errors) -> Result<()> {
     let model = arch::Model::by_name("mi210").context("a model of the data files")?;
-    let target = model.target().name;
     let source = root().join("xtask/src/accuracy/intensity.hip");
-    let Some(bytes) = compile(&source, target)? else { return Ok(()) };
+    let Some(bytes) = compile(&source, model.target().name)? else { return Ok(()) };
     let header = INTENSITY.lines().nth(1).context("a header")?;
     let counters: Vec<&str> = header.split('\t').skip(3).collect();
-    // By type: errors of times with the iterations, and of vector instructions.
-    let mut found: Vec<(&str, Vec<(f64, &str)>)> = Vec::new();
-    let mut instructions: Vec<f64> = Vec::new();
-    // By counter.
-    let mut counted: BTreeMap<&str, Vec<(f64, &str)>> = BTreeMap::new();
+    let mut found = Intensities::default();
     for line in INTENSITY.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
         let [kind, iterations, truth, recorded @ ..] = &fields[..] else {
             bail!("intensity.tsv: a row is short")
         };
         let prepared = Prepared::of(bytes.clone(), &format!("mix_{kind}_{iterations}"));
-        let size = if matches!(*kind, "double" | "float2") { 8 } else { 4 };
+        let row = Intensity { kind, iterations, truth: truth.parse()? };
+        let recorded = counters.iter().copied().zip(recorded.iter().copied());
+        found.measure(&row, &prepared, model, recorded, errors)?;
+    }
+    found.write(text)
+}
+
+/// A kernel of growing intensity, as recorded.
+struct Intensity {
+    kind: &'static str,
+    iterations: &'static str,
+    /// Nanoseconds.
+    truth: f64,
+}
+
+/// Relative errors, each with the iterations of its kernel.
+type ByIterations = Vec<(f64, &'static str)>;
+
+/// How far modelled kernels of growing intensity are from recorded ones.
+#[derive(Default)]
+struct Intensities {
+    /// Times, by type.
+    times: Vec<(&'static str, ByIterations)>,
+    /// Vector instructions.
+    instructions: Vec<f64>,
+    counters: BTreeMap<&'static str, ByIterations>,
+}
+
+impl Intensities {
+    fn measure(
+        &mut self,
+        row: &Intensity,
+        prepared: &Prepared,
+        model: &'static arch::Model,
+        recorded: impl Iterator<Item = (&'static str, &'static str)>,
+        errors: &mut Errors,
+    ) -> Result<()> {
+        let Intensity { kind, iterations, truth } = *row;
+        let target = model.target().name;
+        let size = if matches!(kind, "double" | "float2") { 8 } else { 4 };
         let mut loaded = prepared.launch([size * INTENSITY_GROUPS as usize * 256 * 8], &[0])?;
         let mut recorder = Recorder::new(model);
         let before = std::time::Instant::now();
         loaded.run(&mut recorder, [INTENSITY_GROUPS, 1, 1], [256, 1, 1])?;
         let dispatch = recorder.dispatches().first().context("a dispatch")?;
-        let time = dispatch.time.as_ref().context("a time")?;
-        let truth: f64 = truth.parse()?;
-        let error = (time.nanoseconds - truth) / truth;
+        let time = dispatch.time.as_ref().context("a time")?.nanoseconds;
+        let error = (time - truth) / truth;
         let of = format!("intensity of `{kind}`, {iterations} iterations, on {}", model.short());
         errors.add(target, probe::time_quantity(truth), of.clone(), error);
-        for (counter, recorded) in counters.iter().zip(recorded) {
+        for (counter, recorded) in recorded {
             let recorded: f64 = recorded.parse()?;
-            let value = dispatch.counters.iter().find(|it| it.0 == *counter).and_then(|it| it.1.known());
+            let value = dispatch.counters.iter().find(|it| it.0 == counter).and_then(|it| it.1.known());
             let value = value.with_context(|| format!("`{counter}` is not known"))? as f64;
             let error = distance(value, recorded, recorded);
             match registry().rule(counter, target).is_some_and(probe::is_modelled) {
                 // Some hundred hits, mostly of the command processor, are no measure.
                 true if recorded > LEAST_COUNT => {
                     errors.add(target, counter, of.clone(), error);
-                    counted.entry(counter).or_default().push((error, iterations));
+                    self.counters.entry(counter).or_default().push((error, iterations));
                 }
                 true => {}
-                false => instructions.push(error),
+                false => self.instructions.push(error),
             }
         }
         println!(
             "{kind} with {iterations} iterations: {:.1} us profiled, {:.1} modelled, {:+.1} % ({:.1} s)",
             truth / 1e3,
-            time.nanoseconds / 1e3,
+            time / 1e3,
             100.0 * error,
             before.elapsed().as_secs_f64()
         );
-        match found.last_mut() {
-            Some((last, errors)) if last == kind => errors.push((error, iterations)),
-            _ => found.push((kind, vec![(error, iterations)])),
+        match self.times.last_mut() {
+            Some((last, errors)) if *last == kind => errors.push((error, iterations)),
+            _ => self.times.push((kind, vec![(error, iterations)])),
         }
+        Ok(())
     }
-    let mean = |errors: &[(f64, &str)]| errors.iter().map(|it| it.0.abs()).sum::<f64>() / errors.len() as f64;
-    let worst = |errors: &[(f64, &'static str)]| {
-        errors.iter().copied().max_by(|a, b| a.0.abs().total_cmp(&b.0.abs())).unwrap_or_default()
-    };
-    let least = instructions.iter().copied().fold(0.0, f64::min);
-    let most = instructions.iter().copied().fold(0.0, f64::max);
-    writeln!(
-        text,
-        "Kernels of growing arithmetic intensity (`xtask/src/accuracy/intensity.hip`), 65,536 waves of eight loads each, recorded on an MI200. Another\n\
-        compiler made them: vector instructions differ by {:+.0} to {:+.0} %.\n",
-        100.0 * least,
-        100.0 * most
-    )?;
-    let numbers: Vec<&str> = found.first().map_or(Vec::new(), |it| it.1.iter().map(|it| it.1).collect());
-    writeln!(text, "| type | {} iterations | mean error | worst |", numbers.join(" | "))?;
-    writeln!(text, "|---|{}---|---|", "---|".repeat(numbers.len()))?;
-    let mut all: Vec<(f64, &str)> = Vec::new();
-    for (kind, errors) in &found {
-        let mut cells = vec![(*kind).to_string()];
-        cells.extend(errors.iter().map(|it| format!("{:+.1} %", 100.0 * it.0)));
-        cells.push(format!("{:.1} %", 100.0 * mean(errors)));
-        cells.push(format!("{:+.1} %", 100.0 * worst(errors).0));
-        row(text, &cells);
-        all.extend(errors.iter().copied());
+
+    fn write(&self, text: &mut String) -> Result<()> {
+        let least = self.instructions.iter().copied().fold(0.0, f64::min);
+        let most = self.instructions.iter().copied().fold(0.0, f64::max);
+        writeln!(
+            text,
+            "Kernels of growing arithmetic intensity (`xtask/src/accuracy/intensity.hip`), 65,536 waves of eight loads each, recorded on an MI200. Another\n\
+            compiler made them: vector instructions differ by {:+.0} to {:+.0} %.\n",
+            100.0 * least,
+            100.0 * most
+        )?;
+        let numbers: Vec<&str> =
+            self.times.first().map_or(Vec::new(), |it| it.1.iter().map(|it| it.1).collect());
+        writeln!(text, "| type | {} iterations | mean error | worst |", numbers.join(" | "))?;
+        writeln!(text, "|---|{}---|---|", "---|".repeat(numbers.len()))?;
+        let mut all = ByIterations::new();
+        for (kind, errors) in &self.times {
+            let [mean, worst] = mean_and_worst(errors);
+            let mut cells = vec![(*kind).to_string()];
+            cells.extend(errors.iter().map(|it| format!("{:+.1} %", 100.0 * it.0)));
+            cells.extend([format!("{mean:.1} %"), format!("{worst:+.1} %")]);
+            row(text, &cells);
+            all.extend(errors);
+        }
+        let [mean, worst] = mean_and_worst(&all);
+        writeln!(
+            text,
+            "\nAll {}: mean {mean:.1} %, worst {worst:+.1} %. Counters of the same kernels:\n",
+            all.len()
+        )?;
+        text.push_str("| counter | mean error | worst |\n|---|---|---|\n");
+        for (counter, errors) in &self.counters {
+            let [mean, worst] = mean_and_worst(errors);
+            row(text, &[format!("`{counter}`"), format!("{mean:.1} %"), format!("{worst:+.1} %")]);
+        }
+        text.push('\n');
+        println!("intensities: {} kernels, mean {mean:.1} %, worst {worst:+.1} %", all.len());
+        Ok(())
     }
-    let shown = |errors: &[(f64, &'static str)]| [100.0 * mean(errors), 100.0 * worst(errors).0];
-    let [mean, worst] = shown(&all);
-    writeln!(
-        text,
-        "\nAll {}: mean {mean:.1} %, worst {worst:+.1} %. Counters of the same kernels:\n",
-        all.len()
-    )?;
-    text.push_str("| counter | mean error | worst |\n|---|---|---|\n");
-    for (counter, errors) in &counted {
-        let [mean, worst] = shown(errors);
-        row(text, &[format!("`{counter}`"), format!("{mean:.1} %"), format!("{worst:+.1} %")]);
-    }
-    text.push('\n');
-    println!("intensities: {} kernels, mean {mean:.1} %, worst {worst:+.1} %", all.len());
-    Ok(())
+}
+
+/// Mean size of errors, and the largest with its sign; percent.
+fn mean_and_worst(errors: &[(f64, &str)]) -> [f64; 2] {
+    let mean = errors.iter().map(|it| it.0.abs()).sum::<f64>() / errors.len() as f64;
+    let worst = errors.iter().map(|it| it.0).max_by(|a, b| a.abs().total_cmp(&b.abs()));
+    [100.0 * mean, 100.0 * worst.unwrap_or_default()]
 }

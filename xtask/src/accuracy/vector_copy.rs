@@ -114,97 +114,35 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
     text.push_str(WORDS);
     for (gpu, title) in [("mi210", "MI200"), ("mi300x", "MI300X")] {
         let model = Model::by_name(gpu).context("a model of the data file")?;
-        let target = model.target().name;
         let source = root().join("crates/3-measure/probe/tests/sources/vector_copy.hip");
-        let Some(prepared) = Prepared::new(&source, target, "vecCopy(double*, double*, double*, int, int)")?
-        else {
+        let kernel = "vecCopy(double*, double*, double*, int, int)";
+        let Some(prepared) = Prepared::new(&source, model.target().name, kernel)? else {
             writeln!(text, "### {title}\n\nNot compared: no clang++-19.\n")?;
             continue;
         };
-        let recorder = copy(&prepared, model, 3)?;
+        let mut compared = Compared {
+            target: model.target().name,
+            title,
+            recorder: copy(&prepared, model, 3)?,
+            worst: Default::default(),
+            times: Vec::new(),
+            zeros: Vec::new(),
+        };
         writeln!(text, "### {title}\n")?;
         text.push_str("| counter | recorded first | modelled first | error | recorded later | modelled later | error | basis |\n");
         text.push_str("|---|---|---|---|---|---|---|---|\n");
-        let mut worst = [Vec::new(), Vec::new(), Vec::new()];
-        let mut times = Vec::new();
-        let mut zeros = Vec::new();
         for line in TRUTH.lines().filter(|line| !line.starts_with('#')) {
             let fields: Vec<&str> = line.split('\t').collect();
             let [of, counter, first, least, most] = fields[..] else { continue };
-            if of != gpu {
-                continue;
-            }
-            let number = |text: &str| text.parse::<f64>().context("a number of the data file");
-            let (first, least, most) = (number(first)?, number(least)?, number(most)?);
-            let value = |dispatch: usize| counted(&recorder, dispatch, counter);
-            let exact = registry().rule(counter, target).is_some_and(|rule| !probe::is_modelled(rule));
-            if [first, most].into_iter().chain([value(0), value(1)].into_iter().flatten()).all(|it| it == 0.0)
-            {
-                zeros.push(format!("`{counter}`"));
-                if !exact {
-                    errors.add_zero(target, counter, format!("vector copy on {title}, first"));
-                    errors.add_zero(target, counter, format!("vector copy on {title}, later"));
-                }
-                continue;
-            }
-            let basis = registry().rule(counter, target).map_or("", |rule| rule.basis.word());
-            let shown = |value: Option<f64>, least, most| match value {
-                None => ["n/a".to_string(), String::new()],
-                Some(value) => [grouped(value), percent(distance(value, least, most))],
-            };
-            let [model_first, error_first] = shown(value(0), first, first);
-            let [model_later, error_later] = shown(value(1), least, most);
-            let later = if least == most {
-                grouped(least)
-            } else {
-                format!("{} to {}", grouped(least), grouped(most))
-            };
-            row(
-                text,
-                &[
-                    format!("`{counter}`"),
-                    grouped(first),
-                    model_first,
-                    error_first,
-                    later,
-                    model_later,
-                    error_later,
-                    basis.into(),
-                ],
-            );
-            let most_later = most;
-            for (when, value, least, most) in
-                [("first", value(0), first, first), ("later", value(1), least, most)]
-            {
-                if let Some(value) = value.filter(|_| !exact) {
-                    // Where nothing is recorded it is a part of what is the other time.
-                    let found = distance(value, least, most);
-                    let error = if found.is_finite() { found } else { value / first.max(most_later) };
-                    errors.add(target, counter, format!("vector copy on {title}, {when}"), error);
-                }
-            }
-            if catalogue().get(counter).is_some_and(|it| it.class == Class::Timing) {
-                times.push((counter, first));
-                continue;
-            }
-            for (number, (least, most)) in [(first, first), (least, most)].into_iter().enumerate() {
-                worst[number].extend(value(number).map(|value| (distance(value, least, most), counter)));
-            }
-            if let (Some(a), Some(b), Some(c)) = (value(0), value(1), value(2)) {
-                let recorded = median([first, least, most]);
-                worst[2].push((distance(median([a, b, c]), recorded, recorded), counter));
+            if of == gpu {
+                let number = |text: &str| text.parse::<f64>().context("a number of the data file");
+                let recorded = Recorded { first: number(first)?, least: number(least)?, most: number(most)? };
+                compared.counter(text, errors, counter, recorded);
             }
         }
-        writeln!(text, "\nZero in the recording and in the model: {}.\n", zeros.join(", "))?;
-        for (which, errors) in
-            ["first dispatch", "later dispatches", "median of all three"].into_iter().zip(&worst)
-        {
-            let said = summary(errors);
-            writeln!(text, "{title}, {which}, counters besides those of time that are not zero: {said}.\n")?;
-            println!("{title}, {which}: {said}");
-        }
+        compared.summaries(text)?;
         if gpu == FIRST_SLOWER.0 {
-            slower(text, &prepared, model, &times)?;
+            slower(text, &prepared, model, &compared.times)?;
         }
     }
     text.push_str(DIFFERENCES);
@@ -214,4 +152,86 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
         Basis::Modelled.word()
     )?;
     Ok(())
+}
+
+/// What was recorded of a counter: the first dispatch, and the range of those after it.
+#[derive(Clone, Copy)]
+struct Recorded {
+    first: f64,
+    least: f64,
+    most: f64,
+}
+
+/// The dispatches on one GPU, modelled, beside recorded ones.
+struct Compared {
+    target: &'static str,
+    title: &'static str,
+    recorder: Recorder,
+    /// Distances of the first dispatch, of later ones, and of the median of all.
+    worst: [Vec<(f64, &'static str)>; 3],
+    /// Counters of time, with what the first dispatch recorded.
+    times: Vec<(&'static str, f64)>,
+    /// Counters that are zero in both.
+    zeros: Vec<String>,
+}
+
+impl Compared {
+    /// Writes the row of a counter and takes note of its errors.
+    fn counter(&mut self, text: &mut String, errors: &mut Errors, counter: &'static str, recorded: Recorded) {
+        let Recorded { first, least, most } = recorded;
+        let (target, title) = (self.target, self.title);
+        let value = [0, 1, 2].map(|dispatch| counted(&self.recorder, dispatch, counter));
+        let exact = registry().rule(counter, target).is_some_and(|rule| !probe::is_modelled(rule));
+        if [first, most].into_iter().chain(value[..2].iter().copied().flatten()).all(|it| it == 0.0) {
+            self.zeros.push(format!("`{counter}`"));
+            if !exact {
+                errors.add_zero(target, counter, format!("vector copy on {title}, first"));
+                errors.add_zero(target, counter, format!("vector copy on {title}, later"));
+            }
+            return;
+        }
+        let shown = |value: Option<f64>, least, most| match value {
+            None => ["n/a".to_string(), String::new()],
+            Some(value) => [grouped(value), percent(distance(value, least, most))],
+        };
+        let [model_first, error_first] = shown(value[0], first, first);
+        let [model_later, error_later] = shown(value[1], least, most);
+        let later =
+            if least == most { grouped(least) } else { format!("{} to {}", grouped(least), grouped(most)) };
+        let basis = registry().rule(counter, target).map_or("", |rule| rule.basis.word()).to_owned();
+        let name = format!("`{counter}`");
+        row(text, &[name, grouped(first), model_first, error_first, later, model_later, error_later, basis]);
+        let both = [("first", value[0], first, first), ("later", value[1], least, most)];
+        for (when, value, low, high) in both {
+            if let Some(value) = value.filter(|_| !exact) {
+                // Where nothing is recorded it is a part of what is the other time.
+                let found = distance(value, low, high);
+                let error = if found.is_finite() { found } else { value / first.max(most) };
+                errors.add(target, counter, format!("vector copy on {title}, {when}"), error);
+            }
+        }
+        if catalogue().get(counter).is_some_and(|it| it.class == Class::Timing) {
+            self.times.push((counter, first));
+            return;
+        }
+        for (worst, (_, value, low, high)) in self.worst.iter_mut().zip(both) {
+            worst.extend(value.map(|value| (distance(value, low, high), counter)));
+        }
+        if let [Some(a), Some(b), Some(c)] = value {
+            let recorded = median([first, least, most]);
+            self.worst[2].push((distance(median([a, b, c]), recorded, recorded), counter));
+        }
+    }
+
+    fn summaries(&self, text: &mut String) -> Result<()> {
+        let title = self.title;
+        writeln!(text, "\nZero in the recording and in the model: {}.\n", self.zeros.join(", "))?;
+        let names = ["first dispatch", "later dispatches", "median of all three"];
+        for (which, errors) in names.into_iter().zip(&self.worst) {
+            let said = summary(errors);
+            writeln!(text, "{title}, {which}, counters besides those of time that are not zero: {said}.\n")?;
+            println!("{title}, {which}: {said}");
+        }
+        Ok(())
+    }
 }

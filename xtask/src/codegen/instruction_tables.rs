@@ -243,56 +243,20 @@ struct Properties {
 
 fn properties(text: &str, optional: bool) -> Result<Properties> {
     let mut words = text.split_whitespace();
-    let class = words.next().context("no class")?;
-    let (class, cost, vector) = match class {
-        "valu" => ("Valu", "Valu", true),
-        "mfma" => ("Mfma", "Mfma", true),
-        "salu" => ("Salu", "Scalar", false),
-        "smem" => ("Smem", "Memory", false),
-        "vload" => ("VmemLoad", "Memory", true),
-        "vstore" => ("VmemStore", "Memory", true),
-        "vatomic" => ("VmemAtomic", "Memory", true),
-        "lds" => ("Lds", "Memory", true),
-        "branch" => ("Branch", "Internal", false),
-        "wait" => ("Wait", "Internal", false),
-        "barrier" => ("Barrier", "Internal", false),
-        "message" => ("Message", "Internal", false),
-        "control" => ("Control", "Internal", false),
-        _ => bail!("unknown class `{class}`"),
-    };
-    let mut cost = cost;
+    let (class, mut cost, vector) = class(words.next().context("no class")?)?;
     let (mut reads, mut writes, mut flags, mut lds) = (0u8, 0u8, 0u16, 0u8);
     let (mut mem, mut matrix) = ("None".to_owned(), "None".to_owned());
     let mut exec = vector;
     for word in words {
         let (key, value) = word.split_once('=').unwrap_or((word, ""));
-        let register = match key {
-            "vcc" => 1u8,
-            "exec" => 2,
-            "scc" => 4,
-            "m0" => 8,
-            "mode" => 16,
-            "flat_scratch" => 32,
-            _ => 0,
-        };
-        if register != 0 {
+        if let Some(register) = implicit(key) {
             ensure!(matches!(value, "r" | "w" | "rw"), "unknown access `{word}`");
             reads |= if value.contains('r') { register } else { 0 };
             writes |= if value.contains('w') { register } else { 0 };
             continue;
         }
         match key {
-            "cost" => {
-                cost = match value {
-                    "internal" => "Internal",
-                    "pk" => "ValuPk",
-                    "f64" => "ValuF64",
-                    "trans" => "Trans",
-                    "transf64" => "TransF64",
-                    "quarter" => "ValuQuarter",
-                    _ => bail!("unknown cost `{value}`"),
-                }
-            }
+            "cost" => cost = cost_of(value)?,
             "mem" => mem = memory(value)?,
             "matrix" => matrix = matrix_of(value)?,
             "jump" => flags |= 1,
@@ -326,6 +290,51 @@ fn properties(text: &str, optional: bool) -> Result<Properties> {
         head: format!("(Class::{class}, Cost::{cost})"),
         tail: format!("({reads}, {writes}), ({mem}, {matrix}), {flags}"),
         lds,
+    })
+}
+
+/// Class, cost, and whether it executes for lanes.
+fn class(word: &str) -> Result<(&'static str, &'static str, bool)> {
+    Ok(match word {
+        "valu" => ("Valu", "Valu", true),
+        "mfma" => ("Mfma", "Mfma", true),
+        "salu" => ("Salu", "Scalar", false),
+        "smem" => ("Smem", "Memory", false),
+        "vload" => ("VmemLoad", "Memory", true),
+        "vstore" => ("VmemStore", "Memory", true),
+        "vatomic" => ("VmemAtomic", "Memory", true),
+        "lds" => ("Lds", "Memory", true),
+        "branch" => ("Branch", "Internal", false),
+        "wait" => ("Wait", "Internal", false),
+        "barrier" => ("Barrier", "Internal", false),
+        "message" => ("Message", "Internal", false),
+        "control" => ("Control", "Internal", false),
+        _ => bail!("unknown class `{word}`"),
+    })
+}
+
+fn cost_of(word: &str) -> Result<&'static str> {
+    Ok(match word {
+        "internal" => "Internal",
+        "pk" => "ValuPk",
+        "f64" => "ValuF64",
+        "trans" => "Trans",
+        "transf64" => "TransF64",
+        "quarter" => "ValuQuarter",
+        _ => bail!("unknown cost `{word}`"),
+    })
+}
+
+/// Bit of a register that instructions access without naming it.
+fn implicit(word: &str) -> Option<u8> {
+    Some(match word {
+        "vcc" => 1,
+        "exec" => 2,
+        "scc" => 4,
+        "m0" => 8,
+        "mode" => 16,
+        "flat_scratch" => 32,
+        _ => return None,
     })
 }
 
@@ -441,47 +450,13 @@ fn forms(text: &str, mods: &str, all: u8, lds: u8) -> Result<(Vec<String>, Keys)
             None => (value, all),
         };
         match key {
-            "sdwa" => {
-                let mut parts = value.split(',');
-                let mut bits = sources(parts.next().unwrap_or(""))?;
-                for part in parts {
-                    bits |= match part {
-                        "clamp" => 1 << 8,
-                        "omod" => 1 << 9,
-                        "nodst" => 1 << 10,
-                        _ => bail!("unknown SDWA property `{part}`"),
-                    };
-                }
-                sdwa = format!("sdwa({at}, {bits:#x})");
-            }
+            "sdwa" => sdwa = format!("sdwa({at}, {:#x})", sdwa_bits(value)?),
             "dpp" => dpp = format!("dpp({at}, {:#x})", sources(value)?),
             _ => {
                 let (number, suffix) =
                     value.strip_suffix('!').map_or((value, true), |number| (number, false));
                 let number: u16 = number.parse()?;
-                let encoding = match key {
-                    "sop1" => "Sop1",
-                    "sop2" => "Sop2",
-                    "sopc" => "Sopc",
-                    "sopk" => "Sopk",
-                    "sopp" => "Sopp",
-                    "smem" => "Smem",
-                    "vop1" => "Vop1",
-                    "vop2" => "Vop2",
-                    "vopc" => "Vopc",
-                    "vop3" => "Vop3",
-                    "vop3sd" => "Vop3Sd",
-                    "vop3p" => "Vop3p",
-                    "mai" => "Mai",
-                    "vop3px2" => "Vop3px2",
-                    "ds" => "Ds",
-                    "flat" => "Flat",
-                    "global" => "Global",
-                    "scratch" => "Scratch",
-                    "mubuf" => "Mubuf",
-                    "mtbuf" => "Mtbuf",
-                    _ => bail!("unknown encoding `{key}`"),
-                };
+                let encoding = encoding(key)?;
                 // Encodings that share an opcode space.
                 let space = match key {
                     "vop3sd" => "vop3",
@@ -513,6 +488,47 @@ fn forms(text: &str, mods: &str, all: u8, lds: u8) -> Result<(Vec<String>, Keys)
 }
 
 /// Four bits per source: 1 neg and abs, 2 sext, 4 ignored.
+/// Name of the encoding in `isa`.
+fn encoding(key: &str) -> Result<&'static str> {
+    Ok(match key {
+        "sop1" => "Sop1",
+        "sop2" => "Sop2",
+        "sopc" => "Sopc",
+        "sopk" => "Sopk",
+        "sopp" => "Sopp",
+        "smem" => "Smem",
+        "vop1" => "Vop1",
+        "vop2" => "Vop2",
+        "vopc" => "Vopc",
+        "vop3" => "Vop3",
+        "vop3sd" => "Vop3Sd",
+        "vop3p" => "Vop3p",
+        "mai" => "Mai",
+        "vop3px2" => "Vop3px2",
+        "ds" => "Ds",
+        "flat" => "Flat",
+        "global" => "Global",
+        "scratch" => "Scratch",
+        "mubuf" => "Mubuf",
+        "mtbuf" => "Mtbuf",
+        _ => bail!("unknown encoding `{key}`"),
+    })
+}
+
+fn sdwa_bits(text: &str) -> Result<u16> {
+    let mut parts = text.split(',');
+    let mut bits = sources(parts.next().unwrap_or(""))?;
+    for part in parts {
+        bits |= match part {
+            "clamp" => 1 << 8,
+            "omod" => 1 << 9,
+            "nodst" => 1 << 10,
+            _ => bail!("unknown SDWA property `{part}`"),
+        };
+    }
+    Ok(bits)
+}
+
 fn sources(text: &str) -> Result<u16> {
     let mut bits = 0;
     for (index, letter) in text.chars().enumerate() {

@@ -175,7 +175,7 @@ impl Database<'_> {
             rows = query(&db, counted, &with_counters, &mut |row| gather.add(part, row)).map_err(broken)?;
         }
         if let Some(beside) = self.beside {
-            rows += self.add_beside(gather, part, &db, rows > 0, beside, problems)?;
+            rows += self.add_beside((&mut *gather, part), (&db, rows > 0), beside, problems)?;
         }
         if rows == 0 && !kernels.is_empty() {
             rows = query(&db, traced, &kernels, &mut |row| gather.add(part, row)).map_err(broken)?;
@@ -199,10 +199,8 @@ impl Database<'_> {
     /// Adds the counters of the file beside the database to its dispatches. What the database has itself stays.
     fn add_beside(
         &self,
-        gather: &mut Gather,
-        part: Part,
-        db: &Connection,
-        has_counters: bool,
+        (gather, part): (&mut Gather, Part),
+        (db, has_counters): (&Connection, bool),
         beside: &str,
         problems: &mut Problems,
     ) -> Result<u64, Error> {

@@ -4,22 +4,19 @@
 //! not recorded is missing with its reason and a rule hands that reason on.
 
 use crate::limit::{Leading, Limit, Saved};
+use crate::numbers::KernelNumbers;
 use crate::roofline::Roof;
 use crate::workload::predictions::Times;
 use arch::{Resources, Target};
 use metrics::{Compiled, Evaluation, Settings, Value, Window, kernels};
 use std::cell::OnceCell;
+use std::ops::Deref;
 use view::{Known, Mark, Missing};
 use workload::{TIME, Workload, plain_kernel_name};
 
 /// What is known of one kernel from its dispatches.
 pub struct WorkloadEvidence<'a> {
-    /// The recording.
-    pub workload: &'a Workload,
-    /// The metrics over the kernel's dispatches.
-    pub evaluation: Evaluation<'a>,
-    /// Facts of the GPU target, if there are any.
-    pub target: Option<&'static Target>,
+    numbers: KernelNumbers<'a>,
     /// Name, without what profilers add.
     pub kernel: &'a str,
     /// Time of its dispatches together, ns.
@@ -29,6 +26,15 @@ pub struct WorkloadEvidence<'a> {
     /// The same kernel in the recording that is compared with.
     pub baseline: Option<&'a WorkloadEvidence<'a>>,
     roof: OnceCell<Roof>,
+}
+
+/// What is asked of the numbers is asked of the evidence.
+impl<'a> Deref for WorkloadEvidence<'a> {
+    type Target = KernelNumbers<'a>;
+
+    fn deref(&self) -> &KernelNumbers<'a> {
+        &self.numbers
+    }
 }
 
 impl<'a> WorkloadEvidence<'a> {
@@ -50,9 +56,7 @@ impl<'a> WorkloadEvidence<'a> {
             .filter_map(|times| {
                 let rows = std::mem::take(of_kernel.get_mut(times.kernel as usize)?);
                 Some(WorkloadEvidence {
-                    workload,
-                    evaluation: evaluation.over(rows),
-                    target,
+                    numbers: KernelNumbers { workload, evaluation: evaluation.over(rows), target },
                     kernel: plain_kernel_name(workload.kernels.get(times.kernel as usize)?),
                     time: times.sum,
                     time_percent: times.percent,
@@ -61,23 +65,6 @@ impl<'a> WorkloadEvidence<'a> {
                 })
             })
             .collect()
-    }
-
-    /// The average of a metric over the kernel's dispatches.
-    pub fn value(&self, metric: &str) -> Value {
-        self.evaluation.value(metric)
-    }
-
-    /// How far `value`, which follows from a metric, can be trusted; none where it was measured or is not known.
-    pub fn trust(&self, metric: &str, value: &Value) -> Option<Mark> {
-        self.evaluation.trust(metric, value)?.ok()
-    }
-
-    /// The average of a metric with how far it can be trusted.
-    pub fn known(&self, metric: &str) -> Result<Known, Missing> {
-        let value = self.value(metric);
-        let trust = self.trust(metric, &value);
-        value.map(|value| Known { value, trust })
     }
 
     /// Percent of a metric's peak; `None` where there is no peak.
@@ -110,7 +97,7 @@ impl<'a> WorkloadEvidence<'a> {
 
     /// Where the kernel stands below the machine's ceilings.
     pub fn roof(&self) -> &Roof {
-        self.roof.get_or_init(|| Roof::of(self))
+        self.roof.get_or_init(|| Roof::of(&self.numbers))
     }
 
     /// What the kernel would save without a limit; none where that was not simulated.
@@ -134,11 +121,6 @@ impl<'a> WorkloadEvidence<'a> {
     /// The limit that costs most, if it costs enough to say so.
     pub fn leading_limit(&self) -> Option<Leading<'a>> {
         Leading::of(&self.limits())
-    }
-
-    /// Value of a machine fact.
-    pub fn machine(&self, name: &str) -> Option<f64> {
-        self.workload.machine.number(name)
     }
 
     /// What a workgroup of the kernel asks for, as recorded.

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the expected numbers are worked out by hand from the counters in the table.
 
 use analysis::WorkloadEvidence;
-use analysis::roofline::chart;
+use analysis::roofline_chart::chart;
 use std::collections::BTreeMap;
 use view::{CeilingBasis, RooflineChart};
 use workload::Workload;

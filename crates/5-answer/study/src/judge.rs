@@ -59,7 +59,7 @@ fn judge(
         kernel.baseline = base.iter().find(|b| b.kernel == name);
     }
     if roofline {
-        report.roofline = Some(analysis::roofline::chart(&kernels, DRAWN));
+        report.roofline = Some(analysis::roofline_chart::chart(&kernels, DRAWN));
     }
     if occupancy {
         let overview = options.blocks.is_overview();

@@ -40,7 +40,7 @@ pub fn page(
             continue;
         }
         let evidence = WorkloadEvidence::gather(compiled, &subject.workload, &subject.rows);
-        let chart = analysis::roofline::chart(&evidence, DRAWN);
+        let chart = analysis::roofline_chart::chart(&evidence, DRAWN);
         rooflines.push(renamed(chart, &options.renames, at, subjects.len()));
         if at + 1 == subjects.len() {
             kernels = evidence.iter().map(|it| kernel(it, &whole, &options.renames, at)).collect();

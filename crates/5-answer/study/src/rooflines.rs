@@ -1,7 +1,7 @@
 //! Rooflines of several recordings, with kernels lettered through all of them.
 
 use analysis::WorkloadEvidence;
-use analysis::roofline;
+use analysis::roofline_chart;
 use analysis::workload::Subject;
 use metrics::Compiled;
 use view::{ROOFLINE_SCHEMA, Rooflines, WorkloadRoofline};
@@ -18,15 +18,15 @@ pub fn rooflines(
     let mut workloads = Vec::new();
     for (subject, compiled) in subjects.iter().zip(compiled) {
         let kernels = WorkloadEvidence::gather(compiled, &subject.workload, &subject.rows);
-        let mut chart = roofline::chart(&kernels, top);
-        roofline::count_integers(&mut chart, &kernels, types);
-        roofline::restrict(&mut chart, levels, types);
+        let mut chart = roofline_chart::chart(&kernels, top);
+        roofline_chart::count_integers(&mut chart, &kernels, types);
+        roofline_chart::restrict(&mut chart, levels, types);
         workloads.push(WorkloadRoofline {
             name: subject.name.clone(),
             path: subject.path.clone(),
             roofline: chart,
         });
     }
-    roofline::letter(workloads.iter_mut().map(|it| &mut it.roofline));
+    roofline_chart::letter(workloads.iter_mut().map(|it| &mut it.roofline));
     Rooflines { schema: ROOFLINE_SCHEMA, workloads }
 }

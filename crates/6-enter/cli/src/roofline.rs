@@ -11,7 +11,7 @@ use crate::output::{self, Output};
 use crate::picture::{self, Chart, Kind};
 use crate::subjects::{self, Asked, Subjects};
 use crate::terminal;
-use analysis::roofline;
+use analysis::roofline_chart;
 use anyhow::Result;
 use metrics::Definitions;
 use render::svg::{DARK, LIGHT, Picture, Plotted, Theme};
@@ -95,7 +95,7 @@ fn absent(workloads: &[WorkloadRoofline], types: &[&str]) {
 
 fn as_text(all: &Rooflines, style: &Style) -> String {
     let charts: Vec<_> = all.workloads.iter().map(|it| (it.name.as_str(), &it.roofline)).collect();
-    roofline::merge(&charts).map_or_else(String::new, |chart| text::roofline(&chart, style))
+    roofline_chart::merge(&charts).map_or_else(String::new, |chart| text::roofline(&chart, style))
 }
 
 fn drawn(all: &Rooflines, args: &Roofline, theme: &Theme) -> String {

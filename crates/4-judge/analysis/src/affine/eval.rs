@@ -21,6 +21,12 @@ fn operand(inst: &Inst, field: Field) -> Operand {
     found.map_or(Operand::Off, |(operand, _)| *operand)
 }
 
+/// Whether an operation has three operands.
+fn takes_three(sem: Sem) -> bool {
+    use Sem::{Add3, AddShl, AndOr, Bfe, Mad, Or3, ShlAdd, ShlOr, XorAdd};
+    matches!(sem, Mad | ShlAdd | AddShl | ShlOr | AndOr | Or3 | Add3 | XorAdd | Bfe)
+}
+
 impl Walker<'_> {
     fn fresh(&mut self, varying: bool) -> Id {
         let changes_in = self.innermost;
@@ -165,15 +171,7 @@ impl Walker<'_> {
         }
         let used = match sem {
             Sem::Move | Sem::FirstLane => 1,
-            Sem::Mad
-            | Sem::ShlAdd
-            | Sem::AddShl
-            | Sem::ShlOr
-            | Sem::AndOr
-            | Sem::Or3
-            | Sem::Add3
-            | Sem::XorAdd
-            | Sem::Bfe => 3,
+            _ if takes_three(sem) => 3,
             _ => 2,
         };
         let mut ids = [0; 3];
@@ -181,7 +179,13 @@ impl Walker<'_> {
             *id = self.read(source, 0, state);
         }
         let [a, b, c] = ids;
-        let low = match sem {
+        let low = if takes_three(sem) { self.of_three(sem, a, b, c) } else { self.of_two(sem, a, b) };
+        [low.unwrap_or(NONE), NONE]
+    }
+
+    /// The result of an operation on one or two words.
+    fn of_two(&mut self, sem: Sem, a: Id, b: Id) -> Option<Id> {
+        match sem {
             Sem::Move => Some(a),
             Sem::FirstLane if self.pool.is_uniform(a) => Some(a),
             Sem::FirstLane => Some(self.pool.derive(Derived::FirstLane, [a, 0, 0], 1, None, false)),
@@ -190,10 +194,6 @@ impl Walker<'_> {
             Sem::SubRev => self.pool.sub(b, a),
             Sem::AddCarry => Some(self.high(a, b)),
             Sem::Mul => Some(self.mul(a, b)),
-            Sem::Mad => {
-                let product = self.mul(a, b);
-                Some(self.add(product, c))
-            }
             Sem::Shl => Some(self.shl(a, b)),
             Sem::ShlRev => Some(self.shl(b, a)),
             Sem::Shr => Some(self.shr(a, b)),
@@ -203,50 +203,38 @@ impl Walker<'_> {
             Sem::And => Some(self.bitwise(Derived::And, a, b)),
             Sem::Or => Some(self.bitwise(Derived::Or, a, b)),
             Sem::Xor => Some(self.bitwise(Derived::Xor, a, b)),
-            Sem::ShlAdd => {
-                let shifted = self.shl(a, b);
-                Some(self.add(shifted, c))
-            }
-            Sem::AddShl => {
-                let sum = self.add(a, b);
-                Some(self.shl(sum, c))
-            }
-            Sem::ShlOr => {
-                let shifted = self.shl(a, b);
-                Some(self.bitwise(Derived::Or, shifted, c))
-            }
-            Sem::AndOr => {
-                let masked = self.bitwise(Derived::And, a, b);
-                Some(self.bitwise(Derived::Or, masked, c))
-            }
-            Sem::Or3 => {
-                let both = self.bitwise(Derived::Or, a, b);
-                Some(self.bitwise(Derived::Or, both, c))
-            }
-            Sem::Add3 => {
-                let sum = self.add(a, b);
-                Some(self.add(sum, c))
-            }
-            Sem::XorAdd => {
-                let both = self.bitwise(Derived::Xor, a, b);
-                Some(self.add(both, c))
-            }
             Sem::ShlNAdd(n) => {
                 let n = self.pool.constant(u32::from(n));
                 let shifted = self.shl(a, n);
                 Some(self.add(shifted, b))
             }
-            Sem::Bfe => match (self.pool.as_constant(b), self.pool.as_constant(c)) {
-                (Some(offset), Some(width)) => Some(self.bits(a, offset & 31, width & 31)),
-                _ => None,
-            },
             Sem::BfeScalar => {
                 self.pool.as_constant(b).map(|field| self.bits(a, field & 31, (field >> 16) & 127))
             }
             Sem::CountLow | Sem::CountHigh => self.count(sem, a, b),
             _ => None,
+        }
+    }
+
+    /// The result of an operation on three words: two steps, the second on `c`.
+    fn of_three(&mut self, sem: Sem, a: Id, b: Id, c: Id) -> Option<Id> {
+        let first = match sem {
+            Sem::Mad => self.mul(a, b),
+            Sem::ShlAdd | Sem::ShlOr => self.shl(a, b),
+            Sem::AddShl | Sem::Add3 => self.add(a, b),
+            Sem::AndOr => self.bitwise(Derived::And, a, b),
+            Sem::Or3 => self.bitwise(Derived::Or, a, b),
+            Sem::XorAdd => self.bitwise(Derived::Xor, a, b),
+            _ => {
+                let (offset, width) = (self.pool.as_constant(b)?, self.pool.as_constant(c)?);
+                return Some(self.bits(a, offset & 31, width & 31));
+            }
         };
-        [low.unwrap_or(NONE), NONE]
+        Some(match sem {
+            Sem::AddShl => self.shl(first, c),
+            Sem::ShlOr | Sem::AndOr | Sem::Or3 => self.bitwise(Derived::Or, first, c),
+            _ => self.add(first, c),
+        })
     }
 
     fn evaluate_wide(&mut self, sem: Sem, sources: [Operand; 3], state: &mut State) -> [Id; 2] {

@@ -198,6 +198,22 @@ impl Walker<'_> {
         uses: &mut [usize],
         found: &[Vec<Phi>],
     ) -> Box<State> {
+        let mut state = self.arriving(block, header, states, uses).unwrap_or_else(|| self.nothing());
+        if let Some(id) = header {
+            let known = found.get(id as usize).map_or(&[][..], Vec::as_slice);
+            self.iterate(id, known, &mut state);
+        }
+        state
+    }
+
+    /// What all paths to a block agree on, loops back to it left out; none where a path was not followed yet.
+    fn arriving(
+        &mut self,
+        block: u32,
+        header: Option<u32>,
+        states: &mut [Option<Box<State>>],
+        uses: &mut [usize],
+    ) -> Option<Box<State>> {
         let cfg = self.cfg;
         let mut state: Option<Box<State>> = (block == 0).then(|| Box::new(self.start()));
         let mut complete = true;
@@ -221,60 +237,60 @@ impl Walker<'_> {
             if last {
                 self.spare.extend(states[pred as usize].take());
             }
-            // Lanes that left a loop early keep what they had then.
-            let mut left = cfg.blocks[pred as usize].innermost;
-            while let Some(id) = left
-                && !cfg.loop_contains(id, block)
-            {
-                if let Some(state) = &mut state
-                    && self.written[id as usize].exec
-                {
-                    state.forget(&self.written[id as usize].slots);
-                }
-                left = cfg.loops[id as usize].parent;
+            if let Some(state) = &mut state {
+                self.leave_loops(pred, block, state);
             }
         }
-        let mut state = match state {
-            Some(state) if complete => state,
-            _ => self.nothing(),
-        };
-        if let Some(id) = header {
-            let before = state.registers;
-            let written = self.written[id as usize].clone();
-            members(&written.slots).for_each(|slot| state.registers[slot] = NONE);
-            let advancing =
-                if cfg.loops[id as usize].irreducible { Set::default() } else { written.computed };
-            let known = found.get(id as usize).map_or(&[][..], Vec::as_slice);
-            let mut phis = Vec::new();
-            for slot in members(&advancing) {
-                let start = before[slot];
-                let at = known.binary_search_by_key(&(slot as u16), |phi| phi.slot);
-                let step = at.ok().and_then(|at| known[at].step);
-                let phi = match step {
-                    Some(step) if start != NONE => {
-                        let travelled = self.travelled(id, step);
-                        self.pool.add(start, travelled).unwrap_or(NONE)
-                    }
-                    _ => NONE,
-                };
-                let phi = if phi != NONE {
-                    phi
-                } else {
-                    let varying = slot < VECTOR_SLOTS;
-                    let changes_in = Some(id);
-                    let phi =
-                        self.pool.unknown(Symbol { varying, max: None, changes_in, marks: Marks::default() });
-                    if let (Some(step), Some(term)) = (step, self.pool.get(phi).terms().first()) {
-                        self.advances.insert(term.symbol, Advance { in_loop: id, step });
-                    }
-                    phi
-                };
-                state.registers[slot] = phi;
-                phis.push(Phi { slot: slot as u16, id: phi, step: None, closed: false });
+        state.filter(|_| complete)
+    }
+
+    /// Forgets what loops that end between two blocks write where lanes may leave them early: those keep what they had then.
+    fn leave_loops(&self, from: u32, to: u32, state: &mut State) {
+        let mut left = self.cfg.blocks[from as usize].innermost;
+        while let Some(id) = left
+            && !self.cfg.loop_contains(id, to)
+        {
+            if self.written[id as usize].exec {
+                state.forget(&self.written[id as usize].slots);
             }
-            self.phis[id as usize] = phis;
+            left = self.cfg.loops[id as usize].parent;
         }
-        state
+    }
+
+    /// Registers at the top of a loop, of any iteration: unknown where the loop writes them, but for those that the pass
+    /// before `known` to advance evenly.
+    fn iterate(&mut self, id: u32, known: &[Phi], state: &mut State) {
+        let before = state.registers;
+        let written = self.written[id as usize].clone();
+        members(&written.slots).for_each(|slot| state.registers[slot] = NONE);
+        let irreducible = self.cfg.loops[id as usize].irreducible;
+        let advancing = if irreducible { Set::default() } else { written.computed };
+        let mut phis = Vec::new();
+        for slot in members(&advancing) {
+            let at = known.binary_search_by_key(&(slot as u16), |phi| phi.slot);
+            let step = at.ok().and_then(|at| known[at].step);
+            let value = self.in_iteration(id, slot, before[slot], step);
+            state.registers[slot] = value;
+            phis.push(Phi { slot: slot as u16, id: value, step: None, closed: false });
+        }
+        self.phis[id as usize] = phis;
+    }
+
+    /// A register that starts at `start` and advances by `step` in each iteration of a loop.
+    fn in_iteration(&mut self, id: u32, slot: usize, start: Id, step: Option<Id>) -> Id {
+        if let Some(step) = step.filter(|_| start != NONE) {
+            let travelled = self.travelled(id, step);
+            if let Some(value) = self.pool.add(start, travelled).filter(|value| *value != NONE) {
+                return value;
+            }
+        }
+        let symbol =
+            Symbol { varying: slot < VECTOR_SLOTS, max: None, changes_in: Some(id), marks: Marks::default() };
+        let value = self.pool.unknown(symbol);
+        if let (Some(step), Some(term)) = (step, self.pool.get(value).terms().first()) {
+            self.advances.insert(term.symbol, Advance { in_loop: id, step });
+        }
+        value
     }
 
     /// How far `step` per iteration has led since loop `id` was entered. Registers that advance together share the

@@ -3,23 +3,23 @@
 //! The one idea to keep in mind: one row per ceiling names both, the column of `roofline.csv` and the metric whose peak
 //! is the data-sheet value, so that they can never be of different things.
 
-use crate::recorded::WorkloadEvidence;
+use crate::numbers::KernelNumbers;
 use view::{CeilingBasis, Missing};
 
 /// A level of memory.
-pub(super) struct Level {
+pub(crate) struct Level {
     /// As shown.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Column of `roofline.csv`.
     measured: &'static str,
     /// Bytes of a dispatch.
-    pub(super) bytes: &'static str,
+    pub(crate) bytes: &'static str,
     /// Rate, with the data-sheet value as its peak.
-    pub(super) bandwidth: &'static str,
+    pub(crate) bandwidth: &'static str,
 }
 
 /// From the farthest memory to the nearest.
-pub(super) const LEVELS: &[Level] = &[
+pub(crate) const LEVELS: &[Level] = &[
     Level {
         name: "HBM",
         measured: "HBMBw",
@@ -32,22 +32,22 @@ pub(super) const LEVELS: &[Level] = &[
 ];
 
 /// A type that a unit computes with.
-pub(super) struct Rate {
+pub(crate) struct Rate {
     /// As shown.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// The unit's types take turns: their shares of the peaks add up.
-    pub(super) unit: Unit,
+    pub(crate) unit: Unit,
     /// Columns of `roofline.csv` of different ages.
     measured: &'static [&'static str],
     /// Rate, with the data-sheet value as its peak.
-    pub(super) metric: &'static str,
+    pub(crate) metric: &'static str,
     /// `Gflop/s` or `Gop/s`.
-    pub(super) unit_name: &'static str,
+    pub(crate) unit_name: &'static str,
 }
 
 /// What computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Unit {
+pub(crate) enum Unit {
     Vector,
     Matrix,
     /// Integer instructions of the vector unit. Every kernel computes addresses with some, so their ceilings are shown where
@@ -65,7 +65,7 @@ const fn rate(
     Rate { name, unit, measured, metric, unit_name }
 }
 
-pub(super) const RATES: &[Rate] = &[
+pub(crate) const RATES: &[Rate] = &[
     rate("vector f16", Unit::Vector, &["FP16Flops"], "roofline.vector_f16", "Gflop/s"),
     rate("vector f32", Unit::Vector, &["FP32Flops"], "roofline.vector_f32", "Gflop/s"),
     rate("vector f64", Unit::Vector, &["FP64Flops"], "roofline.vector_f64", "Gflop/s"),
@@ -81,25 +81,25 @@ pub(super) const RATES: &[Rate] = &[
 ];
 
 impl Level {
-    pub(super) fn ceiling(&self, evidence: &WorkloadEvidence<'_>) -> Result<(f64, CeilingBasis), Missing> {
-        ceiling(evidence, &[self.measured], self.bandwidth)
+    pub(crate) fn ceiling(&self, kernel: &KernelNumbers<'_>) -> Result<(f64, CeilingBasis), Missing> {
+        ceiling(kernel, &[self.measured], self.bandwidth)
     }
 }
 
 impl Rate {
-    pub(super) fn ceiling(&self, evidence: &WorkloadEvidence<'_>) -> Result<(f64, CeilingBasis), Missing> {
-        ceiling(evidence, self.measured, self.metric)
+    pub(crate) fn ceiling(&self, kernel: &KernelNumbers<'_>) -> Result<(f64, CeilingBasis), Missing> {
+        ceiling(kernel, self.measured, self.metric)
     }
 }
 
 fn ceiling(
-    evidence: &WorkloadEvidence<'_>,
+    kernel: &KernelNumbers<'_>,
     columns: &[&str],
     metric: &str,
 ) -> Result<(f64, CeilingBasis), Missing> {
-    let ceilings = &evidence.workload.ceilings;
-    let gpu = evidence.evaluation.rows().first().and_then(|row| {
-        let gpu = evidence.workload.dispatches.gpu.get(*row as usize)?;
+    let ceilings = &kernel.workload.ceilings;
+    let gpu = kernel.evaluation.rows().first().and_then(|row| {
+        let gpu = kernel.workload.dispatches.gpu.get(*row as usize)?;
         ceilings.iter().find(|device| device.device == *gpu)
     });
     let measured = gpu.or_else(|| ceilings.first()).and_then(|device| {
@@ -109,6 +109,6 @@ fn ceiling(
         return Ok((value, CeilingBasis::Measured));
     }
     let none = || Missing::Because(format!("no ceiling of `{metric}` is known"));
-    let peak = evidence.evaluation.peak(metric).unwrap_or_else(|| Err(none()))?;
+    let peak = kernel.evaluation.peak(metric).unwrap_or_else(|| Err(none()))?;
     if peak.is_finite() && peak > 0.0 { Ok((peak, CeilingBasis::DataSheet)) } else { Err(none()) }
 }

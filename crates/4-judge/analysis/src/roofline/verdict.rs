@@ -5,7 +5,7 @@
 //! recording more never gives another one.
 
 use super::{Roof, Share, Unit};
-use crate::recorded::WorkloadEvidence;
+use crate::numbers::KernelNumbers;
 use view::{CeilingBasis, Known, Mark, Missing};
 
 /// Part of a ceiling from which on it is what stops a kernel.
@@ -101,15 +101,15 @@ impl Bound {
     }
 }
 
-pub(super) fn bound(evidence: &WorkloadEvidence<'_>, roof: &Roof) -> Result<Bound, Missing> {
-    let issue = if evidence.evaluation.defined(ISSUE) { Some(evidence.value(ISSUE)) } else { None };
+pub(super) fn bound(kernel: &KernelNumbers<'_>, roof: &Roof) -> Result<Bound, Missing> {
+    let issue = if kernel.evaluation.defined(ISSUE) { Some(kernel.value(ISSUE)) } else { None };
     let issue_unknown = issue.iter().filter_map(|value| value.as_ref().err());
     if let Some(reason) = Missing::together(roof.unknown.iter().chain(issue_unknown)) {
         return Err(reason);
     }
     let nearest = roof.nearest();
     let issue = issue.and_then(Result::ok).map(|percent| percent / 100.0);
-    let busy = evidence.value(BUSY).map(|percent| percent / 100.0);
+    let busy = kernel.value(BUSY).map(|percent| percent / 100.0);
     if let Some(part) = nearest.filter(|part| *part >= BOUND_FROM)
         && let Some(share) = nearest_ceiling(roof, part)
     {
@@ -132,8 +132,8 @@ pub(super) fn bound(evidence: &WorkloadEvidence<'_>, roof: &Roof) -> Result<Boun
 }
 
 /// How far the numbers of a verdict can be trusted; none where they were measured.
-pub(super) fn trust(evidence: &WorkloadEvidence<'_>, roof: &Roof, bound: &Bound) -> Option<Mark> {
-    let of = |metric: &str| evidence.known(metric).ok();
+pub(super) fn trust(kernel: &KernelNumbers<'_>, roof: &Roof, bound: &Bound) -> Option<Mark> {
+    let of = |metric: &str| kernel.known(metric).ok();
     let near = |part: Option<f64>| nearest_ceiling(roof, part?)?.known_part();
     match bound {
         Bound::Ceiling { share, .. } => share.trust,

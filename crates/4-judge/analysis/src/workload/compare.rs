@@ -4,8 +4,8 @@
 //! that only one recording has take no part in the metrics.
 
 use super::noise::{Sample, beyond};
-use super::report::Subject;
 use super::select::{SelectError, some_of, wrong};
+use super::subject::Subject;
 use metrics::Evaluation;
 use std::collections::{BTreeSet, HashMap};
 use view::{Cell, Column, ColumnKind, Delta, Number, Row, Table};

@@ -18,6 +18,7 @@ mod ranks;
 mod report;
 mod samples;
 mod select;
+mod subject;
 mod traces;
 mod windows;
 
@@ -29,6 +30,7 @@ pub use definitions::explain;
 pub use machine::{COMMAND_LINE, Filled, correct, fill, fill_as, models};
 pub(crate) use noise::Sample;
 pub use present::TimeUnit;
-pub use report::{List, Options, Subject, list, report};
+pub use report::{List, Options, list, report};
 pub use samples::{selected as selected_samples, selected_traces};
 pub use select::{KernelFilter, SelectError, Wanted, dispatch_ranges, select};
+pub use subject::Subject;

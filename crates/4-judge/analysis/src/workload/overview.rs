@@ -4,7 +4,7 @@
 //! of the GPU.
 
 use super::panels::number;
-use super::report::Subject;
+use super::subject::Subject;
 use metrics::{Definitions, KernelTimes, Norm, kernels, shown_unit};
 use std::collections::BTreeMap;
 use view::{Cell, Column, ColumnKind, Number, Row, Table};

@@ -4,7 +4,7 @@
 //! they are worth does not add up.
 
 use super::panels::{trust, trust_column};
-use super::report::Subject;
+use super::subject::Subject;
 use metrics::kernels;
 use view::{Cell, Column, ColumnKind, LITTLE_PERCENT, Number, Row, Table};
 use workload::{Prediction, TIME, Workload, plain_kernel_name};

@@ -3,8 +3,8 @@
 //! The one idea to keep in mind: nothing is computed from counters here.
 
 use super::machine::{ENGINE_CLOCK, engine_clock};
-use super::report::Subject;
 use super::select::{SelectError, wrong};
+use super::subject::Subject;
 use super::{samples, traces};
 use arch::Target;
 use std::collections::{BTreeMap, BTreeSet};

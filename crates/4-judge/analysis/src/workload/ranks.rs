@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: ranks that do the same take the same time, so the slowest is compared with the mean of all.
 
 use super::overview::{row, table};
-use super::report::Subject;
+use super::subject::Subject;
 use view::{Cell, Column, ColumnKind, Missing, Number, Table};
 
 /// Ranks in the order of their folders; of a recording that was not merged no rows.

@@ -6,11 +6,11 @@
 use super::blocks::{Blocks, CHANGES, LIMITS, MEMORY_CHART, RANKS, SAMPLED_KERNELS, SAMPLES, TRACE};
 use super::compare::{self, Renames};
 use super::condition::Condition;
-use super::machine::Filled;
 use super::memory_chart;
 use super::noise::Sample;
 use super::present::{self, TimeUnit};
-use super::select::{SelectError, Wanted};
+use super::select::SelectError;
+use super::subject::Subject;
 use super::{overview, panels, predictions, ranks, samples, traces, windows};
 use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
 use std::cell::OnceCell;
@@ -18,33 +18,6 @@ use std::collections::HashMap;
 use view::{
     ANALYZE_SCHEMA, Cell, Column, ColumnKind, Note, NoteKind, Number, Report, ReportSettings, Row, Table,
 };
-use workload::Workload;
-
-/// A recording with what is selected of it.
-#[derive(Debug)]
-pub struct Subject {
-    /// Name in headings.
-    pub name: String,
-    /// Path as given.
-    pub path: String,
-    /// What was read, machine facts filled in.
-    pub workload: Workload,
-    /// Which facts were filled in.
-    pub filled: Vec<Filled>,
-    /// Selected dispatches, as rows.
-    pub rows: Vec<u32>,
-    /// The selection in words; empty for everything.
-    pub selection: String,
-    /// The selection as it was asked for, with names of kernels in place of numbers.
-    pub wanted: Wanted,
-}
-
-impl Subject {
-    /// Target of the recording; empty when not known.
-    pub fn target(&self) -> &str {
-        self.workload.machine.target().unwrap_or_default()
-    }
-}
 
 /// What to show.
 #[derive(Clone, Debug, Default)]

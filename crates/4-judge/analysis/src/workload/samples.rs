@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: samples taken in a run of their own have other dispatches than the counters, so
 //! only kernels select among them then.
 
-use super::report::Subject;
+use super::subject::Subject;
 use crate::listing_samples::{issued, waits};
 use std::collections::{BTreeSet, HashSet};
 use view::{Cell, Column, ColumnKind, Number, Row, Table, WaitShare};

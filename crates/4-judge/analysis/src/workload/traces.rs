@@ -2,8 +2,8 @@
 //!
 //! The one idea to keep in mind: a trace is of some waves of a dispatch, whose numbers stand for themselves.
 
-use super::report::Subject;
 use super::samples::selected_traces;
+use super::subject::Subject;
 use std::cmp::Reverse;
 use view::{Cell, Column, ColumnKind, Number, Row, Table};
 use workload::{KernelTrace, TracedCounts, plain_kernel_name};

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the length of a window depends on what else was recorded, so two windows say nothing of a
 //! change unless both are as long as their dispatches, or longer by the same factor.
 
-use super::report::Subject;
+use super::subject::Subject;
 use metrics::{Evaluation, Window};
 use view::{Note, NoteKind};
 

@@ -372,7 +372,7 @@ fn draw_flow(
     };
     slots.shares.push(percent);
     let ends = (flow != Flow::Write, flow != Flow::Read);
-    arrow(svg, &line, &head, near, far, ends, 2.0 + step as f64);
+    arrow(svg, [&line, &head], [near, far], ends, 2.0 + step as f64);
     let known = |n: &Option<Number>, unit: &str, mark: Option<Mark>| {
         n.as_ref().filter(|n| n.get().is_some()).map(|n| number(n, unit, mark))
     };
@@ -395,10 +395,8 @@ fn draw_flow(
 
 fn arrow(
     svg: &mut Svg,
-    line: &str,
-    head: &str,
-    from: (f64, f64),
-    to: (f64, f64),
+    [line, head]: [&str; 2],
+    [from, to]: [(f64, f64); 2],
     ends: (bool, bool),
     thickness: f64,
 ) {

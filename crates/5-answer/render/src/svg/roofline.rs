@@ -406,9 +406,9 @@ impl Plot {
         }
         for (index, it) in charts.iter().enumerate() {
             // Long ones first, so that short ones stay visible on top.
+            let drawn = Drawn { of: it, recording: index, solid: index + 1 == many };
             for (at, kernel) in it.chart.kernels.iter().enumerate() {
-                let solid = index + 1 == many;
-                self.kernel(svg, it, index, at, kernel, solid, picture);
+                self.kernel(svg, &drawn, (at, kernel), picture);
             }
         }
     }
@@ -462,11 +462,8 @@ impl Plot {
     fn kernel(
         &self,
         svg: &mut Svg,
-        of: &Plotted<'_>,
-        recording: usize,
-        at: usize,
-        kernel: &RooflineKernel,
-        solid: bool,
+        &Drawn { of, recording, solid }: &Drawn<'_>,
+        (at, kernel): (usize, &RooflineKernel),
         picture: &Picture<'_>,
     ) {
         let places: Vec<(&RooflineLevel, (f64, f64))> = kernel
@@ -524,6 +521,15 @@ impl Plot {
         }
         svg.close();
     }
+}
+
+/// A recording as it is drawn.
+struct Drawn<'a> {
+    of: &'a Plotted<'a>,
+    /// Its number.
+    recording: usize,
+    /// Filled points, not hollow ones.
+    solid: bool,
 }
 
 /// The area of a point is its share of the time.

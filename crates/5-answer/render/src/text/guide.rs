@@ -4,9 +4,9 @@
 //! goes on after a backslash, as a shell reads it.
 
 use super::card::{severity_role, short_name};
+use super::figure::duration;
 use super::number::{plural, plural_of};
 use super::page::{Page, Span, dim, plain, span, visible, width};
-use super::report::figure::duration;
 use crate::marks;
 use crate::{Role, Style};
 use view::{

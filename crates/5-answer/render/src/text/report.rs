@@ -3,10 +3,10 @@
 //! The one idea to keep in mind: what costs time comes first, numbers to look up come last, and what is not there
 //! is explained once at the end.
 
-pub(crate) mod figure;
 pub(super) mod findings;
 mod grid;
 
+use super::figure;
 use super::memory_chart::memory_chart;
 use super::number::{plural, thousands};
 use super::page::{Page, dim, join, plain, span};

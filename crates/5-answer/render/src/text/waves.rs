@@ -4,9 +4,9 @@
 //! waves in flight, from none to the most the kernel has.
 
 use super::card::short_name;
+use super::figure::duration;
 use super::number::plural;
 use super::page::{Page, dim, plain, span};
-use super::report::figure::duration;
 use crate::marks::{self, signed};
 use crate::{Role, Style};
 use view::{KernelWaves, Number, WaveChart};

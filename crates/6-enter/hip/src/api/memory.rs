@@ -143,18 +143,15 @@ fn fill(to: usize, pattern: u32, size: usize, count: usize, stream: usize) -> Re
     perform(stream, Work::Fill(Fill { to, pattern, size, width, height: 1, depth: 1 }))
 }
 
-/// Fills rows of `width` values of `size` bytes.
+/// Fills rows of `width` values; a value is a pattern and its bytes.
 fn fill2(
-    to: usize,
-    pitch: usize,
-    pattern: u32,
-    size: usize,
-    width: usize,
-    height: usize,
+    (address, pitch): (usize, usize),
+    (pattern, size): (u32, usize),
+    (width, height): (usize, usize),
     stream: usize,
 ) -> Result<(), Code> {
     let width = width.checked_mul(size).ok_or(Code::hipErrorInvalidValue)?;
-    let to = Place { address: to, pitch, slice: 0 };
+    let to = Place { address, pitch, slice: 0 };
     perform(stream, Work::Fill(Fill { to, pattern, size, width, height, depth: 1 }))
 }
 
@@ -368,27 +365,27 @@ entries! {
 
     /// Fills rows.
     fn hipMemset2D = hipMemset2D_spt(to: usize, pitch: usize, value: i32, width: usize, height: usize) {
-        fill2(to, pitch, value as u32, 1, width, height, 0)
+        fill2((to, pitch), (value as u32, 1), (width, height), 0)
     }
 
     /// The same in the order of a stream.
     fn hipMemset2DAsync = hipMemset2DAsync_spt(to: usize, pitch: usize, value: i32, width: usize, height: usize, stream: usize) {
-        fill2(to, pitch, value as u32, 1, width, height, stream)
+        fill2((to, pitch), (value as u32, 1), (width, height), stream)
     }
 
     /// Fills rows with bytes.
     fn hipMemsetD2D8(to: usize, pitch: usize, value: u8, width: usize, height: usize) {
-        fill2(to, pitch, u32::from(value), 1, width, height, 0)
+        fill2((to, pitch), (u32::from(value), 1), (width, height), 0)
     }
 
     /// Fills rows with values of two bytes.
     fn hipMemsetD2D16(to: usize, pitch: usize, value: u16, width: usize, height: usize) {
-        fill2(to, pitch, u32::from(value), 2, width, height, 0)
+        fill2((to, pitch), (u32::from(value), 2), (width, height), 0)
     }
 
     /// Fills rows with values of four bytes.
     fn hipMemsetD2D32(to: usize, pitch: usize, value: u32, width: usize, height: usize) {
-        fill2(to, pitch, value, 4, width, height, 0)
+        fill2((to, pitch), (value, 4), (width, height), 0)
     }
 
     /// Fills a box.

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: every column becomes finished cells first; only then are widths shared out, the
 //! label giving way before numbers do.
 
-use super::figure::{Figure, figure};
+use crate::text::figure::{Figure, figure};
 use crate::text::names::shorten;
 use crate::text::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};

@@ -1,0 +1,31 @@
+//! What a report is of.
+
+use super::machine::Filled;
+use super::select::Wanted;
+use workload::Workload;
+
+/// A recording with what is selected of it.
+#[derive(Debug)]
+pub struct Subject {
+    /// Name in headings.
+    pub name: String,
+    /// Path as given.
+    pub path: String,
+    /// What was read, machine facts filled in.
+    pub workload: Workload,
+    /// Which facts were filled in.
+    pub filled: Vec<Filled>,
+    /// Selected dispatches, as rows.
+    pub rows: Vec<u32>,
+    /// The selection in words; empty for everything.
+    pub selection: String,
+    /// The selection as it was asked for, with names of kernels in place of numbers.
+    pub wanted: Wanted,
+}
+
+impl Subject {
+    /// Target of the recording; empty when not known.
+    pub fn target(&self) -> &str {
+        self.workload.machine.target().unwrap_or_default()
+    }
+}

@@ -46,6 +46,7 @@ impl Machine {
             docker: Vec::new(),
             environment: environment(tree),
             server_log: None,
+            inductor: None,
             sources: if tree.is_empty() { Vec::new() } else { vec!["/proc and /sys".to_owned()] },
         }
     }

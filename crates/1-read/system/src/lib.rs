@@ -44,6 +44,7 @@ pub use gpu::{AcsPort, Gpu, Link, PairLink};
 pub use kfd::{KfdLink, KfdNode, LinkKind};
 pub use machine::Machine;
 pub use outputs::docker::DockerContainer;
+pub use outputs::inductor::InductorCode;
 pub use outputs::vllm::ServerLog;
 pub use place::Surroundings;
 pub use recognize::{Document, recognize};

@@ -1,7 +1,7 @@
 //! One machine: every fact with where it was read.
 
 use crate::gpu::{AcsPort, Gpu, PairLink};
-use crate::outputs::{docker::DockerContainer, vllm::ServerLog};
+use crate::outputs::{docker::DockerContainer, inductor::InductorCode, vllm::ServerLog};
 use crate::{BootArguments, Environment, Fact, IdleState, KfdNode, Surroundings};
 use std::collections::BTreeMap;
 
@@ -62,6 +62,8 @@ pub struct Machine {
     pub environment: Fact<Environment>,
     /// What a vLLM server said.
     pub server_log: Option<ServerLog>,
+    /// What code of Inductor says.
+    pub inductor: Option<InductorCode>,
     /// What was read, one word each: `KFD`, `amd-smi static`.
     pub sources: Vec<String>,
 }

@@ -126,6 +126,10 @@ fn add(machine: &mut Machine, document: &Document, addresses: &BTreeMap<u32, Str
             all.add(environment);
             machine.environment = Fact::known(all, document.name.clone());
         }
+        Contents::Inductor(code) => match &mut machine.inductor {
+            Some(own) => own.add(code),
+            None => machine.inductor = Some(code.clone()),
+        },
         Contents::ServerLog(log) => machine.server_log = Some(log.clone()),
         Contents::Boot(arguments) => machine.boot.fill(Fact::known(arguments.clone(), from)),
     }

@@ -3,8 +3,8 @@
 //! The one idea to keep in mind: what is not recognised is an error that names what is understood; nothing is guessed.
 
 use crate::gpu::{AcsPort, Gpu, PairLink};
-use crate::outputs::{amd_smi, docker, lspci, rocm_smi, rocminfo, vllm};
-use crate::{BootArguments, Environment, Error, ServerLog, Tree, boot_arguments};
+use crate::outputs::{amd_smi, docker, inductor, lspci, rocm_smi, rocminfo, vllm};
+use crate::{BootArguments, Environment, Error, InductorCode, ServerLog, Tree, boot_arguments};
 use serde_json::Value;
 
 /// Text of an output longer than this is not what a tool prints.
@@ -28,6 +28,7 @@ pub(crate) enum Contents {
     Docker(Vec<docker::DockerContainer>),
     Environment(Environment),
     ServerLog(ServerLog),
+    Inductor(InductorCode),
     Boot(BootArguments),
 }
 
@@ -92,6 +93,9 @@ fn text_document(name: &str, text: &str) -> Option<Found> {
     if vllm::is(text) {
         return Some(("log of vLLM", Ok(Contents::ServerLog(vllm::read(text, name)))));
     }
+    if inductor::is(text) {
+        return Some(("code of Inductor", Ok(Contents::Inductor(inductor::read(text, name)))));
+    }
     if text.lines().any(|line| line.strip_prefix("GPU:").is_some_and(|it| it.trim().parse::<u32>().is_ok())) {
         let (gpus, pairs) = amd_smi::read(&amd_smi::text_records(text), name);
         return Some(("amd-smi", some_gpus(gpus, pairs, "amd-smi lists no GPU")));
@@ -155,7 +159,7 @@ fn unknown(text: &str) -> String {
     let first: String = text.trim_start().lines().next().unwrap_or_default().chars().take(60).collect();
     format!(
         "not recognised (begins with `{first}`); understood are amd-smi, rocm-smi, rocminfo, lspci -vvv, docker inspect, env, \
-         /proc/cmdline, logs of vLLM, and bundles of `rockhound doctor --capture`"
+         /proc/cmdline, logs of vLLM, code of Inductor (`output_code.py`), and bundles of `rockhound doctor --capture`"
     )
 }
 
@@ -200,6 +204,7 @@ mod tests {
             (b"BOOT_IMAGE=/x root=/dev/sda ro quiet\n", "/proc/cmdline"),
             (b"root=/dev/sda1 ro iommu=pt\n", "/proc/cmdline"),
             (b"A=1\nB_C=x y\n", "environment"),
+            (b"@pointwise(inductor_meta={'max_autotune': False})\n", "code of Inductor"),
             (b"A=1\0B=2\0", "environment of a process"),
             (b"GPU: 0\n    ASIC:\n        MARKET_NAME: x\n", "amd-smi"),
         ] {

@@ -49,6 +49,23 @@ pub fn read(name: &str, input: &mut dyn Read) -> Result<Timeline, Error> {
     by_content(name, &head, &mut input)
 }
 
+/// Whether an input begins as a timeline with events may: JSON, a database, Perfetto. Tables are not told apart here.
+pub fn may_be_trace(input: &mut dyn Read) -> bool {
+    let Ok((mut head, mut input)) = peek(input) else { return false };
+    if head.starts_with(&[0x1f, 0x8b]) {
+        let mut unpacked = flate2::read::MultiGzDecoder::new(&mut input);
+        let Ok((inner, _)) = peek(&mut unpacked) else { return false };
+        head = inner;
+    }
+    let mut text = head.iter().filter(|byte| !byte.is_ascii_whitespace());
+    let json = match text.next() {
+        Some(b'{') => true,
+        Some(b'[') => matches!(text.next(), None | Some(b'{')),
+        _ => false,
+    };
+    json || database::is_database(&head) || perfetto::is_trace(&head)
+}
+
 type Peeked<'r> = Chain<Cursor<Vec<u8>>, &'r mut dyn Read>;
 
 /// The first bytes, and the input with them.
@@ -63,7 +80,7 @@ fn peek(input: &mut dyn Read) -> Result<(Vec<u8>, Peeked<'_>), Error> {
 }
 
 fn by_content(name: &str, head: &[u8], input: &mut dyn Read) -> Result<Timeline, Error> {
-    if head.starts_with(sqlite::MAGIC) {
+    if database::is_database(head) {
         return sqlite::read(&all(input));
     }
     // The key of a packet is also a line end, but no text has a packet's fields behind it.

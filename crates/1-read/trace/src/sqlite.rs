@@ -6,17 +6,12 @@
 use crate::chrome::workgroups;
 use crate::error::{Error, Severity};
 use crate::json::Cursor;
-use crate::names::Name;
 use crate::timeline::{
-    Allocation, CounterSum, Detail, Device, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Thread,
-    Timeline,
+    Allocation, CounterSum, Detail, Device, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Timeline,
 };
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
-use std::collections::HashMap;
 
-/// How a SQLite file begins.
-pub(crate) const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Thousands of steps a query may take: more than a database of gigabytes needs, and an end for views that loop.
 const STEP_THOUSANDS: u64 = 20_000_000;
 /// The layout this reader was written for.
@@ -24,7 +19,7 @@ const SCHEMA: &str = "3";
 
 /// Reads a database.
 pub(crate) fn read(bytes: &[u8]) -> Result<Timeline, Error> {
-    let db = open(bytes).map_err(broken)?;
+    let db = database::open(bytes, STEP_THOUSANDS).map_err(broken)?;
     if has(&db, "rocpd_kernel_dispatch")? {
         return Rocpd::read(&db);
     }
@@ -36,21 +31,6 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Timeline, Error> {
 
 fn broken(error: rusqlite::Error) -> Error {
     Error::Database(error.to_string())
-}
-
-fn open(bytes: &[u8]) -> rusqlite::Result<Connection> {
-    let mut db = Connection::open_in_memory()?;
-    db.deserialize_read_exact("main", bytes, bytes.len(), true)?;
-    db.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;")?;
-    let mut thousands = 0u64;
-    db.progress_handler(
-        1000,
-        Some(move || {
-            thousands += 1;
-            thousands > STEP_THOUSANDS
-        }),
-    );
-    Ok(db)
 }
 
 fn has(db: &Connection, table: &str) -> Result<bool, Error> {
@@ -101,13 +81,12 @@ fn each(db: &Connection, query: &str, mut take: impl FnMut(&Cells<'_>)) -> Resul
 /// A rocpd database while it is read.
 struct Rocpd {
     timeline: Timeline,
-    threads: HashMap<(Name, Name), u32>,
     untimed: u64,
 }
 
 impl Rocpd {
     fn read(db: &Connection) -> Result<Timeline, Error> {
-        let mut it = Rocpd { timeline: Timeline::new(Format::Rocpd), threads: HashMap::new(), untimed: 0 };
+        let mut it = Rocpd { timeline: Timeline::new(Format::Rocpd), untimed: 0 };
         it.head(db)?;
         it.kernels(db)?;
         it.copies(db)?;
@@ -267,12 +246,8 @@ impl Rocpd {
             Some(text) => names.add(text),
             None => names.add(&row.text(2)),
         };
-        let key = (names.add(&row.text(4)), names.add(&row.text(5)));
-        let threads = &mut self.timeline.threads;
-        let thread = *self.threads.entry(key).or_insert_with(|| {
-            threads.push(Thread { process: key.0, thread: key.1, name: Name::NONE });
-            u32::try_from(threads.len() - 1).unwrap_or(0)
-        });
+        let (process, thread) = (names.add(&row.text(4)), names.add(&row.text(5)));
+        let thread = self.timeline.thread(process, thread);
         let correlation = row.number(6);
         self.timeline.host.push(HostSpan {
             start,
@@ -335,15 +310,10 @@ fn message(json: &str) -> Option<String> {
 /// The database of rocprof version 1: a table of calls, one of kernels, one of copies.
 fn version1(db: &Connection) -> Result<Timeline, Error> {
     let mut timeline = Timeline::new(Format::Rocprofv1Database);
-    let mut threads: HashMap<(Name, Name), u32> = HashMap::new();
     if has(db, "HIP")? {
         each(db, "SELECT BeginNs, EndNs, Name, pid, tid FROM HIP", |row| {
-            let key = (timeline.names.add(&row.text(3)), timeline.names.add(&row.text(4)));
-            let all = &mut timeline.threads;
-            let thread = *threads.entry(key).or_insert_with(|| {
-                all.push(Thread { process: key.0, thread: key.1, name: Name::NONE });
-                u32::try_from(all.len() - 1).unwrap_or(0)
-            });
+            let (process, thread) = (timeline.names.add(&row.text(3)), timeline.names.add(&row.text(4)));
+            let thread = timeline.thread(process, thread);
             let name = timeline.names.add(&row.text(2));
             timeline.host.push(HostSpan {
                 start: row.whole(0).unwrap_or(0),

@@ -387,6 +387,8 @@ pub struct Timeline {
     queue_rows: HashMap<Queue, u32>,
     /// Threads of the host.
     pub threads: Vec<Thread>,
+    /// Rows of `threads`, by process and thread.
+    thread_rows: HashMap<(Name, Name), u32>,
     /// GPUs named by the trace.
     pub devices: Vec<Device>,
     /// What ran on the GPUs, in the order of the file.
@@ -424,6 +426,7 @@ impl Timeline {
             queues: Vec::new(),
             queue_rows: HashMap::new(),
             threads: Vec::new(),
+            thread_rows: HashMap::new(),
             devices: Vec::new(),
             gpu: GpuSpans::default(),
             host: HostSpans::default(),
@@ -448,6 +451,7 @@ impl Timeline {
             queues: self.queues.clone(),
             queue_rows: self.queue_rows.clone(),
             threads: self.threads.clone(),
+            thread_rows: self.thread_rows.clone(),
             devices: self.devices.clone(),
             gpu: GpuSpans::default(),
             host: HostSpans::default(),
@@ -495,17 +499,31 @@ impl Timeline {
         })
     }
 
+    /// The index of a thread, which is added without a name where it is new.
+    pub fn thread(&mut self, process: Name, thread: Name) -> u32 {
+        let threads = &mut self.threads;
+        *self.thread_rows.entry((process, thread)).or_insert_with(|| {
+            threads.push(Thread { process, thread, name: Name::NONE });
+            index(threads.len() - 1)
+        })
+    }
+
     /// Adds another part of the same run: another file of a set.
     pub fn append(&mut self, other: &Timeline) {
         let names: Vec<Name> = other.names.iter().map(|text| self.names.add(text)).collect();
         let name = |n: Name| names.get(n.0 as usize).copied().unwrap_or_default();
         let queues: Vec<u32> = other.queues.iter().map(|q| self.queue(*q)).collect();
-        let threads = index(self.threads.len());
-        self.threads.extend(other.threads.iter().map(|t| Thread {
-            process: name(t.process),
-            thread: name(t.thread),
-            name: name(t.name),
-        }));
+        let threads: Vec<u32> = other
+            .threads
+            .iter()
+            .map(|it| {
+                let row = self.thread(name(it.process), name(it.thread));
+                if let Some(own) = self.threads.get_mut(row as usize).filter(|own| own.name.is_none()) {
+                    own.name = name(it.name);
+                }
+                row
+            })
+            .collect();
         let details = index(self.details.len());
         self.details.extend(other.details.iter().map(|d| Detail {
             bytes: d.bytes,
@@ -537,7 +555,7 @@ impl Timeline {
             let span = other.host.get(at);
             self.host.push(HostSpan {
                 name: name(span.name),
-                thread: span.thread + threads,
+                thread: threads.get(span.thread as usize).copied().unwrap_or(0),
                 shapes: if span.shapes == 0 { 0 } else { span.shapes + shapes },
                 ..span
             });

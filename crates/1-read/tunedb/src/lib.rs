@@ -21,10 +21,12 @@ pub mod logic;
 mod logic_parts;
 pub mod miopen;
 mod miopen_key;
+mod miopen_merge;
 mod miopen_sqlite;
 mod model;
 pub mod moe;
 mod moe_name;
+mod shape_list;
 mod tensile;
 pub mod triton;
 pub mod tunableop;
@@ -45,7 +47,7 @@ pub fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
     if bytes.is_empty() {
         return Err(Error::new(0, "the file is empty"));
     }
-    if miopen_sqlite::is_database(bytes) {
+    if database::is_database(bytes) {
         return miopen_sqlite::read(name, bytes);
     }
     let first = bytes.iter().copied().find(|it| !it.is_ascii_whitespace());
@@ -62,6 +64,7 @@ pub fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
         hipblaslt::recognize,
         configurations::recognize,
         miopen::recognize,
+        shape_list::recognize,
     ];
     match recognizers.iter().find_map(|recognize| recognize(bytes)) {
         Some(Format::TunableOp) => tunableop::results(name, bytes),
@@ -78,6 +81,7 @@ pub fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
         Some(Format::BenchProblems) => configurations::problem_set(name, bytes),
         Some(format @ (Format::FindDb | Format::PerfDb)) => miopen::database(name, bytes, format),
         Some(Format::DriverCommands) => miopen::log(name, bytes),
+        Some(Format::ShapeList) => shape_list::read(name, bytes),
         _ if triton::is_log(bytes) => triton::log(name, bytes),
         _ => Err(unknown()),
     }

@@ -6,6 +6,7 @@
 use crate::error::Error;
 use crate::lines::{Line, MOST_ROWS, TextCheck, lines};
 use crate::miopen_key::{ConvKey, base_name};
+pub use crate::miopen_merge::merge_databases;
 use crate::model::{FlawKind, Format, Kind, Row, Said, Shape, Tunings, Version, time};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -176,6 +177,12 @@ pub fn entry<'a>(tunings: &Tunings<'a>, row: &Row<'a>) -> Option<(&'a str, &'a s
         true => rest.split_once(','),
         false => Some((id, rest)),
     }
+}
+
+/// The solver of a row of a PerfDb in SQLite, and its parameters.
+pub fn solver<'r>(row: &'r Row<'_>) -> Option<(&'r str, &'r str)> {
+    let text = row.candidate.as_deref().ok()?;
+    Some(text.split_once(": ").unwrap_or((text, "")))
 }
 
 /// Reads driver commands, their measured time where it follows, and results of a search.

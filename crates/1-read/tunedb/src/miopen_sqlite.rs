@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::lines::MOST_ROWS;
 use crate::miopen_key::base_name;
 use crate::model::{Format, Kind, Row, Shape, Tunings, Version};
-use rusqlite::{Connection, Row as Record};
+use rusqlite::Row as Record;
 use std::borrow::Cow;
 
 /// Steps of SQLite's machine one file may cost, in thousands.
@@ -16,11 +16,6 @@ const QUERY: &str = "SELECT c.layout, c.data_type, c.direction, c.spatial_dim, c
      c.fil_d, c.fil_h, c.fil_w, c.out_channels, c.batchsize, c.pad_d, c.pad_h, c.pad_w, c.conv_stride_d, \
      c.conv_stride_h, c.conv_stride_w, c.dilation_d, c.dilation_h, c.dilation_w, c.bias, c.group_count, \
      p.solver, p.params FROM perf_db p JOIN config c ON c.id = p.config ORDER BY p.id";
-
-/// Whether bytes are a SQLite database.
-pub(crate) fn is_database(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"SQLite format 3\0")
-}
 
 /// Reads a database.
 pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
@@ -37,16 +32,7 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
             line: 0,
         });
     }
-    let mut db = Connection::open_in_memory().map_err(broken)?;
-    db.deserialize_read_exact("main", bytes, bytes.len(), true).map_err(broken)?;
-    let mut left = STEP_THOUSANDS;
-    db.progress_handler(
-        1000,
-        Some(move || {
-            left = left.saturating_sub(1);
-            left == 0
-        }),
-    );
+    let db = database::open(bytes, STEP_THOUSANDS).map_err(broken)?;
     let mut query = db.prepare(QUERY).map_err(broken)?;
     let mut records = query.query([]).map_err(broken)?;
     while let Some(record) = records.next().map_err(broken)? {

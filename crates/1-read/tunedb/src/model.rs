@@ -104,11 +104,15 @@ pub enum Format {
     AutotuneLog,
     /// Events of tritonparse.
     TritonParse,
+    /// Plain list of sizes.
+    ShapeList,
+    /// Matrix products of a timeline.
+    Timeline,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 23] = [
+    pub const ALL: [Format; 25] = [
         Format::TunableOp,
         Format::TunableOpUntuned,
         Format::TunableOpLog,
@@ -132,6 +136,8 @@ impl Format {
         Format::Autotune,
         Format::AutotuneLog,
         Format::TritonParse,
+        Format::ShapeList,
+        Format::Timeline,
     ];
 
     /// Key and name: `tunableop`, `TunableOp results`.
@@ -160,12 +166,34 @@ impl Format {
             Format::Autotune => ("triton-autotune", "Triton autotune cache"),
             Format::AutotuneLog => ("triton-log", "Triton autotuning log"),
             Format::TritonParse => ("tritonparse", "tritonparse events"),
+            Format::ShapeList => ("shapes", "list of sizes"),
+            Format::Timeline => ("timeline", "matrix products of a timeline"),
         }
     }
 
     /// The word for it on the command line and in JSON: `tunableop`.
     pub const fn key(self) -> &'static str {
         self.words().0
+    }
+
+    /// Whether M and N are those of BLAS, column by column. PyTorch's, row by row, are the other way round.
+    pub const fn is_column_major(self) -> bool {
+        matches!(
+            self,
+            Format::TunableOp
+                | Format::TunableOpUntuned
+                | Format::TunableOpLog
+                | Format::BenchOutput
+                | Format::ProblemLog
+                | Format::TuningFile
+                | Format::FindExact
+                | Format::BenchProblems
+                | Format::TensileConfig
+                | Format::TensileData
+                | Format::TensileLog
+                | Format::Logic
+                | Format::Timeline
+        )
     }
 
     /// Its name for people: `TunableOp results`.
@@ -321,12 +349,7 @@ pub struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// A row that says nothing but what it is.
-    pub(crate) fn new(
-        line: u32,
-        span: Range<usize>,
-        kind: Kind,
-        operation: impl Into<Cow<'a, str>>,
-    ) -> Row<'a> {
+    pub fn new(line: u32, span: Range<usize>, kind: Kind, operation: impl Into<Cow<'a, str>>) -> Row<'a> {
         Row {
             line,
             span,
@@ -446,7 +469,8 @@ pub struct Tunings<'a> {
 }
 
 impl<'a> Tunings<'a> {
-    pub(crate) fn new(name: &str, format: Format, bytes: &'a [u8]) -> Tunings<'a> {
+    /// A file without rows.
+    pub fn new(name: &str, format: Format, bytes: &'a [u8]) -> Tunings<'a> {
         Tunings {
             name: name.to_owned(),
             format,

@@ -6,7 +6,7 @@ use testkit::Random;
 use tunedb::read;
 
 /// One small file of each format, made for this test.
-const FILES: [(&str, &str); 20] = [
+const FILES: [(&str, &str); 21] = [
     (
         "tunableop_results0.csv",
         "Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_16_8_4_ld_4_4_16,Gemm_Rocblas_7,0.5\nScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_BFloat16_TN,tn_8_8_8_ld_8_8_8_rw_1_bias_None,Default,inf\n",
@@ -75,6 +75,7 @@ const FILES: [(&str, &str); 20] = [
         "k.autotune.json",
         "{\"key\": [\"4096\"], \"configs_timings\": [[{\"kwargs\": {\"BLOCK_M\": 256}, \"num_warps\": 8}, [0.28, 0.27, Infinity]], [{\"kwargs\": {}}, 0.5]]}",
     ),
+    ("shapes.txt", "# model\nM N K\n4096 16 7168\n8x16x32 TN bf16\n"),
 ];
 
 fn check(name: &str, bytes: &[u8]) -> usize {
@@ -151,6 +152,49 @@ fn bombs_are_refused() {
     let logic = FILES[11].1.replace("DepthU: 16", "DepthU: *anchor");
     let error = read("logic.yaml", logic.as_bytes()).unwrap_err();
     assert!(error.message.contains("`*` is not supported") && error.line == 7, "{error}");
+}
+
+#[test]
+fn times_that_are_no_measurements_have_a_reason() {
+    use tunedb::time::{INFINITE, NAN, NEGATIVE, NO_NUMBER, ZERO};
+    // A file of every format with times, and the word in it that is the time.
+    for (name, time) in [
+        ("tunableop_results0.csv", ",0.5"),
+        ("verbose.log", ",0.04"),
+        ("bench.log", ",10.4"),
+        ("tuning.txt", ",29.3"),
+        ("client.log", ",10.0"),
+        ("gfx942130.HIP.fdb.txt", ":0.05"),
+        ("a8w8_tuned_gemm.csv", ",20.5611"),
+        ("k.autotune.json", "[0.28"),
+    ] {
+        let text = FILES.iter().find(|it| it.0 == name).unwrap().1;
+        for (written, reason) in [
+            ("nan", Some(NAN)),
+            ("NaN", Some(NAN)),
+            ("inf", Some(INFINITE)),
+            ("-Infinity", None),
+            ("-1.5", Some(NEGATIVE)),
+            ("0", Some(ZERO)),
+            ("1e999", Some(INFINITE)),
+            ("-0.0", Some(ZERO)),
+            ("abc", Some(NO_NUMBER)),
+        ] {
+            let changed = text.replacen(time, &format!("{}{written}", &time[..1]), 1);
+            let Ok(tunings) = read(name, changed.as_bytes()) else {
+                // JSON that is none is refused whole.
+                assert!(
+                    name.ends_with(".json") && ["nan", "inf", "abc"].contains(&written),
+                    "{name} {written}"
+                );
+                continue;
+            };
+            assert_eq!(tunings.write(), changed.as_bytes());
+            let found = tunings.rows[0].time_us.unwrap_err();
+            assert!(reason.is_none_or(|it| it == found), "{name} {written}: {found}");
+            assert!(tunings.rows.iter().all(|row| row.time_us.is_ok_and(|us| us > 0.0 && us.is_finite()) || row.time_us.is_err()));
+        }
+    }
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn by_name(files: &Files<'_>) -> Result<Workload, Error> {
     for name in files.names().filter(|name| is_database(name) || files.len() == 1) {
         databases.insert(name.to_string(), files.bytes(name)?);
     }
-    if databases.values().any(|bytes| rocpd::is_database(bytes)) {
+    if databases.values().any(|bytes| database::is_database(bytes)) {
         return rocpd::databases(files, &databases, problems);
     }
     // A file of another name is read by what it holds.

@@ -41,11 +41,6 @@ const COLUMNS: &[(&str, &[&str])] = &[
     ("value", &["value", "counter_value"]),
 ];
 
-/// Whether bytes are a SQLite database.
-pub(crate) fn is_database(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"SQLite format 3\0")
-}
-
 /// Databases by name, with their bytes.
 pub(crate) type Databases<'a> = BTreeMap<String, Cow<'a, [u8]>>;
 
@@ -146,21 +141,11 @@ impl Database<'_> {
     ) -> Result<(u64, Option<String>), Error> {
         let broken =
             |e: rusqlite::Error| self.fail(e.to_string(), "the file is damaged or no rocpd database");
-        if !is_database(bytes) {
+        if !database::is_database(bytes) {
             return Err(self
                 .fail("the file is no database".to_string(), "the profiler was interrupted; record again"));
         }
-        let mut db = Connection::open_in_memory().map_err(broken)?;
-        db.deserialize_read_exact("main", bytes, bytes.len(), true).map_err(broken)?;
-        db.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;").map_err(broken)?;
-        let mut thousands = 0u64;
-        db.progress_handler(
-            1000,
-            Some(move || {
-                thousands += 1;
-                thousands > STEP_THOUSANDS
-            }),
-        );
+        let db = database::open(bytes, STEP_THOUSANDS).map_err(broken)?;
         let [counted, traced] = VIEWS;
         let (with_counters, kernels) =
             (columns_of(&db, counted).map_err(broken)?, columns_of(&db, traced).map_err(broken)?);

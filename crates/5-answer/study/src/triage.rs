@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: a hang after a memory fault is no second fault, and the program counter stands past the access that
 //! made it unless memory was precise; both are said, neither is guessed away.
 
+mod core_dump;
 mod waves;
 
 use system::fault::{FaultLog, KernelEvent, Message, PageFault, RuntimeMessage, meaning, nearest};
@@ -29,6 +30,7 @@ pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Triage {
     for log in logs {
         incidents.extend(messages(log, logs));
         incidents.extend(waves::dumps(log, code));
+        incidents.extend(log.core.iter().flat_map(|it| core_dump::incidents(log, it)));
         incidents.extend(log.emulated.iter().map(|it| emulated(log, it)));
         incidents
             .extend(log.page_faults.iter().filter(|it| !is_told(it, logs)).map(|it| page_fault(log, it)));

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use study::triage::KernelCode;
-use system::fault::FaultLog;
+use system::fault::{FaultLog, is_core};
 use view::FileError;
 
 /// Most bytes of a log.
@@ -74,29 +74,20 @@ fn read(path: &Path) -> Result<Input> {
         let file = std::fs::File::open(path).with_context(|| format!("cannot read `{name}`"))?;
         file.take(MOST_BYTES).read_to_end(&mut bytes).with_context(|| format!("cannot read `{name}`"))?;
     }
-    if is_core(&bytes) {
-        return Err(anyhow!(
-            "`{name}`: a core dump; its notes on GPU waves are not read here. rocgdb PROGRAM {name} shows them"
-        ));
-    }
     // Logs of some jobs hold assembly; only binaries are code.
-    if bytes.starts_with(b"\x7fELF")
+    let core = is_core(&bytes);
+    if bytes.starts_with(b"\x7fELF") && !core
         || bytes.starts_with(b"__CLANG_OFFLOAD_BUNDLE__")
         || bytes.starts_with(b"CCOB")
         || bytes.starts_with(b"!<arch>")
     {
         return Ok(Input::Code(vec![path.to_owned()]));
     }
-    if bytes.iter().take(4096).any(|byte| *byte == 0) {
+    if !core && bytes.iter().take(4096).any(|byte| *byte == 0) {
         return Err(anyhow!("`{name}`: binary data, neither a log nor code of a GPU"));
     }
     let short = if name == "-" { "standard input".to_owned() } else { name.clone() };
     FaultLog::read(&short, &bytes).map(Input::Log).map_err(|error| anyhow!("`{name}`: {error}"))
-}
-
-/// ELF file of type 4.
-fn is_core(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"\x7fELF") && bytes.get(16..18) == Some(&[4, 0])
 }
 
 /// The code of the kernels that dumps name, in the files given; and what to know of files that have none.

@@ -47,7 +47,13 @@ pub fn read(path: &Path) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
     Ok((traces, failed))
 }
 
-fn file(path: &Path) -> Result<Timeline> {
+/// Whether a file begins as a timeline with events may, packed or not.
+pub fn may_be_trace(path: &Path) -> bool {
+    !path.is_dir() && File::open(path).is_ok_and(|mut input| trace::may_be_trace(&mut input))
+}
+
+/// Reads one file.
+pub fn file(path: &Path) -> Result<Timeline> {
     open(path)?.map_err(|error| anyhow!("`{}`: {error}", path.display()))
 }
 

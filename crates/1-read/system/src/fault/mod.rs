@@ -5,6 +5,7 @@
 
 mod agent;
 mod allocations;
+mod core_dump;
 mod dmesg;
 mod emulator;
 mod reasons;
@@ -13,6 +14,7 @@ mod uri;
 
 pub use agent::{AgentDump, AgentHeader, AgentInstruction, AgentWave};
 pub use allocations::{Allocation, nearest};
+pub use core_dump::{CoreDump, CoreGpu, CoreQueue, CoreSignal, Exception, is_core};
 pub use dmesg::{KernelEvent, PageFault};
 pub use emulator::EmulatorFault;
 pub use reasons::meaning;
@@ -45,14 +47,20 @@ pub struct FaultLog {
     pub allocations: Vec<Allocation>,
     /// Exit codes of processes that a launcher reports, with their line.
     pub exit_codes: Vec<(i64, u32)>,
+    /// Notes of a core dump, where the file is one.
+    pub core: Option<CoreDump>,
 }
 
 impl FaultLog {
-    /// Reads a text.
+    /// Reads a text, or the notes of a core dump.
     ///
     /// # Errors
-    /// The text is larger than 512 MiB.
+    /// The text is larger than 512 MiB, or the core dump has no whole head.
     pub fn read(file: &str, bytes: &[u8]) -> Result<FaultLog, Error> {
+        if is_core(bytes) {
+            let core = Some(CoreDump::read(bytes)?);
+            return Ok(FaultLog { file: file.to_owned(), core, ..FaultLog::default() });
+        }
         if bytes.len() > MOST_BYTES {
             return Err(Error::whole(format!("{} MiB: give the part around the fault", bytes.len() >> 20)));
         }
@@ -84,6 +92,7 @@ impl FaultLog {
             && self.page_faults.is_empty()
             && self.events.is_empty()
             && self.emulated.is_empty()
+            && self.core.is_none()
     }
 }
 

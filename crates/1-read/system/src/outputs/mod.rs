@@ -2,6 +2,7 @@
 
 pub(crate) mod amd_smi;
 pub(crate) mod docker;
+pub(crate) mod inductor;
 pub(crate) mod lspci;
 pub(crate) mod rocm_smi;
 pub(crate) mod rocminfo;

@@ -12,7 +12,7 @@ use crate::error::{Error, Severity};
 use crate::json::{Fault, Stream, nanoseconds};
 use crate::names::Name;
 use crate::timeline::{
-    Collective, Detail, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Shapes, Thread, Timeline,
+    Collective, Detail, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Shapes, Timeline,
 };
 use event::{Args, Event};
 use std::collections::HashMap;
@@ -29,8 +29,6 @@ pub(crate) fn read(input: &mut dyn Read) -> Result<Timeline, Error> {
 /// What is collected while events pass.
 struct Reader {
     timeline: Timeline,
-    /// Rows of `timeline.threads` by process and thread.
-    threads: HashMap<(Name, Name), u32>,
     /// Process, thread and row of the last event: neighbours are mostly of one thread.
     last_thread: (Vec<u8>, Vec<u8>, u32),
     /// Names of processes, by their number.
@@ -55,7 +53,6 @@ impl Reader {
     fn new() -> Self {
         Reader {
             timeline: Timeline::new(Format::Chrome),
-            threads: HashMap::new(),
             last_thread: (vec![0], Vec::new(), 0),
             processes: HashMap::new(),
             open: HashMap::new(),
@@ -174,12 +171,8 @@ impl Reader {
             return self.last_thread.2;
         }
         let names = &mut self.timeline.names;
-        let key = (names.add_json(event.process), names.add_json(event.thread));
-        let threads = &mut self.timeline.threads;
-        let row = *self.threads.entry(key).or_insert_with(|| {
-            threads.push(Thread { process: key.0, thread: key.1, name: Name::NONE });
-            u32::try_from(threads.len() - 1).unwrap_or(0)
-        });
+        let (process, thread) = (names.add_json(event.process), names.add_json(event.thread));
+        let row = self.timeline.thread(process, thread);
         self.last_thread = (event.process.to_vec(), event.thread.to_vec(), row);
         row
     }

@@ -5,8 +5,7 @@ use crate::error::{Error, Problem, Severity};
 use crate::names::Name;
 use crate::table::Table;
 use crate::timeline::{
-    Allocation, CallSum, CounterSum, Detail, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Thread,
-    Timeline,
+    Allocation, CallSum, CounterSum, Detail, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Timeline,
 };
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
@@ -60,7 +59,6 @@ impl Bad {
 struct Spans<'r> {
     table: Table<'r>,
     timeline: Timeline,
-    threads: HashMap<(Name, Name), u32>,
     /// Dispatches of a table of counters, which has a row per counter.
     dispatches: HashSet<(u64, i64)>,
     counters: HashMap<Name, (HashSet<u64>, f64)>,
@@ -71,7 +69,6 @@ impl<'r> Spans<'r> {
         Spans {
             table,
             timeline: Timeline::new(Format::Rocprofv3Csv),
-            threads: HashMap::new(),
             dispatches: HashSet::new(),
             counters: HashMap::new(),
         }
@@ -170,12 +167,8 @@ impl<'r> Spans<'r> {
             d if d.starts_with("RCCL") => HostKind::Collective,
             _ => HostKind::Runtime,
         };
-        let key = (self.name("process_id"), self.name("thread_id"));
-        let threads = &mut self.timeline.threads;
-        let thread = *self.threads.entry(key).or_insert_with(|| {
-            threads.push(Thread { process: key.0, thread: key.1, name: Name::NONE });
-            u32::try_from(threads.len() - 1).unwrap_or(0)
-        });
+        let (process, thread) = (self.name("process_id"), self.name("thread_id"));
+        let thread = self.timeline.thread(process, thread);
         let name = self.name("function");
         let correlation = self.number("correlation_id").unwrap_or(0);
         self.timeline.host.push(HostSpan {
@@ -272,7 +265,6 @@ fn version1(mut table: Table<'_>) -> Result<Timeline, Error> {
         let what = "the table has no start and end times (`rocprof --timestamp on`)";
         return Err(Error::Unknown(what.to_owned()));
     }
-    let host = Thread { process: Name::NONE, thread: Name::NONE, name: Name::NONE };
     let (mut bad, mut at) = (Bad::default(), 0u64);
     let launch = timeline.names.add("queued");
     while let Some(row) = table.next() {
@@ -300,15 +292,13 @@ fn version1(mut table: Table<'_>) -> Result<Timeline, Error> {
         };
         timeline.gpu.push(span);
         if let Some(time) = table.time(dispatched) {
-            if timeline.threads.is_empty() {
-                timeline.threads.push(host);
-            }
+            let thread = timeline.thread(Name::NONE, Name::NONE);
             timeline.host.push(HostSpan {
                 start: time,
                 end: time,
                 name: launch,
                 kind: HostKind::Runtime,
-                thread: 0,
+                thread,
                 correlation,
                 external: 0,
                 shapes: 0,

@@ -8,7 +8,7 @@ use crate::error::{Error, Problem, Severity};
 use crate::json::{Cursor, Fault, Stop, Stream, unescape};
 use crate::names::Name;
 use crate::timeline::{
-    Allocation, Detail, Device, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Thread, Timeline,
+    Allocation, Detail, Device, Format, GpuKind, GpuSpan, HostKind, HostSpan, Queue, Timeline,
 };
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
@@ -301,8 +301,7 @@ impl Process {
                 List::Marker | List::Rccl | List::Api => {
                     let thread = *threads.entry(r.thread).or_insert_with(|| {
                         let thread = timeline.names.add(&r.thread.to_string());
-                        timeline.threads.push(Thread { process, thread, name: Name::NONE });
-                        u32::try_from(timeline.threads.len() - 1).unwrap_or(0)
+                        timeline.thread(process, thread)
                     });
                     let (kind, name) = match list {
                         List::Marker => {

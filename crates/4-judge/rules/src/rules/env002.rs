@@ -1,7 +1,8 @@
 //! ENV002: switches of Inductor that do nothing alone, or harm.
 
 use crate::{Check, HostEvidence, Judged, Profile, Rule};
-use system::{Environment, variables};
+use std::collections::BTreeMap;
+use system::{Environment, InductorCode, variables};
 use view::Severity;
 
 pub(crate) const RULE: Rule = Rule {
@@ -14,14 +15,15 @@ pub(crate) const RULE: Rule = Rule {
 
 const PAGE: &str = r"## What it does
 Looks at the variables of Inductor (`inductor-switches`): channels-last convolutions without MIOpen's half, backends of autotuning
-without autotuning, frozen weights while training, one compile thread. The same settings in Python (`torch._inductor.config`) are not seen.
+without autotuning, frozen weights while training, one compile thread. Settings in Python (`torch._inductor.config`, options of `torch.compile`) are
+seen where code that Inductor wrote is given (`output_code.py` of `TORCH_COMPILE_DEBUG=1`, kernels of its cache): each kernel carries the settings it was written with.
 
 ## Why it is slow
 A finer switch without its master does nothing: the time for looking at its effect is lost. Transposes stay where only one library
 prefers channels-last. One compile thread makes start-up as many times longer as there are cores.
 
 ## Evidence
-`TORCHINDUCTOR_*` and `PYTORCH_MIOPEN_SUGGEST_NHWC` of the environment.
+`TORCHINDUCTOR_*` and `PYTORCH_MIOPEN_SUGGEST_NHWC` of the environment; `inductor_meta` and `torch._inductor.config` of code.
 
 ## What to do
 `TORCHINDUCTOR_MAX_AUTOTUNE=1`, or the finer `_POINTWISE` and `_GEMM`; `TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS=TRITON` fuses more, CK
@@ -35,10 +37,76 @@ The ROCm MI300X workload guide (Inductor max-autotune), the ROCm Triton wiki and
 const CHECK: &str = "inductor-switches";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
-    let environment = match evidence.environment(CHECK) {
-        Ok(environment) => environment,
-        Err(judged) => return vec![judged],
-    };
+    let environment = evidence.environment(CHECK);
+    let code = evidence.machine.inductor.as_ref();
+    let mut judged = code.map_or_else(Vec::new, |code| {
+        of_code(code, environment.as_ref().ok().copied(), evidence.is(Profile::Training))
+    });
+    match environment {
+        Ok(environment) => judged.extend(of_environment(evidence, environment)),
+        // What the code says stands for the environment that nobody has.
+        Err(unknown) if code.is_none() => judged.push(unknown),
+        Err(_) => {}
+    }
+    judged
+}
+
+/// What code was written with, and where the environment asks for something else.
+fn of_code(code: &InductorCode, environment: Option<&Environment>, trains: bool) -> Vec<Judged> {
+    let mut judged = Vec::new();
+    let own = code.as_environment();
+    let words = |name: &str| code.settings.get(name).map_or_else(String::new, values);
+    for (name, message) in faults(&own, trains) {
+        judged.push(
+            message.read(format!("{name}, as {} has it", code.file), own.get(name).unwrap_or("not set")),
+        );
+    }
+    for (name, value) in own.iter() {
+        let Some(asked) = environment.and_then(|it| it.said(name)) else { continue };
+        if system::environment::is_on(asked) != system::environment::is_on(value) {
+            let text = format!(
+                "{name}={asked} is set, the code was written with {value}: options of torch.compile or another process"
+            );
+            judged.push(Judged::warn(CHECK, text).read(code.file.clone(), value));
+        }
+    }
+    for (setting, text) in [
+        ("force_disable_caches", "caches are switched off: every start compiles anew"),
+        (
+            "are_deterministic_algorithms_enabled",
+            "deterministic algorithms are on: atomics and faster reductions are not used",
+        ),
+    ] {
+        if code.is_on(setting) {
+            judged.push(Judged::warn(CHECK, text).read(format!("{setting} in {}", code.file), "True"));
+        }
+    }
+    if code.kernels > 0 && code.setting("is_hip") == Some("False") {
+        let text = "the code was written for another GPU than AMD's";
+        judged.push(Judged::warn(CHECK, text).read(format!("is_hip in {}", code.file), "False"));
+    }
+    if judged.is_empty() {
+        let text =
+            format!("{} kernels and {} library calls, settings agree", code.kernels, code.library_calls);
+        let mut pass = Judged::pass(CHECK, text);
+        for name in ["max_autotune", "max_autotune_pointwise", "coordinate_descent_tuning"] {
+            if code.settings.contains_key(name) {
+                pass = pass.read(format!("{name} in {}", code.file), words(name));
+            }
+        }
+        judged.push(pass);
+    }
+    judged
+}
+
+/// `False (12 kernels), True (3 kernels)`.
+fn values(values: &BTreeMap<String, u64>) -> String {
+    let words: Vec<String> =
+        values.iter().map(|(value, count)| format!("{value} ({count} kernels)")).collect();
+    words.join(", ")
+}
+
+fn of_environment(evidence: &HostEvidence<'_>, environment: &Environment) -> Vec<Judged> {
     let mut judged = Vec::new();
     let set: Vec<&str> = environment
         .iter()

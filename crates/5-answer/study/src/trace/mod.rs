@@ -7,11 +7,13 @@ mod head;
 mod kernels;
 mod launches;
 mod page;
+mod products;
 mod ranks;
 mod recording;
 mod time;
 
 pub use page::page;
+pub use products::of_timelines as products;
 pub use recording::of_recording;
 
 use ::trace::Timeline;

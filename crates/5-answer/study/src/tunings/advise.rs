@@ -42,6 +42,8 @@ fn flows(file: &Tunings<'_>) -> Vec<Recipe> {
         Format::AiterTuned | Format::AiterUntuned | Format::AiterJson => vec![aiter(file)],
         Format::MoeJson => vec![moe(file)],
         Format::Autotune | Format::AutotuneLog | Format::TritonParse => vec![triton(file)],
+        // Sizes alone name no library.
+        Format::ShapeList | Format::Timeline => Vec::new(),
     }
 }
 

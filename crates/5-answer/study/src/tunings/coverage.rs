@@ -1,7 +1,7 @@
 //! Which problems of a model have no entry in the files there are.
 //!
 //! The one idea to keep in mind: a problem is looked up by each loader's own rule; where list and file are of one library
-//! their keys are compared as text, otherwise transposition, types and sizes.
+//! their keys are compared as text, otherwise transposition, types and sizes, with M and N in the order of the file's library.
 
 use super::query::{Problem, choose};
 use super::{column, said, shape};
@@ -78,7 +78,11 @@ impl<'f, 'a> Index<'f, 'a> {
         if tunable && self.file.format == Format::TunableOp || shapes.format == self.file.format {
             return self.keys.contains(row.key.as_ref()).then(|| "exact".to_owned());
         }
-        let choice = choose(self.file, &problem(row)?, machine);
+        let mut problem = problem(row)?;
+        if row.kind == Kind::Gemm && shapes.format.is_column_major() != self.file.format.is_column_major() {
+            problem = turned(problem, self.file.format)?;
+        }
+        let choice = choose(self.file, &problem, machine);
         choice.taken.first().map(|it| it.how.clone())
     }
 }
@@ -129,6 +133,24 @@ fn problem(row: &Row<'_>) -> Option<Problem> {
     Some(problem)
 }
 
+/// The problem in the order of the other convention: what is column-major for one library is row-major and transposed for the other.
+/// `None` where a file of that format cannot hold it.
+fn turned(mut problem: Problem, format: Format) -> Option<Problem> {
+    if let Some([m, n, k]) = problem.mnk {
+        problem.mnk = Some([n, m, k]);
+    }
+    problem.leading = None;
+    let layout = problem.layout.take();
+    if format.is_column_major() {
+        // What PyTorch calls A is the second factor of BLAS.
+        problem.layout = layout.map(|it| it.chars().rev().collect());
+    } else if layout.is_some_and(|it| !it.eq_ignore_ascii_case("TN")) {
+        // AITER's weights are given as their transpose.
+        return None;
+    }
+    Some(problem)
+}
+
 /// A table of the problems of each list, those without an entry first.
 pub fn coverage(
     files: &[Tunings<'_>],
@@ -158,6 +180,9 @@ fn sheet(list: &Tunings<'_>, mut found: Vec<Found<'_, '_>>, missing_only: bool, 
     let exact = found.iter().filter(|it| it.1.as_ref().is_some_and(|(how, _)| how == "exact")).count();
     let other = found.iter().filter(|it| it.1.is_some()).count() - exact;
     let covered: u64 = found.iter().filter(|it| it.1.is_some()).map(|it| it.0.calls).sum();
+    let total = |row: &Row<'_>| row.time_us.map_or(0.0, |us| us * row.calls as f64);
+    let time: f64 = found.iter().map(|it| total(it.0)).sum();
+    let covered_time: f64 = found.iter().filter(|it| it.1.is_some()).map(|it| total(it.0)).sum();
     let mut facts =
         vec![("problems".to_owned(), all.to_string()), ("with an entry".to_owned(), exact.to_string())];
     if other > 0 {
@@ -167,8 +192,17 @@ fn sheet(list: &Tunings<'_>, mut found: Vec<Found<'_, '_>>, missing_only: bool, 
     if calls > all as u64 {
         facts.push(("calls with an entry".to_owned(), format!("{covered} of {calls}")));
     }
-    // Those without an entry first, most called first.
-    found.sort_by_key(|(row, hit)| (hit.is_some(), std::cmp::Reverse(row.calls)));
+    if list.format == Format::Timeline && time > 0.0 {
+        let share = 100.0 * covered_time / time;
+        let text = format!("{:.3} of {:.3} ms ({share:.1} %)", covered_time / 1e3, time / 1e3);
+        facts.push(("GPU time with an entry".to_owned(), text));
+    }
+    // Those without an entry first, in a timeline most time first, elsewhere most called first.
+    let timed = list.format == Format::Timeline;
+    found.sort_by(|(a, hit), (b, other)| {
+        let by_time = if timed { total(b).total_cmp(&total(a)) } else { std::cmp::Ordering::Equal };
+        hit.is_some().cmp(&other.is_some()).then(by_time).then_with(|| b.calls.cmp(&a.calls))
+    });
     if missing_only {
         found.retain(|it| it.1.is_none());
     }
@@ -182,6 +216,7 @@ fn sheet(list: &Tunings<'_>, mut found: Vec<Found<'_, '_>>, missing_only: bool, 
             said(&row.types),
             said(&row.layout),
             SheetCell::Count(row.calls),
+            SheetCell::number(row.time_us),
             hit.as_ref().map_or_else(
                 || SheetCell::missing("no file has an entry"),
                 |(_, file)| SheetCell::text(file.base_name()),
@@ -198,6 +233,7 @@ fn sheet(list: &Tunings<'_>, mut found: Vec<Found<'_, '_>>, missing_only: bool, 
             column("types", "types", "", SheetKind::Text),
             column("layout", "AB", "", SheetKind::Word),
             column("calls", "calls", "", SheetKind::Number),
+            column("time_us", "time", "us", SheetKind::Number),
             column("file", "file", "", SheetKind::Text),
         ],
         more: listed - rows.len(),
@@ -234,6 +270,33 @@ mod tests {
             let report = coverage(&table, &list, Some(&machine), false, 0);
             assert_eq!(fact(&report, "with an entry").as_deref(), Some(exact), "{target} {units}");
             assert_eq!(fact(&report, "problems").as_deref(), Some("40"));
+        }
+    }
+
+    /// Sizes change places between libraries that count rows and those that count columns.
+    #[test]
+    fn products_are_found_under_either_order() {
+        let aiter = "gfx,cu_num,M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle,libtype,solidx,splitK,us,kernelName,err_ratio,tflops,bw\n\
+            gfx942,304,16,4096,512,False,torch.bfloat16,torch.bfloat16,False,False,hipblaslt,1,0,9.0,k,0,0,0\n";
+        let blas = "Validator,PT_VERSION,2.9.1\nGemmTunableOp_BFloat16_TN,tn_4096_16_512_ld_512_512_4096,Gemm_Rocblas_1,0.5\n";
+        let tuned = [("bf16_tuned_gemm.csv", aiter), ("r.csv", blas)];
+        for (list, found) in [
+            // BLAS as in TunableOp's list.
+            ("GemmTunableOp_BFloat16_TN,tn_4096_16_512_ld_512_512_4096\n", [true, true]),
+            ("GemmTunableOp_BFloat16_TN,tn_16_4096_512_ld_512_512_16\n", [false, false]),
+            ("GemmTunableOp_BFloat16_NN,nn_4096_16_512_ld_4096_512_4096\n", [false, false]),
+            // PyTorch's order as in a list of sizes.
+            ("16 4096 512\n", [true, true]),
+            ("4096 16 512\n", [false, false]),
+            ("16 4096 512 NT bf16\n", [true, true]),
+        ] {
+            let shapes = [read("list", list.as_bytes()).unwrap()];
+            for ((name, text), expected) in tuned.iter().zip(found) {
+                let files = [read(name, text.as_bytes()).unwrap()];
+                let report = coverage(&files, &shapes, None, false, 0);
+                let without = if expected { "0" } else { "1" };
+                assert_eq!(fact(&report, "without").as_deref(), Some(without), "{list} in {name}");
+            }
         }
     }
 

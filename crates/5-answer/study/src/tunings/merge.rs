@@ -4,6 +4,7 @@
 //! other versions are refused whole, and no row vanishes without a line that says why.
 
 mod aiter;
+mod entries;
 mod lines;
 mod logic;
 mod miopen;
@@ -85,13 +86,15 @@ pub fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal
             miopen::merge(files, options)
         }
         Format::Logic => logic::merge(files, options),
-        Format::MoeJson | Format::AiterJson => Err(Refusal::new(
-            format!("{}s hold no times, so nothing says which entry is faster", first.format.name()),
+        Format::PerfDbSqlite => {
+            same_versions(files)?;
+            miopen::databases(files, options)
+        }
+        Format::MoeJson => entries::moe(files, options),
+        Format::Autotune => entries::autotune(files, options),
+        Format::AiterJson => Err(Refusal::new(
+            "AITER Triton configurations hold no times, and an entry decides for every M up to the next one",
             "measure both files with the benchmark of the service and keep the better one",
-        )),
-        Format::Autotune => Err(Refusal::new(
-            "Triton finds a cache file by a hash of its configurations, so a file with those of two is found by nobody",
-            "give the configurations of both to `@triton.autotune`; `rockhound tunedb convert --to triton-configs` lists them",
         )),
         other => Err(Refusal::new(
             format!("{} is no database that a library loads", other.name()),
@@ -117,7 +120,7 @@ fn same_versions(files: &[Tunings<'_>]) -> Result<(), Refusal> {
             }
         }
         // A user database of MIOpen has a version in its name, the system's has none.
-        let miopen = matches!(first.format, Format::FindDb | Format::PerfDb);
+        let miopen = matches!(first.format, Format::FindDb | Format::PerfDb | Format::PerfDbSqlite);
         for version in other.versions.iter().filter(|it| first.version(&it.key).is_none() && !miopen) {
             differ.push(format!("{} is missing and {}", version.key, version.value.trim_end()));
         }
@@ -276,7 +279,8 @@ impl Journal {
         decision: Decision,
     ) {
         *self.counts.entry(decision.words()).or_default() += 1;
-        if !self.explain && decision != Decision::ForcedSlower {
+        // What nothing decides is for the reader to decide, so it is always listed.
+        if !self.explain && !matches!(decision, Decision::ForcedSlower | Decision::Unknown) {
             return;
         }
         let place = |it: &Candidate<'_, '_>| format!("{}:{}", files[it.file].base_name(), it.row.line);
@@ -306,6 +310,11 @@ impl Journal {
             other.map_or_else(none, |it| SheetCell::text(place(it))),
             change,
         ]);
+    }
+
+    /// Keys whose rows differ without a time that decides.
+    fn differ(&self) -> usize {
+        self.counts.get(Decision::Unknown.words()).copied().unwrap_or_default()
     }
 
     /// Notes a row that is in no result, with the reason.

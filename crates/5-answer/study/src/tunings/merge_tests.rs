@@ -62,10 +62,19 @@ fn refusals_name_what_differs() {
     let a = read("a.csv", b"Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_8_8_8,A,1\n").unwrap();
     let b = read("b.csv", b"Validator,PT_VERSION,2.8.0\nGemmTunableOp_Half_TN,tn_8_8_8,A,1\n").unwrap();
     let json = read("gfx942-G.json", b"{\"any\": {\"BLOCK_SIZE_M\": 16}}").unwrap();
+    let moe = read("x.json", b"{\"8\": {\"BLOCK_SIZE_M\": 16}}").unwrap();
+    let cache = |config: &str| {
+        format!("{{\"key\": [\"8\"], \"configs_timings\": [[{{\"kwargs\": {{{config}}}}}, 0.5]]}}")
+    };
+    let (cache, other) = (cache("\"B\": 1"), cache("\"B\": 2"));
+    let cache = read("k.autotune.json", cache.as_bytes()).unwrap();
+    let other = read("k.autotune.json", other.as_bytes()).unwrap();
     for (files, words) in [
         (vec![a.clone(), b], "PT_VERSION is 2.9.1 and 2.8.0"),
         (vec![a, json.clone()], "is of another kind"),
         (vec![json.clone(), json], "hold no times"),
+        (vec![moe.clone(), moe], "is no name of a fused-MoE file"),
+        (vec![cache.clone(), other], "has 1 configurations that `k.autotune.json` lacks"),
     ] {
         let refusal = merge(&files, &Options::default()).unwrap_err();
         assert!(refusal.message.contains(words) && !refusal.hint.is_empty(), "{refusal:?}");
@@ -139,6 +148,53 @@ fn ranks_of_miopen_keep_the_smaller_times() {
     assert!(merged.flaws.is_empty(), "{:?}", merged.flaws);
     let (turned, _) = shared(&[names[1], names[0]], &Options::default()).unwrap();
     assert_eq!(result, turned);
+}
+
+#[test]
+fn databases_of_miopen_merge_as_their_text_does() {
+    let Some(folder) = testkit::shared("tuning/miopen") else { return };
+    let database = std::fs::read(folder.join("gfx942130.sample.db")).unwrap();
+    let whole = read("gfx942130.db", &database).unwrap();
+    // Halves of the database, one with other parameters for the solvers of its first problem.
+    let half = |keep: i64, change: bool| {
+        let db = ::database::open_copy(&database, 1_000_000).unwrap();
+        db.execute("DELETE FROM perf_db WHERE config % 3 = ?1", [keep]).unwrap();
+        db.execute("DELETE FROM config WHERE id NOT IN (SELECT config FROM perf_db)", []).unwrap();
+        if change {
+            let query = "UPDATE perf_db SET params = 'x' WHERE config = (SELECT min(config) FROM perf_db WHERE config % 3 = 2)";
+            db.execute(query, []).unwrap();
+        }
+        db.serialize("main").unwrap().to_vec()
+    };
+    let (a, b) = (half(0, false), half(1, true));
+    let files = [read("gfx942130.db", &a).unwrap(), read("gfx942130.db", &b).unwrap()];
+    assert!(files.iter().all(|it| it.rows.len() < whole.rows.len()));
+    let rows = |file: &Tunings<'_>| {
+        let mut rows: Vec<_> = file
+            .rows
+            .iter()
+            .map(|it| (it.key.to_string(), it.candidate.as_deref().unwrap_or("").to_owned()))
+            .collect();
+        rows.sort();
+        rows
+    };
+    let result = merge(&files, &Options::default()).unwrap();
+    assert!(rows(&read("gfx942130.db", &result.bytes).unwrap()) == rows(&whole));
+    let conflicts = result.report.sheets[0].rows.len();
+    assert!(conflicts > 0 && result.report.sheets[0].notes[0].starts_with(&format!("{conflicts} solvers")));
+    let forced = merge(&files, &Options { force: true, ..Options::default() }).unwrap();
+    let forced = read("gfx942130.db", &forced.bytes).unwrap();
+    assert_eq!(
+        forced.rows.iter().filter(|it| it.candidate.as_deref().is_ok_and(|it| it.ends_with(": x"))).count(),
+        conflicts
+    );
+    assert_eq!(forced.rows.len(), whole.rows.len());
+    // A broken page is found before anything is lost.
+    let mut broken = b.clone();
+    let page = broken.len() / 1024 / 2 * 1024;
+    broken[page..page + 256].fill(0xff);
+    let broken = [files[0].clone(), Tunings { bytes: &broken, ..files[1].clone() }];
+    assert!(merge(&broken, &Options::default()).unwrap_err().message.contains("damaged"));
 }
 
 /// Sizes of the merged logic file with tile and mapping of their kernels, as the notes name them.

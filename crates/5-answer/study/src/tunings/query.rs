@@ -8,6 +8,9 @@ use rules::TuneMachine;
 use tunedb::{Detail, Format, Kind, MoeShape, Row, Shape, Tunings, aiter, hipblaslt, triton};
 use view::{Sheet, SheetCell, SheetKind, TuneReport};
 
+/// Rows that answer one question at most.
+const MOST_TAKEN: usize = 1000;
+
 /// A problem.
 #[derive(Clone, Debug, Default)]
 pub struct Problem {
@@ -69,6 +72,12 @@ pub fn choose<'f, 'a>(
         Format::TunableOp => tunable_op(file, problem, machine),
         Format::TuningFile => tuning_file(file, problem, machine),
         Format::Logic => logic(file, problem),
+        Format::FindDb | Format::PerfDb | Format::PerfDbSqlite if for_another(file, machine).is_some() => {
+            Choice::none(
+                "the file of the GPU's target, and of those the one with the nearest number of compute units",
+                for_another(file, machine).unwrap_or_default(),
+            )
+        }
         Format::FindDb => find_db(file, problem),
         Format::PerfDb | Format::PerfDbSqlite => perf_db(file, problem),
         Format::AiterTuned => aiter_table(file, problem, machine),
@@ -107,6 +116,32 @@ fn fits(row: &Row<'_>, problem: &Problem, sizes: bool) -> bool {
         && problem.key.as_ref().is_none_or(|key| row.key.contains(key.as_str()))
 }
 
+/// Why MIOpen does not open a file on a machine: its name begins with another target.
+fn for_another(file: &Tunings<'_>, machine: Option<&TuneMachine>) -> Option<String> {
+    let own = file.rows.first()?.target.as_deref().ok()?;
+    let wanted = machine?.target.as_deref()?;
+    (own != wanted).then(|| format!("the file is for {own}: MIOpen does not open it on {wanted}"))
+}
+
+/// The fastest row of each key, in the order of the keys' first rows, and how many keys have several rows.
+fn fastest_of_keys<'f, 'a>(rows: &[&'f Row<'a>]) -> (Vec<&'f Row<'a>>, usize) {
+    let mut taken: Vec<&'f Row<'a>> = Vec::new();
+    let mut repeated = std::collections::BTreeSet::new();
+    let time = |row: &Row<'_>| row.time_us.unwrap_or(f64::INFINITY);
+    for row in rows {
+        match taken.iter_mut().find(|it| it.key == row.key) {
+            None => taken.push(row),
+            Some(best) => {
+                repeated.insert(row.key.as_ref());
+                if time(row) < time(best) {
+                    *best = row;
+                }
+            }
+        }
+    }
+    (taken, repeated.len())
+}
+
 /// The first row of each key, in the order of the file.
 fn first_of_keys<'f, 'a>(rows: impl Iterator<Item = &'f Row<'a>>) -> Vec<Taken<'f, 'a>>
 where
@@ -132,11 +167,15 @@ fn tunable_op<'f, 'a>(
             return Choice::none(RULE, format!("the file is for {own}: PyTorch rejects it on {wanted}"));
         }
         for (name, wanted) in &machine.versions {
-            if let Some(own) = file.version(name).filter(|own| own != wanted) {
-                return Choice::none(
-                    RULE,
-                    format!("`{name}` is `{own}`, not `{wanted}`: PyTorch rejects the file"),
-                );
+            match file.version(name) {
+                Some(own) if own == wanted => {}
+                Some(own) => {
+                    let text = format!("`{name}` is `{own}`, not `{wanted}`: PyTorch rejects the file");
+                    return Choice::none(RULE, text);
+                }
+                None => {
+                    return Choice::none(RULE, format!("the file has no `{name}`: PyTorch rejects it"));
+                }
             }
         }
     }
@@ -235,7 +274,7 @@ fn find_db<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
             }
             taken.push(Taken { row: best, how: "smallest time of the record".to_owned() });
         }
-        if taken.len() >= 1000 {
+        if taken.len() >= MOST_TAKEN {
             break;
         }
     }
@@ -247,7 +286,7 @@ fn find_db<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
 
 fn perf_db<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
     const RULE: &str = "the record of the key as text; each solver gets its parameters, and a user's record stands before the system's";
-    let rows = file.rows.iter().filter(|row| fits(row, problem, false)).take(1000);
+    let rows = file.rows.iter().filter(|row| fits(row, problem, false)).take(MOST_TAKEN);
     let taken: Vec<_> = rows.map(|row| Taken { row, how: "parameters of the solver".to_owned() }).collect();
     if taken.is_empty() {
         return Choice::none(RULE, "no record: solvers run with default parameters");
@@ -281,10 +320,17 @@ fn aiter_table<'f, 'a>(
         if tries[..number].iter().any(|it| it.0 == *value) {
             continue;
         }
-        let found: Vec<_> = rows.iter().filter(|row| has_size(row, problem, *value)).collect();
+        let found: Vec<&'f Row<'a>> =
+            rows.iter().copied().filter(|row| has_size(row, problem, *value)).take(MOST_TAKEN).collect();
         if !found.is_empty() {
-            let taken = first_of_keys(found.into_iter().copied());
-            return Choice::of(rule, taken.into_iter().map(|it| Taken { how: how.clone(), ..it }).collect());
+            let (taken, repeated) = fastest_of_keys(&found);
+            let note = (repeated > 0).then(|| {
+                format!(
+                    "{repeated} keys have several rows: AITER's loader writes the file again with the fastest of each, and stops"
+                )
+            });
+            let taken = taken.into_iter().map(|row| Taken { row, how: how.clone() }).collect();
+            return Choice { rule, taken, note };
         }
     }
     let note = match file.rows.iter().any(machine_fits) {

@@ -23,6 +23,13 @@ const FIND: &str = "16-13-13-1x1-5-13-13-16-0x0-1x1-1x1-0-NCHW-FP16-B=A:0.05,1,m
     16-13-13-1x1-5-13-13-16-0x0-1x1-1x1-0-NCHW-FP16-B=C:0.01,1,miopenConvolutionBwdDataAlgoGEMM\n";
 const CACHE: &str = "{\"key\": [\"8\"], \"configs_timings\": [[{\"kwargs\": {\"B\": 1}}, [0.2871, 0.2864, 0.29]],\n[{\"kwargs\": {\"B\": 2}}, [Infinity, Infinity, Infinity]],\n[{\"kwargs\": {\"B\": 3}}, [0.2871, 0.2859, 0.3]]]}";
 
+const TWICE: &str = "gfx,cu_num,M,N,K,libtype,kernelId,splitK,us,kernelName,tflops,bw,errRatio\n\
+    gfx942,304,16,256,512,ck,1,0,9.0,a,0,0,0\n\
+    gfx942,304,16,256,512,ck,2,0,7.0,b,0,0,0\n";
+const SCHEMA: &str = "Git Version: 7d9f\n    transA,transB,batch_count,m,n,k,lda,ldb,ldc,ldd,a_type,b_type,c_type,compute_type,us,solution_index,gcnArchName,CUs,schema_version,kernel_name\n    T,N,1,5,6,7,7,7,5,5,f32_r,f32_r,f32_r,f32_r,29.3,1,gfx942,304,1,Cijk_a\n    T,N,1,5,6,7,8,8,5,5,f32_r,f32_r,f32_r,f32_r,19.3,2,gfx942,304,1,Cijk_b\n";
+const PERF: &str = "16-13-13-1x1-5-13-13-16-0x0-1x1-1x1-0-NCHW-FP16-B=A:1,2;B:7\n\
+    16-13-13-1x1-6-13-13-16-0x0-1x1-1x1-0-NCHW-FP16-B=A:3,4\n";
+
 fn gemm(m: u64, n: u64, k: u64) -> Problem {
     Problem { mnk: Some([m, n, k]), ..Problem::default() }
 }
@@ -39,6 +46,11 @@ fn on(target: &str, units: u32) -> Option<TuneMachine> {
     Some(TuneMachine { target: Some(target.to_owned()), cu_count: Some(units), ..TuneMachine::default() })
 }
 
+fn expects(name: &str, value: &str) -> Option<TuneMachine> {
+    let versions = [(name.to_owned(), value.to_owned())].into();
+    Some(TuneMachine { versions, ..TuneMachine::default() })
+}
+
 /// Name and text of a file, the problem, the machine, lines that are taken, and how.
 type Case<'a> = (&'a str, &'a str, Problem, Option<TuneMachine>, &'static [u32], &'static str);
 
@@ -47,6 +59,11 @@ fn decisions_by_each_loaders_rule() {
     let tunable = format!(
         "{VERSIONS}GemmTunableOp_Half_TN,tn_8_8_8,Gemm_Rocblas_1,0.5\nGemmTunableOp_Half_TN,tn_8_8_8,Gemm_Rocblas_2,0.1\nGemmTunableOp_Half_NN,nn_8_8_8,Default,0\n"
     );
+    let crlf = tunable.replace('\n', "\r\n");
+    let grid = LOGIC.replace("- Equality", "- GridBased");
+    let prediction = LOGIC.replace("- Equality", "- Prediction");
+    let (sizes, end) = (LOGIC.find("- - - [77").unwrap(), LOGIC.find("- null").unwrap());
+    let free = format!("{}- null\n{}", &LOGIC[..sizes], &LOGIC[end..]).replace("- Equality", "- FreeSize");
     let moe = "E=8,N=4,device_name=X.json";
     let with_layout = |problem: Problem, layout: &str| Problem { layout: Some(layout.to_owned()), ..problem };
     let with_leading = |problem: Problem, leading| Problem { leading: Some(leading), ..problem };
@@ -56,6 +73,10 @@ fn decisions_by_each_loaders_rule() {
         ("t.csv", &tunable, gemm(8, 8, 8), None, &[3, 5], "exact"),
         ("t.csv", &tunable, gemm(8, 8, 9), None, &[], "default kernel"),
         ("t.csv", &tunable, gemm(8, 8, 8), on("gfx942", 304), &[], "rejects it on gfx942"),
+        ("t.csv", &tunable, gemm(8, 8, 8), expects("PT_VERSION", "2.9.1"), &[3, 5], "exact"),
+        ("t.csv", &tunable, gemm(8, 8, 8), expects("PT_VERSION", "2.8.0"), &[], "not `2.8.0`"),
+        ("t.csv", &tunable, gemm(8, 8, 8), expects("ROCBLAS_VERSION", "5"), &[], "has no `ROCBLAS_VERSION`"),
+        ("t.csv", &crlf, gemm(8, 8, 8), None, &[], "CR LF"),
         // AITER: exact, finely rounded, coarsely rounded; target and compute units are exact.
         ("a_tuned_gemm.csv", AITER, gemm(100, 256, 512), on("gfx942", 304), &[2], "exact"),
         ("a_tuned_gemm.csv", AITER, gemm(97, 256, 512), on("gfx942", 304), &[3], "M rounded up to 112"),
@@ -63,6 +84,8 @@ fn decisions_by_each_loaders_rule() {
         ("a_tuned_gemm.csv", AITER, gemm(300, 256, 512), on("gfx942", 304), &[5], "M rounded up to 512"),
         ("a_tuned_gemm.csv", AITER, gemm(7, 256, 512), on("gfx942", 304), &[], "default path"),
         ("a_tuned_gemm.csv", AITER, gemm(100, 256, 512), on("gfx950", 256), &[], "no row is for this GPU"),
+        // AITER: of rows with one key the fastest, and the loader stops.
+        ("a_tuned_gemm.csv", TWICE, gemm(16, 256, 512), None, &[3], "1 keys have several rows"),
         // AITER's mixtures of experts: tokens rounded up to a power of two, fallback rows set aside.
         ("tuned_fmoe.csv", MOE, tokens(5), None, &[2], "tokens rounded up to 8"),
         ("tuned_fmoe.csv", MOE, tokens(16), None, &[4], "exact"),
@@ -83,10 +106,35 @@ fn decisions_by_each_loaders_rule() {
         // hipBLASLt's file without a schema version: leading dimensions are not compared.
         ("tuning.txt", TUNING, with_leading(gemm(5, 6, 7), [8, 8, 5]), None, &[3, 4], "one of them is taken"),
         ("tuning.txt", TUNING, gemm(5, 6, 8), None, &[], "heuristic"),
+        (
+            "tuning.txt",
+            TUNING,
+            gemm(5, 6, 7),
+            expects("Git Version", "abcd"),
+            &[],
+            "rows without a name are not used",
+        ),
+        // With a schema version all of the problem counts, and another build is no reason.
+        ("tuning.txt", SCHEMA, with_leading(gemm(5, 6, 7), [8, 8, 5]), None, &[4], "exact"),
+        ("tuning.txt", SCHEMA, with_leading(gemm(5, 6, 7), [9, 9, 5]), None, &[], "heuristic"),
+        ("tuning.txt", SCHEMA, gemm(5, 6, 7), expects("Git Version", "abcd"), &[3, 4], "exact"),
+        // TensileLite's other kinds of libraries.
+        ("l.yaml", &grid, gemm(77, 4096, 40), None, &[10], "exact"),
+        ("l.yaml", &grid, gemm(78, 4096, 40), None, &[], "not a grid point"),
+        ("l.yaml", &free, gemm(77, 4096, 40), None, &[], "serve every size"),
+        ("l.yaml", &prediction, gemm(77, 4096, 40), None, &[], "`Prediction` is not documented"),
         // MIOpen: the first record of a key, in it the smallest time, and 0 is small.
         ("gfx942130.HIP.fdb.txt", FIND, key("1x1-5-"), None, &[1], "smallest time of the record"),
         ("gfx942130.HIP.fdb.txt", FIND, key("1x1-6-"), None, &[2], "nobody measured it"),
         ("gfx942130.HIP.fdb.txt", FIND, key("1x1-7-"), None, &[], "measures all solvers"),
+        ("gfx942130.HIP.fdb.txt", FIND, key("1x1-5-"), on("gfx90a", 104), &[], "does not open it on gfx90a"),
+        ("gfx942130.HIP.fdb.txt", FIND, key("1x1-5-"), on("gfx942", 38), &[1], "smallest time of the record"),
+        // PerfDb: every solver of the record gets its parameters.
+        ("gfx942130.db.txt", PERF, key("1x1-5-"), None, &[1, 1], "parameters of the solver"),
+        ("gfx942130.db.txt", PERF, key("1x1-6-"), None, &[2], "parameters of the solver"),
+        ("gfx942130.db.txt", PERF, key("1x1-8-"), None, &[], "default parameters"),
+        // No loader looks anything up in a list.
+        ("shapes.txt", "8 16 32\n", gemm(8, 16, 32), None, &[], "no library looks problems up"),
         // Triton: median, then the 20th percentile.
         ("k.autotune.json", CACHE, Problem::default(), None, &[3], "smallest timing"),
         ("k.autotune.json", CACHE, key("9"), None, &[], "is for the key (8)"),
@@ -99,7 +147,7 @@ fn decisions_by_each_loaders_rule() {
         let words: Vec<&str> =
             choice.taken.iter().map(|it| it.how.as_str()).chain(choice.note.as_deref()).collect();
         assert!(words.iter().any(|it| it.contains(how)), "{name} {problem:?}: {words:?} without `{how}`");
-        assert!(!choice.rule.is_empty());
+        assert!(!choice.rule.is_empty() || choice.taken.is_empty());
     }
 }
 

@@ -4,7 +4,9 @@ use super::{Opened, finish, kind, machine, sizes};
 use crate::args::{Look, TuneAdvise, TuneCoverage, TuneDiff, TuneQuery};
 use crate::exit::{Outcome, usage};
 use anyhow::Result;
+use host::traces;
 use study::tunings::{self, Problem};
+use view::FileError;
 
 pub(super) fn query(args: &TuneQuery, look: &Look) -> Result<Outcome> {
     let whole = |text: &String| -> Result<[u64; 3]> {
@@ -33,10 +35,29 @@ pub(super) fn query(args: &TuneQuery, look: &Look) -> Result<Outcome> {
 
 pub(super) fn coverage(args: &TuneCoverage, look: &Look) -> Result<Outcome> {
     let machine = machine(&args.machine, &[])?;
-    let (opened, listed) = (Opened::new(&args.files), Opened::new(&args.shapes));
+    let (mut products_of, mut paths) = (Vec::new(), Vec::new());
+    for path in &args.shapes {
+        // What is no trace after all may be a tuning file in JSON or SQLite.
+        match traces::may_be_trace(path).then(|| traces::file(path)) {
+            Some(Ok(timeline)) => products_of.push((path, timeline)),
+            Some(Err(_)) | None => paths.push(path.clone()),
+        }
+    }
+    let (opened, listed) = (Opened::new(&args.files), Opened::new(&paths));
     let (files, mut errors) = opened.read();
-    let (lists, more) = listed.read();
+    let (mut lists, more) = listed.read();
     errors.extend(more);
+    for (path, timeline) in &products_of {
+        let name = path.display().to_string();
+        match study::trace::products(&name, &[timeline]) {
+            Some(list) => lists.push(list),
+            None => errors.push(FileError {
+                file: name,
+                error: "the trace shows no matrix products with their sizes".to_owned(),
+                hint: Some("record it with `record_shapes=True`".to_owned()),
+            }),
+        }
+    }
     let report = tunings::coverage(&files, &lists, machine.as_ref(), args.missing, args.top);
     let missing =
         report.sheets.iter().flat_map(|it| &it.facts).any(|(name, value)| name == "without" && value != "0");

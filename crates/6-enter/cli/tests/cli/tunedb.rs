@@ -73,3 +73,110 @@ fn a_refused_merge_writes_nothing() {
     assert_eq!(unknown.code, 1, "{unknown:?}");
     assert!(unknown.stderr.contains("no tuning database that is known"), "{unknown:?}");
 }
+
+/// A trace with one matrix product, which PyTorch launched twice.
+const TRACE: &str = r#"{"traceEvents": [
+  {"ph": "X", "cat": "cpu_op", "name": "aten::addmm", "pid": 1, "tid": 1, "ts": 1, "dur": 9, "args": {"External id": 5,
+    "Input Dims": [[40], [20, 30], [30, 40], [], []], "Input Strides": [[1], [30, 1], [1, 30], [], []],
+    "Input type": ["c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "Scalar", "Scalar"]}},
+  {"ph": "X", "cat": "cuda_runtime", "name": "hipLaunchKernel", "pid": 1, "tid": 1, "ts": 2, "dur": 3,
+    "args": {"External id": 5, "correlation": 7}},
+  {"ph": "X", "cat": "kernel", "name": "Cijk", "pid": 0, "tid": 0, "ts": 20, "dur": 4,
+    "args": {"device": 0, "stream": 0, "correlation": 7, "External id": 5}}]}"#;
+
+#[test]
+fn coverage_of_lists_and_traces() {
+    let folder = folder("tunedb-coverage");
+    let tuned = write(
+        &folder.join("r.csv"),
+        "GemmTunableOp_BFloat16_TN,tn_40_20_30_ld_30_30_40,Gemm_Rocblas_1,0.5\n",
+    );
+    let path = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    for (list, without) in [
+        (path("run.pt.trace.json", TRACE), "0"),
+        (path("shapes.txt", "# rows, columns, inner size\n20 40 30 NT bf16\n"), "0"),
+        (path("shapes.csv", "M,N,K\n20,40,30\n"), "0"),
+        (path("untuned.csv", "GemmTunableOp_BFloat16_TN,tn_40_20_30_ld_30_30_40\n"), "0"),
+        (path("other.txt", "20x41x30\n"), "1"),
+    ] {
+        let args = ["tunedb", "coverage", &tuned, "--shapes", &list, "--format", "json"];
+        let json: Value = serde_json::from_str(&good(&args)).unwrap();
+        assert_eq!(json["tables"][0]["facts"]["without"], without, "{list}: {json}");
+    }
+    let empty = path("empty.json", "{\"traceEvents\": []}");
+    let ran = rockhound(&["tunedb", "coverage", &tuned, "--shapes", &empty]);
+    assert!(ran.code == 1 && !ran.stderr.is_empty(), "{ran:?}");
+    let shown = good(&["tunedb", "coverage", &tuned, "--shapes", &path("run.json", TRACE), "--width", "160"]);
+    assert!(shown.contains("GPU time with an entry") && shown.contains("100.0 %"), "{shown}");
+}
+
+#[test]
+fn merges_of_databases_ladders_and_caches() {
+    let folder = folder("tunedb-merges");
+    let out = folder.join("out");
+    std::fs::create_dir_all(&out).unwrap();
+    let name = "E=8,N=4,device_name=AMD_Instinct_MI300X.json";
+    let path = |sub: &str, name: &str, text: &str| {
+        std::fs::create_dir_all(folder.join(sub)).unwrap();
+        let path = folder.join(sub).join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let merged = |a: &str, b: &str, name: &str, more: &[&str]| {
+        let to = out.join(name).display().to_string();
+        let args = [&["tunedb", "merge", a, b, "-o", &to], more].concat();
+        (good(&args), std::fs::read_to_string(&to).unwrap())
+    };
+    let a = path(
+        "a",
+        name,
+        "{\n    \"triton_version\": \"3.4.0\",\n    \"1\": {\"BLOCK_SIZE_M\": 16},\n    \"64\": {\"BLOCK_SIZE_M\": 64}\n}\n",
+    );
+    let b =
+        path("b", name, "{\n    \"8\": {\"BLOCK_SIZE_M\": 32},\n    \"64\": {\"BLOCK_SIZE_M\": 128}\n}\n");
+    let (report, text) = merged(&a, &b, name, &["--width", "160"]);
+    assert!(report.contains("no times: the first stays") && report.contains("BLOCK_SIZE_M: 128"), "{report}");
+    assert_eq!(
+        text,
+        "{\n    \"triton_version\": \"3.4.0\",\n    \"1\": {\"BLOCK_SIZE_M\": 16},\n    \"8\": {\"BLOCK_SIZE_M\": 32},\n    \"64\": {\"BLOCK_SIZE_M\": 64}\n}\n"
+    );
+    let (_, forced) = merged(&a, &b, name, &["--force"]);
+    assert_eq!(forced, text.replace("\"BLOCK_SIZE_M\": 64", "\"BLOCK_SIZE_M\": 128"));
+    let other = path("b", "E=8,N=8,device_name=AMD_Instinct_MI300X.json", "{\"8\": {\"BLOCK_SIZE_M\": 32}}");
+    let to = out.join(name).display().to_string();
+    let ran = rockhound(&["tunedb", "merge", &a, &other, "-o", &to]);
+    assert!(ran.code == 1 && ran.stderr.contains("other names"), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(&to).unwrap(), forced);
+
+    let cache = |sub: &str, first: &str, second: &str| {
+        let text = format!(
+            "{{\"key\": [\"8\"], \"configs_timings\": [[{{\"kwargs\": {{\"B\": 1}}}}, {first}], [{{\"kwargs\": {{\"B\": 2}}}}, {second}]]}}"
+        );
+        path(sub, "k.autotune.json", &text)
+    };
+    let (a, b) = (
+        cache("a", "[0.3, 0.2, 0.4]", "[Infinity, Infinity, Infinity]"),
+        cache("b", "[0.4, 0.3, 0.5]", "[0.1, 0.1, 0.2]"),
+    );
+    let (report, text) = merged(&a, &b, "k.autotune.json", &["--explain"]);
+    assert!(text.contains("[0.3, 0.2, 0.4]") && text.contains("[0.1, 0.1, 0.2]"), "{text}");
+    assert!(report.contains("another configuration than with"), "{report}");
+
+    // AITER's mixtures of experts: the fallback row of a shape is a row of its own.
+    let head = "cu_num,token,model_dim,inter_dim,expert,topk,act_type,dtype,q_dtype_a,q_dtype_w,q_type,use_g1u1,doweight_stage1,block_m,ksplit,us1,kernelName1,err1,us2,kernelName2,err2,us,run_1stage,tflops,bw,_tag\n";
+    let row = |kernel: &str, us: &str, tag: &str| {
+        format!("80,16,1,1,8,2,a,d,q,w,t,1,0,32,0,1,{kernel},0,1,k2,0,{us},0,1,1,{tag}\n")
+    };
+    let a = path(
+        "a",
+        "tuned_fmoe.csv",
+        &format!("{head}{}{}", row("slow", "6.0", ""), row("back", "1.0", "flydsl_fallback")),
+    );
+    let b = path("b", "tuned_fmoe.csv", &format!("{head}{}", row("fast", "5.0", "")));
+    let (_, text) = merged(&a, &b, "tuned_fmoe.csv", &[]);
+    assert_eq!(text, format!("{head}{}{}", row("fast", "5.0", ""), row("back", "1.0", "flydsl_fallback")));
+}

@@ -1,12 +1,12 @@
 //! Merging MIOpen's databases: of each solver of each key the smaller time.
 
 use super::lines::title;
-use super::{Candidate, Decision, Journal, Merged, Options, Refusal, choose};
+use super::{Candidate, Journal, Merged, Options, Refusal, choose};
 use std::collections::BTreeMap;
 use tunedb::{Format, Tunings, miopen, time};
 
-/// Merges: keys sorted, each solver once, entries by time.
-pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal> {
+/// Refuses files of different GPUs, by their names.
+fn same_gpu(files: &[Tunings<'_>]) -> Result<(), Refusal> {
     let gpu = |file: &Tunings<'_>| {
         file.rows.first().map(|row| (row.target.as_deref().ok().map(str::to_owned), row.cu_count.ok()))
     };
@@ -18,6 +18,12 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
             "times of one GPU say nothing about another",
         ));
     }
+    Ok(())
+}
+
+/// Merges: keys sorted, each solver once, entries by time.
+pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal> {
+    same_gpu(files)?;
     let mut journal = Journal::new(options);
     let mut keys: BTreeMap<&str, BTreeMap<&str, Vec<Candidate<'_, '_>>>> = BTreeMap::new();
     for (number, file) in files.iter().enumerate() {
@@ -55,14 +61,41 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
         out.push_str(&format!("{key}={}\n", words.join(";")));
     }
     journal.fact("keys", keys.len());
-    let conflicts = journal.counts.get(Decision::Unknown.words()).copied().unwrap_or_default();
-    if conflicts > 0 && files[0].format == Format::PerfDb {
+    note_conflicts(&mut journal, files);
+    Ok(Merged { bytes: out.into_bytes(), report: journal.report(title(files)) })
+}
+
+/// Merges databases in SQLite: what the journal says of each solver is what [`miopen::merge_databases`] does.
+pub(super) fn databases(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal> {
+    same_gpu(files)?;
+    let mut journal = Journal::new(options);
+    let mut solvers: BTreeMap<(&str, &str), Vec<Candidate<'_, '_>>> = BTreeMap::new();
+    for (number, file) in files.iter().enumerate() {
+        for row in &file.rows {
+            let Some((solver, _)) = miopen::solver(row) else { continue };
+            solvers.entry((row.key.as_ref(), solver)).or_default().push(Candidate { file: number, row });
+        }
+    }
+    for ((key, solver), rows) in &solvers {
+        let (chosen, decision) = choose(rows, 0.0, options.force);
+        journal.decide(files, &format!("{key} {solver}"), rows, chosen, decision);
+    }
+    journal.fact("solvers of problems", solvers.len());
+    note_conflicts(&mut journal, files);
+    let bytes: Vec<(&str, &[u8])> = files.iter().map(|it| (it.name.as_str(), it.bytes)).collect();
+    let bytes = miopen::merge_databases(&bytes, options.force)
+        .map_err(|error| Refusal::new(error.message.clone(), error.hint))?;
+    Ok(Merged { bytes, report: journal.report(title(files)) })
+}
+
+fn note_conflicts(journal: &mut Journal, files: &[Tunings<'_>]) {
+    let conflicts = journal.differ();
+    if conflicts > 0 && files[0].format != Format::FindDb {
         journal.notes.push(format!(
             "{conflicts} solvers have other parameters in another file; PerfDb holds no times, so the first file's stay: \
              measure both, or use --force for the last file's"
         ));
     }
-    Ok(Merged { bytes: out.into_bytes(), report: journal.report(title(files)) })
 }
 
 /// Milliseconds, workspace and algorithm.

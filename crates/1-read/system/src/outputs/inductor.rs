@@ -1,0 +1,166 @@
+//! Settings of Inductor as the code it wrote has them: `output_code.py`, `fx_graph_runnable.py`, kernels of its cache.
+//!
+//! The one idea to keep in mind: the environment says what was asked for, the code what was in force when it was written; settings made in
+//! Python or by options of `torch.compile` are seen here only.
+//! Source: PyTorch, `torch/_inductor/codegen/triton.py` (`inductor_meta`), `torch/_dynamo/debug_utils.py` (`torch._inductor.config`).
+
+use std::collections::BTreeMap;
+
+/// Begin of the settings of one kernel.
+const META: &str = "inductor_meta={";
+/// Begin of a setting of a program that runs a graph again.
+const CONFIG: &str = "torch._inductor.config.";
+
+/// What code of Inductor says.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct InductorCode {
+    /// File.
+    pub file: String,
+    /// Kernels in Triton.
+    pub kernels: u64,
+    /// Calls of library kernels: `extern_kernels.mm`.
+    pub library_calls: u64,
+    /// Values of each setting, with the kernels that have them; settings of the whole program count once.
+    pub settings: BTreeMap<String, BTreeMap<String, u64>>,
+}
+
+impl InductorCode {
+    /// The value that a setting has everywhere; none where it is not there or differs.
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        let values = self.settings.get(name)?;
+        let (first, _) = values.first_key_value()?;
+        (values.len() == 1).then_some(first.as_str())
+    }
+
+    /// Whether a setting is `True` everywhere.
+    pub fn is_on(&self, name: &str) -> bool {
+        self.setting(name) == Some("True")
+    }
+
+    /// The variables that would set what the code has, as far as settings have one: `max_autotune` is `TORCHINDUCTOR_MAX_AUTOTUNE`.
+    pub fn as_environment(&self) -> crate::Environment {
+        let mut environment = crate::Environment::default();
+        for name in self.settings.keys() {
+            let Some(value) = self.setting(name) else { continue };
+            let variable = format!("TORCHINDUCTOR_{}", name.to_ascii_uppercase());
+            let value = match value {
+                "True" => "1",
+                "False" => "0",
+                other => other.trim_matches(['\'', '"']),
+            };
+            if crate::variables::by_name(&variable).is_some() && value != "None" {
+                environment.set(&variable, value);
+            }
+        }
+        environment
+    }
+
+    /// Adds what another file of the same program says.
+    pub(crate) fn add(&mut self, other: &InductorCode) {
+        self.file = format!("{}, {}", self.file, other.file);
+        self.kernels += other.kernels;
+        self.library_calls += other.library_calls;
+        for (name, values) in &other.settings {
+            for (value, count) in values {
+                *self.settings.entry(name.clone()).or_default().entry(value.clone()).or_default() += count;
+            }
+        }
+    }
+}
+
+/// Whether a text is code of Inductor.
+pub(crate) fn is(text: &str) -> bool {
+    text.contains(META) || text.contains("from torch._inductor") || text.contains(CONFIG)
+}
+
+/// Reads code.
+pub(crate) fn read(text: &str, file: &str) -> InductorCode {
+    let mut code = InductorCode { file: file.to_owned(), ..InductorCode::default() };
+    let mut see = |name: &str, value: &str| {
+        if !name.is_empty() && name.len() < 100 && value.len() < 200 {
+            *code.settings.entry(name.to_owned()).or_default().entry(value.to_owned()).or_default() += 1;
+        }
+    };
+    for (at, _) in text.match_indices(META) {
+        code.kernels += 1;
+        for (name, value) in members(&text[at + META.len()..]) {
+            see(name, value);
+        }
+    }
+    for line in text.lines() {
+        let Some((name, value)) = line.trim().strip_prefix(CONFIG).and_then(|it| it.split_once('=')) else {
+            continue;
+        };
+        let name = name.trim();
+        if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')) {
+            see(name, value.trim());
+        }
+    }
+    code.library_calls = text.matches("extern_kernels.").count() as u64;
+    // Of each kernel its own; of a program these say nothing.
+    code.settings.retain(|name, _| !matches!(name.as_str(), "kernel_name" | "backend_hash"));
+    code
+}
+
+/// Names and values of a dictionary of Python that has been opened, those that are plain.
+fn members(text: &str) -> Vec<(&str, &str)> {
+    let mut out = Vec::new();
+    let (mut depth, mut quote, mut from) = (0u32, None, 0);
+    for (at, byte) in text.bytes().enumerate().take(16_384) {
+        match (quote, byte) {
+            (Some(open), _) if byte == open => quote = None,
+            (Some(_), _) => {}
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'{' | b'[' | b'(') => depth += 1,
+            (None, b'}' | b',') if depth == 0 => {
+                if let Some((name, value)) = text[from..at].split_once(':') {
+                    let name = name.trim().trim_matches(['\'', '"']);
+                    let value = value.trim();
+                    if !value.contains(['{', '[', '(']) {
+                        out.push((name, value));
+                    }
+                }
+                if byte == b'}' {
+                    break;
+                }
+                from = at + 1;
+            }
+            (None, b'}' | b']' | b')') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CODE: &str = "from torch._inductor.runtime import triton_heuristics\n\
+        @triton_heuristics.pointwise(\n    size_hints={'x': 4096},\n    triton_meta={'device': 0},\n    \
+        inductor_meta={'autotune_hints': set(), 'kernel_name': 'triton_poi, {x', 'mutated_arg_names': ['a', 'b'], 'max_autotune': False, \
+        'tiling_scores': {'x': 3, 'y': 4}, 'force_disable_caches': True, 'spill_threshold': 16, 'is_hip': True},\n)\n\
+        @triton_heuristics.reduction(inductor_meta={'max_autotune': True, 'is_hip': True})\n\
+        extern_kernels.mm(a, b, out=c)\ntorch._inductor.config.freezing = True\ntorch._inductor.config.max_autotune_gemm_backends = 'TRITON'\n";
+
+    #[test]
+    fn settings_of_kernels_and_programs() {
+        let code = read(CODE, "output_code.py");
+        assert_eq!((code.kernels, code.library_calls), (2, 1));
+        assert!(code.is_on("force_disable_caches") && code.is_on("is_hip"));
+        assert_eq!((code.setting("spill_threshold"), code.setting("max_autotune")), (Some("16"), None));
+        assert!(!code.settings.contains_key("kernel_name") && !code.settings.contains_key("y"));
+        let environment = code.as_environment();
+        assert_eq!(environment.get("TORCHINDUCTOR_FREEZING"), Some("1"));
+        assert_eq!(environment.get("TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS"), Some("TRITON"));
+        assert_eq!(environment.get("TORCHINDUCTOR_MAX_AUTOTUNE"), None, "kernels differ");
+    }
+
+    #[test]
+    fn text_that_breaks_off() {
+        for end in (0..CODE.len()).filter(|end| CODE.is_char_boundary(*end)) {
+            let code = read(&CODE[..end], "f");
+            assert!(code.kernels <= 2 && code.settings.len() <= 8, "{end}");
+        }
+    }
+}

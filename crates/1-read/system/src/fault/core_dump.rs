@@ -241,8 +241,11 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[..end]).trim().to_owned()
 }
 
-/// Owner, kind and body of the first note, and what follows it.
-fn note(bytes: &[u8]) -> Option<(&[u8], u32, &[u8], &[u8])> {
+/// Owner, kind and body of a note, and what follows it.
+type Note<'a> = (&'a [u8], u32, &'a [u8], &'a [u8]);
+
+/// The first note.
+fn note(bytes: &[u8]) -> Option<Note<'_>> {
     let [name, body, kind] = [0, 4, 8].map(|at| number(bytes, at, 4));
     let (name, body, kind) = (name? as usize, body? as usize, kind? as u32);
     let rest = &bytes[12..];

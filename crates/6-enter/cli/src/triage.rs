@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
     let mut errors = Vec::new();
     for path in &args.files {
         match read(path) {
-            Ok(Input::Log(log)) => logs.push(log),
+            Ok(Input::Log(log)) => logs.push(*log),
             Ok(Input::Code(files)) => codes.extend(files),
             Err(error) => errors.push(FileError {
                 file: path.display().to_string(),
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
 }
 
 enum Input {
-    Log(FaultLog),
+    Log(Box<FaultLog>),
     Code(Vec<PathBuf>),
 }
 
@@ -87,7 +87,9 @@ fn read(path: &Path) -> Result<Input> {
         return Err(anyhow!("`{name}`: binary data, neither a log nor code of a GPU"));
     }
     let short = if name == "-" { "standard input".to_owned() } else { name.clone() };
-    FaultLog::read(&short, &bytes).map(Input::Log).map_err(|error| anyhow!("`{name}`: {error}"))
+    FaultLog::read(&short, &bytes)
+        .map(|log| Input::Log(Box::new(log)))
+        .map_err(|error| anyhow!("`{name}`: {error}"))
 }
 
 /// The code of the kernels that dumps name, in the files given; and what to know of files that have none.

@@ -42,6 +42,46 @@ impl Svg {
         self.close();
     }
 
+    /// Text at a place, which is where it starts.
+    pub(crate) fn label(&mut self, class: &str, at: (f64, f64), text: &str) {
+        self.text("text", &[("class", &class), ("x", &At(at.0)), ("y", &At(at.1))], text);
+    }
+
+    /// Text whose `anchor`, `start`, `middle` or `end`, is at a place.
+    pub(crate) fn anchored(&mut self, class: &str, at: (f64, f64), anchor: &str, text: &str) {
+        let place: &Attributes<'_> =
+            &[("class", &class), ("x", &At(at.0)), ("y", &At(at.1)), ("text-anchor", &anchor)];
+        self.text("text", place, text);
+    }
+
+    /// What a pointer over the innermost element shows.
+    pub(crate) fn title(&mut self, text: &str) {
+        self.text("title", &[], text);
+    }
+
+    /// A line through points.
+    pub(crate) fn line(&mut self, class: &str, points: Vec<(f64, f64)>) {
+        self.leaf("polyline", &[("class", &class), ("points", &Points(points))]);
+    }
+
+    /// A filled area between points.
+    pub(crate) fn area(&mut self, class: &str, points: Vec<(f64, f64)>) {
+        self.leaf("polygon", &[("class", &class), ("points", &Points(points))]);
+    }
+
+    /// A rectangle from its upper left corner, with further attributes.
+    pub(crate) fn rect(&mut self, class: &str, at: (f64, f64), size: (f64, f64), also: &Attributes<'_>) {
+        let (x, y, width, height) = (At(at.0), At(at.1), At(size.0), At(size.1));
+        let own: &Attributes<'_> =
+            &[("class", &class), ("x", &x), ("y", &y), ("width", &width), ("height", &height)];
+        self.leaf("rect", &[own, also].concat());
+    }
+
+    /// What a picture of its own stands on.
+    pub(crate) fn ground(&mut self, width: f64, height: f64) {
+        self.leaf("rect", &[("class", &"ground"), ("width", &At(width)), ("height", &At(height))]);
+    }
+
     /// Text in the innermost element.
     pub(crate) fn words(&mut self, text: &str) {
         escape(text, &mut self.out);

@@ -67,13 +67,12 @@ pub fn memory_chart(chart: &MemoryChart, picture: &Picture<'_>) -> String {
                 ],
             );
             svg.text("style", &[], &style_of(theme));
-            svg.leaf("rect", &[("class", &"ground"), ("width", &At(WIDTH)), ("height", &At(height))]);
+            svg.ground(WIDTH, height);
         }
     }
     draw(&mut svg, &layout, chart);
     if let Some(legend) = legend {
-        let (x, y) = (At(1.0), At(height - 5.0));
-        svg.text("text", &[("class", &"dim small"), ("x", &x), ("y", &y)], &legend);
+        svg.label("dim small", (1.0, height - 5.0), &legend);
     }
     svg.finish()
 }
@@ -219,54 +218,25 @@ fn draw(svg: &mut Svg, layout: &Layout, chart: &MemoryChart) -> Slots {
 
 fn draw_block(svg: &mut Svg, it: &Placed, block: &MemoryBlock, slots: &mut Slots) {
     let width = BLOCK[it.id.column()];
-    let (x, y) = (At(it.x), At(it.y));
-    svg.leaf(
-        "rect",
-        &[
-            ("class", &"box"),
-            ("x", &x),
-            ("y", &y),
-            ("width", &At(width)),
-            ("height", &At(it.height)),
-            ("rx", &"5"),
-        ],
-    );
-    svg.text(
-        "text",
-        &[("class", &"strong"), ("x", &At(it.x + 10.0)), ("y", &At(it.y + 18.0))],
-        block.id.title(),
-    );
+    svg.rect("box", (it.x, it.y), (width, it.height), &[("rx", &"5")]);
+    svg.label("strong", (it.x + 10.0, it.y + 18.0), block.id.title());
     for (row, fact) in block.facts.iter().enumerate() {
         let base = it.y + TITLE + LINE * row as f64 + 12.0;
         if fact.is_share {
             let room = width - 20.0;
             let part = fact.value.get().map_or(0.0, |v| (v / 100.0).clamp(0.0, 1.0));
-            let (x, y) = (At(it.x + 10.0), At(base + 3.0));
-            svg.leaf(
-                "rect",
-                &[("class", &"track"), ("x", &x), ("y", &y), ("width", &At(room)), ("height", &"3")],
-            );
-            svg.leaf(
-                "rect",
-                &[
-                    ("class", &"fill slot-share"),
-                    ("x", &x),
-                    ("y", &y),
-                    ("width", &At(room * part)),
-                    ("height", &"3"),
-                    ("data-room", &At(room)),
-                ],
-            );
+            let at = (it.x + 10.0, base + 3.0);
+            svg.rect("track", at, (room, 3.0), &[]);
+            svg.rect("fill slot-share", at, (room * part, 3.0), &[("data-room", &At(room))]);
             slots.shares.push(fact.value.get());
         }
-        svg.text("text", &[("class", &"dim small"), ("x", &At(it.x + 10.0)), ("y", &At(base))], fact.label);
+        svg.label("dim small", (it.x + 10.0, base), fact.label);
         let trust = words([("", fact.trust)]);
         slot(svg, "small", (it.x + width - 10.0, base), "end", (value_of(fact), trust), slots);
     }
     let below = it.y + TITLE + LINE * block.facts.len() as f64 + 12.0;
     for (row, line) in reason(block).into_iter().enumerate() {
-        let (x, y) = (At(it.x + 10.0), At(below + REASON * row as f64));
-        svg.text("text", &[("class", &"dim small"), ("x", &x), ("y", &y)], &line);
+        svg.label("dim small", (it.x + 10.0, below + REASON * row as f64), &line);
     }
 }
 
@@ -319,7 +289,7 @@ fn slot(
     );
     svg.words(&text);
     if !trust.is_empty() {
-        svg.text("title", &[], &trust);
+        svg.title(&trust);
     }
     svg.close();
     slots.texts.push(text);
@@ -414,12 +384,10 @@ fn arrow(
     );
     for (wanted, tip, foot) in [(ends.0, from, start), (ends.1, to, stop)] {
         if wanted {
-            let points = Points(vec![
-                tip,
-                (foot.0 - dy * 4.5, foot.1 + dx * 4.5),
-                (foot.0 + dy * 4.5, foot.1 - dx * 4.5),
-            ]);
-            svg.leaf("polygon", &[("class", &head), ("points", &points)]);
+            svg.area(
+                head,
+                vec![tip, (foot.0 - dy * 4.5, foot.1 + dx * 4.5), (foot.0 + dy * 4.5, foot.1 - dx * 4.5)],
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: both axes are logarithmic, so every bandwidth is a line of the same slope and the height
 //! between a kernel and its roof is the factor by which it could be faster.
 
-use super::element::{At, Points, Svg, text_width};
+use super::element::{At, Svg, text_width};
 use super::number::{rate, short};
 use super::{Picture, style_of};
 use crate::marks::{self, signed};
@@ -66,7 +66,7 @@ pub fn roofline(charts: &[Plotted<'_>], picture: &Picture<'_>) -> String {
                 ],
             );
             svg.text("style", &[], &style_of(theme));
-            svg.leaf("rect", &[("class", &"ground"), ("width", &At(picture.width)), ("height", &At(height))]);
+            svg.ground(picture.width, height);
         }
     }
     plot.axes(&mut svg);
@@ -74,16 +74,12 @@ pub fn roofline(charts: &[Plotted<'_>], picture: &Picture<'_>) -> String {
     plot.kernels(&mut svg, charts, picture);
     if plot.empty {
         let (x, y) = ((plot.left + plot.right) / 2.0, plot.bottom - 40.0);
-        svg.text(
-            "text",
-            &[("class", &"dim"), ("x", &At(x)), ("y", &At(y)), ("text-anchor", &"middle")],
-            no_points(charts),
-        );
+        svg.anchored("dim", (x, y), "middle", no_points(charts));
     }
     if picture.names {
         for (i, (class, text)) in names.iter().enumerate() {
             let y = picture.height + 6.0 + LINE * (i as f64 + 0.6);
-            svg.text("text", &[("class", class), ("x", &At(LEFT)), ("y", &At(y))], text);
+            svg.label(class, (LEFT, y), text);
         }
     }
     svg.finish()
@@ -259,48 +255,18 @@ impl Plot {
         let decades = |range: (f64, f64)| (range.0.ceil() as i32)..=(range.1.floor() as i32);
         for decade in decades(self.x) {
             let (x, _) = self.place_log(f64::from(decade), self.y.0);
-            let ends = Points(vec![(x, self.top), (x, self.bottom)]);
-            svg.leaf("polyline", &[("class", &"grid"), ("points", &ends)]);
+            svg.line("grid", vec![(x, self.top), (x, self.bottom)]);
             let text = short(10f64.powi(decade));
-            svg.text(
-                "text",
-                &[
-                    ("class", &"dim small"),
-                    ("x", &At(x)),
-                    ("y", &At(self.bottom + 15.0)),
-                    ("text-anchor", &"middle"),
-                ],
-                &text,
-            );
+            svg.anchored("dim small", (x, self.bottom + 15.0), "middle", &text);
         }
         for decade in decades(self.y) {
             let (_, y) = self.place_log(self.x.0, f64::from(decade));
-            let ends = Points(vec![(self.left, y), (self.right, y)]);
-            svg.leaf("polyline", &[("class", &"grid"), ("points", &ends)]);
+            svg.line("grid", vec![(self.left, y), (self.right, y)]);
             let text = rate(10f64.powi(decade), "G");
-            svg.text(
-                "text",
-                &[
-                    ("class", &"dim small"),
-                    ("x", &At(self.left - 7.0)),
-                    ("y", &At(y + 4.0)),
-                    ("text-anchor", &"end"),
-                ],
-                &text,
-            );
+            svg.anchored("dim small", (self.left - 7.0, y + 4.0), "end", &text);
         }
-        let frame = Points(vec![(self.left, self.top), (self.left, self.bottom), (self.right, self.bottom)]);
-        svg.leaf("polyline", &[("class", &"axis"), ("points", &frame)]);
-        svg.text(
-            "text",
-            &[
-                ("class", &"dim"),
-                ("x", &At(self.right)),
-                ("y", &At(self.bottom + 32.0)),
-                ("text-anchor", &"end"),
-            ],
-            "operations per byte",
-        );
+        svg.line("axis", vec![(self.left, self.top), (self.left, self.bottom), (self.right, self.bottom)]);
+        svg.anchored("dim", (self.right, self.bottom + 32.0), "end", "operations per byte");
         let turn = format!("translate(14 {}) rotate(-90)", At(self.top));
         svg.text("text", &[("class", &"dim"), ("transform", &turn), ("text-anchor", &"end")], "flop/s");
     }
@@ -328,24 +294,15 @@ impl Plot {
             svg.open("g", &[]);
             let text =
                 format!("{names} {} · {}", rate(ceiling.value, ceiling.unit), ceiling.basis.describe());
-            svg.text("title", &[], &text);
-            svg.leaf("polyline", &[("class", &class), ("points", &Points(vec![from, to]))]);
+            svg.title(&text);
+            svg.line(&class, vec![from, to]);
             // Above its line; left of another label that stands there.
             let end = labels
                 .iter()
                 .filter(|(at, _)| (at - to.1).abs() < 13.0)
                 .map(|(_, x)| *x)
                 .fold(to.0 - 4.0, f64::min);
-            svg.text(
-                "text",
-                &[
-                    ("class", &"f-rate small halo"),
-                    ("x", &At(end)),
-                    ("y", &At(to.1 - 5.0)),
-                    ("text-anchor", &"end"),
-                ],
-                &text,
-            );
+            svg.anchored("f-rate small halo", (end, to.1 - 5.0), "end", &text);
             labels.push((to.1, end - text_width(&text, 11.0) - 14.0));
             svg.close();
         }
@@ -379,9 +336,9 @@ impl Plot {
                 rate(ceiling.value, ceiling.unit),
                 ceiling.basis.describe()
             );
-            svg.text("title", &[], &text);
+            svg.title(&text);
             let class = format!("roof s-{level} {}", basis_class(ceiling.basis));
-            svg.leaf("polyline", &[("class", &class), ("points", &Points(vec![from, to]))]);
+            svg.line(&class, vec![from, to]);
             // Along its line; behind the label of a line that is too near.
             let across = |p: (f64, f64)| -p.0 * sin + p.1 * cos;
             let along = |p: (f64, f64)| p.0 * cos + p.1 * sin;
@@ -443,13 +400,11 @@ impl Plot {
                     "g",
                     &[("class", &"moved"), ("data-kernel", &at), ("data-level", &level_class(&level.level))],
                 );
-                svg.leaf("polyline", &[("class", &"arrow"), ("points", &Points(vec![a, foot]))]);
-                let head = Points(vec![
-                    tip,
-                    (foot.0 - dy * 3.5, foot.1 + dx * 3.5),
-                    (foot.0 + dy * 3.5, foot.1 - dx * 3.5),
-                ]);
-                svg.leaf("polygon", &[("class", &"arrow-head"), ("points", &head)]);
+                svg.line("arrow", vec![a, foot]);
+                svg.area(
+                    "arrow-head",
+                    vec![tip, (foot.0 - dy * 3.5, foot.1 + dx * 3.5), (foot.0 + dy * 3.5, foot.1 - dx * 3.5)],
+                );
                 svg.close();
             }
         }
@@ -479,7 +434,7 @@ impl Plot {
             return;
         };
         svg.open("g", &[("class", &"kernel"), ("data-kernel", &at), ("data-recording", &recording)]);
-        svg.leaf("polyline", &[("class", &"tie"), ("points", &Points(vec![first, last]))]);
+        svg.line("tie", vec![first, last]);
         let r = radius(kernel);
         for (level, (x, y)) in places.iter().rev() {
             let name = level_class(&level.level);
@@ -500,22 +455,14 @@ impl Plot {
             } else {
                 svg.open("g", &[("class", &"spot")]);
             }
-            svg.text("title", &[], &text);
+            svg.title(&text);
             svg.leaf("circle", &[("class", &class), ("cx", &At(*x)), ("cy", &At(*y)), ("r", &At(r))]);
             let (inside, dy) = (solid && r >= 7.0, 4.0);
             let letter = kernel.mark.to_string();
             if inside {
-                svg.text(
-                    "text",
-                    &[("class", &"letter"), ("x", &At(*x)), ("y", &At(y + dy)), ("text-anchor", &"middle")],
-                    &letter,
-                );
+                svg.anchored("letter", (*x, y + dy), "middle", &letter);
             } else if level.level == "HBM" {
-                svg.text(
-                    "text",
-                    &[("class", &"small strong halo"), ("x", &At(x + r + 2.0)), ("y", &At(y + dy))],
-                    &letter,
-                );
+                svg.label("small strong halo", (x + r + 2.0, y + dy), &letter);
             }
             svg.close();
         }

@@ -4,7 +4,7 @@
 //! in flight, the line's at all compute units; the time is that of the kernel.
 
 use super::Picture;
-use super::element::{At, Points, Svg};
+use super::element::{At, Svg};
 use super::number::short;
 use crate::marks::signed;
 use crate::text::{describe_waves, duration};
@@ -32,10 +32,10 @@ pub fn waves(kernel: &KernelWaves, chart: &WaveChart, picture: &Picture<'_>) -> 
     let mut area = steps(&kernel.waves, kernel.peak_waves);
     area.insert(0, (LEFT, plot.bottom));
     area.push((plot.right, plot.bottom));
-    svg.leaf("polygon", &[("class", &"waves-area"), ("points", &Points(area))]);
+    svg.area("waves-area", area);
     if let Some(units) = chart.compute_units.get().filter(|units| *units > 0.0) {
         let line = steps(&kernel.busy_units, units);
-        svg.leaf("polyline", &[("class", &"waves-units"), ("points", &Points(line))]);
+        svg.line("waves-units", line);
     }
     svg.finish()
 }
@@ -63,11 +63,7 @@ impl Plot {
     fn axes(&self, svg: &mut Svg, kernel: &KernelWaves, chart: &WaveChart) {
         let mut text = |class: &'static str, x: f64, y: f64, anchor: &'static str, words: &str| {
             let class = format!("{class} small");
-            svg.text(
-                "text",
-                &[("class", &class), ("x", &At(x)), ("y", &At(y)), ("text-anchor", &anchor)],
-                words,
-            );
+            svg.anchored(&class, (x, y), anchor, words);
         };
         let sign = |words: String| signed(kernel.trust, words);
         text("f-hbm", LEFT - 6.0, TOP + 8.0, "end", &sign(short(kernel.peak_waves.round())));
@@ -82,10 +78,8 @@ impl Plot {
         text("dim", self.right, self.bottom + 15.0, "end", &time);
         for quarter in 1..4 {
             let x = LEFT + f64::from(quarter) / 4.0 * (self.right - LEFT);
-            let ends = Points(vec![(x, TOP), (x, self.bottom)]);
-            svg.leaf("polyline", &[("class", &"grid"), ("points", &ends)]);
+            svg.line("grid", vec![(x, TOP), (x, self.bottom)]);
         }
-        let frame = Points(vec![(LEFT, TOP), (LEFT, self.bottom), (self.right, self.bottom)]);
-        svg.leaf("polyline", &[("class", &"axis"), ("points", &frame)]);
+        svg.line("axis", vec![(LEFT, TOP), (LEFT, self.bottom), (self.right, self.bottom)]);
     }
 }

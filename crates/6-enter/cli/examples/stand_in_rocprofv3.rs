@@ -1,9 +1,15 @@
 //! Stands in for rocprofv3 in tests: takes the arguments of its documentation and no others, runs the program, and writes what
-//! it would write: 3 dispatches, or `STAND_IN_DISPATCHES`. `STAND_IN` says what goes wrong, in which run: `exit@2`, `differ@2`, `always-differ@2`, `forget@1`, `nothing@1`, `kill@2`.
+//! it would write: 3 dispatches, or `STAND_IN_DISPATCHES`; samples of the program counter; a thread trace.
+//!
+//! `STAND_IN` says what goes wrong, in which run: `exit@2`, `differ@2`, `always-differ@2`, `forget@1`, `nothing@1`, `kill@2`, `cut@2`,
+//! `full@2`, `slow@1`, `empty@1`, `big@1`; `fork@1` writes what two processes would from that run on. `STAND_IN_VERSION` is its version,
+//! `none` for one that does not say it; `STAND_IN_COUNTERS` are the counters that it lists.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a program")]
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 /// What it was asked for.
 #[derive(Default)]
@@ -11,64 +17,116 @@ struct Arguments {
     extra: Option<PathBuf>,
     folder: Option<PathBuf>,
     file: Option<String>,
+    format: String,
     counters: Vec<String>,
+    /// `host_trap` or `stochastic`.
+    samples: Option<String>,
+    trace: bool,
+    attach: bool,
     program: Vec<String>,
 }
 
+/// What goes wrong in this run.
+struct Wrong {
+    what: String,
+    at: usize,
+    run: usize,
+}
+
+impl Wrong {
+    fn is(&self, what: &str) -> bool {
+        self.what == what && self.at == self.run
+    }
+
+    fn from(&self, what: &str) -> bool {
+        self.what == what && self.run >= self.at
+    }
+}
+
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
+}
+
 fn main() -> ExitCode {
-    let arguments = match parse(std::env::args().skip(1)) {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let version = Some(variable("STAND_IN_VERSION")).filter(|it| !it.is_empty()).unwrap_or("1.1.0".to_owned());
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--version"] if version != "none" => {
+            println!("             version: {version}\n        git_revision: 0000000");
+            return ExitCode::SUCCESS;
+        }
+        ["--list-avail"] => return list(),
+        _ => {}
+    }
+    let arguments = match parse(words.into_iter(), &version) {
         Ok(arguments) => arguments,
         Err(error) => {
             eprintln!("rocprofv3: error: {error}");
             return ExitCode::from(2);
         }
     };
-    let status = Command::new(&arguments.program[0]).args(&arguments.program[1..]).status();
-    if !status.is_ok_and(|status| status.success()) {
-        eprintln!("rocprofv3: error: the application failed");
-        return ExitCode::from(1);
+    if !arguments.attach {
+        let status = Command::new(&arguments.program[0]).args(&arguments.program[1..]).status();
+        if !status.is_ok_and(|status| status.success()) {
+            eprintln!("rocprofv3: error: the application failed");
+            return ExitCode::from(1);
+        }
     }
+    let rank = variable("OMPI_COMM_WORLD_RANK");
     let folder = arguments.folder.clone().unwrap_or_default();
+    let folder = PathBuf::from(folder.to_string_lossy().replace("%rank%", &rank));
     let run = count_runs(&folder);
-    let wrong = std::env::var("STAND_IN").unwrap_or_default();
-    let is =
-        |what: &str| wrong.split_once('@').is_some_and(|(name, at)| name == what && at.parse() == Ok(run));
-    let from = |what: &str| {
-        wrong
-            .split_once('@')
-            .is_some_and(|(name, at)| name == what && at.parse().is_ok_and(|at: usize| run >= at))
-    };
-    if is("exit") {
+    let text = variable("STAND_IN");
+    let (what, at) = text.split_once('@').unwrap_or_default();
+    let wrong = Wrong { what: what.to_owned(), at: at.parse().unwrap_or(0), run };
+    if wrong.is("exit") {
         eprintln!("rocprofv3: error: hardware counters are in use");
         return ExitCode::from(3);
     }
-    if is("kill") {
+    if wrong.is("kill") {
         std::process::abort();
     }
-    let mut counters = arguments.counters.clone();
-    if is("forget") {
-        counters.pop();
+    if wrong.is("slow") {
+        std::thread::sleep(Duration::from_millis(1200));
     }
-    let swapped = is("differ") || from("always-differ");
-    let text = if is("nothing") { header() } else { table(&counters, swapped) };
-    let file = format!("{}_counter_collection.csv", arguments.file.unwrap_or_default());
-    if std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(folder.join(file), text)).is_err() {
-        return ExitCode::from(1);
+    match write(&arguments, &folder, &wrong) {
+        Ok(()) if wrong.is("full") => {
+            eprintln!("rocprofv3: error: No space left on device");
+            ExitCode::from(1)
+        }
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("rocprofv3: error: {error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// What it can count, as `--list-avail` says it.
+fn list() -> ExitCode {
+    let counters = variable("STAND_IN_COUNTERS");
+    println!("GPU:0\nName:gfx942");
+    for counter in counters.split_whitespace() {
+        println!("Counter_Name        :\t{counter}\nBlock               :\tSQ\n");
     }
     ExitCode::SUCCESS
 }
 
 /// Runs so far, this one among them; counted in a file beside the recording.
 fn count_runs(folder: &Path) -> usize {
-    let file = folder.parent().map(|it| it.with_extension("runs")).unwrap_or_default();
+    let running = folder.ancestors().find(|it| it.ends_with(".running")).unwrap_or(folder);
+    let rank = folder.strip_prefix(running).ok().and_then(|it| it.to_str()).unwrap_or_default();
+    let file = running.parent().map(|it| it.with_extension(format!("runs{rank}"))).unwrap_or_default();
     let runs = std::fs::read_to_string(&file).ok().and_then(|it| it.parse().ok()).unwrap_or(0) + 1;
     let _ = std::fs::write(file, runs.to_string());
     runs
 }
 
-fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
+fn parse(mut words: impl Iterator<Item = String>, version: &str) -> Result<Arguments, String> {
     let mut arguments = Arguments::default();
     let mut reads_counters = false;
+    let mut enabled = false;
+    let new = !version.starts_with("0.") && version != "none";
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("argument {word}: expected one argument"));
         match word.as_str() {
@@ -77,10 +135,31 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
                 break;
             }
             "--extra-counters" => arguments.extra = Some(value()?.into()),
-            "--kernel-include-regex" => drop(value()?),
             "--output-directory" => arguments.folder = Some(value()?.into()),
             "--output-file" => arguments.file = Some(value()?),
-            "--output-format" if value()? == "csv" => {}
+            "--output-format" => {
+                arguments.format = value()?;
+                if !["csv", "json"].contains(&arguments.format.as_str()) {
+                    return Err(format!("argument --output-format: invalid choice: '{}'", arguments.format));
+                }
+            }
+            "--pc-sampling-beta-enabled" => enabled = true,
+            "--pc-sampling-method" => arguments.samples = Some(value()?),
+            "--kernel-include-regex" | "--kernel-iteration-range" => drop(value()?),
+            "--pc-sampling-unit" | "--pc-sampling-interval" => drop(value()?),
+            "--collection-period" | "--collection-period-unit" => drop(value()?),
+            "--kernel-trace" => {}
+            "--att" if new => arguments.trace = true,
+            "--att-target-cu" | "--att-shader-engine-mask" | "--att-simd-select" | "--att-buffer-size"
+                if new =>
+            {
+                drop(value()?);
+            }
+            "--attach" if new => {
+                value()?.parse::<u32>().map_err(|it| it.to_string())?;
+                arguments.attach = true;
+            }
+            "--attach-duration-msec" if new => drop(value()?),
             "--pmc" => reads_counters = true,
             counter if reads_counters && !counter.starts_with('-') => {
                 arguments.counters.push(counter.to_owned())
@@ -88,8 +167,11 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
             other => return Err(format!("unrecognized arguments: {other}")),
         }
     }
-    if arguments.program.is_empty() {
+    if arguments.program.is_empty() != arguments.attach {
         return Err("no application".to_owned());
+    }
+    if arguments.samples.is_some() && (!enabled || arguments.format != "json") {
+        return Err("PC sampling needs --pc-sampling-beta-enabled and an output format".to_owned());
     }
     let extra =
         arguments.extra.as_ref().map(std::fs::read_to_string).transpose().map_err(|it| it.to_string())?;
@@ -99,6 +181,36 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
         }
     }
     Ok(arguments)
+}
+
+/// Writes what was recorded.
+fn write(arguments: &Arguments, folder: &Path, wrong: &Wrong) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    if arguments.trace {
+        return write_trace(folder, wrong);
+    }
+    let named = |process: u32, end: &str| {
+        let file = arguments.file.clone().unwrap_or_default().replace("%pid%", &process.to_string());
+        folder.join(format!("{file}_{end}"))
+    };
+    let own = std::process::id();
+    if arguments.samples.is_some() {
+        return std::fs::write(named(own, "results.json"), samples(wrong));
+    }
+    let mut counters = arguments.counters.clone();
+    if wrong.is("forget") {
+        counters.pop();
+    }
+    let swapped = wrong.is("differ") || wrong.from("always-differ");
+    let text = if wrong.is("nothing") { header() } else { table(&counters, swapped) };
+    let cut = wrong.is("cut") || wrong.is("full");
+    // Between two lines, so that only the last dispatch lacks counters.
+    let end = if cut { text.trim_end().rfind('\n').map_or(0, |at| at + 1) } else { text.len() };
+    std::fs::write(named(own, "counter_collection.csv"), &text[..end])?;
+    if wrong.from("fork") {
+        std::fs::write(named(own + 1, "counter_collection.csv"), &text)?;
+    }
+    Ok(())
 }
 
 fn header() -> String {
@@ -116,16 +228,52 @@ fn table(counters: &[String], swapped: bool) -> String {
         kernels.swap(0, 1);
     }
     let mut text = header();
-    let dispatches = std::env::var("STAND_IN_DISPATCHES").ok().and_then(|it| it.parse().ok()).unwrap_or(3);
+    let dispatches = variable("STAND_IN_DISPATCHES").parse().unwrap_or(3);
     for (dispatch, (kernel, grid)) in (1..).zip(kernels.into_iter().cycle().take(dispatches)) {
         let start = dispatch * 100_000;
         for counter in counters {
-            text += &format!(
-                "{dispatch},{dispatch},\"Agent 4\",1,77,77,{grid},8,\"{kernel}\",256,0,0,8,0,16,\"{counter}\",{},{start},{}\n",
+            let _ = writeln!(
+                text,
+                "{dispatch},{dispatch},\"Agent 4\",1,77,77,{grid},8,\"{kernel}\",256,0,0,8,0,16,\"{counter}\",{},{start},{}",
                 dispatch * 1000,
                 start + 20_000
             );
         }
     }
     text
+}
+
+/// Four samples at one instruction of the first dispatch.
+fn samples(wrong: &Wrong) -> String {
+    let sample = r#"{"inst_index":0,"record":{"pc":{"code_object_id":1,"code_object_offset":256},"dispatch_id":1,"wave_issued":0,"snapshot":{"stall_reason":3}}}"#;
+    let list = if wrong.is("empty") { String::new() } else { [sample; 4].join(",") };
+    format!(
+        r#"{{"rocprofiler-sdk-tool":[{{"agents":[{{"type":2,"name":"gfx942"}}],"strings":{{"pc_sample_instructions":["s_waitcnt vmcnt(0)"],"pc_sample_comments":["a.hip:3"]}},"code_objects":[{{"code_object_id":1,"load_base":0,"load_delta":0}}],"kernel_symbols":[{{"kernel_id":1,"kernel_name":"_Z5scalePfi.kd","formatted_kernel_name":"scale(float*, int)"}}],"buffer_records":{{"pc_sample_stochastic":[{list}],"pc_sample_host_trap":[],"kernel_dispatch":[{{"start_timestamp":1,"end_timestamp":9,"dispatch_info":{{"dispatch_id":1,"kernel_id":1,"agent_id":{{"handle":4}}}}}}]}}}}]}}"#
+    )
+}
+
+/// The trace of one dispatch; `big` writes until it is stopped.
+fn write_trace(folder: &Path, wrong: &Wrong) -> std::io::Result<()> {
+    let inner = folder.join("ui_output_agent_4_dispatch_1");
+    std::fs::create_dir_all(&inner)?;
+    for part in 0..600 {
+        if !wrong.is("big") {
+            break;
+        }
+        std::fs::write(inner.join(format!("se0_sm0_sl0_wv{part}.json")), vec![b' '; 1 << 20])?;
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let rows = if wrong.is("empty") {
+        "null".to_owned()
+    } else {
+        r#"[["; _Z5scalePfi",0,1,"",1,256,0,0,0,0],["s_waitcnt vmcnt(0)",0,2,"a.hip:3",1,256,4,400,384,16]]"#.to_owned()
+    };
+    std::fs::write(
+        inner.join("code.json"),
+        format!(
+            r#"{{"code":{rows},"header":"ISA, _, LineNumber, Source, Codeobj, Vaddr, Hit, Latency, Stall, Idle","version":"3.0.0"}}"#
+        ),
+    )?;
+    let table = "CodeObj,Vaddr,Instruction,Hitcount,Latency,Stall,Idle,Source\n";
+    std::fs::write(folder.join("stats_ui_output_agent_4_dispatch_1.csv"), table)
 }

@@ -59,7 +59,7 @@ fn is_of_recording(name: &str) -> bool {
         && (["pmc_perf", "results", "counters_"].iter().any(|start| name.starts_with(start))
             || ["counter_collection.csv", "kernel_trace.csv"].iter().any(|end| name.ends_with(end))
             || matches!(name, "sysinfo.csv" | "timestamps.csv"));
-    table || [".db", ".rocpd"].iter().any(|end| name.ends_with(end))
+    table || name == ".rockhound-plan" || [".db", ".rocpd"].iter().any(|end| name.ends_with(end))
 }
 
 /// Makes the folder, so that what stands against it shows before the program runs.

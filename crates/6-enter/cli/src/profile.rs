@@ -5,7 +5,7 @@
 
 mod hardware;
 
-use crate::args::{Analyze, Look, On, Profile, ShortFormat};
+use crate::args::{Analyze, Look, On, Profile, Ranks, ShortFormat};
 use crate::earlier::{make_folder, remove_earlier};
 use crate::emulation::{Emulation, GPU_DEVICE, predictions};
 use crate::exit::{Outcome, usage};
@@ -39,6 +39,7 @@ struct Emulator;
 
 impl Profiler for Emulator {
     fn profile(&self, args: &Profile) -> Result<Profiled> {
+        args.on_gpu.refuse_emulated()?;
         if !args.emulate.check.is_empty() {
             return Err(usage(
                 "`--check` takes the place of counting, so there would be nothing to record",
@@ -82,7 +83,11 @@ impl Profiler for Emulator {
 /// Name of the workload.
 fn program_name(args: &Profile) -> String {
     args.name.clone().unwrap_or_else(|| {
-        let file = Path::new(&args.program[0]).file_stem();
+        if let Some(pid) = args.on_gpu.attach {
+            return format!("process-{pid}");
+        }
+        let program = hardware::ranks(&args.program).map_or(&args.program[..], |(_, program)| program);
+        let file = program.first().and_then(|it| Path::new(it).file_stem());
         file.map_or_else(|| "program".to_owned(), |it| it.to_string_lossy().into_owned())
     })
 }
@@ -148,17 +153,29 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
     if let Some(file) = &args.file {
         return launch::run(file, args, look);
     }
-    let gpu = std::fs::File::open(GPU_DEVICE).is_ok();
-    let profiler = choose(args.on, args.emulate.gpu.is_some(), gpu, hardware::profiler().is_some());
+    let device = std::fs::File::open(GPU_DEVICE);
+    let tool = hardware::profiler().is_some();
+    if let (On::Auto, None, Err(error)) = (args.on, &args.emulate.gpu, &device)
+        && error.kind() != std::io::ErrorKind::NotFound
+        && tool
+    {
+        eprintln!("emulating: {}", hardware::denied(error));
+    }
+    let profiler = choose(args.on, args.emulate.gpu.is_some(), device.is_ok(), tool);
     let profiled = profiler.profile(args)?;
     for folder in &profiled.folders {
-        if !folder.join("pmc_perf.csv").exists() && !folder.join("pmc_1").exists() {
+        let is_there = |name: &&str| folder.join(name).exists();
+        if !["pmc_perf.csv", "pmc_1", "pc_sampling", "thread_trace"].iter().any(|it| is_there(&it)) {
             eprintln!("rockhound: no dispatch was recorded in {}", folder.display());
             continue;
         }
         sets::keep_asked(args.set.as_deref(), folder)?;
         eprintln!("wrote {}", folder.display());
-        analyze::run(&Analyze::of_recording(folder, &args.shown())?, look)?;
+        let mut shown = Analyze::of_recording(folder, &args.shown())?;
+        if host::recording::recordings_in(folder).len() > 1 {
+            shown.pick.ranks = Some(Ranks::Merged);
+        }
+        analyze::run(&shown, look)?;
     }
     Ok(profiled.outcome)
 }

@@ -63,7 +63,8 @@ pub(crate) fn list(definitions: &Definitions, targets: &[String], format: ShortF
 
 /// Keeps what `--set` asks for of a recording just made.
 pub(crate) fn keep_asked(name: Option<&str>, folder: &Path) -> Result<()> {
-    let Some(name) = name else { return Ok(()) };
+    // A profiler writes what it was asked for.
+    let Some(name) = name.filter(|_| folder.join("pmc_perf.csv").is_file()) else { return Ok(()) };
     let workload = host::recording::read(folder)?;
     keep(folder, &by_name(name)?, workload.machine.target().unwrap_or_default())
 }

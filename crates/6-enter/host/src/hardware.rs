@@ -1,26 +1,27 @@
-//! Counters of a program on a GPU: the vendor's profiler runs the program once for each pass.
+//! Counters, samples and traces of a program on a GPU: the vendor's profiler runs the program once for each.
 //!
 //! The boundary is [`Launcher`]: start a process with these arguments, say how it ended. Everything else is files. A pass
 //! counts only when its process ended well, its dispatches are those of the first pass and its counters are all there;
 //! then its folder gets its name, `pmc_3`, so that an interrupted recording holds finished passes only.
 
 mod dispatches;
+mod folders;
+pub mod launcher;
 pub mod rocprofv3;
+pub mod sensors;
+pub mod version;
 
-use crate::recording;
 use anyhow::{Context, Result, bail};
 use counters::{Pass, Plan};
 use dispatches::Signature;
+use folders::{Signatures, signatures};
 use rocprofv3::CommandLine;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use version::Version;
 
-/// Folder of the pass that runs.
-const RUNNING: &str = ".running";
-/// What the passes of a folder are of: a recording is resumed only when this is the same.
-const PLAN: &str = ".rockhound-plan";
 /// Runs of a pass whose dispatches differ from the first one's.
 const TRIES: usize = 2;
 
@@ -37,6 +38,8 @@ pub enum Ended {
     Code(i32),
     /// By a signal.
     Signal(i32),
+    /// By us: it had written so many bytes, more than its limit.
+    TooMuch(u64),
 }
 
 /// What is recorded.
@@ -44,12 +47,24 @@ pub enum Ended {
 pub struct Request {
     /// The profiler.
     pub profiler: PathBuf,
-    /// Program and its arguments.
+    /// Its version.
+    pub version: Version,
+    /// Program and its arguments; none where a process is attached to.
     pub program: Vec<OsString>,
+    /// What starts the ranks of the program: `mpirun -n 4`.
+    pub launcher: Option<Vec<OsString>>,
+    /// A process that runs already.
+    pub attach: Option<Attach>,
+    /// When counters are collected, in milliseconds: `DELAY:TIME:REPEAT`.
+    pub collection_period: Option<String>,
     /// Target of the GPU.
     pub target: String,
     /// Counters of each pass.
     pub plan: Plan,
+    /// Samples of the program counter, in a run of their own.
+    pub samples: Option<Samples>,
+    /// Thread trace, in a run of its own.
+    pub trace: Option<ThreadTrace>,
     /// Regular expressions of kernels; none stands for all.
     pub kernels: Vec<String>,
     /// Folder of the recording.
@@ -60,15 +75,89 @@ pub struct Request {
     pub facts: BTreeMap<String, String>,
 }
 
+/// A process to attach to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Attach {
+    /// Its number.
+    pub pid: u32,
+    /// For how long.
+    pub milliseconds: u64,
+}
+
+/// How the program counter is sampled.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Samples {
+    /// `host-trap` or `stochastic`, as the table of features names it.
+    pub method: String,
+    /// Microseconds or cycles between samples.
+    pub interval: u64,
+}
+
+/// What a thread trace is of, and how large it may get.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ThreadTrace {
+    /// Compute unit of each shader engine.
+    pub compute_unit: u32,
+    /// Shader engines, one bit each.
+    pub engines: u32,
+    /// Bytes of trace of one dispatch and shader engine before it is decoded.
+    pub buffer: u64,
+    /// Dispatches of each kernel, the first ones.
+    pub dispatches: u64,
+    /// Bytes that may be written in all before the run is ended.
+    pub limit: u64,
+}
+
+/// One run of the program.
+#[derive(Clone, Copy, Debug)]
+pub enum Run<'a> {
+    /// For counters.
+    Counters(&'a Pass),
+    /// For samples of the program counter.
+    Samples(&'a Samples),
+    /// For a thread trace.
+    Trace(&'a ThreadTrace),
+}
+
+impl Run<'_> {
+    /// Name of its folder; `number` counts from 1.
+    fn folder(&self, number: usize) -> String {
+        match self {
+            Run::Counters(_) => format!("pmc_{number}"),
+            Run::Samples(_) => "pc_sampling".to_owned(),
+            Run::Trace(_) => "thread_trace".to_owned(),
+        }
+    }
+
+    /// What it is for, where it is not for counters.
+    pub const fn purpose(&self) -> Option<&'static str> {
+        match self {
+            Run::Counters(_) => None,
+            Run::Samples(_) => Some("samples of the program counter"),
+            Run::Trace(_) => Some("thread trace"),
+        }
+    }
+}
+
+impl Request {
+    /// All runs in their order.
+    pub fn runs(&self) -> Vec<Run<'_>> {
+        let counters = self.plan.passes.iter().map(Run::Counters);
+        counters.chain(self.samples.iter().map(Run::Samples)).chain(self.trace.iter().map(Run::Trace)).collect()
+    }
+}
+
 /// What happens meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
-    /// A pass begins: its number from 1, how many there are, and the time the rest takes if all take as long as those before.
-    Begins(usize, usize, Option<Duration>),
+    /// A pass begins: its number from 1, how many there are, the time the rest takes if all take as long as those before, and what it is for.
+    Begins(usize, usize, Option<Duration>, Option<&'static str>),
     /// A pass is there from an earlier run.
     Kept(usize),
     /// A pass is run again, for a reason.
     Again(usize, &'a str),
+    /// A pass is whole.
+    Done(usize),
 }
 
 /// How a recording ended.
@@ -96,132 +185,105 @@ pub fn record(
     interrupted: &dyn Fn() -> bool,
     watch: &mut dyn FnMut(Step<'_>),
 ) -> Result<Recorded> {
-    prepare(request)?;
-    let all = request.plan.passes.len();
-    let mut first: Option<Signature> = None;
+    folders::prepare(request)?;
+    let runs = request.runs();
+    let all = runs.len();
+    let mut first: Option<Signatures> = None;
     let (start, mut ran) = (Instant::now(), 0u32);
-    for (index, pass) in request.plan.passes.iter().enumerate() {
+    for (index, run) in runs.iter().enumerate() {
         let number = index + 1;
-        let place = request.output.join(format!("pmc_{number}"));
-        if place.is_dir() {
-            first.get_or_insert(signature(&place)?);
+        let name = run.folder(number);
+        if let Some(kept) = folders::kept(request, run, &name, first.as_ref())? {
+            first = first.or(kept);
             watch(Step::Kept(number));
             continue;
         }
         let rest = (ran > 0).then(|| start.elapsed() / ran * (all - index) as u32);
-        watch(Step::Begins(number, all, rest));
-        let outcome = pass_of(request, pass, number, first.as_ref(), launcher, watch);
-        let running = request.output.join(RUNNING);
-        match outcome {
-            Ok(signature) => {
-                std::fs::rename(&running, &place)
-                    .with_context(|| format!("cannot make {}", place.display()))?;
-                first.get_or_insert(signature);
+        watch(Step::Begins(number, all, rest, run.purpose()));
+        let mut one = One { request, run, number, silent: ran > 0, launcher, watch };
+        let stopped = match one.record(first.as_ref()) {
+            Ok(signatures) => {
+                folders::keep(request, &name)?;
+                first = first.or(signatures);
                 ran += 1;
-                if interrupted() && number < all {
-                    return Ok(Recorded { passes: number, stopped: Some(Stopped::Interrupted) });
+                watch(Step::Done(number));
+                if !interrupted() || number == all {
+                    continue;
                 }
+                return Ok(Recorded { passes: number, stopped: Some(Stopped::Interrupted) });
             }
-            Err(error) => {
-                let _ = std::fs::remove_dir_all(&running);
-                let stopped = match interrupted() {
-                    true => Stopped::Interrupted,
-                    false => Stopped::Failed(number, format!("{error:#}")),
-                };
-                return Ok(Recorded { passes: index, stopped: Some(stopped) });
-            }
-        }
+            Err(_) if interrupted() => Stopped::Interrupted,
+            Err(error) => Stopped::Failed(number, format!("{error:#}")),
+        };
+        folders::discard(request);
+        return Ok(Recorded { passes: index, stopped: Some(stopped) });
     }
     Ok(Recorded { passes: all, stopped: None })
 }
 
-/// Makes the folder, or looks at the one that is to be resumed.
-fn prepare(request: &Request) -> Result<()> {
-    let folder = &request.output;
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let _ = std::fs::remove_dir_all(folder.join(RUNNING));
-    let plan = describe(request);
-    let file = folder.join(PLAN);
-    if request.resume {
-        let before = std::fs::read_to_string(&file)
-            .with_context(|| format!("{} holds no recording that can be resumed", folder.display()))?;
-        if before != plan {
-            bail!(
-                "{} was recorded with another program, other kernels or other counters\nhint: record into another folder with `-o`",
-                folder.display()
-            );
-        }
-    }
-    for (name, text) in [
-        (PLAN, plan),
-        ("sysinfo.csv", workload::sysinfo(&request.facts)),
-        (rocprofv3::EXTRA_COUNTERS, rocprofv3::extra_counters(&request.plan, &request.target)),
-    ] {
-        let path = folder.join(name);
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
-}
-
-/// What must be the same for passes to belong together.
-fn describe(request: &Request) -> String {
-    let mut text = format!("{}\n{:?}\n{:?}\n", request.target, request.program, request.kernels);
-    for pass in &request.plan.passes {
-        text.push_str(&pass.counters.join(" "));
-        text.push('\n');
-    }
-    text
-}
-
-/// Runs one pass until its dispatches are those of the first.
-fn pass_of(
-    request: &Request,
-    pass: &Pass,
+/// One run, and who carries it out.
+struct One<'a> {
+    request: &'a Request,
+    run: &'a Run<'a>,
     number: usize,
-    first: Option<&Signature>,
-    launcher: &mut dyn Launcher,
-    watch: &mut dyn FnMut(Step<'_>),
-) -> Result<Signature> {
-    let folder = request.output.join(RUNNING);
-    let mut difference = String::new();
-    for attempt in 0..TRIES {
-        if attempt > 0 {
-            watch(Step::Again(number, &difference));
-            std::fs::remove_dir_all(&folder)?;
+    /// What the program prints was printed before.
+    silent: bool,
+    launcher: &'a mut dyn Launcher,
+    watch: &'a mut dyn FnMut(Step<'_>),
+}
+
+impl One<'_> {
+    /// Runs until what was recorded is what is wanted; dispatches are those of the first pass.
+    fn record(&mut self, first: Option<&Signatures>) -> Result<Option<Signatures>> {
+        let folder = folders::running(self.request);
+        let Run::Counters(pass) = self.run else {
+            self.launch()?;
+            folders::check_extra(&folder, self.run)?;
+            return Ok(None);
+        };
+        let mut difference = String::new();
+        for attempt in 0..TRIES {
+            if attempt > 0 {
+                (self.watch)(Step::Again(self.number, &difference));
+                std::fs::remove_dir_all(&folder)?;
+            }
+            self.launch()?;
+            let found = signatures(self.request, &folder)?;
+            for signature in found.values() {
+                missing_counters(signature, pass)?;
+            }
+            match first.and_then(|first| folders::difference(first, &found)) {
+                None => return Ok(Some(found)),
+                Some(text) => difference = text,
+            }
         }
-        let command = rocprofv3::command(request, pass, &folder);
-        let ended =
-            launcher.run(&command).with_context(|| format!("cannot start {}", request.profiler.display()))?;
-        match ended {
-            Ended::Code(0) => {}
+        bail!(
+            "the program did something else than in the first pass, {TRIES} times: {difference}\n\
+             hint: counters of different dispatches must not be joined; make the program do the same in each run, or record \
+             what one run reads: `--set`, or fewer `-b`; `--list-sets` names sets"
+        )
+    }
+
+    /// Starts the profiler and waits for its end.
+    fn launch(&mut self) -> Result<()> {
+        let folder = folders::running(self.request);
+        let mut command = rocprofv3::command(self.request, self.run, &folder)
+            .map_err(|lacks| anyhow::anyhow!("{lacks}\nhint: a newer ROCm has it; `--profiler FILE` names another rocprofv3"))?;
+        command.silent = self.silent || self.number > 1 && self.request.resume;
+        let started = self.launcher.run(&command);
+        match started.with_context(|| format!("cannot start {}", command.program.display()))? {
+            Ended::Code(0) => Ok(()),
             Ended::Code(code) => {
                 bail!("the profiler or the program ended with exit code {code}; what it said is above")
             }
             Ended::Signal(signal) => bail!("the profiler was ended by signal {signal}"),
-        }
-        let found = signature(&folder)?;
-        missing_counters(&found, pass)?;
-        match first.and_then(|first| first.difference(&found)) {
-            None => return Ok(found),
-            Some(text) => difference = text,
+            Ended::TooMuch(bytes) => bail!(
+                "it was ended: it had written {} MB, and {} were allowed\nhint: trace fewer kernels (`-k`), or allow more with `--trace-limit`",
+                bytes / 1_000_000,
+                command.limit.map_or(0, |(_, limit)| limit / 1_000_000)
+            ),
         }
     }
-    bail!(
-        "the program did something else than in the first pass, {TRIES} times: {difference}\n\
-         hint: counters of different dispatches must not be joined; make the program do the same in each run, or record \
-         what one run reads: `--set`, or fewer `-b`"
-    )
-}
-
-/// What was recorded in the folder of a pass.
-fn signature(folder: &Path) -> Result<Signature> {
-    let workload = recording::read(folder).context("what the profiler wrote cannot be read")?;
-    if workload.dispatches.kernel.is_empty() {
-        bail!(
-            "no dispatch was recorded\nhint: does the program run kernels on this GPU, and does `-k` match one of them?"
-        );
-    }
-    Ok(Signature::of(&workload))
 }
 
 /// Refuses a pass that lacks counters.
@@ -230,8 +292,78 @@ fn missing_counters(found: &Signature, pass: &Pass) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
+    if let Some(gaps) = missing.iter().find_map(|name| found.gaps(name)) {
+        bail!(
+            "{gaps} dispatches have no {}\nhint: what the profiler wrote is cut off; is the disk full, or was it ended?",
+            missing.join(", ")
+        );
+    }
     bail!(
         "the profiler recorded no {}\nhint: `rocprofv3-avail list --pmc` shows what this installation can read",
         missing.join(", ")
     )
+}
+
+/// Takes counters out of a plan that an installed profiler does not list; those are returned.
+pub fn drop_unknown(plan: &mut Plan, listed: &[&str]) -> Vec<String> {
+    if listed.is_empty() {
+        return Vec::new();
+    }
+    let is_known = |name: &str| {
+        name == rocprofv3::ACCUMULATOR
+            || listed.iter().any(|it| *it == name || it.strip_suffix("_sum") == Some(name))
+    };
+    let mut unknown = Vec::new();
+    for pass in &mut plan.passes {
+        if pass.level.as_deref().is_some_and(|level| !is_known(level)) {
+            pass.level = None;
+            pass.counters.retain(|name| name != rocprofv3::ACCUMULATOR);
+        }
+        pass.counters.retain(|name| {
+            let known = is_known(name);
+            if !known && !unknown.contains(name) {
+                unknown.push(name.clone());
+            }
+            known
+        });
+    }
+    plan.passes.retain(|pass| !pass.counters.is_empty());
+    unknown
+}
+
+/// What is in a folder that a profiler wrote, or why it is nothing.
+pub(crate) fn signature(folder: &Path) -> Result<Signature> {
+    let workload = crate::recording::read(folder).context("what the profiler wrote cannot be read")?;
+    if workload.dispatches.kernel.is_empty() {
+        bail!(
+            "no dispatch was recorded\nhint: does the program run kernels on this GPU, and does `-k` match one of them?"
+        );
+    }
+    Ok(Signature::of(&workload))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_that_the_profiler_does_not_list_are_left_out() {
+        let pass = |level: Option<&str>, counters: &[&str]| Pass {
+            level: level.map(str::to_owned),
+            counters: counters.iter().map(|it| it.to_string()).collect(),
+        };
+        let plan = || Plan {
+            passes: vec![
+                pass(None, &["SQ_WAVES", "TCC_HIT"]),
+                pass(Some("SQ_LEVEL_WAVES"), &["SQ_LEVEL_WAVES", rocprofv3::ACCUMULATOR]),
+                pass(None, &["SQ_NEW"]),
+            ],
+        };
+        let mut kept = plan();
+        assert!(drop_unknown(&mut kept, &[]).is_empty(), "a profiler that lists nothing is believed");
+        assert_eq!(kept, plan());
+        let unknown = drop_unknown(&mut kept, &["SQ_WAVES", "TCC_HIT_sum"]);
+        assert_eq!(unknown, ["SQ_LEVEL_WAVES", "SQ_NEW"]);
+        assert_eq!(kept.passes, [pass(None, &["SQ_WAVES", "TCC_HIT"])]);
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::ShortFormat;
 use super::gpu_name::GpuName;
+use super::on_gpu::OnGpu;
 use super::recordings::Part;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -68,6 +69,8 @@ pub(crate) struct Run {
   rockhound profile --keep-events -- ./app && rockhound breakdown workloads/app/MI300X
   rockhound profile --counters-only -- ./train
   rockhound profile --on gpu -b 2 16 17 -- ./app
+  rockhound profile --on gpu --pc-sampling --thread-trace -k gemm -- ./app
+  rockhound profile --on gpu -- mpirun -n 8 ./app
   rockhound profile --check races,uninit LAUNCH.toml
   rockhound profile --sample-workgroups 64 --no-results -- ./stencil 16384
   rockhound analyze -p workloads/vector_copy/MI300X")]
@@ -81,12 +84,8 @@ pub(crate) struct Profile {
     /// names one to emulate.
     #[arg(long, value_enum, value_name = "WHERE", default_value_t = On::Auto, conflicts_with = "file")]
     pub(crate) on: On,
-    /// Profiler for a GPU, in place of the rocprofv3 in PATH.
-    #[arg(long, value_name = "FILE", conflicts_with = "file")]
-    pub(crate) profiler: Option<PathBuf>,
-    /// On a GPU: keep the passes that the folder holds, and record the rest.
-    #[arg(long, conflicts_with_all = ["file", "overwrite"])]
-    pub(crate) resume: bool,
+    #[command(flatten)]
+    pub(crate) on_gpu: OnGpu,
     /// Name of the workload; by default the program's, or that of the launch file's folder.
     #[arg(long, short, value_name = "NAME")]
     pub(crate) name: Option<String>,
@@ -147,7 +146,7 @@ pub(crate) struct Profile {
     #[arg(long)]
     pub(crate) no_results: bool,
     /// Program and its arguments.
-    #[arg(last = true, required_unless_present_any = ["file", "list_sets"], value_name = "PROGRAM")]
+    #[arg(last = true, required_unless_present_any = ["file", "list_sets", "attach"], value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,
 }
 

@@ -1,26 +1,26 @@
 //! An AMD GPU of this machine, read by rocprofv3.
 
+mod asked;
+
 use super::{Profiled, Profiler, program_name};
 use crate::args::Profile;
 use crate::earlier::make_folder;
 use crate::emulation::GPU_DEVICE;
 use crate::exit::{Outcome, usage};
-use crate::sets;
-use analysis::workload::Blocks;
 use anyhow::{Context, Result, anyhow};
 use arch::{Model, Target};
-use counters::{Plan, catalogue, plan};
-use host::hardware::rocprofv3::CommandLine;
-use host::hardware::{Ended, Launcher, Request, Step, Stopped, record};
+use asked::{Asked, asked};
+pub(super) use asked::ranks;
+use host::hardware::launcher::Processes;
+use host::hardware::sensors;
+use host::hardware::{Recorded, Request, Step, Stopped, record};
 use host::machine::read_tree;
-use metrics::Definitions;
 use std::collections::BTreeMap;
-use std::os::unix::process::ExitStatusExt;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use system::Machine;
+use system::{Gpu as SystemGpu, Machine};
 
 /// The profiler's name in `PATH`.
 const NAME: &str = "rocprofv3";
@@ -31,29 +31,27 @@ const INTERRUPTED: Outcome = Outcome::Program(130);
 /// An AMD GPU with rocprofv3.
 pub(super) struct Hardware;
 
-/// Processes of this machine. They hear Ctrl-C themselves.
-struct Processes;
-
-impl Launcher for Processes {
-    fn run(&mut self, command: &CommandLine) -> std::io::Result<Ended> {
-        let status = Command::new(&command.program).args(&command.arguments).status()?;
-        Ok(match (status.code(), status.signal()) {
-            (Some(code), _) => Ended::Code(code),
-            (None, signal) => Ended::Signal(signal.unwrap_or(0)),
-        })
-    }
-}
-
 /// The profiler that `PATH` leads to.
 pub(super) fn profiler() -> Option<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&folders).map(|folder| folder.join(NAME)).find(|path| path.is_file())
 }
 
+/// Why the GPU's device cannot be opened, and what to do.
+pub(super) fn denied(error: &std::io::Error) -> String {
+    let hint = match error.kind() {
+        std::io::ErrorKind::PermissionDenied => {
+            "add the user to the groups `render` and `video`, and log in again; in a container add `--device=/dev/kfd --device=/dev/dri --group-add render`"
+        }
+        _ => "`rockhound doctor` says what is missing",
+    };
+    format!("`{GPU_DEVICE}` cannot be opened: {error}\nhint: {hint}")
+}
+
 impl Profiler for Hardware {
     fn profile(&self, args: &Profile) -> Result<Profiled> {
         refuse_what_emulates(args)?;
-        let profiler = match &args.profiler {
+        let profiler = match &args.on_gpu.profiler {
             Some(path) => path.clone(),
             None => profiler().ok_or_else(|| {
                 usage(
@@ -63,62 +61,108 @@ impl Profiler for Hardware {
             })?,
         };
         let gpu = Gpu::of_machine(args)?;
-        let plan = passes(args, gpu.target)?;
-        let name = program_name(args);
-        let output =
-            args.output.clone().unwrap_or_else(|| Path::new("workloads").join(&name).join(gpu.short()));
-        let output = std::path::absolute(output)?;
-        if !args.resume {
-            make_folder(&output, args.overwrite)?;
+        let Asked { request, notes } = asked(args, profiler, &gpu, output(args, &gpu)?)?;
+        if !args.on_gpu.resume {
+            make_folder(&request.output, args.overwrite)?;
         }
+        let runs = request.runs().len();
         eprintln!(
-            "profiling on {} ({}) with {}: {} runs of the program",
+            "profiling on {} ({}) with {} {}: {}",
             gpu.title(),
             gpu.target.name,
-            profiler.display(),
-            plan.passes.len()
+            request.profiler.display(),
+            request.version,
+            if runs == 1 { "1 run of the program".to_owned() } else { format!("{runs} runs of the program") }
         );
-        let request = Request {
-            facts: gpu.facts(&name, args),
-            profiler,
-            program: args.program.clone(),
-            target: gpu.target.name.to_owned(),
-            plan,
-            kernels: args.kernel.clone(),
-            output: output.clone(),
-            resume: args.resume,
-        };
+        notes.iter().for_each(|note| eprintln!("{note}"));
         let stop = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register(signal_hook::consts::SIGINT, stop.clone())?;
-        let recorded =
-            record(&request, &mut Processes, &|| stop.load(Ordering::Relaxed), &mut |step| say(&step))?;
-        let resume =
-            format!("hint: `--resume` with the same command goes on from here ({})", output.display());
-        let outcome = match recorded.stopped {
-            None => Outcome::Fine,
-            Some(Stopped::Interrupted) => {
-                eprintln!(
-                    "interrupted: {} of {} passes are there\n{resume}",
-                    recorded.passes,
-                    request.plan.passes.len()
-                );
-                INTERRUPTED
-            }
-            Some(Stopped::Failed(pass, why)) if recorded.passes == 0 => {
-                let _ = std::fs::remove_dir_all(&output);
-                return Err(anyhow!("pass {pass}: {why}"));
-            }
-            Some(Stopped::Failed(pass, why)) => {
-                eprintln!(
-                    "error: pass {pass} of {}: {why}\n{} passes are kept\n{resume}",
-                    request.plan.passes.len(),
-                    recorded.passes
-                );
-                Outcome::InputError
-            }
-        };
-        let folders = if recorded.passes > 0 { vec![output] } else { Vec::new() };
+        let mut sensed = Sensed::default();
+        let recorded = record(&request, &mut Processes, &|| stop.load(Ordering::Relaxed), &mut |step| {
+            say(&step);
+            sensed.step(&step);
+        });
+        let recorded = recorded?;
+        sensed.write(&request.output);
+        let outcome = report(&request, &recorded)?;
+        let folders = if recorded.passes > 0 { vec![request.output] } else { Vec::new() };
         Ok(Profiled { folders, outcome })
+    }
+}
+
+/// Folder of the recording; that of a rank is one of its number below.
+fn output(args: &Profile, gpu: &Gpu) -> Result<PathBuf> {
+    let name = program_name(args);
+    let folder = args.output.clone().unwrap_or_else(|| Path::new("workloads").join(&name).join(gpu.short()));
+    let folder = std::path::absolute(folder)?;
+    Ok(match &args.on_gpu.rank {
+        Some(rank) => folder.join(asked::rank_number(rank)?),
+        None => folder,
+    })
+}
+
+/// Says what is kept and what to do where passes are missing.
+fn report(request: &Request, recorded: &Recorded) -> Result<Outcome> {
+    let all = request.runs().len();
+    let folder = request.output.display();
+    let kept = match recorded.passes {
+        1 => "1 pass is kept".to_owned(),
+        n => format!("{n} passes are kept"),
+    };
+    let resume = format!("hint: `--resume` with the same command goes on from here ({folder})");
+    match &recorded.stopped {
+        None => Ok(Outcome::Fine),
+        Some(Stopped::Interrupted) => {
+            eprintln!("interrupted: {} of {all} passes are there\n{resume}", recorded.passes);
+            Ok(INTERRUPTED)
+        }
+        Some(Stopped::Failed(pass, why)) if recorded.passes == 0 => {
+            let _ = std::fs::remove_dir_all(&request.output);
+            Err(anyhow!("pass {pass}: {why}"))
+        }
+        Some(Stopped::Failed(pass, why)) => {
+            eprintln!("error: pass {pass} of {all}: {why}\n{kept}\n{resume}");
+            Ok(Outcome::InputError)
+        }
+    }
+}
+
+/// Clocks and temperatures before and after each pass.
+#[derive(Default)]
+struct Sensed {
+    lines: String,
+    after_first: Option<sensors::Readings>,
+    said: bool,
+}
+
+impl Sensed {
+    fn step(&mut self, step: &Step<'_>) {
+        match step {
+            Step::Begins(pass, ..) => self.lines += &sensors::lines(*pass, "before", &sensors::read(Path::new("/"))),
+            Step::Done(pass) => {
+                let now = sensors::read(Path::new("/"));
+                self.lines += &sensors::lines(*pass, "after", &now);
+                let first = self.after_first.get_or_insert_with(|| now.clone());
+                let drift = sensors::drift(first, &now).filter(|_| !self.said);
+                if let Some(drift) = drift {
+                    self.said = true;
+                    eprintln!(
+                        "warning: {drift}: times of passes differ by more than the program does; `{}` has all readings",
+                        sensors::FILE
+                    );
+                }
+            }
+            Step::Kept(_) | Step::Again(..) => {}
+        }
+    }
+
+    fn write(&self, folder: &Path) {
+        if !self.lines.is_empty() && folder.is_dir() {
+            let text = format!("{}{}", sensors::HEADER, self.lines);
+            if let Err(error) = std::fs::write(folder.join(sensors::FILE), text) {
+                eprintln!("warning: {}: {error}", folder.join(sensors::FILE).display());
+            }
+        }
     }
 }
 
@@ -148,34 +192,15 @@ fn refuse_what_emulates(args: &Profile) -> Result<()> {
     Ok(())
 }
 
-/// The counters of what is asked for, by run of the program.
-fn passes(args: &Profile, target: &Target) -> Result<Plan> {
-    let definitions = Definitions::built_in();
-    let compiled = host::definitions::compile(definitions, target.name)?;
-    let needs = match &args.set {
-        Some(name) => sets::by_name(name)?.needs(&compiled),
-        None => {
-            let blocks = if args.blocks.is_empty() {
-                Blocks::all()
-            } else {
-                Blocks::parse(&args.blocks, definitions, target.name)
-                    .map_err(|error| usage(error.message, error.hint))?
-            };
-            study::needs(definitions, &compiled, &blocks)
-        }
-    };
-    let plan = plan(catalogue(), target.name, &needs)?;
-    if plan.passes.is_empty() {
-        return Err(usage("what is asked for needs no counter", "choose other blocks with `-b`"));
-    }
-    Ok(plan)
-}
-
 /// A GPU, as far as it is known.
 struct Gpu {
     target: &'static Target,
     /// Where product or number of compute units single it out.
     model: Option<&'static Model>,
+    /// How it is divided: `CPX`, `NPS4`.
+    partition: [Option<String>; 2],
+    /// Targets of other GPUs of this machine.
+    others: Vec<String>,
 }
 
 impl Gpu {
@@ -184,12 +209,12 @@ impl Gpu {
         if let Some(name) = &args.emulate.gpu {
             let model = Model::by_name(&name.to_ascii_lowercase())
                 .with_context(|| format!("no facts of the GPU `{name}`"))?;
-            return Ok(Gpu { target: model.target(), model: Some(model) });
+            return Ok(Gpu { target: model.target(), model: Some(model), partition: [None, None], others: Vec::new() });
         }
         let machine = Machine::read(&read_tree(Path::new("/")), &[]);
         let known = machine.known_gpus();
-        let target = known.iter().find_map(|gpu| gpu.target.get().cloned());
-        let Some(name) = target else {
+        let targets: Vec<String> = known.iter().filter_map(|gpu| gpu.target.get().cloned()).collect();
+        let Some(name) = targets.first().cloned() else {
             return Err(usage(
                 format!("what GPU this machine has cannot be read (`{GPU_DEVICE}` {})", presence()),
                 "name it with `--gpu`, for example `--on gpu --gpu mi300x`; `rockhound doctor` says what is missing",
@@ -201,7 +226,8 @@ impl Gpu {
         let mut models =
             Model::of_target(target).filter(|model| Some(u64::from(model.compute_units.value)) == units);
         let model = models.next().filter(|_| models.next().is_none());
-        Ok(Gpu { target, model })
+        let partition = known.first().map_or([None, None], partition);
+        Ok(Gpu { target, model, partition, others: targets.into_iter().filter(|it| *it != name).collect() })
     }
 
     fn short(&self) -> &str {
@@ -209,7 +235,11 @@ impl Gpu {
     }
 
     fn title(&self) -> String {
-        self.model.map_or_else(|| "the GPU of this machine".to_owned(), |model| model.short().to_owned())
+        let name = self.model.map_or("the GPU of this machine", Model::short);
+        self.partition.iter().flatten().fold(name.to_owned(), |mut name, mode| {
+            let _ = write!(name, ", {mode}");
+            name
+        })
     }
 
     /// What the recording says of its origin.
@@ -224,6 +254,11 @@ impl Gpu {
         if let Some(model) = self.model {
             facts.insert("gpu_model".to_owned(), model.short().to_owned());
         }
+        for (name, mode) in ["compute_partition", "memory_partition"].into_iter().zip(&self.partition) {
+            if let Some(mode) = mode {
+                facts.insert(name.to_owned(), mode.clone());
+            }
+        }
         facts
     }
 }
@@ -234,11 +269,19 @@ fn presence() -> &'static str {
 
 fn say(step: &Step<'_>) {
     match step {
-        Step::Begins(pass, all, None) => eprintln!("pass {pass} of {all}"),
-        Step::Begins(pass, all, Some(rest)) => {
-            eprintln!("pass {pass} of {all}, about {:.0} s left", rest.as_secs_f64().ceil());
+        Step::Begins(pass, all, rest, purpose) => {
+            let of = purpose.map_or_else(String::new, |it| format!(" ({it})"));
+            let rest =
+                rest.map_or_else(String::new, |it| format!(", about {:.0} s left", it.as_secs_f64().ceil()));
+            eprintln!("pass {pass} of {all}{of}{rest}");
         }
         Step::Kept(pass) => eprintln!("pass {pass} is there already"),
         Step::Again(pass, why) => eprintln!("pass {pass} again: {why}"),
+        Step::Done(_) => {}
     }
+}
+
+/// How a GPU is divided, as the driver says.
+fn partition(gpu: &SystemGpu) -> [Option<String>; 2] {
+    [gpu.compute_partition.get().cloned(), gpu.memory_partition.get().cloned()]
 }

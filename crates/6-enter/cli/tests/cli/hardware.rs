@@ -12,10 +12,17 @@ fn stand_in() -> Option<String> {
 
 /// Exit code and what is said.
 fn profile(output: &Path, wrong: &str, more: &[&str]) -> Option<(i32, String)> {
+    profile_with(output, &[("STAND_IN", wrong)], more)
+}
+
+/// The same with variables of the environment.
+fn profile_with(output: &Path, variables: &[(&str, &str)], more: &[&str]) -> Option<(i32, String)> {
     let (profiler, output) = (stand_in()?, output.display().to_string());
     let words = ["profile", "--on", "gpu", "--gpu", "mi300x", "--profiler", &profiler, "-o", &output];
-    let program = if more.contains(&"--") { &[][..] } else { &["--", "true"] };
-    let ran = command(&[&words[..], more, program].concat()).env("STAND_IN", wrong).output().unwrap();
+    let whole = more.contains(&"--") || more.contains(&"--attach");
+    let program = if whole { &[][..] } else { &["--", "true"] };
+    let mut ran = command(&[&words[..], more, program].concat());
+    let ran = ran.envs(variables.iter().copied()).output().unwrap();
     let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     Some((ran.status.code().unwrap_or(-1), said))
 }
@@ -49,7 +56,7 @@ fn every_pass_is_a_run_of_the_program_and_all_are_one_recording() {
     assert!(all > 1, "{said}");
     assert_eq!(passes(&output).len(), all, "{:?}: {said}", passes(&output));
     for text in [
-        &format!("profiling on MI300X (gfx942) with {}: {all} runs of the program", stand_in().unwrap())[..],
+        &format!("profiling on MI300X (gfx942) with {} 1.1.0: {all} runs of the program", stand_in().unwrap())[..],
         "pass 1 of",
         &format!("pass {all} of {all}, about "),
         &format!("wrote {}", output.display()),
@@ -75,10 +82,12 @@ fn what_fails_keeps_what_is_whole_and_goes_on_later() {
             "exit@2",
             1,
             1,
-            "the profiler or the program ended with exit code 3; what it said is above\n1 passes are kept\nhint: `--resume`",
+            "the profiler or the program ended with exit code 3; what it said is above\n1 pass is kept\nhint: `--resume`",
         ),
         ("kill@3", 1, 2, "the profiler was ended by signal 6\n2 passes are kept"),
         ("forget@2", 1, 1, "the profiler recorded no "),
+        ("cut@2", 1, 1, "1 dispatches have no "),
+        ("full@3", 1, 2, "No space left on device\nerror: pass 3 of "),
         (
             "nothing@1",
             1,
@@ -144,4 +153,148 @@ fn commands_that_cannot_be_carried_out_say_why() {
     let ran = { ran }.arg(folder("hardware-nowhere").join("out")).args(["--", "true"]).output().unwrap();
     let said = String::from_utf8_lossy(&ran.stderr);
     assert!(said.contains("cannot start /nowhere/rocprofv3"), "{said}");
+}
+
+#[test]
+fn samples_and_traces_are_runs_of_their_own() {
+    let output = output("hardware-extra");
+    let asked = ["-b", "2", "--pc-sampling", "--thread-trace", "-k", "scale"];
+    let Some((code, said)) = profile(&output, "", &asked) else { return };
+    assert_eq!(code, 0, "{said}");
+    for text in [
+        "(samples of the program counter)",
+        "(thread trace)",
+        "thread trace: 2 dispatches of each kernel, up to 256 MB of trace each before it is decoded; the run is ended when it has written 4096 MB",
+    ] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+    let path = output.display().to_string();
+    let text = good(&["analyze", "-p", &path, "-b", "21"]);
+    for text_of_it in ["4 samples of the program counter (stochastic)", "4 instructions of 1 dispatch (thread trace)"] {
+        assert!(text.contains(text_of_it), "{text_of_it}: {text}");
+    }
+    // Nothing is recorded again.
+    let before = runs(&output);
+    let Some((code, said)) = profile(&output, "", &[&asked[..], &["--resume"]].concat()) else { return };
+    assert_eq!((code, runs(&output)), (0, before), "{said}");
+}
+
+#[test]
+fn samples_and_traces_that_fail_keep_the_counters() {
+    for (wrong, more, expected) in [
+        ("empty@1", &["--pc-sampling"][..], "no sample was taken\nhint: the kernels are too short for this interval"),
+        ("empty@1", &["--thread-trace", "-k", "x"], "the thread trace is empty"),
+        ("big@1", &["--thread-trace", "-k", "x", "--trace-limit", "3"], "it was ended: it had written "),
+    ] {
+        let output = output(&format!("hardware-{}-{}", wrong.replace('@', "-"), more[0].trim_start_matches('-')));
+        // Only what is asked for beside the counters is recorded.
+        let Some((code, said)) = profile(&output, wrong, &[more, &["-b", "21"]].concat()) else { return };
+        assert_eq!(code, 1, "{said}");
+        assert!(said.contains(expected), "{wrong}: {said}");
+        assert!(!output.exists(), "{wrong}: nothing is left of nothing");
+    }
+    let output = output("hardware-empty-later");
+    let Some((code, said)) = profile(&output, "empty@2", &["--set", "mem_thruput", "--pc-sampling"]) else { return };
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("error: pass 2 of 2: no sample was taken") && said.contains("1 pass is kept"), "{said}");
+    assert_eq!(passes(&output), ["pmc_1"], "{said}");
+}
+
+#[test]
+fn what_a_profiler_or_gpu_lacks_is_said_before_the_program_runs() {
+    for (variables, more, code, expected) in [
+        (
+            &[("STAND_IN_VERSION", "0.6.0")][..],
+            &["--thread-trace", "-k", "x"][..],
+            64,
+            "rocprofv3 0.6.0 cannot do this (`--att`): it came with 1.0.0, ROCm 7.0",
+        ),
+        (&[("STAND_IN_VERSION", "0.6.0")], &["--pc-sampling", "stochastic"], 64, "it came with 1.0.0, ROCm 7.0"),
+        (&[("STAND_IN_VERSION", "1.0.0")], &["--set", "mem_thruput", "--attach", "5"], 64, "it came with 1.1.0, ROCm 7.1"),
+        (&[("STAND_IN_VERSION", "none")], &["--set", "mem_thruput"], 0, "does not say its version; it is used as 0.6.0"),
+        (&[("STAND_IN_VERSION", "9.0.0")], &["--set", "mem_thruput"], 0, "rocprofv3 9.0.0 is newer than 1.3.5"),
+        (&[("STAND_IN_COUNTERS", "SQ_WAVES")], &["-b", "2.1.15", "17.1"], 0, "warning: this profiler does not know "),
+        (&[], &["-b", "2", "--attach", "5"], 64, "`--attach` records one run, and what is asked for needs "),
+        (&[], &["-b", "2", "--collection-period", "1:1:1"], 64, "`--collection-period` records one run"),
+        (&[], &["--set", "mem_thruput", "--collection-period", "1:x:1"], 64, "is not three whole numbers"),
+        (&[], &["--pc-sampling", "stochastic", "--pc-sampling-interval", "1000"], 64, "the hardware takes powers of two\nhint: 1024"),
+        (&[], &["--thread-trace"], 64, "--kernel"),
+        (&[], &["--rank", "auto"], 64, "no launcher gave this process a rank"),
+        (&[], &["-b", "2", "--", "mpirun", "--teleport", "true"], 64, "`--teleport` is not known"),
+        (&[], &["-b", "2", "--pc-sampling", "--", "mpirun", "-n", "2", "true"], 64, "`--pc-sampling` is for one process"),
+    ] {
+        let output = output("hardware-lacks");
+        let Some((found, said)) = profile_with(&output, variables, more) else { return };
+        assert!(said.contains(expected), "{more:?}: {said}");
+        assert_eq!(found, code, "{more:?}: {said}");
+        assert!(code == 0 || runs(&output) == 0, "{more:?}: {said}");
+    }
+    let ran = command(&["profile", "--on", "emulator", "--pc-sampling", "--", "true"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("`--pc-sampling` needs a GPU"), "{ran:?}");
+}
+
+#[test]
+fn a_running_process_and_a_part_of_the_time_are_recorded() {
+    for (more, expected) in [
+        (&["--set", "mem_thruput", "--attach", "5"][..], "1 run of the program"),
+        (&["--set", "mem_thruput", "--collection-period", "100:500:1"], "1 run of the program"),
+    ] {
+        let output = output("hardware-attach");
+        let Some((code, said)) = profile(&output, "", more) else { return };
+        assert_eq!((code, said.contains(expected)), (0, true), "{said}");
+        assert_eq!((passes(&output), runs(&output)), (vec!["pmc_1".to_owned()], 1), "{said}");
+    }
+}
+
+#[test]
+fn a_program_prints_once_and_may_fork_and_be_slow() {
+    let output = output("hardware-prints");
+    let more = ["-b", "2", "--", "echo", "a line of the program"];
+    let Some((code, said)) = profile(&output, "slow@2", &more) else { return };
+    assert_eq!(code, 0, "{said}");
+    assert!(runs(&output) > 1);
+    assert_eq!(said.matches("a line of the program\n").count(), 1, "{said}");
+    let output = self::output("hardware-forks");
+    let Some((code, said)) = profile(&output, "fork@1", &["-b", "2"]) else { return };
+    assert_eq!(code, 0, "{said}");
+    let text = good(&["analyze", "-p", &output.display().to_string(), "-b", "0.1"]);
+    assert!(text.contains("6 dispatches"), "{text}");
+}
+
+/// A launcher that starts two ranks, one after the other.
+fn mpirun(folder: &Path) -> String {
+    let file = folder.join("mpirun");
+    let script = "#!/bin/sh\nshift 2\nfor rank in 0 1; do OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 \"$@\" || exit $?; done\n";
+    std::fs::write(&file, script).unwrap();
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    file.display().to_string()
+}
+
+#[test]
+fn ranks_have_folders_and_one_report() {
+    let dir = folder("hardware-ranks");
+    let launcher = mpirun(&dir);
+    let output = dir.join("out");
+    let more = ["-b", "2", "--", &launcher, "-n", "2", "true"];
+    let Some((code, said)) = profile(&output, "", &more) else { return };
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("6 dispatches"), "{said}");
+    let one = passes(&output.join("0"));
+    assert!(one.len() > 1 && one == passes(&output.join("1")), "{one:?}: {said}");
+    assert!(output.join("1/sysinfo.csv").is_file());
+    let path = output.display().to_string();
+    let text = good(&["analyze", "-p", &path, "--ranks", "-b", "0.6"]);
+    assert!(text.contains("Ranks"), "{text}");
+    // Each rank as a process of its own, by what the launcher tells it.
+    let output = dir.join("each");
+    for rank in ["0", "1"] {
+        let variables = [("SLURM_PROCID", rank)];
+        let more = ["--set", "mem_thruput", "--rank", "auto"];
+        let Some((code, said)) = profile_with(&output, &variables, &more) else { return };
+        assert_eq!(code, 0, "{said}");
+        assert_eq!(passes(&output.join(rank)), ["pmc_1"], "{said}");
+    }
+    let text = good(&["analyze", "-p", &output.display().to_string(), "--ranks", "-b", "0.6"]);
+    assert!(text.contains("Ranks"), "{text}");
 }

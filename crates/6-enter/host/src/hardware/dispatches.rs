@@ -1,7 +1,7 @@
 //! What a pass recorded, as far as passes must agree.
 
-use std::collections::BTreeSet;
-use workload::Workload;
+use std::collections::{BTreeMap, BTreeSet};
+use workload::{Counter, Workload};
 
 /// Dispatches in order, and the counters they have.
 #[derive(Clone, PartialEq, Debug)]
@@ -9,29 +9,41 @@ pub(super) struct Signature {
     /// Kernel, work-items of grid and workgroup.
     dispatches: Vec<(String, Option<f64>, Option<f64>)>,
     counters: BTreeSet<String>,
+    /// Counters that some dispatches lack, and how many.
+    gaps: BTreeMap<String, usize>,
 }
 
 impl Signature {
     /// Of what a pass recorded.
     pub(super) fn of(workload: &Workload) -> Signature {
         let d = &workload.dispatches;
+        let name = |row: usize| workload.kernels.get(d.kernel[row] as usize).map_or("", String::as_str);
         let mut order: Vec<usize> = (0..d.kernel.len()).collect();
-        order.sort_by_key(|row| d.id.get(*row).copied());
-        let one = |row: usize| {
-            let name = workload.kernels.get(d.kernel[row] as usize).cloned().unwrap_or_default();
-            (name, d.grid.get(row), d.workgroup.get(row))
-        };
-        let counters = workload.counters.iter().filter(|counter| !counter.values.is_blank());
-        Signature {
-            dispatches: order.into_iter().map(one).collect(),
-            counters: counters.map(|counter| counter.name.clone()).collect(),
+        // Processes number their dispatches alike, and run in any order.
+        order.sort_by_key(|row| (d.id.get(*row).copied(), name(*row), d.grid.get(*row).map(f64::to_bits)));
+        let rows = order.len();
+        let one = |row: usize| (name(row).to_owned(), d.grid.get(row), d.workgroup.get(row));
+        let filled = |counter: &&Counter| (0..rows).filter(|row| counter.values.get(*row).is_some()).count();
+        let (mut counters, mut gaps) = (BTreeSet::new(), BTreeMap::new());
+        for counter in workload.counters.iter() {
+            match filled(&counter) {
+                0 => {}
+                all if all == rows => drop(counters.insert(counter.name.clone())),
+                some => drop(gaps.insert(counter.name.clone(), rows - some)),
+            }
         }
+        Signature { dispatches: order.into_iter().map(one).collect(), counters, gaps }
     }
 
-    /// Whether a counter has a value.
+    /// Whether a counter has a value in every dispatch.
     pub(super) fn has(&self, name: &str) -> bool {
         let sum = || format!("{name}_sum");
         self.counters.contains(name) || self.counters.contains(&sum())
+    }
+
+    /// Dispatches that lack a counter which others have.
+    pub(super) fn gaps(&self, name: &str) -> Option<usize> {
+        self.gaps.get(name).or_else(|| self.gaps.get(&format!("{name}_sum"))).copied()
     }
 
     /// The first difference to another pass, in words.
@@ -64,6 +76,7 @@ mod tests {
         let of = |rows: &[(&str, f64)]| Signature {
             dispatches: rows.iter().map(|(name, grid)| (name.to_string(), Some(*grid), Some(64.0))).collect(),
             counters: BTreeSet::new(),
+            gaps: BTreeMap::new(),
         };
         let first = of(&[("a", 64.0), ("b", 128.0)]);
         for (other, expected) in [

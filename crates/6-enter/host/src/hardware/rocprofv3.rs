@@ -2,7 +2,8 @@
 //!
 //! Source: its documentation of command-line options, of counter collection and of extra counters.
 
-use super::Request;
+use super::version::{Version, arguments};
+use super::{Request, Run, Samples, ThreadTrace};
 use counters::{Pass, Plan};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -15,15 +16,19 @@ pub const EXTRA_COUNTERS: &str = ".rockhound-counters.yaml";
 pub(super) const ACCUMULATED: &str = "_ACCUM";
 
 /// The register that the sequencer sums a level in.
-const ACCUMULATOR: &str = "SQ_ACCUM_PREV_HIRES";
+pub(super) const ACCUMULATOR: &str = "SQ_ACCUM_PREV_HIRES";
 
 /// A process to start.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CommandLine {
     /// File.
     pub program: PathBuf,
     /// Arguments.
     pub arguments: Vec<OsString>,
+    /// What it prints on standard output was printed before.
+    pub silent: bool,
+    /// Folder, and the bytes it may hold before the process is ended.
+    pub limit: Option<(PathBuf, u64)>,
 }
 
 /// The names that a pass is asked for by: the sum of a level is a counter of its own, which reads level and accumulator.
@@ -35,22 +40,98 @@ pub(super) fn names(pass: &Pass) -> Vec<String> {
     names
 }
 
-/// The command of a pass.
-pub(super) fn command(request: &Request, pass: &Pass, folder: &Path) -> CommandLine {
-    let mut arguments: Vec<OsString> = Vec::new();
+/// The command of a run; an error says what this version of the profiler lacks.
+pub(super) fn command(request: &Request, run: &Run<'_>, folder: &Path) -> Result<CommandLine, String> {
+    let mut words = match run {
+        Run::Counters(pass) => of_counters(request, pass, folder)?,
+        Run::Samples(samples) => of_samples(request.version, samples, folder)?,
+        Run::Trace(trace) => of_trace(request, trace, folder)?,
+    };
+    if let Some(attach) = &request.attach {
+        let values = [
+            ("pid", vec![attach.pid.to_string().into()]),
+            ("milliseconds", vec![attach.milliseconds.to_string().into()]),
+        ];
+        words.splice(0..0, arguments("attach", request.version, &values)?);
+    } else {
+        words.push("--".into());
+        words.extend(request.program.iter().cloned());
+    }
+    let limit = match run {
+        Run::Trace(trace) => Some((folder.to_owned(), trace.limit)),
+        _ => None,
+    };
+    let mut line =
+        CommandLine { program: request.profiler.clone(), arguments: words, silent: false, limit };
+    if let Some(launcher) = &request.launcher {
+        line = within(launcher, line);
+    }
+    Ok(line)
+}
+
+/// The profiler within a launcher of ranks: `mpirun -n 4 rocprofv3 … -- ./app`.
+fn within(launcher: &[OsString], line: CommandLine) -> CommandLine {
+    let mut words: Vec<OsString> = launcher[1..].to_vec();
+    words.push(line.program.into());
+    words.extend(line.arguments);
+    CommandLine { program: launcher[0].clone().into(), arguments: words, ..line }
+}
+
+/// Where a run writes: one file per process, below a folder per rank where there are several.
+fn outputs(request: &Request, folder: &Path, format: &str) -> Vec<OsString> {
+    let folder = if request.launcher.is_some() { folder.join("%rank%") } else { folder.to_owned() };
+    let mut words: Vec<OsString> = vec!["--output-directory".into(), folder.into()];
+    words.extend(["--output-file", "pass_%pid%", "--output-format", format].map(OsString::from));
+    words
+}
+
+fn kernels(request: &Request) -> Result<Vec<OsString>, String> {
+    if request.kernels.is_empty() {
+        return Ok(Vec::new());
+    }
+    let any: Vec<String> = request.kernels.iter().map(|it| format!("({it})")).collect();
+    arguments("kernels", request.version, &[("kernels", vec![any.join("|").into()])])
+}
+
+fn of_counters(request: &Request, pass: &Pass, folder: &Path) -> Result<Vec<OsString>, String> {
+    let mut words: Vec<OsString> = Vec::new();
     if pass.level.is_some() {
-        arguments.extend(["--extra-counters".into(), request.output.join(EXTRA_COUNTERS).into()]);
+        let file = request.output.join(EXTRA_COUNTERS);
+        words.extend(arguments("extra-counters", request.version, &[("file", vec![file.into()])])?);
     }
-    if !request.kernels.is_empty() {
-        let any: Vec<String> = request.kernels.iter().map(|it| format!("({it})")).collect();
-        arguments.extend(["--kernel-include-regex".into(), any.join("|").into()]);
+    words.extend(kernels(request)?);
+    if let Some(period) = &request.collection_period {
+        let values = [("period", vec![period.into()])];
+        words.extend(arguments("collection-period", request.version, &values)?);
     }
-    arguments.extend(["--output-directory".into(), folder.into(), "--output-file".into(), "pass".into()]);
-    arguments.extend(["--output-format".into(), "csv".into(), "--pmc".into()]);
-    arguments.extend(names(pass).into_iter().map(OsString::from));
-    arguments.push("--".into());
-    arguments.extend(request.program.iter().cloned());
-    CommandLine { program: request.profiler.clone(), arguments }
+    words.extend(outputs(request, folder, "csv"));
+    let counters = names(pass).into_iter().map(OsString::from).collect();
+    words.extend(arguments("counters", request.version, &[("counters", counters)])?);
+    Ok(words)
+}
+
+fn of_samples(version: Version, samples: &Samples, folder: &Path) -> Result<Vec<OsString>, String> {
+    let values = [("interval", vec![samples.interval.to_string().into()])];
+    let mut words = arguments(&samples.method, version, &values)?;
+    words.push("--kernel-trace".into());
+    words.extend(["--output-directory".into(), folder.into()]);
+    words.extend(["--output-file", "pass_%pid%", "--output-format", "json"].map(OsString::from));
+    Ok(words)
+}
+
+fn of_trace(request: &Request, trace: &ThreadTrace, folder: &Path) -> Result<Vec<OsString>, String> {
+    let values = [
+        ("cu", vec![trace.compute_unit.to_string().into()]),
+        ("engines", vec![format!("{:#x}", trace.engines).into()]),
+        ("bytes", vec![trace.buffer.to_string().into()]),
+    ];
+    let mut words = arguments("thread-trace", request.version, &values)?;
+    words.extend(kernels(request)?);
+    let range = format!("[1-{}]", trace.dispatches.max(1));
+    words.extend(arguments("iterations", request.version, &[("range", vec![range.into()])])?);
+    words.extend(["--output-directory".into(), folder.into()]);
+    words.extend(["--output-format", "csv"].map(OsString::from));
+    Ok(words)
 }
 
 /// Definitions of the sums of levels, in the profiler's own format.
@@ -67,60 +148,4 @@ pub(super) fn extra_counters(plan: &Plan, target: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeMap;
-
-    fn request(kernels: &[&str]) -> Request {
-        Request {
-            profiler: "/opt/rocm/bin/rocprofv3".into(),
-            program: vec!["./app".into(), "-n".into(), "5".into()],
-            target: "gfx942".into(),
-            plan: Plan {
-                passes: vec![
-                    Pass { level: None, counters: vec!["SQ_WAVES".into(), "TCC_HIT".into()] },
-                    Pass {
-                        level: Some("SQ_IFETCH_LEVEL".into()),
-                        counters: ["SQ_IFETCH_LEVEL", ACCUMULATOR, "SQ_IFETCH"].map(str::to_owned).to_vec(),
-                    },
-                ],
-            },
-            kernels: kernels.iter().map(|it| it.to_string()).collect(),
-            output: "/out".into(),
-            resume: false,
-            facts: BTreeMap::new(),
-        }
-    }
-
-    #[test]
-    fn command_lines_are_those_of_the_documentation() {
-        let before = "--output-directory /out/.running --output-file pass --output-format csv --pmc";
-        for (kernels, pass, expected) in [
-            (&[][..], 0, format!("{before} SQ_WAVES TCC_HIT -- ./app -n 5")),
-            (&["^a"], 0, format!("--kernel-include-regex (^a) {before} SQ_WAVES TCC_HIT -- ./app -n 5")),
-            (
-                &["a", "b c"],
-                1,
-                format!(
-                    "--extra-counters /out/.rockhound-counters.yaml --kernel-include-regex (a)|(b c) {before} SQ_IFETCH_LEVEL_ACCUM SQ_IFETCH -- ./app -n 5"
-                ),
-            ),
-        ] {
-            let request = request(kernels);
-            let command = command(&request, &request.plan.passes[pass], Path::new("/out/.running"));
-            let words: Vec<_> = command.arguments.iter().map(|it| it.to_string_lossy()).collect();
-            assert_eq!(words.join(" "), expected);
-        }
-    }
-
-    #[test]
-    fn levels_are_defined_as_sums() {
-        let text = extra_counters(&request(&[]).plan, "gfx942");
-        assert_eq!(text.matches("- name:").count(), 1);
-        assert!(text.contains("  - name: SQ_IFETCH_LEVEL_ACCUM\n"), "{text}");
-        assert!(
-            text.contains("      - gfx942\n      expression: accumulate(SQ_IFETCH_LEVEL, HIGH_RES)\n"),
-            "{text}"
-        );
-    }
-}
+mod tests;

@@ -1,0 +1,76 @@
+//! Options of `profile` on a GPU of this machine.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// What is recorded on a GPU, and of whom.
+#[derive(Args)]
+#[command(next_help_heading = "On a GPU")]
+pub(crate) struct OnGpu {
+    /// Profiler, in place of the rocprofv3 in PATH.
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    pub(crate) profiler: Option<PathBuf>,
+    /// Keep the passes that the folder holds, and record the rest.
+    #[arg(long, conflicts_with_all = ["file", "overwrite"])]
+    pub(crate) resume: bool,
+    /// Sample the program counter too, in a run of its own: which instructions waves are at, and with `stochastic` why they do not
+    /// issue. Without a method the best that the GPU has.
+    #[arg(long, value_enum, value_name = "METHOD", num_args = 0..=1, default_missing_value = "auto", conflicts_with = "file")]
+    pub(crate) pc_sampling: Option<Method>,
+    /// Cycles between samples (`stochastic`, a power of two), or microseconds (`host-trap`); by default 1048576 cycles or 10 us.
+    #[arg(long, value_name = "N", requires = "pc_sampling", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) pc_sampling_interval: Option<u64>,
+    /// Trace every instruction of the waves of one compute unit of the kernels of `-k`, in a run of its own.
+    #[arg(long, requires = "kernel", conflicts_with = "file")]
+    pub(crate) thread_trace: bool,
+    /// Dispatches of each kernel that are traced, the first ones.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) trace_dispatches: u64,
+    /// End the run of the thread trace when it has written so many MB.
+    #[arg(long, value_name = "MB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) trace_limit: u64,
+    /// This process is one rank of several: it records into a folder of its number below the output folder. `auto` takes the number
+    /// that mpirun, srun or the MPI library gave it.
+    #[arg(long, value_name = "RANK", conflicts_with = "file")]
+    pub(crate) rank: Option<String>,
+    /// Record a process that runs already, started with `ROCP_TOOL_ATTACH=1`, in place of a program; only what one run reads.
+    #[arg(long, value_name = "PID", conflicts_with_all = ["file", "program", "pc_sampling", "thread_trace"])]
+    pub(crate) attach: Option<u32>,
+    /// For how long a process is attached to, in milliseconds.
+    #[arg(long, value_name = "MS", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) attach_duration: u64,
+    /// Count only some of the time, in milliseconds: after a delay, for a time, so often; only what one run reads.
+    #[arg(long, value_name = "DELAY:TIME:REPEAT", conflicts_with_all = ["file", "attach"])]
+    pub(crate) collection_period: Option<String>,
+}
+
+impl OnGpu {
+    /// Options without meaning for an emulated GPU.
+    pub(crate) fn refuse_emulated(&self) -> anyhow::Result<()> {
+        let given = [
+            ("--pc-sampling", self.pc_sampling.is_some()),
+            ("--thread-trace", self.thread_trace),
+            ("--rank", self.rank.is_some()),
+            ("--attach", self.attach.is_some()),
+            ("--collection-period", self.collection_period.is_some()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(crate::exit::usage(
+                format!("`{option}` needs a GPU, and this emulates one"),
+                "an emulated recording says what each instruction did without it; `--on gpu` takes the GPU of this machine",
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How the program counter is sampled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Method {
+    /// The best that the GPU has.
+    Auto,
+    /// The host interrupts waves.
+    HostTrap,
+    /// The hardware takes samples, with the reason why a wave does not issue.
+    Stochastic,
+}

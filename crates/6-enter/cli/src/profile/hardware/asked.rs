@@ -1,0 +1,257 @@
+//! What a command line of `profile` asks of a GPU: passes, samples, traces, ranks.
+//!
+//! The one idea to keep in mind: what the installed profiler or the GPU cannot do is said before the program runs.
+
+use super::super::program_name;
+use super::Gpu;
+use crate::args::{Method, OnGpu, Profile};
+use crate::exit::usage;
+use crate::sets;
+use analysis::workload::Blocks;
+use anyhow::Result;
+use arch::Target;
+use counters::{Plan, catalogue, plan};
+use host::hardware::launcher::{ask, rank, split_launcher};
+use host::hardware::version::{NEWEST, Version, arguments, has_thread_trace, listed_counters, sampling_methods};
+use host::hardware::{Attach, Request, Samples, ThreadTrace, drop_unknown};
+use metrics::Definitions;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Compute unit that is traced: the profiler's own choice.
+const TRACED_UNIT: u32 = 1;
+/// Bytes of trace of a dispatch before it is decoded.
+const TRACE_BUFFER: u64 = 256 << 20;
+/// Cycles between samples of the hardware, microseconds between those of the host.
+const INTERVALS: [u64; 2] = [1 << 20, 10];
+
+/// What is recorded, and what is to be said of it before.
+pub(super) struct Asked {
+    pub(super) request: Request,
+    pub(super) notes: Vec<String>,
+}
+
+/// The launcher of ranks and the program it starts, where there is one.
+pub(in crate::profile) fn ranks(program: &[OsString]) -> Option<(&[OsString], &[OsString])> {
+    split_launcher(program).ok().flatten().map(|at| program.split_at(at))
+}
+
+/// Number of a rank as it was given, or as a launcher says.
+pub(super) fn rank_number(text: &str) -> Result<String> {
+    if text != "auto" {
+        return match text.parse::<u32>() {
+            Ok(number) => Ok(number.to_string()),
+            Err(_) => Err(usage(format!("`--rank {text}` is no number"), "`--rank auto` takes the launcher's")),
+        };
+    }
+    match rank(&|name| std::env::var(name).ok()) {
+        Some((number, _)) => Ok(number.to_string()),
+        None => Err(usage(
+            "no launcher gave this process a rank",
+            "start it with mpirun or srun, or give the number: `--rank 3`",
+        )),
+    }
+}
+
+/// Makes the request of a command line.
+pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBuf) -> Result<Asked> {
+    let OnGpu { attach, attach_duration, collection_period, resume, .. } = &args.on_gpu;
+    let mut notes = Vec::new();
+    let version = version(&profiler, &mut notes);
+    let mut plan = passes(args, gpu.target)?;
+    let list = arguments("list", version, &[]).ok().and_then(|words| ask(&profiler, &words));
+    if let Some(text) = list {
+        let unknown = drop_unknown(&mut plan, &listed_counters(&text, gpu.target.name));
+        if !unknown.is_empty() {
+            notes.push(format!(
+                "warning: this profiler does not know {} of the counters; what needs them is not recorded: {}",
+                unknown.len(),
+                unknown.join(", ")
+            ));
+        }
+    }
+    if !gpu.others.is_empty() {
+        notes.push(format!(
+            "note: the machine has GPUs of other targets ({}); counters are those of {}. `HIP_VISIBLE_DEVICES` chooses GPUs",
+            gpu.others.join(", "),
+            gpu.target.name
+        ));
+    }
+    let (launcher, program) = launcher(args)?;
+    let samples = samples(args, gpu.target, version)?;
+    let trace = trace(args, gpu.target, version, &mut notes)?;
+    let one_run = |option: &str| {
+        if plan.passes.len() <= 1 { Ok(()) } else {
+            Err(usage(
+                format!("`{option}` records one run, and what is asked for needs {}", plan.passes.len()),
+                "choose a set (`--list-sets`), or fewer blocks with `-b`",
+            ))
+        }
+    };
+    if attach.is_some() {
+        one_run("--attach")?;
+        supported(arguments("attach", version, &[]))?;
+    }
+    if let Some(period) = collection_period {
+        one_run("--collection-period")?;
+        supported(arguments("collection-period", version, &[]))?;
+        check_period(period)?;
+    }
+    if args.on_gpu.rank.is_some() && plan.passes.len() > 1 {
+        notes.push(
+            "note: each rank runs the program once for each pass under one launcher, which most MPI libraries allow once; `rockhound profile -- mpirun … PROGRAM` starts all ranks anew"
+                .to_owned(),
+        );
+    }
+    if plan.passes.is_empty() && samples.is_none() && trace.is_none() {
+        return Err(usage("what is asked for needs no counter", "choose other blocks with `-b`"));
+    }
+    let attach = attach.map(|pid| Attach { pid, milliseconds: *attach_duration });
+    let request = Request {
+        facts: gpu.facts(&program_name(args), args),
+        profiler,
+        version,
+        program,
+        launcher,
+        attach,
+        collection_period: collection_period.clone(),
+        target: gpu.target.name.to_owned(),
+        plan,
+        samples,
+        trace,
+        kernels: args.kernel.clone(),
+        output,
+        resume: *resume,
+    };
+    Ok(Asked { request, notes })
+}
+
+fn supported<T>(words: Result<T, String>) -> Result<()> {
+    let newer = "a newer ROCm has it; `--profiler FILE` names another rocprofv3";
+    words.map(drop).map_err(|lacks| usage(lacks, newer))
+}
+
+/// The profiler's version, as it says itself.
+fn version(profiler: &Path, notes: &mut Vec<String>) -> Version {
+    let said = ask(profiler, &["--version".into()]).as_deref().and_then(Version::find);
+    match said {
+        Some(version) if version > NEWEST => notes.push(format!(
+            "note: rocprofv3 {version} is newer than {NEWEST}, the newest that is known; it is used as that one"
+        )),
+        Some(_) => {}
+        None if profiler.is_file() => notes.push(format!(
+            "note: {} does not say its version; it is used as {}, which came with ROCm 6.4",
+            profiler.display(),
+            Version::SILENT
+        )),
+        None => {}
+    }
+    said.unwrap_or(Version::SILENT)
+}
+
+/// What starts ranks, and the program.
+fn launcher(args: &Profile) -> Result<(Option<Vec<OsString>>, Vec<OsString>)> {
+    let at = split_launcher(&args.program).map_err(|word| {
+        usage(
+            format!("where the launcher ends and the program begins cannot be told: `{word}` is not known"),
+            "start each rank: `mpirun … rockhound profile --rank auto -- PROGRAM`",
+        )
+    })?;
+    let Some(at) = at else { return Ok((None, args.program.clone())) };
+    let alone = [
+        ("--pc-sampling", args.on_gpu.pc_sampling.is_some()),
+        ("--thread-trace", args.on_gpu.thread_trace),
+        ("--rank", args.on_gpu.rank.is_some()),
+    ];
+    if let Some((option, _)) = alone.iter().find(|(_, given)| *given) {
+        return Err(usage(
+            format!("`{option}` is for one process, and a launcher starts several"),
+            "start each rank: `mpirun … rockhound profile --rank auto -- PROGRAM`",
+        ));
+    }
+    let (launcher, program) = args.program.split_at(at);
+    Ok((Some(launcher.to_vec()), program.to_vec()))
+}
+
+fn samples(args: &Profile, target: &Target, version: Version) -> Result<Option<Samples>> {
+    let Some(asked) = args.on_gpu.pc_sampling else { return Ok(None) };
+    let methods = sampling_methods(target.name);
+    let wanted = match asked {
+        Method::HostTrap => "host-trap",
+        Method::Stochastic => "stochastic",
+        // The best that both the GPU and this profiler have.
+        Method::Auto => {
+            let known = methods.iter().find(|method| arguments(method, version, &[]).is_ok());
+            known.or(methods.first()).copied().unwrap_or("host-trap")
+        }
+    };
+    if !methods.contains(&wanted) {
+        let others = if methods.is_empty() { "none".to_owned() } else { methods.join(", ") };
+        return Err(usage(
+            format!("{} has no `{wanted}` sampling of the program counter", target.name),
+            format!("what it has: {others}"),
+        ));
+    }
+    supported(arguments(wanted, version, &[]))?;
+    let default = INTERVALS[usize::from(wanted == "host-trap")];
+    let interval = args.on_gpu.pc_sampling_interval.unwrap_or(default);
+    if wanted == "stochastic" && !interval.is_power_of_two() {
+        return Err(usage(
+            format!("`--pc-sampling-interval {interval}`: the hardware takes powers of two"),
+            format!("{} is the next one", interval.next_power_of_two()),
+        ));
+    }
+    Ok(Some(Samples { method: wanted.to_owned(), interval }))
+}
+
+fn trace(
+    args: &Profile,
+    target: &Target,
+    version: Version,
+    notes: &mut Vec<String>,
+) -> Result<Option<ThreadTrace>> {
+    if !args.on_gpu.thread_trace {
+        return Ok(None);
+    }
+    if !has_thread_trace(target.name) {
+        return Err(usage(format!("{} has no thread trace", target.name), "leave out `--thread-trace`"));
+    }
+    supported(arguments("thread-trace", version, &[]))?;
+    let OnGpu { trace_dispatches: dispatches, trace_limit, .. } = args.on_gpu;
+    notes.push(format!(
+        "thread trace: {dispatches} dispatches of each kernel, up to {} MB of trace each before it is decoded; the run is ended when it has written {trace_limit} MB (`--trace-limit`)",
+        TRACE_BUFFER >> 20,
+    ));
+    let limit = trace_limit.saturating_mul(1_000_000);
+    Ok(Some(ThreadTrace { compute_unit: TRACED_UNIT, engines: 1, buffer: TRACE_BUFFER, dispatches, limit }))
+}
+
+fn check_period(period: &str) -> Result<()> {
+    let parts: Vec<Option<u64>> = period.split(':').map(|it| it.parse().ok()).collect();
+    match parts[..] {
+        [Some(_), Some(1..), Some(_)] => Ok(()),
+        _ => Err(usage(
+            format!("`--collection-period {period}` is not three whole numbers"),
+            "delay, time and repeats: `1000:500:1` counts for 500 ms after 1 s, once",
+        )),
+    }
+}
+
+/// The counters of what is asked for, by run of the program.
+fn passes(args: &Profile, target: &Target) -> Result<Plan> {
+    let definitions = Definitions::built_in();
+    let compiled = host::definitions::compile(definitions, target.name)?;
+    let needs = match &args.set {
+        Some(name) => sets::by_name(name)?.needs(&compiled),
+        None => {
+            let blocks = if args.blocks.is_empty() {
+                Blocks::all()
+            } else {
+                Blocks::parse(&args.blocks, definitions, target.name)
+                    .map_err(|error| usage(error.message, error.hint))?
+            };
+            study::needs(definitions, &compiled, &blocks)
+        }
+    };
+    Ok(plan(catalogue(), target.name, &needs)?)
+}

@@ -1,0 +1,138 @@
+use super::*;
+use crate::hardware::Attach;
+use std::collections::BTreeMap;
+
+fn request(kernels: &[&str], version: [u32; 3]) -> Request {
+    Request {
+        profiler: "/opt/rocm/bin/rocprofv3".into(),
+        version: Version(version),
+        program: vec!["./app".into(), "-n".into(), "5".into()],
+        launcher: None,
+        attach: None,
+        collection_period: None,
+        target: "gfx942".into(),
+        plan: Plan {
+            passes: vec![
+                Pass { level: None, counters: vec!["SQ_WAVES".into(), "TCC_HIT".into()] },
+                Pass {
+                    level: Some("SQ_IFETCH_LEVEL".into()),
+                    counters: ["SQ_IFETCH_LEVEL", ACCUMULATOR, "SQ_IFETCH"].map(str::to_owned).to_vec(),
+                },
+            ],
+        },
+        samples: None,
+        trace: None,
+        kernels: kernels.iter().map(|it| it.to_string()).collect(),
+        output: "/out".into(),
+        resume: false,
+        facts: BTreeMap::new(),
+    }
+}
+
+/// The command as words, or what the version lacks.
+fn words(request: &Request, run: &Run<'_>) -> String {
+    match command(request, run, Path::new("/out/.running")) {
+        Ok(line) => {
+            let arguments = line.arguments.iter().map(|it| it.to_string_lossy().into_owned());
+            std::iter::once(line.program.display().to_string()).chain(arguments).collect::<Vec<_>>().join(" ")
+        }
+        Err(error) => error,
+    }
+}
+
+/// Every command that we write, as the documentation of each version has it.
+#[test]
+fn command_lines_are_those_of_the_documentation() {
+    const NEW: [u32; 3] = [1, 1, 0];
+    let out = "--output-directory /out/.running --output-file pass_%pid% --output-format";
+    let app = "-- ./app -n 5";
+    let plain = Pass { level: None, counters: vec!["SQ_WAVES".into(), "TCC_HIT".into()] };
+    let level = request(&[], NEW).plan.passes.remove(1);
+    let counters = Run::Counters(&plain);
+    let host = Samples { method: "host-trap".into(), interval: 10 };
+    let stochastic = Samples { method: "stochastic".into(), interval: 1_048_576 };
+    let trace = ThreadTrace { compute_unit: 1, engines: 1, buffer: 1 << 28, dispatches: 2, limit: 1 << 32 };
+    let with = |change: &dyn Fn(&mut Request)| {
+        let mut request = request(&[], NEW);
+        change(&mut request);
+        request
+    };
+    let old = "--pc-sampling-beta-enabled --pc-sampling-method";
+    for (request, run, expected) in [
+        (request(&[], [0, 5, 0]), counters, format!("{out} csv --pmc SQ_WAVES TCC_HIT {app}")),
+        (
+            request(&["^a"], NEW),
+            counters,
+            format!("--kernel-include-regex (^a) {out} csv --pmc SQ_WAVES TCC_HIT {app}"),
+        ),
+        (
+            request(&["a", "b c"], NEW),
+            Run::Counters(&level),
+            format!(
+                "--extra-counters /out/.rockhound-counters.yaml --kernel-include-regex (a)|(b c) {out} csv --pmc SQ_IFETCH_LEVEL_ACCUM SQ_IFETCH {app}"
+            ),
+        ),
+        (
+            request(&[], [0, 6, 0]),
+            Run::Samples(&host),
+            format!(
+                "{old} host_trap --pc-sampling-unit time --pc-sampling-interval 10 --kernel-trace {out} json {app}"
+            ),
+        ),
+        (
+            request(&[], NEW),
+            Run::Samples(&stochastic),
+            format!(
+                "{old} stochastic --pc-sampling-unit cycles --pc-sampling-interval 1048576 --kernel-trace {out} json {app}"
+            ),
+        ),
+        (
+            request(&["gemm"], [1, 0, 0]),
+            Run::Trace(&trace),
+            format!(
+                "--att --att-target-cu 1 --att-shader-engine-mask 0x1 --att-simd-select 0xF --att-buffer-size 268435456 --kernel-include-regex (gemm) --kernel-iteration-range [1-2] --output-directory /out/.running --output-format csv {app}"
+            ),
+        ),
+        (
+            with(&|it| it.collection_period = Some("100:500:1".into())),
+            counters,
+            format!(
+                "--collection-period 100:500:1 --collection-period-unit msec {out} csv --pmc SQ_WAVES TCC_HIT {app}"
+            ),
+        ),
+        (
+            with(&|it| it.attach = Some(Attach { pid: 77, milliseconds: 2000 })),
+            counters,
+            format!("--attach 77 --attach-duration-msec 2000 {out} csv --pmc SQ_WAVES TCC_HIT"),
+        ),
+    ] {
+        assert_eq!(words(&request, &run), format!("/opt/rocm/bin/rocprofv3 {expected}"));
+    }
+    let ranks = with(&|it| it.launcher = Some(["mpirun", "-n", "4"].map(OsString::from).to_vec()));
+    assert_eq!(
+        words(&ranks, &counters),
+        format!(
+            "mpirun -n 4 /opt/rocm/bin/rocprofv3 --output-directory /out/.running/%rank% --output-file pass_%pid% --output-format csv --pmc SQ_WAVES TCC_HIT {app}"
+        )
+    );
+    // What a version lacks is said, with the one that has it.
+    let attached = Request {
+        version: Version([1, 0, 0]),
+        ..with(&|it| it.attach = Some(Attach { pid: 7, milliseconds: 1 }))
+    };
+    for (request, run, expected) in [
+        (request(&[], [0, 6, 0]), Run::Samples(&stochastic), "rocprofv3 0.6.0 cannot do this (`--pc-sampling-beta-enabled`): it came with 1.0.0, ROCm 7.0"),
+        (request(&[], [0, 6, 0]), Run::Trace(&trace), "rocprofv3 0.6.0 cannot do this (`--att`): it came with 1.0.0, ROCm 7.0"),
+        (attached, counters, "rocprofv3 1.0.0 cannot do this (`--attach`): it came with 1.1.0, ROCm 7.1"),
+    ] {
+        assert_eq!(words(&request, &run), expected);
+    }
+}
+
+#[test]
+fn levels_are_defined_as_sums() {
+    let text = extra_counters(&request(&[], [1, 0, 0]).plan, "gfx942");
+    assert_eq!(text.matches("- name:").count(), 1);
+    assert!(text.contains("  - name: SQ_IFETCH_LEVEL_ACCUM\n"), "{text}");
+    assert!(text.contains("      - gfx942\n      expression: accumulate(SQ_IFETCH_LEVEL, HIGH_RES)\n"), "{text}");
+}

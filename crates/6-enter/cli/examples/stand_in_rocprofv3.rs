@@ -49,7 +49,8 @@ fn variable(name: &str) -> String {
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let version = Some(variable("STAND_IN_VERSION")).filter(|it| !it.is_empty()).unwrap_or("1.1.0".to_owned());
+    let version =
+        Some(variable("STAND_IN_VERSION")).filter(|it| !it.is_empty()).unwrap_or("1.1.0".to_owned());
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--version"] if version != "none" => {
             println!("             version: {version}\n        git_revision: 0000000");
@@ -266,7 +267,8 @@ fn write_trace(folder: &Path, wrong: &Wrong) -> std::io::Result<()> {
     let rows = if wrong.is("empty") {
         "null".to_owned()
     } else {
-        r#"[["; _Z5scalePfi",0,1,"",1,256,0,0,0,0],["s_waitcnt vmcnt(0)",0,2,"a.hip:3",1,256,4,400,384,16]]"#.to_owned()
+        r#"[["; _Z5scalePfi",0,1,"",1,256,0,0,0,0],["s_waitcnt vmcnt(0)",0,2,"a.hip:3",1,256,4,400,384,16]]"#
+            .to_owned()
     };
     std::fs::write(
         inner.join("code.json"),

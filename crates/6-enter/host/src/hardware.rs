@@ -143,7 +143,10 @@ impl Request {
     /// All runs in their order.
     pub fn runs(&self) -> Vec<Run<'_>> {
         let counters = self.plan.passes.iter().map(Run::Counters);
-        counters.chain(self.samples.iter().map(Run::Samples)).chain(self.trace.iter().map(Run::Trace)).collect()
+        counters
+            .chain(self.samples.iter().map(Run::Samples))
+            .chain(self.trace.iter().map(Run::Trace))
+            .collect()
     }
 }
 
@@ -267,8 +270,9 @@ impl One<'_> {
     /// Starts the profiler and waits for its end.
     fn launch(&mut self) -> Result<()> {
         let folder = folders::running(self.request);
-        let mut command = rocprofv3::command(self.request, self.run, &folder)
-            .map_err(|lacks| anyhow::anyhow!("{lacks}\nhint: a newer ROCm has it; `--profiler FILE` names another rocprofv3"))?;
+        let mut command = rocprofv3::command(self.request, self.run, &folder).map_err(|lacks| {
+            anyhow::anyhow!("{lacks}\nhint: a newer ROCm has it; `--profiler FILE` names another rocprofv3")
+        })?;
         command.silent = self.silent || self.number > 1 && self.request.resume;
         let started = self.launcher.run(&command);
         match started.with_context(|| format!("cannot start {}", command.program.display()))? {
@@ -332,7 +336,7 @@ pub fn drop_unknown(plan: &mut Plan, listed: &[&str]) -> Vec<String> {
 }
 
 /// What is in a folder that a profiler wrote, or why it is nothing.
-pub(crate) fn signature(folder: &Path) -> Result<Signature> {
+fn signature(folder: &Path) -> Result<Signature> {
     let workload = crate::recording::read(folder).context("what the profiler wrote cannot be read")?;
     if workload.dispatches.kernel.is_empty() {
         bail!(

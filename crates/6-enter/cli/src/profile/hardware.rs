@@ -9,8 +9,8 @@ use crate::emulation::GPU_DEVICE;
 use crate::exit::{Outcome, usage};
 use anyhow::{Context, Result, anyhow};
 use arch::{Model, Target};
-use asked::{Asked, asked};
 pub(super) use asked::ranks;
+use asked::{Asked, asked};
 use host::hardware::launcher::Processes;
 use host::hardware::sensors;
 use host::hardware::{Recorded, Request, Step, Stopped, record};
@@ -138,7 +138,9 @@ struct Sensed {
 impl Sensed {
     fn step(&mut self, step: &Step<'_>) {
         match step {
-            Step::Begins(pass, ..) => self.lines += &sensors::lines(*pass, "before", &sensors::read(Path::new("/"))),
+            Step::Begins(pass, ..) => {
+                self.lines += &sensors::lines(*pass, "before", &sensors::read(Path::new("/")))
+            }
             Step::Done(pass) => {
                 let now = sensors::read(Path::new("/"));
                 self.lines += &sensors::lines(*pass, "after", &now);
@@ -209,7 +211,12 @@ impl Gpu {
         if let Some(name) = &args.emulate.gpu {
             let model = Model::by_name(&name.to_ascii_lowercase())
                 .with_context(|| format!("no facts of the GPU `{name}`"))?;
-            return Ok(Gpu { target: model.target(), model: Some(model), partition: [None, None], others: Vec::new() });
+            return Ok(Gpu {
+                target: model.target(),
+                model: Some(model),
+                partition: [None, None],
+                others: Vec::new(),
+            });
         }
         let machine = Machine::read(&read_tree(Path::new("/")), &[]);
         let known = machine.known_gpus();

@@ -56,7 +56,10 @@ fn every_pass_is_a_run_of_the_program_and_all_are_one_recording() {
     assert!(all > 1, "{said}");
     assert_eq!(passes(&output).len(), all, "{:?}: {said}", passes(&output));
     for text in [
-        &format!("profiling on MI300X (gfx942) with {} 1.1.0: {all} runs of the program", stand_in().unwrap())[..],
+        &format!(
+            "profiling on MI300X (gfx942) with {} 1.1.0: {all} runs of the program",
+            stand_in().unwrap()
+        )[..],
         "pass 1 of",
         &format!("pass {all} of {all}, about "),
         &format!("wrote {}", output.display()),
@@ -170,7 +173,9 @@ fn samples_and_traces_are_runs_of_their_own() {
     }
     let path = output.display().to_string();
     let text = good(&["analyze", "-p", &path, "-b", "21"]);
-    for text_of_it in ["4 samples of the program counter (stochastic)", "4 instructions of 1 dispatch (thread trace)"] {
+    for text_of_it in
+        ["4 samples of the program counter (stochastic)", "4 instructions of 1 dispatch (thread trace)"]
+    {
         assert!(text.contains(text_of_it), "{text_of_it}: {text}");
     }
     // Nothing is recorded again.
@@ -182,11 +187,16 @@ fn samples_and_traces_are_runs_of_their_own() {
 #[test]
 fn samples_and_traces_that_fail_keep_the_counters() {
     for (wrong, more, expected) in [
-        ("empty@1", &["--pc-sampling"][..], "no sample was taken\nhint: the kernels are too short for this interval"),
+        (
+            "empty@1",
+            &["--pc-sampling"][..],
+            "no sample was taken\nhint: the kernels are too short for this interval",
+        ),
         ("empty@1", &["--thread-trace", "-k", "x"], "the thread trace is empty"),
         ("big@1", &["--thread-trace", "-k", "x", "--trace-limit", "3"], "it was ended: it had written "),
     ] {
-        let output = output(&format!("hardware-{}-{}", wrong.replace('@', "-"), more[0].trim_start_matches('-')));
+        let output =
+            output(&format!("hardware-{}-{}", wrong.replace('@', "-"), more[0].trim_start_matches('-')));
         // Only what is asked for beside the counters is recorded.
         let Some((code, said)) = profile(&output, wrong, &[more, &["-b", "21"]].concat()) else { return };
         assert_eq!(code, 1, "{said}");
@@ -194,9 +204,14 @@ fn samples_and_traces_that_fail_keep_the_counters() {
         assert!(!output.exists(), "{wrong}: nothing is left of nothing");
     }
     let output = output("hardware-empty-later");
-    let Some((code, said)) = profile(&output, "empty@2", &["--set", "mem_thruput", "--pc-sampling"]) else { return };
+    let Some((code, said)) = profile(&output, "empty@2", &["--set", "mem_thruput", "--pc-sampling"]) else {
+        return;
+    };
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("error: pass 2 of 2: no sample was taken") && said.contains("1 pass is kept"), "{said}");
+    assert!(
+        said.contains("error: pass 2 of 2: no sample was taken") && said.contains("1 pass is kept"),
+        "{said}"
+    );
     assert_eq!(passes(&output), ["pmc_1"], "{said}");
 }
 
@@ -209,19 +224,54 @@ fn what_a_profiler_or_gpu_lacks_is_said_before_the_program_runs() {
             64,
             "rocprofv3 0.6.0 cannot do this (`--att`): it came with 1.0.0, ROCm 7.0",
         ),
-        (&[("STAND_IN_VERSION", "0.6.0")], &["--pc-sampling", "stochastic"], 64, "it came with 1.0.0, ROCm 7.0"),
-        (&[("STAND_IN_VERSION", "1.0.0")], &["--set", "mem_thruput", "--attach", "5"], 64, "it came with 1.1.0, ROCm 7.1"),
-        (&[("STAND_IN_VERSION", "none")], &["--set", "mem_thruput"], 0, "does not say its version; it is used as 0.6.0"),
-        (&[("STAND_IN_VERSION", "9.0.0")], &["--set", "mem_thruput"], 0, "rocprofv3 9.0.0 is newer than 1.3.5"),
-        (&[("STAND_IN_COUNTERS", "SQ_WAVES")], &["-b", "2.1.15", "17.1"], 0, "warning: this profiler does not know "),
+        (
+            &[("STAND_IN_VERSION", "0.6.0")],
+            &["--pc-sampling", "stochastic"],
+            64,
+            "it came with 1.0.0, ROCm 7.0",
+        ),
+        (
+            &[("STAND_IN_VERSION", "1.0.0")],
+            &["--set", "mem_thruput", "--attach", "5"],
+            64,
+            "it came with 1.1.0, ROCm 7.1",
+        ),
+        (
+            &[("STAND_IN_VERSION", "none")],
+            &["--set", "mem_thruput"],
+            0,
+            "does not say its version; it is used as 0.6.0",
+        ),
+        (
+            &[("STAND_IN_VERSION", "9.0.0")],
+            &["--set", "mem_thruput"],
+            0,
+            "rocprofv3 9.0.0 is newer than 1.3.5",
+        ),
+        (
+            &[("STAND_IN_COUNTERS", "SQ_WAVES")],
+            &["-b", "2.1.15", "17.1"],
+            0,
+            "warning: this profiler does not know ",
+        ),
         (&[], &["-b", "2", "--attach", "5"], 64, "`--attach` records one run, and what is asked for needs "),
         (&[], &["-b", "2", "--collection-period", "1:1:1"], 64, "`--collection-period` records one run"),
         (&[], &["--set", "mem_thruput", "--collection-period", "1:x:1"], 64, "is not three whole numbers"),
-        (&[], &["--pc-sampling", "stochastic", "--pc-sampling-interval", "1000"], 64, "the hardware takes powers of two\nhint: 1024"),
+        (
+            &[],
+            &["--pc-sampling", "stochastic", "--pc-sampling-interval", "1000"],
+            64,
+            "the hardware takes powers of two\nhint: 1024",
+        ),
         (&[], &["--thread-trace"], 64, "--kernel"),
         (&[], &["--rank", "auto"], 64, "no launcher gave this process a rank"),
         (&[], &["-b", "2", "--", "mpirun", "--teleport", "true"], 64, "`--teleport` is not known"),
-        (&[], &["-b", "2", "--pc-sampling", "--", "mpirun", "-n", "2", "true"], 64, "`--pc-sampling` is for one process"),
+        (
+            &[],
+            &["-b", "2", "--pc-sampling", "--", "mpirun", "-n", "2", "true"],
+            64,
+            "`--pc-sampling` is for one process",
+        ),
     ] {
         let output = output("hardware-lacks");
         let Some((found, said)) = profile_with(&output, variables, more) else { return };

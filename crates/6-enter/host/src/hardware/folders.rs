@@ -75,8 +75,11 @@ pub(super) fn kept(
     } else {
         ranks(&request.output)
     };
-    let places: BTreeMap<String, PathBuf> =
-        places.into_iter().map(|(rank, folder)| (rank, folder.join(name))).filter(|(_, it)| it.is_dir()).collect();
+    let places: BTreeMap<String, PathBuf> = places
+        .into_iter()
+        .map(|(rank, folder)| (rank, folder.join(name)))
+        .filter(|(_, it)| it.is_dir())
+        .collect();
     // A pass whose ranks are not all there was interrupted while they got their names.
     if places.is_empty() || first.is_some_and(|first| first.len() != places.len()) {
         places.values().for_each(|folder| drop(std::fs::remove_dir_all(folder)));

@@ -64,7 +64,8 @@ fn bytes_below(folder: &Path, depth: usize) -> u64 {
 
 /// What a program says on standard output when asked with some arguments; none where it cannot be started or fails.
 pub fn ask(program: &Path, arguments: &[OsString]) -> Option<String> {
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let output =
+        Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 

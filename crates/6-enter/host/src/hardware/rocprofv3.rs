@@ -61,8 +61,7 @@ pub(super) fn command(request: &Request, run: &Run<'_>, folder: &Path) -> Result
         Run::Trace(trace) => Some((folder.to_owned(), trace.limit)),
         _ => None,
     };
-    let mut line =
-        CommandLine { program: request.profiler.clone(), arguments: words, silent: false, limit };
+    let mut line = CommandLine { program: request.profiler.clone(), arguments: words, silent: false, limit };
     if let Some(launcher) = &request.launcher {
         line = within(launcher, line);
     }

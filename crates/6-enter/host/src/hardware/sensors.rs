@@ -31,7 +31,10 @@ pub fn read(root: &Path) -> Readings {
     let amd = entries.filter(|it| text(it.path().join("vendor")).is_some_and(|it| it.trim() == VENDOR));
     let read = amd.map(|entry| {
         let clock = text(entry.path().join("pp_dpm_sclk")).and_then(|it| current_clock(&it));
-        (entry.file_name().to_string_lossy().into_owned(), Reading { clock_mhz: clock, hotspot_c: hotspot(&entry.path()) })
+        (
+            entry.file_name().to_string_lossy().into_owned(),
+            Reading { clock_mhz: clock, hotspot_c: hotspot(&entry.path()) },
+        )
     });
     read.filter(|(_, it)| *it != Reading::default()).collect()
 }

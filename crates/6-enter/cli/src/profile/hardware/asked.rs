@@ -12,7 +12,9 @@ use anyhow::Result;
 use arch::Target;
 use counters::{Plan, catalogue, plan};
 use host::hardware::launcher::{ask, rank, split_launcher};
-use host::hardware::version::{NEWEST, Version, arguments, has_thread_trace, listed_counters, sampling_methods};
+use host::hardware::version::{
+    NEWEST, Version, arguments, has_thread_trace, listed_counters, sampling_methods,
+};
 use host::hardware::{Attach, Request, Samples, ThreadTrace, drop_unknown};
 use metrics::Definitions;
 use std::ffi::OsString;
@@ -41,7 +43,9 @@ pub(super) fn rank_number(text: &str) -> Result<String> {
     if text != "auto" {
         return match text.parse::<u32>() {
             Ok(number) => Ok(number.to_string()),
-            Err(_) => Err(usage(format!("`--rank {text}` is no number"), "`--rank auto` takes the launcher's")),
+            Err(_) => {
+                Err(usage(format!("`--rank {text}` is no number"), "`--rank auto` takes the launcher's"))
+            }
         };
     }
     match rank(&|name| std::env::var(name).ok()) {
@@ -81,7 +85,9 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
     let samples = samples(args, gpu.target, version)?;
     let trace = trace(args, gpu.target, version, &mut notes)?;
     let one_run = |option: &str| {
-        if plan.passes.len() <= 1 { Ok(()) } else {
+        if plan.passes.len() <= 1 {
+            Ok(())
+        } else {
             Err(usage(
                 format!("`{option}` records one run, and what is asked for needs {}", plan.passes.len()),
                 "choose a set (`--list-sets`), or fewer blocks with `-b`",

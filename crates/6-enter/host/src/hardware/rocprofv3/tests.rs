@@ -121,8 +121,16 @@ fn command_lines_are_those_of_the_documentation() {
         ..with(&|it| it.attach = Some(Attach { pid: 7, milliseconds: 1 }))
     };
     for (request, run, expected) in [
-        (request(&[], [0, 6, 0]), Run::Samples(&stochastic), "rocprofv3 0.6.0 cannot do this (`--pc-sampling-beta-enabled`): it came with 1.0.0, ROCm 7.0"),
-        (request(&[], [0, 6, 0]), Run::Trace(&trace), "rocprofv3 0.6.0 cannot do this (`--att`): it came with 1.0.0, ROCm 7.0"),
+        (
+            request(&[], [0, 6, 0]),
+            Run::Samples(&stochastic),
+            "rocprofv3 0.6.0 cannot do this (`--pc-sampling-beta-enabled`): it came with 1.0.0, ROCm 7.0",
+        ),
+        (
+            request(&[], [0, 6, 0]),
+            Run::Trace(&trace),
+            "rocprofv3 0.6.0 cannot do this (`--att`): it came with 1.0.0, ROCm 7.0",
+        ),
         (attached, counters, "rocprofv3 1.0.0 cannot do this (`--attach`): it came with 1.1.0, ROCm 7.1"),
     ] {
         assert_eq!(words(&request, &run), expected);
@@ -134,5 +142,8 @@ fn levels_are_defined_as_sums() {
     let text = extra_counters(&request(&[], [1, 0, 0]).plan, "gfx942");
     assert_eq!(text.matches("- name:").count(), 1);
     assert!(text.contains("  - name: SQ_IFETCH_LEVEL_ACCUM\n"), "{text}");
-    assert!(text.contains("      - gfx942\n      expression: accumulate(SQ_IFETCH_LEVEL, HIGH_RES)\n"), "{text}");
+    assert!(
+        text.contains("      - gfx942\n      expression: accumulate(SQ_IFETCH_LEVEL, HIGH_RES)\n"),
+        "{text}"
+    );
 }

@@ -164,8 +164,8 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
     let profiler = choose(args.on, args.emulate.gpu.is_some(), device.is_ok(), tool);
     let profiled = profiler.profile(args)?;
     for folder in &profiled.folders {
-        let is_there = |name: &&str| folder.join(name).exists();
-        if !["pmc_perf.csv", "pmc_1", "pc_sampling", "thread_trace"].iter().any(|it| is_there(&it)) {
+        let extra = ["pc_sampling", "thread_trace"].iter().any(|name| folder.join(name).exists());
+        if !extra && host::recording::recordings_in(folder).is_empty() {
             eprintln!("rockhound: no dispatch was recorded in {}", folder.display());
             continue;
         }

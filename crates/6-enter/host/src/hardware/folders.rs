@@ -156,13 +156,21 @@ pub(super) fn discard(request: &Request) {
 
 /// Refuses samples and traces that hold nothing.
 pub(super) fn check_extra(folder: &Path, run: &Run<'_>) -> Result<()> {
-    let workload = recording::read(folder).context("what the profiler wrote cannot be read")?;
+    let (samples, hits) = match recording::read(folder) {
+        Ok(it) => (
+            it.samples.as_ref().map_or(0, workload::Samples::total),
+            it.traces.as_ref().map_or(0, |it| it.total().hits),
+        ),
+        // A file without samples is no recording.
+        Err(error) if error.to_string().contains("no recording found") => (0, 0),
+        Err(error) => return Err(error).context("what the profiler wrote cannot be read"),
+    };
     match run {
         Run::Counters(_) => {}
-        Run::Samples(_) if workload.samples.as_ref().is_none_or(|it| it.total() == 0) => bail!(
+        Run::Samples(_) if samples == 0 => bail!(
             "no sample was taken\nhint: the kernels are too short for this interval; `--pc-sampling-interval N` makes it shorter"
         ),
-        Run::Trace(_) if workload.traces.as_ref().is_none_or(|it| it.total().hits == 0) => bail!(
+        Run::Trace(_) if hits == 0 => bail!(
             "the thread trace is empty: no kernel matched `-k`, no wave ran on the compute unit that is traced, or the decoder of traces is not installed\n\
              hint: the kernels have the names that `rockhound analyze` shows; a dispatch needs more workgroups than shader engines have compute units to be sure; the decoder is `librocprof-trace-decoder.so`"
         ),

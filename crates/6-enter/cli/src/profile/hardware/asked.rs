@@ -66,6 +66,15 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
     let list = arguments("list", version, &[]).ok().and_then(|words| ask(&profiler, &words));
     if let Some(text) = list {
         let unknown = drop_unknown(&mut plan, &listed_counters(&text, gpu.target.name));
+        if !unknown.is_empty() && plan.passes.is_empty() {
+            return Err(usage(
+                format!(
+                    "this profiler knows none of the counters that are asked for: {}",
+                    unknown.join(", ")
+                ),
+                "choose other blocks with `-b`, or another profiler with `--profiler`",
+            ));
+        }
         if !unknown.is_empty() {
             notes.push(format!(
                 "warning: this profiler does not know {} of the counters; what needs them is not recorded: {}",

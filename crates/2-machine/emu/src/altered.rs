@@ -1,28 +1,28 @@
 //! Vector instructions altered by MODE: indexed by M0, or skipped.
 //!
-//! The one idea to keep in mind: an instruction with indexed registers is another instruction. It is built once for
-//! each value of M0 and executes as any other, so no other module knows of indexing.
+//! The one idea to keep in mind: an instruction with indexed registers is a different instruction. It is built
+//! once for each value of M0 and executes like any other, so no other module handles indexing.
 //!
-//! What is indexed, from the manual's chapter on VGPR indexing: `M0[15:12]` enables destination, src2, src1 and src0, in this
-//! order, and `M0[7:0]` is added to the number of the register.
+//! Indexed operands, from the manual's chapter on VGPR indexing: `M0[15:12]` enables destination, src2, src1 and
+//! src0, in this order, and `M0[7:0]` is added to the register number.
 //!
 //! | instructions | src0, src1, src2 | destination |
 //! |---|---|---|
-//! | VALU, with DPP, SDWA and modifiers too; VOP3P | as encoded | its own bit |
+//! | VALU, also with DPP, SDWA and modifiers; VOP3P | as encoded | its own bit |
 //! | accumulating (`v_mac`, `v_fmac`, `v_dot*c`): the old value is read as src2 | src2 | its own bit |
 //! | `v_madmk`, `v_fmamk`: the constant takes the place of src1 | src0, and src2 for vsrc1 | its own bit |
 //! | SDWA that preserves: the rest of the register is read as src2 | src2 | its own bit |
-//! | 16-bit results that keep the other half have no read of their own | | its own bit |
+//! | 16-bit results that keep the other half: that half is not a source | as encoded | its own bit |
 //! | `v_readlane`, `v_readfirstlane` | src0 | a scalar register, which is not indexed |
 //! | `v_writelane` | scalars | its own bit |
-//! | `v_swap`, `v_permlane*_swap` | src0, which is written too | its own bit, read too |
+//! | `v_swap`, `v_permlane*_swap` | src0, which is also written | its own bit, also read |
 //! | MFMA, SMFMAC; the scales of a scaled one are src0 and src1 of its first half | as encoded | its own bit |
 //! | memory, LDS, lane exchange through the LDS | not indexed | not indexed |
 //!
-//! Constants, scalar registers and accumulation registers are never indexed. Out of range of the wave's registers a source is
-//! `v0`, and an instruction with such a destination does nothing.
+//! Constants, scalar registers and accumulation registers are never indexed. A source out of range of the wave's
+//! registers is `v0`; an instruction with a destination out of range does nothing.
 //!
-//! What is skipped while MODE says so: everything that is not scalar. Skipped instructions do not issue.
+//! MODE can also skip instructions: all that are not scalar. Skipped instructions do not issue.
 
 use crate::decode::Action;
 use crate::indexing::{Indexing, Position};
@@ -42,7 +42,7 @@ impl Indexing {
     fn valu(self, valu: &Valu, preserves: bool) -> Option<Valu> {
         let mut valu = *valu;
         for (number, (position, src)) in (0..).zip(Position::SOURCES.into_iter().zip(&mut valu.src)) {
-            // The old value is src2 wherever the kernel takes it.
+            // The old value is src2, whichever source of the kernel it is.
             let position = if number == valu.accumulator { Position::Src2 } else { position };
             self.source(position, src, 1);
         }
@@ -85,7 +85,7 @@ pub(crate) struct Altered(HashMap<(usize, u16), Option<Arc<Action>>>);
 pub(crate) enum Next {
     /// It is skipped.
     Skipped,
-    /// It executes as it is.
+    /// It executes unchanged.
     Same,
     /// This one executes instead.
     Other(Arc<Action>),

@@ -1,30 +1,31 @@
-//! The argument segment of a kernel: what the caller passes, and what the compiler expects besides.
+//! Argument segment of a kernel: arguments of the caller, and hidden arguments that the compiler adds.
 //!
-//! The one idea to keep in mind: the metadata names every hidden argument with its place, so one function fills them
-//! for every code-object version.
+//! The one idea to keep in mind: the metadata gives the kind and offset of every hidden argument, so one function
+//! fills them for every code-object version.
 
 use crate::launch::Launch;
 use crate::machine::{PRIVATE_BASE, SHARED_BASE};
 use crate::program::Program;
 
-/// Addresses that hidden arguments hold; 0 where there is nothing.
+/// Addresses for hidden arguments; 0 if absent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hidden {
-    /// Buffer of old-style `printf`.
+    /// Buffer for buffered `printf`.
     pub printf_buffer: u64,
-    /// Buffer for calls to the host: `printf`, `assert`.
+    /// Buffer for calls to the host: `printf`, `assert`, memory.
     pub hostcall_buffer: u64,
     /// Heap of device `malloc`.
     pub heap: u64,
     /// Synchronisation of cooperative launches.
     pub multigrid: u64,
-    /// Queue for launches from the device.
+    /// Queue for launches from device code.
     pub default_queue: u64,
-    /// Action for launches from the device.
+    /// Completion action for launches from device code.
     pub completion: u64,
 }
 
-/// The argument segment: `explicit` at its start (shorter is filled with zeros), hidden arguments where they belong.
+/// Builds the argument segment: `explicit` at its start, padded with zeros, and hidden arguments at their
+/// offsets.
 pub fn arguments(program: &Program, launch: &Launch<'_>, hidden: &Hidden, explicit: &[u8]) -> Vec<u8> {
     let metadata = &program.metadata;
     let end = |argument: &codeobj::Argument| argument.offset.saturating_add(argument.size);
@@ -44,7 +45,7 @@ pub fn arguments(program: &Program, launch: &Launch<'_>, hidden: &Hidden, explic
     segment
 }
 
-/// The value of a hidden argument of a kind; `None` for kinds that hold nothing here.
+/// Value of a hidden argument by kind; `None` for kinds that are left 0.
 fn hidden_value(kind: &str, program: &Program, launch: &Launch<'_>, hidden: &Hidden) -> Option<u64> {
     let axis = match kind.as_bytes().last() {
         Some(b'x') => 0,
@@ -56,7 +57,7 @@ fn hidden_value(kind: &str, program: &Program, launch: &Launch<'_>, hidden: &Hid
     let size = launch.workgroup.map(|size| size.max(1));
     let name = if axis < 3 { kind.get(..kind.len() - 2)? } else { kind };
     match name {
-        // Whole workgroups only; the rest is the remainder.
+        // Counts whole workgroups only; a partial one is in the remainder.
         "hidden_block_count" => of([0, 1, 2].map(|axis| launch.grid[axis] / size[axis])),
         "hidden_group_size" => of(size),
         "hidden_remainder" => of([0, 1, 2].map(|axis| launch.grid[axis] % size[axis])),

@@ -1,12 +1,12 @@
 //! Read-modify-write operations: one line per operation.
 //!
-//! The one idea to keep in mind: an operation is a function of the old value and the data, on 64-bit values cut to the
-//! operation's width; memory applies it in one step.
+//! The one idea to keep in mind: an operation is a function of the old value and the data, 64-bit values that are
+//! truncated to the operation's width. Memory applies it atomically.
 
 use crate::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::raw::Shared;
 
-/// Old value, data, second data.
+/// Arguments: old value, data, second data.
 pub(crate) type AtomicOp = fn(u64, u64, u64) -> u64;
 
 fn single(a: u64, b: u64, f: impl Fn(f32, f32) -> f32) -> u64 {
@@ -21,13 +21,13 @@ fn halves(a: u64, b: u64, f: impl Fn(u16, u16) -> u16) -> u64 {
     u64::from(f(a as u16, b as u16)) | u64::from(f((a >> 16) as u16, (b >> 16) as u16)) << 16
 }
 
-/// The operation of a global or scalar mnemonic without its prefix and `_x2`, and whether it is 64 bits wide.
+/// Operation of a global or scalar mnemonic without prefix and `_x2`, and true if it is 64 bits wide.
 #[rustfmt::skip]
 pub(crate) fn global(name: &str) -> Option<(AtomicOp, bool)> {
     let (short, wide) = name.strip_suffix("_x2").map_or((name, false), |short| (short, true));
     let op: AtomicOp = match (short, wide) {
         ("swap", _) => |_, d, _| d,
-        // The comparand follows the new value.
+        // Data order: new value, comparand.
         ("cmpswap", _) => |old, d, c| if old == c { d } else { old },
         ("add", _) => |old, d, _| old.wrapping_add(d),
         ("sub", _) => |old, d, _| old.wrapping_sub(d),
@@ -53,7 +53,7 @@ pub(crate) fn global(name: &str) -> Option<(AtomicOp, bool)> {
     Some((op, wide))
 }
 
-/// The operation of an LDS mnemonic without its prefix, and whether it is 64 bits wide.
+/// Operation of an LDS mnemonic without prefix, and true if it is 64 bits wide.
 #[rustfmt::skip]
 pub(crate) fn lds(name: &str) -> Option<(AtomicOp, bool)> {
     let plain = name.replace("_rtn", "").replace("2st64", "").replace("wrxchg2", "wrxchg");
@@ -75,7 +75,7 @@ pub(crate) fn lds(name: &str) -> Option<(AtomicOp, bool)> {
         "xor_b32" | "xor_b64" => |old, d, _| old ^ d,
         "mskor_b32" | "mskor_b64" => |old, d, e| old & !d | e,
         "wrxchg_b32" | "wrxchg_b64" | "wrxchg" => |_, d, _| d,
-        // The comparand comes first.
+        // Data order: comparand, new value.
         "cmpst_b32" | "cmpst_b64" => |old, d, e| if old == d { e } else { old },
         "cmpst_f32" => |old, d, e| if f32::from_bits(old as u32) == f32::from_bits(d as u32) { e } else { old },
         "cmpst_f64" => |old, d, e| if f64::from_bits(old) == f64::from_bits(d) { e } else { old },
@@ -97,7 +97,7 @@ pub(crate) fn lds(name: &str) -> Option<(AtomicOp, bool)> {
     Some((op, wide))
 }
 
-/// A read-modify-write of 32 or 64 bits; `None` when misaligned.
+/// Atomic read-modify-write of 32 or 64 bits; `None` when misaligned.
 pub(crate) fn update(range: &Shared, at: usize, wide: bool, op: impl Fn(u64) -> u64) -> Option<u64> {
     if wide {
         range.update_u64(at, op)

@@ -2,12 +2,12 @@
 
 use isa::Op;
 
-/// When a branch is taken.
+/// Condition of a branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Condition {
     Always,
     Scc(bool),
-    /// VCC (or EXEC) is zero, or not.
+    /// VCC (or EXEC) is zero if true, not zero if false.
     Vcc(bool),
     Exec(bool),
     Never,
@@ -22,7 +22,7 @@ pub(crate) enum Indexing {
     Mode,
 }
 
-/// What an instruction does that is no arithmetic.
+/// Effect of an instruction that computes no arithmetic result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Control {
     Branch(Condition),
@@ -33,7 +33,7 @@ pub(crate) enum Control {
     GetPc,
     GetReg,
     SetReg,
-    /// Scalar register at an offset in M0: read or written; of 64 bits or 32.
+    /// Reads or writes a scalar register at an offset in M0; 64 or 32 bits.
     MoveIndexed {
         read: bool,
         wide: bool,
@@ -48,7 +48,7 @@ pub(crate) enum Control {
     Nothing,
 }
 
-/// All such instructions. Caches hold nothing that memory does not, so most cache control has no effect.
+/// Control instructions. Caches never differ from memory in the emulator, so most cache control has no effect.
 pub(crate) static CONTROL: &[(Op, Control)] = &[
     (Op::named("s_branch"), Control::Branch(Condition::Always)),
     (Op::named("s_cbranch_scc0"), Control::Branch(Condition::Scc(false))),

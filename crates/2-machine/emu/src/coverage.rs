@@ -1,4 +1,4 @@
-//! Proof at compile time that every opcode has an execution, or a reason to have none.
+//! Compile-time proof that every opcode is executed, or left out for a reason.
 
 use crate::control::CONTROL;
 use crate::kernels::compared;
@@ -7,7 +7,7 @@ use crate::scalar::{EXEC_OPERATIONS, OPERATIONS};
 use crate::vector::{KEYS, Variant};
 use isa::{Class, Op};
 
-/// Opcodes that no compute kernel needs: beginning of the mnemonic, and reason.
+/// Opcodes that no compute kernel needs: prefix of the mnemonic, and reason.
 pub const LEFT_OUT: &[(&str, &str)] = &[
     ("buffer_load_format", "formats in the buffer resource belong to graphics"),
     ("buffer_store_format", "formats in the buffer resource belong to graphics"),
@@ -23,10 +23,10 @@ pub const LEFT_OUT: &[(&str, &str)] = &[
     ("v_mfma_ld_scale", "first half of the scaled matrix instructions, which are decoded in one piece"),
 ];
 
-/// Vector instructions with an execution of their own.
+/// Vector instructions executed outside of the tables.
 const OTHER_VECTOR: &[&str] = &["v_nop", "v_clrexcp", "v_mqsad_u32_u8", "v_cvt_scalef32_"];
 
-// A row of the instruction tables without an execution stops here, with its mnemonic.
+// An opcode without execution fails to compile here; the error shows its mnemonic.
 const _: () = {
     let mut index = 0;
     while index < Op::COUNT {
@@ -43,7 +43,7 @@ const fn has_execution(op: Op) -> bool {
             in_table(OPERATIONS, op) || in_table(EXEC_OPERATIONS, op) || in_table(CONTROL, op)
         }
         Class::Mfma => op.row().matrix.is_some(),
-        // Data and operations of memory instructions follow from their mnemonics; a test runs them all.
+        // The mnemonic of a memory instruction determines its data and operation; a test checks all of them.
         Class::Smem | Class::VmemLoad | Class::VmemStore | Class::VmemAtomic | Class::Lds => true,
         Class::Wait | Class::Barrier => true,
         Class::Unknown => false,
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn every_opcode_of_every_target_is_executed_or_left_out() {
-        // GFX908 has LDS operations with two addresses (`ds_*_src2_*`) besides, which are not executed.
+        // GFX908 also has LDS operations with two addresses (`ds_*_src2_*`), which are not executed.
         for isa in [Isa::Gfx90a, Isa::Gfx942, Isa::Gfx950] {
             let missing: Vec<&str> = Op::all()
                 .filter(|&op| isa.has(op) && !is_left_out(op) && !executes(isa, op))

@@ -9,7 +9,7 @@ use crate::observe::Observer;
 use crate::raw::{has_avx2, has_avx512};
 use crate::wave::Wave;
 
-/// Runs a wave with the executor compiled for the best instruction set this CPU has.
+/// Runs a wave with the executor compiled for the best instruction set of this CPU.
 pub(crate) fn run_wave<O: Observer>(
     executor: &mut Executor<'_>,
     wave: &mut Wave,
@@ -35,7 +35,7 @@ fn run_wave_avx2<O: Observer>(
     execute::run(executor, wave, observer, until)
 }
 
-/// The parts of the executor that work on rows, for this CPU.
+/// Row-wise parts of the executor for this CPU.
 pub(crate) fn engine() -> Engine {
     #[cfg(target_arch = "x86_64")]
     if has_avx512() {

@@ -1,7 +1,7 @@
 //! Resolution of instructions to actions.
 //!
-//! The one idea to keep in mind: an action holds everything its handler needs; what an opcode does is looked up by
-//! name in the tables of the subjects (`vector`, `scalar`, `access`), so a new opcode is one line there.
+//! The one idea to keep in mind: an action holds everything its handler needs. The function of an opcode is
+//! looked up by name in the tables of `vector`, `scalar` and `access`, so a new opcode is one line there.
 
 use crate::access::{Access, ScalarAccess};
 use crate::control::{CONTROL, Condition, Control, Indexing};
@@ -29,7 +29,7 @@ pub(crate) struct Salu {
     pub(crate) op: ScalarOp,
     pub(crate) src: [Src; 2],
     pub(crate) dst: u8,
-    /// Bit 0, 1: that source is 64 bits wide; bit 2: the destination is.
+    /// Operands of 64 bits: bits 0 and 1 for the sources, bit 2 for the destination.
     pub(crate) wide: u8,
 }
 
@@ -38,20 +38,21 @@ pub(crate) struct Salu {
 pub(crate) enum Action {
     /// One result row, no mask, no modifiers.
     Valu(Valu),
-    /// One or two result rows, written in place; the number belongs to the kernel.
+    /// One or two result rows, written in place; the number is an argument of the kernel.
     InPlace(Valu, InPlace, u32),
-    /// Everything else of the vector ALU without modifiers.
+    /// Any other vector ALU instruction without modifiers.
     ValuAny(Valu),
-    /// With modifiers.
+    /// A vector ALU instruction with modifiers.
     Modified(Box<(Valu, Modifiers)>),
-    /// Several dwords per lane beyond a pair, lane exchange, scalar destinations.
+    /// An exchange between lanes, or between lanes and scalars.
     Lane(Box<LaneOp>),
     Matrix(Box<matrix::Instruction>),
-    /// From or to small formats with a scale.
+    /// Conversion from or to small formats with a scale.
     Scaled(Box<Conversion>),
     QuadSums(Box<QuadSums>),
     Salu(Salu),
-    /// EXEC manipulation: function, source, destination, whether the new EXEC is what the destination gets.
+    /// EXEC manipulation: function, source, destination; true if the destination gets the new EXEC instead of the
+    /// old.
     Exec {
         op: ExecOp,
         src: Src,
@@ -83,7 +84,7 @@ pub(crate) enum Action {
         src: Src,
         spec: u16,
     },
-    /// Scalar register at an offset in M0: read (destination, base) or written.
+    /// Reads (destination, base) or writes a scalar register at an offset in M0.
     MoveIndexed {
         dst: u8,
         src: Src,
@@ -96,7 +97,7 @@ pub(crate) enum Action {
         src: Src,
         mode: u8,
     },
-    /// Vector instructions are skipped while a bit of a number is set.
+    /// Skips vector instructions while a bit of a number is set.
     Skip {
         src: [Src; 2],
     },
@@ -109,18 +110,18 @@ pub(crate) enum Action {
     /// Waits until at most this many vector memory instructions are outstanding; only in programs that load into
     /// the LDS.
     Wait(u8),
-    /// Waits until one wave more than a lane says has come here.
+    /// Waits until one wave more than the number in a lane has reached this barrier.
     GridBarrier {
         waves: Src,
     },
     Sleep,
     End,
     Trap(u16),
-    /// Interrupts the host, which looks for requests in memory.
+    /// Interrupts the host, which then answers the requests in memory.
     Interrupt,
-    /// Invalidates caches: later loads see the writes of others.
+    /// Invalidates caches: later loads see the writes of other waves.
     Invalidate,
-    /// Waits, hints, cache control: nothing to do.
+    /// Waits, hints, cache control: no effect.
     Nothing,
     /// Not emulated.
     Unsupported,
@@ -157,9 +158,9 @@ pub(crate) struct Resolver<'a> {
     pub(crate) ordered: bool,
     /// Some instruction calls the host.
     pub(crate) interrupts: bool,
-    /// MODE may be other than the host's arithmetic: floating-point instructions look at it.
+    /// MODE may differ from the host's arithmetic, so floating-point instructions check it.
     watches_mode: bool,
-    /// MODE may alter instructions: which registers one writes is not known beforehand.
+    /// MODE may alter instructions, so the registers that an instruction writes are unknown at decode.
     pub(crate) alters: bool,
     /// Some instruction loads straight into the LDS.
     pub(crate) lds_dma: bool,
@@ -191,7 +192,7 @@ impl<'a> Resolver<'a> {
             if let Operand::Reg(range) = operand
                 && let Some(row) = self.files.row(*range)
             {
-                // Pairs at the end must stay inside.
+                // Room for a pair that begins at the last register.
                 self.rows = self.rows.max(row + u16::from(range.count) + 2);
             }
         }
@@ -257,7 +258,7 @@ impl<'a> Resolver<'a> {
         };
         let (count, accumulate) = self.vector_operands(inst, &mut valu)?;
         valu.kept = valu.dst;
-        // With three sources the old value is only what a partial write keeps.
+        // With three sources the old value serves only the parts of a partial write that are kept.
         if let (Some(old), Some(slot)) = (accumulate, valu.src.get_mut(count)) {
             *slot = old;
             valu.accumulator = count as u8;
@@ -353,7 +354,7 @@ impl<'a> Resolver<'a> {
             }
             Control::Trap => Action::Trap(immediate(inst, 0)?),
             Control::Message if immediate(inst, 0)? & 0xf == MESSAGE_INTERRUPT => {
-                // Output of the host has the order of workgroups.
+                // Output of the host follows the order of workgroups.
                 self.ordered = true;
                 self.interrupts = true;
                 Action::Interrupt
@@ -389,7 +390,7 @@ impl<'a> Resolver<'a> {
                 }
                 _ => {
                     let mut operand = *operand;
-                    // 16-bit immediates are signed but for unsigned comparisons.
+                    // 16-bit immediates are signed, except for unsigned comparisons.
                     if let (Operand::Imm(value), false) = (operand, inst.info().name.ends_with("_u32")) {
                         operand = Operand::Imm(i32::from(value as i16));
                     }
@@ -415,7 +416,7 @@ impl<'a> Resolver<'a> {
 
     fn memory(&mut self, inst: &Inst) -> Option<Action> {
         match inst.info().name {
-            // The number of waves stands in the barrier itself, too.
+            // The barrier instruction also carries the number of waves.
             "ds_nop" | "ds_gws_init" => return Some(Action::Nothing),
             "ds_gws_barrier" => {
                 let operand = inst.operands().first().copied()?;
@@ -472,7 +473,7 @@ pub fn executes(isa: Isa, op: Op) -> bool {
     let mut mods = inst.mods;
     mods.op_sel_hi = 7;
     if info.name.starts_with("tbuffer_") {
-        // One dword, an integer.
+        // Format: one component of 32 bits, uint.
         (mods.cbsz, mods.abid) = (4, 4);
     }
     mods.lane = Lane::None;
@@ -481,7 +482,7 @@ pub fn executes(isa: Isa, op: Op) -> bool {
     !matches!(resolver.action(&Inst { mods, ..inst }), Action::Unsupported)
 }
 
-/// An operand such as the opcode takes.
+/// A valid operand for the opcode.
 fn sample(class: Class, spec: &isa::OperandSpec, field: Field) -> Operand {
     let scalar = matches!(class, Class::Salu | Class::Smem | Class::Branch | Class::Control | Class::Message)
         || matches!(field, Field::Srsrc | Field::Soffset | Field::Sdst)

@@ -53,31 +53,31 @@ macro_rules! engine {
     };
 }
 
-/// A memory instruction whose lanes stand to each other as the last time; whether it was one.
+/// Executes a memory instruction on its fast path if the lanes keep their distances; false otherwise.
 fn ordinary(access: &Access, machine: &mut Machine<'_>, wave: &mut Wave) -> bool {
     access.run_ordinary(raw::Plain, machine, wave)
 }
 
-/// As [`ordinary`], with AVX2.
+/// [`ordinary`], compiled for AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 fn ordinary_avx2(access: &Access, machine: &mut Machine<'_>, wave: &mut Wave) -> bool {
     access.run_ordinary(raw::vectors(), machine, wave)
 }
 
-/// For every CPU.
+/// Functions for any CPU.
 pub(crate) fn portable() -> Engine {
     engine!(ordinary)
 }
 
-/// For CPUs with AVX2, FMA and their contemporaries.
+/// Functions for CPUs with AVX2, FMA, BMI, LZCNT, POPCNT and F16C.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn avx2() -> Engine {
     engine!(ordinary_avx2)
 }
 
-/// As [`avx2`], for CPUs that also have AVX-512: the sums of a whole product fit in their registers.
+/// As [`avx2`], for CPUs with AVX-512, whose registers hold all sums of a product.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn avx512() -> Engine {

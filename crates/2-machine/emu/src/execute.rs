@@ -1,7 +1,7 @@
 //! Execution of a wave's instructions.
 //!
-//! The one idea to keep in mind: instructions issue in runs, which end at instructions that may write EXEC or jump.
-//! One match over actions executes a run; long actions are functions of their subject.
+//! The one idea to keep in mind: instructions issue in runs, which end at instructions that may write EXEC or
+//! jump. One match over actions executes a run; long actions are functions in other modules.
 
 use crate::access::{Access, Part};
 use crate::altered::{self, Altered, Next};
@@ -62,14 +62,14 @@ impl<'a> Executor<'a> {
     }
 }
 
-/// Whether a wave continues after an instruction.
+/// Continuation of a wave after an instruction.
 enum Flow {
     Continue,
     /// The wave waits, ends, or lets other waves run.
     Suspend,
 }
 
-/// Executes until a barrier, the end, or until as many instructions are issued as `until` says.
+/// Executes until a barrier, the end of the wave, or the issue of `until` instructions.
 #[inline(always)]
 pub(crate) fn run<O: Observer>(
     executor: &mut Executor<'_>,
@@ -90,7 +90,7 @@ pub(crate) fn run<O: Observer>(
         let mut length = length.min(until - wave.issued);
         let mut altered = None;
         if wave.mode.alters_instructions() {
-            // One at a time: M0 may change within a run.
+            // One instruction at a time: M0 may change within a run.
             length = length.min(1);
             match altered::next(program, &mut executor.altered, wave) {
                 Next::Same => {}
@@ -179,10 +179,10 @@ fn execute<O: Observer>(
             vector_memory(access, executor, wave, observer, (index, exec))?;
         }
         Action::Memory(_) | Action::Nothing => {}
-        // Waves that wait for loads into the LDS let the others run: loads take long.
+        // A wave that waits for loads into the LDS lets other waves run first, as loads are slow.
         Action::Wait(outstanding) if wave.dma.wait(*outstanding) => return Ok(Flow::Suspend),
         Action::Wait(_) => end_wait(machine, wave, observer),
-        // Whoever waits for another wave lets it run.
+        // A wave that sleeps probably polls for another wave, so others run.
         Action::Sleep => return Ok(Flow::Suspend),
         Action::Barrier => {
             wave.state = WaveState::AtBarrier;
@@ -193,7 +193,7 @@ fn execute<O: Observer>(
             wave.state = WaveState::AtGrid(machine.lane(wave, *waves, lane).saturating_add(1));
             return Ok(Flow::Suspend);
         }
-        // Loads into the LDS of a wave that has ended land as late as others.
+        // A wave may end with outstanding loads into the LDS; they still land.
         Action::End => {
             wave.state = WaveState::Ended;
             return Ok(Flow::Suspend);
@@ -203,7 +203,7 @@ fn execute<O: Observer>(
     Ok(Flow::Continue)
 }
 
-/// Whether a branch is taken.
+/// True if a branch is taken.
 #[inline(always)]
 fn is_taken(condition: Condition, wave: &Wave, exec: u64) -> bool {
     match condition {
@@ -215,7 +215,7 @@ fn is_taken(condition: Condition, wave: &Wave, exec: u64) -> bool {
     }
 }
 
-/// A vector memory or LDS instruction of at least one active lane: the short way if its lanes let it.
+/// Executes a vector memory or LDS instruction with at least one active lane, on the fast path if possible.
 #[inline(always)]
 fn vector_memory<O: Observer>(
     access: &Access,
@@ -235,7 +235,8 @@ fn vector_memory<O: Observer>(
     memory(access, executor, wave, observer, index).inspect_err(|_| wave.pc = index + 1)
 }
 
-/// A vector memory or LDS instruction of at least one active lane: addresses, then the data of each element.
+/// Executes a vector memory or LDS instruction with at least one active lane: addresses, then the data of each
+/// element.
 #[inline(always)]
 fn memory<O: Observer>(
     access: &Access,
@@ -281,7 +282,7 @@ fn begin_lds_dma<O: Observer>(
     observer.lds_dma_load(wave.id, &load);
 }
 
-/// Lands the loads that the wave has waited for in the LDS.
+/// Lands in the LDS the loads that the wave has waited for.
 #[inline(never)]
 fn end_wait<O: Observer>(machine: &mut Machine<'_>, wave: &mut Wave, observer: &mut O) {
     if let Some(done) = wave.dma.take_waited() {
@@ -315,7 +316,7 @@ fn reached<O: Observer>(
     );
 }
 
-/// A vector instruction that may write a pair of rows and a mask.
+/// Executes a vector instruction that may write a pair of rows and a mask.
 #[inline(always)]
 fn valu_any(machine: &mut Machine<'_>, wave: &mut Wave, valu: &Valu, exec: u64) {
     let mut extra = machine.extra(wave, valu);
@@ -448,7 +449,7 @@ fn rare(action: &Action, executor: &mut Executor<'_>, wave: &mut Wave, pc: usize
 fn read_register(program: &Program, machine: &Machine<'_>, wave: &Wave, number: u16) -> u32 {
     match number {
         register::MODE => wave.mode.0,
-        // SCC, EXECZ and VCCZ are those a kernel can see.
+        // SCC, EXECZ and VCCZ only.
         register::STATUS => {
             u32::from(wave.scc) | u32::from(wave.exec() == 0) << 9 | u32::from(wave.vcc() == 0) << 10
         }

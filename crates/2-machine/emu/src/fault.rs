@@ -1,4 +1,4 @@
-//! Faults: cause and place at which a kernel stops.
+//! Faults: cause and place of a kernel's stop.
 //!
 //! A fault names kernel, instruction, address in the code object (a line table gives the source line), workgroup,
 //! wave and lane.
@@ -19,10 +19,10 @@ pub enum Cause {
         address: u64,
         /// Bytes of the access.
         bytes: u32,
-        /// Where it might have belonged.
+        /// Range closest to the address.
         nearest: Option<Nearest>,
     },
-    /// Access to memory of the process that nobody made reachable for kernels.
+    /// Access to memory of the process that is not registered for kernels.
     #[error("{access} of {bytes} bytes at {address:#x}: host memory that is not registered ({place})")]
     HostMemory {
         /// `load`, `store` or `atomic`.
@@ -31,10 +31,10 @@ pub enum Cause {
         address: u64,
         /// Bytes of the access.
         bytes: u32,
-        /// Where in the process it is.
+        /// Description of that memory.
         place: String,
     },
-    /// Scratch or LDS access outside what the wave has.
+    /// Scratch or LDS access beyond the size of the wave's scratch or the workgroup's LDS.
     #[error("{access} at {space} offset {offset:#x}: only {size} bytes there")]
     OutOfRange {
         /// `load`, `store` or `atomic`.
@@ -54,46 +54,46 @@ pub enum Cause {
         /// Required alignment.
         bytes: u32,
     },
-    /// The emulator does not know the instruction, or not this use of it.
+    /// Instruction, or form of it, that is not emulated.
     #[error("instruction is not emulated: {0}")]
     Unsupported(String),
-    /// A jump to where no instruction begins.
+    /// Jump to an address at which no instruction begins.
     #[error("jump to {0:#x}, where no instruction of the program begins")]
     BadJump(u64),
-    /// `s_trap`: number 2 is what compilers make of `abort` and of a failed `assert`.
+    /// `s_trap`; compilers emit number 2 for `abort` and for a failed `assert`.
     #[error("{}", if *.0 == 2 { "trap 2: `abort`, `__builtin_trap` or a failed `assert`".to_string() } else { format!("trap {}", .0) })]
     Trap(u32),
-    /// A call to the host that nobody can answer.
+    /// A call to the host that failed.
     #[error("call to the host: {0}")]
     Host(String),
-    /// More instructions than allowed.
+    /// A wave issued more instructions than the limit.
     #[error("still running after {limit} instructions of one wave, in the loop from {from:#x} to {to:#x}{}", looks(*.waits))]
     Endless {
-        /// The limit that was set.
+        /// The limit.
         limit: u64,
-        /// First instruction of the innermost loop it was in.
+        /// First instruction of the wave's innermost loop.
         from: u64,
-        /// Its last instruction.
+        /// Last instruction of the loop.
         to: u64,
-        /// It only looks at memory, and there are other workgroups, which may not have begun.
+        /// The loop only polls memory, and other workgroups exist, which may not have begun.
         waits: bool,
     },
-    /// Waves that do the same for ever, and nobody who could change what they look at.
+    /// Waves repeat the same loop for ever, and no other wave or host can change the memory they read.
     #[error("endless loop from {from:#x} to {to:#x}: every trip does the same, and nobody is left to change what it looks at{}", others(*.barrier))]
     Stuck {
-        /// First instruction of the innermost loop it was in.
+        /// First instruction of the wave's innermost loop.
         from: u64,
-        /// Its last instruction.
+        /// Last instruction of the loop.
         to: u64,
-        /// Waves that wait at a barrier meanwhile.
+        /// Waves that wait at a barrier.
         barrier: usize,
-        /// It looks at memory, and there are other workgroups, which may not have begun.
+        /// The loop reads memory, and other workgroups exist, which may not have begun.
         waits: bool,
     },
     /// A barrier of the whole grid in a launch whose workgroups run one after the other.
     #[error("barrier of the whole grid in a launch that is not cooperative")]
     NotTogether,
-    /// Waves wait for others that will not come.
+    /// Every running wave waits for others that cannot progress.
     #[error("deadlock: {waiting} of {waves} waves wait for the rest of the grid, {ended} have ended")]
     Deadlock {
         /// Waves that wait.
@@ -103,7 +103,7 @@ pub enum Cause {
         /// All waves.
         waves: usize,
     },
-    /// The launch was stopped from outside.
+    /// The caller stopped the launch.
     #[error("stopped")]
     Stopped,
 }
@@ -121,7 +121,7 @@ fn others(barrier: usize) -> String {
 }
 
 impl Cause {
-    /// What to do about it, where that does not follow from the cause.
+    /// Advice for the user, if the cause does not imply it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Cause::HostMemory { .. } => Some(
@@ -155,13 +155,13 @@ pub struct Fault {
     pub kernel: String,
     /// Text of the instruction.
     pub instruction: String,
-    /// Its virtual address in the code object: what line tables map.
+    /// Virtual address of the instruction in the code object, for line tables.
     pub address: u64,
     /// Workgroup in the grid.
     pub workgroup: [u32; 3],
     /// Wave in the workgroup.
     pub wave: u32,
-    /// First lane concerned.
+    /// First faulting lane.
     pub lane: Option<u32>,
 }
 
@@ -181,7 +181,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Cause and lane, before the place is known.
+/// Cause and lane, without the place.
 #[derive(Clone, Debug)]
 pub(crate) struct Stop {
     pub(crate) cause: Cause,

@@ -11,9 +11,9 @@ use crate::raw::{Distances, Lines};
 pub(crate) struct Formation {
     /// Low dwords of the addresses, relative to the first lane.
     low: Row,
-    /// Name and facts, computed at the second execution with the same distances.
+    /// Number and distances, computed at the second execution with the same distances.
     found: Option<(u64, Distances)>,
-    /// Lines of memory that the lanes walk along.
+    /// Cached memory lines that the lanes walk along.
     lines: Lines,
     /// Trip of the last execution with these distances.
     trip: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Formation {
 #[derive(Debug, Default)]
 pub(crate) struct Formations {
     known: Vec<Option<Box<Formation>>>,
-    /// Names given so far.
+    /// Number of the newest formation.
     names: u64,
 }
 
@@ -32,9 +32,10 @@ impl Formations {
         Formations { known: std::iter::repeat_with(|| None).take(instructions).collect(), names: 0 }
     }
 
-    /// Compares the lanes with those of the last time. The name of their formation if it is the same and all addresses
-    /// lie within 4 GiB of which `origin` is the first lane's place. On a trip on which all lanes only move together there
-    /// is nothing to compare but the first time; other instructions name none.
+    /// Compares the distances between lanes with the last execution. Returns the formation's number if they are
+    /// equal and all addresses lie in one 4 GiB window, in which `origin` is the first lane's offset. `trip` is
+    /// given for instructions whose lanes move together during a trip; they are compared only at the first
+    /// execution of a trip.
     #[inline(always)]
     pub(crate) fn recognise(
         &mut self,
@@ -83,14 +84,14 @@ impl Formations {
         Some(*name)
     }
 
-    /// The distances of an instruction whose formation was recognised.
+    /// Distances of an instruction with a recognised formation.
     #[inline(always)]
     pub(crate) fn distances(&self, slot: u32) -> Option<&Distances> {
         let (_, distances) = self.known.get(slot as usize)?.as_ref()?.found.as_ref()?;
         Some(distances)
     }
 
-    /// The same, with the lines kept for it.
+    /// Distances and cached lines of an instruction with a recognised formation.
     #[inline(always)]
     pub(crate) fn walk(&mut self, slot: u32) -> Option<(&Distances, &mut Lines)> {
         let formation = self.known.get_mut(slot as usize)?.as_mut()?;
@@ -116,7 +117,7 @@ impl Formation {
         self.lines.forget();
     }
 
-    /// The distances as signed numbers.
+    /// Distances as signed numbers.
     #[cold]
     fn distances(&self) -> Distances {
         Distances::new(self.low.0.map(|distance| i64::from(distance as i32)))
@@ -127,7 +128,7 @@ impl Formation {
 mod tests {
     use super::*;
 
-    /// On a trip the first lane stands for all, as long as all addresses lie within 4 GiB.
+    /// During a trip only the first lane is compared, as long as all addresses lie within 4 GiB.
     #[test]
     fn compares_once_on_a_trip() {
         let mut all = Formations::new(1);
@@ -137,11 +138,11 @@ mod tests {
         let cases = [
             (1, row(0x1000, 8), None),
             (1, row(0x1010, 8), Some(1)),
-            // These would not be recognised if anyone looked.
+            // These distances differ, but are not compared during the trip.
             (1, row(0x2000, 4), Some(1)),
             (2, row(0x2000, 4), None),
             (2, row(0x2000, 4), Some(2)),
-            // The last lanes are not where they were any more; then comparing begins again.
+            // The last lanes leave the 4 GiB; distances are compared again.
             (2, row(0xffff_ff80, 4), None),
             (2, row(0x3000, 8), None),
         ];
@@ -174,7 +175,7 @@ mod tests {
             (0x7f01_0000_0000, 8, Some(1)),
             (0x7f01_0000_1000, back, None),
             (0x7f01_0000_1000, back, Some(2)),
-            // Some lanes lie before.
+            // Some lanes lie in the previous 4 GiB.
             (0x7f01_0000_0000, back, None),
         ];
         for (start, stride, expected) in cases {

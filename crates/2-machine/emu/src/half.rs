@@ -1,14 +1,14 @@
 //! 16-bit floating-point numbers: conversions from and to the wider types.
 //!
-//! The one idea to keep in mind: everything is integer arithmetic without branches, so it vectorises; rounding is to
-//! nearest even unless the name says otherwise.
+//! The one idea to keep in mind: all conversions are integer arithmetic without branches, so they vectorise.
+//! Rounding is to nearest even unless the name says otherwise.
 
 /// f16 to f32, exact; NaNs keep their payload and become quiet.
 #[inline(always)]
 pub(crate) fn f16_to_f32(half: u16) -> f32 {
     let sign = u32::from(half & 0x8000) << 16;
     let rest = u32::from(half & 0x7fff) << 13;
-    // 2^112 moves the exponent from one bias to the other and makes denormals normal.
+    // 2^112 converts the exponent's bias and normalises denormals.
     let scaled = (f32::from_bits(rest) * f32::from_bits(0x7780_0000)).to_bits();
     let special = rest >= 0x0f80_0000;
     let quiet = if rest > 0x0f80_0000 { 0x0040_0000 } else { 0 };
@@ -24,7 +24,7 @@ pub(crate) fn f32_to_f16(value: f32) -> u16 {
     // Normal results: add the rounding increment, then change the bias.
     let odd = magnitude >> 13 & 1;
     let normal = magnitude.wrapping_add(0xc800_0fff).wrapping_add(odd) >> 13;
-    // Denormal results: the addition of 0.5 rounds at the right place.
+    // Denormal results: the addition of 0.5 rounds at the right bit.
     let denormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
     let nan = 0x7e00 | magnitude >> 13 & 0x3ff;
     let result = if magnitude > 0x7f80_0000 {
@@ -43,7 +43,8 @@ pub(crate) fn f32_to_f16(value: f32) -> u16 {
 #[inline(always)]
 pub(crate) fn f32_to_f16_towards_zero(value: f32) -> u16 {
     let nearest = f32_to_f16(value);
-    // Too large in magnitude: one step back. That also turns an overflow into the largest finite value.
+    // A result too large in magnitude steps back by one code; that also turns an overflow into the largest finite
+    // value.
     let back = f16_to_f32(nearest).abs() > value.abs();
     nearest - u16::from(back)
 }
@@ -54,7 +55,8 @@ pub(crate) fn f64_to_f16(value: f64) -> u16 {
     f32_to_f16(round_to_odd(value))
 }
 
-/// f64 to f32 such that a later rounding to a narrower type is right: inexact results have an odd last bit.
+/// f64 to f32, rounded to odd: an inexact result has an odd last bit, so a later rounding to a narrower type is
+/// correct.
 #[inline(always)]
 pub(crate) fn round_to_odd(value: f64) -> f32 {
     let nearest = value as f32;
@@ -63,7 +65,7 @@ pub(crate) fn round_to_odd(value: f64) -> f32 {
         return nearest;
     }
     let bits = nearest.to_bits();
-    // Of the two neighbours, the one nearer to zero truncates; its odd form is the answer.
+    // Truncates towards zero; the odd neighbour is then the one with the last bit set.
     let truncated = if back.abs() > value.abs() { bits - 1 } else { bits };
     f32::from_bits(truncated | 1)
 }
@@ -125,7 +127,7 @@ mod tests {
         assert_eq!(f32_to_f16_towards_zero(70000.0), 0x7bff);
         assert_eq!(f32_to_f16_towards_zero(f32::INFINITY), 0x7c00);
         assert_eq!(f32_to_f16_towards_zero(1.0 + 1.9 / 1024.0), 0x3c01);
-        // Just above a tie: two roundings would fall on the tie and then to even.
+        // Just above a tie: double rounding would give the tie, and then the even neighbour.
         assert_eq!(f64_to_f16(1.0 + 1.0 / 2048.0 + 1e-12), 0x3c01);
         assert_eq!(f32_to_bf16(f32::from_bits(0x3f80_8000)), 0x3f80);
         assert_eq!(f32_to_bf16(f32::from_bits(0x3f81_8000)), 0x3f82);

@@ -1,4 +1,4 @@
-//! The other side of a call from device code.
+//! Host side of calls from device code.
 //!
 //! The one idea to keep in mind: device code writes a request to memory, interrupts and polls. The answer is in
 //! memory when the interrupt returns, so instruction counts do not depend on threads.
@@ -6,13 +6,13 @@
 use crate::memory::Memory;
 use std::fmt::Debug;
 
-/// Whom device code calls.
+/// Host that device code calls.
 pub trait Host: Sync + Debug {
     /// Answers all requests in memory; an error stops the kernel.
     fn interrupt(&self, memory: &Memory) -> Result<(), String>;
 }
 
-/// Where text goes.
+/// Stream of printed text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stream {
     /// Standard output.
@@ -21,14 +21,14 @@ pub enum Stream {
     Error,
 }
 
-/// What device code may ask for.
+/// Services for device code.
 pub trait Services: Sync {
-    /// Prints.
+    /// Prints text.
     fn print(&self, stream: Stream, text: &[u8]);
 
-    /// Memory for device code; `None` when there is none.
+    /// Allocates memory for device code; `None` if none is left.
     fn allocate(&self, bytes: u64) -> Option<u64>;
 
-    /// Takes such memory back.
+    /// Frees memory from `allocate`.
     fn free(&self, address: u64);
 }

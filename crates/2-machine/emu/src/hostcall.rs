@@ -1,8 +1,8 @@
-//! The buffer through which device code calls the host: `printf`, `assert`, memory.
+//! Buffer through which device code calls the host: `printf`, `assert`, memory.
 //!
-//! The one idea to keep in mind: a request is a packet with a slot for each lane; packets wait on a stack in memory. The
-//! buffer's last word is a mask in newer device libraries and a number of bits in older ones; a value whose low six
-//! bits are all set serves both, since shifts look at six bits only.
+//! The one idea to keep in mind: a request is a packet with a slot per lane; packets wait on a stack in memory.
+//! The buffer's last word is a mask in newer device libraries and a number of bits in older ones. A value whose
+//! low six bits are all set serves both, because shifts use six bits only.
 
 use crate::host::{Host, Services, Stream};
 use crate::memory::Memory;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// Fewest packets: low six bits of the last word.
+/// Fewest packets, so that the low six bits of the last word are all set.
 const FEWEST: u32 = 64;
 
 /// Offsets in the buffer.
@@ -22,11 +22,11 @@ mod at {
     pub(super) const FREE: u64 = 24;
     pub(super) const READY: u64 = 32;
     pub(super) const INDEX: u64 = 40;
-    /// The doorbell: a signal, whose mailbox makes device code interrupt.
+    /// The doorbell: a signal whose mailbox device code writes before it interrupts the host.
     pub(super) const SIGNAL: u64 = 64;
     pub(super) const MAILBOX_OF_SIGNAL: u64 = SIGNAL + 16;
     pub(super) const MAILBOX: u64 = 128;
-    /// Behind it the headers begin, then the payloads.
+    /// End of the fixed part; headers follow, then payloads.
     pub(super) const END: u64 = 192;
 }
 
@@ -37,16 +37,16 @@ const SLOT: u64 = 64;
 /// Bytes of a packet's payload.
 const PAYLOAD: u64 = 64 * SLOT;
 
-/// Services.
+/// Service numbers.
 mod service {
     pub(super) const PRINTF: u32 = 2;
     pub(super) const MEMORY: u32 = 3;
 }
 
-/// Words of one message beyond which something is wrong.
+/// Most words of a message; a longer one is an error.
 const MOST_WORDS: usize = 1 << 20;
 
-/// A buffer and those who answer.
+/// A hostcall buffer and the services behind it.
 pub struct Hostcall<'a> {
     base: u64,
     packets: u32,
@@ -54,7 +54,7 @@ pub struct Hostcall<'a> {
     messages: Mutex<Messages>,
 }
 
-/// Messages that device code has begun: a text longer than a slot comes in pieces.
+/// Messages in progress: a text longer than a slot arrives in pieces.
 #[derive(Default)]
 struct Messages {
     open: BTreeMap<u64, Vec<u64>>,
@@ -67,17 +67,17 @@ impl fmt::Debug for Hostcall<'_> {
 }
 
 impl<'a> Hostcall<'a> {
-    /// Packets for so many waves that may call at the same time.
+    /// Packets for `waves` waves that may call at the same time.
     pub fn packets(waves: u32) -> u32 {
         waves.max(FEWEST).checked_next_power_of_two().unwrap_or(1 << 31)
     }
 
-    /// Bytes of a buffer.
+    /// Bytes of a buffer with `packets` packets.
     pub fn bytes(packets: u32) -> u64 {
         at::END + u64::from(packets) * (HEADER + PAYLOAD)
     }
 
-    /// A buffer at an address with room for it; `None` where there is none.
+    /// Initialises a buffer at an address; `None` if its bytes are not in one range of memory.
     pub fn new(memory: &Memory, base: u64, packets: u32, services: &'a dyn Services) -> Option<Hostcall<'a>> {
         memory.locate(base, Self::bytes(packets))?;
         let hostcall = Hostcall { base, packets, services, messages: Mutex::default() };
@@ -87,7 +87,7 @@ impl<'a> Hostcall<'a> {
         word(at::DOORBELL, base + at::SIGNAL)?;
         word(at::MAILBOX_OF_SIGNAL, base + at::MAILBOX)?;
         word(at::INDEX, u64::from(packets) - 1)?;
-        // A packet's number is never 0 in a stack: the first one has a bit that no index reaches.
+        // 0 ends the stack, so no packet's number may be 0: the first one has a bit that no index reaches.
         let mut next = 1 << 63;
         word(at::END, 0)?;
         for index in 1..packets {
@@ -112,7 +112,7 @@ impl<'a> Hostcall<'a> {
         self.header(self.packets) + u64::from(index) * PAYLOAD
     }
 
-    /// Answers one lane: its first two words are the answer.
+    /// Answers the request of one lane; the answer replaces the first two words of its slot.
     fn lane(&self, memory: &Memory, service: u32, slot: u64) -> Result<(), String> {
         let words: Vec<u64> = words(memory, slot, 8)?;
         let answer = match service {
@@ -127,8 +127,8 @@ impl<'a> Hostcall<'a> {
         memory.write(slot, &answer.to_le_bytes()).ok_or_else(damaged)
     }
 
-    /// A piece of a message. Bit 0 of its first word begins a message, bit 1 ends it, bits 5 to 7 are the number of words,
-    /// the rest is the message's number.
+    /// Adds a piece of a message. In its first word bit 0 begins a message, bit 1 ends it, bits 5 to 7 are the
+    /// number of words, and the higher bits are the message's number.
     fn message(&self, words: &[u64]) -> Result<u64, String> {
         let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         let first = words[0];
@@ -174,7 +174,7 @@ impl Host for Hostcall<'_> {
             for lane in (0..64).filter(|lane| lanes >> lane & 1 != 0) {
                 self.lane(memory, last as u32, self.payload(index) + lane * SLOT)?;
             }
-            // Control is the upper half; its lowest bit says that the packet waits.
+            // Control is the upper half; its lowest bit is set while the packet waits for an answer.
             memory.write(header + 20, &((last >> 32) as u32 & !1).to_le_bytes()).ok_or_else(damaged)?;
             next = follows;
         }
@@ -209,7 +209,8 @@ mod tests {
         fn free(&self, _: u64) {}
     }
 
-    /// Does what the device library does: takes a packet, fills it, hands it over, reads the answers, gives it back.
+    /// Calls as the device library does: takes a packet, fills it, submits it, reads the answers, returns the
+    /// packet.
     fn call(
         memory: &Memory,
         host: &Hostcall<'_>,

@@ -7,7 +7,7 @@ use crate::lanes::{Cells, Row};
 use crate::raw::eights;
 use std::cell::Cell;
 
-/// Computes a result from up to three sources. The number is the instruction's own.
+/// Computes a result from up to three sources; the number is the immediate of the instruction.
 pub(crate) type InPlace = fn(&Cells, &Cells, &Cells, &Cells, u32);
 
 /// Coerces a closure to an in-place kernel.
@@ -16,7 +16,7 @@ pub(crate) fn in_place(function: InPlace) -> InPlace {
     function
 }
 
-/// Adapters of one 32-bit type, as those of the same names in `lanes`.
+/// Adapters of one 32-bit type, like those of the same names in `lanes`.
 macro_rules! adapters {
     ($one:ident $two:ident $three:ident: $from:expr, $into:expr; $ty:ty => $result:ty) => {
         #[inline(always)]
@@ -78,8 +78,8 @@ adapters!(f32_1 f32_2 f32_3: f32::from_bits, f32::to_bits; f32 => f32);
 adapters!(f32_to_u32_1 f32_to_u32_2 f32_to_u32_3: f32::from_bits, |v: u32| v; f32 => u32);
 adapters!(u32_to_f32_1 u32_to_f32_2 u32_to_f32_3: |v: u32| v, f32::to_bits; u32 => f32);
 
-/// Two f32 operations: bits 0 to 2 of the number choose the register of each source for the first, bits 3 to 5 for the
-/// second.
+/// Two f32 operations. Bits 0 to 2 of the number select low or high register of each source for the first
+/// operation, bits 3 to 5 for the second.
 #[inline(always)]
 pub(crate) fn packed_f32(
     o: &Cells,
@@ -131,7 +131,7 @@ pub(crate) fn shift_add_wide(
     }
 }
 
-/// Adapters of pairs that are one number of 64 bits.
+/// Adapters for pairs that hold one 64-bit number.
 macro_rules! wide_adapter {
     ($name:ident: $from:expr, $into:expr; $ty:ty) => {
         #[inline(always)]
@@ -162,7 +162,7 @@ macro_rules! wide_adapter {
 wide_adapter!(u64_any: |v: u64| v, |v: u64| v; u64);
 wide_adapter!(f64_any: f64::from_bits, f64::to_bits; f64);
 
-/// As the adapters of the same names in `lanes`.
+/// In-place form of the adapter of the same name in `lanes`.
 #[inline(always)]
 pub(crate) fn u64_1(o: &Cells, a: &Cells, b: &Cells, c: &Cells, number: u32, f: impl Fn(u64) -> u64) {
     u64_any(o, a, b, c, number, |a, _, _| f(a));

@@ -1,8 +1,8 @@
-//! Register numbers that M0 indexes.
+//! Indexing of registers by M0.
 
 use crate::operand::Src;
 
-/// A place of an operand, by its bit in `M0[15:12]`.
+/// Position of an operand; its value is the bit in `M0[15:12]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Position {
     Src0,
@@ -15,17 +15,17 @@ impl Position {
     pub(crate) const SOURCES: [Position; 3] = [Position::Src0, Position::Src1, Position::Src2];
 }
 
-/// How registers are indexed.
+/// Indexing by one value of M0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Indexing {
     pub(crate) enabled: u8,
     pub(crate) index: u16,
-    /// First row that is no register of the wave's `v` file.
+    /// First row behind the wave's `v` registers.
     pub(crate) end: u16,
 }
 
 impl Indexing {
-    /// Row of the first of so many registers; `None` when they are out of range.
+    /// Indexed row of the first of `count` registers; `None` when out of range.
     pub(crate) fn row(self, position: Position, row: u16, count: usize) -> Option<u16> {
         if self.enabled >> position as u8 & 1 == 0 || row >= self.end {
             return Some(row);
@@ -34,14 +34,14 @@ impl Indexing {
         (usize::from(indexed) + count.max(1) <= usize::from(self.end)).then_some(indexed)
     }
 
-    /// A source of so many registers.
+    /// Indexes a source of `count` registers; out of range it is `v0`.
     pub(crate) fn source(self, position: Position, src: &mut Src, count: usize) {
         if let Src::Row(row) = src {
             *row = self.row(position, *row, count).unwrap_or(0);
         }
     }
 
-    /// A destination of so many registers; `None` when the instruction does nothing.
+    /// Indexes a destination of `count` registers; `None` when out of range: the instruction does nothing.
     pub(crate) fn destination(self, row: &mut u16, count: usize) -> Option<()> {
         *row = self.row(Position::Destination, *row, count)?;
         Some(())

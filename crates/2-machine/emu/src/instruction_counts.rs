@@ -1,13 +1,13 @@
-//! Counts of how often each instruction of a program executes.
+//! Counts of executions per instruction.
 
 use crate::observe::Observer;
 use crate::program::Program;
 use crate::wave::WaveId;
 
-/// Executions of each instruction, and the sum of its active lanes.
+/// Executions and active lanes of each instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct InstructionCounts {
-    /// By instruction index: executions, active lanes.
+    /// By instruction index: executions, and sum of active lanes.
     pub counts: Vec<[u64; 2]>,
     /// Waves started.
     pub waves: u64,
@@ -31,7 +31,7 @@ impl InstructionCounts {
         }
     }
 
-    /// All executions.
+    /// Executions of all instructions.
     pub fn total(&self) -> u64 {
         self.counts.iter().map(|count| count[0]).sum()
     }

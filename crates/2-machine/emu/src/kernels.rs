@@ -1,4 +1,4 @@
-//! Vector kernels and row operations, compiled for the best instruction set of the host's CPU.
+//! Vector kernels and row operations, compiled for the best instruction set of this CPU.
 #![allow(unsafe_code, reason = "audited: choice of target features")]
 
 use crate::in_place::InPlace;
@@ -10,7 +10,7 @@ use crate::vector::{self, Key, Named, Variant};
 use isa::Op;
 use std::collections::HashMap;
 
-/// Vector kernels.
+/// Vector kernels by opcode and variant.
 #[derive(Debug)]
 pub(crate) struct Kernels(HashMap<Key, (Kernel, Option<InPlace>)>);
 
@@ -20,7 +20,7 @@ impl Kernels {
         Kernels(list.into_iter().map(|(key, kernel, in_place)| (key, (kernel, in_place))).collect())
     }
 
-    /// A kernel of an opcode.
+    /// Kernel of an opcode.
     pub(crate) fn get(&self, op: Op, variant: Variant) -> Option<Kernel> {
         self.0.get(&Key { op: compares_as(op), variant }).map(|it| it.0)
     }
@@ -31,7 +31,7 @@ impl Kernels {
     }
 }
 
-/// By opcode: the comparison `v_cmp_*` that a `v_cmpx_*` computes, and otherwise the opcode.
+/// By opcode: `v_cmp_*` for a `v_cmpx_*`, else the opcode itself.
 static COMPARES_AS: [Op; Op::COUNT as usize] = {
     let mut table = [Op::UNKNOWN; Op::COUNT as usize];
     let mut index = 0;
@@ -42,7 +42,7 @@ static COMPARES_AS: [Op; Op::COUNT as usize] = {
     table
 };
 
-/// The comparison that an opcode computes.
+/// The comparison `v_cmp_*` of a `v_cmpx_*`; other opcodes as they are.
 pub(crate) const fn compared(op: Op) -> Op {
     if let Some((b"v_cmpx_", relation)) = op.row().name.as_bytes().split_at_checked(7) {
         match Op::find(b"v_cmp_", relation) {
@@ -57,7 +57,7 @@ fn compares_as(op: Op) -> Op {
     COMPARES_AS.get(usize::from(op.0)).copied().unwrap_or(op)
 }
 
-/// The vector kernels for this CPU.
+/// Vector kernels for this CPU.
 pub(crate) fn kernels() -> Kernels {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
@@ -67,7 +67,7 @@ pub(crate) fn kernels() -> Kernels {
     Kernels::of(vector::portable())
 }
 
-/// The row operations for any CPU.
+/// Row operations for any CPU.
 pub(crate) fn portable_row_ops() -> RowOps {
     RowOps {
         halves: |row, low, high| raw::halves_to_singles(row, low, high),
@@ -84,7 +84,7 @@ fn avx2_row_ops() -> RowOps {
     }
 }
 
-/// The row operations for this CPU.
+/// Row operations for this CPU.
 pub(crate) fn row_ops() -> RowOps {
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
@@ -129,7 +129,7 @@ mod tests {
         [row(), row()]
     }
 
-    /// NaN results may differ in payload and sign between compilations; everything else may not.
+    /// NaN results may differ in payload and sign between compilations; all other results are equal.
     #[test]
     fn both_compilations_agree() {
         let (plain, best) = (Kernels::of(vector::portable()), kernels());
@@ -158,10 +158,10 @@ mod tests {
         assert!(differing.is_empty(), "{differing:?}");
     }
 
-    /// What works in place computes the same, whether or not the result overwrites a source.
+    /// In-place kernels give the same results, also when a result overwrites a source.
     #[test]
     fn in_place_is_the_same() {
-        // Of packed operations: the low registers for the first, the high ones for the second.
+        // Packed operations: the first uses the low registers, the second the high ones.
         const HALVES: u32 = 0b11_1000;
         let mut compared = 0;
         for kernels in [Kernels::of(vector::portable()), kernels()] {
@@ -177,7 +177,7 @@ mod tests {
                     let [a, b, c, _] = [0, 1, 2, 3].map(|at: usize| cells[at].as_array_of_cells());
                     in_place(cells[into].as_array_of_cells(), a, b, c, HALVES);
                     if rows[into][1] == before[into][1] {
-                        // A result of one register.
+                        // A result of one register leaves the second register unchanged.
                         expected[1] = before[into][1];
                     }
                     assert!(agree(name, (rows[into], 0), (expected, 0)), "{name} into {into}");

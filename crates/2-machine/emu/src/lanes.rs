@@ -1,7 +1,7 @@
-//! Rows of 64 lanes, and the loops that apply a scalar function to all of them.
+//! Rows of 64 lanes, and loops that apply a scalar function to all lanes.
 //!
-//! The one idea to keep in mind: a kernel computes every lane, active or not, into rows of its own; which lanes are
-//! written is decided once, where results are stored. So the loops have no branches and the compiler vectorises them.
+//! The one idea to keep in mind: a kernel computes every lane, active or not, into rows of its own. EXEC applies
+//! once, when results are stored, so the loops have no branches and the compiler vectorises them.
 
 use crate::half::{f16_to_f32, f32_to_f16};
 
@@ -16,7 +16,7 @@ pub(crate) struct Row(pub(crate) [u32; LANES]);
 impl Row {
     pub(crate) const ZERO: Row = Row([0; LANES]);
 
-    /// Copies lane by lane, which unlike an assignment is never a call.
+    /// Copies lane by lane, so that the compiler inlines the copy; an assignment may call `memcpy`.
     #[inline(always)]
     pub(crate) fn copy_from(&mut self, other: &Row) {
         for lane in 0..LANES {
@@ -33,12 +33,12 @@ pub(crate) type Pair = [Row; 2];
 pub(crate) struct Mode(pub(crate) u32);
 
 impl Mode {
-    /// M0 indexes registers.
+    /// M0 indexes vector registers.
     pub(crate) const INDEX: u32 = 1 << 27;
     /// Vector instructions are skipped.
     pub(crate) const SKIP: u32 = 1 << 28;
 
-    /// Signalling NaNs are made quiet by minimum and maximum.
+    /// Minimum and maximum quiet signalling NaNs.
     #[inline(always)]
     pub(crate) fn ieee(self) -> bool {
         self.0 >> 9 & 1 != 0
@@ -74,13 +74,13 @@ impl Mode {
         (self.0 >> 6 & 3) as u8
     }
 
-    /// An f16 result, or a narrower one, that overflows is the largest number instead of infinity.
+    /// An f16 or narrower result that overflows becomes the largest number instead of infinity.
     #[inline(always)]
     pub(crate) fn fp16_overflow(self) -> bool {
         self.0 >> 23 & 1 != 0
     }
 
-    /// Vector instructions are not what they look like: M0 indexes their registers, or they are skipped.
+    /// Vector instructions do not execute as encoded: M0 indexes their registers, or they are skipped.
     #[inline(always)]
     pub(crate) fn alters_instructions(self) -> bool {
         self.0 & (Mode::INDEX | Mode::SKIP) != 0
@@ -91,35 +91,35 @@ impl Mode {
         self.0 & Mode::SKIP != 0
     }
 
-    /// Rounding is to nearest and denormals are kept: what the host does.
+    /// Rounding is to nearest and denormals are kept, as in the host's arithmetic.
     pub(crate) fn is_host(self) -> bool {
         self.0 & 0xff == 0xf0
     }
 }
 
-/// What a kernel reads and writes besides rows.
+/// Inputs and outputs of a kernel besides rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extra {
-    /// Carry, select or scale flags per lane: the mask operand.
+    /// Mask operand: carry, select or scale flags per lane.
     pub(crate) mask_in: u64,
     /// Carry out or comparison result per lane.
     pub(crate) mask_out: u64,
     /// MODE.
     pub(crate) mode: Mode,
-    /// Number of the instruction's own: truth table, `op_sel`.
+    /// Immediate of the instruction: truth table, `op_sel`.
     pub(crate) immediate: u32,
 }
 
 /// Computes a result row (or pair) from up to three operands.
 pub(crate) type Kernel = fn(&mut Pair, &Pair, &Pair, &Pair, &mut Extra);
 
-/// Gives a closure the type of a kernel.
+/// Coerces a closure to a kernel.
 #[inline(always)]
 pub(crate) fn kernel(function: Kernel) -> Kernel {
     function
 }
 
-/// Bit *i* of the result is `test(i)`.
+/// Mask with bit *i* set if `test(i)`.
 #[inline(always)]
 pub(crate) fn mask_of(test: impl Fn(usize) -> bool) -> u64 {
     let mut bytes = [0u8; LANES];
@@ -134,7 +134,7 @@ pub(crate) fn mask_of(test: impl Fn(usize) -> bool) -> u64 {
     mask
 }
 
-/// All ones where the mask has the lane's bit.
+/// All ones in lanes whose mask bit is set, else 0.
 #[inline(always)]
 pub(crate) fn spread(mask: u64) -> Row {
     let mut row = Row::ZERO;
@@ -146,7 +146,7 @@ pub(crate) fn spread(mask: u64) -> Row {
     row
 }
 
-/// Active lanes in order.
+/// Lanes of a mask in ascending order.
 #[inline(always)]
 pub(crate) fn active(mut mask: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -159,20 +159,20 @@ pub(crate) fn active(mut mask: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Lanes of one group of eight that go to another.
+/// Lanes that move from one group of eight lanes to another.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    /// The group they go to, and the one they come from.
+    /// Destination and source group.
     pub(crate) into: usize,
     pub(crate) from: usize,
-    /// Where in its group each lane comes from.
+    /// By lane of the destination group: its source lane in the source group.
     pub(crate) index: [u32; 8],
-    /// All ones where there is one.
+    /// All ones for lanes that have a source in that group.
     pub(crate) keep: [u32; 8],
 }
 
 impl Step {
-    /// The steps of an exchange, of the lanes in a mask, in the order of the groups they go to.
+    /// Steps of an exchange for the lanes of a mask, in order of destination groups.
     pub(crate) fn all(from: &[u8; LANES], mask: u64) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         for (lane, &source) in from.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0) {
@@ -189,7 +189,7 @@ impl Step {
     }
 }
 
-/// Whether all lanes have the same value.
+/// True if all lanes have the same value.
 #[inline(always)]
 pub(crate) fn all_equal(values: &[u64; LANES]) -> bool {
     let mut differing = 0;
@@ -199,7 +199,7 @@ pub(crate) fn all_equal(values: &[u64; LANES]) -> bool {
     differing == 0
 }
 
-/// Whether each lane's address is four bytes behind the one before.
+/// True if each lane's address is four bytes above the previous lane's.
 #[inline(always)]
 pub(crate) fn in_a_row(addresses: &[u64; LANES]) -> bool {
     let mut differing = 0;
@@ -220,7 +220,7 @@ pub(crate) fn set_wide(pair: &mut Pair, lane: usize, value: u64) {
     pair[1].0[lane] = (value >> 32) as u32;
 }
 
-/// Adapters of one 32-bit type: the argument is the function of one lane.
+/// Adapters of one 32-bit type; the argument is the function of one lane.
 macro_rules! adapters {
     ($one:ident $two:ident $three:ident: $from:expr, $into:expr; $ty:ty => $result:ty) => {
         #[inline(always)]
@@ -334,7 +334,7 @@ macro_rules! wide_adapters {
 wide_adapters!(u64_1 u64_2 u64_3: |v: u64| v, |v: u64| v; u64);
 wide_adapters!(f64_1 f64_2 f64_3: f64::from_bits, f64::to_bits; f64);
 
-/// f64 to 32 bits.
+/// Adapter from f64 to 32 bits.
 #[inline(always)]
 pub(crate) fn f64_to_u32(o: &mut Pair, a: &Pair, f: impl Fn(f64) -> u32) {
     for lane in 0..LANES {
@@ -342,7 +342,7 @@ pub(crate) fn f64_to_u32(o: &mut Pair, a: &Pair, f: impl Fn(f64) -> u32) {
     }
 }
 
-/// 32 bits to f64.
+/// Adapter from 32 bits to f64.
 #[inline(always)]
 pub(crate) fn u32_to_f64(o: &mut Pair, a: &Pair, f: impl Fn(u32) -> f64) {
     for lane in 0..LANES {
@@ -350,7 +350,7 @@ pub(crate) fn u32_to_f64(o: &mut Pair, a: &Pair, f: impl Fn(u32) -> f64) {
     }
 }
 
-/// Any kernel lane by lane: the function gets the lane's number and the extras.
+/// Any kernel, lane by lane: the function gets the lane number and the extras.
 #[inline(always)]
 pub(crate) fn each(
     o: &mut Pair,
@@ -365,13 +365,13 @@ pub(crate) fn each(
     }
 }
 
-/// A function of both 16-bit halves.
+/// Applies a function to both 16-bit halves.
 #[inline(always)]
 pub(crate) fn halves(value: u32, f: impl Fn(u16) -> u16) -> u32 {
     u32::from(f(value as u16)) | u32::from(f((value >> 16) as u16)) << 16
 }
 
-/// Packed 16-bit operations: the function of one half.
+/// Packed 16-bit operations with two operands; the argument is the function of one half.
 #[inline(always)]
 pub(crate) fn packed2(
     o: &mut Pair,
@@ -388,7 +388,7 @@ pub(crate) fn packed2(
     }
 }
 
-/// As [`packed2`], with three operands.
+/// [`packed2`] with three operands.
 #[inline(always)]
 pub(crate) fn packed3(
     o: &mut Pair,
@@ -405,7 +405,7 @@ pub(crate) fn packed3(
     }
 }
 
-/// Packed f32: both rows of the pair.
+/// Packed f32: one operation per row of the pair.
 #[inline(always)]
 pub(crate) fn packed_f32(
     o: &mut Pair,
@@ -423,7 +423,7 @@ pub(crate) fn packed_f32(
     }
 }
 
-/// Comparison of 32-bit values as they are.
+/// Comparison of 32-bit values as raw bits.
 #[inline(always)]
 pub(crate) fn test32(
     _: &mut Pair,
@@ -436,7 +436,7 @@ pub(crate) fn test32(
     x.mask_out = mask_of(|lane| f(a[0].0[lane], b[0].0[lane]));
 }
 
-/// Comparison of 64-bit values as they are; the second operand may be 32 bits wide.
+/// Comparison of 64-bit values as raw bits; the second operand may be 32 bits wide.
 #[inline(always)]
 pub(crate) fn test64(
     _: &mut Pair,
@@ -449,7 +449,7 @@ pub(crate) fn test64(
     x.mask_out = mask_of(|lane| f(wide(a, lane), wide(b, lane)));
 }
 
-/// Carry arithmetic: value and carry of each lane.
+/// Carry arithmetic; the function returns value and carry of a lane.
 #[inline(always)]
 pub(crate) fn carry(
     o: &mut Pair,
@@ -466,15 +466,15 @@ pub(crate) fn carry(
     x.mask_out = mask_of(|lane| f(a[0].0[lane], b[0].0[lane], bits.0[lane] & 1).1);
 }
 
-/// An operand of an in-place kernel: a register, or a pair of them, that may overlap other operands.
+/// Operand of an in-place kernel: a register or a pair, which may overlap other operands.
 pub(crate) type Cells = [std::cell::Cell<Row>; 2];
 
-/// Row operations compiled for the host's CPU.
+/// Row operations compiled for one kind of CPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowOps {
     /// Converts the low and the high halves of a row to f32.
     pub(crate) halves: fn(&Row, &mut [f32; LANES], &mut [f32; LANES]),
-    /// Permutes lanes of a row by steps; lanes without a step are 0.
+    /// Permutes the lanes of a row; lanes without a source become 0.
     pub(crate) permute: fn(&[Step], &Row, &mut Row),
 }
 

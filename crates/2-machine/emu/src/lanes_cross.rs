@@ -1,7 +1,7 @@
 //! Instructions that move values between lanes or between lanes and scalars.
 //!
-//! The one idea to keep in mind: these do not compute lane by lane, so they read and write registers themselves; most
-//! ignore EXEC where the rest of the vector ALU obeys it.
+//! The one idea to keep in mind: these instructions do not compute lane by lane, so they access registers
+//! themselves. Most ignore EXEC, unlike the rest of the vector ALU.
 
 use crate::indexing::{Indexing, Position};
 use crate::lanes::{LANES, Row};
@@ -16,17 +16,18 @@ pub(crate) enum Kind {
     ReadLane,
     WriteLane,
     Swap,
-    /// Rows of 16 or halves of 32 lanes change places.
+    /// Swaps alternate groups of 16 or 32 lanes between two registers.
     SwapRows(usize),
     Swizzle,
     Permute,
     BackwardPermute,
-    /// A counter in the LDS goes up or down by the number of active lanes, which all get its old value.
+    /// Adds or subtracts (`Consume`) the number of active lanes to a counter in the LDS; active lanes get the old
+    /// value.
     Append,
     Consume,
 }
 
-/// All such instructions.
+/// Opcodes of these instructions.
 pub(crate) static LANE_OPS: &[(Op, Kind)] = &[
     (Op::named("v_readfirstlane_b32"), Kind::ReadFirstLane),
     (Op::named("v_readlane_b32"), Kind::ReadLane),
@@ -41,21 +42,21 @@ pub(crate) static LANE_OPS: &[(Op, Kind)] = &[
     (Op::named("ds_consume"), Kind::Consume),
 ];
 
-/// One of them, resolved.
+/// A resolved instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneOp {
     kind: Kind,
-    /// Scalar register or row.
+    /// Scalar register or vector row.
     dst: u16,
     src: [Src; 2],
     offset: u32,
 }
 
 impl LaneOp {
-    /// `None` when the instruction is not of this kind, `Some(None)` when its operands are not understood.
+    /// Resolves an instruction: `None` for other kinds, `Some(None)` if its operands are not supported.
     pub(crate) fn resolve(inst: &Inst, files: Files, pool: &mut Pool) -> Option<Option<LaneOp>> {
         let (_, kind) = *LANE_OPS.iter().find(|row| row.0 == inst.op)?;
-        // Counters of the global data share are not emulated.
+        // GDS counters are not emulated.
         if matches!(kind, Kind::Append | Kind::Consume) && inst.mods.bits.contains(Bits::GDS) {
             return Some(None);
         }
@@ -75,12 +76,12 @@ impl LaneOp {
         Some(LaneOp { kind, dst, src, offset: inst.mods.offset as u32 })
     }
 
-    /// The scalar register that is written, if it is one.
+    /// Scalar register that is written, if any.
     pub(crate) fn scalar_destination(&self) -> Option<u8> {
         matches!(self.kind, Kind::ReadFirstLane | Kind::ReadLane).then_some(self.dst as u8)
     }
 
-    /// The same with registers that M0 indexes; `None` when it does nothing.
+    /// The same instruction with registers indexed by M0; `None` if it does nothing.
     pub(crate) fn indexed(&self, by: Indexing) -> Option<LaneOp> {
         let mut it = self.clone();
         match it.kind {
@@ -90,7 +91,7 @@ impl LaneOp {
                 by.source(Position::Src0, &mut it.src[0], 1);
                 by.destination(&mut it.dst, 1)?;
             }
-            // Not of the vector ALU.
+            // Lane exchange through the LDS is not indexed.
             Kind::Swizzle | Kind::Permute | Kind::BackwardPermute | Kind::Append | Kind::Consume => {}
         }
         Some(it)
@@ -122,7 +123,7 @@ impl LaneOp {
             Kind::SwapRows(size) => {
                 let Src::Row(other) = self.src[0] else { return };
                 let (mut mine, mut theirs) = (wave.v[dst], wave.v[usize::from(other)]);
-                // Odd groups of the destination change places with even groups of the source.
+                // Swaps odd groups of the destination with even groups of the source.
                 for lane in (0..LANES).filter(|lane| lane / size % 2 == 0) {
                     std::mem::swap(&mut mine.0[lane + size], &mut theirs.0[lane]);
                 }
@@ -171,11 +172,11 @@ impl LaneOp {
     }
 }
 
-/// Lane that `ds_swizzle_b32` reads for a lane.
+/// Source lane of a lane in `ds_swizzle_b32`.
 fn swizzled(lane: usize, offset: u32) -> usize {
     let offset = offset as usize;
     if offset >= 0xe000 {
-        // Butterflies of the fast Fourier transform: reversed bits within 32 lanes.
+        // FFT mode: reversed bits within 32 lanes.
         let reversed = |value: usize| (value as u32).reverse_bits() as usize >> 27;
         let group = lane & !31;
         return match offset & 31 {
@@ -184,7 +185,7 @@ fn swizzled(lane: usize, offset: u32) -> usize {
         };
     }
     if offset >= 0xc000 {
-        // Rotation of 32 lanes, with a mask of bits that stay.
+        // Rotation within 32 lanes; masked bits of the lane number stay.
         let (amount, keep) = (offset >> 5 & 31, offset & 31);
         let rotated = if offset >> 10 & 1 == 0 { lane + amount } else { lane.wrapping_sub(amount) } & 31;
         return lane & !31 | (rotated & !keep) | (lane & keep);

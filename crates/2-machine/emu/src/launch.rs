@@ -176,7 +176,7 @@ pub fn run<O: Observer + Send>(
     let total = launch.only.map_or_else(|| launch.workgroup_count(), |only| only.len() as u64);
     let threads = match (program.ordered, launch.threads) {
         (true, _) => 1,
-        // Reads system files, which takes longer than a small launch.
+        // Only if needed: counting cores reads system files, which takes longer than a small launch.
         (false, 0) => std::thread::available_parallelism().map_or(1, usize::from),
         (false, threads) => threads,
     };

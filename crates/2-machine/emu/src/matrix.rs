@@ -1,7 +1,7 @@
 //! Matrix instructions: D = A x B + C over the lanes of a wave.
 //!
-//! The one idea to keep in mind: operands are unpacked to one number per element and lane; which lane holds which
-//! element of a matrix is the layout's matter, and the product is one loop for all shapes and types.
+//! The one idea to keep in mind: operands are unpacked to one number per element and lane. The layout tells which
+//! lane holds which element of a matrix; the product is one loop for all shapes and types.
 
 mod element;
 mod layout;
@@ -30,20 +30,20 @@ pub(crate) struct Instruction {
     a: Packed,
     b: Packed,
     c: Src,
-    /// Lane exchange of B.
+    /// Lane exchange of B (BLGP).
     exchange: u8,
     /// Signs of A, B and C (f64).
     neg: u8,
-    /// Scales of A and B with the byte they stand in.
+    /// Scale operands of A and B, and the byte of the register that holds the scale.
     scales: Option<[(Src, u8); 2]>,
-    /// Sparse: positions of A's elements, and which part of the register holds them.
+    /// Sparse: operand with the positions of A's elements, and the part of the register in use.
     positions: Option<(Src, u8)>,
     plan: Plan,
-    /// Operands are registers, and they are used as they are.
+    /// Accumulator of f32, and register operands without exchange, scales or sparsity.
     pub(crate) plain: bool,
 }
 
-/// Resolves a matrix instruction; `None` when it is not emulated.
+/// Resolves a matrix instruction; `None` if it is not emulated.
 pub(crate) fn resolve(inst: &Inst, isa: Isa, files: Files, pool: &mut Pool) -> Option<Instruction> {
     let shape = inst.info().matrix?;
     let mods = &inst.mods;
@@ -67,7 +67,7 @@ pub(crate) fn resolve(inst: &Inst, isa: Isa, files: Files, pool: &mut Pool) -> O
     let formats = shape.a == MatrixType::F8F6F4;
     let double = shape.acc == MatrixType::F64;
     let (a_type, b_type) = (Element::of(shape.a, mods.cbsz, isa)?, Element::of(shape.b, mods.blgp, isa)?);
-    // Groups of blocks share one block of A.
+    // CBSZ and ABID: a group of blocks uses one block of A.
     let (size, chosen) = if formats || shape.sparse { (0, 0) } else { (mods.cbsz, mods.abid) };
     let group = (1usize << size.min(4)).min(usize::from(shape.blocks));
     let block_of_a =
@@ -93,7 +93,8 @@ pub(crate) fn resolve(inst: &Inst, isa: Isa, files: Files, pool: &mut Pool) -> O
 }
 
 impl Instruction {
-    /// The same with registers that M0 indexes; `None` when it does nothing. Accumulation registers are not indexed.
+    /// The same instruction with registers indexed by M0; `None` if it does nothing. Accumulation registers are
+    /// not indexed.
     pub(crate) fn indexed(&self, by: Indexing) -> Option<Instruction> {
         let mut it = self.clone();
         let sums = it.plan.registers * if it.shape.acc == MatrixType::F64 { 2 } else { 1 };
@@ -101,7 +102,7 @@ impl Instruction {
         by.source(Position::Src0, &mut it.a.src, a);
         by.source(Position::Src1, &mut it.b.src, b);
         match &mut it.positions {
-            // The third operand says where A's elements stand, and sums are added to the destination.
+            // The third operand holds the positions of A's elements; sums are added to the destination.
             Some((positions, _)) => {
                 by.source(Position::Src2, positions, 1);
                 if let Src::Row(row) = &mut it.c {
@@ -117,8 +118,8 @@ impl Instruction {
         Some(it)
     }
 
-    /// As [`Instruction::run`], of one that is `plain`. `quick` adds the product of a square block to its sums if it has a
-    /// way of its own; whether it had.
+    /// Executes a `plain` instruction. `quick` adds the product of a square block to its sums, if it supports the
+    /// size; it returns true if it did.
     #[inline(always)]
     pub(crate) fn run_plain(
         &self,
@@ -130,7 +131,7 @@ impl Instruction {
         product::plain(self, machine, workplace, wave, quick);
     }
 
-    /// All lanes take part, whatever EXEC says.
+    /// Executes an instruction on all lanes; matrix instructions ignore EXEC.
     #[inline(always)]
     pub(crate) fn run(&self, machine: &Machine<'_>, workplace: &mut Workplace, wave: &mut Wave) {
         match self.shape.acc {

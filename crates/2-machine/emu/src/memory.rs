@@ -1,28 +1,29 @@
-//! Global memory as device code sees it: ranges of 64-bit addresses.
+//! Global memory of device code: ranges of 64-bit addresses.
 //!
-//! The one idea to keep in mind: an address means something only inside a registered range; everything else is a
-//! fault that names the nearest range and the distance to it.
+//! The one idea to keep in mind: only addresses inside a registered range are valid. Any other access is a fault
+//! that names the nearest range and the distance to it.
 
 use crate::raw::Shared;
 use std::fmt;
 
-/// Where the first range of a memory of its own lies; far from anything a program would use by mistake.
+/// Address of the first allocated range, far from addresses that a program might use by mistake.
 const FIRST: u64 = 0x7f00_0000_0000;
-/// Distance kept between ranges, so that small overruns fault.
+/// Gap between ranges in bytes, so that small overruns fault.
 const GUARD: u64 = 1 << 16;
-/// Ranges of at least this size begin at a multiple of it, as drivers place them: one translation covers so much.
+/// Alignment of ranges of at least this size, in bytes. Drivers align them so because one translation covers as
+/// much.
 const FRAGMENT: usize = 1 << 21;
 
-/// One registered range.
+/// A registered range.
 #[derive(Debug)]
 struct Range {
     base: u64,
     bytes: Shared,
     name: String,
     freed: bool,
-    /// The host may write while kernels run.
+    /// The host may write to it while kernels run.
     hosts: bool,
-    /// It lies in memory of the host, or is as fine-grained as that.
+    /// It is memory of the host, or fine-grained like it: GPU caches keep nothing of it.
     remote: bool,
 }
 
@@ -32,29 +33,29 @@ impl Range {
     }
 }
 
-/// The two ranges that were found last: loops often go through two of them.
+/// The two ranges found last; loops often alternate between two.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hint([usize; 2]);
 
-/// Memory that kernels can reach.
+/// Memory of kernels.
 #[derive(Debug, Default)]
 pub struct Memory {
     /// Sorted by address, not overlapping.
     ranges: Vec<Range>,
 }
 
-/// The range an invalid address is closest to.
+/// The range nearest to an invalid address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Nearest {
-    /// Name given when it was registered.
+    /// Name given at registration.
     pub name: String,
     /// First address.
     pub base: u64,
-    /// Size in bytes.
+    /// Bytes of the range.
     pub bytes: u64,
-    /// Distance in bytes; negative when the address lies before the range.
+    /// Distance in bytes; negative if the address is before the range.
     pub distance: i64,
-    /// The address lies inside, and the range has been freed.
+    /// The address is inside the range, and the range was freed.
     pub freed: bool,
 }
 
@@ -71,7 +72,7 @@ impl fmt::Display for Nearest {
 }
 
 impl Memory {
-    /// Memory without any range.
+    /// Memory without ranges.
     pub fn new() -> Memory {
         Memory::default()
     }
@@ -100,17 +101,18 @@ impl Memory {
         let length = usize::try_from(image.bytes).unwrap_or(usize::MAX);
         let base = self.allocate(name, length);
         if let Some((range, start)) = self.locate(base, image.bytes) {
-            // Pages that hold nothing but zeros are never touched.
+            // Pages of zeros are not touched, so the host need not back them.
             image.place_with(base, length, |at, bytes| range.write(start + at, bytes));
         }
         base
     }
 
-    /// Registers a range at an address of the caller's choice, for example memory of the process itself.
-    /// Refuses ranges that overlap a live one; a freed one gives way.
+    /// Registers a range at a given address, for example memory of the process itself. Refuses a range that
+    /// overlaps a live one; replaces freed ranges.
     pub fn register(&mut self, name: &str, base: u64, bytes: Shared) -> Result<(), Shared> {
         let end = base.saturating_add(bytes.len() as u64);
-        // Ranges do not overlap, so their ends are sorted too. A program that allocates in a loop leaves thousands.
+        // Ranges do not overlap, so their ends are sorted too. Binary search, because programs may have thousands
+        // of ranges.
         let first = self.ranges.partition_point(|it| it.end() <= base);
         let last = self.ranges.partition_point(|it| it.base < end).max(first);
         if self.ranges[first..last].iter().any(|it| !it.freed) {
@@ -121,53 +123,54 @@ impl Memory {
         Ok(())
     }
 
-    /// The range that begins at an address lies in memory of the host, or is as fine-grained: caches of the GPU keep nothing of
-    /// it.
+    /// Marks the range that begins at an address as memory of the host, or fine-grained like it: GPU caches keep
+    /// nothing of it.
     pub fn place_on_host(&mut self, base: u64) {
         if let Some(range) = self.begins_at(base) {
             range.remote = true;
         }
     }
 
-    /// Addresses of such ranges.
+    /// Addresses of the ranges marked by [`Memory::place_on_host`].
     pub fn on_host(&self) -> Vec<std::ops::Range<u64>> {
         self.ranges.iter().filter(|it| it.remote && !it.freed).map(|it| it.base..it.end()).collect()
     }
 
-    /// The live range that begins at an address.
+    /// Live range that begins at an address.
     fn begins_at(&mut self, base: u64) -> Option<&mut Range> {
         let first = self.ranges.partition_point(|it| it.base < base);
         self.ranges[first..].iter_mut().take_while(|it| it.base == base).find(|it| !it.freed)
     }
 
-    /// The host may write to the range that begins at an address while kernels run.
+    /// Marks the range that begins at an address as writable by the host while kernels run.
     pub fn share_with_host(&mut self, base: u64) {
         if let Some(range) = self.begins_at(base) {
             range.hosts = true;
         }
     }
 
-    /// Whether an address lies in such a range.
+    /// True if an address is in a range marked by [`Memory::share_with_host`].
     pub(crate) fn is_hosts(&self, address: u64) -> bool {
         let found = self.find(&Hint::default(), address, 1);
         found.and_then(|(index, _)| self.ranges.get(index)).is_some_and(|range| range.hosts)
     }
 
-    /// Removes the range that begins at an address; a later access says that it was freed.
+    /// Frees the range that begins at an address; the fault of a later access reports that it was freed. False if
+    /// none begins there.
     pub fn free(&mut self, base: u64) -> bool {
         let Some(range) = self.begins_at(base) else { return false };
         range.freed = true;
         true
     }
 
-    /// The range that holds all of `size` bytes at an address, and the offset in it.
+    /// Range that contains `size` bytes at an address, and the offset in it.
     #[inline]
     pub fn locate(&self, address: u64, size: u64) -> Option<(&Shared, usize)> {
         let mut hint = Hint::default();
         self.locate_near(&mut hint, address, size)
     }
 
-    /// As [`Memory::locate`], trying first the ranges that were found last.
+    /// [`Memory::locate`] that first tries the ranges found last.
     #[inline]
     pub(crate) fn locate_near(&self, hint: &mut Hint, address: u64, size: u64) -> Option<(&Shared, usize)> {
         let (index, found) = self.find(hint, address, size)?;
@@ -188,7 +191,7 @@ impl Memory {
         Some((index, within(&self.ranges[index], address, size)?))
     }
 
-    /// The range an address lies in, and the range's first address; those that were found last are tried first.
+    /// Range that contains an address, and the range's first address; first tries the ranges found last.
     #[inline]
     pub(crate) fn range_near(&self, hint: &mut Hint, address: u64) -> Option<(&Shared, u64)> {
         self.locate_near(hint, address, 1)?;
@@ -196,7 +199,7 @@ impl Memory {
         Some((&range.bytes, range.base))
     }
 
-    /// Copies bytes out, for programs around the kernels; `None` when they do not lie in one range.
+    /// Copies bytes out, for the host side; `None` if they are not in one range.
     pub fn read(&self, address: u64, length: usize) -> Option<Vec<u8>> {
         let (range, at) = self.locate(address, length as u64)?;
         let mut bytes = vec![0; length];
@@ -204,14 +207,14 @@ impl Memory {
         Some(bytes)
     }
 
-    /// Copies bytes in; `None` when they do not lie in one range.
+    /// Copies bytes in; `None` if they are not in one range.
     pub fn write(&self, address: u64, bytes: &[u8]) -> Option<()> {
         let (range, at) = self.locate(address, bytes.len() as u64)?;
         range.write(at, bytes);
         Some(())
     }
 
-    /// What lies closest to an address that is in no live range.
+    /// Range nearest to an address that is in no live range.
     pub fn nearest(&self, address: u64) -> Option<Nearest> {
         let distance = |range: &Range| {
             if address < range.base {

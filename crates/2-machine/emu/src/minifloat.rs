@@ -1,16 +1,16 @@
 //! Floating-point numbers of 8, 6 and 4 bits.
 //!
-//! The one idea to keep in mind: a format is a row of numbers (exponent and mantissa bits, bias, what its special codes
-//! mean), and one pair of functions converts all of them.
+//! The one idea to keep in mind: a format is described by a few numbers: bits of exponent and mantissa, bias,
+//! meaning of the special codes. One pair of functions converts all formats.
 
-/// What the highest codes mean.
+/// Meaning of the highest codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Special {
-    /// Negative zero's code is the only NaN; there is no infinity.
+    /// The code of negative zero is the only NaN; no infinity.
     NegativeZeroIsNan,
-    /// All ones is NaN; there is no infinity.
+    /// All ones is NaN; no infinity.
     OnesAreNan,
-    /// As IEEE: highest exponent is infinity and NaN.
+    /// As IEEE: the highest exponent is infinity or NaN.
     Ieee,
     /// Every code is a number.
     None,
@@ -29,9 +29,9 @@ const fn format(exponent: u32, mantissa: u32, bias: i32, special: Special) -> Fo
     Format { exponent, mantissa, bias, special }
 }
 
-/// E4M3 of the OCP.
+/// OCP E4M3.
 pub(crate) const FP8: Format = format(4, 3, 7, Special::OnesAreNan);
-/// E5M2 of the OCP.
+/// OCP E5M2.
 pub(crate) const BF8: Format = format(5, 2, 15, Special::Ieee);
 /// E4M3 without negative zero.
 pub(crate) const FP8_FNUZ: Format = format(4, 3, 8, Special::NegativeZeroIsNan);
@@ -45,7 +45,7 @@ pub(crate) const BF6: Format = format(3, 2, 3, Special::None);
 pub(crate) const FP4: Format = format(2, 1, 1, Special::None);
 
 impl Format {
-    /// Bits of a number.
+    /// Bits of a code.
     pub(crate) const fn bits(self) -> u32 {
         1 + self.exponent + self.mantissa
     }
@@ -75,7 +75,7 @@ impl Format {
         sign * whole as f32 * power_of_two(power - self.mantissa as i32)
     }
 
-    /// The largest finite code without sign.
+    /// Largest finite code, without sign.
     fn largest(self) -> u32 {
         let codes = (1u32 << (self.bits() - 1)) - 1;
         match self.special {
@@ -85,14 +85,16 @@ impl Format {
         }
     }
 
-    /// The code nearest to a value, ties to even. `noise` is added below the last place instead of rounding when it
-    /// is given (32 random bits). Too large values become the largest finite one if `saturate`, else NaN or infinity.
+    /// Code nearest to a value, ties to even. With `noise` (32 random bits), the value is truncated after adding
+    /// the noise below the last place, instead of rounded. A value that is too large becomes the largest finite
+    /// one if `saturate` or if the format has no special codes, else NaN or infinity.
     pub(crate) fn encode(self, value: f32, noise: Option<u32>, saturate: bool) -> u32 {
         self.encode_exact(f64::from(value), noise, F32_MANTISSA, saturate)
     }
 
-    /// The same for a value that is a number of a wider type, whose mantissa has so many bits, times a power of two.
-    /// With noise, what lies below the wider type's last place is cut off first: that matters for denormal results.
+    /// [`Format::encode`] for a value of a wider type with `source_mantissa` mantissa bits, times a power of two.
+    /// With noise, digits below the wider type's last place are truncated first, which matters for denormal
+    /// results.
     pub(crate) fn encode_exact(
         self,
         value: f64,
@@ -120,7 +122,7 @@ impl Format {
             return overflow;
         }
         let magnitude = value.abs();
-        // Units in the last place: the exponent of the value, at least that of denormals.
+        // Exponent of the value, at least the exponent of denormals; it determines the last place.
         let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(1 - self.bias);
         let scaled = magnitude * wide_power_of_two(self.mantissa as i32 - exponent);
         let units = match noise {
@@ -133,7 +135,7 @@ impl Format {
         let code = if units < 1 << self.mantissa {
             units
         } else {
-            // A carry out of the mantissa goes into the exponent by itself.
+            // A carry out of the mantissa increments the exponent.
             let code =
                 (i64::from(exponent + self.bias) << self.mantissa) + i64::from(units - (1 << self.mantissa));
             code.min(i64::from(u32::MAX >> 1)) as u32
@@ -148,15 +150,15 @@ impl Format {
     }
 }
 
-/// Bits of f32's mantissa.
+/// Mantissa bits of f32.
 pub(crate) const F32_MANTISSA: u32 = 23;
 
-/// 2 to a power within the range of normal f64.
+/// 2^`power` as f64, for normal results.
 pub(crate) fn wide_power_of_two(power: i32) -> f64 {
     f64::from_bits(((power.clamp(-1022, 1023) + 1023) as u64) << 52)
 }
 
-/// 2 to a power within f32's range, denormals included.
+/// 2^`power` as f32, also for denormal results.
 fn power_of_two(power: i32) -> f32 {
     if power >= -126 {
         f32::from_bits(((power + 127) as u32) << 23)
@@ -165,7 +167,7 @@ fn power_of_two(power: i32) -> f32 {
     }
 }
 
-/// The value of an E8M0 scale: a power of two, 255 is NaN.
+/// Value of an E8M0 scale: a power of two; 255 is NaN.
 pub(crate) fn scale(code: u32) -> f32 {
     if code & 0xff == 0xff { f32::NAN } else { power_of_two((code & 0xff) as i32 - 127) }
 }
@@ -223,7 +225,7 @@ mod tests {
         assert_eq!(FP8.encode_exact(1.5 / 512.0, None, 23, false), 2);
         assert_eq!(BF6.encode_exact(2f64.powi(200), None, 23, false), 0x1f);
         assert_eq!(FP4.encode_exact(2f64.powi(-250), None, 23, false), 0);
-        // Noise of almost one unit rounds up whatever is not exact.
+        // Noise of almost one unit rounds up every inexact value.
         assert_eq!(FP8.encode(1.001, Some(u32::MAX), false), 0x39);
         assert_eq!(FP8.encode(1.0, Some(u32::MAX), false), 0x38);
     }

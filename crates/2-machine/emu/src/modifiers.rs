@@ -1,7 +1,7 @@
-//! Operand and result modifiers of the vector ALU: handled here and nowhere else.
+//! Operand and result modifiers of the vector ALU.
 //!
-//! The one idea to keep in mind: modifiers turn operand rows into other rows before the kernel, and result rows into
-//! other rows after it; kernels never see them.
+//! The one idea to keep in mind: modifiers change operand rows before the kernel and result rows after it, so
+//! kernels know no modifiers.
 
 mod dpp;
 mod float;
@@ -22,19 +22,19 @@ use overflow::Overflow;
 use quick::Quick;
 pub(crate) use quick::in_place;
 
-/// Number format of an operand, as far as modifiers care.
+/// Number format of an operand for the purpose of modifiers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Format {
-    /// Not a floating-point number, or one that takes no modifiers.
+    /// Not a floating-point number, or one without modifiers.
     Bits,
     F16,
     F32,
     F64,
-    /// Two halves.
+    /// Two f16 in one row.
     Packed16,
     /// Two f32 in two rows.
     Packed32,
-    /// f32 or one half of a register, as `op_sel_hi` says.
+    /// f32, or f16 in one half of a register, by `op_sel_hi`.
     Mixed,
 }
 
@@ -51,24 +51,26 @@ pub(crate) struct Modifiers {
     clamp: bool,
     sdwa: Option<Sdwa>,
     dpp: Option<Box<Exchange>>,
-    /// The result is one half of the register; the other keeps its value.
+    /// The result is the high half of the register if true, the low half if false; the other half keeps its
+    /// value.
     half: Option<bool>,
-    /// Halves that need no `op_sel` are the low ones; packed sources take both.
+    /// VOP3P: sources consist of two parts, selected by `op_sel` and `op_sel_hi`.
     packed: bool,
-    /// The kernel for rounding other than to nearest.
+    /// Kernel for rounding other than to nearest.
     rounded: Option<Kernel>,
-    /// The opcode computes with floating-point numbers, so that denormals may be flushed.
+    /// Floating-point arithmetic, so MODE may flush denormals.
     computes: bool,
-    /// The result is a number of 16 bits that may overflow.
+    /// The result is f16 and may overflow.
     overflows: Option<Overflow>,
-    /// Sources that are not as they stand in their registers, whatever the mode is.
+    /// Bit per source: modifiers change it in every mode.
     prepares: u8,
-    /// Only the mode may want something.
+    /// No modifiers; only MODE may require changes.
     plain: bool,
     quick: Quick,
 }
 
-/// 16-bit opcodes that keep the other half of the destination; all others clear it.
+/// Opcodes that keep the other half of the destination, whichever half they write. Other 16-bit opcodes keep it
+/// only if they write the high half, and otherwise clear it.
 const KEEPS_OTHER_HALF: &[&str] = &[
     "v_mad_f16",
     "v_mad_u16",
@@ -104,7 +106,7 @@ impl Modifiers {
         if info.operands.first().is_some_and(|spec| spec.role == Role::DstSrc)
             && !info.name.starts_with("v_fma_mix")
         {
-            // The accumulator is the last source.
+            // The accumulator follows the sources.
             let count = info.operands.iter().filter(|spec| spec.role == Role::Src).count();
             if let Some(format) = formats.get_mut(count) {
                 *format = result;
@@ -115,7 +117,7 @@ impl Modifiers {
             formats = [Format::Mixed; 3];
         }
         if info.name == "v_ldexp_f16" {
-            // An integer, though it is written like a number.
+            // The exponent is an integer, although its type is f16.
             formats[1] = Format::Bits;
         }
         if info.name == "v_cndmask_b32" {
@@ -143,7 +145,7 @@ impl Modifiers {
             result: if info.name == "v_fma_mix_f32" { Format::F32 } else { result },
             neg: inst.mods.neg,
             abs: inst.mods.abs,
-            // Of these it names parts of the destination, which is their kernel's matter.
+            // Here `op_sel` selects parts of the destination, which the kernel handles.
             op_sel: if is_tiny_conversion(info.name) { 0 } else { inst.mods.op_sel },
             op_sel_hi: if packed || mixed { inst.mods.op_sel_hi } else { 7 },
             omod: inst.mods.omod,
@@ -165,7 +167,7 @@ impl Modifiers {
         modifiers
     }
 
-    /// Nothing to do before or after the kernel.
+    /// True if no modifier applies before or after the kernel.
     pub(crate) fn is_plain(&self) -> bool {
         let all = [0, 1, 2].into_iter().filter(|&index| self.formats[index] != Format::Bits);
         let packed_default = !self.packed || all.into_iter().all(|index| self.op_sel_hi >> index & 1 != 0);
@@ -178,12 +180,12 @@ impl Modifiers {
             && self.half.is_none()
     }
 
-    /// The rest of the destination is read like a source.
+    /// True if the instruction may keep parts of the destination.
     pub(crate) fn preserves(&self) -> bool {
         self.sdwa.is_some()
     }
 
-    /// Whether a source is not as it stands in its register.
+    /// True if modifiers change a source.
     fn prepares(&self, index: usize) -> bool {
         let bit = |mask: u8| mask >> index & 1 != 0;
         let changes_sign = bit(self.neg) || bit(self.abs);
@@ -196,31 +198,31 @@ impl Modifiers {
         changes_sign || selects || self.sdwa.is_some() || (index == 0 && self.dpp.is_some())
     }
 
-    /// Nothing to do before or after the kernel in this mode either.
+    /// True if neither modifiers nor this mode require changes before or after the kernel.
     #[inline(always)]
     pub(crate) fn idle(&self, mode: Mode) -> bool {
         self.plain && mode.is_host() && !self.limits(mode)
     }
 
-    /// Whether the mode wants the largest number for a result that overflows.
+    /// True if this mode replaces an overflowed result by the largest number.
     #[inline(always)]
     fn limits(&self, mode: Mode) -> bool {
         self.overflows.is_some() && mode.fp16_overflow()
     }
 
-    /// Whether some mode has a quick way.
+    /// True if a fast path exists for some mode.
     #[inline(always)]
     pub(crate) fn is_quick(&self) -> bool {
         !matches!(self.quick, Quick::Nothing)
     }
 
-    /// Goes the quick way if the mode lets it.
+    /// Executes the instruction on its fast path; false if the mode forbids it.
     #[inline(always)]
     pub(crate) fn run_quick(&self, valu: &Valu, machine: &mut Machine<'_>, wave: &mut Wave) -> bool {
         self.quick.run(self, valu, machine, wave)
     }
 
-    /// Runs a kernel with everything around it.
+    /// Executes a kernel with all modifiers.
     #[inline(always)]
     pub(crate) fn run(&self, valu: &Valu, machine: &mut Machine<'_>, wave: &mut Wave) {
         let pool = machine.pool;
@@ -260,7 +262,7 @@ impl Modifiers {
         machine.store_mask(wave, valu, &extra, lanes);
     }
 
-    /// The mode rounds results of this format other than to nearest.
+    /// True if the mode rounds results of this format other than to nearest.
     fn rounds(&self, mode: Mode) -> bool {
         match self.result {
             Format::F32 => mode.round32() != 0,
@@ -268,7 +270,7 @@ impl Modifiers {
         }
     }
 
-    /// Selection, then absolute value, then sign.
+    /// Modifies a source: selection, then absolute value, then sign, then flush of denormals.
     #[inline(always)]
     fn prepare(&self, index: usize, operand: &mut Pair, mode: Mode) {
         let bit = |mask: u8| mask >> index & 1 != 0;
@@ -280,7 +282,7 @@ impl Modifiers {
             Format::Packed16 if self.packed => {
                 select_halves(&mut operand[0], bit(self.op_sel), bit(self.op_sel_hi))
             }
-            // Whole registers: of a pair, the one `op_sel` names.
+            // Packed instructions on whole registers: `op_sel` selects the second register of a pair.
             Format::Bits if self.packed && bit(self.op_sel) => operand[0] = operand[1],
             Format::Packed32 => {
                 let [low, high] = *operand;
@@ -307,7 +309,7 @@ impl Modifiers {
         }
     }
 
-    /// Output multiplier, limit, clamp, and which part of the register is written.
+    /// Modifies the result: flush of denormals, output multiplier, overflow limit, clamp, part of the register.
     #[inline(always)]
     fn finish(&self, valu: &Valu, wave: &Wave, out: &mut Pair, sources: [&Pair; 3]) {
         if self.computes {
@@ -340,7 +342,7 @@ impl Modifiers {
     }
 }
 
-/// Conversions to parts of a register, chosen by `op_sel`.
+/// Conversions whose `op_sel` selects a part of the destination.
 pub(crate) fn is_tiny_conversion(name: &str) -> bool {
     ["v_cvt_pk_fp8_f32", "v_cvt_pk_bf8_f32", "v_cvt_sr_fp8_f32", "v_cvt_sr_bf8_f32"].contains(&name)
 }
@@ -356,7 +358,7 @@ fn format_of(ty: Ty) -> Format {
     }
 }
 
-/// The halves that the low and the high operation get.
+/// Selects the halves for the low and the high operation.
 #[inline(always)]
 fn select_halves(row: &mut Row, low_from_high: bool, high_from_high: bool) {
     for value in &mut row.0 {

@@ -1,7 +1,7 @@
-//! Operands resolved once: where a value comes from when the instruction runs.
+//! Operands, resolved at decode.
 //!
-//! The one idea to keep in mind: constants become rows before anything runs, so fetching an operand of a vector
-//! instruction gives a reference to rows in every case.
+//! The one idea to keep in mind: constants are spread to rows at decode, so an operand of a vector instruction is
+//! a reference to rows in nearly every case.
 
 use crate::lanes::{Pair, Row};
 use codeobj::Descriptor;
@@ -16,10 +16,10 @@ pub(crate) const VCC: u8 = 106;
 pub(crate) const M0: u8 = 124;
 /// Index of `exec_lo`.
 pub(crate) const EXEC: u8 = 126;
-/// Stands for no scalar register.
+/// No scalar register.
 pub(crate) const NONE: u8 = u8::MAX;
 
-/// Values that are computed when they are read.
+/// Values computed at each read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Special {
     Vccz,
@@ -31,18 +31,18 @@ pub(crate) enum Special {
     PrivateLimit,
 }
 
-/// Where an operand's value comes from.
+/// Source of an operand's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Src {
-    /// Not there.
+    /// No operand.
     None,
-    /// Vector registers from this row.
+    /// Vector registers, from this row.
     Row(u16),
-    /// Scalar registers from this one.
+    /// Scalar registers, from this one.
     Scalar(u8),
     /// Entry of the constant pool.
     Constant(u16),
-    /// Computed.
+    /// Computed at each read.
     Special(Special),
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// The entry of a 64-bit value; `None` when the pool is full.
+    /// Pool index of a 64-bit value; `None` if the pool is full.
     pub(crate) fn constant(&mut self, value: u64) -> Option<u16> {
         if let Some(&index) = self.index.get(&value) {
             return Some(index);
@@ -65,7 +65,7 @@ impl Pool {
         Some(index)
     }
 
-    /// The value of an entry.
+    /// Value of a pool entry.
     #[inline(always)]
     pub(crate) fn value(&self, index: u16) -> u64 {
         let [low, high] = &self.rows[usize::from(index)];
@@ -73,7 +73,7 @@ impl Pool {
     }
 }
 
-/// First row of vector register files.
+/// Layout of the vector registers in rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Files {
     /// Row of `a0`.
@@ -81,13 +81,13 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// As a descriptor divides the registers.
+    /// Layout by the kernel descriptor.
     pub(crate) fn of(descriptor: &Descriptor) -> Files {
         let offset = descriptor.accum_offset;
         Files { accumulators: if offset == 0 { 256 } else { offset.min(256) as u16 } }
     }
 
-    /// Row of the first register of a run of vector registers.
+    /// First row of a run of vector registers; `None` for others.
     pub(crate) fn row(self, range: RegRange) -> Option<u16> {
         match range.file {
             RegFile::Vgpr => Some(range.first),
@@ -97,7 +97,7 @@ impl Files {
     }
 }
 
-/// Number of a scalar register among the 128 codes.
+/// Index of a scalar register among the 128 operand codes.
 pub(crate) fn scalar_index(range: RegRange) -> Option<u8> {
     let base = match range.file {
         RegFile::Sgpr => 0,
@@ -112,7 +112,7 @@ pub(crate) fn scalar_index(range: RegRange) -> Option<u8> {
     u8::try_from(base + range.first).ok()
 }
 
-/// Resolves a source operand of a type and width; `None` when it names something that is not emulated.
+/// Resolves a source operand of a type; `None` if it is not supported.
 pub(crate) fn source(operand: Operand, ty: Ty, files: Files, pool: &mut Pool) -> Option<Src> {
     Some(match operand {
         Operand::Reg(range) => match range.file {
@@ -135,7 +135,7 @@ pub(crate) fn source(operand: Operand, ty: Ty, files: Files, pool: &mut Pool) ->
     })
 }
 
-/// A literal's bits by the operand's type: of f64 they are the high half.
+/// 64-bit value of a literal by operand type; for f64 the literal is the high half.
 fn literal(value: u32, ty: Ty) -> u64 {
     match ty {
         Ty::F64 => u64::from(value) << 32,
@@ -144,7 +144,7 @@ fn literal(value: u32, ty: Ty) -> u64 {
     }
 }
 
-/// Bits of an inline floating-point constant by the operand's type.
+/// Bits of an inline floating-point constant by operand type.
 fn inline_float(float: InlineFloat, ty: Ty) -> u64 {
     let wide: f64 = match float {
         InlineFloat::Half => 0.5,

@@ -1,14 +1,14 @@
-//! The buffer of `printf` that is looked at when the kernel has ended (`-mprintf-kind=buffered`).
+//! Buffer of `printf` that the host reads when the kernel has ended (`-mprintf-kind=buffered`).
 //!
-//! The one idea to keep in mind: device code adds records behind each other: a control word (stream, whether the text is
-//! a constant, length), the text or its number in the code object's metadata, the arguments.
+//! The one idea to keep in mind: device code appends records: a control word (stream, constant text or not,
+//! length), the text or its number in the code object's metadata, the arguments.
 
 use crate::host::Stream;
 use crate::memory::Memory;
 use crate::printf::printf;
 use std::collections::BTreeMap;
 
-/// Bytes in front of the records: bytes used, bytes there are.
+/// Bytes before the records: bytes used, bytes available.
 const START: u64 = 8;
 
 /// A buffer in memory.
@@ -19,7 +19,7 @@ pub struct PrintBuffer {
 }
 
 impl PrintBuffer {
-    /// A buffer at an address with room for it, made empty.
+    /// Initialises an empty buffer at an address; `None` if its bytes are not in memory.
     pub fn new(memory: &Memory, base: u64, bytes: u32) -> Option<PrintBuffer> {
         let room = bytes.checked_sub(START as u32)?;
         memory.locate(base, u64::from(bytes))?;
@@ -32,7 +32,7 @@ impl PrintBuffer {
         self.base
     }
 
-    /// Prints everything that is in it and makes it empty; whether something may be lost for lack of room.
+    /// Prints all records and empties the buffer; true if output may be lost because the buffer was full.
     /// `formats` are the texts of the code object's metadata.
     pub fn print(&self, memory: &Memory, formats: &[String], mut print: impl FnMut(Stream, &[u8])) -> bool {
         let texts: BTreeMap<u64, &str> = formats.iter().filter_map(|it| format(it)).collect();

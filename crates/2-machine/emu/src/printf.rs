@@ -1,12 +1,12 @@
-//! C's `printf` on what device code sends: the text, then the arguments, in words of eight bytes.
+//! C's `printf` for device code: a format text, then arguments, in words of eight bytes.
 //!
-//! The one idea to keep in mind: texts lie in whole words and end with a zero, every other argument is one word; what
-//! the C standard leaves open is done as the GNU library does it.
+//! The one idea to keep in mind: a text fills whole words and ends with a zero; any other argument is one word.
+//! Where the C standard allows a choice, this does the same as the GNU library.
 
-/// Widths and precisions beyond which output is cut.
+/// Largest width and precision; larger ones are reduced.
 const MOST: usize = 10_000;
 
-/// The output. Bytes, since texts of a program need not be Unicode.
+/// Output as bytes, because texts of a program need not be Unicode.
 pub fn printf(words: &[u64]) -> Vec<u8> {
     let mut rest = words;
     let format = text(&mut rest);
@@ -20,7 +20,7 @@ pub fn printf(words: &[u64]) -> Vec<u8> {
             out.push(b'%');
             at += 1;
         } else {
-            // Without an argument or a conversion the rest of the text has no meaning.
+            // Without an argument or a valid conversion, the rest of the text is dropped.
             if rest.is_empty() {
                 break;
             }
@@ -31,7 +31,7 @@ pub fn printf(words: &[u64]) -> Vec<u8> {
     out
 }
 
-/// The bytes up to a zero, and the words they fill.
+/// Takes a text: the bytes up to a zero, and all words they fill.
 fn text(rest: &mut &[u64]) -> Vec<u8> {
     let mut bytes = Vec::new();
     while let Some((word, more)) = rest.split_first() {
@@ -51,7 +51,8 @@ fn next(format: &[u8], at: &mut usize) -> Option<u8> {
     format.get(*at - 1).copied()
 }
 
-/// A width or precision that begins with `byte`: digits, or a star for the next argument. `byte` becomes what follows.
+/// Takes a width or precision that begins with `byte`: digits, or a star for the next argument. `byte` becomes
+/// the next byte of the format.
 fn number(byte: &mut u8, format: &[u8], at: &mut usize, rest: &mut &[u64]) -> Option<i64> {
     if *byte == b'*' {
         let (word, more) = rest.split_first()?;
@@ -77,7 +78,7 @@ struct Spec {
     zero: bool,
     width: usize,
     precision: Option<usize>,
-    /// Bits of an integer.
+    /// Bits of an integer argument.
     bits: u32,
     conversion: u8,
 }
@@ -103,7 +104,7 @@ impl Spec {
         spec.width = (width.unsigned_abs() as usize).min(MOST);
         if byte == b'.' {
             byte = next(format, at)?;
-            // A negative precision counts as none.
+            // A negative precision means none.
             let precision = number(&mut byte, format, at, rest)?;
             spec.precision = usize::try_from(precision).ok().map(|it| it.min(MOST));
         }
@@ -172,7 +173,7 @@ impl Spec {
         self.integer(prefix, digits, out);
     }
 
-    /// Digits with at least as many as the precision says; 0 has none of its own at precision 0.
+    /// Writes an integer with at least `precision` digits; 0 has no digits at precision 0.
     fn integer(&self, prefix: &[u8], mut digits: Vec<u8>, out: &mut Vec<u8>) {
         let least = self.precision.unwrap_or(1);
         if least == 0 && digits == b"0" {
@@ -206,7 +207,7 @@ impl Spec {
             text.make_ascii_uppercase();
         }
         match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
-            // Zeros go behind the prefix.
+            // Padding zeros follow the prefix.
             Some(digits) => {
                 self.pad(&[sign, &text.as_bytes()[..2]].concat(), digits.as_bytes(), self.zero, out);
             }
@@ -214,7 +215,7 @@ impl Spec {
         }
     }
 
-    /// Whichever of the two forms suits the exponent, without zeros at the end.
+    /// `%g`: fixed or exponent notation by the exponent, without trailing zeros.
     fn shortest(&self, magnitude: f64, digits: usize) -> String {
         let scaled = format!("{magnitude:.*e}", digits - 1);
         let exponent: i64 = scaled.split_once('e').and_then(|(_, it)| it.parse().ok()).unwrap_or(0);
@@ -273,7 +274,7 @@ fn hexadecimal(value: f64, precision: Option<usize>, point: bool) -> String {
     };
     let digits = precision.unwrap_or(13);
     if digits < 13 {
-        // To nearest, ties to even.
+        // Rounds to nearest, ties to even.
         let dropped = 4 * (13 - digits as u32);
         let whole = first << BITS | fraction;
         let (kept, lost) = (whole >> dropped, whole & ((1 << dropped) - 1));
@@ -314,7 +315,7 @@ mod tests {
             ("%s|%5.2s|%-7s|", &[hello, hello, hello], "hello|   he|hello  |"),
             ("%s%d", &[0, 7], "7"),
             ("100%% %d", &[5], "100% 5"),
-            // Arguments that are not there, conversions that are none.
+            // Missing arguments, invalid conversions.
             ("a %d b", &[], "a "),
             ("a %d b %d", &[1], "a 1 b "),
             ("a %y b", &[1], "a "),

@@ -1,7 +1,7 @@
 //! A kernel's instructions, decoded once and resolved for execution.
 //!
-//! The one idea to keep in mind: everything constant over a run is resolved here: operands, functions, branch
-//! targets. An unsupported instruction stops the kernel when it is reached.
+//! The one idea to keep in mind: operands, functions and branch targets are resolved here, once. An unsupported
+//! instruction stops the kernel only when it is reached.
 
 use crate::decode::{Action, Resolver};
 use crate::operand::{Files, Pool};
@@ -10,10 +10,10 @@ use codeobj::{Body, CodeObject, Descriptor, Kernel, Metadata};
 use isa::{Access, Inst, Isa, OpFlags, Space};
 use std::ops::{Range, RangeInclusive};
 
-/// Private memory of a lane, bytes: the register for a wave's scratch counts KiB in 13 bits.
+/// Most private memory of a lane in bytes: the hardware register for a wave's scratch counts KiB in 13 bits.
 const MOST_PRIVATE: u32 = ((1 << 13) - 1) * 1024 / 64;
 
-/// Why a kernel cannot be made ready.
+/// Reasons why a kernel cannot be prepared.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ProgramError {
     /// Target the emulator does not know.
@@ -22,7 +22,7 @@ pub enum ProgramError {
     /// There is no machine code.
     #[error("kernel `{0}` has no machine code in this file")]
     NoCode(String),
-    /// More private memory than the hardware can be asked for.
+    /// More private memory than hardware supports.
     #[error(
         "kernel `{0}` asks for {1} bytes of private memory a lane, a wave can have {MOST_PRIVATE} a lane\n\
          hint: no compiler makes such a kernel, the descriptor in the file is damaged"
@@ -48,7 +48,7 @@ pub struct Program {
     pub version: u8,
     insts: Vec<Inst>,
     pub(crate) actions: Vec<Action>,
-    /// By instruction: length of the run from it on, which issues under one EXEC.
+    /// By instruction: length of the rest of its run, which issues under one EXEC.
     pub(crate) runs: Vec<u32>,
     pub(crate) pool: Pool,
     /// Instruction index by dword offset.
@@ -56,7 +56,7 @@ pub struct Program {
     /// Virtual address of the first instruction in the code object.
     pub(crate) base: u64,
     pub(crate) entry: usize,
-    /// Vector registers with room for pairs at the end.
+    /// Rows of vector registers, with room for a pair at the last register.
     pub(crate) rows: usize,
     /// Vector memory and LDS instructions.
     pub(crate) accesses: u32,
@@ -64,12 +64,12 @@ pub struct Program {
     pub(crate) vector_memory_before: Vec<u32>,
     /// Some instruction depends on the order in which workgroups run.
     pub(crate) ordered: bool,
-    /// Some instruction calls the host.
+    /// The program may call the host.
     pub(crate) interrupts: bool,
 }
 
 impl Program {
-    /// Decodes a kernel of a code object that was read from `bytes`.
+    /// Decodes a kernel of a code object; `bytes` are the contents of its file.
     pub fn new(bytes: &[u8], object: &CodeObject, kernel: &Kernel) -> Result<Program, ProgramError> {
         let isa = Isa::for_processor(&object.target.processor).ok_or_else(|| {
             let known = Isa::ALL.map(Isa::processor).join(", ");
@@ -97,7 +97,7 @@ impl Program {
         Ok(program)
     }
 
-    /// A program of instructions that follow each other, without a name; it begins with the first one.
+    /// A program of consecutive instructions, without a name; it begins with the first one.
     pub(crate) fn of(isa: Isa, descriptor: Descriptor, insts: Vec<Inst>) -> Program {
         let end = insts.last().map_or(0, |last| last.offset as usize + usize::from(last.size));
         let mut index = vec![u32::MAX; end / 4 + 1];
@@ -139,12 +139,12 @@ impl Program {
         }
     }
 
-    /// The instructions; observers name them by their index.
+    /// Instructions, indexed as in events of observers.
     pub fn instructions(&self) -> &[Inst] {
         &self.insts
     }
 
-    /// Whether it may call the host, for example to print.
+    /// True if the program may call the host, for example to print.
     pub fn calls_host(&self) -> bool {
         self.interrupts
     }
@@ -154,7 +154,7 @@ impl Program {
         self.base + self.insts.get(index).map_or(0, |inst| u64::from(inst.offset))
     }
 
-    /// Virtual address of the first instruction that runs.
+    /// Virtual address of the entry.
     pub fn entry_address(&self) -> u64 {
         self.address(self.entry)
     }
@@ -164,7 +164,7 @@ impl Program {
         self.insts.get(index).map_or_else(String::new, |inst| inst.text(self.isa))
     }
 
-    /// Names of instructions that stop the kernel if they are reached, each once.
+    /// Names of unsupported instructions, which stop the kernel when reached; each once.
     pub fn unsupported(&self) -> Vec<&'static str> {
         let mut names: Vec<_> = self
             .actions
@@ -178,18 +178,18 @@ impl Program {
         names
     }
 
-    /// Rows of the registers `v0` and up: those of accumulation registers come behind them.
+    /// Rows of `v0` and up; accumulation registers follow.
     pub(crate) fn vector_rows(&self) -> u16 {
         let files = Files::of(&self.descriptor);
         files.accumulators.min(self.rows.saturating_sub(2) as u16)
     }
 
-    /// Index of the instruction a number of bytes behind another one.
+    /// Index of the instruction `bytes` bytes after another one.
     pub(crate) fn index_after(&self, index: usize, bytes: u64) -> Option<usize> {
         self.index_at(u64::from(self.insts.get(index)?.offset) + bytes)
     }
 
-    /// Branches that go back: indices of their targets and of themselves.
+    /// Backward branches: index of the target, index of the branch.
     pub(crate) fn back_edges(&self) -> impl Iterator<Item = (usize, usize)> {
         self.actions.iter().enumerate().filter_map(|(index, action)| match action {
             Action::Branch { target, .. } if *target <= index => Some((*target, index)),
@@ -197,7 +197,7 @@ impl Program {
         })
     }
 
-    /// Whether a loop is as short as those that wait, reads memory that other workgroups write, and stores nothing.
+    /// True if a loop is short, reads memory that other workgroups may write, and stores nothing.
     pub(crate) fn only_looks(&self, within: RangeInclusive<usize>) -> bool {
         const LONGEST: usize = 64;
         let insts = self.insts.get(within).unwrap_or_default();
@@ -246,7 +246,7 @@ impl Program {
     }
 }
 
-/// How many vector memory instructions, as `vmcnt` counts them, are before each instruction and behind the last one.
+/// Numbers of vector memory instructions, as `vmcnt` counts them, before each instruction, and in all.
 fn count_vector_memory(insts: &[Inst]) -> Vec<u32> {
     let mut count = 0;
     let behind = insts.iter().map(|inst| {
@@ -267,7 +267,7 @@ fn calls(inst: &Inst) -> bool {
     inst.info().flags.intersects(OpFlags::CALL | OpFlags::INDIRECT)
 }
 
-/// All code of the object that lies in one piece with the kernel.
+/// Extent of all code in the kernel's section.
 fn whole(object: &CodeObject, start: u64, range: &Range<usize>) -> Range<usize> {
     let kernels = object.kernels.iter().map(|kernel| &kernel.body);
     let functions = object.functions.iter().map(|function| &function.body);

@@ -1,7 +1,7 @@
 //! Four sums of absolute differences at a time, with 32-bit results.
 //!
-//! The one idea to keep in mind: the sums and what is added to them take four registers each, which no other vector
-//! instruction has; window *i* of the first operand begins *i* bytes further on.
+//! The one idea to keep in mind: sums and addends take four registers each, unlike in any other vector
+//! instruction. Window *i* of the first operand begins at byte *i*.
 
 use crate::indexing::{Indexing, Position};
 use crate::lanes::Row;
@@ -10,19 +10,19 @@ use crate::operand::{Files, Pool, Src, source};
 use crate::wave::Wave;
 use isa::{Bits, Inst, Operand, Ty};
 
-/// `v_mqsad_u32_u8`, resolved.
+/// A resolved `v_mqsad_u32_u8`.
 #[derive(Clone, Debug)]
 pub(crate) struct QuadSums {
     window: Src,
     reference: Src,
-    /// First row of what is added.
+    /// First row of the addends.
     added: u16,
     dst: u16,
     clamp: bool,
 }
 
 impl QuadSums {
-    /// `None` when the instruction is not of this kind, `Some(None)` when its operands are not understood.
+    /// Resolves an instruction: `None` for other kinds, `Some(None)` if its operands are not supported.
     pub(crate) fn resolve(inst: &Inst, files: Files, pool: &mut Pool) -> Option<Option<QuadSums>> {
         (inst.info().name == "v_mqsad_u32_u8").then(|| Self::operands(inst, files, pool))
     }
@@ -40,7 +40,7 @@ impl QuadSums {
         })
     }
 
-    /// The same with registers that M0 indexes; `None` when it does nothing.
+    /// The same instruction with registers indexed by M0; `None` if it does nothing.
     pub(crate) fn indexed(&self, by: Indexing) -> Option<QuadSums> {
         let mut it = self.clone();
         by.source(Position::Src0, &mut it.window, 2);
@@ -70,7 +70,7 @@ impl QuadSums {
     }
 }
 
-/// Sum of the absolute differences of bytes; those where the reference is 0 do not count.
+/// Sum of absolute differences of bytes, without bytes whose reference is 0.
 fn masked_difference(bytes: u32, reference: u32) -> u32 {
     let pairs = bytes.to_le_bytes().into_iter().zip(reference.to_le_bytes());
     pairs

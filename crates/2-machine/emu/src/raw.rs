@@ -1,7 +1,7 @@
-//! Bytes shared by threads, and the few CPU instructions used by name.
+//! Bytes shared by threads, and CPU intrinsics.
 //!
-//! The one idea to keep in mind: every access is checked against the range's length and done with relaxed atomic
-//! operations, so device code that races gives some value and never undefined behaviour in the host program.
+//! The one idea to keep in mind: every access is checked against the range's length and uses relaxed atomic
+//! operations. So a race of device code gives some value, and never undefined behaviour in the host program.
 #![allow(unsafe_code, reason = "audited: shared bytes, target features and intrinsics")]
 
 mod cells;
@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Rel
 pub struct Shared {
     start: *mut u8,
     length: usize,
-    /// Keeps memory that belongs to the range itself.
+    /// Owner of the memory, if the range owns it.
     _owned: Option<Vec<u64>>,
 }
 
@@ -72,7 +72,7 @@ macro_rules! access {
             }
         }
 
-        /// Replaces the value by a function of it in one step and returns the old one; `None` when misaligned.
+        /// Atomic read-modify-write with a function; returns the old value, `None` when misaligned.
         ///
         /// # Panics
         /// When the access does not lie within the range.
@@ -96,17 +96,17 @@ macro_rules! access {
 }
 
 impl Shared {
-    /// Memory of its own, zeroed.
+    /// A range with zeroed memory of its own.
     pub fn zeroed(length: usize) -> Shared {
         let mut owned = vec![0u64; length.div_ceil(8)];
         Shared { start: owned.as_mut_ptr().cast(), length, _owned: Some(owned) }
     }
 
-    /// Memory that belongs to somebody else.
+    /// A range in memory of another owner.
     ///
     /// # Safety
-    /// The range must stay readable and writable as long as the value lives, and nobody may hold a Rust reference
-    /// into it while device code runs.
+    /// The range must stay readable and writable as long as the value lives, and no Rust reference into it may
+    /// exist while device code runs.
     pub unsafe fn borrowed(start: *mut u8, length: usize) -> Shared {
         Shared { start, length, _owned: None }
     }
@@ -121,7 +121,7 @@ impl Shared {
         self.length == 0
     }
 
-    /// Whether a read-modify-write of so many bytes at an offset is aligned.
+    /// True if a read-modify-write of `bytes` bytes at an offset is aligned.
     pub(crate) fn is_aligned(&self, at: usize, bytes: u32) -> bool {
         self.start.addr().wrapping_add(at).is_multiple_of(bytes as usize)
     }
@@ -162,8 +162,8 @@ impl Shared {
         }
     }
 
-    /// The alignment of all lanes' accesses, at most 8, when `size` bytes at each active lane's address lie in the range,
-    /// whose first byte has the address `base`; otherwise 0.
+    /// Common alignment of all active lanes' accesses, at most 8; 0 if the `size` bytes of some lane are not in
+    /// the range. The range's first byte has the address `base`.
     #[inline(always)]
     fn alignment(&self, base: u64, addresses: &[u64; LANES], lanes: u64, size: usize) -> u64 {
         let Some(last) = (self.length as u64).checked_sub(size as u64) else { return 0 };
@@ -185,8 +185,8 @@ impl Shared {
         if outside { 0 } else { alignment_of(all | self.start.addr() as u64) }
     }
 
-    /// Reads `N` dwords at each active lane's address into one row per dword; the range's first byte has the address
-    /// `base`. False, and nothing is read, when some lane's bytes are not in the range or not aligned.
+    /// Reads `N` dwords at each active lane's address, one row per dword. The range's first byte has the address
+    /// `base`. False, and nothing is read, if the bytes of some lane are not in the range or not aligned.
     #[inline(always)]
     pub(crate) fn load_rows<const N: usize>(
         &self,
@@ -216,7 +216,7 @@ impl Shared {
             && in_a_row(addresses)
             && alignment_of(self.start.addr() as u64 + addresses[0] - base) == 8
         {
-            // Two lanes with each load.
+            // Each load reads two lanes.
             let at = addresses[0].wrapping_sub(base) as usize;
             for lane in (0..LANES).step_by(2) {
                 // SAFETY: as above; the first lane is aligned to 8 bytes, and so is every second one.
@@ -225,8 +225,8 @@ impl Shared {
                 out[0].0[lane + 1] = (both >> 32) as u32;
             }
         } else if N.is_multiple_of(2) && alignment == 8 {
-            // Half as many loads leave more of them in flight. Lanes that each walk along a row of their own need their
-            // next lines soon.
+            // 8-byte loads: half as many, so more are in flight. Lanes that each walk along a row of their own
+            // soon need the next lines.
             if addresses[0] & 63 == 0 && addresses[1].abs_diff(addresses[0]) >= 64 {
                 for address in addresses {
                     prefetch(self.start.wrapping_add(address.wrapping_sub(base) as usize + 64));
@@ -252,10 +252,10 @@ impl Shared {
         true
     }
 
-    /// A dword behind an address of the range.
+    /// Dword `number` at an address of the range.
     ///
     /// # Safety
-    /// It lies in the range and is aligned.
+    /// It is in the range and aligned.
     #[inline(always)]
     unsafe fn dword(&self, base: u64, address: u64, number: usize) -> &AtomicU32 {
         let at = address.wrapping_sub(base) as usize + 4 * number;
@@ -263,7 +263,7 @@ impl Shared {
         unsafe { AtomicU32::from_ptr(self.start.add(at).cast()) }
     }
 
-    /// Writes one dword of each row at each active lane's address; as [`Shared::load_rows`].
+    /// Writes one dword of each row at each active lane's address; checks as in [`Shared::load_rows`].
     #[inline(always)]
     pub(crate) fn store_rows<const N: usize>(
         &self,
@@ -294,7 +294,7 @@ impl Shared {
     }
 }
 
-/// Asks the CPU to get a cache line, whatever the address is.
+/// Prefetches a cache line; any address is allowed.
 #[inline(always)]
 fn prefetch(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
@@ -306,16 +306,16 @@ fn prefetch(address: *const u8) {
     let _ = address;
 }
 
-/// The largest power of two up to 8 that divides a number.
+/// Largest power of two up to 8 that divides a number.
 #[inline(always)]
 fn alignment_of(value: u64) -> u64 {
     let value = value | 8;
     value & value.wrapping_neg()
 }
 
-/// Which of the CPU's instructions move data.
+/// CPU instructions that move data.
 pub(crate) trait Mover: Copy {
-    /// Reads rows of whole dwords for all lanes, as [`Shared::load_rows`].
+    /// Reads rows of whole dwords of all lanes, as [`Shared::load_rows`].
     fn load(
         self,
         range: &Shared,
@@ -324,37 +324,37 @@ pub(crate) trait Mover: Copy {
         lines: Option<(&mut Lines, u64)>,
         rows: &mut [Row],
     ) -> bool;
-    /// Writes them.
+    /// Writes rows of whole dwords.
     fn store(self, range: &Shared, at: u64, distances: &Distances, rows: &[Row]) -> bool;
-    /// Reads them from the LDS.
+    /// Reads rows of whole dwords from the LDS.
     fn load_lds(self, lds: &[u8], at: u64, distances: &Distances, rows: &mut [Row]) -> bool;
-    /// Writes them to the LDS.
+    /// Writes rows of whole dwords to the LDS.
     fn store_lds(self, lds: &mut [u8], at: u64, distances: &Distances, rows: &[Row]) -> bool;
 }
 
-/// Those every CPU has.
+/// Instructions of any CPU.
 #[derive(Clone, Copy)]
 pub(crate) struct Plain;
 
-/// AVX2: there is one only where the CPU has it.
+/// AVX2; a value exists only if the CPU has AVX2.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(crate) struct Vectors(());
 
-/// The proof that the CPU has AVX2: only code compiled for it can call this.
+/// Proof that the CPU has AVX2: only code compiled for AVX2 can call this.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn vectors() -> Vectors {
     Vectors(())
 }
 
-/// Calls a function of so many dwords; false for numbers of them that no instruction has.
+/// Calls a function with the number of dwords as a constant; false for numbers that no instruction has.
 macro_rules! by_count {
     ($rows:ident, $chunk:ident, $of:ident => $call:expr) => {{
         macro_rules! of {
             ($n:literal) => {
                 match $rows.$chunk::<$n>() {
-                    // SAFETY: nothing is asked of the CPU, or there is a proof that it has what is.
+                    // SAFETY: the call needs no CPU feature, or `self` proves that the CPU has it.
                     Some($of) => unsafe { $call },
                     None => false,
                 }
@@ -407,7 +407,7 @@ mover!(Plain, false);
 #[cfg(target_arch = "x86_64")]
 mover!(Vectors, true);
 
-/// The features that the second compilation of everything uses.
+/// True if the CPU has the features of the AVX2 compilation.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn has_avx2() -> bool {
@@ -420,7 +420,7 @@ pub(crate) fn has_avx2() -> bool {
         && is_x86_feature_detected!("f16c")
 }
 
-/// The features that what is compiled for AVX-512 uses.
+/// True if the CPU has the features of the AVX-512 compilation.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has_avx512() -> bool {
     has_avx2()
@@ -430,7 +430,7 @@ pub(crate) fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512vl")
 }
 
-/// A row of lanes of another one, as the steps say.
+/// Permutes the lanes of a row by steps.
 pub(crate) fn permute(steps: &[Step], from: &Row, into: &mut Row) {
     into.0 = [0; LANES];
     for step in steps {
@@ -441,7 +441,7 @@ pub(crate) fn permute(steps: &[Step], from: &Row, into: &mut Row) {
     }
 }
 
-/// The low and the high halves of a row, as f32.
+/// Converts the low and the high halves of a row to f32.
 pub(crate) fn halves_to_singles(row: &Row, low: &mut [f32; LANES], high: &mut [f32; LANES]) {
     for lane in 0..LANES {
         low[lane] = f16_to_f32(row.0[lane] as u16);
@@ -449,11 +449,11 @@ pub(crate) fn halves_to_singles(row: &Row, low: &mut [f32; LANES], high: &mut [f
     }
 }
 
-/// As [`halves_to_singles`], with the CPU's own conversion.
+/// [`halves_to_singles`] with F16C instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn halves_to_singles_f16c(row: &Row, low: &mut [f32; LANES], high: &mut [f32; LANES]) {
-    // In each half of eight words: low halves, then high halves.
+    // Byte order in each 128-bit half: low halves of the words, then high halves.
     let order = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
     let order = _mm256_broadcastsi128_si256(order);
     let (low, high) = (low.as_chunks_mut::<8>().0, high.as_chunks_mut::<8>().0);

@@ -1,4 +1,4 @@
-//! Instructions that MODE alters beside those they are to be, on the same registers.
+//! Compares instructions that MODE alters with the equivalent plain instructions, on the same registers.
 
 use crate::engine;
 use crate::execute::{Executor, run};
@@ -13,7 +13,7 @@ use codeobj::Descriptor;
 use isa::Isa;
 use isa::text::{Statement, parse_line};
 
-/// Registers `v0` to `v63`; accumulation registers are rows behind them.
+/// Registers `v0` to `v63`; the rows of accumulation registers follow.
 const VECTORS: u32 = 64;
 
 /// Everything a program can change, except the program counter.
@@ -44,7 +44,7 @@ fn after(isa: Isa, lines: &[&str]) -> (After, InstructionCounts) {
     let mut wave = Wave::new(id, program.rows.max(2 * VECTORS as usize + 2), Mode(0xf0), 0);
     for (number, row) in wave.v.iter_mut().enumerate() {
         for lane in 0..LANES {
-            // The first ones are addresses in the LDS, the others numbers.
+            // The first registers hold LDS addresses, the others floating-point numbers.
             let value = ((number * 7 + lane) % 61) as f32 - 20.5;
             row.0[lane] = if number < 5 { 4 * lane as u32 } else { value.to_bits() };
         }
@@ -79,7 +79,7 @@ fn registers_are_indexed_as_their_place_says() {
     use Isa::{Gfx90a, Gfx942, Gfx950};
     let all = "SRC0,SRC1,SRC2,DST";
     let cases: &[(Isa, &str, &str, &[&str])] = &[
-        // One operand after the other.
+        // One operand at a time.
         (Gfx942, "SRC0", "v_mov_b32 v12, v20", &["v_mov_b32 v12, v25"]),
         (Gfx942, "DST", "v_mov_b32 v12, v20", &["v_mov_b32 v17, v20"]),
         (Gfx942, "SRC0,DST", "v_mov_b32 v12, v20", &["v_mov_b32 v17, v25"]),
@@ -88,7 +88,7 @@ fn registers_are_indexed_as_their_place_says() {
         (Gfx942, "SRC0", "v_add_u32 v12, v20, v30", &["v_add_u32 v12, v25, v30"]),
         (Gfx942, "SRC2", "v_add3_u32 v12, v20, v30, v40", &["v_add3_u32 v12, v20, v30, v45"]),
         (Gfx942, "", "v_add3_u32 v12, v20, v30, v40", &["v_add3_u32 v12, v20, v30, v40"]),
-        // Scalars and constants stay.
+        // Scalars and constants are not indexed.
         (Gfx942, all, "v_add_u32 v12, s20, v30", &["v_add_u32 v17, s20, v35"]),
         (Gfx942, all, "v_fma_f32 v12, 2.0, v20, s30", &["v_fma_f32 v17, 2.0, v25, s30"]),
         // Pairs, masks, comparisons.
@@ -102,7 +102,7 @@ fn registers_are_indexed_as_their_place_says() {
         (Gfx942, all, "v_cndmask_b32 v12, v20, v30, vcc", &["v_cndmask_b32 v17, v25, v35, vcc"]),
         (Gfx942, all, "v_cmp_lt_f32 s[10:11], v20, v30", &["v_cmp_lt_f32 s[10:11], v25, v35"]),
         (Gfx942, "SRC1", "v_cmp_lt_f32 vcc, v20, v30", &["v_cmp_lt_f32 vcc, v20, v35"]),
-        // Shifts whose operands are the other way round.
+        // Shifts with reversed operands.
         (Gfx942, "SRC0", "v_lshlrev_b32 v12, v20, v30", &["v_lshlrev_b32 v12, v25, v30"]),
         (Gfx942, "SRC1", "v_lshlrev_b32 v12, v20, v30", &["v_lshlrev_b32 v12, v20, v35"]),
         // The old value of an accumulator is src2.
@@ -127,7 +127,7 @@ fn registers_are_indexed_as_their_place_says() {
         (Gfx942, "SRC2", "v_fmamk_f32 v12, v20, 0x41200000, v30", &["v_fmamk_f32 v12, v20, 0x41200000, v35"]),
         (Gfx942, "SRC1", "v_fmaak_f32 v12, v20, v30, 0x41200000", &["v_fmaak_f32 v12, v20, v35, 0x41200000"]),
         (Gfx90a, "SRC2", "v_madmk_f32 v12, v20, 0x41200000, v30", &["v_madmk_f32 v12, v20, 0x41200000, v35"]),
-        // SDWA that preserves reads the rest as src2; one that pads reads nothing.
+        // SDWA that preserves reads the rest of the destination as src2; SDWA that pads reads nothing.
         (
             Gfx90a,
             "DST",
@@ -146,7 +146,7 @@ fn registers_are_indexed_as_their_place_says() {
             "v_add_u32_sdwa v12, v20, v30 dst_sel:WORD_1 dst_unused:UNUSED_PAD src1_sel:BYTE_2",
             &["v_add_u32_sdwa v17, v25, v35 dst_sel:WORD_1 dst_unused:UNUSED_PAD src1_sel:BYTE_2"],
         ),
-        // Half of a register: the other half stays as it is there.
+        // A result in one half: the other half of the indexed destination is kept.
         (
             Gfx942,
             "DST",
@@ -155,7 +155,7 @@ fn registers_are_indexed_as_their_place_says() {
         ),
         (Gfx942, all, "v_fma_mixhi_f16 v12, v20, v30, v40", &["v_fma_mixhi_f16 v17, v25, v35, v45"]),
         (Gfx942, all, "v_cvt_pk_fp8_f32 v12, v20, v30", &["v_cvt_pk_fp8_f32 v17, v25, v35"]),
-        // Lane exchange on the way, signs, packed operands.
+        // DPP, signs, packed operands.
         (
             Gfx942,
             all,
@@ -193,7 +193,7 @@ fn registers_are_indexed_as_their_place_says() {
             "v_cvt_scalef32_pk_fp8_f32 v12, v20, v30, v40",
             &["v_cvt_scalef32_pk_fp8_f32 v17, v25, v35, v45"],
         ),
-        // Between lanes and scalars.
+        // Instructions between lanes and scalars.
         (Gfx942, "SRC0", "v_readlane_b32 s8, v20, 7", &["v_readlane_b32 s8, v25, 7"]),
         (Gfx942, "SRC1,SRC2,DST", "v_readlane_b32 s8, v20, s9", &["v_readlane_b32 s8, v20, s9"]),
         (Gfx942, all, "v_readfirstlane_b32 s8, v20", &["v_readfirstlane_b32 s8, v25"]),
@@ -238,7 +238,7 @@ fn registers_are_indexed_as_their_place_says() {
             "v_smfmac_f32_16x16x32_f16 v[40:43], v[10:11], v[20:23], v30",
             &["v_smfmac_f32_16x16x32_f16 v[45:48], v[15:16], v[25:28], v35"],
         ),
-        // Memory is not.
+        // Memory instructions are not indexed.
         (Gfx942, all, "ds_write_b32 v2, v20", &["ds_write_b32 v2, v20"]),
         (Gfx942, all, "ds_read_b32 v12, v2 offset:16", &["ds_read_b32 v12, v2 offset:16"]),
         (Gfx942, all, "ds_bpermute_b32 v12, v2, v20", &["ds_bpermute_b32 v12, v2, v20"]),
@@ -248,7 +248,7 @@ fn registers_are_indexed_as_their_place_says() {
             "ds_swizzle_b32 v12, v20 offset:swizzle(SWAP,1)",
             &["ds_swizzle_b32 v12, v20 offset:swizzle(SWAP,1)"],
         ),
-        // Out of range: v0, or nothing.
+        // Out of range: a source is v0, a destination makes the instruction do nothing.
         (Gfx942, "SRC0", "v_mov_b32 v12, v59", &["v_mov_b32 v12, v0"]),
         (Gfx942, "DST", "v_mov_b32 v58, v20", &["v_mov_b32 v63, v20"]),
         (Gfx942, "DST", "v_mov_b32 v59, v20", &[]),
@@ -258,7 +258,7 @@ fn registers_are_indexed_as_their_place_says() {
     for (isa, operands, instruction, expected) in cases {
         let on = format!("s_set_gpr_idx_on s5, gpr_idx({operands})");
         same(*isa, &[&on, instruction, "s_set_gpr_idx_off"], expected);
-        // Behind it everything is as it was.
+        // After indexing ends, instructions execute as encoded.
         let still = [&on, "s_set_gpr_idx_off", instruction];
         same(*isa, &still, &[instruction]);
     }
@@ -277,7 +277,7 @@ fn the_index_and_the_operands_change_while_it_is_on() {
         "v_mov_b32 v15, v20",
         "s_set_gpr_idx_off",
         "v_mov_b32 v16, v20",
-        // The bit of MODE itself.
+        // Index mode set directly in MODE.
         "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 27, 1), 1",
         "v_mov_b32 v18, v20",
         "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 27, 1), 0",
@@ -318,18 +318,18 @@ fn vector_instructions_are_skipped() {
     ];
     let (on, off) = ("s_setvskip s4, 2", "s_setvskip 0, 0");
     for instruction in skipped {
-        // Bit 2 of 4 is set.
+        // Bit 2 of the value 4 is set: skip.
         let lines = [on, instruction, "s_add_u32 s9, s9, s10", "s_nop 0", "s_waitcnt vmcnt(0)", off];
         same(Isa::Gfx942, &lines, &["s_add_u32 s9, s9, s10"]);
         let counts = after(Isa::Gfx942, &lines).1.counts;
         let issued: Vec<u64> = counts.iter().map(|count| count[0]).collect();
         assert_eq!(issued, [1, 0, 1, 1, 1, 1, 1], "{instruction}");
     }
-    // Bit 3 of 4 is not.
+    // Bit 3 of the value 4 is clear: no skip.
     let execute =
         ["s_setvskip s4, 3", "v_mov_b32 v12, v20", on, "v_mov_b32 v13, v20", off, "v_mov_b32 v14, v20"];
     same(Isa::Gfx942, &execute, &["v_mov_b32 v12, v20", "v_mov_b32 v14, v20"]);
-    // The kernel sees it in MODE, where it stands in bit 28.
+    // The kernel reads the skip bit in MODE, bit 28.
     let seen = ["s_setvskip 1, 0", "s_getreg_b32 s8, hwreg(HW_REG_MODE, 28, 1)", "s_setvskip 0, 0"];
     same(Isa::Gfx942, &seen, &["s_mov_b32 s8, 1"]);
 }

@@ -1,7 +1,7 @@
-//! Random words as instructions, each on random registers: whatever a word is, it executes or stops the kernel.
+//! Executes random words as instructions on random registers: each word executes or stops the kernel.
 //!
-//! The one idea to keep in mind: nothing is compared; a panic is what would fail. The fuzz target `execution` does the
-//! same with whole kernels and what a fuzzer finds worth trying.
+//! The one idea to keep in mind: no result is compared; the test fails only by a panic. The fuzz target
+//! `execution` runs whole kernels in the same way.
 
 use super::run;
 use crate::execute::Executor;
@@ -14,7 +14,7 @@ use crate::wave::{Wave, WaveState};
 use codeobj::Descriptor;
 use isa::{Isa, decode_all};
 
-/// Words of each target.
+/// Random words per target.
 const WORDS: usize = 20_000;
 
 /// Bytes of memory, LDS, and scratch of a lane.
@@ -22,7 +22,7 @@ const MEMORY: usize = 1 << 16;
 const LDS: usize = 1 << 12;
 const SCRATCH: u32 = 64;
 
-/// splitmix64: the same words everywhere.
+/// splitmix64: a reproducible sequence.
 struct Random(u64);
 
 impl Random {
@@ -33,15 +33,15 @@ impl Random {
         value ^ value >> 31
     }
 
-    /// A word. The encodings with two words, which have most of the instructions, share a quarter of the first words;
-    /// every second one is one of them.
+    /// A random word. Encodings of two words, which have most of the instructions, share a quarter of the first
+    /// words; every second word is one of them.
     fn word(&mut self) -> u32 {
         let value = self.next();
         let long = if value >> 63 != 0 { 0xc000_0000 } else { 0 };
         value as u32 | long
     }
 
-    /// One of some values, or any.
+    /// One of some values, or any value.
     fn of(&mut self, values: &[u64]) -> u64 {
         let value = self.next();
         let chosen = (value >> 32) as usize % (values.len() + 1);
@@ -49,7 +49,7 @@ impl Random {
     }
 }
 
-/// Registers of which some are addresses in memory, in LDS or in a buffer, and some are any number.
+/// Fills registers: some with addresses in memory, LDS or a buffer, others with random numbers.
 fn fill(wave: &mut Wave, random: &mut Random, memory: u64) {
     for register in 0..128 {
         wave.s[register] = random.next() as u32;
@@ -60,7 +60,7 @@ fn fill(wave: &mut Wave, random: &mut Random, memory: u64) {
     wave.set_pair(EXEC, random.of(&[0, 1, u64::MAX, u64::MAX]));
     wave.s[usize::from(M0)] = random.of(&[0, LDS as u64, u64::MAX]) as u32;
     wave.scc = random.next() & 1 != 0;
-    // Some index registers, some skip vector instructions.
+    // Some modes index registers, some skip vector instructions.
     wave.mode = Mode(random.of(&[0xf0, 0xf0, 0x2f0, 0x0800_00f0, 0x1000_00f0]) as u32);
     for pair in wave.v.chunks_mut(2) {
         let (first, step) = (random.of(&[0, memory, memory + 64]), random.of(&[0, 4, 8, 16, 2048]));
@@ -87,7 +87,8 @@ fn no_word_panics() {
         let mut executor = Executor::new(&program, &memory, 0, LDS, crate::engine::portable());
         let (mut done, mut stopped) = (0, 0);
         for number in 0..program.actions.len() {
-            // Every instruction three times: memory instructions remember how their lanes stood to each other.
+            // Executes every instruction three times, so that memory instructions take their path for known
+            // distances between lanes.
             fill(&mut wave, &mut random, base);
             for _ in 0..3 {
                 (wave.pc, wave.issued, wave.state) = (number, 0, WaveState::Running);
@@ -97,7 +98,7 @@ fn no_word_panics() {
                 }
             }
         }
-        // Words are instructions often enough for the test to say something.
+        // Enough words must execute, and enough must stop the kernel, for the test to be meaningful.
         assert!(done > WORDS / 2 && stopped > WORDS / 10, "{isa:?}: {done} done, {stopped} stopped");
     }
 }

@@ -83,7 +83,7 @@ impl<'a> Worker<'a> {
             progress.instructions.fetch_add(issued.saturating_sub(self.counted), Ordering::Relaxed);
         }
         match self.launch.stop {
-            // Short waves end within their first turn.
+            // Waves that end within their first turn never reach the check after a used-up turn.
             Some(stop) if stop.load(Ordering::Relaxed) => {
                 let wave = &self.waves[0];
                 let at = wave.pc.saturating_sub(1);

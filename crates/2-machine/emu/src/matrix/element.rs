@@ -12,7 +12,7 @@ use isa::{Isa, MatrixType};
 pub(crate) enum Element {
     F64,
     F32,
-    /// f32 of which the product uses 10 bits of mantissa.
+    /// f32 whose mantissa is rounded to 10 bits.
     Xf32,
     F16,
     Bf16,
@@ -21,7 +21,7 @@ pub(crate) enum Element {
 }
 
 impl Element {
-    /// The element of an operand type; `code` chooses where the instruction leaves it open.
+    /// Element of an operand type; `code` selects the format if the instruction has a choice.
     pub(super) fn of(ty: MatrixType, code: u8, isa: Isa) -> Option<Element> {
         let standard = isa.has_ocp_fp8();
         Some(match ty {
@@ -38,7 +38,7 @@ impl Element {
         })
     }
 
-    /// A number of its own.
+    /// Distinct number of an element type.
     pub(super) fn number(self) -> u8 {
         const MINI: [Format; 7] = [FP8, BF8, FP6, BF6, FP4, FP8_FNUZ, BF8_FNUZ];
         match self {
@@ -63,7 +63,7 @@ impl Element {
         }
     }
 
-    /// The numbers of all codes, of formats that are so narrow that they are looked up.
+    /// Values of all codes, for formats narrow enough for a look-up table.
     pub(super) fn numbers(self) -> Vec<f32> {
         match self {
             Element::Mini(format) => (0..256).map(|code| format.decode(code)).collect(),
@@ -71,11 +71,11 @@ impl Element {
         }
     }
 
-    /// The elements of every lane as f32; `numbers` are those of [`Element::numbers`].
+    /// Unpacks the elements of all lanes to f32; `numbers` is the table from [`Element::numbers`].
     #[inline(always)]
     pub(super) fn single(self, row_ops: &RowOps, rows: &[Row], numbers: &[f32], out: &mut [[f32; LANES]]) {
         if self == Element::F16 {
-            // Registers hold two of them.
+            // A register holds two elements.
             for (row, [low, high]) in rows.iter().zip(out.as_chunks_mut().0) {
                 (row_ops.halves)(row, low, high);
             }
@@ -86,7 +86,7 @@ impl Element {
         }
     }
 
-    /// Element `j` of every lane as f32.
+    /// Element `j` of all lanes as f32.
     #[inline(always)]
     fn element(self, rows: &[Row], numbers: &[f32], j: usize, out: &mut [f32; LANES]) {
         let bit = j * self.bits();
@@ -98,7 +98,7 @@ impl Element {
                 }
             }
             Element::Xf32 => {
-                // To nearest even on the bits that stay.
+                // Rounds to nearest even.
                 for lane in 0..LANES {
                     let bits = row.0[lane];
                     let odd = bits >> 13 & 1;
@@ -111,7 +111,7 @@ impl Element {
                 }
             }
             Element::Mini(format) => {
-                // Elements may cross registers.
+                // An element may cross a register boundary.
                 let (shift, width) = (bit % 32, format.bits());
                 let next = rows.get(bit / 32 + 1).unwrap_or(&Row::ZERO);
                 let Some(numbers) = numbers.first_chunk::<256>() else { return };
@@ -124,7 +124,7 @@ impl Element {
         }
     }
 
-    /// Signed byte `j` of every lane.
+    /// Signed byte `j` of all lanes.
     #[inline(always)]
     pub(super) fn integer(rows: &[Row], j: usize, out: &mut [i32; LANES]) {
         let row = rows.get(j / 4).unwrap_or(&Row::ZERO);
@@ -133,7 +133,7 @@ impl Element {
         }
     }
 
-    /// Element `j` of every lane as f64.
+    /// Element `j` of all lanes as f64.
     #[inline(always)]
     pub(super) fn double(rows: &[Row], j: usize, out: &mut [f64; LANES]) {
         if let Some(pair) = rows.get(2 * j..).and_then(<[Row]>::first_chunk) {

@@ -1,43 +1,44 @@
-//! Which lane and register holds which element of a matrix.
+//! Layout of matrices: lane and register of each element.
 //!
-//! The one idea to keep in mind: lanes count rows of A (columns of B) first, then groups of depth, then blocks; results
-//! come in groups of four rows (one for f64). All places of an instruction are worked out once, when it is decoded.
+//! The one idea to keep in mind: lane numbers count rows of A (columns of B) first, then groups of depth, then
+//! blocks. Results come in groups of four rows (of one row for f64). All places are computed once, at decode.
 
 use super::element::Element;
 use crate::lanes::LANES;
 use crate::square::Four;
 use isa::{Matrix, MatrixType};
 
-/// Place of operands' elements: the same for A and B with rows and columns exchanged.
+/// Layout of an operand; A and B differ only in rows and columns exchanged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operand {
     /// Rows of A, or columns of B.
     width: usize,
-    /// Elements of a lane.
+    /// Elements per lane.
     per_lane: usize,
     /// Groups of lanes along the depth.
     groups: usize,
-    /// Elements of a lane that lie together in depth.
+    /// Consecutive elements of depth in a lane.
     run: usize,
-    /// Blocks stand between the rows and the depth in the lane's number.
+    /// Lane numbers count blocks before groups of depth.
     blocks_first: bool,
     blocks: usize,
 }
 
 impl Operand {
-    /// The layout of an operand with `depth` stored elements per row.
+    /// Layout of an operand with `depth` stored elements per row.
     fn new(shape: &Matrix, element: Element, width: u8, depth: usize) -> Operand {
         let width = usize::from(width);
         let blocks = usize::from(shape.blocks);
         let per_lane = (width * depth * blocks / 64).max(1);
         let groups = (depth / per_lane).max(1);
-        // Bytes of the long formats come in two runs of 16; narrower ones are in one piece.
+        // 8-bit elements of the F8F6F4 formats come in two runs of 16 per lane; narrower elements in one run.
         let split = shape.a == MatrixType::F8F6F4 && element.bits() == 8;
         let run = if split { per_lane / 2 } else { per_lane };
         Operand { width, per_lane, groups, run, blocks_first: shape.acc == MatrixType::F64, blocks }
     }
 
-    /// Place of depth `k` of a block: elements come in rows of lanes; rows of A follow in the next lanes.
+    /// Place of depth `k` of a block: element times 64, plus the lane of row 0; other rows of A follow in the
+    /// next lanes.
     fn place(&self, k: usize, block: usize) -> u16 {
         let run = k / self.run;
         let (group, element) = (run % self.groups, run / self.groups * self.run + k % self.run);
@@ -68,15 +69,15 @@ fn result(shape: &Matrix, i: usize, block: usize) -> u16 {
 /// Four rows of the result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows {
-    /// Of the block.
+    /// Block of the rows.
     pub(super) block: usize,
-    /// First of them.
+    /// First row in the block.
     pub(super) first: usize,
-    /// Where each begins in the result.
+    /// First place of each row in the result.
     pub(super) places: [u16; 4],
 }
 
-/// The depth of a block in fours, if it is made of them.
+/// Groups of four consecutive depths; `None` if some group does not lie in four consecutive rows at one lane.
 fn in_fours(a: &[u16], b: &[u16]) -> Option<Vec<Four>> {
     let place = |four: &[u16; 4]| {
         let follows = (1..4).all(|step| four[step] == four[0] + (step * LANES) as u16);
@@ -90,23 +91,23 @@ fn in_fours(a: &[u16], b: &[u16]) -> Option<Vec<Four>> {
 /// All places of an instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    /// Elements of A in a lane as they are stored.
+    /// Elements of A in a lane as stored; half of them if sparse.
     pub(super) a_elements: usize,
     /// Elements of B in a lane.
     pub(super) b_elements: usize,
-    /// Of each block, where row 0 of A has each depth.
+    /// By block and depth: place of row 0 of A.
     pub(super) a: Vec<Vec<u16>>,
-    /// As above, column 0 of B.
+    /// By block and depth: place of column 0 of B.
     pub(super) b: Vec<Vec<u16>>,
-    /// The depth of the first block.
+    /// Depth of the first block in groups of four, if possible.
     pub(super) fours: Option<Vec<Four>>,
     pub(super) rows: Vec<Rows>,
-    /// Registers of the result, one per lane and element of the accumulator's type.
+    /// Registers of the result, counted in elements of the accumulator's type per lane.
     pub(super) registers: usize,
 }
 
 impl Plan {
-    /// `block_of_a` says which block of A a block of the result uses.
+    /// Computes the places; `block_of_a` gives the block of A that a block of the result uses.
     pub(super) fn new(
         shape: &Matrix,
         (a_type, b_type): (Element, Element),

@@ -1,13 +1,13 @@
-//! An operand of a matrix instruction as it stands in registers.
+//! Operand of a matrix instruction, packed in registers.
 //!
-//! The one idea to keep in mind: what the numbers of an operand are depends on the bits of its registers and on their form
-//! alone; so numbers that were unpacked once are good for every instruction that finds both again.
+//! The one idea to keep in mind: the numbers of an operand depend only on the bits of its registers and on its
+//! form. So unpacked numbers are cached, for every later instruction with the same bits and form.
 
 use super::element::Element;
 use crate::lanes::{LANES, Row, RowOps};
 use crate::operand::Src;
 
-/// How numbers of an operand stand in registers: type, elements of a lane, and registers.
+/// Form of an operand: element type, elements per lane, and registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Form {
     ty: u8,
@@ -16,10 +16,10 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Registers at most.
+    /// Most registers of a cached operand.
     pub(super) const ROWS: usize = 8;
 
-    /// The form of so many elements; none if there are more registers than are kept.
+    /// Form of `elements` elements; `None` if they take more registers than are cached.
     fn of(ty: Element, elements: usize) -> Option<Form> {
         let rows = (elements * ty.bits()).div_ceil(32);
         (rows <= Form::ROWS).then_some(Form { ty: ty.number(), elements: elements as u8, rows: rows as u8 })
@@ -30,30 +30,30 @@ impl Form {
     }
 }
 
-/// An operand.
+/// A packed operand.
 #[derive(Clone, Debug)]
 pub(super) struct Packed {
     pub(super) src: Src,
     pub(super) ty: Element,
     elements: usize,
-    /// Numbers of all codes of the type, where they are looked up.
+    /// Look-up table of values by code, for narrow types.
     codes: Vec<f32>,
-    /// What it is kept by.
+    /// Key of the cache of unpacked numbers.
     pub(super) form: Option<Form>,
 }
 
 impl Packed {
-    /// An operand with so many elements in a lane.
+    /// An operand with `elements` elements per lane.
     pub(super) fn new(src: Src, ty: Element, elements: usize) -> Packed {
         Packed { src, ty, elements, codes: ty.numbers(), form: Form::of(ty, elements) }
     }
 
-    /// Registers of a lane's elements.
+    /// Registers of an operand.
     pub(super) fn registers(&self) -> usize {
         (self.elements * self.ty.bits()).div_ceil(32)
     }
 
-    /// Its numbers, one row of lanes per element.
+    /// Unpacks an operand to one row of lanes per element.
     #[inline(always)]
     pub(super) fn unpack(&self, row_ops: &RowOps, rows: &[Row], numbers: &mut [f32]) {
         let numbers = numbers.as_chunks_mut::<LANES>().0.get_mut(..self.elements).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! The product itself, for single, double and integer accumulators.
+//! Matrix products with single, double and integer accumulators.
 //!
-//! The one idea to keep in mind: the columns of a row of the result lie in neighbouring lanes, so the innermost loop is
-//! a vector multiply-add; four rows at a time share the columns of B. Depth is summed in order, each step rounded once.
-//! Accumulators of 32 bits stay in the registers of the wave.
+//! The one idea to keep in mind: the columns of a result row are in neighbouring lanes, so the innermost loop is
+//! a vector multiply-add; four rows at a time share the columns of B. The loop over depth is in order, and each
+//! step rounds once. 32-bit accumulators stay in the registers of the wave.
 
 use super::Instruction;
 use super::element::Element;
@@ -16,7 +16,7 @@ use crate::operand::Src;
 use crate::square::{Four, MOST, Square};
 use crate::wave::Wave;
 
-/// Operands, one number per element and lane; they stay with the machine from one instruction to the next.
+/// Unpacked operands, one number per element and lane; the buffers are reused for later instructions.
 #[derive(Debug)]
 pub(crate) struct Numbers<T> {
     a: Box<[T; MOST]>,
@@ -30,21 +30,21 @@ impl<T: Accumulator> Default for Numbers<T> {
     }
 }
 
-/// Operands that stay unpacked.
+/// Unpacked operands in the cache.
 const KEPT: usize = 4;
 
-/// Operands of single-precision products: kernels use each of them several times.
+/// Cache of unpacked operands of single-precision products, because kernels use an operand several times.
 #[derive(Debug, Default)]
 struct Operands {
     kept: [Option<Box<Kept>>; KEPT],
-    /// The one that gives way next.
+    /// Entry replaced last.
     oldest: usize,
 }
 
-/// An operand and the registers it was unpacked from.
+/// Unpacked numbers, with the registers they came from.
 #[derive(Debug)]
 struct Kept {
-    /// What the registers hold; `None` when the numbers are not theirs.
+    /// Form of the operand; `None` if the numbers do not belong to the registers in `rows`.
     form: Option<Form>,
     rows: [Row; Form::ROWS],
     numbers: [f32; MOST],
@@ -57,15 +57,15 @@ impl Kept {
         Box::new(Kept { form: None, rows: [Row::ZERO; Form::ROWS], numbers: [0.0; MOST] })
     }
 
-    /// Whether it is what the registers hold.
+    /// True if the entry matches the form and the contents of the registers.
     #[inline(always)]
     fn is(&self, form: Form, rows: &[Row]) -> bool {
-        // Most that are not it differ in the first lanes already.
+        // Quick test: most other operands already differ in these lanes.
         let first = |rows: &[Row]| rows.first().map(|row| (row.0[0], row.0[21], row.0[42], row.0[63]));
         if self.form != Some(form) || first(&self.rows) != first(rows) {
             return false;
         }
-        // Loops and not adapters, so that they are compiled for the CPU at hand.
+        // A loop instead of iterator adapters, so that it is compiled for this CPU's features.
         for (kept, row) in self.rows.iter().zip(rows).take(form.rows()) {
             let mut differing = 0;
             for lane in 0..LANES {
@@ -80,7 +80,7 @@ impl Kept {
 }
 
 impl Operands {
-    /// Place of the operand's numbers, and whether they are there.
+    /// Entry of an operand, and true if it is cached.
     #[inline(always)]
     fn find(&mut self, form: Form, rows: &[Row]) -> (usize, bool) {
         for (place, kept) in self.kept.iter().enumerate() {
@@ -94,7 +94,7 @@ impl Operands {
         (self.oldest, false)
     }
 
-    /// The numbers of an operand.
+    /// Numbers of an operand, cached.
     #[inline(always)]
     fn keep(&mut self, row_ops: &RowOps, operand: &Packed, rows: &[Row]) -> &mut [f32; MOST] {
         let Some(form) = operand.form else { return self.unpack(row_ops, operand, rows) };
@@ -110,7 +110,7 @@ impl Operands {
         &mut kept.numbers
     }
 
-    /// As above, for a caller who changes them.
+    /// Numbers of an operand, for a caller that modifies them; they are not reused.
     #[inline(always)]
     fn unpack(&mut self, row_ops: &RowOps, operand: &Packed, rows: &[Row]) -> &mut [f32; MOST] {
         self.oldest = (self.oldest + 1) % KEPT;
@@ -121,7 +121,7 @@ impl Operands {
     }
 }
 
-/// Of every type of accumulator.
+/// Buffers for all accumulator types.
 #[derive(Debug, Default)]
 pub(crate) struct Workplace {
     single: Option<Box<[Operands; 2]>>,
@@ -129,13 +129,13 @@ pub(crate) struct Workplace {
     integer: Option<Numbers<i32>>,
 }
 
-/// A type that products are summed in.
+/// Accumulator type of a product.
 pub(crate) trait Accumulator: Copy + Default {
-    /// How sums are kept.
+    /// Type of a sum in storage.
     type Kept: Copy;
-    /// A sum from how it is kept.
+    /// Converts a sum from storage.
     fn unpack(kept: Self::Kept) -> Self;
-    /// How a sum is kept.
+    /// Converts a sum for storage.
     fn pack(self) -> Self::Kept;
     /// `a * b + c`, rounded once.
     fn step(a: Self, b: Self, c: Self) -> Self;
@@ -198,7 +198,7 @@ impl Accumulator for i32 {
     }
 }
 
-/// A register of sums of all lanes.
+/// Sums of all lanes in one register.
 trait Sums {
     type Kept;
     fn lanes(&mut self) -> &mut [Self::Kept; LANES];
@@ -229,7 +229,7 @@ impl<T: Accumulator> Numbers<T> {
     }
 }
 
-/// Adds the product to the sums; `N` columns at a time, a power of two that all places are multiples of.
+/// Adds the product to the sums, `N` columns at a time. `N` is a power of two that divides all places.
 #[inline(always)]
 fn multiply<T: Accumulator, const N: usize>(
     a: &[T; MOST],
@@ -271,7 +271,7 @@ fn multiply<T: Accumulator, const N: usize>(
     }
 }
 
-/// Lane that a lane of B is taken from.
+/// Source lane of a lane of B, by the exchange (BLGP).
 fn exchanged(exchange: u8, lane: usize) -> usize {
     match exchange {
         1 => lane & 31,
@@ -286,7 +286,7 @@ fn exchanged(exchange: u8, lane: usize) -> usize {
 }
 
 impl Instruction {
-    /// Sparse A: each lane's elements at their true depth; the others are 0.
+    /// Expands sparse A: each element moves to its depth; the others are 0.
     fn spread_out<T: Accumulator>(&self, wave: &Wave, machine: &Machine<'_>, a: &mut [[T; LANES]]) {
         let Some((positions, part)) = self.positions else { return };
         let stored = self.plan.a_elements;
@@ -304,7 +304,7 @@ impl Instruction {
         }
     }
 
-    /// Lanes of B as the instruction exchanges them.
+    /// Applies the lane exchange of B.
     #[inline(always)]
     fn exchange<T: Copy>(&self, b: &mut [[T; LANES]]) {
         if self.exchange == 0 {
@@ -317,7 +317,7 @@ impl Instruction {
     }
 }
 
-/// Registers of an operand; a constant stands in as many as there can be.
+/// Registers of an operand; a constant fills the most registers an operand can have.
 macro_rules! rows {
     ($machine:ident, $wave:ident, $src:expr, $place:ident) => {
         match $src {
@@ -330,8 +330,7 @@ macro_rules! rows {
     };
 }
 
-/// The product of one block of 16 or 32 rows and columns: results lie in groups of four registers, and every place is
-/// known beforehand.
+/// Product of one block of 16 or 32 rows and columns, whose sums are in groups of four registers at fixed places.
 #[inline(always)]
 fn square<T: Accumulator, const SIZE: usize>(a: &[T; MOST], b: &[T; MOST], plan: &Plan, sums: &mut [Row])
 where
@@ -378,7 +377,7 @@ where
     }
 }
 
-/// Four steps of depth, for four rows from the first one given and `N` columns from the first one given.
+/// Adds four steps of depth for four rows from `first` and `N` columns from `column`.
 #[inline(always)]
 fn step_four<T: Accumulator, const N: usize>(
     a: &[T; MOST],
@@ -400,13 +399,13 @@ fn step_four<T: Accumulator, const N: usize>(
     }
 }
 
-/// Four rows of lanes.
+/// Four consecutive rows of lanes.
 #[inline(always)]
 fn four_rows<T>(numbers: &[T; MOST], row: u8) -> Option<&[[T; LANES]; 4]> {
     numbers.as_chunks().0.get(usize::from(row)..)?.first_chunk()
 }
 
-/// Adds the product to registers.
+/// Adds the product to sums in registers.
 #[inline(always)]
 fn add_product<T: Accumulator>(it: &Instruction, a: &[T; MOST], b: &[T; MOST], sums: &mut [Row])
 where
@@ -420,7 +419,7 @@ where
     }
 }
 
-/// f32 accumulators, and operands that are registers of which nothing is changed.
+/// f32 accumulators, for `plain` instructions.
 #[inline(always)]
 pub(super) fn plain(
     it: &Instruction,
@@ -542,7 +541,7 @@ pub(super) fn integer(it: &Instruction, machine: &Machine<'_>, workplace: &mut W
     workplace.integer = Some(numbers);
 }
 
-/// The registers of the result, with what is to be added to the product in them.
+/// Registers of the result, initialised with the sums to which the product is added.
 #[inline(always)]
 fn result<'w>(it: &Instruction, machine: &Machine<'_>, wave: &'w mut Wave) -> &'w mut [Row] {
     let double = it.shape.acc == isa::MatrixType::F64;
@@ -567,7 +566,7 @@ fn result<'w>(it: &Instruction, machine: &Machine<'_>, wave: &'w mut Wave) -> &'
     wave.v.get_mut(first..first + count).unwrap_or_default()
 }
 
-/// Multiplies every element by the scale of its 32 neighbours in depth.
+/// Multiplies every element by the scale of its block of 32 elements of depth.
 fn apply_scale(
     machine: &Machine<'_>,
     wave: &Wave,

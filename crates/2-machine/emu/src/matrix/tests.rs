@@ -1,6 +1,6 @@
-//! Every shape and type against products written out from the manual's layout, with asymmetric data.
+//! Compares every shape and type with products from the manual's layout, on asymmetric data.
 //!
-//! The one idea to keep in mind: the layouts here are formulas of their own, one per family of shapes, and the values are
+//! The one idea to keep in mind: the layouts here are independent formulas, one per family of shapes. Values are
 //! small integers, so every order of summation gives the same bits.
 
 use super::*;
@@ -9,7 +9,7 @@ use crate::memory::Memory;
 use crate::wave::WaveId;
 use isa::{Encoding, Op, RegFile, RegRange};
 
-/// Lane and element of A\[i,k\] (or B\[k,i\]) of a block, `per_lane` elements in a lane.
+/// Lane and element of A\[i,k\] (or B\[k,i\]) of a block, with `per_lane` elements per lane.
 fn place(
     shape: &Matrix,
     size: usize,
@@ -48,7 +48,7 @@ fn result(shape: &Matrix, i: usize, j: usize, block: usize) -> (usize, usize) {
     }
 }
 
-/// A small integer that every type holds, and its code.
+/// A small integer that every type can represent, and its code.
 fn value(ty: MatrixType, seed: usize, isa: Isa, code: u8) -> (i64, u64) {
     let number = [0i64, 1, -1, 2, -2, 3, 4, 1, -3][seed * 7919 % 1009 % 9];
     let float = number as f32;
@@ -103,7 +103,7 @@ fn check(op: Op, isa: Isa, a_code: u8, b_code: u8) {
         if shape.a == MatrixType::F8F6F4 {
             (mods.cbsz, mods.blgp) = (a_code, b_code);
         }
-        // The scales stand in the second byte.
+        // The scales are in the second byte.
         (mods.op_sel, mods.op_sel_hi) = if shape.scaled { (3, 0) } else { (0, 0) };
     });
     let mut pool = Pool::default();
@@ -118,7 +118,7 @@ fn check(op: Op, isa: Isa, a_code: u8, b_code: u8) {
     let stored = if shape.sparse { k / 2 } else { k };
     let mut a = vec![0i64; blocks * m * k];
     let mut b = vec![0i64; blocks * k * n];
-    // Which two of four depths are stored, different for every row and group.
+    // The two stored depths of each four, different for every row and group.
     let pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
     for block in 0..blocks {
         for i in 0..m {
@@ -226,7 +226,7 @@ fn blocks_of_a_are_broadcast_and_lanes_of_b_exchanged() {
     for block in 0..16 {
         for i in 0..4 {
             for j in 0..4 {
-                // Of each four blocks the last one's A; of B the first 16 lanes again and again.
+                // A of every four blocks is the last one's; B is its first 16 lanes, repeated.
                 let (a, b) = ((block / 4 * 4 + 3) * 4 + i, (4 * block + j) % 16);
                 let found = f32::from_bits(wave.v[usize::from(D) + i].0[4 * block + j]);
                 assert_eq!(found, a as f32 * (100.0 + b as f32), "{block} {i} {j}");

@@ -1,12 +1,12 @@
-//! Data-parallel primitives: a source operand taken from other lanes.
+//! Data-parallel primitives (DPP): a source operand taken from other lanes.
 //!
-//! The one idea to keep in mind: a lane whose source does not exist or is inactive gets 0 with `bound_ctrl`, and is
-//! not written without.
+//! The one idea to keep in mind: a lane whose source lane does not exist or is inactive reads 0 with
+//! `bound_ctrl`, and is not written without it.
 
 use crate::lanes::{LANES, Pair, Row, RowOps, Step, mask_of, spread};
 use isa::Dpp;
 
-/// The lane that a lane reads; `None` when there is none.
+/// Source lane of a lane; `None` if it does not exist.
 fn source(ctrl: u16, lane: usize) -> Option<usize> {
     let (row, column) = (lane & !15, lane & 15);
     let amount = usize::from(ctrl & 15);
@@ -28,17 +28,17 @@ fn source(ctrl: u16, lane: usize) -> Option<usize> {
     }
 }
 
-/// An exchange with its lanes worked out.
+/// A lane exchange with resolved source lanes.
 #[derive(Clone, Debug)]
 pub(super) struct Exchange {
-    /// Lane that each lane reads; any where there is none.
+    /// Source lane of each lane; arbitrary if none exists.
     from: [u8; LANES],
-    /// Lanes that have a source.
+    /// Lanes whose source lane exists.
     sourced: u64,
-    /// Lanes whose row and bank are not masked off.
+    /// Lanes enabled by `row_mask` and `bank_mask`.
     enabled: u64,
     bound_ctrl: bool,
-    /// The same by groups of eight lanes.
+    /// The exchange as steps between groups of eight lanes.
     steps: Vec<Step>,
 }
 
@@ -64,7 +64,7 @@ impl Exchange {
         exchange
     }
 
-    /// Of the source lanes, those that are active.
+    /// Lanes whose source lane exists and is active.
     #[inline(always)]
     fn valid(&self, exec: u64) -> u64 {
         let mut valid = self.sourced;
@@ -78,7 +78,7 @@ impl Exchange {
         valid
     }
 
-    /// As [`Exchange::run`], from one row to another.
+    /// [`Exchange::run`] from one row to another.
     #[inline(always)]
     pub(super) fn run_one(&self, row_ops: &RowOps, exec: u64, from: &Row, into: &mut Row) -> u64 {
         (row_ops.permute)(&self.steps, from, into);
@@ -92,7 +92,7 @@ impl Exchange {
         self.enabled & if self.bound_ctrl { u64::MAX } else { valid }
     }
 
-    /// Replaces the operand by that of the source lanes and returns the lanes that may be written.
+    /// Replaces the operand by the values of the source lanes; returns the lanes that may be written.
     #[inline(always)]
     pub(super) fn run(&self, exec: u64, operand: &mut Pair) -> u64 {
         let valid = self.valid(exec);

@@ -1,6 +1,7 @@
 //! Sign, scale and clamp of floating-point rows, and flushing of denormals.
 //!
-//! The one idea to keep in mind: each works on the bits of one format; formats that are not numbers stay as they are.
+//! The one idea to keep in mind: each function works on the bits of one format and leaves other formats
+//! unchanged.
 
 use super::Format;
 use crate::half::{f16_to_f32, f32_to_f16};
@@ -37,7 +38,7 @@ pub(super) fn sign(format: Format, packed: bool, neg: bool, abs: bool, operand: 
     }
 }
 
-/// Applies a function of one value to a row of a format.
+/// Applies a function of one value to all values of a format.
 #[inline(always)]
 fn map(format: Format, out: &mut Pair, narrow: impl Fn(f32) -> f32, double: impl Fn(f64) -> f64) {
     let half = |value: u16| f32_to_f16(narrow(f16_to_f32(value)));
@@ -82,11 +83,11 @@ pub(super) fn scale(format: Format, omod: u8, out: &mut Pair) {
     map(format, out, |value| value * factor, |value| value * f64::from(factor));
 }
 
-/// To [0, 1]; NaN becomes 0 where the mode says so.
+/// Clamps to [0, 1]; NaN becomes 0 if the mode says so.
 #[inline(always)]
 pub(super) fn clamp(format: Format, mode: Mode, out: &mut Pair) {
     let zero_nan = mode.dx10_clamp();
-    // Adding 0 turns -0 into +0.
+    // Adding 0 converts -0 to +0.
     map(
         format,
         out,
@@ -113,7 +114,7 @@ pub(super) fn clamp(format: Format, mode: Mode, out: &mut Pair) {
     );
 }
 
-/// Replaces denormal values by zeros of their sign.
+/// Replaces denormals by zeros of the same sign.
 #[inline(always)]
 fn flush_rows(format: Format, out: &mut Pair) {
     match format {
@@ -153,13 +154,13 @@ fn keeps(format: Format, mode: Mode, bit: u8) -> bool {
     }
 }
 
-/// Whether the mode makes zeros of denormal sources.
+/// True if the mode flushes denormal sources.
 #[inline(always)]
 pub(super) fn flushes(format: Format, mode: Mode) -> bool {
     !keeps(format, mode, 1)
 }
 
-/// Denormal sources as the mode wants them.
+/// Flushes denormal sources if the mode says so.
 #[inline(always)]
 pub(super) fn flush(format: Format, mode: Mode, operand: &mut Pair) {
     if !keeps(format, mode, 1) {
@@ -167,7 +168,7 @@ pub(super) fn flush(format: Format, mode: Mode, operand: &mut Pair) {
     }
 }
 
-/// Denormal results as the mode wants them.
+/// Flushes denormal results if the mode says so.
 #[inline(always)]
 pub(super) fn flush_result(format: Format, mode: Mode, out: &mut Pair) {
     if !keeps(format, mode, 2) {

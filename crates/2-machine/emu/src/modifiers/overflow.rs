@@ -1,7 +1,7 @@
-//! What MODE.FP16_OVFL makes of 16-bit results that overflow: the largest number of their sign.
+//! MODE.FP16_OVFL: f16 results that overflow become the largest number of their sign.
 //!
-//! The one idea to keep in mind: an infinity that is right stays, and it is right when a source is infinite or the
-//! instruction divides by zero. All other infinite results overflowed, whatever the rounding.
+//! The one idea to keep in mind: an infinity is exact if a source is infinite or the instruction divides by zero,
+//! and then stays. Any other infinite result overflowed, whatever the rounding.
 
 use super::Format;
 use crate::lanes::{LANES, Pair, Row};
@@ -10,21 +10,21 @@ use isa::{Inst, Ty};
 const INFINITY: u32 = 0x7c00;
 const LARGEST: u32 = 0x7bff;
 
-/// How a 16-bit result may become infinite.
+/// How an f16 result may become infinite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Overflow {
     /// Two results, one in each half.
     packed: bool,
-    /// A zero among the sources is divided by.
+    /// A source of 0 gives an exact infinity.
     divides: bool,
 }
 
-/// Opcodes that are infinite at 0.
+/// Opcodes with an infinite result for a source of 0.
 const DIVIDING: &[&str] =
     &["v_rcp_f16", "v_rsq_f16", "v_log_f16", "v_div_fixup_f16", "v_div_fixup_legacy_f16"];
 
 impl Overflow {
-    /// Of an instruction with such a result.
+    /// For an instruction with an f16 result.
     pub(super) fn of(inst: &Inst) -> Option<Overflow> {
         let info = inst.info();
         let packed = match info.operands.first()?.ty {
@@ -35,8 +35,8 @@ impl Overflow {
         Some(Overflow { packed, divides: DIVIDING.contains(&info.name) })
     }
 
-    /// Replaces infinities that no source is the reason of. Sources that are not there have no format; the others are
-    /// as the opcode gets them.
+    /// Replaces infinities that no source explains. The format of an absent source is `None`; sources are as the
+    /// kernel received them.
     pub(super) fn limit(self, formats: [Option<Format>; 3], sources: [&Pair; 3], out: &mut Row) {
         for lane in 0..LANES {
             for half in 0..if self.packed { 2 } else { 1 } {
@@ -47,7 +47,7 @@ impl Overflow {
                 let reason = formats.iter().zip(sources).enumerate().any(|(index, (format, source))| {
                     let magnitude = match format {
                         Some(Format::Packed16) => source[0].0[lane] >> shift & 0x7fff,
-                        // Each half of the result is made of one source.
+                        // Each half of the result has its own source.
                         Some(_) if self.packed && index != half => return false,
                         Some(Format::F16) => source[0].0[lane] & 0x7fff,
                         Some(Format::F32 | Format::Mixed) => {
@@ -79,7 +79,7 @@ mod tests {
     use isa::Isa;
     use isa::text::{Statement, parse_line};
 
-    /// Register 0 after an instruction on registers 1 to 3; it holds ones before.
+    /// Register 0 after an instruction on registers 1 to 3; before, register 0 holds ones.
     fn result(text: &str, mode: u32, sources: [u32; 3]) -> u32 {
         let line = parse_line(Isa::Gfx950, text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
         let Statement::Inst(parsed) = line.statement else { panic!("{text}") };
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn results_that_overflow_are_the_largest_number_and_true_infinities_stay() {
         const LIMITED: u32 = 1 << 23;
-        // Denormals are kept; rounding up makes infinity of what is too large, too.
+        // Denormals are kept; rounding up also gives infinity for values that are too large.
         const MODE: u32 = 0xf0;
         const UP: u32 = 1 << 2;
         let f = |value: f32| value.to_bits();
@@ -113,11 +113,11 @@ mod tests {
             ("v_fma_f16 v0, v1, v2, v3", [0x7bff, 0x7bff, 0], 0xffff_7c00, 0xffff_7bff),
             ("v_add_f16 v0, v1, v2 mul:2", [0x7800, 0, 0], 0x7c00, 0x7bff),
             ("v_exp_f16 v0, v1", [0x4d00, 0, 0], 0x7c00, 0x7bff),
-            // 1 / 0 is infinite; the reciprocal of the smallest denormal is only too large.
+            // 1 / 0 is infinite; the reciprocal of the smallest denormal overflows.
             ("v_rcp_f16 v0, v1", [0x8000, 0, 0], 0xfc00, 0xfc00),
             ("v_rcp_f16 v0, v1", [0x0001, 0, 0], 0x7c00, 0x7bff),
             ("v_div_fixup_f16 v0, v1, v2, v3", [0x3c00, 0, 0xbc00], 0xffff_fc00, 0xffff_fc00),
-            // The exponent is an integer and no infinity.
+            // The exponent is an integer; its bits are not an infinity.
             ("v_ldexp_f16 v0, v1, v2", [0x3c00, 0x7c00, 0], 0x7c00, 0x7bff),
             ("v_cvt_f16_f32 v0, v1", [f(-1e6), 0, 0], 0xfc00, 0xfbff),
             ("v_cvt_f16_f32 v0, v1", [f(f32::INFINITY), 0, 0], 0x7c00, 0x7c00),
@@ -131,7 +131,7 @@ mod tests {
                 0x7bff_7c00,
             ),
             ("v_fma_mixlo_f16 v0, v1, v2, v3", [f(300.0), f(300.0), f(0.0)], 0xffff_7c00, 0xffff_7bff),
-            // Not a number of 16 bits.
+            // Not an f16 result.
             ("v_mul_f32 v0, v1, v2", [f(f32::MAX), f(2.0), 0], 0x7f80_0000, 0x7f80_0000),
             ("v_cvt_scalef32_f16_fp8 v0, v1, v2", [0x7e, f(1e9), 0], 0xffff_7c00, 0xffff_7bff),
         ];

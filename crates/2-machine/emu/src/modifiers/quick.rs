@@ -22,15 +22,15 @@ pub(super) enum Quick {
     Nothing,
     /// Signs of f32 sources.
     Signs,
-    /// One source comes from other lanes.
+    /// DPP of the first source.
     Lanes,
-    /// Only the mode may want something: this kernel makes zeros of denormals.
+    /// No modifiers; this kernel flushes f32 denormals, for modes that flush only these.
     Flushed(Kernel),
-    /// Its kernel works in place.
+    /// In-place kernel and its number.
     InPlace(InPlace, u32),
 }
 
-/// The kernel that works in place, and its number: of instructions without modifiers, and of packed ones that only choose
+/// In-place kernel and its number, for instructions without modifiers and for packed ones that only select
 /// halves.
 pub(crate) fn in_place(
     it: &Modifiers,
@@ -44,11 +44,11 @@ pub(crate) fn in_place(
         return None;
     }
     let kernel = match (inst.info().name, inst.operands()) {
-        // How compilers write an addition of addresses.
+        // Compilers add addresses with a shift of 0.
         ("v_lshl_add_u64", [_, _, Operand::Int(0), _]) => kernels.in_place(inst.op, Variant::Unshifted)?,
         _ => kernels.in_place(inst.op, Variant::Plain)?,
     };
-    // Clamped integers have kernels of their own.
+    // Clamped integer arithmetic has kernels of its own.
     let clamp = inst.mods.bits.contains(Bits::CLAMP);
     let bare = it.neg | it.abs | it.omod == 0 && it.sdwa.is_none() && it.dpp.is_none();
     match it.packed {
@@ -91,7 +91,7 @@ impl Quick {
         if signs { Quick::Signs } else { Quick::Nothing }
     }
 
-    /// Executes the instruction if the mode lets it.
+    /// Executes the instruction; false if the mode forbids the fast path.
     #[inline(always)]
     pub(super) fn run(
         &self,
@@ -169,7 +169,7 @@ impl Quick {
     }
 }
 
-/// Rounding of f32 is to nearest, and denormals of f32 become zeros on their way in and out.
+/// True if the mode rounds f32 to nearest and flushes f32 denormals of sources and results.
 #[inline(always)]
 fn flushes_only(mode: Mode) -> bool {
     mode.round32() == 0 && mode.denormal32() == 0

@@ -1,4 +1,4 @@
-//! Sub-dword addressing: parts of a register as source and destination.
+//! Sub-dword addressing (SDWA): parts of a register as source and destination.
 //!
 //! The one idea to keep in mind: selectors 0 to 3 are bytes, 4 and 5 words, 6 the whole register.
 
@@ -14,7 +14,7 @@ fn part(select: u8) -> (u32, u32) {
     }
 }
 
-/// The selected part of a source, zero- or sign-extended.
+/// Selects a part of a source, zero- or sign-extended.
 #[inline(always)]
 pub(super) fn select(sdwa: Sdwa, index: usize, operand: &mut Pair) {
     let select = match index {
@@ -33,7 +33,7 @@ pub(super) fn select(sdwa: Sdwa, index: usize, operand: &mut Pair) {
     }
 }
 
-/// The result in its part of the destination; the rest is zero, sign, or what it was.
+/// Places the result in its part of the destination; the rest is 0, sign, or the old value.
 #[inline(always)]
 pub(super) fn place(sdwa: Sdwa, old: &Row, out: &mut Row) {
     let (shift, width) = part(sdwa.dst_sel);

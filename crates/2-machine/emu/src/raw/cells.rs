@@ -1,17 +1,17 @@
-//! The part of `raw` for instructions whose operands may be the same registers.
+//! Part of `raw` for instructions whose operands may be the same registers.
 //!
-//! The one idea to keep in mind: registers are cells, which may be read and written through several references; only their
-//! lanes, eight at a time, are reached here, and the arithmetic of doubles that wants them in the CPU's order.
+//! The one idea to keep in mind: registers are cells, which may be read and written through several references.
+//! This module only accesses their lanes, eight at a time, and computes with doubles in the CPU's lane order.
 
 use crate::lanes::{Cells, LANES, Row};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 use std::cell::Cell;
 
-/// The lanes of a register, eight by eight.
+/// Lanes of a register in groups of eight.
 #[inline(always)]
 pub(crate) fn eights(row: &Cell<Row>) -> &[Cell<[u32; 8]>; LANES / 8] {
-    // SAFETY: a row is its lanes and nothing else, and a cell lies in memory as what is in it.
+    // SAFETY: a row consists of its lanes only, and a cell has the layout of its content.
     unsafe { &*std::ptr::from_ref(row).cast() }
 }
 
@@ -26,7 +26,7 @@ fn eight_doubles(pair: &Cells, eight: usize) -> [__m256d; 2] {
     [_mm256_unpacklo_epi32(low, high), _mm256_unpackhi_epi32(low, high)].map(|it| _mm256_castsi256_pd(it))
 }
 
-/// Puts the dwords of eight lanes, in the order of [`eight_doubles`], in their rows.
+/// Stores the dwords of eight lanes, in the order of [`eight_doubles`], to their rows.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]

@@ -1,20 +1,20 @@
-//! The part of `raw` that multiplies matrices with AVX-512.
+//! Part of `raw` that multiplies matrices with AVX-512.
 //!
-//! The one idea to keep in mind: 64 lanes of four registers of sums are 16 vectors, which all stay in the CPU's registers
-//! while one step of depth after the other is added; a factor of A is the same for a whole vector.
+//! The one idea to keep in mind: four registers of 64 sums are 16 vectors, which stay in CPU registers during the
+//! loop over depth. Each vector uses one factor of A.
 #![cfg(target_arch = "x86_64")]
 
 use crate::lanes::{LANES, Row};
 use crate::square::{Four, MOST, Square};
 use std::arch::x86_64::*;
 
-/// Numbers of a vector.
+/// Numbers per vector.
 const WIDE: usize = 16;
 
-/// Adds the product of a block to its sums; false, and nothing is done, for sizes it is not made for.
+/// Adds the product of a square block to its sums; false, and nothing is changed, for unsupported sizes.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn square_avx512(square: Square<'_>, [a, b]: [&[f32; MOST]; 2], sums: &mut [Row]) -> bool {
-    // All factors of a step lie in one row of lanes, and the rows of four steps are there.
+    // All factors of a step are in one row of lanes, and the rows of four steps exist.
     let size = square.size;
     let holds =
         |(row, lane): (u8, u8)| usize::from(row) + 4 <= MOST / LANES && usize::from(lane) + size <= LANES;
@@ -32,11 +32,11 @@ pub(crate) fn square_avx512(square: Square<'_>, [a, b]: [&[f32; MOST]; 2], sums:
     true
 }
 
-/// As above; `PARTS` vectors have the columns of a row.
+/// [`square_avx512`] for one size; a row of the result takes `PARTS` vectors.
 ///
 /// # Safety
-/// Four rows of lanes are there from every place of the depth on, with `SIZE` lanes from the place's on; the sums are of
-/// that many rows and columns.
+/// From each place in `depth`, four rows of lanes exist, with `SIZE` lanes from the place's lane. `sums` has
+/// `SIZE` rows and columns.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]
 unsafe fn blocks<const SIZE: usize, const PARTS: usize>(
@@ -54,7 +54,7 @@ unsafe fn blocks<const SIZE: usize, const PARTS: usize>(
                 *kept = unsafe { _mm512_loadu_ps(row.0.as_chunks::<WIDE>().0[part].as_ptr().cast()) };
             }
         }
-        // The first row of the block that these sums are of: at most `SIZE` less as many as they are.
+        // First row of the block in these sums, at most `SIZE` minus their rows: loads stay in bounds.
         let first = 4 * number * (LANES / SIZE);
         for four in depth {
             // SAFETY: the caller's promise.

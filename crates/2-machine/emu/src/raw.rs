@@ -354,7 +354,7 @@ macro_rules! by_count {
         macro_rules! of {
             ($n:literal) => {
                 match $rows.$chunk::<$n>() {
-                    // SAFETY: the call needs no CPU feature, or `self` proves that the CPU has it.
+                    // SAFETY: the call needs no CPU feature, or a [`Vectors`] exists, which proves that the CPU has them.
                     Some($of) => unsafe { $call },
                     None => false,
                 }

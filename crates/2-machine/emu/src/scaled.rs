@@ -1,12 +1,12 @@
-//! Conversions between the small formats with a shared scale and the usual ones.
+//! Conversions between small formats with a shared scale and f32, f16 or bf16.
 //!
-//! The one idea to keep in mind: all of them take some numbers, multiply or divide by a power of two and write some
-//! numbers; where the numbers stand follows from the two formats and from how many there are. The mnemonic says all
-//! three. Values are exact in f64 in between, so each result is rounded once.
+//! The one idea to keep in mind: each conversion reads numbers, multiplies or divides them by a power of two, and
+//! writes numbers. Their positions follow from the two formats and the count; the mnemonic gives all three.
+//! Intermediate values are exact in f64, so each result rounds once.
 //!
-//! The scale is the exponent of an f32 operand, as the shared exponent of the OCP's microscaling formats; all ones is
-//! NaN. Stochastic rounding adds the highest random bits below the last place that stays; for several numbers the random
-//! value is stepped as `v_prng_b32` does.
+//! The scale is the exponent of an f32 operand, like the shared exponent of the OCP microscaling formats; all
+//! ones is NaN. Stochastic rounding adds the highest random bits below the last place. For several numbers, the
+//! random value is stepped like `v_prng_b32` from one to the next.
 
 use crate::half::{f16_to_f32, f64_to_f16};
 use crate::indexing::{Indexing, Position};
@@ -17,7 +17,7 @@ use crate::operand::{Files, Pool, Src, source};
 use crate::wave::Wave;
 use isa::{Inst, Operand, Ty};
 
-/// A type of number.
+/// Number format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Number {
     F32,
@@ -49,7 +49,7 @@ impl Number {
         }
     }
 
-    /// Bits of the mantissa, which stochastic rounding starts from.
+    /// Bits of the mantissa at which stochastic rounding starts.
     fn mantissa(self) -> u32 {
         match self {
             Number::F32 => minifloat::F32_MANTISSA,
@@ -67,24 +67,25 @@ impl Number {
         }
     }
 
-    /// Bits of the nearest number, or of a random neighbour.
+    /// Code of the nearest number, or with `noise` of a random neighbour.
     fn code(self, value: f64, noise: Option<u32>, from: Number, saturate: bool) -> u32 {
         match self {
             Number::F32 => (value as f32).to_bits(),
             Number::F16 => {
                 let code = u32::from(f64_to_f16(value));
-                // The largest number stands before infinity.
+                // The code before infinity is the largest number.
                 let overflow = code & 0x7fff == 0x7c00 && value.is_finite();
                 code - u32::from(overflow && saturate)
             }
-            // Small formats have few digits: the first rounding only happens far below the second one's last place.
+            // Two roundings are safe: sources have few digits, so the first rounds only far below the last place
+            // of bf16.
             Number::Bf16 => u32::from(bf16(value as f32)),
             Number::Small(format) => format.encode_exact(value, noise, from.mantissa(), saturate),
         }
     }
 }
 
-/// The nearest bf16, ties to even.
+/// Nearest bf16, ties to even.
 fn bf16(value: f32) -> u16 {
     let bits = value.to_bits();
     if value.is_nan() {
@@ -93,18 +94,18 @@ fn bf16(value: f32) -> u16 {
     (bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16) as u16
 }
 
-/// How many numbers, and how they stand in the operands.
+/// Count of numbers, and their arrangement in the operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Many {
     One,
     Two,
-    /// 32 in a row of registers.
+    /// 32 in consecutive registers.
     Block,
-    /// 16 and 16 in two rows of registers, which take turns.
+    /// 16 in each of two sources, which alternate.
     Interleaved,
 }
 
-/// One of the conversions, resolved.
+/// A resolved conversion.
 #[derive(Clone, Debug)]
 pub(crate) struct Conversion {
     from: Number,
@@ -115,13 +116,13 @@ pub(crate) struct Conversion {
     scale: Src,
     dst: u16,
     op_sel: u32,
-    /// Signs of the values are changed, or dropped.
+    /// Bits of the sources that are negated, and of those whose sign is dropped.
     neg: u8,
     abs: u8,
 }
 
 impl Conversion {
-    /// `None` when the instruction is not of this kind, `Some(None)` when its operands are not understood.
+    /// Resolves an instruction: `None` for other kinds, `Some(None)` if its operands are not supported.
     pub(crate) fn resolve(inst: &Inst, files: Files, pool: &mut Pool) -> Option<Option<Conversion>> {
         let rest = inst.info().name.strip_prefix("v_cvt_scalef32_")?;
         let (stochastic, rest) = match rest.strip_prefix("sr_") {
@@ -153,7 +154,7 @@ impl Conversion {
             many == Many::Interleaved || (many == Many::Two && from == Number::F32 && !stochastic);
         let values = if two_sources { 2 } else { 1 };
         let mods = &inst.mods;
-        // The values' signs can be changed where each has a source of its own.
+        // Signs can be modified only where each value has a source of its own.
         let value_mask = if two_sources { 3 } else { 1 };
         let own = two_sources || many == Many::One;
         if !own && (mods.neg | mods.abs) & value_mask != 0 {
@@ -170,7 +171,7 @@ impl Conversion {
         let second = if two_sources { at(1, ty)? } else { Src::None };
         let noise = if stochastic { Some(at(values, Ty::U32)?) } else { None };
         let scale = at(values + usize::from(stochastic), Ty::F32)?;
-        // Runs of registers have to be registers.
+        // Sources of several registers must be vector registers.
         let pair = many == Many::Two && from == Number::F32 && stochastic;
         if (matches!(many, Many::Block | Many::Interleaved) || pair) && !matches!(first, Src::Row(_)) {
             return None;
@@ -189,7 +190,7 @@ impl Conversion {
         })
     }
 
-    /// Numbers of one result.
+    /// Numbers in the result.
     fn count(&self) -> u32 {
         match self.many {
             Many::One => 1,
@@ -203,13 +204,13 @@ impl Conversion {
         (self.place() + self.count() * self.to.bits()).div_ceil(32) as usize
     }
 
-    /// The same with registers that M0 indexes; `None` when it does nothing.
+    /// The same instruction with registers indexed by M0; `None` if it does nothing.
     pub(crate) fn indexed(&self, by: Indexing) -> Option<Conversion> {
         let mut it = self.clone();
         let given = it.values.iter_mut().filter(|value| **value != Src::None);
         let sources = given.chain(&mut it.noise).chain([&mut it.scale]);
         for (position, src) in Position::SOURCES.into_iter().zip(sources) {
-            // Reading past the last register is reading 0.
+            // Reads past the last register return 0.
             by.source(position, src, 1);
         }
         let rows = it.rows();
@@ -224,7 +225,7 @@ impl Conversion {
         let noises = self.noise.map(|noise| machine.row(wave, noise));
         let sources = self.values.map(|value| Rows::of(machine, wave, value));
         let (count, bits, place) = (self.count(), self.to.bits(), self.place());
-        // What a partial write keeps.
+        // Old values, for partial writes.
         let mut out: Vec<Row> = (0..self.rows()).map(|row| wave.v[usize::from(self.dst) + row]).collect();
         for lane in (0..LANES).filter(|lane| exec >> lane & 1 != 0) {
             let code = scales.0[lane] >> 23 & 0xff;
@@ -241,7 +242,7 @@ impl Conversion {
         }
     }
 
-    /// Values of small formats are multiplied by the scale, those that become small ones divided by it.
+    /// Applies the scale: conversions to small formats divide by it, conversions from them multiply.
     fn scaled(&self, value: f64, code: u32) -> f64 {
         if code == 0xff {
             return f64::NAN.copysign(value);
@@ -250,7 +251,7 @@ impl Conversion {
         value * wide_power_of_two(if matches!(self.to, Number::Small(_)) { -power } else { power })
     }
 
-    /// First bit of the result in its registers.
+    /// First bit of the result in the destination registers.
     fn place(&self) -> u32 {
         match (self.many, self.to) {
             (Many::One, Number::F16) => 16 * (self.op_sel >> 3 & 1),
@@ -261,7 +262,7 @@ impl Conversion {
         }
     }
 
-    /// One of a lane's numbers.
+    /// Number `number` of a lane.
     fn value(&self, sources: &[Rows; 2], wave: &Wave, lane: usize, number: u32) -> f64 {
         let bits = self.from.bits();
         let (which, at) = match (self.many, self.from) {
@@ -281,16 +282,16 @@ impl Conversion {
     }
 }
 
-/// The next random value.
+/// Next random value.
 fn step(noise: u32) -> u32 {
     noise << 1 ^ if noise >> 31 != 0 { 0xc5 } else { 0 }
 }
 
-/// A source that takes one register or several.
+/// A source of one or several registers.
 enum Rows {
-    /// Registers from this one.
+    /// Consecutive registers from this one.
     Registers(usize),
-    /// The same value in a row: a scalar or a constant.
+    /// A scalar or constant, in every register.
     Value(Box<Row>),
 }
 
@@ -302,7 +303,7 @@ impl Rows {
         }
     }
 
-    /// So many bits of a lane.
+    /// `count` bits of a lane, from bit `at`.
     fn bits(&self, wave: &Wave, lane: usize, at: u32, count: u32) -> u32 {
         let dword = |number: usize| match self {
             Rows::Registers(first) => wave.v.get(first + number).map_or(0, |row| row.0[lane]),
@@ -315,7 +316,7 @@ impl Rows {
     }
 }
 
-/// Writes so many bits of a lane.
+/// Writes `count` bits of a lane, from bit `at`.
 fn put(rows: &mut [Row], lane: usize, at: u32, count: u32, value: u32) {
     let (first, shift) = ((at / 32) as usize, at % 32);
     let mask = ((1u64 << count) - 1) << shift;

@@ -1,24 +1,25 @@
-//! Operands of a square block of a matrix product.
+//! Operands of the product of a square block.
 
 use crate::lanes::LANES;
 
-/// Numbers of an operand at most: 64 elements in each of 64 lanes. A power of two, so that a masked place is inside.
+/// Most numbers of an operand: 64 elements in each of 64 lanes. A power of two, so that a masked place is in
+/// bounds.
 pub(crate) const MOST: usize = 64 * LANES;
 
-/// Four steps of depth that lie in four rows of lanes one after the other, at the same lanes.
+/// Four steps of depth in four consecutive rows of lanes, at the same lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Four {
-    /// First row of A, and row 0's lane in it.
+    /// First row of A, and the lane of its row 0.
     pub(crate) a: (u8, u8),
-    /// First row of B, and column 0's lane in it.
+    /// First row of B, and the lane of its column 0.
     pub(crate) b: (u8, u8),
 }
 
-/// The product of one block with as many rows as columns, whose depth is made of fours.
+/// Product of one square block whose depth consists of groups of four.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Square<'a> {
     /// Rows: 16 or 32.
     pub(crate) size: usize,
-    /// Where the factors stand.
+    /// Places of the factors.
     pub(crate) depth: &'a [Four],
 }

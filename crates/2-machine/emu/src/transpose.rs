@@ -1,20 +1,21 @@
-//! LDS reads that turn the elements of 16 lanes over.
+//! LDS reads that transpose elements among 16 lanes.
 //!
-//! The one idea to keep in mind: what 16 lanes load is one sequence of elements, lane by lane; afterwards element *k* of
-//! lane *m* is number 16 *k* + *m* of it. So a tile whose rows lie one after the other in the LDS arrives column by column.
+//! The one idea to keep in mind: the data of 16 lanes is one sequence of elements, lane by lane. After the read,
+//! element *k* of lane *m* is number 16 *k* + *m* of the sequence. So a tile whose rows are consecutive in the
+//! LDS arrives column by column.
 
 use crate::lanes::{LANES, Row};
 
 /// Lanes that exchange elements.
 const GROUP: usize = 16;
 
-/// Bits of an element, from the mnemonic behind the space; `None` for reads that turn nothing over.
+/// Bits of an element, from the mnemonic after the space; `None` for reads without transposition.
 pub(crate) fn element_bits(name: &str) -> Option<u8> {
     let (_, bits) = name.split_once("_tr_b")?;
     bits.parse().ok()
 }
 
-/// Turns over what the lanes have loaded into `dwords` registers.
+/// Transposes the data that lanes have loaded to `dwords` registers.
 pub(crate) fn turn(rows: &mut [Row], dwords: usize, bits: u8) {
     let bits = usize::from(bits).max(1);
     let per_lane = 32 * dwords / bits;
@@ -57,7 +58,7 @@ mod tests {
 
     #[test]
     fn tiles_arrive_column_by_column() {
-        // (bits, dwords): a tile has 16 columns; its rows lie one after the other.
+        // (bits, dwords): a tile has 16 columns and consecutive rows.
         for (bits, dwords) in [(4usize, 2usize), (6, 3), (8, 2), (16, 2)] {
             let per_lane = 32 * dwords / bits;
             let mut rows = [Row::ZERO; 4];

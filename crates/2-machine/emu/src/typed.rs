@@ -1,15 +1,16 @@
-//! Typed buffer formats: how many components of how many bits, and what number they are.
+//! Typed buffer formats: number of components, bits per component, number format.
 //!
-//! The one idea to keep in mind: memory holds an element as one run of bits; registers hold a component each, as a float
-//! for all number formats but the integers. The 16-bit forms of the instructions hold two components in a register.
+//! The one idea to keep in mind: memory holds an element as one run of bits; a register holds one component, as a
+//! float for all number formats except integers. The 16-bit forms of the instructions pack two components in a
+//! register.
 
 use crate::half::{f16_to_f32, f32_to_f16};
 use crate::lanes::Row;
 
-/// A format, and what a register gets of it.
+/// A format, and its representation in registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Typed {
-    /// Bits of the components, lowest first; 0 for those that are not there.
+    /// Bits of the components, lowest first; 0 for absent ones.
     bits: [u8; 4],
     number: Number,
     /// Components in registers.
@@ -29,7 +30,7 @@ enum Number {
     Float,
 }
 
-/// Bits of the components by the code of the data format; no component for codes that stand for nothing.
+/// Bits of the components by code of the data format; none for invalid codes.
 const DATA: [[u8; 4]; 16] = [
     [0; 4],
     [8, 0, 0, 0],
@@ -61,8 +62,8 @@ const NUMBERS: [Option<Number>; 8] = [
 ];
 
 impl Typed {
-    /// The format of an instruction: codes of data and number format, and the mnemonic behind `load_format_` or
-    /// `store_format_`. `None` for codes that stand for nothing.
+    /// Format of an instruction: codes of data and number format, and the mnemonic after `load_format_` or
+    /// `store_format_`. `None` for invalid codes.
     pub(crate) fn new(data: u8, number: u8, form: &str) -> Option<Typed> {
         let (short, form) = match form.strip_prefix("d16_") {
             Some(form) => (true, form),
@@ -92,8 +93,7 @@ impl Typed {
         if self.short { usize::from(self.components).div_ceil(2) } else { usize::from(self.components) }
     }
 
-    /// An element as it stands in memory, to components in registers; components that the format has not are 0, the
-    /// fourth 1.
+    /// Converts an element in memory to components in registers; absent components are 0, the fourth is 1.
     pub(crate) fn unpack(self, raw: &[Row; 4], lane: usize, out: &mut [Row]) {
         let mut at = 0;
         for component in 0..4 {
@@ -110,7 +110,7 @@ impl Typed {
         }
     }
 
-    /// Components in registers to an element as it stands in memory.
+    /// Converts components in registers to an element in memory.
     pub(crate) fn pack(self, rows: &[Row], lane: usize, raw: &mut [Row; 4]) {
         let mut at = 0;
         for component in 0..4 {
@@ -146,25 +146,25 @@ impl Typed {
             Number::Uint => return code,
             Number::Sint => return signed as u32,
             Number::Unorm => code as f32 / most,
-            // The most negative code is -1 too.
+            // The most negative code is also -1.
             Number::Snorm => (signed as f32 / ((1u64 << (bits - 1)) as f32 - 1.0)).max(-1.0),
             Number::Uscaled => code as f32,
             Number::Sscaled => signed as f32,
             Number::Float => match bits {
                 32 => return code,
                 16 => f16_to_f32(code as u16),
-                // 11 and 10 bits: f16 without sign and with fewer digits.
+                // Formats of 11 and 10 bits: f16 without sign and with fewer mantissa bits.
                 bits => f16_to_f32((code << (15 - bits)) as u16),
             },
         };
         value.to_bits()
     }
 
-    /// The code of a component given as 32 bits.
+    /// Code of a component given as 32 bits: an integer or an f32.
     fn code(self, value: u32, bits: u32) -> u32 {
         let mask = if bits == 32 { u32::MAX } else { (1 << bits) - 1 };
         let float = f32::from_bits(value);
-        // NaN becomes 0 where there is none.
+        // Formats without NaN get 0.
         let number = if float.is_nan() { 0.0 } else { float };
         let most = mask as f32;
         let half = (mask >> 1) as f32;
@@ -179,7 +179,7 @@ impl Typed {
                 32 => value,
                 16 => u32::from(f32_to_f16(float)),
                 bits => {
-                    // Negative values become 0; digits beyond are cut off.
+                    // Negative values become 0; excess mantissa bits are truncated.
                     let half = f32_to_f16(if float < 0.0 { 0.0 } else { float });
                     u32::from(half & 0x7fff) >> (15 - bits)
                 }
@@ -219,7 +219,7 @@ impl Typed {
     }
 }
 
-/// Bits of a lane's element.
+/// `bits` bits of a lane's element, from bit `at`.
 fn field(raw: &[Row; 4], lane: usize, at: u32, bits: u32) -> u32 {
     let word = (at / 32) as usize;
     let low = u64::from(raw[word].0[lane]);
@@ -250,7 +250,7 @@ mod tests {
             (10, 3, "xy", &[0x0000_ff07], vec![f(7.0), f(-1.0)]),
             (10, 4, "xyzw", &[0x0403_02ff], vec![255, 2, 3, 4]),
             (10, 5, "xyz", &[0x0080_7fff], vec![u32::MAX, 127, -128i32 as u32]),
-            // What the format has not: 0, and 1 for the fourth.
+            // Absent components are 0; the fourth is 1.
             (4, 7, "xyzw", &[0x4048_f5c3], vec![0x4048_f5c3, 0, 0, f(1.0)]),
             (4, 4, "xyzw", &[77], vec![77, 0, 0, 1]),
             (14, 7, "xyzw", &[1, 2, 3, 4], vec![1, 2, 3, 4]),
@@ -260,7 +260,7 @@ mod tests {
             (12, 7, "xyzw", &[0xc000_3c00, 0x3800_4000], vec![f(1.0), f(-2.0), f(2.0), f(0.5)]),
             // 11, 11 and 10 bits of float: 1 is exponent 15.
             (6, 7, "xyz", &[0x3c0 | 0x400 << 11 | 0x1e1 << 22], vec![f(1.0), f(2.0), f(1.0 + 1.0 / 32.0)]),
-            // 2 and three times 10 bits, and the other way round.
+            // 2 and three times 10 bits, and the reverse order.
             (8, 4, "xyzw", &[2 | 0x200 << 2 | 1 << 12 | 1023 << 22], vec![2, 0x200, 1, 1023]),
             (9, 4, "xyzw", &[0x4000_0401], vec![1, 1, 0, 1]),
         ];
@@ -274,7 +274,7 @@ mod tests {
             typed.unpack(&raw, LANE, &mut out);
             let found: Vec<u32> = out.iter().take(typed.rows()).map(|row| row.0[LANE]).collect();
             assert_eq!(found, expected, "format {data} {number} {form}");
-            // Back again: what fills the element is the element.
+            // If registers hold all components, packing and unpacking again gives the same registers.
             if typed.bits.iter().filter(|bits| **bits > 0).count() <= usize::from(typed.components) {
                 let mut back = [Row::ZERO; 4];
                 typed.pack(&out, LANE, &mut back);

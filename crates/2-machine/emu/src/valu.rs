@@ -1,26 +1,26 @@
-//! A vector ALU instruction, resolved.
+//! Resolved vector ALU instruction.
 
 use crate::lanes::Kernel;
 use crate::operand::Src;
 
-/// A vector ALU instruction.
+/// A resolved vector ALU instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Valu {
     pub(crate) kernel: Kernel,
     pub(crate) src: [Src; 3],
     pub(crate) dst: u16,
-    /// Result rows, 0 when only a mask is written.
+    /// Result rows; 0 if only a mask is written.
     pub(crate) rows: u8,
-    /// Scalar pair that gets the mask.
+    /// Scalar pair for the mask.
     pub(crate) mask_out: u8,
     /// Mask operand.
     pub(crate) mask_in: Src,
-    /// The mask is a comparison's and goes to EXEC too.
+    /// Comparison whose mask is also written to EXEC.
     pub(crate) writes_exec: bool,
-    /// Row whose bits stay where only a part of the destination is written.
+    /// Row with the bits that a partial write keeps.
     pub(crate) kept: u16,
-    /// Place among the sources of the old value of the destination.
+    /// Position of the destination's old value among the sources.
     pub(crate) accumulator: u8,
-    /// Number for the kernel.
+    /// Immediate for the kernel.
     pub(crate) immediate: u32,
 }

@@ -1,4 +1,4 @@
-//! Which memory instructions of a loop have lanes that only move together.
+//! Memory instructions of loops whose lanes all move by one amount.
 //!
 //! The one idea to keep in mind: a loop of one run executes with constant lanes. If only the addition of one number
 //! to all lanes changes an address register there, lane distances stay constant and need no comparison.
@@ -8,7 +8,7 @@ use crate::operand::{Files, Src};
 use isa::{Bits, Inst, Lane, Operand, Space};
 use std::ops::Range;
 
-/// Marks the memory instructions whose lanes move together.
+/// Marks memory instructions whose lanes move by one amount.
 pub(crate) fn mark(insts: &[Inst], files: Files, runs: &[u32], actions: &mut [Action]) {
     for branch in 0..actions.len() {
         let Action::Branch { target, .. } = actions[branch] else { continue };
@@ -70,7 +70,7 @@ mod tests {
     use isa::text::{Statement, parse_line};
     use isa::{Isa, Operand};
 
-    /// Whether the memory instructions of a loop walk; the last line jumps to the first.
+    /// By memory instruction of a loop, true if its lanes move by one amount; the last line jumps to the first.
     fn walks(lines: &[&str]) -> Vec<bool> {
         let mut insts = Vec::new();
         for text in lines.iter().chain(&["s_cbranch_scc1 L"]) {
@@ -102,18 +102,18 @@ mod tests {
             (&[pair, "v_lshl_add_u64 v[2:3], v[2:3], 0, 32"], &[true]),
             (&[pair, "v_lshl_add_u64 v[2:3], v[2:3], 0, s[6:7]"], &[true]),
             (&[offset, add, lds], &[true, true]),
-            // Nothing changes the address at all.
+            // The address does not change.
             (&[pair, "v_add_u32_e32 v4, v2, v5"], &[true]),
-            // Shifted, made of other registers, or with an addend of each lane's own.
+            // Shifted, computed from other registers, or with an addend that differs between lanes.
             (&[pair, "v_lshl_add_u64 v[2:3], v[2:3], 1, 32"], &[false]),
             (&[pair, "v_lshl_add_u64 v[2:3], v[4:5], 0, 32"], &[false]),
             (&[pair, "v_lshl_add_u64 v[2:3], v[2:3], 0, v[4:5]"], &[false]),
             (&[offset, "v_add_u32_e32 v2, v6, v2"], &[false]),
-            // One half only.
+            // Only the low half changes, without carry.
             (&[pair, add], &[false]),
-            // The load itself writes its address.
+            // The load overwrites its own address.
             (&["global_load_dwordx2 v[2:3], v[2:3], off"], &[false]),
-            // Two runs: the lanes may be others.
+            // Two runs, which may have different active lanes.
             (&[pair, "s_mov_b64 exec, s[6:7]"], &[false]),
         ];
         for (lines, expected) in cases {

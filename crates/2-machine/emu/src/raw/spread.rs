@@ -1,7 +1,7 @@
-//! The part of `raw` that moves the data of lanes whose distances are known beforehand.
+//! Part of `raw` that moves the data of lanes with known distances.
 //!
-//! The one idea to keep in mind: one check of the first lane's place is a check of all lanes, because the smallest and
-//! the largest distance and their alignment were worked out when the distances were.
+//! The one idea to keep in mind: a check of the first lane's address covers all lanes, because the smallest and
+//! largest distance and the alignment were computed together with the distances.
 
 #[cfg(target_arch = "x86_64")]
 use super::wide;
@@ -9,29 +9,28 @@ use super::{Shared, prefetch};
 use crate::lanes::{LANES, Row, active};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// Bytes of a line of the CPU's caches.
+/// Bytes of a cache line of the CPU.
 const LINE: usize = 64;
 
-/// Most bytes from one access to the next for which whole lines are kept.
+/// Most bytes between accesses for which whole lines are cached.
 const STEP: usize = 16;
 
-/// How far the address of each lane lies behind the first lane's.
+/// Distance in bytes of each lane's address from the first lane's.
 #[derive(Clone, Debug)]
 pub(crate) struct Distances {
     each: [i64; LANES],
     least: i64,
     most: i64,
-    /// All of them or-ed.
+    /// Bitwise or of all distances, for alignment.
     bits: u64,
-    /// What it is from each lane to the next, where that is always the same.
+    /// Distance from each lane to the next, if constant.
     step: Option<i64>,
-    /// What it is from each of the first lanes to the lane so many behind it, and so on to the last, where that is always
-    /// the same.
+    /// A number of lanes (16 or 32) and the distance between lanes so far apart, if constant.
     beside: Option<(usize, i64)>,
 }
 
 impl Distances {
-    /// Works out what is true of all lanes.
+    /// Computes the facts about distances.
     pub(crate) fn new(each: [i64; LANES]) -> Distances {
         let step = each[1];
         let even = (0..LANES).all(|lane| each[lane] == step.wrapping_mul(lane as i64));
@@ -48,12 +47,12 @@ impl Distances {
         }
     }
 
-    /// The smallest and the largest.
+    /// Smallest and largest distance.
     pub(crate) fn limits(&self) -> (i64, i64) {
         (self.least, self.most)
     }
 
-    /// Whether `size` bytes of every lane lie in so many bytes, the first lane's at an offset.
+    /// True if `size` bytes of every lane are within `length` bytes; the first lane's are at offset `at`.
     #[inline(always)]
     pub(crate) fn lie_in(&self, length: usize, at: u64, size: usize) -> bool {
         i64::try_from(at).is_ok_and(|at| holds(length, at, self, size))
@@ -67,7 +66,7 @@ impl Distances {
         }
     }
 
-    /// Lanes that between them have all lines, if the first lane stands at the start of one.
+    /// One lane per distinct line, if the first lane is at the start of a line.
     #[cold]
     fn lanes_of_lines(&self) -> u64 {
         let line = |lane: usize| self.each[lane].div_euclid(LINE as i64);
@@ -75,37 +74,37 @@ impl Distances {
         (0..LANES).filter(first).fold(0, |lanes, lane| lanes | 1 << lane)
     }
 
-    /// All lanes stand at the same place of a line, not all in one.
+    /// True if all lanes are at the same offset in a line, and not all at the same address.
     #[inline(always)]
     fn walks(&self) -> bool {
         self.bits.is_multiple_of(LINE as u64) && self.bits != 0
     }
 }
 
-/// Lines that the lanes of one instruction walk along, one of each lane. As in a GPU's vector L1, what other threads
-/// write meanwhile is not seen; `time` tells when it has to be.
+/// Cached memory lines that the lanes of an instruction walk along, one per lane. As in a GPU's vector L1, writes
+/// of other threads are not seen until `time` advances.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
-    /// Address of the last access of the first lane.
+    /// Address of the first lane's last access.
     last: usize,
-    /// Address of the first lane's line, or 0.
+    /// Address of the first lane's line, or 0 if none is cached.
     line: usize,
-    /// When it was read.
+    /// Time at which the line was read.
     time: u64,
-    /// Lanes that between them have all lines, once that was asked for.
+    /// One lane per distinct line, once computed.
     lanes: Option<u64>,
-    /// Its words, of all lanes.
+    /// Words of the line, for all lanes.
     words: Option<Box<[[u64; LANES]; LINE / 8]>>,
 }
 
 impl Lines {
-    /// Keeps nothing any more.
+    /// Drops the cached lines.
     #[inline(always)]
     pub(crate) fn forget(&mut self) {
         (self.line, self.lanes) = (0, None);
     }
 
-    /// Reads `N` dwords of each lane out of the lines, if they are in them.
+    /// Reads `N` dwords of each lane from the cached lines; false on a miss.
     #[inline(always)]
     fn read<const N: usize>(&self, start: usize, time: u64, out: &mut [Row; N]) -> bool {
         let within = start % LINE;
@@ -123,7 +122,7 @@ impl Lines {
         true
     }
 
-    /// Takes note of an access; whether it goes on to a next line that it will stay in for some time.
+    /// Records an access; true if it enters a new line with steps small enough for several accesses in it.
     #[inline(always)]
     fn enters(&mut self, start: usize) -> bool {
         let step = start.wrapping_sub(self.last);
@@ -134,7 +133,8 @@ impl Lines {
 }
 
 impl Shared {
-    /// Where the first lane's bytes lie, if `size` bytes of every lane lie in the range and are aligned to dwords.
+    /// Address of the first lane's bytes; `None` unless `size` bytes of every lane are in the range and aligned
+    /// to dwords.
     #[inline(always)]
     fn place(&self, at: u64, distances: &Distances, size: usize) -> Option<*mut u8> {
         let at = i64::try_from(at).ok()?;
@@ -143,8 +143,8 @@ impl Shared {
         (aligned && holds(self.length, at, distances, size)).then_some(start)
     }
 
-    /// Reads `N` dwords of every lane, as [`Shared::load_rows`]; the first lane's lie at the offset `at`. `lines` are
-    /// those of the instruction, where it may see them as they were at `time`.
+    /// Reads `N` dwords of every lane, as [`Shared::load_rows`]; the first lane's are at offset `at`. `lines` is
+    /// the instruction's cache and the current time, if the instruction may read cached data.
     ///
     /// # Safety
     /// With `VECTORS` the CPU has AVX2.
@@ -174,7 +174,7 @@ impl Shared {
             if start.addr().is_multiple_of(LINE)
                 && distances.step.is_none_or(|step| step.unsigned_abs() >= 64)
             {
-                // Lanes that go on will soon need the next lines.
+                // Lanes that walk on soon need the next lines.
                 for lane in active(*lines.lanes.get_or_insert_with(|| distances.lanes_of_lines())) {
                     prefetch(start.wrapping_offset(distances.each[lane] as isize + LINE as isize));
                 }
@@ -210,7 +210,7 @@ impl Shared {
         true
     }
 
-    /// Reads the whole lines that all lanes are at, if they lie in the range, and asks for those behind them.
+    /// Caches the current lines of all lanes, if they are in the range, and prefetches the next ones.
     #[cold]
     #[inline(never)]
     fn fill(&self, at: u64, distances: &Distances, start: usize, time: u64, lines: &mut Lines) {
@@ -225,14 +225,14 @@ impl Shared {
         for lane in 0..LANES {
             prefetch(from.wrapping_offset(distances.each[lane] as isize + LINE as isize));
             for (number, words) in words.iter_mut().enumerate() {
-                // SAFETY: the lines of all lanes lie in the range; they begin at multiples of their size.
+                // SAFETY: the lines of all lanes are in the range and begin at multiples of their size.
                 words[lane] = unsafe { qword(from.wrapping_add(8 * number), distances, lane) };
             }
         }
         (lines.line, lines.time) = (start - within, time);
     }
 
-    /// Writes one dword of each row for every lane; as [`Shared::load_spread`].
+    /// Writes one dword of each row for every lane; checks as in [`Shared::load_spread`].
     ///
     /// # Safety
     /// With `VECTORS` the CPU has AVX2.
@@ -263,7 +263,7 @@ impl Shared {
     }
 }
 
-/// Whether `size` bytes of every lane lie in a range of so many bytes.
+/// True if `size` bytes of every lane are in a range of `length` bytes.
 #[inline(always)]
 fn holds(length: usize, at: i64, distances: &Distances, size: usize) -> bool {
     let first = at.checked_add(distances.least);
@@ -271,7 +271,7 @@ fn holds(length: usize, at: i64, distances: &Distances, size: usize) -> bool {
     first.is_some_and(|first| first >= 0) && end.is_some_and(|end| end as u64 <= length as u64)
 }
 
-/// Reads `N` dwords of every lane from the LDS; false, and nothing is read, when some lane's do not lie in it.
+/// Reads `N` dwords of every lane from the LDS; false, and nothing is read, if some lane is out of range.
 ///
 /// # Safety
 /// With `VECTORS` the CPU has AVX2.
@@ -300,7 +300,7 @@ pub(super) unsafe fn load_lds<const N: usize, const VECTORS: bool>(
     true
 }
 
-/// Writes one dword of each row for every lane to the LDS, as [`load_lds`].
+/// Writes one dword of each row for every lane to the LDS; checks as in [`load_lds`].
 ///
 /// # Safety
 /// With `VECTORS` the CPU has AVX2.
@@ -329,10 +329,10 @@ pub(super) unsafe fn store_lds<const N: usize, const VECTORS: bool>(
     true
 }
 
-/// Reads `N` dwords of every lane from the first one's place on.
+/// Reads `N` dwords of every lane; `start` is the first lane's address.
 ///
 /// # Safety
-/// The CPU has AVX2, and the bytes of all lanes are there.
+/// The CPU has AVX2, and the bytes of all lanes exist.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]
@@ -352,10 +352,10 @@ unsafe fn wide_load<const N: usize>(start: *const u8, distances: &Distances, out
     }
 }
 
-/// Writes `N` dwords of every lane from the first one's place on.
+/// Writes `N` dwords of every lane; `start` is the first lane's address.
 ///
 /// # Safety
-/// The CPU has AVX2, and the bytes of all lanes are there.
+/// The CPU has AVX2, and the bytes of all lanes exist.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]
@@ -369,10 +369,10 @@ unsafe fn wide_store<const N: usize>(start: *mut u8, distances: &Distances, rows
     }
 }
 
-/// The 64 bits of a lane.
+/// 64 bits at a lane's address.
 ///
 /// # Safety
-/// They lie in a range, aligned to 8 bytes.
+/// They are in a range, aligned to 8 bytes.
 #[inline(always)]
 unsafe fn qword(start: *mut u8, distances: &Distances, lane: usize) -> u64 {
     let from = start.wrapping_offset(distances.each[lane] as isize);
@@ -384,7 +384,7 @@ unsafe fn qword(start: *mut u8, distances: &Distances, lane: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// Ways in which lanes stand to each other.
+    /// Typical distances between lanes.
     fn formations() -> Vec<Distances> {
         let mut state = 1u64;
         let mut random = || {
@@ -407,7 +407,7 @@ mod tests {
         if distances.least < 0 { 160_000 } else { 0 }
     }
 
-    /// Every way of reading gives what lies at the addresses, and every way of writing puts it there.
+    /// Every load returns the data at the addresses, and every store writes it there.
     fn agrees<const N: usize, const VECTORS: bool>() {
         let memory = Shared::zeroed(BYTES);
         let word = |at: u64| at as u32 ^ 0x5555_0000;
@@ -430,7 +430,7 @@ mod tests {
                 for kept in [false, true] {
                     let mut rows = [Row::ZERO; N];
                     let lines = kept.then_some((&mut lines, 1));
-                    // SAFETY: with vectors, the caller has looked whether the CPU has them.
+                    // SAFETY: with vectors, the caller has checked that the CPU has AVX2.
                     let done = unsafe { memory.load_spread::<N, VECTORS>(at, &distances, lines, &mut rows) };
                     assert!(done);
                     check(rows, "memory");
@@ -440,7 +440,7 @@ mod tests {
                 assert!(unsafe { load_lds::<N, VECTORS>(&lds, at, &distances, &mut rows) });
                 check(rows, "lds");
             }
-            // The last of the lanes that write to one place wins.
+            // Of several lanes that write to one address, the last wins.
             let rows: [Row; N] =
                 std::array::from_fn(|n| Row(std::array::from_fn(|lane| (lane * 100 + n) as u32)));
             let (into, mut into_lds) = (Shared::zeroed(BYTES), vec![0; BYTES]);
@@ -491,26 +491,26 @@ mod tests {
         let memory = Shared::zeroed(64 * 128 + LINE);
         let distances = Distances::new(std::array::from_fn(|lane| 128 * lane as i64));
         let mut lines = Lines::default();
-        // The range begins where it does in a line of the host.
+        // Offset of the first full cache line in the range.
         let skip = (LINE - memory.start.addr() % LINE) % LINE;
         let mut read = |at: usize, time: u64| {
             let mut pair = [Row::ZERO; 2];
             let lines = Some((&mut lines, time));
-            // SAFETY: without vectors nothing is asked of the CPU.
+            // SAFETY: without vectors no CPU feature is needed.
             let done = unsafe { memory.load_spread::<2, false>(at as u64, &distances, lines, &mut pair) };
             done.then(|| pair[0].0[3])
         };
         for step in 0..8 {
             assert_eq!(read(skip + 8 * step, 1), Some(0));
         }
-        // The next line is read as a whole.
+        // The second access in the next line caches it as a whole.
         let place = skip + 72 + 3 * 128;
         memory.store_u32(place, 7);
         assert_eq!(read(skip + 64, 1), Some(0));
         memory.store_u32(place, 8);
         assert_eq!(read(skip + 72, 1), Some(7));
         assert_eq!(read(skip + 72, 2), Some(8));
-        // To the last eight bytes, whose line of the last lane does not lie in the range as a whole, and not beyond.
+        // Up to the last eight bytes and not beyond; the last lane's line is only partly in the range.
         let last = memory.len() - 63 * 128 - 8;
         for at in (last - 24..=last).step_by(8) {
             assert_eq!(read(at, 2), Some(0));

@@ -1,23 +1,23 @@
-//! The part of `raw` that moves several lanes with each of the CPU's vector instructions.
+//! Part of `raw` that moves several lanes with each vector instruction.
 //!
-//! The one idea to keep in mind: memory holds a lane's dwords one after the other and a register holds one dword of all
-//! lanes, so eight lanes are turned over at a time, as two groups of four that stand in the halves of a vector. What
-//! touches memory is assembly: other threads may write meanwhile, which no operation of the language but an atomic one
-//! may meet, and atomic ones are at most eight bytes wide. Each dword arrives whole.
+//! The one idea to keep in mind: memory holds the dwords of a lane consecutively, and a register holds one dword
+//! of all lanes. So eight lanes are transposed at a time, as two groups of four in the halves of a vector. Memory
+//! accesses are assembly, because other threads may write at the same time: Rust allows only atomic accesses
+//! then, of at most eight bytes. Each dword is read and written as a whole.
 #![cfg(target_arch = "x86_64")]
 
 use crate::lanes::{LANES, Row, Step};
 use std::arch::asm;
 use std::arch::x86_64::*;
 
-/// A function that loads: `$out` at the sum of two registers.
+/// Defines a load to `$out` from the sum of two registers.
 macro_rules! load {
     ($name:ident, $class:ident, $ty:ty, $text:literal) => {
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
         #[inline]
         unsafe fn $name(start: *const u8, distance: i64) -> $ty {
             let value;
-            // SAFETY: the caller's promise: the bytes are there.
+            // SAFETY: the caller promises that the bytes exist.
             unsafe {
                 asm!($text, out = lateout($class) value, start = in(reg) start, distance = in(reg) distance,
                      options(pure, readonly, nostack, preserves_flags));
@@ -27,14 +27,14 @@ macro_rules! load {
     };
 }
 
-/// A function that puts what it loads beside a value.
+/// Defines a load into other elements of a vector.
 macro_rules! load_beside {
     ($name:ident, $from:ident, $into:ident, $of:ty, $ty:ty, $text:literal) => {
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
         #[inline]
         unsafe fn $name(value: $of, start: *const u8, distance: i64) -> $ty {
             let both;
-            // SAFETY: the caller's promise: the bytes are there.
+            // SAFETY: the caller promises that the bytes exist.
             unsafe {
                 asm!($text, out = lateout($into) both, value = in($from) value, start = in(reg) start,
                      distance = in(reg) distance, options(pure, readonly, nostack, preserves_flags));
@@ -44,13 +44,13 @@ macro_rules! load_beside {
     };
 }
 
-/// A function that stores.
+/// Defines a store.
 macro_rules! store {
     ($name:ident, $class:ident, $ty:ty, $text:literal) => {
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
         #[inline]
         unsafe fn $name(value: $ty, start: *mut u8, distance: i64) {
-            // SAFETY: the caller's promise: the bytes are there.
+            // SAFETY: the caller promises that the bytes exist.
             unsafe {
                 asm!($text, value = in($class) value, start = in(reg) start, distance = in(reg) distance,
                      options(nostack, preserves_flags));
@@ -103,7 +103,7 @@ store!(store8_second, xmm_reg, __m128i, "vmovhps qword ptr [{start} + {distance}
 store!(store16, xmm_reg, __m128i, "vmovdqu xmmword ptr [{start} + {distance}], {value}");
 store!(store32, ymm_reg, __m256i, "vmovdqu ymmword ptr [{start} + {distance}], {value}");
 
-/// Eight lanes of a register.
+/// Writes eight lanes of a register.
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]
 fn put(row: &mut Row, eight: usize, value: __m256i) {
@@ -111,7 +111,7 @@ fn put(row: &mut Row, eight: usize, value: __m256i) {
     unsafe { _mm256_storeu_si256(row.0.as_chunks_mut::<8>().0[eight].as_mut_ptr().cast(), value) };
 }
 
-/// As above.
+/// Reads eight lanes of a register.
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]
 fn get(row: &Row, eight: usize) -> __m256i {
@@ -119,7 +119,7 @@ fn get(row: &Row, eight: usize) -> __m256i {
     unsafe { _mm256_loadu_si256(row.0.as_chunks::<8>().0[eight].as_ptr().cast()) }
 }
 
-/// A row of lanes of another one, as the steps say.
+/// Permutes the lanes of a row by steps.
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn permute_avx2(steps: &[Step], from: &Row, into: &mut Row) {
     let mut steps = steps.iter().peekable();
@@ -136,7 +136,7 @@ pub(crate) fn permute_avx2(steps: &[Step], from: &Row, into: &mut Row) {
     }
 }
 
-/// Turns over four lanes of four dwords in each half of the vectors; its own inverse.
+/// Transposes four lanes of four dwords in each half of the vectors; its own inverse.
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]
 fn turn([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
@@ -150,10 +150,10 @@ fn turn([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
     ]
 }
 
-/// Reads `N` dwords of every lane, each of which lies so far behind the first one's.
+/// Reads `N` dwords of every lane; `each` holds the lanes' distances from `start`.
 ///
 /// # Safety
-/// The CPU has AVX2, and the bytes of all lanes are there.
+/// The CPU has AVX2, and the bytes of all lanes exist.
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]
 pub(super) unsafe fn load<const N: usize>(start: *const u8, each: &[i64; LANES], rows: &mut [Row; N]) {
@@ -196,11 +196,11 @@ pub(super) unsafe fn load<const N: usize>(start: *const u8, each: &[i64; LANES],
     }
 }
 
-/// Reads `N` dwords of every lane, of lanes that lie side by side with the lanes so many behind them: the rows of a matrix
-/// as matrix instructions want them. What lies side by side is read together.
+/// Reads `N` dwords of every lane, where the data of a lane is followed by the data of the lane `APART` lanes
+/// later, as in rows of a matrix for matrix instructions. Adjacent data is read together.
 ///
 /// # Safety
-/// The CPU has AVX2, and the bytes of all lanes are there.
+/// The CPU has AVX2, and the bytes of all lanes exist.
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]
 pub(super) unsafe fn load_beside<const N: usize, const APART: usize>(
@@ -222,10 +222,10 @@ pub(super) unsafe fn load_beside<const N: usize, const APART: usize>(
     }
 }
 
-/// Reads `N` dwords that are the same of every lane.
+/// Reads `N` dwords that are the same for all lanes.
 ///
 /// # Safety
-/// The CPU has AVX2, and the bytes are there.
+/// The CPU has AVX2, and the bytes exist.
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]
 pub(super) unsafe fn load_same<const N: usize>(start: *const u8, rows: &mut [Row; N]) {
@@ -236,10 +236,10 @@ pub(super) unsafe fn load_same<const N: usize>(start: *const u8, rows: &mut [Row
     }
 }
 
-/// Reads one dword of every lane, which lie in a row.
+/// Reads one dword of every lane from consecutive addresses.
 ///
 /// # Safety
-/// The CPU has AVX2, and the bytes of all lanes are there.
+/// The CPU has AVX2, and the bytes of all lanes exist.
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]
 pub(super) unsafe fn load_row(start: *const u8, row: &mut Row) {
@@ -249,10 +249,10 @@ pub(super) unsafe fn load_row(start: *const u8, row: &mut Row) {
     }
 }
 
-/// Writes one dword of every lane to places in a row.
+/// Writes one dword of every lane to consecutive addresses.
 ///
 /// # Safety
-/// The CPU has AVX2, and the bytes of all lanes are there.
+/// The CPU has AVX2, and the bytes of all lanes exist.
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]
 pub(super) unsafe fn store_row(start: *mut u8, row: &Row) {
@@ -262,16 +262,17 @@ pub(super) unsafe fn store_row(start: *mut u8, row: &Row) {
     }
 }
 
-/// Writes `N` dwords of every lane in the order of lanes; as [`load`].
+/// Writes `N` dwords of every lane in order of lanes; `each` as in [`load`].
 ///
 /// # Safety
-/// The CPU has AVX2, and the bytes of all lanes are there.
+/// The CPU has AVX2, and the bytes of all lanes exist.
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 #[inline]
 pub(super) unsafe fn store<const N: usize>(start: *mut u8, each: &[i64; LANES], rows: &[Row; N]) {
     for (eight, each) in each.as_chunks::<8>().0.iter().enumerate() {
         let row = |number: usize| rows.get(number).map_or(_mm256_setzero_si256(), |row| get(row, eight));
-        // Each vector has a lane in its low half and the fourth behind it in its high half; of two dwords, two lanes.
+        // A vector holds one lane in its low half and the lane four later in its high half; with two dwords, two
+        // lanes per half.
         let vectors = match N {
             1 | 3 | 4 => turn([row(0), row(1), row(2), row(3)]),
             _ => {

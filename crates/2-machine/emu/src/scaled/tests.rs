@@ -1,4 +1,4 @@
-//! Values worked out by hand from the formats: E4M3, E5M2, E2M3, E3M2 and E2M1 of the OCP, scales E8M0.
+//! Values computed by hand from the formats: OCP E4M3, E5M2, E2M3, E3M2 and E2M1, with E8M0 scales.
 
 use super::*;
 use crate::lanes::Mode;
@@ -8,10 +8,10 @@ use crate::wave::WaveId;
 use isa::Isa;
 use isa::text::{Statement, parse_line};
 
-/// Lane the values stand in; the others hold 0.
+/// Lane with the values; other lanes hold 0.
 const LANE: usize = 37;
 
-/// Registers of the lane after an instruction, all of it 0 before but for `set`.
+/// Registers of the lane after an instruction; before, all are 0 except `set`.
 fn run(text: &str, op_sel: u8, mode: u32, set: &[(usize, u32)]) -> Vec<u32> {
     let line = parse_line(Isa::Gfx950, text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
     let Statement::Inst(parsed) = line.statement else { panic!("{text}") };
@@ -54,11 +54,11 @@ fn one_register() {
     let pair = |name: &str| format!("v_cvt_scalef32_{name} v0, v[4:5], v2, v3");
     type Case = (String, u8, Vec<(usize, u32)>, u32);
     let cases: Vec<Case> = vec![
-        // 4 / 4 and -1792 / 4 = -448; a scale's mantissa and sign do not count.
+        // 4 / 4 and -1792 / 4 = -448; mantissa and sign of a scale are ignored.
         (three("pk_fp8_f32"), 0, vec![(1, f(4.0)), (2, f(-1792.0)), (3, f(4.0))], 0x1122_fe38),
         (three("pk_fp8_f32"), 8, vec![(1, f(4.0)), (2, f(-1792.0)), (3, f(-7.5))], 0xfe38_3344),
         (three("pk_bf8_f32"), 0, vec![(1, f(1.0)), (2, f(57344.0)), (3, f(1.0))], 0x1122_7b3c),
-        // Too large: NaN in E4M3, infinity in E5M2, the largest value where there is neither.
+        // Too large: NaN in E4M3, infinity in E5M2, the largest value in formats without either.
         (three("pk_fp8_f32"), 0, vec![(1, f(500.0)), (2, f(-1e30)), (3, f(1.0))], 0x1122_ff7f),
         (three("pk_bf8_f32"), 0, vec![(1, f(1e6)), (2, f(-1e6)), (3, f(1.0))], 0x1122_fc7c),
         (three("pk_fp4_f32"), 0, vec![(1, f(100.0)), (2, f(f32::NEG_INFINITY)), (3, f(1.0))], 0x1122_33f7),
@@ -152,7 +152,7 @@ fn pairs_of_f32() {
     assert_eq!(run(fp8, 0, 0x3f0, &[(2, 0x7e00), (3, f(2f32.powi(127)))])[1], f(f32::INFINITY));
 }
 
-/// The value of a positive code of E2M3.
+/// Value of a positive E2M3 code.
 fn e2m3(code: u32) -> f32 {
     match code {
         0..8 => code as f32 / 8.0,
@@ -162,15 +162,15 @@ fn e2m3(code: u32) -> f32 {
     }
 }
 
-/// The value of a positive code of E3M2.
+/// Value of a positive E3M2 code.
 fn e3m2(code: u32) -> f32 {
     if code < 4 { code as f32 / 16.0 } else { (4 + code % 4) as f32 * 2f32.powi(code as i32 / 4 - 5) }
 }
 
-/// Codes 0 to 31 behind each other, 6 bits each: the first dword is 1 << 6 | 2 << 12 | 3 << 18 | 4 << 24 | 5 << 30.
+/// Codes 0 to 31, packed in 6 bits each: the first dword is 1 << 6 | 2 << 12 | 3 << 18 | 4 << 24 | 5 << 30.
 const FIRST: u32 = 0x440c_2040;
 
-/// All of them.
+/// All codes, packed in six dwords.
 fn codes() -> [u32; 6] {
     let mut bits = [0u32; 6];
     for bit in 0..192 {
@@ -198,7 +198,7 @@ fn blocks_of_32() {
         let floats = |factor: f32| -> Vec<(usize, u32)> {
             values.iter().enumerate().map(|(at, value)| (64 + at, f(factor * value))).collect()
         };
-        // Two runs of 16 that take turns.
+        // Two runs of 16 that alternate.
         let mut turns: Vec<(usize, u32)> =
             (0..32).map(|n| (64 + 16 * (n % 2) + n / 2, f(4.0 * values[n]))).collect();
         turns.push((8, f(4.0)));
@@ -232,7 +232,7 @@ fn blocks_of_32() {
 
 #[test]
 fn random_values_are_stepped_from_number_to_number() {
-    // Half a unit everywhere: a number rounds up where the highest random bit is set.
+    // All values are half a unit between codes: a number rounds up if the highest random bit is set.
     let mut set: Vec<(usize, u32)> = (0..32).map(|at| (64 + at, f(1.0 + 1.0 / 16.0))).collect();
     set.extend([(8, f(1.0)), (9, 0xa000_0000)]);
     let found = run("v_cvt_scalef32_sr_pk32_fp6_f32 v[0:5], v[64:95], v9, v8", 0, 0x3f0, &set);

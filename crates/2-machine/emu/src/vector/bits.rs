@@ -1,6 +1,6 @@
 //! Bit operations and shifts.
 //!
-//! The one idea to keep in mind: shift amounts use as many bits as the shifted value needs; the rest is ignored.
+//! The one idea to keep in mind: a shift uses only as many bits of the amount as the width of the value needs.
 
 use crate::lanes::*;
 
@@ -16,7 +16,7 @@ fn extract_signed(v: u32, at: u32, width: u32) -> u32 {
     if width == 0 { 0 } else { (field << (32 - width) >> (32 - width)) as u32 }
 }
 
-/// One byte of eight, or a constant, as a selector of `v_perm_b32` says.
+/// One of eight bytes, or a constant, by the selector of `v_perm_b32`.
 #[inline(always)]
 fn permuted(bytes: u64, select: u32) -> u32 {
     let sign = |byte: u32| if bytes >> (8 * byte + 7) & 1 != 0 { 0xff } else { 0 };
@@ -36,7 +36,7 @@ fn leading_zeros(v: u32) -> u32 {
     if v == 0 { u32::MAX } else { v.leading_zeros() }
 }
 
-/// The truth table says for each combination of three bits what the result is.
+/// Each result bit is the truth table's entry for three source bits.
 #[inline(always)]
 fn by_table(a: u32, b: u32, c: u32, table: u32) -> u32 {
     let mut result = 0;

@@ -1,7 +1,7 @@
 //! Comparisons: one bit per lane.
 //!
-//! The one idea to keep in mind: the names say the relation that gives 1; `n…` are the negations, so they are true
-//! for NaN operands.
+//! The one idea to keep in mind: the mnemonic names the relation that gives 1. `n…` are negations, so they are
+//! true for NaN operands.
 
 #![allow(
     clippy::neg_cmp_op_on_partial_ord,
@@ -28,7 +28,7 @@ fn float64(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, f: impl Fn
     test64(o, a, b, c, x, |p, q| f(f64::from_bits(p), f64::from_bits(q)));
 }
 
-/// Whether the number's class is in the set: signalling and quiet NaN, then from -infinity to +infinity.
+/// True if the number's class is in the set: signalling NaN, quiet NaN, then from -infinity to +infinity.
 #[inline(always)]
 fn class(
     negative: bool,

@@ -1,7 +1,7 @@
 //! Conversions between number types.
 //!
-//! The one idea to keep in mind: towards integers values are truncated and saturate, NaN gives 0; everything else
-//! rounds to nearest even unless the name says otherwise.
+//! The one idea to keep in mind: conversions to integers truncate and saturate, and NaN gives 0. All others round
+//! to nearest even, unless the name says otherwise.
 
 use crate::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, f32_to_f16_towards_zero};
 use crate::lanes::*;
@@ -25,7 +25,7 @@ fn to_half(v: f32) -> u32 {
     u32::from(f32_to_f16(v))
 }
 
-/// f32 to f16 with random bits below the last place deciding which way to round.
+/// f32 to f16, rounded stochastically: adds random bits below the last place, then truncates.
 #[inline(always)]
 fn stochastic_half(v: f32, random: u32) -> u32 {
     if !v.is_finite() {
@@ -43,14 +43,14 @@ fn stochastic_bf16(v: f32, random: u32) -> u32 {
     v.to_bits().wrapping_add(random >> 16) >> 16
 }
 
-/// Saturating conversion of both signed halves to unsigned bytes.
+/// Converts both signed halves to unsigned bytes with saturation.
 #[inline(always)]
 fn saturate_bytes(v: u32) -> u32 {
     let byte = |half: u32| (half as i16).clamp(0, 255) as u32;
     byte(v) | byte(v >> 16) << 8
 }
 
-/// One byte of the third operand replaced.
+/// Replaces one byte of the third operand.
 #[inline(always)]
 fn put_byte(value: u32, index: u32, into: u32) -> u32 {
     let shift = 8 * (index & 3);

@@ -1,7 +1,7 @@
-//! The steps of division: scaling, the last fused multiply-add, and fixing special cases.
+//! Steps of division: scaling, the last fused multiply-add, fix-up of special cases.
 //!
-//! The one idea to keep in mind: scaling keeps the Newton iteration away from over- and underflow, tells the last
-//! step by a mask, and the fix-up puts in what IEEE division says for zeros, infinities and NaNs.
+//! The one idea to keep in mind: scaling avoids over- and underflow of the Newton iteration; a mask tells the
+//! last step to scale back. The fix-up gives the results of IEEE division for zeros, infinities and NaNs.
 
 use super::{float32, float64, rounded};
 use crate::lanes::*;
@@ -17,7 +17,7 @@ fn denormal32(v: f32) -> bool {
     v != 0.0 && v.abs() < f32::MIN_POSITIVE
 }
 
-/// The scaled operand, and whether the quotient needs scaling back.
+/// Scaled operand, and true if the quotient needs scaling back.
 fn scale32(s0: f32, s1: f32, s2: f32) -> (f32, bool) {
     let reciprocal_denormal = {
         let r = 1.0 / f64::from(s1);
@@ -30,7 +30,7 @@ fn scale32(s0: f32, s1: f32, s2: f32) -> (f32, bool) {
     } else if denormal32(s1) {
         (float32::ldexp(s0, 64), false)
     } else if reciprocal_denormal && denormal32(s2 / s1) {
-        // The manual scales up here; only scaling down keeps the reciprocal in range.
+        // The manual scales up here, but only scaling down keeps the reciprocal in range.
         (if s0 == s1 { float32::ldexp(s0, -64) } else { s0 }, true)
     } else if reciprocal_denormal {
         (float32::ldexp(s0, -64), false)
@@ -73,7 +73,7 @@ fn scale64(s0: f64, s1: f64, s2: f64) -> (f64, bool) {
     }
 }
 
-/// What division gives where the iteration does not: quotient, denominator, numerator.
+/// Fix-up: replaces the quotient of the iteration in special cases. Arguments: quotient, denominator, numerator.
 macro_rules! fixup {
     ($name:ident $float:ty, $quiet:expr, $exponent:ident, $low:expr, $high:expr) => {
         #[inline(always)]
@@ -93,7 +93,7 @@ macro_rules! fixup {
             } else if denominator.is_infinite() || numerator == 0.0 {
                 signed(0.0)
             } else if $exponent(numerator) - $exponent(denominator) < $low {
-                // Far below the smallest denormal.
+                // The quotient is far below the smallest denormal.
                 signed(0.0)
             } else if quotient.is_nan() {
                 // The iteration overflowed.
@@ -130,14 +130,14 @@ fn scaling64(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) 
     }
 }
 
-/// The last step: the fused multiply-add, scaled back where the mask says so. Both together round once.
+/// Last step: fused multiply-add, scaled back in lanes of the mask. Both together round once.
 #[inline(always)]
 fn last32(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) {
     for lane in 0..LANES {
         let [p, q, r] = [a, b, c].map(|pair| f32::from_bits(pair[0].0[lane]));
-        // Below the middle of the range the quotient was scaled up, above it down.
+        // A quotient with a small exponent was scaled up, one with a large exponent down.
         let scale = if exponent32(r) > 127 { TWO_TO_64 } else { 1.0 / TWO_TO_64 };
-        // The product is exact in f64, and an odd last bit keeps what the sum loses.
+        // The product is exact in f64; rounding the sum to odd makes the later rounding correct.
         let (sum, error) = rounded::sum(f64::from(p) * f64::from(q), f64::from(r));
         let scaled = (rounded::odd(sum, error) * scale) as f32;
         let flag = x.mask_in >> lane & 1 != 0;
@@ -147,7 +147,7 @@ fn last32(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, x: &mut Extra, (): ()) {
 
 const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 
-/// A denormal that was rounded twice, put right: a tie of the second rounding is decided by the first one's error.
+/// Corrects the double rounding of a denormal: the error of the first rounding decides a tie of the second.
 fn rounded_once(sum: f64, error: f64, scaled: f64, scale: i32) -> f64 {
     let rest = sum - float64::ldexp(scaled, -scale);
     let half = float64::ldexp(f64::from_bits(1), -scale) * 0.5;

@@ -1,11 +1,12 @@
 //! Dot products within a lane, and mixed-precision multiply-adds.
 //!
-//! The one idea to keep in mind: integer sums wrap (or saturate with clamp); floating-point sums round at every step.
+//! The one idea to keep in mind: integer sums wrap, or saturate with clamp; floating-point sums round at every
+//! step.
 
 use crate::half::{bf16_to_f32, f16_to_f32, f32_to_f16};
 use crate::lanes::*;
 
-/// Both operands split in fields of a width, products summed.
+/// Sum of the products of the operands' fields of `width` bits.
 #[inline(always)]
 fn sum_unsigned(a: u32, b: u32, width: u32) -> u32 {
     let field = |v: u32, index: u32| v >> (index * width) & ((1 << width) - 1);
@@ -19,7 +20,7 @@ fn sum_signed(a: u32, b: u32, width: u32) -> u32 {
         as u32
 }
 
-/// Two products of halves added to an f32, each step rounded.
+/// Adds two f16 products to an f32; each step rounds.
 #[inline(always)]
 fn dot2_f16(a: u32, b: u32, c: u32) -> u32 {
     let half = |v: u32| (f16_to_f32(v as u16), f16_to_f32((v >> 16) as u16));

@@ -1,20 +1,20 @@
 //! f32 arithmetic.
 //!
-//! The one idea to keep in mind: the host's IEEE arithmetic is the GPU's when rounding is to nearest and denormals
-//! are kept; other modes are handled around the kernel.
+//! The one idea to keep in mind: the host's IEEE arithmetic equals the GPU's when rounding is to nearest and
+//! denormals are kept. Other modes are handled outside of these kernels.
 
 use crate::lanes::*;
 
-/// A product with the rule that 0 times anything is 0.
+/// Legacy product: 0 times anything is 0.
 #[inline(always)]
 fn legacy(a: f32, b: f32) -> f32 {
     if a == 0.0 || b == 0.0 { 0.0 } else { a * b }
 }
 
-/// Keeps the sign of a zero result where the host's function may lose it.
+/// Fraction `a - floor(a)`, less than 1.
 #[inline(always)]
 fn fract(a: f32) -> f32 {
-    // Never 1: the largest value below it stands for values that would round up to it.
+    // A fraction that would round to 1 becomes the largest value below 1.
     let fraction = a - a.floor();
     if fraction >= 1.0 { f32::from_bits(0x3f7f_ffff) } else { fraction }
 }
@@ -81,17 +81,18 @@ kernels! {
     }
 }
 
-/// Denormals become zeros of the same sign.
+/// Replaces a denormal by zero of the same sign.
 #[inline(always)]
 fn zeroed(bits: u32) -> u32 {
     bits & if bits & 0x7f80_0000 == 0 { 0x8000_0000 } else { u32::MAX }
 }
 
-/// As [`f32_3`], with zeros for denormal sources and results.
+/// [`f32_3`] that flushes denormal sources and results.
 #[inline(always)]
 fn flushed3(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, _: &mut Extra, f: impl Fn(f32, f32, f32) -> f32) {
     for lane in 0..LANES {
-        // One by one: in arrays of three they become vectors across instead of along the lanes.
+        // Separate variables: with arrays of three the compiler vectorises across the array instead of along the
+        // lanes.
         let p = f32::from_bits(zeroed(a[0].0[lane]));
         let q = f32::from_bits(zeroed(b[0].0[lane]));
         let r = f32::from_bits(zeroed(c[0].0[lane]));
@@ -99,7 +100,7 @@ fn flushed3(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, _: &mut Extra, f: impl F
     }
 }
 
-/// The same of two sources.
+/// [`f32_2`] that flushes denormal sources and results.
 #[inline(always)]
 fn flushed2(o: &mut Pair, a: &Pair, b: &Pair, _: &Pair, _: &mut Extra, f: impl Fn(f32, f32) -> f32) {
     for lane in 0..LANES {
@@ -109,7 +110,7 @@ fn flushed2(o: &mut Pair, a: &Pair, b: &Pair, _: &Pair, _: &mut Extra, f: impl F
     }
 }
 
-/// Mantissa in [0.5, 1), with sign; NaN and infinity as they are.
+/// Mantissa in [0.5, 1), with sign; NaN and infinity unchanged.
 #[inline(always)]
 fn mantissa(a: f32) -> f32 {
     if !a.is_finite() || a == 0.0 {
@@ -133,12 +134,12 @@ fn exponent(a: f32) -> u32 {
 /// `a * 2^n` with one rounding.
 #[inline(always)]
 pub(super) fn ldexp(a: f32, n: i32) -> f32 {
-    // In f64 neither factor over- or underflows, and the product is exact; the conversion rounds once.
+    // In f64 neither factor over- or underflows, and the product is exact; only the conversion rounds.
     let n = n.clamp(-300, 300);
     (f64::from(a) * f64::from_bits(((1023 + i64::from(n)) as u64) << 52)) as f32
 }
 
-/// Faces of a cube map: the coordinate of largest magnitude chooses.
+/// Cube map faces, chosen by the coordinate of largest magnitude.
 mod cube {
     #[inline(always)]
     fn face(x: f32, y: f32, z: f32) -> u8 {

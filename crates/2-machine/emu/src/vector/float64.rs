@@ -1,6 +1,6 @@
 //! f64 arithmetic.
 //!
-//! The one idea to keep in mind: as for f32, the host's arithmetic is the GPU's in the usual mode.
+//! The one idea to keep in mind: as for f32, the host's arithmetic equals the GPU's in the default mode.
 
 use crate::lanes::*;
 
@@ -48,7 +48,7 @@ fn f64_word_1(o: &mut Pair, a: &Pair, _: &Pair, _: &Pair, _: &mut Extra, f: impl
     f64_to_u32(o, a, f);
 }
 
-/// f64 and 32 bits to f64.
+/// Adapter from f64 and 32 bits to f64.
 #[inline(always)]
 fn f64_by_word(o: &mut Pair, a: &Pair, b: &Pair, _: &Pair, _: &mut Extra, f: impl Fn(f64, u32) -> f64) {
     for lane in 0..LANES {
@@ -80,7 +80,7 @@ pub(super) fn ldexp(a: f64, n: i32) -> f64 {
     let power = |n: i32| f64::from_bits(((1023 + i64::from(n)) as u64) << 52);
     let mut n = n.clamp(-2200, 2200);
     let mut a = a;
-    // Large steps are exact in this direction; downwards only the last may round, so it is taken from a normal value.
+    // Steps upwards are exact. Downwards only the last may round, so [`scale_down`] takes it from a normal value.
     while n > 1023 {
         a *= power(1023);
         n -= 1023;
@@ -94,7 +94,7 @@ pub(super) fn ldexp(a: f64, n: i32) -> f64 {
     scale_down(a, n)
 }
 
-/// Division by a power of two, rounding once even where the result is denormal.
+/// Scales down by a power of two; rounds once, also if the result is denormal.
 fn scale_down(a: f64, n: i32) -> f64 {
     let (fraction, exponent) = (mantissa(a), exponent(a) as i32);
     if a == 0.0 || !a.is_finite() {
@@ -105,7 +105,7 @@ fn scale_down(a: f64, n: i32) -> f64 {
     if result < -1080 {
         return 0.0f64.copysign(a);
     }
-    // The first product is exact and normal, the second rounds if it must.
+    // The first product is exact and normal; only the second may round.
     if result >= -1021 {
         fraction * 2.0 * power(result - 1)
     } else {
@@ -157,7 +157,7 @@ const TWO_OVER_PI: [u32; 40] = [
     0x9af4_361d,
 ];
 
-/// One 53-bit piece of 2/pi, chosen by the argument's exponent and the piece's number.
+/// A 53-bit piece of 2/pi, selected by the argument's exponent and the piece's number.
 fn trig_preop(a: f64, piece: u32) -> f64 {
     let exponent = (a.to_bits() >> 52 & 0x7ff) as u32;
     let mut shift = (piece & 31) * 53;

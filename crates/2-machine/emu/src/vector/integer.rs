@@ -1,7 +1,7 @@
 //! Integer arithmetic.
 //!
-//! The one idea to keep in mind: arithmetic wraps; saturation is the clamp bit's matter and handled where results
-//! are stored, except where the opcode itself saturates.
+//! The one idea to keep in mind: arithmetic wraps. Saturation by the clamp bit has kernels of its own in
+//! `saturate`, except for opcodes that always saturate.
 
 use crate::lanes::*;
 
@@ -26,7 +26,8 @@ fn byte(v: u32, index: u32) -> u32 {
     v >> (8 * index) & 0xff
 }
 
-/// Sum of absolute differences of four bytes, leaving out those where `mask` says so.
+/// Adds absolute differences of four bytes to `c`; with `skip_zero`, without bytes that are 0 in the reference
+/// `b`.
 #[inline(always)]
 fn sad8(a: u32, b: u32, c: u32, skip_zero: bool) -> u32 {
     let mut sum = c;
@@ -39,7 +40,7 @@ fn sad8(a: u32, b: u32, c: u32, skip_zero: bool) -> u32 {
     sum
 }
 
-/// Four sums of absolute differences of the reference with four overlapping words.
+/// Four sums of absolute differences between the reference and four overlapping windows.
 #[inline(always)]
 fn quad_sad(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, _: &mut Extra, masked: bool) {
     for lane in 0..LANES {
@@ -58,7 +59,7 @@ fn quad_sad(o: &mut Pair, a: &Pair, b: &Pair, c: &Pair, _: &mut Extra, masked: b
     }
 }
 
-/// 64-bit result of a product of two words and a 64-bit addend, with carry.
+/// Product of two words plus a 64-bit addend: 64-bit result and carry.
 #[inline(always)]
 fn multiply_add_wide(
     o: &mut Pair,
@@ -74,7 +75,7 @@ fn multiply_add_wide(
     x.mask_out = mask_of(|lane| f(a[0].0[lane], b[0].0[lane], wide(c, lane)).1);
 }
 
-/// 64-bit operand shifted by a word, or the other way round.
+/// Shift of a 64-bit operand by a word; `f` takes the amount first.
 #[inline(always)]
 fn shift_wide(o: &mut Pair, a: &Pair, b: &Pair, _: &Pair, _: &mut Extra, f: impl Fn(u32, u64) -> u64) {
     for lane in 0..LANES {
@@ -82,7 +83,7 @@ fn shift_wide(o: &mut Pair, a: &Pair, b: &Pair, _: &Pair, _: &mut Extra, f: impl
     }
 }
 
-/// On dwords: rows of them are what registers are, so nothing has to be put together.
+/// Works on dwords, because each is a row and pairs need not be combined.
 #[inline(always)]
 fn shift_add_wide(
     o: &mut Pair,

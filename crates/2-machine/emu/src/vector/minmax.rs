@@ -1,7 +1,7 @@
 //! Minimum, maximum and median of floating-point numbers.
 //!
-//! The one idea to keep in mind: a number wins over a NaN; with the IEEE bit set a signalling NaN wins over all and
-//! becomes quiet; -0 is less than +0.
+//! The one idea to keep in mind: a number wins over a NaN. With the IEEE bit set, a signalling NaN wins over all
+//! and becomes quiet. -0 is less than +0.
 
 use crate::half::{f16_to_f32, f32_to_f16};
 use crate::lanes::*;
@@ -11,7 +11,7 @@ macro_rules! rules {
         #[inline(always)]
         fn $min(a: $float, b: $float, ieee: bool) -> $float {
             let smaller = if a < b { a } else { b };
-            // Equal values are the same bits, or zeros of which one may be negative.
+            // Equal values have equal bits, or are zeros of either sign.
             let number = if a == b { <$float>::from_bits(a.to_bits() | b.to_bits()) } else { smaller };
             $pick(a, b, number, ieee)
         }
@@ -40,7 +40,7 @@ macro_rules! rules {
             }
         }
 
-        /// The value between the other two; with a NaN the smallest number.
+        /// Median; if an operand is NaN, the smallest number.
         #[inline(always)]
         #[allow(dead_code, reason = "there is no 64-bit median")]
         fn $med3(a: $float, b: $float, c: $float, ieee: bool) -> $float {
@@ -57,14 +57,14 @@ macro_rules! rules {
             }
         }
 
-        /// The IEEE 754-2019 minimum: a NaN wins.
+        /// IEEE 754-2019 minimum: a NaN wins.
         #[inline(always)]
         #[allow(dead_code, reason = "there is no 64-bit form")]
         fn $minimum(a: $float, b: $float) -> $float {
             if a.is_nan() || b.is_nan() { a + b } else { $min(a, b, false) }
         }
 
-        /// The IEEE 754-2019 maximum: a NaN wins.
+        /// IEEE 754-2019 maximum: a NaN wins.
         #[inline(always)]
         #[allow(dead_code, reason = "there is no 64-bit form")]
         fn $maximum(a: $float, b: $float) -> $float {
@@ -76,7 +76,7 @@ macro_rules! rules {
 rules!(pick32 min32 max32 median32 minimum32 maximum32: f32, u32, 0x0040_0000);
 rules!(pick64 min64 max64 median64 minimum64 maximum64: f64, u64, 1 << 51);
 
-/// f16 to f32 without making NaNs quiet.
+/// f16 to f32 that keeps signalling NaNs.
 #[inline(always)]
 fn from_half(half: u32) -> f32 {
     let value = f16_to_f32(half as u16);

@@ -1,8 +1,8 @@
-//! What vector ALU instructions compute: one line per opcode.
+//! Functions of vector ALU instructions: one line per opcode.
 //!
-//! The one idea to keep in mind: a line is a function of one lane; modifiers, register widths and EXEC are not its
-//! business. Every table is compiled twice, for any x86-64 (or other) CPU and for AVX2 with FMA; the CPU chooses. Lines
-//! under `in place` are compiled once more each, for instructions without modifiers.
+//! The one idea to keep in mind: a line is a function of one lane; modifiers, register widths and EXEC are
+//! handled elsewhere. Every table is compiled twice, for any CPU and for AVX2 with FMA; the choice is made at run
+//! time. Lines under `in place` are also compiled as in-place kernels, for instructions without modifiers.
 
 macro_rules! kernels {
     (in place { $( $direct:ident { $( $known:literal = $done:expr; )* } )* }
@@ -72,7 +72,7 @@ pub(crate) enum Variant {
     Plain,
     /// Integer results saturate.
     Clamp,
-    /// Results are rounded as MODE says.
+    /// Results round as MODE says.
     Rounded,
     /// Denormals are flushed.
     Flushed,
@@ -80,7 +80,7 @@ pub(crate) enum Variant {
     Unshifted,
 }
 
-/// What a kernel computes.
+/// Name of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Key {
     pub(crate) op: Op,
@@ -88,7 +88,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The key of a mnemonic, with the variant after a space. An unknown one does not compile.
+    /// Key of a mnemonic, with the variant after a space. An unknown mnemonic does not compile.
     pub(crate) const fn named(name: &str) -> Key {
         let bytes = name.as_bytes();
         let mut end = 0;
@@ -111,7 +111,7 @@ impl Key {
     }
 }
 
-/// The keys of all tables.
+/// Keys of all tables.
 pub(crate) const KEYS: &[&[Key]] = &[
     bits::KEYS,
     compare::KEYS,
@@ -130,7 +130,7 @@ pub(crate) const KEYS: &[&[Key]] = &[
     trans::KEYS,
 ];
 
-/// Key, kernel, and its in-place form, if it has one.
+/// Key, kernel, and in-place form if it exists.
 pub(crate) type Named = (Key, Kernel, Option<InPlace>);
 
 macro_rules! all_tables {
@@ -160,7 +160,7 @@ pub(crate) fn portable() -> Vec<Named> {
     all_tables!(portable)
 }
 
-/// All kernels, compiled for CPUs with AVX2, FMA and their contemporaries.
+/// All kernels, compiled for CPUs with AVX2, FMA, BMI, LZCNT, POPCNT and F16C.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn avx2() -> Vec<Named> {

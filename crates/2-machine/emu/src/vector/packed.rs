@@ -1,6 +1,7 @@
 //! Packed arithmetic: two 16-bit halves, or two f32.
 //!
-//! The one idea to keep in mind: which halves meet is `op_sel`'s matter and settled where operands are fetched.
+//! The one idea to keep in mind: `op_sel` selects halves when operands are fetched, so kernels combine equal
+//! halves.
 
 use super::short::fma16;
 use crate::half::{f16_to_f32, f32_to_f16};
@@ -51,7 +52,7 @@ kernels! {
     }
 }
 
-/// The chosen registers of both operands, which stand in their first rows.
+/// One register of each operand; selection has moved it to the operand's first row.
 #[inline(always)]
 fn pair_of(o: &mut Pair, a: &Pair, b: &Pair, _: &Pair, _: &mut Extra, (): ()) {
     o[0] = a[0];

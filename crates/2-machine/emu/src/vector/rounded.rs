@@ -1,17 +1,17 @@
 //! Arithmetic with directed rounding.
 //!
-//! The one idea to keep in mind: the name of such a kernel is the mnemonic and ` rounded`. Results are first computed in
-//! a wider type with the last bit odd when inexact, which loses nothing that a directed rounding needs; f64 results are
-//! nudged by the sign of the exact error.
+//! The one idea to keep in mind: the name of such a kernel is the mnemonic and ` rounded`. Results are first
+//! computed in a wider type and rounded to odd, which loses nothing that a directed rounding needs. f64 results
+//! are corrected by the sign of the exact error.
 
 use crate::half::{f16_to_f32, f32_to_f16};
 use crate::lanes::*;
 
-/// A direction: 1 up, 2 down, 3 to zero; 0 is to nearest.
+/// Rounding: 0 to nearest, 1 up, 2 down, 3 to zero.
 type Direction = u8;
 
-/// The next number up or down when the rounded value is on the wrong side of the exact one.
-/// `error` is exact minus rounded.
+/// Moves to the next number up or down, if the rounded value is on the wrong side of the exact one. `error` is
+/// exact minus rounded.
 macro_rules! nudge {
     ($name:ident, $float:ty) => {
         #[inline(always)]
@@ -43,12 +43,12 @@ macro_rules! nudge {
 nudge!(nudge64, f64);
 nudge!(nudge32, f32);
 
-/// Sum and the exact error of it.
+/// Sum and its exact error.
 #[inline(always)]
 pub(super) fn sum(a: f64, b: f64) -> (f64, f64) {
     let total = a + b;
     if !total.is_finite() {
-        // An overflow of finite numbers: the exact sum lies on the near side of infinity.
+        // Finite numbers overflowed: the exact sum is nearer to 0 than infinity.
         let finite = a.is_finite() && b.is_finite();
         return (total, if finite { -total.signum() } else { 0.0 });
     }
@@ -56,7 +56,7 @@ pub(super) fn sum(a: f64, b: f64) -> (f64, f64) {
     (total, (a - (total - other)) + (b - other))
 }
 
-/// Product and the exact error of it.
+/// Product and its exact error.
 #[inline(always)]
 fn product(a: f64, b: f64) -> (f64, f64) {
     let value = a * b;
@@ -67,7 +67,7 @@ fn product(a: f64, b: f64) -> (f64, f64) {
     (value, f64::mul_add(a, b, -value))
 }
 
-/// Fused multiply-add and the sign of its error.
+/// Fused multiply-add and an error of the right sign.
 #[inline(always)]
 pub(super) fn fused(a: f64, b: f64, c: f64) -> (f64, f64) {
     let value = f64::mul_add(a, b, c);
@@ -82,7 +82,7 @@ pub(super) fn fused(a: f64, b: f64, c: f64) -> (f64, f64) {
     (value, gamma + (small + rest))
 }
 
-/// A sum with the last bit odd when it is not exact.
+/// Rounds a sum to odd.
 #[inline(always)]
 pub(super) fn odd(value: f64, error: f64) -> f64 {
     if error == 0.0 || error.is_nan() || !value.is_finite() || value.to_bits() & 1 == 1 {
@@ -91,7 +91,7 @@ pub(super) fn odd(value: f64, error: f64) -> f64 {
     if error > 0.0 { value.next_up() } else { value.next_down() }
 }
 
-/// f64 to f32 in a direction.
+/// f64 to f32 with a rounding direction.
 #[inline(always)]
 fn to_single(value: f64, direction: Direction) -> f32 {
     let nearest = value as f32;
@@ -102,7 +102,7 @@ fn to_single(value: f64, direction: Direction) -> f32 {
     nudge32(nearest, if error == 0.0 { 0.0 } else { error.signum() as f32 }, direction)
 }
 
-/// f64 to f16 in a direction.
+/// f64 to f16 with a rounding direction.
 #[inline(always)]
 fn to_half(value: f64, direction: Direction) -> u16 {
     let nearest = crate::half::f64_to_f16(value);
@@ -110,7 +110,7 @@ fn to_half(value: f64, direction: Direction) -> u16 {
     if error == 0.0 || value.is_nan() || value.is_infinite() || direction == 0 {
         return nearest;
     }
-    // Away from zero makes the magnitude's code larger, towards zero smaller.
+    // A step away from zero increments the code of the magnitude, a step towards zero decrements it.
     let negative = nearest & 0x8000 != 0;
     let up = direction == 1 || direction == 3 && negative;
     let step = if error > 0.0 && up {
@@ -123,7 +123,7 @@ fn to_half(value: f64, direction: Direction) -> u16 {
     (i32::from(nearest) + step) as u16
 }
 
-/// -0 where an exact sum of opposite numbers is rounded down.
+/// An exact sum of opposite numbers is -0 when rounded down.
 #[inline(always)]
 fn zero_sign(value: f64, a: f64, b: f64, direction: Direction) -> f64 {
     if value == 0.0 && direction == 2 && a.is_sign_negative() != b.is_sign_negative() { -0.0 } else { value }
@@ -198,7 +198,7 @@ fn double(
     }
 }
 
-/// 32 bits to f32 by way of an exact f64.
+/// 32 bits to f32, through an exact f64.
 #[inline(always)]
 fn from_word(o: &mut Pair, a: &Pair, _: &Pair, _: &Pair, x: &mut Extra, f: impl Fn(u32) -> f64) {
     let direction = x.mode.round32();

@@ -1,7 +1,7 @@
-//! Integer arithmetic with the clamp bit: results that do not fit become the nearest that do.
+//! Integer arithmetic with the clamp bit: results out of range become the nearest in range.
 //!
-//! The one idea to keep in mind: the name of such a kernel is the mnemonic and ` clamp`; an opcode that is not here
-//! does not take clamp.
+//! The one idea to keep in mind: the name of such a kernel is the mnemonic and ` clamp`. Other integer opcodes
+//! have no clamp.
 
 use crate::lanes::*;
 
@@ -25,7 +25,7 @@ fn signed(v: i64) -> u32 {
     v.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32 as u32
 }
 
-/// Sum of products of unsigned fields of a width.
+/// Sum of products of unsigned fields of `width` bits.
 #[inline(always)]
 fn dot_unsigned(a: u32, b: u32, c: u32, width: u32) -> u32 {
     let field = |v: u32, index: u32| u64::from(v >> (index * width) & ((1 << width) - 1));

@@ -1,22 +1,22 @@
 //! 16-bit arithmetic, one value per register.
 //!
-//! The one idea to keep in mind: f16 sums and products are exact enough in f32 that one conversion rounds them once; for
-//! fused multiply-adds the last bit of an inexact f32 sum is made odd, which keeps what that conversion needs.
+//! The one idea to keep in mind: f16 sums and products are precise enough in f32 for one conversion to round them
+//! once. Fused multiply-adds round the f32 sum to odd, so that the conversion is correct.
 
 use super::float32;
 use crate::half::{f16_to_f32, f32_to_f16};
 use crate::lanes::*;
 
-/// Fused multiply-add of three halves, rounded once.
+/// Fused multiply-add of three f16, rounded once.
 #[inline(always)]
 pub(super) fn fma16(a: u16, b: u16, c: u16) -> u16 {
     let [a, b, c] = [a, b, c].map(f16_to_f32);
-    // Exact: 22 bits, and neither too large nor too small.
+    // Exact: 22 bits, no over- or underflow.
     let product = a * b;
     let sum = product + c;
     let of_c = sum - product;
     let lost = (product - (sum - of_c)) + (c - of_c);
-    // Not where infinities and NaNs made it one.
+    // False for NaN errors, which infinities and NaNs cause.
     let inexact = (lost > 0.0) | (lost < 0.0);
     let away = inexact & ((lost > 0.0) != (sum > 0.0));
     let odd = f32::from_bits((sum.to_bits() - u32::from(away)) | u32::from(inexact));
@@ -32,7 +32,7 @@ fn multiply_add16(a: u16, b: u16, c: u16) -> u16 {
 #[inline(always)]
 fn fract(a: f32) -> f32 {
     let fraction = a - a.floor();
-    // The largest half below 1.
+    // The largest f16 below 1.
     if fraction > 0.999_511_7 { 0.999_511_7 } else { fraction }
 }
 
@@ -117,7 +117,8 @@ mod tests {
 
     #[test]
     fn a_fused_multiply_add_is_rounded_once() {
-        // In f64 product and sum of halves are exact but for sums of numbers that lie far apart, which odd rounding keeps right.
+        // In f64, product and sum of f16 are exact unless magnitudes differ greatly; rounding to odd then still
+        // gives the correct result.
         let exact = |a: u16, b: u16, c: u16| {
             let [a, b, c] = [a, b, c].map(|it| f64::from(f16_to_f32(it)));
             f64_to_f16(a * b + c)
@@ -125,7 +126,7 @@ mod tests {
         let nan = |it: u16| it & 0x7fff > 0x7c00;
         let same = |a: u16, b: u16, c: u16| {
             let (found, expected) = (fma16(a, b, c), exact(a, b, c));
-            // Of several NaNs any may be what comes out; one is made where nothing is multiplied by infinity.
+            // With several NaNs, any may be the result; 0 times infinity also makes one.
             let made = f16_to_f32(a) * f16_to_f32(b);
             let several = [nan(a), nan(b), nan(c), made.is_nan() && !nan(a) && !nan(b)];
             let several = several.into_iter().filter(|it| *it).count() > 1;
@@ -152,7 +153,7 @@ mod tests {
         for _ in 0..3_000_000 {
             let (a, b, c) = (half(), half(), half());
             same(a, b, c);
-            // Sums of numbers of like size, where digits cancel.
+            // Terms of similar magnitude and opposite sign, which cancel.
             let c = f64_to_f16(-f64::from(f16_to_f32(a)) * f64::from(f16_to_f32(b))) ^ (c & 3);
             same(a, b, c);
         }

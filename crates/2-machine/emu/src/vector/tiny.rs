@@ -1,7 +1,7 @@
 //! Conversions from and to 8-bit floating-point numbers.
 //!
-//! The one idea to keep in mind: bits 0 to 3 of the kernel's number are `op_sel`, bit 8 says that the target has the
-//! OCP's formats; stochastic rounding adds the random bits below the last place and truncates.
+//! The one idea to keep in mind: bits 0 to 3 of the kernel's immediate are `op_sel`; bit 8 is set for targets
+//! with OCP formats. Stochastic rounding adds the random bits below the last place and truncates.
 
 use crate::lanes::*;
 use crate::minifloat::{BF8, BF8_FNUZ, FP8, FP8_FNUZ, Format};
@@ -25,7 +25,7 @@ fn decode(o: &mut Pair, a: &Pair, _: &Pair, _: &Pair, x: &mut Extra, wide_expone
     }
 }
 
-/// Two values to one half of the register, which keeps its other half.
+/// Converts two values to one half of the register; the other half is kept.
 #[inline(always)]
 fn encode_pair(o: &mut Pair, a: &Pair, b: &Pair, old: &Pair, x: &mut Extra, wide_exponent: bool) {
     let (format, saturate) = (format(x, wide_exponent), x.mode.fp16_overflow());
@@ -37,7 +37,7 @@ fn encode_pair(o: &mut Pair, a: &Pair, b: &Pair, old: &Pair, x: &mut Extra, wide
     }
 }
 
-/// One value to one byte of the register.
+/// Converts one value to one byte of the register; the others are kept.
 #[inline(always)]
 fn encode_byte(o: &mut Pair, a: &Pair, b: &Pair, old: &Pair, x: &mut Extra, wide_exponent: bool) {
     let (format, saturate) = (format(x, wide_exponent), x.mode.fp16_overflow());

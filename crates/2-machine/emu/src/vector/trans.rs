@@ -1,20 +1,21 @@
 //! Transcendental functions.
 //!
-//! The one idea to keep in mind: the hardware is accurate to about one unit in the last place and its exact bits are
-//! not published; here the result is computed in f64 and rounded, which is the correctly rounded value but for very
-//! rare ties. Exponentials and logarithms are sums of powers without branches, so that the lanes are vectors. The f32 forms that take no denormals flush them, as the hardware does.
+//! The one idea to keep in mind: hardware is accurate to about one unit in the last place, and its exact bits are
+//! not published. Here the result is computed in f64 and rounded, which is the correctly rounded value except for
+//! very rare ties. Exponentials and logarithms are power series without branches, so that they vectorise over
+//! lanes. The f32 forms that do not support denormals flush them, as hardware does.
 
 use crate::half::{f16_to_f32, f64_to_f16};
 use crate::lanes::*;
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, TAU};
 
-/// Denormals become zeros of the same sign.
+/// Replaces a denormal by zero of the same sign.
 #[inline(always)]
 fn flush(v: f32) -> f32 {
     if v.abs() < f32::MIN_POSITIVE { 0.0f32.copysign(v) } else { v }
 }
 
-/// Sine and cosine take turns, not radians; far away they are constant.
+/// Sine or cosine of an angle in turns; beyond 256 turns the result is the constant `far`.
 #[inline(always)]
 fn turns(v: f64, far: f64, f: impl Fn(f64) -> f64) -> f64 {
     if !v.is_finite() {
@@ -28,7 +29,7 @@ fn turns(v: f64, far: f64, f: impl Fn(f64) -> f64) -> f64 {
 
 #[inline(always)]
 fn sine(v: f64) -> f64 {
-    // Half turns are exact zeros.
+    // At half turns the sine is exactly 0.
     if v * 2.0 == (v * 2.0).round_ties_even() && v.abs() <= 256.0 {
         0.0f64.copysign(v)
     } else {
@@ -41,7 +42,7 @@ fn cosine(v: f64) -> f64 {
     turns(v, 1.0, f64::cos)
 }
 
-/// f32 functions without denormals.
+/// f32 functions that flush denormals.
 #[inline(always)]
 fn flushed(o: &mut Pair, a: &Pair, _: &Pair, _: &Pair, _: &mut Extra, f: impl Fn(f64) -> f64) {
     for lane in 0..LANES {
@@ -64,7 +65,8 @@ fn half(o: &mut Pair, a: &Pair, _: &Pair, _: &Pair, _: &mut Extra, f: impl Fn(f6
     }
 }
 
-/// Sum of the factors times the powers of x, from x^0 on, as a tree: many lanes' steps do not wait for each other.
+/// Power series with coefficients `factors` from x^0 on, evaluated as a tree to shorten the chain of dependent
+/// operations.
 #[inline(always)]
 fn series<const N: usize>(mut factors: [f64; N], x: f64) -> f64 {
     let (mut power, mut count) = (x, N);
@@ -80,7 +82,7 @@ fn series<const N: usize>(mut factors: [f64; N], x: f64) -> f64 {
     factors[0]
 }
 
-/// Factors of the powers of x in (2^x - 1) / x: ln(2)^(k + 1) / (k + 1)!.
+/// Coefficients of (2^x - 1) / x: ln(2)^(k + 1) / (k + 1)!.
 const POWERS: [f64; 13] = {
     let mut factors = [0.0; 13];
     let (mut power, mut number) = (1.0, 0);
@@ -92,10 +94,10 @@ const POWERS: [f64; 13] = {
     factors
 };
 
-/// 2^v; what f32 cannot hold becomes 0 or infinity.
+/// 2^v; results beyond f32's range become 0 or infinity when rounded to f32.
 #[inline(always)]
 fn exp2(v: f64) -> f64 {
-    // Adding this leaves the nearest integer in the lowest bits.
+    // Adding this constant leaves the nearest integer in the lowest bits.
     const INTEGER: f64 = 6_755_399_441_055_744.0;
     let v = v.clamp(-1000.0, 1000.0);
     let shifted = v + INTEGER;
@@ -104,7 +106,7 @@ fn exp2(v: f64) -> f64 {
     f64::from_bits(sum.to_bits().wrapping_add(shifted.to_bits() << 52))
 }
 
-/// Factors of the powers of r² in the logarithm of (1 + r) / (1 - r), divided by r: 2 / (2 k + 1) / ln(2).
+/// Coefficients in r² of log2((1 + r) / (1 - r)) / r: 2 / (2 k + 1) / ln(2).
 const ODD: [f64; 12] = {
     let mut factors = [0.0; 12];
     let mut number = 0;
@@ -115,14 +117,14 @@ const ODD: [f64; 12] = {
     factors
 };
 
-/// Base 2 logarithm of a number that f32 can hold; exact for powers of two.
+/// Base 2 logarithm of a number in f32's range; exact for powers of two.
 #[inline(always)]
 fn log2(v: f64) -> f64 {
-    // The mantissa from 1/√2 to √2, and the exponent that goes with it.
+    // Splits into a mantissa from 1/√2 to √2 and an exponent.
     let bits = v.to_bits().wrapping_sub(FRAC_1_SQRT_2.to_bits());
     let exponent = bits & 0xfff0_0000_0000_0000;
     let mantissa = f64::from_bits(v.to_bits().wrapping_sub(exponent));
-    // As above: the exponent, moved to the lowest bits of a number it can be subtracted from.
+    // As in [`exp2`], an integer in the lowest bits of a constant: it converts the exponent to f64.
     const INTEGER: f64 = 4_503_599_627_370_496.0;
     let biased = (exponent >> 52).wrapping_add(1024) & 0xfff;
     let exponent = f64::from_bits(INTEGER.to_bits() | biased) - (INTEGER + 1024.0);
@@ -168,7 +170,8 @@ kernels! {
 mod tests {
     use super::*;
 
-    /// The host's functions, rounded: equal but where the exact value lies almost in the middle between two numbers.
+    /// Compares with the host's functions, rounded: results differ only if the exact value is almost midway
+    /// between two numbers.
     #[test]
     fn powers_and_logarithms_are_those_of_the_host() {
         let mut differing = 0;

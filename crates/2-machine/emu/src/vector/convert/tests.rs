@@ -1,10 +1,10 @@
-//! Conversions at the edges of their types, as the instruction set's documents define them: NaN, infinities, values out of
-//! range and denormals, where C leaves the result open.
+//! Conversions at the edges of their types, as the ISA documents define them: NaN, infinities, out-of-range
+//! values and denormals, where C leaves the result undefined.
 
 use super::*;
 use crate::kernels::Kernels;
 
-/// What a kernel makes of one value in all lanes, in every compilation.
+/// Result of a kernel for one value in all lanes, equal in every compilation.
 fn converted(kernels: &Kernels, name: &str, [a, b, c]: [u64; 3]) -> u64 {
     let pair = |value: u64| [Row([value as u32; LANES]), Row([(value >> 32) as u32; LANES])];
     let mut extra = Extra { mask_in: 0, mask_out: 0, mode: Mode(0x3f0), immediate: 0 };
@@ -17,12 +17,12 @@ fn converted(kernels: &Kernels, name: &str, [a, b, c]: [u64; 3]) -> u64 {
     wide(&out, 0)
 }
 
-/// f32 by its value.
+/// Bits of an f32.
 fn f(value: f32) -> u64 {
     u64::from(value.to_bits())
 }
 
-/// f64 by its value.
+/// Bits of an f64.
 fn d(value: f64) -> u64 {
     value.to_bits()
 }
@@ -239,7 +239,7 @@ fn pairs_are_converted_one_by_one() {
     }
 }
 
-/// Every compilation this CPU can run.
+/// All compilations that this CPU can run.
 fn both() -> [Kernels; 2] {
     [crate::kernels::Kernels::of(crate::vector::portable()), crate::kernels::kernels()]
 }
@@ -247,7 +247,7 @@ fn both() -> [Kernels; 2] {
 fn check(cases: &[(&str, &[(u64, u64)])]) {
     for kernels in both() {
         for (name, values) in cases {
-            // Results of 64 bits are compared whole, all others by their dword.
+            // 64-bit results are compared as a whole, others by their low dword.
             let mask = if name.starts_with("v_cvt_f64") { u64::MAX } else { 0xffff_ffff };
             for (source, expected) in *values {
                 let found = converted(&kernels, name, [*source, 0, 0]) & mask;

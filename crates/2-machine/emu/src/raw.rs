@@ -354,7 +354,7 @@ macro_rules! by_count {
         macro_rules! of {
             ($n:literal) => {
                 match $rows.$chunk::<$n>() {
-                    // SAFETY: the call needs no CPU feature, or a [`Vectors`] exists, which proves that the CPU has them.
+                    // SAFETY: the call needs no CPU feature, or a `Vectors` value proves that the CPU has AVX2.
                     Some($of) => unsafe { $call },
                     None => false,
                 }

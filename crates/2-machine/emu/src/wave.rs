@@ -11,14 +11,14 @@ use crate::operand::{EXEC, VCC};
 use repetition::Repetition;
 pub(crate) use repetition::WaveSnapshot;
 
-/// Which wave an event belongs to.
+/// Wave of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WaveId {
     /// Workgroup in the grid.
     pub workgroup: [u32; 3],
     /// Number of the workgroup in dispatch order.
     pub workgroup_index: u64,
-    /// Wave in the workgroup.
+    /// Number of the wave in its workgroup.
     pub wave: u32,
 }
 
@@ -27,7 +27,7 @@ pub struct WaveId {
 pub(crate) enum WaveState {
     Running,
     AtBarrier,
-    /// Waits at the grid barrier for this many waves.
+    /// Waits at the grid barrier until this many waves have reached it.
     AtGrid(u32),
     Ended,
 }
@@ -35,7 +35,7 @@ pub(crate) enum WaveState {
 /// One wave.
 #[derive(Debug)]
 pub(crate) struct Wave {
-    /// The scalar registers by their operand codes.
+    /// Scalar registers by operand code.
     pub(crate) s: [u32; 128],
     pub(crate) v: Vec<Row>,
     pub(crate) scc: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Wave {
     pub(crate) dma: LdsDma,
     /// Detection of repeating registers.
     pub(crate) repetition: Repetition,
-    /// EXEC as a row of masks, and the EXEC it was computed for.
+    /// EXEC as a row of masks, and the EXEC value of that row.
     exec_row: Row,
     exec_of_row: u64,
 }
@@ -79,7 +79,7 @@ impl Wave {
         }
     }
 
-    /// Everything as at the start of a wave; registers are zero.
+    /// Resets everything for the start of a wave; registers become zero.
     pub(crate) fn restart(&mut self, id: WaveId, mode: Mode, entry: usize) {
         self.s = [0; 128];
         self.v.fill(Row::ZERO);

@@ -1,4 +1,4 @@
-//! Small kernels compiled by clang for every target: results as computed here.
+//! Small kernels compiled by clang for every target; results are compared with the host's computation.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -280,7 +280,7 @@ fn loads_go_straight_into_the_lds() {
 fn the_lds_past_its_end_reads_as_0_and_is_reported() {
     on_all(|bytes| {
         let program = program(bytes, "outside_lds");
-        // (first element, elements that lie in the LDS)
+        // (first element, elements inside the LDS)
         for (first, inside) in [(0, 64), (1, 63), (40, 24), (64, 0), (0x1000_0000, 0)] {
             let mut memory = Memory::new();
             let out = memory.allocate("out", 4 * 64 * 4);

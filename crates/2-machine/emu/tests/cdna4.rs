@@ -1,4 +1,4 @@
-//! Instructions that few kernels use, through the compiler's builtins: results as computed here.
+//! Rarely used instructions, through compiler builtins; results are compared with the host's computation.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -16,7 +16,7 @@ const ONE: [u32; 3] = [1, 1, 1];
 #[test]
 fn tiles_are_read_column_by_column() {
     let Some(bytes) = compile("cdna4.hip", "gfx950") else { return };
-    // Element k of lane m is element m of row k; the rows of a group of 16 lanes lie one after the other.
+    // Element k of lane m is element m of row k; the rows of a group of 16 lanes are consecutive.
     let expected = |per_lane: usize, lane: usize, k: usize| lane / 16 * 16 * per_lane + 16 * k + lane % 16;
     let mut memory = Memory::new();
     let out = memory.allocate("out", 64 * 8);
@@ -46,7 +46,7 @@ fn tiles_are_read_column_by_column() {
 fn six_bits_hold_what_they_can() {
     let Some(bytes) = compile("cdna4.hip", "gfx950") else { return };
     let mut memory = Memory::new();
-    // Multiples of an eighth up to 7.5, times 4: the scale brings all of them into range.
+    // Multiples of an eighth up to 7.5, times 4; the scale of 4 brings all into the format's range.
     let values: Vec<f32> = (0..2048).map(|n| 4.0 * ((n * 37 % 121) as f32 / 8.0 - 7.5)).collect();
     let input = memory.allocate_with("in", &f32s(values.iter().copied()));
     let out = memory.allocate("out", 4 * 2048);
@@ -55,9 +55,9 @@ fn six_bits_hold_what_they_can() {
     let found = read_f32s(&memory, out, 2048);
     for lane in 0..64 {
         for n in 0..32 {
-            // The two halves of the input take turns in the packed numbers.
+            // The two halves of the input alternate in the packed numbers.
             let value = values[32 * lane + n / 2 + 16 * (n % 2)] / 4.0;
-            // Units in the last place: an eighth below 2, a quarter below 4, a half from there on.
+            // Unit in the last place: an eighth below 2, a quarter below 4, a half above.
             let unit = match value.abs() {
                 x if x < 2.0 => 0.125,
                 x if x < 4.0 => 0.25,

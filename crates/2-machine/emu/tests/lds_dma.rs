@@ -1,4 +1,4 @@
-//! Loads straight into the LDS: they land as late as their waits allow, and waves run side by side.
+//! Loads into the LDS land as late as their waits allow, while waves take turns.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests read the committed fixtures")]
 
 mod device;
@@ -11,7 +11,7 @@ const GROUPS: usize = 5;
 const ITEMS: usize = 256;
 const TILES: usize = 8;
 
-/// Dword of a tile, as the kernels find it; never 0.
+/// Dword of a tile in the kernels' input; never 0.
 fn value(group: usize, tile: usize, at: usize) -> u32 {
     (((group * TILES + tile) * ITEMS + at) as u32).wrapping_mul(2_654_435_761) | 1
 }
@@ -21,7 +21,7 @@ fn fixture(target: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 
-/// Runs a kernel; what it wrote, and what was counted.
+/// Runs a kernel; returns its output and the counts.
 fn run(
     target: &str,
     kernel: &str,
@@ -39,19 +39,19 @@ fn run(
     Ok((read_u32s(&memory, b, GROUPS * ITEMS), summary, counts))
 }
 
-/// Sum over tiles of a dword of each, times the tile's number and 1.
+/// Sum over tiles of one dword, weighted by the tile's number plus 1.
 fn weighted(group: usize, at: usize) -> u32 {
     (0..TILES)
         .fold(0, |sum: u32, tile| sum.wrapping_add(value(group, tile, at).wrapping_mul(tile as u32 + 1)))
 }
 
-/// What a kernel writes for a work-item, and whether that is what its author wants.
+/// Output of a kernel for a work-item, by workgroup and work-item.
 type Expected = fn(usize, usize) -> u32;
 
 const KERNELS: [(&str, Expected); 15] = [
     ("double_buffered", |group, item| weighted(group, item ^ 64)),
     ("refilled", |group, item| weighted(group, item ^ 64)),
-    // The reads of all waves come before the next load lands, as on hardware.
+    // All waves read before the next load lands, as on hardware.
     ("refilled_too_early", |group, item| weighted(group, item ^ 64)),
     ("counted", |group, item| value(group, 0, item).wrapping_add(value(group, 1, item).wrapping_mul(3))),
     ("buffer", |group, item| if item ^ 64 < 200 { value(group, 0, item ^ 64) } else { 0 }),
@@ -59,11 +59,11 @@ const KERNELS: [(&str, Expected); 15] = [
     ("producer_busy", |group, item| if item < 64 { 0 } else { weighted(group, item - 64) }),
     ("roles", |group, item| if item < 64 { 0 } else { weighted(group, item - 64) }),
     ("polled", |group, item| if item < 64 { 0 } else { value(group, 1, item % 64) }),
-    // Wrong, and seen to be wrong: the LDS is read as it was before.
+    // Faulty kernels without a sufficient wait: they read the old contents of the LDS.
     ("no_wait", |_, _| 0),
     ("barrier_only", |_, _| 0),
     ("counted_short", |group, item| value(group, 0, item)),
-    // A wave's own load has landed and those of the waves behind it have not.
+    // A wave's own load has landed; loads of later waves have not.
     ("wait_behind_barrier", |group, item| if item & 64 == 0 { 0 } else { value(group, 0, item ^ 64) }),
     ("producer_without_wait", |_, _| 0),
     ("polled_for_ever", |_, _| 0),

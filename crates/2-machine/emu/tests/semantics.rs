@@ -1,8 +1,8 @@
-//! The same C functions compiled by the same clang for x86-64 and for each GPU: results must have the same bits.
+//! The same C functions compiled by the same clang for x86-64 and for each GPU; results must have the same bits.
 //!
-//! The functions are generated: arithmetic of every width, conversions, comparisons, shifts, bit operations, packed
-//! types, division and square root, and the expansions of exponentials and logarithms (those within units in the last
-//! place). NaNs of any kind count as equal.
+//! The functions are generated: arithmetic of every width, conversions, comparisons, shifts, bit operations,
+//! packed types, division and square root, and the expansions of exponentials and logarithms. The latter may
+//! differ by units in the last place. Any two NaNs are equal.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -21,10 +21,10 @@ use std::path::Path;
 use std::process::Command;
 use testkit::Random;
 
-/// Inputs of each function.
+/// Inputs per function.
 const INPUTS: usize = 10_240;
 
-/// Values at the edges of a type.
+/// Edge values of a type.
 fn edges(ty: Type) -> &'static [u64] {
     match ty {
         Type::F32 => &[
@@ -103,7 +103,7 @@ fn edges(ty: Type) -> &'static [u64] {
     }
 }
 
-/// Random bits, small numbers, and edges.
+/// Inputs of a type: random bits, small numbers, edge values.
 fn inputs(ty: Type, seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
     let edges = edges(ty);
@@ -117,7 +117,7 @@ fn inputs(ty: Type, seed: u64) -> Vec<u8> {
             }
             2 if matches!(ty, Type::F64) => ((random.next() % 2000) as f64 / 16.0 - 60.0).to_bits(),
             2 => random.next() % 256,
-            // Neighbouring exponents, so that sums cancel.
+            // Similar exponents, so that sums cancel.
             3 if matches!(ty, Type::F32) => random.next() & 0x83ff_ffff | 0x3c00_0000,
             3 if matches!(ty, Type::F64) => random.next() & 0x803f_ffff_ffff_ffff | 0x3fc0_0000_0000_0000,
             _ => random.next(),
@@ -235,7 +235,7 @@ fn values(bytes: &[u8], ty: Type) -> impl Iterator<Item = u64> {
     })
 }
 
-/// What differs between the host and a target.
+/// Differences between the host and a target.
 fn compare(target: &str, functions: &[Function], folder: &Path, expected: &[u8]) -> Vec<String> {
     let output = format!("{target}.hsaco");
     let arch = format!("--offload-arch={target}");

@@ -1,4 +1,4 @@
-//! Kernels that never end are stopped, and those that wait for long are not.
+//! Kernels that never end are stopped; kernels that only wait long are not.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -11,15 +11,15 @@ use device::*;
 use emu::{Cause, Launch, Memory, Observer};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a kernel comes to.
+/// Outcome of a launch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum End {
     Ends,
-    /// Found to do the same for ever: waves at a barrier, and whether it may wait for other workgroups.
+    /// Endless loop found: waves at a barrier, and whether the loop may wait for other workgroups.
     Stuck(usize, bool),
-    /// Stopped by the limit.
+    /// Stopped by the instruction limit.
     Limit,
-    /// Of all workgroups together.
+    /// Deadlock of all workgroups.
     Deadlock,
 }
 
@@ -45,11 +45,11 @@ fn end(bytes: &[u8], kernel: &str, shape: Launch<'_>, all: u32, hosts: bool) -> 
 #[test]
 fn waves_that_do_the_same_for_ever_are_stopped() {
     use End::*;
-    // (kernel, work-items, memory of the host, end)
+    // (kernel, work-items, host may write the memory, outcome)
     let cases = [
         ("flag", 64, false, Stuck(0, false)),
         ("flag_asleep", 64, false, Stuck(0, false)),
-        // The host may write it.
+        // The host may write the flag.
         ("flag", 64, true, Limit),
         ("barrier_of_some", 256, false, Stuck(3, false)),
         ("lock", 64, false, Stuck(0, false)),
@@ -71,7 +71,7 @@ fn waves_that_do_the_same_for_ever_are_stopped() {
 #[test]
 fn workgroups_that_wait_for_each_other_end_where_they_can() {
     use End::*;
-    // (kernel, workgroups, those it waits for, threads or together, end)
+    // (kernel, workgroups, workgroups it waits for, threads or cooperative, outcome)
     let cases = [
         ("grid", 4, 4, Some(1), Stuck(0, true)),
         ("grid", 4, 4, Some(2), Stuck(0, true)),
@@ -98,7 +98,7 @@ fn workgroups_that_wait_for_each_other_end_where_they_can() {
     }
 }
 
-/// Observers that were made and are not merged, and the most there were.
+/// Observers that were made and are not yet merged: now, and at most.
 #[derive(Default)]
 struct Alive {
     now: AtomicUsize,

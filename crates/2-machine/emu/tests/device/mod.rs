@@ -1,4 +1,4 @@
-//! Compiles device code and runs its kernels from a memory of their own.
+//! Compiles device code and runs its kernels in a memory of its own.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use codeobj::CodeObject;
@@ -12,7 +12,7 @@ type Compiled = BTreeMap<(String, String), Option<Vec<u8>>>;
 
 static COMPILED: Mutex<Compiled> = Mutex::new(BTreeMap::new());
 
-/// Compiles a source of `tests/sources`, once; `None` (and a word about it) where the compiler is missing.
+/// Compiles a source of `tests/sources` once per target; `None`, with a message, if the compiler is missing.
 pub(crate) fn compile(source: &str, target: &str) -> Option<Vec<u8>> {
     let mut compiled = COMPILED.lock().unwrap();
     let key = (source.to_string(), target.to_string());
@@ -32,7 +32,7 @@ pub(crate) fn program(bytes: &[u8], kernel: &str) -> Program {
     program
 }
 
-/// Explicit arguments as they lie in memory.
+/// Bytes of the explicit arguments.
 #[derive(Default)]
 pub(crate) struct Arguments(pub(crate) Vec<u8>);
 
@@ -53,7 +53,7 @@ impl Arguments {
     }
 }
 
-/// Runs a kernel on whole workgroups; counts instructions.
+/// Runs a kernel on whole workgroups; returns the summary and the instruction counts.
 pub(crate) fn launch(
     program: &Program,
     memory: &mut Memory,
@@ -66,7 +66,7 @@ pub(crate) fn launch(
     launch_with(program, memory, launch, explicit)
 }
 
-/// A launch with its arguments and its packet.
+/// Prepares a launch: arguments and dispatch packet.
 pub(crate) fn prepared<'l>(
     program: &Program,
     memory: &mut Memory,

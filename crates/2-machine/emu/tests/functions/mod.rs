@@ -1,4 +1,4 @@
-//! The functions that are compared: names, types and bodies in C.
+//! C functions for the comparison of host and GPU: names, types and bodies.
 
 /// Types of arguments and results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,13 +61,13 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    /// Units in the last place by which results may differ: approximations expanded by the compiler.
+    /// Units in the last place by which results may differ, because the compiler expands an approximation.
     pub(crate) fn tolerance(&self) -> u64 {
         if self.name.starts_with("approximate_") { 4 } else { 0 }
     }
 }
 
-/// Types and macros both sides begin with.
+/// Types and macros at the start of the source for host and GPU.
 pub(crate) const PRELUDE: &str = r"
 typedef signed char i8; typedef unsigned char u8; typedef short i16; typedef unsigned short u16;
 typedef int i32; typedef unsigned u32; typedef long i64; typedef unsigned long u64;
@@ -230,7 +230,7 @@ fn conversions(add: &mut Add<'_>) {
     for from in Type::INTEGERS.into_iter().chain(Type::FLOATS) {
         for to in Type::INTEGERS.into_iter().chain(Type::FLOATS) {
             let float = |ty: Type| Type::FLOATS.contains(&ty);
-            // Two roundings on the way, which compilers order differently.
+            // Two conversions that both round; compilers order them differently.
             let twice = from.bytes() == 8 && to == Type::F16;
             if from == to || twice {
                 continue;

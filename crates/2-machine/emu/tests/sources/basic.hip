@@ -51,7 +51,7 @@ static __device__ __attribute__((noinline)) u32 collatz(u64 v) {
 // A call, divergent loops, 64-bit integers.
 extern "C" __global__ void steps(u32 *out) { u32 i = global_x(); out[i] = collatz(i + 1); }
 
-// Registers indexed at run time: an array that lives in scratch.
+// Array indexed at run time, so it is in scratch.
 extern "C" __global__ void scratch(const u32 *order, u32 *out) {
   u32 values[32];
   u32 i = global_x();
@@ -61,7 +61,7 @@ extern "C" __global__ void scratch(const u32 *order, u32 *out) {
   out[i] = sum;
 }
 
-// Generic pointers to all three spaces.
+// Generic pointers to global memory, LDS and scratch.
 static __device__ __attribute__((noinline)) u32 add_up(const u32 *p, u32 n) {
   u32 sum = 0;
   for (u32 k = 0; k < n; k++) sum += p[k];
@@ -77,7 +77,7 @@ extern "C" __global__ void generic(const u32 *in, u32 *out) {
   out[t] = add_up(in, 64) + 1000 * add_up(shared, 64) + 1000000 * add_up(own, 8);
 }
 
-// A counter that gives every work-item a ticket.
+// A counter whose atomic gives every work-item a ticket.
 extern "C" __global__ void tickets(u32 *counter, u32 *out) {
   out[global_x()] = __hip_atomic_fetch_add(counter, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
@@ -93,7 +93,7 @@ extern "C" __global__ void division(const float *a, const double *b, float *q, d
   i[t] = (u32)(b[t] * 1e6) / ((u32)(b[t + 64] * 77.0) + 1);
 }
 
-// Straight into the LDS: on gfx90a a modifier bit of ordinary loads, later instructions of their own.
+// Loads into the LDS: on gfx90a a modifier bit of ordinary loads, on later targets separate instructions.
 typedef __attribute__((address_space(1))) void global_bytes;
 typedef __attribute__((address_space(3))) void shared_bytes;
 extern "C" __global__ void to_lds(const u32 *in, u32 *out) {
@@ -109,7 +109,7 @@ extern "C" __global__ void to_lds(const u32 *in, u32 *out) {
   out[t + 64] = tile[t + 64];
 }
 
-// A counter that goes up and down by the active lanes at once.
+// A counter in the LDS that changes by the number of active lanes in one instruction.
 typedef __attribute__((address_space(3))) int shared_int;
 extern "C" __global__ void append(u32 *out) {
   __shared__ int counters[4];
@@ -125,7 +125,7 @@ extern "C" __global__ void append(u32 *out) {
   if (t < 4) out[t + 128] = counters[t];
 }
 
-// Reads and writes past what the launch gives.
+// Reads and writes past the end of the launch's dynamic LDS.
 extern __shared__ u32 given[];
 extern "C" __global__ void outside_lds(u32 *out, u32 first) {
   u32 t = thread_x();

@@ -1,4 +1,4 @@
-// Instructions of gfx950 that no other target has, and sums that take four registers.
+// Instructions that only gfx950 has, and sums in four registers.
 #include "device.h"
 
 typedef short short4 __attribute__((ext_vector_type(4)));
@@ -12,7 +12,7 @@ typedef float float32v __attribute__((ext_vector_type(32)));
 #define LDS __attribute__((address_space(3)))
 
 #if defined(__gfx950__)
-// A tile of 16-bit elements, 4 rows of 16 per group of 16 lanes, is read column by column.
+// Reads a tile of 16-bit elements, 4 rows of 16 per group of 16 lanes, column by column.
 extern "C" __global__ void turn16(short* out) {
     __shared__ short tile[256];
     for (int k = 0; k < 4; k++) tile[thread_x() * 4 + k] = (short)(thread_x() * 4 + k);
@@ -29,7 +29,7 @@ extern "C" __global__ void turn8(unsigned char* out) {
     ((int2v*)out)[thread_x()] = got;
 }
 
-// 32 numbers to E2M3 and back.
+// Converts 32 numbers to E2M3 and back.
 extern "C" __global__ void there_and_back(const float* in, float* out, float scale) {
     typedef float float16v __attribute__((ext_vector_type(16)));
     const float16v* from = (const float16v*)(in + thread_x() * 32);
@@ -43,7 +43,7 @@ extern "C" __global__ void sums(const unsigned long* window, const unsigned* ref
         __builtin_amdgcn_mqsad_u32_u8(window[thread_x()], reference[thread_x()], sums[thread_x()]);
 }
 
-// Bytes as fractions of 255, and back as 16-bit floats.
+// Loads bytes as fractions of 255, and stores these as 16-bit floats.
 extern "C" __global__ void formats(unsigned long in, unsigned long out) {
     typedef float float4v __attribute__((ext_vector_type(4)));
     uint4v from = {(u32)in, (u32)(in >> 32) & 0xffff, 256, 0};

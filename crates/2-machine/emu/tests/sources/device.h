@@ -1,4 +1,4 @@
-// What HIP's headers would give, for kernels compiled without them.
+// Replaces HIP's headers for kernels compiled without them.
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))

@@ -4,18 +4,18 @@
 #define STORE(p, v) __hip_atomic_store(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
 #define ADD(p, v) __hip_atomic_fetch_add(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
 
-// Waits for what nobody writes.
+// Polls a flag that no wave writes.
 extern "C" __global__ void flag(u32 *a) { while (LOAD(a) == 0) {} }
 extern "C" __global__ void flag_asleep(u32 *a) { while (LOAD(a) == 0) __builtin_amdgcn_s_sleep(1); }
 
-// The first wave waits, the others wait for it.
+// The first wave polls; the others wait at a barrier for it.
 extern "C" __global__ void barrier_of_some(u32 *a) {
   if (thread_x() < 64) while (LOAD(a) == 0) {}
   __builtin_amdgcn_s_barrier();
   a[1] = 1;
 }
 
-// All lanes want a lock that one of them keeps.
+// All lanes want a lock that one of them holds.
 extern "C" __global__ void lock(u32 *a) {
   while (true) {
     u32 open = 0;
@@ -24,10 +24,10 @@ extern "C" __global__ void lock(u32 *a) {
   ADD(a + 1, 1);
 }
 
-// Stores the same again and again, and waits for something else.
+// Stores the same value repeatedly, and polls another address.
 extern "C" __global__ void stores(volatile u32 *a) { while (a[1] == 0) a[0] = 7; }
 
-// Waits for itself to have counted far enough, which its registers do not show.
+// Polls a counter that the wave increments itself; its registers repeat meanwhile.
 extern "C" __global__ void counts(volatile u32 *a) {
   while (true) {
     u32 far = a[0] + 1;
@@ -36,13 +36,13 @@ extern "C" __global__ void counts(volatile u32 *a) {
   }
 }
 
-// Waits for the clock.
+// Polls the clock.
 extern "C" __global__ void clock(u32 *a) {
   u64 end = __builtin_readcyclecounter() + 1000000;
   while (__builtin_readcyclecounter() < end) __builtin_amdgcn_s_sleep(1);
 }
 
-// A wave waits in LDS for another one that has much to do first.
+// A wave polls the LDS for another wave that first computes for long.
 extern "C" __global__ void late(u32 *a) {
   __shared__ volatile u32 done;
   if (thread_x() < 64) {
@@ -55,7 +55,7 @@ extern "C" __global__ void late(u32 *a) {
   }
 }
 
-// Two waves wait for each other in turns.
+// Two waves wait for each other alternately.
 extern "C" __global__ void turns(u32 *a) {
   __shared__ volatile u32 turn;
   u32 me = __builtin_amdgcn_readfirstlane(thread_x() / 64);
@@ -65,7 +65,7 @@ extern "C" __global__ void turns(u32 *a) {
   }
 }
 
-// Workgroups wait until all that are said to be there have come.
+// Workgroups wait until `all` workgroups have arrived.
 extern "C" __global__ void grid(u32 *a, u32 all) {
   if (thread_x() == 0) {
     ADD(a, 1);
@@ -73,7 +73,7 @@ extern "C" __global__ void grid(u32 *a, u32 all) {
   }
 }
 
-// Each workgroup but the first waits for the one before it; or each but the last for the one behind it.
+// Each workgroup but the first waits for the one before it; or each but the last for the one after it.
 extern "C" __global__ void before(u32 *a, u32 all) {
   u32 me = block_x();
   if (thread_x() == 0) {
@@ -89,7 +89,7 @@ extern "C" __global__ void behind(u32 *a, u32 all) {
   }
 }
 
-// The first workgroup takes far longer than all others.
+// The first workgroup takes far longer than the others.
 extern "C" __global__ void first_is_long(u32 *a, u32 trips) {
   if (block_x() != 0) return;
   for (u32 trip = 0; trip < trips; trip++) asm volatile("s_nop 0");

@@ -36,7 +36,7 @@ pub struct Launch<'a> {
     pub grid: [u32; 3],
     /// Work-items of a workgroup in each dimension.
     pub workgroup: [u32; 3],
-    /// LDS beyond what the kernel declares, bytes.
+    /// Bytes of LDS in addition to those that the kernel declares.
     pub dynamic_lds: u32,
     /// Address of the kernel arguments.
     pub kernarg: u64,
@@ -46,7 +46,7 @@ pub struct Launch<'a> {
     pub queue: u64,
     /// Address at which the code object's virtual address 0 lies.
     pub load: u64,
-    /// Threads; 0 stands for one per core.
+    /// Threads; 0 for one per core.
     pub threads: usize,
     /// Most instructions of one wave.
     pub max_instructions: u64,

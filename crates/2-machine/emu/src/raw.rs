@@ -43,7 +43,7 @@ macro_rules! access {
         /// Reads at a byte offset.
         ///
         /// # Panics
-        /// When the access does not lie within the range.
+        /// If the access is not within the range.
         #[inline]
         pub fn $load(&self, at: usize) -> $int {
             let pointer = self.at(at, size_of::<$int>());
@@ -60,7 +60,7 @@ macro_rules! access {
         /// Writes at a byte offset.
         ///
         /// # Panics
-        /// When the access does not lie within the range.
+        /// If the access is not within the range.
         #[inline]
         pub fn $store(&self, at: usize, value: $int) {
             let pointer = self.at(at, size_of::<$int>());
@@ -75,7 +75,7 @@ macro_rules! access {
         /// Atomic read-modify-write with a function; returns the old value, `None` when misaligned.
         ///
         /// # Panics
-        /// When the access does not lie within the range.
+        /// If the access is not within the range.
         #[inline]
         pub fn $update(&self, at: usize, mut change: impl FnMut($int) -> $int) -> Option<$int> {
             let pointer = self.at(at, size_of::<$int>());
@@ -116,7 +116,7 @@ impl Shared {
         self.length
     }
 
-    /// Whether the range has no bytes.
+    /// True if the range has no bytes.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -141,7 +141,7 @@ impl Shared {
     /// Copies bytes out.
     ///
     /// # Panics
-    /// When the access does not lie within the range.
+    /// If the access is not within the range.
     pub fn read(&self, at: usize, out: &mut [u8]) {
         let start = self.at(at, out.len());
         for (index, byte) in out.iter_mut().enumerate() {
@@ -153,7 +153,7 @@ impl Shared {
     /// Copies bytes in.
     ///
     /// # Panics
-    /// When the access does not lie within the range.
+    /// If the access is not within the range.
     pub fn write(&self, at: usize, bytes: &[u8]) {
         let start = self.at(at, bytes.len());
         for (index, byte) in bytes.iter().enumerate() {

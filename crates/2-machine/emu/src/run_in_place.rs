@@ -8,7 +8,8 @@ use crate::valu::Valu;
 use crate::wave::Wave;
 use std::cell::Cell;
 
-/// Executes an instruction of which some sources are registers, constants or scalars, none computed.
+/// Executes an instruction with an in-place kernel. Its sources are registers, constants or scalars, and none is a
+/// [`Src::Special`].
 #[inline(always)]
 pub(crate) fn run(kernel: InPlace, number: u32, valu: &Valu, machine: &mut Machine<'_>, wave: &mut Wave) {
     for (src, place) in valu.src.iter().zip(&mut machine.spread) {

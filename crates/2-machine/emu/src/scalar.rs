@@ -1,14 +1,14 @@
-//! What scalar ALU instructions compute: one line per opcode.
+//! Functions of scalar ALU instructions: one line per opcode.
 //!
-//! The one idea to keep in mind: operands arrive as 64-bit values (32-bit ones zero-extended), the result is cut to
-//! the destination's width; the last argument is SCC.
+//! The one idea to keep in mind: operands are 64-bit values (32-bit ones zero-extended), and the result is
+//! truncated to the destination's width. The last argument is SCC.
 
 use isa::Op;
 
-/// First and second operand, old destination, SCC.
+/// Arguments: first and second operand, old destination, SCC.
 pub(crate) type ScalarOp = fn(u64, u64, u64, &mut bool) -> u64;
 
-/// New EXEC from the source and the old EXEC.
+/// Arguments: source, old EXEC; returns the new EXEC.
 pub(crate) type ExecOp = fn(u64, u64) -> u64;
 
 fn non_zero(value: u64, scc: &mut bool) -> u64 {
@@ -32,7 +32,7 @@ fn test(scc: &mut bool, holds: bool) -> u64 {
     0
 }
 
-/// Picks the first operand if it wins, and says so.
+/// Returns `a` if `first`, else `b`; SCC is set if `a` is chosen.
 fn choose(a: u64, b: u64, scc: &mut bool, first: bool) -> u64 {
     *scc = first;
     if first { a } else { b }
@@ -60,7 +60,7 @@ fn signed_field(v: i64, spec: u64, bits: u32) -> u64 {
     }
 }
 
-/// Minus one for "none".
+/// Position as a result; -1 for none.
 fn position(found: Option<u32>) -> u64 {
     found.map_or(0xffff_ffff, u64::from)
 }
@@ -78,7 +78,7 @@ fn doubled_bits(v: u64) -> u64 {
     (0..32).fold(0, |wide, bit| wide | (v >> bit & 1) * 3 << (2 * bit))
 }
 
-/// Leading bits equal to the sign, counted from the top; none when all are equal.
+/// Number of leading bits equal to the sign; `None` if all are equal.
 fn sign_run(v: u64, bits: u32) -> Option<u32> {
     let top = v << (64 - bits);
     let run = if (top as i64) < 0 { top.leading_ones() } else { top.leading_zeros() };
@@ -213,7 +213,7 @@ table! {
     }
 }
 
-/// The function of an opcode in a table.
+/// Function of an opcode in a table; `None` if absent.
 pub(crate) fn find<T: Copy>(table: &[(Op, T)], op: Op) -> Option<T> {
     table.iter().find(|row| row.0 == op).map(|row| row.1)
 }

@@ -287,7 +287,7 @@ pub(super) unsafe fn load_lds<const N: usize, const VECTORS: bool>(
     };
     #[cfg(target_arch = "x86_64")]
     if VECTORS {
-        // SAFETY: every lane's bytes lie in the LDS; the caller promises the CPU's features.
+        // SAFETY: the bytes of every lane are in the LDS; the caller promises the CPU's features.
         unsafe { wide_load(lds.as_ptr().wrapping_offset(at as isize), distances, out) };
         return true;
     }
@@ -316,7 +316,7 @@ pub(super) unsafe fn store_lds<const N: usize, const VECTORS: bool>(
     };
     #[cfg(target_arch = "x86_64")]
     if VECTORS {
-        // SAFETY: every lane's bytes lie in the LDS; the caller promises the CPU's features.
+        // SAFETY: the bytes of every lane are in the LDS; the caller promises the CPU's features.
         unsafe { wide_store(lds.as_mut_ptr().wrapping_offset(at as isize), distances, rows) };
         return true;
     }

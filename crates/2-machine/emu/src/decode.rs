@@ -300,7 +300,7 @@ impl<'a> Resolver<'a> {
                 }
                 (Role::Src, Ty::Mask64) => valu.mask_in = self.source(*operand, spec.ty)?,
                 _ => {
-                    *valu.src.get_mut(count)? = self.source(*operand, spec.ty)?;
+                    *valu.src.get_mut(count)? = self.source(*operand, constant_type(inst, count, spec.ty))?;
                     count += 1;
                 }
             }
@@ -502,4 +502,12 @@ pub(crate) fn initial_mode(descriptor: &Descriptor) -> Mode {
             | u32::from(descriptor.ieee_mode) << 9
             | u32::from(descriptor.fp16_overflow) << 23,
     )
+}
+/// Type that an inline constant has as a source: of mixed-precision multiply-adds each source says for itself whether it is an f16.
+fn constant_type(inst: &Inst, source: usize, ty: Ty) -> Ty {
+    match inst.info().name.starts_with("v_fma_mix") {
+        true if inst.mods.op_sel_hi >> source & 1 != 0 => Ty::F16,
+        true => Ty::F32,
+        false => ty,
+    }
 }

@@ -44,6 +44,11 @@ pub struct Predicted {
 }
 
 impl Clock {
+    /// The next dispatch finds empty caches.
+    pub(crate) fn empty_caches(&mut self) {
+        self.gpu = None;
+    }
+
     pub(crate) fn new(prediction: Prediction, base: &'static Model) -> Clock {
         let rates = prediction.rates(base);
         Clock { gpu: None, rates, prediction, misfit: false, misfits: BTreeSet::new() }

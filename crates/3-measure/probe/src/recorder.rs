@@ -255,6 +255,12 @@ impl Recorder {
         Ok((summary, counts, Timed { outcome: Some(outcome), predicted, cut: false }))
     }
 
+    /// The next dispatch finds empty caches.
+    pub fn empty_caches(&mut self) {
+        self.gpu = None;
+        self.clocks.iter_mut().for_each(Clock::empty_caches);
+    }
+
     /// Runs a kernel and returns how long it takes, nanoseconds, where that can be said, recording nothing.
     pub fn time(
         &mut self,

@@ -116,7 +116,8 @@ fn of_kernels(kernels: &[WorkloadEvidence<'_>]) -> Vec<KernelFinding> {
 fn check(report: &mut Report, kernels: &[WorkloadEvidence<'_>], shown: bool, conditions: &mut [FailOn]) {
     let mut not_checked: BTreeMap<(&'static str, String), u64> = BTreeMap::new();
     for kernel in kernels.iter().take(KERNELS) {
-        let (findings, missing) = rules::check_workload(kernel);
+        let (mut findings, missing) = rules::check_workload(kernel);
+        findings.extend(crate::launched::findings(kernel));
         conditions.iter_mut().for_each(|c| c.add_findings(&findings));
         let emulated = kernel.workload.machine.emulator().is_some();
         for mut m in missing {

@@ -10,6 +10,7 @@ pub mod emit;
 mod fail_on;
 pub mod fix;
 pub mod judge;
+mod launched;
 mod needs;
 mod page;
 mod rooflines;

@@ -86,10 +86,20 @@ fn program_name(args: &Profile) -> String {
         if let Some(pid) = args.on_gpu.attach {
             return format!("process-{pid}");
         }
-        let program = hardware::ranks(&args.program).map_or(&args.program[..], |(_, program)| program);
-        let file = program.first().and_then(|it| Path::new(it).file_stem());
+        let words = hardware::ranks(&args.program).map_or(&args.program[..], |(_, program)| program);
+        let is_python = |word: &std::ffi::OsString| Path::new(word).file_name().is_some_and(is_python);
+        // A script is called by its own name.
+        let script = words.iter().skip(1).find(|it| it.to_string_lossy().ends_with(".py"));
+        let program = script.filter(|_| words.first().is_some_and(is_python)).or(words.first());
+        let file = program.and_then(|it| Path::new(it).file_stem());
         file.map_or_else(|| "program".to_owned(), |it| it.to_string_lossy().into_owned())
     })
+}
+
+/// Whether a file name is that of Python: `python`, `python3.12`.
+fn is_python(name: &std::ffi::OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.strip_prefix("python").is_some_and(|rest| rest.bytes().all(|it| it.is_ascii_digit() || it == b'.'))
 }
 
 /// Which launches are recorded, and how.

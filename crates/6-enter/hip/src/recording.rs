@@ -96,6 +96,11 @@ impl Recording {
         Ok(summary)
     }
 
+    /// The next launch finds empty caches.
+    pub(crate) fn empty_caches(&mut self) {
+        self.recorder.empty_caches();
+    }
+
     /// Keeps what the program said of the launch that was recorded last.
     pub(crate) fn note(&self, note: Option<String>) {
         let (Some(note), Some(dispatch)) = (note, self.recorder.dispatches().last()) else { return };

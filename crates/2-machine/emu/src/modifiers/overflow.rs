@@ -99,6 +99,20 @@ mod tests {
     }
 
     #[test]
+    fn constants_of_mixed_precision_have_the_type_that_their_source_says() {
+        let (one, three) = (0x3c00, 3f32.to_bits());
+        for (text, expected) in [
+            ("v_fma_mix_f32 v0, v1, 1.0, v2 op_sel_hi:[1,1,0]", 4f32.to_bits()),
+            ("v_fma_mix_f32 v0, v1, 1.0, v2 op_sel_hi:[1,0,0]", 4f32.to_bits()),
+            ("v_fma_mix_f32 v0, -v1, 2.0, v2 op_sel_hi:[1,0,0]", 1f32.to_bits()),
+            ("v_fma_mixlo_f16 v0, v1, 1.0, v2 op_sel_hi:[1,0,0]", 0xffff_4400),
+            ("v_fma_mixlo_f16 v0, v1, 1.0, v2 op_sel_hi:[1,1,0]", 0xffff_4400),
+        ] {
+            assert_eq!(result(text, 0xf0, [one, three, 0]), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn results_that_overflow_are_the_largest_number_and_true_infinities_stay() {
         const LIMITED: u32 = 1 << 23;
         // Denormals are kept; rounding up also gives infinity for values that are too large.

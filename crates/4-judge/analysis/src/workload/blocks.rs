@@ -15,6 +15,7 @@ pub(crate) const SPECIAL: &[((u16, u16), &str)] = &[
     (CHANGES, "What If"),
     (OCCUPANCY, "Occupancy over Time"),
     (RANKS, "Ranks"),
+    (TUNING, "Autotuning"),
     ((1, 1), "System Info"),
     (SAMPLES, "PC Sampling"),
     (SAMPLED_KERNELS, "Samples by Kernel"),
@@ -31,9 +32,12 @@ pub(crate) const TRACE: (u16, u16) = (21, 3);
 pub(crate) const LIMITS: (u16, u16) = (0, 3);
 pub(crate) const CHANGES: (u16, u16) = (0, 4);
 pub(crate) const RANKS: (u16, u16) = (0, 6);
+/// The table of configurations that an autotuner tried.
+pub(crate) const TUNING: (u16, u16) = (0, 7);
 
 /// Tables shown when none are asked for.
-pub(crate) const OVERVIEW: &[(u16, u16)] = &[(0, 1), LIMITS, CHANGES, RANKS, (2, 1), SAMPLED_KERNELS, TRACE];
+pub(crate) const OVERVIEW: &[(u16, u16)] =
+    &[(0, 1), LIMITS, CHANGES, RANKS, TUNING, (2, 1), SAMPLED_KERNELS, TRACE];
 /// Tables shown instead of a recording without times: what was launched, and what can be counted without a clock.
 const COUNTED: &[(u16, u16)] = &[(0, 2), (10, 1), (10, 2), (10, 4), (12, 2), (16, 3)];
 

@@ -20,6 +20,7 @@ mod samples;
 mod select;
 mod subject;
 mod traces;
+mod tuning;
 mod windows;
 
 pub use blocks::{Blocks, MEMORY_CHART, OCCUPANCY, ROOFLINE};

@@ -84,6 +84,10 @@ pub(crate) fn dispatches(subject: &Subject, top: usize) -> Table {
     let mut headings =
         vec![Column::new("GPU", ColumnKind::Number, ""), Column::new("time", ColumnKind::Number, "ns")];
     headings.extend(recorded.iter().map(|(name, unit, _)| Column::new(*name, ColumnKind::Number, *unit)));
+    let noted = !w.launches.is_empty();
+    if noted {
+        headings.push(Column::new("configuration", ColumnKind::Text, ""));
+    }
     let known = |v: Option<f64>, what: &str| {
         Cell::Number(
             v.map_or_else(|| Number::missing(format!("{what} of the dispatch is not known")), Number::from),
@@ -94,6 +98,10 @@ pub(crate) fn dispatches(subject: &Subject, top: usize) -> Table {
         let mut cells =
             vec![Cell::Number(Number::from(f64::from(d.gpu[at]))), known(d.duration(at), "the duration")];
         cells.extend(recorded.iter().map(|(name, _, v)| known(v.get(at), &format!("the {name}"))));
+        if noted {
+            let note = super::tuning::note_of(w, *r);
+            cells.push(Cell::Text(note.map(workload::LaunchNote::configured).unwrap_or_default()));
+        }
         row(d.id[at].to_string(), plain_kernel_name(w.kernel_of(at)), cells)
     });
     let mut out = table("0.2", "Top Stats", "Dispatch List", "kernel", headings, rows.collect());

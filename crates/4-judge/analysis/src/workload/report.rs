@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: tables are made for each recording alone, then merged; what was asked for (blocks,
 //! columns, thresholds) is picked from the whole at the end, so a condition sees rows that are not shown.
 
-use super::blocks::{Blocks, CHANGES, LIMITS, MEMORY_CHART, RANKS, SAMPLED_KERNELS, SAMPLES, TRACE};
+use super::blocks::{Blocks, CHANGES, LIMITS, MEMORY_CHART, RANKS, SAMPLED_KERNELS, SAMPLES, TRACE, TUNING};
 use super::compare::{self, Renames};
 use super::condition::Condition;
 use super::memory_chart;
@@ -11,7 +11,7 @@ use super::noise::Sample;
 use super::present::{self, TimeUnit};
 use super::select::SelectError;
 use super::subject::Subject;
-use super::{overview, panels, predictions, ranks, samples, traces, windows};
+use super::{overview, panels, predictions, ranks, samples, traces, tuning, windows};
 use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -214,6 +214,7 @@ impl Context<'_> {
             add(LIMITS, &|s| predictions::limits(s, most));
             add(CHANGES, &|s| predictions::changes(s, most));
             add(RANKS, &ranks::ranks);
+            add(TUNING, &tuning::tuning);
         }
         add((1, 1), &overview::machine);
         if let Some(kernels) = out.iter_mut().find(|t| t.id == "0.1")

@@ -90,7 +90,7 @@ class Launcher:
             values.append(_bits(value, kind))
 
     def _pointer(self, name, value):
-        address = memory.address(value, f"`{name}` of `{self.kernel}`, {notes.describe(value)}")
+        address = memory.address(value, f"{notes.describe(value)} (first as {name} of {self.kernel})")
         if address is None:
             raise TypeError(f"`{name}` of `{self.kernel}` is a pointer, and a {type(value).__name__} is none")
         return address
@@ -104,4 +104,4 @@ class Launcher:
         allocator = _allocation._allocator if what == "global" else _allocation._profile_allocator
         alignment = getattr(self.metadata, f"{what}_scratch_align", 1)
         block = allocator.get()(size, alignment, stream)
-        return memory.address(block, f"{what} scratch memory of `{self.kernel}`"), block
+        return memory.address(block, f"{what} scratch memory of {self.kernel}"), block

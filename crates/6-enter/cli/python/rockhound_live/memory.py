@@ -7,7 +7,7 @@ lands in another one, and caches behave the same in every run. The address stays
 import ctypes
 import weakref
 
-from . import hip
+from . import hip, notes
 
 
 class Region:
@@ -115,16 +115,21 @@ def of_array(array, name):
 
 
 def accept_arrays(jit):
-    """Kernels take arrays of NumPy from now on."""
+    """Kernels take arrays of NumPy from now on, and memory is called by the argument that it is first given for."""
     run = jit.JITFunction.run
 
-    def wrapped(value):
-        is_array = type(value).__module__ == "numpy" and type(value).__name__ == "ndarray"
-        return Array(value) if is_array else value
+    def known(kernel, name, value):
+        described = notes.describe(value)
+        if type(value).__module__ == "numpy" and type(value).__name__ == "ndarray":
+            value = Array(value)
+        if isinstance(value, Array) or hasattr(value, "untyped_storage"):
+            address(value, f"{described} (first as {name} of {kernel.__name__})")
+        return value
 
     def run_with_arrays(self, *arguments, **options):
-        arguments = [wrapped(each) for each in arguments]
-        options = {key: wrapped(value) for key, value in options.items()}
+        names = list(self.arg_names) + [""] * len(arguments)
+        arguments = [known(self, name, value) for name, value in zip(names, arguments)]
+        options = {name: known(self, name, value) for name, value in options.items()}
         return run(self, *arguments, **options)
 
     jit.JITFunction.run = run_with_arrays

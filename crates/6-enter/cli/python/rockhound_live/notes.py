@@ -31,8 +31,8 @@ def of_kernel(src, metadata):
             constants[parameter.name] = value
     for key in ("num_warps", "num_stages", "waves_per_eu", "matrix_instr_nonkdim", "kpack"):
         value = getattr(metadata, key, None)
-        # Zero leaves the choice to the compiler.
-        if value or key.startswith("num_"):
+        # Zero leaves the choice to the compiler, and 1 is what `kpack` is anyway.
+        if key.startswith("num_") or value and (key != "kpack" or value > 1):
             constants[key] = value
     python = getattr(function, "fn", None)
     code = getattr(python, "__code__", None)

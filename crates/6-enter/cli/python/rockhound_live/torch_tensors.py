@@ -61,7 +61,7 @@ def install(torch):
                 return True
         return False
 
-    def factory(function, is_method=False):
+    def factory(function):
         @functools.wraps(function)
         def create(*arguments, **options):
             device = options.get("device")
@@ -72,10 +72,11 @@ def install(torch):
             result = function(*arguments, **options)
             if device is None:
                 return result
-            if is_gpu(device) or not any_marked(arguments):
-                return mark(result, is_gpu(device))
-            # From the GPU to the CPU: a copy, even where torch finds that nothing is to be done.
-            return mark(result.clone() if any(storage_of(result) is storage_of(each) for each in arguments if isinstance(each, torch.Tensor)) else result, False)
+            where = is_gpu(device)
+            if function.__name__ in ("as_tensor", "asarray") and is_marked(result) != where:
+                # It may be the memory of what it was made from.
+                result = result.clone()
+            return mark(result, where)
 
         return create
 
@@ -83,7 +84,7 @@ def install(torch):
         if hasattr(torch, name):
             setattr(torch, name, factory(getattr(torch, name)))
     for name in _NEW.split():
-        setattr(tensor_type, name, factory(getattr(tensor_type, name), True))
+        setattr(tensor_type, name, factory(getattr(tensor_type, name)))
 
     def moved(tensor, where, result):
         """A copy where the tensor changes its place."""
@@ -109,8 +110,8 @@ def install(torch):
         return moved(self, where, to(self, *arguments, **options))
 
     tensor_type.to = to_device
-    tensor_type.cuda = lambda self, device=None, non_blocking=False, memory_format=torch.preserve_format: moved(self, True, self)
-    tensor_type.cpu = lambda self, memory_format=torch.preserve_format: moved(self, False, self)
+    tensor_type.cuda = lambda self, *_, **__: moved(self, True, self)
+    tensor_type.cpu = lambda self, *_, **__: moved(self, False, self)
     tensor_type.pin_memory = lambda self, device=None: self
     tensor_type.is_pinned = lambda self, device=None: False
     tensor_type.is_cuda = property(is_marked)
@@ -135,6 +136,9 @@ def install(torch):
 
         def __torch_function__(self, function, types, arguments=(), options=None):
             options = options or {}
+            if is_gpu(options.get("device")):
+                # From `torch.set_default_device` and `with torch.device(..)`.
+                return mark(function(*arguments, **{**options, "device": "cpu"}))
             result = function(*arguments, **options)
             if "device" not in options and isinstance(result, (torch.Tensor, tuple, list)) and function not in _LEAVES:
                 if any_marked(arguments) or (options and any_marked(options.values())):

@@ -32,16 +32,16 @@ pub(crate) struct Emulate {
     pub(crate) check: Vec<String>,
 }
 
-/// Run a HIP program on an emulated GPU.
+/// Run a HIP program, or Triton in Python, on an emulated GPU.
 ///
 /// The program is used as it is: it finds Rockhound's HIP runtime in place of the vendor's, and its kernels run on the
-/// CPU. Its output and exit code are its own; one ended by a signal gives 128 and the signal's number.
+/// CPU. Triton takes the emulated GPU with tensors of torch on the CPU, or arrays of NumPy. Its output and exit code are its own; one ended by a signal gives 128 and the signal's number.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound run -- ./vector_copy 1048576
   rockhound run --gpu mi355x -- ./gemm --size 256
   rockhound run --check races,uninit -- ./reduction
-  rockhound run -- python test_kernels.py")]
+  rockhound run -- python tutorial.py")]
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) emulate: Emulate,
@@ -71,6 +71,7 @@ pub(crate) struct Run {
   rockhound profile --on gpu -b 2 16 17 -- ./app
   rockhound profile --on gpu --pc-sampling --thread-trace -k gemm -- ./app
   rockhound profile --on gpu -- mpirun -n 8 ./app
+  rockhound profile -b 0.2 0.7 -- python matmul.py
   rockhound profile --check races,uninit LAUNCH.toml
   rockhound profile --sample-workgroups 64 --no-results -- ./stencil 16384
   rockhound analyze -p workloads/vector_copy/MI300X")]

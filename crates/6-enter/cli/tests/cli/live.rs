@@ -10,8 +10,12 @@ use std::process::Stdio;
 fn live(args: &[&str], python: &Path, script: &str) -> Ran {
     let script = root().join("crates/6-enter/cli/tests/live").join(script);
     let (python, script) = (python.display().to_string(), script.display().to_string());
-    let all: Vec<&str> = args.iter().copied().chain(["--", &python, &script]).collect();
-    let output = command(&all)
+    run(&args.iter().copied().chain(["--", &python, &script]).collect::<Vec<_>>())
+}
+
+/// Runs the command with a cache of Triton's own. A program that a signal ends has the code of the command.
+fn run(args: &[&str]) -> Ran {
+    let output = command(args)
         .env("TRITON_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("triton-cache"))
         .env("TRITON_DEFAULT_FP_FUSION", "1")
         .stdin(Stdio::null())
@@ -62,4 +66,74 @@ fn recordings_know_what_was_launched() {
     assert_eq!(note["configuration"][0], serde_json::json!(["BLOCK", 1024]));
     assert_eq!(note["arguments"][3], serde_json::json!({"name": "n", "type": "i32", "value": 98432}));
     assert_eq!(note["arguments"][0]["shape"], serde_json::json!([98432]));
+}
+
+#[test]
+fn accesses_past_the_end_name_the_argument_and_the_line() {
+    let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
+    // Just behind the array, and where another one lies.
+    for shift in ["8", "400000"] {
+        let script = root().join("crates/6-enter/cli/tests/live/out_of_bounds.py");
+        let (python, script) = (python.display().to_string(), script.display().to_string());
+        let ran = run(&["run", "--check", "races,uninit", "--", &python, &script, shift]);
+        assert_eq!(ran.code, 134, "{shift}: {}", ran.stderr);
+        for said in ["float32 [1024] (first as x_ptr of copy_kernel)", "out_of_bounds.py:13"] {
+            assert!(ran.stderr.contains(said), "{shift}: {said}: {}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn races_name_the_line() {
+    let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
+    let ran = live(&["run", "--check", "races"], &python, "racing.py");
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("CHK") && ran.stderr.contains("racing.py:1"), "{}", ran.stderr);
+}
+
+#[test]
+fn autotuning_is_by_modelled_time_and_a_table_of_the_recording() {
+    let Some(python) = testkit::python(&["triton", "torch"]) else { return };
+    let output = folder("live_tuning").display().to_string();
+    let ran = live(&["profile", "-o", &output, "--overwrite", "-b", "0.2", "0.7"], &python, "matmul.py");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(
+        ran.stderr.matches("are modelled; what they repeat is emulated once").count(),
+        1,
+        "{}",
+        ran.stderr
+    );
+    for said in ["matmul_kernel (M=128, N=160, K=96)", "best", "shared memory", "BLOCK_M=16", "configuration"]
+    {
+        assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
+    }
+    // Three configurations, the call that tuned, and the benchmark, which tunes nothing.
+    let notes =
+        std::fs::read_to_string(std::path::Path::new(&output).join("pmc_launches.jsonl")).expect("notes");
+    assert_eq!(notes.lines().filter(|line| line.contains("\"dispatch\"")).count(), 5, "{notes}");
+}
+
+#[test]
+fn what_needs_a_gpu_is_said_with_the_line() {
+    let Some(python) = testkit::python(&["triton", "torch"]) else { return };
+    let ran = live(&["run"], &python, "cuda_only.py");
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("`torch.cuda.CUDAGraph` needs"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cuda_only.py:5"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_site_customization_still_runs() {
+    let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
+    let place = folder("live_site");
+    std::fs::write(place.join("sitecustomize.py"), "print('customized')\n").unwrap();
+    std::fs::write(
+        place.join("script.py"),
+        "import sys\nprint([it for it in sys.path if 'rockhound' in it])\n",
+    )
+    .unwrap();
+    let (python, script) = (python.display().to_string(), place.join("script.py").display().to_string());
+    let output = command(&["run", "--", &python, &script]).env("PYTHONPATH", &place).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.starts_with("customized\n"), "{said}");
 }

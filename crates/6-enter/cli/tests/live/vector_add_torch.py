@@ -40,6 +40,10 @@ device += 1
 assert host.sum() == 0 and device.cpu().sum() == 4, "a copy is a copy"
 linear = torch.nn.Linear(4, 4).to("cuda")
 assert all(each.is_cuda for each in linear.parameters()) and linear(device).is_cuda
+with torch.device("cuda"):
+    assert torch.zeros(3).is_cuda and not torch.zeros(3, device="cpu").is_cuda
+assert not torch.zeros(3).is_cuda and torch.as_tensor(host, device="cuda").is_cuda and not host.is_cuda and torch.arange(3, device=0).get_device() == 0
+assert device.data_ptr() % 16 == 0 and torch.empty_like(device).is_cuda and torch.zeros_like(device, device="cpu").get_device() == -1
 properties = torch.cuda.get_device_properties(0)
 assert properties.gcnArchName.startswith("gfx") and properties.multi_processor_count > 0 and "AMD" in torch.cuda.get_device_name()
 torch.cuda.synchronize()

@@ -3,28 +3,16 @@
 //! The one idea to keep in mind: a truth is a printed number of a profile; the kernel is written to its description, and
 //! the same quantity is computed from its emulated counters.
 
-use super::{Errors, row};
+use super::Page;
 use crate::run::root;
 use anyhow::{Context, Result, bail};
 use probe::{Dispatch, Job, Recorder, registry};
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
 const TRUTH: &str = include_str!("rates.tsv");
 /// Where these kernels were profiled.
 const MODEL: &str = "mi210";
-
-const WORDS: &str = "Printed by profiles on one die of an MI200. `daxpy`: 2^24 doubles, 20 passes in the kernel (here 2^20, which per
-wave is the same). `rows` and `columns`: y^T A x of 32,768 rows and columns, 2048 workgroups of 64, of which 512 have rows";
-const FILLED: &str = "`fill`: 256 MiB, 8 bytes by a thread, recorded on an MI200 before the kernels of growing intensity below.
-
-";
-const TAKEN: &str = "How many accesses wait before a vector L1, and how many lines it has under way, is read from the kernels of growing intensity and
-from `fill`. The hits of `daxpy` depend on it: of the 12 to 18 accesses that are recorded 16 are taken; with 14 its hit rate was 64 %,
-with 18 56 %, in a model that gave a wave all lines of an answer at once, not one a cycle, and that had 60.83 with 16.
-
-";
 
 /// A compiled kernel.
 pub(super) struct Prepared {
@@ -90,20 +78,15 @@ impl Prepared {
     }
 }
 
-/// Writes the section. `wide` runs the matrices in full width, which takes minutes.
-pub(super) fn write(text: &mut String, wide: bool, errors: &mut Errors) -> Result<()> {
+/// Fills in the training kernels. `wide` runs the matrices in full width, which takes minutes.
+pub(super) fn write(page: &mut Page, wide: bool) -> Result<()> {
     let columns: i32 = if wide { 32_768 } else { 2048 };
-    writeln!(text, "## Training kernels\n")?;
-    text.push_str(WORDS);
-    match wide {
-        true => text.push_str(".\n\n"),
-        false => write!(text, " (here\n{columns} columns, counts scaled to 32,768).\n\n")?,
-    }
-    text.push_str(FILLED);
-    text.push_str(TAKEN);
+    page.slots.insert(
+        "columns",
+        if wide { ".".into() } else { format!(" (here\n{columns} columns, counts scaled to 32,768).") },
+    );
     let source = root().join("xtask/src/accuracy/kernels.hip");
     let model = arch::Model::by_name(MODEL).context("a model of the data files")?;
-    text.push_str("| kernel | quantity | profiled | modelled | difference |\n|---|---|---|---|---|\n");
     let mut last: Option<(String, Dispatch)> = None;
     for line in TRUTH.lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -137,11 +120,11 @@ pub(super) fn write(text: &mut String, wide: bool, errors: &mut Errors) -> Resul
         };
         if let Some(counter) = counter {
             let of = format!("training kernel `{kernel}` on {}", model.short());
-            errors.add(model.target().name, counter, of, (value - truth) / truth);
+            page.errors.add(model.target().name, counter, of, (value - truth) / truth);
         }
         let name = quantity.replace('_', " ");
-        row(
-            text,
+        page.row(
+            "training",
             &[
                 kernel.into(),
                 name,
@@ -152,7 +135,6 @@ pub(super) fn write(text: &mut String, wide: bool, errors: &mut Errors) -> Resul
         );
         println!("{kernel} {quantity}: {truth} profiled, {value:.2} modelled, {difference}");
     }
-    text.push('\n');
     Ok(())
 }
 

@@ -2,32 +2,21 @@
 //!
 //! The one idea to keep in mind: a mark is a mean, and the comparison that is furthest off sets most of it, so it is named.
 
-use super::{Comparison, Errors, mean, row};
+use super::{Comparison, Page, mean};
 use std::collections::BTreeMap;
 
-const WORDS: &str = "## What the marks rest on
-
-A modelled value is marked with the mean error of these comparisons of its target, and no others: one that rests on one program says how the
-model does on that program. *Furthest off* is the comparison with the largest error. Quantities with the same comparisons and
-errors share a row; `time` and `time_short` are of dispatches from 20 us on and below, `time_shared` is what two XCDs that stand for all add.
-
-";
-
-/// Writes the section.
-pub(super) fn write(text: &mut String, errors: &Errors) {
-    text.push_str(WORDS);
-    text.push_str("| target | quantities | mark | comparisons | furthest off | its error |\n|---|---|---|---|---|---|\n");
+/// Fills in what every comparison so far says of marks.
+pub(super) fn write(page: &mut Page) {
     let mut rows: BTreeMap<[String; 5], Vec<String>> = BTreeMap::new();
-    for ((target, quantity), comparisons) in &errors.0 {
+    for ((target, quantity), comparisons) in &page.errors.0 {
         let [mark, count, of, error] = cells(comparisons);
         rows.entry([(*target).to_string(), count, of, error, mark])
             .or_default()
             .push(format!("`{quantity}`"));
     }
     for ([target, count, of, error, mark], quantities) in rows {
-        row(text, &[target, quantities.join(" "), mark, count, of, error]);
+        page.row("marks", &[target, quantities.join(" "), mark, count, of, error]);
     }
-    text.push('\n');
 }
 
 /// Mark, number of comparisons, the one that is furthest off, and its error.
@@ -49,7 +38,8 @@ mod tests {
 
     #[test]
     fn the_comparison_that_is_furthest_off_is_named() {
-        let mut errors = Errors::default();
+        let mut page = Page::default();
+        let errors = &mut page.errors;
         for counter in ["TCC_HIT", "TCC_MISS"] {
             errors.add("gfx942", counter, "copy, first", 0.01);
             errors.add("gfx942", counter, "copy, later", -0.05);
@@ -57,9 +47,9 @@ mod tests {
         }
         errors.add_zero("gfx942", "TCC_WRITE", "fill");
         errors.add("gfx90a", "time", "rows", 0.08);
-        let mut text = String::new();
-        write(&mut text, &errors);
-        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| gfx")).collect();
+        let file = errors.write();
+        write(&mut page);
+        let rows: Vec<&str> = page.slots["marks"].lines().filter(|line| line.starts_with("| gfx")).collect();
         assert_eq!(
             rows,
             [
@@ -68,6 +58,6 @@ mod tests {
                 "| gfx942 | `TCC_HIT` `TCC_MISS` | ±2.00 % | 3 | copy, later | -5.00 % |",
             ]
         );
-        assert!(errors.write().ends_with("gfx942\tTCC_WRITE\tzero\t1\n"), "{}", errors.write());
+        assert!(file.ends_with("gfx942\tTCC_WRITE\tzero\t1\n"), "{file}");
     }
 }

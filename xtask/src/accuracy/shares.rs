@@ -2,22 +2,10 @@
 //!
 //! The one idea to keep in mind: the truth here is the model itself with every XCD followed.
 
-use super::{Errors, kernels::Prepared, row};
+use super::{Page, kernels::Prepared};
 use crate::run::root;
 use anyhow::{Context, Result};
 use probe::{Detail, Dispatch, Settings, TIME_SHARED};
-use std::fmt::Write as _;
-
-const WORDS: &str = "## Two XCDs that stand for all
-
-Where a dispatch takes long to follow, `profile` follows two XCDs of GPUs that have four or more, each by itself with the share of the
-memory that is its own, and takes what they come to for the others too; `--clock-detail full` follows all. Below are dispatches of
-an MI300X both ways. *said* is how far the two XCDs, each an estimate of its own, lie from their mean; it is added to the errors that the recording
-states of times and counts, and to those of times the mean difference of those below. What it cannot see is what XCDs do to each other. Lines that several read come from memory for the one that is ahead and are in the memory-side cache for the
-others; which lines those are is known of a sample, and who is ahead is drawn anew every 1024 cycles. In a test on an MI300A, of six XCDs,
-the time comes out 7 % longer; why is not known.
-
-";
 
 /// File below `xtask/src`, kernel, words, bytes of the buffers, integers, workgroups, work-items of one. Where the words say that
 /// something is done again, it is the second of two dispatches.
@@ -103,11 +91,8 @@ const CASES: &[Case] = &[
     ),
 ];
 
-/// Writes the section.
-pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
-    text.push_str(WORDS);
-    text.push_str("| kernel | all XCDs us | two XCDs us | difference | said | L1 requests | L2 requests | L2 hit rate | reads of memory |\n");
-    text.push_str("|---|---|---|---|---|---|---|---|---|\n");
+/// Fills in dispatches followed both ways.
+pub(super) fn write(page: &mut Page) -> Result<()> {
     let model = arch::Model::by_name("mi300x").context("a model of the data files")?;
     for &(file, kernel, words, buffers, integers, workgroups, items) in CASES {
         let source = root().join("xtask/src").join(file);
@@ -143,7 +128,7 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
         let error = (time(&two) - time(&all)) / time(&all);
         if two.shared.is_some() {
             let of = format!("{words}, two XCDs of {} beside all", model.short());
-            errors.add(model.target().name, TIME_SHARED, of, error);
+            page.errors.add(model.target().name, TIME_SHARED, of, error);
         }
         let difference = format!("{:+.1} %", 100.0 * error);
         let said = two.shared.map_or_else(
@@ -151,8 +136,8 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
             |it| format!("{:.1} %, counts {:.1} %", 100.0 * it.time_error, 100.0 * it.count_error),
         );
         println!("{words}: {:.1} us, two XCDs {:.1} us, {difference}, said {said}", time(&all), time(&two));
-        row(
-            text,
+        page.row(
+            "shares",
             &[
                 words.into(),
                 format!("{:.1}", time(&all)),
@@ -166,7 +151,6 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
             ],
         );
     }
-    let _ = writeln!(text);
     Ok(())
 }
 

@@ -4,23 +4,13 @@
 //! they are not the same code the page says so.
 
 use super::kernels::{Prepared, compile};
-use super::{Errors, distance, grouped, row};
+use super::{Errors, Page, distance, grouped};
 use crate::run::root;
 use anyhow::{Context, Result, bail};
 use probe::{Recorder, Settings, registry};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 const INTENSITY: &str = include_str!("intensity.tsv");
-
-const WORDS: &str = "## Times
-
-A time is the moment at which the last wave has ended and, where the hardware does so, everything is written back. *limit* is the
-part of the GPU that would need longest for its share of the work if nothing waited. Profiled times differ from run to run and machine to machine: three dispatches of the vector copy took 15.5, 16.3 and 20.5 us.
-Reports mark times with the mean error of all that are compared here on a target; recordings that spend most of their time in dispatches of less than
-20 us with that of such dispatches, because what stands before and after the work counts there.
-
-";
 
 /// Workgroups of the kernels of growing intensity.
 const INTENSITY_GROUPS: u32 = 16_384;
@@ -56,9 +46,7 @@ const PROFILED: &[Profiled] = &[
 ];
 
 /// Writes the section.
-pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
-    text.push_str(WORDS);
-    text.push_str("| kernel | profiled us | modelled us | error | limit | |\n|---|---|---|---|---|---|\n");
+pub(super) fn write(page: &mut Page) -> Result<()> {
     let mut found = Vec::new();
     for &(short, name, gpu, bits, times, truth, what) in PROFILED {
         let model = arch::Model::by_name(gpu).context("a model of the data files")?;
@@ -82,29 +70,21 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
         let modelled = (time.nanoseconds - start) * times + start;
         found.push(modelled);
         let of = format!("`{}` on {}", name.split('(').next().unwrap_or(name), model.short());
-        errors.add(model.target().name, probe::time_quantity(truth), of, (modelled - truth) / truth);
+        page.errors.add(model.target().name, probe::time_quantity(truth), of, (modelled - truth) / truth);
         let error = format!("{:+.1} %", 100.0 * (modelled - truth) / truth);
         println!("{name} on {gpu}: {:.1} us profiled, {:.1} modelled, {error}", truth / 1e3, modelled / 1e3);
         let limit = time.limit().name().to_string();
         let title = format!("{} on {}", name.split('(').next().unwrap_or(name), gpu);
         let (truth, modelled) = (format!("{:.1}", truth / 1e3), format!("{:.1}", modelled / 1e3));
-        row(text, &[title, truth, modelled, error, limit, what.into()]);
+        page.row("times", &[title, truth, modelled, error, limit, what.into()]);
     }
-    text.push('\n');
     let optimized = ("daxpy to daxpy_restrict", found[3] / found[4], 6.2);
-    exercises(text, errors, optimized)?;
-    product(text)?;
-    intensities(text, errors)
+    exercises(page, optimized)?;
+    product(page)?;
+    intensities(page)
 }
 
-const PRODUCT_WORDS: &str = "A product of matrices of f16 of 4096 rows and columns on an MI300X: 128 by 128 elements by a workgroup, operands in the LDS, what
-comes next loaded while matrix instructions run (`tiles_f16` in `xtask/src/accuracy/kernels.hip`). No recording of this kernel is at hand. A
-study of GPUs at work gives an MI300X about 45 % of its peak in f16, with libraries tuned for it and at the clock its power allows; the model
-runs at the highest clock, so its share stands to be too high.
-
-";
-
-fn product(text: &mut String) -> Result<()> {
+fn product(page: &mut Page) -> Result<()> {
     const N: usize = 4096;
     const TILE: usize = 128;
     let model = arch::Model::by_name("mi300x").context("a model of the data files")?;
@@ -125,11 +105,9 @@ fn product(text: &mut String) -> Result<()> {
         "product of 4096^3 f16: {:.1} us, {rate:.0} Tflop/s, {share:.0} % of {peak:.0}",
         time.nanoseconds / 1e3
     );
-    text.push_str(PRODUCT_WORDS);
-    text.push_str("| product | modelled us | Tflop/s | share of the peak | two XCDs differ by |\n|---|---|---|---|---|\n");
     let us = format!("{:.1}", time.nanoseconds / 1e3);
-    row(
-        text,
+    page.row(
+        "product",
         &[
             "4096^3 f16".into(),
             us,
@@ -138,7 +116,6 @@ fn product(text: &mut String) -> Result<()> {
             format!("{said:.1} %"),
         ],
     );
-    text.push('\n');
     Ok(())
 }
 
@@ -196,31 +173,8 @@ const EXERCISES: &[Exercise] = &[
 /// Which of the exercises give the speed-ups that the training tells, and what it tells.
 const SPEEDUPS: &[(usize, usize, f64)] = &[(0, 1, 10.8), (2, 3, 3.4), (5, 6, 5.6)];
 
-const EXERCISE_WORDS: &str = "Training exercises, y^T A x of 32,768 rows and columns, on one die of an MI200 and on an MI300A. On the MI300A, and with 4 workgroups, of which a
-wave's accesses are more than are kept, the matrix is summed over its first 4096 columns, in rows of full length, and the time taken eight
-times. With 4 workgroups the engine runs at the highest clock. The kernels are written to their description; of the loops that read the LDS a
-compiler of the time of the recordings (clang 17) makes the same as the one used here: unrolled by eight, with flat loads. *Steps without LDS*
-are `SPI_RA_LDS_CU_FULL_CSN`: compute units that lack LDS for a workgroup that waits, in steps of four cycles.
-
-";
-const EXERCISE_OPEN: &str = "By rows, which lie 256 KiB apart, all lanes read lines of one set of the vector L1. On an MI200 their lines lie in the same bank of memory, too, in
-other rows of it each, as far as waves are at the same column; how far they drift apart decides how long it takes. Banks, rows and
-channels lie in the address where the Linux driver finds memory errors; for the MI200 it does not tell which bit chooses the pseudo channel, and
-the model has none there. With 64 KiB of LDS a compute unit has one wave, and the 104 of them stay in one bank: each channel opens 208 rows of it
-for 64 bytes of each row of the matrix, one after the other. Who gets ahead, to a bank that is free, finds the channel's queue full of requests for
-the other. How long that queue is, and how long a row takes, is not published for these GPUs; both (64 requests, 42 ns) are taken from published
-models of others with such memory, and were chosen when these times were known. With 48 to 80 requests the kernel with 64 KiB takes 174 to 191 ms; with
-rows of 49 ns, another published figure, and 64 or 80 requests 221 or 202; and with 128 of these 71. Where a compute unit has five waves they drift apart, and small things decide how far: of 83, 88 and 96 requests under way from a vector L1
-88 are taken, for the lines that kernels of growing intensity have under way; `rows` took 70 ms with them, and 83 and 73 ms with the others. (The figures of
-this paragraph that are not in the table are of a model that gave a wave all lines of an answer at once, not one a cycle.)
-Translations that a vector L1 does not have are asked for ahead of the look-ups, as many at once as it has entries; how many on hardware is not known.
-
-";
-
-fn exercises(text: &mut String, errors: &mut Errors, more: (&str, f64, f64)) -> Result<()> {
+fn exercises(page: &mut Page, more: (&str, f64, f64)) -> Result<()> {
     let source = root().join("xtask/src/accuracy/kernels.hip");
-    text.push_str(EXERCISE_WORDS);
-    text.push_str("| GPU | exercise | profiled ms | modelled ms | error | profiled waves in flight | modelled | profiled steps without LDS | modelled |\n|---|---|---|---|---|---|---|---|---|\n");
     // What the same kernel took before, and the waves in flight.
     let mut known: BTreeMap<(&str, &str, u32), (f64, f64, f64)> = BTreeMap::new();
     let mut modelled_all = Vec::new();
@@ -263,7 +217,7 @@ fn exercises(text: &mut String, errors: &mut Errors, more: (&str, f64, f64)) -> 
         if fresh {
             let of = format!("y^T A x, {title}, on {}", model.short());
             let quantity = probe::time_quantity(truth * 1e6);
-            errors.add(model.target().name, quantity, of, (modelled - truth) / truth);
+            page.errors.add(model.target().name, quantity, of, (modelled - truth) / truth);
         }
         let error = format!("{:+.1} %", 100.0 * (modelled - truth) / truth);
         println!(
@@ -275,10 +229,8 @@ fn exercises(text: &mut String, errors: &mut Errors, more: (&str, f64, f64)) -> 
             waves.map_or_else(Default::default, |(waves, _)| [waves, in_flight].map(|it| format!("{it:.1}")));
         let (truth, modelled) = (format!("{truth:.1}"), format!("{modelled:.1}"));
         let of_time = [gpu.into(), title.into(), truth, modelled, error];
-        row(text, &[&of_time[..], &waves, &lds].concat());
+        page.row("exercises", &[&of_time[..], &waves, &lds].concat());
     }
-    text.push('\n');
-    text.push_str("| speed-up | profiled | modelled | error |\n|---|---|---|---|\n");
     let speedups = SPEEDUPS.iter().map(|&(slow, fast, truth)| {
         let title = format!("{} to {}", EXERCISES[slow].title, EXERCISES[fast].title);
         (title, modelled_all[slow] / modelled_all[fast], truth)
@@ -287,14 +239,12 @@ fn exercises(text: &mut String, errors: &mut Errors, more: (&str, f64, f64)) -> 
     for (title, modelled, truth) in speedups.chain([(title.to_owned(), modelled, truth)]) {
         let error = format!("{:+.1} %", 100.0 * (modelled - truth) / truth);
         println!("{title}: {truth} profiled, {modelled:.2} modelled, {error}");
-        row(text, &[title, format!("{truth:.1}x"), format!("{modelled:.1}x"), error]);
+        page.row("speedups", &[title, format!("{truth:.1}x"), format!("{modelled:.1}x"), error]);
     }
-    text.push('\n');
-    text.push_str(EXERCISE_OPEN);
     Ok(())
 }
 
-pub(super) fn intensities(text: &mut String, errors: &mut Errors) -> Result<()> {
+pub(super) fn intensities(page: &mut Page) -> Result<()> {
     let model = arch::Model::by_name("mi210").context("a model of the data files")?;
     let source = root().join("xtask/src/accuracy/intensity.hip");
     let Some(bytes) = compile(&source, model.target().name)? else { return Ok(()) };
@@ -309,9 +259,10 @@ pub(super) fn intensities(text: &mut String, errors: &mut Errors) -> Result<()> 
         let prepared = Prepared::of(bytes.clone(), &format!("mix_{kind}_{iterations}"));
         let row = Intensity { kind, iterations, truth: truth.parse()? };
         let recorded = counters.iter().copied().zip(recorded.iter().copied());
-        found.measure(&row, &prepared, model, recorded, errors)?;
+        found.measure(&row, &prepared, model, recorded, &mut page.errors)?;
     }
-    found.write(text)
+    found.write(page);
+    Ok(())
 }
 
 /// A kernel of growing intensity, as recorded.
@@ -385,43 +336,34 @@ impl Intensities {
         Ok(())
     }
 
-    fn write(&self, text: &mut String) -> Result<()> {
+    fn write(&self, page: &mut Page) {
         let least = self.instructions.iter().copied().fold(0.0, f64::min);
         let most = self.instructions.iter().copied().fold(0.0, f64::max);
-        writeln!(
-            text,
-            "Kernels of growing arithmetic intensity (`xtask/src/accuracy/intensity.hip`), 65,536 waves of eight loads each, recorded on an MI200. Another\n\
-            compiler made them: vector instructions differ by {:+.0} to {:+.0} %.\n",
-            100.0 * least,
-            100.0 * most
-        )?;
-        let numbers: Vec<&str> =
-            self.times.first().map_or(Vec::new(), |it| it.1.iter().map(|it| it.1).collect());
-        writeln!(text, "| type | {} iterations | mean error | worst |", numbers.join(" | "))?;
-        writeln!(text, "|---|{}---|---|", "---|".repeat(numbers.len()))?;
+        let range = format!("{:+.0} to {:+.0} %", 100.0 * least, 100.0 * most);
+        page.slots.insert("intensity instructions", range);
+        let first = self.times.first();
+        let numbers: Vec<&str> = first.into_iter().flat_map(|(_, it)| it).map(|it| it.1).collect();
+        let mut table = format!("| type | {} iterations | mean error | worst |\n", numbers.join(" | "));
+        table += &format!("|---|{}---|---|\n", "---|".repeat(numbers.len()));
+        page.slots.insert("intensities", table);
         let mut all = ByIterations::new();
         for (kind, errors) in &self.times {
             let [mean, worst] = mean_and_worst(errors);
             let mut cells = vec![(*kind).to_string()];
             cells.extend(errors.iter().map(|it| format!("{:+.1} %", 100.0 * it.0)));
             cells.extend([format!("{mean:.1} %"), format!("{worst:+.1} %")]);
-            row(text, &cells);
+            page.row("intensities", &cells);
             all.extend(errors);
         }
         let [mean, worst] = mean_and_worst(&all);
-        writeln!(
-            text,
-            "\nAll {}: mean {mean:.1} %, worst {worst:+.1} %. Counters of the same kernels:\n",
-            all.len()
-        )?;
-        text.push_str("| counter | mean error | worst |\n|---|---|---|\n");
+        let sum = format!("{}: mean {mean:.1} %, worst {worst:+.1} %", all.len());
+        println!("intensities, {sum}");
+        page.slots.insert("intensity sum", sum);
         for (counter, errors) in &self.counters {
             let [mean, worst] = mean_and_worst(errors);
-            row(text, &[format!("`{counter}`"), format!("{mean:.1} %"), format!("{worst:+.1} %")]);
+            let cells = [format!("`{counter}`"), format!("{mean:.1} %"), format!("{worst:+.1} %")];
+            page.row("intensity counters", &cells);
         }
-        text.push('\n');
-        println!("intensities: {} kernels, mean {mean:.1} %, worst {worst:+.1} %", all.len());
-        Ok(())
     }
 }
 

@@ -3,22 +3,11 @@
 //! The one idea to keep in mind: the trace is of four waves of one dispatch on an otherwise idle gfx950, so everything is cold; the
 //! latencies that it shows are facts of the model, and what is compared is what becomes of them in a whole wave.
 
+use super::Page;
 use super::kernels::{Prepared, compile_with};
-use super::{Errors, row};
 use crate::run::root;
 use anyhow::{Context, Result};
 use probe::Recorder;
-
-const WORDS: &str = "## Issue trace
-
-A product of 32 by 32 floats by 1,024 workgroups of one wave on an MI355X (`crates/3-measure/probe/tests/sources/trace.hip`, which compiles to the traced
-instructions). Traced are four waves, instruction by instruction, and the lives of all. The latencies of cold scalar and vector loads and of the LDS were
-read from this trace; those rows show that waves wait as long as they should, no more. A wait goes from the issue of the instruction before it, or
-of the first of four reads of the LDS, to its end. In cycles:
-
-| what | traced | modelled | error |
-|---|---|---|---|
-";
 
 /// Places of `STALLS`.
 const MEMORY: usize = 0;
@@ -62,8 +51,8 @@ fn dependent(model: &'static arch::Model) -> Result<f64> {
     Ok((cycles(2 * PASSES)? - cycles(PASSES)?) / (f64::from(PASSES) * ADDITIONS))
 }
 
-/// Writes the section.
-pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
+/// Fills in the traced product.
+pub(super) fn write(page: &mut Page) -> Result<()> {
     let model = arch::Model::by_name("mi355x").context("a model of the data files")?;
     let source = root().join("crates/3-measure/probe/tests/sources/trace.hip");
     let Some(bytes) = compile_with("clang++-22", &source, model.target().name)? else { return Ok(()) };
@@ -72,19 +61,18 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
     let mut recorder = Recorder::new(model);
     loaded.run(&mut recorder, [32, 32, 1], [16, 1, 1])?;
     let dispatch = recorder.dispatches().first().context("a dispatch")?;
-    text.push_str(WORDS);
-    let mut add = |what: &str, truth: f64, found: f64| {
+    let add = |page: &mut Page, what: &str, truth: f64, found: f64| {
         let error = format!("{:+.1} %", 100.0 * (found - truth) / truth);
         println!("trace, {what}: {truth:.0} traced, {found:.0} modelled, {error}");
-        row(text, &[what.into(), format!("{truth:.0}"), format!("{found:.0}"), error]);
+        page.row("trace", &[what.into(), format!("{truth:.0}"), format!("{found:.0}"), error]);
     };
     let waits: Vec<_> = dispatch.instructions.iter().filter(|it| it.text.starts_with("s_waitcnt")).collect();
     for &(number, reason, before, what, truth) in WAITS {
         let wait = waits.get(number).context("a wait")?;
         let cycles = wait.stalls.context("waits of instructions")?[reason];
-        add(what, truth, STEP * before + cycles as f64 / wait.executions as f64);
+        add(page, what, truth, STEP * before + cycles as f64 / wait.executions as f64);
     }
-    add("from an addition to one that needs it", DEPENDENT, dependent(model)?);
+    add(page, "from an addition to one that needs it", DEPENDENT, dependent(model)?);
     let counter = |name: &str| {
         let found = dispatch.counters.iter().find(|it| it.0 == name).and_then(|it| it.1.known());
         found.map(|it| it as f64).with_context(|| format!("`{name}` is not known"))
@@ -101,10 +89,9 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
         ("TCC_HIT", "hits of the L2", HITS, counter("TCC_HIT")?),
         ("TCC_MISS", "misses of the L2", MISSES, counter("TCC_MISS")?),
     ] {
-        add(what, truth, found);
+        add(page, what, truth, found);
         let of = format!("traced matrix product on {}", model.short());
-        errors.add(model.target().name, name, of, (found - truth) / truth);
+        page.errors.add(model.target().name, name, of, (found - truth) / truth);
     }
-    text.push('\n');
     Ok(())
 }

@@ -4,7 +4,7 @@
 //! so each is compared with its like.
 
 use super::kernels::Prepared;
-use super::{Errors, distance, grouped, percent, row};
+use super::{Errors, Page, distance, grouped, percent, row};
 use crate::run::root;
 use anyhow::{Context, Result};
 use arch::Model;
@@ -14,34 +14,6 @@ use probe::{Basis, Recorder, registry};
 use std::fmt::Write as _;
 
 const TRUTH: &str = include_str!("vector_copy.tsv");
-
-const WORDS: &str = "Grid 1,048,576, workgroup 256, three dispatches; recorded on an MI200 and, with ROCm 7.0, on an MI300X with the vendor's
-profiler. *first* is the first dispatch, *later* the range of the other two. The error is the distance from the recorded
-value or range. Below each table is how many counters are near, in the first dispatch, in later ones, and in the median of all
-three. What the recordings have besides are requests of the command processor, some hundred of them on the MI200.
-
-";
-
-const DIFFERENCES: &str = "What is behind the differences:
-
-* Requests of the command processor are in the recordings and not in the model: uncached ones above all.
-* On an MI200 two reads of the halves of a line are one request of the L2. Where the first had to wait for room and the second
-  does not follow in the next cycle, as in loads of 8 bytes, they stay two: 6 to 7 % of the pairs in later dispatches and 11 to 12 % in the
-  first, 8 % modelled in both. Recorded counts of channels show more than the model knows: the two channels of a load have nearly the same, so
-  the four pairs of a load stay two requests or become one together, in one later dispatch those of two waves. What does it is not known: neither
-  the engine's clock, nor how long translations take, nor how long writes are under way makes the first dispatch of the model differ so.
-* Copies from the host come before the first dispatch, at the end of which the L2 of an MI200 wrote back all. The published source of the
-  runtime releases one packet to the system after some commands; that such copies are among them is read out of it and of both recordings
-  of this kernel, and modelled so. Dirty lines of later dispatches stay, and are written back outside of the measured time. How many stay is
-  half of the lines that half of the L2 holds and half of those that waves in flight read and have not written yet, recorded and modelled.
-* On the MI300X waves of later dispatches live twice as long as in the model. A read takes 1379 to 1416 cycles from the L2 to memory and
-  back there, three times what a chase through the memory-side cache takes, at half of the bandwidth of memory; what holds it up is not known.
-* On the MI300X `GRBM_GUI_ACTIVE` goes on for two to three times as long as engines are busy; the model has the time of the dispatch there.
-* How long fetches wait for code that is not there yet depends on time: not given.
-* An older recording on an MI300X, with a ROCm 6.2 before its release, has arguments in uncached memory of the host: 160 uncached requests, and
-  waves that wait 4500 cycles for arguments. The runtime puts them into the memory of the GPU since.
-
-";
 
 /// The GPU whose first dispatch runs before its engine has come up to speed, and a clock in MHz that fits its times.
 const FIRST_SLOWER: (&str, u32) = ("mi210", 1000);
@@ -109,16 +81,14 @@ fn slower(
 }
 
 /// Writes the section.
-pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
-    text.push_str("## Vector copy\n\n");
-    text.push_str(WORDS);
+pub(super) fn write(page: &mut Page) -> Result<()> {
+    let mut text = String::new();
     for (gpu, title) in [("mi210", "MI200"), ("mi300x", "MI300X")] {
         let model = Model::by_name(gpu).context("a model of the data file")?;
         let source = root().join("crates/3-measure/probe/tests/sources/vector_copy.hip");
         let kernel = "vecCopy(double*, double*, double*, int, int)";
         let Some(prepared) = Prepared::new(&source, model.target().name, kernel)? else {
-            writeln!(text, "### {title}\n\nNot compared: no clang++-19.\n")?;
-            continue;
+            return Ok(());
         };
         let mut compared = Compared {
             target: model.target().name,
@@ -137,20 +107,16 @@ pub(super) fn write(text: &mut String, errors: &mut Errors) -> Result<()> {
             if of == gpu {
                 let number = |text: &str| text.parse::<f64>().context("a number of the data file");
                 let recorded = Recorded { first: number(first)?, least: number(least)?, most: number(most)? };
-                compared.counter(text, errors, counter, recorded);
+                compared.counter(&mut text, &mut page.errors, counter, recorded);
             }
         }
-        compared.summaries(text)?;
+        compared.summaries(&mut text)?;
         if gpu == FIRST_SLOWER.0 {
-            slower(text, &prepared, model, &compared.times)?;
+            slower(&mut text, &prepared, model, &compared.times)?;
         }
     }
-    text.push_str(DIFFERENCES);
-    writeln!(
-        text,
-        "The basis is that of the counter's rule in [counters.md](counters.md); *{}* ones are predictions.\n",
-        Basis::Modelled.word()
-    )?;
+    page.slots.insert("copy", text);
+    page.slots.insert("basis", Basis::Modelled.word().to_owned());
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use super::noise::Sample;
 use super::present::{self, TimeUnit};
 use super::select::SelectError;
 use super::subject::Subject;
-use super::{overview, panels, predictions, ranks, samples, traces, tuning, windows};
+use super::{must_equal, overview, panels, predictions, ranks, samples, traces, tuning, windows};
 use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -91,6 +91,10 @@ pub fn report(
     };
     report.notes.extend(notes.into_iter().map(|text| Note { kind: NoteKind::Info, text }));
     report.notes.extend(no_samples(subjects, &options.blocks));
+    report.notes.extend(
+        must_equal::note(subjects, &options.renames)
+            .map(|(wrong, text)| Note { kind: if wrong { NoteKind::Warning } else { NoteKind::Info }, text }),
+    );
     let evaluations: Vec<Evaluation<'_>> = subjects
         .iter()
         .zip(compiled)

@@ -1,9 +1,10 @@
 //! What was wrong with a trace, where, and what follows.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How much a problem matters.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Severity {
     /// Something to know: what the trace lacks.
     Info,
@@ -14,7 +15,7 @@ pub enum Severity {
 }
 
 /// One problem of a trace.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Problem {
     /// How bad.
     pub severity: Severity,

@@ -13,6 +13,7 @@
 mod chrome;
 pub mod comm;
 mod error;
+mod index;
 mod json;
 mod names;
 mod perfetto;
@@ -93,6 +94,7 @@ fn by_content(name: &str, head: &[u8], input: &mut dyn Read) -> Result<Timeline,
         b'{' if has("\"rocprofiler-sdk-tool\"") => rocprofv3::json::read(input),
         b'{' if has("\"timemory\"") || has("\"rocprofiler-systems\"") => wallclock::json(input),
         b'{' | b'[' => chrome::read(input),
+        _ if rocprofv3::summary::is(head) => rocprofv3::summary::read(&String::from_utf8_lossy(&all(input))),
         _ if wallclock::is_table(head) => wallclock::text(&String::from_utf8_lossy(&all(input))),
         _ => rocprofv3::csv::read(name, input),
     }

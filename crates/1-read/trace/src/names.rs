@@ -1,11 +1,12 @@
 //! Interned strings: kernel names, thread names, shapes.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Index of an interned string. [`Name::NONE`] is the empty string.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Name(pub u32);
 
 impl Name {
@@ -84,5 +85,25 @@ impl Names {
     /// All strings in the order of their indices.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.all.iter().map(|text| &**text)
+    }
+}
+
+impl Serialize for Names {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.all.iter().map(|text| &**text))
+    }
+}
+
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Names, D::Error> {
+        let texts = Vec::<&'de str>::deserialize(deserializer)?;
+        let mut names =
+            Names { all: Vec::with_capacity(texts.len()), by_text: HashMap::with_capacity(texts.len()) };
+        for (at, text) in texts.into_iter().enumerate() {
+            let shared: Arc<str> = Arc::from(text);
+            names.all.push(shared.clone());
+            names.by_text.insert(shared, u32::try_from(at).unwrap_or(0));
+        }
+        Ok(names)
     }
 }

@@ -5,10 +5,11 @@
 
 use crate::error::{Problem, Severity};
 use crate::names::{Name, Names};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Which tool wrote it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Format {
     /// PyTorch profiler (Kineto).
     Kineto,
@@ -57,7 +58,7 @@ impl Format {
 }
 
 /// What a span on a GPU is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum GpuKind {
     /// A kernel.
     Kernel,
@@ -68,7 +69,7 @@ pub enum GpuKind {
 }
 
 /// What a span on the host is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum HostKind {
     /// An operator of the framework.
     Operator,
@@ -87,7 +88,7 @@ pub enum HostKind {
 }
 
 /// A queue or stream of a GPU.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Queue {
     /// GPU as the trace numbers it.
     pub device: u64,
@@ -96,7 +97,7 @@ pub struct Queue {
 }
 
 /// A thread of the host.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Thread {
     /// Process.
     pub process: Name,
@@ -107,7 +108,7 @@ pub struct Thread {
 }
 
 /// A GPU of the machine.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Device {
     /// As the trace numbers it.
     pub id: u64,
@@ -120,7 +121,7 @@ pub struct Device {
 }
 
 /// What a span on a GPU has besides its times.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Detail {
     /// Bytes copied.
     pub bytes: Option<u64>,
@@ -131,7 +132,7 @@ pub struct Detail {
 }
 
 /// Arguments of a collective kernel.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Collective {
     /// `allreduce`, `broadcast`, …
     pub operation: Name,
@@ -148,7 +149,7 @@ pub struct Collective {
 }
 
 /// What ran on the GPUs, a column per fact.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "columns named after what they hold; units in the struct's text")]
 pub struct GpuSpans {
     /// Start, ns.
@@ -235,7 +236,7 @@ impl GpuSpans {
 }
 
 /// What the host did, a column per fact.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "columns named after what they hold")]
 pub struct HostSpans {
     /// Start, ns.
@@ -312,7 +313,7 @@ impl HostSpans {
 }
 
 /// Arguments of an operator, as JSON texts: `[[8, 128], [128]]`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "named after the trace's fields")]
 pub struct Shapes {
     pub dims: Name,
@@ -322,7 +323,7 @@ pub struct Shapes {
 }
 
 /// Calls of one name, where a file holds sums and no timeline.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CallSum {
     /// What is counted: `HIP API`, `kernels`, `wall clock`.
     pub domain: String,
@@ -349,7 +350,7 @@ pub struct CallSum {
 }
 
 /// An allocation of memory.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Allocation {
     /// What was done: `ALLOC`, `FREE`, `RECLAIM`.
     pub operation: Name,
@@ -364,7 +365,7 @@ pub struct Allocation {
 }
 
 /// A hardware counter over the dispatches of a trace.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CounterSum {
     /// Counter.
     pub name: Name,
@@ -375,7 +376,7 @@ pub struct CounterSum {
 }
 
 /// A whole trace.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Timeline {
     /// Which tool wrote it.
     pub format: Format,
@@ -384,11 +385,13 @@ pub struct Timeline {
     /// Queues of GPUs.
     pub queues: Vec<Queue>,
     /// Rows of `queues`.
-    queue_rows: HashMap<Queue, u32>,
+    #[serde(skip)]
+    pub(crate) queue_rows: HashMap<Queue, u32>,
     /// Threads of the host.
     pub threads: Vec<Thread>,
     /// Rows of `threads`, by process and thread.
-    thread_rows: HashMap<(Name, Name), u32>,
+    #[serde(skip)]
+    pub(crate) thread_rows: HashMap<(Name, Name), u32>,
     /// GPUs named by the trace.
     pub devices: Vec<Device>,
     /// What ran on the GPUs, in the order of the file.

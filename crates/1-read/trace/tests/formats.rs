@@ -217,6 +217,18 @@ fn perfetto() {
 }
 
 #[test]
+fn summary_of_rocprofv3() {
+    let Some(t) = read("rocprofv3/csv/summary.txt") else { return };
+    let of = |domain: &str| t.calls.iter().filter(|it| it.domain == domain).collect::<Vec<_>>();
+    let kernels = of("kernels");
+    assert_eq!(kernels.len(), 4);
+    assert_eq!((kernels[0].calls, kernels[0].total_ns, kernels[0].min_ns), (8, 184_324.0, Some(11_200.0)));
+    assert!(t.names.get(kernels[0].name).starts_with("void addition_kernel<float>(float*,"));
+    assert_eq!(of("memory copies").iter().map(|it| it.calls).collect::<Vec<_>>(), [16, 8]);
+    assert!(t.problems.iter().all(|it| it.severity == Severity::Info), "{:?}", t.problems);
+}
+
+#[test]
 fn rocprof_sys() {
     let row = |t: &Timeline, thread: u32, name: &str| {
         let found = t.calls.iter().find(|c| t.names.get(c.name) == name && c.thread == Some(thread));

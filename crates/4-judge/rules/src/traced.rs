@@ -3,10 +3,12 @@
 //! The one idea to keep in mind: ranks do the same work, so a rule on single traces speaks once, of the rank that loses most.
 
 use crate::Outcome;
+use std::collections::HashMap;
 use timeline::TimelineEvidence;
 use timeline::collectives::{Ranks, match_ranks};
 use timeline::gemm::ProductSum;
 use trace::{Format, GpuKind};
+use tunedb::Tunings;
 use view::{Finding, Known};
 
 /// The traces of one run.
@@ -17,6 +19,59 @@ pub struct TraceEvidence<'a> {
     pub names: Vec<String>,
     /// Collectives matched across ranks; absent for one trace.
     pub matched: Option<Ranks>,
+    /// The fastest kernels that files of tunings know, by product.
+    pub tuned: TunedProducts,
+}
+
+/// A kernel that a file of tunings has for a product.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TunedProduct {
+    /// Time of a call, microseconds.
+    pub us: f64,
+    /// Kernel.
+    pub kernel: String,
+    /// File and line.
+    pub place: String,
+}
+
+/// Sizes as BLAS counts them, batch, transposition and element type.
+type ProductKey = (u64, u64, u64, u64, String, &'static str);
+
+/// The fastest kernel of each product in some files of tunings.
+#[derive(Clone, Debug, Default)]
+pub struct TunedProducts(HashMap<ProductKey, TunedProduct>);
+
+impl TunedProducts {
+    /// Those of files; rows without sizes, types or a measured time are nothing to compare with.
+    pub fn of(files: &[Tunings<'_>]) -> TunedProducts {
+        let mut found: HashMap<ProductKey, TunedProduct> = HashMap::new();
+        for file in files {
+            for row in &file.rows {
+                let (Ok(shape), Ok(types), Ok(us)) = (&row.shape, &row.types, row.time_us) else { continue };
+                let (Some(shape), Some(element)) = (shape.gemm(), tunedb::element(types)) else { continue };
+                let blas = file.format.is_column_major();
+                let (m, n) = if blas { (shape.m, shape.n) } else { (shape.n, shape.m) };
+                // AITER's tables name no transposition: weights are given as their transpose.
+                let layout = row.layout.as_deref().map_or_else(|_| "TN".to_owned(), str::to_ascii_uppercase);
+                let key = (m, n, shape.k, shape.batch, layout, element);
+                if found.get(&key).is_some_and(|old| old.us <= us) {
+                    continue;
+                }
+                let kernel = row.candidate.as_deref().unwrap_or("unnamed").to_owned();
+                found.insert(
+                    key,
+                    TunedProduct { us, kernel, place: format!("{}:{}", file.base_name(), row.line) },
+                );
+            }
+        }
+        TunedProducts(found)
+    }
+
+    /// The fastest kernel for a product.
+    pub fn get(&self, sum: &ProductSum) -> Option<&TunedProduct> {
+        let p = &sum.product;
+        self.0.get(&(p.m, p.n, p.k, p.batch, p.layout.to_ascii_uppercase(), sum.element()?))
+    }
 }
 
 impl<'a> TraceEvidence<'a> {
@@ -24,7 +79,13 @@ impl<'a> TraceEvidence<'a> {
     pub fn new(ranks: &'a [TimelineEvidence<'a>], names: Vec<String>) -> Self {
         let timelines: Vec<_> = ranks.iter().map(|it| it.timeline).collect();
         let matched = (ranks.len() > 1).then(|| match_ranks(&timelines));
-        TraceEvidence { ranks, names, matched }
+        TraceEvidence { ranks, names, matched, tuned: TunedProducts::default() }
+    }
+
+    /// The same with what files of tunings know.
+    pub fn with_tunings(mut self, files: &[Tunings<'_>]) -> Self {
+        self.tuned = TunedProducts::of(files);
+        self
     }
 
     /// Judges each trace and keeps the finding that loses most.

@@ -202,6 +202,38 @@ fn products_below_the_peak() {
 }
 
 #[test]
+fn products_below_their_tuning() {
+    let of = |us: i64| {
+        let mut made = Made::new();
+        made.kernel(GEMM, (0, 0), 0, us, -10);
+        made.operator("aten::mm", "[[16, 512], [512, 4096]]", "[[512, 1], [1, 512]]");
+        made.timeline
+    };
+    let row = |ms: f64| {
+        format!(
+            "Validator,PT_VERSION,2.9.1\nGemmTunableOp_{}_TN,tn_4096_16_512_ld_512_512_4096,Gemm_Rocblas_1,{ms}\n",
+            "BFloat16"
+        )
+    };
+    let aiter = "gfx,cu_num,M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle,libtype,solidx,splitK,us,kernelName,err_ratio,tflops,bw\n\
+        gfx942,304,16,4096,512,False,torch.bfloat16,torch.bfloat16,False,False,hipblaslt,1,0,50.0,k,0,0,0\n";
+    for (us, file, fires) in [
+        (100, row(0.05), true),
+        (55, row(0.05), false),
+        (100, aiter.to_owned(), true),
+        (100, row(0.0), false),
+        (100, row(0.05).replace("TN,tn", "NN,nn"), false),
+    ] {
+        let timeline = of(us);
+        let evidence = [TimelineEvidence::gather(&timeline)];
+        let files = [tunedb::read("bf16_tuned_gemm.csv", file.as_bytes()).unwrap()];
+        let run = TraceEvidence::new(&evidence, vec!["a".to_owned()]).with_tunings(&files);
+        let found = check_traces(&run).0;
+        assert_eq!(found.iter().any(|it| it.rule == "TRC006"), fires, "{us} {file}: {found:?}");
+    }
+}
+
+#[test]
 fn layouts_around_convolutions() {
     let with = |convolution: &str| {
         one(|m| {

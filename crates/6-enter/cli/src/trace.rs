@@ -5,7 +5,7 @@ use crate::exit::{Outcome, usage};
 use crate::output::Output;
 use crate::{fail_on, terminal};
 use anyhow::Result;
-use host::traces;
+use host::{traces, tunings};
 use render::{json, report_csv, report_markdown, sarif, text};
 use std::path::{Path, PathBuf};
 use study::trace::{Input, Options, survey};
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
     let mut failed = false;
     let mut all = Vec::new();
     for path in args.base.iter().chain(&args.files) {
-        match read(path) {
+        match read(path, !args.no_index) {
             Ok((read, errors)) => {
                 all.extend(read.into_iter().map(|it| selected(it, args, kernel.as_ref())));
                 for error in errors {
@@ -73,7 +73,24 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
         .collect();
     let machine = matches!(args.format, SurveyFormat::Json | SurveyFormat::Csv);
     let every = ["all".to_owned()];
+    let (opened, unread) = tunings::open(&args.tunings);
+    let mut known = Vec::new();
+    for file in &opened {
+        match ::tunedb::read(&file.name, file.bytes()) {
+            Ok(read) => known.push(read),
+            Err(_) if !file.named => {}
+            Err(error) => {
+                failed = true;
+                eprintln!("error: {}: {error}", file.name);
+            }
+        }
+    }
+    for error in unread {
+        failed = true;
+        eprintln!("error: {}: {}", error.file, error.error);
+    }
     let options = Options {
+        tunings: &known,
         top: if args.top == 0 || machine { usize::MAX } else { args.top },
         blocks: if machine && args.blocks.is_empty() { &every } else { &args.blocks },
         compared,
@@ -92,8 +109,8 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
 }
 
 /// Traces of a path; a folder without any may be a recording.
-fn read(path: &Path) -> Result<(Vec<traces::Trace>, Vec<anyhow::Error>)> {
-    let found = traces::read(path);
+fn read(path: &Path, indexed: bool) -> Result<(Vec<traces::Trace>, Vec<anyhow::Error>)> {
+    let found = traces::read(path, indexed);
     if !path.is_dir() || found.is_ok() {
         return found;
     }

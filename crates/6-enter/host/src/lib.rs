@@ -19,6 +19,7 @@ pub mod session;
 pub mod settings;
 pub mod spill;
 pub mod subjects;
+pub mod trace_index;
 pub mod traces;
 pub mod tunings;
 

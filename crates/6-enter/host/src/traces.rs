@@ -1,5 +1,6 @@
 //! Traces of files and folders, each read as it comes.
 
+use crate::trace_index;
 use anyhow::{Context, Result, anyhow};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -16,11 +17,11 @@ pub struct Trace {
 /// Endings of files in folders that are looked at; packed ones too.
 const ENDINGS: [&str; 7] = ["json", "csv", "db", "pftrace", "proto", "txt", "trace"];
 
-/// Reads a file, or everything in a folder. Tables of a folder are one timeline, each other file is one. What cannot be read of a
+/// Reads a file, or everything in a folder; large files by their index where `indexed`. Tables of a folder are one timeline, each other file is one. What cannot be read of a
 /// folder is returned with its reason.
-pub fn read(path: &Path) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
+pub fn read(path: &Path, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
     if !path.is_dir() {
-        let timeline = file(path)?;
+        let timeline = file(path, indexed)?;
         return Ok((vec![Trace { path: path.to_owned(), timeline }], Vec::new()));
     }
     let mut files = Vec::new();
@@ -28,7 +29,7 @@ pub fn read(path: &Path) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
     let (mut traces, mut failed) = (Vec::new(), Vec::new());
     let mut tables: Option<Timeline> = None;
     for path in files {
-        match open(&path)? {
+        match open(&path, indexed)? {
             // A folder holds other files, too.
             Err(trace::Error::Unknown(_) | trace::Error::Empty) => {}
             Err(error) => failed.push(anyhow!("`{}`: {error}", path.display())),
@@ -52,14 +53,22 @@ pub fn may_be_trace(path: &Path) -> bool {
     !path.is_dir() && File::open(path).is_ok_and(|mut input| trace::may_be_trace(&mut input))
 }
 
-/// Reads one file.
-pub fn file(path: &Path) -> Result<Timeline> {
-    open(path)?.map_err(|error| anyhow!("`{}`: {error}", path.display()))
+/// Reads one file, a large one by its index where `indexed`.
+pub fn file(path: &Path, indexed: bool) -> Result<Timeline> {
+    open(path, indexed)?.map_err(|error| anyhow!("`{}`: {error}", path.display()))
 }
 
-fn open(path: &Path) -> Result<Result<Timeline, trace::Error>> {
+fn open(path: &Path, indexed: bool) -> Result<Result<Timeline, trace::Error>> {
+    let place = if indexed { trace_index::place(path) } else { None };
+    if let Some(timeline) = place.as_ref().and_then(trace_index::Place::read) {
+        return Ok(Ok(timeline));
+    }
     let mut input = File::open(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    Ok(trace::read(&path.to_string_lossy(), &mut input))
+    let read = trace::read(&path.to_string_lossy(), &mut input);
+    if let (Some(place), Ok(timeline)) = (&place, &read) {
+        place.write(timeline);
+    }
+    Ok(read)
 }
 
 /// Files below a folder in the order of their names.

@@ -19,7 +19,7 @@ A collective moves data by as many workgroups as it has channels. In end-to-end 
 may carry more.
 
 ## Evidence
-`NCCL_MIN_NCHANNELS`. Only training and distributed work is asked for it: without a profile an unset variable is not judged.
+`NCCL_MIN_NCHANNELS`. Training, distributed work and benchmarks of collectives are asked for it: elsewhere an unset variable is not judged.
 
 ## What to do
 `export NCCL_MIN_NCHANNELS=112` with eight GPUs of a board, 32 with fewer. Measure: channels take compute units from kernels.
@@ -36,7 +36,11 @@ fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
         Err(judged) => return vec![judged],
     };
     let from = evidence.environment_from(NAME);
-    let communicates = evidence.is(Profile::Training) || evidence.is(Profile::Distributed);
+    // A benchmark of collectives does nothing else.
+    let measures = |it: &system::command::Stage| it.kind == system::command::Kind::RcclTests;
+    let communicates = evidence.is(Profile::Training)
+        || evidence.is(Profile::Distributed)
+        || evidence.command.is_some_and(|command| command.stages.iter().any(measures));
     vec![match environment.said(NAME) {
         Some(text) => match text.parse::<u32>() {
             Ok(channels) if channels >= 32 => {

@@ -1,16 +1,16 @@
-//! TRC006: a matrix product far below the peak.
+//! TRC006: a matrix product far below the peak, or below what a file of tunings knows.
 //!
 //! The one idea to keep in mind: a product too small to fill the GPU is not slow, it is small.
 
-use crate::traced::{TraceEvidence, lost, needs_shapes, percent, short};
+use crate::traced::{TraceEvidence, TunedProducts, lost, needs_shapes, percent, short};
 use crate::{Check, Outcome, Rule};
 use arch::Unit;
 use timeline::TimelineEvidence;
-use view::Severity;
+use view::{Finding, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "TRC006",
-    title: "a matrix product far below the peak",
+    title: "a matrix product far below the peak or its tuning",
     severity: Severity::Warning,
     page: PAGE,
     check: Check::Trace(check),
@@ -18,7 +18,8 @@ pub(crate) const RULE: Rule = Rule {
 
 const PAGE: &str = r"## What it does
 Fires for matrix products that take at least 5 % of the GPU's time and reach less than 30 % of the peak of their type, where all of
-m, n and k are at least 256: smaller ones cannot fill the GPU.
+m, n and k are at least 256: smaller ones cannot fill the GPU. With `--tunings FILE` it also fires for products of any size that take at least
+1 % and more than 1.2 times as long as the fastest kernel the files know for the same sizes, type and transposition.
 
 ## Why it is slow
 The library chose a kernel whose tiles do not fit the sizes: too few tiles for the compute units, a last round that is nearly
@@ -26,7 +27,8 @@ empty, a leading dimension that is a multiple of a large power of two, or a layo
 
 ## Evidence
 Sizes, type and layout from the operator's arguments, time of its kernels, rate against the GPU's dense peak at its highest
-clock, and the kernel.
+clock, and the kernel. From files of tunings the row with its kernel and time; a tuner measures one product again and again, so caches are warm unless it
+rotates its buffers.
 
 ## What to do
 Tune it: `PYTORCH_TUNABLEOP_ENABLED=1` with tuning on, once; `rockhound trace --untuned FILE` writes the list of products for it. Pad sizes to
@@ -41,11 +43,50 @@ const LIMITS: [f64; 2] = [5.0, 30.0];
 /// Smallest size that can fill a GPU.
 const LARGE: u64 = 256;
 
+/// Percent of the GPU's time from which a tuned product is worth a word, and how much longer than its tuning it takes.
+const TUNED: (f64, f64) = (1.0, 1.2);
+
 fn check(run: &TraceEvidence<'_>) -> Outcome {
-    run.worst(one)
+    run.worst(|evidence| {
+        let tuned = below_tunings(evidence, &run.tuned);
+        match below_peak(evidence) {
+            Outcome::Findings(mut found) => {
+                found.extend(tuned);
+                Outcome::Findings(found)
+            }
+            other if tuned.is_empty() => other,
+            _ => Outcome::Findings(tuned),
+        }
+    })
 }
 
-fn one(evidence: &TimelineEvidence<'_>) -> Outcome {
+/// Products that take longer than with the fastest kernel that a file of tunings knows.
+fn below_tunings(evidence: &TimelineEvidence<'_>, tuned: &TunedProducts) -> Vec<Finding> {
+    let slow = evidence.products.iter().filter_map(|it| {
+        let best = tuned.get(it)?;
+        let time = percent(it.durations.total, evidence.gpu_time());
+        let own = it.durations.mean() / 1e3;
+        (time >= TUNED.0 && own > best.us * TUNED.1).then_some((it, best, own, time))
+    });
+    let findings = slow.map(|(it, best, own, time)| {
+        let p = &it.product;
+        let text = format!(
+            "the product {} × {} × {} ({}, {}) takes {own:.1} us, {} has a kernel of {:.1} us, {:.2} times as fast, for {time:.1} % of the GPU's time",
+            p.m, p.n, p.k, p.data_type, p.layout, best.place, best.us, own / best.us
+        );
+        let advice = "see that the library reads the file of tunings and that its versions match (`rockhound tunedb lint FILE`)";
+        let finding = RULE
+            .finding(Severity::Warning, text, advice)
+            .with_evidence("calls", it.durations.count)
+            .with_evidence("kernel", short(evidence.text(it.kernel)))
+            .with_evidence("tuned kernel", short(&best.kernel));
+        let saved = it.durations.total as f64 * (1.0 - best.us / own);
+        lost(finding, evidence, saved.max(0.0) as i64)
+    });
+    findings.collect()
+}
+
+fn below_peak(evidence: &TimelineEvidence<'_>) -> Outcome {
     if needs_shapes(evidence) {
         return Outcome::needs("operators with shapes (`record_shapes=True`)");
     }

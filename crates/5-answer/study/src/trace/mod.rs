@@ -18,6 +18,7 @@ pub use recording::of_recording;
 
 use ::trace::Timeline;
 use timeline::TimelineEvidence;
+use tunedb::Tunings;
 use view::{Survey, SurveyInput, TRACE_SCHEMA, Table};
 
 /// A timeline with what it is called.
@@ -37,6 +38,8 @@ pub struct Options<'a> {
     pub top: usize,
     /// Only these tables: `2`, `2.1`; empty for those that text shows by default, `all` for all.
     pub blocks: &'a [String],
+    /// Files of tunings whose times the products are compared with.
+    pub tunings: &'a [Tunings<'a>],
     /// Whether the first input is the base of a comparison with the second; else inputs are ranks of one run.
     pub compared: bool,
 }
@@ -86,7 +89,7 @@ pub fn survey_of(inputs: &[Input<'_>], evidence: &[TimelineEvidence<'_>], option
     }
     let judged = if options.compared { evidence.get(1..).unwrap_or(&[]) } else { evidence };
     let names = inputs.iter().skip(evidence.len() - judged.len()).map(|it| it.name.clone()).collect();
-    let run = rules::TraceEvidence::new(judged, names);
+    let run = rules::TraceEvidence::new(judged, names).with_tunings(options.tunings);
     (survey.findings, survey.not_checked) = rules::check_traces(&run);
     // Of one trace nobody expects a comparison of ranks.
     survey.not_checked.retain(|it| judged.len() > 1 || it.needs != "traces of several ranks");

@@ -15,6 +15,7 @@ use std::path::PathBuf;
   rockhound trace run.json -k 'Cijk|gemm' --step 15    some kernels, one step
   rockhound trace run.json --from 1.5s --to 2s -b all  every table of half a second
   rockhound trace run.json --untuned gemms.csv         matrix products for TunableOp
+  rockhound trace run.json --tunings tuned/            products slower than their tuning (TRC006)
   rockhound trace run.json -o run.html                 the timeline as a page
   rockhound trace run.db --export perfetto -o run.pftrace")]
 pub(crate) struct Trace {
@@ -48,12 +49,18 @@ pub(crate) struct Trace {
     /// Exit with 2 when there is a finding of this rule, or of this severity or worse (info, warning, severe).
     #[arg(long, value_name = "RULE|SEVERITY")]
     pub(crate) fail_on: Vec<String>,
+    /// Compare matrix products with the times of these tuning files or folders of them; see `rockhound tunedb`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tunings: Vec<PathBuf>,
     /// Write the matrix products to a file, as TunableOp lists those it is to tune.
     #[arg(long, value_name = "FILE")]
     pub(crate) untuned: Option<PathBuf>,
     /// Write the timeline, what was selected of it, in place of a report.
     #[arg(long, value_enum, value_name = "KIND", requires = "output", conflicts_with_all = ["base", "format"])]
     pub(crate) export: Option<Export>,
+    /// Read large traces anew, without the index that the first look left in the user's cache folder.
+    #[arg(long)]
+    pub(crate) no_index: bool,
     /// Output format.
     #[arg(long, value_enum, default_value_t = SurveyFormat::Text)]
     pub(crate) format: SurveyFormat,

@@ -233,3 +233,60 @@ fn faults_in_a_log() {
     assert!(ran.code == 0 && ran.stdout.contains("core dump without a signal"), "{ran:?}");
     assert!(ran.stdout.contains("no note on GPUs"), "{ran:?}");
 }
+
+#[test]
+fn commands_of_every_launcher() {
+    // Command, check, verdict, and a part of what is said.
+    for (command, check, verdict, words) in [
+        ("torchrun --nproc_per_node 4 train.py", "collective-gpus", "warn", "4 GPUs use 3 of 7 links"),
+        ("torchrun --nproc-per-node=8 train.py", "collective-gpus", "pass", "8 GPUs"),
+        ("mpirun -np 8 all_reduce_perf -g 1", "gpus-per-process", "pass", "one GPU per process"),
+        ("mpirun -np 1 all_reduce_perf -g 8", "gpus-per-process", "warn", "8 GPUs in one process"),
+        ("mpirun -np 8 all_reduce_perf -g 1", "nccl-channels", "warn", "not set"),
+        ("mpirun -np 8 -x NCCL_MIN_NCHANNELS=112 all_reduce_perf -g 1", "nccl-channels", "pass", "112"),
+        ("srun -n 8 --gpus 8 python train.py", "gpus-per-process", "pass", "8 processes"),
+        ("NCCL_P2P_DISABLE=1 torchrun --nproc_per_node 8 train.py", "nccl-p2p", "fail", "NCCL_P2P_DISABLE=1"),
+    ] {
+        let words_of: Vec<&str> = command.split(' ').collect();
+        let args = [&["doctor", "-", "--env", "--format", "json", "--"], words_of.as_slice()].concat();
+        let ran = rockhound_with_input(&args, b"A=1\n");
+        assert_eq!(ran.code, 0, "{command}: {ran:?}");
+        assert_eq!(verdicts(&ran.stdout)[check], verdict, "{command}: {check}");
+        assert!(ran.stdout.contains(words), "{command}: {}", ran.stdout);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_running_process() {
+    let mut child = std::process::Command::new("sleep")
+        .arg("60")
+        .env("NCCL_P2P_DISABLE", "1")
+        .env("AMD_SERIALIZE_KERNEL", "3")
+        .spawn()
+        .unwrap();
+    let pid = child.id().to_string();
+    // The environment is that of the program once it runs.
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let ran = rockhound(&["doctor", "--pid", &pid, "--format", "json"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let found = verdicts(&ran.stdout);
+    assert_eq!(found["nccl-p2p"], "fail");
+    assert!(
+        ran.stdout.contains(&format!("/proc/{pid}/environ")) && ran.stdout.contains("AMD_SERIALIZE_KERNEL")
+    );
+    assert!(!found.contains_key("numa-balancing"), "the machine is left out");
+    let gone = rockhound(&["doctor", "--pid", &pid]);
+    assert!(gone.code == 1 && gone.stderr.contains(&pid), "{gone:?}");
+}
+
+#[test]
+fn code_of_inductor() {
+    let code = b"from torch._inductor.runtime import triton_heuristics\n@triton_heuristics.pointwise(inductor_meta={'max_autotune': False, 'force_disable_caches': True, 'is_hip': True})\n";
+    let ran = rockhound_with_input(&["doctor", "-", "--format", "json"], code);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(verdicts(&ran.stdout)["inductor-switches"], "warn");
+    assert!(ran.stdout.contains("every start compiles anew"), "{}", ran.stdout);
+}

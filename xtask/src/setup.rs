@@ -43,8 +43,7 @@ const PYTHON: &str =
     "python3 -m venv target/python && target/python/bin/pip install --quiet triton==3.6.0 numpy";
 
 /// The same for programs with torch: the build for the CPU is not on the package index, and the one that is there takes gigabytes.
-const TORCH: &str =
-    "target/python/bin/pip install --quiet --retries 0 torch==2.10.0 --index-url https://download.pytorch.org/whl/cpu";
+const TORCH: &str = "target/python/bin/pip install --quiet --retries 0 torch==2.10.0 --index-url https://download.pytorch.org/whl/cpu";
 
 /// Installs what is missing.
 pub(crate) fn ensure() -> Result<()> {

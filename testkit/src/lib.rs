@@ -61,17 +61,33 @@ pub fn needs(programs: &[&str]) -> bool {
 /// # Panics
 /// Where there is none under `CI=true`.
 pub fn python(modules: &[&str]) -> Option<PathBuf> {
+    let found = find_python(modules);
+    if found.is_none() {
+        absent(&format!("a Python with {}", modules.join(" and ")), "`cargo xtask setup`");
+    }
+    found
+}
+
+/// A Python that has Triton and torch. `None`, with a message, where there is none, under `CI=true` too: torch for the CPU alone is on an
+/// index of its own, which not every machine reaches. Programs with arrays of NumPy test the same launches everywhere.
+pub fn python_with_torch() -> Option<PathBuf> {
+    let found = find_python(&["triton", "torch"]);
+    if found.is_none() {
+        eprintln!(
+            "skipped: no Python with torch; `cargo xtask setup` installs it where download.pytorch.org is reached"
+        );
+    }
+    found
+}
+
+fn find_python(modules: &[&str]) -> Option<PathBuf> {
     let named = std::env::var_os("ROCKHOUND_PYTHON").map(PathBuf::from);
     let candidates = named.into_iter().chain([root().join("target/python/bin/python"), "python3".into()]);
     let ask = format!("import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, {modules:?})))");
     let has_all = |python: &PathBuf| {
         Command::new(python).args(["-c", &ask]).output().is_ok_and(|it| it.status.success())
     };
-    let found = candidates.into_iter().find(has_all);
-    if found.is_none() {
-        absent(&format!("a Python with {}", modules.join(" and ")), "`cargo xtask setup`");
-    }
-    found
+    candidates.into_iter().find(has_all)
 }
 
 /// The repository.

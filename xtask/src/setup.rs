@@ -55,8 +55,9 @@ pub(crate) fn ensure() -> Result<()> {
 
 /// Installs Triton and torch where they are not.
 fn python() -> Result<()> {
+    let python = root().join("target/python/bin/python");
     let has =
-        |module: &str| output("target/python/bin/python", &["-c", &format!("import {module}")]).is_some();
+        |module: &str| output(&python.to_string_lossy(), &["-c", &format!("import {module}")]).is_some();
     if !has("triton, numpy") {
         run::run("sh", &["-c", PYTHON])?;
     }

@@ -125,6 +125,11 @@ def install(torch):
             "of Triton run on the emulated GPU"
         )
         return
+    if not hasattr(torch.Tensor, "untyped_storage"):
+        hip.say_once(
+            f"torch {torch.__version__} is too old: its tensors stay off the emulated GPU\nhint: torch 2.1 or later, or arrays of NumPy"
+        )
+        return
     cuda = torch.cuda
     nothing = lambda *_, **__: None  # noqa: E731
     stream = Stream()

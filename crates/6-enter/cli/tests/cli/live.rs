@@ -39,7 +39,7 @@ fn arrays_of_numpy_are_arguments_of_kernels() {
 
 #[test]
 fn programs_with_torch_are_right() {
-    let Some(python) = testkit::python(&["triton", "torch"]) else { return };
+    let Some(python) = testkit::python_with_torch() else { return };
     for (script, said) in [
         ("vector_add_torch.py", "sums equal torch's"),
         ("softmax.py", "softmax equals torch's"),
@@ -93,7 +93,7 @@ fn races_name_the_line() {
 
 #[test]
 fn autotuning_is_by_modelled_time_and_a_table_of_the_recording() {
-    let Some(python) = testkit::python(&["triton", "torch"]) else { return };
+    let Some(python) = testkit::python_with_torch() else { return };
     let output = folder("live_tuning").display().to_string();
     let ran = live(&["profile", "-o", &output, "--overwrite", "-b", "0.2", "0.7"], &python, "matmul.py");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -115,7 +115,7 @@ fn autotuning_is_by_modelled_time_and_a_table_of_the_recording() {
 
 #[test]
 fn what_needs_a_gpu_is_said_with_the_line() {
-    let Some(python) = testkit::python(&["triton", "torch"]) else { return };
+    let Some(python) = testkit::python_with_torch() else { return };
     let ran = live(&["run"], &python, "cuda_only.py");
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("`torch.cuda.CUDAGraph` needs"), "{}", ran.stderr);

@@ -28,23 +28,7 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
             usage(format!("`--kernel {text}`: {error}"), "give a regular expression such as `gemm.*f16`")
         })?),
     };
-    let mut failed = false;
-    let mut all = Vec::new();
-    for path in args.base.iter().chain(&args.files) {
-        match read(path, !args.no_index) {
-            Ok((read, errors)) => {
-                all.extend(read.into_iter().map(|it| selected(it, args, kernel.as_ref())));
-                for error in errors {
-                    failed = true;
-                    eprintln!("error: {error:#}");
-                }
-            }
-            Err(error) => {
-                failed = true;
-                eprintln!("error: {error:#}");
-            }
-        }
-    }
+    let (all, mut failed) = read_all(args, kernel.as_ref());
     let compared = args.base.is_some();
     if all.is_empty() {
         return Ok(Outcome::InputError);
@@ -74,17 +58,7 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
     let machine = matches!(args.format, SurveyFormat::Json | SurveyFormat::Csv);
     let every = ["all".to_owned()];
     let (opened, unread) = tunings::open(&args.tunings);
-    let mut known = Vec::new();
-    for file in &opened {
-        match ::tunedb::read(&file.name, file.bytes()) {
-            Ok(read) => known.push(read),
-            Err(_) if !file.named => {}
-            Err(error) => {
-                failed = true;
-                eprintln!("error: {}: {error}", file.name);
-            }
-        }
-    }
+    let known = read_tunings(&opened, &mut failed);
     for error in unread {
         failed = true;
         eprintln!("error: {}: {}", error.file, error.error);
@@ -106,6 +80,36 @@ pub(crate) fn run(args: &Trace, look: &Look) -> Result<Outcome> {
     }
     write(&survey, args.format, usize::from(args.decimal), args.output.as_deref(), look)?;
     finish(&survey, failed, &mut conditions)
+}
+
+/// The traces of all paths, as far as they can be read, and whether something was not.
+fn read_all(args: &Trace, kernel: Option<&regex::Regex>) -> (Vec<Selected>, bool) {
+    let (mut all, mut failed) = (Vec::new(), false);
+    for path in args.base.iter().chain(&args.files) {
+        let (read, errors) = read(path, !args.no_index).unwrap_or_else(|error| (Vec::new(), vec![error]));
+        all.extend(read.into_iter().map(|it| selected(it, args, kernel)));
+        for error in errors {
+            failed = true;
+            eprintln!("error: {error:#}");
+        }
+    }
+    (all, failed)
+}
+
+/// Files of tunings, as far as they are such; what a folder holds besides is no fault.
+fn read_tunings<'a>(opened: &'a [tunings::TuneFile], failed: &mut bool) -> Vec<::tunedb::Tunings<'a>> {
+    let mut known = Vec::new();
+    for file in opened {
+        match ::tunedb::read(&file.name, file.bytes()) {
+            Ok(read) => known.push(read),
+            Err(_) if !file.named => {}
+            Err(error) => {
+                *failed = true;
+                eprintln!("error: {}: {error}", file.name);
+            }
+        }
+    }
+    known
 }
 
 /// Traces of a path; a folder without any may be a recording.

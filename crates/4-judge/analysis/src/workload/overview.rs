@@ -8,7 +8,7 @@ use super::subject::Subject;
 use metrics::{Definitions, KernelTimes, Norm, kernels, shown_unit};
 use std::collections::BTreeMap;
 use view::{Cell, Column, ColumnKind, Number, Row, Table};
-use workload::{TIME, Values, Workload, plain_kernel_name};
+use workload::{LaunchNote, TIME, Values, Workload, plain_kernel_name};
 
 pub(crate) fn table(
     id: &str,
@@ -24,6 +24,11 @@ pub(crate) fn table(
 
 pub(crate) fn row(id: String, label: &str, cells: Vec<Cell>) -> Row {
     Row { id, label: label.to_string(), cells, ..Row::default() }
+}
+
+/// What the program said of a dispatch.
+pub(crate) fn note_of(workload: &Workload, row: u32) -> Option<&LaunchNote> {
+    workload.launches.iter().find(|note| note.row == Some(row))
 }
 
 /// Kernels, most time first; at most `top` of them.
@@ -99,7 +104,7 @@ pub(crate) fn dispatches(subject: &Subject, top: usize) -> Table {
             vec![Cell::Number(Number::from(f64::from(d.gpu[at]))), known(d.duration(at), "the duration")];
         cells.extend(recorded.iter().map(|(name, _, v)| known(v.get(at), &format!("the {name}"))));
         if noted {
-            let note = super::tuning::note_of(w, *r);
+            let note = note_of(w, *r);
             cells.push(Cell::Text(note.map(workload::LaunchNote::configured).unwrap_or_default()));
         }
         row(d.id[at].to_string(), plain_kernel_name(w.kernel_of(at)), cells)

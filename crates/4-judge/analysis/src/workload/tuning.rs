@@ -35,11 +35,6 @@ struct Tried<'a> {
     time: Option<f64>,
 }
 
-/// What the program said of a dispatch.
-pub(crate) fn note_of(workload: &Workload, row: u32) -> Option<&LaunchNote> {
-    workload.launches.iter().find(|note| note.row == Some(row))
-}
-
 /// Runs of the autotuner, configurations by time; of a recording without any no rows.
 pub(crate) fn tuning(subject: &Subject) -> Table {
     let w = &subject.workload;

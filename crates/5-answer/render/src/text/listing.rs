@@ -7,7 +7,7 @@
 use super::card::{severity_role, short_name, source_text};
 use super::listing_samples::{Sampled, introduce};
 use super::listing_trace::{self, Traced};
-use super::number::thousands;
+use super::number::{scaled, thousands};
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
 use view::{Finding, LineRun, LineStall, Listing, Severity, WaitShare};
@@ -119,30 +119,6 @@ fn stalled(stall: &LineStall) -> String {
 
 /// Fewer active lanes than this waste more than half of the unit.
 const HALF_LANES: f64 = 32.0;
-
-/// At most six characters: `16384`, `131.1k`, `8.389M`.
-pub(super) fn scaled(value: u64) -> String {
-    if value < 100_000 {
-        return value.to_string();
-    }
-    let mut scaled = value as f64;
-    let mut unit = "";
-    for next in ["k", "M", "G", "T", "P", "E"] {
-        if scaled < 999.5 {
-            break;
-        }
-        scaled /= 1000.0;
-        unit = next;
-    }
-    let decimals = if scaled < 9.9995 {
-        3
-    } else if scaled < 99.995 {
-        2
-    } else {
-        1
-    };
-    format!("{scaled:.decimals$}{unit}")
-}
 
 /// Bars for the loops around an instruction.
 const LOOPS: [&str; 5] = ["        ", "  │     ", "  ││    ", "  │││   ", "  ││││  "];
@@ -310,7 +286,7 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
 
 #[cfg(test)]
 mod tests {
-    use super::{LOOPS, aligned, scaled};
+    use super::{LOOPS, aligned};
 
     #[test]
     fn numbers_end_in_their_column() {
@@ -326,23 +302,5 @@ mod tests {
             assert_eq!(text, expected);
         }
         assert!(LOOPS.iter().all(|bars| bars.chars().count() == 8));
-    }
-
-    #[test]
-    fn counts_take_six_characters() {
-        for (value, expected) in [
-            (0, "0"),
-            (99_999, "99999"),
-            (100_000, "100.0k"),
-            (131_072, "131.1k"),
-            (999_499, "999.5k"),
-            (999_500, "1.000M"),
-            (8_388_608, "8.389M"),
-            (12_345_678, "12.35M"),
-            (u64::MAX, "18.45E"),
-        ] {
-            assert_eq!(scaled(value), expected);
-            assert!(scaled(value).len() <= 6);
-        }
     }
 }

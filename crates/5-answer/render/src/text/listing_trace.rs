@@ -2,8 +2,7 @@
 //!
 //! The one idea to keep in mind: a line that no traced wave ran is empty.
 
-use super::listing::scaled;
-use super::number::thousands;
+use super::number::{scaled, thousands};
 use super::page::{Page, Span, dim, plain, span};
 use crate::Role;
 use view::{LineTrace, Listing, ListingTrace};

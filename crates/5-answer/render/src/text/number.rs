@@ -41,6 +41,30 @@ pub(crate) fn plural_of(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
+/// At most six characters: `16384`, `131.1k`, `8.389M`.
+pub(crate) fn scaled(value: u64) -> String {
+    if value < 100_000 {
+        return value.to_string();
+    }
+    let mut scaled = value as f64;
+    let mut unit = "";
+    for next in ["k", "M", "G", "T", "P", "E"] {
+        if scaled < 999.5 {
+            break;
+        }
+        scaled /= 1000.0;
+        unit = next;
+    }
+    let decimals = if scaled < 9.9995 {
+        3
+    } else if scaled < 99.995 {
+        2
+    } else {
+        1
+    };
+    format!("{scaled:.decimals$}{unit}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,6 +88,24 @@ mod tests {
             [(0, "0"), (999, "999"), (1000, "1,000"), (25182, "25,182"), (1234567, "1,234,567")]
         {
             assert_eq!(thousands(value), expected);
+        }
+    }
+
+    #[test]
+    fn counts_take_six_characters() {
+        for (value, expected) in [
+            (0, "0"),
+            (99_999, "99999"),
+            (100_000, "100.0k"),
+            (131_072, "131.1k"),
+            (999_499, "999.5k"),
+            (999_500, "1.000M"),
+            (8_388_608, "8.389M"),
+            (12_345_678, "12.35M"),
+            (u64::MAX, "18.45E"),
+        ] {
+            assert_eq!(scaled(value), expected);
+            assert!(scaled(value).len() <= 6);
         }
     }
 }

@@ -66,22 +66,7 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
     let list = arguments("list", version, &[]).ok().and_then(|words| ask(&profiler, &words));
     if let Some(text) = list {
         let unknown = drop_unknown(&mut plan, &listed_counters(&text, gpu.target.name));
-        if !unknown.is_empty() && plan.passes.is_empty() {
-            return Err(usage(
-                format!(
-                    "this profiler knows none of the counters that are asked for: {}",
-                    unknown.join(", ")
-                ),
-                "choose other blocks with `-b`, or another profiler with `--profiler`",
-            ));
-        }
-        if !unknown.is_empty() {
-            notes.push(format!(
-                "warning: this profiler does not know {} of the counters; what needs them is not recorded: {}",
-                unknown.len(),
-                unknown.join(", ")
-            ));
-        }
+        notes.extend(left_out(&unknown, plan.passes.is_empty())?);
     }
     if !gpu.others.is_empty() {
         notes.push(format!(
@@ -139,6 +124,22 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
         resume: *resume,
     };
     Ok(Asked { request, notes })
+}
+
+/// What is said of counters that the profiler does not know; an error where no other was asked for.
+fn left_out(unknown: &[String], nothing_left: bool) -> Result<Option<String>> {
+    let names = unknown.join(", ");
+    match (unknown.is_empty(), nothing_left) {
+        (true, _) => Ok(None),
+        (false, true) => Err(usage(
+            format!("this profiler knows none of the counters that are asked for: {names}"),
+            "choose other blocks with `-b`, or another profiler with `--profiler`",
+        )),
+        (false, false) => Ok(Some(format!(
+            "warning: this profiler does not know {} of the counters; what needs them is not recorded: {names}",
+            unknown.len()
+        ))),
+    }
 }
 
 fn supported<T>(words: Result<T, String>) -> Result<()> {

@@ -234,16 +234,7 @@ pub(crate) fn merge(ranks: Vec<Traces>) -> Option<Traces> {
     let mut places: HashMap<SampledKernel, u32> = HashMap::new();
     for (number, own) in ranks.into_iter().enumerate() {
         whole.own_run |= own.own_run || number > 0;
-        let numbers: Vec<u32> = own
-            .kernels
-            .iter()
-            .map(|kernel| {
-                *places.entry(kernel.clone()).or_insert_with(|| {
-                    whole.kernels.push(kernel.clone());
-                    whole.kernels.len() as u32 - 1
-                })
-            })
-            .collect();
+        let numbers = crate::merge::number(&own.kernels, &mut places, &mut whole.kernels);
         let place = |at: u32| numbers.get(at as usize).copied().unwrap_or(u32::MAX);
         whole.rows.extend(own.rows.into_iter().map(|row| TraceRow { kernel: place(row.kernel), ..row }));
         let dispatches = own.dispatches.into_iter();

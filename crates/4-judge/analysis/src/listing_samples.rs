@@ -82,32 +82,9 @@ pub fn add_samples(
 
 /// A listing of the instructions that were sampled, for want of the code object.
 pub fn sampled_listing(samples: &KernelSamples, by: &SampledBy) -> Listing {
-    let mut last: Option<SourceLine> = None;
-    let lines = samples
-        .rows
-        .iter()
-        .map(|(instruction, counts)| {
-            let source = source_line(&instruction.source);
-            let changed = source.is_some() && source != last;
-            if changed {
-                last.clone_from(&source);
-            }
-            ListingLine {
-                address: instruction.address.unwrap_or(0),
-                text: instruction.text.clone(),
-                label: None,
-                source: source.filter(|_| changed),
-                loop_depth: 0,
-                live_vgprs: 0,
-                live_agprs: 0,
-                peak: false,
-                findings: Vec::new(),
-                run: None,
-                samples: Some(line(counts, &samples.total)),
-                trace: None,
-            }
-        })
-        .collect();
+    let lines = recorded_lines(&samples.rows, |line_of, counts| {
+        line_of.samples = Some(line(counts, &samples.total));
+    });
     Listing {
         kernel: workload::plain_kernel_name(&samples.kernel.name).to_owned(),
         text_lines: false,
@@ -116,6 +93,38 @@ pub fn sampled_listing(samples: &KernelSamples, by: &SampledBy) -> Listing {
         trace: None,
         lines,
     }
+}
+
+/// Lines of instructions that are known from a recording alone; `put` adds what it says of one.
+pub(crate) fn recorded_lines<C>(
+    rows: &BTreeMap<SampledInstruction, C>,
+    put: impl Fn(&mut ListingLine, &C),
+) -> Vec<ListingLine> {
+    let mut last: Option<SourceLine> = None;
+    let lines = rows.iter().map(|(instruction, counts)| {
+        let source = source_line(&instruction.source);
+        let changed = source.is_some() && source != last;
+        if changed {
+            last.clone_from(&source);
+        }
+        let mut line = ListingLine {
+            address: instruction.address.unwrap_or(0),
+            text: instruction.text.clone(),
+            label: None,
+            source: source.filter(|_| changed),
+            loop_depth: 0,
+            live_vgprs: 0,
+            live_agprs: 0,
+            peak: false,
+            findings: Vec::new(),
+            run: None,
+            samples: None,
+            trace: None,
+        };
+        put(&mut line, counts);
+        line
+    });
+    lines.collect()
 }
 
 fn of_kernel(samples: &KernelSamples, by: &SampledBy, sampled_only: bool) -> ListingSamples {

@@ -5,11 +5,11 @@
 
 use crate::KernelEvidence;
 use crate::listing_run::Mismatch;
-use crate::listing_samples::{percent, same_mnemonic, source_line};
+use crate::listing_samples::{percent, recorded_lines, same_mnemonic};
 use crate::waits::wait;
 use isa::Class;
 use std::collections::{BTreeMap, BTreeSet};
-use view::{Finding, LineTrace, Listing, ListingLine, ListingTrace, SourceLine};
+use view::{Finding, LineTrace, Listing, ListingLine, ListingTrace};
 use workload::{KernelTrace, TracedCounts};
 
 /// Instructions looked at before a wait for the one that it waits for.
@@ -50,30 +50,11 @@ pub fn add_trace(
 
 /// A listing of the instructions of a trace, for want of the code object.
 pub fn traced_listing(trace: &KernelTrace, sources: &[String]) -> Listing {
-    let mut last: Option<SourceLine> = None;
-    let lines = trace.rows.iter().map(|(instruction, counts)| {
-        let source = source_line(&instruction.source);
-        let changed = source.is_some() && source != last;
-        if changed {
-            last.clone_from(&source);
-        }
-        ListingLine {
-            address: instruction.address.unwrap_or(0),
-            text: instruction.text.clone(),
-            label: None,
-            source: source.filter(|_| changed),
-            loop_depth: 0,
-            live_vgprs: 0,
-            live_agprs: 0,
-            peak: false,
-            findings: Vec::new(),
-            run: None,
-            samples: None,
-            trace: line(counts, &trace.total, None),
-        }
+    let lines = recorded_lines(&trace.rows, |line_of, counts| {
+        line_of.trace = line(counts, &trace.total, None);
     });
     Listing {
-        lines: lines.collect(),
+        lines,
         kernel: workload::plain_kernel_name(&trace.kernel.name).to_owned(),
         text_lines: false,
         run: None,

@@ -34,6 +34,9 @@ The ROCm MI300X workload guide: workgroups that share data belong on the same XC
 /// Share of the bytes that grouping must save.
 const SAVED: f64 = 0.25;
 
+/// Bytes below which a read that could be spared is not worth a word.
+const LEAST: f64 = 1e6;
+
 fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
     let Some(it) = evidence.gemm else {
         return Outcome::needs("the shape and the tile of the matrix product");
@@ -45,6 +48,7 @@ fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
         || evidence.remaps_xcds == Some(true)
         || it.workgroups < round
         || dealt * (1.0 - SAVED) < grouped
+        || dealt - grouped < LEAST
     {
         return Outcome::Silent;
     }

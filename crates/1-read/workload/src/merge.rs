@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: the dispatches of all ranks stand behind each other, and each counter is a column over all of them,
 //! with gaps where a rank did not record it. Ranks that ran on different GPUs have nothing to be added up.
 
-use crate::model::{Counter, Counters, Dispatches, Extra, Rank};
+use crate::model::{Counter, Counters, Dispatches, Extra, Rank, numbered};
 use crate::problem::Problem;
 use crate::recording::Workload;
 use crate::sampled::Samples;
@@ -11,7 +11,6 @@ use crate::traced::Traces;
 use crate::values::Values;
 use crate::{samples, thread_trace};
 use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
 
 /// Facts in which the ranks must agree: metrics are made with them.
 const ALIKE: [&str; 4] = ["gpu_arch", "cu_per_gpu", "num_xcd", "emulated_by"];
@@ -48,7 +47,7 @@ pub fn merge(ranks: Vec<(String, Workload)>) -> Result<Workload, String> {
     for (name, mut w) in ranks {
         let d = std::mem::take(&mut w.dispatches);
         let range = start..start + d.len() as u32;
-        let numbers = number(&w.kernels, &mut kernels, &mut whole.kernels);
+        let numbers = numbered(&w.kernels, &mut kernels, &mut whole.kernels);
         append(&mut whole.dispatches, &d, &numbers);
         let source = whole.sources.len() as u16;
         whole.sources.extend(w.sources.iter().map(|file| format!("{name}/{file}")));
@@ -209,21 +208,6 @@ fn grouped(problems: Vec<(String, Problem)>, ranks: usize) -> Vec<Problem> {
             list.into_iter().map(named).collect::<Vec<_>>()
         })
         .collect()
-}
-
-/// Numbers in `all` of one recording's kernels; new ones are added. `known` has the numbers of those that are there.
-pub(crate) fn number<K: Clone + Eq + Hash>(
-    own: &[K],
-    known: &mut HashMap<K, u32>,
-    all: &mut Vec<K>,
-) -> Vec<u32> {
-    let place = |kernel: &K| {
-        *known.entry(kernel.clone()).or_insert_with(|| {
-            all.push(kernel.clone());
-            all.len() as u32 - 1
-        })
-    };
-    own.iter().map(place).collect()
 }
 
 #[cfg(test)]

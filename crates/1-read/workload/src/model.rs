@@ -5,6 +5,7 @@
 
 use crate::values::Values;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 
 /// Which kind of recording a workload was read from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -296,6 +297,21 @@ pub struct Rank {
 /// A kernel name without what profilers add: ` [clone .kd]`, ` (.kd)`, `.kd`.
 pub fn plain_kernel_name(name: &str) -> &str {
     [" [clone .kd]", " (.kd)", ".kd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name).trim_end()
+}
+
+/// Numbers in `all` of one recording's kernels; new ones are added. `known` has the numbers of those that are there.
+pub(crate) fn numbered<K: Clone + Eq + Hash>(
+    own: &[K],
+    known: &mut HashMap<K, u32>,
+    all: &mut Vec<K>,
+) -> Vec<u32> {
+    let place = |kernel: &K| {
+        *known.entry(kernel.clone()).or_insert_with(|| {
+            all.push(kernel.clone());
+            all.len() as u32 - 1
+        })
+    };
+    own.iter().map(place).collect()
 }
 
 #[cfg(test)]

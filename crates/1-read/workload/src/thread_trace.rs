@@ -10,7 +10,7 @@ mod code;
 mod tests;
 
 use crate::folder::Files;
-use crate::model::{Dispatches, Generation};
+use crate::model::{Dispatches, Generation, numbered};
 use crate::problem::Problems;
 use crate::recording::Workload;
 use crate::sampled::SampledKernel;
@@ -234,7 +234,7 @@ pub(crate) fn merge(ranks: Vec<Traces>) -> Option<Traces> {
     let mut places: HashMap<SampledKernel, u32> = HashMap::new();
     for (number, own) in ranks.into_iter().enumerate() {
         whole.own_run |= own.own_run || number > 0;
-        let numbers = crate::merge::number(&own.kernels, &mut places, &mut whole.kernels);
+        let numbers = numbered(&own.kernels, &mut places, &mut whole.kernels);
         let place = |at: u32| numbers.get(at as usize).copied().unwrap_or(u32::MAX);
         whole.rows.extend(own.rows.into_iter().map(|row| TraceRow { kernel: place(row.kernel), ..row }));
         let dispatches = own.dispatches.into_iter();

@@ -9,6 +9,8 @@ mod counter_page;
 mod environment_page;
 #[cfg(feature = "workspace")]
 mod gpu_pages;
+#[cfg(feature = "workspace")]
+mod guide_checks_page;
 mod instruction_tables;
 #[cfg(feature = "workspace")]
 mod rule_pages;
@@ -43,6 +45,8 @@ const GENERATORS: &[Generator] = &[
     Generator { name: "counter page", owns: &[], generate: counter_page::generate },
     #[cfg(feature = "workspace")]
     Generator { name: "environment page", owns: &[], generate: environment_page::generate },
+    #[cfg(feature = "workspace")]
+    Generator { name: "page of guide checks", owns: &[], generate: guide_checks_page::generate },
     #[cfg(feature = "workspace")]
     Generator { name: "GPU pages", owns: &["docs/gpus"], generate: gpu_pages::generate },
 ];

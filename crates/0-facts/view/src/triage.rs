@@ -32,6 +32,9 @@ pub struct TriageLine {
     /// Text of the source line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_text: Option<String>,
+    /// Values of its registers when the wave stopped, by the dump; of the marked instructions only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registers: Option<String>,
 }
 
 /// One fault.

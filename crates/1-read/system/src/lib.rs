@@ -44,7 +44,9 @@ pub use gpu::{AcsPort, Gpu, Link, PairLink};
 pub use kfd::{KfdLink, KfdNode, LinkKind};
 pub use machine::Machine;
 pub use outputs::docker::DockerContainer;
-pub use outputs::inductor::InductorCode;
+pub use outputs::inductor::{
+    InductorCode, InductorFile, MOST_FILES as MOST_INDUCTOR_FILES, inductor_file, is_inductor_folder,
+};
 pub use outputs::vllm::ServerLog;
 pub use place::Surroundings;
 pub use recognize::{Document, recognize};

@@ -41,6 +41,11 @@ impl Document {
         }
     }
 
+    /// What a folder of Inductor holds.
+    pub fn of_inductor(code: InductorCode) -> Document {
+        Document { name: code.file.clone(), kind: "folder of Inductor", contents: Contents::Inductor(code) }
+    }
+
     /// An environment that was taken from a process or given.
     pub fn of_environment(name: impl Into<String>, environment: Environment) -> Document {
         Document { name: name.into(), kind: "environment", contents: Contents::Environment(environment) }
@@ -159,7 +164,7 @@ fn unknown(text: &str) -> String {
     let first: String = text.trim_start().lines().next().unwrap_or_default().chars().take(60).collect();
     format!(
         "not recognised (begins with `{first}`); understood are amd-smi, rocm-smi, rocminfo, lspci -vvv, docker inspect, env, \
-         /proc/cmdline, logs of vLLM, code of Inductor (`output_code.py`), and bundles of `rockhound doctor --capture`"
+         /proc/cmdline, logs of vLLM, code of Inductor (`output_code.py`) and the folder of its cache, and bundles of `rockhound doctor --capture`"
     )
 }
 

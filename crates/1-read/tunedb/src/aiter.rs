@@ -6,7 +6,7 @@
 
 pub use crate::columns::Columns;
 use crate::error::Error;
-use crate::lines::{Line, MOST_ROWS, TextCheck, fields, lines};
+use crate::lines::{Line, TextCheck, count_lines, fields, lines};
 use crate::model::{Detail, FlawKind, Format, GemmShape, Kind, MoeShape, Row, Said, Shape, Tunings, time};
 use std::borrow::Cow;
 
@@ -113,20 +113,18 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
     let mut tunings = Tunings::new(name, format, bytes);
     let mut check = TextCheck::default();
     check.see(&first);
-    let body: Vec<Line<'a>> = all.collect();
-    let numeric = Numeric::of(&columns, &body);
-    for line in &body {
-        check.see(line);
+    count_lines(bytes)?;
+    let numeric = Numeric::of(&columns, bytes);
+    for line in all {
+        tunings.bounded(line.number)?;
+        check.see(&line);
         if line.invalid {
             tunings.bad_row(line.number, FlawKind::Malformed, "bytes that are no UTF-8 text");
         }
         if line.text.trim().is_empty() {
             continue;
         }
-        if tunings.rows.len() >= MOST_ROWS {
-            return Err(Error::new(line.number, format!("more than {MOST_ROWS} rows")));
-        }
-        one(line, &columns, &numeric, &mut tunings);
+        one(&line, &columns, &numeric, &mut tunings);
     }
     check.note(&mut tunings);
     tunings.flaws.sort_by_key(|flaw| (flaw.line, flaw.kind));
@@ -143,11 +141,11 @@ struct Numeric {
 }
 
 impl Numeric {
-    fn of(columns: &Columns<'_>, body: &[Line<'_>]) -> Numeric {
+    fn of(columns: &Columns<'_>, bytes: &[u8]) -> Numeric {
         let count = columns.names.len();
         let (mut number, mut flag) = (vec![true; count], vec![true; count]);
         let mut any = false;
-        for line in body.iter().take(10_000) {
+        for line in lines(bytes).skip(1).take(10_000) {
             let values = fields(line.text);
             if values.len() != count {
                 continue;

@@ -4,7 +4,7 @@
 //! a candidate.
 
 use crate::error::Error;
-use crate::lines::{MOST_ROWS, lines, text};
+use crate::lines::{lines, text};
 use crate::model::{FlawKind, Format, GemmShape, Kind, Row, Shape, Tunings, Version};
 use crate::yaml::{Node, parse};
 use std::borrow::Cow;
@@ -92,9 +92,7 @@ pub(crate) fn tensile<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Er
             for size in sizes {
                 add(size, &layout, &types, &mut tunings);
             }
-            if tunings.rows.len() >= MOST_ROWS {
-                return Err(Error::new(group.line, format!("more than {MOST_ROWS} sizes")));
-            }
+            tunings.bounded(group.line)?;
         }
     }
     Ok(tunings)
@@ -140,6 +138,7 @@ pub(crate) fn problem_set<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>
     let mut first_of_test = 0;
     let mut transposed = [None; 2];
     for line in lines(bytes) {
+        tunings.bounded(line.number)?;
         let trimmed = line.text.trim();
         if trimmed.starts_with('#') {
             continue;
@@ -168,9 +167,6 @@ pub(crate) fn problem_set<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>
         row.shape = Ok(shape);
         row.types = Err("the types are an anchor of another file");
         row.candidate = Err("a problem set names no winner");
-        if tunings.rows.len() >= MOST_ROWS {
-            return Err(Error::new(line.number, format!("more than {MOST_ROWS} sizes")));
-        }
         tunings.rows.push(row);
     }
     layout(&mut tunings, first_of_test, transposed);

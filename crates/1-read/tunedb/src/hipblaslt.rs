@@ -5,7 +5,7 @@
 
 use crate::columns::Columns;
 use crate::error::Error;
-use crate::lines::{Ending, Line, MOST_ROWS, TextCheck, fields, lines};
+use crate::lines::{Ending, Line, TextCheck, fields, lines};
 use crate::model::{Detail, FlawKind, Format, GemmShape, Kind, Row, Said, Shape, Tunings, Version, time};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -81,12 +81,10 @@ pub(crate) fn output<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Err
     let mut tuned: Option<Row<'a>> = None;
     let mut target = None;
     for line in lines(bytes) {
+        tunings.bounded(line.number)?;
         let text = line.text.trim();
         if text.is_empty() {
             continue;
-        }
-        if tunings.rows.len() >= MOST_ROWS {
-            return Err(Error::new(line.number, format!("more than {MOST_ROWS} rows")));
         }
         if let Some(found) = header(text) {
             if let Some((number, _)) = above.replace((line.number, columns(found))) {
@@ -242,6 +240,7 @@ pub(crate) fn tuning_file<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>
     let mut check = TextCheck::default();
     let mut above: Option<Columns<'a>> = None;
     for line in lines(bytes) {
+        tunings.bounded(line.number)?;
         check.see(&line);
         let text = line.text.trim();
         if text.is_empty() {
@@ -259,9 +258,6 @@ pub(crate) fn tuning_file<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>
         let Some(columns) = &above else {
             return Err(Error::new(line.number, "a row before the header"));
         };
-        if tunings.rows.len() >= MOST_ROWS {
-            return Err(Error::new(line.number, format!("more than {MOST_ROWS} rows")));
-        }
         let values = fields(text);
         if values.len() < columns.names.len() {
             let cut = if line.ending == Ending::Nothing { "the last line is cut" } else { "the row is cut" };
@@ -304,14 +300,12 @@ pub(crate) fn problem_log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>
     let mut tunings = Tunings::new(name, Format::ProblemLog, bytes);
     let mut seen: HashMap<&'a str, usize> = HashMap::new();
     for line in lines(bytes) {
+        tunings.bounded(line.number)?;
         let Some(at) = line.text.find(COMMAND) else { continue };
         let command = line.text[at..].trim_end();
         if let Some(row) = seen.get(command) {
             tunings.rows[*row].calls += 1;
             continue;
-        }
-        if tunings.rows.len() >= MOST_ROWS {
-            return Err(Error::new(line.number, format!("more than {MOST_ROWS} different problems")));
         }
         let row = command_row(&line, command);
         if row.shape.is_err() {

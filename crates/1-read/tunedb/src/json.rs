@@ -10,6 +10,8 @@ use std::ops::Range;
 
 /// Nesting beyond which a text is no tuning file.
 const DEEPEST: usize = 48;
+/// Values beyond which a text is no tuning file; a value of two bytes takes fifty times as many in memory.
+const MOST_VALUES: usize = 3_000_000;
 
 /// A value.
 #[derive(Clone, PartialEq, Debug)]
@@ -86,7 +88,7 @@ impl<'a> Json<'a> {
 
 /// Reads a document; nothing but blanks may follow it.
 pub(crate) fn parse(text: &str) -> Result<Placed<'_>, Error> {
-    let mut parser = Parser { text, at: 0, depth: 0 };
+    let mut parser = Parser { text, at: 0, depth: 0, values: 0 };
     let value = parser.value()?;
     parser.blanks();
     if parser.at < text.len() {
@@ -99,6 +101,7 @@ struct Parser<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    values: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -136,6 +139,10 @@ impl<'a> Parser<'a> {
 
     fn value(&mut self) -> Result<Placed<'a>, Error> {
         self.blanks();
+        self.values += 1;
+        if self.values > MOST_VALUES {
+            return Err(self.fail("more values than a tuning file has"));
+        }
         let start = self.at;
         let value = match self.peek() {
             None => return Err(self.fail("the text ends too early")),
@@ -307,5 +314,7 @@ mod tests {
         }
         let deep = "[".repeat(100_000);
         assert!(parse(&deep).unwrap_err().message.contains("too deeply"));
+        let many = format!("[{}0]", "0,".repeat(MOST_VALUES));
+        assert!(parse(&many).unwrap_err().message.contains("more values"));
     }
 }

@@ -11,7 +11,9 @@
 //! ```
 
 pub mod aiter;
+pub mod aiter_config;
 mod columns;
+mod config_name;
 mod configurations;
 mod error;
 pub mod hipblaslt;
@@ -112,7 +114,7 @@ fn json_file<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
     }
     match moe::recognize(name, &root.value) {
         Some(Format::MoeJson) => moe::read_moe(name, bytes, &root),
-        Some(_) => moe::read_aiter(name, bytes, &root),
+        Some(_) => aiter_config::read(name, bytes, &root),
         None => Err(unknown()),
     }
 }

@@ -1,11 +1,24 @@
 //! Lines of a text with their place and their end.
 
 use crate::error::Error;
-use crate::model::{FlawKind, Tunings};
+use crate::model::{FlawKind, MOST_FLAWS, MOST_ROWS, Tunings};
+use std::cell::Cell;
 use std::ops::Range;
 
-/// Rows beyond which a file is no tuning database; bounds the memory a file of gigabytes takes.
-pub(crate) const MOST_ROWS: usize = 2_000_000;
+/// Lines of a text that has a row per line.
+///
+/// # Errors
+/// A text of more lines than a tuning database has, before any memory is taken for them.
+pub(crate) fn count_lines(bytes: &[u8]) -> Result<usize, Error> {
+    let most = MOST_ROWS + MOST_FLAWS;
+    let count = memchr::memchr_iter(b'\n', bytes).take(most + 1).count();
+    if count > most {
+        let text = format!("more than {MOST_ROWS} rows: no library loads so many");
+        return Err(Error::new(u32::try_from(most).unwrap_or(u32::MAX), text)
+            .hint("split the file, for instance by operation or by GPU"));
+    }
+    Ok(count + 1)
+}
 
 /// How a line ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,20 +93,27 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str, Error> {
     })
 }
 
-/// Line number of a byte, for texts read as a whole.
-pub(crate) struct LineIndex {
-    starts: Vec<usize>,
+/// Line numbers of bytes, for texts read as a whole. It counts on from the last byte asked for, so questions in the order of the text
+/// cost one pass and no memory.
+pub(crate) struct LineIndex<'a> {
+    bytes: &'a [u8],
+    /// The last byte asked for, and the line ends before it.
+    last: Cell<(usize, u32)>,
 }
 
-impl LineIndex {
-    pub(crate) fn new(bytes: &[u8]) -> LineIndex {
-        let mut starts = vec![0];
-        starts.extend(memchr::memchr_iter(b'\n', bytes).map(|at| at + 1));
-        LineIndex { starts }
+impl<'a> LineIndex<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> LineIndex<'a> {
+        LineIndex { bytes, last: Cell::new((0, 0)) }
     }
 
     pub(crate) fn line(&self, at: usize) -> u32 {
-        u32::try_from(self.starts.partition_point(|start| *start <= at)).unwrap_or(u32::MAX)
+        let (from, ends) = self.last.get();
+        let (from, ends) = if at < from { (0, 0) } else { (from, ends) };
+        let between = self.bytes.get(from..at.min(self.bytes.len())).unwrap_or_default();
+        let more = memchr::memchr_iter(b'\n', between).count();
+        let ends = ends.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+        self.last.set((at.min(self.bytes.len()), ends));
+        ends.saturating_add(1)
     }
 }
 
@@ -176,6 +196,14 @@ mod tests {
         let expected =
             [(1, 3..4, "a", Ending::CrLf), (2, 6..6, "", Ending::Lf), (3, 7..8, "b", Ending::Nothing)];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn line_numbers_of_bytes() {
+        let index = LineIndex::new(b"a\nbc\n\nd");
+        for (at, line) in [(0, 1), (1, 1), (2, 2), (4, 2), (5, 3), (6, 4), (2, 2), (99, 4), (0, 1)] {
+            assert_eq!(index.line(at), line, "{at}");
+        }
     }
 
     #[test]

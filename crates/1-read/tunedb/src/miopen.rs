@@ -4,7 +4,7 @@
 //! each solver is a row here, and rows of one line are one record.
 
 use crate::error::Error;
-use crate::lines::{Line, MOST_ROWS, TextCheck, lines};
+use crate::lines::{Line, TextCheck, lines};
 use crate::miopen_key::{ConvKey, base_name};
 pub use crate::miopen_merge::merge_databases;
 use crate::model::{FlawKind, Format, Kind, Row, Said, Shape, Tunings, Version, time};
@@ -15,6 +15,8 @@ const ALGORITHM: &str = "miopenConvolution";
 const DRIVER: &str = "MIOpenDriver conv";
 const SEARCH: &str = "MIOpen(HIP):";
 
+/// Entries of one record; MIOpen has fewer solvers.
+const MOST_SOLVERS: usize = 1000;
 /// Which of MIOpen's texts this is.
 pub(crate) fn recognize(bytes: &[u8]) -> Option<Format> {
     for line in lines(bytes).take(2_000) {
@@ -51,6 +53,7 @@ pub(crate) fn database<'a>(name: &str, bytes: &'a [u8], format: Format) -> Resul
     let (target, cu_count) = names(&mut tunings);
     let mut check = TextCheck::default();
     for line in lines(bytes) {
+        tunings.bounded(line.number)?;
         check.see(&line);
         if line.text.is_empty() {
             if line.invalid {
@@ -62,9 +65,6 @@ pub(crate) fn database<'a>(name: &str, bytes: &'a [u8], format: Format) -> Resul
             tunings.bad_row(line.number, FlawKind::Malformed, "a line without `=`");
             continue;
         };
-        if tunings.rows.len() >= MOST_ROWS {
-            return Err(Error::new(line.number, format!("more than {MOST_ROWS} entries")));
-        }
         let from = tunings.rows.len();
         record(&line, key, values, format, &mut tunings);
         for row in &mut tunings.rows[from..] {
@@ -91,6 +91,11 @@ fn record<'a>(line: &Line<'a>, key: &'a str, values: &'a str, format: Format, tu
         at = span.end + 1;
         if entry.is_empty() {
             continue;
+        }
+        if seen.len() >= MOST_SOLVERS {
+            let text = format!("more than {MOST_SOLVERS} entries in one record: those behind are not read");
+            tunings.bad_row(number, FlawKind::Malformed, text);
+            break;
         }
         let Some((id, rest)) = entry.split_once(':') else {
             let text = format!("the entry `{entry}` has no values: MIOpen skips it");
@@ -192,9 +197,7 @@ pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error>
     let mut solver: Option<&'a str> = None;
     for line in lines(bytes) {
         let text = line.text;
-        if tunings.rows.len() >= MOST_ROWS {
-            return Err(Error::new(line.number, format!("more than {MOST_ROWS} rows")));
-        }
+        tunings.bounded(line.number)?;
         if let Some(at) = text.find(DRIVER) {
             let command = text[at..].trim_end();
             match seen.get(command) {

@@ -4,9 +4,8 @@
 //! a damaged file may hold anything; heights and widths of results are not stored, so they are computed where they follow.
 
 use crate::error::Error;
-use crate::lines::MOST_ROWS;
 use crate::miopen_key::base_name;
-use crate::model::{Format, Kind, Row, Shape, Tunings, Version};
+use crate::model::{Format, Kind, MOST_ROWS, Row, Shape, Tunings, Version};
 use rusqlite::Row as Record;
 use std::borrow::Cow;
 

@@ -4,10 +4,19 @@
 //! its rows and the text of its rows; what no reader understands is kept because nobody touches it.
 
 use crate::columns::Columns;
+use crate::config_name::ConfigName;
+use crate::error::Error;
 use crate::logic_parts::Logic;
 use crate::moe_name::MoeName;
 use std::borrow::Cow;
 use std::ops::Range;
+
+/// Rows beyond which a file is no tuning database; bounds the memory a file of gigabytes takes.
+pub(crate) const MOST_ROWS: usize = 2_000_000;
+/// Lines that cannot be read beyond which a file is something else.
+pub(crate) const MOST_FLAWS: usize = 1_000_000;
+/// Lines about versions beyond which a file is something else.
+const MOST_VERSIONS: usize = 100_000;
 
 /// A value, or the reason why the file does not say it.
 pub type Said<T> = Result<T, &'static str>;
@@ -266,6 +275,8 @@ pub enum Shape<'a> {
     Moe(MoeShape),
     /// Up to this many rows of the first matrix; none: any number.
     UpTo(Option<u64>),
+    /// From this many rows of the first matrix on.
+    AtLeast(u64),
     /// As the file writes it.
     Text(Cow<'a, str>),
 }
@@ -307,6 +318,7 @@ impl std::fmt::Display for Shape<'_> {
             }
             Shape::UpTo(Some(m)) => write!(f, "M <= {m}"),
             Shape::UpTo(None) => write!(f, "any M"),
+            Shape::AtLeast(m) => write!(f, "M >= {m}"),
             Shape::Text(text) => f.write_str(text),
         }
     }
@@ -447,6 +459,8 @@ pub enum Detail<'a> {
     Logic(Box<Logic<'a>>),
     /// What the name of a fused-MoE file says.
     Moe(MoeName),
+    /// What the path of one of AITER's Triton configurations says.
+    Config(ConfigName),
 }
 
 /// A tuning file.
@@ -480,6 +494,17 @@ impl<'a> Tunings<'a> {
             flaws: Vec::new(),
             detail: Detail::None,
         }
+    }
+
+    /// Refuses a file that has more rows, flaws or versions than any tuning database, so that its memory is bounded.
+    pub(crate) fn bounded(&self, line: u32) -> Result<(), Error> {
+        let (what, most) = match () {
+            () if self.rows.len() >= MOST_ROWS => ("rows", MOST_ROWS),
+            () if self.flaws.len() >= MOST_FLAWS => ("lines that cannot be read", MOST_FLAWS),
+            () if self.versions.len() >= MOST_VERSIONS => ("lines about versions", MOST_VERSIONS),
+            () => return Ok(()),
+        };
+        Err(Error::new(line, format!("more than {most} {what}")))
     }
 
     pub(crate) fn flaw(&mut self, line: u32, kind: FlawKind, text: impl Into<String>) {

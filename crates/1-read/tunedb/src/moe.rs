@@ -1,4 +1,4 @@
-//! Configurations by size: fused-MoE files of vLLM and SGLang, and AITER's Triton configurations.
+//! Configurations by number of tokens: fused-MoE files of vLLM and SGLang.
 //!
 //! The one idea to keep in mind: half of the key is the file's name, as text; two names that differ by a blank are two keys.
 
@@ -17,7 +17,8 @@ pub(crate) fn recognize(name: &str, root: &Json<'_>) -> Option<Format> {
     }
     let numbers = members.iter().filter(|it| it.key.parse::<u64>().is_ok()).count();
     let nested = members.iter().any(|it| it.value.value.object().is_some());
-    let sized = |it: &Member<'_>| it.key.starts_with("M_LEQ_") || it.key == "any";
+    let sized =
+        |it: &Member<'_>| it.key.starts_with("M_LEQ_") || it.key.starts_with("M_GEQ_") || it.key == "any";
     match () {
         () if members.iter().any(sized) => Some(Format::AiterJson),
         () if numbers > 0 && nested => Some(Format::MoeJson),
@@ -90,101 +91,14 @@ pub(crate) fn read_moe<'a>(name: &str, bytes: &'a [u8], root: &Placed<'a>) -> Re
     finish(tunings)
 }
 
-/// Reads one of AITER's Triton configurations.
-pub(crate) fn read_aiter<'a>(name: &str, bytes: &'a [u8], root: &Placed<'a>) -> Result<Tunings<'a>, Error> {
-    let mut tunings = Tunings::new(name, Format::AiterJson, bytes);
-    let index = LineIndex::new(bytes);
-    let Some(members) = root.value.object() else { return Err(Error::new(1, "no object of configurations")) };
-    let what = AiterName::parse(name);
-    let mut last: Option<u64> = None;
-    for member in members {
-        let line = index.line(member.span.start);
-        if let Some(limit) = member.key.strip_prefix("M_LEQ_") {
-            match limit.parse::<u64>() {
-                Ok(limit) if last.is_some_and(|last| limit <= last) => {
-                    let text = format!("`{}` comes after M_LEQ_{}", member.key, last.unwrap_or_default());
-                    tunings.flaw(line, FlawKind::NotSorted, text);
-                }
-                Ok(limit) => last = Some(limit),
-                Err(_) => {
-                    tunings.bad_row(line, FlawKind::Malformed, format!("`{}` has no number", member.key));
-                }
-            }
-        }
-        walk(member, String::new(), &index, &what, &mut tunings)?;
-    }
-    if last.is_some() && !members.iter().any(|it| it.key == "any") {
-        tunings.flaw(1, FlawKind::Unused, "no entry `any`: a larger M finds nothing");
-    }
-    finish(tunings)
-}
-
-/// What the path of one of AITER's configurations says.
-struct AiterName {
-    target: Option<String>,
-    operation: String,
-}
-
-impl AiterName {
-    /// `gfx942-GEMM-A16W16-N=256-K=6144.json`, or `gfx942/triton/gemm/gemm_afp4wfp4/DEFAULT.json`.
-    fn parse(path: &str) -> AiterName {
-        let parts: Vec<&str> = path.split('/').collect();
-        let stem = parts.last().map_or("", |it| it.strip_suffix(".json").unwrap_or(it));
-        let is_target = |text: &str| text.starts_with("gfx") && text.len() > 3;
-        if let Some((first, rest)) = stem.split_once('-')
-            && is_target(first)
-        {
-            return AiterName { target: Some(first.to_owned()), operation: rest.to_owned() };
-        }
-        let target = parts.iter().find(|it| is_target(it)).map(|it| (*it).to_owned());
-        let folder = parts.len().checked_sub(2).and_then(|at| parts.get(at)).copied().unwrap_or_default();
-        let operation = if stem == "DEFAULT" && !folder.is_empty() { folder } else { stem };
-        AiterName { target, operation: operation.to_owned() }
-    }
-}
-
-fn walk<'a>(
-    member: &Member<'a>,
-    above: String,
-    index: &LineIndex,
-    what: &AiterName,
-    tunings: &mut Tunings<'a>,
-) -> Result<(), Error> {
-    let line = index.line(member.span.start);
-    let path = if above.is_empty() { member.key.to_string() } else { format!("{above}.{}", member.key) };
-    let Some(members) = member.value.value.object() else {
-        return Err(Error::new(line, format!("`{path}` is no configuration")));
-    };
-    let nested = members.iter().any(|it| it.value.value.object().is_some());
-    if nested {
-        for it in members {
-            walk(it, path.clone(), index, what, tunings)?;
-        }
-        return Ok(());
-    }
-    let kind = if what.operation.to_ascii_uppercase().contains("GEMM") { Kind::Gemm } else { Kind::Kernel };
-    let mut row = Row::new(line, member.span.clone(), kind, Cow::Owned(what.operation.clone()));
-    row.target = what.target.clone().map(Cow::Owned).ok_or("neither name nor folder is a target");
-    row.shape = match member.key.strip_prefix("M_LEQ_").and_then(|it| it.parse().ok()) {
-        Some(limit) => Ok(Shape::UpTo(Some(limit))),
-        None if member.key == "any" => Ok(Shape::UpTo(None)),
-        None => Ok(Shape::Text(Cow::Owned(path.clone()))),
-    };
-    row.key = Cow::Owned(path);
-    row.candidate = Ok(Cow::Owned(settings(&member.value.value)));
-    check_settings(&member.value.value, line, tunings);
-    tunings.rows.push(row);
-    Ok(())
-}
-
 /// Settings of a Triton kernel as one line.
-fn settings(value: &Json<'_>) -> String {
+pub(crate) fn settings(value: &Json<'_>) -> String {
     let members = value.object().unwrap_or_default();
     join_pairs(members.iter().map(|it| (&*it.key, it.value.value.words())))
 }
 
 /// Notes settings that no Triton kernel takes.
-fn check_settings(value: &Json<'_>, line: u32, tunings: &mut Tunings<'_>) {
+pub(crate) fn check_settings(value: &Json<'_>, line: u32, tunings: &mut Tunings<'_>) {
     let number = |key: &str| value.get(key).and_then(Json::number);
     for member in value.object().unwrap_or_default() {
         let Some(size) = member.value.value.number().filter(|_| member.key.starts_with("BLOCK")) else {
@@ -211,7 +125,7 @@ fn check_settings(value: &Json<'_>, line: u32, tunings: &mut Tunings<'_>) {
 }
 
 /// Checks the text and that no entry occurs twice within one object.
-fn finish(mut tunings: Tunings<'_>) -> Result<Tunings<'_>, Error> {
+pub(crate) fn finish(mut tunings: Tunings<'_>) -> Result<Tunings<'_>, Error> {
     text(tunings.bytes)?;
     let mut check = TextCheck::default();
     lines(tunings.bytes).for_each(|line| check.see(&line));

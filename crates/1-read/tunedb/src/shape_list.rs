@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: sizes are PyTorch's, as in AITER's tables: M is the number of rows of the first matrix.
 
 use crate::error::Error;
-use crate::lines::{MOST_ROWS, lines};
+use crate::lines::lines;
 use crate::model::{FlawKind, Format, GemmShape, Kind, Row, Shape, Tunings};
 use crate::types::element;
 use std::borrow::Cow;
@@ -74,6 +74,7 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
     let mut tunings = Tunings::new(name, Format::ShapeList, bytes);
     let mut seen: HashMap<&'a str, usize> = HashMap::new();
     for line in lines(bytes) {
+        tunings.bounded(line.number)?;
         let text = content(line.text);
         if text.is_empty() && !line.invalid || tunings.rows.is_empty() && is_header(text) {
             continue;
@@ -86,9 +87,6 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
             tunings.bad_row(line.number, FlawKind::Malformed, format!("`{text}` is no product `M,N,K`"));
             continue;
         };
-        if tunings.rows.len() >= MOST_ROWS {
-            return Err(Error::new(line.number, format!("more than {MOST_ROWS} rows")));
-        }
         let mut row = Row::new(line.number, line.span.clone(), Kind::Gemm, "gemm");
         row.key = Cow::Borrowed(text);
         row.shape = Ok(Shape::Gemm(item.shape));

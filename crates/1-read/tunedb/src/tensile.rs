@@ -4,7 +4,7 @@
 //! column per solution, where -1 means not run.
 
 use crate::error::Error;
-use crate::lines::{MOST_ROWS, fields, lines};
+use crate::lines::{fields, lines};
 use crate::model::{FlawKind, Format, GemmShape, Kind, Row, Said, Shape, Tunings, time};
 use std::borrow::Cow;
 
@@ -25,6 +25,7 @@ pub(crate) fn data<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
     let mut tunings = Tunings::new(name, Format::TensileData, bytes);
     let mut names: Vec<&'a str> = Vec::new();
     for line in lines(bytes) {
+        tunings.bounded(line.number)?;
         let values: Vec<&'a str> = fields(line.text).into_iter().map(str::trim).collect();
         if line.text.starts_with(DATA) {
             names = values;
@@ -57,9 +58,7 @@ pub(crate) fn data<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
             if rate == -1.0 {
                 continue;
             }
-            if tunings.rows.len() >= MOST_ROWS {
-                return Err(Error::new(line.number, format!("more than {MOST_ROWS} rows")));
-            }
+            tunings.bounded(line.number)?;
             tunings.rows.push(solution(line.number, line.span.clone(), name, rate, shape));
         }
     }
@@ -99,6 +98,7 @@ pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error>
     let mut tunings = Tunings::new(name, Format::TensileLog, bytes);
     let mut names: Vec<&'a str> = Vec::new();
     for line in lines(bytes) {
+        tunings.bounded(line.number)?;
         if line.text.starts_with(LOG) {
             names = fields(line.text);
             continue;
@@ -137,9 +137,6 @@ pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error>
         }
         let rate = value("gflops").parse::<f64>().ok().filter(|it| *it > 0.0 && it.is_finite());
         row.tera_flops = rate.map(|it| it / 1e3).ok_or("the rate is no measurement");
-        if tunings.rows.len() >= MOST_ROWS {
-            return Err(Error::new(line.number, format!("more than {MOST_ROWS} rows")));
-        }
         tunings.rows.push(row);
     }
     Ok(tunings)

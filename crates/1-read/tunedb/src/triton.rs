@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::json::{Json, Placed, join_pairs, parse};
-use crate::lines::{LineIndex, MOST_ROWS, lines};
+use crate::lines::{LineIndex, lines};
 use crate::model::{FlawKind, Format, Kind, Row, Said, Shape, Tunings, Version, time};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -105,11 +105,9 @@ pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error>
     let mut tried: Option<(u32, &'a str)> = None;
     for line in lines(bytes) {
         let text = line.text;
+        tunings.bounded(line.number)?;
         if let Some(at) = text.find(OLD) {
             give_up(open.take(), &mut tunings);
-            if tunings.rows.len() >= MOST_ROWS {
-                return Err(Error::new(line.number, format!("more than {MOST_ROWS} rows")));
-            }
             let rest = &text[at + OLD.len()..];
             let name = rest.split([' ', ',']).next().unwrap_or_default();
             let mut row = Row::new(line.number, line.span.clone(), Kind::Kernel, name);
@@ -165,6 +163,7 @@ pub(crate) fn events<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Err
         if line.text.trim().is_empty() {
             continue;
         }
+        tunings.bounded(line.number)?;
         let event = match parse(line.text) {
             Ok(event) => event.value,
             Err(error) => {
@@ -212,9 +211,6 @@ pub(crate) fn events<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Err
                 row.time_us = Err("the result came from the cache, so nothing was timed");
                 tunings.rows.push(row);
             }
-        }
-        if tunings.rows.len() >= MOST_ROWS {
-            return Err(Error::new(line.number, format!("more than {MOST_ROWS} rows")));
         }
     }
     Ok(tunings)

@@ -4,8 +4,8 @@
 //! the key here is that text; sizes are column-major, so `m` and `n` of a `torch.mm` appear swapped.
 
 use crate::error::Error;
-use crate::lines::{Ending, Line, MOST_ROWS, TextCheck, lines};
-use crate::model::{FlawKind, Format, GemmShape, Kind, Row, Said, Shape, Tunings, Version, time};
+use crate::lines::{Ending, Line, TextCheck, count_lines, lines};
+use crate::model::{FlawKind, Format, GemmShape, Kind, MOST_ROWS, Row, Said, Shape, Tunings, Version, time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -49,11 +49,12 @@ fn is_operation(text: &str) -> bool {
 pub(crate) fn results<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
     let mut tunings = Tunings::new(name, Format::TunableOp, bytes);
     // A row has 40 bytes and more.
-    let rows = memchr::memchr_iter(b'\n', bytes).count().min(bytes.len() / 40).min(MOST_ROWS);
+    let rows = count_lines(bytes)?.min(bytes.len() / 40).min(MOST_ROWS);
     tunings.rows.reserve_exact(rows + 1);
     let mut check = TextCheck::default();
     let mut last_cut = None;
     for line in lines(bytes) {
+        tunings.bounded(line.number)?;
         check.see(&line);
         if line.text.is_empty() {
             if line.invalid {
@@ -70,9 +71,6 @@ pub(crate) fn results<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Er
                 None => tunings.flaw(line.number, FlawKind::Malformed, "a validator without a value"),
             }
             continue;
-        }
-        if tunings.rows.len() >= MOST_ROWS {
-            return Err(Error::new(line.number, format!("more than {MOST_ROWS} rows")));
         }
         last_cut = result_row(&line, &mut tunings).then_some(line.number);
     }
@@ -207,7 +205,8 @@ fn target(tunings: &mut Tunings<'_>) {
     for row in &mut tunings.rows {
         row.target = match processor {
             Some(it) => Ok(Cow::Borrowed(it.trim_end())),
-            None => Err("PyTorch before 2.4 wrote no GCN_ARCH_NAME"),
+            None if tunings.format == Format::TunableOpLog => Err("the log names no GCN_ARCH_NAME"),
+            None => Err("the file has no GCN_ARCH_NAME; PyTorch before 2.4 wrote none"),
         };
         row.cu_count = Err("TunableOp does not record the number of compute units");
     }
@@ -217,7 +216,9 @@ fn target(tunings: &mut Tunings<'_>) {
 pub(crate) fn untuned<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
     let mut tunings = Tunings::new(name, Format::TunableOpUntuned, bytes);
     let mut check = TextCheck::default();
+    count_lines(bytes)?;
     for line in lines(bytes) {
+        tunings.bounded(line.number)?;
         check.see(&line);
         if line.text.is_empty() {
             continue;
@@ -228,9 +229,6 @@ pub(crate) fn untuned<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Er
             tunings.bad_row(line.number, FlawKind::Malformed, text);
             continue;
         };
-        if tunings.rows.len() >= MOST_ROWS {
-            return Err(Error::new(line.number, format!("more than {MOST_ROWS} rows")));
-        }
         let mut row = Row::new(line.number, line.span.clone(), Kind::Gemm, operation);
         row.key = Cow::Borrowed(&line.text[..operation.len() + 1 + params.len()]);
         row.candidate = Err("an untuned problem has none");
@@ -260,6 +258,7 @@ pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error>
     let mut tunings = Tunings::new(name, Format::TunableOpLog, bytes);
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for line in lines(bytes) {
+        tunings.bounded(line.number)?;
         if let Some((key, value)) = line.text.strip_prefix("Validator ").and_then(|it| it.split_once('=')) {
             let (key, value) = (Cow::Borrowed(key), Cow::Borrowed(value));
             tunings.versions.push(Version { key, value, line: line.number });

@@ -82,6 +82,15 @@ fn check(name: &str, bytes: &[u8]) -> usize {
     match read(name, bytes) {
         Ok(tunings) => {
             assert_eq!(tunings.write(), bytes, "{name}");
+            if tunings.format == tunedb::Format::AiterJson {
+                let base = b"{\"M_LEQ_16\": {\"BLOCK_SIZE_M\": 16}, \"any\": {\"BLOCK_SIZE_M\": 32}}";
+                for merged in [(bytes, bytes), (&base[..], bytes), (bytes, &base[..])]
+                    .map(|(a, b)| tunedb::aiter_config::merged(a, b, &|path| path.len() % 2 == 0))
+                {
+                    let Ok(merged) = merged else { continue };
+                    assert!(read(name, &merged).is_ok(), "{}", String::from_utf8_lossy(&merged));
+                }
+            }
             assert!(tunings.rows.iter().all(|row| row.span.end <= bytes.len()), "{name}");
             tunings.rows.len()
         }
@@ -149,6 +158,26 @@ fn bombs_are_refused() {
     assert!(read("deep.yaml", deep.as_bytes()).is_err());
     let deep = format!("{{\"a\": {}", "[".repeat(100_000));
     assert!(read("deep.json", deep.as_bytes()).is_err());
+    // Many small things: each is refused before it takes memory in proportion.
+    let lines = |head: &str, line: &str, count: usize| format!("{head}{}", line.repeat(count));
+    let results = "Validator,PT_VERSION,2.9.1\n";
+    let aiter = "gfx,cu_num,M,N,K,q_dtype_w,kernelId,splitK,us,kernelName,tflops,bw,errRatio\n";
+    let parts = FILES[11].1.lines().next().unwrap().to_owned() + "\n";
+    for (name, text, words) in [
+        ("tunableop_results0.csv", lines(results, "\n", 3_100_000), "more than 2000000 rows"),
+        ("a8w8_tuned_gemm.csv", lines(aiter, "\n", 3_100_000), "more than 2000000 rows"),
+        ("tunableop_results0.csv", lines(results, "Validator,a,b\n", 100_001), "lines about versions"),
+        ("logic.yaml", lines(&parts, "- x\n", 1_000), "more than 64 parts"),
+        ("many.json", format!("{{\"any\": [{}0]}}", "0,".repeat(3_000_001)), "more values"),
+    ] {
+        let error = read(name, text.as_bytes()).unwrap_err();
+        assert!(error.message.contains(words), "{name}: {error}");
+    }
+    let record = FILES[14].1.trim_end().to_owned();
+    let solvers: Vec<String> = (0..2_000).map(|at| format!("S{at}:1")).collect();
+    let text = format!("{record}{}\n", solvers.join(";"));
+    let file = read("gfx942130.db.txt", text.as_bytes()).unwrap();
+    assert!(file.rows.len() == 1000 && file.spoiled(1).is_some(), "{}", file.rows.len());
     let logic = FILES[11].1.replace("DepthU: 16", "DepthU: *anchor");
     let error = read("logic.yaml", logic.as_bytes()).unwrap_err();
     assert!(error.message.contains("`*` is not supported") && error.line == 7, "{error}");
@@ -203,4 +232,45 @@ fn broken_databases_are_refused() {
     bytes.extend(std::iter::repeat_n(0x41, 8192));
     let error = read("gfx942130.db", &bytes).unwrap_err();
     assert!(error.message.starts_with("the database cannot be read"), "{error}");
+}
+
+/// Every page of a database is damaged in turn.
+#[test]
+fn databases_with_broken_pages() {
+    let db = rusqlite::Connection::open_in_memory().unwrap();
+    let sizes = "in_channels in_d in_h in_w fil_d fil_h fil_w out_channels batchsize pad_d pad_h pad_w conv_stride_d conv_stride_h conv_stride_w dilation_d dilation_h dilation_w bias group_count spatial_dim";
+    let columns: Vec<String> = sizes.split(' ').map(|it| format!("{it} INT NOT NULL DEFAULT 1")).collect();
+    db.execute_batch(&format!(
+        "PRAGMA page_size = 512; CREATE TABLE config (id INTEGER PRIMARY KEY ASC, layout TEXT NOT NULL DEFAULT 'NCHW',
+         data_type TEXT NOT NULL DEFAULT 'FP16', direction TEXT NOT NULL DEFAULT 'F', {});
+         CREATE TABLE perf_db (id INTEGER PRIMARY KEY ASC, solver TEXT NOT NULL, config INTEGER NOT NULL, params TEXT NOT NULL);",
+        columns.join(", ")
+    ))
+    .unwrap();
+    for at in 0..60 {
+        db.execute("INSERT INTO config (in_channels) VALUES (?1)", [at]).unwrap();
+        db.execute("INSERT INTO perf_db (solver, config, params) VALUES ('S', ?1, '1,2,3')", [at + 1])
+            .unwrap();
+    }
+    let bytes = db.serialize("main").unwrap().to_vec();
+    assert_eq!(check("gfx942130.db", &bytes), 60);
+    let mut random = Random(28);
+    let (mut refused, mut whole) = (0, 0);
+    for page in 0..bytes.len() / 512 {
+        for round in 0..4 {
+            let mut broken = bytes.clone();
+            let place = &mut broken[page * 512..(page + 1) * 512];
+            match round {
+                0 => place.fill(0xff),
+                1 => place.fill(0),
+                // The head of a page says where its cells are.
+                _ => place[..12].iter_mut().for_each(|byte| *byte = random.next() as u8),
+            }
+            match check("gfx942130.db", &broken) {
+                60 => whole += 1,
+                _ => refused += 1,
+            }
+        }
+    }
+    assert!(refused > 20, "{refused} refused or shortened, {whole} whole");
 }

@@ -11,6 +11,7 @@ mod check;
 mod check_host;
 mod comm;
 mod execution;
+mod guide_checks;
 mod host;
 mod ir;
 mod launch;
@@ -34,6 +35,7 @@ pub use check::{
 pub use check_host::{check_host, check_names, host_findings};
 pub use comm::{CommEvidence, board, expected_bus};
 pub use execution::ExecutionEvidence;
+pub use guide_checks::{Cover, GuideCheck, guide_checks};
 pub use host::{HostEvidence, Judged, Profile};
 pub use launch::{LaunchCheck, LaunchEvidence};
 pub use page::{SECTIONS, sections};

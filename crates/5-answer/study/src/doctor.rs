@@ -71,8 +71,9 @@ fn gpus(gpus: &[system::Gpu]) -> String {
         if gpu.partitions > 1 {
             words.push(format!("{} partitions", gpu.partitions));
         }
-        if words.is_empty() {
-            words.push("GPU of AMD".to_owned());
+        // What neither tool nor driver names is on the PCI bus only.
+        if gpu.product.get().is_none() && gpu.target.get().is_none() {
+            words.insert(0, "GPU of AMD".to_owned());
         }
         *kinds.entry(words.join(", ")).or_default() += 1;
     }

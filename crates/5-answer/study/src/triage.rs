@@ -4,10 +4,13 @@
 //! made it unless memory was precise; both are said, neither is guessed away.
 
 mod core_dump;
+mod registers;
+#[cfg(test)]
+mod tests;
 mod waves;
 
 use system::fault::{FaultLog, KernelEvent, Message, PageFault, RuntimeMessage, meaning, nearest};
-use view::{Incident, Listing, TRIAGE_SCHEMA, Triage, TriageEvent, TriageFact};
+use view::{Incident, Listing, TRIAGE_SCHEMA, Triage, TriageEvent, TriageFact, TriageLine};
 
 /// Code of a kernel that was found beside a dump.
 #[derive(Clone, Debug)]
@@ -31,7 +34,7 @@ pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Triage {
         incidents.extend(messages(log, logs));
         incidents.extend(waves::dumps(log, code));
         incidents.extend(log.core.iter().flat_map(|it| core_dump::incidents(log, it)));
-        incidents.extend(log.emulated.iter().map(|it| emulated(log, it)));
+        incidents.extend(log.emulated.iter().map(|it| emulated(log, it, code)));
         incidents
             .extend(log.page_faults.iter().filter(|it| !is_told(it, logs)).map(|it| page_fault(log, it)));
     }
@@ -255,7 +258,10 @@ fn page_fault(log: &FaultLog, it: &PageFault) -> Incident {
     incident
 }
 
-fn emulated(log: &FaultLog, it: &system::fault::EmulatorFault) -> Incident {
+/// Instructions shown before and behind the one of the emulator's report.
+const AROUND: usize = 6;
+
+fn emulated(log: &FaultLog, it: &system::fault::EmulatorFault, code: &[KernelCode]) -> Incident {
     let mut incident = incident(log, it.line, format!("kernel {} stopped: {}", it.kernel, it.cause), "");
     incident.meaning = "reported by the emulator: the access is exact".to_owned();
     incident.facts = vec![
@@ -263,6 +269,33 @@ fn emulated(log: &FaultLog, it: &system::fault::EmulatorFault) -> Incident {
         fact("instruction", format!("{:#x}: {}", it.address, it.instruction)),
         fact("lane", it.place.clone()),
     ];
+    let at = |code: &KernelCode| code.listing.lines.iter().position(|line| line.address == it.address);
+    let named = |code: &&KernelCode| {
+        code.kernel == it.kernel
+            || code.kernel.strip_prefix(&it.kernel).is_some_and(|rest| rest.starts_with('('))
+    };
+    if let Some((code, position)) = code.iter().filter(named).find_map(|code| Some((code, at(code)?))) {
+        let first = position.saturating_sub(AROUND);
+        incident.code = code.listing.lines[first..]
+            .iter()
+            .take(2 * AROUND + 1)
+            .map(|line| TriageLine {
+                address: line.address,
+                text: line.text.clone(),
+                current: line.address == it.address,
+                suspect: line.address == it.address,
+                source: line.source.clone(),
+                source_text: None,
+                registers: None,
+            })
+            .collect();
+        incident.code_from.clone_from(&code.file);
+        if let Some(source) =
+            incident.code.iter().find(|line| line.current).and_then(|line| line.source.clone())
+        {
+            incident.facts.push(fact("source", format!("{}:{}", source.file, source.line)));
+        }
+    }
     incident
 }
 
@@ -280,6 +313,19 @@ fn event(log: &FaultLog, it: &KernelEvent) -> TriageEvent {
     }
 }
 
+/// Whether an access to memory that is not the program's made an incident.
+fn is_memory(it: &Incident) -> bool {
+    const SIGNS: [&str; 6] = [
+        "memory access fault",
+        "page fault of GPU",
+        "MEMORY_VIOLATION",
+        "MEMORY_FAULT",
+        "APERTURE",
+        "outside every allocation",
+    ];
+    SIGNS.iter().any(|sign| it.title.contains(sign)) && !it.title.contains("ECC")
+}
+
 /// What to run to learn more.
 fn next(incidents: &[Incident]) -> Vec<String> {
     if incidents.is_empty() {
@@ -293,7 +339,10 @@ fn next(incidents: &[Incident]) -> Vec<String> {
                 .to_owned(),
         );
     }
-    next.push("let overruns leave their allocations: PYTORCH_NO_HIP_MEMORY_CACHING=1 HSA_DISABLE_FRAGMENT_ALLOCATOR=1 COMMAND".to_owned());
+    // Hardware errors, asserts and wrong instructions have nothing to do with allocations.
+    if incidents.iter().any(is_memory) {
+        next.push("let overruns leave their allocations: PYTORCH_NO_HIP_MEMORY_CACHING=1 HSA_DISABLE_FRAGMENT_ALLOCATOR=1 COMMAND".to_owned());
+    }
     next.push("find the launch: AMD_SERIALIZE_KERNEL=3 COMMAND".to_owned());
     next.push(
         "find the access without a GPU, to the lane: rockhound run --check races,uninit -- COMMAND"

@@ -11,11 +11,13 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use study::triage::KernelCode;
-use system::fault::{FaultLog, is_core};
+use system::fault::{CodeObjectUri, FaultLog, is_core, saved_name};
 use view::FileError;
 
 /// Most bytes of a log.
 const MOST_BYTES: u64 = 1 << 29;
+/// Size of a program that is searched without being named, bytes.
+const MOST_SEARCHED: u64 = 1 << 28;
 /// Kernels whose code is looked at.
 const MOST_KERNELS: usize = 64;
 
@@ -35,7 +37,10 @@ pub(crate) fn run(args: &Arguments, look: &Look) -> Result<Outcome> {
             }),
         }
     }
+    let mut found = beside(&logs, &codes);
+    codes.append(&mut found.files);
     let (code, mut notes) = code_of(&logs, &codes)?;
+    notes.append(&mut found.notes);
     let mut triage = study::triage::triage(&logs, &code);
     triage.notes.append(&mut notes);
     triage.errors = errors;
@@ -92,18 +97,58 @@ fn read(path: &Path) -> Result<Input> {
         .map_err(|error| anyhow!("`{name}`: {error}"))
 }
 
+/// Code that nobody named, found by what dumps say of it.
+#[derive(Default)]
+struct Beside {
+    files: Vec<PathBuf>,
+    notes: Vec<String>,
+}
+
+/// Saved code objects beside a dump, and the programs that it names where they are on this machine.
+fn beside(logs: &[FaultLog], given: &[PathBuf]) -> Beside {
+    let mut beside = Beside::default();
+    for log in logs {
+        let folder = Path::new(&log.file).parent().unwrap_or(Path::new(""));
+        let waves = log.dumps.iter().flat_map(|dump| &dump.waves);
+        let uris: BTreeSet<&str> = waves.filter_map(|wave| wave.code_object.as_deref()).collect();
+        for uri in uris.into_iter().take(MOST_KERNELS).filter_map(CodeObjectUri::parse) {
+            let saved = saved_name(&uri.uri);
+            if given.iter().any(|it| it.file_name().is_some_and(|name| uri.may_be(&name.to_string_lossy()))) {
+                continue;
+            }
+            let program = uri.path.as_ref().map(PathBuf::from);
+            let places = [Some(folder.join(&saved)), Some(folder.join("code-objects").join(&saved)), program];
+            let place = places.into_iter().flatten().find(|it| it.is_file());
+            let Some(place) = place.filter(|it| !given.contains(it) && !beside.files.contains(it)) else {
+                continue;
+            };
+            let size = std::fs::metadata(&place).map_or(0, |it| it.len());
+            if size > MOST_SEARCHED {
+                beside
+                    .notes
+                    .push(format!("{}: holds the code; name it to have it searched", place.display()));
+                continue;
+            }
+            beside.notes.push(format!("{}: found by the name of the code object", place.display()));
+            beside.files.push(place);
+        }
+    }
+    beside
+}
+
 /// The code of the kernels that dumps name, in the files given; and what to know of files that have none.
 fn code_of(logs: &[FaultLog], files: &[PathBuf]) -> Result<(Vec<KernelCode>, Vec<String>)> {
     let waves = logs.iter().flat_map(|log| &log.dumps).flat_map(|dump| &dump.waves);
-    let wanted: BTreeSet<&str> = waves.filter_map(|wave| wave.function.as_deref()).collect();
+    let emulated = logs.iter().flat_map(|log| &log.emulated).map(|it| it.kernel.as_str());
+    let wanted: BTreeSet<&str> = waves.filter_map(|wave| wave.function.as_deref()).chain(emulated).collect();
     if files.is_empty() || wanted.is_empty() {
-        let notes = files
-            .iter()
-            .map(|file| format!("{}: no dump names a kernel, so its code is not looked at", file.display()));
+        let notes = files.iter().map(|file| {
+            format!("{}: no report names a kernel, so its code is not looked at", file.display())
+        });
         return Ok((Vec::new(), notes.collect()));
     }
     let names: Vec<String> = wanted.iter().take(MOST_KERNELS).map(|name| regex::escape(name)).collect();
-    let selection = Selection::new(Some(&format!("^(?:{})$", names.join("|"))), &[])?;
+    let selection = Selection::new(Some(&format!("^(?:{})(?:[(].*)?$", names.join("|"))), &[])?;
     let mut found: Vec<KernelCode> = Vec::new();
     let mut notes = Vec::new();
     for file in files {
@@ -129,7 +174,7 @@ fn code_of(logs: &[FaultLog], files: &[PathBuf]) -> Result<(Vec<KernelCode>, Vec
             },
         )?;
         if found.len() == before {
-            notes.push(format!("{}: has none of the kernels of the dump", file.display()));
+            notes.push(format!("{}: has none of the kernels of the report", file.display()));
         }
     }
     Ok((found, notes))

@@ -18,7 +18,7 @@ use arch::Model;
 use host::tunings::{TuneFile, open};
 use render::{github, sarif, text, tunings};
 use rules::TuneMachine;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use view::{FileError, TuneReport};
 
 /// Answers.
@@ -99,13 +99,34 @@ fn machine(args: &TuneMachineArgs, expect: &[String]) -> Result<Option<TuneMachi
         machine.cu_count = Some(args.cu.unwrap_or(model.compute_units.value));
         machine.model = Some(model.key());
     }
+    if args.here {
+        of_this(&mut machine)?;
+    }
     for pair in expect {
         let Some((name, value)) = pair.split_once('=') else {
             return Err(usage(format!("`--expect {pair}` has no value"), "write NAME=VALUE, as in the file"));
         };
         machine.versions.insert(name.to_owned(), value.to_owned());
     }
-    Ok((args.gpu.is_some() || !expect.is_empty()).then_some(machine))
+    Ok((args.gpu.is_some() || args.here || !expect.is_empty()).then_some(machine))
+}
+
+/// Target and compute units of this machine's first GPU, of a partition where it is divided.
+fn of_this(machine: &mut TuneMachine) -> Result<()> {
+    let this = system::Machine::read(&host::machine::read_tree(Path::new("/")), &[]);
+    let gpu = this.known_gpus().iter().find_map(|gpu| {
+        let units = gpu.compute_units.get()? / u64::from(gpu.partitions.max(1));
+        Some((gpu.target.get()?.clone(), u32::try_from(units).ok()?))
+    });
+    let Some((target, units)) = gpu else {
+        return Err(usage("`--here`: no GPU of AMD is known on this machine", "name the GPU with --gpu"));
+    };
+    machine.model = arch::Target::by_name(&target).and_then(|target| {
+        let mut models = Model::of_target(target);
+        models.find(|model| model.compute_units.value == units).map(Model::key)
+    });
+    (machine.target, machine.cu_count) = (Some(target), Some(units));
+    Ok(())
 }
 
 fn kind(op: Op) -> Kind {

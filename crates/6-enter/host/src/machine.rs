@@ -11,12 +11,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use system::capture::{AMD_PCI_FILES, FILES, PROCESS_FILES, TOOLS, Tool, trimmed};
-use system::{Document, Tree, recognize};
+use system::{
+    Document, InductorCode, InductorFile, MOST_INDUCTOR_FILES, Tree, inductor_file, is_inductor_folder,
+    recognize,
+};
 
 /// Most bytes read of one file of `/proc` or `/sys`.
 const MOST_BYTES: u64 = 4 << 20;
 /// Most entries of one folder that a pattern goes through.
 const MOST_ENTRIES: usize = 16_384;
+/// Most bytes of code read of a folder of Inductor.
+const MOST_FOLDER: u64 = 256 << 20;
 /// How long a tool may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Most bytes of a tool's output.
@@ -172,7 +177,10 @@ pub fn read_input(path: &Path) -> Result<Input> {
     if path.is_dir() {
         let mut tree = read_tree(path);
         if tree.is_empty() {
-            bail!("{name}: a folder without `proc` and `sys` of a machine");
+            if let Some(code) = inductor_folder(path, &name)? {
+                return Ok(Input::Document(Document::of_inductor(code)));
+            }
+            bail!("{name}: a folder without `proc` and `sys` of a machine, and no cache of Inductor");
         }
         tree.set_name(name);
         return Ok(Input::Machine(tree, Vec::new()));
@@ -202,6 +210,46 @@ pub fn read_input(path: &Path) -> Result<Input> {
         return Ok(Input::Machine(tree, refused));
     }
     recognize(&short, &bytes).map(Input::Document).map_err(|error| anyhow::anyhow!("{name}: {error}"))
+}
+
+/// Reads a folder of Inductor's cache or of `torch_compile_debug`; none where it is neither.
+fn inductor_folder(folder: &Path, name: &str) -> Result<Option<InductorCode>> {
+    let mut paths = Vec::new();
+    list(folder, "", 0, &mut paths);
+    if !is_inductor_folder(paths.iter().map(String::as_str)) {
+        return Ok(None);
+    }
+    paths.sort_unstable();
+    let mut files: Vec<(&str, Vec<u8>)> = Vec::new();
+    let mut bytes = 0;
+    for path in &paths {
+        let content = match inductor_file(path) {
+            Some(InductorFile::Graph) => Vec::new(),
+            // A file that vanishes while the cache is in use is one less.
+            Some(_) => read_bounded(&folder.join(path)).unwrap_or_default(),
+            None => continue,
+        };
+        bytes += content.len() as u64;
+        if bytes > MOST_FOLDER {
+            bail!("{name}: more than {} MiB of code", MOST_FOLDER >> 20);
+        }
+        files.push((path, content));
+    }
+    Ok(Some(InductorCode::of_folder(name, files.iter().map(|(path, content)| (*path, content.as_slice())))))
+}
+
+/// Files below a folder by their paths, without following links.
+fn list(folder: &Path, below: &str, depth: usize, paths: &mut Vec<String>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else { continue };
+        let path = if below.is_empty() { name } else { format!("{below}/{name}") };
+        if kind.is_dir() && depth < 8 {
+            list(&entry.path(), &path, depth + 1, paths);
+        } else if kind.is_file() && paths.len() < MOST_INDUCTOR_FILES {
+            paths.push(path);
+        }
+    }
 }
 
 fn short_name(path: &Path) -> String {

@@ -214,9 +214,11 @@ fn page_fault(lines: &[&str], at: usize, head: &Line<'_>) -> (PageFault, usize) 
 /// `for process python3 pid 30911 thread ...`.
 fn process(fault: &mut PageFault, text: &str) {
     let Some((_, rest)) = text.split_once("for process ") else { return };
+    // A process that has ended has no name any more.
     let (name, rest) = rest
-        .split_once(" pid ")
-        .or_else(|| rest.strip_prefix("pid ").map(|it| ("", it)))
+        .strip_prefix("pid ")
+        .map(|it| ("", it))
+        .or_else(|| rest.split_once(" pid "))
         .unwrap_or((rest, ""));
     let name = name.trim();
     if !name.is_empty() && name != "pid" {

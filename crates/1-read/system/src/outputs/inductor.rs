@@ -20,6 +20,18 @@ pub struct InductorCode {
     pub kernels: u64,
     /// Calls of library kernels: `extern_kernels.mm`.
     pub library_calls: u64,
+    /// Files of code, where a folder was read.
+    pub files: u64,
+    /// Compiled graphs in the cache of a folder.
+    pub graphs: u64,
+    /// Winners of autotuning in the cache: files `*.best_config`.
+    pub winners: u64,
+    /// Winners that coordinate descent found.
+    pub by_descent: u64,
+    /// Milliseconds that the search for the winners took.
+    pub search_ms: u64,
+    /// Files that could not be read as what their name says.
+    pub unread: Vec<String>,
     /// Values of each setting, with the kernels that have them; settings of the whole program count once.
     pub settings: BTreeMap<String, BTreeMap<String, u64>>,
 }
@@ -58,13 +70,123 @@ impl InductorCode {
     /// Adds what another file of the same program says.
     pub(crate) fn add(&mut self, other: &InductorCode) {
         self.file = format!("{}, {}", self.file, other.file);
+        self.count(other);
+    }
+}
+
+/// Files of code and of winners of a folder that are read; a cache of a year may have more.
+pub const MOST_FILES: usize = 20_000;
+/// Files that are named where they cannot be read.
+const MOST_NAMED: usize = 5;
+
+/// What a path in a folder of Inductor holds: code, a winner of autotuning, a compiled graph.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InductorFile {
+    /// Code in Python.
+    Code,
+    /// Winner of autotuning, JSON.
+    Winner,
+    /// Compiled graph, of which only the number is of use.
+    Graph,
+}
+
+/// What a file is by its path below the folder, with `/` between folders; none where it is of no use here.
+pub fn inductor_file(path: &str) -> Option<InductorFile> {
+    let parts: Vec<&str> = path.split('/').collect();
+    let name = parts.last().copied().unwrap_or_default();
+    match () {
+        () if name.ends_with(".best_config") => Some(InductorFile::Winner),
+        // fxgraph/ab/HASH/ENTRY
+        () if parts.first() == Some(&"fxgraph") && parts.len() == 4 => Some(InductorFile::Graph),
+        () if name.ends_with(".py") => Some(InductorFile::Code),
+        () => None,
+    }
+}
+
+/// Whether paths below a folder are those of a cache of Inductor, or of `torch_compile_debug`.
+pub fn is_inductor_folder<'p>(mut paths: impl Iterator<Item = &'p str>) -> bool {
+    paths.any(|path| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        path.starts_with("fxgraph/")
+            || path.starts_with("aotautograd/")
+            || name.ends_with(".best_config")
+            || matches!(name, "output_code.py" | "fx_graph_runnable.py")
+    })
+}
+
+impl InductorCode {
+    /// What the files of a folder say together; paths are below the folder, graphs need no bytes.
+    pub fn of_folder<'b>(name: &str, files: impl Iterator<Item = (&'b str, &'b [u8])>) -> InductorCode {
+        let mut all = InductorCode { file: name.to_owned(), ..InductorCode::default() };
+        for (path, bytes) in files {
+            match inductor_file(path) {
+                Some(InductorFile::Graph) => all.graphs += 1,
+                Some(InductorFile::Winner) => all.winner(path, bytes),
+                Some(InductorFile::Code) => {
+                    let text = String::from_utf8_lossy(bytes);
+                    // Helpers and benchmarks of the user lie beside it.
+                    if is(&text) {
+                        let own = read(&text, path);
+                        all.files += 1;
+                        all.count(&own);
+                    }
+                }
+                None => {}
+            }
+        }
+        all
+    }
+
+    fn winner(&mut self, path: &str, bytes: &[u8]) {
+        let Ok(winner) = serde_json::from_slice::<serde_json::Value>(bytes) else {
+            if self.unread.len() < MOST_NAMED {
+                self.unread.push(path.to_owned());
+            }
+            return;
+        };
+        self.winners += 1;
+        self.by_descent +=
+            u64::from(winner.get("found_by_coordesc").and_then(|it| it.as_bool()) == Some(true));
+        let ms = winner.get("time_taken_ms").and_then(|it| it.as_f64()).filter(|it| (0.0..1e12).contains(it));
+        self.search_ms = self.search_ms.saturating_add(ms.map_or(0, |it| it as u64));
+    }
+
+    /// Adds counts and settings.
+    fn count(&mut self, other: &InductorCode) {
         self.kernels += other.kernels;
         self.library_calls += other.library_calls;
+        self.files += other.files;
+        self.graphs += other.graphs;
+        self.winners += other.winners;
+        self.by_descent += other.by_descent;
+        self.search_ms = self.search_ms.saturating_add(other.search_ms);
+        self.unread.extend(other.unread.iter().take(MOST_NAMED).cloned());
+        self.unread.truncate(MOST_NAMED);
         for (name, values) in &other.settings {
             for (value, count) in values {
                 *self.settings.entry(name.clone()).or_default().entry(value.clone()).or_default() += count;
             }
         }
+    }
+
+    /// What a folder holds, as words: `12 files of code, 5 graphs, 9 winners of autotuning`.
+    pub fn folder_words(&self) -> Option<String> {
+        if self.files + self.graphs + self.winners == 0 {
+            return None;
+        }
+        let mut words = vec![format!("{} files of code", self.files)];
+        if self.graphs > 0 {
+            words.push(format!("{} compiled graphs", self.graphs));
+        }
+        if self.winners > 0 {
+            words.push(format!(
+                "{} winners of autotuning ({} by coordinate descent, {:.1} s of search)",
+                self.winners,
+                self.by_descent,
+                self.search_ms as f64 / 1e3
+            ));
+        }
+        Some(words.join(", "))
     }
 }
 
@@ -154,6 +276,32 @@ mod tests {
         assert_eq!(environment.get("TORCHINDUCTOR_FREEZING"), Some("1"));
         assert_eq!(environment.get("TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS"), Some("TRITON"));
         assert_eq!(environment.get("TORCHINDUCTOR_MAX_AUTOTUNE"), None, "kernels differ");
+    }
+
+    #[test]
+    fn folders_of_the_cache() {
+        let winner = br#"{"XBLOCK": 512, "num_warps": 8, "found_by_coordesc": true, "time_taken_ms": 1500}"#;
+        let files: [(&str, &[u8]); 8] = [
+            ("fxgraph/ab/fabc/entry", b""),
+            ("ab/cab123.py", CODE.as_bytes()),
+            ("cd/ccd.py", CODE.as_bytes()),
+            ("cd/ccd.best_config", winner),
+            ("cd/cut.best_config", &winner[..20]),
+            ("mine.py", b"print(1)"),
+            ("triton/0/X/kernel.hsaco", b"\x7fELF"),
+            ("aotautograd/x/y", b""),
+        ];
+        assert!(is_inductor_folder(files.iter().map(|it| it.0)));
+        assert!(!is_inductor_folder(["proc/cpuinfo", "a.py"].into_iter()));
+        let code = InductorCode::of_folder("/tmp/torchinductor_me", files.into_iter());
+        assert_eq!((code.files, code.kernels, code.graphs), (2, 4, 1));
+        assert_eq!((code.winners, code.by_descent, code.search_ms), (1, 1, 1500));
+        assert_eq!(code.unread, ["cd/cut.best_config"]);
+        assert_eq!(code.setting("spill_threshold"), Some("16"));
+        assert_eq!(
+            code.folder_words().unwrap(),
+            "2 files of code, 1 compiled graphs, 1 winners of autotuning (1 by coordinate descent, 1.5 s of search)"
+        );
     }
 
     #[test]

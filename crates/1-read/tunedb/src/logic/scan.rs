@@ -5,7 +5,11 @@
 
 use crate::error::Error;
 use crate::logic_parts::{Form, Size};
+use crate::model::MOST_ROWS;
 use std::ops::Range;
+
+/// Parts of a file beyond which it is none; a list has 12.
+const MOST_PARTS: usize = 64;
 
 /// One part of a file: an item of the list, or a key of the map with its value.
 #[derive(Clone, Debug)]
@@ -35,6 +39,9 @@ pub(crate) fn sections(text: &str, form: Form) -> Result<Vec<Section<'_>>, Error
     let mut line = 0;
     for raw in text.split_inclusive('\n') {
         line += 1;
+        if found.len() > MOST_PARTS {
+            return Err(Error::new(line, format!("more than {MOST_PARTS} parts: no logic file")));
+        }
         let start = at;
         at += raw.len();
         let bytes = raw.as_bytes();
@@ -80,6 +87,9 @@ pub(crate) fn sizes(section: &Section<'_>) -> Result<Vec<Size>, Error> {
     let mut sizes = Vec::new();
     while reader.next_list()? {
         let line = reader.line;
+        if sizes.len() >= MOST_ROWS {
+            return Err(Error::new(line, format!("more than {MOST_ROWS} sizes")));
+        }
         let numbers = reader.whole_numbers()?;
         if !reader.next_list()? {
             return Err(Error::new(line, "a size without its solution"));

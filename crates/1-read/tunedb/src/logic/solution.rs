@@ -5,6 +5,10 @@ use crate::error::Error;
 use crate::logic_parts::{Pair, Solution};
 use std::ops::Range;
 
+/// Solutions, and their keys together, beyond which a file is no logic. The largest files have some thousands of 200 keys each.
+const MOST_SOLUTIONS: usize = 200_000;
+const MOST_KEYS: usize = 8_000_000;
+
 /// A line of a block, without its end.
 struct BlockLine<'a> {
     number: u32,
@@ -48,6 +52,7 @@ pub(crate) fn solutions<'a>(
     indent: usize,
 ) -> Result<Vec<Solution<'a>>, Error> {
     let mut found: Vec<Solution<'a>> = Vec::new();
+    let mut keys = 0;
     let mut open: Option<(u32, usize, Pairs<'a>)> = None;
     if matches!(section.text.trim(), "[]" | "null" | "") {
         return Ok(found);
@@ -58,6 +63,10 @@ pub(crate) fn solutions<'a>(
         }
         if line.indent == dash && line.text.starts_with("- ") {
             if let Some((number, from, pairs)) = open.take() {
+                keys += pairs.pairs.len();
+                if found.len() >= MOST_SOLUTIONS || keys > MOST_KEYS {
+                    return Err(Error::new(line.number, "more solutions than a library has"));
+                }
                 found.push(close(number, from, line.start - dash.min(line.start), pairs));
             }
             let blanks = line.text[1..].len() - line.text[1..].trim_start_matches(' ').len();
@@ -87,6 +96,7 @@ fn close(line: u32, from: usize, end: usize, pairs: Pairs<'_>) -> Solution<'_> {
     let done = pairs.finish(end);
     let index = done.index.clone().and_then(|it| it.1);
     let mut pairs = done.pairs;
+    pairs.shrink_to_fit();
     pairs.sort_unstable_by_key(|it| it.key);
     Solution { line, span: from..end, index_span: done.index.map(|it| it.0), index, pairs }
 }
@@ -104,7 +114,7 @@ struct Pairs<'a> {
 
 impl<'a> Pairs<'a> {
     fn new(text: &'a str) -> Pairs<'a> {
-        Pairs { text, pairs: Vec::with_capacity(200), last: None, end: 0, index: None }
+        Pairs { text, pairs: Vec::new(), last: None, end: 0, index: None }
     }
 
     fn line(&mut self, line: &BlockLine<'a>, indent: usize) -> Result<(), Error> {

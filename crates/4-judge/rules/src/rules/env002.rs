@@ -16,7 +16,7 @@ pub(crate) const RULE: Rule = Rule {
 const PAGE: &str = r"## What it does
 Looks at the variables of Inductor (`inductor-switches`): channels-last convolutions without MIOpen's half, backends of autotuning
 without autotuning, frozen weights while training, one compile thread. Settings in Python (`torch._inductor.config`, options of `torch.compile`) are
-seen where code that Inductor wrote is given (`output_code.py` of `TORCH_COMPILE_DEBUG=1`, kernels of its cache): each kernel carries the settings it was written with.
+seen where code that Inductor wrote is given (`output_code.py` of `TORCH_COMPILE_DEBUG=1`, kernels of its cache, the folder of either): each kernel carries the settings it was written with.
 
 ## Why it is slow
 A finer switch without its master does nothing: the time for looking at its effect is lost. Transposes stay where only one library
@@ -85,10 +85,20 @@ fn of_code(code: &InductorCode, environment: Option<&Environment>, trains: bool)
         let text = "the code was written for another GPU than AMD's";
         judged.push(Judged::warn(CHECK, text).read(format!("is_hip in {}", code.file), "False"));
     }
+    if !code.unread.is_empty() {
+        let text = format!(
+            "winners of autotuning that cannot be read are searched again: {}",
+            code.unread.join(", ")
+        );
+        judged.push(Judged::warn(CHECK, text).read(code.file.clone(), code.unread.len()));
+    }
     if judged.is_empty() {
         let text =
             format!("{} kernels and {} library calls, settings agree", code.kernels, code.library_calls);
         let mut pass = Judged::pass(CHECK, text);
+        if let Some(words) = code.folder_words() {
+            pass = pass.read(code.file.clone(), words);
+        }
         for name in ["max_autotune", "max_autotune_pointwise", "coordinate_descent_tuning"] {
             if code.settings.contains_key(name) {
                 pass = pass.read(format!("{name} in {}", code.file), words(name));

@@ -21,10 +21,12 @@ ones and `any`, tiles are powers of two, `matrix_instr_nonkdim` is one the hardw
 
 ## Why it is slow
 vLLM takes the entry with the nearest number of tokens, without interpolation, so a ladder that begins at 64 gives a batch of 1 a tile
-of 64. AITER takes the first `M_LEQ_n` that fits, so an entry behind a larger one is never taken, and without `any` a large M finds none.
+of 64. AITER asks for `M_LEQ_n` with n from 1, 4, 8, 16 to 8192, in that order, so an entry with another n is never taken unless the kernel has
+bounds of its own; some kernels go through the file instead, where an entry behind a larger one is never taken. Without `any` or `M_GEQ_n` a
+large M stops the kernel.
 
 ## Evidence
-The entries and the settings named.
+The entries and the settings named. A tile smaller than the matrix instruction computes rows that nobody needs.
 
 ## What to do
 Tune the sizes that are missing: 1, 2, 4, 8 … tokens for decoding and 4096 and more for prefill. Sort the entries by size.

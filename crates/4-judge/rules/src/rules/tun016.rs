@@ -4,7 +4,7 @@
 
 use crate::tunings::{TuningEvidence, at, outcome};
 use crate::{Check, Outcome, Rule};
-use tunedb::{Format, hipblaslt, time};
+use tunedb::{Format, Tunings, hipblaslt, time};
 use view::Severity;
 
 pub(crate) const RULE: Rule = Rule {
@@ -33,6 +33,15 @@ Tune again with the installed versions. Until then do not merge the file with ne
 PyTorch 2.2 to 2.6, `aten/src/ATen/cuda/tunable`; hipBLASLt, tuning files; MIOpen, FindDb 1.0.
 ";
 
+/// Whether the PyTorch that wrote a file is older than 2.4, or not known.
+fn is_before_targets(file: &Tunings<'_>) -> bool {
+    let version = file.version("PT_VERSION").map(|text| {
+        let mut parts = text.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+        (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+    });
+    version.is_none_or(|version| version < (2, 4))
+}
+
 fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     let mut findings = Vec::new();
     for file in evidence.files {
@@ -41,7 +50,8 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
             Format::TunableOp if file.rows.iter().all(|row| row.time_us == Err(time::ABSENT)) => {
                 "no row has a time, as the first TunableOp wrote them: no merge can tell what is faster"
             }
-            Format::TunableOp if file.version("GCN_ARCH_NAME").is_none() => {
+            // A newer PyTorch rejects a file without it, which TUN001 says.
+            Format::TunableOp if file.version("GCN_ARCH_NAME").is_none() && is_before_targets(file) => {
                 "no target, as PyTorch before 2.4 wrote it: the file loads on every GPU"
             }
             Format::TuningFile if !hipblaslt::has_schema(file) => {

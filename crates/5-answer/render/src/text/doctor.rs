@@ -8,6 +8,8 @@ use view::{Doctor, Examined, HostCheck, HostVerdict, OddOne};
 
 /// Column at which values start.
 const VALUES: usize = 10;
+/// Ways to find out shown of checks that lack one thing.
+const WAYS: usize = 2;
 /// Readings shown of one check.
 const READINGS: usize = 8;
 
@@ -148,10 +150,19 @@ fn unknowns(page: &mut Page, machine: &Examined) {
         let names: Vec<&str> = checks.iter().map(|check| check.check).collect();
         let first = [word(HostVerdict::Unknown), plain(" ")];
         let mut spans = vec![span(Role::Strong, names.join(", ")), plain(": "), plain(reason)];
-        let mut ways: Vec<&str> = checks.iter().filter_map(|check| check.find_out).collect();
-        ways.dedup();
+        let mut ways: Vec<&str> = Vec::new();
+        for way in checks.iter().filter_map(|check| check.find_out) {
+            if !ways.contains(&way) {
+                ways.push(way);
+            }
+        }
         if !ways.is_empty() {
+            let more = ways.len().saturating_sub(WAYS);
+            ways.truncate(WAYS);
             spans.extend([dim(". To find out: "), span(Role::Dim, ways.join("; "))]);
+            if more > 0 {
+                spans.push(dim(format!("; {more} other ways, which --format json has")));
+            }
         }
         page.prefixed(&first, &[plain(" ".repeat(8))], &spans);
     }

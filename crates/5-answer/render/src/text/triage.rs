@@ -87,6 +87,9 @@ fn code(page: &mut Page, line: &TriageLine) {
         plain("  "),
         span(role, &line.text),
     ]);
+    if let Some(registers) = &line.registers {
+        page.wrapped(13, 15, &[dim(registers)]);
+    }
 }
 
 fn event(page: &mut Page, it: &TriageEvent) {
@@ -97,15 +100,11 @@ fn event(page: &mut Page, it: &TriageEvent) {
     };
     let times = if it.times > 1 { format!(" {} times", it.times) } else { String::new() };
     let device = it.device.as_ref().map_or_else(String::new, |it| format!(" on {it}"));
-    let first = [plain("  "), span(role, format!("{:<8}", it.severity)), span(Role::Strong, &it.id)];
-    page.prefixed(
-        &first,
-        &[plain(" ".repeat(12))],
-        &[
-            plain(format!(" {}{times}{device}", if it.meaning.is_empty() { "" } else { ":" }).trim_end()),
-            plain(if it.meaning.is_empty() { String::new() } else { format!(" {}", it.meaning) }),
-        ],
-    );
+    let text = format!("{times}{device} {}", it.meaning);
+    let colon = if text.trim().is_empty() { "" } else { ": " };
+    let first =
+        [plain("  "), span(role, format!("{:<8}", it.severity)), span(Role::Strong, &it.id), plain(colon)];
+    page.prefixed(&first, &[plain(" ".repeat(12))], &[plain(text.trim())]);
     page.wrapped(10, 12, &[dim(format!("{}:{}: {}", it.file, it.line, it.text))]);
     if !it.next.is_empty() {
         page.wrapped(10, 12, &[dim("do "), span(Role::Good, it.next)]);

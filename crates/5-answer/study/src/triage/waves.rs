@@ -1,6 +1,6 @@
 //! Waves of the debug agent's dumps: which instruction, which lanes, which address.
 
-use super::{KernelCode, fact, incident};
+use super::{KernelCode, fact, incident, registers};
 use system::fault::{AgentDump, AgentHeader, AgentInstruction, AgentWave, CodeObjectUri, FaultLog};
 use view::{Incident, SourceLine, TriageFact, TriageLine};
 
@@ -290,12 +290,14 @@ fn add_code(it: &mut Incident, wave: &AgentWave, suspect: Option<u64>, code: &[K
                     suspect: suspect.is_some_and(|it| it.checked_sub(base) == Some(line.address)),
                     source: line.source.clone(),
                     source_text: None,
+                    registers: None,
                 })
                 .collect();
             it.code_from = found.file.clone();
             if suspect.is_none() && is_memory(wave) {
                 mark_nearest(it);
             }
+            registers::beside(&mut it.code, wave);
             return;
         }
     }
@@ -315,8 +317,10 @@ fn add_code(it: &mut Incident, wave: &AgentWave, suspect: Option<u64>, code: &[K
                 suspect: suspect == Some(line.address),
                 source: if new { source(line) } else { None },
                 source_text: if new { line.source_text.clone() } else { None },
+                registers: None,
             }
         })
         .collect();
     it.code_from = "the dump".to_owned();
+    registers::beside(&mut it.code, wave);
 }

@@ -2,22 +2,49 @@
 //!
 //! The one idea to keep in mind: the flows are those of the vendor's guides, with the names and sizes of this file in them.
 
+mod aiter;
+
+use arch::{Model, Target};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use tunedb::{Format, GemmShape, Kind, Row, Shape, Tunings};
+use tunedb::{Detail, Format, GemmShape, Kind, Row, Shape, Tunings};
 use view::{Recipe, RecipeStep, TuneReport};
 
 /// Problems for which benchmarks are written.
 const SHOWN: usize = 3;
+/// Files of one kind for which flows are written.
+const SHOWN_FILES: usize = 2;
 
 fn step(text: impl Into<String>, command: impl Into<String>) -> RecipeStep {
     RecipeStep { text: text.into(), command: command.into() }
 }
 
+/// What files of one format may be for, where their flows differ.
+fn kind(file: &Tunings<'_>) -> String {
+    match &file.detail {
+        Detail::Columns(columns) => columns.family.clone(),
+        _ => String::new(),
+    }
+}
+
 /// Flows for each file.
 pub fn advise(files: &[Tunings<'_>]) -> TuneReport {
     let mut report = TuneReport::new("advise");
+    let mut same: BTreeMap<(Format, String), usize> = BTreeMap::new();
     for file in files {
-        report.flows.extend(flows(file));
+        // Files of one kind have one flow, with the names of the first in it.
+        let seen = same.entry((file.format, kind(file))).or_default();
+        *seen += 1;
+        if *seen <= SHOWN_FILES {
+            report.flows.extend(flows(file));
+        }
+    }
+    for ((format, _), count) in same.iter().filter(|it| *it.1 > SHOWN_FILES) {
+        report.notes.push(format!(
+            "{} more files of the kind `{}`: the same steps with their names",
+            count - SHOWN_FILES,
+            format.name()
+        ));
     }
     report
 }
@@ -39,7 +66,8 @@ fn flows(file: &Tunings<'_>) -> Vec<Recipe> {
             vec![tensile(file)]
         }
         Format::FindDb | Format::PerfDb | Format::PerfDbSqlite | Format::DriverCommands => vec![miopen(file)],
-        Format::AiterTuned | Format::AiterUntuned | Format::AiterJson => vec![aiter(file)],
+        Format::AiterTuned | Format::AiterUntuned => vec![aiter::table(file)],
+        Format::AiterJson => vec![aiter::configuration(file)],
         Format::MoeJson => vec![moe(file)],
         Format::Autotune | Format::AutotuneLog | Format::TritonParse => vec![triton(file)],
         // Sizes alone name no library.
@@ -47,10 +75,33 @@ fn flows(file: &Tunings<'_>) -> Vec<Recipe> {
     }
 }
 
+/// `--gpu NAME` for the one GPU that a file is for; nothing where it is for several or for none that is known.
+fn gpu_option(file: &Tunings<'_>) -> String {
+    let gpus: BTreeSet<_> =
+        file.rows.iter().map(|row| (row.target.as_deref().ok(), row.cu_count.ok())).collect();
+    let [(Some(target), units)] = gpus.into_iter().collect::<Vec<_>>()[..] else { return String::new() };
+    let Some(target) = Target::by_name(target) else { return String::new() };
+    let own = |model: &&Model| units == Some(model.compute_units.value);
+    // The first of the largest: any whole GPU of the target where the file does not say which, or the one that a partition is of.
+    let largest = Model::of_target(target).min_by_key(|model| std::cmp::Reverse(model.compute_units.value));
+    match (Model::of_target(target).find(own), largest, units) {
+        (Some(model), _, _) | (None, Some(model), None) => format!(" --gpu {}", model.key()),
+        (None, Some(model), Some(units)) => format!(" --gpu {} --cu {units}", model.key()),
+        (None, None, _) => String::new(),
+    }
+}
+
+/// A path for a shell.
+fn quoted(path: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+=:@%".contains(&byte);
+    if path.bytes().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
 /// Offline tuning with TunableOp: record, tune, check, switch off.
 fn offline(file: &Tunings<'_>) -> Recipe {
     let rows = file.rows.len();
-    let name = &file.name;
+    let gpu = gpu_option(file);
+    let name = quoted(&file.name);
     let default = file.rows.iter().filter(|row| row.candidate.as_deref() == Ok("Default")).count();
     let why = match file.format {
         Format::TunableOp => format!(
@@ -60,7 +111,7 @@ fn offline(file: &Tunings<'_>) -> Recipe {
         _ => format!("{rows} GEMMs are recorded and none is tuned."),
     };
     let untuned = "rockhound tunedb convert FILE --to tunableop-untuned -o tunableop_untuned0.csv"
-        .replace("FILE", name);
+        .replace("FILE", &name);
     Recipe {
         title: format!("{}: offline tuning with TunableOp (PyTorch 2.6 or later)", file.base_name()),
         why,
@@ -83,7 +134,7 @@ fn offline(file: &Tunings<'_>) -> Recipe {
             ),
             step(
                 "Check the result before it is used.",
-                "rockhound tunedb lint tunableop_results0.csv --gpu mi300x --fail-on severe",
+                format!("rockhound tunedb lint tunableop_results0.csv{gpu} --fail-on severe"),
             ),
             step(
                 "Run with the results and tuning switched off; compare with a run without TunableOp.",
@@ -176,7 +227,7 @@ fn benchmark(file: &Tunings<'_>) -> Recipe {
 }
 
 fn online(file: &Tunings<'_>) -> Recipe {
-    let name = &file.name;
+    let name = quoted(&file.name);
     Recipe {
         title: format!("{}: the same problems for PyTorch", file.base_name()),
         why: "TunableOp searches rocBLAS too, which has the faster kernel for some problems.".to_owned(),
@@ -195,7 +246,7 @@ fn online(file: &Tunings<'_>) -> Recipe {
 
 fn find_exact(file: &Tunings<'_>) -> Recipe {
     let is_config = file.format == Format::FindExact;
-    let name = &file.name;
+    let name = quoted(&file.name);
     let config = if is_config { name.as_str() } else { "tuning.yaml" };
     let mut steps = Vec::new();
     if !is_config {
@@ -276,28 +327,14 @@ fn miopen(file: &Tunings<'_>) -> Recipe {
     }
 }
 
-fn aiter(file: &Tunings<'_>) -> Recipe {
-    let name = &file.name;
-    Recipe {
-        title: format!("{}: tuning AITER", file.base_name()),
-        why: "Rows count for one target and number of compute units. Two tables of a family with one key stop the loader.".to_owned(),
-        steps: vec![
-            step("See which of your shapes have no entry.", format!("rockhound tunedb coverage {name} --shapes untuned.csv --gpu mi300x")),
-            step("Tune those: the tuner takes a table of shapes and writes one of results.", "python3 csrc/ck_gemm_a8w8/gemm_a8w8_tune.py -i untuned.csv -o tuned.csv"),
-            step("Merge into a new file; AITER's own merge rewrites the sources.", format!("rockhound tunedb merge {name} tuned.csv -o merged.csv --explain")),
-            step("Check all tables of the family together.", "rockhound tunedb lint aiter/configs --gpu mi300x --fail-on severe"),
-        ],
-    }
-}
-
 fn moe(file: &Tunings<'_>) -> Recipe {
     Recipe {
         title: format!("{}: tuning fused mixtures of experts", file.base_name()),
         why: "The name is the key: experts, size per rank, device, types. The size changes with tensor parallelism.".to_owned(),
         steps: vec![
-            step("See what a batch gets.", format!("rockhound tunedb query '{}' --tokens 48", file.name)),
+            step("See what a batch gets.", format!("rockhound tunedb query {} --tokens 48", quoted(&file.name))),
             step("Tune with vLLM's benchmark, for the tensor parallelism of the service.", "python3 benchmarks/kernels/benchmark_moe.py --model MODEL --tp-size 8 --tune"),
-            step("The same content for SGLang.", format!("rockhound tunedb convert '{}' --to sglang -o DIR", file.name)),
+            step("The same content for SGLang.", format!("rockhound tunedb convert {} --to sglang -o DIR", quoted(&file.name))),
             step("Start the service and look for `Using default MoE config`: it means that no name fits.", ""),
         ],
     }
@@ -309,7 +346,7 @@ fn triton(file: &Tunings<'_>) -> Recipe {
         why: "A cache file is found by a hash of versions, source, key and all configurations: one more configuration orphans all files.".to_owned(),
         steps: vec![
             step("Print what is chosen while the application runs; switch it off in production.", "TRITON_PRINT_AUTOTUNING=1 python app.py 2>&1 | tee log.txt\nrockhound tunedb show log.txt"),
-            step("Turn the configurations that ran into source.", format!("rockhound tunedb convert {} --to triton-configs", file.name)),
+            step("Turn the configurations that ran into source.", format!("rockhound tunedb convert {} --to triton-configs", quoted(&file.name))),
         ],
     }
 }
@@ -331,5 +368,38 @@ mod tests {
         );
         assert!(command.contains("--a_type bf16_r"), "{command}");
         assert!(report.flows[0].why.contains("2 GEMMs are tuned, 1 of them run the default"));
+    }
+
+    #[test]
+    fn flows_are_those_of_the_family_and_name_its_gpu() {
+        let moe = "gfx,cu_num,token,model_dim,inter_dim,expert,topk,act_type,dtype,q_dtype_a,q_dtype_w,q_type,use_g1u1,doweight_stage1,block_m,us\n\
+                   gfx942,304,16,1,1,8,2,a,d,q,w,t,1,0,32,5.0\n";
+        let part = moe.replace("304", "80");
+        let mixed = format!("{moe}gfx950,256,16,1,1,8,2,a,d,q,w,t,1,0,32,5.0\n");
+        let sized = "{\"M_LEQ_16\": {\"BLOCK_SIZE_M\": 16}}";
+        for (name, text, words) in [
+            ("tuned_fmoe.csv", moe, vec!["gemm_moe_tune.py -i", "--gpu mi300x "]),
+            ("tuned_fmoe.csv", part.as_str(), vec!["--gpu mi300x --cu 80 "]),
+            ("tuned_fmoe.csv", mixed.as_str(), vec!["untuned.csv", "lint aiter/configs --fail-on"]),
+            (
+                "bf16_tuned_gemm.csv",
+                "gfx,cu_num,M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle,libtype,us\ngfx950,256,1,2,3,False,a,b,False,False,asm,5\n",
+                vec!["gemm_tuner.py --input_file", "--gpu mi350x"],
+            ),
+            (
+                "a b/gfx942-GEMM-A16W16.json",
+                sized,
+                vec!["query 'a b/gfx942-GEMM-A16W16.json' --mnk", "--gpu mi300"],
+            ),
+        ] {
+            let file = read(name, text.as_bytes()).unwrap();
+            let flows = advise(&[file]).flows;
+            let commands: Vec<&str> =
+                flows.iter().flat_map(|it| &it.steps).map(|it| it.command.as_str()).collect();
+            let commands = commands.join("\n");
+            for word in words {
+                assert!(commands.contains(word), "{name}: `{word}` is not in\n{commands}");
+            }
+        }
     }
 }

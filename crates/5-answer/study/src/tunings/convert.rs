@@ -368,7 +368,7 @@ fn configurations(file: &Tunings<'_>, rows: &[&Row<'_>], lost: &mut Lost) -> Vec
     const OPTIONS: [&str; 4] = ["num_warps", "num_stages", "num_ctas", "maxnreg"];
     let mut out = String::from("configs = [\n");
     let mut seen = BTreeSet::new();
-    let best = tunedb::triton::best(file).and_then(|at| file.rows.get(at)).map(|row| row.line);
+    let best = tunedb::triton::best(file).and_then(|at| file.rows.get(at)).map(|row| &row.span);
     for row in rows {
         let Ok(candidate) = &row.candidate else { continue };
         if file.format == Format::Autotune && row.time_us.is_err() {
@@ -387,7 +387,7 @@ fn configurations(file: &Tunings<'_>, rows: &[&Row<'_>], lost: &mut Lost) -> Vec
                 false => arguments.push(format!("\"{key}\": {value}")),
             }
         }
-        let note = if best == Some(row.line) && file.rows.len() > 1 && file.format == Format::Autotune {
+        let note = if best == Some(&row.span) && file.rows.len() > 1 && file.format == Format::Autotune {
             "  # the fastest"
         } else {
             ""
@@ -466,5 +466,10 @@ mod tests {
         let (found, _) = text("k.autotune.json", cache, To::TritonConfigs).unwrap();
         assert!(found.starts_with("configs = [\n    triton.Config({\"B\": 1}, num_warps=4),"), "{found}");
         assert_eq!(found.lines().count(), 3);
+        // Rows on one line: one of them is the fastest.
+        let (found, _) =
+            text("k.autotune.json", &cache.replace("Infinity", "0.1"), To::TritonConfigs).unwrap();
+        let marked: Vec<&str> = found.lines().filter(|line| line.ends_with("# the fastest")).collect();
+        assert!(marked.len() == 1 && marked[0].contains("\"B\": 2"), "{found}");
     }
 }

@@ -4,12 +4,15 @@
 //! other versions are refused whole, and no row vanishes without a line that says why.
 
 mod aiter;
+mod configs;
 mod entries;
+mod groups;
 mod lines;
 mod logic;
 mod miopen;
 
 use super::column;
+use groups::{Groups, groups};
 use std::collections::HashMap;
 use tunedb::{Format, Row, Tunings};
 use view::{Sheet, SheetCell, SheetKind, TuneReport};
@@ -92,10 +95,7 @@ pub fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Refusal
         }
         Format::MoeJson => entries::moe(files, options),
         Format::Autotune => entries::autotune(files, options),
-        Format::AiterJson => Err(Refusal::new(
-            "AITER Triton configurations hold no times, and an entry decides for every M up to the next one",
-            "measure both files with the benchmark of the service and keep the better one",
-        )),
+        Format::AiterJson => configs::merge(files, options),
         other => Err(Refusal::new(
             format!("{} is no database that a library loads", other.name()),
             "merge the files that come of it",
@@ -355,40 +355,9 @@ impl Journal {
     }
 }
 
-/// Rows of all files by key, in the order of their first, without those that their file's flaws spoil.
-fn groups<'f, 'a>(files: &'f [Tunings<'a>], journal: &mut Journal) -> Vec<(&'f str, Vec<Candidate<'f, 'a>>)> {
-    let mut found: HashMap<&str, usize> = HashMap::with_capacity(files.first().map_or(0, |it| it.rows.len()));
-    let mut groups: Vec<(&'f str, Vec<Candidate<'f, 'a>>)> = Vec::new();
-    for (number, file) in files.iter().enumerate() {
-        let spoiled: HashMap<u32, &str> =
-            file.flaws.iter().filter(|it| it.spoils_row).map(|it| (it.line, it.text.as_str())).collect();
-        let mut lines: Vec<_> = spoiled.iter().collect();
-        lines.sort_unstable();
-        lines.into_iter().for_each(|(line, why)| journal.leave_out(file, *line, why));
-        for row in &file.rows {
-            if spoiled.contains_key(&row.line) {
-                continue;
-            }
-            let candidate = Candidate { file: number, row };
-            match found.get(row.key.as_ref()) {
-                Some(at) => groups[*at].1.push(candidate),
-                None => {
-                    found.insert(row.key.as_ref(), groups.len());
-                    groups.push((row.key.as_ref(), vec![candidate]));
-                }
-            }
-        }
-    }
-    groups
-}
-
 /// The noise asked for, or that of repeats, with a fact that says which.
-fn noise<'f, 'a: 'f>(
-    options: &Options,
-    groups: &'f [(&str, Vec<Candidate<'f, 'a>>)],
-    journal: &mut Journal,
-) -> f64 {
-    let repeats = groups.iter().filter(|it| it.1.len() > 1).map(|it| it.1.as_slice());
+fn noise(options: &Options, groups: &Groups<'_, '_>, journal: &mut Journal) -> f64 {
+    let repeats = groups.iter().map(|it| it.1).filter(|rows| rows.len() > 1);
     let (noise, from) = match (options.noise, noise_of_repeats(repeats)) {
         (Some(noise), _) => (noise, "as asked"),
         (None, Some(noise)) => (noise, "of repeated measurements in these files"),

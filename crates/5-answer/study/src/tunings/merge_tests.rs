@@ -62,6 +62,11 @@ fn refusals_name_what_differs() {
     let a = read("a.csv", b"Validator,PT_VERSION,2.9.1\nGemmTunableOp_Half_TN,tn_8_8_8,A,1\n").unwrap();
     let b = read("b.csv", b"Validator,PT_VERSION,2.8.0\nGemmTunableOp_Half_TN,tn_8_8_8,A,1\n").unwrap();
     let json = read("gfx942-G.json", b"{\"any\": {\"BLOCK_SIZE_M\": 16}}").unwrap();
+    let sized = read("gfx942-G-N=8-K=16.json", b"{\"any\": {\"BLOCK_SIZE_M\": 16}}").unwrap();
+    let newer = read("gfx950-G.json", b"{\"any\": {\"BLOCK_SIZE_M\": 16}}").unwrap();
+    let group = read("gfx942-G.json", b"{\"any\": {\"x\": {\"BLOCK_SIZE_M\": 16}}}").unwrap();
+    let twice = b"{\"any\": {\"BLOCK_SIZE_M\": 16}, \"any\": {\"BLOCK_SIZE_M\": 32}}";
+    let twice = read("gfx942-G.json", twice).unwrap();
     let moe = read("x.json", b"{\"8\": {\"BLOCK_SIZE_M\": 16}}").unwrap();
     let cache = |config: &str| {
         format!("{{\"key\": [\"8\"], \"configs_timings\": [[{{\"kwargs\": {{{config}}}}}, 0.5]]}}")
@@ -72,7 +77,10 @@ fn refusals_name_what_differs() {
     for (files, words) in [
         (vec![a.clone(), b], "PT_VERSION is 2.9.1 and 2.8.0"),
         (vec![a, json.clone()], "is of another kind"),
-        (vec![json.clone(), json], "hold no times"),
+        (vec![json.clone(), sized], "is for G on gfx942, `gfx942-G-N=8-K=16.json` for G-N=8-K=16 on gfx942"),
+        (vec![json.clone(), newer], "`gfx950-G.json` for G on gfx950"),
+        (vec![json.clone(), group], "a group of entries in the other"),
+        (vec![json, twice], "`any` occurs twice"),
         (vec![moe.clone(), moe], "is no name of a fused-MoE file"),
         (vec![cache.clone(), other], "has 1 configurations that `k.autotune.json` lacks"),
     ] {
@@ -280,5 +288,64 @@ fn a_logic_file_merged_with_itself_is_the_same() {
         let (text, _) = shared(&[name], &Options::default()).unwrap();
         let original = std::fs::read_to_string(testkit::shared("tuning").unwrap().join(name)).unwrap();
         assert!(text == original, "{name}");
+    }
+}
+
+/// A configuration of AITER for one kernel, from two people.
+#[test]
+fn configurations_by_rows_are_joined() {
+    let file = |entries: &[(&str, u32)]| {
+        let all: Vec<String> =
+            entries.iter().map(|(key, size)| format!("\"{key}\": {{\"BLOCK_SIZE_M\": {size}}}")).collect();
+        format!("{{{}}}", all.join(", "))
+    };
+    let name = "gfx942-GEMM-A16W16.json";
+    let base = file(&[("M_LEQ_16", 16), ("M_LEQ_64", 64), ("any", 128)]);
+    let plain = Options::default();
+    let force = Options { force: true, ..plain };
+    for (other, options, expected, notes) in [
+        // An entry that the first lacks is added where it belongs, and what it takes over is said.
+        (
+            file(&[("M_LEQ_32", 32), ("any", 128)]),
+            plain,
+            file(&[("M_LEQ_16", 16), ("M_LEQ_32", 32), ("M_LEQ_64", 64), ("any", 128)]),
+            vec!["M 17 to 32: takes `M_LEQ_32` in the place of `M_LEQ_64`; nothing says which is faster"],
+        ),
+        (
+            file(&[("M_LEQ_256", 32), ("M_GEQ_4096", 512)]),
+            plain,
+            file(&[("M_LEQ_16", 16), ("M_LEQ_64", 64), ("M_LEQ_256", 32), ("M_GEQ_4096", 512), ("any", 128)]),
+            vec![
+                "M 65 to 256: takes `M_LEQ_256` in the place of `any`; nothing says which is faster",
+                "M from 4096 on: takes `M_GEQ_4096` in the place of `any`; nothing says which is faster",
+            ],
+        ),
+        // Of entries that differ the first file's stay, unless the last ones are asked for.
+        (
+            file(&[("M_LEQ_64", 32)]),
+            plain,
+            base.clone(),
+            vec![
+                "the files hold no times: of entries that differ the first file's stay; measure both, or use --force for the last file's",
+            ],
+        ),
+        (file(&[("M_LEQ_64", 32)]), force, file(&[("M_LEQ_16", 16), ("M_LEQ_64", 32), ("any", 128)]), vec![]),
+        (base.clone(), plain, base.clone(), vec![]),
+    ] {
+        let files = [read(name, base.as_bytes()).unwrap(), read(name, other.as_bytes()).unwrap()];
+        let result = merge(&files, &options).unwrap();
+        assert_eq!(String::from_utf8(result.bytes).unwrap(), expected, "{other}");
+        assert_eq!(result.report.sheets[0].notes, notes, "{other}");
+    }
+    // Settings in another order are the same settings.
+    let texts = ["{\"any\": {\"BLOCK_M\": 1, \"kpack\": 2}}", "{\"any\": {\"kpack\": 2, \"BLOCK_M\": 1}}"];
+    let files = texts.map(|text| read(name, text.as_bytes()).unwrap());
+    let result = merge(&files, &plain).unwrap();
+    assert!(result.report.sheets[0].facts.contains(&("equal".to_owned(), "1".to_owned())), "{result:?}");
+    // Every file of the shared data merges with itself, byte for byte.
+    let Some(folder) = testkit::shared("tuning/aiter/triton-configs") else { return };
+    for (name, bytes) in testkit::files(&folder) {
+        let files = [read(&name, &bytes).unwrap(), read(&name, &bytes).unwrap()];
+        assert!(merge(&files, &plain).unwrap().bytes == bytes, "{name}");
     }
 }

@@ -3,7 +3,10 @@
 //! The one idea to keep in mind: each format has one rule, stated in words beside the code that follows it; what a rule
 //! leaves open is said to be open.
 
+mod config;
+
 use super::{column, facts, gpu, said, shape};
+pub(super) use config::rows_take;
 use rules::TuneMachine;
 use tunedb::{Detail, Format, Kind, MoeShape, Row, Shape, Tunings, aiter, hipblaslt, triton};
 use view::{Sheet, SheetCell, SheetKind, TuneReport};
@@ -82,7 +85,7 @@ pub fn choose<'f, 'a>(
         Format::PerfDb | Format::PerfDbSqlite => perf_db(file, problem),
         Format::AiterTuned => aiter_table(file, problem, machine),
         Format::MoeJson => nearest(file, problem),
-        Format::AiterJson => ladder(file, problem),
+        Format::AiterJson => config::choose(file, problem, machine),
         Format::Autotune => autotune(file, problem),
         _ => Choice::none(
             "",
@@ -392,20 +395,6 @@ fn nearest<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
     }
 }
 
-fn ladder<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
-    const RULE: &str = "the first `M_LEQ_n` with M <= n, otherwise `any`";
-    let Some(m) = problem.mnk.map(|it| it[0]).or(problem.tokens) else {
-        return Choice::none(RULE, "needs the number of rows: --mnk");
-    };
-    let within = |row: &&Row<'_>| matches!(row.shape, Ok(Shape::UpTo(Some(limit))) if m <= limit);
-    let any = |row: &&Row<'_>| matches!(row.shape, Ok(Shape::UpTo(None)));
-    let found = file.rows.iter().find(within).or_else(|| file.rows.iter().find(any));
-    match found {
-        Some(row) => Choice::of(RULE, vec![Taken { row, how: format!("entry `{}`", row.key) }]),
-        None => Choice::none(RULE, "no entry is large enough and there is no `any`"),
-    }
-}
-
 fn autotune<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
     const RULE: &str = "the smallest median, then 20th, then 80th percentile, the first of equal ones";
     if let (Some(key), Some(first)) = (&problem.key, file.rows.first())
@@ -427,8 +416,9 @@ pub fn query(
     top: usize,
 ) -> TuneReport {
     let mut report = TuneReport::new("query");
-    for file in files {
-        let choice = choose(file, problem, machine);
+    for (number, file) in files.iter().enumerate() {
+        let choice = config::set_aside(files, number, problem, machine)
+            .unwrap_or_else(|| choose(file, problem, machine));
         let all = choice.taken.len();
         let rows = choice.taken.iter().take(if top == 0 { usize::MAX } else { top }).map(|it| {
             vec![

@@ -16,6 +16,10 @@ const MOE: &str = "cu_num,token,model_dim,inter_dim,expert,topk,act_type,dtype,q
 const LADDER: &str =
     "{\"1\": {\"BLOCK_SIZE_M\": 16},\n\"8\": {\"BLOCK_SIZE_M\": 32},\n\"64\": {\"BLOCK_SIZE_M\": 64}}";
 const STEPS: &str = "{\"M_LEQ_16\": {\"BLOCK_SIZE_M\": 16},\n\"M_LEQ_64\": {\"BLOCK_SIZE_M\": 32},\n\"any\": {\"BLOCK_SIZE_M\": 64}}";
+const ENDS: &str = "{\"M_LEQ_16\": {\"BLOCK_SIZE_M\": 16},\n\"M_LEQ_24\": {\"BLOCK_SIZE_M\": 24},\n\"M_GEQ_512\": {\"BLOCK_SIZE_M\": 32},\n\"M_GEQ_4096\": {\"BLOCK_SIZE_M\": 64}}";
+const CLASSES: &str = "{\"small_M\": {\"BLOCK_SIZE_M\": 16},\n\"medium_M\": {\"BLOCK_SIZE_M\": 32},\n\"large_M\": {\"BLOCK_SIZE_M\": 64}}";
+const NAMED: &str =
+    "{\"fwd\": {\"default\": {\"BLOCK_M\": 16},\n\"pe\": {\"BLOCK_M\": 32}}, \"other\": {\"BLOCK_M\": 64}}";
 const LOGIC: &str = "- {MinimumRequiredVersion: 4.33.0}\n- aldebaran\n- gfx90a\n- [Device 0050]\n- DataType: 4\n  TransposeA: 1\n- - DepthU: 16\n    SolutionIndex: 0\n- [2, 3, 0, 1]\n- - - [77, 4096, 16, 40, 77, 77, 40, 40]\n    - [0, 9.5]\n  - - [128, 64, 1, 32]\n    - [0, 0.0]\n- null\n- null\n- DeviceEfficiency\n- Equality\n";
 const TUNING: &str = "Git Version: 7d9f\n    transA,transB,batch_count,m,n,k,lda,ldb,ldc,ldd,a_type,b_type,c_type,compute_type,us,solution_index,gcnArchName,CUs\n    T,N,1,5,6,7,7,7,5,5,f32_r,f32_r,f32_r,f32_r,29.3,1,gfx942,304\n    T,N,1,5,6,7,8,8,5,5,f32_r,f32_r,f32_r,f32_r,19.3,2,gfx942,304\n";
 const FIND: &str = "16-13-13-1x1-5-13-13-16-0x0-1x1-1x1-0-NCHW-FP16-B=A:0.05,1,miopenConvolutionBwdDataAlgoGEMM;B:0.04,0,miopenConvolutionBwdDataAlgoDirect\n\
@@ -99,6 +103,26 @@ fn decisions_by_each_loaders_rule() {
         ("gfx942-GEMM-A.json", STEPS, gemm(16, 1, 1), None, &[1], "entry `M_LEQ_16`"),
         ("gfx942-GEMM-A.json", STEPS, gemm(17, 1, 1), None, &[2], "entry `M_LEQ_64`"),
         ("gfx942-GEMM-A.json", STEPS, gemm(65, 1, 1), None, &[3], "entry `any`"),
+        ("gfx942-GEMM-A.json", ENDS, gemm(1, 1, 1), None, &[1], "entry `M_LEQ_16`"),
+        ("gfx942-GEMM-A.json", ENDS, gemm(5000, 1, 1), None, &[4], "entry `M_GEQ_4096`"),
+        ("gfx942-GEMM-A.json", ENDS, gemm(4096, 1, 1), None, &[4], "entry `M_GEQ_4096`"),
+        ("gfx942-GEMM-A.json", ENDS, gemm(1000, 1, 1), None, &[3], "entry `M_GEQ_512`"),
+        ("gfx942-GEMM-A.json", ENDS, gemm(100, 1, 1), None, &[], "no `any`"),
+        // Only a kernel with bounds of its own asks for other bounds.
+        ("gfx942-GEMM-A.json", ENDS, gemm(20, 1, 1), None, &[], "no `any`"),
+        // The path is half of the key.
+        ("gfx942-GEMM-A-N=8-K=16.json", STEPS, gemm(1, 8, 16), None, &[1], "entry `M_LEQ_16`"),
+        ("gfx942-GEMM-A-N=8-K=16.json", STEPS, gemm(1, 8, 32), None, &[], "is for N=8 and K=16"),
+        ("gfx942-GEMM-A.json", STEPS, gemm(1, 1, 1), on("gfx950", 256), &[], "is for gfx942"),
+        ("gfx942-GEMM-A.json", STEPS, gemm(1, 1, 1), on("gfx942", 304), &[1], "entry `M_LEQ_16`"),
+        // A mixture of experts: by 256 and 1024 rows.
+        ("gfx942-MOE-INT8.json", CLASSES, tokens(255), None, &[1], "below 256 rows"),
+        ("gfx942-MOE-INT8.json", CLASSES, tokens(256), None, &[2], "below 1024 rows"),
+        ("gfx942-MOE-INT8.json", CLASSES, tokens(1024), None, &[3], "1024 rows or more"),
+        // Elsewhere the code names the entry.
+        ("gfx942-MHA-DEFAULT.json", NAMED, key("fwd.pe"), None, &[2], "by name"),
+        ("gfx942-MHA-DEFAULT.json", NAMED, key("bwd"), None, &[], "no entry of that name"),
+        ("gfx942-MHA-DEFAULT.json", NAMED, gemm(1, 1, 1), None, &[], "--key"),
         // TensileLite: the exact size; leading dimensions count where the entry has them.
         ("l.yaml", LOGIC, with_leading(gemm(77, 4096, 40), [40, 40, 77]), None, &[10], "exact"),
         ("l.yaml", LOGIC, with_leading(gemm(77, 4096, 40), [64, 64, 128]), None, &[], "grid-based"),
@@ -159,4 +183,17 @@ fn the_record_of_miopen_gives_its_fastest_solver() {
     let file = tunedb::read("gfx942130.HIP.fdb.txt", FIND.as_bytes()).unwrap();
     let choice = choose(&file, &key("1x1-6-"), None);
     assert_eq!(choice.taken[0].row.candidate.as_deref(), Ok("A"));
+}
+
+#[test]
+fn the_file_of_sizes_stands_before_the_default() {
+    let names = ["c/gfx942-GEMM-A.json", "c/gfx942-GEMM-A-N=8-K=16.json", "d/gfx942-GEMM-A.json"];
+    let files = names.map(|name| tunedb::read(name, STEPS.as_bytes()).unwrap());
+    for (problem, taken) in [(gemm(1, 8, 16), [0, 1, 1]), (gemm(1, 8, 32), [1, 0, 1])] {
+        let report = query(&files, &problem, None, 0);
+        let found: Vec<usize> = report.sheets.iter().map(|it| it.rows.len()).collect();
+        assert_eq!(found, taken, "{problem:?}");
+    }
+    let report = query(&files, &gemm(1, 8, 16), None, 0);
+    assert_eq!(report.sheets[0].notes, ["`gfx942-GEMM-A-N=8-K=16.json` stands before it for these N and K"]);
 }

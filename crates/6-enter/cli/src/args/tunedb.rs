@@ -78,6 +78,9 @@ pub(crate) struct Machine {
     /// GPU that the files are to be used on: its target and number of compute units.
     #[arg(long, value_name = "GPU", value_parser = GpuName)]
     pub(crate) gpu: Option<String>,
+    /// The files are to be used on this machine: take target and number of compute units of its first GPU.
+    #[arg(long, conflicts_with = "gpu")]
+    pub(crate) here: bool,
     /// Compute units of a partition, where they are not those of the whole GPU.
     #[arg(long, value_name = "N", requires = "gpu")]
     pub(crate) cu: Option<u32>,

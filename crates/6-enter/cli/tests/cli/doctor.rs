@@ -290,3 +290,34 @@ fn code_of_inductor() {
     assert_eq!(verdicts(&ran.stdout)["inductor-switches"], "warn");
     assert!(ran.stdout.contains("every start compiles anew"), "{}", ran.stdout);
 }
+
+#[test]
+fn folder_of_inductors_cache() {
+    let folder = folder("torchinductor");
+    let code = "from torch._inductor.runtime import triton_heuristics\n@triton_heuristics.pointwise(inductor_meta={'max_autotune': True, 'is_hip': True})\n";
+    let winner = "{\"XBLOCK\": 512, \"found_by_coordesc\": false, \"time_taken_ms\": 250}";
+    for (path, text) in [("fxgraph/ab/fabc/entry", ""), ("ab/cab1.py", code), ("ab/cab1.best_config", winner)]
+    {
+        let path = folder.join("cache").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let cache = folder.join("cache").display().to_string();
+    let ran = rockhound(&["doctor", "--env", &cache, "--format", "json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(verdicts(&ran.stdout)["inductor-switches"], "pass", "{}", ran.stdout);
+    for words in ["1 files of code, 1 compiled graphs, 1 winners of autotuning", "True (1 kernels)"] {
+        assert!(ran.stdout.contains(words), "{words}: {}", ran.stdout);
+    }
+    // The program in the folder was written with autotuning, the environment given beside it asks for none.
+    let environment = folder.join("env");
+    std::fs::write(&environment, "TORCHINDUCTOR_MAX_AUTOTUNE=0\n").unwrap();
+    let ran = rockhound(&["doctor", "--env", &cache, &environment.display().to_string(), "--format", "json"]);
+    assert_eq!(verdicts(&ran.stdout)["inductor-switches"], "warn", "{}", ran.stdout);
+    // Another folder is none.
+    let ran = rockhound(&["doctor", &folder.join("cache/ab/..").display().to_string()]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    std::fs::create_dir_all(folder.join("empty")).unwrap();
+    let ran = rockhound(&["doctor", &folder.join("empty").display().to_string()]);
+    assert!(ran.code == 1 && ran.stderr.contains("no cache of Inductor"), "{ran:?}");
+}

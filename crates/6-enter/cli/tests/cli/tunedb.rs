@@ -180,3 +180,40 @@ fn merges_of_databases_ladders_and_caches() {
     let (_, text) = merged(&a, &b, "tuned_fmoe.csv", &[]);
     assert_eq!(text, format!("{head}{}{}", row("fast", "5.0", ""), row("back", "1.0", "flydsl_fallback")));
 }
+
+#[test]
+fn configurations_of_aiters_kernels() {
+    let folder = folder("tunedb-configs");
+    let path = |sub: &str, name: &str, text: &str| {
+        std::fs::create_dir_all(folder.join(sub)).unwrap();
+        let path = folder.join(sub).join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let name = "gfx942-GEMM-A16W16.json";
+    let own = "{\n    \"M_LEQ_16\": {\n        \"BLOCK_SIZE_M\": 16\n    },\n    \"any\": {\n        \"BLOCK_SIZE_M\": 128\n    }\n}\n";
+    let other = "{\n  \"M_LEQ_64\": {\n    \"BLOCK_SIZE_M\": 64\n  },\n  \"any\": {\n    \"BLOCK_SIZE_M\": 256\n  }\n}\n";
+    let (a, b) = (path("a", name, own), path("b", name, other));
+    let out = folder.join(name).display().to_string();
+    let report = good(&["tunedb", "merge", &a, &b, "-o", &out, "--width", "160"]);
+    assert!(report.contains("M 17 to 64: takes `M_LEQ_64` in the place of `any`"), "{report}");
+    assert!(report.contains("no times: the first stays"), "{report}");
+    let expected =
+        own.replace("    \"any\"", "    \"M_LEQ_64\": {\n        \"BLOCK_SIZE_M\": 64\n    },\n    \"any\"");
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), expected);
+    // The file of an N and K stands before the default.
+    let sized = path("a", "gfx942-GEMM-A16W16-N=8-K=16.json", own);
+    let taken =
+        good(&["tunedb", "query", &a, &sized, "--mnk", "4,8,16", "--gpu", "mi300x", "--width", "160"]);
+    assert!(
+        taken.contains("stands before it for these N and K") && taken.contains("entry `M_LEQ_16`"),
+        "{taken}"
+    );
+    let ran = rockhound(&["tunedb", "merge", &a, &sized, "-o", &out]);
+    assert!(ran.code == 1 && ran.stderr.contains("half of the key"), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), expected);
+    let ran = rockhound(&["tunedb", "lint", &a, "--here"]);
+    if !std::path::Path::new("/dev/kfd").exists() {
+        assert!(ran.code != 0 && ran.stderr.contains("no GPU of AMD is known"), "{ran:?}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Merging AITER's tables: rows by the names of their columns.
 
 use super::lines::title;
-use super::{Candidate, Journal, Merged, Options, Refusal, choose, groups, natural, noise};
+use super::{Candidate, Journal, Merged, Options, Refusal, choose, groups, noise};
 use tunedb::aiter::Columns;
 use tunedb::{Detail, Tunings};
 
@@ -46,9 +46,9 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     let mut journal = Journal::new(options);
     let mut groups = groups(files, &mut journal);
     let noise = noise(options, &groups, &mut journal);
-    groups.sort_by(|a, b| natural(a.0, b.0));
+    groups.sort();
     let mut out = format!("{}\n", base.header);
-    for (key, rows) in &groups {
+    for (key, rows) in groups.iter() {
         let (chosen, decision) = choose(rows, noise, options.force);
         journal.decide(files, key, rows, chosen, decision);
         out.push_str(&line(files, &rows[chosen], base)?);

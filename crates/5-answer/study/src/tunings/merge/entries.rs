@@ -46,13 +46,13 @@ pub(super) fn moe(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Re
     }
     let mut journal = Journal::new(options);
     let mut entries = Vec::new();
-    for (key, rows) in groups(files, &mut journal) {
+    for (key, rows) in groups(files, &mut journal).iter() {
         // Of a key that one file has twice its loader takes the last.
         let mut of_files: Vec<Candidate<'_, '_>> = Vec::new();
         for row in rows {
             match of_files.last_mut() {
-                Some(last) if last.file == row.file => *last = row,
-                _ => of_files.push(row),
+                Some(last) if last.file == row.file => *last = *row,
+                _ => of_files.push(*row),
             }
         }
         let (chosen, decision) = choose(&of_files, 0.0, options.force);

@@ -1,6 +1,6 @@
 //! Merging files of one line per row: TunableOp's results, hipBLASLt's tuning file, lists of problems.
 
-use super::{Journal, Merged, Options, Refusal, choose, groups, natural, noise};
+use super::{Journal, Merged, Options, Refusal, choose, groups, noise};
 use std::collections::BTreeSet;
 use tunedb::{Detail, Format, Tunings};
 
@@ -12,9 +12,9 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     let mut groups = groups(files, &mut journal);
     let noise = noise(options, &groups, &mut journal);
     if first.format == Format::TunableOp {
-        groups.sort_by(|a, b| natural(a.0, b.0));
+        groups.sort();
     }
-    for (key, rows) in &groups {
+    for (key, rows) in groups.iter() {
         let (chosen, decision) = choose(rows, noise, options.force);
         journal.decide(files, key, rows, chosen, decision);
         let kept = &rows[chosen];
@@ -67,7 +67,7 @@ pub(super) fn union(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     let groups = groups(files, &mut journal);
     let mut out = Vec::new();
     let mut seen = BTreeSet::new();
-    for (key, rows) in &groups {
+    for (key, rows) in groups.iter() {
         let (chosen, decision) = choose(rows, 0.0, false);
         journal.decide(files, key, rows, chosen, decision);
         let text = files[rows[chosen].file].text(rows[chosen].row);

@@ -171,8 +171,10 @@ fn note(journal: &mut Journal, files: &[Tunings<'_>], logics: &[&Logic<'_>], cha
         None => SheetCell::missing("the index points behind the list"),
     };
     let time = |it: &Entry<'_>| {
-        let row = files[it.file].rows.iter().find(|row| row.line == it.size.line);
-        row.map_or(Err("the row has no time"), |row| row.time_us)
+        // Rows are in the order of their lines.
+        let rows = &files[it.file].rows;
+        let at = rows.partition_point(|row| row.line < it.size.line);
+        rows.get(at).map_or(Err("the row has no time"), |row| row.time_us)
     };
     let place = |it: &Entry<'_>| SheetCell::text(format!("{}:{}", files[it.file].base_name(), it.size.line));
     let relative = match (time(kept), time(other)) {

@@ -1,0 +1,211 @@
+//! Samples of ../shared/faults: what is said of each, as its notes want it.
+
+#![allow(clippy::disallowed_methods, reason = "tests read the shared files")]
+
+use super::*;
+
+fn of(names: &[&str]) -> Option<Triage> {
+    let folder = testkit::shared("faults")?;
+    let read =
+        |name: &&str| FaultLog::read(name, &std::fs::read(folder.join(name)).expect(name)).expect(name);
+    let logs: Vec<FaultLog> = names.iter().map(read).collect();
+    Some(triage(&logs, &[]))
+}
+
+fn value<'t>(incident: &'t Incident, name: &str) -> &'t str {
+    incident.facts.iter().find(|it| it.name == name).map_or("", |it| it.value.as_str())
+}
+
+/// File, incidents, and of some of them: number, title, fact, a part of its value.
+type Case = (&'static [&'static str], usize, &'static [(usize, &'static str, &'static str, &'static str)]);
+
+#[test]
+fn verdicts_of_all_samples() {
+    let assert_trap: &[(usize, &str, &str, &str)] = &[
+        (
+            0,
+            "wave 1 of vector_add_assert_trap(int*, int*, int*) stopped: ASSERT_TRAP",
+            "program counter",
+            "0x7fd4f100d0e8 (+232): s_trap 2",
+        ),
+        (0, "ASSERT_TRAP", "source", "vector_add_assert_trap.cpp:53"),
+        (0, "ASSERT_TRAP", "lanes at work", "1 of 64: 0"),
+        (0, "ASSERT_TRAP", "registers", "26 SGPRs, 8 VGPRs, 512 bytes of LDS"),
+        (0, "ASSERT_TRAP", "code object", "#offset=14309&size=31336"),
+    ];
+    let cases: [Case; 10] = [
+        (&["debug-agent-assert-trap.txt"], 1, assert_trap),
+        (&["debug-agent-assert-trap-guide.txt"], 1, assert_trap),
+        (
+            &["made-debug-agent-memory-fault.txt"],
+            2,
+            &[
+                (
+                    0,
+                    "wave 0 of vector_add_memory_fault(int*, int*, int*) stopped: MEMORY_VIOLATION",
+                    "program counter",
+                    "(+180): s_waitcnt",
+                ),
+                (0, "", "access", "+172: global_store_dword v[0:1], v2, off (before the program counter"),
+                (0, "", "lanes in the page", "0-63 (64 lanes)"),
+                (0, "", "faulting page", "0x7fbe4cc01000"),
+                (1, "MEMORY_VIOLATION and ASSERT_TRAP", "lanes at work", "32 of 64"),
+            ],
+        ),
+        (
+            &["made-debug-agent-no-code-object.txt"],
+            1,
+            &[(0, "wave 3 of an unknown kernel stopped: ILLEGAL_INSTRUCTION", "program counter", "0x0")],
+        ),
+        (
+            &["made-debug-agent-cut.txt"],
+            2,
+            &[
+                (0, "wave 0 of vector_add_memory_fault", "access", "+172"),
+                (1, "wave 1 of vector_add_memory_fault", "dump", "breaks off"),
+            ],
+        ),
+        (
+            &["made-runtime-messages.txt"],
+            15,
+            &[
+                (
+                    0,
+                    "memory access fault by GPU node 2, page 0x7f52c3f5f000",
+                    "address",
+                    "the start of the page",
+                ),
+                (1, "the runtime is not sure of the address", "", ""),
+                (2, "a null pointer", "address", "(nil)"),
+                (12, "hardware exception of GPU node 1: GPU Hang", "", ""),
+                (13, "queue 0x7f3a5c200000 stopped: HSA_STATUS_ERROR_EXCEPTION", "", ""),
+                (14, "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION", "", ""),
+            ],
+        ),
+        (
+            &["made-training-log-with-fault.txt"],
+            3,
+            &[
+                (0, "memory access fault by GPU node 4", "on its line", "119/290"),
+                (1, "memory access fault by GPU node 6", "on its line", "[rank3]"),
+                (2, "GPU Hang", "", ""),
+            ],
+        ),
+        (
+            &["dmesg-page-faults.log"],
+            4,
+            &[
+                (
+                    0,
+                    "page fault of GPU 0000:03:00.0 in mmhub0",
+                    "fields",
+                    "GPU 0000:03:00.0, load, by ABC123",
+                ),
+                (2, "page fault of GPU 0003:02:00.0 in gfxhub0", "block", "breaks off"),
+                (3, "page fault of GPU 0000:f5:00.0", "", ""),
+            ],
+        ),
+        // The driver's page fault is told with the runtime's message of its address.
+        (
+            &["made-training-log-with-fault.txt", "made-dmesg-gfxhub.log"],
+            3,
+            &[(0, "memory access fault by GPU node 4", "kernel log", "process python3 30911, load, by TCP")],
+        ),
+        (&["dmesg-sample.log"], 0, &[]),
+    ];
+    for (names, count, wanted) in cases {
+        let Some(found) = of(names) else { return };
+        let titles: Vec<&str> = found.incidents.iter().map(|it| it.title.as_str()).collect();
+        assert_eq!(titles.len(), count, "{names:?}: {titles:?}");
+        for (at, title, name, words) in wanted {
+            let incident = &found.incidents[*at];
+            assert!(incident.title.contains(title), "{names:?} {at}: {}", incident.title);
+            assert!(value(incident, name).contains(words), "{names:?} {at} {name}: {:?}", incident.facts);
+        }
+    }
+}
+
+#[test]
+fn what_follows_stands_last_and_advice_fits() {
+    let Some(found) = of(&["made-runtime-messages.txt"]) else { return };
+    let follows: Vec<bool> = found.incidents.iter().map(|it| it.consequence).collect();
+    assert!(follows.is_sorted() && follows.iter().filter(|it| **it).count() == 3, "{follows:?}");
+    let caching = |it: &Triage| it.next.iter().any(|it| it.contains("PYTORCH_NO_HIP_MEMORY_CACHING"));
+    assert!(caching(&found));
+    for name in ["debug-agent-assert-trap.txt", "made-debug-agent-no-code-object.txt"] {
+        assert!(!caching(&of(&[name]).unwrap()), "{name}");
+    }
+}
+
+#[test]
+fn registers_stand_beside_the_access() {
+    let Some(found) = of(&["made-debug-agent-memory-fault.txt"]) else { return };
+    let marked: Vec<_> = found.incidents[0].code.iter().filter(|it| it.registers.is_some()).collect();
+    let access = marked.iter().find(|it| it.suspect).expect("the access");
+    let registers = access.registers.as_deref().unwrap();
+    assert!(registers.starts_with("v[0:1] = 0x7fbe4cc01000 (lane 0) to 0x7fbe4cc01"), "{registers}");
+}
+
+#[test]
+fn events_of_the_kernel() {
+    for (name, id, times, device) in [
+        ("dmesg-repeated.log", "oom", 7, None),
+        ("dmesg-repeated.log", "iommu-fault", 5, None),
+        ("dmesg-repeated.log", "CUSTOM_ERROR_TYPE_1", 5, None),
+        ("dmesg-sample.log", "iommu-fault", 1, Some("0000:00:14.0")),
+        ("dmesg-sample.log", "acpi", 1, None),
+        ("dmesg-sample.log", "poison-created", 1, Some("0000:01:00.0")),
+        ("dmesg-sample.log", "poison-consumed", 1, Some("0000:01:00.0")),
+        ("dmesg-sample.log", "bad-pages", 1, Some("0000:02:00.0")),
+        ("dmesg-sample.log", "apei", 1, None),
+        ("dmesg-sample.log", "aca", 1, Some("0000:03:00.0")),
+    ] {
+        let Some(found) = of(&[name]) else { return };
+        let event = found.events.iter().find(|it| it.id == id).unwrap_or_else(|| panic!("{name}: no {id}"));
+        assert_eq!((event.times, event.device.as_deref()), (times, device), "{name} {id}");
+    }
+}
+
+#[test]
+fn the_emulators_report_with_its_code() {
+    let text = "rockhound: kernel stopped: store of 4 bytes at 0x10: outside every allocation\n  in `copy` at 0x104: `global_store_dword v[0:1], v2, off`\n  workgroup (1, 0, 0), wave 2, lane 5\n";
+    let log = FaultLog::read("run.log", text.as_bytes()).unwrap();
+    let line = |address: u64, text: &str| view::ListingLine {
+        address,
+        text: text.to_owned(),
+        label: None,
+        source: None,
+        loop_depth: 0,
+        live_vgprs: 0,
+        live_agprs: 0,
+        peak: false,
+        findings: Vec::new(),
+        run: None,
+        samples: None,
+        trace: None,
+    };
+    let listing = Listing {
+        lines: vec![
+            line(0x100, "s_waitcnt vmcnt(0)"),
+            line(0x104, "global_store_dword v[0:1], v2, off"),
+            line(0x10c, "s_endpgm"),
+        ],
+        kernel: "copy".to_owned(),
+        text_lines: false,
+        run: None,
+        samples: None,
+        trace: None,
+    };
+    let code = KernelCode {
+        file: "copy.hsaco".to_owned(),
+        file_name: "copy.hsaco".to_owned(),
+        size: 1,
+        kernel: "copy(int*)".to_owned(),
+        listing,
+    };
+    let found = triage(std::slice::from_ref(&log), std::slice::from_ref(&code));
+    let incident = &found.incidents[0];
+    assert_eq!(incident.title, "kernel copy stopped: store of 4 bytes at 0x10: outside every allocation");
+    let marked: Vec<u64> = incident.code.iter().filter(|it| it.current).map(|it| it.address).collect();
+    assert_eq!((marked, incident.code_from.as_str()), (vec![0x104], "copy.hsaco"));
+}

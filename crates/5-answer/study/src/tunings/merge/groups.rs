@@ -1,0 +1,68 @@
+//! Rows of several files by key.
+//!
+//! The one idea to keep in mind: files of hundreds of thousands of rows are grouped by one list of rows and one of ranges, since a list for
+//! each key would take more memory than the rows.
+
+use super::{Candidate, Journal, natural};
+use std::collections::HashMap;
+use std::ops::Range;
+use tunedb::Tunings;
+
+/// Rows by key, in the order of the keys' first rows.
+pub(super) struct Groups<'f, 'a> {
+    rows: Vec<Candidate<'f, 'a>>,
+    /// Where the rows of each key are.
+    ranges: Vec<Range<u32>>,
+}
+
+impl<'f, 'a> Groups<'f, 'a> {
+    /// Keys with their rows, which are in the order of their files.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'f str, &[Candidate<'f, 'a>])> {
+        self.ranges.iter().map(|range| {
+            let rows = &self.rows[range.start as usize..range.end as usize];
+            (rows[0].row.key.as_ref(), rows)
+        })
+    }
+
+    /// Keys.
+    pub(super) fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// Brings keys into the order of their texts, with numbers as numbers.
+    pub(super) fn sort(&mut self) {
+        let rows = &self.rows;
+        let key = |range: &Range<u32>| rows[range.start as usize].row.key.as_ref();
+        self.ranges.sort_by(|a, b| natural(key(a), key(b)));
+    }
+}
+
+/// Groups the rows of all files, without those that their file's flaws spoil.
+pub(super) fn groups<'f, 'a>(files: &'f [Tunings<'a>], journal: &mut Journal) -> Groups<'f, 'a> {
+    let count = files.iter().map(|it| it.rows.len()).sum();
+    let mut numbers: HashMap<&str, u32> = HashMap::with_capacity(files.first().map_or(0, |it| it.rows.len()));
+    let mut found: Vec<(u32, Candidate<'f, 'a>)> = Vec::with_capacity(count);
+    for (number, file) in files.iter().enumerate() {
+        let spoiled: HashMap<u32, &str> =
+            file.flaws.iter().filter(|it| it.spoils_row).map(|it| (it.line, it.text.as_str())).collect();
+        let mut lines: Vec<_> = spoiled.iter().collect();
+        lines.sort_unstable();
+        lines.into_iter().for_each(|(line, why)| journal.leave_out(file, *line, why));
+        for row in file.rows.iter().filter(|row| !spoiled.contains_key(&row.line)) {
+            let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+            let key = *numbers.entry(row.key.as_ref()).or_insert(next);
+            found.push((key, Candidate { file: number, row }));
+        }
+    }
+    drop(numbers);
+    found.sort_by_key(|it| it.0);
+    let mut ranges: Vec<Range<u32>> = Vec::new();
+    for (at, (key, _)) in found.iter().enumerate() {
+        let at = u32::try_from(at).unwrap_or(u32::MAX);
+        match ranges.get_mut(*key as usize) {
+            Some(range) => range.end = at + 1,
+            None => ranges.push(at..at + 1),
+        }
+    }
+    Groups { rows: found.into_iter().map(|it| it.1).collect(), ranges }
+}

@@ -41,6 +41,11 @@ impl Document {
         }
     }
 
+    /// Whether it says something of a program only, and nothing of the machine that runs it.
+    pub fn is_of_program(&self) -> bool {
+        matches!(self.contents, Contents::Environment(_) | Contents::ServerLog(_) | Contents::Inductor(_))
+    }
+
     /// What a folder of Inductor holds.
     pub fn of_inductor(code: InductorCode) -> Document {
         Document { name: code.file.clone(), kind: "folder of Inductor", contents: Contents::Inductor(code) }

@@ -21,8 +21,11 @@ pub fn examine(machine: &Machine, command: Option<&Command>, profile: Option<Pro
 pub fn keep_environment(examined: &mut Examined) {
     const OF_JOBS: [&str; 7] = ["LCH006", "SYS005", "SYS006", "SYS007", "SYS008", "SYS009", "SYS017"];
     examined.checks.retain(|check| check.rule.starts_with("ENV") || OF_JOBS.contains(&check.rule));
-    examined.facts.clear();
-    examined.sources.retain(|source| source.contains("environment") || source.contains("vLLM"));
+    // What a server's log says of itself is no fact of the machine.
+    examined.facts.retain(|fact| fact.name == "attention");
+    let of_program =
+        |source: &String| ["environment", "vLLM", "Inductor"].iter().any(|it| source.contains(it));
+    examined.sources.retain(of_program);
 }
 
 fn facts(machine: &Machine) -> Vec<HostFact> {

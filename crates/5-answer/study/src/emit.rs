@@ -48,10 +48,15 @@ fn quoted(value: &str) -> String {
 }
 
 fn shell(rows: &[Recommended], left_on: &[&str], profile: Profile) -> String {
-    let mut out = format!(
-        "# rockhound doctor --emit, for {}. Source it in the shell that starts the job: `. FILE`.\n",
-        profile.as_str()
-    );
+    format!(
+        "# rockhound doctor --emit, for {}. Source it in the shell that starts the job: `. FILE`.\n{}",
+        profile.as_str(),
+        exports(rows, left_on)
+    )
+}
+
+fn exports(rows: &[Recommended], left_on: &[&str]) -> String {
+    let mut out = String::new();
     for row in rows {
         let _ = writeln!(out, "export {}={}  # {}", row.name, quoted(row.value), row.why);
     }
@@ -78,10 +83,14 @@ fn docker(rows: &[Recommended]) -> String {
 
 fn slurm(rows: &[Recommended], left_on: &[&str], profile: Profile, gpus: usize) -> String {
     let gpus = if gpus == 0 { 8 } else { gpus };
+    // A server starts its own processes; elsewhere there is one per GPU.
+    let tasks = if profile == Profile::Inference { 1 } else { gpus };
     let mut out = format!(
-        "#!/bin/sh\n#SBATCH --nodes=1\n#SBATCH --ntasks-per-node={gpus}\n#SBATCH --gpus-per-node={gpus}\n#SBATCH --exclusive\n"
+        "#!/bin/sh\n#SBATCH --nodes=1\n#SBATCH --ntasks-per-node={tasks}\n#SBATCH --gpus-per-node={gpus}\n#SBATCH --exclusive\n\
+         # rockhound doctor --emit, for {}\n",
+        profile.as_str()
     );
-    out += &shell(rows, left_on, profile);
+    out += &exports(rows, left_on);
     out.push_str("srun --cpu-bind=verbose COMMAND\n");
     out
 }

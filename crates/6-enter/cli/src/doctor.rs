@@ -66,10 +66,15 @@ fn examine(subject: &Subject, args: &Arguments, profile: Option<Profile>) -> Exa
         }
     }
     let mut examined = study::doctor::examine(&machine, command.as_ref(), profile);
-    if args.env || args.pid.is_some() {
+    if args.env || args.pid.is_some() || subject.program_only {
         study::doctor::keep_environment(&mut examined);
     }
     examined.notes.clone_from(&subject.notes);
+    if subject.program_only && !args.env {
+        examined
+            .notes
+            .push("the input says nothing of a machine: only environment and program are checked".to_owned());
+    }
     examined
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Subject {
     pub(super) notes: Vec<String>,
     /// The command of a running process.
     pub(super) command: Vec<String>,
+    /// The inputs say nothing of a machine.
+    pub(super) program_only: bool,
 }
 
 /// Reads everything; what cannot be read is an error beside the rest.
@@ -37,6 +39,7 @@ pub(super) fn subjects(args: &Arguments) -> Result<(Vec<Subject>, Vec<FileError>
             }
         }
     }
+    let program_only = machines.is_empty() && documents.iter().all(Document::is_of_program);
     // Outputs without a machine are a machine of their own; with one they belong to it.
     if machines.is_empty() && !documents.is_empty() {
         let mut tree = Tree::new("");
@@ -47,6 +50,7 @@ pub(super) fn subjects(args: &Arguments) -> Result<(Vec<Subject>, Vec<FileError>
     let subjects = machines
         .into_iter()
         .map(|(tree, refused)| of_tree(&tree, refused, if alone { &documents } else { &[] }))
+        .map(|subject| Subject { program_only, ..subject })
         .collect();
     if !alone {
         errors.extend(documents.iter().map(|it| FileError {
@@ -66,7 +70,7 @@ fn of_tree(tree: &Tree, refused: Vec<String>, more: &[Document]) -> Subject {
     if let Some(name) = tree.text("name").get() {
         machine.name.clone_from(name);
     }
-    Subject { machine, notes, command: Vec::new() }
+    Subject { machine, notes, command: Vec::new(), program_only: false }
 }
 
 /// This machine, with the environment of this shell or of a process.
@@ -102,5 +106,5 @@ fn here(args: &Arguments) -> Result<Subject> {
         None => {}
     }
     let machine = Machine::read(&tree, &documents);
-    Ok(Subject { machine, notes, command })
+    Ok(Subject { machine, notes, command, program_only: false })
 }

@@ -32,7 +32,7 @@ pub fn triage(logs: &[FaultLog], code: &[KernelCode]) -> Triage {
     let mut incidents: Vec<Incident> = Vec::new();
     for log in logs {
         incidents.extend(messages(log, logs));
-        incidents.extend(waves::dumps(log, code));
+        incidents.extend(waves::dumps(log, logs, code));
         incidents.extend(log.core.iter().flat_map(|it| core_dump::incidents(log, it)));
         incidents.extend(log.emulated.iter().map(|it| emulated(log, it, code)));
         incidents
@@ -172,17 +172,27 @@ fn address_facts(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Vec<TriageF
             "address",
             format!("{address:#x}, the start of the page: the access is within 4 KiB or more after it"),
         ));
-        if let Some(text) = nearest(&log.allocations, address) {
-            facts.push(fact("near", text));
-        } else if log.allocations.is_empty() {
-            facts.push(fact("near", "unknown: the log names no allocations (AMD_LOG_LEVEL=3 does)"));
-        }
+        facts.push(
+            near(address, log, logs).unwrap_or_else(|| {
+                fact("near", "unknown: the log names no allocations (AMD_LOG_LEVEL=3 does)")
+            }),
+        );
         let in_kernel = logs.iter().flat_map(|log| log.page_faults.iter().map(move |it| (log, it)));
         for (kernel_log, it) in in_kernel.filter(|(_, it)| it.address == Some(address)) {
             facts.push(fact("kernel log", format!("{}:{}: {}", kernel_log.file, it.line, rights(it))));
         }
     }
     facts
+}
+
+/// Where an address is among the allocations of its log, or of another log of the job.
+fn near(address: u64, log: &FaultLog, logs: &[FaultLog]) -> Option<TriageFact> {
+    let own = nearest(&log.allocations, address);
+    let of_others = || {
+        let mut others = logs.iter().filter(|it| it.file != log.file);
+        others.find_map(|it| Some(format!("{}, by {}", nearest(&it.allocations, address)?, it.file)))
+    };
+    own.or_else(of_others).map(|text| fact("near", text))
 }
 
 /// Whether a page fault of the kernel's log is told with a message of the runtime.

@@ -18,6 +18,29 @@ pub struct Allocation {
     pub freed: Option<u32>,
 }
 
+/// Calls that allocate memory a kernel can reach, take the size as their second argument and log the address they return.
+const CALLS: [&str; 4] = ["hipMalloc", "hipExtMallocWithFlags", "hipMallocManaged", "hipHostMalloc"];
+/// Calls that free it.
+const FREES: [&str; 3] = ["hipFree (", "hipHostFree (", "hipFreeAsync ("];
+
+/// What follows a call's name: its arguments, or its result.
+enum Call<'a> {
+    Arguments(&'a str),
+    Result(&'a str),
+}
+
+fn call(line: &str) -> Option<Call<'_>> {
+    CALLS.iter().find_map(|name| {
+        let (before, rest) = line.split_once(name)?;
+        // `hipMalloc` is the end of no other name.
+        if before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
+            return None;
+        }
+        let arguments = rest.strip_prefix(" (").map(Call::Arguments);
+        arguments.or_else(|| rest.strip_prefix(": Returned hipSuccess :").map(Call::Result))
+    })
+}
+
 /// All allocations of a log, in order.
 pub(super) fn read(lines: &[&str]) -> Vec<Allocation> {
     let mut found: Vec<Allocation> = Vec::new();
@@ -26,16 +49,19 @@ pub(super) fn read(lines: &[&str]) -> Vec<Allocation> {
         let after = |phrases: &[&str]| {
             phrases.iter().find_map(|phrase| line.split_once(phrase).map(|(_, rest)| rest))
         };
-        if let Some(result) =
-            after(&["hipMalloc: Returned hipSuccess :", "hipExtMallocWithFlags: Returned hipSuccess :"])
-        {
-            if let (Some(bytes), Some(address)) = (pending.take(), address(result)) {
-                found.push(Allocation { address, bytes, line: count(at + 1), freed: None });
+        if let Some(call) = call(line) {
+            match call {
+                Call::Arguments(arguments) => {
+                    let arguments = arguments.split(')').next().unwrap_or_default();
+                    pending = arguments.split(',').nth(1).and_then(|it| it.trim().parse().ok());
+                }
+                Call::Result(result) => {
+                    if let (Some(bytes), Some(address)) = (pending.take(), address(result)) {
+                        found.push(Allocation { address, bytes, line: count(at + 1), freed: None });
+                    }
+                }
             }
-        } else if let Some(arguments) = after(&["hipMalloc (", "hipExtMallocWithFlags ("]) {
-            let arguments = arguments.split(')').next().unwrap_or_default();
-            pending = arguments.split(',').nth(1).and_then(|it| it.trim().parse().ok());
-        } else if let Some(argument) = after(&["hipFree ("]) {
+        } else if let Some(argument) = after(&FREES) {
             let freed = address(argument);
             if let Some(it) =
                 found.iter_mut().rev().find(|it| Some(it.address) == freed && it.freed.is_none())
@@ -89,5 +115,14 @@ mod tests {
             assert!(text.starts_with(expected) && text.ends_with("freed at line 3"), "{text}");
         }
         assert_eq!(nearest(&[], 1), None);
+        let lines = [
+            ":3:x : 1 us: hipHostMalloc ( 0x7ffd, 64, 0 ) ",
+            ":3:x : 2 us: hipHostMalloc: Returned hipSuccess : 0x7f0000009000: duration: 9 us",
+            ":3:x : 3 us: hipMallocManaged ( 0x7ffd, 128, 1 ) ",
+            ":3:x : 4 us: hipMallocManaged: Returned hipSuccess : 0x7f000000a000",
+            ":3:x : 5 us: hipMallocAsync ( 0x7ffd, 256, stream ) ",
+        ];
+        let found: Vec<_> = read(&lines).iter().map(|it| (it.address, it.bytes)).collect();
+        assert_eq!(found, [(0x7f00_0000_9000, 64), (0x7f00_0000_a000, 128)]);
     }
 }

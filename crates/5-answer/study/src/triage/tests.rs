@@ -209,3 +209,21 @@ fn the_emulators_report_with_its_code() {
     let marked: Vec<u64> = incident.code.iter().filter(|it| it.current).map(|it| it.address).collect();
     assert_eq!((marked, incident.code_from.as_str()), (vec![0x104], "copy.hsaco"));
 }
+
+#[test]
+fn addresses_near_allocations_of_any_log() {
+    let calls = ":3:hip_memory.cpp : 1 us: hipMalloc ( 0x7ffd, 4096 ) \n:3:hip_memory.cpp : 2 us: hipMalloc: Returned hipSuccess : 0x7ed3b59ff000: duration: 9 us\n";
+    let message = "Memory access fault by GPU node-4 (Agent handle: 0x1) on address 0x7ed3b5a00000. Reason: Page not present or supervisor privilege.\n";
+    let read = |name: &str, text: &str| FaultLog::read(name, text.as_bytes()).unwrap();
+    for (logs, words) in [
+        (
+            vec![read("a.log", &format!("{calls}{message}"))],
+            "0 bytes past the end of the allocation of 4096 bytes",
+        ),
+        (vec![read("a.log", message), read("hip.log", calls)], "(line 2), by hip.log"),
+        (vec![read("a.log", message)], "unknown: the log names no allocations"),
+    ] {
+        let found = triage(&logs, &[]);
+        assert!(value(&found.incidents[0], "near").contains(words), "{:?}", found.incidents[0].facts);
+    }
+}

@@ -1,6 +1,6 @@
 //! Waves of the debug agent's dumps: which instruction, which lanes, which address.
 
-use super::{KernelCode, fact, incident, registers};
+use super::{KernelCode, fact, incident, near, registers};
 use system::fault::{AgentDump, AgentHeader, AgentInstruction, AgentWave, CodeObjectUri, FaultLog};
 use view::{Incident, SourceLine, TriageFact, TriageLine};
 
@@ -14,8 +14,19 @@ const PAGE: u64 = 4096;
 const MOST_WAVES: usize = 16;
 
 /// Incidents of the dumps of a log.
-pub(super) fn dumps(log: &FaultLog, code: &[KernelCode]) -> Vec<Incident> {
-    log.dumps.iter().flat_map(|dump| one(log, dump, code)).collect()
+pub(super) fn dumps(log: &FaultLog, logs: &[FaultLog], code: &[KernelCode]) -> Vec<Incident> {
+    let mut out = Vec::new();
+    for dump in &log.dumps {
+        let near = dump.page.and_then(|page| near(page, log, logs));
+        let mut told = one(log, dump, code);
+        for incident in &mut told {
+            // Behind the page it belongs to.
+            let at = incident.facts.iter().position(|it| it.name == "faulting page").map_or(0, |at| at + 1);
+            incident.facts.splice(at..at, near.clone());
+        }
+        out.extend(told);
+    }
+    out
 }
 
 fn one(log: &FaultLog, dump: &AgentDump, code: &[KernelCode]) -> Vec<Incident> {

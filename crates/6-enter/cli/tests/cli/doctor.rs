@@ -313,7 +313,8 @@ fn folder_of_inductors_cache() {
     let environment = folder.join("env");
     std::fs::write(&environment, "TORCHINDUCTOR_MAX_AUTOTUNE=0\n").unwrap();
     let ran = rockhound(&["doctor", "--env", &cache, &environment.display().to_string(), "--format", "json"]);
-    assert_eq!(verdicts(&ran.stdout)["inductor-switches"], "warn", "{}", ran.stdout);
+    let words = "TORCHINDUCTOR_MAX_AUTOTUNE=0 is set, the code was written with 1";
+    assert!(ran.stdout.contains(words), "{}", ran.stdout);
     // Another folder is none.
     let ran = rockhound(&["doctor", &folder.join("cache/ab/..").display().to_string()]);
     assert_eq!(ran.code, 0, "{ran:?}");

@@ -106,6 +106,12 @@ async function use(name, file) {
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
     check(`${name}: prints the code`, (await page.locator(".printed").first().textContent()).includes("s_endpgm"));
   }
+  if (await page.locator("#timeline").count()) {
+    await useTimeline(name, page);
+    const other = await page.evaluate(() => { choose(K.short.length - 1); return timeline.pick; });
+    check(`${name}: the timeline follows the kernel`, other !== null && other.kind === "name");
+    await page.evaluate(() => choose(null));
+  }
   if (await page.locator("table.predictions").count()) {
     const ids = (k) => page.evaluate((at) => {
       choose(at);
@@ -117,6 +123,86 @@ async function use(name, file) {
   if (await page.locator("body.compared").count()) {
     check(`${name}: shows changes`, (await page.locator("#speed td.c").count()) > 0);
     check(`${name}: shows base and new`, (await page.locator(".badge.base").count()) > 0 && (await page.locator(".recording .badge.new").count()) > 0);
+  }
+  await page.locator("#theme").click();
+  check(`${name}: the theme changes`, ["light", "dark"].includes(await page.evaluate(() => document.documentElement.dataset.theme)));
+  check(`${name}: no error in the console, no request`, wrong.length === 0, wrong.slice(0, 3).join(" / "));
+  await close();
+}
+
+/** The timeline: keys, wheel, search, a selection that filters tables. */
+async function useTimeline(name, page) {
+  const sums = () => page.evaluate(() => timelineSums.list.map((it) => `${it.label} ${it.count} ${it.total}`).join("|"));
+  const seen = () => page.evaluate(() => [timeline.from, timeline.to]);
+  const canvas = page.locator("#lane-chart");
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox();
+  const at = (part, y = box.height - 12) => [box.x + box.width * part, box.y + y];
+  const whole = await sums();
+  check(`${name}: sums of the whole timeline`, whole.length > 0 && (await page.locator("#lane-table tbody tr").count()) > 0);
+  await page.mouse.move(...at(0.5));
+  const before = await seen();
+  await page.keyboard.press("w");
+  const zoomed = await seen();
+  check(`${name}: W zooms`, zoomed[1] - zoomed[0] < (before[1] - before[0]) * 0.9);
+  await page.keyboard.press("d");
+  check(`${name}: D pans`, (await seen())[0] > zoomed[0]);
+  await page.keyboard.press("f");
+  check(`${name}: F shows all`, (await seen())[0] === 0);
+  const scrolled = await page.evaluate(() => scrollY);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -400);
+  await page.keyboard.up("Control");
+  check(`${name}: Ctrl and the wheel zoom`, (await seen())[0] > 0 && (await page.evaluate(() => scrollY)) === scrolled);
+  await page.keyboard.press("f");
+  // A range of time.
+  await page.keyboard.down("Shift");
+  await page.mouse.move(...at(0.3));
+  await page.mouse.down();
+  await page.mouse.move(...at(0.31));
+  await page.mouse.move(...at(0.45), { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  check(`${name}: a range filters the table`, (await sums()) !== whole && /long/.test(await page.locator("#lane-range").innerText()), await page.locator("#lane-range").innerText());
+  const range = await page.evaluate(() => {
+    const [a, b] = timeline.range;
+    let total = 0;
+    for (const lane of timeline.lanes) {
+      if (lane.gpu !== (timelineSums.kind === "gpu")) continue;
+      for (let i = 0; i < lane.start.length; i += 1) total += Math.max(0, Math.min(lane.start[i] + lane.length[i], b) - Math.max(lane.start[i], a));
+    }
+    return [total, timelineSums.list.reduce((sum, it) => sum + it.total, 0)];
+  });
+  check(`${name}: sums of the range are those of its spans`, Math.abs(range[0] - range[1]) <= 1 + range[0] * 1e-9, range.join());
+  await page.keyboard.press("Escape");
+  check(`${name}: Escape drops the selection`, (await sums()) === whole);
+  // One name, by its row; then a word, then Enter.
+  await page.locator("#lane-table tbody tr .pick").first().click();
+  check(`${name}: a row selects its name`, (await page.evaluate(() => timelineSums.list.length)) === 1);
+  await page.locator("#lane-drop").click();
+  const word = await page.evaluate(() => timelineSums.list[timelineSums.list.length - 1].label.slice(0, 12));
+  await page.locator("#lane-search").fill(word);
+  check(`${name}: a word filters the table`, await page.evaluate((it) => timelineSums.list.length > 0 && timelineSums.list.every((row) => row.label.toLowerCase().includes(it.toLowerCase())), word));
+  await page.locator("#lane-search").press("Enter");
+  check(`${name}: Enter goes to a span`, (await page.locator("#lane-detail").innerText()).includes(" for "));
+  await page.locator("#lane-drop").click();
+  for (const button of await page.locator("[data-sum]").all()) {
+    await button.click();
+    check(`${name}: table ${await button.innerText()}`, (await page.locator("#lane-table tbody tr").count()) > 0);
+  }
+  await page.locator("[data-sum]").first().click();
+  check(`${name}: everything is selected again`, (await sums()) === whole);
+}
+
+/** The page of traces. */
+async function useTrace(name, file) {
+  const { page, wrong, close } = await open(file);
+  await page.waitForSelector("html[data-ready=true]");
+  await useTimeline(name, page);
+  if (await page.locator("#panel-search").count()) {
+    await page.locator("#panel-search").fill("nothing is called this");
+    check(`${name}: the search finds nothing`, (await page.locator("#panels .panel:visible").count()) === 0);
+    await page.locator("#panel-search").fill("");
   }
   await page.locator("#theme").click();
   check(`${name}: the theme changes`, ["light", "dark"].includes(await page.evaluate(() => document.documentElement.dataset.theme)));
@@ -161,7 +247,7 @@ for (const it of files) {
   const [name, file] = [it.slice(0, it.indexOf("=")), it.slice(it.indexOf("=") + 1)];
   const size = statSync(file).size;
   check(`${name}: ${(size / 1e6).toFixed(2)} MB, under 15`, size < 15e6);
-  await use(name, file);
+  await (name.startsWith("trace") ? useTrace : use)(name, file);
   await accessible(name, file, "light", 1440);
   await accessible(name, file, "dark", 390);
   await nothingCut(name, file, 1280);

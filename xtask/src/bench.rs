@@ -10,6 +10,7 @@ mod facts;
 mod libraries;
 mod memory;
 mod recordings;
+mod traces;
 
 use crate::run::root;
 use anyhow::{Context, Result, bail};
@@ -54,6 +55,11 @@ const BENCHMARKS: &[Benchmark] = &[
         name: "analyze",
         about: "`rockhound analyze` of a small recording and of generated large ones",
         run: recordings::run,
+    },
+    Benchmark {
+        name: "trace",
+        about: "`rockhound trace` of a real trace, of a gigabyte made of it, and of that again from its index",
+        run: traces::run,
     },
     Benchmark { name: "emu", about: "emulated wave instructions per second", run: emulator::speed },
     Benchmark {

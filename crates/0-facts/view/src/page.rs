@@ -5,7 +5,7 @@
 
 use crate::{
     Finding, Listing, Mark, MemoryChart, MetricCard, Number, Report, Resources, RooflineChart, RuleInfo,
-    Table,
+    Table, TimelineChart,
 };
 
 /// A page.
@@ -29,6 +29,8 @@ pub struct Page {
     pub rules: Vec<RuleInfo>,
     /// Code of kernels, as far as it is kept.
     pub code: Vec<PageCode>,
+    /// When dispatches ran, and what the host did; absent where no times are recorded.
+    pub timeline: Option<TimelineChart>,
     /// What a reader may ask the server for; absent in a file.
     pub live: Option<PageLive>,
 }
@@ -127,6 +129,8 @@ pub struct PageLive {
     pub version: String,
     /// Recordings that can be shown.
     pub recordings: Vec<String>,
+    /// Whether what is shown are traces, of which dispatches and units cannot be chosen.
+    pub traces: bool,
     /// The recording shown, by position.
     pub shown: usize,
     /// The base, by position.

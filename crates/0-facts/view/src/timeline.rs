@@ -1,15 +1,30 @@
 //! A timeline to look at: lanes of spans.
 
-use crate::Survey;
+use crate::{PageLive, RuleInfo, Survey};
 
-/// A page with a timeline, what was found, and the numbers of what is selected.
+/// The page of traces: what was found, the timeline, tables.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TimelinePage {
-    /// Head, findings and notes.
+    /// Version of the program that makes it.
+    pub version: String,
+    /// Head, findings, tables and notes.
     pub survey: Survey,
+    /// The timeline.
+    pub chart: TimelineChart,
+    /// The rules that found something.
+    pub rules: Vec<RuleInfo>,
+    /// What a reader may ask the server for; absent in a file.
+    pub live: Option<PageLive>,
+}
+
+/// Streams and threads over time.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TimelineChart {
+    /// Where the spans are from, as a phrase: `trace.json`, `the dispatches of the recording`.
+    pub from: String,
     /// Names of spans.
     pub names: Vec<String>,
-    /// Class of each name, an index into [`TimelinePage::classes`].
+    /// Class of each name, an index into [`TimelineChart::classes`].
     pub class_of: Vec<u8>,
     /// What spans are: `gemm`, `communication`, `operator`.
     pub classes: Vec<String>,

@@ -46,6 +46,17 @@ impl Names {
         Name(index)
     }
 
+    /// Gives strings another text, where `change` has one: names that a profiler left mangled.
+    pub fn rename(&mut self, change: &dyn Fn(&str) -> Option<String>) {
+        for at in 1..self.all.len() {
+            if let Some(text) = change(&self.all[at]) {
+                let shared: Arc<str> = Arc::from(text);
+                self.all[at] = shared.clone();
+                self.by_text.entry(shared).or_insert(u32::try_from(at).unwrap_or(0));
+            }
+        }
+    }
+
     /// Interns bytes; what is no UTF-8 is replaced.
     pub(crate) fn add_bytes(&mut self, bytes: &[u8]) -> Name {
         match std::str::from_utf8(bytes) {

@@ -1,7 +1,7 @@
 //! Databases: rocpd (rocprofv3, rocprof-sys) and the one of rocprof version 1.
 //!
-//! The one idea to keep in mind: tables are looked at through the views that hide the suffix of their names, and a database of
-//! another version is refused by the name of the column it lacks.
+//! The one idea to keep in mind: tables are looked at through the views that hide the suffix of their names; what a database of another
+//! version lacks is named, and the rest is read.
 
 use crate::chrome::workgroups;
 use crate::error::{Error, Severity};
@@ -89,10 +89,21 @@ impl Rocpd {
         let mut it = Rocpd { timeline: Timeline::new(Format::Rocpd), untimed: 0 };
         it.head(db)?;
         it.kernels(db)?;
-        it.copies(db)?;
-        it.regions(db)?;
-        it.allocations(db)?;
-        it.counters(db)?;
+        // Other versions lack tables, or have them with other columns: what is whole is read.
+        type Part = fn(&mut Rocpd, &Connection) -> Result<(), Error>;
+        let parts: [(&str, &str, Part); 4] = [
+            ("copies", "rocpd_memory_copy", Rocpd::copies),
+            ("calls of the host", "rocpd_region", Rocpd::regions),
+            ("allocations", "rocpd_memory_allocate", Rocpd::allocations),
+            ("counters", "rocpd_pmc_event", Rocpd::counters),
+        ];
+        for (what, table, read) in parts {
+            if !has(db, table)? {
+                it.timeline.problem(Severity::Warning, format!("no {what}: the database lacks `{table}`"));
+            } else if let Err(error) = read(&mut it, db) {
+                it.timeline.problem(Severity::Error, format!("{what} are left out: {error}"));
+            }
+        }
         if it.untimed > 0 {
             let text = format!("{} records have no start or end; they are left out", it.untimed);
             it.timeline.problem(Severity::Warning, text);
@@ -219,6 +230,9 @@ impl Rocpd {
              LEFT JOIN rocpd_event e ON e.id = r.event_id AND e.guid = r.guid \
              LEFT JOIN rocpd_string c ON c.id = e.category_id AND c.guid = e.guid";
         each(db, query, |row| self.region(row, row.whole(1)))?;
+        if !has(db, "rocpd_sample")? {
+            return Ok(());
+        }
         // A marker without length is a sample on a track.
         let query = "SELECT m.timestamp, m.timestamp, c.string, c.string, t.pid, t.tid, e.stack_id, e.extdata \
              FROM rocpd_sample m LEFT JOIN rocpd_track t ON t.id = m.track_id AND t.guid = m.guid \

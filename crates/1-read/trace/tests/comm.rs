@@ -67,6 +67,20 @@ fn copies() {
     let Some(CommFile::Bandwidths(p2p)) = file("transferbench/transferbench-p2p-8gpu.txt") else { return };
     let averages: Vec<f64> = p2p.averages.iter().map(|(_, v)| *v).collect();
     assert_eq!(averages[..4], [22.23, 16.35, 23.77, 37.74]);
+    assert_eq!(
+        (p2p.averages[3].0.as_str(), p2p.averages[7].0.as_str()),
+        ("GPU->GPU, unidirectional", "GPU->GPU, bidirectional")
+    );
+    let Some(CommFile::Bandwidths(pairs)) = file("transferbench/rocm-bandwidth-test-bidirectional.txt")
+    else {
+        return;
+    };
+    let matrix = &pairs.matrices[0];
+    assert_eq!((pairs.matrices.len(), matrix.rows.len(), matrix.columns.len()), (1, 10, 10));
+    assert_eq!(
+        (matrix.rows[2].0.as_str(), matrix.rows[2].1[3], matrix.rows[9].1[9]),
+        ("device 2", Some(101.458), None)
+    );
     let Some(CommFile::Bandwidths(a2a)) = file("transferbench/made-a2a-slow-link-2-6.txt") else { return };
     let matrix = &a2a.matrices[0];
     assert_eq!((matrix.rows.len(), matrix.columns.len(), matrix.rows[2].1[6]), (8, 8, Some(23.412)));

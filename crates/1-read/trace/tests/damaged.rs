@@ -82,6 +82,73 @@ fn whole_files_are_read_whole() {
     assert_eq!((t.gpu.len(), t.gpu.start[0], t.gpu.duration(0)), (1, 50, 20), "{t:?}");
 }
 
+/// Fields and packets of other versions of Perfetto are passed over, whatever their type.
+#[test]
+fn unknown_fields_of_perfetto() {
+    let key = |number: u64, kind: u64| varint(number << 3 | kind);
+    let unknown = [
+        [key(99, 0), varint(u64::MAX)].concat(),
+        [key(1 << 20, 1), vec![7; 8]].concat(),
+        [key(98, 5), vec![7; 4]].concat(),
+        [key(97, 2), varint(3), vec![7; 3]].concat(),
+    ]
+    .concat();
+    // Packets of `perfetto()` are shorter than 128 bytes: a key, a length of one byte, the packet.
+    let made = perfetto();
+    let mut text = Vec::new();
+    let mut rest = made.as_slice();
+    while let [key, length, packets @ ..] = rest {
+        let (packet, after) = packets.split_at(usize::from(*length));
+        let longer = [&unknown[..], packet, &unknown].concat();
+        // A packet of nothing known, one of nothing, and the file's own unknown field.
+        for packet in [&longer[..], &unknown, &[]] {
+            text.push(*key);
+            text.extend(varint(packet.len() as u64));
+            text.extend_from_slice(packet);
+        }
+        text.extend_from_slice(&unknown);
+        rest = after;
+    }
+    let (t, own) = (read(&text).unwrap(), read(&made).unwrap());
+    assert_eq!(format!("{:?}", t.gpu), format!("{:?}", own.gpu));
+    assert!(t.problems.iter().all(|it| it.severity != Severity::Error), "{:?}", t.problems);
+}
+
+fn varint(mut value: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+    out
+}
+
+/// Clocks that go back: spans whose records are in any order, and starts before those above them.
+#[test]
+fn clocks_that_go_back() {
+    let event = |name: &str, ts: &str, dur: &str| {
+        format!(
+            "{{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"{name}\",\"ts\":{ts},\"dur\":{dur},\"args\":{{\"device\":0,\"stream\":0}}}}"
+        )
+    };
+    let events = [
+        event("late", "900", "10"),
+        event("early", "-5.5", "2"),
+        event("ends before it starts", "100", "-30"),
+        event("far", "9.3e15", "1"),
+        event("huge", "1e300", "1"),
+    ];
+    let t = read(format!("[{}]", events.join(",")).as_bytes()).unwrap();
+    assert!((0..t.gpu.len()).all(|at| t.gpu.end[at] >= t.gpu.start[at]), "{:?}", t.gpu);
+    let start = |name: &str| {
+        (0..t.gpu.len()).find(|at| t.names.get(t.gpu.name[*at]) == name).map(|at| t.gpu.start[at])
+    };
+    assert_eq!((start("late"), start("early")), (Some(900_000), Some(-5_500)));
+    assert_eq!(start("ends before it starts"), Some(100_000));
+    assert!(t.problems.iter().any(|it| it.message.contains("end before")), "{:?}", t.problems);
+}
+
 /// A file that ends early says so, or is refused; a table may end after any row.
 #[test]
 fn cut_off_files_say_where_they_end() {

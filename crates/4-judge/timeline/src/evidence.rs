@@ -63,21 +63,31 @@ impl<'a> TimelineEvidence<'a> {
             (0..timeline.gpu.len()).filter(is).count() as u64
         };
         let stale = (stale(true), stale(false));
+        // Sums over what the host did take longest, each pass as long as all over the GPUs together.
+        let ((operators, calls), ((launched, products), (idle, (graphs, latency)))) = rayon::join(
+            || (operators(timeline, &links), calls(timeline)),
+            || {
+                rayon::join(
+                    || (Launched::of(timeline, &links), products(timeline, &links)),
+                    || (idle(timeline, &links, &all), (graphs(timeline, &links), latency(timeline, &links))),
+                )
+            },
+        );
         TimelineEvidence {
             total: together(&all),
             linked: (stale != (0, 0)).then(|| together(&linked(timeline, &links))),
             stale,
-            idle: idle(timeline, &links, &all),
+            idle,
             kernels: kernels(timeline, &links),
-            operators: operators(timeline, &links),
-            calls: calls(timeline),
-            latency: latency(timeline, &links),
-            graphs: graphs(timeline, &links),
-            launched: Launched::of(timeline, &links),
+            operators,
+            calls,
+            latency,
+            graphs,
+            launched,
             streams: streams(timeline),
             copies: copies(timeline),
             collectives: collectives(timeline),
-            products: products(timeline, &links),
+            products,
             model: model(timeline),
             overviews: all,
             links,

@@ -18,6 +18,8 @@ pub struct Product {
     pub k: u64,
     /// Matrices in a batch.
     pub batch: u64,
+    /// Whether a vector is added to every row, which libraries do in the same kernel.
+    pub bias: bool,
     /// PyTorch's name of the element type: `c10::BFloat16`.
     pub data_type: String,
     /// Whether each factor is transposed, as BLAS has them: `tn`.
@@ -55,7 +57,8 @@ impl ProductSum {
         element(&self.product.data_type)
     }
 
-    /// The line that asks TunableOp to tune it; batched products have a form of their own.
+    /// The line that asks TunableOp to tune it: none where type or strides are not known, and for batches with a size of 1, which it
+    /// does not tune.
     pub fn untuned_line(&self) -> Option<String> {
         let p = &self.product;
         let element = match element(&p.data_type)? {
@@ -67,11 +70,16 @@ impl ProductSum {
         };
         let [lda, ldb] = p.leading?;
         let upper = p.layout.to_ascii_uppercase();
-        if p.batch > 1 {
+        if p.batch > 1 && (p.m == 1 || p.n == 1 || p.k == 1) {
             return None;
         }
+        let (operation, batch) = match (p.batch, p.bias) {
+            (1, true) => ("GemmAndBiasTunableOp", String::new()),
+            (1, false) => ("GemmTunableOp", String::new()),
+            (batch, _) => ("GemmStridedBatchedTunableOp", format!("_B_{batch}")),
+        };
         Some(format!(
-            "GemmTunableOp_{element}_{upper},{}_{}_{}_{}_ld_{lda}_{ldb}_{}",
+            "{operation}_{element}_{upper},{}_{}_{}_{}{batch}_ld_{lda}_{ldb}_{}",
             p.layout, p.m, p.n, p.k, p.m
         ))
     }
@@ -168,12 +176,15 @@ fn product(timeline: &Timeline, operator: &str, shapes: &Shapes) -> Option<Produ
         (Some((_, lda)), Some((_, ldb))) => Some([lda, ldb]),
         _ => None,
     };
+    // What is added stands before the factors. PyTorch gives a vector to the library as the bias of its kernel.
+    let added = first.checked_sub(1).and_then(|at| dims.get(at));
     Some(Product {
         operator: operator.to_owned(),
         m: columns,
         n: rows,
         k: inner,
         batch,
+        bias: added.is_some_and(|it| it.as_slice() == [columns]) && inner > 1 && columns > 1,
         data_type: types.get(first).cloned().unwrap_or_default(),
         layout,
         leading,
@@ -237,13 +248,22 @@ mod tests {
         // x [20, 30] times the transpose of a weight [40, 30].
         let linear = shapes("[[40], [20, 30], [30, 40], [], []]", "[[1], [30, 1], [1, 30], [], []]");
         let plain = shapes("[[20, 30], [30, 40]]", "[[30, 1], [40, 1]]");
+        let batched = shapes("[[96, 128, 64], [96, 64, 128]]", "[[8192, 64, 1], [8192, 1, 64]]");
         let linear = product(&timeline, "aten::addmm", &linear).unwrap();
         assert_eq!((linear.m, linear.n, linear.k, linear.layout.as_str()), (40, 20, 30, "tn"));
         assert_eq!(linear.leading, Some([30, 30]));
+        let line = |product: &Product| {
+            ProductSum { product: product.clone(), kernel: Name::NONE, durations: Durations::default() }
+                .untuned_line()
+        };
+        assert_eq!(line(&linear).unwrap(), "GemmAndBiasTunableOp_float_TN,tn_40_20_30_ld_30_30_40");
+        let batched = product(&timeline, "aten::bmm", &batched).unwrap();
+        let wanted = "GemmStridedBatchedTunableOp_float_TN,tn_128_128_64_B_96_ld_64_64_128";
+        assert_eq!(line(&batched).unwrap(), wanted);
+        assert_eq!(line(&Product { m: 1, ..batched }), None);
         let plain = product(&timeline, "aten::mm", &plain).unwrap();
         assert_eq!((plain.m, plain.n, plain.k, plain.layout.as_str()), (40, 20, 30, "nn"));
         assert_eq!(plain.leading, Some([40, 30]));
-        let sum = ProductSum { product: plain, kernel: Name::NONE, durations: Durations::default() };
-        assert_eq!(sum.untuned_line().unwrap(), "GemmTunableOp_float_NN,nn_40_20_30_ld_40_30_40");
+        assert_eq!(line(&plain).unwrap(), "GemmTunableOp_float_NN,nn_40_20_30_ld_40_30_40");
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! The one idea to keep in mind: a gap ends with a span, and the call that launched this span says how long the host was to blame.
 
+use crate::by_name::ByName;
 use crate::links::{Links, is_synchronising};
 use crate::overview::Overview;
 use std::collections::{BTreeMap, HashMap};
@@ -135,12 +136,12 @@ fn first_spans(timeline: &Timeline, device: u64) -> HashMap<i64, usize> {
 type Syncs = HashMap<u32, Vec<(i64, i64, usize)>>;
 
 fn synchronising_calls(timeline: &Timeline) -> Syncs {
-    let mut is: HashMap<Name, bool> = HashMap::new();
+    let mut is: ByName<bool> = ByName::of(timeline);
     let mut out: Syncs = HashMap::new();
     let host = &timeline.host;
     for at in (0..host.len()).filter(|at| host.kind[*at] == HostKind::Runtime) {
         let name = host.name[at];
-        if *is.entry(name).or_insert_with(|| is_synchronising(timeline.names.get(name))) {
+        if *is.get(name, || is_synchronising(timeline.names.get(name))) {
             out.entry(host.thread[at]).or_default().push((host.start[at], host.end[at], at));
         }
     }

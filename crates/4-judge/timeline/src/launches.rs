@@ -1,5 +1,6 @@
 //! How launches reach the GPU: calls, latency, how many wait.
 
+use crate::by_name::ByName;
 use crate::intervals::Intervals;
 use crate::kernels::Durations;
 use crate::links::{Links, is_graph_launch, is_launch, is_synchronising};
@@ -22,14 +23,14 @@ pub struct CallTime {
 /// Runtime and collective calls by name, most time first.
 pub fn calls(timeline: &Timeline) -> Vec<CallTime> {
     let host = &timeline.host;
-    let mut sums: HashMap<Name, Durations> = HashMap::new();
+    let mut sums: ByName<Durations> = ByName::of(timeline);
     for at in 0..host.len() {
         if matches!(host.kind[at], HostKind::Runtime | HostKind::Collective) {
-            sums.entry(host.name[at]).or_default().add(host.duration(at));
+            sums.get(host.name[at], Durations::default).add(host.duration(at));
         }
     }
     let mut out: Vec<CallTime> = sums
-        .into_iter()
+        .into_values()
         .map(|(name, durations)| {
             let text = timeline.names.get(name);
             let launches = is_launch(text) || is_graph_launch(text);
@@ -135,12 +136,12 @@ pub fn graphs(timeline: &Timeline, links: &Links) -> Vec<GraphLaunch> {
             sum.3 = sum.3.max(timeline.gpu.end[at]);
         }
     }
-    let mut is: HashMap<Name, bool> = HashMap::new();
+    let mut is: ByName<bool> = ByName::of(timeline);
     (0..host.len())
         .filter(|at| host.kind[*at] == HostKind::Runtime)
         .filter(|at| {
             let name = host.name[*at];
-            *is.entry(name).or_insert_with(|| is_graph_launch(timeline.names.get(name)))
+            *is.get(name, || is_graph_launch(timeline.names.get(name)))
         })
         .map(|call| {
             let (kernels, gpu, start, end) = by_call.get(&call).copied().unwrap_or((0, 0, 0, 0));

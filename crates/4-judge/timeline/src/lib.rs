@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: [`TimelineEvidence`] is gathered once; tables and rules read it and compute nothing of the
 //! timeline themselves.
 
+mod by_name;
 pub mod category;
 pub mod collectives;
 mod evidence;

@@ -3,8 +3,8 @@
 //! The one idea to keep in mind: launch and kernel share a correlation, operator and kernel an external id; a kernel whose
 //! correlation no call of the trace has was launched before the trace began.
 
-use std::collections::{HashMap, HashSet};
-use trace::{Format, GpuKind, HostKind, Name, Timeline};
+use std::collections::HashSet;
+use trace::{Format, GpuKind, HostKind, Timeline};
 
 /// No row.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -28,35 +28,35 @@ impl Links {
     /// Finds the connections.
     pub fn of(timeline: &Timeline) -> Links {
         let host = &timeline.host;
-        let mut by_correlation: HashMap<u64, u32> = HashMap::new();
-        let mut by_external: HashMap<u64, u32> = HashMap::new();
+        let (mut launches, mut operators, mut annotations) = (Vec::new(), Vec::new(), Vec::new());
         let mut has_operators = false;
-        for at in 0..host.len() {
+        for (at, kind) in host.kind.iter().enumerate() {
             let row = u32::try_from(at).unwrap_or(NONE);
-            match host.kind[at] {
-                HostKind::Runtime if host.correlation[at] != 0 => {
-                    by_correlation.entry(host.correlation[at]).or_insert(row);
-                }
+            match kind {
+                HostKind::Runtime if host.correlation[at] != 0 => launches.push((host.correlation[at], row)),
                 HostKind::Operator => {
                     has_operators = true;
                     if host.external[at] != 0 {
-                        by_external.insert(host.external[at], row);
+                        operators.push((host.external[at], row));
                     }
                 }
-                HostKind::Annotation if host.external[at] != 0 => {
-                    by_external.entry(host.external[at]).or_insert(row);
-                }
+                HostKind::Annotation if host.external[at] != 0 => annotations.push((host.external[at], row)),
                 _ => {}
             }
         }
+        // Ids grow with the file nearly everywhere, and such a list is sorted in one pass.
+        launches.sort();
+        operators.sort();
+        annotations.sort();
         let gpu = &timeline.gpu;
-        let find = |map: &HashMap<u64, u32>, id: u64| {
-            if id == 0 { NONE } else { map.get(&id).copied().unwrap_or(NONE) }
+        let operator = |id: &u64| match last(&operators, *id) {
+            NONE => first(&annotations, *id),
+            row => row,
         };
         Links {
-            launch: gpu.correlation.iter().map(|id| find(&by_correlation, *id)).collect(),
-            operator: gpu.external.iter().map(|id| find(&by_external, *id)).collect(),
-            has_launches: !by_correlation.is_empty(),
+            launch: gpu.correlation.iter().map(|id| first(&launches, *id)).collect(),
+            operator: gpu.external.iter().map(operator).collect(),
+            has_launches: !launches.is_empty(),
             has_operators,
             records_all: timeline.format == Format::Kineto,
         }
@@ -76,6 +76,19 @@ impl Links {
     pub fn is_stale(&self, gpu: usize) -> bool {
         self.records_all && self.has_launches && self.launch[gpu] == NONE
     }
+}
+
+/// The first row of an id in a sorted list, or [`NONE`].
+fn first(list: &[(u64, u32)], id: u64) -> u32 {
+    let at = list.partition_point(|(other, _)| *other < id);
+    list.get(at).filter(|(other, _)| *other == id && id != 0).map_or(NONE, |(_, row)| *row)
+}
+
+/// The last one.
+fn last(list: &[(u64, u32)], id: u64) -> u32 {
+    let after = list.partition_point(|(other, _)| *other <= id);
+    let found = after.checked_sub(1).and_then(|at| list.get(at));
+    found.filter(|(other, _)| *other == id && id != 0).map_or(NONE, |(_, row)| *row)
 }
 
 /// Names of calls that launch kernels.
@@ -112,34 +125,31 @@ pub struct Launched {
 impl Launched {
     /// Counts them.
     pub fn of(timeline: &Timeline, links: &Links) -> Launched {
-        let kinds: HashMap<Name, (bool, bool, bool)> = timeline
+        let kinds: Vec<(bool, bool, bool)> = timeline
             .names
             .iter()
-            .enumerate()
-            .map(|(at, text)| {
+            .map(|text| {
                 let capture = text.contains("StreamBeginCapture") || text.contains("StreamEndCapture");
-                (Name(at as u32), (is_launch(text), is_graph_launch(text), capture))
+                (is_launch(text), is_graph_launch(text), capture)
             })
-            .filter(|(_, (launch, graph, capture))| *launch || *graph || *capture)
             .collect();
+        let kind_of = |row: usize| kinds.get(timeline.host.name[row].0 as usize).copied().unwrap_or_default();
         let ran: HashSet<u32> = links.launch.iter().copied().collect();
         let mut out = Launched::default();
         for at in 0..timeline.host.len() {
             if timeline.host.kind[at] != HostKind::Runtime {
                 continue;
             }
-            let Some((launch, graph, capture)) = kinds.get(&timeline.host.name[at]) else { continue };
+            let (launch, graph, capture) = kind_of(at);
             out.capturing |= capture;
-            out.graphs += u64::from(*graph);
-            if *launch {
+            out.graphs += u64::from(graph);
+            if launch {
                 out.calls += 1;
                 out.without_kernel += u64::from(!ran.contains(&(at as u32)));
             }
         }
         for at in 0..timeline.gpu.len() {
-            let graph = links
-                .launch_of(at)
-                .is_some_and(|row| kinds.get(&timeline.host.name[row]).is_some_and(|(_, graph, _)| *graph));
+            let graph = links.launch_of(at).is_some_and(|row| kind_of(row).1);
             out.replayed += u64::from(graph && timeline.gpu.kind[at] == GpuKind::Kernel);
         }
         out

@@ -1,5 +1,6 @@
 //! Operators of the framework: time on the host and on the GPU.
 
+use crate::by_name::ByName;
 use crate::links::Links;
 use std::collections::HashMap;
 use trace::{GpuKind, HostKind, Name, Timeline};
@@ -24,46 +25,57 @@ pub struct OperatorSum {
 /// Operators by name, most GPU time first, then host time.
 pub fn operators(timeline: &Timeline, links: &Links) -> Vec<OperatorSum> {
     let host = &timeline.host;
-    let mut sums: HashMap<Name, OperatorSum> = HashMap::new();
+    let mut sums: ByName<OperatorSum> = ByName::of(timeline);
     let blank = |name| OperatorSum { name, calls: 0, host_total: 0, host_self: 0, kernels: 0, gpu: 0 };
     let own = self_times(timeline);
     for at in (0..host.len()).filter(|at| host.kind[*at] == HostKind::Operator) {
-        let sum = sums.entry(host.name[at]).or_insert_with(|| blank(host.name[at]));
+        let sum = sums.get(host.name[at], || blank(host.name[at]));
         sum.calls += 1;
         sum.host_total += host.duration(at);
-        sum.host_self += own.get(&at).copied().unwrap_or(0);
+        sum.host_self += own[at];
     }
     for at in 0..timeline.gpu.len() {
         let Some(row) = links.operator_of(at) else { continue };
-        let sum = sums.entry(host.name[row]).or_insert_with(|| blank(host.name[row]));
+        let sum = sums.get(host.name[row], || blank(host.name[row]));
         sum.kernels += u64::from(timeline.gpu.kind[at] == GpuKind::Kernel);
         sum.gpu += timeline.gpu.duration(at);
     }
-    let mut out: Vec<OperatorSum> = sums.into_values().collect();
+    let mut out: Vec<OperatorSum> = sums.into_values().map(|(_, sum)| sum).collect();
     out.sort_by_key(|o| (std::cmp::Reverse(o.gpu), std::cmp::Reverse(o.host_self), o.name));
     out
 }
 
-/// Time of each operator less that of the operators it calls, by row.
-fn self_times(timeline: &Timeline) -> HashMap<usize, i64> {
+/// Time of each operator less that of the operators it calls, ns, by row; 0 of other rows.
+fn self_times(timeline: &Timeline) -> Vec<i64> {
     let host = &timeline.host;
-    let mut rows: Vec<usize> = (0..host.len()).filter(|at| host.kind[*at] == HostKind::Operator).collect();
-    rows.sort_by_key(|at| (host.thread[*at], host.start[*at], std::cmp::Reverse(host.end[*at])));
-    let mut own: HashMap<usize, i64> = rows.iter().map(|at| (*at, host.duration(*at))).collect();
-    let mut stack: Vec<usize> = Vec::new();
-    for at in rows {
-        while stack
-            .last()
-            .is_some_and(|top| host.thread[*top] != host.thread[at] || host.end[*top] <= host.start[at])
-        {
-            stack.pop();
+    let mut own = vec![0; host.len()];
+    let mut threads: Vec<Vec<u32>> = vec![Vec::new(); timeline.threads.len()];
+    for at in (0..host.len()).filter(|at| host.kind[*at] == HostKind::Operator) {
+        own[at] = host.duration(at);
+        if let (Some(rows), Ok(row)) = (threads.get_mut(host.thread[at] as usize), u32::try_from(at)) {
+            rows.push(row);
         }
-        if let Some(caller) = stack.last().and_then(|top| own.get_mut(top)) {
-            *caller = (*caller - host.duration(at)).max(0);
+    }
+    for mut rows in threads {
+        in_order(timeline, &mut rows);
+        let mut stack: Vec<usize> = Vec::new();
+        for at in rows.into_iter().map(|row| row as usize) {
+            while stack.last().is_some_and(|top| host.end[*top] <= host.start[at]) {
+                stack.pop();
+            }
+            if let Some(caller) = stack.last() {
+                own[*caller] = (own[*caller] - host.duration(at)).max(0);
+            }
+            stack.push(at);
         }
-        stack.push(at);
     }
     own
+}
+
+/// Sorts rows of a thread by start, outer ones first. Files have them in this order, or nearly, which one pass finds.
+fn in_order(timeline: &Timeline, rows: &mut [u32]) {
+    let host = &timeline.host;
+    rows.sort_by_key(|row| (host.start[*row as usize], std::cmp::Reverse(host.end[*row as usize])));
 }
 
 /// A kernel with where it comes from.
@@ -105,43 +117,46 @@ pub fn origins(timeline: &Timeline, links: &Links) -> Vec<(Origin, i64, u64)> {
 fn python_lines(timeline: &Timeline, links: &Links) -> HashMap<usize, Name> {
     let host = &timeline.host;
     let names = &timeline.names;
-    let mut user: HashMap<Name, bool> = HashMap::new();
-    let mut by_thread: HashMap<u32, Vec<usize>> = HashMap::new();
+    let mut user: ByName<bool> = ByName::of(timeline);
+    let mut by_thread: Vec<Vec<u32>> = vec![Vec::new(); timeline.threads.len()];
     for at in (0..host.len()).filter(|at| host.kind[*at] == HostKind::Python) {
         let name = host.name[at];
         // Functions of the framework say nothing about where a user's program called it.
-        let is = user.entry(name).or_insert_with(|| {
+        let is = user.get(name, || {
             let text = names.get(name);
             text.contains(".py(") && !text.starts_with("torch/") && !text.contains("site-packages/torch/")
         });
-        if *is {
-            by_thread.entry(host.thread[at]).or_default().push(at);
+        if let (true, Some(rows), Ok(row)) =
+            (*is, by_thread.get_mut(host.thread[at] as usize), u32::try_from(at))
+        {
+            rows.push(row);
         }
     }
     // Some files have Python under another thread's number than everything else; one such thread is the only candidate.
-    let only = (by_thread.len() == 1).then(|| by_thread.keys().copied().next()).flatten();
-    let mut queries: HashMap<u32, Vec<(i64, usize)>> = HashMap::new();
+    let mut with = (0..by_thread.len()).filter(|thread| !by_thread[*thread].is_empty());
+    let only = with.next().filter(|_| with.next().is_none());
+    let mut queries: HashMap<usize, Vec<(i64, usize)>> = HashMap::new();
     for gpu in 0..timeline.gpu.len() {
         let Some(launch) = links.launch_of(gpu) else { continue };
-        let thread = host.thread[launch];
-        let thread = if by_thread.contains_key(&thread) { Some(thread) } else { only };
-        if let Some(thread) = thread {
+        let thread = host.thread[launch] as usize;
+        let own = by_thread.get(thread).is_some_and(|rows| !rows.is_empty());
+        if let Some(thread) = if own { Some(thread) } else { only } {
             queries.entry(thread).or_default().push((host.start[launch], gpu));
         }
     }
     let mut out = HashMap::new();
     for (thread, mut times) in queries {
-        let Some(rows) = by_thread.get_mut(&thread) else { continue };
-        rows.sort_by_key(|at| (host.start[*at], std::cmp::Reverse(host.end[*at])));
+        let Some(rows) = by_thread.get_mut(thread) else { continue };
+        in_order(timeline, rows);
         times.sort_unstable();
         let mut stack: Vec<usize> = Vec::new();
-        let mut next = rows.iter().peekable();
+        let mut next = rows.iter().map(|row| *row as usize).peekable();
         for (time, gpu) in times {
-            while let Some(row) = next.next_if(|row| host.start[**row] <= time) {
-                while stack.last().is_some_and(|top| host.end[*top] <= host.start[*row]) {
+            while let Some(row) = next.next_if(|row| host.start[*row] <= time) {
+                while stack.last().is_some_and(|top| host.end[*top] <= host.start[row]) {
                     stack.pop();
                 }
-                stack.push(*row);
+                stack.push(row);
             }
             while stack.last().is_some_and(|top| host.end[*top] <= time) {
                 stack.pop();

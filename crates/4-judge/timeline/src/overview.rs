@@ -1,10 +1,11 @@
 //! How the GPUs' time divides: computing, communicating, copying, idle.
 
+use crate::by_name::ByName;
 use crate::category::{COMMUNICATION, category};
 use crate::intervals::Intervals;
 use crate::links::Links;
-use std::collections::{BTreeMap, HashMap};
-use trace::{GpuKind, Name, Timeline};
+use std::collections::BTreeMap;
+use trace::{GpuKind, Timeline};
 
 /// One GPU's time, ns.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -49,14 +50,13 @@ impl Overview {
 
 /// Which kernels are communication, by name.
 pub(crate) fn communication(timeline: &Timeline) -> Vec<bool> {
-    let mut known: HashMap<Name, bool> = HashMap::new();
+    let mut known: ByName<bool> = ByName::of(timeline);
     let gpu = &timeline.gpu;
     (0..gpu.len())
         .map(|at| {
             gpu.kind[at] == GpuKind::Kernel
                 && *known
-                    .entry(gpu.name[at])
-                    .or_insert_with(|| category(timeline.names.get(gpu.name[at]), None) == COMMUNICATION)
+                    .get(gpu.name[at], || category(timeline.names.get(gpu.name[at]), None) == COMMUNICATION)
         })
         .collect()
 }

@@ -3,8 +3,9 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests read the shared data")]
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use timeline::{Launched, Links, Overview, kernels, linked, overviews, together};
-use trace::{GpuKind, Timeline};
+use trace::{GpuKind, HostKind, Timeline};
 
 fn read(name: &str) -> Option<Timeline> {
     let path = testkit::shared(&format!("traces/torch/{name}"))?;
@@ -71,6 +72,63 @@ fn every_expected_number() {
             assert_eq!(Some(found.durations.count), want["calls"].as_u64(), "{file}: {name}");
             close(us(found.durations.total), &want["sum_us"], name);
         }
+    }
+}
+
+/// Calls, flows, collectives, copies and links, as far as the files have them.
+#[test]
+fn every_other_expected_number() {
+    let Some(expected) = expected() else { return };
+    for (file, want) in expected.as_object().expect("an object") {
+        let Some(timeline) = read(file) else { return };
+        let links = Links::of(&timeline);
+        let gpu = &timeline.gpu;
+        let kernels = || (0..gpu.len()).filter(|at| gpu.kind[*at] == GpuKind::Kernel);
+        let mut calls: BTreeMap<&str, u64> = BTreeMap::new();
+        for row in kernels().filter_map(|at| links.launch_of(at)) {
+            *calls.entry(timeline.names.get(timeline.host.name[row])).or_default() += 1;
+        }
+        let wanted: BTreeMap<&str, u64> = want["kernels_by_launch_call"]
+            .as_object()
+            .expect("calls")
+            .iter()
+            .map(|(name, count)| (name.as_str(), count.as_u64().expect("a count")))
+            .collect();
+        assert_eq!(calls, wanted, "{file}");
+        let replayed: Vec<u64> = timeline::graphs(&timeline, &links).iter().map(|it| it.kernels).collect();
+        let wanted: Vec<u64> = want["kernels_per_graph_launch"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(Value::as_u64)
+            .collect();
+        assert_eq!(replayed, wanted, "{file}");
+        let collectives = kernels().filter(|at| timeline.names.get(gpu.name[*at]).contains("nccl")).count();
+        assert_eq!(Some(collectives as u64), want["collective_kernels"].as_u64(), "{file}");
+        let bytes: Vec<u64> = (0..gpu.len())
+            .filter(|at| gpu.kind[*at] == GpuKind::Copy)
+            .filter_map(|at| timeline.detail(&gpu.get(at))?.bytes)
+            .collect();
+        assert_eq!(Some(bytes.iter().sum::<u64>()), want["memcpy_bytes_sum"].as_u64(), "{file}");
+        let one = bytes.iter().filter(|bytes| **bytes == 1).count() as u64;
+        assert_eq!(Some(one), want["memcpy_with_bytes_1"].as_u64(), "{file}");
+        let linked = kernels().filter_map(|at| links.operator_of(at));
+        let linked = linked.filter(|row| timeline.host.kind[*row] == HostKind::Operator).count() as u64;
+        assert_eq!(Some(linked), want["kernels_linked_to_cpu_op_by_external_id"].as_u64(), "{file}");
+        assert_eq!(Some(timeline.devices.len() as u64), want["devices"].as_u64(), "{file}");
+        let mut streams: Vec<[u64; 3]> = timeline::streams(&timeline)
+            .iter()
+            .map(|it| [it.queue.device, it.queue.stream, it.spans])
+            .collect();
+        streams.sort_unstable();
+        let mut wanted: Vec<[u64; 3]> = want["pid_device_stream"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|row| [1, 2, 3].map(|at| row[at].as_u64().expect("a number")))
+            .collect();
+        wanted.sort_unstable();
+        assert_eq!(streams, wanted, "{file}");
     }
 }
 

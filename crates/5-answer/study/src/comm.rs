@@ -85,12 +85,11 @@ fn input(name: &str, file: &CommFile) -> SurveyInput {
     input
 }
 
-/// A target as RCCL writes it: a number is one of older versions, where 910 is the second generation's 90a.
+/// A target as RCCL writes it: a name, or in older versions a number, where 910 is the second generation.
 fn target(written: &str) -> String {
-    match written {
-        "910" => "90a".to_owned(),
-        other => other.to_owned(),
-    }
+    let number = if written == "910" { "90a" } else { written };
+    let known = arch::Target::names().find(|name| name.trim_start_matches(char::is_alphabetic) == number);
+    known.unwrap_or(written).to_owned()
 }
 
 fn test_facts(input: &mut SurveyInput, test: &RcclTest) {
@@ -112,6 +111,15 @@ fn test_facts(input: &mut SurveyInput, test: &RcclTest) {
     }
     if let Some((low, high, what)) = expected_bus(test) {
         input.fact("reachable", format!("{low:.0} to {high:.0} GB/s by {what}"));
+    }
+    let of_nodes = |gib: u64| {
+        let collective = test.collective.as_deref().filter(|_| hosts > 1)?;
+        let wanted = fabric::wanted_of_nodes(collective, test.rank_count(), gib << 30)?;
+        Some(format!("{wanted:.0} GB/s at {gib} GiB"))
+    };
+    let wanted: Vec<String> = [8, 16].into_iter().filter_map(of_nodes).collect();
+    if !wanted.is_empty() {
+        input.fact("wanted", format!("{}, of {hosts} nodes", wanted.join(", ")));
     }
 }
 

@@ -60,6 +60,7 @@ pub fn page(
         kernels,
         dispatches,
         code,
+        timeline: None,
         live: None,
         report: whole,
     })

@@ -62,6 +62,18 @@ pub(crate) fn print(text: &str) -> Result<()> {
     output.finish()
 }
 
+/// Writes a page and says so; `-` is standard output.
+pub(crate) fn page(path: &Path, html: &str) -> Result<()> {
+    let to_file = path != Path::new("-");
+    let mut output = Output::open(to_file.then_some(path))?;
+    output.write(html)?;
+    output.finish()?;
+    if to_file {
+        eprintln!("wrote {} ({} KB)", path.display(), html.len().div_ceil(1000));
+    }
+    Ok(())
+}
+
 /// Whether an error is only that the reader of a pipe has gone.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {

@@ -4,11 +4,15 @@ mod code;
 
 use crate::args::Units;
 use crate::subjects::{self, Asked, Subjects, refuse};
+use analysis::workload::Subject;
 use analysis::workload::{Blocks, Options, Renames};
 use anyhow::Result;
+use host::traces;
 use metrics::{Definitions, Settings};
+use std::path::Path;
 use study::DISPATCHES;
-use view::Page;
+use study::trace::Input;
+use view::{Page, TimelineChart};
 
 /// What a page is to show.
 pub(crate) struct Wish {
@@ -27,7 +31,21 @@ pub(crate) fn make(wish: &Wish) -> Result<(Page, bool)> {
         study::page(definitions, &compiled, &mut subjects, &options(wish, renames), |subject, kernels| {
             path.map_or_else(Vec::new, |path| code::of(path, subject, kernels))
         });
-    Ok((page.map_err(refuse)?, failed))
+    let mut page = page.map_err(refuse)?;
+    page.timeline = path.zip(subjects.last()).and_then(|(path, subject)| timeline(path, subject));
+    Ok((page, failed))
+}
+
+/// The timeline of the trace that stands beside a recording's counters; without one of its dispatches, where their times are known.
+fn timeline(path: &Path, subject: &Subject) -> Option<TimelineChart> {
+    let everything = subject.selection.is_empty();
+    let (name, timeline) = everything.then(|| traces::beside(path)).flatten().or_else(|| {
+        let rows = subject.rows.iter().map(|row| *row as usize);
+        let timeline = study::trace::of_dispatches(&subject.workload, rows)?;
+        Some(("the dispatches of the recording".to_owned(), timeline))
+    })?;
+    let input = Input { name, path: path.display().to_string(), timeline: &timeline };
+    Some(study::trace::chart(&[input]))
 }
 
 fn options(wish: &Wish, renames: Renames) -> Options {

@@ -1,24 +1,33 @@
-//! `rockhound report`: a recording as one HTML file.
+//! `rockhound report`: a recording, or traces, as one HTML file.
 
 use crate::args::Report;
-use crate::exit::Outcome;
-use crate::output::Output;
+use crate::exit::{Outcome, usage};
 use crate::page::{self, Wish};
 use crate::subjects::Asked;
+use crate::trace::inputs::{self, Wanted, are_traces};
+use crate::{output, trace};
 use anyhow::Result;
-use std::path::Path;
 use view::NoteKind;
 
 /// Writes the page.
 pub(crate) fn run(args: &Report) -> Result<Outcome> {
+    if !args.asks_for_recording() && are_traces(args.base.iter().chain(&args.paths)) {
+        return of_traces(args);
+    }
+    if let [_, second, ..] = &args.paths[..] {
+        return Err(usage(
+            format!("`report` looks at one recording, and `{}` is another", second.display()),
+            "`--base` compares two recordings; several paths are traces of one run",
+        ));
+    }
     let wish = Wish {
         asked: Asked {
-            paths: args.subject.paths(),
-            arch: args.subject.pick.arch.clone(),
-            corrections: args.subject.pick.specs_correction.clone(),
-            wanted: args.subject.pick.wanted(),
+            paths: args.base.iter().chain(&args.paths).cloned().collect(),
+            arch: args.pick.arch.clone(),
+            corrections: args.pick.specs_correction.clone(),
+            wanted: args.pick.wanted(),
             matches: args.matches.clone(),
-            ranks: args.subject.pick.ranks.map(Into::into),
+            ranks: args.pick.ranks.map(Into::into),
         }
         .one("report")?,
         units: args.units,
@@ -28,15 +37,21 @@ pub(crate) fn run(args: &Report) -> Result<Outcome> {
         // Half a comparison would answer another question.
         return Ok(Outcome::InputError);
     }
-    let html = render::page(&page);
-    let to_file = args.output.as_path() != Path::new("-");
-    let mut output = Output::open(to_file.then_some(args.output.as_path()))?;
-    output.write(&html)?;
-    output.finish()?;
-    if to_file {
-        eprintln!("wrote {} ({} KB)", args.output.display(), html.len().div_ceil(1000));
-    }
+    output::page(&args.output, &render::page(&page))?;
     let unread = page.report.notes.iter().filter(|note| note.kind == NoteKind::Error);
     let unread = unread.inspect(|note| eprintln!("error: {}", note.text)).count() > 0;
     Ok(Outcome::of(unread, false))
+}
+
+/// Writes the page of traces.
+fn of_traces(args: &Report) -> Result<Outcome> {
+    let wanted = Wanted { kernels: Wanted::kernels(&args.pick.part.kernel)?, ..Wanted::default() };
+    let (all, errors) = inputs::read(args.base.iter().chain(&args.paths), &wanted, true);
+    errors.iter().for_each(|error| eprintln!("error: {error:#}"));
+    if all.is_empty() || args.base.is_some() && !errors.is_empty() {
+        return Ok(Outcome::InputError);
+    }
+    let page = inputs::page(&all, args.base.is_some())?;
+    output::page(&args.output, &render::timeline(&page))?;
+    trace::finish(&page.survey, !errors.is_empty(), &mut [])
 }

@@ -1,4 +1,4 @@
-//! `rockhound view`: recordings as pages from a local server.
+//! `rockhound view`: recordings and traces as pages from a local server.
 //!
 //! The one idea to keep in mind: a page is made from the folder when it is asked for, so nothing that is shown can be
 //! out of date; requests for the same page of the same folder wait for one making of it.
@@ -9,6 +9,7 @@ use crate::args::{NormalUnit, Ranks, TimeUnits, Units, View};
 use crate::exit::Outcome;
 use crate::page::{self, Wish};
 use crate::subjects::Asked;
+use crate::trace::inputs::{self, Wanted as WantedTraces, are_traces};
 use analysis::workload::Wanted;
 use anyhow::{Context, Result, anyhow};
 use axum::body::Bytes;
@@ -227,7 +228,51 @@ impl Server {
         format!("{:016x}", hash.finish())
     }
 
+    /// What a reader may ask for next.
+    fn live(&self, question: &Question, version: &str, traces: bool) -> PageLive {
+        PageLive {
+            version_url: "version".to_owned(),
+            version: version.to_owned(),
+            recordings: self.recordings.iter().map(|path| path.display().to_string()).collect(),
+            traces,
+            shown: question.shown,
+            base: question.base,
+            kernel: question.kernel.clone(),
+            dispatch: question.dispatch.clone(),
+            normal_unit: question.normal_unit.clone(),
+            time_unit: question.time_unit.clone(),
+        }
+    }
+
+    /// The page of traces; none where what is asked for is a recording.
+    fn of_traces(&self, question: &Question, version: &str) -> Result<Option<String>> {
+        let paths: Vec<PathBuf> =
+            question.base.iter().chain([&question.shown]).map(|at| self.recordings[*at].clone()).collect();
+        if self.merges_ranks || self.arch.is_some() || self.corrections.is_some() || !are_traces(&paths) {
+            return Ok(None);
+        }
+        let kernels = Some(&question.kernel).filter(|it| !it.is_empty());
+        let (wanted, refused) = match WantedTraces::kernels(kernels) {
+            Ok(kernels) => (WantedTraces { kernels, ..WantedTraces::default() }, None),
+            Err(error) => (WantedTraces::default(), Some(error)),
+        };
+        let (all, errors) = inputs::read(&paths, &wanted, true);
+        if let Some(error) = errors.into_iter().next() {
+            return Err(error);
+        }
+        let mut page = inputs::page(&all, question.base.is_some())?;
+        if let Some(error) = refused {
+            let text = format!("the filter is not applied: {error:#}");
+            page.survey.notes.insert(0, Note { kind: NoteKind::Error, text });
+        }
+        page.live = Some(self.live(question, version, true));
+        Ok(Some(render::timeline(&page)))
+    }
+
     fn make(&self, question: &Question, version: &str) -> Result<String> {
+        if let Some(page) = self.of_traces(question, version)? {
+            return Ok(page);
+        }
         let mut wish = Wish {
             asked: Asked {
                 paths: question
@@ -263,17 +308,7 @@ impl Server {
                 page
             }
         };
-        page.live = Some(PageLive {
-            version_url: "version".to_owned(),
-            version: version.to_owned(),
-            recordings: self.recordings.iter().map(|path| path.display().to_string()).collect(),
-            shown: question.shown,
-            base: question.base,
-            kernel: question.kernel.clone(),
-            dispatch: question.dispatch.clone(),
-            normal_unit: question.normal_unit.clone(),
-            time_unit: question.time_unit.clone(),
-        });
+        page.live = Some(self.live(question, version, false));
         Ok(render::page(&page))
     }
 }

@@ -1,10 +1,12 @@
 //! Traces of files and folders, each read as it comes.
 
+use crate::recording::recordings_in;
 use crate::trace_index;
 use anyhow::{Context, Result, anyhow};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use trace::Timeline;
+use workload::{is_pass, is_thread_trace_folder};
 
 /// A trace that was read.
 pub struct Trace {
@@ -26,6 +28,16 @@ pub fn read(path: &Path, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error
     }
     let mut files = Vec::new();
     collect(path, &mut files, 0)?;
+    let (traces, failed) = of_files(path, files, indexed)?;
+    if traces.is_empty() {
+        let first = failed.into_iter().next();
+        return Err(first.unwrap_or_else(|| anyhow!("`{}` holds no trace", path.display())));
+    }
+    Ok((traces, failed))
+}
+
+/// Traces among files of a folder.
+fn of_files(folder: &Path, files: Vec<PathBuf>, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error>)> {
     let (mut traces, mut failed) = (Vec::new(), Vec::new());
     let mut tables: Option<Timeline> = None;
     for path in files {
@@ -40,12 +52,42 @@ pub fn read(path: &Path, indexed: bool) -> Result<(Vec<Trace>, Vec<anyhow::Error
             Ok(timeline) => traces.push(Trace { path, timeline }),
         }
     }
-    traces.extend(tables.map(|timeline| Trace { path: path.to_owned(), timeline }));
-    if traces.is_empty() {
-        let first = failed.into_iter().next();
-        return Err(first.unwrap_or_else(|| anyhow!("`{}` holds no trace", path.display())));
-    }
+    traces.extend(tables.map(|timeline| Trace { path: folder.to_owned(), timeline }));
     Ok((traces, failed))
+}
+
+/// The trace that stands beside the counters of a recording, with the name of its file: of several the one with most spans. Those of
+/// single passes do not count.
+pub fn beside(recording: &Path) -> Option<(String, Timeline)> {
+    if recording.is_file() {
+        let timeline = open(recording, true).ok()?.ok().filter(|it| !it.gpu.is_empty())?;
+        return Some((recording.file_name()?.to_string_lossy().into_owned(), timeline));
+    }
+    let folder = match &recordings_in(recording)[..] {
+        [one] => one.clone(),
+        _ => return None,
+    };
+    let mut files = Vec::new();
+    collect(&folder, &mut files, 0).ok()?;
+    files.retain(|path| is_of_run(path.strip_prefix(&folder).unwrap_or(path)));
+    let (traces, _) = of_files(&folder, files, true).ok()?;
+    let spans = |it: &Trace| it.timeline.gpu.len() + it.timeline.host.len();
+    let seen = traces.into_iter().filter(|it| !it.timeline.gpu.is_empty());
+    let most = seen.reduce(|most, it| if spans(&it) > spans(&most) { it } else { most })?;
+    let name = match most.path == folder {
+        true => "the tables of the trace".to_owned(),
+        false => most.path.file_name()?.to_string_lossy().into_owned(),
+    };
+    Some((name, most.timeline))
+}
+
+/// Whether a file of a recording's folder may be a trace of a whole run.
+fn is_of_run(below: &Path) -> bool {
+    let name = below.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let table = name.ends_with(".csv") && !name.ends_with("_trace.csv");
+    let other = |part: &str| part.starts_with('.') || is_pass(part) || is_thread_trace_folder(part);
+    let mut folders = below.parent().into_iter().flat_map(Path::components);
+    !table && !name.ends_with(".txt") && !folders.any(|part| other(&part.as_os_str().to_string_lossy()))
 }
 
 /// Whether a file begins as a timeline with events may, packed or not.
@@ -64,7 +106,11 @@ fn open(path: &Path, indexed: bool) -> Result<Result<Timeline, trace::Error>> {
         return Ok(Ok(timeline));
     }
     let mut input = File::open(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    let read = trace::read(&path.to_string_lossy(), &mut input);
+    let mut read = trace::read(&path.to_string_lossy(), &mut input);
+    if let Ok(timeline) = &mut read {
+        // The profilers' demanglers give up on long names.
+        timeline.names.rename(&|name| name.starts_with("_Z").then(|| codeobj::demangle(name)));
+    }
     if let (Some(place), Ok(timeline)) = (&place, &read) {
         place.write(timeline);
     }

@@ -64,7 +64,9 @@ impl Bandwidths {
         let tool = text.lines().take(200).find_map(|line| {
             let line = line.trim();
             let known = line.starts_with("TransferBench v") || line.starts_with("RocmBandwidthTest Version");
-            known.then(|| line.to_owned())
+            // A matrix of rocm_bandwidth_test without its head.
+            let bare = line.starts_with("D/D ").then(|| "rocm_bandwidth_test".to_owned());
+            known.then(|| line.to_owned()).or(bare)
         });
         let tests = text.lines().take(200).any(|line| line.trim_start().starts_with("Executor: "));
         let mut out = Bandwidths { tool: tool.clone().unwrap_or_default(), ..Bandwidths::default() };
@@ -85,6 +87,14 @@ impl Bandwidths {
                 };
                 out.matrices.push(matrix);
                 out.all_to_all |= words.contains("STotal");
+            } else if let Some(columns) = words.strip_prefix("D/D ") {
+                // Distances and rights of access are matrices, too, but no bandwidths.
+                let columns = if heading.contains("GB/s") { columns } else { "" };
+                out.matrices.push(BandwidthMatrix {
+                    title: heading.trim_end_matches(':').to_owned(),
+                    columns: columns.split_whitespace().map(|number| format!("device {number}")).collect(),
+                    rows: Vec::new(),
+                });
             } else if let Some(n) = words.strip_prefix("Test ") {
                 test = n.trim_end_matches(':').parse().unwrap_or(test + 1);
             } else if let Some(transfer) = transfer(words, test) {
@@ -94,7 +104,13 @@ impl Bandwidths {
             } else if words.starts_with("Averages") {
                 let values = words.rsplit(':').next().unwrap_or("").split_whitespace();
                 let values = values.filter_map(|v| v.parse().ok());
-                out.averages.extend(names.drain(..).zip(values));
+                let way = out.matrices.last().and_then(|it| it.title.split(' ').next()).unwrap_or_default();
+                let way = if way.ends_with("directional") {
+                    format!(", {}", way.to_lowercase())
+                } else {
+                    String::new()
+                };
+                out.averages.extend(names.drain(..).map(|name| name + &way).zip(values));
             } else if words.starts_with("=") && words.contains("Device Id") {
                 out.pair = format!("{} {}", out.pair, words.trim_matches(['=', ' '])).trim().to_owned();
             } else if let Some(size) = size(words) {
@@ -104,10 +120,12 @@ impl Bandwidths {
             {
                 matrix.rows.push(row);
             }
-            if words.contains("bandwidth") || words.contains("benchmark") {
+            if words.contains("bandwidth") || words.contains("benchmark") || words.starts_with("Inter-Device")
+            {
                 heading = words;
             }
         }
+        out.matrices.retain(|matrix| !matrix.columns.is_empty());
         Some(out)
     }
 }
@@ -124,6 +142,14 @@ fn devices(line: &str) -> Vec<String> {
 
 fn row(line: &str, columns: usize) -> Option<(String, Vec<Option<f64>>)> {
     let words: Vec<&str> = line.split_whitespace().collect();
+    if let [device, values @ ..] = words.as_slice()
+        && device.parse::<u32>().is_ok()
+        && columns > 0
+        && values.len() == columns
+        && values.iter().all(|value| *value == "N/A" || value.parse::<f64>().is_ok())
+    {
+        return Some((format!("device {device}"), values.iter().map(|value| value.parse().ok()).collect()));
+    }
     if !matches!(words.first(), Some(&("GPU" | "CPU"))) || words.get(1)?.parse::<u32>().is_err() {
         return None;
     }

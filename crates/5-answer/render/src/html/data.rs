@@ -6,6 +6,7 @@
 use super::cells;
 use super::code::CodeData;
 use super::tables::{kernel_rows, swapped};
+use super::timeline::Lanes;
 use crate::svg;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -24,6 +25,7 @@ struct Data<'a> {
     metrics: BTreeMap<&'a str, Metric<'a>>,
     counters: BTreeMap<&'a str, [&'a str; 2]>,
     code: Vec<CodeData<'a>>,
+    timeline: Option<Lanes>,
 }
 
 /// Kernels in columns.
@@ -97,9 +99,19 @@ pub(crate) fn of(page: &Page) -> String {
             .map(|c| (c.name.as_str(), [c.block.as_str(), c.meaning.as_str()]))
             .collect(),
         code: page.code.iter().map(CodeData::of).collect(),
+        timeline: page.timeline.as_ref().map(|chart| {
+            let at: BTreeMap<&str, usize> =
+                page.kernels.iter().enumerate().map(|(at, k)| (k.name.as_str(), at)).collect();
+            Lanes::of(chart, &|name| at.get(name).copied())
+        }),
     };
+    text(&data)
+}
+
+/// A value as JSON that no script element ends in.
+pub(crate) fn text(data: &impl Serialize) -> String {
     // Serialising plain values cannot fail; an empty object is what the script takes for no data.
-    serde_json::to_string(&data).map_or_else(|_| "{}".to_owned(), |json| json.replace('<', "\\u003c"))
+    serde_json::to_string(data).map_or_else(|_| "{}".to_owned(), |json| json.replace('<', "\\u003c"))
 }
 
 /// Four digits are enough to sort and to draw.

@@ -11,7 +11,6 @@ const TITLE: usize = 60;
 /// The head of the page.
 pub(crate) struct Head<'a> {
     pub(crate) title: String,
-    pub(crate) version: &'a str,
     pub(crate) recordings: Vec<RecordingView<'a>>,
     pub(crate) verdict: Option<VerdictView<'a>>,
     pub(crate) steps: Vec<(&'a str, &'a str)>,
@@ -115,7 +114,6 @@ impl<'a> Head<'a> {
         }
         Head {
             title,
-            version: &page.version,
             recordings,
             verdict,
             steps,
@@ -171,6 +169,7 @@ fn recording(r: &Recording, at: usize, many: usize) -> RecordingView<'_> {
 pub(crate) struct LiveView<'a> {
     pub(crate) version: &'a str,
     pub(crate) url: &'a str,
+    pub(crate) traces: bool,
     pub(crate) shown: Vec<(usize, Cow<'a, str>, bool)>,
     pub(crate) base: Vec<(usize, Cow<'a, str>, bool)>,
     pub(crate) kernel: &'a str,
@@ -191,6 +190,7 @@ impl<'a> LiveView<'a> {
         LiveView {
             version: &live.version,
             url: &live.version_url,
+            traces: live.traces,
             shown: list(Some(live.shown)),
             base: list(live.base),
             kernel: &live.kernel,

@@ -10,8 +10,9 @@ mod data;
 mod head;
 mod tables;
 mod timeline;
+mod trace;
 
-pub use timeline::timeline;
+pub use trace::timeline;
 
 use crate::marks;
 use crate::svg::{DARK, LIGHT, Picture, Plotted, STYLE, Theme, memory_chart, roofline};
@@ -25,18 +26,23 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fmt::Write;
 use tables::{FindingView, KernelRow, PanelView};
+use timeline::TimelineView;
 use view::Page;
 
 /// The script of the page.
 const SCRIPT: &str = concat!(
+    include_str!("script/frame.js"),
     include_str!("script/page.js"),
     include_str!("script/kernels.js"),
     include_str!("script/panels.js"),
     include_str!("script/code.js"),
-    include_str!("script/live.js")
+    include_str!("script/timeline.js"),
+    include_str!("script/timeline_sums.js"),
+    include_str!("script/live.js"),
+    include_str!("script/start.js")
 );
 /// The style sheet of the page, without that of the charts.
-const SHEET: &str = include_str!("page.css");
+const SHEET: &str = concat!(include_str!("page.css"), include_str!("timeline.css"));
 
 /// Rows of a long table that stand in the page itself; the script draws the others as they are scrolled to.
 pub(crate) const ROWS: usize = 100;
@@ -44,14 +50,26 @@ pub(crate) const ROWS: usize = 100;
 /// Facts of a machine with their values as shown.
 type Facts<'a> = Vec<(&'a view::MachineFact, Cow<'a, str>)>;
 
+/// What every page begins and ends with.
+struct Frame<'a> {
+    title: String,
+    version: &'a str,
+    style: String,
+    script: &'static str,
+    script_hash: String,
+    /// JSON for the script.
+    data: String,
+    live: bool,
+    compared: bool,
+    /// Whether a kernel can be chosen.
+    chooses: bool,
+}
+
 #[derive(Template)]
 #[template(path = "page.html")]
 struct PageTemplate<'a> {
     head: Head<'a>,
-    style: String,
-    script: &'static str,
-    script_hash: String,
-    data: String,
+    frame: Frame<'a>,
     findings: Vec<FindingView<'a>>,
     findings_legend: Option<String>,
     gone: Vec<FindingView<'a>>,
@@ -70,6 +88,7 @@ struct PageTemplate<'a> {
     memory: Option<String>,
     memory_per: &'a str,
     memory_legend: Option<String>,
+    timeline: Option<TimelineView<'a>>,
     waves: Vec<tables::WavesView<'a>>,
     waves_legend: Option<String>,
     panels: Vec<PanelView<'a>>,
@@ -98,12 +117,20 @@ pub fn page(page: &Page) -> String {
             chart,
         })
         .collect();
+    let head = Head::of(page);
     let template = PageTemplate {
-        head: Head::of(page),
-        style: format!("{}{SHEET}{STYLE}", variables()),
-        script: SCRIPT,
-        script_hash: hash(SCRIPT.as_bytes()),
-        data: data::of(page),
+        frame: Frame {
+            title: head.title.clone(),
+            version: &page.version,
+            style: format!("{}{SHEET}{STYLE}", variables()),
+            script: SCRIPT,
+            script_hash: hash(SCRIPT.as_bytes()),
+            data: data::of(page),
+            live: page.live.is_some(),
+            compared,
+            chooses: true,
+        },
+        head,
         findings: tables::findings(page, &report.findings),
         findings_legend: marks::legend(marks::of_findings(
             report.findings.iter().chain(changes.iter().flat_map(|changes| &changes.gone)),
@@ -130,6 +157,7 @@ pub fn page(page: &Page) -> String {
         memory_legend: marks::legend(
             report.memory_chart.iter().chain(&page.base_memory).flat_map(marks::of_memory),
         ),
+        timeline: page.timeline.as_ref().map(TimelineView::of),
         waves: tables::waves(page),
         waves_legend: marks::legend(
             report.occupancy_over_time.iter().flat_map(|chart| &chart.kernels).filter_map(|it| it.trust),

@@ -7,7 +7,8 @@ use crate::svg::{Picture, rate, short};
 use crate::text::{figure, number::thousands, shorten, visible};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use view::{KernelFinding, Mark, Number, Page, RooflineChart, Severity, Table};
+use std::ops::Range;
+use view::{Finding, KernelFinding, Mark, Number, Page, RooflineChart, RuleInfo, Severity, Table};
 
 /// Longest kernel name in a table; the whole name is its tooltip.
 const NAME: usize = 110;
@@ -143,34 +144,44 @@ pub(crate) fn findings<'a>(page: &'a Page, list: &'a [KernelFinding]) -> Vec<Fin
     let total = page.report.recordings.last().and_then(|r| r.time_ns.get()).filter(|t| *t > 0.0);
     let changes = page.report.guide.as_ref().and_then(|guide| guide.changes.as_ref());
     list.iter()
-        .map(|it| {
-            let f = &it.finding;
-            FindingView {
-                kernel: index.get(it.kernel.as_str()).copied(),
-                kernel_name: short_name(&it.kernel),
-                time: it.time_percent.get().map(|percent| signed(it.time_trust, short(percent))),
-                rule: f.rule,
-                severity: f.severity.as_str(),
-                message: visible(&f.message),
-                advice: visible(&f.advice),
-                cost: f.cost.as_deref().map(visible),
-                lost: f
-                    .time_lost_ns
-                    .zip(total)
-                    .map(|(lost, total)| format!("{:.1}", (100.0 * lost / total).clamp(0.0, 100.0))),
-                lost_sign: sign(f.time_lost_trust),
-                evidence: f.evidence.iter().map(|e| (visible(&e.what), visible(&e.value))).collect(),
-                places: f.places.iter().take(PLACES).map(place).collect(),
-                appeared: changes.is_some_and(|changes| {
-                    changes.appeared.iter().any(|a| a.kernel == it.kernel && a.finding.rule == f.rule)
-                }),
-                page: page.rules.iter().find(|rule| rule.id == f.rule).map(|rule| {
-                    let style = crate::Style { width: 92, ..crate::Style::default() };
-                    crate::text::markdown(rule.page, &style)
-                }),
-            }
+        .map(|it| FindingView {
+            kernel: index.get(it.kernel.as_str()).copied(),
+            kernel_name: short_name(&it.kernel),
+            time: it.time_percent.get().map(|percent| signed(it.time_trust, short(percent))),
+            appeared: changes.is_some_and(|changes| {
+                changes.appeared.iter().any(|a| a.kernel == it.kernel && a.finding.rule == it.finding.rule)
+            }),
+            ..FindingView::of(&it.finding, total, &page.rules)
         })
         .collect()
+}
+
+impl<'a> FindingView<'a> {
+    /// A finding on no kernel of a list; `total` is the time of the whole run, ns.
+    pub(crate) fn of(f: &'a Finding, total: Option<f64>, rules: &[RuleInfo]) -> Self {
+        FindingView {
+            kernel: None,
+            kernel_name: String::new(),
+            time: None,
+            rule: f.rule,
+            severity: f.severity.as_str(),
+            message: visible(&f.message),
+            advice: visible(&f.advice),
+            cost: f.cost.as_deref().map(visible),
+            lost: f
+                .time_lost_ns
+                .zip(total)
+                .map(|(lost, total)| format!("{:.1}", (100.0 * lost / total).clamp(0.0, 100.0))),
+            lost_sign: sign(f.time_lost_trust),
+            evidence: f.evidence.iter().map(|e| (visible(&e.what), visible(&e.value))).collect(),
+            places: f.places.iter().take(PLACES).map(place).collect(),
+            appeared: false,
+            page: rules.iter().find(|rule| rule.id == f.rule).map(|rule| {
+                let style = crate::Style { width: 92, ..crate::Style::default() };
+                crate::text::markdown(rule.page, &style)
+            }),
+        }
+    }
 }
 
 fn place(place: &view::Place) -> PlaceView<'_> {
@@ -230,14 +241,21 @@ impl<'a> PanelView<'a> {
 
     /// The first rows of a table.
     pub(crate) fn first(page: &'a Page, table: &'a Table, rows: usize) -> Self {
+        let names: Vec<&'a str> = page.report.recordings.iter().map(|r| r.name.as_str()).collect();
+        let runs = alike::runs(page, table).into_iter().take(rows).collect();
+        PanelView { swaps: swaps(page, table), ..Self::of(table, &names, runs) }
+    }
+
+    /// Runs of rows of a table whose columns are of the recordings or traces with these names.
+    pub(crate) fn of(table: &'a Table, names: &[&'a str], runs: Vec<Range<usize>>) -> Self {
         let compared = table.columns.iter().any(|c| c.recording > 0);
         let mut columns = Vec::new();
         for column in &table.columns {
-            let of = page.report.recordings.get(column.recording).filter(|_| compared);
+            let of = names.get(column.recording).filter(|_| compared);
             let class = if column.kind.is_words() { "t" } else { "n" };
             columns.push(ColumnView {
                 title: visible(&column.title),
-                of: of.map_or("", |r| &r.name),
+                of: of.map_or("", |name| name),
                 unit: if column.title.contains("percent") { "" } else { &column.unit },
                 class,
             });
@@ -252,9 +270,8 @@ impl<'a> PanelView<'a> {
             label: &table.label,
             columns,
             units: table.rows.iter().any(|r| !r.unit.is_empty()),
-            rows: alike::runs(page, table)
+            rows: runs
                 .into_iter()
-                .take(rows)
                 .filter_map(|run| Some((table.rows.get(run.start)?, table.rows.get(run.end - 1)?)))
                 .map(|(row, last)| RowView {
                     id: match row.id == last.id {
@@ -275,7 +292,7 @@ impl<'a> PanelView<'a> {
                 })
                 .collect(),
             notes: table.notes.iter().map(|note| visible(note)).collect(),
-            swaps: swaps(page, table),
+            swaps: false,
         }
     }
 }

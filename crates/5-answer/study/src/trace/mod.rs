@@ -12,9 +12,9 @@ mod ranks;
 mod recording;
 mod time;
 
-pub use page::page;
+pub use page::{chart, page};
 pub use products::of_timelines as products;
-pub use recording::of_recording;
+pub use recording::{of_dispatches, of_recording};
 
 use ::trace::Timeline;
 use timeline::TimelineEvidence;
@@ -95,7 +95,11 @@ pub fn survey_of(inputs: &[Input<'_>], evidence: &[TimelineEvidence<'_>], option
     survey.not_checked.retain(|it| judged.len() > 1 || it.needs != "traces of several ranks");
     survey.tables = match evidence {
         [base, new, ..] if options.compared => {
-            let (base, new) = (tables(base, usize::MAX), tables(new, usize::MAX));
+            let [base, new] = [base, new].map(|it| {
+                let mut tables = tables(it, usize::MAX);
+                tables.iter_mut().for_each(time_first);
+                tables
+            });
             crate::tables::compare::compare(&base, &new)
         }
         [only] => tables(only, options.top),
@@ -129,6 +133,17 @@ pub fn untuned(timelines: &[&Timeline]) -> (String, u64) {
     }
     let text = lines.iter().map(|line| format!("{line}\n")).collect();
     (text, without)
+}
+
+/// Moves the time that a table is about before its counts: of a comparison few columns fit a terminal.
+fn time_first(table: &mut Table) {
+    let at = table.columns.iter().position(|column| matches!(column.title.as_str(), "total" | "GPU"));
+    if let Some(at) = at {
+        table.columns[..=at].rotate_right(1);
+        for row in table.rows.iter_mut().filter(|row| row.cells.len() > at) {
+            row.cells[..=at].rotate_right(1);
+        }
+    }
 }
 
 /// A table's number as its parts.

@@ -2,9 +2,9 @@
 
 use super::Input;
 use ::trace::{GpuKind, HostKind, Name, Timeline};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use timeline::category::category;
-use view::{Survey, TimelineLane, TimelinePage, TimelineSpan};
+use view::{Survey, TimelineChart, TimelineLane, TimelinePage, TimelineSpan};
 
 /// Classes that are no category of kernels.
 const HOST: [(HostKind, &str); 7] = [
@@ -17,21 +17,29 @@ const HOST: [(HostKind, &str); 7] = [
     (HostKind::Other, "other"),
 ];
 
-/// The page of some timelines: GPUs first, then threads, each timeline by itself. All begin with the earliest span.
+/// The page of some timelines, of which `survey` says what was found.
 pub fn page(inputs: &[Input<'_>], survey: Survey) -> TimelinePage {
-    let mut page = TimelinePage {
+    let found: BTreeSet<&str> = survey.findings.iter().map(|finding| finding.rule).collect();
+    TimelinePage {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        rules: crate::rules().into_iter().filter(|rule| found.contains(rule.id)).collect(),
+        chart: chart(inputs),
         survey,
-        names: Vec::new(),
-        class_of: Vec::new(),
-        classes: Vec::new(),
-        lanes: Vec::new(),
-        length: 0,
+        live: None,
+    }
+}
+
+/// The lanes of some timelines: GPUs first, then threads, each timeline by itself. All begin with the earliest span.
+pub fn chart(inputs: &[Input<'_>]) -> TimelineChart {
+    let mut chart = TimelineChart {
+        from: inputs.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", "),
+        ..TimelineChart::default()
     };
     let begin = inputs.iter().filter_map(|it| it.timeline.range()).map(|(begin, _)| begin).min();
-    let Some(begin) = begin else { return page };
+    let Some(begin) = begin else { return chart };
     for input in inputs {
         let mut builder = Builder {
-            page: &mut page,
+            chart: &mut chart,
             timeline: input.timeline,
             begin,
             prefix: if inputs.len() > 1 { format!("{}: ", input.name) } else { String::new() },
@@ -40,23 +48,23 @@ pub fn page(inputs: &[Input<'_>], survey: Survey) -> TimelinePage {
         builder.gpus();
         builder.threads();
     }
-    let ends = page.lanes.iter().flat_map(|lane| &lane.spans).map(|span| span.start + span.duration);
-    page.length = ends.max().unwrap_or(0);
-    page
+    let ends = chart.lanes.iter().flat_map(|lane| &lane.spans).map(|span| span.start + span.duration);
+    chart.length = ends.max().unwrap_or(0);
+    chart
 }
 
 struct Builder<'a> {
-    page: &'a mut TimelinePage,
+    chart: &'a mut TimelineChart,
     timeline: &'a Timeline,
     begin: i64,
     prefix: String,
-    /// Names of the page by name and class.
+    /// Names of the chart by name and class.
     names: HashMap<(Name, u8), u32>,
 }
 
 impl Builder<'_> {
     fn class(&mut self, class: &str) -> u8 {
-        let classes = &mut self.page.classes;
+        let classes = &mut self.chart.classes;
         let at = classes.iter().position(|it| it == class).unwrap_or_else(|| {
             classes.push(class.to_owned());
             classes.len() - 1
@@ -65,12 +73,12 @@ impl Builder<'_> {
     }
 
     fn name(&mut self, name: Name, class: u8) -> u32 {
-        let page = &mut self.page;
+        let chart = &mut self.chart;
         let text = self.timeline.names.get(name);
         *self.names.entry((name, class)).or_insert_with(|| {
-            page.names.push(text.to_owned());
-            page.class_of.push(class);
-            u32::try_from(page.names.len() - 1).unwrap_or(0)
+            chart.names.push(text.to_owned());
+            chart.class_of.push(class);
+            u32::try_from(chart.names.len() - 1).unwrap_or(0)
         })
     }
 
@@ -92,9 +100,9 @@ impl Builder<'_> {
             };
             let class = self.class(class);
             let name = self.name(span.name, class);
-            let span_of_page = self.span(span.start, span.end, name);
+            let span_of_chart = self.span(span.start, span.end, name);
             if let Some(lane) = lanes.get_mut(span.queue as usize) {
-                lane.push(span_of_page);
+                lane.push(span_of_chart);
             }
         }
         let mut order: Vec<usize> = (0..lanes.len()).filter(|at| !lanes[*at].is_empty()).collect();
@@ -102,7 +110,7 @@ impl Builder<'_> {
         for at in order {
             let queue = timeline.queues[at];
             let name = format!("{}GPU {}, stream {}", self.prefix, queue.device, queue.stream);
-            self.page.lanes.push(lane(name, true, std::mem::take(&mut lanes[at])));
+            self.chart.lanes.push(lane(name, true, std::mem::take(&mut lanes[at])));
         }
     }
 
@@ -114,9 +122,9 @@ impl Builder<'_> {
             let class = HOST.iter().find(|(kind, _)| *kind == span.kind).map_or("other", |(_, class)| class);
             let class = self.class(class);
             let name = self.name(span.name, class);
-            let span_of_page = self.span(span.start, span.end, name);
+            let span_of_chart = self.span(span.start, span.end, name);
             if let Some(lane) = lanes.get_mut(span.thread as usize) {
-                lane.push(span_of_page);
+                lane.push(span_of_chart);
             }
         }
         for (thread, spans) in timeline.threads.iter().zip(lanes).filter(|(_, spans)| !spans.is_empty()) {
@@ -129,7 +137,7 @@ impl Builder<'_> {
                 false => own.to_owned(),
             };
             let name = format!("{}{name}", self.prefix);
-            self.page.lanes.push(lane(name, false, spans));
+            self.chart.lanes.push(lane(name, false, spans));
         }
     }
 }

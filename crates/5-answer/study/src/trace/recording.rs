@@ -5,9 +5,14 @@ use workload::Workload;
 
 /// The timeline of the dispatches that have times; `None` where none has.
 pub fn of_recording(workload: &Workload) -> Option<Timeline> {
+    of_dispatches(workload, 0..workload.dispatches.len())
+}
+
+/// The timeline of these dispatches.
+pub fn of_dispatches(workload: &Workload, rows: impl IntoIterator<Item = usize>) -> Option<Timeline> {
     let mut timeline = Timeline::new(Format::Recording);
     let dispatches = &workload.dispatches;
-    for row in 0..dispatches.len() {
+    for row in rows {
         let (Some(start), Some(end)) = (dispatches.start[row], dispatches.end[row]) else { continue };
         let queue = Queue { device: u64::from(dispatches.gpu[row]), stream: 0 };
         let size = |value: Option<f64>| value.map_or(0, |v| v as u32);

@@ -1,23 +1,30 @@
 //! Flags of the commands that make pages.
 
 use super::Units;
-use super::recordings::{Ranks, Subject};
+use super::recordings::{Pick, Ranks};
 use clap::Args;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// Write the report of a recording as one HTML file: where the time goes, and why.
+/// Write the report of a recording, or of traces, as one HTML file: where the time goes, and why.
 ///
 /// The file needs nothing else: no network, no other files. Tables are readable without scripts; with them choosing a
-/// kernel filters everything, and code is shown with what every instruction did.
+/// kernel filters everything, code is shown with what every instruction did, and the timeline can be walked through.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound report workloads/app/MI300X                     writes report.html
   rockhound report after --base before -o change.html       what changed
-  rockhound report DIR -k 'gemm.*f16' -d '>10' -o gemm.html one kernel, without warm-up")]
+  rockhound report DIR -k 'gemm.*f16' -d '>10' -o gemm.html one kernel, without warm-up
+  rockhound report rank*.pt.trace.json.gz -o run.html       traces of one run: the timeline")]
 pub(crate) struct Report {
+    /// Recording, a folder or a file; or traces of one run, as `rockhound trace` reads them.
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Recording or trace to compare with, from before a change.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) base: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) subject: Subject,
+    pub(crate) pick: Pick,
     /// File to write; `-` is standard output.
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     pub(crate) output: PathBuf,
@@ -28,19 +35,29 @@ pub(crate) struct Report {
     pub(crate) units: Units,
 }
 
-/// Show recordings in the browser, with filters, following their folders while they grow.
+impl Report {
+    /// Whether an option was given that only recordings know.
+    pub(crate) fn asks_for_recording(&self) -> bool {
+        let Pick { part, arch, ranks, specs_correction } = &self.pick;
+        let part = !part.dispatch.is_empty() || !part.gpu_id.is_empty();
+        part || arch.is_some() || ranks.is_some() || specs_correction.is_some() || !self.matches.is_empty()
+    }
+}
+
+/// Show recordings and traces in the browser, with filters, following their folders while they grow.
 ///
 /// Listens on this machine only and answers only who has the token of the address that is printed.
 #[derive(Args)]
 #[command(after_help = "Examples:
   rockhound view workloads/app/MI300X               opens the browser
   rockhound view before after --no-open             choose recording and base on the page
+  rockhound view train.pt.trace.json.gz             the timeline of a trace
   rockhound view DIR --no-open --port 8080          for `ssh -L 8080:localhost:8080`")]
 pub(crate) struct View {
-    /// Recordings: folders or files.
+    /// Recordings: folders or files; or traces, as `rockhound trace` reads them.
     #[arg(value_name = "DIR", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// Recording that the others are compared with at first.
+    /// Recording or trace that the others are compared with at first.
     #[arg(long, value_name = "DIR")]
     pub(crate) base: Option<PathBuf>,
     /// GPU of the recordings, where they do not say: target or model.

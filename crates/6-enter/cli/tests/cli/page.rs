@@ -111,10 +111,9 @@ fn recording(dir: &Path, kernels: &[String], dispatches: usize) -> String {
     dir.display().to_string()
 }
 
-#[test]
-fn hostile_names_stay_text() {
-    let dir = folder("page-names");
-    let names: Vec<String> = [
+/// Names that a page must survive.
+fn hostile() -> Vec<String> {
+    [
         "<script>alert(1)</script>",
         "</script><img src=x onerror=alert(2)>",
         "\"><svg onload=alert(3)>",
@@ -127,7 +126,13 @@ fn hostile_names_stay_text() {
     .map(str::to_owned)
     .into_iter()
     .chain(["n".repeat(10_000)])
-    .collect();
+    .collect()
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let dir = folder("page-names");
+    let names = hostile();
     let input = recording(&dir, &names, 27);
     let path = report(&dir, "names", &[&input]);
     let html = std::fs::read_to_string(&path).unwrap();
@@ -135,6 +140,63 @@ fn hostile_names_stay_text() {
         assert!(!html.contains(forbidden), "{forbidden}");
     }
     opens(&[("names", path)]);
+}
+
+/// A trace with a thread, two streams and these names, as the profiler of PyTorch writes it.
+fn trace(path: &Path, names: &[String]) -> String {
+    let quoted = |text: &str| serde_json::to_string(text).unwrap();
+    let mut events = Vec::new();
+    for at in 0..40 * names.len() {
+        let (name, id, start) = (quoted(&names[at % names.len()]), at + 1, at * 100);
+        events.push(format!(
+            r#"{{"ph":"X","cat":"cpu_op","name":{name},"pid":1,"tid":{name},"ts":{start},"dur":40,"args":{{"External id":{id}}}}}"#
+        ));
+        events.push(format!(
+            r#"{{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":1,"tid":{name},"ts":{}.5,"dur":2,"args":{{"External id":{id},"correlation":{id}}}}}"#,
+            start + 5
+        ));
+        events.push(format!(
+            r#"{{"ph":"X","cat":"kernel","name":{name},"pid":2,"tid":0,"ts":{},"dur":{}.25,"args":{{"External id":{id},"device":0,"stream":{},"correlation":{id}}}}}"#,
+            start + 20,
+            10 + at % 50,
+            at % 2
+        ));
+    }
+    let text = format!(
+        r#"{{"deviceProperties":[{{"id":0,"name":{},"numSms":304}}],"traceEvents":[{}]}}"#,
+        quoted(&names[0]),
+        events.join(",\n")
+    );
+    std::fs::write(path, text).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn traces_are_usable() {
+    let dir = folder("page-traces");
+    let plain =
+        trace(&dir.join("train.json"), &["Cijk_Ailk", "aten::add", "ncclDevKernel"].map(str::to_owned));
+    let mut reports = vec![("trace", report(&dir, "trace", &[&plain]))];
+    let evil = trace(&dir.join("<img src=x onerror=alert(6)>.json"), &hostile());
+    reports.push(("trace-names", report(&dir, "names", &[&evil])));
+    let html = std::fs::read_to_string(&reports[1].1).unwrap();
+    for forbidden in ["<script>alert", "<img src=x", "<svg onload", "\u{202e}"] {
+        assert!(!html.contains(forbidden), "{forbidden}");
+    }
+    reports.push(("trace-ranks", report(&dir, "ranks", &[&plain, &evil])));
+    reports.push(("trace-compared", report(&dir, "compared", &[&plain, "--base", &plain])));
+    // A recording whose folder holds a trace beside its counters shows it.
+    let recorded = dir.join("recorded");
+    std::fs::create_dir_all(&recorded).unwrap();
+    let names = ["Cijk_Ailk", "aten::add"].map(str::to_owned);
+    recording(&recorded, &names, 10);
+    trace(&recorded.join("run.json"), &names);
+    let path = report(&dir, "recorded", &[&recorded.display().to_string()]);
+    let html = std::fs::read_to_string(&path).unwrap();
+    assert!(html.contains("80 on the GPU, 160 on the host"), "spans of run.json");
+    assert!(html.contains("from <bdi>run.json</bdi>"));
+    reports.push(("recorded", path));
+    opens(&reports);
 }
 
 #[test]

@@ -122,6 +122,59 @@ fn exports_say_the_same() {
 }
 
 #[test]
+fn emulated_recordings_are_timelines() {
+    let example = crate::run::root().join("examples/heat3d").display().to_string();
+    let text = good(&["trace", &example]);
+    assert!(text.contains("recording") && text.contains("heat"), "{text}");
+    let kernels = |path: &str| -> Value {
+        let json: Value =
+            serde_json::from_str(&good(&["trace", path, "--format", "json", "-b", "2.1"])).unwrap();
+        let rows = json["tables"][0]["rows"].as_array().unwrap().clone();
+        rows.into_iter().map(|row| Value::from(vec![row["label"].clone(), row["cells"][0].clone()])).collect()
+    };
+    let wanted = kernels(&example);
+    for (kind, name) in [("chrome", "out.json"), ("perfetto", "out.pftrace")] {
+        let out = folder(&format!("trace-emulated-{kind}")).join(name).display().to_string();
+        good(&["trace", &example, "--export", kind, "-o", &out]);
+        assert_eq!(kernels(&out), wanted, "{kind}");
+    }
+}
+
+#[test]
+fn reports_of_traces() {
+    let [one, other] = files("trace-report");
+    let page = |arguments: &[&str]| {
+        let ran = rockhound(&[&["report"], arguments, &["-o", "-"]].concat());
+        assert_eq!(ran.code, 0, "{arguments:?}: {}", ran.stderr);
+        ran.stdout
+    };
+    let html = page(&[&one]);
+    for part in [
+        "id=\"timeline\"",
+        "60 on the GPU, 60 on the host",
+        "TRC001",
+        "Kernels by name",
+        "<bdi>rank0.json</bdi>",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
+    let ranks = page(&[&one, &other]);
+    assert!(ranks.contains("rank0.json and 1 more") && ranks.contains("120 on the GPU"));
+    let compared = page(&[&other, "--base", &one]);
+    assert!(
+        compared.contains("rank1.json against rank0.json")
+            && compared.contains("<span class=\"badge base\">")
+    );
+    let narrowed = page(&[&one, "-k", "nccl"]);
+    assert!(narrowed.contains("30 on the GPU"));
+    // What only recordings have is no option of traces.
+    let ran = rockhound(&["report", &one, "-d", "1", "-o", "-"]);
+    assert_eq!((ran.code, ran.stdout.is_empty()), (1, true), "{}", ran.stderr);
+    let ran = rockhound(&["report", &one, "-k", "(", "-o", "-"]);
+    assert!(ran.code == 64 && ran.stderr.contains("--kernel ("), "{}", ran.stderr);
+}
+
+#[test]
 fn damaged_traces_are_errors() {
     let dir = folder("trace-damaged");
     let whole = trace(0, 300);

@@ -146,3 +146,26 @@ fn a_folder_that_changes_has_another_version() {
     let (status, page) = server.get(&format!("/{}/", server.token), &server.address);
     assert!(status == 200 && page.contains("data-version"), "{status}");
 }
+
+#[test]
+fn traces_have_a_timeline() {
+    let dir = folder("view-trace");
+    let path = dir.join("run.json");
+    let event = r#"{"ph":"X","cat":"kernel","name":"copy","pid":2,"tid":0,"ts":10,"dur":5,"args":{"device":0,"stream":0}}"#;
+    std::fs::write(&path, format!("{{\"traceEvents\":[{event}]}}")).unwrap();
+    let server = Server::start(&path);
+    let page = format!("/{}/", server.token);
+    let (status, answer) = server.get(&page, &server.address);
+    assert_eq!(status, 200, "{answer}");
+    for part in ["id=\"timeline\"", "1 on the GPU", "data-version", "name=\"kernel\""] {
+        assert!(answer.contains(part), "{part}");
+    }
+    assert!(!answer.contains("name=\"dispatch\""), "a trace has no dispatches to choose");
+    let (status, answer) = server.get(&format!("{page}?kernel=%5B"), &server.address);
+    assert!(status == 200 && answer.contains("the filter is not applied"), "{status}");
+    let (_, before) = server.get(&format!("{page}version"), &server.address);
+    std::fs::write(&path, format!("{{\"traceEvents\":[{event},{event}]}}")).unwrap();
+    let (_, after) = server.get(&format!("{page}version"), &server.address);
+    assert_ne!(before.lines().last(), after.lines().last(), "a trace that grows is another version");
+    assert!(server.get(&page, &server.address).1.contains("2 on the GPU"));
+}

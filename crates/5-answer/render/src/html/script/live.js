@@ -18,11 +18,3 @@ if (live) {
   };
   setInterval(ask, 1500);
 }
-
-listKernels();
-putNearest();
-putFindings();
-showDispatchesOf(null);
-const asked = location.hash.match(/^#kernel=(\d+)$/);
-if (asked && Number(asked[1]) < K.short.length) choose(Number(asked[1]), true);
-document.documentElement.dataset.ready = "true";

@@ -1,286 +1,454 @@
-'use strict';
-(() => {
-  const data = JSON.parse(document.getElementById('data').textContent);
-  const canvas = document.getElementById('chart'), ctx = canvas.getContext('2d');
-  const ROW = 15, HEAD = 18, AXIS = 22, SHORT = 3;
-  // Spans of a lane as columns, and the rows of equal depth as lists of indices in the order of time.
-  const decode = lane => {
-    const text = atob(lane.spans), n = lane.count;
-    const start = new Float64Array(n), length = new Float64Array(n), name = new Uint32Array(n), depth = new Uint16Array(n);
-    let at = 0, last = 0;
-    const next = () => {
-      let value = 0, scale = 1;
-      for (;;) {
-        const b = text.charCodeAt(at++);
-        value += (b & 127) * scale;
-        if (b < 128) return value;
-        scale *= 128;
-      }
-    };
-    const counts = new Uint32Array(lane.rows);
-    for (let i = 0; i < n; i++) {
-      last += next();
-      start[i] = last;
-      length[i] = next();
-      name[i] = next();
-      depth[i] = next();
-      counts[depth[i]]++;
+// ---- the timeline: lanes of spans on a canvas --------------------------------------------------------------------
+
+const ROW = 15;
+const LANE_HEAD = 18;
+const AXIS = 22;
+/** Rows of a lane that is not opened. */
+const SHORT = 3;
+const HITS = 100_000;
+/** Colours of classes: kernels by what they do, then what is no kernel; a class without one takes a spare. */
+const CLASS_COLOURS = {
+  gemm: "#4c78a8", communication: "#e45756", copy: "#f58518", attention: "#72b7b2", convolution: "#54a24b", norm: "#b279a2",
+  "element-wise": "#9d755d", reduction: "#eeca3b", softmax: "#ff9da6", layout: "#d67195", embedding: "#88d27a", moe: "#439894",
+  operator: "#79a0c8", "runtime call": "#8c8c94", python: "#bab0ac", range: "#d4a6c8", other: "#9aa3b0",
+};
+const SPARE_COLOURS = ["#b79a20", "#6f4fa0", "#499894", "#a0cbe8", "#c7795f"];
+/** Letters are dark on light colours. */
+const inkOn = (colour) => {
+  const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+  return 0.3 * r + 0.59 * g + 0.11 * b > 140 ? "#16161a" : "#ffffff";
+};
+const timeText = (ns) => {
+  const [scale, unit, digits] = ns >= 1e9 ? [1e9, "s", 4] : ns >= 1e6 ? [1e6, "ms", 3] : ns >= 1e3 ? [1e3, "us", 2] : [1, "ns", 0];
+  return `${(ns / scale).toFixed(digits)} ${unit}`;
+};
+
+/** Spans of a lane as columns, and the rows of equal depth as lists of indices in the order of time. */
+function decodeLane(lane) {
+  const text = atob(lane.spans);
+  const count = lane.count;
+  const start = new Float64Array(count);
+  const length = new Float64Array(count);
+  const names = new Uint32Array(count);
+  const depth = new Uint16Array(count);
+  let at = 0;
+  let last = 0;
+  const next = () => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = text.charCodeAt(at++);
+      value += (byte & 127) * scale;
+      if (byte < 128) return value;
     }
-    const rows = Array.from(counts, count => new Uint32Array(count));
-    counts.fill(0);
-    for (let i = 0; i < n; i++) rows[depth[i]][counts[depth[i]]++] = i;
-    return { name: lane.name, gpu: lane.gpu, start, length, names: name, depth, rows, open: lane.rows <= 6 || lane.gpu };
   };
-  const lanes = data.lanes.map(decode);
-  const hues = ['#4c78a8', '#e45756', '#f58518', '#72b7b2', '#54a24b', '#b279a2', '#9d755d', '#eeca3b', '#ff9da6', '#79a0c8', '#8c8c94', '#bab0ac'];
-  // Letters are dark on light colours.
-  const inks = hues.map(hue => {
-    const [r, g, b] = [1, 3, 5].map(at => parseInt(hue.slice(at, at + 2), 16));
-    return 0.3 * r + 0.59 * g + 0.11 * b > 150 ? '#16161a' : '#fff';
+  const counts = new Uint32Array(lane.rows);
+  for (let i = 0; i < count; i += 1) {
+    last += next();
+    start[i] = last;
+    length[i] = next();
+    names[i] = next();
+    depth[i] = next();
+    counts[depth[i]] += 1;
+  }
+  const rows = Array.from(counts, (n) => new Uint32Array(n));
+  counts.fill(0);
+  for (let i = 0; i < count; i += 1) {
+    rows[depth[i]][counts[depth[i]]] = i;
+    counts[depth[i]] += 1;
+  }
+  return { name: lane.name, gpu: lane.gpu, start, length, names, rows, open: lane.gpu || lane.rows <= 6 };
+}
+
+/** The first place in a row whose span ends after a time: spans of one row do not overlap. */
+function firstAfter(lane, row, time) {
+  let low = 0;
+  let high = row.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (lane.start[row[middle]] + lane.length[row[middle]] <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The row that holds a span: a row is a list of indices that grow. */
+function rowOf(lane, i) {
+  return lane.rows.findIndex((row) => {
+    let low = 0;
+    let high = row.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (row[middle] < i) low = middle + 1;
+      else high = middle;
+    }
+    return row[low] === i;
   });
-  const colour = name => hues[data.classOf[name] % hues.length];
-  let from = 0, to = Math.max(data.length, 1), scroll = 0, width = 0, height = 0, selected = null, range = null, matches = null, hits = [];
-  let asked = false;
-  const style = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  let paint = {};
-  const themed = () => { paint = { bg: style('--bg'), fg: style('--fg'), dim: style('--dim'), line: style('--line'), lane: style('--lane') }; };
-  const shownRows = lane => lane.open ? lane.rows.length : Math.min(lane.rows.length, SHORT);
-  const heightOf = lane => HEAD + shownRows(lane) * ROW + 4;
-  const total = () => lanes.reduce((all, lane) => all + heightOf(lane), AXIS);
-  const time = ns => ns >= 1e9 ? (ns / 1e9).toFixed(4) + ' s' : ns >= 1e6 ? (ns / 1e6).toFixed(3) + ' ms' : ns >= 1e3 ? (ns / 1e3).toFixed(2) + ' us' : ns.toFixed(0) + ' ns';
-  const x = t => (t - from) / (to - from) * width;
-  const timeAt = px => from + px / width * (to - from);
-  // First index in a row whose span ends after a time: spans of one row do not overlap.
-  const first = (lane, row, t) => {
-    let a = 0, b = row.length;
-    while (a < b) {
-      const m = (a + b) >> 1, i = row[m];
-      if (lane.start[i] + lane.length[i] <= t) a = m + 1; else b = m;
+}
+
+class Timeline {
+  constructor(data) {
+    const colours = data.classes.map((name, at) => CLASS_COLOURS[name] ?? SPARE_COLOURS[at % SPARE_COLOURS.length]);
+    Object.assign(this, {
+      data, colours, inks: colours.map(inkOn), lanes: data.lanes.map(decodeLane), canvas: byId("lane-chart"),
+      from: 0, to: Math.max(data.length, 1), scroll: 0, width: 0, height: 0, asked: false, held: null,
+      selected: null, range: null, word: "", pick: null, admitted: null, lane: null, hits: null, hit: -1, changed: () => {},
+    });
+    this.context = this.canvas.getContext("2d", { alpha: false });
+    this.spans = this.lanes.reduce((n, lane) => n + lane.start.length, 0);
+    const box = byId("lanes");
+    box.hidden = false;
+    box.style.height = `${Math.round(Math.min(Math.max(this.total() + 4, 90), innerHeight * 0.6))}px`;
+    this.themed();
+    this.size();
+    this.listen();
+  }
+
+  // What is shown.
+
+  themed() {
+    const style = getComputedStyle(document.documentElement);
+    const of = (name) => style.getPropertyValue(name).trim();
+    this.paint = { ground: of("--surface"), text: of("--text"), dim: of("--dim"), line: of("--rule"), lane: of("--raised"), accent: of("--accent") };
+  }
+  shownRows(lane) { return lane.open ? lane.rows.length : Math.min(lane.rows.length, SHORT); }
+  heightOf(lane) { return LANE_HEAD + this.shownRows(lane) * ROW + 4; }
+  total() { return this.lanes.reduce((sum, lane) => sum + this.heightOf(lane), AXIS); }
+  x(time) { return ((time - this.from) / (this.to - this.from)) * this.width; }
+  timeAt(px) { return this.from + (px / this.width) * (this.to - this.from); }
+
+  drawAxis() {
+    const { context: c, paint, from, to, width } = this;
+    const step = 10 ** Math.floor(Math.log10((to - from) / 6));
+    const by = [1, 2, 5, 10].map((k) => k * step).find((s) => (to - from) / s <= Math.max(width / 130, 2)) ?? step * 20;
+    c.fillStyle = paint.ground;
+    c.fillRect(0, 0, width, AXIS);
+    c.fillStyle = paint.dim;
+    for (let t = Math.max(Math.ceil(from / by), 0) * by; t <= to; t += by) {
+      c.fillRect(Math.round(this.x(t)), 0, 1, AXIS);
+      c.fillText(timeText(t), this.x(t) + 4, 14);
     }
-    return a;
-  };
-  const axis = () => {
-    const step = Math.pow(10, Math.floor(Math.log10((to - from) / 6)));
-    const by = [1, 2, 5, 10].map(k => k * step).find(s => (to - from) / s <= 9) || step * 10;
-    ctx.fillStyle = paint.bg;
-    ctx.fillRect(0, 0, width, AXIS);
-    ctx.fillStyle = paint.dim;
-    ctx.strokeStyle = paint.line;
-    for (let t = Math.ceil(from / by) * by; t <= to; t += by) {
-      ctx.beginPath();
-      ctx.moveTo(x(t), 0);
-      ctx.lineTo(x(t), AXIS);
-      ctx.stroke();
-      ctx.fillText(time(t), x(t) + 3, 14);
-    }
-  };
-  const drawRow = (lane, row, y) => {
+  }
+
+  drawRow(lane, row, y) {
+    const { context: c, data, from, to, width, admitted } = this;
     const perPixel = (to - from) / width;
-    let k = first(lane, row, from);
-    while (k < row.length) {
-      const i = row[k], s = lane.start[i];
-      if (s >= to) break;
-      const left = Math.max(x(s), 0), right = Math.min(x(s + lane.length[i]), width), wide = right - left;
+    const faded = this.lane !== null && this.lane !== lane;
+    let at = firstAfter(lane, row, from);
+    // Spans thinner than a pixel that touch and look alike are drawn at once.
+    let left = 0;
+    let right = -1;
+    let look = -1;
+    const flush = () => {
+      if (right < 0) return;
+      c.globalAlpha = look % 2 ? 0.16 : 1;
+      c.fillStyle = this.colours[look >> 1];
+      c.fillRect(left, y, Math.max(right - left, 0.8), ROW - 2);
+      right = -1;
+    };
+    while (at < row.length) {
+      const i = row[at];
+      const start = lane.start[i];
+      if (start >= to) break;
+      const begin = Math.max(this.x(start), 0);
+      const end = Math.min(this.x(start + lane.length[i]), width);
       const name = lane.names[i];
-      ctx.globalAlpha = matches && !matches[name] ? 0.18 : 1;
-      ctx.fillStyle = colour(name);
-      ctx.fillRect(left, y, Math.max(wide, 0.8), ROW - 2);
-      if (wide > 34) {
-        ctx.save();
-        ctx.beginPath();
-        ctx.rect(left, y, wide, ROW - 2);
-        ctx.clip();
-        ctx.fillStyle = inks[data.classOf[name] % inks.length];
-        ctx.fillText(data.names[name].slice(0, 120), left + 3, y + 10);
-        ctx.restore();
-      }
-      if (selected && selected.lane === lane && selected.at === i) {
-        ctx.globalAlpha = 1;
-        ctx.strokeStyle = paint.fg;
-        ctx.strokeRect(left + 0.5, y + 0.5, Math.max(wide - 1, 1), ROW - 3);
+      const dim = faded || (admitted && !admitted[name]) ? 1 : 0;
+      const mine = data.class_of[name] * 2 + dim;
+      if (end - begin < 1 && right >= 0 && mine === look && begin - right < 1) {
+        right = Math.max(end, begin + 0.8);
+      } else {
+        flush();
+        [left, right, look] = [begin, Math.max(end, begin + 0.8), mine];
+        if (end - begin > 34) {
+          flush();
+          c.save();
+          c.beginPath();
+          c.rect(begin, y, end - begin, ROW - 2);
+          c.clip();
+          c.fillStyle = this.inks[data.class_of[name]];
+          c.globalAlpha = dim ? 0.4 : 1;
+          c.fillText(data.names[name].slice(0, 120), begin + 3, y + 10);
+          c.restore();
+        }
       }
       // What begins on the same pixel cannot be told apart: go on with the next pixel's.
-      k = wide >= 1 ? k + 1 : Math.max(k + 1, first(lane, row, s + perPixel));
+      at = end - begin >= 1 ? at + 1 : Math.max(at + 1, firstAfter(lane, row, start + perPixel));
     }
-    ctx.globalAlpha = 1;
-  };
-  const draw = () => {
-    asked = false;
-    ctx.fillStyle = paint.bg;
-    ctx.fillRect(0, 0, width, height);
-    ctx.font = '11px system-ui, sans-serif';
-    let y = AXIS - scroll;
-    for (const lane of lanes) {
-      const tall = heightOf(lane);
+    flush();
+    c.globalAlpha = 1;
+    const { selected } = this;
+    if (selected?.lane === lane && selected.row === row && lane.start[selected.at] < to) {
+      const begin = this.x(lane.start[selected.at]);
+      c.strokeStyle = this.paint.text;
+      c.lineWidth = 2;
+      c.strokeRect(begin, y, Math.max(this.x(lane.start[selected.at] + lane.length[selected.at]) - begin, 2), ROW - 2);
+    }
+  }
+
+  draw() {
+    const { context: c, paint, width, height } = this;
+    this.asked = false;
+    c.fillStyle = paint.ground;
+    c.fillRect(0, 0, width, height);
+    c.font = "11px system-ui, sans-serif";
+    let y = AXIS - this.scroll;
+    for (const lane of this.lanes) {
+      const tall = this.heightOf(lane);
       if (y + tall > AXIS && y < height) {
-        ctx.fillStyle = paint.lane;
-        ctx.fillRect(0, y, width, HEAD - 2);
-        for (let r = 0; r < shownRows(lane); r++) {
-          const top = y + HEAD + r * ROW;
-          if (top + ROW > AXIS && top < height) drawRow(lane, lane.rows[r], top);
+        c.fillStyle = paint.lane;
+        c.fillRect(0, y, width, LANE_HEAD - 2);
+        for (let r = 0; r < this.shownRows(lane); r += 1) {
+          const top = y + LANE_HEAD + r * ROW;
+          if (top + ROW > AXIS && top < height) this.drawRow(lane, lane.rows[r], top);
         }
-        const more = lane.rows.length - shownRows(lane);
-        ctx.fillStyle = paint.fg;
-        ctx.fillText((lane.rows.length > SHORT ? (lane.open ? '▾ ' : '▸ ') : '') + lane.name + (more > 0 ? `  ${more} more rows` : ''), 6, y + 12);
+        const more = lane.rows.length - this.shownRows(lane);
+        c.fillStyle = this.lane === lane ? paint.accent : paint.text;
+        c.fillText(`${lane.rows.length > SHORT ? (lane.open ? "▾ " : "▸ ") : ""}${lane.name}${more > 0 ? `  ${more} more rows` : ""}`, 6, y + 12);
       }
       y += tall;
     }
-    if (range) {
-      ctx.globalAlpha = 0.15;
-      ctx.fillStyle = paint.fg;
-      ctx.fillRect(x(range[0]), AXIS, x(range[1]) - x(range[0]), height);
-      ctx.globalAlpha = 1;
+    if (this.range) {
+      const [a, b] = this.range.map((t) => this.x(t));
+      c.globalAlpha = 0.14;
+      c.fillStyle = paint.accent;
+      c.fillRect(a, AXIS, b - a, height);
+      c.globalAlpha = 1;
+      c.fillRect(a, AXIS, 1, height);
+      c.fillRect(b, AXIS, 1, height);
     }
-    axis();
-  };
-  const redraw = () => { if (!asked) { asked = true; requestAnimationFrame(draw); } };
-  const clamp = () => {
-    const span = Math.min(Math.max(to - from, 20), data.length * 1.05 + 20);
-    from = Math.min(Math.max(from, -0.02 * data.length), Math.max(data.length * 1.02 - span, 0));
-    to = from + span;
-    scroll = Math.min(Math.max(scroll, 0), Math.max(total() - height, 0));
-    redraw();
-  };
-  const zoom = (by, px) => {
-    const t = timeAt(px);
-    from = t - (t - from) * by;
-    to = t + (to - t) * by;
-    clamp();
-  };
-  const pan = px => { const t = px / width * (to - from); from += t; to += t; clamp(); };
-  const size = () => {
-    const box = canvas.getBoundingClientRect(), scale = devicePixelRatio || 1;
-    width = box.width;
-    height = box.height;
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
-    ctx.setTransform(scale, 0, 0, scale, 0, 0);
-    clamp();
-  };
-  const laneAt = py => {
-    let y = AXIS - scroll;
-    for (const lane of lanes) {
-      const tall = heightOf(lane);
-      if (py >= y && py < y + tall) return { lane, head: py < y + HEAD, row: Math.floor((py - y - HEAD) / ROW) };
+    this.drawAxis();
+    const all = this.total();
+    if (all > height) {
+      c.fillStyle = paint.dim;
+      const room = height - AXIS;
+      c.fillRect(width - 4, AXIS + (this.scroll / all) * room, 3, Math.max((room / all) * room, 12));
+    }
+  }
+  redraw() {
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame(() => this.draw());
+  }
+
+  // Where a reader looks.
+
+  clamp() {
+    const { length } = this.data;
+    const span = Math.min(Math.max(this.to - this.from, 20), length * 1.04 + 20);
+    this.from = Math.min(Math.max(this.from, -0.02 * length), Math.max(length * 1.02 - span, -0.02 * length));
+    this.to = this.from + span;
+    this.scroll = Math.min(Math.max(this.scroll, 0), Math.max(this.total() - this.height, 0));
+    this.redraw();
+  }
+  zoom(by, px = this.width / 2) {
+    const t = this.timeAt(px);
+    this.from = t - (t - this.from) * by;
+    this.to = t + (this.to - t) * by;
+    this.clamp();
+  }
+  pan(px) {
+    const t = (px / this.width) * (this.to - this.from);
+    this.from += t;
+    this.to += t;
+    this.clamp();
+  }
+  showAll() {
+    [this.from, this.to] = [0, Math.max(this.data.length, 1)];
+    this.clamp();
+  }
+  size() {
+    const box = this.canvas.getBoundingClientRect();
+    const scale = devicePixelRatio || 1;
+    [this.width, this.height] = [Math.max(box.width, 1), Math.max(box.height, 1)];
+    this.canvas.width = Math.round(this.width * scale);
+    this.canvas.height = Math.round(this.height * scale);
+    this.context.setTransform(scale, 0, 0, scale, 0, 0);
+    this.clamp();
+    // A canvas of another size is blank until it is drawn.
+    this.draw();
+  }
+  laneAt(py) {
+    let y = AXIS - this.scroll;
+    for (const lane of this.lanes) {
+      const tall = this.heightOf(lane);
+      if (py >= y && py < y + tall) return { lane, head: py < y + LANE_HEAD, row: Math.floor((py - y - LANE_HEAD) / ROW) };
       y += tall;
     }
     return null;
-  };
-  const detail = document.getElementById('detail');
-  const show = (lane, i) => {
-    selected = { lane, at: i };
+  }
+
+  // What a reader selects: a range of time, a word, and one name, class or lane.
+
+  admit() {
+    const { data, word, pick } = this;
+    const exact = pick && pick.kind !== "lane" ? pick : null;
+    this.lane = pick?.kind === "lane" ? this.lanes[pick.at] : null;
+    this.admitted = word || exact
+      ? Uint8Array.from(data.names, (name, at) => Number(
+        (!word || name.toLowerCase().includes(word)) && (!exact || (exact.kind === "class" ? data.class_of[at] === exact.at : name === exact.label))))
+      : null;
+    this.hits = null;
+    this.hit = -1;
+    this.changed();
+    this.redraw();
+  }
+  choose(k) {
+    const at = k === null ? -1 : this.data.kernel_of.indexOf(k);
+    const pick = at < 0 ? null : { kind: "name", at, label: this.data.names[at] };
+    if (pick === null && this.pick === null) return;
+    this.pick = pick;
+    this.admit();
+  }
+  drop() {
+    [this.range, this.pick, this.word, this.selected] = [null, null, "", null];
+    byId("lane-search").value = "";
+    byId("lane-detail").replaceChildren();
+    this.admit();
+  }
+  found() {
+    if (this.hits || !this.admitted) return this.hits ?? [];
+    this.hits = [];
+    for (const lane of this.lanes) {
+      for (let i = 0; i < lane.names.length && this.hits.length < HITS; i += 1) {
+        if (this.admitted[lane.names[i]]) this.hits.push([lane, i]);
+      }
+    }
+    return this.hits;
+  }
+  next(step) {
+    const hits = this.found();
+    if (!hits.length) return;
+    this.hit = (this.hit + step + hits.length) % hits.length;
+    const [lane, i] = hits[this.hit];
+    const wide = Math.max(lane.length[i] * 12, 1000);
+    this.from = lane.start[i] + lane.length[i] / 2 - wide / 2;
+    this.to = this.from + wide;
+    // Its row comes into sight.
+    const row = rowOf(lane, i);
+    if (row >= SHORT) lane.open = true;
+    let y = AXIS;
+    for (const it of this.lanes) {
+      if (it === lane) break;
+      y += this.heightOf(it);
+    }
+    y += LANE_HEAD + Math.max(row, 0) * ROW;
+    if (y < this.scroll + AXIS + LANE_HEAD || y > this.scroll + this.height - ROW) this.scroll = y - this.height / 2;
+    this.select(lane, i);
+    this.clamp();
+  }
+  select(lane, i) {
+    const { data } = this;
+    this.selected = { lane, at: i, row: lane.rows[rowOf(lane, i)] };
     const name = lane.names[i];
-    detail.textContent = `${data.names[name]} · ${data.classes[data.classOf[name]]} · ${lane.name} · at ${time(lane.start[i])} for ${time(lane.length[i])}`;
-    redraw();
-  };
-  // Sums of what lies in the range, or of everything: GPU spans where there are any.
-  const sums = () => {
-    const [a, b] = range || [0, data.length], gpu = lanes.some(lane => lane.gpu), all = new Map();
-    for (const lane of lanes) {
-      if (lane.gpu !== gpu) continue;
-      for (let i = 0; i < lane.start.length; i++) {
-        const s = Math.max(lane.start[i], a), e = Math.min(lane.start[i] + lane.length[i], b), name = lane.names[i];
-        if (e < s || (matches && !matches[name])) continue;
-        const sum = all.get(name) || [0, 0, 0];
-        sum[0]++;
-        sum[1] += e - s;
-        sum[2] = Math.max(sum[2], lane.length[i]);
-        all.set(name, sum);
-      }
+    const only = make("button", { type: "button", class: "link" }, "only this name");
+    only.addEventListener("click", () => this.only({ kind: "name", at: name, label: data.names[name] }));
+    byId("lane-detail").replaceChildren(
+      make("bdi", { class: "name" }, data.names[name]),
+      ` · ${data.classes[data.class_of[name]]} · ${lane.name} · at ${timeText(lane.start[i])} for ${timeText(lane.length[i])} `, only);
+    this.redraw();
+  }
+  /** Shows one name, class or lane alone; on the page of a recording a kernel is chosen with it. */
+  only(pick) {
+    const same = this.pick && this.pick.kind === pick.kind && this.pick.label === pick.label;
+    const kernel = pick.kind === "name" ? this.data.kernel_of[pick.at] : null;
+    if (kernel !== null && kernel !== undefined) {
+      choose(same ? null : kernel);
+      return;
     }
-    const rows = [...all].sort((p, q) => q[1][1] - p[1][1]).slice(0, 25), table = document.getElementById('sums');
-    table.replaceChildren();
-    const line = (cells, tag) => {
-      const tr = document.createElement('tr');
-      for (const text of cells) {
-        const cell = document.createElement(tag);
-        cell.textContent = text;
-        cell.title = text;
-        tr.append(cell);
-      }
-      table.append(tr);
+    this.pick = same ? null : pick;
+    this.admit();
+  }
+
+  // Hands.
+
+  listen() {
+    const { canvas } = this;
+    const section = byId("timeline");
+    let above = false;
+    section.addEventListener("pointerenter", () => { above = true; });
+    section.addEventListener("pointerleave", () => { above = false; });
+    canvas.addEventListener("pointerdown", (e) => {
+      canvas.setPointerCapture(e.pointerId);
+      this.held = { x: e.offsetX, y: e.offsetY, moved: false, selects: e.shiftKey, time: this.timeAt(e.offsetX) };
+    });
+    canvas.addEventListener("pointermove", (e) => this.moved(e));
+    canvas.addEventListener("pointerup", (e) => this.released(e));
+    canvas.addEventListener("wheel", (e) => {
+      const sideways = Math.abs(e.deltaX) > Math.abs(e.deltaY);
+      // Without a key the wheel moves the page, until the timeline was clicked.
+      const mine = e.ctrlKey || e.metaKey || sideways || document.activeElement === canvas;
+      if (!mine) return;
+      e.preventDefault();
+      if (sideways) this.pan(e.deltaX);
+      else if (e.shiftKey) {
+        this.scroll += e.deltaY;
+        this.clamp();
+      } else this.zoom(Math.exp(e.deltaY * 0.0015), e.offsetX);
+    }, { passive: false });
+    const keys = {
+      w: () => this.zoom(0.75), s: () => this.zoom(1.33), a: () => this.pan(-this.width / 8), d: () => this.pan(this.width / 8), f: () => this.showAll(),
+      "+": () => this.zoom(0.75), "-": () => this.zoom(1.33), escape: () => this.drop(),
     };
-    line([(gpu ? 'on the GPU' : 'on the host') + (range ? `, ${time(a)} to ${time(b)}` : ''), 'class', 'count', 'total', 'mean', 'longest'], 'th');
-    for (const [name, [n, sum, most]] of rows) line([data.names[name], data.classes[data.classOf[name]], n, time(sum), time(sum / n), time(most)], 'td');
-  };
-  let held = null;
-  canvas.addEventListener('pointerdown', e => {
-    canvas.setPointerCapture(e.pointerId);
-    held = { x: e.offsetX, y: e.offsetY, moved: false, select: e.shiftKey, t: timeAt(e.offsetX) };
-    canvas.focus();
-  });
-  canvas.addEventListener('pointermove', e => {
+    const arrows = {
+      arrowleft: () => this.pan(-this.width / 8), arrowright: () => this.pan(this.width / 8),
+      arrowup: () => { this.scroll -= 60; this.clamp(); }, arrowdown: () => { this.scroll += 60; this.clamp(); },
+    };
+    document.addEventListener("keydown", (e) => {
+      const focused = document.activeElement === canvas;
+      if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || e.ctrlKey || e.metaKey || e.altKey || !(above || focused)) return;
+      const act = keys[e.key.toLowerCase()] ?? (focused ? arrows[e.key.toLowerCase()] : undefined);
+      if (!act) return;
+      e.preventDefault();
+      act();
+    });
+    const search = byId("lane-search");
+    search.addEventListener("input", () => {
+      this.word = search.value.toLowerCase();
+      this.admit();
+    });
+    search.addEventListener("keydown", (e) => { if (e.key === "Enter") this.next(e.shiftKey ? -1 : 1); });
+    byId("lane-all").addEventListener("click", () => this.showAll());
+    byId("lane-drop").addEventListener("click", () => this.drop());
+    const again = () => { this.themed(); this.redraw(); };
+    document.addEventListener("theme", again);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+    new ResizeObserver(() => this.size()).observe(canvas);
+  }
+  moved(e) {
+    const { held } = this;
     if (!held) return;
-    const dx = e.offsetX - held.x, dy = e.offsetY - held.y;
-    if (Math.abs(dx) + Math.abs(dy) > 3) held.moved = true;
-    if (held.select) {
-      const t = timeAt(e.offsetX);
-      range = [Math.max(Math.min(t, held.t), 0), Math.max(t, held.t)];
-      redraw();
+    const [dx, dy] = [e.offsetX - held.x, e.offsetY - held.y];
+    held.moved ||= Math.abs(dx) + Math.abs(dy) > 3;
+    if (held.selects) {
+      const t = this.timeAt(e.offsetX);
+      this.range = [Math.max(Math.min(t, held.time), 0), Math.min(Math.max(t, held.time, 0), this.data.length)];
+      this.redraw();
     } else if (held.moved) {
-      pan(-dx);
-      scroll -= dy;
-      held.x = e.offsetX;
-      held.y = e.offsetY;
-      clamp();
+      [held.x, held.y] = [e.offsetX, e.offsetY];
+      this.scroll -= dy;
+      this.pan(-dx);
     }
-  });
-  canvas.addEventListener('pointerup', e => {
-    const was = held;
-    held = null;
-    if (!was) return;
-    if (was.select) { if (!was.moved) range = null; sums(); redraw(); return; }
-    if (was.moved) return;
-    const hit = laneAt(e.offsetY);
+  }
+  released(e) {
+    const { held } = this;
+    this.held = null;
+    if (!held) return;
+    if (held.selects) {
+      if (!held.moved) this.range = null;
+      this.changed();
+      this.redraw();
+      return;
+    }
+    const hit = held.moved ? null : this.laneAt(e.offsetY);
     if (!hit) return;
-    if (hit.head) { hit.lane.open = !hit.lane.open; clamp(); return; }
+    if (hit.head) {
+      hit.lane.open = !hit.lane.open;
+      this.clamp();
+      return;
+    }
     const row = hit.lane.rows[hit.row];
     if (!row) return;
-    const k = first(hit.lane, row, timeAt(e.offsetX - 1));
-    if (k < row.length && hit.lane.start[row[k]] <= timeAt(e.offsetX + 1)) show(hit.lane, row[k]);
-  });
-  canvas.addEventListener('wheel', e => {
-    e.preventDefault();
-    if (e.ctrlKey || e.metaKey || !e.shiftKey && Math.abs(e.deltaY) > Math.abs(e.deltaX)) zoom(Math.exp(e.deltaY * 0.0015), e.offsetX);
-    else if (e.shiftKey) { scroll += e.deltaY; clamp(); } else pan(e.deltaX);
-  }, { passive: false });
-  const keys = {
-    w: () => zoom(0.75, width / 2), s: () => zoom(1.33, width / 2), a: () => pan(-width / 8), d: () => pan(width / 8),
-    '+': () => zoom(0.75, width / 2), '-': () => zoom(1.33, width / 2), ArrowLeft: () => pan(-width / 8), ArrowRight: () => pan(width / 8),
-    ArrowUp: () => { scroll -= 60; clamp(); }, ArrowDown: () => { scroll += 60; clamp(); },
-    f: () => { from = 0; to = data.length; clamp(); }, Escape: () => { range = null; selected = null; sums(); redraw(); },
-  };
-  addEventListener('keydown', e => {
-    if (e.target.tagName === 'INPUT' || e.ctrlKey || e.metaKey || e.altKey) return;
-    const act = keys[e.key] || keys[e.key.toLowerCase()];
-    if (act) { e.preventDefault(); act(); }
-  });
-  const search = document.getElementById('search'), found = document.getElementById('found');
-  let at = -1;
-  search.addEventListener('input', () => {
-    const word = search.value.toLowerCase();
-    matches = word ? data.names.map(name => name.toLowerCase().includes(word)) : null;
-    hits = [];
-    at = -1;
-    if (matches) for (const lane of lanes) for (let i = 0; i < lane.names.length && hits.length < 100000; i++) if (matches[lane.names[i]]) hits.push([lane, i]);
-    found.textContent = matches ? `${hits.length} spans, Enter goes to the next` : '';
-    sums();
-    redraw();
-  });
-  search.addEventListener('keydown', e => {
-    if (e.key !== 'Enter' || !hits.length) return;
-    at = (at + (e.shiftKey ? hits.length - 1 : 1)) % hits.length;
-    const [lane, i] = hits[at], wide = Math.max(lane.length[i] * 12, 1000);
-    from = lane.start[i] + lane.length[i] / 2 - wide / 2;
-    to = from + wide;
-    show(lane, i);
-    clamp();
-  });
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { themed(); redraw(); });
-  new ResizeObserver(size).observe(canvas);
-  themed();
-  size();
-  sums();
-  // For measurements: frames while zooming and panning.
-  window.rockhoundTimeline = { zoom, pan, draw, spans: lanes.reduce((n, lane) => n + lane.start.length, 0) };
-})();
+    const at = firstAfter(hit.lane, row, this.timeAt(e.offsetX - 1));
+    if (at < row.length && hit.lane.start[row[at]] <= this.timeAt(e.offsetX + 1)) this.select(hit.lane, row[at]);
+  }
+}

@@ -1,0 +1,3 @@
+// ---- the first look at a trace -----------------------------------------------------------------------------------
+
+document.documentElement.dataset.ready = "true";

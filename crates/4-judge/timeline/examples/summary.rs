@@ -1,4 +1,4 @@
-//! Reads a trace and gathers its evidence, and says how long both take: `cargo run --release -p rockhound-timeline --example
+//! Reads a trace, gathers its evidence, writes and reads its index, and says how long each takes: `cargo run --release -p rockhound-timeline --example
 //! summary FILE`.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "an example reads files and prints")]
 
@@ -12,9 +12,22 @@ fn main() {
         let timeline = trace::read(&path, &mut file).expect("a trace");
         let read = start.elapsed();
         let evidence = TimelineEvidence::gather(&timeline);
+        let gathered = start.elapsed();
+        let lines = timeline::origins(&timeline, &evidence.links).len();
+        let lined = start.elapsed();
+        let index = timeline.to_index().expect("an index");
+        let written = start.elapsed();
+        let back = trace::Timeline::from_index(&index).expect("the same index");
         println!(
-            "{path}: read {read:?}, all {:?}; {} spans on GPUs, {} on the host, idle {:?} %",
-            start.elapsed(),
+            "  {lines} origins in {:?}; index of {} MB written in {:?}, read in {:?}: {} spans",
+            lined - gathered,
+            index.len() / 1_000_000,
+            written - lined,
+            start.elapsed() - written,
+            back.gpu.len() + back.host.len()
+        );
+        println!(
+            "{path}: read {read:?}, all {gathered:?}; {} spans on GPUs, {} on the host, idle {:?} %",
             timeline.gpu.len(),
             timeline.host.len(),
             evidence.total.idle_percent()

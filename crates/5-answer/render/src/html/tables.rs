@@ -173,7 +173,7 @@ impl<'a> FindingView<'a> {
                 .zip(total)
                 .map(|(lost, total)| format!("{:.1}", (100.0 * lost / total).clamp(0.0, 100.0))),
             lost_sign: sign(f.time_lost_trust),
-            evidence: f.evidence.iter().map(|e| (visible(&e.what), visible(&e.value))).collect(),
+            evidence: f.evidence.iter().map(|e| (visible(&e.what), whole_name(&e.value))).collect(),
             places: f.places.iter().take(PLACES).map(place).collect(),
             appeared: false,
             page: rules.iter().find(|rule| rule.id == f.rule).map(|rule| {

@@ -5,7 +5,7 @@
 //! set as text.
 
 use super::tables::whole_name;
-use crate::text::{number::thousands, visible};
+use crate::text::number::thousands;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
@@ -42,7 +42,7 @@ impl<'a> TimelineView<'a> {
             true => "no spans".to_owned(),
             false => format!("spans: {}", contents.join(", ")),
         };
-        TimelineView { contents, from: visible(&chart.from), sums }
+        TimelineView { contents, from: whole_name(&chart.from), sums }
     }
 }
 

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: it is made of the same parts as the page of a recording, so both look and work alike.
 
 use super::head::LiveView;
-use super::tables::{FindingView, PanelView};
+use super::tables::{FindingView, PanelView, whole_name};
 use super::timeline::{Lanes, TimelineView};
 use super::{Frame, data, hash, variables};
 use crate::text::{shorten, visible};
@@ -77,7 +77,7 @@ pub fn timeline(page: &TimelinePage) -> String {
         },
         compared,
         inputs: inputs(page, compared),
-        notes: survey.notes.iter().map(|note| (word(note.kind), visible(&note.text))).collect(),
+        notes: survey.notes.iter().map(|note| (word(note.kind), whole_name(&note.text))).collect(),
         findings: survey.findings.iter().map(|it| FindingView::of(it, None, &page.rules)).collect(),
         not_checked: &survey.not_checked,
         timeline: Some(TimelineView::of(&page.chart)),
@@ -99,10 +99,10 @@ fn inputs(page: &TimelinePage, compared: bool) -> Vec<InputView<'_>> {
                 (true, 0) => "base",
                 (true, _) => "new",
             },
-            name: visible(&input.name),
+            name: whole_name(&input.name),
             kind: &input.kind,
-            path: visible(&input.path),
-            facts: input.facts.iter().map(|fact| (fact.name.as_str(), visible(&fact.value))).collect(),
+            path: whole_name(&input.path),
+            facts: input.facts.iter().map(|fact| (fact.name.as_str(), whole_name(&fact.value))).collect(),
         })
         .collect()
 }

@@ -37,6 +37,7 @@ pub fn chart(inputs: &[Input<'_>]) -> TimelineChart {
     };
     let begin = inputs.iter().filter_map(|it| it.timeline.range()).map(|(begin, _)| begin).min();
     let Some(begin) = begin else { return chart };
+    let mut texts = HashMap::new();
     for input in inputs {
         let mut builder = Builder {
             chart: &mut chart,
@@ -44,25 +45,29 @@ pub fn chart(inputs: &[Input<'_>]) -> TimelineChart {
             begin,
             prefix: if inputs.len() > 1 { format!("{}: ", input.name) } else { String::new() },
             names: HashMap::new(),
+            texts,
         };
         builder.gpus();
         builder.threads();
+        texts = builder.texts;
     }
     let ends = chart.lanes.iter().flat_map(|lane| &lane.spans).map(|span| span.start + span.duration);
     chart.length = ends.max().unwrap_or(0);
     chart
 }
 
-struct Builder<'a> {
-    chart: &'a mut TimelineChart,
+struct Builder<'c, 'a> {
+    chart: &'c mut TimelineChart,
     timeline: &'a Timeline,
     begin: i64,
     prefix: String,
-    /// Names of the chart by name and class.
+    /// Names of the chart by name and class of the timeline.
     names: HashMap<(Name, u8), u32>,
+    /// The same by text: all timelines share them.
+    texts: HashMap<(&'a str, u8), u32>,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'_, 'a> {
     fn class(&mut self, class: &str) -> u8 {
         let classes = &mut self.chart.classes;
         let at = classes.iter().position(|it| it == class).unwrap_or_else(|| {
@@ -73,12 +78,15 @@ impl Builder<'_> {
     }
 
     fn name(&mut self, name: Name, class: u8) -> u32 {
-        let chart = &mut self.chart;
-        let text = self.timeline.names.get(name);
-        *self.names.entry((name, class)).or_insert_with(|| {
-            chart.names.push(text.to_owned());
-            chart.class_of.push(class);
-            u32::try_from(chart.names.len() - 1).unwrap_or(0)
+        let Builder { chart, timeline, names, texts, .. } = self;
+        let timeline: &'a Timeline = timeline;
+        *names.entry((name, class)).or_insert_with(|| {
+            let text = timeline.names.get(name);
+            *texts.entry((text, class)).or_insert_with(|| {
+                chart.names.push(text.to_owned());
+                chart.class_of.push(class);
+                u32::try_from(chart.names.len() - 1).unwrap_or(0)
+            })
         })
     }
 

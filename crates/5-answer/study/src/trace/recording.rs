@@ -1,7 +1,7 @@
 //! A recording's dispatches as a timeline: of profilers, and of the emulator.
 
 use ::trace::{Device, Format, GpuKind, GpuSpan, Queue, Timeline};
-use workload::Workload;
+use workload::{Workload, plain_kernel_name};
 
 /// The timeline of the dispatches that have times; `None` where none has.
 pub fn of_recording(workload: &Workload) -> Option<Timeline> {
@@ -13,14 +13,19 @@ pub fn of_dispatches(workload: &Workload, rows: impl IntoIterator<Item = usize>)
     let mut timeline = Timeline::new(Format::Recording);
     let dispatches = &workload.dispatches;
     for row in rows {
-        let (Some(start), Some(end)) = (dispatches.start[row], dispatches.end[row]) else { continue };
+        // Some recordings have times that are no times: all the same.
+        let (Some(start), Some(end), Some(_)) =
+            (dispatches.start[row], dispatches.end[row], dispatches.duration(row))
+        else {
+            continue;
+        };
         let queue = Queue { device: u64::from(dispatches.gpu[row]), stream: 0 };
         let size = |value: Option<f64>| value.map_or(0, |v| v as u32);
         let (items, block) = (size(dispatches.grid.get(row)), size(dispatches.workgroup.get(row)));
         let span = GpuSpan {
             start,
             end,
-            name: timeline.names.add(workload.kernel_of(row)),
+            name: timeline.names.add(plain_kernel_name(workload.kernel_of(row))),
             kind: GpuKind::Kernel,
             queue: timeline.queue(queue),
             correlation: 0,

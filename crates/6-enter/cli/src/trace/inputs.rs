@@ -68,17 +68,18 @@ pub(crate) fn read<'a>(
     (all, failed)
 }
 
-/// Traces of a path; a folder without any may be a recording.
+/// Traces of a path. A recording is the trace that stands beside its counters, or else its dispatches.
 fn of_path(path: &Path, indexed: bool) -> Result<(Vec<traces::Trace>, Vec<anyhow::Error>)> {
-    let found = traces::read(path, indexed);
-    if !path.is_dir() || found.is_ok() {
-        return found;
+    if path.is_dir() {
+        let read = recording::read(path).ok();
+        let recorded = read.as_ref().filter(|it| says_more_than_times(it));
+        let dispatches = || recorded.and_then(study::trace::of_recording);
+        let beside = || recorded.and_then(|_| traces::beside(path)).map(|(_, timeline)| timeline);
+        if let Some(timeline) = beside().or_else(dispatches) {
+            return Ok((vec![traces::Trace { path: path.to_owned(), timeline }], Vec::new()));
+        }
     }
-    let timeline = recording::read(path).ok().as_ref().and_then(study::trace::of_recording);
-    match timeline {
-        Some(timeline) => Ok((vec![traces::Trace { path: path.to_owned(), timeline }], Vec::new())),
-        None => found,
-    }
+    traces::read(path, indexed)
 }
 
 /// Whether paths are traces alone. What has counters, samples or instructions of its kernels is a recording, whose page has the

@@ -153,7 +153,7 @@ fn reports_of_traces() {
         "id=\"timeline\"",
         "60 on the GPU, 60 on the host",
         "TRC001",
-        "Kernels by name",
+        "Kernels by time",
         "<bdi>rank0.json</bdi>",
     ] {
         assert!(html.contains(part), "{part}");

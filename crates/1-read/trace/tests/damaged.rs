@@ -97,12 +97,12 @@ fn unknown_fields_of_perfetto() {
     let made = perfetto();
     let mut text = Vec::new();
     let mut rest = made.as_slice();
-    while let [key, length, packets @ ..] = rest {
+    while let [first, length, packets @ ..] = rest {
         let (packet, after) = packets.split_at(usize::from(*length));
         let longer = [&unknown[..], packet, &unknown].concat();
         // A packet of nothing known, one of nothing, and the file's own unknown field.
         for packet in [&longer[..], &unknown, &[]] {
-            text.push(*key);
+            text.push(*first);
             text.extend(varint(packet.len() as u64));
             text.extend_from_slice(packet);
         }

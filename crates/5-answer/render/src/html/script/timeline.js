@@ -12,7 +12,7 @@ const CLASS_COLOURS = {
   "element-wise": "#9d755d", reduction: "#eeca3b", softmax: "#ff9da6", layout: "#d67195", embedding: "#88d27a", moe: "#439894",
   operator: "#79a0c8", "runtime call": "#8c8c94", python: "#bab0ac", range: "#d4a6c8", other: "#9aa3b0",
 };
-const SPARE_COLOURS = ["#b79a20", "#6f4fa0", "#499894", "#a0cbe8", "#c7795f"];
+const SPARE_COLOURS = ["#5b8fb9", "#b79a20", "#8a6fc0", "#499894", "#c7795f", "#a0cbe8", "#6f9e5a"];
 /** Letters are dark on light colours. */
 const inkOn = (colour) => {
   const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
@@ -87,9 +87,13 @@ function rowOf(lane, i) {
 
 class Timeline {
   constructor(data) {
-    const colours = data.classes.map((name, at) => CLASS_COLOURS[name] ?? SPARE_COLOURS[at % SPARE_COLOURS.length]);
+    const spare = (at) => at % SPARE_COLOURS.length;
+    const ofClasses = data.classes.map((name, at) => CLASS_COLOURS[name] ?? SPARE_COLOURS[spare(at)]);
+    const colours = ofClasses.concat(SPARE_COLOURS);
+    // Kernels of no known class are told apart by their names.
+    const colourOf = Uint16Array.from(data.class_of, (cls, name) => (data.classes[cls] === "other" ? ofClasses.length + spare(name) : cls));
     Object.assign(this, {
-      data, colours, inks: colours.map(inkOn), lanes: data.lanes.map(decodeLane), canvas: byId("lane-chart"),
+      data, colours, colourOf, inks: colours.map(inkOn), lanes: data.lanes.map(decodeLane), canvas: byId("lane-chart"),
       from: 0, to: Math.max(data.length, 1), scroll: 0, width: 0, height: 0, asked: false, held: null,
       selected: null, range: null, word: "", pick: null, admitted: null, lane: null, hits: null, hit: -1, changed: () => {},
     });
@@ -153,7 +157,7 @@ class Timeline {
       const end = Math.min(this.x(start + lane.length[i]), width);
       const name = lane.names[i];
       const dim = faded || (admitted && !admitted[name]) ? 1 : 0;
-      const mine = data.class_of[name] * 2 + dim;
+      const mine = this.colourOf[name] * 2 + dim;
       if (end - begin < 1 && right >= 0 && mine === look && begin - right < 1) {
         right = Math.max(end, begin + 0.8);
       } else {
@@ -165,7 +169,7 @@ class Timeline {
           c.beginPath();
           c.rect(begin, y, end - begin, ROW - 2);
           c.clip();
-          c.fillStyle = this.inks[data.class_of[name]];
+          c.fillStyle = this.inks[this.colourOf[name]];
           c.globalAlpha = dim ? 0.4 : 1;
           c.fillText(data.names[name].slice(0, 120), begin + 3, y + 10);
           c.restore();

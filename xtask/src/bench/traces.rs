@@ -34,7 +34,7 @@ pub(crate) fn run() -> Result<Vec<Line>> {
     let lines =
         INPUTS.iter().map(|input| of_input(&program, &shared, &folder, input)).collect::<Result<Vec<_>>>();
     fs::remove_dir_all(&folder)?;
-    Ok(lines?.concat())
+    Ok(lines?.into_iter().flatten().collect())
 }
 
 fn of_input(

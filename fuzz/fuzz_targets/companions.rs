@@ -19,6 +19,7 @@ fuzz_target!(|data: &[u8]| recording::check(
         "pmc_marks.csv",
         "pmc_shares.csv",
         "pmc_occupancy.csv",
+        "pmc_launches.jsonl",
         "perfmon/pmc_perf_0.txt"
     ],
     &[("pmc_perf.csv", MAIN.as_bytes())],

@@ -45,8 +45,8 @@ pub struct Access {
     /// Bytes per lane that one instruction can move, by the layout: neighbours in a lane's registers along the fastest
     /// dimension. The alignment the compiler knows can make it less. `None` in TTIR.
     pub width: Option<u64>,
-    /// Bytes of a row along the fastest dimension of a tile of two dimensions. `None` in TTIR, for vectors, and where the
-    /// addresses may lie otherwise than the layout has it.
+    /// Bytes of a row along the fastest dimension of a tile of two dimensions; of the whole tile where each row begins at the end
+    /// of the one before. `None` in TTIR, for vectors, and where the addresses may lie otherwise than the layout has it.
     pub row_bytes: Option<u64>,
     /// It has a mask.
     pub masked: bool,
@@ -132,7 +132,7 @@ fn access(context: &Context<'_, '_>, op: OpId) -> Option<Access> {
         shape: value_text(tensor),
         bytes: tensor.elements().saturating_mul(element).div_ceil(8),
         width: neighbours.map(|it| it.saturating_mul(element).div_ceil(8).clamp(1, WIDEST)),
-        row_bytes: row_bytes(tensor, element),
+        row_bytes: row_bytes(context, &address_values, tensor, element),
         masked,
         buffer: !pointers,
         indirect,
@@ -155,14 +155,59 @@ fn neighbours(tensor: &Tensor) -> Option<u64> {
 }
 
 /// Bytes along the dimension in which a lane's elements lie beside each other; one element per lane says nothing of that.
-fn row_bytes(tensor: &Tensor, element: u64) -> Option<u64> {
+fn row_bytes(context: &Context<'_, '_>, from: &[usize], tensor: &Tensor, element: u64) -> Option<u64> {
     let layout = tensor.layout.as_deref()?;
     let bases = linear(layout, &tensor.shape)?;
     if tensor.shape.len() != 2 {
         return None;
     }
     let fastest = (0..2).find(|dim| bases.contiguous(*dim) > 1)?;
-    Some(tensor.shape.get(fastest)?.saturating_mul(element).div_ceil(8))
+    let row = *tensor.shape.get(fastest)?;
+    let elements = if row_step(context, from, fastest) == Some(row) { tensor.elements() } else { row };
+    Some(elements.saturating_mul(element).div_ceil(8))
+}
+
+/// Elements from one row of a tile to the next, where that is a constant: what the row's number is multiplied by in the address.
+fn row_step(context: &Context<'_, '_>, from: &[usize], fastest: usize) -> Option<u64> {
+    let function = context.function;
+    let mut seen = vec![false; function.values.len()];
+    let mut open: Vec<usize> = from.to_vec();
+    let mut step = None;
+    while let Some(value) = open.pop() {
+        if std::mem::replace(seen.get_mut(value).unwrap_or(&mut true), true) {
+            continue;
+        }
+        match function.values.get(value).map(|it| it.source) {
+            Some(Source::Result(op, _)) => match context.short(op) {
+                "addi" | "addptr" | "trunci" | "extsi" | "extui" | "broadcast" | "convert_layout" => {
+                    open.extend(function.operands(op).iter().flatten());
+                }
+                "muli" if of_rows(context, value, fastest) => {
+                    let mut factors = function.operands(op).iter().flatten();
+                    let found = factors.find_map(|it| context.constant(*it));
+                    // Two steps are none that is known.
+                    if step.is_some() {
+                        return None;
+                    }
+                    step = Some(u64::try_from(found?).ok()?);
+                }
+                _ => {}
+            },
+            Some(Source::Block { of: Some(of), index, .. }) => {
+                open.extend(function.ops.get(of).and_then(|it| it.initial.get(index).copied().flatten()));
+            }
+            _ => {}
+        }
+    }
+    step
+}
+
+/// The value has one number for each row of a tile.
+fn of_rows(context: &Context<'_, '_>, value: usize, fastest: usize) -> bool {
+    let tensor = context.module.type_of(context.function, value).and_then(Type::tensor);
+    tensor.is_some_and(|it| {
+        it.shape.len() == 2 && it.shape.get(fastest) == Some(&1) && it.shape.get(1 - fastest) > Some(&1)
+    })
 }
 
 /// The parameter an address is computed from, and whether a load has a part in it.

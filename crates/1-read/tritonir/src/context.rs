@@ -73,12 +73,13 @@ impl<'k, 'a> Context<'k, 'a> {
         results.flat_map(|value| self.users.get(value).into_iter().flatten().copied())
     }
 
-    /// The operand is `arith.constant`: its whole number.
+    /// The operand is `arith.constant`: its whole number, of a tensor that of all elements.
     pub(crate) fn constant(&self, value: usize) -> Option<i64> {
         let op = self.function.ops.get(self.function.definition(value)?)?;
         if op.name != "arith.constant" {
             return None;
         }
-        op.text.trim().parse().ok()
+        let text = op.text.trim();
+        text.strip_prefix("dense<").and_then(|it| it.strip_suffix('>')).unwrap_or(text).parse().ok()
     }
 }

@@ -11,7 +11,7 @@ use crate::model::{Function, Module, OpId};
 use crate::style::ScratchStyle;
 use crate::trips::{RoundTrips, round_trips};
 use crate::types::Type;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The operations of one Python line.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,6 +32,8 @@ pub enum Form {
     Ttir,
     /// Tensors with layouts.
     Ttgir,
+    /// Lowered to the LLVM dialect of MLIR: no tensors are left.
+    Llvm,
 }
 
 impl Form {
@@ -40,6 +42,7 @@ impl Form {
         match self {
             Form::Ttir => "TTIR",
             Form::Ttgir => "TTGIR",
+            Form::Llvm => "the LLVM dialect, lowered from Triton's IR",
         }
     }
 }
@@ -96,6 +99,8 @@ pub struct Transpose {
     pub of_load: bool,
     /// It goes to a matrix product without arithmetic between.
     pub to_dot: bool,
+    /// It, or what is computed from it, is a factor of a matrix product.
+    pub reaches_dot: bool,
     /// A conversion through the LDS follows it.
     pub through_lds: bool,
     /// Its value is stored without arithmetic: the kernel transposes.
@@ -170,7 +175,6 @@ fn kernel(module: &Module<'_>, function: &Function<'_>, style: ScratchStyle) -> 
             *layout_kinds.entry(layout.kind().to_owned()).or_default() += 1;
         }
     }
-    let layouts = module.types.iter().any(|it| it.tensor().is_some_and(|it| it.layout.is_some()));
     let mut lds = lds(module, function, style);
     for buffer in &mut lds.buffers {
         buffer.at = context.at(buffer.op);
@@ -179,7 +183,7 @@ fn kernel(module: &Module<'_>, function: &Function<'_>, style: ScratchStyle) -> 
     let frame = location.kernel_line();
     KernelIr {
         name: function.name.to_owned(),
-        form: if layouts || module.waves().is_some() { Form::Ttgir } else { Form::Ttir },
+        form: form(module, function),
         processor: module.processor().map(str::to_owned),
         backend: module.target().map(|it| it.split(':').next().unwrap_or_default().to_owned()),
         waves: module.waves(),
@@ -204,6 +208,19 @@ fn kernel(module: &Module<'_>, function: &Function<'_>, style: ScratchStyle) -> 
         lds,
         lines: lines(&context),
         stated_lds: module.gpu_number("shared").and_then(|it| u64::try_from(it).ok()),
+    }
+}
+
+/// Which form a function has.
+fn form(module: &Module<'_>, function: &Function<'_>) -> Form {
+    let has = |dialect: &str| function.ops.iter().any(|op| op.dialect() == dialect);
+    let layouts = module.types.iter().any(|it| it.tensor().is_some_and(|it| it.layout.is_some()));
+    if has("llvm") && !has("tt") {
+        Form::Llvm
+    } else if layouts || module.waves().is_some() {
+        Form::Ttgir
+    } else {
+        Form::Ttir
     }
 }
 
@@ -321,7 +338,8 @@ fn transposes(context: &Context<'_, '_>, style: ScratchStyle) -> Vec<Transpose> 
             shape: it.text.clone(),
             of_buffer: matches!(ty, Type::Memory(_)),
             of_load: before(context, op),
-            to_dot: after(context, op),
+            to_dot: after(context, op, PASSES_ON),
+            reaches_dot: after(context, op, &[]),
             through_lds: context.users_of(op).any(through),
             to_store: sink(context, op).is_some(),
         })
@@ -355,15 +373,17 @@ fn before(context: &Context<'_, '_>, op: OpId) -> bool {
     false
 }
 
-/// A value goes to a matrix product without arithmetic between.
-fn after(context: &Context<'_, '_>, op: OpId) -> bool {
+/// A value goes to a matrix product with only such operations between; with any where none is named.
+fn after(context: &Context<'_, '_>, op: OpId, between: &[&str]) -> bool {
+    let mut seen = BTreeSet::from([op]);
     let mut open: Vec<OpId> = vec![op];
-    for _ in 0..64 {
-        let Some(at) = open.pop() else { return false };
+    while let Some(at) = open.pop() {
         for user in context.users_of(at) {
             match context.short(user) {
                 "dot" | "dot_scaled" => return true,
-                short if PASSES_ON.contains(&short) => open.push(user),
+                short if (between.is_empty() || between.contains(&short)) && seen.insert(user) => {
+                    open.push(user)
+                }
                 _ => {}
             }
         }

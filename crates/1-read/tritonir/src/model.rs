@@ -143,7 +143,7 @@ pub struct Op<'a> {
     pub results: Range<ValueId>,
     /// Arguments of its blocks, in order of blocks.
     pub block_arguments: Vec<ValueId>,
-    /// Start values of a loop's carried values, in the order of the block's arguments after the induction variable.
+    /// Start values of what a loop carries, in the order of the block's arguments: of `scf.for` the counter's first.
     pub initial: Vec<Option<ValueId>>,
     /// Text of the location.
     pub location: &'a str,

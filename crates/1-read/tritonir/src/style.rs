@@ -19,8 +19,13 @@ impl ScratchStyle {
         Some(if version < (3, 5) { ScratchStyle::Padded } else { ScratchStyle::Swizzled })
     }
 
-    /// By the spelling: new compilers name values as Python does and write three-element matrix shapes.
+    /// By the spelling: new compilers name values as Python does, call AMD's dialect `amdg` and write `version = 3` of matrix layouts.
     pub fn of_spelling(module: &Module<'_>) -> ScratchStyle {
+        let new_layouts = module.aliases.values().any(|it| it.contains("amd_mfma<{version = "));
+        let new_dialect = |it: &Function<'_>| it.ops.iter().any(|op| op.dialect() == "amdg");
+        if new_layouts || module.functions.iter().any(new_dialect) {
+            return ScratchStyle::Swizzled;
+        }
         let old_names = |it: &Function<'_>| {
             !it.parameters.is_empty()
                 && it.parameters.iter().all(|it2| {

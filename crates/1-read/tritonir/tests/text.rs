@@ -177,6 +177,39 @@ fn conversions_by_what_they_move() {
 }
 
 #[test]
+fn the_age_of_a_compiler_shows_in_its_spelling() {
+    let of = |version: &str, to: &str| {
+        let mma = format!("#ttg.amd_mfma<{{{version}, warpsPerCTA = [4, 1], isTransposed = true}}>");
+        let text = format!(
+            "#mma = {mma}\n#rows = #ttg.blocked<{{sizePerThread = [1, 8], threadsPerWarp = [8, 8], warpsPerCTA = [4, 1], order = [1, 0]}}>\n\
+             module {{\n  tt.func public @f(%arg0: tensor<64x64xf16, #mma>) {{\n    \
+             %0 = ttg.convert_layout %arg0 : tensor<64x64xf16, #mma> -> tensor<64x64xf16, {to}>\n    tt.return\n  }}\n}}\n"
+        );
+        first(&text).lds.total
+    };
+    // Old compilers pad rows.
+    assert_eq!(of("versionMajor = 3, versionMinor = 0, instrShape = [32, 32]", "#rows"), Ok(9216));
+    assert_eq!(of("version = 3, instrShape = [32, 32, 8]", "#rows"), Ok(8192));
+}
+
+#[test]
+fn rows_without_gaps_are_one_row() {
+    let of = |stride: &str| {
+        let text = format!(
+            "#b = #ttg.blocked<{{sizePerThread = [1, 8], threadsPerWarp = [16, 4], warpsPerCTA = [4, 1], order = [1, 0]}}>\n\
+             module {{\n  tt.func public @f(%x: !tt.ptr<f16>, %rows: tensor<64x1xi32, #b>, %columns: tensor<64x32xi32, #b>, %n: tensor<64x1xi32, #b>) {{\n    \
+             %c = arith.constant dense<32> : tensor<64x1xi32, #b>\n    %d = arith.constant dense<48> : tensor<64x1xi32, #b>\n    \
+             %0 = arith.muli %rows, {stride} : tensor<64x1xi32, #b>\n    \
+             %1 = tt.broadcast %0 : tensor<64x1xi32, #b> -> tensor<64x32xi32, #b>\n    \
+             %2 = arith.addi %1, %columns : tensor<64x32xi32, #b>\n    \
+             %3 = amdg.buffer_load %x[%2] : tensor<64x32xf16, #b>\n    tt.return\n  }}\n}}\n"
+        );
+        first(&text).accesses[0].row_bytes
+    };
+    assert_eq!([of("%c"), of("%d"), of("%n")], [Some(64 * 64), Some(64), Some(64)]);
+}
+
+#[test]
 fn broken_texts_say_where() {
     for (text, message) in [
         ("", "no module of Triton's IR in it at line 1"),
@@ -204,6 +237,9 @@ fn recognised_by_content() {
     assert!(recognise(COPY.as_bytes()));
     assert!(!recognise(b"\0\0 tt.func module"));
     assert!(!recognise(b"module load rocm\n"));
+    let lowered = "module {\n  llvm.func @f(%p: !llvm.ptr) {\n    llvm.return\n  }\n}\n";
+    assert!(recognise(lowered.as_bytes()));
+    assert_eq!(first(lowered).form, Form::Llvm);
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub struct LaunchNote {
     pub file: String,
     /// Line of the source.
     pub line: u32,
+    /// Folder with what the compiler made of it, IR and code; empty where that is not known.
+    pub compiled: String,
     /// Compile-time values, in the program's order: `BLOCK_SIZE`, `num_warps`.
     pub configuration: Vec<(String, String)>,
     /// Programs of the grid in each dimension.
@@ -87,6 +89,8 @@ struct Line {
     file: String,
     #[serde(default)]
     line: u32,
+    #[serde(default)]
+    compiled: String,
     #[serde(default)]
     configuration: Vec<(String, Value)>,
     #[serde(default)]
@@ -148,6 +152,7 @@ fn note(line: Line, rows: &BTreeMap<u64, u32>) -> Option<LaunchNote> {
         kernel: line.kernel,
         file: line.file,
         line: line.line,
+        compiled: line.compiled,
         arguments: line.arguments,
         tuning: line.tuning,
         failed: line.failed,
@@ -217,5 +222,42 @@ mod tests {
         for end in 0..whole.len() {
             workload(&whole[..end]);
         }
+    }
+
+    #[test]
+    fn any_change_of_a_line_is_read_or_left_out() {
+        let whole =
+            launch_note(Some(7), NOTE) + &launch_note(None, r#"{"tuning": "n=6", "failed": "too large"}"#);
+        let pieces = [
+            "{",
+            "}",
+            "[",
+            "]",
+            "\"",
+            ",",
+            ":",
+            "-1",
+            "1e400",
+            "99999999999999999999",
+            "null",
+            "\n",
+            "\\u0000",
+        ];
+        let mut random = testkit::Random(25);
+        let mut read = 0;
+        for _ in 0..2000 {
+            let mut bytes = whole.clone().into_bytes();
+            for _ in 0..1 + random.below(3) {
+                let at = random.below(bytes.len());
+                let piece = pieces[random.below(pieces.len())].as_bytes();
+                let end = (at + random.below(12)).min(bytes.len());
+                drop(bytes.splice(at..end, piece.iter().copied()));
+            }
+            let found = workload(&String::from_utf8_lossy(&bytes));
+            let rows = found.dispatches.len() as u32;
+            assert!(found.launches.iter().all(|it| it.row.is_none_or(|row| row < rows)));
+            read += found.launches.len();
+        }
+        assert!((500..4000).contains(&read), "{read} lines of 4000 are still read");
     }
 }

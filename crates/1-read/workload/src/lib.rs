@@ -115,14 +115,16 @@ pub fn read(folder: &dyn Folder, options: &Options) -> Result<Workload, Error> {
             workload
         }
         // A run for samples or traces alone has no counters.
-        (Err(Error::NoRecording { .. }), Some(samples), traces) => {
+        (Err(Error::NoRecording { .. } | Error::TritonCache), Some(samples), traces) => {
             let mut workload = samples.workload(&files, problems)?;
             if let Some(traces) = traces {
                 traces.attach(&mut workload);
             }
             workload
         }
-        (Err(Error::NoRecording { .. }), None, Some(traces)) => traces.workload(&files, problems),
+        (Err(Error::NoRecording { .. } | Error::TritonCache), None, Some(traces)) => {
+            traces.workload(&files, problems)
+        }
         (Err(error), ..) => return Err(error),
     };
     Ok(workload)

@@ -72,6 +72,11 @@ pub enum Error {
         /// Some of their names.
         some: String,
     },
+    /// no recording, but a cache of Triton's
+    #[error(
+        "a folder of what Triton compiled, and no recording of what ran\nhint: `rockhound inspect` judges it; `rockhound profile -- python SCRIPT` makes a recording"
+    )]
+    TritonCache,
     /// the file has no rows
     #[error(
         "`{file}` holds a header and no dispatches\nhint: the profiler was interrupted or no kernel matched its filter; record again"

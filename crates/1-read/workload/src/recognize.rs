@@ -114,6 +114,9 @@ fn by_name(files: &Files<'_>) -> Result<Workload, Error> {
         return Err(Error::CountersAlone { file: file.to_string(), process });
     }
     let some: Vec<&str> = files.names().take(4).collect();
+    if files.names().any(|it| it.ends_with(".ttgir") || it.ends_with(".ttir")) {
+        return Err(Error::TritonCache);
+    }
     Err(Error::NoRecording { files: files.len(), some: some.join(", ") })
 }
 

@@ -37,12 +37,19 @@ pub struct Access {
     constant: u32,
     /// What else must be equal for two bases to be comparable: upper word, buffer resource.
     key: Id,
+    /// No lane was turned off on the way to it, by a branch or a loop.
+    all_lanes: bool,
 }
 
 impl Access {
     /// Accesses of one group are a known distance apart: that of their [`constant`](Self::constant)s.
     pub fn group(&self) -> (Id, Id) {
         (self.key, self.stem)
+    }
+
+    /// No lane was turned off on the way to the access, by a branch or a loop.
+    pub fn has_all_lanes(&self) -> bool {
+        self.all_lanes
     }
 
     /// Position within the group in bytes, without the instruction's immediate offset.

@@ -15,7 +15,7 @@ pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
     // IR without code: what the code would say is not missed.
     let ir_alone = evidence.ir.is_some() && evidence.kernel.body == codeobj::Body::Absent;
     let (mut findings, not_checked) = outcomes(|rule| match (rule.check, evidence.ir) {
-        (Check::Ir(check), Some(ir)) => Some(check(&ir.kernel, evidence)),
+        (Check::Ir(check) | Check::IrOrCode(check, _), Some(ir)) => Some(check(&ir.kernel, evidence)),
         _ if ir_alone => None,
         _ => Some(rule.code_check()?(evidence)),
     });

@@ -21,5 +21,21 @@ pub struct LaunchEvidence<'a> {
     pub remaps_xcds: Option<bool>,
 }
 
+/// The number of workgroups that best share the depth of a tile, and the time expected then, microseconds; none where the launch has
+/// tiles enough, too little depth, or shares it already.
+pub(crate) fn shared_depth(evidence: &LaunchEvidence<'_>) -> Option<(u64, f64)> {
+    let it = evidence.gemm?;
+    let steps = it.problem.k / it.tile.k.max(1);
+    if it.tile.split_k > 1 || it.workgroups * 2 > it.rounds.units || steps < 8 {
+        return None;
+    }
+    [2u64, 4, 8, 16]
+        .into_iter()
+        .filter(|parts| steps / parts >= 4)
+        .map(|split_k| Estimate::of(evidence.model, it.problem, gemm::Tile { split_k, ..it.tile }))
+        .filter_map(|it| Some((it.tile.split_k, it.time?.total_us)))
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+}
+
 /// Judges one launch.
 pub type LaunchCheck = fn(&LaunchEvidence<'_>) -> Outcome;

@@ -107,6 +107,8 @@ pub enum Check {
     Tunings(TuningCheck),
     /// Triton's IR; kernels without it are not of Triton, or not known to be, and nothing is said of them.
     Ir(IrCheck),
+    /// Triton's IR, and the code of kernels without it; one page, two checks.
+    IrOrCode(IrCheck, CodeCheck),
     /// The shape of a launch.
     Launch(LaunchCheck),
 }
@@ -148,7 +150,7 @@ impl Rule {
     /// The check of code, if the rule has one.
     pub const fn code_check(&self) -> Option<CodeCheck> {
         match self.check {
-            Check::Code(check) | Check::Either(check, _) => Some(check),
+            Check::Code(check) | Check::Either(check, _) | Check::IrOrCode(_, check) => Some(check),
             _ => None,
         }
     }

@@ -153,6 +153,7 @@ mod tests {
             kernel: "matmul".to_string(),
             file: String::new(),
             line: 0,
+            compiled: String::new(),
             configuration: pairs.map(|(name, value)| (name.to_string(), value.to_string())).to_vec(),
             programs: [programs, 1, 1],
             arguments: vec![

@@ -78,7 +78,8 @@ pub fn recognise(bytes: &[u8]) -> bool {
     if memchr::memchr(0, head).is_some() {
         return false;
     }
-    has(HEADER) || (has("tt.func ") && (has("module") || head.starts_with(b"tt.func ")))
+    let function = has("tt.func ") || has("llvm.func @");
+    has(HEADER) || (function && has("module")) || head.starts_with(b"tt.func ")
 }
 
 /// What is known of a module before it begins.

@@ -383,6 +383,6 @@ impl Walker<'_> {
         };
         let stem = self.pool.without_constant(base);
         let constant = self.pool.constant_of(base);
-        Some(Access { inst: at, base, stem, constant, key })
+        Some(Access { inst: at, base, stem, constant, key, all_lanes: state.levels.is_empty() })
     }
 }

@@ -11,7 +11,7 @@ use crate::workload::{Subject, models};
 use arch::{Model, occupancy};
 use std::collections::BTreeSet;
 use view::{GuideFinding, GuideStep, GuideVerdict, StepKind};
-use workload::plain_kernel_name;
+use workload::{LaunchNote, plain_kernel_name};
 
 /// Panels that show the numbers behind rules, by the beginning of the rules' names; the longest that fits counts.
 const PANELS_OF_RULES: &[(&str, &[u16])] = &[
@@ -72,6 +72,8 @@ pub(super) fn steps(
         let command = format!("rockhound analyze -p {}{ranks}{one} -b {}", quoted(&last.path), list(&panels));
         out.push(GuideStep::new(StepKind::Look, why, command));
     }
+    out.extend(tuned(last, &one));
+    out.extend(compiled(inputs, last));
     out.extend(code(inputs, last, looked, emulated));
     out.extend(limits(inputs, last, looked, emulated));
     if let Some(kernel) = inputs.kernels.first() {
@@ -141,6 +143,36 @@ fn missing_counters(inputs: &Inputs<'_>, last: &Subject, looked: &Looked) -> Opt
     let command =
         format!("rocprof-compute profile -n {}{kernels}{blocks} -- {}", quoted(&name), program(last));
     Some(GuideStep::new(StepKind::Record, why, command))
+}
+
+/// Shows what an autotuner of Triton tried.
+fn tuned(last: &Subject, one: &str) -> Option<GuideStep> {
+    let tried =
+        |note: &&LaunchNote| note.tuning.is_some() && note.row.is_none_or(|it| last.rows.contains(&it));
+    last.workload.launches.iter().find(tried)?;
+    let command = format!("rockhound analyze -p {}{one} -b 0.7", quoted(&last.path));
+    Some(GuideStep::new(
+        StepKind::Look,
+        "what the autotuner tried, and why each configuration loses",
+        command,
+    ))
+}
+
+/// Shows what Triton made of the first kernel, in its fastest launch.
+fn compiled(inputs: &Inputs<'_>, last: &Subject) -> Option<GuideStep> {
+    let w = &last.workload;
+    let kernel = plain_kernel_name(inputs.kernels.first()?.kernel);
+    let of_kernel =
+        w.launches.iter().filter(|it| !it.compiled.is_empty() && plain_kernel_name(&it.kernel) == kernel);
+    let launched = of_kernel.filter_map(|it| Some((it, it.row.filter(|row| last.rows.contains(row))?)));
+    let time = |row: u32| w.dispatches.duration(row as usize).unwrap_or(f64::MAX);
+    let (note, _) = launched.min_by(|a, b| time(a.1).total_cmp(&time(b.1)))?;
+    let command = format!("rockhound inspect {} --lines", quoted(&note.compiled));
+    Some(GuideStep::new(
+        StepKind::Look,
+        "what Triton's compiler made of it: layouts, prefetching, LDS",
+        command,
+    ))
 }
 
 /// Shows what each instruction did.

@@ -17,11 +17,14 @@ pub(crate) const RULE: Rule = Rule {
 
 const PAGE: &str = r"## What it does
 Fires in an emulated run with `--check`, whatever is looked for, when lanes load, store or update the LDS at an offset that is not below
-what the kernel declares and the launch adds. Without `--check` a warning says the same once.
+what the kernel declares and the launch adds. Without `--check` a warning says the same once for each instruction, with the number of accesses.
+
+It is no fault that ends the kernel, since a GPU goes on too: out of range, a read gives 0 and a write is dropped. A violation is reported only where
+the register field `LDS_CONFIG.ADDR_OUT_OF_RANGE_REPORTING` is set, which a program cannot do. With `--check` the exit code is 2.
 
 ## Why it is slow
 It is not slow but wrong: such reads give 0 and such writes vanish, on a GPU as here, and nothing tells the program. GPUs allocate the
-LDS in blocks of 512 bytes or more, so an access that is only a little too far may seem to work there.
+LDS in blocks of 512 bytes or more, so an access that is only a little too far may seem to work there; here the LDS ends at the byte the launch asks for.
 
 ## Evidence
 Every LDS access of the run. The first one in the order of workgroups is named; the others are counted, lane by lane.

@@ -1,8 +1,11 @@
 //! LDS003: lanes that queue for one address.
 
+use crate::access::{count, places};
 use crate::ir::place;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
+use analysis::affine::LANES;
+use isa::{Access, Space};
 use tritonir::KernelIr;
 use view::Severity;
 
@@ -11,24 +14,27 @@ pub(crate) const RULE: Rule = Rule {
     title: "atomics of one wave to one address",
     severity: Severity::Warning,
     page: PAGE,
-    check: Check::Ir(check),
+    check: Check::IrOrCode(check, check_code),
 };
 
 const PAGE: &str = r"## What it does
 Fires on an atomic of Triton's IR on a tensor of addresses that are all the same: one pointer, or one pointer and one offset,
-splat to every element.
+splat to every element. In code without Triton's IR it fires on an atomic instruction whose lanes form one address, where no branch or
+loop has turned lanes off.
 
-An atomic on a single pointer is silent: one lane of the workgroup does it. So is one on a tensor of different addresses.
+An atomic on a single pointer is silent: one lane of the workgroup does it. So is one on a tensor of different addresses, and one
+that the compiler has put behind a sum over the wave, as LLVM does with integers whose address it knows to be the same for all lanes.
 
 ## Why it is slow
 Atomics of lanes to one address are done one after the other, in the L2 or in the LDS: 64 lanes take 64 turns where one
 access would do, and every further wave queues behind them.
 
 ## Evidence
-How the address of each `tt.atomic_rmw` is made, and the elements of the tensor.
+How the address of each `tt.atomic_rmw` is made, and the elements of the tensor. In code, the address of each lane by symbolic evaluation
+of the instructions before the atomic.
 
 ## What to do
-Reduce in the workgroup first (`tl.sum`, `tl.max`), and do one atomic on a single pointer with the result.
+Reduce in the workgroup first (`tl.sum`, `tl.max`; a shuffle or the LDS in HIP), and do one atomic with the result.
 
 ## Source
 The IREE AMDGPU guide: accesses of all lanes to one bank become a loop of one lane at a time, which for atomics holds for one
@@ -48,4 +54,30 @@ fn check(ir: &KernelIr, _: &KernelEvidence<'_>) -> Outcome {
         .with_places([place(&it.at)])
     });
     Outcome::from_findings(findings.collect())
+}
+
+fn check_code(evidence: &KernelEvidence<'_>) -> Outcome {
+    let addresses = evidence.addresses();
+    let slow = addresses.accesses().iter().filter(|it| {
+        let inst = evidence.insts.get(it.inst as usize).and_then(isa::Inst::mem);
+        let atomic = inst.is_some_and(|mem| {
+            mem.access == Access::Atomic
+                && matches!(mem.space, Space::Global | Space::Buffer | Space::Lds | Space::Flat)
+        });
+        atomic && it.has_all_lanes() && addresses.is_uniform(it)
+    });
+    let slow: Vec<u32> = slow.map(|it| it.inst).collect();
+    if slow.is_empty() {
+        return Outcome::Silent;
+    }
+    Outcome::Findings(vec![
+        RULE.finding(
+            Severity::Warning,
+            format!("{} by all lanes of a wave to one address", count(slow.len(), "atomic")),
+            "reduce in the wave or the workgroup first and do one atomic with the result",
+        )
+        .with_cost(format!("{LANES} accesses one after the other where 1 would do"))
+        .with_evidence("atomics whose lanes form one address", slow.len())
+        .with_places(places(evidence, slow)),
+    ])
 }

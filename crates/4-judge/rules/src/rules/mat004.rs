@@ -17,7 +17,7 @@ pub(crate) const RULE: Rule = Rule {
 const PAGE: &str = r"## What it does
 Fires on a kernel of one matrix product for CDNA3 whose factors come from the LDS 8 bytes per lane: `kpack=1`, Triton's default.
 
-Silent: fused kernels, kernels with `kpack=2` (16 bytes), and CDNA4, where the compiler ignores `kpack`.
+Silent: fused kernels, kernels that spill already, kernels with `kpack=2` (16 bytes), and CDNA4, where the compiler ignores `kpack`.
 
 ## Why it is slow
 A lane reads the elements of one matrix instruction at a time. With `kpack=2` it reads those of two in one access: half as many LDS
@@ -36,7 +36,10 @@ The ROCm Triton wiki: `kpack` should be 2 for GEMMs and unset for other kernels.
 /// Bytes of a factor that one access can read per lane.
 const WIDEST: u32 = 16;
 
-fn check(ir: &KernelIr, _: &KernelEvidence<'_>) -> Outcome {
+fn check(ir: &KernelIr, evidence: &KernelEvidence<'_>) -> Outcome {
+    if evidence.resources.scratch_bytes.is_some_and(|bytes| bytes > 0) {
+        return Outcome::Silent;
+    }
     let in_loops: Vec<_> = ir.dots.iter().filter(|it| it.at.in_loop.is_some()).collect();
     let [dot] = in_loops.as_slice() else { return Outcome::Silent };
     let cdna3 = dot.instruction.as_ref().is_some_and(|it| it.version == 3);

@@ -1,5 +1,7 @@
 //! TIL001: utilisation of compute units by tiles.
 
+use crate::access::count;
+use crate::launch::shared_depth;
 use crate::{Check, LaunchEvidence, Outcome, Rule};
 use view::Severity;
 
@@ -13,7 +15,7 @@ pub(crate) const RULE: Rule = Rule {
 
 const PAGE: &str = r"## What it does
 Fires on a matrix product whose tiles fill less than 90 % of the places that the compute units have in all rounds, where another usual
-tile is expected to be at least 5 % faster.
+tile is expected to be at least 5 % faster. Silent where sharing the depth of the tile is faster still (TIL003).
 
 Utilisation is `(workgroups / CUs) / ceil(workgroups / CUs)`. Tiles with the same utilisation differ in what they read, so the
 alternatives are those of least expected time.
@@ -54,6 +56,9 @@ fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
     let (Some(best), true) = (better.first().and_then(|it| it.time), it.rounds.utilisation < GOOD) else {
         return Outcome::Silent;
     };
+    if shared_depth(evidence).is_some_and(|(_, then)| then < best.total_us) {
+        return Outcome::Silent;
+    }
     let names: Vec<String> = better
         .iter()
         .map(|it| format!("{} ({:.1} %)", it.tile.name(), 100.0 * it.rounds.utilisation))
@@ -62,10 +67,10 @@ fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
         RULE.finding(
             Severity::Warning,
             format!(
-                "{} workgroups of {} take {} rounds on {} compute units: {:.1} % of the places are used",
-                it.workgroups,
+                "{} of {} in {} on {} compute units: {:.1} % of the places are used",
+                count(it.workgroups, "workgroup"),
                 it.tile.name(),
-                it.rounds.rounds,
+                count(it.rounds.rounds, "round"),
                 it.rounds.units,
                 100.0 * it.rounds.utilisation
             ),

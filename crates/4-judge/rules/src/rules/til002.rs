@@ -18,7 +18,8 @@ const PAGE: &str = r"## What it does
 Fires on a load in the loop of a matrix product whose rows, along the dimension in which neighbours lie beside each other, are
 shorter than a cache line of 128 bytes.
 
-Rows of 128 bytes and more are silent; 512 bytes are best, but make tiles of 16-bit types too large.
+Rows of 128 bytes and more are silent; 512 bytes are best, but make tiles of 16-bit types too large. Silent also where each row begins
+at the end of the one before, by a constant stride: the tile is one piece of memory.
 
 ## Why it is slow
 A row of the tile is read alone: the next row begins a stride away. A row shorter than a line fetches the whole line all the same, and

@@ -1,5 +1,7 @@
 //! TIL003: depth that more workgroups could share.
 
+use crate::access::count;
+use crate::launch::shared_depth;
 use crate::{Check, LaunchEvidence, Outcome, Rule};
 use view::Severity;
 
@@ -13,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
 
 const PAGE: &str = r"## What it does
 Fires on a matrix product with fewer tiles than half of the compute units, a depth of at least four steps for each of two
-workgroups, and no sharing of the depth, where sharing it is expected to be at least 10 % faster.
+workgroups, and no sharing of the depth, where sharing it is expected to be at least 10 % faster, and faster than every other usual tile
+(TIL001 names those).
 
 ## Why it is slow
 Each workgroup does all the depth of its tile while most compute units have nothing to do.
@@ -39,15 +42,9 @@ fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
     let units = it.rounds.units;
     let Some(time) = it.time else { return Outcome::Silent };
     let steps = it.problem.k / it.tile.k.max(1);
-    if it.tile.split_k > 1 || it.workgroups * 2 > units || steps < 8 {
-        return Outcome::Silent;
-    }
-    let shared = [2u64, 4, 8, 16]
-        .into_iter()
-        .filter(|parts| steps / parts >= 4)
-        .map(|split_k| gemm::Estimate::of(evidence.model, it.problem, gemm::Tile { split_k, ..it.tile }))
-        .filter_map(|it| Some((it.tile.split_k, it.time?.total_us)))
-        .min_by(|a, b| a.1.total_cmp(&b.1));
+    let alone = evidence.alternatives.iter().filter(|it| it.tile.split_k == 1);
+    let other_tile = alone.filter_map(|it| it.time).map(|it| it.total_us).fold(f64::MAX, f64::min);
+    let shared = shared_depth(evidence).filter(|(_, then)| *then < other_tile);
     let Some((parts, then)) = shared.filter(|(_, then)| *then < (1.0 - GAIN) * time.total_us) else {
         return Outcome::Silent;
     };
@@ -55,8 +52,8 @@ fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
         RULE.finding(
             Severity::Warning,
             format!(
-                "{} workgroups on {units} compute units, each with {steps} steps of depth",
-                it.workgroups
+                "{} on {units} compute units, each with {steps} steps of depth",
+                count(it.workgroups, "workgroup")
             ),
             format!("share the depth among {parts} workgroups (split-K), or use stream-K"),
         )

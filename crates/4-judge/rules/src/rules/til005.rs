@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule = Rule {
 
 const PAGE: &str = r"## What it does
 Fires on a matrix product on a GPU with several XCDs, a factor of which has rows that begin a multiple of 512 bytes apart, where at least 16 rows are
-read at a time.
+read at a time. Silent where factors and result together are less than 4 MB, what one L2 cache keeps.
 
 ## Why it is slow
 Addresses that are a multiple of 512 bytes apart fall on few channels of the L2 cache. The rows of a tile then queue for the same channels while
@@ -31,6 +31,8 @@ The ROCm MI300X workload guide (GEMM stride issues).
 
 /// Distance of rows that is to be avoided.
 const BAD: u64 = 512;
+/// Bytes of factors and result that one L2 cache keeps.
+const SMALL: f64 = 4e6;
 /// What the guide pads rows by.
 const PAD_BYTES: u64 = 256;
 
@@ -54,7 +56,7 @@ fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
             strides[*at].is_multiple_of(BAD) && rows[*at].min(extents[*at]) >= 16 && strides[*at] > 0
         })
         .collect();
-    if evidence.model.xcds.value < 2 || hot.is_empty() {
+    if evidence.model.xcds.value < 2 || hot.is_empty() || it.bytes.memory < SMALL {
         return Outcome::Silent;
     }
     let both = operands == gemm::Operands::Tn && hot.len() == 2;

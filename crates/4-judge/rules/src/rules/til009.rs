@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule = Rule {
 
 const PAGE: &str = r"## What it does
 Fires on a matrix product whose tiles are dealt out to the XCDs one by one, where neighbouring tiles on one XCD would make its L2
-caches read at least a quarter less from beyond them, and the product reads more than it keeps in cache.
+caches read at least a quarter less from beyond them, where reading the rest from memory takes 5 % or more of the expected time.
 
 Silent on GPUs with one XCD, and where the kernel is known to deal its tiles to the XCDs itself.
 
@@ -37,6 +37,9 @@ const SAVED: f64 = 0.25;
 /// Bytes below which a read that could be spared is not worth a word.
 const LEAST: f64 = 1e6;
 
+/// Share of the expected time below which the time of such a read is not either.
+const LEAST_TIME: f64 = 0.05;
+
 fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
     let Some(it) = evidence.gemm else {
         return Outcome::needs("the shape and the tile of the matrix product");
@@ -44,11 +47,14 @@ fn check(evidence: &LaunchEvidence<'_>) -> Outcome {
     let xcds = evidence.model.xcds.value;
     let (dealt, grouped) = (it.bytes.fabric, it.bytes.fabric_grouped);
     let round = u64::from(xcds) * 2;
+    let microseconds = (dealt - grouped) / (evidence.model.hbm.gb_per_s.value * 1e3);
+    let is_short = it.time.is_some_and(|time| microseconds < LEAST_TIME * time.total_us);
     if xcds < 2
         || evidence.remaps_xcds == Some(true)
         || it.workgroups < round
         || dealt * (1.0 - SAVED) < grouped
         || dealt - grouped < LEAST
+        || is_short
     {
         return Outcome::Silent;
     }

@@ -143,22 +143,31 @@ fn cell(role: Role, text: &str) -> Span {
     span(role, format!("{}{text}", " ".repeat(COLUMN.saturating_sub(width(text)))))
 }
 
-/// One line per shape: the first tile, and the fastest other one where the first was asked for.
+/// One line per shape: the first tile, and the fastest other one where the first was asked for. Fits 80 columns.
 fn table(page: &mut Page, report: &TileReport) {
     let asked = report.problems.iter().any(|it| it.asked);
-    let mut head =
-        format!("{:>7} {:>7} {:>7}  {:<15}", "M", "N", "K", if asked { "asked" } else { "fastest" });
-    head.push_str(&format!("{:>9} {:>7} {:>7}  {:<12}", "us", "Tops", "util", "bound by"));
+    let name = |row: &TileRow| row.name.replace(" split ", "/");
+    let first = report.problems.iter().find_map(|it| it.tiles.first());
+    let mut head = format!("{:>6} {:>6} {:>6}  ", "M", "N", "K");
     if asked {
-        head.push_str(&format!("{:<15}{:>9}", "fastest other", "us"));
+        // It is the same in every line.
+        page.raw(&[dim(format!("asked: {}", first.map_or_else(String::new, name)))]);
+    } else {
+        head.push_str(&format!("{:<15}", "fastest"));
     }
-    page.raw(&[dim(head)]);
+    head.push_str(&format!("{:>7} {:>6} {:>7}  {:<13}", "us", "Tops", "util", "bound by"));
+    if asked {
+        head.push_str(&format!("{:<14}{:>7}", "fastest other", "us"));
+    }
+    page.raw(&[dim(head.trim_end())]);
     for problem in &report.problems {
         let Some(row) = problem.tiles.first() else { continue };
-        let name = row.name.replace(" split ", "/");
-        let mut line = format!("{:>7} {:>7} {:>7}  {name:<15}", problem.m, problem.n, problem.k);
+        let mut line = format!("{:>6} {:>6} {:>6}  ", problem.m, problem.n, problem.k);
+        if !asked {
+            line.push_str(&format!("{:<15}", name(row)));
+        }
         line.push_str(&format!(
-            "{:>9} {:>7} {:>7}  {:<12}",
+            "{:>7} {:>6} {:>7}  {:<13}",
             time(row, |it| digits(it.total_us)),
             time(row, |it| digits(it.tera_ops)),
             percent(row.utilisation),
@@ -172,8 +181,8 @@ fn table(page: &mut Page, report: &TileReport) {
                 _ => false,
             };
             let role = if faster { Role::Warning } else { Role::Dim };
-            let name = other.name.replace(" split ", "/");
-            spans.push(span(role, format!("{name:<15}{:>9}", time(other, |it| digits(it.total_us)))));
+            let text = format!("{:<14}{:>7}", name(other), time(other, |it| digits(it.total_us)));
+            spans.push(span(role, text));
         }
         page.raw(&spans);
     }

@@ -9,6 +9,7 @@ import sys
 # Module of the program, module here whose `install` gets it.
 HOOKS = {
     "torch": ("torch_cuda", "install"),
+    "torch.utils.cpp_extension": ("torch_cuda", "no_extensions"),
     "triton.backends.amd.compiler": ("memory", "know_ranges"),
     "triton.backends.amd.driver": ("triton_driver", "install"),
     "triton.backends.nvidia.driver": ("triton_driver", "deactivate"),

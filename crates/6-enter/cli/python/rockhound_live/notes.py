@@ -41,7 +41,18 @@ def of_kernel(src, metadata):
         "file": getattr(code, "co_filename", ""),
         "line": getattr(code, "co_firstlineno", 0),
         "configuration": [[name, value] for name, value in constants.items()],
+        "compiled": _folder(getattr(metadata, "hash", None)),
     }
+
+
+def _folder(key):
+    """Where Triton keeps what it compiled, IR and code; empty where it keeps nothing."""
+    try:
+        from triton.runtime.cache import get_cache_manager
+
+        return getattr(get_cache_manager(key), "cache_dir", None) or "" if key else ""
+    except Exception:  # noqa: BLE001: other managers of the cache may do anything
+        return ""
 
 
 def _is_plain(value):

@@ -158,6 +158,7 @@ def install(torch):
         "memory_allocated": memory,
         "max_memory_allocated": memory,
         "memory_reserved": memory,
+        "memory_summary": lambda device=None, abbreviated=False: "memory is not counted on the emulated GPU",
         "max_memory_reserved": memory,
         "reset_peak_memory_stats": nothing,
         "reset_max_memory_allocated": nothing,
@@ -186,4 +187,34 @@ def install(torch):
     # Programs ask which kind of GPU there is.
     torch.version.hip, torch.version.cuda = "7.1.0", None
     torch.compile = _no_compiler
+    _autocast(torch)
     torch_tensors.install(torch)
+
+
+def _autocast(torch):
+    """`torch.autocast("cuda")` lowers operations on tensors whose memory is the CPU's."""
+    original = torch.amp.autocast_mode.autocast.__init__
+
+    def __init__(self, device_type, dtype=None, *arguments, **options):
+        if device_type in ("cuda", "hip"):
+            device_type, dtype = "cpu", dtype or torch.float16
+        original(self, device_type, dtype, *arguments, **options)
+
+    torch.amp.autocast_mode.autocast.__init__ = __init__
+
+
+def no_extensions(module):
+    """Libraries of CUDA or HIP that the program wants compiled cannot be."""
+
+    def guarded(name, function):
+        def load(*arguments, **options):
+            sources = options.get("sources") or (arguments[1] if len(arguments) > 1 else ())
+            files = [sources] if isinstance(sources, str) else list(sources)
+            if options.get("cuda_sources") or options.get("with_cuda") or any(str(it).endswith((".cu", ".hip")) for it in files):
+                unsupported(f"torch.utils.cpp_extension.{name}")
+            return function(*arguments, **options)
+
+        return load
+
+    for name in ("load", "load_inline"):
+        setattr(module, name, guarded(name, getattr(module, name)))

@@ -7,7 +7,7 @@ marked tensors are marked. Operations of torch itself run on the CPU.
 import functools
 import importlib
 
-from . import memory
+from . import memory, torch_precision
 
 _FACTORIES = (
     "arange as_tensor asarray empty empty_like empty_permuted empty_strided eye full full_like hann_window linspace logspace normal ones ones_like "
@@ -112,6 +112,7 @@ def install(torch):
     tensor_type.to = to_device
     tensor_type.cuda = lambda self, *_, **__: moved(self, True, self)
     tensor_type.cpu = lambda self, *_, **__: moved(self, False, self)
+    tensor_type.record_stream = lambda self, stream: None
     tensor_type.pin_memory = lambda self, device=None: self
     tensor_type.is_pinned = lambda self, device=None: False
     tensor_type.is_cuda = property(is_marked)
@@ -131,6 +132,8 @@ def install(torch):
 
     tensor_type.data_ptr = data_ptr
 
+    precise = torch_precision.install(torch)
+
     class Marks(torch.overrides.TorchFunctionMode):
         """Marks results of operations on marked tensors."""
 
@@ -139,7 +142,9 @@ def install(torch):
             if is_gpu(options.get("device")):
                 # From `torch.set_default_device` and `with torch.device(..)`.
                 return mark(function(*arguments, **{**options, "device": "cpu"}))
-            result = function(*arguments, **options)
+            result = precise(function, arguments, options, any_marked) if function.__name__ in torch_precision.NAMES else NotImplemented
+            if result is NotImplemented:
+                result = function(*arguments, **options)
             if "device" not in options and isinstance(result, (torch.Tensor, tuple, list)) and function not in _LEAVES:
                 if any_marked(arguments) or (options and any_marked(options.values())):
                     mark(result)

@@ -11,7 +11,7 @@ use std::path::Path;
 const FOLDER: &str = "python";
 
 /// Files by name.
-const FILES: [(&str, &str); 11] = [
+const FILES: [(&str, &str); 12] = [
     ("sitecustomize.py", include_str!("../../python/sitecustomize.py")),
     ("rockhound_live/__init__.py", include_str!("../../python/rockhound_live/__init__.py")),
     ("rockhound_live/hip.py", include_str!("../../python/rockhound_live/hip.py")),
@@ -21,6 +21,7 @@ const FILES: [(&str, &str); 11] = [
     ("rockhound_live/notes.py", include_str!("../../python/rockhound_live/notes.py")),
     ("rockhound_live/timing.py", include_str!("../../python/rockhound_live/timing.py")),
     ("rockhound_live/torch_cuda.py", include_str!("../../python/rockhound_live/torch_cuda.py")),
+    ("rockhound_live/torch_precision.py", include_str!("../../python/rockhound_live/torch_precision.py")),
     ("rockhound_live/torch_tensors.py", include_str!("../../python/rockhound_live/torch_tensors.py")),
     ("rockhound_live/triton_driver.py", include_str!("../../python/rockhound_live/triton_driver.py")),
 ];

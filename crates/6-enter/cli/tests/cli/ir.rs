@@ -97,6 +97,17 @@ fn tiles_stand_side_by_side() {
 }
 
 #[test]
+fn sweeps_fit_80_columns() {
+    for more in [&[][..], &["--tile", "128x128x64"], &["--tile", "128x256x64", "--split-k", "4"]] {
+        let args = ["tile", "--mnk", "1,151936,17408", "--sweep", "1,128,8192,16384", "--width", "80"];
+        let text = good(&[&args[..], more].concat());
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        // Columns have room between them.
+        assert!(text.contains("matrix units ") || text.contains("matrix units\n"), "{text}");
+    }
+}
+
+#[test]
 fn tile_refuses_what_is_no_product() {
     for (args, message) in [
         (vec!["--mnk", "4096,4096"], "write three numbers"),

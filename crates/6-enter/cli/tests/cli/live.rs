@@ -3,8 +3,9 @@
 //! The one idea to keep in mind: the programs compare their results themselves; what is looked at here is what Rockhound adds.
 
 use crate::run::{Ran, command, folder, root};
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 /// Runs `rockhound ARGS -- PYTHON SCRIPT`.
 fn live(args: &[&str], python: &Path, script: &str) -> Ran {
@@ -46,6 +47,7 @@ fn programs_with_torch_are_right() {
         ("matmul.py", "product equals torch's"),
         ("layer_norm.py", "layer norm and its gradients equal torch's"),
         ("attention.py", "attention equals torch's"),
+        ("precision.py", "products and norms are exact"),
     ] {
         let ran = live(&["run"], &python, script);
         assert_eq!(ran.code, 0, "{script}: {}", ran.stderr);
@@ -107,6 +109,11 @@ fn autotuning_is_by_modelled_time_and_a_table_of_the_recording() {
     {
         assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
     }
+    let guide = command(&["guide", &output]).output().expect("it starts");
+    let guide = String::from_utf8_lossy(&guide.stdout).into_owned();
+    for said in [" -b 0.7", "what Triton's compiler made of it", "rockhound inspect ", "triton-cache/"] {
+        assert!(guide.contains(said), "{said}: {guide}");
+    }
     // Three configurations, the call that tuned, and the benchmark, which tunes nothing.
     let notes =
         std::fs::read_to_string(std::path::Path::new(&output).join("pmc_launches.jsonl")).expect("notes");
@@ -136,4 +143,33 @@ fn a_site_customization_still_runs() {
     let output = command(&["run", "--", &python, &script]).env("PYTHONPATH", &place).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.starts_with("customized\n"), "{said}");
+}
+
+#[test]
+fn lds_by_our_account_is_what_triton_asks_for() {
+    let Some(python) = testkit::python(&["triton", "numpy"]) else { return };
+    // Triton keeps what it compiled: 120 compilations take half a minute of one core once.
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("triton-many");
+    let script = root().join("crates/6-enter/cli/tests/live/compile_many.py");
+    let ran = Command::new(&python).arg(&script).env("TRITON_CACHE_DIR", &cache).output().expect("it starts");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let mut compared = BTreeSet::new();
+    for entry in std::fs::read_dir(&cache).expect("the cache").map(|it| it.expect("an entry").path()) {
+        let files = std::fs::read_dir(&entry).expect("a folder").map(|it| it.expect("an entry").path());
+        for ir in files.filter(|it| it.extension().is_some_and(|it| it == "ttgir")) {
+            let json = std::fs::read(ir.with_extension("json")).expect("the JSON beside it");
+            let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+            let text = std::fs::read_to_string(&ir).expect("the IR");
+            let dump = tritonir::read(&text).unwrap_or_else(|error| panic!("{}: {error}", ir.display()));
+            let kernel = tritonir::kernels(&dump.modules[0], None).remove(0);
+            assert_eq!(kernel.lds.total.clone().ok(), json["shared"].as_u64(), "{}", ir.display());
+            compared.insert((kernel.name, json["arch"].to_string(), entry.clone()));
+        }
+    }
+    for target in ["gfx90a", "gfx942", "gfx950"] {
+        for kernel in ["matmul", "matmul_int4", "softmax", "layer_norm", "attention"] {
+            let settings = compared.iter().filter(|it| it.0 == kernel && it.1.contains(target)).count();
+            assert!(settings >= 8, "{kernel} {target}: {settings} settings");
+        }
+    }
 }

@@ -178,7 +178,7 @@ fn object(module: &Module<'_>, target: Target, kernels: &[KernelIr]) -> CodeObje
 
 /// A parameter; Triton passes pointers and numbers of these types by value.
 fn argument((name, ty, _): &(String, String, Option<i64>)) -> Argument {
-    let pointer = ty.starts_with('*');
+    let pointer = ty.starts_with('*') || ty.starts_with("!llvm.ptr");
     let size = match ty.as_str() {
         _ if pointer => 8,
         "i64" | "u64" | "f64" => 8,

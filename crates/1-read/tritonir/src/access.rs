@@ -161,7 +161,11 @@ fn row_bytes(context: &Context<'_, '_>, from: &[usize], tensor: &Tensor, element
     if tensor.shape.len() != 2 {
         return None;
     }
-    let fastest = (0..2).find(|dim| bases.contiguous(*dim) > 1)?;
+    // Lanes may hold neighbours of the other dimension: for a transpose between registers.
+    let fastest = match order(layout).and_then(|it| it.first().copied()) {
+        Some(first) => Some(first as usize).filter(|dim| bases.contiguous(*dim) > 1)?,
+        None => (0..2).find(|dim| bases.contiguous(*dim) > 1)?,
+    };
     let row = *tensor.shape.get(fastest)?;
     let elements = if row_step(context, from, fastest) == Some(row) { tensor.elements() } else { row };
     Some(elements.saturating_mul(element).div_ceil(8))

@@ -25,7 +25,7 @@ thread_local! {
 }
 
 fuzz_target!(|data: &[u8]| {
-    let _ = probe::Events::read(data);
+    let _ = record::Events::read(data);
     let ops: Arc<[Op]> = UNITS.iter().map(|&unit| Op { slot: 0, ..Op::new(unit, 4) }).collect();
     let spill_store = STORE.with(Arc::clone);
     // What follows zeros in a row stands for a piece.

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The file of mean errors, by which reports mark modelled values.
-const ERRORS: &str = "crates/3-measure/probe/data/errors.tsv";
+const ERRORS: &str = "crates/3-measure/record/data/errors.tsv";
 
 /// Comparisons of quantities by target and name.
 #[derive(Default)]
@@ -32,7 +32,7 @@ struct Comparison {
 }
 
 impl Errors {
-    /// A quantity of a target was compared: a counter, or what [`probe::time_quantity`] says.
+    /// A quantity of a target was compared: a counter, or what [`record::time_quantity`] says.
     fn add(&mut self, target: &'static str, quantity: &str, of: impl Into<String>, error: f64) {
         let comparison = Comparison { of: of.into(), error: Some(error) };
         self.0.entry((target, quantity.to_string())).or_default().push(comparison);

@@ -6,7 +6,8 @@
 use super::Page;
 use crate::run::root;
 use anyhow::{Context, Result, bail};
-use probe::{Dispatch, Job, Recorder, registry};
+use probe::registry;
+use record::{Dispatch, Job, Recorder};
 use std::path::Path;
 use std::process::Command;
 

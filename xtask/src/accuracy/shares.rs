@@ -5,7 +5,7 @@
 use super::{Page, kernels::Prepared};
 use crate::run::root;
 use anyhow::{Context, Result};
-use probe::{Detail, Dispatch, Settings, TIME_SHARED};
+use record::{Detail, Dispatch, Settings, TIME_SHARED};
 
 /// File below `xtask/src`, kernel, words, bytes of the buffers, integers, workgroups, work-items of one. Where the words say that
 /// something is done again, it is the second of two dispatches.
@@ -63,7 +63,7 @@ const CASES: &[Case] = &[
         256,
     ),
     (
-        "../../crates/3-measure/probe/tests/sources/vector_copy.hip",
+        "../../crates/3-measure/record/tests/sources/vector_copy.hip",
         "vecCopy(double*, double*, double*, int, int)",
         "copy of 64 MiB",
         &[64 * MIB, 8, 64 * MIB],

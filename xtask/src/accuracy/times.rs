@@ -7,7 +7,8 @@ use super::kernels::{Prepared, compile};
 use super::{Errors, Page, distance, grouped};
 use crate::run::root;
 use anyhow::{Context, Result, bail};
-use probe::{Recorder, Settings, registry};
+use probe::registry;
+use record::{Recorder, Settings};
 use std::collections::BTreeMap;
 
 const INTENSITY: &str = include_str!("intensity.tsv");
@@ -52,7 +53,7 @@ pub(super) fn write(page: &mut Page) -> Result<()> {
         let model = arch::Model::by_name(gpu).context("a model of the data files")?;
         let copy = short == "vecCopy";
         let source = match copy {
-            true => root().join("crates/3-measure/probe/tests/sources/vector_copy.hip"),
+            true => root().join("crates/3-measure/record/tests/sources/vector_copy.hip"),
             false => root().join("xtask/src/accuracy/kernels.hip"),
         };
         let Some(prepared) = Prepared::new(&source, model.target().name, name)? else { return Ok(()) };
@@ -70,7 +71,7 @@ pub(super) fn write(page: &mut Page) -> Result<()> {
         let modelled = (time.nanoseconds - start) * times + start;
         found.push(modelled);
         let of = format!("`{}` on {}", name.split('(').next().unwrap_or(name), model.short());
-        page.errors.add(model.target().name, probe::time_quantity(truth), of, (modelled - truth) / truth);
+        page.errors.add(model.target().name, record::time_quantity(truth), of, (modelled - truth) / truth);
         let error = format!("{:+.1} %", 100.0 * (modelled - truth) / truth);
         println!("{name} on {gpu}: {:.1} us profiled, {:.1} modelled, {error}", truth / 1e3, modelled / 1e3);
         let limit = time.limit().name().to_string();
@@ -216,7 +217,7 @@ fn exercises(page: &mut Page, more: (&str, f64, f64)) -> Result<()> {
         // The same kernel that was profiled several times counts once.
         if fresh {
             let of = format!("y^T A x, {title}, on {}", model.short());
-            let quantity = probe::time_quantity(truth * 1e6);
+            let quantity = record::time_quantity(truth * 1e6);
             page.errors.add(model.target().name, quantity, of, (modelled - truth) / truth);
         }
         let error = format!("{:+.1} %", 100.0 * (modelled - truth) / truth);
@@ -306,13 +307,13 @@ impl Intensities {
         let time = dispatch.time.as_ref().context("a time")?.nanoseconds;
         let error = (time - truth) / truth;
         let of = format!("intensity of `{kind}`, {iterations} iterations, on {}", model.short());
-        errors.add(target, probe::time_quantity(truth), of.clone(), error);
+        errors.add(target, record::time_quantity(truth), of.clone(), error);
         for (counter, recorded) in recorded {
             let recorded: f64 = recorded.parse()?;
             let value = dispatch.counters.iter().find(|it| it.0 == counter).and_then(|it| it.1.known());
             let value = value.with_context(|| format!("`{counter}` is not known"))? as f64;
             let error = distance(value, recorded, recorded);
-            match registry().rule(counter, target).is_some_and(probe::is_modelled) {
+            match registry().rule(counter, target).is_some_and(record::is_modelled) {
                 // Some hundred hits, mostly of the command processor, are no measure.
                 true if recorded > LEAST_COUNT => {
                     errors.add(target, counter, of.clone(), error);

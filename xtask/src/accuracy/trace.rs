@@ -7,7 +7,7 @@ use super::Page;
 use super::kernels::{Prepared, compile_with};
 use crate::run::root;
 use anyhow::{Context, Result};
-use probe::Recorder;
+use record::Recorder;
 
 /// Places of `STALLS`.
 const MEMORY: usize = 0;
@@ -54,7 +54,7 @@ fn dependent(model: &'static arch::Model) -> Result<f64> {
 /// Fills in the traced product.
 pub(super) fn write(page: &mut Page) -> Result<()> {
     let model = arch::Model::by_name("mi355x").context("a model of the data files")?;
-    let source = root().join("crates/3-measure/probe/tests/sources/trace.hip");
+    let source = root().join("crates/3-measure/record/tests/sources/trace.hip");
     let Some(bytes) = compile_with("clang++-22", &source, model.target().name)? else { return Ok(()) };
     let prepared = Prepared::of(bytes, "product");
     let mut loaded = prepared.launch([4096; 3], &[])?;

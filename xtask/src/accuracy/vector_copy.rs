@@ -10,7 +10,8 @@ use anyhow::{Context, Result};
 use arch::Model;
 use counters::{Class, catalogue};
 use emu::{Hidden, Launch};
-use probe::{Basis, Recorder, registry};
+use probe::{Basis, registry};
+use record::Recorder;
 use std::fmt::Write as _;
 
 const TRUTH: &str = include_str!("vector_copy.tsv");
@@ -85,7 +86,7 @@ pub(super) fn write(page: &mut Page) -> Result<()> {
     let mut text = String::new();
     for (gpu, title) in [("mi210", "MI200"), ("mi300x", "MI300X")] {
         let model = Model::by_name(gpu).context("a model of the data file")?;
-        let source = root().join("crates/3-measure/probe/tests/sources/vector_copy.hip");
+        let source = root().join("crates/3-measure/record/tests/sources/vector_copy.hip");
         let kernel = "vecCopy(double*, double*, double*, int, int)";
         let Some(prepared) = Prepared::new(&source, model.target().name, kernel)? else {
             return Ok(());
@@ -147,7 +148,7 @@ impl Compared {
         let Recorded { first, least, most } = recorded;
         let (target, title) = (self.target, self.title);
         let value = [0, 1, 2].map(|dispatch| counted(&self.recorder, dispatch, counter));
-        let exact = registry().rule(counter, target).is_some_and(|rule| !probe::is_modelled(rule));
+        let exact = registry().rule(counter, target).is_some_and(|rule| !record::is_modelled(rule));
         if [first, most].into_iter().chain(value[..2].iter().copied().flatten()).all(|it| it == 0.0) {
             self.zeros.push(format!("`{counter}`"));
             if !exact {

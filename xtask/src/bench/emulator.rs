@@ -8,7 +8,7 @@ use super::Line;
 use anyhow::{Context, Result, bail, ensure};
 use arch::Model;
 use emu::{Hidden, Launch, Summary};
-use probe::{Detail, Job, Recorder, RepresentativeXcds, Settings};
+use record::{Detail, Job, Recorder, RepresentativeXcds, Settings};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;

@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_come_in_order_however_far_they_lie_apart() {
+    fn events_are_ordered_over_any_distance() {
         let mut calendar = Calendar::new();
         let mut state = 1u64;
         let mut times: Vec<u64> = Vec::new();

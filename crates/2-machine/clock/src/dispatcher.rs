@@ -87,7 +87,7 @@ impl Dispatcher {
     }
 
     /// Delays an engine after the last wave of a workgroup.
-    pub(crate) fn rest(&mut self, engine: usize, cycles: u64) {
+    pub(crate) fn delay(&mut self, engine: usize, cycles: u64) {
         self.engines[engine].free += cycles;
     }
 
@@ -104,7 +104,7 @@ mod tests {
     use arch::Model;
 
     #[test]
-    fn as_many_workgroups_as_units_have_one_each_whatever_ran_before() {
+    fn each_unit_gets_one_workgroup_after_any_dispatch() {
         for name in ["mi210", "mi300x", "mi300a"] {
             let shape = Shape::of(Model::by_name(name).unwrap());
             let mut places = Dispatcher::new(&shape);

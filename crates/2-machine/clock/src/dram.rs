@@ -28,7 +28,7 @@ struct Queue {
 
 impl Queue {
     /// Enters a request at a tick; returns the tick at which it, and all before it, had a slot.
-    fn comes(&mut self, ticks: u64, most: usize) -> u64 {
+    fn admit(&mut self, ticks: u64, most: usize) -> u64 {
         self.came = self.came.max(ticks);
         if self.begin.back().is_none_or(|&last| last <= self.came) {
             self.begin.clear();
@@ -41,7 +41,7 @@ impl Queue {
     }
 
     /// Records the tick at which the newest request begins.
-    fn begins(&mut self, ticks: u64) {
+    fn record_begin(&mut self, ticks: u64) {
         // Most requests begin last.
         let before = self.begin.iter().rposition(|&it| it <= ticks);
         self.begin.insert(before.map_or(0, |it| it + 1), ticks);
@@ -104,14 +104,14 @@ impl DramChannels {
             return (ticks / TICKS, latency);
         }
         let queue = &mut self.queues[channel];
-        let start = serve(free, queue.comes(ticks, map.queue), byte, bytes);
+        let start = serve(free, queue.admit(ticks, map.queue), byte, bytes);
         if opened {
-            queue.begins(start);
+            queue.record_begin(start);
             return (start / TICKS, latency);
         }
         let start = start.max(*ready);
         (*open, *ready) = (row + 1, start + map.row);
-        queue.begins(start);
+        queue.record_begin(start);
         (start / TICKS, latency)
     }
 }
@@ -121,23 +121,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_finds_the_queue_full_waits_for_the_first_that_begins() {
+    fn a_request_at_a_full_queue_waits_for_the_first_to_begin() {
         let mut queue = Queue::default();
         for begins in [300, 100, 200] {
-            assert_eq!(queue.comes(10, 3), 10);
-            queue.begins(begins);
+            assert_eq!(queue.admit(10, 3), 10);
+            queue.record_begin(begins);
         }
-        assert_eq!(queue.comes(20, 3), 100);
-        queue.begins(400);
+        assert_eq!(queue.admit(20, 3), 100);
+        queue.record_begin(400);
         // In order, also where there would have been room for it before.
-        assert_eq!(queue.comes(50, 4), 100);
-        queue.begins(110);
-        assert_eq!(queue.comes(105, 4), 110);
-        queue.begins(500);
+        assert_eq!(queue.admit(50, 4), 100);
+        queue.record_begin(110);
+        assert_eq!(queue.admit(105, 4), 110);
+        queue.record_begin(500);
         // All have begun.
-        assert_eq!(queue.comes(500, 1), 500);
-        queue.begins(500);
-        assert_eq!(queue.comes(501, 1), 501);
+        assert_eq!(queue.admit(500, 1), 500);
+        queue.record_begin(500);
+        assert_eq!(queue.admit(501, 1), 501);
         assert!(queue.begin.is_empty());
     }
 
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_bank_holds_up_all_that_comes_when_the_queue_is_full() {
+    fn a_busy_bank_blocks_all_requests_behind_a_full_queue() {
         let rates = Rates::of(arch::Model::by_name("mi210").unwrap());
         let map = rates.dram_map.as_ref().unwrap();
         // So short that the wires are free.

@@ -133,7 +133,7 @@ mod tests {
     use std::ops::Range;
 
     #[test]
-    fn of_what_all_read_each_brings_its_part() {
+    fn each_xcd_fetches_its_part_of_shared_lines() {
         let mut footprint = Footprint::default();
         let mut read = |lines: fn(u64) -> Range<u64>| {
             for xcd in 0..8 {

@@ -303,7 +303,7 @@ fn of_xcd(groups: u64, xcd: u64, xcds: u64) -> u64 {
 /// borrowed caches to their owners.
 fn transfer_memory_side(from: &mut [Box<XcdGroup>], to: &mut [Box<XcdGroup>]) {
     let lent: Vec<_> =
-        from.iter_mut().filter_map(|it| it.memory.memory_side.as_mut()?.gives_back()).collect();
+        from.iter_mut().filter_map(|it| it.memory.memory_side.as_mut()?.take_previous()).collect();
     let lent = lent.into_iter().filter_map(Arc::into_inner).next_back();
     for (xcd_group, side) in to.iter_mut().zip(lent.unwrap_or_default()) {
         xcd_group.memory.memory_side = Some(side);

@@ -229,14 +229,14 @@ impl L1Queue {
     }
 
     /// Cycle at which the next access returns, among those without look-ups left.
-    fn next_leave(&self) -> Option<u64> {
+    fn next_return(&self) -> Option<u64> {
         self.leaving.iter().filter_map(|of| of.front()).map(|&(cycle, _)| cycle).min()
     }
 
     /// Enters an event for the next return, if waves wait for slots.
     pub(crate) fn schedule_wake(&mut self, unit: usize, calendar: &mut Calendar) {
         if !self.waiting_waves.is_empty()
-            && let Some(cycle) = self.next_leave()
+            && let Some(cycle) = self.next_return()
             && self.wake_at.is_none_or(|wake_at| cycle < wake_at)
         {
             self.wake_at = Some(cycle);
@@ -259,7 +259,7 @@ impl L1Queue {
         self.retire(now, most);
         if self.in_l1 == 0
             && !self.accesses.is_empty()
-            && let Some(cycle) = self.next_leave()
+            && let Some(cycle) = self.next_return()
         {
             return Front::At(cycle);
         }
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_makes_room_and_the_oldest_wave_is_told() {
+    fn a_return_frees_lines_and_wakes_the_oldest_wave() {
         let (mut queue, mut calendar) = (L1Queue::default(), Calendar::new());
         (0..8).for_each(|wave| assert!(issues(&mut queue, wave, 0, LOAD, &mut calendar)));
         assert!(!issues(&mut queue, 30, 5, LOAD, &mut calendar));
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn an_access_that_is_too_large_has_it_all() {
+    fn an_access_larger_than_the_queue_takes_all_of_it() {
         let (mut queue, mut calendar) = (L1Queue::default(), Calendar::new());
         let large = L1Demand { queue_slots: 9, lines: 100, store: false };
         assert!(issues(&mut queue, 0, 0, large, &mut calendar));

@@ -52,7 +52,7 @@ impl MemorySideCache {
     }
 
     /// Returns the caches that were in use before the switch.
-    pub(crate) fn gives_back(&mut self) -> Option<Arc<Vec<MemorySideCache>>> {
+    pub(crate) fn take_previous(&mut self) -> Option<Arc<Vec<MemorySideCache>>> {
         self.earlier.take()
     }
 
@@ -61,11 +61,11 @@ impl MemorySideCache {
     pub(crate) fn request(&mut self, line: u64, write: bool, shared: bool) -> Found {
         let set = if shared { set(line, self.sets) } else { self.own_set(line) };
         let found = self.cache.request(set, line, write);
-        Found { hit: found.hit || self.was_there(line), written: found.marked }
+        Found { hit: found.hit || self.held_before_switch(line), written: found.marked }
     }
 
     /// True if a cache in use before the switch has the line and would still hold it.
-    fn was_there(&mut self, line: u64) -> bool {
+    fn held_before_switch(&mut self, line: u64) -> bool {
         if self.earlier.is_none() || self.came >= self.cache.places() {
             return false;
         }
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_another_way_brought_in_is_there_until_it_would_be_gone() {
+    fn lines_of_the_cache_before_a_switch_hit_until_evicted() {
         let mut all = MemorySideCache::new(1024, 16, 1);
         (0..100).for_each(|line| assert!(!all.request(line, false, false).hit));
         let mut one = MemorySideCache::new(1024, 16, 8);
@@ -114,7 +114,7 @@ mod tests {
         // As many lines as there are places later nothing of it is left.
         (1000..3000).for_each(|line| assert!(!one.request(line, false, true).hit));
         assert!(!one.request(52, false, true).hit);
-        let mut back = Arc::into_inner(one.gives_back().unwrap()).unwrap();
+        let mut back = Arc::into_inner(one.take_previous().unwrap()).unwrap();
         assert!(back[0].request(52, false, false).hit);
     }
 
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_its_own_has_its_share_of_the_room() {
+    fn unique_accesses_take_their_share_of_the_capacity() {
         let hits = |of: usize, shared: bool| {
             let mut side = MemorySideCache::new(1024, 16, of);
             (0..1024).for_each(|number| assert!(!side.request(number % 512, false, shared).written));

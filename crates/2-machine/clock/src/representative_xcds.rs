@@ -45,7 +45,7 @@ pub fn can_share(model: &Model) -> bool {
 }
 
 /// Index of the representative of an XCD.
-fn stands_for(xcd: usize, xcds: usize) -> usize {
+fn representative_of(xcd: usize, xcds: usize) -> usize {
     (xcd / (xcds / REPRESENTATIVES)).min(REPRESENTATIVES - 1)
 }
 
@@ -172,7 +172,7 @@ pub(crate) fn combine(some: [Outcome; REPRESENTATIVES], xcds: usize) -> Outcome 
         time_error: apart(std::array::from_fn(|number| some[number].waves_end as f64)),
         count_error,
     };
-    let stands = |xcd| &some[stands_for(xcd, xcds)].tally;
+    let stands = |xcd| &some[representative_of(xcd, xcds)].tally;
     Outcome {
         tally: Tally::joined((0..xcds).map(stands)),
         cycles: most(|it| it.cycles),

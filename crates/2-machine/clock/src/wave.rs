@@ -141,13 +141,13 @@ impl Wave {
     }
 
     /// Completion cycle of the first `count` LDS and scalar accesses.
-    pub(crate) fn other_completion(&self, completions: &Completions, count: u32) -> u64 {
+    pub(crate) fn lds_or_scalar_completion(&self, completions: &Completions, count: u32) -> u64 {
         count.checked_sub(1).map_or(0, |last| completions.other[last as usize % MOST_OTHER])
     }
 
     /// Issues an LDS or scalar access that completes at a cycle, and not before the access issued before it.
-    pub(crate) fn push_other(&mut self, completions: &mut Completions, cycle: u64) {
-        let before = self.other_completion(completions, self.other_issued);
+    pub(crate) fn push_lds_or_scalar(&mut self, completions: &mut Completions, cycle: u64) {
+        let before = self.lds_or_scalar_completion(completions, self.other_issued);
         completions.other[self.other_issued as usize % MOST_OTHER] = cycle.max(before);
         self.other_issued += 1;
     }

@@ -109,7 +109,7 @@ fn a_second_dispatch_misses_all_but_its_code() {
 }
 
 #[test]
-fn what_the_host_is_to_see_is_written_back() {
+fn lines_visible_to_the_host_are_written_back() {
     use Count::*;
     let (groups, half_lines) = (4096, 131_072);
     for model in ["mi210", "mi300x"] {

@@ -51,7 +51,7 @@ fn translations_of_an_access_are_under_way_together() {
 }
 
 #[test]
-fn what_lies_behind_the_l2_keeps_its_clock() {
+fn memory_behind_the_l2_keeps_its_clock() {
     let [slow, fast] = ["mi210@850", "mi210@1700"].map(rates);
     assert_eq!((slow.l1, slow.l2, slow.lds), (fast.l1, fast.l2, fast.lds));
     assert_eq!(slow.hbm - slow.l2, (fast.hbm - fast.l2).div_ceil(2));

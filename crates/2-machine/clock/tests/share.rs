@@ -32,7 +32,7 @@ fn dispatch(gpu: &mut Gpu, groups: u64, times: u64, batch: u64) -> Option<Outcom
         for group in first..(first + batch).min(groups) {
             match batch == 8 || wanted.wants(group) {
                 true => trace.begin(),
-                false => trace.begin_unwanted(),
+                false => trace.begin_without_streams(),
             }
             trace.wave();
             for step in 0..times {
@@ -56,7 +56,7 @@ fn dispatch(gpu: &mut Gpu, groups: u64, times: u64, batch: u64) -> Option<Outcom
 }
 
 #[test]
-fn what_does_not_take_long_is_followed_as_a_whole() {
+fn short_dispatches_are_timed_in_full() {
     for (model, groups, times) in [("mi300x", 512, 32), ("mi300x", 16, 4096), ("mi210", 1024, 512)] {
         let full = run(model, Detail::Full, groups, times, 8);
         assert_eq!(full, run(model, Detail::Share, groups, times, 8), "{model} {groups}");
@@ -65,7 +65,7 @@ fn what_does_not_take_long_is_followed_as_a_whole() {
 }
 
 #[test]
-fn the_estimate_is_as_far_off_as_it_says_or_a_few_percent() {
+fn the_estimate_is_within_its_stated_error() {
     for model in ["mi300x", "mi300a", "mi355x"] {
         let full = run(model, Detail::Full, 960, 400, 8);
         let some = run(model, Detail::Share, 960, 400, 8);
@@ -95,7 +95,7 @@ fn the_estimate_is_as_far_off_as_it_says_or_a_few_percent() {
 }
 
 #[test]
-fn what_is_followed_does_not_depend_on_how_workgroups_come() {
+fn the_timed_share_does_not_depend_on_arrival_order() {
     let some = run("mi300x", Detail::Share, 700, 400, 1);
     assert!(some.shared.is_some());
     assert_eq!(some, run("mi300x", Detail::Share, 700, 400, 8));
@@ -103,7 +103,7 @@ fn what_is_followed_does_not_depend_on_how_workgroups_come() {
 }
 
 #[test]
-fn streams_of_xcds_that_are_not_followed_are_not_wanted() {
+fn xcds_without_a_representative_need_no_streams() {
     let mut gpu = Gpu::new(Model::by_name("mi300x").unwrap());
     gpu.set_detail(Detail::Share);
     let wanted = |gpu: &Gpu| (0..16).map(|group| gpu.wanted().wants(group)).collect::<Vec<_>>();
@@ -114,7 +114,7 @@ fn streams_of_xcds_that_are_not_followed_are_not_wanted() {
 }
 
 #[test]
-fn threads_and_what_was_given_up_do_not_matter() {
+fn results_do_not_depend_on_threads_or_abandoned_runs() {
     let gpu = |threads: usize| {
         let mut gpu = Gpu::new(Model::by_name("mi300x").unwrap());
         gpu.set_detail(Detail::Share);

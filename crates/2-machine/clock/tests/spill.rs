@@ -91,7 +91,7 @@ fn outcome(batches: impl IntoIterator<Item = Batch>, detail: Detail, held: usize
 }
 
 #[test]
-fn nothing_comes_of_where_streams_are() {
+fn results_do_not_depend_on_the_place_of_streams() {
     for detail in [Detail::Full, Detail::Share] {
         let spill_store = spill_store(None);
         let held = outcome(batches(None), detail, usize::MAX);
@@ -101,12 +101,12 @@ fn nothing_comes_of_where_streams_are() {
         assert!(spill_store.used() > whole as u64 / 2, "{} of {whole}", spill_store.used());
         assert!(held.waves_end > 10_000 && !held.hurried);
         assert_eq!(outcome(away, detail, usize::MAX), held);
-        assert!(!spill_store.take_lost());
+        assert!(!spill_store.take_unreadable());
     }
 }
 
 #[test]
-fn what_is_written_and_read_again_comes_to_the_same() {
+fn streams_written_and_read_back_give_the_same_result() {
     let (first, second) = (spill_store(None), spill_store(None));
     let (mut writer, mut reader) = (BatchWriter::default(), BatchReader::new(ops().len(), Some(&second)));
     let read: Vec<Batch> = batches(Some(&first))
@@ -124,7 +124,7 @@ fn what_is_written_and_read_again_comes_to_the_same() {
 }
 
 #[test]
-fn waves_need_not_run_early_where_streams_are_put_away() {
+fn waves_need_not_run_early_with_spilled_streams() {
     let held = 1 << 20;
     assert!(outcome(batches(None), Detail::Full, held).hurried);
     let spill_store = spill_store(None);
@@ -135,6 +135,6 @@ fn waves_need_not_run_early_where_streams_are_put_away() {
 fn a_stream_that_is_lost_ends_the_wave_and_is_said() {
     let spill_store = spill_store(Some(50));
     let cut = outcome(batches(Some(&spill_store)), Detail::Full, usize::MAX);
-    assert!(spill_store.take_lost());
+    assert!(spill_store.take_unreadable());
     assert!(cut.waves_end < outcome(batches(None), Detail::Full, usize::MAX).waves_end);
 }

@@ -89,7 +89,7 @@ impl<'a> DeferredAtomics<'a> {
 
     /// True if a recorded atomic may be in an address range.
     #[inline(always)]
-    pub(crate) fn notes_lie_in(&self, addresses: Range<u64>) -> bool {
+    pub(crate) fn has_notes_in(&self, addresses: Range<u64>) -> bool {
         !self.notes.is_empty() && addresses.start < self.high && self.low < addresses.end
     }
 

@@ -127,7 +127,7 @@ pub(crate) fn run<O: Observer>(
     Ok(())
 }
 
-/// Executes one instruction of a run: the frequent ones here, all others in [`rare`].
+/// Executes one instruction of a run: the frequent ones here, all others in [`execute_rare`].
 #[inline(always)]
 fn execute<O: Observer>(
     executor: &mut Executor<'_>,
@@ -198,7 +198,7 @@ fn execute<O: Observer>(
             wave.state = WaveState::Ended;
             return Ok(Flow::Suspend);
         }
-        other => rare(other, executor, wave, index)?,
+        other => execute_rare(other, executor, wave, index)?,
     }
     Ok(Flow::Continue)
 }
@@ -286,7 +286,7 @@ fn begin_lds_dma<O: Observer>(
 #[inline(never)]
 fn end_wait<O: Observer>(machine: &mut Machine<'_>, wave: &mut Wave, observer: &mut O) {
     if let Some(done) = wave.dma.take_waited() {
-        wave.dma.land(&mut machine.lds, done);
+        wave.dma.write_to_lds(&mut machine.lds, done);
         observer.lds_dma_done(wave.id, done);
     }
 }
@@ -365,7 +365,12 @@ fn run_kernel(machine: &mut Machine<'_>, wave: &Wave, valu: &Valu, extra: &mut E
 
 /// Executes infrequent instructions.
 #[inline(never)]
-fn rare(action: &Action, executor: &mut Executor<'_>, wave: &mut Wave, pc: usize) -> Result<(), Box<Stop>> {
+fn execute_rare(
+    action: &Action,
+    executor: &mut Executor<'_>,
+    wave: &mut Wave,
+    pc: usize,
+) -> Result<(), Box<Stop>> {
     let Executor { program, machine, .. } = executor;
     let after = machine.load + program.address(pc + 1).max(program.address(pc) + 4);
     match action {

@@ -201,7 +201,7 @@ pub(crate) fn all_equal(values: &[u64; LANES]) -> bool {
 
 /// True if each lane's address is four bytes above the previous lane's.
 #[inline(always)]
-pub(crate) fn in_a_row(addresses: &[u64; LANES]) -> bool {
+pub(crate) fn are_contiguous_dwords(addresses: &[u64; LANES]) -> bool {
     let mut differing = 0;
     for lane in 0..LANES {
         differing |= addresses[lane] ^ addresses[0].wrapping_add(4 * lane as u64);

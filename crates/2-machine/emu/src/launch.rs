@@ -210,7 +210,7 @@ pub fn run<O: Observer + Send>(
             let notes = worker.executor.machine.deferred_atomics.end();
             finish(&shared, &merge, batch, (observer, notes), summary, fault);
         }
-        shared.worker_ends();
+        shared.end_worker();
     };
     if threads == 1 {
         work();

@@ -56,7 +56,7 @@ impl LdsDma {
     pub(crate) fn begin_load(&mut self, before: u32, lds: &mut [u8]) -> Option<u64> {
         self.number = self.base.wrapping_add(u64::from(before));
         let done = self.number.checked_sub(MOST_OUTSTANDING)?;
-        self.land(lds, done);
+        self.write_to_lds(lds, done);
         Some(done)
     }
 
@@ -95,7 +95,7 @@ impl LdsDma {
     }
 
     /// Writes the data of all loads up to a number to the LDS, in the order of issue.
-    pub(crate) fn land(&mut self, lds: &mut [u8], number: u64) {
+    pub(crate) fn write_to_lds(&mut self, lds: &mut [u8], number: u64) {
         while let Some(load) = self.loads.pop_front_if(|first| first.number <= number) {
             self.rounds = 0;
             for lane in active(load.lanes) {
@@ -112,7 +112,7 @@ impl LdsDma {
         if !self.loads.is_empty() {
             self.rounds += 1;
             if self.rounds > MOST_ROUNDS {
-                self.land(lds, u64::MAX);
+                self.write_to_lds(lds, u64::MAX);
             }
         }
     }

@@ -198,7 +198,7 @@ impl Program {
     }
 
     /// True if a loop is short, reads memory that other workgroups may write, and stores nothing.
-    pub(crate) fn only_looks(&self, within: RangeInclusive<usize>) -> bool {
+    pub(crate) fn only_polls(&self, within: RangeInclusive<usize>) -> bool {
         const LONGEST: usize = 64;
         let insts = self.insts.get(within).unwrap_or_default();
         let accesses = || insts.iter().filter_map(Inst::mem);

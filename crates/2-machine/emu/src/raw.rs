@@ -19,7 +19,7 @@ pub(crate) use spread::{Distances, Lines};
 pub(crate) use wide::permute_avx2;
 
 use crate::half::f16_to_f32;
-use crate::lanes::{LANES, Row, Step, active, all_equal, in_a_row};
+use crate::lanes::{LANES, Row, Step, active, all_equal, are_contiguous_dwords};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
@@ -213,7 +213,7 @@ impl Shared {
                 out[number].0 = [value; LANES];
             }
         } else if N == 1
-            && in_a_row(addresses)
+            && are_contiguous_dwords(addresses)
             && alignment_of(self.start.addr() as u64 + addresses[0] - base) == 8
         {
             // Each load reads two lanes.

@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_that_stand_for_nothing_are_refused() {
+    fn reserved_codes_are_refused() {
         for (data, number) in [(0, 4), (15, 4), (4, 6), (4, 0), (1, 7), (9, 7)] {
             assert_eq!(Typed::new(data, number, "x"), None, "{data} {number}");
         }

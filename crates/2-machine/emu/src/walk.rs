@@ -21,7 +21,8 @@ pub(crate) fn mark(insts: &[Inst], files: Files, runs: &[u32], actions: &mut [Ac
             let Src::Row(first) = access.address else { continue };
             let pair = access.base == Src::None && matches!(access.space, Space::Global | Space::Flat);
             let rows = first..first + if pair { 2 } else { 1 };
-            access.walks = body.iter().all(|inst| !writes(inst, files, &rows) || moves(inst, files, &rows));
+            access.walks =
+                body.iter().all(|inst| !writes(inst, files, &rows) || adds_to_all_lanes(inst, files, &rows));
         }
     }
 }
@@ -38,7 +39,7 @@ fn writes(inst: &Inst, files: Files, rows: &Range<u16>) -> bool {
 }
 
 /// True if an instruction adds one number to all lanes of exactly these rows.
-fn moves(inst: &Inst, files: Files, rows: &Range<u16>) -> bool {
+fn adds_to_all_lanes(inst: &Inst, files: Files, rows: &Range<u16>) -> bool {
     if inst.mods.lane != Lane::None || inst.mods.bits.contains(Bits::CLAMP) {
         return false;
     }

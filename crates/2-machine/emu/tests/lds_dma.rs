@@ -70,7 +70,7 @@ const KERNELS: [(&str, Expected); 15] = [
 ];
 
 #[test]
-fn data_lands_when_it_is_waited_for() {
+fn data_is_written_to_the_lds_at_the_wait() {
     for target in ["gfx942", "gfx950"] {
         for (kernel, expected) in KERNELS {
             if ["producer_without_wait", "polled_for_ever"].contains(&kernel) {
@@ -94,7 +94,7 @@ fn a_producer_that_does_not_wait_hands_on_old_data() {
 }
 
 #[test]
-fn waves_that_wait_for_nothing_that_comes_are_found() {
+fn waves_without_a_wake_up_are_a_deadlock() {
     let fault = run("gfx942", "polled_for_ever", 1).unwrap_err();
     assert!(matches!(fault.cause, Cause::Stuck { barrier: 0, .. }), "{fault}");
 }

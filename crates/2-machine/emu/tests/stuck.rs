@@ -110,7 +110,7 @@ struct Counted;
 impl Observer for Counted {}
 
 #[test]
-fn what_is_kept_of_workgroups_behind_a_long_one_is_bounded() {
+fn memory_of_workgroups_behind_a_long_one_is_bounded() {
     let Some(bytes) = compile("stuck.hip", "gfx942") else { return };
     let mut memory = Memory::new();
     let a = memory.allocate("a", 4096);

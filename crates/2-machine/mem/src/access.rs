@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gathered_is_all_there() {
+    fn gathered_accesses_are_complete() {
         let line_sizes = LineSizes { line: 128, sector: 32 };
         // In a row, one line for all, 16 rows over and over, as many rows as lanes, and almost 16 over and over.
         let row = std::array::from_fn::<u64, 64, _>(|lane| 8 * lane as u64);

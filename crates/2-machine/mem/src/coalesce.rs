@@ -136,12 +136,12 @@ fn one_by_one(addresses: &[u64; 64], lanes: u64, bytes: u32, line: u64) -> Coale
 
 /// Lanes that share look-ups, and whether a quad is one access.
 pub(crate) fn group(addresses: &[u64; 64], lanes: u64, bytes: u64) -> (usize, bool) {
-    let in_quads = bytes <= MOST_BYTES && quads_in_a_row(addresses, lanes, bytes);
+    let in_quads = bytes <= MOST_BYTES && are_quads_contiguous(addresses, lanes, bytes);
     (if in_quads { 4 * QUAD } else { QUAD }, in_quads)
 }
 
 /// True if the active lanes of every quad are contiguous.
-fn quads_in_a_row(addresses: &[u64; 64], lanes: u64, bytes: u64) -> bool {
+fn are_quads_contiguous(addresses: &[u64; 64], lanes: u64, bytes: u64) -> bool {
     addresses.as_chunks::<QUAD>().0.iter().enumerate().all(|(number, quad)| {
         let active = (lanes >> (number * QUAD) & 0xf) as u32;
         let first = active.trailing_zeros() as usize;
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_way_leads_to_the_same() {
+    fn the_fast_path_gives_the_same_state() {
         let mut state = 7u64;
         let mut next = |below: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

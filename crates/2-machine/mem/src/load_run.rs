@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_way_comes_to_the_same() {
+    fn the_fast_path_gives_the_same_result() {
         for model in ["mi210", "mi300x"] {
             let shape = Shape::of(Model::by_name(model).unwrap());
             let line_sizes = LineSizes { line: shape.l1_line, sector: shape.sector };

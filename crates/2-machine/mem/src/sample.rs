@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_have_in_common_what_was_read_by_both() {
+    fn samples_share_the_lines_read_by_both() {
         for lines in [10_000, 100_000, 2_000_000u64] {
             let (mut a, mut b) = (Sample::default(), Sample::default());
             for _ in 0..2 {

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_once_and_in_order() {
+    fn each_line_is_requested_once_in_order() {
         let ranges = [0..10, 10..70, 300..301, 310..311, 256..256];
         assert_eq!(lines_of(&ranges, 64, 0).collect::<Vec<_>>(), [0, 1, 4]);
         assert_eq!(lines_of(&ranges, 64, 64).collect::<Vec<_>>(), [0, 1, 2, 4, 5]);

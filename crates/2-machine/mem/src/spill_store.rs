@@ -120,7 +120,7 @@ impl SpillStore {
     }
 
     /// True once after a spilled stream could not be read; the result of its dispatch is then invalid.
-    pub fn take_lost(&self) -> bool {
+    pub fn take_unreadable(&self) -> bool {
         self.lost.swap(false, Ordering::Relaxed)
     }
 
@@ -160,7 +160,7 @@ impl SpillStore {
     }
 
     /// Frees blocks.
-    pub(crate) fn give_back(&self, blocks: &mut Vec<u32>) {
+    pub(crate) fn free_blocks(&self, blocks: &mut Vec<u32>) {
         self.blocks().free.append(blocks);
     }
 
@@ -233,7 +233,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_put_away_is_read_again_and_its_room_used_again() {
+    fn spilled_blocks_are_read_back_and_reused() {
         let spill_store = spill_store(1 << 20);
         let bytes: Vec<u8> = (0..3 * BLOCK + 5).map(|at| (at % 251) as u8).collect();
         for _ in 0..1000 {
@@ -241,32 +241,32 @@ pub(crate) mod tests {
             assert_eq!(blocks.len(), 4);
             let mut found = vec![0; bytes.len()];
             assert!(spill_store.read(&blocks, &mut found) && found == bytes);
-            spill_store.give_back(&mut blocks);
+            spill_store.free_blocks(&mut blocks);
         }
         assert_eq!(spill_store.used(), 4 * BLOCK as u64);
     }
 
     #[test]
-    fn a_full_depot_takes_what_was_given_back_and_no_more() {
+    fn a_full_store_takes_freed_blocks_only() {
         let spill_store = spill_store(3 * BLOCK);
         let mut first = spill_store.put(&[1; 2 * BLOCK]).unwrap();
         assert_eq!(spill_store.put(&[2; 2 * BLOCK]), None);
         assert_eq!(spill_store.put(&[3; BLOCK]).map(|it| it.len()), Some(1));
         assert_eq!(spill_store.put(&[4]), None);
-        spill_store.give_back(&mut first);
+        spill_store.free_blocks(&mut first);
         assert_eq!(spill_store.put(&[5; 2 * BLOCK]).map(|it| it.len()), Some(2));
-        assert!(!spill_store.take_lost());
+        assert!(!spill_store.take_unreadable());
     }
 
     #[test]
-    fn what_cannot_be_read_is_said_once() {
+    fn an_unreadable_stream_is_reported_once() {
         let spill_store = spill_store(BLOCK);
         assert!(!spill_store.read(&[7], &mut [0; 4]));
-        assert!(spill_store.take_lost() && !spill_store.take_lost());
+        assert!(spill_store.take_unreadable() && !spill_store.take_unreadable());
     }
 
     #[test]
-    fn what_is_held_is_counted_while_it_lives() {
+    fn held_bytes_are_counted_until_dropped() {
         let spill_store = spill_store(0);
         assert!(!spill_store.is_over_budget());
         let mut held = HeldBytes::new(Some(&spill_store), 5);

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_away_is_written_and_read_too() {
+    fn spilled_streams_are_written_and_read_too() {
         let spilled = spill_store(1 << 30);
         let batch = gathers(Some(&spilled));
         assert!(batch.groups[0].waves.iter().all(|wave| wave.pieces() > 100), "{batch:?}");
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_and_equal_forms_stand_once() {
+    fn batches_round_trip_and_equal_patterns_are_stored_once() {
         let (mut writer, mut reader) = (BatchWriter::default(), BatchReader::new(7, None));
         let batches = [batch(4), batch(4), batch(256), batch(4)];
         let lengths = batches.each_ref().map(|batch| {
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_whole_is_refused() {
+    fn truncated_batches_are_refused() {
         let bytes = written(&mut BatchWriter::default(), &batch(4));
         for length in 0..bytes.len() {
             let found = BatchReader::new(7, None).read(&bytes[..length], || None);

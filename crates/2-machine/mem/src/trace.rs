@@ -247,7 +247,7 @@ impl Trace {
     }
 
     /// Begins the next workgroup without streams; only its read lines are recorded.
-    pub fn begin_unwanted(&mut self) {
+    pub fn begin_without_streams(&mut self) {
         self.begin();
         self.wanted = false;
     }
@@ -399,7 +399,7 @@ impl Trace {
                 lookups.extend_from_slice(&made.lookups);
                 (made.times, made.all)
             }
-            None => work_off(self.line_sizes, policy, lanes, first - inside, lookups),
+            None => append_lookups(self.line_sizes, policy, lanes, first - inside, lookups),
         };
         let count = lookups.len() - start;
         let came = known.as_ref().is_some_and(|(place, known)| known.known[*place] == Some(ONCE));
@@ -429,7 +429,7 @@ impl Trace {
 }
 
 /// Appends the look-ups of an access, relative to a block; returns their repetitions and their number.
-fn work_off(
+fn append_lookups(
     line_sizes: LineSizes,
     policy: Policy,
     lanes: &Lanes<'_>,

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_what_is_cut_is_refused() {
+    fn encodings_round_trip_and_truncated_ones_are_refused() {
         let lookups: Vec<Lookup> = [0, -5, i64::MAX, i64::MIN, 77].map(Lookup::from_bits).to_vec();
         for kind in KINDS {
             let policy = Policy { kind, bypass: true, stream: false, scratch: true };

@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn gathered_look_ups_come_to_the_same() {
+    fn batched_lookups_give_the_same_result() {
         for model in ["mi210", "mi300x"] {
             let shape = Shape::of(Model::by_name(model).unwrap());
             let line_sizes = LineSizes { line: shape.l1_line, sector: shape.sector };

@@ -25,7 +25,7 @@ struct Spilled {
 
 impl Drop for Spilled {
     fn drop(&mut self) {
-        self.spill_store.give_back(&mut self.blocks);
+        self.spill_store.free_blocks(&mut self.blocks);
     }
 }
 
@@ -154,11 +154,11 @@ impl StreamWindow {
     /// Advances to the next part of the stream and rewinds the cursor; false at the end.
     #[inline]
     pub fn advance(&mut self, stream: &WaveStream, cursor: &mut Cursor) -> bool {
-        stream.spilled.is_some() && self.turn_to_spilled(stream, cursor)
+        stream.spilled.is_some() && self.read_spilled(stream, cursor)
     }
 
     #[cold]
-    fn turn_to_spilled(&mut self, stream: &WaveStream, cursor: &mut Cursor) -> bool {
+    fn read_spilled(&mut self, stream: &WaveStream, cursor: &mut Cursor) -> bool {
         let pieces = stream.pieces();
         if self.parts_read > pieces {
             return false;
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_reads_the_same_wherever_it_is() {
+    fn a_stream_reads_the_same_from_memory_and_store() {
         for (runs, accesses) in [(0, 0), (1, 0), (1, 9000), (9000, 0), (300, 100), (3, 9000), (100_000, 2)] {
             let bytes = stream(runs, accesses);
             let held = WaveStream { held: bytes.clone(), spilled: None };
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_finds_no_room_stays() {
+    fn a_stream_without_room_in_the_store_stays_in_memory() {
         let bytes = stream(100_000, 2);
         let mut spilled = WaveStream { held: bytes.clone(), spilled: None };
         assert!(!spilled.spill(&spill_store(5 * BLOCK)));
@@ -259,6 +259,6 @@ mod tests {
         assert!(spilled.spill(&spill_store));
         spilled.spilled.as_mut().unwrap().blocks[1] = 999;
         let (found, _) = events(&spilled);
-        assert!(!found.is_empty() && found.len() < 21_000 && spill_store.take_lost());
+        assert!(!found.is_empty() && found.len() < 21_000 && spill_store.take_unreadable());
     }
 }

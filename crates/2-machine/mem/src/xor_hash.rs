@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_come_to_what_was_asked_for() {
+    fn tables_give_the_requested_parities() {
         // Parities of some bits, one of them the highest.
         let masks = [0x8000_0000_0000_0001u64, 0xff00, 0x0f0f_0f0f_0f0f];
         let whole = |number: u64| -> u32 {

@@ -335,7 +335,7 @@ fn averages_weigh_or_do_not() {
 }
 
 #[test]
-fn what_cannot_be_computed_says_why() {
+fn missing_values_have_reasons() {
     let w = made("0,k,64,0,10,2,0,0,100\n1,k,64,5,5,0,0,0,100\n");
     let compiled = Definitions::built_in().compile("gfx90a").unwrap();
     let e = |rows: Vec<u32>| Evaluation::new(&compiled, &w, rows, Settings::default());

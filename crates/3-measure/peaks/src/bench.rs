@@ -6,7 +6,8 @@
 use arch::Model;
 use codeobj::CodeObject;
 use emu::Memory;
-use probe::{Job, Recorder, Value};
+use probe::Value;
+use record::{Job, Recorder};
 
 /// Code objects by generation.
 const KERNELS: &[(&str, &[u8])] = &[

@@ -123,7 +123,7 @@ impl<'t> Probe<'t> {
 }
 
 /// An access to scratch, dword by dword: the same dword of all lanes stands in a row.
-pub(crate) fn each_dword(access: &MemoryAccess<'_>, mut each: impl FnMut(&[u64; 64], u32)) {
+pub fn each_dword(access: &MemoryAccess<'_>, mut each: impl FnMut(&[u64; 64], u32)) {
     for dword in 0..access.bytes.div_ceil(4).max(1) {
         let addresses = std::array::from_fn(|lane| {
             let offset = access.addresses[lane].wrapping_add(4 * u64::from(dword));

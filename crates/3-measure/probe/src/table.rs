@@ -20,7 +20,7 @@ use std::sync::Arc;
 const FETCH_BYTES: u64 = 32;
 
 /// No memory instruction.
-pub(crate) const NO_SLOT: u32 = u32::MAX;
+pub const NO_SLOT: u32 = u32::MAX;
 
 /// What one instruction counts for.
 #[derive(Clone, Debug)]
@@ -122,14 +122,15 @@ impl Table {
         Counts::new(self.rows.len(), self.of_slot.len())
     }
 
+    /// Number among the memory instructions of the instruction at an index; [`NO_SLOT`] if it accesses no memory.
     #[inline(always)]
-    pub(crate) fn slot(&self, index: usize) -> u32 {
+    pub fn slot(&self, index: usize) -> u32 {
         self.slots.get(index).copied().unwrap_or(NO_SLOT)
     }
 
     /// How the caches treat the instruction of a memory slot.
     #[inline(always)]
-    pub(crate) fn policy(&self, slot: u32) -> Policy {
+    pub fn policy(&self, slot: u32) -> Policy {
         self.policies.get(slot as usize).copied().unwrap_or(Policy::plain(AccessKind::Load))
     }
 
@@ -139,12 +140,12 @@ impl Table {
     }
 
     /// What the clock needs to know, by instruction.
-    pub(crate) fn ops(&self) -> Arc<[clock::Op]> {
+    pub fn ops(&self) -> Arc<[clock::Op]> {
         self.ops.clone()
     }
 
     /// Cycles on a SIMD of all vector and matrix instructions of a run.
-    pub(crate) fn vector_cycles(&self, counts: &Counts) -> u64 {
+    pub fn vector_cycles(&self, counts: &Counts) -> u64 {
         self.rows.iter().zip(&counts.executions).map(|(row, executed)| row.cycles * executed.times).sum()
     }
 

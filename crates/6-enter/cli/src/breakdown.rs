@@ -12,7 +12,8 @@ use analysis::workload::{KernelFilter, SelectError, select};
 use anyhow::{Context, Result, anyhow, bail};
 use emu::Program;
 use host::recording;
-use probe::{Events, EventsError, Head, Predicted, Replay, Settings, Table};
+use probe::Table;
+use record::{Events, EventsError, Head, Predicted, Replay, Settings};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use workload::{

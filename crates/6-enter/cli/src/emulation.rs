@@ -15,7 +15,7 @@ use crate::terminal;
 use anyhow::{Context, Result, anyhow};
 use arch::Model;
 use host::session::{self, Progress, Record, Session};
-use probe::{Prediction, Settings};
+use record::{Prediction, Settings};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};

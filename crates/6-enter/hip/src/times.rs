@@ -6,7 +6,8 @@
 use anyhow::Result;
 use arch::Model;
 use emu::{Fault, Launch, Memory, Program, Summary};
-use probe::{Recorder, Settings, Table};
+use probe::Table;
+use record::{Recorder, Settings};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ mod compiled;
 
 use compiled::{counter, prepared};
 use host::session::{Record, Session};
-use probe::Settings;
+use record::Settings;
 use std::path::Path;
 use std::process::{Command, Output};
 

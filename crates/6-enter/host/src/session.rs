@@ -5,7 +5,8 @@
 
 use anyhow::{Context, Result, bail};
 use arch::Model;
-use probe::{Checks, Settings};
+use probe::Checks;
+use record::Settings;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -52,7 +52,7 @@ impl XcdGroup {
         wave.admitted = wave.state == WaveState::L1Queue;
         wave.state = WaveState::Running;
         let group = wave.group;
-        match self.turn(name, now) {
+        match self.run_wave(name, now) {
             Turn::At(cycle) => self.calendar.push(cycle, name),
             Turn::Waits => {}
             Turn::Barrier(cycle) => {
@@ -100,7 +100,7 @@ impl XcdGroup {
     }
 
     /// Issues a wave's instructions until it waits or its turn is over.
-    fn turn(&mut self, name: u32, now: u64) -> Turn {
+    fn run_wave(&mut self, name: u32, now: u64) -> Turn {
         let Some(mut issue) = self.issue(name, now) else { return Turn::Waits };
         let last = now + TURN;
         while issue.now <= last {
@@ -273,7 +273,7 @@ impl Issue<'_> {
     fn wait_for_other_room(&mut self) {
         if self.wave.other_issued as usize >= MOST_OTHER {
             let oldest = self.wave.other_issued + 1 - MOST_OTHER as u32;
-            self.now = self.now.max(self.wave.other_completion(self.completions, oldest));
+            self.now = self.now.max(self.wave.lds_or_scalar_completion(self.completions, oldest));
         }
     }
 
@@ -330,7 +330,7 @@ impl Issue<'_> {
             };
             self.caches.scalar((xcd, cache), kind, dword, dwords, &mut timing);
             let completion = timing.done;
-            self.wave.push_other(self.completions, completion);
+            self.wave.push_lds_or_scalar(self.completions, completion);
         }
         self.now += self.step;
         Ok(())
@@ -343,7 +343,7 @@ impl Issue<'_> {
             return Err(self.suspend_for_vector(self.wave.vector_completed + 1));
         }
         self.wait_for_other_room();
-        let demand = self.peek().and_then(|event| self.demand(event, op));
+        let demand = self.peek().and_then(|event| self.l1_demand(event, op));
         if let Some(demand) = demand {
             self.enter_l1_queue(demand)?;
         }
@@ -366,7 +366,7 @@ impl Issue<'_> {
 
     /// Resources of the vector L1 that an event of an instruction needs.
     #[inline(always)]
-    fn demand(&self, event: Event, op: Op) -> Option<L1Demand> {
+    fn l1_demand(&self, event: Event, op: Op) -> Option<L1Demand> {
         L1Demand::of(event, op, self.stream.resident_part(self.window), self.patterns, &self.memory.rates)
     }
 
@@ -393,7 +393,7 @@ impl Issue<'_> {
         loop {
             match self.peek() {
                 Some(event @ (Event::Vector(_, block) | Event::Unique(_, _, block)))
-                    if let Some(demand) = self.demand(event, op) =>
+                    if let Some(demand) = self.l1_demand(event, op) =>
                 {
                     let pattern = self.pattern(event);
                     // The first access owns the slots of the instruction.
@@ -449,7 +449,7 @@ impl Issue<'_> {
         }
         // A load from memory into the LDS completes as a vector access.
         if op.unit != Unit::Memory {
-            self.wave.push_other(self.completions, completion);
+            self.wave.push_lds_or_scalar(self.completions, completion);
         }
     }
 
@@ -464,7 +464,7 @@ impl Issue<'_> {
             self.wait_until(completion, Stall::Memory);
         }
         if let Some(count) = self.wave.other_issued.checked_sub(u32::from(other)) {
-            let completion = self.wave.other_completion(self.completions, count);
+            let completion = self.wave.lds_or_scalar_completion(self.completions, count);
             self.wait_until(completion, Stall::Local);
         }
         self.now += u64::from(op.cycles);

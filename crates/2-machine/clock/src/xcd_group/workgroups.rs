@@ -58,7 +58,7 @@ impl XcdGroup {
             (first, last) = (first.min(start), last.max(start));
             waves.push(self.start_wave((id, number as u32), place, start));
         }
-        self.dispatchers[xcd].rest(engine, self.memory.rates.group_start);
+        self.dispatchers[xcd].delay(engine, self.memory.rates.group_start);
         let engine = xcd * self.caches.shape().engines.len() + engine;
         let span = &mut self.engine_spans[engine];
         span.0 = span.0.min(first);

@@ -49,7 +49,7 @@ impl Access {
             let elements = usize::from(self.elements).min(2);
             // Either all elements are done or none.
             if (0..elements).any(|element| {
-                !distances.lie_in(lds.len(), addresses[element][0], 4 * count)
+                !distances.fit_within(lds.len(), addresses[element][0], 4 * count)
                     || wave.v.get(rows(element)).is_none()
             }) {
                 return false;
@@ -71,7 +71,7 @@ impl Access {
         };
         let (least, most) = distances.limits();
         let end = first.wrapping_add(most as u64).wrapping_add(4 * count as u64);
-        if deferred_atomics.notes_lie_in(first.wrapping_add(least as u64)..end) {
+        if deferred_atomics.has_notes_in(first.wrapping_add(least as u64)..end) {
             return false;
         }
         let now = *time + u64::from(store || self.coherent);

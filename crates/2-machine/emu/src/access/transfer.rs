@@ -7,7 +7,7 @@ use super::{Access, Data};
 use crate::atomics::{AtomicOp, update};
 use crate::deferred_atomics::Note;
 use crate::fault::{Cause, Stop};
-use crate::lanes::{LANES, Row, active, in_a_row};
+use crate::lanes::{LANES, Row, active, are_contiguous_dwords};
 use crate::machine::Machine;
 use crate::memory::{Hint, Memory};
 use crate::operand::{M0, Src};
@@ -461,7 +461,8 @@ fn lds_rows(count: u8, lds: &[u8], addresses: &[u64; LANES], lanes: u64, out: &m
 
 #[inline(always)]
 fn lds_words<const N: usize>(words: &[[u8; 4]], addresses: &[u64; LANES], rows: &mut [Row; N]) -> bool {
-    if let (1, true, Some(from)) = (N, in_a_row(addresses), words.get(addresses[0] as usize / 4..))
+    if let (1, true, Some(from)) =
+        (N, are_contiguous_dwords(addresses), words.get(addresses[0] as usize / 4..))
         && let Some(from) = from.first_chunk::<LANES>()
     {
         for lane in 0..LANES {

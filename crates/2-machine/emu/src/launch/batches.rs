@@ -72,7 +72,7 @@ impl<'m, O> BatchQueue<'m, O> {
     }
 
     /// Ends a thread.
-    pub(crate) fn worker_ends(&self) {
+    pub(crate) fn end_worker(&self) {
         self.lock().threads.workers -= 1;
     }
 
@@ -107,9 +107,9 @@ impl<O: Send> OtherThreads for BatchQueue<'_, O> {
         self.lock().threads.leave();
     }
 
-    fn quiet(&self) -> Option<u64> {
+    fn quiet_period(&self) -> Option<u64> {
         let done = self.lock();
-        done.threads.quiet(done.merged)
+        done.threads.quiet_period(done.merged)
     }
 
     fn confirm(&self, quiet: u64, first: bool) -> bool {

@@ -60,7 +60,7 @@ pub(crate) fn run<O: Observer + Send>(
             let settled = match turn {
                 Ok(Turn::Ended) => {
                     group.ended = true;
-                    worker.settle(worker.waves.len(), &mut summary)
+                    worker.add_ended_workgroup(worker.waves.len(), &mut summary)
                 }
                 Ok(_) => Ok(()),
                 Err(fault) => Err(fault),

@@ -68,11 +68,15 @@ impl<'a> Worker<'a> {
                 self.stop_if_deadlocked(count, observer, others)?;
             }
         }
-        self.settle(count, summary)
+        self.add_ended_workgroup(count, summary)
     }
 
     /// Adds an ended workgroup to the totals.
-    pub(crate) fn settle(&mut self, count: usize, summary: &mut Summary) -> Result<(), Box<Fault>> {
+    pub(crate) fn add_ended_workgroup(
+        &mut self,
+        count: usize,
+        summary: &mut Summary,
+    ) -> Result<(), Box<Fault>> {
         let issued = self.waves[..count].iter().map(|wave| wave.issued).sum::<u64>();
         summary.workgroups += 1;
         summary.waves += count as u64;
@@ -171,8 +175,8 @@ impl<'a> Worker<'a> {
                         progress.instructions.fetch_add(wave.issued - before, Ordering::Relaxed);
                         self.counted += wave.issued - before;
                     }
-                    self.waves[number].note_turn();
-                    self.keep_going(number)?;
+                    self.waves[number].record_turn();
+                    self.check_limits(number)?;
                 }
             }
         }
@@ -196,7 +200,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Checks the limits of a wave that has used up its turn.
-    fn keep_going(&self, number: usize) -> Result<(), Box<Fault>> {
+    fn check_limits(&self, number: usize) -> Result<(), Box<Fault>> {
         let wave = &self.waves[number];
         let limit = self.launch.max_instructions;
         let stop = |cause| fault(&self.executor, wave, wave.pc, Stop { cause, lane: None });
@@ -204,7 +208,7 @@ impl<'a> Worker<'a> {
             let program = self.executor.program;
             let (from, to) = innermost_loop(program, wave.pc);
             let alone = self.launch.cooperative || self.launch.workgroup_count() == 1;
-            let waits = !alone && program.only_looks(from..=to);
+            let waits = !alone && program.only_polls(from..=to);
             let (from, to) = (program.address(from), program.address(to));
             return Err(stop(Cause::Endless { limit, from, to, waits }));
         }
@@ -288,11 +292,11 @@ fn prepare(wave: &mut Wave, executor: &Executor<'_>, launch: &Launch<'_>, size: 
     if descriptor.private_segment && !architected {
         put(wave, 0);
     }
-    work_items(wave, program, size);
+    set_work_items(wave, program, size);
 }
 
 /// Sets the work-item numbers and EXEC.
-fn work_items(wave: &mut Wave, program: &Program, size: [u32; 3]) {
+fn set_work_items(wave: &mut Wave, program: &Program, size: [u32; 3]) {
     let packed = program.isa.packs_work_items();
     let items = size.iter().product::<u32>();
     let mut exec = 0u64;

@@ -78,7 +78,7 @@ pub(super) struct Rows {
 }
 
 /// Groups of four consecutive depths; `None` if some group does not lie in four consecutive rows at one lane.
-fn in_fours(a: &[u16], b: &[u16]) -> Option<Vec<Four>> {
+fn groups_of_four(a: &[u16], b: &[u16]) -> Option<Vec<Four>> {
     let place = |four: &[u16; 4]| {
         let follows = (1..4).all(|step| four[step] == four[0] + (step * LANES) as u16);
         follows.then_some(((usize::from(four[0]) / LANES) as u8, (usize::from(four[0]) % LANES) as u8))
@@ -133,7 +133,7 @@ impl Plan {
         Plan {
             a_elements: Operand::new(shape, a_type, shape.m, stored).per_lane,
             b_elements,
-            fours: a_places.first().zip(b_places.first()).and_then(|(a, b)| in_fours(a, b)),
+            fours: a_places.first().zip(b_places.first()).and_then(|(a, b)| groups_of_four(a, b)),
             a: a_places,
             b: b_places,
             rows: blocks.flat_map(of_block).collect(),

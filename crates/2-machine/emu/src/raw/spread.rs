@@ -54,7 +54,7 @@ impl Distances {
 
     /// True if `size` bytes of every lane are within `length` bytes; the first lane's are at offset `at`.
     #[inline(always)]
-    pub(crate) fn lie_in(&self, length: usize, at: u64, size: usize) -> bool {
+    pub(crate) fn fit_within(&self, length: usize, at: u64, size: usize) -> bool {
         i64::try_from(at).is_ok_and(|at| holds(length, at, self, size))
     }
 

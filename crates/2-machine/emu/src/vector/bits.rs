@@ -38,7 +38,7 @@ fn leading_zeros(v: u32) -> u32 {
 
 /// Each result bit is the truth table's entry for three source bits.
 #[inline(always)]
-fn by_table(a: u32, b: u32, c: u32, table: u32) -> u32 {
+fn truth_table(a: u32, b: u32, c: u32, table: u32) -> u32 {
     let mut result = 0;
     for row in 0..8 {
         let pick = |v: u32, bit: u32| if row >> bit & 1 != 0 { v } else { !v };
@@ -107,7 +107,7 @@ kernels! {
             let below = if lane >= 32 { (1u32 << (lane - 32)) - 1 } else { 0 };
             (a & below).count_ones().wrapping_add(b)
         };
-        "v_bitop3_b32" = |_, a, b, c, x| by_table(a, b, c, x.immediate);
-        "v_bitop3_b16" = |_, a, b, c, x| by_table(a, b, c, x.immediate) & 0xffff;
+        "v_bitop3_b32" = |_, a, b, c, x| truth_table(a, b, c, x.immediate);
+        "v_bitop3_b16" = |_, a, b, c, x| truth_table(a, b, c, x.immediate) & 0xffff;
     }
 }

@@ -70,14 +70,14 @@ impl Repetition {
 
 impl Wave {
     /// Records a turn that was used up.
-    pub(crate) fn note_turn(&mut self) {
+    pub(crate) fn record_turn(&mut self) {
         let mut repetition = std::mem::take(&mut self.repetition);
         repetition.note(self);
         self.repetition = repetition;
     }
 
     /// Ignores recurrences until the wave has had twice as many turns, because it progressed.
-    pub(crate) fn goes_on(&mut self) {
+    pub(crate) fn record_progress(&mut self) {
         self.repetition.repeats = false;
         self.repetition.from = self.repetition.turns * 2;
     }

@@ -44,8 +44,8 @@ fn accesses_of_one_form_share_it() {
 }
 
 #[test]
-fn of_what_is_not_wanted_the_same_lines_are_noted() {
-    let samples = [Trace::begin, Trace::begin_unwanted].map(|begin: fn(&mut Trace)| {
+fn workgroups_without_streams_record_the_same_lines() {
+    let samples = [Trace::begin, Trace::begin_without_streams].map(|begin: fn(&mut Trace)| {
         let mut trace = trace();
         begin(&mut trace);
         trace.wave();
@@ -67,7 +67,7 @@ fn of_what_is_not_wanted_the_same_lines_are_noted() {
 }
 
 #[test]
-fn what_an_earlier_recording_worked_out_changes_nothing() {
+fn the_memo_of_an_earlier_recording_changes_nothing() {
     let record = |slots: PatternMemo, first: u64| {
         let mut trace = trace();
         trace.begin_with(slots);
@@ -133,7 +133,7 @@ fn a_stream_does_not_grow_without_bound() {
 }
 
 #[test]
-fn a_stream_that_is_put_away_has_no_bound() {
+fn a_spilled_stream_has_no_bound() {
     let (spill_store, mut trace) = (spill_store(1 << 30), trace());
     trace.spill(Some(&spill_store));
     let mut state = 1;
@@ -184,7 +184,7 @@ fn done(batch: &Batch) -> Vec<(Event, Option<Access>)> {
 }
 
 #[test]
-fn nothing_comes_of_where_a_stream_is() {
+fn results_do_not_depend_on_the_place_of_a_stream() {
     let record = |spill_store: Option<&Arc<SpillStore>>| {
         let mut trace = trace();
         trace.spill(spill_store);

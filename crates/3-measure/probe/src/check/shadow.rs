@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn touches_keep_what_they_are_made_of() {
+    fn touches_round_trip() {
         let it = Touch::new(5, 15, Touch::MOST_INDEX, Touch::LAST, true).of(63, 0b0110);
         assert_eq!((it.group(), it.wave(), it.lane()), (5, 15, 63));
         assert_eq!((it.index(), it.time(), it.is_atomic()), (Touch::MOST_INDEX, Touch::LAST, true));
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_counted() {
+    fn untracked_bytes_are_counted() {
         let mut shadow = Shadow::new(size_of::<[Touch; DWORDS]>());
         shadow.access(0, touch(0, 0, 1), true, 0, |_| {});
         assert_eq!(shadow.lost, 0);

@@ -49,7 +49,7 @@ const FACTS: &[Fact] = &[
     (Instructions, "hit", "l1i.hit_rate_of_lines", "%"),
     (Instructions, "latency", "l1i.fetch_latency", "cycle"),
     (L2, "hit", "l2.hit_rate", "%"),
-    (L2, "rate", "vl1d.l2_bandwidth", "GB/s"),
+    (L2, "L1-L2", "vl1d.l2_bandwidth", "GB/s"),
     (L2, "peak", "vl1d.l2_bandwidth", "%%"),
     (L2, "busy", "l2.utilization", "%"),
     (L2, "read", "vl1d.l2_read_latency", "cycle"),

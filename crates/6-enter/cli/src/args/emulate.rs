@@ -6,7 +6,7 @@ use super::on_gpu::OnGpu;
 use super::recordings::Part;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use probe::Settings;
+use record::Settings;
 use std::ffi::OsString;
 use std::path::PathBuf;
 

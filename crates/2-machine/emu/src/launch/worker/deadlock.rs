@@ -39,7 +39,7 @@ pub(crate) trait OtherThreads {
     /// Withdraws the declaration.
     fn leave(&self);
     /// Number of the current quiet period, in which no thread can write; `None` outside of one.
-    fn quiet(&self) -> Option<u64>;
+    fn quiet_period(&self) -> Option<u64>;
     /// Confirms a replay within a quiet period, the `first` one in it; true if all declared workgroups are
     /// deadlocked.
     fn confirm(&self, quiet: u64, first: bool) -> bool;
@@ -78,7 +78,7 @@ impl ThreadStates {
     }
 
     /// Number of the quiet period, when `merged` batches are merged.
-    pub(crate) fn quiet(&self, merged: u64) -> Option<u64> {
+    pub(crate) fn quiet_period(&self, merged: u64) -> Option<u64> {
         let waiting = self.waiting.iter().filter(|&&done| merged < done).count();
         (self.over || self.workers == self.stuck + waiting).then_some(self.time)
     }
@@ -86,7 +86,7 @@ impl ThreadStates {
     /// All declared workgroups replayed without change in one quiet period. The first one to write would first have
     /// to read something new, which no thread wrote.
     pub(crate) fn confirm(&mut self, quiet: u64, first: bool, merged: u64) -> bool {
-        if self.over || self.quiet(merged) != Some(quiet) {
+        if self.over || self.quiet_period(merged) != Some(quiet) {
             return self.over;
         }
         if self.confirmed.0 != quiet {
@@ -110,13 +110,13 @@ impl Worker<'_> {
     ) -> Result<(), Box<Fault>> {
         match self.replay(count, observer)? {
             Replay::Moves => return Ok(()),
-            Replay::Returned { looked: false } => return Err(self.stuck(count, false)),
+            Replay::Returned { looked: false } => return Err(self.deadlock_fault(count, false)),
             Replay::Returned { looked: true } => {}
         }
         others.enter();
         let mut confirmed = None;
         loop {
-            let quiet = others.quiet();
+            let quiet = others.quiet_period();
             let followed = self.replay(count, observer);
             let stopped = self.launch.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
             if stopped || !matches!(followed, Ok(Replay::Returned { .. })) {
@@ -124,7 +124,7 @@ impl Worker<'_> {
                 return followed.map(|_| ());
             }
             if quiet.is_some_and(|time| others.confirm(time, confirmed != quiet)) {
-                return Err(self.stuck(count, true));
+                return Err(self.deadlock_fault(count, true));
             }
             confirmed = quiet;
             others.pause();
@@ -132,7 +132,7 @@ impl Worker<'_> {
     }
 
     /// Fault of a deadlocked workgroup.
-    fn stuck(&self, count: usize, looked: bool) -> Box<Fault> {
+    fn deadlock_fault(&self, count: usize, looked: bool) -> Box<Fault> {
         let waves = &self.waves[..count];
         let program = self.executor.program;
         let waiting = waves.iter().filter(|wave| wave.state == WaveState::AtBarrier).count();
@@ -154,7 +154,7 @@ impl Worker<'_> {
         observer: &mut O,
     ) -> Result<Replay, Box<Fault>> {
         // A wave may poll for loads that no wait covers.
-        if land_all(&mut self.waves[..count], &mut self.executor.machine.lds) {
+        if write_all_to_lds(&mut self.waves[..count], &mut self.executor.machine.lds) {
             return Ok(Replay::Moves);
         }
         let mut all = false;
@@ -174,7 +174,7 @@ impl Worker<'_> {
                 }
             }
             if !returned {
-                self.waves[..count].iter_mut().for_each(Wave::goes_on);
+                self.waves[..count].iter_mut().for_each(Wave::record_progress);
                 return Ok(Replay::Moves);
             }
         }
@@ -253,8 +253,8 @@ impl Access {
 }
 
 /// Lands all outstanding loads of a workgroup into the LDS; true if any was outstanding.
-fn land_all(waves: &mut [Wave], lds: &mut [u8]) -> bool {
+fn write_all_to_lds(waves: &mut [Wave], lds: &mut [u8]) -> bool {
     let outstanding = waves.iter().any(|wave| !wave.dma.is_idle());
-    waves.iter_mut().for_each(|wave| wave.dma.land(lds, u64::MAX));
+    waves.iter_mut().for_each(|wave| wave.dma.write_to_lds(lds, u64::MAX));
     outstanding
 }

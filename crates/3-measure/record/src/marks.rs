@@ -3,9 +3,9 @@
 //! The one idea to keep in mind: a counter is exact where its rule needs nothing but events of execution; how far the others lie
 //! from hardware was compared and stands in `data/errors.tsv`, or is not known.
 
-use crate::event::{Event, Source};
-use crate::registry::{Basis, Formula, Rule, registry};
 use counters::{Class, catalogue};
+use probe::{Basis, Formula, Rule, registry};
+use probe::{Event, Source};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use workload::{Mark, Marks, TIME};
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_follows_from_execution_is_exact() {
+    fn counters_of_execution_are_exact() {
         let counters = ["SQ_INSTS_VALU", "TCP_TOTAL_CACHE_ACCESSES", "TCC_HIT", "SQ_WAVE_CYCLES"];
         let marks = marks("gfx942", counters.into_iter(), (false, false), [].into_iter(), None);
         let found = [counters[0], counters[1], counters[2], counters[3], TIME].map(|it| marks.of(it));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_xcds_lie_apart_adds_to_the_error() {
+    fn the_spread_of_xcds_adds_to_the_error() {
         let of = |apart: Option<Apart>| {
             let counters = ["TCC_HIT", "SQ_WAVES"].into_iter();
             let marks = marks("gfx942", counters, (false, false), [5e6].into_iter(), apart);

@@ -1,12 +1,12 @@
 //! One dispatch as it is recorded.
 
 use crate::clocks::Predicted;
-use crate::event::Totals;
-use crate::registry::{Value, registry};
-use crate::table::Table;
 use clock::{Estimate, Outcome, RepresentativeXcds};
 use counters::catalogue;
 use emu::{Launch, Program};
+use probe::Table;
+use probe::Totals;
+use probe::{Value, registry};
 use workload::InstructionRow;
 
 /// Counters that profilers record channel by channel besides their sum.

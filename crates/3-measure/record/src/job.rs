@@ -2,9 +2,10 @@
 //!
 //! The one idea to keep in mind: a caller gives arguments in order; where each lies in the segment is the metadata's business.
 
-use crate::{Code, Recorder, Table};
+use crate::Recorder;
 use codeobj::{CodeObject, Image, Kernel, ReadError};
 use emu::{Fault, Hidden, Launch, Memory, Program, ProgramError, Summary, arguments};
+use probe::{Code, Table};
 use std::sync::Arc;
 
 /// A kernel that can be launched, again and again.

@@ -9,7 +9,8 @@ mod compile;
 
 use compile::compile;
 use emu::{Hidden, Launch};
-use probe::{Basis, Job, Provenance, Recorder, Value, registry};
+use probe::{Basis, Value, registry};
+use record::{Job, Provenance, Recorder};
 
 const N: u32 = 1_048_576;
 

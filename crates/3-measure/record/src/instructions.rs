@@ -2,9 +2,9 @@
 //!
 //! The one idea to keep in mind: only an emulator can know this, and sums over the instructions are the counters.
 
-use crate::counts::Counts;
-use crate::table::Table;
 use emu::Program;
+use probe::Counts;
+use probe::Table;
 use workload::{InstructionRow, LdsUse, VectorUse};
 
 /// The instructions of a program that ran.

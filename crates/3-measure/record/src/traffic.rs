@@ -3,15 +3,15 @@
 //! Crate `mem` knows neither instructions nor launches: `policy` says what an instruction's bits mean for the caches, this
 //! module what a launch does.
 
-use crate::counts::Counts;
-use crate::event::{Event, Totals};
-use crate::observe::{Probe, each_dword};
-use crate::table::{NO_SLOT, Table};
 use arch::{Limiter, Model, Resources};
 use clock::{Grid, Wanted, Work};
 use emu::{Launch, MemoryAccess, Observer, Program, WaveId};
 use isa::Space;
 use mem::{Lanes, LdsAccess, PatternMemo, Policy, Shape, SpillStore, Trace};
+use probe::Counts;
+use probe::{Event, Totals};
+use probe::{NO_SLOT, Table};
+use probe::{Probe, each_dword};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ impl Observer for Tracer<'_> {
             let group = wave.workgroup_index;
             match self.wanted.is_empty() || self.wanted.iter().any(|it| it.wants(group)) {
                 true => self.trace.begin(),
-                false => self.trace.begin_unwanted(),
+                false => self.trace.begin_without_streams(),
             }
         }
         self.trace.wave();

@@ -5,9 +5,9 @@
 
 use super::{Dispatch, Recorder};
 use crate::marks::{self, Apart};
-use crate::registry::Value;
 use clock::{Detail, RepresentativeXcds};
 use mem::MOST_PER_GROUP;
+use probe::Value;
 use std::collections::BTreeMap;
 use workload::{
     INSTRUCTIONS_FILE, INSTRUCTIONS_HEADER, MARKS_FILE, Machine, Marks, OCCUPANCY_FILE, OCCUPANCY_HEADER,

@@ -2,7 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "tests read the committed fixtures")]
 
 use emu::{Hidden, Launch, Program};
-use probe::{Checked, Checks, Job, Wrong, check};
+use probe::{Checked, Checks, Wrong, check};
+use record::Job;
 use std::path::Path;
 
 const GROUPS: u32 = 8;
@@ -34,7 +35,7 @@ fn run(bytes: &[u8], kernel: &str, threads: usize, checks: Checks) -> (Program, 
 const BOTH: Checks = Checks { races: true, uninitialized: true, limit: Checks::LIMIT };
 
 #[test]
-fn what_is_wrong_is_found_and_what_is_right_is_not() {
+fn races_are_found_and_correct_kernels_are_clean() {
     let bytes = fixture();
     for (kernel, expected) in [
         ("lds_race", Some(Wrong::LdsRace)),
@@ -133,7 +134,7 @@ fn both_instructions_are_named() {
 }
 
 #[test]
-fn what_is_found_does_not_depend_on_threads() {
+fn findings_do_not_depend_on_threads() {
     let bytes = fixture();
     for kernel in ["lds_race", "stencil_race", "flag_race", "unwritten"] {
         assert_eq!(run(&bytes, kernel, 1, BOTH).1, run(&bytes, kernel, 2, BOTH).1, "{kernel}");
@@ -141,7 +142,7 @@ fn what_is_found_does_not_depend_on_threads() {
 }
 
 #[test]
-fn only_what_is_asked_for_is_looked_for() {
+fn only_requested_checks_run() {
     let bytes = fixture();
     let races = Checks { uninitialized: false, ..BOTH };
     let unwritten = Checks { races: false, ..BOTH };
@@ -153,7 +154,7 @@ fn only_what_is_asked_for_is_looked_for() {
 }
 
 #[test]
-fn memory_is_bounded_and_what_is_not_watched_is_counted() {
+fn memory_is_bounded_and_unwatched_bytes_are_counted() {
     let small = Checks { limit: 64 << 10, ..BOTH };
     let (_, checked) = run(&fixture(), "stencil_right", 1, small);
     assert_eq!(checked.conflicts, []);

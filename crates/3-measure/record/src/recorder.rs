@@ -12,22 +12,22 @@ pub use folder::Provenance;
 use dispatch::{CHANNELS, Ran, channels_of, counters_of};
 
 use crate::clocks::{self, Clock};
-use crate::code::Code;
-use crate::counts::Counts;
-use crate::event::{Times, Totals};
 use crate::events;
 use crate::instructions;
-use crate::observe::Probe;
 use crate::prediction::Prediction;
-use crate::registry::Value;
 use crate::sample::Sample;
-use crate::table::Table;
 use crate::traffic::{self, Tracer};
 use arch::Model;
 use clock::{Detail, Estimate, Gpu, Outcome, Stall};
 use counters::catalogue;
 use emu::{Fault, Launch, Program, Summary};
 use mem::SpillStore;
+use probe::Code;
+use probe::Counts;
+use probe::Probe;
+use probe::Table;
+use probe::Value;
+use probe::{Times, Totals};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -248,7 +248,7 @@ impl Recorder {
         let code = traffic::code(program, &counts, launch);
         let outcome = gpu.finish(&code);
         let predicted = clocks::finish(&mut self.clocks, launch.threads, &code);
-        if cut || spill_store.is_some_and(|spill_store| spill_store.take_lost()) {
+        if cut || spill_store.is_some_and(|spill_store| spill_store.take_unreadable()) {
             return Ok((summary, counts, Timed { cut: true, ..Timed::default() }));
         }
         self.events.extend(events.map(|events| (self.next, events.finish(&code))));

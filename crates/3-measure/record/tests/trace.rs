@@ -8,7 +8,8 @@
 mod compile;
 
 use compile::compile;
-use probe::{Job, Recorder, Value};
+use probe::Value;
+use record::{Job, Recorder};
 
 /// Lines of a recorded table, or `None` (and a word about it) where it is not there.
 fn recorded(name: &str) -> Option<String> {

@@ -6,10 +6,10 @@
 
 use crate::clocks::{self, Clock, Predicted};
 use crate::prediction::Prediction;
-use crate::table::Table;
 use arch::{Model, Resources};
 use clock::{Detail, Grid, Order};
 use mem::{Batch, BatchReader, BatchWriter, SpillStore, Unreadable};
+use probe::Table;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 use std::ops::Range;
@@ -331,7 +331,7 @@ impl Replay {
         }
         let code: Vec<Range<u64>> = code.into_iter().map(|(start, end)| start..end).collect();
         let predicted = clocks::finish(&mut self.clocks, self.threads, &code);
-        if self.spill_store.as_ref().is_some_and(|spill_store| spill_store.take_lost()) {
+        if self.spill_store.as_ref().is_some_and(|spill_store| spill_store.take_unreadable()) {
             return Err(EventsError::Room(
                 "what was put away in the temporary folder could not be read again",
             ));

@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_what_is_right() {
+    fn errors_name_the_valid_values() {
         for (text, message, hint) in [
             ("vgprs=96", "`vgprs` is nothing that can be changed", "what can be changed: vgpr=96, lds=16384"),
             ("96", "`96` is not KEY=VALUE", "gpu.lds_per_cu=160K, gpu=mi300a"),
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn however_it_is_typed_it_is_one_prediction() {
+    fn spellings_of_one_prediction_are_equal() {
         for text in ["vgpr=96,gpu=mi300a", " VGPR = 96 , Gpu=mi300a "] {
             assert_eq!(Prediction::parse(text, model()).unwrap().name, "vgpr=96,gpu=mi300a", "{text}");
         }

@@ -9,7 +9,7 @@ mod compile;
 
 use compile::compile;
 use emu::{Hidden, Launch};
-use probe::{Job, Provenance, Recorder};
+use record::{Job, Provenance, Recorder};
 use std::collections::BTreeMap;
 
 /// What is in memory afterwards, and the recording's files.

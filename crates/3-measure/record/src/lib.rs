@@ -1,0 +1,25 @@
+//! Emulated dispatches as recordings: what a profiler would have written, with times, and what each change would bring.
+//!
+//! The one idea to keep in mind: while a kernel runs, its accesses are kept as a stream; the clock and each prediction read the
+//! same stream afterwards.
+
+mod clocks;
+mod events;
+mod instructions;
+mod job;
+mod marks;
+mod prediction;
+mod recorder;
+mod sample;
+mod settings;
+mod traffic;
+
+pub use clock::{Detail, RepresentativeXcds};
+pub use clocks::Predicted;
+pub use events::{Events, EventsError, Head, Replay};
+pub use job::{Job, JobError};
+pub use marks::{TIME_SHARED, is_modelled, time_quantity};
+pub use prediction::{CHANGES, Prediction, PredictionError};
+pub use recorder::{Dispatch, Provenance, Recorder, Timed};
+pub use sample::Sample;
+pub use settings::Settings;

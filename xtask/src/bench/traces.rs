@@ -90,14 +90,14 @@ fn repeat(text: &[u8], times: usize, path: &Path) -> Result<()> {
     let text = std::str::from_utf8(text)?;
     let begin = text.find("\"traceEvents\": [").context("a list of events")? + "\"traceEvents\": [".len();
     let end = begin + text[begin..].find("\n  ],").context("the end of the list of events")?;
-    out.write_all(text[..begin].as_bytes())?;
+    out.write_all(&text.as_bytes()[..begin])?;
     for at in 0..times {
         if at > 0 {
             out.write_all(b",")?;
         }
         shifted(&text[begin..end], at as u64, &mut out)?;
     }
-    out.write_all(text[end..].as_bytes())?;
+    out.write_all(&text.as_bytes()[end..])?;
     Ok(out.flush()?)
 }
 
@@ -117,7 +117,7 @@ fn shifted(events: &str, copy: u64, out: &mut impl Write) -> Result<()> {
         let Some((key, by)) = SHIFTED.iter().find(|(key, _)| found.starts_with(key)) else {
             // The rest of this string, whatever it holds.
             let end = found[1..].find('"').map_or(found.len(), |it| it + 2);
-            out.write_all(found[..end].as_bytes())?;
+            out.write_all(&found.as_bytes()[..end])?;
             rest = &found[end..];
             continue;
         };

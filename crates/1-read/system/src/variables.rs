@@ -200,8 +200,9 @@ pub fn nearest(name: &str) -> Option<&'static Variable> {
     distances.filter(|(it, _)| *it <= most).min_by_key(|(it, _)| *it).map(|(_, it)| it)
 }
 
-/// Words in names whose values stay out of bundles.
-const SECRETS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH", "COOKIE"];
+/// Words in names whose values stay out of bundles: secrets, and addresses of hosts.
+const SECRETS: [&str; 9] =
+    ["KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH", "COOKIE", "HOST_IP", "COMM_ID"];
 
 /// Whether a variable goes into a bundle: those of the table, and numbers and switches of the components in it. Nothing that may be
 /// a secret.
@@ -294,6 +295,7 @@ mod tests {
             ("NCCL_DEBUG", "INFO", true),
             ("VLLM_API_KEY", "123", false),
             ("HF_TOKEN", "hf_x", false),
+            ("VLLM_HOST_IP", "10.0.0.7", false),
             ("NCCL_UNHEARD_OF", "1", true),
             ("NCCL_UNHEARD_OF", "/home/me", false),
             ("PATH", "/usr/bin", false),

@@ -7,6 +7,9 @@ use std::sync::LazyLock;
 
 const TABLE: &str = include_str!("../data/variables.tsv");
 
+/// In [`Variable::instead`]: nothing is read in its place.
+pub const NOBODY: &str = "-";
+
 /// One variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variable {
@@ -30,7 +33,7 @@ pub struct Variable {
     pub needs: Option<(&'static str, &'static str)>,
     /// Variables it must not be combined with, with their values: `A=1`, or `A` for any value.
     pub conflicts: Vec<&'static str>,
-    /// Nobody reads it; the name that is read instead.
+    /// Nobody reads it; the name that is read instead, or [`NOBODY`].
     pub instead: Option<&'static str>,
     /// Where this was read.
     pub source: &'static str,
@@ -137,15 +140,20 @@ pub fn recommended(work: &str) -> Vec<Recommended> {
 }
 
 /// Beginnings of names that only the components of the table use, with the component.
-const PREFIXES: [(&str, &str); 31] = [
+const PREFIXES: [(&str, &str); 36] = [
     ("AITER_", "AITER"),
     ("AMD_SERIALIZE_", "HIP"),
     ("AMD_LOG_", "HIP"),
     ("AMDGCN_", "Triton"),
+    ("DEBUG_CLR_", "HIP"),
+    ("DEBUG_HIP_", "HIP"),
     ("FLASH_ATTENTION_", "Flash Attention"),
     ("GPU_MAX_", "HIP"),
     ("HIPBLASLT_", "hipBLASLt"),
+    ("HIPCC_", "HIP"),
+    ("HIPRTC_", "HIP"),
     ("HIP_", "HIP"),
+    ("HSAKMT_", "ROCr"),
     ("HSA_", "ROCr"),
     ("INDUCTOR_", "Inductor"),
     ("MIOPEN_", "MIOpen"),
@@ -192,8 +200,9 @@ pub fn nearest(name: &str) -> Option<&'static Variable> {
     distances.filter(|(it, _)| *it <= most).min_by_key(|(it, _)| *it).map(|(_, it)| it)
 }
 
-/// Words in names whose values stay out of bundles.
-const SECRETS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH", "COOKIE"];
+/// Words in names whose values stay out of bundles: secrets, and addresses of hosts.
+const SECRETS: [&str; 9] =
+    ["KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH", "COOKIE", "HOST_IP", "COMM_ID"];
 
 /// Whether a variable goes into a bundle: those of the table, and numbers and switches of the components in it. Nothing that may be
 /// a secret.
@@ -223,12 +232,30 @@ mod tests {
             assert!(line.split('\t').all(|it| !it.is_empty() && it.trim() == it), "{line}");
         }
         assert_eq!(all().len(), rows.len() - 1);
-        assert!(all().len() >= 150, "{} variables", all().len());
+        assert!(all().len() >= 600, "{} variables", all().len());
+        for line in &rows[1..] {
+            let relations = line.split('\t').nth(7).unwrap();
+            for relation in relations.split("; ").filter(|it| *it != "-") {
+                let (word, rest) = relation.split_once(' ').unwrap_or((relation, ""));
+                let whole = match word {
+                    "needs" => rest.contains('='),
+                    "debug" | "conflicts" | "instead" => !rest.is_empty(),
+                    _ => false,
+                };
+                assert!(whole && !rest.contains(' '), "{line}: `{relation}`");
+            }
+        }
+        let mut components: Vec<&str> = all().iter().map(|it| it.component).collect();
+        components.dedup();
+        let distinct: BTreeSet<&str> = components.iter().copied().collect();
+        assert_eq!(distinct.len(), components.len(), "the rows of a component are not together");
         let names: BTreeSet<&str> = all().iter().map(|it| it.name).collect();
         assert_eq!(names.len(), all().len(), "a name twice");
         for variable in all() {
             let others = variable.conflicts.iter().map(|it| it.split('=').next().unwrap());
-            let others = others.chain(variable.needs.map(|(name, _)| name)).chain(variable.instead);
+            let others = others
+                .chain(variable.needs.map(|(name, _)| name))
+                .chain(variable.instead.filter(|it| *it != NOBODY));
             for other in others {
                 assert!(names.contains(other), "{}: `{other}` is not in the table", variable.name);
             }
@@ -243,6 +270,7 @@ mod tests {
             ("HIP_FORCE_DEVKERNARG", Some("HIP_FORCE_DEV_KERNARG")),
             ("GPU_MAX_HW_QUEUE", Some("GPU_MAX_HW_QUEUES")),
             ("NCCL_SOMETHING_ELSE", None),
+            ("PYTORCH_TUNABLEOP_VEROBSE", Some("PYTORCH_TUNABLEOP_VERBOSE")),
             ("X", None),
         ] {
             assert_eq!(nearest(name).map(|it| it.name), expected, "{name}");
@@ -267,6 +295,7 @@ mod tests {
             ("NCCL_DEBUG", "INFO", true),
             ("VLLM_API_KEY", "123", false),
             ("HF_TOKEN", "hf_x", false),
+            ("VLLM_HOST_IP", "10.0.0.7", false),
             ("NCCL_UNHEARD_OF", "1", true),
             ("NCCL_UNHEARD_OF", "/home/me", false),
             ("PATH", "/usr/bin", false),

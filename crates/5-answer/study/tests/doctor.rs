@@ -180,6 +180,28 @@ fn kernel_arguments() {
 }
 
 #[test]
+fn names_that_nobody_reads() {
+    use HostVerdict::{Fail, Pass, Warn};
+    for (line, verdict, words) in [
+        ("HIP_FORCE_QUEUE_PROFILING=1", Warn, "GPU_FORCE_QUEUE_PROFILING is read"),
+        ("RCCL_ENABLE_MSCCLPP=1", Warn, "RCCL_MSCCLPP_ENABLE is read"),
+        ("SAFETENSORS_FAST_GPU=1", Pass, "nobody reads SAFETENSORS_FAST_GPU"),
+        ("HIP_FORCE_DEVKERNARG=1", Fail, "HIP_FORCE_DEV_KERNARG exists"),
+        ("NCCL_PXN_DISABLE=1", Pass, "all known"),
+        // Neighbours of other names, and real.
+        ("VLLM_ROCM_USE_AITER_FP4BMM=0", Pass, "all known"),
+        ("NCCL_COLLNET_ENABLE=0", Pass, "all known"),
+    ] {
+        let environment = Environment::read(line.as_bytes());
+        let machine = Machine::read(&Tree::new("t"), &[Document::of_environment("t", environment)]);
+        let examined = examine(&machine, None, None);
+        let found = verdicts(&examined, "unknown-variables");
+        assert!(found.iter().any(|(it, text)| *it == verdict && text.contains(words)), "{line}: {found:?}");
+        assert_eq!(worst(&examined, "unknown-variables"), verdict, "{line}");
+    }
+}
+
+#[test]
 fn commands_of_vllm() {
     let Some(bytes) = read("vllm/commands.tsv") else { return };
     let text = String::from_utf8(bytes).unwrap();

@@ -14,7 +14,8 @@ pub(crate) const RULE: Rule = Rule {
 };
 
 const PAGE: &str = r"## What it does
-Looks for names that differ by a letter or two from one that exists (`unknown-variables`), for `RCCL_DEBUG` (`rccl-debug-name`), for
+Looks for names that differ by a letter or two from one that exists, and for names that guides give but nobody reads
+(`unknown-variables`; `RCCL_DEBUG`: `rccl-debug-name`), for
 finer switches without their master, and for values that contradict each other (`sub-switches`); with a benchmark of hipBLASLt or RCCL as
 the command, for variables of libraries that it does not load (`unread-variables`).
 
@@ -65,6 +66,18 @@ fn names(evidence: &HostEvidence<'_>, environment: &Environment) -> Vec<Judged> 
             None => unknown.push(format!("{name} ({component})")),
         }
     }
+    let dead = environment.iter().filter_map(|(name, value)| Some((variables::by_name(name)?, value)));
+    let dead = dead.filter(|(variable, _)| variable.name != "RCCL_DEBUG" && variable.instead.is_some());
+    let (harmless, renamed): (Vec<_>, Vec<_>) =
+        dead.partition(|(it, _)| it.instead == Some(variables::NOBODY));
+    for (variable, value) in renamed {
+        let (name, read) = (variable.name, variable.instead.unwrap_or_default());
+        judged.push(
+            Judged::warn(CHECK, format!("{name} does nothing: {read} is read"))
+                .read(evidence.environment_from(name), value)
+                .set_by(format!("unset {name}; export {read}={value}")),
+        );
+    }
     if !unknown.is_empty() {
         judged.push(Judged::unknown(CHECK, format!("not in the table: {}", unknown.join(", "))));
     }
@@ -73,6 +86,11 @@ fn names(evidence: &HostEvidence<'_>, environment: &Environment) -> Vec<Judged> 
         let text = match known {
             0 => "no variable of GPU programs is set".to_owned(),
             _ => format!("{known} variables of GPU programs are set, all known"),
+        };
+        let harmless: Vec<&str> = harmless.iter().map(|(variable, _)| variable.name).collect();
+        let text = match harmless[..] {
+            [] => text,
+            _ => format!("{text}; nobody reads {}", harmless.join(", ")),
         };
         judged.push(Judged::pass(CHECK, text).read(evidence.environment_from("names"), environment.len()));
     }
@@ -131,7 +149,10 @@ fn masters(evidence: &HostEvidence<'_>, environment: &Environment) -> Vec<Judged
         for other in variable.conflicts.iter().filter(|it| !it.ends_with("VISIBLE_DEVICES")) {
             let (other, wanted) =
                 other.split_once('=').map_or((*other, None), |(name, value)| (name, Some(value)));
-            let there = environment.said(other).is_some_and(|it| wanted.is_none_or(|wanted| wanted == it));
+            // Two names of one setting with the same value agree.
+            let there = environment
+                .said(other)
+                .is_some_and(|it| wanted.map_or(it != value.trim(), |wanted| wanted == it));
             // Of a pair that names each other, one line is enough.
             let both = variables::by_name(other)
                 .is_some_and(|it| it.conflicts.iter().any(|it| it.starts_with(name)));

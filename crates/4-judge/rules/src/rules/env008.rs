@@ -20,13 +20,14 @@ Looks at the variables that select devices (`visible-devices`) and at `HSA_OVERR
 forced ISA runs kernels of another GPU: they fault or lack its instructions.
 
 ## Evidence
-The variables of the environment. vLLM reads `CUDA_VISIBLE_DEVICES`; guides disagree on `HIP_VISIBLE_DEVICES`, so with vLLM it warns only.
+The variables of the environment. vLLM copies `HIP_VISIBLE_DEVICES` to `CUDA_VISIBLE_DEVICES` where the latter is not set, and stops where
+the two differ; Ray and guides disagree on which to set, so with vLLM the former only warns.
 
 ## What to do
-Set one of the three: `CUDA_VISIBLE_DEVICES` with vLLM and PyTorch. Unset `HSA_OVERRIDE_GFX_VERSION` on Instinct GPUs.
+Set one of the three: `CUDA_VISIBLE_DEVICES` with vLLM and PyTorch; the documentation of HIP prefers `ROCR_VISIBLE_DEVICES`. Unset `HSA_OVERRIDE_GFX_VERSION` on Instinct GPUs.
 
 ## Source
-HIP documentation (GPU isolation), the vLLM guide for AMD GPUs; on the override own judgement.
+HIP documentation (GPU isolation), the vLLM guide for AMD GPUs, vllm/platforms/rocm.py; on the override own judgement.
 ";
 
 fn check(evidence: &HostEvidence<'_>) -> Vec<Judged> {
@@ -51,7 +52,7 @@ fn selection(evidence: &HostEvidence<'_>) -> Judged {
         [(_, "")] => Judged::fail(CHECK, format!("{} hides every GPU", text.join(""))),
         [("HIP_VISIBLE_DEVICES", _)] if serves => Judged::warn(
             CHECK,
-            format!("{}: vLLM reads CUDA_VISIBLE_DEVICES (guides disagree)", text.join("")),
+            format!("{}: vLLM copies it to CUDA_VISIBLE_DEVICES (guides disagree)", text.join("")),
         ),
         [_] => Judged::pass(CHECK, text.join("")),
         _ if runtime => Judged::fail(

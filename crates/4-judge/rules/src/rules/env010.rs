@@ -18,7 +18,8 @@ Reads `vllm serve` (also as a Python module) with its environment, and the serve
 `TORCH_BLAS_PREFER_HIPBLASLT` (`hipblaslt-prefer`).
 
 * Models with latent attention (DeepSeek, Kimi K2) need `--block-size 1` with AITER. gpt-oss needs unified attention.
-* Unified attention needs `VLLM_ROCM_USE_AITER_MHA=0`, which is on by default. AWQ needs `VLLM_USE_TRITON_AWQ=1`.
+* Unified attention needs `VLLM_ROCM_USE_AITER_MHA=0`, which is on by default. AWQ runs on Triton kernels
+  only (`VLLM_USE_TRITON_AWQ=1`, which vLLM sets itself and says so).
 * `--gpu-memory-utilization` over 0.95, `--enforce-eager`, tensor parallelism beyond the eight linked GPUs, full graphs with AITER's
   attention.
 * In a log: the attention backend chosen, and tuned configurations of expert layers that were not found.
@@ -179,9 +180,12 @@ fn options(stage: &Stage, environment: &Environment) -> Vec<Judged> {
     }
     if stage.value(&["--quantization", "-q"]) == Some("awq") && !environment.is_on("VLLM_USE_TRITON_AWQ") {
         judged.push(
-            Judged::fail(CHECK, "AWQ needs VLLM_USE_TRITON_AWQ=1 on AMD GPUs")
-                .read("--quantization", "awq")
-                .set_by("export VLLM_USE_TRITON_AWQ=1"),
+            Judged::warn(
+                CHECK,
+                "AWQ runs on Triton kernels only: vLLM sets VLLM_USE_TRITON_AWQ=1 itself and warns",
+            )
+            .read("--quantization", "awq")
+            .set_by("export VLLM_USE_TRITON_AWQ=1"),
         );
     }
     if stage.has(&["--enforce-eager"]) {
@@ -202,7 +206,7 @@ fn options(stage: &Stage, environment: &Environment) -> Vec<Judged> {
         judged.push(
             Judged::warn(
                 CHECK,
-                "vLLM reads CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES is set (guides disagree)",
+                "HIP_VISIBLE_DEVICES is set: vLLM copies it to CUDA_VISIBLE_DEVICES, its other processes may not",
             )
             .read("HIP_VISIBLE_DEVICES", environment.get("HIP_VISIBLE_DEVICES").unwrap_or_default()),
         );

@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Nesting beyond which a text is no tuning file.
 const DEEPEST: usize = 48;
 /// Values beyond which a text is no tuning file; a value of two bytes takes fifty times as many in memory.
-const MOST_VALUES: usize = 3_000_000;
+const MOST_VALUES: usize = 1_000_000;
 
 /// A value.
 #[derive(Clone, PartialEq, Debug)]

@@ -6,7 +6,10 @@
 //! The kernels stand in `kernels/peaks.hip`; `kernels/build.sh` makes the code objects.
 
 mod bench;
+mod device;
+mod emulated;
 mod latency;
 
-pub use bench::{Error, Peak, Unit, measure};
+pub use bench::{Error, Peak, Unit, kernels, measure, measure_on};
+pub use device::{Device, Given, Launch};
 pub use latency::{Latency, chase};

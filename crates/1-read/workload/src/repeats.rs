@@ -92,13 +92,17 @@ impl Repeats {
         for (run, column) in runs {
             by_first.entry(self.first(*run)).or_default().push(column);
         }
-        let mut out: BTreeMap<u16, Values> = BTreeMap::new();
+        let mut out: BTreeMap<u16, Vec<f64>> = BTreeMap::new();
         // Of several passes with times of their own the one with the largest spread of a dispatch counts.
         let mut spread: Vec<Option<(u32, f64)>> = Vec::new();
         for (first, columns) in by_first {
             let (medians, spreads) = medians(self.rows, &columns);
             let Some(pass) = passes.get(usize::from(first)) else { continue };
-            out.insert(*pass, values(&medians));
+            // Several files may be of one pass.
+            let whole = out.entry(*pass).or_insert_with(|| vec![f64::NAN; self.rows]);
+            for (whole, own) in whole.iter_mut().zip(medians) {
+                *whole = if own.is_nan() { *whole } else { own };
+            }
             if columns.len() > 1 {
                 spread.resize(self.rows, None);
                 for (whole, own) in spread.iter_mut().zip(spreads) {
@@ -112,7 +116,7 @@ impl Repeats {
         if !spread.is_empty() {
             self.found.push((crate::TIME.to_string(), spread));
         }
-        out.into_iter().collect()
+        out.into_iter().map(|(pass, times)| (pass, values(&times))).collect()
     }
 
     /// Counters in other passes than the one that counts, by pass and counter: medians over the runs of each.

@@ -247,8 +247,9 @@ fn agent(db: &Connection) -> BTreeMap<String, String> {
     let text = |row: &rusqlite::Row<'_>, at: usize| {
         row.get::<_, Option<String>>(at).ok().flatten().unwrap_or_default()
     };
-    let found = db.query_row(query, [], |row| Ok([0, 1, 2].map(|at| text(row, at))));
-    let Ok([name, product, more]) = found else { return BTreeMap::new() };
+    let name_alone = "SELECT name, NULL, NULL FROM rocpd_info_agent WHERE type = 'GPU' LIMIT 1";
+    let all = |query: &str| db.query_row(query, [], |row| Ok([0, 1, 2].map(|at| text(row, at))));
+    let Ok([name, product, more]) = all(query).or_else(|_| all(name_alone)) else { return BTreeMap::new() };
     let more: serde_json::Value = serde_json::from_str(&more).unwrap_or_default();
     let numbers = AGENT_NUMBERS.iter().filter_map(|(theirs, ours)| {
         let value = more.get(theirs)?.as_f64().filter(|value| *value > 0.0)?;

@@ -87,7 +87,9 @@ fn every_format_that_is_exported_gives_the_same_report() {
             "csv",
         ])
         .stdout;
-        let lines = csv.lines().map(|line| line.split_once(',').map_or(line, |it| it.1).to_owned());
+        // A level is divided by the time of the pass it was read in, which these formats do not keep.
+        let lines = csv.lines().filter(|line| !line.contains("wave.occupancy"));
+        let lines = lines.map(|line| line.split_once(',').map_or(line, |it| it.1).to_owned());
         lines.collect::<Vec<_>>()
     };
     let expected = numbers(&own);

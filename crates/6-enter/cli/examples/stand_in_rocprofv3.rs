@@ -119,7 +119,9 @@ fn list() -> ExitCode {
 /// Runs so far, this one among them; counted in a file beside the recording.
 fn count_runs(folder: &Path) -> usize {
     let running = folder.ancestors().find(|it| it.ends_with(".running")).unwrap_or(folder);
-    let rank = folder.strip_prefix(running).ok().and_then(|it| it.to_str()).unwrap_or_default();
+    let below = folder.strip_prefix(running).ok().and_then(|it| it.to_str()).unwrap_or_default();
+    // Runs of a repeated pass have folders of their own, below which those of ranks lie.
+    let rank = below.split('/').find(|part| !part.starts_with("run_")).unwrap_or_default();
     let file = running.parent().map(|it| it.with_extension(format!("runs{rank}"))).unwrap_or_default();
     let runs = std::fs::read_to_string(&file).ok().and_then(|it| it.parse().ok()).unwrap_or(0) + 1;
     let _ = std::fs::write(file, runs.to_string());

@@ -11,7 +11,7 @@ use view::{Cell, Column, ColumnKind, Number, Table};
 use workload::{TracedDispatch, WaveSpan};
 
 /// Characters of a row of the timeline.
-const WIDTH: usize = 48;
+const WIDTH: usize = 40;
 /// How much of a character's time a wave takes up, from nothing to all.
 const SHADES: [char; 5] = ['.', '░', '▒', '▓', '█'];
 
@@ -39,13 +39,15 @@ pub(crate) fn waves(subject: &Subject, top: usize) -> Table {
         for (place, spans) in places.into_iter().take(top) {
             let [engine, simd, slot] = place;
             let busy = covered(&spans, begin, end);
+            let number = |value: f64| Cell::Number(Number::from(value));
+            let last = spans.iter().map(|it| it.end - begin).max().unwrap_or(0);
             let cells = vec![
-                Cell::Number(Number::from(dispatch.id as f64)),
-                Cell::Number(Number::from(spans.len() as f64)),
-                Cell::Number(Number::from((spans[0].begin - begin) as f64)),
-                Cell::Number(Number::from(spans.iter().map(|it| it.end - begin).max().unwrap_or(0) as f64)),
-                Cell::Number(Number::from(100.0 * busy / ((end - begin).max(1) as f64))),
                 Cell::Text(drawn(&spans, begin, end)),
+                number(spans.len() as f64),
+                number((spans[0].begin - begin) as f64),
+                number(last as f64),
+                number(100.0 * busy / ((end - begin).max(1) as f64)),
+                number(dispatch.id as f64),
             ];
             rows.push(row(
                 format!("21.4.{}", rows.len()),
@@ -65,12 +67,12 @@ pub(crate) fn waves(subject: &Subject, top: usize) -> Table {
     }
     let number = |title: &str| Column::new(title, ColumnKind::Number, "");
     let columns = vec![
-        number("dispatch"),
+        Column::new("timeline", ColumnKind::Text, ""),
         number("waves"),
         number("from"),
         number("to"),
-        Column::new("busy", ColumnKind::Percent, "%"),
-        Column::new("timeline", ColumnKind::Text, ""),
+        Column::new("busy", ColumnKind::Number, "%"),
+        number("dispatch"),
     ];
     let mut out = table("21.4", "PC Sampling", "Traced Waves", "place", columns, rows);
     out.notes = notes;
@@ -111,9 +113,9 @@ mod tests {
     #[test]
     fn gaps_and_parts_are_drawn() {
         let span = |begin, end| WaveSpan { place: [0; 3], begin, end };
-        let text = drawn(&[span(100, 148), span(160, 196)], 100, 196);
-        assert_eq!(text, format!("{}{}{}", "█".repeat(24), ".".repeat(6), "█".repeat(18)));
-        assert_eq!(drawn(&[span(0, 1)], 0, 96).chars().next(), Some('▒'));
+        let text = drawn(&[span(100, 140), span(150, 180)], 100, 180);
+        assert_eq!(text, format!("{}{}{}", "█".repeat(20), ".".repeat(5), "█".repeat(15)));
+        assert_eq!(drawn(&[span(0, 1)], 0, 80).chars().next(), Some('▒'));
         assert_eq!(covered(&[span(0, 10), span(5, 12)], 0, 100), 12.0);
         assert_eq!(drawn(&[span(7, 7)], 7, 7), ".".repeat(WIDTH));
         assert_eq!(drawn(&[span(0, u64::MAX)], 0, u64::MAX), "█".repeat(WIDTH));

@@ -103,8 +103,13 @@ pub(super) fn kept(
     if !matches!(run, Run::Counters(_) | Run::Rotating(_)) || first.is_some() {
         return Ok(Some(None));
     }
+    // Of a pass that was repeated the first run; the others were compared with it.
+    let first_run = |folder: PathBuf| match request.repeat {
+        0 | 1 => folder,
+        _ => folder.join(workload::repeated_run(1)),
+    };
     let found: Result<Signatures> =
-        places.into_iter().map(|(rank, folder)| Ok((rank, signature(&folder)?))).collect();
+        places.into_iter().map(|(rank, folder)| Ok((rank, signature(&first_run(folder))?))).collect();
     found.map(|found| Some(Some(found)))
 }
 

@@ -41,8 +41,11 @@ pub(crate) struct Repeats {
     first: Vec<u16>,
     columns: BTreeMap<(u16, usize), Vec<f64>>,
     /// Number of runs and spread of each dispatch, by quantity.
-    found: Vec<(String, Vec<Option<(u32, f64)>>)>,
+    found: Vec<(String, Vec<RowSpread>)>,
 }
+
+/// Number of runs and spread of a dispatch; none where it ran once.
+type RowSpread = Option<(u32, f64)>;
 
 impl Repeats {
     pub(crate) fn new(rows: usize, first: Vec<u16>) -> Repeats {
@@ -94,7 +97,7 @@ impl Repeats {
         }
         let mut out: BTreeMap<u16, Vec<f64>> = BTreeMap::new();
         // Of several passes with times of their own the one with the largest spread of a dispatch counts.
-        let mut spread: Vec<Option<(u32, f64)>> = Vec::new();
+        let mut spread: Vec<RowSpread> = Vec::new();
         for (first, columns) in by_first {
             let (medians, spreads) = medians(self.rows, &columns);
             let Some(pass) = passes.get(usize::from(first)) else { continue };
@@ -159,7 +162,7 @@ fn values(column: &[f64]) -> Values {
 }
 
 /// Row by row the median, and where there are several values how many and how far they lie apart.
-fn medians(rows: usize, columns: &[&[f64]]) -> (Vec<f64>, Vec<Option<(u32, f64)>>) {
+fn medians(rows: usize, columns: &[&[f64]]) -> (Vec<f64>, Vec<RowSpread>) {
     let one = |row: usize| {
         let cells = columns.iter().filter_map(|column| column.get(row)).copied();
         let mut cells: Vec<f64> = cells.filter(|value| !value.is_nan()).collect();

@@ -5,15 +5,8 @@
 
 use crate::device::{Device, Given, Launch};
 use crate::emulated::{Bench, Emulated};
+use crate::error::Error;
 use arch::Model;
-
-/// Code objects by generation.
-pub(crate) const KERNELS: &[(&str, &[u8])] = &[
-    ("CDNA 1", include_bytes!("../kernels/peaks.cdna1.hsaco")),
-    ("CDNA 2", include_bytes!("../kernels/peaks.cdna2.hsaco")),
-    ("CDNA 3", include_bytes!("../kernels/peaks.cdna3.hsaco")),
-    ("CDNA 4", include_bytes!("../kernels/peaks.cdna4.hsaco")),
-];
 
 /// Work-items of a workgroup.
 const GROUP: u64 = 256;
@@ -25,38 +18,6 @@ const RESULT: u64 = 64;
 const EVERY_PLACE: u64 = u32::MAX as u64;
 /// Operations that the counters of matrix instructions count as one.
 const MATRIX_OPERATIONS: f64 = 512.0;
-
-/// Why nothing is measured.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// There are no kernels for the target.
-    #[error("there are no kernels for `{target}`\nhint: there are some for GPUs of {known}")]
-    NoKernels {
-        /// Target of the GPU.
-        target: &'static str,
-        /// Generations that have kernels.
-        known: String,
-    },
-    /// The model has no times for the GPU.
-    #[error("no times are modelled for {0}: nobody has measured its memory")]
-    NoTime(String),
-    /// A kernel could not run.
-    #[error("kernel `{kernel}`: {what}")]
-    Kernel {
-        /// Its name.
-        kernel: String,
-        /// What was wrong.
-        what: String,
-    },
-    /// The device runs no faster with less to do.
-    #[error(
-        "{what}: twice the work takes no more time; the GPU is in use by others, or its clock does not run"
-    )]
-    NoDifference {
-        /// What was measured.
-        what: String,
-    },
-}
 
 /// What a number counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -189,17 +150,6 @@ const MATRIX: &[(&str, &str, &str, &str, &str)] = &[
 pub fn measure(model: &'static Model, say: impl FnMut(&str)) -> Result<Vec<Peak>, Error> {
     let bench = Bench::new(model)?;
     measure_on(&mut Emulated(&bench), model, say)
-}
-
-/// The code object with the kernels for a GPU.
-///
-/// # Errors
-/// A GPU without kernels.
-pub fn kernels(model: &Model) -> Result<&'static [u8], Error> {
-    let target = model.target();
-    let known = || KERNELS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    let found = KERNELS.iter().find(|(name, _)| *name == target.generation);
-    found.map(|(_, bytes)| *bytes).ok_or_else(|| Error::NoKernels { target: target.name, known: known() })
 }
 
 /// The same on a device.

@@ -1,6 +1,6 @@
 //! Who runs the kernels: an emulated GPU, or one of this machine.
 
-use crate::bench::Error;
+use crate::error::Error;
 
 /// Runs kernels of the code object for a GPU.
 pub trait Device {

@@ -1,7 +1,8 @@
 //! An emulated GPU that runs the kernels.
 
-use crate::bench::{Error, kernels};
+use crate::code::kernels;
 use crate::device::{Device, Given, Launch};
+use crate::error::Error;
 use arch::Model;
 use codeobj::CodeObject;
 use emu::Memory;

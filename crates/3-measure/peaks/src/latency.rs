@@ -2,9 +2,9 @@
 //!
 //! The one idea to keep in mind: every load needs what the one before it brought, so nothing overlaps.
 
-use crate::bench::Error;
 use crate::device::Given;
 use crate::emulated::Bench;
+use crate::error::Error;
 use arch::Model;
 use emu::Memory;
 

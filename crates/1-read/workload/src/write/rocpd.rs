@@ -130,7 +130,7 @@ fn database(w: &Workload, counters: &[&Counter], run: u32) -> Result<Vec<u8>, Ro
     db.execute_batch("BEGIN")?;
     for line in TABLES.lines().filter(|line| !line.starts_with('#')) {
         let Some((table, columns)) = line.split_once('\t') else { continue };
-        let columns: Vec<String> = columns.split(", ").map(|it| column(it)).collect();
+        let columns: Vec<String> = columns.split(", ").map(column).collect();
         db.execute_batch(&format!(
             "CREATE TABLE \"{table}{suffix}\" ({}); CREATE VIEW \"{table}\" AS SELECT * FROM \"{table}{suffix}\";",
             columns.join(", ")

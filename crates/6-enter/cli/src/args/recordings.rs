@@ -59,8 +59,8 @@ pub(crate) struct Roofline {
     #[arg(long, conflicts_with_all = ["paths", "kernel", "dispatch", "gpu_id", "arch", "only", "types", "kernel_names", "top", "dark"])]
     pub(crate) measure: bool,
     /// Where roofs are measured: `auto` takes an AMD GPU where `/dev/kfd` can be opened, unless `--gpu` names one to emulate.
-    #[arg(long, value_enum, value_name = "WHERE", requires = "measure", default_value_t = super::On::Auto)]
-    pub(crate) on: super::On,
+    #[arg(long, value_enum, value_name = "WHERE", requires = "measure", default_value_t = super::on::On::Auto)]
+    pub(crate) on: super::on::On,
     /// GPU that is emulated, by default mi300x; with `--on gpu` which one it is, where the driver does not say.
     #[arg(long, value_name = "GPU", requires = "measure")]
     pub(crate) gpu: Option<String>,

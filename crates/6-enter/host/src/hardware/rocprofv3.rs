@@ -131,7 +131,7 @@ fn of_groups(request: &Request, passes: &[Pass], folder: &Path) -> Result<Vec<Os
 /// Kernels that a loop launches in turn meet the same passes again and again where their number and that of the passes have a
 /// common divisor. So the number is made a prime: passes at the beginning are there twice.
 pub(super) fn groups(passes: &[Pass]) -> String {
-    let is_prime = |n: usize| n > 1 && (2..n).take_while(|it| it * it <= n).all(|it| n % it != 0);
+    let is_prime = |n: usize| n > 1 && (2..n).take_while(|it| it * it <= n).all(|it| !n.is_multiple_of(it));
     let count = (passes.len()..).find(|n| *n < 2 || is_prime(*n)).unwrap_or(passes.len());
     let groups: Vec<Vec<String>> = passes.iter().cycle().take(count).map(names).collect();
     let job = serde_json::json!({ "jobs": [{ "pmc_groups": groups, "pmc_group_interval": 1 }] });

@@ -347,9 +347,8 @@ mod tests {
             names.map(Result::unwrap).collect()
         };
         assert_eq!(database::damage(&db, "main").unwrap(), None);
-        let Some(path) = testkit::shared("traces/rocpd/made-mi350x_results.db") else { return };
-        let bytes = std::fs::read(path).unwrap();
-        let theirs = database::open(&bytes, 1000).unwrap();
+        let Some(folder) = testkit::shared("traces/rocpd") else { return };
+        let theirs = database::open(&testkit::files(&folder)["made-mi350x_results.db"], 1000).unwrap();
         let mut views: Vec<String> = TABLES
             .lines()
             .filter(|line| !line.starts_with('#'))

@@ -124,11 +124,8 @@ mod tests {
     #[test]
     fn the_sample_of_the_documentation() {
         let Some(path) = testkit::shared("traces/att/made-mi300x") else { return };
-        let folder = "ui_output_agent_4242_dispatch_1";
-        let files: BTreeMap<String, Vec<u8>> = ["code.json", "filenames.json"]
-            .iter()
-            .map(|name| (format!("{folder}/{name}"), std::fs::read(path.join(folder).join(name)).unwrap()))
-            .collect();
+        let mut files = testkit::files(&path);
+        files.retain(|name, _| !workload::is_wave_file(name));
         let workload = workload::read(&files, &workload::Options::default()).unwrap();
         let subject = Subject {
             name: String::new(),

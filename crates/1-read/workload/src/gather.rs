@@ -9,6 +9,7 @@ use crate::join::{self, Launch};
 use crate::model::{Counter, Counters, Dispatches, Generation};
 use crate::problem::{Error, Problems};
 use crate::recording::Workload;
+use crate::repeats::Repeats;
 use crate::side;
 use crate::times::{Time, fractions, split};
 use crate::values::Values;
@@ -35,6 +36,8 @@ pub(crate) struct Part {
     pub(crate) run: u32,
     /// Number of the process in it. Processes count their dispatches each from the start.
     pub(crate) process: u32,
+    /// Number of the run that this one repeats; its own where it repeats none.
+    pub(crate) first: u32,
 }
 
 /// One launch in one run.
@@ -84,6 +87,8 @@ pub(crate) struct Gather {
     /// execution, counter, value
     cells: Vec<(u32, u32, f64)>,
     last: Option<(ExecutionKey, u32)>,
+    /// The run that each repeats, of those that repeat one.
+    first_of: BTreeMap<u32, u32>,
     /// Counters have a row for each instance of their block, which are meant to be added up.
     pub(crate) by_instance: bool,
 }
@@ -102,7 +107,7 @@ impl Gather {
     /// Adds a row.
     pub(crate) fn add(&mut self, part: Part, row: &Row<'_>) {
         let kernel = intern(row.kernel, &mut self.kernels, &mut self.kernel_ids);
-        let Part { run, process } = part;
+        let Part { run, process, first } = part;
         let key = (run, process, row.gpu, row.dispatch, row.start.map(|time| time.0), kernel);
         let execution = match self.last {
             Some((k, e)) if k == key => e,
@@ -114,6 +119,9 @@ impl Gather {
                     self.runs.entry((run, *repeat)).or_default().push(e);
                     *repeat += 1;
                     self.by_key.insert(key, e);
+                    if first != run {
+                        self.first_of.insert(run, first);
+                    }
                     self.executions.push(Execution {
                         process,
                         dispatch: row.dispatch,
@@ -233,15 +241,26 @@ impl Gather {
         times.iter_mut().map(|times| median(times)).collect()
     }
 
-    /// Time of each row in each pass.
-    fn pass_times(&self, rows: usize, place: &[Option<(u32, u16)>], passes: &[u16]) -> BTreeMap<u16, Values> {
-        let mut times: BTreeMap<u16, Vec<Option<f64>>> = BTreeMap::new();
+    /// Time of each row in each run.
+    fn run_times(&self, rows: usize, place: &[Option<(u32, u16)>]) -> BTreeMap<u16, Vec<f64>> {
+        let mut times: BTreeMap<u16, Vec<f64>> = BTreeMap::new();
         for (execution, place) in self.executions.iter().zip(place) {
             let (Some((row, run)), Some(time)) = (place, execution.time()) else { continue };
-            let column = times.entry(passes[usize::from(*run)]).or_insert_with(|| vec![None; rows]);
-            column[*row as usize] = Some(time).filter(|time| *time > 0.0);
+            let column = times.entry(*run).or_insert_with(|| vec![f64::NAN; rows]);
+            column[*row as usize] = if time > 0.0 { time } else { f64::NAN };
         }
-        times.into_iter().map(|(pass, times)| (pass, times.into_iter().collect())).collect()
+        times
+    }
+
+    /// Of each run in the list the place of the one it repeats.
+    fn first_runs(&self, runs: &[((u32, u32), Vec<u32>)]) -> Vec<u16> {
+        let place: HashMap<(u32, u32), u16> =
+            runs.iter().enumerate().map(|(at, (key, _))| (*key, at as u16)).collect();
+        let first = |(at, ((run, repeat), _)): (usize, &((u32, u32), Vec<u32>))| {
+            let first = self.first_of.get(run).copied().unwrap_or(*run);
+            place.get(&(first, *repeat)).copied().unwrap_or(at as u16)
+        };
+        runs.iter().enumerate().map(first).collect()
     }
 
     /// Refuses a recording whose columns would be far larger than what was recorded.
@@ -280,23 +299,23 @@ impl Gather {
         let mut summed: u64 = 0;
         let passes = self.passes(&runs);
         let counts_time: Vec<bool> = self.counters.iter().map(|name| name.starts_with("GRBM_")).collect();
-        let mut repeated: BTreeMap<(u16, usize), Vec<Option<f64>>> = BTreeMap::new();
+        let mut repeats = Repeats::new(rows, self.first_runs(&runs));
         for (execution, counter, value) in &self.cells {
             let Some((row, run)) = place[*execution as usize] else { continue };
             let c = *counter as usize;
-            // A counter read in several runs counts as read first; what counts time is kept of each.
-            if *origin[c].get_or_insert(run) != run {
-                if counts_time[c] && !value.is_nan() {
-                    let column =
-                        repeated.entry((passes[usize::from(run)], c)).or_insert_with(|| vec![None; rows]);
-                    *column[row as usize].get_or_insert(0.0) += value;
-                }
+            // A counter read in several passes counts as read first; what counts time is kept of each, and so are repetitions.
+            let first = *origin[c].get_or_insert(run);
+            let column = if first == run {
+                &mut columns[c]
+            } else if repeats.is_repetition(first, run) || counts_time[c] {
+                repeats.column(run, c)
+            } else {
                 continue;
+            };
+            if column.is_empty() {
+                *column = vec![f64::NAN; rows];
             }
-            if columns[c].is_empty() {
-                columns[c] = vec![f64::NAN; rows];
-            }
-            let cell = &mut columns[c][row as usize];
+            let cell = &mut column[row as usize];
             if cell.is_nan() {
                 *cell = *value;
             } else {
@@ -307,18 +326,19 @@ impl Gather {
         if summed > 0 && !self.by_instance {
             problems.warn(file, summed, "counters with several rows per dispatch", "the rows are added up");
         }
-        self.unused(&runs, &origin, &sources, problems);
+        self.unused(&runs, &origin, &repeats, &sources, problems);
         let mut counters = Counters::default();
-        for (pass, times) in self.pass_times(rows, &place, &passes) {
+        for (pass, times) in repeats.times(&self.run_times(rows, &place), &passes) {
             counters.set_times(pass, times);
         }
-        for ((pass, counter), values) in repeated {
-            counters.add_repeated(pass, self.counters[counter].clone(), values.into_iter().collect());
+        for ((pass, counter), values) in repeats.other_passes(&origin, &passes) {
+            counters.add_repeated(pass, self.counters[counter].clone(), values);
         }
         for (i, name) in self.counters.iter().enumerate() {
             let (base, instance) = headers::split_instance(name);
             let source = origin[i].and_then(|r| runs.get(r as usize)).map_or(0, |r| r.0.0 as u16);
-            let column = std::mem::take(&mut columns[i]);
+            let mut column = std::mem::take(&mut columns[i]);
+            repeats.take_medians(i, name, origin[i], &mut column);
             counters.add(Counter {
                 name: base.to_string(),
                 instance,
@@ -334,7 +354,8 @@ impl Gather {
         }
         let dispatches = self.dispatches(&base, &times, file, problems);
         let kernels = std::mem::take(&mut self.kernels);
-        Ok(Workload { kernels, dispatches, counters, sources, ..Workload::empty(generation) })
+        let spreads = repeats.spreads(&dispatches.kernel);
+        Ok(Workload { kernels, dispatches, counters, spreads, sources, ..Workload::empty(generation) })
     }
 
     fn dispatches(
@@ -398,7 +419,9 @@ impl Gather {
             let own = at as u16;
             first(&run.1).map_or(own, |first| *known.entry(first).or_insert(own))
         };
-        runs.iter().enumerate().map(number).collect()
+        let firsts = self.first_runs(runs);
+        let own: Vec<u16> = runs.iter().enumerate().map(number).collect();
+        firsts.iter().map(|first| own[usize::from(*first)]).collect()
     }
 
     /// Reports files of which no value is used.
@@ -406,15 +429,14 @@ impl Gather {
         &self,
         runs: &[((u32, u32), Vec<u32>)],
         origin: &[Option<u16>],
+        repeats: &Repeats,
         sources: &[String],
         problems: &mut Problems,
     ) {
-        let used: BTreeSet<u32> = origin
-            .iter()
-            .flatten()
-            .filter_map(|run| runs.get(usize::from(*run)))
-            .map(|run| run.0.0)
-            .collect();
+        let origins: BTreeSet<u16> = origin.iter().flatten().copied().collect();
+        let is_used = |at: u16| origins.iter().any(|origin| repeats.is_repetition(*origin, at));
+        let used: BTreeSet<u32> =
+            (0..).zip(runs).filter(|(at, _)| is_used(*at)).map(|(_, run)| run.0.0).collect();
         let mut of: HashMap<u32, u32> = HashMap::new();
         for ((part, _), list) in runs {
             of.extend(list.iter().map(|e| (*e, *part)));

@@ -34,6 +34,7 @@ mod predictions;
 mod problem;
 mod recognize;
 mod recording;
+mod repeats;
 mod rocpd;
 mod rocprofv3;
 mod sampled;
@@ -61,22 +62,23 @@ pub use model::{
 };
 pub use multiplexed::Multiplexed;
 pub use occupancy::{OCCUPANCY_FILE, OCCUPANCY_HEADER, Occupancy, write_occupancy};
-pub use passes::{is_pass, natural};
+pub use passes::{is_pass, natural, repeated_run};
 pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, PredictionLine, write_prediction};
 pub use problem::{Error, Problem, Severity};
 pub use recognize::holds_dispatches;
 pub use recording::Workload;
+pub use repeats::{SPREADS_FILE, SPREADS_HEADER, Spread};
 pub use sampled::{
     KernelSamples, SAMPLE_STALLS, SampleCounts, SampledInstruction, SampledKernel, Samples, SamplingMethod,
 };
 pub use samples::is_sampled_kernel;
 pub use shares::{SHARES_FILE, SHARES_HEADER, Share, write_share};
 pub use thread_trace::{is_thread_trace, is_thread_trace_folder, is_wave_file};
-pub use traced::{KernelTrace, TracedCounts, TracedDispatch, Traces};
+pub use traced::{KernelTrace, TracedCounts, TracedDispatch, Traces, WaveSpan};
 pub use values::Values;
 pub use view::Mark;
 pub use wide::is_level_file;
-pub use write::{sysinfo, write, write_ceilings};
+pub use write::{RocpdError, sysinfo, write, write_ceilings, write_long, write_rocpd};
 
 use folder::Files;
 use problem::Problems;

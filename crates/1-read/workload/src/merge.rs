@@ -61,6 +61,10 @@ pub fn merge(ranks: Vec<(String, Workload)>) -> Result<Workload, String> {
             it.row += start;
             it
         }));
+        whole.spreads.extend(w.spreads.into_iter().map(|mut it| {
+            it.kernel = numbers.get(it.kernel as usize).copied().unwrap_or_default();
+            it
+        }));
         whole.launches.extend(w.launches.into_iter().map(|mut it| {
             it.row = it.row.map(|row| row + start);
             it

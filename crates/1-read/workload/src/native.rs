@@ -83,7 +83,8 @@ pub(crate) fn folder(files: &Files<'_>, mut problems: Problems) -> Result<Worklo
         }
         more.extend(set.iter().flatten().skip(usize::from(process == 0)).cloned());
         runs.push((pass.clone(), process));
-        let part = Part { run: sources.len() as u32 - 1, process };
+        let run = sources.len() as u32 - 1;
+        let part = Part { run, process, first: run };
         if let Err(error) = add(files, set, part, &mut gather, &mut problems) {
             let file = set.iter().flatten().next().map_or("", String::as_str);
             problems.error(

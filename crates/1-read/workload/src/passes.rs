@@ -4,6 +4,7 @@
 //! their numbers, and never that in which a folder lists them.
 
 use crate::gather::Part;
+use std::collections::BTreeMap;
 
 /// Files with the run and process each is of.
 pub(crate) struct Passes {
@@ -13,15 +14,19 @@ pub(crate) struct Passes {
 }
 
 impl Passes {
-    /// Sorts files into runs. Files below one folder of a pass (`pmc_1`, `pmc_perf_3`) are of one run.
+    /// Sorts files into runs. Files below one folder of a pass (`pmc_1`, `pmc_perf_3`) are of one run, and where it was repeated
+    /// those below one of its folders `run_1`, `run_2`, ….
     pub(crate) fn of(names: &[String]) -> Passes {
         let mut names = names.to_vec();
         names.sort_by_cached_key(|name| natural(name));
         let mut files: Vec<(String, Part)> = Vec::with_capacity(names.len());
         let mut runs: Vec<String> = Vec::new();
         let mut last: Option<(String, u32)> = None;
+        // The first run of each pass that has several.
+        let mut first_of: BTreeMap<String, u32> = BTreeMap::new();
         for name in names {
-            let folder = pass_folder(&name).map(str::to_string);
+            let pass = pass_folder(&name);
+            let folder = pass.map(|pass| run_folder(&name, pass).unwrap_or(pass).to_string());
             let process = match (&last, &folder) {
                 (Some((of, process)), Some(folder)) if of == folder => process + 1,
                 _ => 0,
@@ -29,8 +34,13 @@ impl Passes {
             if process == 0 {
                 runs.push(name.clone());
             }
+            let run = (runs.len() - 1) as u32;
+            let first = match pass.filter(|pass| run_folder(&name, pass).is_some()) {
+                Some(pass) => *first_of.entry(pass.to_string()).or_insert(run),
+                None => run,
+            };
             last = folder.map(|folder| (folder, process));
-            files.push((name, Part { run: (runs.len() - 1) as u32, process }));
+            files.push((name, Part { run, process, first }));
         }
         Passes { files, runs }
     }
@@ -45,6 +55,23 @@ impl Passes {
         let rest = self.files.iter().filter(|(_, part)| part.process > 0).map(|(name, _)| name.clone());
         self.runs.iter().cloned().chain(rest).collect()
     }
+}
+
+/// Folder of one run of a pass that was repeated, below that of the pass.
+const RUN: &str = "run_";
+
+/// Name of the folder of a run of a repeated pass; `number` counts from 1.
+pub fn repeated_run(number: usize) -> String {
+    format!("{RUN}{number}")
+}
+
+/// The path up to the folder of one run of a repeated pass.
+fn run_folder<'a>(name: &'a str, pass: &str) -> Option<&'a str> {
+    let below = name.strip_prefix(pass)?.strip_prefix('/')?;
+    let (folder, _) = below.split_once('/')?;
+    let number = folder.strip_prefix(RUN)?;
+    let is = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    is.then(|| &name[..pass.len() + 1 + folder.len()])
 }
 
 /// The path up to the folder that is named as a pass.
@@ -145,6 +172,21 @@ mod tests {
             ]
         );
         assert_eq!(passes.sources().len(), 4);
+    }
+
+    #[test]
+    fn runs_of_a_repeated_pass_know_their_first() {
+        let names = [
+            "pmc_1/run_2/pass_8_counter_collection.csv",
+            "pmc_1/run_1/pass_7_counter_collection.csv",
+            "pmc_1/run_1/pass_9_counter_collection.csv",
+            "pmc_1/run_10/pass_5_counter_collection.csv",
+            "pmc_2/host_x/pass_5_counter_collection.csv",
+        ];
+        let passes = Passes::of(&names.map(str::to_string));
+        let found: Vec<(u32, u32, u32)> =
+            passes.files().map(|(_, part)| (part.run, part.process, part.first)).collect();
+        assert_eq!(found, [(0, 0, 0), (0, 1, 0), (1, 0, 0), (2, 0, 0), (3, 0, 3)]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::multiplexed::Multiplexed;
 use crate::occupancy::Occupancy;
 use crate::predictions::Prediction;
 use crate::problem::Problem;
+use crate::repeats::Spread;
 use crate::sampled::Samples;
 use crate::shares::Share;
 use crate::traced::Traces;
@@ -35,6 +36,8 @@ pub struct Workload {
     pub keeps_events: bool,
     /// Dispatches of which only some XCDs were followed.
     pub shares: Vec<Share>,
+    /// How far the runs of passes lie apart that were run several times; none where each ran once.
+    pub spreads: Vec<Spread>,
     /// What dispatches had in flight over their time, where that was modelled.
     pub occupancy: Vec<Occupancy>,
     /// What a Python program said of its launches.
@@ -71,6 +74,7 @@ impl Workload {
             predictions: Vec::new(),
             keeps_events: false,
             shares: Vec::new(),
+            spreads: Vec::new(),
             occupancy: Vec::new(),
             launches: Vec::new(),
             samples: None,

@@ -11,6 +11,7 @@ use crate::passes::Passes;
 use crate::problem::{Error, Problems};
 use crate::recording::Workload;
 use crate::times::split;
+use crate::write::AGENT_NUMBERS;
 use crate::{multiplex, native, side};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
@@ -53,7 +54,7 @@ pub(crate) fn databases(
     let mut gather = Gather::default();
     let mut failed = None;
     let mut rows = 0;
-    let mut target = None;
+    let mut agent = BTreeMap::new();
     let mut read = BTreeSet::new();
     let names: Vec<String> = databases.keys().cloned().collect();
     let passes = Passes::of(&names);
@@ -62,9 +63,11 @@ pub(crate) fn databases(
         read.extend(beside.clone());
         let database = Database { files, name, beside: beside.as_deref() };
         match database.add(&mut gather, part, &databases[name], &mut problems) {
-            Ok((n, arch)) => {
+            Ok((n, facts)) => {
                 rows += n;
-                target = target.or(arch);
+                for (name, value) in facts {
+                    agent.entry(name).or_insert(value);
+                }
             }
             Err(e) if names.len() == 1 => return Err(e),
             Err(e) => {
@@ -85,13 +88,13 @@ pub(crate) fn databases(
         w.machine = side::machine(files, &mut problems);
         w.ceilings = side::ceilings(files, &w.machine, &mut problems);
     }
-    match (w.machine.target(), target) {
-        (Some(_), _) => {}
-        (None, Some(target)) => {
-            w.machine.facts.insert("gpu_arch".to_string(), target);
-        }
-        (None, None) => {
-            problems.warn(&names[0], 0, "the database names no GPU", "the target is not known; name it");
+    let has_facts = w.machine.target().is_some();
+    if !has_facts && !agent.contains_key("gpu_arch") {
+        problems.warn(&names[0], 0, "the database names no GPU", "the target is not known; name it");
+    }
+    if !has_facts {
+        for (name, value) in agent {
+            w.machine.facts.entry(name).or_insert(value);
         }
     }
     w.settings = side::settings(files, &mut problems);
@@ -131,14 +134,14 @@ impl Database<'_> {
         Error::Database { file: self.name.to_string(), reason, hint: hint.to_string() }
     }
 
-    /// Adds its rows, and those of the file beside it. Returns how many there are, and the target it names.
+    /// Adds its rows, and those of the file beside it. Returns how many there are, and the facts of the GPU.
     fn add(
         &self,
         gather: &mut Gather,
         part: Part,
         bytes: &[u8],
         problems: &mut Problems,
-    ) -> Result<(u64, Option<String>), Error> {
+    ) -> Result<(u64, BTreeMap<String, String>), Error> {
         let broken =
             |e: rusqlite::Error| self.fail(e.to_string(), "the file is damaged or no rocpd database");
         if !database::is_database(bytes) {
@@ -173,12 +176,7 @@ impl Database<'_> {
                 );
             }
         }
-        let arch = db
-            .query_row("SELECT name FROM rocpd_info_agent WHERE type = 'GPU' LIMIT 1", [], |r| {
-                r.get::<_, String>(0)
-            })
-            .ok();
-        Ok((rows, arch))
+        Ok((rows, agent(&db)))
     }
 
     /// Adds the counters of the file beside the database to its dispatches. What the database has itself stays.
@@ -240,6 +238,27 @@ impl Database<'_> {
         }
         Ok(added)
     }
+}
+
+/// Facts of the first GPU. Those that are numbers stand in a text of JSON.
+fn agent(db: &Connection) -> BTreeMap<String, String> {
+    let query =
+        "SELECT name, product_name, extdata FROM rocpd_info_agent WHERE type = 'GPU' ORDER BY id LIMIT 1";
+    let text = |row: &rusqlite::Row<'_>, at: usize| {
+        row.get::<_, Option<String>>(at).ok().flatten().unwrap_or_default()
+    };
+    let name_alone = "SELECT name, NULL, NULL FROM rocpd_info_agent WHERE type = 'GPU' LIMIT 1";
+    let all = |query: &str| db.query_row(query, [], |row| Ok([0, 1, 2].map(|at| text(row, at))));
+    let Ok([name, product, more]) = all(query).or_else(|_| all(name_alone)) else { return BTreeMap::new() };
+    let more: serde_json::Value = serde_json::from_str(&more).unwrap_or_default();
+    let numbers = AGENT_NUMBERS.iter().filter_map(|(theirs, ours)| {
+        let value = more.get(theirs)?.as_f64().filter(|value| *value > 0.0)?;
+        Some((ours.to_string(), value.to_string()))
+    });
+    let emulator = more.get("emulated_by").and_then(|it| it.as_str());
+    let texts = [("gpu_arch", Some(&name[..])), ("gpu_model", Some(&product[..])), ("emulated_by", emulator)];
+    let texts = texts.into_iter().filter_map(|(fact, value)| Some((fact.to_string(), value?.to_string())));
+    texts.filter(|(_, value)| !value.is_empty()).chain(numbers).collect()
 }
 
 /// A dispatch of a database without its counters.

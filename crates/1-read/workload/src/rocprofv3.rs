@@ -8,6 +8,7 @@ use crate::folder::Files;
 use crate::gather::Gather;
 use crate::long::add_csv;
 use crate::model::{Generation, Machine};
+use crate::multiplex;
 use crate::passes::Passes;
 use crate::problem::{Error, Problems};
 use crate::recording::Workload;
@@ -55,6 +56,9 @@ pub(crate) fn folder(
     } else {
         agents(files, &mut problems)
     };
+    w.ceilings = side::ceilings(files, &w.machine, &mut problems);
+    w.settings = side::settings(files, &mut problems);
+    multiplex::fill(&mut w, &mut problems);
     check::workload(&mut w, problems);
     Ok(w)
 }

@@ -128,8 +128,9 @@ fn one(
     let read = from_folder
         .or_else(|| of.table.as_ref().and_then(|name| Some((name, code::csv(files, name, problems)?))));
     let Some((file, lines)) = read else { return };
-    let mut own =
-        TracedDispatch { id: dispatch, agent, kernel: None, waves: said.as_ref().map(|it| it.waves) };
+    let waves = said.as_ref().map(|it| it.waves);
+    let spans = said.as_ref().map_or_else(Vec::new, |it| it.spans.clone());
+    let mut own = TracedDispatch { id: dispatch, agent, kernel: None, waves, spans };
     let mut ran = false;
     for line in lines {
         let kernel = collect.kernel(&line.symbol);

@@ -40,6 +40,19 @@ pub struct TracedDispatch {
     pub kernel: Option<u32>,
     /// Waves whose instructions were traced; absent where the files do not say.
     pub waves: Option<u64>,
+    /// When each ran and where, by place and begin; none where the files do not say.
+    pub spans: Vec<WaveSpan>,
+}
+
+/// A traced wave from its begin to its end.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct WaveSpan {
+    /// Shader engine, SIMD and slot of it.
+    pub place: [u32; 3],
+    /// Cycle of the GPU's clock.
+    pub begin: u64,
+    /// The cycle after its last.
+    pub end: u64,
 }
 
 /// One instruction in one dispatch.

@@ -19,7 +19,7 @@ use crate::side;
 use crate::table::{self, Table};
 use crate::times::{Time, fractions, split};
 use crate::values::Values;
-use crate::{launches, marks, multiplex, occupancy, predictions, shares};
+use crate::{launches, marks, multiplex, occupancy, predictions, repeats, shares};
 use std::collections::BTreeSet;
 
 /// Level counters that have a run of their own, and what needs them.
@@ -191,6 +191,7 @@ fn finish(files: &Files<'_>, mut w: Workload, mut problems: Problems) -> Result<
     w.predictions = predictions::read(files, &w.dispatches, &mut problems);
     w.keeps_events = files.names().any(is_events_file);
     w.shares = shares::read(files, &w.dispatches, &mut problems);
+    w.spreads = repeats::read(files, &w.kernels, &mut problems);
     w.occupancy = occupancy::read(files, &w.dispatches, &mut problems);
     w.launches = launches::read(files, &w.dispatches, &mut problems);
     // What was emulated was not measured, also where nothing says how far off it is.

@@ -3,12 +3,21 @@
 //! The one idea to keep in mind: level counters go back into companion files of their own, because the vendor's tool
 //! looks for them there; reading the written folder gives the same workload again.
 
+mod long;
+mod rocpd;
+
 use crate::Ceilings;
+use crate::marks::MARKS_FILE;
 use crate::model::Counter;
 use crate::recording::Workload;
+use crate::repeats::{self, SPREADS_FILE};
 use crate::side::CEILINGS_GPU;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+
+pub use long::write_long;
+pub(crate) use rocpd::AGENT_NUMBERS;
+pub use rocpd::{RocpdError, write_rocpd};
 
 /// The files of the folder, by name.
 pub fn write(w: &Workload) -> BTreeMap<String, Vec<u8>> {
@@ -31,11 +40,24 @@ pub fn write(w: &Workload) -> BTreeMap<String, Vec<u8>> {
             .collect();
         files.insert(format!("{run}.csv"), table(w, &columns, &accumulated, false));
     }
-    if !w.machine.facts.is_empty() {
-        files.insert("sysinfo.csv".to_string(), sysinfo(&w.machine.facts).into_bytes());
+    files.extend(beside(w, &w.machine.facts));
+    files
+}
+
+/// Files beside the counters, with these facts of the machine.
+fn beside(w: &Workload, facts: &BTreeMap<String, String>) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    if !facts.is_empty() {
+        files.insert("sysinfo.csv".to_string(), sysinfo(facts).into_bytes());
+    }
+    if let Some(marks) = &w.marks {
+        files.insert(MARKS_FILE.to_string(), marks.write().into_bytes());
     }
     if !w.ceilings.is_empty() {
         files.insert("roofline.csv".to_string(), write_ceilings(&w.ceilings));
+    }
+    if !w.spreads.is_empty() {
+        files.insert(SPREADS_FILE.to_string(), repeats::write(&w.spreads, &w.kernels).into_bytes());
     }
     if !w.settings.is_empty() {
         let mut text = String::new();

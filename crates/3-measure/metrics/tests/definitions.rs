@@ -35,8 +35,9 @@ fn built_in_definitions_hold_on_every_target() {
 
 #[test]
 fn the_full_set_is_read_in_few_runs() {
-    // target, runs of the vendor's profiler where recorded
-    for (target, at_most) in [("gfx908", 40), ("gfx90a", 25), ("gfx942", 24), ("gfx950", 40)] {
+    // Target, runs of rocprof-compute 3.3: recorded for gfx942; for the others its counters packed to the limits of the blocks, two
+    // places of the sequencer for each level, which no plan can pass below.
+    for (target, vendor) in [("gfx908", 10), ("gfx90a", 12), ("gfx942", 12), ("gfx950", 15)] {
         let compiled = Definitions::built_in().compile(target).unwrap();
         let mut needs: Vec<Need> = Vec::new();
         for t in Definitions::built_in().tables() {
@@ -49,9 +50,18 @@ fn the_full_set_is_read_in_few_runs() {
             }
         }
         let p = plan(catalogue(), target, &needs).unwrap();
-        println!("{target}: {} needs in {} runs", needs.len(), p.passes.len());
-        assert!(p.passes.len() <= at_most, "{target}: {}", p.passes.len());
+        println!("{target}: {} needs in {} runs, {vendor} of the vendor", needs.len(), p.passes.len());
+        assert!(p.passes.len() <= vendor, "{target}: {}", p.passes.len());
         assert_eq!(p, plan(catalogue(), target, &needs).unwrap());
+        for pass in &p.passes {
+            let mut taken = vec![0; catalogue().blocks().len()];
+            for name in &pass.counters {
+                taken[catalogue().get(name).unwrap().block] += 1;
+            }
+            for (block, taken) in catalogue().blocks().iter().zip(taken) {
+                assert!(taken <= block.limit, "{target}: {taken} of {} in {pass:?}", block.name);
+            }
+        }
     }
 }
 

@@ -15,6 +15,7 @@ typedef double double4_ __attribute__((ext_vector_type(4)));
 typedef _Float16 half2_ __attribute__((ext_vector_type(2)));
 typedef _Float16 half4_ __attribute__((ext_vector_type(4)));
 typedef _Float16 half8_ __attribute__((ext_vector_type(8)));
+typedef short short2_ __attribute__((ext_vector_type(2)));
 typedef short short4_ __attribute__((ext_vector_type(4)));
 typedef __bf16 bfloat8_ __attribute__((ext_vector_type(8)));
 typedef int int4_ __attribute__((ext_vector_type(4)));
@@ -113,7 +114,9 @@ KERNEL void fma_f64(double* to, float factor, u32 passes) { multiply_add<double>
         to[group() * 256 + local()] = sums[0] + sums[1] + sums[2] + sums[3];                \
     }
 
+#if !defined(__gfx908__)
 MATRIX(mfma_f64, double4_, double, __builtin_amdgcn_mfma_f64_16x16x4f64(factor, factor, sums[i], 0, 0, 0))
+#endif
 MATRIX(mfma_f32, float16_, float, __builtin_amdgcn_mfma_f32_32x32x2f32(factor, factor, sums[i], 0, 0, 0))
 #if defined(__gfx950__)
 MATRIX(mfma_f16, float16_, half8_, __builtin_amdgcn_mfma_f32_32x32x16_f16(factor, factor, sums[i], 0, 0, 0))
@@ -123,7 +126,11 @@ MATRIX(mfma_f8, float16_, int8_, __builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4
 MATRIX(mfma_f4, float16_, int8_, __builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4(factor, factor, sums[i], 4, 4, 0, 0, 0, 0))
 #else
 MATRIX(mfma_f16, float16_, half4_, __builtin_amdgcn_mfma_f32_32x32x8f16(factor, factor, sums[i], 0, 0, 0))
+#if defined(__gfx908__)
+MATRIX(mfma_bf16, float16_, short2_, __builtin_amdgcn_mfma_f32_32x32x4bf16(factor, factor, sums[i], 0, 0, 0))
+#else
 MATRIX(mfma_bf16, float16_, short4_, __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(factor, factor, sums[i], 0, 0, 0))
+#endif
 #if defined(__gfx942__)
 MATRIX(mfma_i8, int16_, long, __builtin_amdgcn_mfma_i32_32x32x16_i8(factor, factor, sums[i], 0, 0, 0))
 MATRIX(mfma_f8, float16_, long, __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8(factor, factor, sums[i], 0, 0, 0))

@@ -1,53 +1,23 @@
 //! Bandwidths and rates of arithmetic.
 //!
 //! The one idea to keep in mind: one row per number says which kernel runs, how much it does in two lengths, and what the
-//! data sheet promises.
+//! data sheet promises; who runs the kernels is a [`Device`].
 
+use crate::device::{Device, Given, Launch};
+use crate::emulated::{Bench, Emulated};
+use crate::error::Error;
 use arch::Model;
-use codeobj::CodeObject;
-use emu::Memory;
-use probe::Value;
-use record::{Job, Recorder};
-
-/// Code objects by generation.
-const KERNELS: &[(&str, &[u8])] = &[
-    ("CDNA 2", include_bytes!("../kernels/peaks.cdna2.hsaco")),
-    ("CDNA 3", include_bytes!("../kernels/peaks.cdna3.hsaco")),
-    ("CDNA 4", include_bytes!("../kernels/peaks.cdna4.hsaco")),
-];
 
 /// Work-items of a workgroup.
 const GROUP: u64 = 256;
 /// Bytes of an item that is read.
 const ITEM: u64 = 16;
+/// Bytes of a work-item's results at most.
+const RESULT: u64 = 64;
 /// Lets a kernel read item `i` at place `i`.
 const EVERY_PLACE: u64 = u32::MAX as u64;
 /// Operations that the counters of matrix instructions count as one.
 const MATRIX_OPERATIONS: f64 = 512.0;
-
-/// Why nothing is measured.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// There are no kernels for the target.
-    #[error("there are no kernels for `{target}`\nhint: there are some for GPUs of {known}")]
-    NoKernels {
-        /// Target of the GPU.
-        target: &'static str,
-        /// Generations that have kernels.
-        known: String,
-    },
-    /// The model has no times for the GPU.
-    #[error("no times are modelled for {0}: nobody has measured its memory")]
-    NoTime(String),
-    /// A kernel could not run.
-    #[error("kernel `{kernel}`: {what}")]
-    Kernel {
-        /// Its name.
-        kernel: String,
-        /// What was wrong.
-        what: String,
-    },
-}
 
 /// What a number counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,91 +50,57 @@ pub struct Peak {
     pub what: &'static str,
     /// Unit of both values.
     pub unit: Unit,
-    /// Measured.
+    /// Measured; the median where it was measured several times.
     pub value: f64,
+    /// The smallest and the largest, where it was measured several times.
+    pub range: Option<[f64; 2]>,
     /// What the data sheet or the width of the unit promises.
     pub sheet: Option<f64>,
 }
 
-/// A GPU with the kernels for it.
-pub(crate) struct Bench {
-    pub(crate) model: &'static Model,
-    bytes: &'static [u8],
-    object: CodeObject,
+/// What a rate is measured with: launches of two lengths, and the work of each.
+type Lengths<'a> = dyn Fn(u64) -> [(Launch<'a>, f64); 2] + 'a;
+
+/// A rate, and between what values it lies where it was measured several times.
+struct Rate {
+    value: f64,
+    range: Option<[f64; 2]>,
 }
 
-/// A value for an argument of a kernel.
-#[derive(Clone, Copy)]
-pub(crate) enum Given {
-    /// Where a buffer begins.
-    Address(u64),
-    Integer(u32),
-    /// A factor of whatever type the kernel takes: near 1, or small.
-    Factor,
-}
+/// Most that work is multiplied by to be long enough.
+const MOST_EFFORT: u64 = 1 << 16;
 
-/// What a run came to.
-pub(crate) struct Ran {
-    pub(crate) nanoseconds: f64,
-    counters: Vec<(&'static str, Value)>,
-}
-
-impl Ran {
-    fn counter(&self, name: &str) -> f64 {
-        self.counters.iter().find(|(it, _)| *it == name).map_or(0.0, |(_, value)| match value {
-            Value::Known(count) => *count as f64,
-            Value::Missing(_) => 0.0,
-        })
+/// Work per nanosecond of what the longer of two launches does more. `lengths` gives the launches for an effort, which grows until
+/// they differ by what the device needs to tell them apart.
+fn rate(device: &mut dyn Device, what: &str, most_effort: u64, lengths: &Lengths<'_>) -> Result<Rate, Error> {
+    let least = device.least_nanoseconds();
+    let mut effort = 1;
+    let mut launches = lengths(effort);
+    loop {
+        let [short, long] = [device.run(&launches[0].0)?, device.run(&launches[1].0)?];
+        if long - short >= least || 2 * effort > most_effort.min(MOST_EFFORT) {
+            if device.repeats() <= 1 {
+                return Ok(Rate { value: (launches[1].1 - launches[0].1) / (long - short), range: None });
+            }
+            break;
+        }
+        effort *= 2;
+        launches = lengths(effort);
     }
-}
-
-impl Bench {
-    pub(crate) fn new(model: &'static Model) -> Result<Bench, Error> {
-        let target = model.target();
-        let known = || KERNELS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        let found = KERNELS.iter().find(|(name, _)| *name == target.generation);
-        let (_, bytes) = found.ok_or_else(|| Error::NoKernels { target: target.name, known: known() })?;
-        let object = CodeObject::read(bytes)
-            .map_err(|error| Error::Kernel { kernel: target.name.to_owned(), what: error.to_string() })?;
-        Ok(Bench { model, bytes, object })
+    let mut found = Vec::new();
+    for _ in 0..device.repeats() {
+        let [short, long] = [device.run(&launches[0].0)?, device.run(&launches[1].0)?];
+        if long > short {
+            found.push((launches[1].1 - launches[0].1) / (long - short));
+        }
     }
-
-    fn has(&self, kernel: &str) -> bool {
-        self.object.kernels.iter().any(|it| it.name == kernel)
+    found.sort_by(f64::total_cmp);
+    match found[..] {
+        [] => Err(Error::NoDifference { what: what.to_owned() }),
+        [first, ..] => {
+            Ok(Rate { value: found[found.len() / 2], range: Some([first, found[found.len() - 1]]) })
+        }
     }
-
-    /// Runs a kernel on a GPU whose caches are empty.
-    pub(crate) fn run(
-        &self,
-        kernel: &str,
-        memory: Memory,
-        groups: u64,
-        threads: u64,
-        given: &[Given],
-    ) -> Result<Ran, Error> {
-        let failed = |what: String| Error::Kernel { kernel: kernel.to_owned(), what };
-        let found = self.object.kernels.iter().find(|it| it.name == kernel);
-        let found = found.ok_or_else(|| failed("not in the code object".to_owned()))?;
-        let job = Job::new(self.bytes, &self.object, found, memory);
-        let mut job = job.map_err(|error| failed(error.to_string()))?;
-        job.give(given.iter().map(|given| match given {
-            Given::Address(address) => address.to_le_bytes().to_vec(),
-            Given::Integer(value) => value.to_le_bytes().to_vec(),
-            Given::Factor => vec![0x3c; 8],
-        }));
-        let mut recorder = Recorder::new(self.model);
-        let ran = job.run(&mut recorder, [groups as u32, 1, 1], [threads as u32, 1, 1]);
-        ran.map_err(|fault| failed(fault.to_string()))?;
-        let dispatch =
-            recorder.dispatches().first().ok_or_else(|| failed("it was not recorded".to_owned()))?;
-        let time = dispatch.time.as_ref().ok_or_else(|| Error::NoTime(self.model.name.clone()))?;
-        Ok(Ran { nanoseconds: time.nanoseconds, counters: dispatch.counters.clone() })
-    }
-}
-
-/// Work of two runs and what it took: work per nanosecond of what the longer one does more.
-fn rate(work: [f64; 2], nanoseconds: [f64; 2]) -> f64 {
-    (work[1] - work[0]) / (nanoseconds[1] - nanoseconds[0])
 }
 
 /// A vector operation that is measured.
@@ -207,19 +143,36 @@ const MATRIX: &[(&str, &str, &str, &str, &str)] = &[
     ("MFMAI8Ops", "matrix i8", "i8", "mfma_i8", "SQ_INSTS_VALU_MFMA_MOPS_I8"),
 ];
 
-/// Measures everything there is a kernel for; `say` is told what comes next.
-pub fn measure(model: &'static Model, mut say: impl FnMut(&str)) -> Result<Vec<Peak>, Error> {
+/// Measures everything there is a kernel for on an emulated GPU; `say` is told what comes next.
+///
+/// # Errors
+/// A GPU without kernels or without modelled times.
+pub fn measure(model: &'static Model, say: impl FnMut(&str)) -> Result<Vec<Peak>, Error> {
     let bench = Bench::new(model)?;
+    measure_on(&mut Emulated(&bench), model, say)
+}
+
+/// The same on a device.
+///
+/// # Errors
+/// What the device cannot do.
+pub fn measure_on(
+    device: &mut dyn Device,
+    model: &'static Model,
+    mut say: impl FnMut(&str),
+) -> Result<Vec<Peak>, Error> {
     let target = model.target();
     let units = u64::from(model.compute_units.value);
     let megahertz = f64::from(model.engine_mhz.value);
     let mut peaks = Vec::new();
-    let mut add = |column, what, unit, value, sheet| peaks.push(Peak { column, what, unit, value, sheet });
+    let mut add = |column, what, unit, rate: Rate, sheet| {
+        peaks.push(Peak { column, what, unit, value: rate.value, range: rate.range, sheet });
+    };
 
     say("memory");
     let hbm = Some(model.hbm.gb_per_s.value);
-    add(Some("HBMBw"), "memory, read", Unit::Bytes, stream(&bench, "read", units, 1)?, hbm);
-    add(None, "memory, triad", Unit::Bytes, stream(&bench, "triad", units, 3)?, hbm);
+    add(Some("HBMBw"), "memory, read", Unit::Bytes, stream(device, model, "read", 1)?, hbm);
+    add(None, "memory, triad", Unit::Bytes, stream(device, model, "triad", 3)?, hbm);
 
     say("L2");
     let l2 = &target.l2;
@@ -227,109 +180,186 @@ pub fn measure(model: &'static Model, mut say: impl FnMut(&str)) -> Result<Vec<P
     // More than a vector L1 holds.
     let span = 4 * u64::from(target.vector_l1.bytes.value) / ITEM;
     let promised = f64::from(model.xcds.value * l2.channels_per_xcd.value * l2.bytes_per_channel_cycle.value);
-    let value = cached(&bench, 4 * units, span, window, [1, 3])?;
+    let value = cached(device, "L2", Walk { groups: 4 * units, span, window, passes: [1, 3] })?;
     add(Some("L2Bw"), "L2", Unit::Bytes, value, Some(promised * megahertz / 1e3));
 
     say("vector L1");
     let promised = units as f64 * f64::from(target.vector_l1.bytes_per_cycle.value);
-    let value = cached(&bench, 8 * units, 4 * GROUP, 0, [4, 12])?;
+    let walk = Walk { groups: 8 * units, span: 4 * GROUP, window: 0, passes: [4, 12] };
+    let value = cached(device, "vector L1", walk)?;
     add(Some("L1Bw"), "vector L1", Unit::Bytes, value, Some(promised * megahertz / 1e3));
 
     say("LDS");
     let promised = target.lds.bytes_per_cycle.value();
     let promised = promised.map(|bytes| units as f64 * f64::from(bytes) * megahertz / 1e3);
-    add(Some("LDSBw"), "LDS", Unit::Bytes, local(&bench, 4 * units)?, promised);
+    add(Some("LDSBw"), "LDS", Unit::Bytes, local(device, 4 * units)?, promised);
 
     for &Vector { column, what, element, kernel, operations } in VECTOR {
         say(what);
         // As many as fit, and so long that the first have not ended when the last begin.
         let groups = 8 * units;
-        let [short, long] = computed(&bench, kernel, groups, [32, 64])?;
-        let work = [32.0, 64.0].map(|passes| passes * (groups * GROUP) as f64 * operations);
+        let work = (groups * GROUP) as f64 * operations;
         let sheet = element.and_then(|it| model.peak_tera_ops(arch::Unit::Vector, it)).map(|tera| 1e3 * tera);
-        let value = rate(work, [short.nanoseconds, long.nanoseconds]);
-        add(column, what, Unit::Flops, value, sheet);
+        add(column, what, Unit::Flops, computed(device, kernel, groups, [32, 64], work)?, sheet);
     }
+    let bench = Bench::new(model)?;
     for &(column, what, element, kernel, counter) in MATRIX {
         if !bench.has(kernel) {
             continue;
         }
+        // What a pass does follows from execution, of which one workgroup is enough.
+        let Some(work) = bench.operations_of_a_pass(kernel, counter)? else { continue };
         say(what);
-        let [short, long] = computed(&bench, kernel, units, [8, 24])?;
-        let work = [&short, &long].map(|ran| MATRIX_OPERATIONS * ran.counter(counter));
         let sheet = model.peak_tera_ops(arch::Unit::Matrix, element).map(|tera| 1e3 * tera);
         let unit = if column.ends_with("Ops") { Unit::Ops } else { Unit::Flops };
-        add(Some(column), what, unit, rate(work, [short.nanoseconds, long.nanoseconds]), sheet);
+        let work = units as f64 * MATRIX_OPERATIONS * work;
+        add(Some(column), what, unit, computed(device, kernel, units, [8, 24], work)?, sheet);
     }
     Ok(peaks)
 }
 
 /// 10^9 bytes per second of a kernel that goes through memory once and touches as many buffers.
-fn stream(bench: &Bench, kernel: &str, units: u64, buffers: u64) -> Result<f64, Error> {
+fn stream(device: &mut dyn Device, model: &Model, kernel: &'static str, buffers: u64) -> Result<Rate, Error> {
     const SPAN: u64 = 4 * GROUP;
-    let mut work = [0.0; 2];
-    let mut nanoseconds = [0.0; 2];
-    // What is written fills the cache on the memory's side before it counts.
-    let cached = bench.model.memory_side_cache.bytes.value().map_or(0, u64::from);
-    let least = if kernel == "read" { 0 } else { cached / (SPAN * ITEM) };
-    for (at, rounds) in [1, 2].into_iter().enumerate() {
-        let groups = rounds * least.max(16 * units);
-        let bytes = groups * SPAN * ITEM;
-        let mut memory = Memory::new();
-        let mut given: Vec<Given> =
-            (0..buffers).map(|_| Given::Address(memory.allocate("data", bytes as usize))).collect();
-        match kernel {
-            "read" => {
-                given.push(Given::Address(memory.allocate("result", (GROUP * ITEM) as usize)));
+    let units = u64::from(model.compute_units.value);
+    let side = model.memory_side_cache.bytes.value().map_or(0, u64::from);
+    // What is written fills the cache on the memory's side before it counts; where caches keep what the launch before left, all must
+    // be larger than they are.
+    let least = match (device.keeps_caches(), kernel) {
+        (true, _) => 4 * side / (SPAN * ITEM),
+        (false, "read") => 0,
+        (false, _) => side / (SPAN * ITEM),
+    };
+    let base = least.max(16 * units);
+    // An eighth of the memory for each buffer, and the grid's items in 32 bits.
+    let capacity = (u64::from(model.hbm.gib.value) << 30) / 8;
+    let most = (capacity / (2 * base * SPAN * ITEM)).min(u64::from(u32::MAX) / (2 * base * SPAN)).max(1);
+    let lengths = move |effort: u64| {
+        [1, 2].map(|rounds| {
+            let groups = rounds * base * effort;
+            let bytes = groups * SPAN * ITEM;
+            let mut sizes = vec![bytes; buffers as usize];
+            let mut given: Vec<Given> = (0..sizes.len()).map(Given::Buffer).collect();
+            if kernel == "read" {
+                given.push(Given::Buffer(sizes.len()));
+                sizes.push(GROUP * ITEM);
                 let integers = [SPAN, SPAN, groups * SPAN, EVERY_PLACE, 1];
                 given.extend(integers.map(|value| Given::Integer(value as u32)));
+            } else {
+                given.push(Given::Integer(SPAN as u32));
             }
-            _ => given.push(Given::Integer(SPAN as u32)),
-        }
-        nanoseconds[at] = bench.run(kernel, memory, groups, GROUP, &given)?.nanoseconds;
-        work[at] = (buffers * bytes) as f64;
-    }
-    Ok(rate(work, nanoseconds))
+            (Launch { kernel, sizes, groups, threads: GROUP, given }, (buffers * bytes) as f64)
+        })
+    };
+    rate(device, "memory", most, &lengths)
 }
 
-/// 10^9 bytes per second of workgroups that read `span` items again and again, each from its own place in a window.
-fn cached(bench: &Bench, groups: u64, span: u64, window: u64, passes: [u64; 2]) -> Result<f64, Error> {
-    let mut nanoseconds = [0.0; 2];
+/// Workgroups that read `span` items again and again, each from its own place in a window.
+#[derive(Clone, Copy)]
+struct Walk {
+    groups: u64,
+    span: u64,
+    window: u64,
+    passes: [u64; 2],
+}
+
+/// 10^9 bytes per second of a walk.
+fn cached(device: &mut dyn Device, what: &str, walk: Walk) -> Result<Rate, Error> {
+    let Walk { groups, span, window, passes } = walk;
     // Without a window all read the same few items, each several times in a pass.
     let (step, mask) = if window == 0 { (0, GROUP - 1) } else { (span, EVERY_PLACE) };
-    for (nanoseconds, passes) in nanoseconds.iter_mut().zip(passes) {
-        let mut memory = Memory::new();
-        let data = memory.allocate("data", (window.max(span) * ITEM) as usize);
-        let result = memory.allocate("result", (GROUP * ITEM) as usize);
-        let integers = [span, step, window.max(1), mask, passes].map(|value| Given::Integer(value as u32));
-        let given = [&[Given::Address(data), Given::Address(result)][..], &integers].concat();
-        *nanoseconds = bench.run("read", memory, groups, GROUP, &given)?.nanoseconds;
-    }
-    Ok(rate(passes.map(|passes| (groups * span * ITEM * passes) as f64), nanoseconds))
+    let lengths = move |effort: u64| {
+        passes.map(|passes| {
+            let passes = passes * effort;
+            let sizes = vec![window.max(span) * ITEM, GROUP * ITEM];
+            let integers =
+                [span, step, window.max(1), mask, passes].map(|value| Given::Integer(value as u32));
+            let given = [&[Given::Buffer(0), Given::Buffer(1)][..], &integers].concat();
+            let launch = Launch { kernel: "read", sizes, groups, threads: GROUP, given };
+            (launch, (groups * span * ITEM * passes) as f64)
+        })
+    };
+    rate(device, what, MOST_EFFORT, &lengths)
 }
 
 /// 10^9 bytes per second read from the LDS.
-fn local(bench: &Bench, groups: u64) -> Result<f64, Error> {
-    let passes = [16, 64];
-    let mut nanoseconds = [0.0; 2];
-    for (nanoseconds, passes) in nanoseconds.iter_mut().zip(passes) {
-        let mut memory = Memory::new();
-        let result = Given::Address(memory.allocate("result", (GROUP * ITEM) as usize));
-        let given = [result, Given::Integer(passes)];
-        *nanoseconds = bench.run("local_read", memory, groups, GROUP, &given)?.nanoseconds;
-    }
-    Ok(rate(passes.map(|passes| (groups * 4 * GROUP * ITEM) as f64 * f64::from(passes)), nanoseconds))
+fn local(device: &mut dyn Device, groups: u64) -> Result<Rate, Error> {
+    let lengths = move |effort: u64| {
+        [16, 64].map(|passes| {
+            let passes = passes * effort;
+            let given = vec![Given::Buffer(0), Given::Integer(passes as u32)];
+            let sizes = vec![GROUP * ITEM];
+            let launch = Launch { kernel: "local_read", sizes, groups, threads: GROUP, given };
+            (launch, (groups * 4 * GROUP * ITEM * passes) as f64)
+        })
+    };
+    rate(device, "LDS", MOST_EFFORT, &lengths)
 }
 
-/// Two runs of a kernel that computes.
-fn computed(bench: &Bench, kernel: &str, groups: u64, passes: [u32; 2]) -> Result<[Ran; 2], Error> {
-    /// Bytes of a work-item's results at most.
-    const RESULT: u64 = 64;
-    let run = |passes| {
-        let mut memory = Memory::new();
-        let result = memory.allocate("result", (groups * GROUP * RESULT) as usize);
-        let given = [Given::Address(result), Given::Factor, Given::Integer(passes)];
-        bench.run(kernel, memory, groups, GROUP, &given)
+/// 10^9 operations per second of a kernel that computes; `work` is that of a pass of all workgroups.
+fn computed(
+    device: &mut dyn Device,
+    kernel: &'static str,
+    groups: u64,
+    passes: [u64; 2],
+    work: f64,
+) -> Result<Rate, Error> {
+    let lengths = move |effort: u64| {
+        passes.map(|passes| {
+            let passes = passes * effort;
+            let given = vec![Given::Buffer(0), Given::Factor, Given::Integer(passes as u32)];
+            let sizes = vec![groups * GROUP * RESULT];
+            (Launch { kernel, sizes, groups, threads: GROUP, given }, work * passes as f64)
+        })
     };
-    Ok([run(passes[0])?, run(passes[1])?])
+    rate(device, kernel, MOST_EFFORT, &lengths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device that needs 10 us for a launch and 1 ns for each pass of a workgroup, and is a little slower each time.
+    struct Made {
+        launches: usize,
+        stuck: bool,
+    }
+
+    impl Device for Made {
+        fn run(&mut self, launch: &Launch<'_>) -> Result<f64, Error> {
+            self.launches += 1;
+            let Some(Given::Integer(passes)) = launch.given.last() else { panic!("{launch:?}") };
+            let slower = 1.0 + self.launches as f64 * 1e-3;
+            Ok(if self.stuck { 10_000.0 } else { 10_000.0 + slower * f64::from(*passes) })
+        }
+
+        fn least_nanoseconds(&self) -> f64 {
+            1000.0
+        }
+
+        fn repeats(&self) -> usize {
+            5
+        }
+
+        fn keeps_caches(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn lengths_grow_until_they_can_be_told_apart() {
+        let mut device = Made { launches: 0, stuck: false };
+        let rate = computed(&mut device, "fma_f32", 1, [32, 64], 2.0).unwrap();
+        // 32 passes more take 32 ns; 32 times as many take 1024.
+        assert_eq!(device.launches, 2 * 6 + 2 * 5);
+        let [low, high] = rate.range.unwrap();
+        assert!(low < rate.value && rate.value < high && high < 2.0 && low > 1.7, "{low} {high}");
+    }
+
+    #[test]
+    fn a_device_whose_time_stands_still_is_told_of() {
+        let mut device = Made { launches: 0, stuck: true };
+        let error = computed(&mut device, "fma_f32", 1, [32, 64], 2.0).err().unwrap().to_string();
+        assert!(error.starts_with("fma_f32: twice the work takes no more time"), "{error}");
+    }
 }

@@ -2,7 +2,9 @@
 //!
 //! The one idea to keep in mind: every load needs what the one before it brought, so nothing overlaps.
 
-use crate::bench::{Bench, Error, Given};
+use crate::device::Given;
+use crate::emulated::Bench;
+use crate::error::Error;
 use arch::Model;
 use emu::Memory;
 
@@ -42,7 +44,7 @@ pub fn chase(model: &'static Model, bytes: u64) -> Result<Latency, Error> {
         }
         let given =
             [Given::Address(data + order[0] * LINE), Given::Address(result), Given::Integer(steps as u32)];
-        *nanoseconds = bench.run("chase", memory, 1, 64, &given)?.nanoseconds;
+        *nanoseconds = bench.time("chase", memory, 64, &given)?;
     }
     let nanoseconds = (nanoseconds[1] - nanoseconds[0]) / (steps[1] - steps[0]) as f64;
     Ok(Latency { bytes, nanoseconds })

@@ -6,7 +6,14 @@
 //! The kernels stand in `kernels/peaks.hip`; `kernels/build.sh` makes the code objects.
 
 mod bench;
+mod code;
+mod device;
+mod emulated;
+mod error;
 mod latency;
 
-pub use bench::{Error, Peak, Unit, measure};
+pub use bench::{Peak, Unit, measure, measure_on};
+pub use code::kernels;
+pub use device::{Device, Given, Launch};
+pub use error::Error;
 pub use latency::{Latency, chase};

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: values in, values out; the command and the Python module give the same answers because they
 //! ask here.
 
+pub mod accuracy;
 mod columns;
 pub mod comm;
 pub mod doctor;

@@ -2,7 +2,8 @@
 //! it would write: 3 dispatches, or `STAND_IN_DISPATCHES`; samples of the program counter; a thread trace.
 //!
 //! `STAND_IN` says what goes wrong, in which run: `exit@2`, `differ@2`, `always-differ@2`, `forget@1`, `nothing@1`, `kill@2`, `cut@2`,
-//! `full@2`, `slow@1`, `empty@1`, `big@1`; `fork@1` writes what two processes would from that run on. `STAND_IN_VERSION` is its version,
+//! `full@2`, `slow@1`, `empty@1`, `big@1`; `fork@1` writes what two processes would from that run on; `vary@1` counts
+//! more in each run. `STAND_IN_VERSION` is its version,
 //! `none` for one that does not say it; `STAND_IN_COUNTERS` are the counters that it lists.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a program")]
 
@@ -19,6 +20,8 @@ struct Arguments {
     file: Option<String>,
     format: String,
     counters: Vec<String>,
+    /// Counters of each dispatch in turn, from an input file.
+    groups: Vec<Vec<String>>,
     /// `host_trap` or `stochastic`.
     samples: Option<String>,
     trace: bool,
@@ -116,7 +119,9 @@ fn list() -> ExitCode {
 /// Runs so far, this one among them; counted in a file beside the recording.
 fn count_runs(folder: &Path) -> usize {
     let running = folder.ancestors().find(|it| it.ends_with(".running")).unwrap_or(folder);
-    let rank = folder.strip_prefix(running).ok().and_then(|it| it.to_str()).unwrap_or_default();
+    let below = folder.strip_prefix(running).ok().and_then(|it| it.to_str()).unwrap_or_default();
+    // Runs of a repeated pass have folders of their own, below which those of ranks lie.
+    let rank = below.split('/').find(|part| !part.starts_with("run_")).unwrap_or_default();
     let file = running.parent().map(|it| it.with_extension(format!("runs{rank}"))).unwrap_or_default();
     let runs = std::fs::read_to_string(&file).ok().and_then(|it| it.parse().ok()).unwrap_or(0) + 1;
     let _ = std::fs::write(file, runs.to_string());
@@ -156,6 +161,7 @@ fn parse(mut words: impl Iterator<Item = String>, version: &str) -> Result<Argum
             {
                 drop(value()?);
             }
+            "--input" if new => arguments.groups = groups(&value()?)?,
             "--attach" if new => {
                 value()?.parse::<u32>().map_err(|it| it.to_string())?;
                 arguments.attach = true;
@@ -171,17 +177,33 @@ fn parse(mut words: impl Iterator<Item = String>, version: &str) -> Result<Argum
     if arguments.program.is_empty() != arguments.attach {
         return Err("no application".to_owned());
     }
+    if !arguments.groups.is_empty() && !arguments.counters.is_empty() {
+        return Err("Cannot specify both --pmc and (input file) pmc_groups".to_owned());
+    }
     if arguments.samples.is_some() && (!enabled || arguments.format != "json") {
         return Err("PC sampling needs --pc-sampling-beta-enabled and an output format".to_owned());
     }
     let extra =
         arguments.extra.as_ref().map(std::fs::read_to_string).transpose().map_err(|it| it.to_string())?;
-    for counter in arguments.counters.iter().filter(|it| it.ends_with("_ACCUM")) {
+    for counter in
+        arguments.counters.iter().chain(arguments.groups.iter().flatten()).filter(|it| it.ends_with("_ACCUM"))
+    {
         if !extra.as_ref().is_some_and(|text| text.contains(&format!("- name: {counter}\n"))) {
             return Err(format!("invalid counter {counter}"));
         }
     }
     Ok(arguments)
+}
+
+/// The groups of counters of an input file: one job with `pmc_groups`, one dispatch each.
+fn groups(file: &str) -> Result<Vec<Vec<String>>, String> {
+    let text = std::fs::read_to_string(file).map_err(|it| format!("{file}: {it}"))?;
+    let json: serde_json::Value = serde_json::from_str(&text).map_err(|it| format!("{file}: {it}"))?;
+    let [job] = &json["jobs"].as_array().ok_or("no jobs")?[..] else { return Err("not one job".to_owned()) };
+    if job["pmc_group_interval"] != 1 || job.as_object().is_none_or(|it| it.len() != 2) {
+        return Err(format!("unknown fields in {job}"));
+    }
+    serde_json::from_value(job["pmc_groups"].clone()).map_err(|it| it.to_string())
 }
 
 /// Writes what was recorded.
@@ -203,7 +225,9 @@ fn write(arguments: &Arguments, folder: &Path, wrong: &Wrong) -> std::io::Result
         counters.pop();
     }
     let swapped = wrong.is("differ") || wrong.from("always-differ");
-    let text = if wrong.is("nothing") { header() } else { table(&counters, swapped) };
+    let groups = if arguments.groups.is_empty() { vec![counters] } else { arguments.groups.clone() };
+    let more = if wrong.from("vary") { wrong.run as u64 } else { 0 };
+    let text = if wrong.is("nothing") { header() } else { table(&groups, swapped, more) };
     let cut = wrong.is("cut") || wrong.is("full");
     // Between two lines, so that only the last dispatch lacks counters.
     let end = if cut { text.trim_end().rfind('\n').map_or(0, |at| at + 1) } else { text.len() };
@@ -221,8 +245,9 @@ fn header() -> String {
         .to_owned()
 }
 
-/// Three dispatches of two kernels; a counter's value is a thousand times the dispatch's number.
-fn table(counters: &[String], swapped: bool) -> String {
+/// Three dispatches of two kernels, each with the next group of counters; a counter's value is a thousand times the dispatch's
+/// number, and some more; so is its time.
+fn table(groups: &[Vec<String>], swapped: bool, more: u64) -> String {
     let mut kernels =
         [("scale(float*, int)", 65536), ("add(float*, float*)", 4096), ("scale(float*, int)", 65536)];
     if swapped {
@@ -230,14 +255,15 @@ fn table(counters: &[String], swapped: bool) -> String {
     }
     let mut text = header();
     let dispatches = variable("STAND_IN_DISPATCHES").parse().unwrap_or(3);
-    for (dispatch, (kernel, grid)) in (1..).zip(kernels.into_iter().cycle().take(dispatches)) {
+    let kernels = kernels.into_iter().cycle().take(dispatches);
+    for ((dispatch, (kernel, grid)), counters) in (1..).zip(kernels).zip(groups.iter().cycle()) {
         let start = dispatch * 100_000;
         for counter in counters {
             let _ = writeln!(
                 text,
                 "{dispatch},{dispatch},\"Agent 4\",1,77,77,{grid},8,\"{kernel}\",256,0,0,8,0,16,\"{counter}\",{},{start},{}",
-                dispatch * 1000,
-                start + 20_000
+                dispatch * 1000 + more,
+                start + 20_000 + more
             );
         }
     }

@@ -2,14 +2,17 @@
 //!
 //! The one idea to keep in mind: every command shows examples, since an example is what people copy.
 
+pub(crate) use accuracy::Accuracy;
 pub(crate) use analyze::{Analyze, AverageKind, Metrics, NormalUnit, ReportFormat, TimeUnits, Units};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use comm::Comm;
 pub(crate) use doctor::{Doctor, DoctorFormat, EmitForm, Work};
-pub(crate) use emulate::{Breakdown, Emulate, On, Profile, Run};
+pub(crate) use emulate::{Breakdown, Emulate, Profile, Run};
+pub(crate) use export::{ExportRecording, ExportTo};
 pub(crate) use launch::LaunchTemplate;
-pub(crate) use on_gpu::{Method, OnGpu};
+pub(crate) use on::On;
+pub(crate) use on_gpu::{Method, OnGpu, Same};
 pub(crate) use page::{Report, View};
 pub(crate) use recordings::{Guide, Level, Ranks, Roofline, Tui, Type};
 use std::path::PathBuf;
@@ -21,14 +24,17 @@ pub(crate) use tunedb::{
     Show as TuneShow, Sort as TuneSort, TuneDiff, TuneFormat, Tunedb, Write as TuneWrite,
 };
 
+mod accuracy;
 mod analyze;
 mod doctor;
 pub(crate) use trace::{Export, SurveyFormat, Trace};
 
 mod comm;
 mod emulate;
+mod export;
 mod gpu_name;
 mod launch;
+mod on;
 mod on_gpu;
 mod page;
 mod recordings;
@@ -94,6 +100,8 @@ pub(crate) enum Command {
     Run(Run),
     Profile(Profile),
     Breakdown(Breakdown),
+    Export(ExportRecording),
+    Accuracy(Accuracy),
     LaunchTemplate(LaunchTemplate),
     Explain(Explain),
     Occupancy(Occupancy),

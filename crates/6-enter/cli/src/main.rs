@@ -8,6 +8,7 @@
     reason = "this layer does the reading, printing and asking for all others"
 )]
 
+mod accuracy;
 mod analyze;
 mod args;
 mod breakdown;
@@ -20,6 +21,7 @@ mod earlier;
 mod emulation;
 mod exit;
 mod explain;
+mod export;
 mod fail_on;
 mod guide;
 mod inspect;
@@ -97,6 +99,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Inspect(args) => inspect::run(args, &cli.look),
         Command::Diff(args) => diff::run(args, &cli.look),
         Command::Analyze(args) => analyze::run(args, &cli.look),
+        Command::Accuracy(args) => accuracy::run(args, &cli.look),
         Command::Guide(args) => guide::run(args, &cli.look),
         Command::Roofline(args) => roofline::run(args, &cli.look),
         Command::Tui(args) => tui::run(args, &cli.look),
@@ -109,6 +112,7 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Breakdown(args) => breakdown::run(args, &cli.look),
         Command::Profile(args) => profile::run(args, &cli.look),
         Command::LaunchTemplate(args) => launch_template::run(args),
+        Command::Export(args) => export::run(args),
         Command::Explain(args) => explain::run(args, &cli.look),
         Command::Occupancy(args) => occupancy::run(args, &cli.look),
         Command::Doctor(args) => doctor::run(args, &cli.look),

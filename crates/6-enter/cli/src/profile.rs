@@ -15,6 +15,7 @@ use analysis::workload::dispatch_ranges;
 use anyhow::Result;
 use arch::Target;
 use hardware::Hardware;
+pub(crate) use hardware::{denied, model_of_machine};
 use host::session::Record;
 use metrics::Definitions;
 use regex::Regex;

@@ -1,6 +1,6 @@
 //! The bytes of a file, mapped into memory.
 //!
-//! The one idea to keep in mind: this is the only `unsafe` of this crate. Libraries with GPU code are
+//! The one idea to keep in mind: mapping is `unsafe` and happens here alone. Libraries with GPU code are
 //! gigabytes of which a few megabytes are looked at; mapping reads only those, and [`Contents::release`] gives
 //! the pages back, so memory in use does not grow with the file.
 #![allow(

@@ -25,6 +25,9 @@ use version::Version;
 /// Runs of a pass whose dispatches differ from the first one's.
 const TRIES: usize = 2;
 
+/// How the reason begins why a pass failed whose dispatches differ in each run.
+pub const DIFFERENT: &str = "the program did something else than in the first pass";
+
 /// Starts processes.
 pub trait Launcher {
     /// Runs one to its end.
@@ -61,6 +64,10 @@ pub struct Request {
     pub target: String,
     /// Counters of each pass.
     pub plan: Plan,
+    /// Runs of each pass for counters; more than one give medians and how far the runs lie apart.
+    pub repeat: usize,
+    /// All passes in one run, each dispatch with the counters of the next: which dispatches repeat each other then.
+    pub multiplexing: Option<Multiplexing>,
     /// Samples of the program counter, in a run of their own.
     pub samples: Option<Samples>,
     /// Thread trace, in a run of its own.
@@ -73,6 +80,25 @@ pub struct Request {
     pub resume: bool,
     /// Facts for `sysinfo.csv`.
     pub facts: BTreeMap<String, String>,
+}
+
+/// Which dispatches are taken as repetitions of each other where each has the counters of one pass.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Multiplexing {
+    /// Those of a kernel.
+    Kernel,
+    /// Those of a kernel with the same sizes.
+    KernelAndSizes,
+}
+
+impl Multiplexing {
+    /// As `profiling_config.yaml` has it.
+    pub const fn setting(self) -> &'static str {
+        match self {
+            Multiplexing::Kernel => "kernel",
+            Multiplexing::KernelAndSizes => "kernel_launch_params",
+        }
+    }
 }
 
 /// A process to attach to.
@@ -113,6 +139,8 @@ pub struct ThreadTrace {
 pub enum Run<'a> {
     /// For counters.
     Counters(&'a Pass),
+    /// For counters, those of the next pass in each dispatch.
+    Rotating(&'a [Pass]),
     /// For samples of the program counter.
     Samples(&'a Samples),
     /// For a thread trace.
@@ -123,7 +151,7 @@ impl Run<'_> {
     /// Name of its folder; `number` counts from 1.
     fn folder(&self, number: usize) -> String {
         match self {
-            Run::Counters(_) => format!("pmc_{number}"),
+            Run::Counters(_) | Run::Rotating(_) => format!("pmc_{number}"),
             Run::Samples(_) => "pc_sampling".to_owned(),
             Run::Trace(_) => "thread_trace".to_owned(),
         }
@@ -133,6 +161,7 @@ impl Run<'_> {
     pub const fn purpose(&self) -> Option<&'static str> {
         match self {
             Run::Counters(_) => None,
+            Run::Rotating(_) => Some("each dispatch has another set of counters"),
             Run::Samples(_) => Some("samples of the program counter"),
             Run::Trace(_) => Some("thread trace"),
         }
@@ -142,8 +171,14 @@ impl Run<'_> {
 impl Request {
     /// All runs in their order.
     pub fn runs(&self) -> Vec<Run<'_>> {
-        let counters = self.plan.passes.iter().map(Run::Counters);
+        let passes = &self.plan.passes[..];
+        let rotates = self.multiplexing.is_some() && !passes.is_empty();
+        let counters: Vec<Run<'_>> = match rotates {
+            true => vec![Run::Rotating(passes)],
+            false => passes.iter().map(Run::Counters).collect(),
+        };
         counters
+            .into_iter()
             .chain(self.samples.iter().map(Run::Samples))
             .chain(self.trace.iter().map(Run::Trace))
             .collect()
@@ -155,6 +190,10 @@ impl Request {
 pub enum Step<'a> {
     /// A pass begins: its number from 1, how many there are, the time the rest takes if all take as long as those before, and what it is for.
     Begins(usize, usize, Option<Duration>, Option<&'static str>),
+    /// A pass is run once more to see how far runs lie apart: its number, the run, and how many there are.
+    Repeats(usize, usize, usize),
+    /// Something to know of what was recorded.
+    Note(&'a str),
     /// A pass is there from an earlier run.
     Kept(usize),
     /// A pass is run again, for a reason.
@@ -239,38 +278,83 @@ impl One<'_> {
     /// Runs until what was recorded is what is wanted; dispatches are those of the first pass.
     fn record(&mut self, first: Option<&Signatures>) -> Result<Option<Signatures>> {
         let folder = folders::running(self.request);
-        let Run::Counters(pass) = self.run else {
-            self.launch()?;
-            folders::check_extra(&folder, self.run)?;
-            return Ok(None);
+        let passes: &[Pass] = match self.run {
+            Run::Counters(pass) => std::slice::from_ref(pass),
+            Run::Rotating(passes) => passes,
+            Run::Samples(_) | Run::Trace(_) => {
+                self.launch(&folder)?;
+                folders::check_extra(&folder, self.run)?;
+                return Ok(None);
+            }
         };
+        if self.request.repeat <= 1 {
+            return self.counters(passes, first, &folder).map(Some);
+        }
+        let mut found: Option<Signatures> = None;
+        for number in 1..=self.request.repeat {
+            if number > 1 {
+                (self.watch)(Step::Repeats(self.number, number, self.request.repeat));
+            }
+            let run = folder.join(workload::repeated_run(number));
+            let own = self.counters(passes, first.or(found.as_ref()), &run)?;
+            found = found.or(Some(own));
+            self.silent = true;
+        }
+        Ok(found)
+    }
+
+    /// One run for counters, and another one where its dispatches differ from those before.
+    fn counters(&mut self, passes: &[Pass], first: Option<&Signatures>, folder: &Path) -> Result<Signatures> {
         let mut difference = String::new();
         for attempt in 0..TRIES {
             if attempt > 0 {
                 (self.watch)(Step::Again(self.number, &difference));
-                std::fs::remove_dir_all(&folder)?;
+                std::fs::remove_dir_all(folder)?;
             }
-            self.launch()?;
-            let found = signatures(self.request, &folder)?;
+            self.launch(folder)?;
+            let found = signatures(self.request, folder)?;
             for signature in found.values() {
-                missing_counters(signature, pass)?;
+                match self.run {
+                    Run::Rotating(_) => self.note_unread(signature, passes)?,
+                    _ => passes.iter().try_for_each(|pass| missing_counters(signature, pass))?,
+                }
             }
             match first.and_then(|first| folders::difference(first, &found)) {
-                None => return Ok(Some(found)),
+                None => return Ok(found),
                 Some(text) => difference = text,
             }
         }
         bail!(
-            "the program did something else than in the first pass, {TRIES} times: {difference}\n\
-             hint: counters of different dispatches must not be joined; make the program do the same in each run, or record \
-             what one run reads: `--set`, or fewer `-b`; `--list-sets` names sets"
+            "{DIFFERENT}, {TRIES} times: {difference}\n\
+             hint: counters of different dispatches must not be joined; make the program do the same in each run, record \
+             what one run reads (`--set`, or fewer `-b`; `--list-sets` names sets), or take turns within one run: `--iteration-multiplexing`"
         )
     }
 
+    /// Says which sets of counters no dispatch had.
+    fn note_unread(&mut self, found: &Signature, passes: &[Pass]) -> Result<()> {
+        let is_read = |name: &String| found.has(name) || found.gaps(name).is_some();
+        let unread = passes.iter().filter(|pass| !rocprofv3::names(pass).iter().all(is_read)).count();
+        match unread {
+            0 => Ok(()),
+            all if all == passes.len() => bail!(
+                "the profiler recorded none of the counters\nhint: `rocprofv3-avail list --pmc` shows what this installation can read"
+            ),
+            some => {
+                let text = format!(
+                    "{some} of {} sets of counters were read in no dispatch: there are too few dispatches, {}; what needs these counters is not recorded",
+                    passes.len(),
+                    found.len()
+                );
+                (self.watch)(Step::Note(&text));
+                Ok(())
+            }
+        }
+    }
+
     /// Starts the profiler and waits for its end.
-    fn launch(&mut self) -> Result<()> {
-        let folder = folders::running(self.request);
-        let mut command = rocprofv3::command(self.request, self.run, &folder).map_err(|lacks| {
+    fn launch(&mut self, folder: &Path) -> Result<()> {
+        let mut command = rocprofv3::command(self.request, self.run, folder).map_err(|lacks| {
             anyhow::anyhow!("{lacks}\nhint: a newer ROCm has it; `--profiler FILE` names another rocprofv3")
         })?;
         command.silent = self.silent || self.number > 1 && self.request.resume;

@@ -7,6 +7,7 @@
 mod contents;
 pub mod definitions;
 pub mod hardware;
+pub mod hip_runtime;
 mod inputs;
 pub mod kernels;
 pub mod launch_file;

@@ -8,7 +8,7 @@ use crate::problem::{Error, Problems};
 use crate::sampled::SampledInstruction;
 use crate::side::first_line;
 use crate::table::{self, Want};
-use crate::traced::TracedCounts;
+use crate::traced::{TracedCounts, WaveSpan};
 use serde_json::Value;
 
 const LEFT_OUT: &str = "the thread trace of this file is left out";
@@ -189,16 +189,40 @@ fn lines(name: &str, rows: impl Iterator<Item = Raw>, problems: &mut Problems) -
 pub(super) struct Names {
     pub(super) target: Option<String>,
     pub(super) waves: u64,
+    pub(super) spans: Vec<WaveSpan>,
 }
 
-/// GPU target and number of waves.
+/// GPU target and the waves: number, place and time. A wave without them is counted and has no span.
 pub(super) fn names(files: &Files<'_>, name: &str, problems: &mut Problems) -> Option<Names> {
     let document = parse(files, name, problems)?;
     let target = document.get("gfxv").and_then(Value::as_str).map(str::to_string);
-    // Shader engine, SIMD, slot, wave.
-    let mut level: Vec<&Value> = document.get("wave_filenames").into_iter().collect();
-    for _ in 0..4 {
-        level = level.into_iter().filter_map(Value::as_object).flat_map(serde_json::Map::values).collect();
+    let mut out = Names { target: target.filter(|it| !it.is_empty()), waves: 0, spans: Vec::new() };
+    if let Some(engines) = document.get("wave_filenames") {
+        below(engines, &mut Vec::new(), &mut out);
     }
-    Some(Names { target: target.filter(|it| !it.is_empty()), waves: level.len() as u64 })
+    out.spans.sort_unstable();
+    Some(out)
+}
+
+/// Waves below shader engine, SIMD, slot and number.
+fn below(value: &Value, path: &mut Vec<u32>, out: &mut Names) {
+    /// Levels of keys.
+    const LEVELS: usize = 4;
+    let Some(object) = value.as_object() else { return };
+    for (key, value) in object {
+        path.push(key.parse().unwrap_or(u32::MAX));
+        if path.len() < LEVELS {
+            below(value, path, out);
+        } else {
+            out.waves += 1;
+            let time = |at: usize| value.get(at).and_then(whole);
+            if let (Some(begin), Some(end)) = (time(1), time(2))
+                && begin <= end
+                && !path.contains(&u32::MAX)
+            {
+                out.spans.push(WaveSpan { place: [path[0], path[1], path[2]], begin, end });
+            }
+        }
+        path.pop();
+    }
 }

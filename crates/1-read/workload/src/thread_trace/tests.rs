@@ -48,6 +48,19 @@ fn names_tell_what_a_file_is() {
 }
 
 #[test]
+fn waves_have_a_place_and_a_time() {
+    let w = recorded(&whole());
+    let span = |begin, end| crate::WaveSpan { place: [0, 1, 0], begin, end };
+    assert_eq!(w.traces.unwrap().dispatches[0].spans, [span(1, 2), span(3, 4)]);
+    // What has no time is counted alone.
+    let mut files = whole();
+    let names = r#"{"wave_filenames":{"0":{"x":{"0":{"0":["a.json",1,2]}},"1":{"0":{"0":["b.json"],"1":["c",9,3],"2":7}}}}}"#;
+    files.insert("ui_output_agent_9_dispatch_3/filenames.json".to_string(), names.as_bytes().to_vec());
+    let dispatch = recorded(&files).traces.unwrap().dispatches.remove(0);
+    assert_eq!((dispatch.waves, dispatch.spans), (Some(4), Vec::new()));
+}
+
+#[test]
 fn a_trace_alone_is_a_recording() {
     let w = recorded(&whole());
     assert_eq!((w.generation, w.machine.target()), (Generation::ThreadTrace, Some("gfx942")));

@@ -16,10 +16,12 @@ pub(crate) const SPECIAL: &[((u16, u16), &str)] = &[
     (OCCUPANCY, "Occupancy over Time"),
     (RANKS, "Ranks"),
     (TUNING, "Autotuning"),
+    (SPREADS, "Spread over Runs"),
     ((1, 1), "System Info"),
     (SAMPLES, "PC Sampling"),
     (SAMPLED_KERNELS, "Samples by Kernel"),
     (TRACE, "Thread Trace"),
+    (WAVES, "Traced Waves"),
 ];
 
 /// The tables of samples of the program counter: instructions, and kernels.
@@ -27,6 +29,8 @@ pub(crate) const SAMPLES: (u16, u16) = (21, 1);
 pub(crate) const SAMPLED_KERNELS: (u16, u16) = (21, 2);
 /// The instructions of thread traces.
 pub(crate) const TRACE: (u16, u16) = (21, 3);
+/// The timeline of traced waves.
+pub(crate) const WAVES: (u16, u16) = (21, 4);
 
 /// The tables of predictions.
 pub(crate) const LIMITS: (u16, u16) = (0, 3);
@@ -34,6 +38,8 @@ pub(crate) const CHANGES: (u16, u16) = (0, 4);
 pub(crate) const RANKS: (u16, u16) = (0, 6);
 /// The table of configurations that an autotuner tried.
 pub(crate) const TUNING: (u16, u16) = (0, 7);
+/// The table of how far runs lie apart.
+pub(crate) const SPREADS: (u16, u16) = (0, 8);
 
 /// Tables shown when none are asked for.
 pub(crate) const OVERVIEW: &[(u16, u16)] =
@@ -42,7 +48,7 @@ pub(crate) const OVERVIEW: &[(u16, u16)] =
 const COUNTED: &[(u16, u16)] = &[(0, 2), (10, 1), (10, 2), (10, 4), (12, 2), (16, 3)];
 
 /// Tables shown instead of samples or traces without counters.
-const SAMPLED: &[(u16, u16)] = &[(0, 1), SAMPLES, SAMPLED_KERNELS, TRACE];
+const SAMPLED: &[(u16, u16)] = &[(0, 1), SAMPLES, SAMPLED_KERNELS, TRACE, WAVES];
 
 /// The chart of waves in flight.
 pub const OCCUPANCY: (u16, u16) = (0, 5);

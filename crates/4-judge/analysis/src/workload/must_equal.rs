@@ -28,6 +28,10 @@ pub struct Beside {
     pub measured: f64,
     /// Emulated.
     pub emulated: f64,
+    /// On the GPU, by dispatch.
+    pub measured_each: Vec<f64>,
+    /// Emulated, by dispatch.
+    pub emulated_each: Vec<f64>,
 }
 
 impl Beside {
@@ -49,7 +53,7 @@ pub fn beside(measured: &Subject, emulated: &Subject, renames: &Renames) -> Vec<
         for name in &names {
             let plain = name.strip_suffix("_sum").unwrap_or(name);
             let (Some(measured), Some(emulated)) =
-                (sum(&measured.workload, rows, plain), sum(&emulated.workload, others, plain))
+                (each(&measured.workload, rows, plain), each(&emulated.workload, others, plain))
             else {
                 continue;
             };
@@ -57,9 +61,11 @@ pub fn beside(measured: &Subject, emulated: &Subject, renames: &Renames) -> Vec<
                 kernel: kernel.to_string(),
                 dispatches: rows.len(),
                 counter: plain.to_string(),
-                mark: marks.of(name),
-                measured,
-                emulated,
+                mark: if emulated.iter().all(|it| *it == 0.0) { marks.of_zero(name) } else { marks.of(name) },
+                measured: measured.iter().sum(),
+                emulated: emulated.iter().sum(),
+                measured_each: measured,
+                emulated_each: emulated,
             });
         }
     }
@@ -76,15 +82,32 @@ fn by_kernel<'a>(subject: &'a Subject, renames: &'a Renames, place: usize) -> BT
     rows
 }
 
-/// Sum of a counter over dispatches and instances; absent where one of them lacks it.
-fn sum(w: &Workload, rows: &[u32], name: &str) -> Option<f64> {
+/// A counter by dispatch, summed over instances; absent where one of them lacks it.
+fn each(w: &Workload, rows: &[u32], name: &str) -> Option<Vec<f64>> {
     let whole = w.counters.get(name).or_else(|| w.counters.get(&format!("{name}_sum")));
     let columns = whole.map_or_else(|| w.counters.instances(name), |it| vec![it]);
     if columns.is_empty() {
         return None;
     }
-    let cells = columns.iter().flat_map(|column| rows.iter().map(|row| column.values.get(*row as usize)));
-    cells.sum()
+    let of = |row: &u32| columns.iter().map(|column| column.values.get(*row as usize)).sum();
+    rows.iter().map(of).collect()
+}
+
+/// Times of dispatches of both in nanoseconds by kernel, of kernels that both ran equally often and timed.
+pub fn times_beside(
+    measured: &Subject,
+    emulated: &Subject,
+    renames: &Renames,
+) -> BTreeMap<String, (Vec<f64>, Vec<f64>)> {
+    let (ours, theirs) = (by_kernel(measured, renames, 0), by_kernel(emulated, renames, 1));
+    let times = |subject: &Subject, rows: &[u32]| -> Option<Vec<f64>> {
+        rows.iter().map(|row| subject.workload.dispatches.duration(*row as usize)).collect()
+    };
+    let both = |(kernel, rows): (&&str, &Vec<u32>)| {
+        let others = theirs.get(*kernel).filter(|others| others.len() == rows.len())?;
+        Some((kernel.to_string(), (times(measured, rows)?, times(emulated, others)?)))
+    };
+    ours.iter().filter_map(both).collect()
 }
 
 /// What is to be said of a measured and an emulated recording side by side: whether it is a warning, and the words.

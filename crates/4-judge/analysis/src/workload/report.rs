@@ -3,7 +3,9 @@
 //! The one idea to keep in mind: tables are made for each recording alone, then merged; what was asked for (blocks,
 //! columns, thresholds) is picked from the whole at the end, so a condition sees rows that are not shown.
 
-use super::blocks::{Blocks, CHANGES, LIMITS, MEMORY_CHART, RANKS, SAMPLED_KERNELS, SAMPLES, TRACE, TUNING};
+use super::blocks::{
+    Blocks, CHANGES, LIMITS, MEMORY_CHART, RANKS, SAMPLED_KERNELS, SAMPLES, SPREADS, TRACE, TUNING, WAVES,
+};
 use super::compare::{self, Renames};
 use super::condition::Condition;
 use super::memory_chart;
@@ -11,7 +13,9 @@ use super::noise::Sample;
 use super::present::{self, TimeUnit};
 use super::select::SelectError;
 use super::subject::Subject;
-use super::{must_equal, overview, panels, predictions, ranks, samples, traces, tuning, windows};
+use super::{
+    must_equal, overview, panels, predictions, ranks, samples, spreads, traces, tuning, waves, windows,
+};
 use metrics::{Average, Compiled, Definitions, Evaluation, Norm, Settings};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -90,6 +94,7 @@ pub fn report(
         (subjects.iter().map(|s| s.rows.clone()).collect(), Vec::new())
     };
     report.notes.extend(notes.into_iter().map(|text| Note { kind: NoteKind::Info, text }));
+    report.notes.extend(subjects.iter().filter_map(|s| spreads::note(s, subjects.len() > 1)));
     report.notes.extend(no_samples(subjects, &options.blocks));
     report.notes.extend(
         must_equal::note(subjects, &options.renames)
@@ -219,6 +224,7 @@ impl Context<'_> {
             add(CHANGES, &|s| predictions::changes(s, most));
             add(RANKS, &ranks::ranks);
             add(TUNING, &tuning::tuning);
+            add(SPREADS, &|s| spreads::spreads(s, self.options.top));
         }
         add((1, 1), &overview::machine);
         if let Some(kernels) = out.iter_mut().find(|t| t.id == "0.1")
@@ -249,6 +255,7 @@ impl Context<'_> {
                 (SAMPLES, w.traces.is_none() || w.samples.is_some(), samples::instructions as fn(_, _) -> _),
                 (SAMPLED_KERNELS, w.traces.is_none() || w.samples.is_some(), samples::kernels),
                 (TRACE, w.traces.is_some(), traces::instructions),
+                (WAVES, w.traces.is_some(), waves::waves),
             ] {
                 // Of what was not recorded at all a note says so.
                 if recorded && (self.options.blocks.shows(id) || self.judged(id)) {

@@ -2,10 +2,11 @@
 
 use super::ShortFormat;
 use super::gpu_name::GpuName;
+use super::on::On;
 use super::on_gpu::OnGpu;
 use super::recordings::Part;
+use clap::Args;
 use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueEnum};
 use record::Settings;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -178,17 +179,6 @@ pub(crate) struct Breakdown {
     /// Output format.
     #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
     pub(crate) format: ShortFormat,
-}
-
-/// Where a program runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum On {
-    /// On a GPU where one can be used.
-    Auto,
-    /// On the GPU of this machine.
-    Gpu,
-    /// On an emulated GPU.
-    Emulator,
 }
 
 impl Profile {

@@ -13,6 +13,13 @@ pub(crate) struct OnGpu {
     /// Keep the passes that the folder holds, and record the rest.
     #[arg(long, conflicts_with_all = ["file", "overwrite"])]
     pub(crate) resume: bool,
+    /// Run each pass so often: values are medians over the runs, and `analyze -b 0.8` shows how far the runs lie apart.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with_all = ["file", "attach", "iteration_multiplexing"], value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) repeat: u64,
+    /// Run the program once: each dispatch has the counters of another pass, and what it lacks is the mean over dispatches of its kernel
+    /// that have it, with the standard error. By default only those with the same sizes count as the same.
+    #[arg(long, value_enum, value_name = "SAME", num_args = 0..=1, default_missing_value = "kernel_launch_params", conflicts_with_all = ["file", "attach", "collection_period"])]
+    pub(crate) iteration_multiplexing: Option<Same>,
     /// Sample the program counter too, in a run of its own: which instructions waves are at, and with `stochastic` why they do not
     /// issue. Without a method the best that the GPU has.
     #[arg(long, value_enum, value_name = "METHOD", num_args = 0..=1, default_missing_value = "auto", conflicts_with = "file")]
@@ -52,6 +59,8 @@ impl OnGpu {
             ("--thread-trace", self.thread_trace),
             ("--rank", self.rank.is_some()),
             ("--attach", self.attach.is_some()),
+            ("--repeat", self.repeat > 1),
+            ("--iteration-multiplexing", self.iteration_multiplexing.is_some()),
             ("--collection-period", self.collection_period.is_some()),
         ];
         match given.iter().find(|(_, given)| *given) {
@@ -62,6 +71,16 @@ impl OnGpu {
             None => Ok(()),
         }
     }
+}
+
+/// Which dispatches count as the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Same {
+    /// Of one kernel.
+    Kernel,
+    /// Of one kernel with the same sizes.
+    KernelLaunchParams,
 }
 
 /// How the program counter is sampled.

@@ -47,19 +47,32 @@ pub(crate) struct Tui {
   rockhound roofline workloads/vcopy/MI200
   rockhound roofline problem solution --only hbm,l2 --kernel-names
   rockhound roofline DIR --type fp16,fp32 -k gemm -o roofline.pdf
-  rockhound roofline --measure --gpu mi300x -o DIR/roofline.csv   the roofs themselves")]
+  rockhound roofline --measure --gpu mi300x -o DIR/roofline.csv   the roofs of an emulated GPU
+  rockhound roofline --measure --on gpu -o DIR/roofline.csv       those of this machine's GPU")]
 pub(crate) struct Roofline {
     /// Recordings: folders or files.
     #[arg(value_name = "DIR", required_unless_present = "measure")]
     pub(crate) paths: Vec<PathBuf>,
     /// Measure the roofs with kernels that do one thing only, and write them to `roofline.csv` or the file of `-o`.
     ///
-    /// Beside a recording that file gives its roofline the roofs. Without a GPU the emulated one is measured.
+    /// Beside a recording that file gives its roofline the roofs. Without a GPU an emulated one is measured.
     #[arg(long, conflicts_with_all = ["paths", "kernel", "dispatch", "gpu_id", "arch", "only", "types", "kernel_names", "top", "dark"])]
     pub(crate) measure: bool,
-    /// GPU that is emulated.
-    #[arg(long, value_name = "GPU", requires = "measure", default_value = "mi300x")]
-    pub(crate) gpu: String,
+    /// Where roofs are measured: `auto` takes an AMD GPU where `/dev/kfd` can be opened, unless `--gpu` names one to emulate.
+    #[arg(long, value_enum, value_name = "WHERE", requires = "measure", default_value_t = super::on::On::Auto)]
+    pub(crate) on: super::on::On,
+    /// GPU that is emulated, by default mi300x; with `--on gpu` which one it is, where the driver does not say.
+    #[arg(long, value_name = "GPU", requires = "measure")]
+    pub(crate) gpu: Option<String>,
+    /// On a GPU: measure each roof so often; the median counts, the smallest and the largest are kept.
+    #[arg(long, value_name = "N", requires = "measure", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) repeat: u16,
+    /// On a GPU: make kernels so long that two lengths differ by so many microseconds.
+    #[arg(long, value_name = "US", requires = "measure", default_value_t = 300)]
+    pub(crate) least_time: u32,
+    /// On a GPU: HIP runtime in place of the one that programs find.
+    #[arg(long, value_name = "FILE", requires = "measure")]
+    pub(crate) hip: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) pick: Pick,
     /// Only these levels of memory.

@@ -13,7 +13,7 @@ pub(super) use asked::ranks;
 use asked::{Asked, asked};
 use host::hardware::launcher::Processes;
 use host::hardware::sensors;
-use host::hardware::{Recorded, Request, Step, Stopped, record};
+use host::hardware::{DIFFERENT, Recorded, Request, Step, Stopped, record};
 use host::machine::read_tree;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -38,7 +38,7 @@ pub(super) fn profiler() -> Option<PathBuf> {
 }
 
 /// Why the GPU's device cannot be opened, and what to do.
-pub(super) fn denied(error: &std::io::Error) -> String {
+pub(crate) fn denied(error: &std::io::Error) -> String {
     let hint = match error.kind() {
         std::io::ErrorKind::PermissionDenied => {
             "add the user to the groups `render` and `video`, and log in again; in a container add `--device=/dev/kfd --device=/dev/dri --group-add render`"
@@ -48,9 +48,21 @@ pub(super) fn denied(error: &std::io::Error) -> String {
     format!("`{GPU_DEVICE}` cannot be opened: {error}\nhint: {hint}")
 }
 
+/// Refuses a device that is there and may not be opened: the program would fail on it later, in the profiler's words.
+fn refuse_denied(opened: std::io::Result<std::fs::File>) -> Result<()> {
+    match opened {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            Err(anyhow!("{}", denied(&error)))
+        }
+        // Where it is not there, a remote or containerised one may still be.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
 impl Profiler for Hardware {
     fn profile(&self, args: &Profile) -> Result<Profiled> {
         refuse_what_emulates(args)?;
+        refuse_denied(std::fs::File::open(GPU_DEVICE))?;
         let profiler = match &args.on_gpu.profiler {
             Some(path) => path.clone(),
             None => profiler().ok_or_else(|| {
@@ -60,12 +72,13 @@ impl Profiler for Hardware {
                 )
             })?,
         };
-        let gpu = Gpu::of_machine(args)?;
+        let gpu = Gpu::of_machine(args.emulate.gpu.as_deref())?;
         let Asked { request, notes } = asked(args, profiler, &gpu, output(args, &gpu)?)?;
         if !args.on_gpu.resume {
             make_folder(&request.output, args.overwrite)?;
         }
-        let runs = request.runs().len();
+        let passes = if request.multiplexing.is_some() { 1 } else { request.plan.passes.len() };
+        let runs = request.runs().len() + passes * request.repeat.saturating_sub(1);
         eprintln!(
             "profiling on {} ({}) with {} {}: {}",
             gpu.title(),
@@ -122,6 +135,10 @@ fn report(request: &Request, recorded: &Recorded) -> Result<Outcome> {
         }
         Some(Stopped::Failed(pass, why)) => {
             eprintln!("error: pass {pass} of {all}: {why}\n{kept}\n{resume}");
+            if why.contains(DIFFERENT) {
+                let names: Vec<&str> = metrics::sets().iter().map(|set| set.name).collect();
+                eprintln!("sets that one run reads: {}", names.join(", "));
+            }
             Ok(Outcome::InputError)
         }
     }
@@ -154,7 +171,7 @@ impl Sensed {
                     );
                 }
             }
-            Step::Kept(_) | Step::Again(..) => {}
+            Step::Kept(_) | Step::Again(..) | Step::Repeats(..) | Step::Note(_) => {}
         }
     }
 
@@ -207,8 +224,8 @@ struct Gpu {
 
 impl Gpu {
     /// The one that is named, or the first of this machine.
-    fn of_machine(args: &Profile) -> Result<Gpu> {
-        if let Some(name) = &args.emulate.gpu {
+    fn of_machine(named: Option<&str>) -> Result<Gpu> {
+        if let Some(name) = named {
             let model = Model::by_name(&name.to_ascii_lowercase())
                 .with_context(|| format!("no facts of the GPU `{name}`"))?;
             return Ok(Gpu {
@@ -270,6 +287,11 @@ impl Gpu {
     }
 }
 
+/// The GPU that is named or of this machine, where product or number of compute units single it out.
+pub(crate) fn model_of_machine(named: Option<&str>) -> Result<Option<&'static Model>> {
+    Ok(Gpu::of_machine(named)?.model)
+}
+
 fn presence() -> &'static str {
     if Path::new(GPU_DEVICE).exists() { "is there" } else { "is not there" }
 }
@@ -284,6 +306,8 @@ fn say(step: &Step<'_>) {
         }
         Step::Kept(pass) => eprintln!("pass {pass} is there already"),
         Step::Again(pass, why) => eprintln!("pass {pass} again: {why}"),
+        Step::Repeats(pass, run, of) => eprintln!("pass {pass}, run {run} of {of}"),
+        Step::Note(text) => eprintln!("warning: {text}"),
         Step::Done(_) => {}
     }
 }
@@ -291,4 +315,24 @@ fn say(step: &Step<'_>) {
 /// How a GPU is divided, as the driver says.
 fn partition(gpu: &SystemGpu) -> [Option<String>; 2] {
     [gpu.compute_partition.get().cloned(), gpu.memory_partition.get().cloned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Error, ErrorKind};
+
+    #[test]
+    fn a_device_that_may_not_be_opened_is_refused_before_the_program_runs() {
+        let scratch = testkit::Scratch::new("kfd");
+        let fake = scratch.path("kfd");
+        std::fs::write(&fake, "").unwrap();
+        assert!(refuse_denied(std::fs::File::open(&fake)).is_ok());
+        assert!(refuse_denied(std::fs::File::open(scratch.path("nothing"))).is_ok());
+        let said = refuse_denied(Err(Error::from(ErrorKind::PermissionDenied))).unwrap_err().to_string();
+        assert!(said.starts_with("`/dev/kfd` cannot be opened: permission denied"), "{said}");
+        assert!(said.contains("hint: add the user to the groups `render` and `video`"), "{said}");
+        let other = denied(&Error::from(ErrorKind::NotFound));
+        assert!(other.ends_with("hint: `rockhound doctor` says what is missing"), "{other}");
+    }
 }

@@ -1,6 +1,9 @@
 //! `rockhound roofline --measure`: the roofs of a GPU, by kernels of our own.
 //!
-//! The one idea to keep in mind: the file has the vendor's columns, so that a recording it lies beside takes its roofs from it.
+//! The one idea to keep in mind: the file has the vendor's columns, so that a recording it lies beside takes its roofs from it; an
+//! emulated GPU and one of this machine run the same kernels.
+
+mod gpu;
 
 use crate::args::{Roofline, ShortFormat};
 use crate::emulation::title;
@@ -10,6 +13,7 @@ use anyhow::{Result, anyhow};
 use arch::Model;
 use peaks::Peak;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use workload::Ceilings;
@@ -23,6 +27,9 @@ struct Roof {
     what: &'static str,
     column: Option<&'static str>,
     value: f64,
+    /// The smallest and the largest, where it was measured several times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<[f64; 2]>,
     unit: &'static str,
     /// What the data sheet or the width of the unit promises.
     promised: Option<f64>,
@@ -39,13 +46,6 @@ struct Roofs<'a> {
 
 /// Measures.
 pub(super) fn run(args: &Roofline) -> Result<Outcome> {
-    let Some(model) = Model::by_name(&args.gpu) else {
-        let names: Vec<&str> = Model::names().collect();
-        return Err(usage(
-            format!("there is no GPU `{}`", args.gpu),
-            format!("known are {}", names.join(", ")),
-        ));
-    };
     let path = args.output.as_deref().unwrap_or(Path::new("roofline.csv"));
     if path.extension().is_none_or(|it| it != "csv") {
         return Err(usage(
@@ -53,45 +53,80 @@ pub(super) fn run(args: &Roofline) -> Result<Outcome> {
             "what is measured is written as `.csv`",
         ));
     }
-    eprintln!("emulating {} ({})", title(model), model.target().name);
     let started = std::time::Instant::now();
-    let peaks =
-        peaks::measure(model, |what| eprintln!("measuring {what}")).map_err(|error| anyhow!("{error}"))?;
-    let values = peaks.iter().filter_map(|peak| Some((peak.column?.to_owned(), peak.value))).collect();
+    let say = |what: &str| eprintln!("measuring {what}");
+    let on_gpu = gpu::is_wanted(args);
+    let (model, peaks) = if on_gpu {
+        let (mut device, model) = gpu::Gpu::open(args)?;
+        (model, peaks::measure_on(&mut device, model, say))
+    } else {
+        let model = emulated(args.gpu.as_deref().unwrap_or(EMULATED))?;
+        eprintln!("emulating {} ({})", title(model), model.target().name);
+        (model, peaks::measure(model, say))
+    };
+    let peaks = peaks.map_err(|error| anyhow!("{error}"))?;
     let mut file = Output::open(Some(path))?;
     file.write_bytes(&workload::write_ceilings(&[Ceilings {
         device: 0,
         gpu: model.short().to_owned(),
-        values,
+        values: columns(&peaks),
     }]))?;
     file.finish()?;
     eprintln!("wrote {} ({:.1} s)", path.display(), started.elapsed().as_secs_f64());
     output::print(&match args.format {
-        ShortFormat::Text => table(model, &peaks),
-        ShortFormat::Json => json(model, &peaks)?,
+        ShortFormat::Text => table(model, &peaks, !on_gpu),
+        ShortFormat::Json => json(model, &peaks, !on_gpu)?,
     })?;
     Ok(Outcome::Fine)
 }
 
-fn json(model: &Model, peaks: &[Peak]) -> Result<String> {
+/// The GPU that is emulated unless one is named.
+const EMULATED: &str = "mi300x";
+
+fn emulated(name: &str) -> Result<&'static Model> {
+    Model::by_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Model::names().collect();
+        usage(format!("there is no GPU `{name}`"), format!("known are {}", names.join(", ")))
+    })
+}
+
+/// Columns of the vendor's file: a value, and where it was measured several times the smallest and the largest.
+fn columns(peaks: &[Peak]) -> BTreeMap<String, f64> {
+    let mut out = BTreeMap::new();
+    for peak in peaks {
+        let Some(column) = peak.column else { continue };
+        out.insert(column.to_owned(), peak.value);
+        if let Some([low, high]) = peak.range {
+            out.insert(format!("{column}Low"), low);
+            out.insert(format!("{column}High"), high);
+        }
+    }
+    out
+}
+
+fn json(model: &Model, peaks: &[Peak], emulated: bool) -> Result<String> {
     let roofs = peaks.iter().map(|peak| Roof {
         what: peak.what,
         column: peak.column,
         value: peak.value,
+        range: peak.range,
         unit: peak.unit.name(),
         promised: peak.sheet,
     });
-    let roofs = Roofs { schema: SCHEMA, gpu: &model.name, emulated: true, roofs: roofs.collect() };
+    let roofs = Roofs { schema: SCHEMA, gpu: &model.name, emulated, roofs: roofs.collect() };
     Ok(serde_json::to_string_pretty(&roofs)? + "\n")
 }
 
-fn table(model: &Model, peaks: &[Peak]) -> String {
-    let mut text =
-        format!("What an emulated {} reaches, beside what its data sheet promises\n\n", model.name);
+fn table(model: &Model, peaks: &[Peak], emulated: bool) -> String {
+    let an = if emulated { "an emulated" } else { "this" };
+    let mut text = format!("What {an} {} reaches, beside what its data sheet promises\n\n", model.name);
     for peak in peaks {
         let _ = write!(text, "  {:14} {:>12.1} {:8}", peak.what, peak.value, peak.unit.name());
         if let Some(sheet) = peak.sheet {
             let _ = write!(text, " {:5.1} % of {sheet:.1}", 100.0 * peak.value / sheet);
+        }
+        if let Some([low, high]) = peak.range {
+            let _ = write!(text, "  ({low:.1} to {high:.1})");
         }
         text.push('\n');
     }

@@ -114,6 +114,9 @@ fn what_fails_keeps_what_is_whole_and_goes_on_later() {
             continue;
         }
         assert!(!passes(&output).contains(&".running".to_owned()), "{wrong}");
+        if wrong.starts_with("always") {
+            assert!(said.contains("sets that one run reads: ") && said.contains("mem_thruput"), "{said}");
+        }
         let before = runs(&output);
         let Some((found, said)) = profile(&output, "", &["-b", "2", "--resume"]) else { return };
         assert_eq!(found, 0, "{wrong}: {said}");
@@ -347,4 +350,78 @@ fn ranks_have_folders_and_one_report() {
     }
     let text = good(&["analyze", "-p", &output.display().to_string(), "--ranks", "-b", "0.6"]);
     assert!(text.contains("Ranks"), "{text}");
+}
+
+#[test]
+fn repeated_passes_give_medians_and_their_spread() {
+    let output = output("hardware-repeat");
+    let more = ["--set", "mem_thruput", "--repeat", "3"];
+    let Some((code, said)) = profile(&output, "vary@1", &more) else { return };
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(runs(&output), 3, "{said}");
+    for text in [": 3 runs of the program", "pass 1, run 2 of 3", "pass 1, run 3 of 3", "values are medians"]
+    {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+    assert!(output.join("pmc_1/run_3").is_dir());
+    let path = output.display().to_string();
+    // Of 1001, 1002, 1003 and so on: the runs lie 2 apart.
+    let text = good(&["analyze", "-p", &path, "-b", "0.8"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("Spread over Runs") && text.contains("scale(float*, int)"), "{text}");
+    assert!(
+        text.contains("each pass ran 3 times, values are medians: times of a dispatch lie up to 0.0 % apart"),
+        "{text}"
+    );
+    assert!(text.contains("counters up to 0.2 %"), "{text}");
+    // What is whole is kept, and another number of runs is another recording.
+    let before = runs(&output);
+    let Some((code, said)) = profile(&output, "", &[&more[..], &["--resume"]].concat()) else { return };
+    assert_eq!((code, runs(&output)), (0, before), "{said}");
+    let Some((code, said)) = profile(&output, "", &["--set", "mem_thruput", "--repeat", "2", "--resume"])
+    else {
+        return;
+    };
+    assert!(code == 1 && said.contains("was recorded with another program"), "{said}");
+}
+
+#[test]
+fn a_repeated_pass_that_fails_is_not_kept() {
+    let output = output("hardware-repeat-fails");
+    let more = ["-b", "2", "--repeat", "2"];
+    let Some((code, said)) = profile(&output, "exit@4", &more) else { return };
+    assert_eq!((code, passes(&output)), (1, vec!["pmc_1".to_owned()]), "{said}");
+    assert!(said.contains("error: pass 2 of ") && said.contains("1 pass is kept"), "{said}");
+    let Some((code, said)) = profile(&output, "", &[&more[..], &["--resume"]].concat()) else { return };
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("pass 1 is there already"), "{said}");
+}
+
+#[test]
+fn dispatches_take_turns_at_the_counters_of_several_passes() {
+    let output = output("hardware-multiplexed");
+    let more = ["-b", "2", "--iteration-multiplexing"];
+    let dispatches = [("STAND_IN_DISPATCHES", "100")];
+    let Some((code, said)) = profile_with(&output, &dispatches, &more) else { return };
+    assert_eq!(code, 0, "{said}");
+    assert_eq!((runs(&output), passes(&output)), (1, vec!["pmc_1".to_owned()]), "{said}");
+    assert!(said.contains("1 run of the program"), "{said}");
+    // The report breaks its lines.
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("iteration multiplexing: each dispatch recorded one of "), "{said}");
+    assert!(said.contains("standard error of these means"), "{said}");
+    let text = good(&["analyze", "-p", &output.display().to_string(), "-b", "2.1"]);
+    let table = text.split("2.1  System Speed-of-Light").nth(1).expect("the table");
+    assert!(!table.contains("not recorded"), "{text}");
+    // Three dispatches cannot take all turns.
+    let output = self::output("hardware-multiplexed-few");
+    let Some((code, said)) = profile(&output, "", &more) else { return };
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        said.contains("sets of counters were read in no dispatch: there are too few dispatches, 3"),
+        "{said}"
+    );
+    let output = self::output("hardware-multiplexed-old");
+    let old = [("STAND_IN_VERSION", "0.6.0")];
+    let Some((code, said)) = profile_with(&output, &old, &more) else { return };
+    assert!(code == 64 && said.contains("(`--input`): it came with 1.0.0, ROCm 7.0"), "{said}");
 }

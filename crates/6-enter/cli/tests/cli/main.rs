@@ -11,6 +11,7 @@ mod bad_input;
 mod commands;
 mod diff;
 mod doctor;
+mod exporting;
 mod formats;
 mod guide;
 mod hardware;

@@ -143,11 +143,43 @@ fn roofs_are_measured() {
 }
 
 #[test]
+fn a_gpu_is_measured_through_its_runtime() {
+    // Rockhound's own library in the vendor's place: times between events are modelled, so the roofs are those of the emulated GPU.
+    let dir = folder("roofline_gpu");
+    let [file, out] = ["roofline.csv", "out"].map(|name| dir.join(name).display().to_string());
+    let measured =
+        [env!("CARGO_BIN_EXE_rockhound"), "roofline", "--measure", "--on", "gpu", "--gpu", "mi210"];
+    let more = ["--repeat", "2", "--least-time", "0", "-o", &file, "--format", "json"];
+    let profile = ["profile", "--gpu", "mi210", "-o", &out, "-b", "0.1", "--"];
+    let ran = rockhound(&[&profile[..], &measured, &more].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let end = ran.stdout.find("\n}\n").map_or(ran.stdout.len(), |at| at + 3);
+    let roofs: Value = serde_json::from_str(&ran.stdout[..end]).unwrap_or_else(|_| panic!("{}", ran.stdout));
+    assert_eq!(Schema::of("roofs-1").problems(&roofs), Vec::<String>::new());
+    assert_eq!(roofs["emulated"], false);
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert!(written.contains("HBMBwLow") && written.contains("MFMAF16FlopsHigh"), "{written}");
+    for roof in roofs["roofs"].as_array().unwrap() {
+        let (value, range) = (roof["value"].as_f64().unwrap(), roof["range"].as_array().unwrap());
+        assert!(range[0].as_f64().unwrap() <= value && value <= range[1].as_f64().unwrap(), "{roof}");
+        let Some(promised) = roof["promised"].as_f64() else { continue };
+        let least = if roof["unit"] == "GB/s" { 0.5 } else { 0.9 };
+        assert!(value / promised > least && value / promised < 1.05, "{roof}");
+    }
+}
+
+#[test]
 fn what_cannot_be_measured_is_said() {
     for (args, code, expected) in [
         (&["--gpu", "mi9"][..], 64, "known are"),
         (&["--gpu", "mi210", "-o", "/tmp/roofs.svg"], 64, "is no table"),
-        (&["--gpu", "mi100", "-o", "/tmp/roofs.csv"], 1, "there are no kernels for"),
+        (&["--gpu", "mi100", "-o", "/tmp/roofs.csv"], 1, "no times are modelled for"),
+        (
+            &["--on", "gpu", "--gpu", "mi210", "--hip", "/nowhere.so"],
+            1,
+            "no HIP runtime can be loaded: /nowhere.so: ",
+        ),
+        (&["--on", "gpu", "--gpu", "mi210", "--hip", "libc.so.6"], 1, "it is no HIP runtime"),
         (&["somewhere"], 64, "cannot be used with"),
     ] {
         let ran = rockhound(&[&["roofline", "--measure"], args].concat());

@@ -59,8 +59,19 @@ fn a_trace_alone_has_a_table() {
         (&row["cells"][0], &row["cells"][1], &row["cells"][2]),
         (&json!(2.0), &json!(100.0), &json!(92.0))
     );
+    let waves = tables.iter().find(|it| it["id"] == json!("21.4")).expect("the timeline");
+    assert_eq!(
+        (&waves["rows"][0]["label"], &waves["rows"][0]["cells"][1]),
+        (&json!("SE 0, SIMD 1, slot 2"), &json!(2.0))
+    );
     let text = rockhound(&["analyze", "-p", &path]).stdout;
-    for part in ["Thread Trace", "instructions of 2 waves of 1 dispatch (thread trace)", "s_waitcnt vmcnt"] {
+    for part in [
+        "Thread Trace",
+        "Traced Waves",
+        "2 waves in 1 places over 2 cycles",
+        "instructions of 2 waves of 1 dispatch (thread trace)",
+        "s_waitcnt vmcnt",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     // The folder of the dispatch alone is the same.

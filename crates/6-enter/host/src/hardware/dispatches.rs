@@ -35,6 +35,11 @@ impl Signature {
         Signature { dispatches: order.into_iter().map(one).collect(), counters, gaps }
     }
 
+    /// Number of dispatches.
+    pub(super) fn len(&self) -> usize {
+        self.dispatches.len()
+    }
+
     /// Whether a counter has a value in every dispatch.
     pub(super) fn has(&self, name: &str) -> bool {
         let sum = || format!("{name}_sum");

@@ -41,10 +41,24 @@ pub(super) fn prepare(request: &Request) -> Result<()> {
     }
     write(folder, PLAN, &plan)?;
     write(folder, rocprofv3::EXTRA_COUNTERS, &rocprofv3::extra_counters(&request.plan, &request.target))?;
+    if request.multiplexing.is_some() {
+        write(folder, rocprofv3::GROUPS, &rocprofv3::groups(&request.plan.passes))?;
+    }
     if request.launcher.is_none() {
-        write(folder, "sysinfo.csv", &workload::sysinfo(&request.facts))?;
+        facts(request, folder)?;
     }
     Ok(())
+}
+
+/// Facts of the machine and settings of the recording, for whoever reads it.
+fn facts(request: &Request, folder: &Path) -> Result<()> {
+    write(folder, "sysinfo.csv", &workload::sysinfo(&request.facts))?;
+    match request.multiplexing {
+        Some(it) => {
+            write(folder, "profiling_config.yaml", &format!("iteration_multiplexing: {}\n", it.setting()))
+        }
+        None => Ok(()),
+    }
 }
 
 fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
@@ -54,8 +68,9 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
 
 /// What must be the same for passes to belong together.
 fn describe(request: &Request) -> String {
-    let Request { target, launcher, program, kernels, samples, trace, .. } = request;
+    let Request { target, launcher, program, kernels, samples, trace, repeat, multiplexing, .. } = request;
     let mut text = format!("{target}\n{launcher:?} {program:?}\n{kernels:?}\n{samples:?}\n{trace:?}\n");
+    text += &format!("{repeat} {multiplexing:?}\n");
     for pass in &request.plan.passes {
         text.push_str(&pass.counters.join(" "));
         text.push('\n');
@@ -85,11 +100,16 @@ pub(super) fn kept(
         places.values().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
         return Ok(None);
     }
-    if !matches!(run, Run::Counters(_)) || first.is_some() {
+    if !matches!(run, Run::Counters(_) | Run::Rotating(_)) || first.is_some() {
         return Ok(Some(None));
     }
+    // Of a pass that was repeated the first run; the others were compared with it.
+    let first_run = |folder: PathBuf| match request.repeat {
+        0 | 1 => folder,
+        _ => folder.join(workload::repeated_run(1)),
+    };
     let found: Result<Signatures> =
-        places.into_iter().map(|(rank, folder)| Ok((rank, signature(&folder)?))).collect();
+        places.into_iter().map(|(rank, folder)| Ok((rank, signature(&first_run(folder))?))).collect();
     found.map(|found| Some(Some(found)))
 }
 
@@ -132,16 +152,23 @@ pub(super) fn difference(first: &Signatures, found: &Signatures) -> Option<Strin
 /// Gives a pass its name.
 pub(super) fn keep(request: &Request, name: &str) -> Result<()> {
     let running = running(request);
+    let of_ranks = |running: &Path, name: &Path| -> Vec<(PathBuf, PathBuf)> {
+        let of_rank = |(rank, from): (String, PathBuf)| (from, request.output.join(rank).join(name));
+        ranks(running).into_iter().map(of_rank).collect()
+    };
     let moves = if request.launcher.is_none() {
         vec![(running.clone(), request.output.join(name))]
+    } else if request.repeat > 1 {
+        let runs = (1..=request.repeat).map(workload::repeated_run);
+        runs.flat_map(|run| of_ranks(&running.join(&run), &Path::new(name).join(&run))).collect()
     } else {
-        let of_rank = |(rank, from): (String, PathBuf)| (from, request.output.join(rank).join(name));
-        ranks(&running).into_iter().map(of_rank).collect()
+        of_ranks(&running, Path::new(name))
     };
     for (from, to) in moves {
-        if let (Some(rank), Some(_)) = (to.parent(), &request.launcher) {
-            std::fs::create_dir_all(rank).with_context(|| format!("cannot make {}", rank.display()))?;
-            write(rank, "sysinfo.csv", &workload::sysinfo(&request.facts))?;
+        if let (Some(above), Some(_)) = (to.parent(), &request.launcher) {
+            std::fs::create_dir_all(above).with_context(|| format!("cannot make {}", above.display()))?;
+            let rank = to.strip_prefix(&request.output).ok().and_then(|it| it.iter().next());
+            facts(request, &request.output.join(rank.unwrap_or_default()))?;
         }
         std::fs::rename(&from, &to).with_context(|| format!("cannot make {}", to.display()))?;
     }
@@ -166,7 +193,7 @@ pub(super) fn check_extra(folder: &Path, run: &Run<'_>) -> Result<()> {
         Err(error) => return Err(error).context("what the profiler wrote cannot be read"),
     };
     match run {
-        Run::Counters(_) => {}
+        Run::Counters(_) | Run::Rotating(_) => {}
         Run::Samples(_) if samples == 0 => bail!(
             "no sample was taken\nhint: the kernels are too short for this interval; `--pc-sampling-interval N` makes it shorter"
         ),

@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 /// File with counters of ours.
 pub const EXTRA_COUNTERS: &str = ".rockhound-counters.yaml";
 
+/// File with the counters of each pass, where dispatches take turns.
+pub const GROUPS: &str = ".rockhound-groups.json";
+
 /// What the sum of a level over cycles is called by.
 pub(super) const ACCUMULATED: &str = "_ACCUM";
 
@@ -44,6 +47,7 @@ pub(super) fn names(pass: &Pass) -> Vec<String> {
 pub(super) fn command(request: &Request, run: &Run<'_>, folder: &Path) -> Result<CommandLine, String> {
     let mut words = match run {
         Run::Counters(pass) => of_counters(request, pass, folder)?,
+        Run::Rotating(passes) => of_groups(request, passes, folder)?,
         Run::Samples(samples) => of_samples(request.version, samples, folder)?,
         Run::Trace(trace) => of_trace(request, trace, folder)?,
     };
@@ -107,6 +111,31 @@ fn of_counters(request: &Request, pass: &Pass, folder: &Path) -> Result<Vec<OsSt
     let counters = names(pass).into_iter().map(OsString::from).collect();
     words.extend(arguments("counters", request.version, &[("counters", counters)])?);
     Ok(words)
+}
+
+fn of_groups(request: &Request, passes: &[Pass], folder: &Path) -> Result<Vec<OsString>, String> {
+    let mut words: Vec<OsString> = Vec::new();
+    if passes.iter().any(|pass| pass.level.is_some()) {
+        let file = request.output.join(EXTRA_COUNTERS);
+        words.extend(arguments("extra-counters", request.version, &[("file", vec![file.into()])])?);
+    }
+    words.extend(kernels(request)?);
+    words.extend(outputs(request, folder, "csv"));
+    let file = request.output.join(GROUPS);
+    words.extend(arguments("multiplexing", request.version, &[("file", vec![file.into()])])?);
+    Ok(words)
+}
+
+/// The counters of each pass for the profiler, which goes on to the next in each dispatch.
+///
+/// Kernels that a loop launches in turn meet the same passes again and again where their number and that of the passes have a
+/// common divisor. So the number is made a prime: passes at the beginning are there twice.
+pub(super) fn groups(passes: &[Pass]) -> String {
+    let is_prime = |n: usize| n > 1 && (2..n).take_while(|it| it * it <= n).all(|it| !n.is_multiple_of(it));
+    let count = (passes.len()..).find(|n| *n < 2 || is_prime(*n)).unwrap_or(passes.len());
+    let groups: Vec<Vec<String>> = passes.iter().cycle().take(count).map(names).collect();
+    let job = serde_json::json!({ "jobs": [{ "pmc_groups": groups, "pmc_group_interval": 1 }] });
+    format!("{job:#}\n")
 }
 
 fn of_samples(version: Version, samples: &Samples, folder: &Path) -> Result<Vec<OsString>, String> {

@@ -4,7 +4,7 @@
 
 use super::super::program_name;
 use super::Gpu;
-use crate::args::{Method, OnGpu, Profile};
+use crate::args::{Method, OnGpu, Profile, Same};
 use crate::exit::usage;
 use crate::sets;
 use analysis::workload::Blocks;
@@ -15,7 +15,7 @@ use host::hardware::launcher::{ask, rank, split_launcher};
 use host::hardware::version::{
     NEWEST, Version, arguments, has_thread_trace, listed_counters, sampling_methods,
 };
-use host::hardware::{Attach, Request, Samples, ThreadTrace, drop_unknown};
+use host::hardware::{Attach, Multiplexing, Request, Samples, ThreadTrace, drop_unknown};
 use metrics::Definitions;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -97,7 +97,8 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
         supported(arguments("collection-period", version, &[]))?;
         check_period(period)?;
     }
-    if args.on_gpu.rank.is_some() && plan.passes.len() > 1 {
+    let multiplexes = args.on_gpu.iteration_multiplexing.is_some();
+    if args.on_gpu.rank.is_some() && plan.passes.len() > 1 && !multiplexes {
         notes.push(
             "note: each rank runs the program once for each pass under one launcher, which most MPI libraries allow once; `rockhound profile -- mpirun … PROGRAM` starts all ranks anew"
                 .to_owned(),
@@ -105,6 +106,13 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
     }
     if plan.passes.is_empty() && samples.is_none() && trace.is_none() {
         return Err(usage("what is asked for needs no counter", "choose other blocks with `-b`"));
+    }
+    let multiplexing = args.on_gpu.iteration_multiplexing.map(|same| match same {
+        Same::Kernel => Multiplexing::Kernel,
+        Same::KernelLaunchParams => Multiplexing::KernelAndSizes,
+    });
+    if multiplexing.is_some() {
+        supported(arguments("multiplexing", version, &[]))?;
     }
     let attach = attach.map(|pid| Attach { pid, milliseconds: *attach_duration });
     let request = Request {
@@ -117,6 +125,8 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
         collection_period: collection_period.clone(),
         target: gpu.target.name.to_owned(),
         plan,
+        repeat: args.on_gpu.repeat as usize,
+        multiplexing,
         samples,
         trace,
         kernels: args.kernel.clone(),

@@ -20,6 +20,8 @@ fn request(kernels: &[&str], version: [u32; 3]) -> Request {
                 },
             ],
         },
+        repeat: 1,
+        multiplexing: None,
         samples: None,
         trace: None,
         kernels: kernels.iter().map(|it| it.to_string()).collect(),
@@ -115,6 +117,13 @@ fn command_lines_are_those_of_the_documentation() {
             "mpirun -n 4 /opt/rocm/bin/rocprofv3 --output-directory /out/.running/%rank% --output-file pass_%pid% --output-format csv --pmc SQ_WAVES TCC_HIT {app}"
         )
     );
+    let rotating = request(&["a"], [1, 0, 0]);
+    assert_eq!(
+        words(&rotating, &Run::Rotating(&rotating.plan.passes)),
+        format!(
+            "/opt/rocm/bin/rocprofv3 --extra-counters /out/.rockhound-counters.yaml --kernel-include-regex (a) {out} csv --input /out/.rockhound-groups.json {app}"
+        )
+    );
     // What a version lacks is said, with the one that has it.
     let attached = Request {
         version: Version([1, 0, 0]),
@@ -146,4 +155,60 @@ fn levels_are_defined_as_sums() {
         text.contains("      - gfx942\n      expression: accumulate(SQ_IFETCH_LEVEL, HIGH_RES)\n"),
         "{text}"
     );
+}
+
+#[test]
+fn passes_that_dispatches_take_turns_at_are_a_prime_number_of_groups() {
+    let request = request(&[], [1, 0, 0]);
+    let expected = "{\n  \"jobs\": [\n    {\n      \"pmc_group_interval\": 1,\n      \"pmc_groups\": [\n        [\n          \"SQ_WAVES\",\n          \"TCC_HIT\"\n        ],\n        [\n          \"SQ_IFETCH_LEVEL_ACCUM\",\n          \"SQ_IFETCH\"\n        ]\n      ]\n    }\n  ]\n}\n";
+    assert_eq!(groups(&request.plan.passes), expected);
+    let one = &request.plan.passes[..1];
+    for (passes, expected) in [(1, 1), (2, 2), (4, 5), (12, 13), (13, 13)] {
+        let text = groups(&vec![one[0].clone(); passes]);
+        assert_eq!(text.matches("SQ_WAVES").count(), expected, "{passes}");
+    }
+}
+
+/// Every kind of run for every version whose arguments differ, with the input files: `golden.txt`, which `UPDATE_GOLDEN=1` writes anew.
+#[test]
+fn commands_and_input_files_are_the_golden_ones_of_each_version() {
+    let level = request(&[], [1, 0, 0]).plan.passes.remove(1);
+    let plain = Pass { level: None, counters: vec!["SQ_WAVES".into(), "TCC_HIT".into()] };
+    let host = Samples { method: "host-trap".into(), interval: 10 };
+    let stochastic = Samples { method: "stochastic".into(), interval: 1_048_576 };
+    let trace = ThreadTrace { compute_unit: 1, engines: 1, buffer: 1 << 28, dispatches: 2, limit: 1 << 32 };
+    let mut text = String::new();
+    for version in [[0, 5, 0], [0, 6, 0], [1, 0, 0], [1, 1, 0], [1, 3, 5]] {
+        let request = request(&["gemm"], version);
+        let attached =
+            Request { attach: Some(Attach { pid: 77, milliseconds: 2000 }), ..self::request(&[], version) };
+        let periodic = Request { collection_period: Some("100:500:1".into()), ..self::request(&[], version) };
+        let ranks = Request {
+            launcher: Some(["srun", "-n4"].map(OsString::from).to_vec()),
+            ..self::request(&[], version)
+        };
+        let [major, minor, patch] = version;
+        text += &format!("# rocprofv3 {major}.{minor}.{patch}\n");
+        for (name, request, run) in [
+            ("counters", &request, Run::Counters(&plain)),
+            ("level", &request, Run::Counters(&level)),
+            ("turns", &request, Run::Rotating(&request.plan.passes)),
+            ("host-trap", &request, Run::Samples(&host)),
+            ("stochastic", &request, Run::Samples(&stochastic)),
+            ("thread trace", &request, Run::Trace(&trace)),
+            ("attach", &attached, Run::Counters(&plain)),
+            ("period", &periodic, Run::Counters(&plain)),
+            ("ranks", &ranks, Run::Counters(&plain)),
+        ] {
+            text += &format!("{name}: {}\n", words(request, &run));
+        }
+    }
+    let request = request(&[], [1, 0, 0]);
+    text += &format!("# {EXTRA_COUNTERS}\n{}", extra_counters(&request.plan, "gfx942"));
+    text += &format!("# {GROUPS}\n{}", groups(&request.plan.passes));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/hardware/rocprofv3/golden.txt");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&file, &text).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
 }

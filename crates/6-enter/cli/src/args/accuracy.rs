@@ -1,0 +1,36 @@
+//! Flags of `accuracy`.
+
+use super::ShortFormat;
+use super::recordings::Part;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Compare a recording of a GPU with an emulated one of the same program, and write a file to send.
+///
+/// The file says which counters are equal, which must be and are not, and how far modelled ones and times lie apart. It holds numbers
+/// of counters, sizes of launches and facts of the GPU; no names of kernels, hosts, users, files or commands. Sent to the project, it
+/// becomes part of docs/accuracy.md. See docs/hardware.md.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  rockhound profile --on gpu -o gpu -- ./app && rockhound profile --gpu mi300x -o emulated -- ./app
+  rockhound accuracy gpu emulated
+  rockhound accuracy gpu emulated -k gemm --kernel-names -o mi300x.json")]
+pub(crate) struct Accuracy {
+    /// Recording of a GPU.
+    #[arg(value_name = "DIR_GPU")]
+    pub(crate) gpu: PathBuf,
+    /// Emulated recording; by default the one beside the other whose command is the same.
+    #[arg(value_name = "DIR_EMULATED")]
+    pub(crate) emulated: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) part: Part,
+    /// Write the names of kernels too.
+    #[arg(long)]
+    pub(crate) kernel_names: bool,
+    /// File to write; by default `accuracy-GPU.json`.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// What is printed.
+    #[arg(long, value_enum, default_value_t = ShortFormat::Text)]
+    pub(crate) format: ShortFormat,
+}

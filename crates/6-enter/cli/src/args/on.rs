@@ -1,0 +1,14 @@
+//! Where things run.
+
+use clap::ValueEnum;
+
+/// Where a program runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum On {
+    /// On a GPU where one can be used.
+    Auto,
+    /// On the GPU of this machine.
+    Gpu,
+    /// On an emulated GPU.
+    Emulator,
+}

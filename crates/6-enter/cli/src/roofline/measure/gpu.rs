@@ -1,0 +1,81 @@
+//! A GPU of this machine that runs the kernels of peaks.
+
+use crate::args::{On, Roofline};
+use crate::emulation::GPU_DEVICE;
+use crate::exit::usage;
+use crate::profile::{denied, model_of_machine};
+use anyhow::Result;
+use arch::Model;
+use host::hip_runtime::HipRuntime;
+use peaks::{Device, Error, Launch};
+
+/// Whether a GPU of this machine is measured.
+pub(super) fn is_wanted(args: &Roofline) -> bool {
+    match args.on {
+        On::Gpu => true,
+        On::Emulator => false,
+        On::Auto => match std::fs::File::open(GPU_DEVICE) {
+            Ok(_) => args.gpu.is_none(),
+            Err(error) => {
+                if error.kind() != std::io::ErrorKind::NotFound && args.gpu.is_none() {
+                    eprintln!("emulating: {}", denied(&error));
+                }
+                false
+            }
+        },
+    }
+}
+
+/// Runs kernels through the HIP runtime.
+pub(super) struct Gpu {
+    runtime: HipRuntime,
+    least: f64,
+    repeats: usize,
+}
+
+impl Gpu {
+    /// Loads the runtime with the kernels for the GPU.
+    pub(super) fn open(args: &Roofline) -> Result<(Gpu, &'static Model)> {
+        let model = model_of_machine(args.gpu.as_deref())?.ok_or_else(|| {
+            usage(
+                "which GPU this is does not follow from its target and its compute units",
+                "name it with `--gpu`, for example `--on gpu --gpu mi300x`",
+            )
+        })?;
+        let code = peaks::kernels(model)?;
+        let runtime = HipRuntime::open(args.hip.as_deref(), code)?;
+        eprintln!(
+            "measuring {} ({}) through {}, each roof {} times",
+            model.short(),
+            model.target().name,
+            runtime.path.display(),
+            args.repeat
+        );
+        let (least, repeats) = (1e3 * f64::from(args.least_time), usize::from(args.repeat));
+        Ok((Gpu { runtime, least, repeats }, model))
+    }
+}
+
+impl Device for Gpu {
+    fn run(&mut self, launch: &Launch<'_>) -> Result<f64, Error> {
+        let failed = |what: String| Error::Kernel { kernel: launch.kernel.to_owned(), what };
+        let size = |value: u64| u32::try_from(value).map_err(|_| failed("the grid is too large".to_owned()));
+        let grid = [size(launch.groups)?, size(launch.threads)?];
+        let arguments =
+            |buffers: &[u64]| launch.given.iter().map(|given| given.bytes(buffers)).collect::<Vec<_>>();
+        let time = self.runtime.time(launch.kernel, &launch.sizes, grid, &arguments);
+        time.map_err(|error| failed(format!("{error:#}")))
+    }
+
+    fn least_nanoseconds(&self) -> f64 {
+        self.least
+    }
+
+    fn repeats(&self) -> usize {
+        self.repeats
+    }
+
+    fn keeps_caches(&self) -> bool {
+        true
+    }
+}

@@ -417,20 +417,9 @@ fn execute_rare(
             }
         }
         Action::Index { what, src, mode } => {
-            let m0 = &mut wave.s[usize::from(M0)];
-            match what {
-                Indexing::Off => wave.mode.0 &= !Mode::INDEX,
-                Indexing::Mode => *m0 = *m0 & !0xf000 | u32::from(*mode) << 12,
-                Indexing::On | Indexing::Index => {
-                    let index = machine.scalar(wave, *src) as u32 & 0xff;
-                    let m0 = &mut wave.s[usize::from(M0)];
-                    *m0 = *m0 & !0xff | index;
-                    if *what == Indexing::On {
-                        *m0 = *m0 & !0xf000 | u32::from(*mode) << 12;
-                        wave.mode.0 |= Mode::INDEX;
-                    }
-                }
-            }
+            let indexed = matches!(what, Indexing::On | Indexing::Index);
+            let index = if indexed { machine.scalar(wave, *src) as u32 } else { 0 };
+            set_index_mode(wave, *what, index, *mode);
         }
         Action::Skip { src } => {
             let [value, bit] = src.map(|src| machine.scalar(wave, src) as u32);
@@ -449,6 +438,22 @@ fn execute_rare(
         _ => return Err(Stop::new(Cause::Unsupported(program.text(pc)))),
     }
     Ok(())
+}
+
+/// Turns VGPR indexing on or off, or sets its index and which operands it applies to, in M0 and MODE.
+fn set_index_mode(wave: &mut Wave, what: Indexing, index: u32, mode: u8) {
+    let m0 = &mut wave.s[usize::from(M0)];
+    if matches!(what, Indexing::On | Indexing::Index) {
+        *m0 = *m0 & !0xff | index & 0xff;
+    }
+    if matches!(what, Indexing::On | Indexing::Mode) {
+        *m0 = *m0 & !0xf000 | u32::from(mode) << 12;
+    }
+    match what {
+        Indexing::On => wave.mode.0 |= Mode::INDEX,
+        Indexing::Off => wave.mode.0 &= !Mode::INDEX,
+        Indexing::Mode | Indexing::Index => {}
+    }
 }
 
 fn read_register(program: &Program, machine: &Machine<'_>, wave: &Wave, number: u16) -> u32 {

@@ -163,7 +163,8 @@ fn a_gpu_is_measured_through_its_runtime() {
         let (value, range) = (roof["value"].as_f64().unwrap(), roof["range"].as_array().unwrap());
         assert!(range[0].as_f64().unwrap() <= value && value <= range[1].as_f64().unwrap(), "{roof}");
         let Some(promised) = roof["promised"].as_f64() else { continue };
-        let least = if roof["unit"] == "GB/s" { 0.5 } else { 0.9 };
+        // Lengths that differ little: the start and the end of waves are a part of the time.
+        let least = if roof["unit"] == "GB/s" { 0.5 } else { 0.85 };
         assert!(value / promised > least && value / promised < 1.05, "{roof}");
     }
 }

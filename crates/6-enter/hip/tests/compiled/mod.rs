@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::SystemTime;
 
 /// Names under which programs ask for the library.
 const NAMES: [&str; 5] =
@@ -93,10 +94,15 @@ pub(crate) fn library() -> PathBuf {
     built("rockhound-hip", NAMES[0])
 }
 
-/// Builds a package as this test was built, and gives the path of a file of it.
+/// Builds a package as this test was built, and gives the path of a file of it. A file newer than all sources stays:
+/// built alone, the package has other features of other crates than in the workspace, and most of them would be built again.
 pub(crate) fn built(package: &str, file: &str) -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let [_, built, target] = [1, 2, 3].map(|up| own.ancestors().nth(up).unwrap());
+    let modified = |path: &Path| std::fs::metadata(path).and_then(|it| it.modified()).ok();
+    if modified(&built.join(file)).is_some_and(|file| file > newest_source()) {
+        return built.join(file);
+    }
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--package", package, "--target-dir"]).arg(target);
     if built.ends_with("release") {
@@ -104,6 +110,23 @@ pub(crate) fn built(package: &str, file: &str) -> PathBuf {
     }
     run(cargo.current_dir(env!("CARGO_MANIFEST_DIR")));
     built.join(file)
+}
+
+/// When a file that decides what crates compile to was last changed.
+fn newest_source() -> SystemTime {
+    fn visit(path: &Path, newest: &mut SystemTime) {
+        let Ok(about) = std::fs::metadata(path) else { return };
+        if about.is_dir() {
+            let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+            entries.filter(|it| it.file_name() != "tests").for_each(|it| visit(&it.path(), newest));
+        } else if let Ok(time) = about.modified() {
+            *newest = time.max(*newest);
+        }
+    }
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let mut newest = SystemTime::UNIX_EPOCH;
+    ["crates", "Cargo.toml", "Cargo.lock"].map(|part| visit(&workspace.join(part), &mut newest));
+    newest
 }
 
 /// Runs a command that must succeed.

@@ -268,12 +268,15 @@ fn page_fault(log: &FaultLog, it: &PageFault) -> Incident {
     incident
 }
 
+/// What a report of the emulator means.
+const EMULATED: &str = "reported by the emulator: the access is exact";
+
 /// Instructions shown before and behind the one of the emulator's report.
 const AROUND: usize = 6;
 
 fn emulated(log: &FaultLog, it: &system::fault::EmulatorFault, code: &[KernelCode]) -> Incident {
     let mut incident = incident(log, it.line, format!("kernel {} stopped: {}", it.kernel, it.cause), "");
-    incident.meaning = "reported by the emulator: the access is exact".to_owned();
+    incident.meaning = EMULATED.to_owned();
     incident.facts = vec![
         fact("kernel", it.kernel.clone()),
         fact("instruction", format!("{:#x}: {}", it.address, it.instruction)),
@@ -340,6 +343,13 @@ fn is_memory(it: &Incident) -> bool {
 fn next(incidents: &[Incident]) -> Vec<String> {
     if incidents.is_empty() {
         return Vec::new();
+    }
+    // The emulator has named kernel, instruction, lane and address; settings of the hardware's runtime would add nothing.
+    if incidents.iter().all(|it| it.meaning == EMULATED) {
+        return vec![
+            "find races and reads of unwritten memory too: rockhound run --check races,uninit -- COMMAND"
+                .to_owned(),
+        ];
     }
     let mut next = Vec::new();
     if incidents.iter().all(|it| it.code.is_empty()) {

@@ -296,9 +296,11 @@ impl Prepared {
         let start = Instant::now();
         let run = || run(&self.job, &launch);
         let ran = progress::watch(&self.job.name, launch.wave_count(), &progress, run);
-        let summary = ran.map_err(|fault| {
+        let summary = ran.map_err(|mut fault| {
+            fault.kernel.clone_from(&self.job.name);
             let hint = fault.cause.hint().map_or_else(String::new, |hint| format!("\nhint: {hint}"));
-            anyhow!("{fault}{}{hint}", source_line(code, fault.address))
+            // As programs report it, which `triage` reads.
+            anyhow!("kernel stopped: {fault}{}{hint}", source_line(code, fault.address))
         })?;
         if let Some(outside) = summary.outside_lds {
             let program = &self.job.program;

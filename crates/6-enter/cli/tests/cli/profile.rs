@@ -74,6 +74,20 @@ fn what_does_not_fit_is_said() {
     }
 }
 
+#[test]
+fn triage_reads_the_fault_of_a_launch() {
+    let dir = folder("profile_fault");
+    let log = dir.join("fault.log");
+    std::fs::write(&log, changed(&dir, "shape = [1048576]", "shape = [10]").stderr).unwrap();
+    let told = good(&["triage", &log.display().to_string()]);
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["kernel vecCopy(", "stopped: load of 8 bytes at ", "global_load_dwordx2", "wave 0, lane 10"]
+    {
+        assert!(words.contains(part), "{part}: {told}");
+    }
+    assert!(!told.contains("HSA_TOOLS_LIB"), "{told}");
+}
+
 /// The part of a report that is one table.
 fn table<'a>(text: &'a str, id: &str) -> &'a str {
     let start = text.find(&format!("\n{id}  ")).unwrap_or_else(|| panic!("no table {id}: {text}"));

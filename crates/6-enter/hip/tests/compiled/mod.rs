@@ -125,7 +125,9 @@ fn newest_source() -> SystemTime {
     }
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let mut newest = SystemTime::UNIX_EPOCH;
-    ["crates", "Cargo.toml", "Cargo.lock"].map(|part| visit(&workspace.join(part), &mut newest));
+    for part in ["crates", "Cargo.toml", "Cargo.lock"] {
+        visit(&workspace.join(part), &mut newest);
+    }
     newest
 }
 

@@ -11,6 +11,7 @@
 //! assert_eq!(w.counters.get("SQ_WAVES").unwrap().values.get(0), Some(64.0));
 //! ```
 
+mod agent;
 mod by_dispatch;
 mod check;
 mod dispatch_columns;

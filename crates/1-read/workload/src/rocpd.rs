@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: the database is opened from bytes in memory, read-only and with a bound on the work
 //! a query may do, because the views in it are SQL that somebody else wrote.
 
+use crate::agent;
 use crate::check;
 use crate::folder::Files;
 use crate::gather::{Gather, Part, Row};
@@ -11,7 +12,6 @@ use crate::passes::Passes;
 use crate::problem::{Error, Problems};
 use crate::recording::Workload;
 use crate::times::split;
-use crate::write::AGENT_NUMBERS;
 use crate::{multiplex, native, side};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
@@ -251,7 +251,7 @@ fn agent(db: &Connection) -> BTreeMap<String, String> {
     let all = |query: &str| db.query_row(query, [], |row| Ok([0, 1, 2].map(|at| text(row, at))));
     let Ok([name, product, more]) = all(query).or_else(|_| all(name_alone)) else { return BTreeMap::new() };
     let more: serde_json::Value = serde_json::from_str(&more).unwrap_or_default();
-    let numbers = AGENT_NUMBERS.iter().filter_map(|(theirs, ours)| {
+    let numbers = agent::NUMBERS.iter().filter_map(|(theirs, ours)| {
         let value = more.get(theirs)?.as_f64().filter(|value| *value > 0.0)?;
         Some((ours.to_string(), value.to_string()))
     });

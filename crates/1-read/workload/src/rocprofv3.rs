@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: files in the folder of one pass (`pmc_1`) are of processes that ran at the same time;
 //! any other file is a run of its own.
 
+use crate::agent;
 use crate::check;
 use crate::folder::Files;
 use crate::gather::Gather;
@@ -63,18 +64,6 @@ pub(crate) fn folder(
     Ok(w)
 }
 
-/// What `*_agent_info.csv` says about the GPU, under the names of `sysinfo.csv`.
-pub(crate) const AGENT: &[(&str, &str)] = &[
-    ("name", "gpu_arch"),
-    ("cu_count", "cu_per_gpu"),
-    ("simd_per_cu", "simd_per_cu"),
-    ("wave_front_size", "wave_size"),
-    ("num_xcc", "num_xcd"),
-    ("num_shader_banks", "se_per_gpu"),
-    ("max_engine_clk_fcompute", "max_sclk"),
-    ("product_name", "gpu_model"),
-];
-
 fn agents(files: &Files<'_>, problems: &mut Problems) -> Machine {
     let mut machine = Machine::default();
     let found = files.names().find(|n| n.ends_with("agent_info.csv")).map(str::to_string);
@@ -101,7 +90,7 @@ fn agents(files: &Files<'_>, problems: &mut Problems) -> Machine {
         problems.warn(&name, 0, "no GPU is listed", "the machine is not known");
         return machine;
     };
-    for (from, to) in AGENT {
+    for (from, to) in agent::facts() {
         let v = cell(gpu, from);
         if !v.is_empty() {
             machine.facts.insert((*to).to_string(), v);

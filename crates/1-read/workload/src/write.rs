@@ -16,7 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 pub use long::write_long;
-pub(crate) use rocpd::AGENT_NUMBERS;
 pub use rocpd::{RocpdError, write_rocpd};
 
 /// The files of the folder, by name.

@@ -5,9 +5,9 @@
 
 use super::dispatches::{Listed, Run};
 use super::{Collect, SampleCounts, SampledInstruction, SampledKernel, SamplingMethod, stall_reason};
+use crate::agent;
 use crate::folder::Files;
 use crate::problem::Problems;
-use crate::rocprofv3::AGENT;
 use crate::side::first_line;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de};
@@ -114,9 +114,9 @@ fn finish(
     let gpus: Vec<&BTreeMap<String, String>> =
         process.agents.iter().filter(|agent| agent.get("type").is_some_and(|kind| kind == "2")).collect();
     if let Some(gpu) = gpus.first() {
-        for (from, to) in AGENT {
-            if let Some(value) = gpu.get(*from).filter(|value| !value.is_empty()) {
-                run.machine.facts.entry((*to).to_string()).or_insert_with(|| value.clone());
+        for (from, to) in agent::facts() {
+            if let Some(value) = gpu.get(from).filter(|value| !value.is_empty()) {
+                run.machine.facts.entry(to.to_string()).or_insert_with(|| value.clone());
             }
         }
     }

@@ -4,6 +4,7 @@
 //! go into one of their own. Only totals of grid and workgroup are known; they are written as the first dimension.
 
 use super::long::name;
+use crate::agent;
 use crate::model::{Counter, plain_kernel_name};
 use crate::recording::Workload;
 use rusqlite::{Connection, params};
@@ -77,16 +78,6 @@ pub enum RocpdError {
     #[error("{0} of {1} dispatches have no start or end, which rocpd cannot do without")]
     Untimed(usize, usize),
 }
-
-/// Facts of an agent that are numbers, under the name of the database, and ours.
-pub(crate) const AGENT_NUMBERS: [(&str, &str); 6] = [
-    ("cu_count", "cu_per_gpu"),
-    ("simd_per_cu", "simd_per_cu"),
-    ("wave_front_size", "wave_size"),
-    ("num_xcc", "num_xcd"),
-    ("num_shader_banks", "se_per_gpu"),
-    ("max_engine_clk_fcompute", "max_sclk"),
-];
 
 /// The databases by name: the main run, then one for each run of a level counter. All are files of one recording.
 ///
@@ -201,7 +192,7 @@ fn head(insert: &Insert<'_>, w: &Workload) -> rusqlite::Result<()> {
     for (id, word) in [(1, "KERNEL_DISPATCH"), (2, "")] {
         insert.row("string", "id, string", params![id, word])?;
     }
-    let mut facts: serde_json::Map<String, serde_json::Value> = AGENT_NUMBERS
+    let mut facts: serde_json::Map<String, serde_json::Value> = agent::NUMBERS
         .iter()
         .filter_map(|(theirs, ours)| Some((theirs.to_string(), w.machine.number(ours)?.into())))
         .collect();

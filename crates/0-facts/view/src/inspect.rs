@@ -321,6 +321,26 @@ pub struct ListingLine {
     pub trace: Option<LineTrace>,
 }
 
+impl ListingLine {
+    /// An instruction of which nothing but address and text is known.
+    pub fn new(address: u64, text: impl Into<String>) -> ListingLine {
+        ListingLine {
+            address,
+            text: text.into(),
+            label: None,
+            source: None,
+            loop_depth: 0,
+            live_vgprs: 0,
+            live_agprs: 0,
+            peak: false,
+            findings: Vec::new(),
+            run: None,
+            samples: None,
+            trace: None,
+        }
+    }
+}
+
 /// A kernel's dispatches as its listing shows them: summed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ListingRun {

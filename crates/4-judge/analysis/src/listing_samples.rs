@@ -108,18 +108,8 @@ pub(crate) fn recorded_lines<C>(
             last.clone_from(&source);
         }
         let mut line = ListingLine {
-            address: instruction.address.unwrap_or(0),
-            text: instruction.text.clone(),
-            label: None,
             source: source.filter(|_| changed),
-            loop_depth: 0,
-            live_vgprs: 0,
-            live_agprs: 0,
-            peak: false,
-            findings: Vec::new(),
-            run: None,
-            samples: None,
-            trace: None,
+            ..ListingLine::new(instruction.address.unwrap_or(0), &*instruction.text)
         };
         put(&mut line, counts);
         line

@@ -8,9 +8,11 @@ mod registers;
 #[cfg(test)]
 mod tests;
 mod waves;
+mod window;
 
 use system::fault::{FaultLog, KernelEvent, Message, PageFault, RuntimeMessage, meaning, nearest};
-use view::{Incident, Listing, TRIAGE_SCHEMA, Triage, TriageEvent, TriageFact, TriageLine};
+use view::{Incident, Listing, TRIAGE_SCHEMA, Triage, TriageEvent, TriageFact};
+use window::window;
 
 /// Code of a kernel that was found beside a dump.
 #[derive(Clone, Debug)]
@@ -282,26 +284,13 @@ fn emulated(log: &FaultLog, it: &system::fault::EmulatorFault, code: &[KernelCod
         fact("instruction", format!("{:#x}: {}", it.address, it.instruction)),
         fact("lane", it.place.clone()),
     ];
-    let at = |code: &KernelCode| code.listing.lines.iter().position(|line| line.address == it.address);
+    let around = |code: &KernelCode| window(&code.listing, it.address, Some(it.address), AROUND);
     let named = |code: &&KernelCode| {
         code.kernel == it.kernel
             || code.kernel.strip_prefix(&it.kernel).is_some_and(|rest| rest.starts_with('('))
     };
-    if let Some((code, position)) = code.iter().filter(named).find_map(|code| Some((code, at(code)?))) {
-        let first = position.saturating_sub(AROUND);
-        incident.code = code.listing.lines[first..]
-            .iter()
-            .take(2 * AROUND + 1)
-            .map(|line| TriageLine {
-                address: line.address,
-                text: line.text.clone(),
-                current: line.address == it.address,
-                suspect: line.address == it.address,
-                source: line.source.clone(),
-                source_text: None,
-                registers: None,
-            })
-            .collect();
+    if let Some((code, lines)) = code.iter().filter(named).find_map(|code| Some((code, around(code)?))) {
+        incident.code = lines;
         incident.code_from.clone_from(&code.file);
         if let Some(source) =
             incident.code.iter().find(|line| line.current).and_then(|line| line.source.clone())

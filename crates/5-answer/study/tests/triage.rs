@@ -62,20 +62,7 @@ fn a_code_object_beside_the_dump_gives_the_listing() {
                 system registers:\n    exec: 0000000000000003\n\nDisassembly for function k(int*):\n    code object: file:///app#offset=4096&size=100\n    \
                 loaded at: [0x7f0000000000-0x7f0000002000]\n\n => 0x7f0000001010 <+16>:    s_trap 2\n\nEnd of disassembly.\n";
     let log = FaultLog::read("d", dump.as_bytes()).unwrap();
-    let line = |address, text: &str| ListingLine {
-        address,
-        text: text.to_owned(),
-        label: None,
-        source: None,
-        loop_depth: 0,
-        live_vgprs: 0,
-        live_agprs: 0,
-        peak: false,
-        findings: Vec::new(),
-        run: None,
-        samples: None,
-        trace: None,
-    };
+    let line = |address, text: &str| ListingLine::new(address, text);
     let code = |file_name: &str, size| KernelCode {
         file: format!("dir/{file_name}"),
         file_name: file_name.to_owned(),

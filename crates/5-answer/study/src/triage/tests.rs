@@ -170,20 +170,7 @@ fn events_of_the_kernel() {
 fn the_emulators_report_with_its_code() {
     let text = "rockhound: kernel stopped: store of 4 bytes at 0x10: outside every allocation\n  in `copy` at 0x104: `global_store_dword v[0:1], v2, off`\n  workgroup (1, 0, 0), wave 2, lane 5\n";
     let log = FaultLog::read("run.log", text.as_bytes()).unwrap();
-    let line = |address: u64, text: &str| view::ListingLine {
-        address,
-        text: text.to_owned(),
-        label: None,
-        source: None,
-        loop_depth: 0,
-        live_vgprs: 0,
-        live_agprs: 0,
-        peak: false,
-        findings: Vec::new(),
-        run: None,
-        samples: None,
-        trace: None,
-    };
+    let line = |address: u64, text: &str| view::ListingLine::new(address, text);
     let listing = Listing {
         lines: vec![
             line(0x100, "s_waitcnt vmcnt(0)"),

@@ -1,5 +1,6 @@
 //! Waves of the debug agent's dumps: which instruction, which lanes, which address.
 
+use super::window::window;
 use super::{KernelCode, fact, incident, near, registers};
 use system::fault::{AgentDump, AgentHeader, AgentInstruction, AgentWave, CodeObjectUri, FaultLog};
 use view::{Incident, SourceLine, TriageFact, TriageLine};
@@ -289,21 +290,9 @@ fn add_code(it: &mut Incident, wave: &AgentWave, suspect: Option<u64>, code: &[K
     });
     if let (Some(found), Some(base)) = (found, base) {
         let at = wave.pc.saturating_sub(base);
-        if let Some(position) = found.listing.lines.iter().position(|line| line.address == at) {
-            let first = position.saturating_sub(AROUND);
-            it.code = found.listing.lines[first..]
-                .iter()
-                .take(2 * AROUND + 1)
-                .map(|line| TriageLine {
-                    address: line.address,
-                    text: line.text.clone(),
-                    current: line.address == at,
-                    suspect: suspect.is_some_and(|it| it.checked_sub(base) == Some(line.address)),
-                    source: line.source.clone(),
-                    source_text: None,
-                    registers: None,
-                })
-                .collect();
+        let suspect_at = suspect.and_then(|it| it.checked_sub(base));
+        if let Some(lines) = window(&found.listing, at, suspect_at, AROUND) {
+            it.code = lines;
             it.code_from = found.file.clone();
             if suspect.is_none() && is_memory(wave) {
                 mark_nearest(it);

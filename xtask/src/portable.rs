@@ -60,7 +60,10 @@ pub(crate) fn build(profile: &str, portable: bool) -> Result<Built> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     let profile_folder = if profile == "dev" { "debug" } else { profile };
     if !portable {
-        run("cargo", &[&["build"][..], &options].concat())?;
+        // What is tried is what `xtask test` has built: the two packages alone would be built again, for fewer features.
+        let tried = ["--locked", "--workspace", "--all-targets"];
+        let options = if profile == "dev" { &tried[..] } else { &options };
+        run("cargo", &[&["build"], options].concat())?;
         return Ok(Built { folder: target.join(profile_folder), portable, for_tests: profile == "dev" });
     }
     let bin = tools::folder(&tools::PORTABLE)?;

@@ -12,7 +12,6 @@ mod memory;
 mod recordings;
 mod traces;
 
-use crate::run::root;
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -121,7 +120,7 @@ fn build_rockhound() -> Result<PathBuf> {
 
 /// Where release builds are.
 fn release_folder() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from).join("release")
+    crate::run::target().join("release")
 }
 
 /// Median time of `runs` calls.

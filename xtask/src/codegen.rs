@@ -57,6 +57,18 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         [option] if option == "--check" => true,
         other => bail!("`codegen` takes only `--check`, found `{}`", other.join(" ")),
     };
+    generate(check)?;
+    if cfg!(feature = "workspace") { Ok(()) } else { crate::with_workspace(&again(arguments)) }
+}
+
+/// The same task for this program built with our own crates.
+fn again(arguments: &[String]) -> Vec<String> {
+    std::iter::once("codegen".to_owned()).chain(arguments.iter().cloned()).collect()
+}
+
+/// Writes or checks the files of the generators that this program is built with: without our own crates the instruction tables, which
+/// these crates need to compile.
+pub(crate) fn generate(check: bool) -> Result<()> {
     let mut differing = Vec::new();
     for generator in GENERATORS {
         let outputs = (generator.generate)().with_context(|| format!("generator of {}", generator.name))?;

@@ -3,9 +3,9 @@
 //! The one idea to keep in mind: what is packed is unpacked elsewhere and used before the archive counts as made.
 
 use crate::portable::{self, Built, Layout, copy, mebibytes, succeed};
-use crate::run::root;
+use crate::run::{root, target};
 use anyhow::{Context, Result, bail};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Files of the workspace that go along.
@@ -25,9 +25,8 @@ pub(crate) fn dist(arguments: &[String]) -> Result<()> {
         _ => bail!("`dist` takes `--profile PROFILE` only"),
     };
     let built = portable::build(profile, portable::is_portable(profile))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     let name = format!("rockhound-{}-{}-linux", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH);
-    let folder = target.join("dist");
+    let folder = target().join("dist");
     let stage = folder.join(&name);
     let _ = std::fs::remove_dir_all(&stage);
     pack(&built, &stage)?;

@@ -1,7 +1,8 @@
 //! Development tasks: `cargo xtask TASK`.
 //!
 //! The one idea to keep in mind: what a person calls and what CI calls is the same task; a task is one row of
-//! [`TASKS`] and one module.
+//! [`TASKS`] and one module. `cargo xtask` builds this program without our own crates, so that a task which builds the workspace
+//! starts at once and builds it once; a task that calls our crates starts the program again with them.
 
 #![allow(
     clippy::disallowed_methods,
@@ -38,88 +39,104 @@ mod tools;
 mod triton;
 mod wheel;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use std::process::ExitCode;
+
+/// What does a task, from its arguments.
+type Run = fn(&[String]) -> Result<()>;
 
 struct Task {
     name: &'static str,
     about: &'static str,
-    run: fn(&[String]) -> Result<()>,
+    /// None where it calls our own crates and this program is built without them.
+    run: Option<Run>,
+}
+
+/// A function that calls our own crates.
+#[cfg(feature = "workspace")]
+macro_rules! of_workspace {
+    ($run:expr) => {
+        Some($run)
+    };
+}
+#[cfg(not(feature = "workspace"))]
+macro_rules! of_workspace {
+    ($run:expr) => {
+        None
+    };
 }
 
 const TASKS: &[Task] = &[
     Task {
         name: "setup",
         about: "install the LLVM tools the tests compare with; `--print` shows the command, `--real` adds big inputs",
-        run: setup::run,
+        run: Some(setup::run),
     },
     Task {
         name: "test",
         about: "setup where possible, then format, lints, layers, generated files and all tests",
-        run: test::run,
+        run: Some(test::run),
     },
-    Task { name: "layers", about: "check the invariants of ARCHITECTURE.md", run: layers::run },
+    Task { name: "layers", about: "check the invariants of ARCHITECTURE.md", run: Some(layers::run) },
     Task {
         name: "codegen",
         about: "write the generated files; `--check` fails when one is not as it would be written",
-        run: codegen::run,
+        run: Some(codegen::run),
     },
     Task {
         name: "dist",
         about: "make the release archive, unpack it elsewhere and use it; `--profile dev` tries that quickly",
-        run: dist::dist,
+        run: Some(dist::dist),
     },
     Task {
         name: "wheel",
         about: "make the Python wheel: module, command, HIP library; `--test` installs and uses it, `--profile dev` is quick",
-        run: wheel::wheel,
+        run: Some(wheel::wheel),
     },
-    Task { name: "picture", about: "draw the README's picture from real output", run: picture::run },
-    #[cfg(feature = "workspace")]
+    Task { name: "picture", about: "draw the README's picture from real output", run: Some(picture::run) },
     Task {
         name: "example-recording",
         about: "write examples/heat3d, a synthetic recording, from its description",
-        run: example_recording::run,
+        run: of_workspace!(example_recording::run),
     },
-    #[cfg(feature = "workspace")]
     Task {
         name: "isa-diff",
         about: "compare decoder and text with llvm-objdump: the code objects named, or random encodings",
-        run: isa_diff::run,
+        run: of_workspace!(isa_diff::run),
     },
-    #[cfg(feature = "workspace")]
     Task {
         name: "isa-coverage",
         about: "which opcodes the emulator executes, per target and microcode format",
-        run: isa_coverage::run,
+        run: of_workspace!(isa_coverage::run),
     },
     Task {
         name: "semantics",
         about: "compare emulated functions with the same functions on the host, bit by bit; the math library in ulp",
-        run: |_| {
+        run: Some(|_| {
             run::run("cargo", &["test", "-p", "rockhound-emu", "--test", "semantics", "--", "--nocapture"])?;
             run::run("cargo", &["test", "-p", "rockhound-hip", "--test", "math", "--", "--nocapture"])
-        },
+        }),
     },
     Task {
         name: "triton",
         about: "compile the Triton kernels of examples/triton, with the results NumPy computes: `triton [PYTHON]`",
-        run: triton::run,
+        run: Some(triton::run),
     },
-    #[cfg(feature = "workspace")]
     Task {
         name: "accuracy",
         about: "compare modelled counters with recorded ones in docs/accuracy.md; `--wide` runs kernels in full size",
-        run: accuracy::run,
+        run: of_workspace!(accuracy::run),
     },
-    #[cfg(feature = "workspace")]
     Task {
         name: "survey",
         about: "how often rules fire on the kernels of FILE, their cost, and `--sample N` findings to judge",
-        run: survey::run,
+        run: of_workspace!(survey::run),
     },
-    #[cfg(feature = "workspace")]
-    Task { name: "bench", about: "run benchmarks: all, or those named; prints ratios", run: bench::run },
+    Task {
+        name: "bench",
+        about: "run benchmarks: all, or those named; prints ratios",
+        run: of_workspace!(bench::run),
+    },
 ];
 
 fn main() -> ExitCode {
@@ -142,10 +159,25 @@ fn dispatch(arguments: &[String]) -> Result<()> {
         print!("{}", usage());
         return Ok(());
     }
-    match TASKS.iter().find(|task| task.name == name) {
-        Some(task) => (task.run)(rest),
+    match TASKS.iter().find(|task| task.name == name).map(|task| task.run) {
+        Some(Some(run)) => run(rest),
+        Some(None) => with_workspace(arguments),
         None => bail!("no task `{name}`\n{}", usage()),
     }
+}
+
+/// Starts this program again, built with our own crates. Ends with its exit code where it fails, since it has said why.
+fn with_workspace(arguments: &[String]) -> Result<()> {
+    let status = std::process::Command::new("cargo")
+        .args(["run", "--quiet", "--package", "xtask", "--"])
+        .args(arguments)
+        .current_dir(run::root())
+        .status()
+        .context("cannot start `cargo`")?;
+    if !status.success() {
+        std::process::exit(status.code().unwrap_or(1));
+    }
+    Ok(())
 }
 
 fn usage() -> String {

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a program needs the C library it was linked with or a newer one, so the linker is told of an old
 //! one (zig knows the symbols of all). Without zig the programs need what this machine has, which is said.
 
-use crate::run::{output, root, run};
+use crate::run::{output, root, run, target};
 use crate::{elf, licences, tools};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ pub(crate) fn is_portable(profile: &str) -> bool {
 pub(crate) fn build(profile: &str, portable: bool) -> Result<Built> {
     let packages = ["--package", "rockhound", "--package", "rockhound-hip"];
     let options = [&["--locked", "--profile", profile][..], &packages].concat();
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let target = target();
     let profile_folder = if profile == "dev" { "debug" } else { profile };
     if !portable {
         // What is tried is what `xtask test` has built: the two packages alone would be built again, for fewer features.

@@ -11,6 +11,11 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask stands in the workspace's folder")
 }
 
+/// Folder of what cargo builds.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
 /// Runs a program in the workspace's folder, its output passed through.
 pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<()> {
     let line = format!("{program} {}", arguments.join(" "));

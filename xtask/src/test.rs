@@ -1,6 +1,6 @@
 //! Everything that has to hold, in one command.
 //!
-//! The one idea to keep in mind: the cheap checks come first, the archive last.
+//! The one idea to keep in mind: the cheap checks come first, the archive last; tools are installed while the compiler works.
 
 use crate::{codegen, dist, layers, run, setup};
 use anyhow::{Result, bail};
@@ -9,16 +9,19 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if let Some(argument) = arguments.first() {
         bail!("`test` takes no argument, found `{argument}`; for one crate there is `cargo test -p CRATE`");
     }
-    if let Err(error) = setup::ensure() {
-        // Under CI=true the tests that miss a tool fail and say so; elsewhere they say that they skip.
-        eprintln!("warning: {error:#}");
-    }
+    let tools = std::thread::spawn(setup::ensure);
     run::run("cargo", &["fmt", "--all", "--check"])?;
     layers::run(&[])?;
-    codegen::run(&["--check".to_owned()])?;
+    codegen::generate(true)?;
     run::run("cargo", &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     // Builds the HIP library too, which no test links, with the features that all crates together ask for.
     run::run("cargo", &["build", "--workspace", "--all-targets"])?;
+    let built = run::target().join("debug/xtask");
+    run::run(&built.to_string_lossy(), &["codegen", "--check"])?;
+    if let Err(error) = tools.join().unwrap_or_else(|_| bail!("the set-up ended early")) {
+        // Under CI=true the tests that miss a tool fail and say so; elsewhere they say that they skip.
+        eprintln!("warning: {error:#}");
+    }
     run::run("cargo", &["test", "--workspace"])?;
     // What was built for the tests is packed, unpacked elsewhere, and used.
     dist::dist(&["--profile", "dev"].map(str::to_owned))

@@ -5,12 +5,12 @@
 //! how often, for how many lanes, at what cost.
 
 use super::card::{severity_role, short_name, source_text};
-use super::listing_samples::{Sampled, introduce};
+use super::listing_samples::{self, Sampled};
 use super::listing_trace::{self, Traced};
 use super::number::{scaled, thousands};
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
-use view::{Finding, LineRun, LineStall, Listing, Severity, WaitShare};
+use view::{Finding, LineRun, LineStall, Listing, ListingLine, Severity, WaitShare};
 
 /// Column the findings start at, when the terminal has room for it.
 const MARGIN: usize = 72;
@@ -150,9 +150,33 @@ pub fn listing(listing: &Listing, findings: &[Finding], style: &Style) -> String
 pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Style) -> (String, Vec<usize>) {
     let mut page = Page::new(style);
     let mut places = Vec::with_capacity(listing.lines.len());
+    introduce(&mut page, listing, style);
+    let columns = Columns::of(listing, style);
+    page.raw(&[dim(columns.head(listing))]);
+    page.reserve(listing.lines.len().saturating_mul(BYTES_PER_LINE));
+    let mut function = None;
+    let mut cell = String::new();
+    for line in &listing.lines {
+        if let Some(label) = &line.label {
+            page.raw(&[span(Role::Strong, format!("{label}:"))]);
+        }
+        source(&mut page, line, &mut function, style);
+        let used = columns.instruction(&mut page, line, &mut cell);
+        if line.peak || !line.findings.is_empty() {
+            let room = columns.margin.min(style.width.saturating_sub(12)).saturating_sub(used).max(1);
+            page.put(Role::Plain, &" ".repeat(room));
+            margin(&mut page, line, findings);
+        }
+        places.push(page.lines());
+        page.end_line();
+    }
+    (page.finish(), places)
+}
+
+/// Name of the kernel, and what recordings say of it as a whole.
+fn introduce(page: &mut Page, listing: &Listing, style: &Style) {
     let name = short_name(&listing.kernel, 2 * style.width - 4, style);
     page.wrapped(0, 4, &[span(Role::Heading, name)]);
-    let measured = Measured::of(listing, style.width);
     if let Some(run) = &listing.run {
         let dispatches = if run.dispatches == 1 { "dispatch" } else { "dispatches" };
         let (issued, count) = (thousands(run.issued), thousands(run.dispatches));
@@ -169,119 +193,137 @@ pub fn listing_with_places(listing: &Listing, findings: &[Finding], style: &Styl
             page.wrapped(2, 4, &[dim(format!("waves waited for {}", waits.join(", ")))]);
         }
     }
-    let sampled = Sampled::of(listing);
     if let Some(samples) = &listing.samples {
-        introduce(&mut page, samples);
+        listing_samples::introduce(page, samples);
     }
-    let traced = Traced::of(listing, style.width);
     if let Some(trace) = &listing.trace {
-        listing_trace::introduce(&mut page, trace);
+        listing_trace::introduce(page, trace);
     }
-    let measured_only = listing.measured_only();
-    let last = listing.lines.iter().map(|line| line.address).max().unwrap_or(0);
-    let address_width = if listing.text_lines { last.to_string() } else { format!("{last:x}") }.len().max(7);
-    let has_agprs = listing.lines.iter().any(|line| line.live_agprs > 0);
-    let head = if listing.text_lines { "line" } else { "address" };
-    let bare = measured.is_none() && sampled.is_none() && traced.is_none();
-    let live = !measured_only && (bare || style.width >= WIDE);
-    let mut head = format!("  {head:>address_width$}");
-    if let Some(measured) = &measured {
-        head.push_str(&measured.head());
+}
+
+/// Columns of a listing, from the left: address, what recordings say, live registers, loops.
+struct Columns {
+    measured: Option<Measured>,
+    sampled: Option<Sampled>,
+    traced: Option<Traced>,
+    /// Columns of the address.
+    address: usize,
+    /// Addresses are lines of assembly text, in decimal.
+    text_lines: bool,
+    /// Nothing is known of an instruction but its recording.
+    measured_only: bool,
+    /// There is room for live registers.
+    live: bool,
+    /// Some instruction has live accumulation registers.
+    agprs: bool,
+    /// Column at which findings begin.
+    margin: usize,
+}
+
+impl Columns {
+    fn of(listing: &Listing, style: &Style) -> Columns {
+        let measured = Measured::of(listing, style.width);
+        let sampled = Sampled::of(listing);
+        let traced = Traced::of(listing, style.width);
+        let last = listing.lines.iter().map(|line| line.address).max().unwrap_or(0);
+        let last = if listing.text_lines { last.to_string() } else { format!("{last:x}") };
+        let bare = measured.is_none() && sampled.is_none() && traced.is_none();
+        let measured_only = listing.measured_only();
+        let mut columns = Columns {
+            address: last.len().max(7),
+            text_lines: listing.text_lines,
+            measured_only,
+            live: !measured_only && (bare || style.width >= WIDE),
+            agprs: listing.lines.iter().any(|line| line.live_agprs > 0),
+            margin: MARGIN,
+            measured,
+            sampled,
+            traced,
+        };
+        columns.margin += width(&columns.recorded_head());
+        columns
     }
-    if let Some(sampled) = &sampled {
-        head.push_str(&sampled.head());
+
+    /// Names of the columns of recordings.
+    fn recorded_head(&self) -> String {
+        let heads = [
+            self.measured.as_ref().map(Measured::head),
+            self.sampled.as_ref().map(Sampled::head),
+            self.traced.as_ref().map(Traced::head),
+        ];
+        heads.into_iter().flatten().collect()
     }
-    if let Some(traced) = &traced {
-        head.push_str(&traced.head());
+
+    fn head(&self, listing: &Listing) -> String {
+        let address = if listing.text_lines { "line" } else { "address" };
+        let live = if self.live { "  live" } else { "" };
+        let agprs = if self.live && self.agprs { "  acc" } else { "" };
+        let loops = if self.measured_only { "" } else { "  loop" };
+        format!("  {address:>0$}{1}{live}{agprs}{loops}", self.address, self.recorded_head())
     }
-    if live {
-        head.push_str("  live");
-        if has_agprs {
-            head.push_str("  acc");
-        }
-    }
-    if !measured_only {
-        head.push_str("  loop");
-    }
-    let margin = MARGIN
-        + measured.as_ref().map_or(0, |it| width(&it.head()))
-        + sampled.as_ref().map_or(0, |it| width(&it.head()))
-        + traced.as_ref().map_or(0, |it| width(&it.head()));
-    page.raw(&[dim(head)]);
-    let mut function = None;
-    let mut cell = String::new();
-    page.reserve(listing.lines.len().saturating_mul(BYTES_PER_LINE));
-    for line in &listing.lines {
-        if let Some(label) = &line.label {
-            page.raw(&[span(Role::Strong, format!("{label}:"))]);
-        }
-        if let Some(source) = line.source.as_ref().filter(|source| source.line > 0) {
-            let mut text = format!("  ; {}", source_text(source));
-            // Code of another function is inlined here; the kernel's own name stands above all of it.
-            if source.function != function {
-                function.clone_from(&source.function);
-                if let Some(name) = &function {
-                    text.push_str(&format!("  {}", short_name(name, 60, style)));
-                }
-            }
-            page.raw(&[span(Role::Info, text)]);
-        }
+
+    /// Writes an instruction up to its text. Returns the columns it takes where something follows in the margin.
+    fn instruction(&self, page: &mut Page, line: &ListingLine, cell: &mut String) -> usize {
         let live_role = if line.peak { Role::Severe } else { Role::Dim };
         let mut used = 0;
-        let mut put = |page: &mut Page, role: Role, text: &str| {
+        let mut put = |role: Role, text: &str| {
             used += if line.findings.is_empty() && !line.peak { 0 } else { width(text) };
             page.put(role, text);
         };
         cell.clear();
         cell.push_str("  ");
-        aligned(&mut cell, line.address, if listing.text_lines { 10 } else { 16 }, address_width);
-        put(&mut page, Role::Dim, &cell);
-        if let Some(measured) = &measured {
-            for span in measured.cells(line.run.as_ref()) {
-                put(&mut page, span.role, &span.text);
-            }
+        aligned(cell, line.address, if self.text_lines { 10 } else { 16 }, self.address);
+        put(Role::Dim, cell);
+        let cells = [
+            self.measured.as_ref().map(|it| it.cells(line.run.as_ref())),
+            self.sampled.as_ref().map(|it| it.cells(line.samples.as_ref())),
+            self.traced.as_ref().map(|it| it.cells(line.trace.as_ref())),
+        ];
+        for span in cells.iter().flatten().flatten() {
+            put(span.role, &span.text);
         }
-        if let Some(sampled) = &sampled {
-            for span in sampled.cells(line.samples.as_ref()) {
-                put(&mut page, span.role, &span.text);
-            }
-        }
-        if let Some(traced) = &traced {
-            for span in traced.cells(line.trace.as_ref()) {
-                put(&mut page, span.role, &span.text);
-            }
-        }
-        if live {
+        if self.live {
             cell.clear();
             cell.push_str("  ");
-            aligned(&mut cell, u64::from(line.live_vgprs), 10, 4);
-            put(&mut page, live_role, &cell);
-            if has_agprs {
+            aligned(cell, u64::from(line.live_vgprs), 10, 4);
+            put(live_role, cell);
+            if self.agprs {
                 cell.clear();
                 cell.push(' ');
-                aligned(&mut cell, u64::from(line.live_agprs), 10, 4);
-                put(&mut page, live_role, &cell);
+                aligned(cell, u64::from(line.live_agprs), 10, 4);
+                put(live_role, cell);
             }
         }
-        let loops = if measured_only { "  " } else { LOOPS[line.loop_depth.min(4) as usize] };
-        put(&mut page, Role::Dim, loops);
-        put(&mut page, Role::Plain, line.text.trim());
-        if line.peak || !line.findings.is_empty() {
-            let room = margin.min(style.width.saturating_sub(12)).saturating_sub(used).max(1);
-            page.put(Role::Plain, &" ".repeat(room));
-            if line.peak {
-                page.put(Role::Severe, " ◀ most live registers");
-            }
-            for rule in &line.findings {
-                let found = findings.iter().filter(|finding| finding.rule == *rule);
-                let severity = found.map(|finding| finding.severity).max().unwrap_or(Severity::Info);
-                page.put(severity_role(severity), &format!(" ◀ {rule}"));
-            }
-        }
-        places.push(page.lines());
-        page.end_line();
+        put(Role::Dim, if self.measured_only { "  " } else { LOOPS[line.loop_depth.min(4) as usize] });
+        put(Role::Plain, line.text.trim());
+        used
     }
-    (page.finish(), places)
+}
+
+/// Writes the source line above the first of its instructions.
+fn source(page: &mut Page, line: &ListingLine, function: &mut Option<String>, style: &Style) {
+    let Some(source) = line.source.as_ref().filter(|source| source.line > 0) else { return };
+    let mut text = format!("  ; {}", source_text(source));
+    // Code of another function is inlined here; the kernel's own name stands above all of it.
+    if source.function != *function {
+        function.clone_from(&source.function);
+        if let Some(name) = function {
+            text.push_str(&format!("  {}", short_name(name, 60, style)));
+        }
+    }
+    page.raw(&[span(Role::Info, text)]);
+}
+
+/// Writes the findings of an instruction.
+fn margin(page: &mut Page, line: &ListingLine, findings: &[Finding]) {
+    if line.peak {
+        page.put(Role::Severe, " ◀ most live registers");
+    }
+    for rule in &line.findings {
+        let found = findings.iter().filter(|finding| finding.rule == *rule);
+        let severity = found.map(|finding| finding.severity).max().unwrap_or(Severity::Info);
+        page.put(severity_role(severity), &format!(" ◀ {rule}"));
+    }
 }
 
 #[cfg(test)]

@@ -126,6 +126,11 @@ impl Target {
         self.waves_per_simd.value * self.simds_per_cu.value
     }
 
+    /// Scalar caches of an XCD, those of unused compute units too.
+    pub fn scalar_caches_per_xcd(&self) -> u32 {
+        self.compute_units_built_per_xcd.value / self.scalar_cache.compute_units.value
+    }
+
     /// Operations per compute unit and cycle.
     pub fn peak(&self, unit: Unit, element: &str) -> Option<&Fact<u32>> {
         self.peak.get(&unit)?.get(element)

@@ -258,7 +258,7 @@ fn describe<'a>(columns: &Columns<'_>, values: &[&'a str], row: &mut Row<'a>) {
         Kind::Gemm => match (size(&["M", "m"]), size(&["N", "n"]), size(&["K", "k"])) {
             (Some(m), Some(n), Some(k)) => {
                 let batch = size(&["B", "b"]).unwrap_or(1);
-                Ok(Shape::Gemm(GemmShape { m, n, k, batch, leading: None }))
+                GemmShape::of_long([m, n, k, batch], None).map(Shape::Gemm)
             }
             _ => Err("a size is no number"),
         },

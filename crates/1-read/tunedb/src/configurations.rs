@@ -36,9 +36,10 @@ fn problem_type(node: &Node) -> (String, String) {
 
 /// A size `[m, n, batch, k, …]` as a row.
 fn row<'a>(size: &Node, layout: &str, types: &str) -> Option<Row<'a>> {
-    let numbers: Vec<u64> = size.list().iter().map(Node::number).collect::<Option<_>>()?;
+    let number = |node: &Node| node.number().and_then(|it: u64| u32::try_from(it).ok());
+    let numbers: Vec<u32> = size.list().iter().map(number).collect::<Option<_>>()?;
     let [m, n, batch, k, rest @ ..] = numbers.as_slice() else { return None };
-    let leading = <[u64; 4]>::try_from(rest).ok();
+    let leading = <[u32; 4]>::try_from(rest).ok();
     let mut row = Row::new(size.line, 0..0, Kind::Gemm, "contraction");
     let shape = GemmShape { m: *m, n: *n, k: *k, batch: *batch, leading };
     row.shape = Ok(Shape::Gemm(shape));
@@ -158,7 +159,7 @@ pub(crate) fn problem_set<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>
             inner
                 .split(',')
                 .find_map(|it| it.trim().strip_prefix(name))
-                .and_then(|it| it.trim().parse::<u64>().ok())
+                .and_then(|it| it.trim().parse::<u32>().ok())
         };
         let (Some(m), Some(n), Some(k)) = (size("M:"), size("N:"), size("K:")) else { continue };
         let mut row = Row::new(line.number, line.span.clone(), Kind::Gemm, "matmul");

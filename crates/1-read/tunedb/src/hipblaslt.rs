@@ -150,7 +150,7 @@ fn machine<'a>(line: &Line<'a>, target: &mut Option<&'a str>, tunings: &mut Tuni
 fn cache_event<'a>(line: &Line<'a>, event: &'a str, open: &mut Option<Row<'a>>, tunings: &mut Tunings<'a>) {
     let event = event.split(';').next().unwrap_or_default();
     let value = |key: &str| event.split(' ').find_map(|part| part.strip_prefix(key));
-    let number = |key: &str| value(key).and_then(|it| it.parse::<u64>().ok());
+    let number = |key: &str| value(key).and_then(|it| it.parse::<u32>().ok());
     if event.starts_with("tuning-start") {
         let mut row = Row::new(line.number, line.span.clone(), Kind::Gemm, "matmul");
         row.time_us = Err("the log names the time of the search, not that of the winner");
@@ -183,7 +183,7 @@ fn problem<'a>(
     target: Option<&'a str>,
 ) -> Row<'a> {
     let value = |name: &str| columns.value(values, &[name]);
-    let size = |name: &str| value(name).and_then(|it| it.parse::<u64>().ok());
+    let size = |name: &str| value(name).and_then(|it| it.parse::<u32>().ok());
     let mut row = Row::new(line.number, line.span.clone(), Kind::Gemm, "matmul");
     let keys = columns.names.iter().zip(values).zip(&columns.is_key);
     let key: Vec<&str> = keys.filter(|(_, is_key)| **is_key).map(|((_, value), _)| value.trim()).collect();
@@ -325,7 +325,7 @@ fn command_row<'a>(line: &Line<'a>, command: &'a str) -> Row<'a> {
         let at = words.iter().position(|it| *it == name)?;
         words.get(at + 1).copied().filter(|it| !it.starts_with("--"))
     };
-    let size = |name: &str| value(name).and_then(|it| it.parse::<u64>().ok());
+    let size = |name: &str| value(name).and_then(|it| it.parse::<u32>().ok());
     let mut row = Row::new(line.number, line.span.clone(), Kind::Gemm, "matmul");
     row.key = Cow::Borrowed(command);
     row.layout = match (value("--transA"), value("--transB")) {
@@ -348,7 +348,7 @@ fn command_row<'a>(line: &Line<'a>, command: &'a str) -> Row<'a> {
     row
 }
 
-fn sizes<'a>(size: &dyn Fn(&str) -> Option<u64>) -> Said<Shape<'a>> {
+fn sizes<'a>(size: &dyn Fn(&str) -> Option<u32>) -> Said<Shape<'a>> {
     let (Some(m), Some(n), Some(k)) = (size("-m"), size("-n"), size("-k")) else {
         return Err("the command names no sizes");
     };

@@ -160,7 +160,7 @@ fn shape(numbers: &[u64]) -> Said<GemmShape> {
         [d, c, a, b] => Some([*a, *b, *c, *d]),
         _ => None,
     };
-    Ok(GemmShape { m: *m, n: *n, k: *k, batch: *batch, leading })
+    GemmShape::of_long([*m, *n, *k, *batch], leading)
 }
 
 fn flaws(logic: &Logic<'_>, tunings: &mut Tunings<'_>) {

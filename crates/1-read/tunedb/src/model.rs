@@ -237,18 +237,43 @@ impl Kind {
 }
 
 /// Sizes of a matrix product, in the order the file's library uses.
+///
+/// Their type is that of most libraries' own; databases of hundreds of thousands of rows are held in memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct GemmShape {
     /// Rows of the result.
-    pub m: u64,
+    pub m: u32,
     /// Columns of the result.
-    pub n: u64,
+    pub n: u32,
     /// Length of the sums.
-    pub k: u64,
+    pub k: u32,
     /// Products in one call.
-    pub batch: u64,
+    pub batch: u32,
     /// Leading dimensions of A, B, C and D, where the file holds them.
-    pub leading: Option<[u64; 4]>,
+    pub leading: Option<[u32; 4]>,
+}
+
+impl GemmShape {
+    /// M, N, K and batch.
+    pub fn sizes(&self) -> [u64; 4] {
+        [self.m, self.n, self.k, self.batch].map(u64::from)
+    }
+
+    /// Sizes of which a file has 64 bits: M, N, K, batch; then leading dimensions of A, B, C and D.
+    ///
+    /// # Errors
+    /// One of them is 2^32 or more.
+    pub fn of_long(sizes: [u64; 4], leading: Option<[u64; 4]>) -> Said<GemmShape> {
+        let short = |sizes: [u64; 4]| -> Result<[u32; 4], std::num::TryFromIntError> {
+            let [a, b, c, d] = sizes.map(u32::try_from);
+            Ok([a?, b?, c?, d?])
+        };
+        let shape = || {
+            let ([m, n, k, batch], leading) = (short(sizes)?, leading.map(short).transpose()?);
+            Ok::<_, std::num::TryFromIntError>(GemmShape { m, n, k, batch, leading })
+        };
+        shape().map_err(|_| "a size is 2^32 or more")
+    }
 }
 
 /// Sizes of a fused mixture of experts.
@@ -384,7 +409,7 @@ impl<'a> Row<'a> {
     /// Operations of one call, where the sizes are those of a matrix product.
     pub fn flop(&self) -> Option<f64> {
         let it = self.shape.as_ref().ok()?.gemm()?;
-        let [m, n, k, batch] = [it.m, it.n, it.k, it.batch].map(|size| size as f64);
+        let [m, n, k, batch] = [it.m, it.n, it.k, it.batch].map(f64::from);
         Some(2.0 * m * n * k * batch)
     }
 }

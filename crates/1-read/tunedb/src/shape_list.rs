@@ -35,7 +35,7 @@ fn item(text: &str) -> Option<Item<'_>> {
     let mut numbers = Vec::new();
     let (mut layout, mut types) = (None, None);
     for word in text.split([',', ';', ' ', '\t']).filter(|it| !it.is_empty()) {
-        let sizes: Option<Vec<u64>> = word.split(['x', '*']).map(|it| it.parse().ok()).collect();
+        let sizes: Option<Vec<u32>> = word.split(['x', '*']).map(|it| it.parse().ok()).collect();
         match sizes {
             Some(sizes) => numbers.extend(sizes),
             None if word.len() == 2 && word.bytes().all(|it| b"nNtT".contains(&it)) => layout = Some(word),

@@ -40,7 +40,7 @@ pub(crate) fn data<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
             continue;
         }
         let value = |name: &str| names.iter().position(|it| *it == name).map(|at| values[at]);
-        let size = |name: &str| value(name).and_then(|it| it.parse::<u64>().ok());
+        let size = |name: &str| value(name).and_then(|it| it.parse::<u32>().ok());
         let shape = match (size("SizeI"), size("SizeJ"), size("SizeK"), size("SizeL")) {
             (Some(m), Some(n), Some(batch), Some(k)) => {
                 let leading = match (size("LDA"), size("LDB"), size("LDC"), size("LDD")) {
@@ -112,7 +112,7 @@ pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error>
         if value("run").parse::<u32>().is_err() {
             continue;
         }
-        let sizes: Vec<u64> = value("problem-sizes")
+        let sizes: Vec<u32> = value("problem-sizes")
             .trim_matches(['(', ')'])
             .split(',')
             .filter_map(|it| it.trim().parse().ok())

@@ -159,7 +159,7 @@ fn sizes(params: &str) -> Result<(&str, Said<GemmShape>), &'static str> {
             any = true;
             Ok(0)
         }
-        Some(part) => part.parse::<u64>().map_err(|_| "a size is no number"),
+        Some(part) => part.parse::<u32>().map_err(|_| "a size is no number"),
     };
     let [m, n, k] = [number(parts.next())?, number(parts.next())?, number(parts.next())?];
     let mut shape = GemmShape { m, n, k, batch: 1, leading: None };

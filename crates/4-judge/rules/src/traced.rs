@@ -50,10 +50,11 @@ impl TunedProducts {
                 let (Ok(shape), Ok(types), Ok(us)) = (&row.shape, &row.types, row.time_us) else { continue };
                 let (Some(shape), Some(element)) = (shape.gemm(), tunedb::element(types)) else { continue };
                 let blas = file.format.is_column_major();
-                let (m, n) = if blas { (shape.m, shape.n) } else { (shape.n, shape.m) };
+                let [m, n, k, batch] = shape.sizes();
+                let (m, n) = if blas { (m, n) } else { (n, m) };
                 // AITER's tables name no transposition: weights are given as their transpose.
                 let layout = row.layout.as_deref().map_or_else(|_| "TN".to_owned(), str::to_ascii_uppercase);
-                let key = (m, n, shape.k, shape.batch, layout, element);
+                let key = (m, n, k, batch, layout, element);
                 if found.get(&key).is_some_and(|old| old.us <= us) {
                     continue;
                 }

@@ -166,11 +166,14 @@ pub(crate) fn run(args: &Profile, look: &Look) -> Result<Outcome> {
     }
     let device = std::fs::File::open(GPU_DEVICE);
     let tool = hardware::profiler().is_some();
-    if let (On::Auto, None, Err(error)) = (args.on, &args.emulate.gpu, &device)
-        && error.kind() != std::io::ErrorKind::NotFound
-        && tool
-    {
-        eprintln!("emulating: {}", hardware::denied(error));
+    if let (On::Auto, None) = (args.on, &args.emulate.gpu) {
+        match &device {
+            Ok(_) if !tool => eprintln!("the AMD GPU cannot be read: {}", hardware::no_profiler()),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound && tool => {
+                eprintln!("emulating: {}", hardware::denied(error));
+            }
+            Ok(_) | Err(_) => {}
+        }
     }
     let profiler = choose(args.on, args.emulate.gpu.is_some(), device.is_ok(), tool);
     let profiled = profiler.profile(args)?;

@@ -15,7 +15,7 @@ use crate::terminal;
 use ::tunedb::{Kind, Tunings};
 use anyhow::Result;
 use arch::Model;
-use host::tunings::{TuneFile, open};
+use host::tunings::{TuneFile, each, open};
 use render::{github, sarif, text, tunings};
 use rules::TuneMachine;
 use std::path::{Path, PathBuf};
@@ -51,8 +51,9 @@ impl Opened {
     fn read(&self) -> (Vec<Tunings<'_>>, Vec<FileError>) {
         let mut read = Vec::new();
         let mut errors = self.errors.clone();
-        for file in &self.files {
-            match ::tunedb::read(&file.name, file.bytes()) {
+        let results = each(&self.files, |file| ::tunedb::read(&file.name, file.bytes()));
+        for (file, result) in self.files.iter().zip(results) {
+            match result {
                 Ok(tunings) => read.push(tunings),
                 Err(_) if !file.named => {}
                 Err(error) => errors.push(FileError {

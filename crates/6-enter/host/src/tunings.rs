@@ -7,6 +7,7 @@ use crate::Contents;
 use crate::inputs::file_error;
 use anyhow::{Context, Result};
 use flate2::read::GzDecoder;
+use rayon::prelude::*;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,6 +15,9 @@ use view::FileError;
 
 /// Bytes a packed file may unpack to.
 const MOST_UNPACKED: u64 = 1 << 30;
+
+/// Bytes of files below which one core reads them sooner than several begin.
+const ALONE: usize = 1 << 18;
 
 /// One file.
 pub struct TuneFile {
@@ -58,6 +62,12 @@ pub fn open(paths: &[PathBuf]) -> (Vec<TuneFile>, Vec<FileError>) {
         }
     }
     (files, errors)
+}
+
+/// Reads files, on all cores where they are large; results are in the order of the files.
+pub fn each<'f, T: Send>(files: &'f [TuneFile], read: impl Fn(&'f TuneFile) -> T + Sync + Send) -> Vec<T> {
+    let bytes: usize = files.iter().map(|it| it.bytes().len()).sum();
+    if bytes < ALONE { files.iter().map(read).collect() } else { files.par_iter().map(read).collect() }
 }
 
 fn walk(folder: &Path, found: &mut Vec<PathBuf>, errors: &mut Vec<FileError>) {

@@ -55,8 +55,7 @@ impl Recorder {
         fact("gpu_l2", (target.l2.bytes_per_xcd.value / 1024).to_string());
         fact("cu_per_gpu", model.compute_units.value.to_string());
         fact("simd_per_cu", target.simds_per_cu.value.to_string());
-        let built = model.xcds.value * target.compute_units_built_per_xcd.value;
-        fact("sqc_per_gpu", (built / target.scalar_cache.compute_units.value).to_string());
+        fact("sqc_per_gpu", (model.xcds.value * target.scalar_caches_per_xcd()).to_string());
         fact("se_per_gpu", model.shader_engines.value.to_string());
         fact("wave_size", target.lanes_per_wave.value.to_string());
         fact("max_waves_per_cu", target.waves_per_cu().to_string());

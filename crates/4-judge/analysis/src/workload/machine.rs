@@ -43,6 +43,10 @@ const OF_MODEL: &[FromModel] = &[
     ("hbm_bw", |m| Some(m.hbm.gb_per_s.value)),
 ];
 
+/// What a target says about each XCD.
+const OF_XCD: &[(&str, fn(&Target) -> u32)] =
+    &[("total_l2_chan", |t| t.l2.channels_per_xcd.value), ("sqc_per_gpu", Target::scalar_caches_per_xcd)];
+
 /// Models a recording may stem from: the one it names, or those of its target with as many compute units.
 pub fn models(machine: &Machine) -> Vec<&'static Model> {
     let named = machine.text("gpu_model").and_then(|name| {
@@ -160,8 +164,10 @@ fn fill_absent(machine: &mut Machine, given: Option<&'static Model>) -> Vec<Fill
         }
     }
     if let Some(xcds) = machine.number("num_xcd") {
-        let channels = xcds * f64::from(target.l2.channels_per_xcd.value);
-        add(machine, &mut filled, "total_l2_chan", channels.to_string(), format!("facts of {}", target.name));
+        for (fact, per_xcd) in OF_XCD {
+            let all = xcds * f64::from(per_xcd(target));
+            add(machine, &mut filled, fact, all.to_string(), format!("facts of {}", target.name));
+        }
     }
     filled
 }
@@ -200,11 +206,13 @@ mod tests {
     #[test]
     fn facts_are_filled_where_the_candidates_agree() {
         type Case = (&'static [(&'static str, &'static str)], &'static str, Option<&'static str>);
-        let cases: [Case; 13] = [
+        let cases: [Case; 15] = [
             // The model is named, with a stepping behind it.
             (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1")], "max_mclk", Some("1300")),
             (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1")], "total_l2_chan", Some("128")),
             (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1")], "max_waves_per_cu", Some("32")),
+            (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1")], "sqc_per_gpu", Some("160")),
+            (&[("gpu_arch", "gfx90a"), ("gpu_model", "MI250X")], "sqc_per_gpu", Some("56")),
             // What is recorded stays.
             (
                 &[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1"), ("max_sclk", "2000")],

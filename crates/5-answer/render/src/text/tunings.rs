@@ -69,12 +69,18 @@ fn by_file(findings: &[Finding]) -> Vec<(&str, Vec<&Finding>)> {
 
 /// Findings of one file. What to do is written once for each rule, below the last finding of it.
 fn file_findings(page: &mut Page, findings: &[&Finding]) {
-    for (at, finding) in findings.iter().enumerate() {
-        let same = |it: &&&Finding| it.rule == finding.rule;
-        let before = findings[..at].iter().filter(same).count();
-        if before >= PER_RULE {
+    let mut of_rules: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+    for finding in findings {
+        of_rules.entry(finding.rule).or_default().push(finding);
+    }
+    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in findings {
+        let before = shown.entry(finding.rule).or_default();
+        if *before == PER_RULE {
             continue;
         }
+        *before += 1;
+        let after = of_rules.get(finding.rule).and_then(|same| same.get(*before..)).unwrap_or_default();
         let severity = finding.severity.as_str();
         let first = [
             plain("  "),
@@ -101,8 +107,7 @@ fn file_findings(page: &mut Page, findings: &[&Finding]) {
         if let Some(cost) = &finding.cost {
             page.prefixed(&rest, &rest, &[dim("cost "), span(Role::Strong, cost)]);
         }
-        let after: Vec<&&Finding> = findings[at + 1..].iter().filter(same).collect();
-        let last = before + 1 == PER_RULE || after.is_empty();
+        let last = *before == PER_RULE || after.is_empty();
         if last && !after.is_empty() {
             let more = plural(&thousands(after.len() as u64), "more finding");
             page.prefixed(&rest, &rest, &[dim(format!("and {more} (`--format json` has all)"))]);

@@ -33,7 +33,7 @@ fn row(at: usize, product: Product, calls: u64, us: f64) -> Row<'static> {
     let mut row = Row::new(line, 0..0, Kind::Gemm, product.operator);
     let leading = product.leading.map(|[a, b]| [a, b, product.m, product.m]);
     let (m, n, k, batch) = (product.m, product.n, product.k, product.batch);
-    row.shape = Ok(Shape::Gemm(GemmShape { m, n, k, batch, leading }));
+    row.shape = GemmShape::of_long([m, n, k, batch], leading).map(Shape::Gemm);
     let types = product.data_type.trim_start_matches("c10::").to_owned();
     row.types = if types.is_empty() { Err("the trace names no types") } else { Ok(Cow::Owned(types)) };
     let known = !product.layout.contains('?');

@@ -228,7 +228,7 @@ fn tensile_type(types: &str) -> Option<&'static str> {
 }
 
 fn find_exact(file: &Tunings<'_>, rows: &[&Row<'_>], lost: &mut Lost) -> Result<Vec<u8>, Refusal> {
-    let mut groups: BTreeMap<(String, &'static str), BTreeSet<[u64; 4]>> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, &'static str), BTreeSet<[u32; 4]>> = BTreeMap::new();
     for row in rows {
         let layout = row.layout.as_deref().ok().filter(|it| it.len() == 2);
         let types = row.types.as_deref().ok().and_then(tensile_type);

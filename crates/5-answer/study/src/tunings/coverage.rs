@@ -94,7 +94,8 @@ fn rounded(row: &Row<'_>, names: &[&str]) -> Vec<(u64, String)> {
     }
     let (wanted, tries) = match &row.shape {
         Ok(Shape::Gemm(it)) => {
-            (it.m, vec![tunedb::aiter::padded_fine(it.m), tunedb::aiter::padded_coarse(it.m, it.n)])
+            let [m, n, ..] = it.sizes();
+            (m, vec![tunedb::aiter::padded_fine(m), tunedb::aiter::padded_coarse(m, n)])
         }
         Ok(Shape::Moe(it)) => (it.tokens, vec![it.tokens.checked_next_power_of_two().unwrap_or(it.tokens)]),
         _ => return Vec::new(),
@@ -122,9 +123,10 @@ fn problem(row: &Row<'_>) -> Option<Problem> {
     };
     match row.shape.as_ref().ok()? {
         Shape::Gemm(it) => {
-            problem.mnk = Some([it.m, it.n, it.k]);
-            problem.batch = Some(it.batch);
-            problem.leading = it.leading.map(|[a, b, c, _]| [a, b, c]);
+            let [m, n, k, batch] = it.sizes();
+            problem.mnk = Some([m, n, k]);
+            problem.batch = Some(batch);
+            problem.leading = it.leading.map(|[a, b, c, _]| [a, b, c].map(u64::from));
         }
         Shape::Moe(it) => problem.tokens = Some(it.tokens),
         Shape::Text(text) if row.kind == Kind::Convolution => problem.key = Some(text.to_string()),

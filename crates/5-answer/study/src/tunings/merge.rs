@@ -10,6 +10,7 @@ mod groups;
 mod lines;
 mod logic;
 mod miopen;
+mod natural;
 
 use super::column;
 use groups::{Groups, groups};
@@ -365,36 +366,6 @@ fn noise(options: &Options, groups: &Groups<'_, '_>, journal: &mut Journal) -> f
     };
     journal.fact("noise", format!("{:.1} % ({from})", 100.0 * noise));
     noise
-}
-
-/// Compares texts with their numbers as numbers.
-fn natural(a: &str, b: &str) -> std::cmp::Ordering {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let Some(mut from) = a.iter().zip(b).position(|(x, y)| x != y) else { return a.len().cmp(&b.len()) };
-    // Texts differ within a number as a rule, so the comparison begins where that number does.
-    while from > 0 && a[from - 1].is_ascii_digit() {
-        from -= 1;
-    }
-    let (mut a, mut b) = (&a[from..], &b[from..]);
-    let digits = |text: &[u8]| text.iter().take_while(|it| it.is_ascii_digit()).count();
-    loop {
-        let (x, y) = (digits(a), digits(b));
-        if x > 0 && y > 0 {
-            let zeros =
-                |text: &[u8], length: usize| text[..length].iter().take_while(|it| **it == b'0').count();
-            let (p, q) = (zeros(a, x), zeros(b, y));
-            let order = (x - p).cmp(&(y - q)).then_with(|| a[p..x].cmp(&b[q..y])).then_with(|| x.cmp(&y));
-            if order.is_ne() {
-                return order;
-            }
-            (a, b) = (&a[x..], &b[y..]);
-            continue;
-        }
-        match (a.split_first(), b.split_first()) {
-            (Some((x, rest)), Some((y, more))) if x == y => (a, b) = (rest, more),
-            (x, y) => return x.map(|it| it.0).cmp(&y.map(|it| it.0)),
-        }
-    }
 }
 
 #[cfg(test)]

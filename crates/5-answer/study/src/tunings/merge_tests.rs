@@ -98,13 +98,6 @@ fn rows_that_cannot_be_read_are_named() {
     assert_eq!(result.report.sheets[0].notes, ["left out: a.csv:4: sizes `tn_8_x_8`: a size is no number"]);
 }
 
-#[test]
-fn numbers_sort_as_numbers() {
-    let mut texts = ["a10", "a9", "a09", "b", "a", "a9b", "a10b"];
-    texts.sort_by(|a, b| natural(a, b));
-    assert_eq!(texts, ["a", "a9", "a9b", "a09", "a10", "a10b", "b"]);
-}
-
 fn shared(names: &[&str], options: &Options) -> Option<(String, TuneReport)> {
     let folder = testkit::shared("tuning")?;
     let bytes: Vec<Vec<u8>> =

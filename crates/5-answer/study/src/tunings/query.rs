@@ -104,10 +104,10 @@ fn fits(row: &Row<'_>, problem: &Problem, sizes: bool) -> bool {
     };
     let gemm = row.shape.as_ref().ok().and_then(|it| it.gemm());
     let same_sizes = !sizes
-        || problem.mnk.is_none_or(|mnk| gemm.is_some_and(|own| [own.m, own.n, own.k] == mnk))
-            && problem.batch.is_none_or(|batch| gemm.is_none_or(|own| own.batch == batch))
+        || problem.mnk.is_none_or(|mnk| gemm.is_some_and(|own| own.sizes()[..3] == mnk))
+            && problem.batch.is_none_or(|batch| gemm.is_none_or(|own| own.sizes()[3] == batch))
             && problem.leading.is_none_or(|wanted| {
-                gemm.and_then(|own| own.leading).is_none_or(|own| own[..3] == wanted[..])
+                gemm.and_then(|own| own.leading).is_none_or(|[a, b, c, _]| [a, b, c].map(u64::from) == wanted)
             });
     same_sizes
         && problem.kind.is_none_or(|kind| row.kind == kind)
@@ -363,7 +363,8 @@ fn attempts(problem: &Problem) -> Vec<(u64, String)> {
 fn has_size(row: &Row<'_>, problem: &Problem, value: u64) -> bool {
     match (&row.shape, problem.mnk, problem.tokens) {
         (Ok(Shape::Gemm(own)), Some([_, n, k]), _) => {
-            own.m == value && own.n == n && own.k == k && problem.batch.is_none_or(|it| it == own.batch)
+            let [own_m, own_n, own_k, batch] = own.sizes();
+            own_m == value && own_n == n && own_k == k && problem.batch.is_none_or(|it| it == batch)
         }
         (Ok(Shape::Moe(own)), _, Some(_)) => own.tokens == value,
         (_, None, None) => true,

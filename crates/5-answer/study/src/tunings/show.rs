@@ -50,7 +50,7 @@ impl Selection {
 
 fn fits(row: &Row<'_>, mnk: [Option<u64>; 3]) -> bool {
     let Some(shape) = row.shape.as_ref().ok().and_then(|it| it.gemm()) else { return false };
-    [shape.m, shape.n, shape.k].iter().zip(mnk).all(|(own, wanted)| wanted.is_none_or(|it| it == *own))
+    shape.sizes().iter().zip(mnk).all(|(own, wanted)| wanted.is_none_or(|it| it == *own))
 }
 
 /// Order of rows.

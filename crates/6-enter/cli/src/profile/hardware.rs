@@ -31,10 +31,34 @@ const INTERRUPTED: Outcome = Outcome::Program(130);
 /// An AMD GPU with rocprofv3.
 pub(super) struct Hardware;
 
+/// Its predecessors, which count in their own words and are not driven.
+const PREDECESSORS: [&str; 2] = ["rocprofv2", "rocprof"];
+
 /// The profiler that `PATH` leads to.
 pub(super) fn profiler() -> Option<PathBuf> {
+    in_path(NAME)
+}
+
+fn in_path(name: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).map(|folder| folder.join(NAME)).find(|path| path.is_file())
+    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// That the profiler is not there, and which of its predecessors is.
+pub(super) fn no_profiler() -> String {
+    missing(PREDECESSORS.iter().find_map(|name| in_path(name)).as_deref())
+}
+
+fn missing(predecessor: Option<&Path>) -> String {
+    match predecessor {
+        Some(path) => {
+            let path = path.display();
+            format!(
+                "no `{NAME}` in PATH; `{path}` is older and not driven (`{NAME}` comes with ROCm 6.2 and later)"
+            )
+        }
+        None => format!("no `{NAME}` in PATH"),
+    }
 }
 
 /// Why the GPU's device cannot be opened, and what to do.
@@ -67,7 +91,7 @@ impl Profiler for Hardware {
             Some(path) => path.clone(),
             None => profiler().ok_or_else(|| {
                 usage(
-                    format!("no `{NAME}` in PATH"),
+                    no_profiler(),
                     "it comes with ROCm: add `/opt/rocm/bin` to PATH, or name it with `--profiler`",
                 )
             })?,
@@ -321,6 +345,13 @@ fn partition(gpu: &SystemGpu) -> [Option<String>; 2] {
 mod tests {
     use super::*;
     use std::io::{Error, ErrorKind};
+
+    #[test]
+    fn a_predecessor_of_the_profiler_is_named() {
+        assert_eq!(missing(None), "no `rocprofv3` in PATH");
+        let said = missing(Some(Path::new("/opt/rocm/bin/rocprof")));
+        assert!(said.contains("`/opt/rocm/bin/rocprof` is older and not driven"), "{said}");
+    }
 
     #[test]
     fn a_device_that_may_not_be_opened_is_refused_before_the_program_runs() {

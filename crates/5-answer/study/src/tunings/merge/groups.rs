@@ -6,7 +6,7 @@
 use super::{Candidate, Journal, natural};
 use std::collections::HashMap;
 use std::ops::Range;
-use tunedb::Tunings;
+use tunedb::{Row, Tunings};
 
 /// Rows by key, in the order of the keys' first rows.
 pub(super) struct Groups<'f, 'a> {
@@ -33,7 +33,12 @@ impl<'f, 'a> Groups<'f, 'a> {
     pub(super) fn sort(&mut self) {
         let rows = &self.rows;
         let key = |range: &Range<u32>| rows[range.start as usize].row.key.as_ref();
-        self.ranges.sort_by(|a, b| natural(key(a), key(b)));
+        let same = natural::common(self.ranges.iter().map(key));
+        let of = |range: Range<u32>| (natural::beginning(&key(&range).as_bytes()[same..]), range);
+        let mut keyed: Vec<(u128, Range<u32>)> =
+            std::mem::take(&mut self.ranges).into_iter().map(of).collect();
+        keyed.sort_by(|(a, x), (b, y)| a.cmp(b).then_with(|| natural::compare(key(x), key(y))));
+        self.ranges = keyed.into_iter().map(|it| it.1).collect();
     }
 }
 
@@ -41,8 +46,9 @@ impl<'f, 'a> Groups<'f, 'a> {
 pub(super) fn groups<'f, 'a>(files: &'f [Tunings<'a>], journal: &mut Journal) -> Groups<'f, 'a> {
     let count = files.iter().map(|it| it.rows.len()).sum();
     let mut numbers: HashMap<&str, u32> = HashMap::with_capacity(files.first().map_or(0, |it| it.rows.len()));
-    let mut found: Vec<(u32, Candidate<'f, 'a>)> = Vec::with_capacity(count);
-    for (number, file) in files.iter().enumerate() {
+    // Number of the key, number of the file, row: what a candidate takes, so that the list becomes one in its place.
+    let mut found: Vec<(u32, u32, &'f Row<'a>)> = Vec::with_capacity(count);
+    for (number, file) in (0..).zip(files) {
         let spoiled: HashMap<u32, &str> =
             file.flaws.iter().filter(|it| it.spoils_row).map(|it| (it.line, it.text.as_str())).collect();
         let mut lines: Vec<_> = spoiled.iter().collect();
@@ -51,18 +57,21 @@ pub(super) fn groups<'f, 'a>(files: &'f [Tunings<'a>], journal: &mut Journal) ->
         for row in file.rows.iter().filter(|row| !spoiled.contains_key(&row.line)) {
             let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
             let key = *numbers.entry(row.key.as_ref()).or_insert(next);
-            found.push((key, Candidate { file: number, row }));
+            found.push((key, number, row));
         }
     }
     drop(numbers);
     found.sort_by_key(|it| it.0);
     let mut ranges: Vec<Range<u32>> = Vec::new();
-    for (at, (key, _)) in found.iter().enumerate() {
+    for (at, (key, ..)) in found.iter().enumerate() {
         let at = u32::try_from(at).unwrap_or(u32::MAX);
         match ranges.get_mut(*key as usize) {
             Some(range) => range.end = at + 1,
             None => ranges.push(at..at + 1),
         }
     }
-    Groups { rows: found.into_iter().map(|it| it.1).collect(), ranges }
+    Groups {
+        rows: found.into_iter().map(|(_, file, row)| Candidate { file: file as usize, row }).collect(),
+        ranges,
+    }
 }

@@ -75,10 +75,8 @@ const CELLS_PER_VALUE: usize = 64;
 /// Gathers rows into a workload.
 #[derive(Default)]
 pub(crate) struct Gather {
-    kernels: Vec<String>,
-    kernel_ids: HashMap<String, u32>,
-    counters: Vec<String>,
-    counter_ids: HashMap<String, u32>,
+    kernels: Names,
+    counters: Names,
     executions: Vec<Execution>,
     by_key: HashMap<ExecutionKey, u32>,
     repeats: HashMap<(u32, u32, u32, u64), u32>,
@@ -93,20 +91,43 @@ pub(crate) struct Gather {
     pub(crate) by_instance: bool,
 }
 
-fn intern(text: &str, list: &mut Vec<String>, ids: &mut HashMap<String, u32>) -> u32 {
-    if let Some(id) = ids.get(text) {
-        return *id;
+/// Names by number, each once.
+#[derive(Default)]
+struct Names {
+    list: Vec<String>,
+    ids: HashMap<String, u32>,
+    last: usize,
+}
+
+impl Names {
+    /// The number of a name.
+    fn id(&mut self, text: &str) -> u32 {
+        // Rows name a kernel again and again, and the counters of each dispatch in the same order.
+        let next = if self.last + 1 < self.list.len() { self.last + 1 } else { 0 };
+        for at in [self.last, next] {
+            if self.list.get(at).is_some_and(|it| it == text) {
+                self.last = at;
+                return at as u32;
+            }
+        }
+        let id = match self.ids.get(text) {
+            Some(id) => *id,
+            None => {
+                let id = self.list.len() as u32;
+                self.list.push(text.to_string());
+                self.ids.insert(text.to_string(), id);
+                id
+            }
+        };
+        self.last = id as usize;
+        id
     }
-    let id = list.len() as u32;
-    list.push(text.to_string());
-    ids.insert(text.to_string(), id);
-    id
 }
 
 impl Gather {
     /// Adds a row.
     pub(crate) fn add(&mut self, part: Part, row: &Row<'_>) {
-        let kernel = intern(row.kernel, &mut self.kernels, &mut self.kernel_ids);
+        let kernel = self.kernels.id(row.kernel);
         let Part { run, process, first } = part;
         let key = (run, process, row.gpu, row.dispatch, row.start.map(|time| time.0), kernel);
         let execution = match self.last {
@@ -139,7 +160,7 @@ impl Gather {
         if row.counter.is_empty() {
             return;
         }
-        let counter = intern(row.counter, &mut self.counters, &mut self.counter_ids);
+        let counter = self.counters.id(row.counter);
         self.cells.push((execution, counter, row.value.unwrap_or(f64::NAN)));
     }
 
@@ -166,7 +187,7 @@ impl Gather {
         let launch = |e: &u32| {
             let x = &self.executions[*e as usize];
             Launch {
-                kernel: self.kernels[x.kernel as usize].clone(),
+                kernel: self.kernels.list[x.kernel as usize].clone(),
                 grid: x.sizes[0].unwrap_or(0.0) as u64,
                 workgroup: x.sizes[1].unwrap_or(0.0) as u64,
                 gpu: x.gpu,
@@ -265,14 +286,14 @@ impl Gather {
 
     /// Refuses a recording whose columns would be far larger than what was recorded.
     fn check_size(&self, rows: usize, file: &str) -> Result<(), Error> {
-        let cells = rows.saturating_mul(self.counters.len());
+        let cells = rows.saturating_mul(self.counters.list.len());
         if cells <= MOST_CELLS.max(CELLS_PER_VALUE.saturating_mul(self.cells.len())) {
             return Ok(());
         }
         Err(Error::TooSparse {
             file: file.to_string(),
             dispatches: rows,
-            counters: self.counters.len(),
+            counters: self.counters.list.len(),
             values: self.cells.len(),
         })
     }
@@ -294,11 +315,12 @@ impl Gather {
         self.check_size(rows, file)?;
         let place = self.places(&runs, &base, &sources, problems);
         let times = self.times(rows, &place);
-        let mut columns: Vec<Vec<f64>> = vec![Vec::new(); self.counters.len()];
-        let mut origin: Vec<Option<u16>> = vec![None; self.counters.len()];
+        let mut columns: Vec<Vec<f64>> = vec![Vec::new(); self.counters.list.len()];
+        let mut origin: Vec<Option<u16>> = vec![None; self.counters.list.len()];
         let mut summed: u64 = 0;
         let passes = self.passes(&runs);
-        let counts_time: Vec<bool> = self.counters.iter().map(|name| name.starts_with("GRBM_")).collect();
+        let counts_time: Vec<bool> =
+            self.counters.list.iter().map(|name| name.starts_with("GRBM_")).collect();
         let mut repeats = Repeats::new(rows, self.first_runs(&runs));
         for (execution, counter, value) in &self.cells {
             let Some((row, run)) = place[*execution as usize] else { continue };
@@ -332,9 +354,9 @@ impl Gather {
             counters.set_times(pass, times);
         }
         for ((pass, counter), values) in repeats.other_passes(&origin, &passes) {
-            counters.add_repeated(pass, self.counters[counter].clone(), values);
+            counters.add_repeated(pass, self.counters.list[counter].clone(), values);
         }
-        for (i, name) in self.counters.iter().enumerate() {
+        for (i, name) in self.counters.list.iter().enumerate() {
             let (base, instance) = headers::split_instance(name);
             let source = origin[i].and_then(|r| runs.get(r as usize)).map_or(0, |r| r.0.0 as u16);
             let mut column = std::mem::take(&mut columns[i]);
@@ -353,7 +375,7 @@ impl Gather {
             });
         }
         let dispatches = self.dispatches(&base, &times, file, problems);
-        let kernels = std::mem::take(&mut self.kernels);
+        let kernels = std::mem::take(&mut self.kernels.list);
         let spreads = repeats.spreads(&dispatches.kernel);
         Ok(Workload { kernels, dispatches, counters, spreads, sources, ..Workload::empty(generation) })
     }

@@ -63,7 +63,7 @@ pub use model::{
 };
 pub use multiplexed::Multiplexed;
 pub use occupancy::{OCCUPANCY_FILE, OCCUPANCY_HEADER, Occupancy, write_occupancy};
-pub use passes::{is_pass, natural, repeated_run};
+pub use passes::{is_pass, is_repeated_run, natural, repeated_run};
 pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, PredictionLine, write_prediction};
 pub use problem::{Error, Problem, Severity};
 pub use recognize::holds_dispatches;

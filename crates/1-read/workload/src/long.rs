@@ -45,6 +45,7 @@ pub(crate) fn add_csv(
     // Rows of one dispatch repeat its ID, which is no defect here.
     let (d, kernels) = take(file, &mut table, &mut Problems::default())?;
     let sizes = [&d.grid, &d.workgroup, &d.lds, &d.scratch, &d.arch_vgpr, &d.accum_vgpr, &d.sgpr];
+    let (names, values) = (table.text("Counter_Name"), table.number("Counter_Value"));
     for row in 0..table.rows {
         gather.add(
             part,
@@ -55,8 +56,8 @@ pub(crate) fn add_csv(
                 start: time(d.start[row], d.start_fraction.get(row)),
                 end: time(d.end[row], d.end_fraction.get(row)),
                 sizes: sizes.map(|s| s.get(row)),
-                counter: table.text("Counter_Name").map_or("", |t| t.get(row)),
-                value: table.number("Counter_Value").and_then(|v| v.get(row)),
+                counter: names.map_or("", |t| t.get(row)),
+                value: values.and_then(|v| v.get(row)),
             },
         );
     }

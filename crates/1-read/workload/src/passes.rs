@@ -69,9 +69,13 @@ pub fn repeated_run(number: usize) -> String {
 fn run_folder<'a>(name: &'a str, pass: &str) -> Option<&'a str> {
     let below = name.strip_prefix(pass)?.strip_prefix('/')?;
     let (folder, _) = below.split_once('/')?;
-    let number = folder.strip_prefix(RUN)?;
-    let is = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-    is.then(|| &name[..pass.len() + 1 + folder.len()])
+    is_repeated_run(folder).then(|| &name[..pass.len() + 1 + folder.len()])
+}
+
+/// Whether a folder is named as one run of a repeated pass.
+pub fn is_repeated_run(folder: &str) -> bool {
+    let number = folder.strip_prefix(RUN).unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// The path up to the folder that is named as a pass.

@@ -38,12 +38,14 @@ impl Texts {
         self.cells.get(row).and_then(|c| self.distinct.get(*c as usize)).map_or("", String::as_str)
     }
     fn push(&mut self, field: &[u8]) {
-        // Neighbouring rows mostly repeat: try the last cell before the map.
-        if let Some(last) = self.cells.last()
-            && self.distinct[*last as usize].as_bytes() == field
-        {
-            self.cells.push(*last);
-            return;
+        // Neighbouring rows mostly repeat, or go on in an order that repeats: try these before the map.
+        if let Some(last) = self.cells.last().copied() {
+            let next = if last as usize + 1 < self.distinct.len() { last + 1 } else { 0 };
+            let is_field = |id: &u32| self.distinct[*id as usize].as_bytes() == field;
+            if let Some(id) = [last, next].into_iter().find(is_field) {
+                self.cells.push(id);
+                return;
+            }
         }
         let id = if let Some(id) = self.lookup.get(field) {
             *id

@@ -80,9 +80,9 @@ pub fn files(path: &Path) -> Result<Disk> {
             several => return Err(several_recordings(path, several)),
         };
         disk.folder.clone_from(&folder);
-        // A thread trace's folder says by its name of which dispatch it is.
-        let own = folder.file_name().map(|it| it.to_string_lossy().into_owned());
-        let own = own.filter(|it| workload::is_thread_trace_folder(it));
+        // A thread trace's folder says by its name of which dispatch it is, that of a repeated pass that its runs are one recording.
+        let own = own_name(&folder);
+        let own = own.filter(|it| workload::is_thread_trace_folder(it) || is_repeated_pass(&folder));
         let prefix = own.map_or_else(String::new, |it| format!("{it}/"));
         list(&folder, &prefix, DEPTH, &mut disk.files).map_err(|error| anyhow!("`{name}`: {error}"))?;
     } else if path.exists() {
@@ -128,6 +128,17 @@ fn find(folder: &Path, depth: usize, seen: &mut usize, found: &mut Vec<PathBuf>)
     }
 }
 
+fn own_name(folder: &Path) -> Option<String> {
+    folder.file_name().map(|it| it.to_string_lossy().into_owned())
+}
+
+/// Whether a folder is that of one pass, with a folder for each of its runs.
+fn is_repeated_pass(folder: &Path) -> bool {
+    let is_pass = own_name(folder).is_some_and(|name| workload::is_pass(&name));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    is_pass && { entries }.any(|entry| workload::is_repeated_run(&entry.file_name().to_string_lossy()))
+}
+
 /// Files that stand at the top of a recording.
 const AT_THE_TOP: [&str; 2] = ["sysinfo.csv", "profiling_config.yaml"];
 
@@ -139,6 +150,9 @@ fn root(top: &Path, below: &Path) -> PathBuf {
         if AT_THE_TOP.iter().any(|file| folder.join(file).is_file()) {
             return folder.to_owned();
         }
+    }
+    if is_repeated_pass(top) {
+        return top.to_owned();
     }
     let parts: Vec<_> = below.strip_prefix(top).unwrap_or(Path::new("")).components().collect();
     let text = |at: usize| parts[at].as_os_str().to_string_lossy();

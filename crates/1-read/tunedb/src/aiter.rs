@@ -263,13 +263,13 @@ fn describe<'a>(columns: &Columns<'_>, values: &[&'a str], row: &mut Row<'a>) {
             _ => Err("a size is no number"),
         },
         Kind::Moe => match (size(&["token"]), size(&["expert"])) {
-            (Some(tokens), Some(experts)) => Ok(Shape::Moe(MoeShape {
+            (Some(tokens), Some(experts)) => Ok(Shape::Moe(Box::new(MoeShape {
                 tokens,
                 experts,
                 model: size(&["model_dim"]),
                 inter: size(&["inter_dim"]),
                 top_k: size(&["topk"]),
-            })),
+            }))),
             _ => Err("a size is no number"),
         },
         _ => Ok(Shape::Text(Cow::Owned(pairs(columns, values)))),

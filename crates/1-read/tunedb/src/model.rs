@@ -296,8 +296,8 @@ pub struct MoeShape {
 pub enum Shape<'a> {
     /// A matrix product.
     Gemm(GemmShape),
-    /// A mixture of experts.
-    Moe(MoeShape),
+    /// A mixture of experts; apart, since it is larger than the sizes of a product and rarer.
+    Moe(Box<MoeShape>),
     /// Up to this many rows of the first matrix; none: any number.
     UpTo(Option<u64>),
     /// From this many rows of the first matrix on.
@@ -578,5 +578,15 @@ impl<'a> Tunings<'a> {
         }
         out.extend_from_slice(self.bytes.get(at..).unwrap_or_default());
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_a_database_of_hundreds_of_thousands_is_small() {
+        assert!(size_of::<Row<'_>>() <= 296, "{} bytes", size_of::<Row<'_>>());
     }
 }

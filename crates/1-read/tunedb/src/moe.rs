@@ -69,7 +69,7 @@ pub(crate) fn read_moe<'a>(name: &str, bytes: &'a [u8], root: &Placed<'a>) -> Re
         row.shape = Err("the file's name does not say experts and size");
         if let Some(key) = &key {
             (shape.experts, shape.inter) = (key.experts, Some(key.n));
-            row.shape = Ok(Shape::Moe(shape));
+            row.shape = Ok(Shape::Moe(Box::new(shape)));
             row.types = match &key.dtype {
                 Some(dtype) => Ok(Cow::Owned(dtype.clone())),
                 None => Err("the name has no `dtype`: those of the model"),

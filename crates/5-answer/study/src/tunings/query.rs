@@ -8,7 +8,7 @@ mod config;
 use super::{column, facts, gpu, said, shape};
 pub(super) use config::rows_take;
 use rules::TuneMachine;
-use tunedb::{Detail, Format, Kind, MoeShape, Row, Shape, Tunings, aiter, hipblaslt, triton};
+use tunedb::{Detail, Format, Kind, Row, Shape, Tunings, aiter, hipblaslt, triton};
 use view::{Sheet, SheetCell, SheetKind, TuneReport};
 
 /// Rows that answer one question at most.
@@ -379,7 +379,7 @@ fn nearest<'f, 'a>(file: &'f Tunings<'a>, problem: &Problem) -> Choice<'f, 'a> {
         return Choice::none(RULE, "needs the number of tokens: --tokens");
     };
     let tokens = |row: &Row<'_>| match &row.shape {
-        Ok(Shape::Moe(MoeShape { tokens, .. })) => Some(*tokens),
+        Ok(Shape::Moe(it)) => Some(it.tokens),
         _ => row.key.parse().ok(),
     };
     let entries = file.rows.iter().filter_map(|row| Some((tokens(row)?, row)));

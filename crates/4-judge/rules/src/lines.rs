@@ -3,7 +3,6 @@
 //! The one idea to keep in mind: the first lane is taken to begin a line. What alignment adds is at most one line.
 
 use analysis::affine::{Access, Addresses, LANES, Strided};
-use std::collections::HashSet;
 
 /// Lines of one access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -44,19 +43,20 @@ impl Lines {
     fn count(offsets: &[i64; LANES], steps: &[i64; LANES], position: i64, bytes: u32, line: u32) -> Self {
         let lowest = offsets.iter().min().copied().unwrap_or(0);
         let (line, bytes) = (i64::from(line.max(1)), i64::from(bytes.max(1)));
+        let (in_lines, in_elements) = (divide(line), divide(bytes));
         // The accesses of a group share a line where their positions do.
         let phase = position.rem_euclid(line);
-        let (mut lines, mut touched) = (HashSet::new(), HashSet::new());
+        let (mut lines, mut touched) = (Distinct::<{ 2 * LANES }>::new(), Distinct::<LANES>::new());
         for (offset, step) in offsets.iter().zip(steps) {
             let at = offset - lowest + phase;
             for byte in [at, at + bytes - 1] {
-                lines.insert((*step, byte / line));
+                lines.add((*step, in_lines(byte)));
             }
-            touched.insert((*step, at / bytes));
+            touched.add((*step, in_elements(at)));
         }
-        let least = (touched.len() as u64 * bytes as u64).div_ceil(line as u64);
+        let least = (touched.count() as u64 * bytes as u64).div_ceil(line as u64);
         Lines {
-            touched: lines.len() as u32,
+            touched: lines.count() as u32,
             least: least as u32,
             apart: (offsets[1] - offsets[0]) as i32,
             by_stride: false,
@@ -66,6 +66,38 @@ impl Lines {
     /// Lines touched beyond those needed.
     pub(crate) fn surplus(self) -> u32 {
         self.touched.saturating_sub(self.least)
+    }
+}
+
+/// Divides what is not negative. Sizes are powers of two but for one of three words.
+fn divide(size: i64) -> impl Fn(i64) -> i64 {
+    let shift = size.trailing_zeros();
+    let is_power = size == 1 << shift;
+    move |at| if is_power { at >> shift } else { at / size }
+}
+
+/// Different pairs among at most `N`. Lanes mostly come in order, where nothing is left to sort and neighbours are the same.
+struct Distinct<const N: usize> {
+    pairs: [(i64, i64); N],
+    len: usize,
+}
+
+impl<const N: usize> Distinct<N> {
+    const fn new() -> Self {
+        Distinct { pairs: [(0, 0); N], len: 0 }
+    }
+
+    fn add(&mut self, pair: (i64, i64)) {
+        if self.pairs[..self.len].last() != Some(&pair) {
+            self.pairs[self.len] = pair;
+            self.len += 1;
+        }
+    }
+
+    fn count(&mut self) -> usize {
+        let pairs = &mut self.pairs[..self.len];
+        pairs.sort_unstable();
+        pairs.chunk_by(|a, b| a == b).count()
     }
 }
 

@@ -375,7 +375,7 @@ fn repeated_passes_give_medians_and_their_spread() {
     assert!(text.contains("counters up to 0.2 %"), "{text}");
     // One pass is a recording too.
     let pass = output.join("pmc_1").display().to_string();
-    let text = good(&["analyze", "-p", &pass, "--gpu", "mi300x", "-b", "0.8"]);
+    let text = good(&["analyze", "-p", &pass, "-b", "0.8"]);
     assert!(text.contains("each pass ran 3 times"), "{text}");
     // What is whole is kept, and another number of runs is another recording.
     let before = runs(&output);

@@ -44,7 +44,9 @@ const OF_MODEL: &[FromModel] = &[
 ];
 
 /// What a target says about each XCD.
-const OF_XCD: &[(&str, fn(&Target) -> u32)] =
+type OfXcd = (&'static str, fn(&Target) -> u32);
+
+const OF_XCD: &[OfXcd] =
     &[("total_l2_chan", |t| t.l2.channels_per_xcd.value), ("sqc_per_gpu", Target::scalar_caches_per_xcd)];
 
 /// Models a recording may stem from: the one it names, or those of its target with as many compute units.

@@ -7,6 +7,7 @@ use super::{at_least, up_to};
 use crate::error::Error;
 use crate::json::{Json, Member, Placed, parse};
 use crate::lines::text;
+use std::collections::HashSet;
 
 /// A piece of text in the place of some bytes of the base.
 struct Edit {
@@ -67,6 +68,12 @@ fn is_entry(value: &Json<'_>) -> bool {
     value.object().is_some_and(|members| members.iter().all(|it| it.value.value.object().is_none()))
 }
 
+/// A key that stands twice.
+fn repeated<'m>(members: &'m [Member<'_>]) -> Option<&'m str> {
+    let mut seen = HashSet::new();
+    members.iter().map(|it| it.key.as_ref()).find(|key| !seen.insert(*key))
+}
+
 /// Where a key belongs among others; keys that are names stay where they are.
 fn rank(key: &str) -> (u8, u64) {
     let number = |text: Option<&str>| text.and_then(|it| it.parse().ok());
@@ -83,6 +90,13 @@ impl Merge<'_> {
         let (Some(members), Some(others)) = (own.value.object(), theirs.value.object()) else {
             return Err(Error::new(1, "no object of configurations"));
         };
+        for list in [members, others] {
+            // AITER takes the last of them, and an edit would not know which one is meant.
+            if let Some(key) = repeated(list) {
+                return Err(Error::new(0, format!("`{key}` stands twice in one file"))
+                    .hint("remove the entry that is not meant: the loader takes the last"));
+            }
+        }
         let mut lacking: Vec<&Member<'_>> = Vec::new();
         for member in others {
             let path =
@@ -155,6 +169,16 @@ impl Merge<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_that_stand_twice_are_refused() {
+        let one = br#"{"any": {"A": 1}}"#;
+        let twice = br#"{"any": {"A": 1}, "any": {"A": 2}}"#;
+        for (base, other) in [(&one[..], &twice[..]), (twice, one), (twice, twice)] {
+            let error = merged(base, other, &|_| true).unwrap_err().to_string();
+            assert!(error.contains("`any` stands twice"), "{error}");
+        }
+    }
 
     #[test]
     fn entries_come_in_order_and_in_the_layout_of_the_base() {

@@ -4,6 +4,7 @@
 //! `TCC_HIT_sum`, one channel is `TCC_HIT[3]`, the sum over cycles of a level is `SQ_LEVEL_WAVES_ACCUM`; older GPUs
 //! spell `TCC_EA0_…` without the 0. [`Catalogue::find`] undoes all of these.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -93,10 +94,27 @@ pub struct CatalogueError {
     pub what: String,
 }
 
+/// Counters that have another name on a target; a name that ends with `*` stands for all that begin so.
+#[derive(Debug)]
+struct Respelled {
+    target: String,
+    here: String,
+    there: String,
+}
+
+/// The other name, where a name is that of a pattern.
+fn respell(name: &str, from: &str, to: &str) -> Option<String> {
+    match (from.strip_suffix('*'), to.strip_suffix('*')) {
+        (Some(from), Some(to)) => Some(format!("{to}{}", name.strip_prefix(from)?)),
+        _ => (name == from).then(|| to.to_string()),
+    }
+}
+
 /// All counters.
 #[derive(Debug)]
 pub struct Catalogue {
     targets: Vec<String>,
+    respelled: Vec<Respelled>,
     blocks: Vec<Block>,
     counters: Vec<Definition>,
     by_name: HashMap<String, usize>,
@@ -129,11 +147,26 @@ impl Catalogue {
     /// Reads data files.
     pub fn parse(targets: &str, blocks: &str, files: &[(&str, &str)]) -> Result<Self, CatalogueError> {
         let mut c = Self {
-            targets: rows(targets).map(|(_, l)| l.trim().to_string()).collect(),
+            targets: Vec::new(),
+            respelled: Vec::new(),
             blocks: Vec::new(),
             counters: Vec::new(),
             by_name: HashMap::new(),
         };
+        for (line, text) in rows(targets) {
+            let (target, respelled) = text.split_once('\t').unwrap_or((text, ""));
+            c.targets.push(target.trim().to_string());
+            for rule in respelled.split_whitespace() {
+                let what = || format!("`{rule}` is not two names with `=` between them");
+                let (here, there) = rule.split_once('=').ok_or_else(|| CatalogueError {
+                    file: "targets.tsv".into(),
+                    line,
+                    what: what(),
+                })?;
+                let (target, here, there) = (target.to_string(), here.to_string(), there.to_string());
+                c.respelled.push(Respelled { target, here, there });
+            }
+        }
         for (line, text) in rows(blocks) {
             let fail = |what: &str| CatalogueError { file: "blocks.tsv".into(), line, what: what.into() };
             let f: Vec<&str> = text.split('\t').collect();
@@ -258,10 +291,8 @@ impl Catalogue {
             Some((base, i)) => (base, Some(i.parse::<u32>().ok()?)),
             None => (recorded, None),
         };
-        let spelled = |n: &str| match n.strip_prefix("TCC_EA_") {
-            Some(rest) => self.get(&format!("TCC_EA0_{rest}")),
-            None => self.get(n),
-        };
+        let other = |n: &str| self.respelled.iter().find_map(|it| respell(n, &it.there, &it.here));
+        let spelled = |n: &str| self.get(n).or_else(|| self.get(&other(n)?));
         let name = |definition, accumulated| Some(Name { definition, instance, accumulated });
         if let Some(d) = spelled(base) {
             return name(d, false);
@@ -275,10 +306,19 @@ impl Catalogue {
     /// Names under which a counter (by its plain name) may have been recorded, the usual one first.
     pub fn spellings(&self, name: &str) -> Vec<String> {
         let mut out = vec![name.to_string()];
-        if let Some(rest) = name.strip_prefix("TCC_EA0_") {
-            out.push(format!("TCC_EA_{rest}"));
+        for target in &self.targets {
+            let there = self.spelled_on(name, target);
+            if !out.iter().any(|it| *it == there) {
+                out.push(there.into_owned());
+            }
         }
         out
+    }
+
+    /// The name that a target's profiler has for a counter (by its plain name).
+    pub fn spelled_on<'a>(&self, name: &'a str, target: &str) -> Cow<'a, str> {
+        let mut rules = self.respelled.iter().filter(|it| it.target == target);
+        rules.find_map(|it| respell(name, &it.here, &it.there)).map_or(Cow::Borrowed(name), Cow::Owned)
     }
 }
 

@@ -26,7 +26,7 @@ pub enum Need {
 pub struct Pass {
     /// The level accumulated in this run.
     pub level: Option<String>,
-    /// Counters, by plain name, in the order asked for. A level's own counter and the accumulator are among them.
+    /// Counters as the target spells them, in the order asked for. A level's own counter and the accumulator are among them.
     pub counters: Vec<String>,
 }
 
@@ -90,7 +90,8 @@ pub fn plan(catalogue: &Catalogue, target: &str, needs: &[Need]) -> Result<Plan,
         });
         // The accumulator follows the level: it sums what is programmed before it.
         for name in [level.as_str(), ACCUMULATOR].into_iter().chain(with.iter().map(String::as_str)) {
-            if passes[at].counters.iter().any(|c| c == name) {
+            let spelled = catalogue.spelled_on(name, target);
+            if passes[at].counters.iter().any(|c| *c == spelled) {
                 continue;
             }
             let block = block_of(name)?;
@@ -102,7 +103,7 @@ pub fn plan(catalogue: &Catalogue, target: &str, needs: &[Need]) -> Result<Plan,
                     limit: blocks[block].limit,
                 });
             }
-            passes[at].counters.push(name.to_string());
+            passes[at].counters.push(spelled.into_owned());
             placed.insert(name);
         }
     }
@@ -121,7 +122,7 @@ pub fn plan(catalogue: &Catalogue, target: &str, needs: &[Need]) -> Result<Plan,
             }
         };
         taken[at][block] += 1;
-        passes[at].counters.push(name.clone());
+        passes[at].counters.push(catalogue.spelled_on(name, target).into_owned());
     }
     Ok(Plan { passes })
 }
@@ -151,6 +152,13 @@ mod tests {
             &counters(&["TD_TD_BUSY", "TD_TC_STALL", "TA_TA_BUSY", "TD_SPI_STALL", "TD_TD_BUSY"]),
             &["TD_TD_BUSY TD_TC_STALL TA_TA_BUSY", "TD_SPI_STALL"],
         );
+    }
+
+    #[test]
+    fn counters_have_the_names_of_the_target() {
+        let needs = counters(&["TCC_EA0_RDREQ", "SQ_WAVES", "TCC_EA0_RDREQ"]);
+        check("gfx90a", &needs, &["TCC_EA_RDREQ SQ_WAVES"]);
+        check("gfx942", &needs, &["TCC_EA0_RDREQ SQ_WAVES"]);
     }
 
     #[test]

@@ -56,7 +56,7 @@ fn the_full_set_is_read_in_few_runs() {
         for pass in &p.passes {
             let mut taken = vec![0; catalogue().blocks().len()];
             for name in &pass.counters {
-                taken[catalogue().get(name).unwrap().block] += 1;
+                taken[catalogue().find(name).unwrap().definition.block] += 1;
             }
             for (block, taken) in catalogue().blocks().iter().zip(taken) {
                 assert!(taken <= block.limit, "{target}: {taken} of {} in {pass:?}", block.name);

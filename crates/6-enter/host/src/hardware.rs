@@ -7,8 +7,10 @@
 mod dispatches;
 mod folders;
 pub mod launcher;
+mod rocprof;
 pub mod rocprofv3;
 pub mod sensors;
+pub mod tool;
 pub mod version;
 
 use anyhow::{Context, Result, bail};
@@ -20,7 +22,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use version::Version;
+use tool::Tool;
 
 /// Runs of a pass whose dispatches differ from the first one's.
 const TRIES: usize = 2;
@@ -50,8 +52,8 @@ pub enum Ended {
 pub struct Request {
     /// The profiler.
     pub profiler: PathBuf,
-    /// Its version.
-    pub version: Version,
+    /// Which of the vendor's it is.
+    pub tool: Tool,
     /// Program and its arguments; none where a process is attached to.
     pub program: Vec<OsString>,
     /// What starts the ranks of the program: `mpirun -n 4`.
@@ -137,6 +139,8 @@ pub struct ThreadTrace {
 /// One run of the program.
 #[derive(Clone, Copy, Debug)]
 pub enum Run<'a> {
+    /// For the times of dispatches alone, which the first profilers get wrong where they count.
+    Times,
     /// For counters.
     Counters(&'a Pass),
     /// For counters, those of the next pass in each dispatch.
@@ -151,6 +155,7 @@ impl Run<'_> {
     /// Name of its folder; `number` counts from 1.
     fn folder(&self, number: usize) -> String {
         match self {
+            Run::Times => folders::TIMES.to_owned(),
             Run::Counters(_) | Run::Rotating(_) => format!("pmc_{number}"),
             Run::Samples(_) => "pc_sampling".to_owned(),
             Run::Trace(_) => "thread_trace".to_owned(),
@@ -161,6 +166,7 @@ impl Run<'_> {
     pub const fn purpose(&self) -> Option<&'static str> {
         match self {
             Run::Counters(_) => None,
+            Run::Times => Some("times of the dispatches"),
             Run::Rotating(_) => Some("each dispatch has another set of counters"),
             Run::Samples(_) => Some("samples of the program counter"),
             Run::Trace(_) => Some("thread trace"),
@@ -177,8 +183,11 @@ impl Request {
             true => vec![Run::Rotating(passes)],
             false => passes.iter().map(Run::Counters).collect(),
         };
-        counters
+        let apart = !matches!(self.tool, Tool::Rocprofv3(_)) && !passes.is_empty();
+        let times = apart.then_some(Run::Times);
+        times
             .into_iter()
+            .chain(counters)
             .chain(self.samples.iter().map(Run::Samples))
             .chain(self.trace.iter().map(Run::Trace))
             .collect()
@@ -234,7 +243,8 @@ pub fn record(
     let (start, mut ran) = (Instant::now(), 0u32);
     for (index, run) in runs.iter().enumerate() {
         let number = index + 1;
-        let name = run.folder(number);
+        // Passes are counted without the run for times before them.
+        let name = run.folder(number - usize::from(matches!(runs[0], Run::Times)));
         if let Some(kept) = folders::kept(request, run, &name, first.as_ref())? {
             first = first.or(kept);
             watch(Step::Kept(number));
@@ -281,6 +291,7 @@ impl One<'_> {
         let passes: &[Pass] = match self.run {
             Run::Counters(pass) => std::slice::from_ref(pass),
             Run::Rotating(passes) => passes,
+            Run::Times => return self.counters(&[], first, &folder).map(Some),
             Run::Samples(_) | Run::Trace(_) => {
                 self.launch(&folder)?;
                 folders::check_extra(&folder, self.run)?;
@@ -316,7 +327,9 @@ impl One<'_> {
             for signature in found.values() {
                 match self.run {
                     Run::Rotating(_) => self.note_unread(signature, passes)?,
-                    _ => passes.iter().try_for_each(|pass| missing_counters(signature, pass))?,
+                    _ => passes
+                        .iter()
+                        .try_for_each(|pass| missing_counters(signature, pass, self.request.tool))?,
                 }
             }
             match first.and_then(|first| folders::difference(first, &found)) {
@@ -354,12 +367,18 @@ impl One<'_> {
 
     /// Starts the profiler and waits for its end.
     fn launch(&mut self, folder: &Path) -> Result<()> {
-        let mut command = rocprofv3::command(self.request, self.run, folder).map_err(|lacks| {
-            anyhow::anyhow!("{lacks}\nhint: a newer ROCm has it; `--profiler FILE` names another rocprofv3")
+        let old = !matches!(self.request.tool, Tool::Rocprofv3(_));
+        let command = if old { rocprof::command } else { rocprofv3::command };
+        let mut command = command(self.request, self.run, folder).map_err(|lacks| {
+            anyhow::anyhow!("{lacks}\nhint: a newer ROCm has it; `--profiler FILE` names another profiler")
         })?;
+        if old {
+            rocprof::prepare(self.run, folder)?;
+        }
         command.silent = self.silent || self.number > 1 && self.request.resume;
         let started = self.launcher.run(&command);
         match started.with_context(|| format!("cannot start {}", command.program.display()))? {
+            Ended::Code(0) if old => rocprof::translate(self.request, self.run, folder),
             Ended::Code(0) => Ok(()),
             Ended::Code(code) => {
                 bail!("the profiler or the program ended with exit code {code}; what it said is above")
@@ -375,7 +394,7 @@ impl One<'_> {
 }
 
 /// Refuses a pass that lacks counters.
-fn missing_counters(found: &Signature, pass: &Pass) -> Result<()> {
+fn missing_counters(found: &Signature, pass: &Pass, tool: Tool) -> Result<()> {
     let missing: Vec<String> = rocprofv3::names(pass).into_iter().filter(|name| !found.has(name)).collect();
     if missing.is_empty() {
         return Ok(());
@@ -387,13 +406,14 @@ fn missing_counters(found: &Signature, pass: &Pass) -> Result<()> {
         );
     }
     bail!(
-        "the profiler recorded no {}\nhint: `rocprofv3-avail list --pmc` shows what this installation can read",
-        missing.join(", ")
+        "the profiler recorded no {}\nhint: `{}` shows what this installation can read",
+        missing.join(", "),
+        tool.shows_counters()
     )
 }
 
 /// Takes counters out of a plan that an installed profiler does not list; those are returned.
-pub fn drop_unknown(plan: &mut Plan, listed: &[&str]) -> Vec<String> {
+pub fn drop_unknown(plan: &mut Plan, listed: &[String]) -> Vec<String> {
     if listed.is_empty() {
         return Vec::new();
     }
@@ -450,7 +470,7 @@ mod tests {
         let mut kept = plan();
         assert!(drop_unknown(&mut kept, &[]).is_empty(), "a profiler that lists nothing is believed");
         assert_eq!(kept, plan());
-        let unknown = drop_unknown(&mut kept, &["SQ_WAVES", "TCC_HIT_sum"]);
+        let unknown = drop_unknown(&mut kept, &["SQ_WAVES", "TCC_HIT_sum"].map(str::to_owned));
         assert_eq!(unknown, ["SQ_LEVEL_WAVES", "SQ_NEW"]);
         assert_eq!(kept.passes, [pass(None, &["SQ_WAVES", "TCC_HIT"])]);
     }

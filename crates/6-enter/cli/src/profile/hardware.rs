@@ -1,4 +1,4 @@
-//! An AMD GPU of this machine, read by rocprofv3.
+//! An AMD GPU of this machine, read by the vendor's profiler.
 
 mod asked;
 
@@ -13,6 +13,7 @@ pub(super) use asked::ranks;
 use asked::{Asked, asked};
 use host::hardware::launcher::Processes;
 use host::hardware::sensors;
+use host::hardware::tool::{NAMES, Tool, in_path};
 use host::hardware::{DIFFERENT, Recorded, Request, Step, Stopped, record};
 use host::machine::read_tree;
 use std::collections::BTreeMap;
@@ -22,43 +23,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use system::{Gpu as SystemGpu, Machine};
 
-/// The profiler's name in `PATH`.
-const NAME: &str = "rocprofv3";
-
 /// What a shell makes of Ctrl-C.
 const INTERRUPTED: Outcome = Outcome::Program(130);
 
-/// An AMD GPU with rocprofv3.
+/// An AMD GPU with one of the vendor's profilers.
 pub(super) struct Hardware;
 
-/// Its predecessors, which count in their own words and are not driven.
-const PREDECESSORS: [&str; 2] = ["rocprofv2", "rocprof"];
-
-/// The profiler that `PATH` leads to.
+/// The newest of the vendor's profilers that `PATH` leads to.
 pub(super) fn profiler() -> Option<PathBuf> {
-    in_path(NAME)
+    in_path(&std::env::var_os("PATH").unwrap_or_default())
 }
 
-fn in_path(name: &str) -> Option<PathBuf> {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
-}
-
-/// That the profiler is not there, and which of its predecessors is.
+/// That there is no profiler.
 pub(super) fn no_profiler() -> String {
-    missing(PREDECESSORS.iter().find_map(|name| in_path(name)).as_deref())
-}
-
-fn missing(predecessor: Option<&Path>) -> String {
-    match predecessor {
-        Some(path) => {
-            let path = path.display();
-            format!(
-                "no `{NAME}` in PATH; `{path}` is older and not driven (`{NAME}` comes with ROCm 6.2 and later)"
-            )
-        }
-        None => format!("no `{NAME}` in PATH"),
-    }
+    format!("no {} in PATH", NAMES.map(|it| format!("`{it}`")).join(", "))
 }
 
 /// Why the GPU's device cannot be opened, and what to do.
@@ -104,11 +82,14 @@ impl Profiler for Hardware {
         let passes = if request.multiplexing.is_some() { 1 } else { request.plan.passes.len() };
         let runs = request.runs().len() + passes * request.repeat.saturating_sub(1);
         eprintln!(
-            "profiling on {} ({}) with {} {}: {}",
+            "profiling on {} ({}) with {}{}: {}",
             gpu.title(),
             gpu.target.name,
             request.profiler.display(),
-            request.version,
+            match request.tool {
+                Tool::Rocprofv3(version) => format!(" {version}"),
+                Tool::Rocprofv2 | Tool::Rocprof => String::new(),
+            },
             if runs == 1 { "1 run of the program".to_owned() } else { format!("{runs} runs of the program") }
         );
         notes.iter().for_each(|note| eprintln!("{note}"));
@@ -345,13 +326,6 @@ fn partition(gpu: &SystemGpu) -> [Option<String>; 2] {
 mod tests {
     use super::*;
     use std::io::{Error, ErrorKind};
-
-    #[test]
-    fn a_predecessor_of_the_profiler_is_named() {
-        assert_eq!(missing(None), "no `rocprofv3` in PATH");
-        let said = missing(Some(Path::new("/opt/rocm/bin/rocprof")));
-        assert!(said.contains("`/opt/rocm/bin/rocprof` is older and not driven"), "{said}");
-    }
 
     #[test]
     fn a_device_that_may_not_be_opened_is_refused_before_the_program_runs() {

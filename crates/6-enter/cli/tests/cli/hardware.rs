@@ -429,3 +429,86 @@ fn dispatches_take_turns_at_the_counters_of_several_passes() {
     let Some((code, said)) = profile_with(&output, &old, &more) else { return };
     assert!(code == 64 && said.contains("(`--input`): it came with 1.0.0, ROCm 7.0"), "{said}");
 }
+
+/// The stand-in for rocprofv3's predecessors, under the name of one of them.
+fn predecessor(folder: &Path, name: &str) -> Option<String> {
+    let path = Path::new(env!("CARGO_BIN_EXE_rockhound")).with_file_name("examples/stand_in_rocprof");
+    testkit::needs(&[&path.display().to_string()]).then(|| {
+        let link = folder.join(name);
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        link.display().to_string()
+    })
+}
+
+#[test]
+fn predecessors_of_the_profiler_are_driven_too() {
+    for name in ["rocprof", "rocprofv2"] {
+        let dir = folder(&format!("hardware-{name}"));
+        let Some(profiler) = predecessor(&dir, name) else { return };
+        let run = |output: &Path, wrong: &str, more: &[&str]| {
+            let output = output.display().to_string();
+            let words = ["profile", "--on", "gpu", "--gpu", "mi250x", "--profiler", &profiler, "-o", &output];
+            let mut ran = command(&[&words[..], more, &["--", "true"]].concat());
+            let ran = ran.env("STAND_IN", wrong).env("STAND_IN_COUNTERS", "").output().unwrap();
+            let said =
+                format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+            (ran.status.code().unwrap_or(-1), said)
+        };
+        let output = dir.join("out");
+        let (code, said) = run(&output, "", &["-b", "2", "-k", "scale"]);
+        assert_eq!(code, 0, "{said}");
+        let all = runs(&output);
+        assert_eq!(passes(&output).len(), all - 1, "one run is for times: {said}");
+        for text in [
+            &format!("note: {name} is older than rocprofv3"),
+            &format!("with {profiler}: {all} runs of the program"),
+            &format!("pass 1 of {all} (times of the dispatches)"),
+        ] {
+            assert!(said.contains(text.as_str()), "{text}: {said}");
+        }
+        let path = output.display().to_string();
+        let csv = good(&["analyze", "-p", &path, "-b", "0.1", "2.1", "--format", "json"]);
+        assert!(csv.contains("scale(float*, int)") && !csv.contains("add(float*"), "{csv}");
+        assert!(!csv.contains("SQ_WAVES: not recorded"), "{csv}");
+        // 20 us, as the run says that does not count.
+        let text = good(&["analyze", "-p", &path, "-b", "0.1"]);
+        assert!(text.contains("2 dispatches") && text.contains("20"), "{text}");
+        assert!(output.join(format!("pmc_1/{name}.csv")).is_file());
+
+        // What goes wrong, passes kept, what is said.
+        for (wrong, kept, expected) in [
+            ("nothing@1", None, format!("error: pass 1: {name} wrote no table")),
+            ("exit@3", Some(1), "the profiler or the program ended with exit code 1".to_owned()),
+            ("forget@2", Some(0), "the profiler recorded no ".to_owned()),
+        ] {
+            let output = dir.join(wrong.replace('@', "-"));
+            let (code, said) = run(&output, wrong, &["-b", "2"]);
+            assert_eq!(code, 1, "{said}");
+            assert!(said.contains(&expected), "{expected}: {said}");
+            let Some(kept) = kept else {
+                assert!(!output.exists(), "{wrong}");
+                continue;
+            };
+            assert_eq!(passes(&output).len(), kept, "{said}");
+            let before = runs(&output);
+            let (code, said) = run(&output, "", &["-b", "2", "--resume"]);
+            assert_eq!(code, 0, "{said}");
+            assert_eq!(runs(&output) - before, passes(&output).len() - kept, "{wrong}: {said}");
+        }
+        let output = dir.join("differs");
+        let (code, said) = run(&output, "differ@2", &["-b", "2"]);
+        assert!(code == 0 && said.contains("pass 2 again: dispatch 0 is `add(float*, float*)`"), "{said}");
+        let (code, said) = run(&dir.join("repeat"), "", &["--set", "mem_thruput", "--repeat", "2"]);
+        assert!(code == 0 && said.contains("values are medians"), "{said}");
+        for (more, expected) in [
+            (&["--pc-sampling"][..], format!("{name} cannot do this (`host-trap`): rocprofv3 can")),
+            (
+                &["--set", "mem_thruput", "--iteration-multiplexing"],
+                format!("{name} cannot do this (`multiplexing`)"),
+            ),
+        ] {
+            let (code, said) = run(&dir.join("lacks"), "", more);
+            assert!(code == 64 && said.contains(&expected), "{code}: {said}");
+        }
+    }
+}

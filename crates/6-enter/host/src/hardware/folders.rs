@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: a pass gets its name when it is whole, so what is there can be trusted.
 
 use super::dispatches::Signature;
+use super::tool::Tool;
 use super::{Request, Run, rocprofv3, signature};
 use crate::recording;
 use anyhow::{Context, Result, bail};
@@ -13,6 +14,8 @@ use std::path::{Path, PathBuf};
 const RUNNING: &str = ".running";
 /// What the passes of a folder are of: a recording is resumed only when this is the same.
 const PLAN: &str = ".rockhound-plan";
+/// Folder of the run for times.
+pub(super) const TIMES: &str = "times";
 
 /// What each rank recorded; without ranks there is one, without a name.
 pub(super) type Signatures = BTreeMap<String, Signature>;
@@ -20,6 +23,11 @@ pub(super) type Signatures = BTreeMap<String, Signature>;
 /// Folder that the profiler writes into.
 pub(super) fn running(request: &Request) -> PathBuf {
     request.output.join(RUNNING)
+}
+
+/// Folder of the run for times, when it is whole.
+pub(super) fn times(request: &Request) -> PathBuf {
+    request.output.join(TIMES)
 }
 
 /// Makes the folder, or looks at the one that is to be resumed.
@@ -40,7 +48,9 @@ pub(super) fn prepare(request: &Request) -> Result<()> {
         }
     }
     write(folder, PLAN, &plan)?;
-    write(folder, rocprofv3::EXTRA_COUNTERS, &rocprofv3::extra_counters(&request.plan, &request.target))?;
+    if matches!(request.tool, Tool::Rocprofv3(_)) {
+        write(folder, rocprofv3::EXTRA_COUNTERS, &rocprofv3::extra_counters(&request.plan, &request.target))?;
+    }
     if request.multiplexing.is_some() {
         write(folder, rocprofv3::GROUPS, &rocprofv3::groups(&request.plan.passes))?;
     }
@@ -68,9 +78,10 @@ fn write(folder: &Path, name: &str, text: &str) -> Result<()> {
 
 /// What must be the same for passes to belong together.
 fn describe(request: &Request) -> String {
-    let Request { target, launcher, program, kernels, samples, trace, repeat, multiplexing, .. } = request;
+    let Request { tool, target, launcher, program, kernels, samples, trace, repeat, multiplexing, .. } =
+        request;
     let mut text = format!("{target}\n{launcher:?} {program:?}\n{kernels:?}\n{samples:?}\n{trace:?}\n");
-    text += &format!("{repeat} {multiplexing:?}\n");
+    text += &format!("{repeat} {multiplexing:?} {}\n", tool.name());
     for pass in &request.plan.passes {
         text.push_str(&pass.counters.join(" "));
         text.push('\n');
@@ -100,12 +111,12 @@ pub(super) fn kept(
         places.values().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
         return Ok(None);
     }
-    if !matches!(run, Run::Counters(_) | Run::Rotating(_)) || first.is_some() {
+    if matches!(run, Run::Samples(_) | Run::Trace(_)) || first.is_some() {
         return Ok(Some(None));
     }
     // Of a pass that was repeated the first run; the others were compared with it.
-    let first_run = |folder: PathBuf| match request.repeat {
-        0 | 1 => folder,
+    let first_run = |folder: PathBuf| match (request.repeat, run) {
+        (0 | 1, _) | (_, Run::Times) => folder,
         _ => folder.join(workload::repeated_run(1)),
     };
     let found: Result<Signatures> =
@@ -193,7 +204,7 @@ pub(super) fn check_extra(folder: &Path, run: &Run<'_>) -> Result<()> {
         Err(error) => return Err(error).context("what the profiler wrote cannot be read"),
     };
     match run {
-        Run::Counters(_) | Run::Rotating(_) => {}
+        Run::Times | Run::Counters(_) | Run::Rotating(_) => {}
         Run::Samples(_) if samples == 0 => bail!(
             "no sample was taken\nhint: the kernels are too short for this interval; `--pc-sampling-interval N` makes it shorter"
         ),

@@ -5,7 +5,7 @@ use super::{Ended, Launcher};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
 /// How often a process with a limit is looked at.
@@ -64,9 +64,20 @@ fn bytes_below(folder: &Path, depth: usize) -> u64 {
 
 /// What a program says on standard output when asked with some arguments; none where it cannot be started or fails.
 pub fn ask(program: &Path, arguments: &[OsString]) -> Option<String> {
-    let output =
-        Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    said(program, arguments).filter(|output| output.status.success()).map(text)
+}
+
+/// The same of a program that says it and fails, as rocprof does with its lists.
+pub fn answer(program: &Path, arguments: &[OsString]) -> Option<String> {
+    said(program, arguments).map(text)
+}
+
+fn said(program: &Path, arguments: &[OsString]) -> Option<Output> {
+    Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()
+}
+
+fn text(output: Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 const LAUNCHERS: &str = include_str!("../../data/launchers.tsv");

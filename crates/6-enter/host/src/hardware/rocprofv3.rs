@@ -2,7 +2,7 @@
 //!
 //! Source: its documentation of command-line options, of counter collection and of extra counters.
 
-use super::version::{Version, arguments};
+use super::tool::Tool;
 use super::{Request, Run, Samples, ThreadTrace};
 use counters::{Pass, Plan};
 use std::collections::BTreeSet;
@@ -47,8 +47,9 @@ pub(super) fn names(pass: &Pass) -> Vec<String> {
 pub(super) fn command(request: &Request, run: &Run<'_>, folder: &Path) -> Result<CommandLine, String> {
     let mut words = match run {
         Run::Counters(pass) => of_counters(request, pass, folder)?,
+        Run::Times => return Err("rocprofv3 has times of the runs that count".to_owned()),
         Run::Rotating(passes) => of_groups(request, passes, folder)?,
-        Run::Samples(samples) => of_samples(request.version, samples, folder)?,
+        Run::Samples(samples) => of_samples(request.tool, samples, folder)?,
         Run::Trace(trace) => of_trace(request, trace, folder)?,
     };
     if let Some(attach) = &request.attach {
@@ -56,7 +57,7 @@ pub(super) fn command(request: &Request, run: &Run<'_>, folder: &Path) -> Result
             ("pid", vec![attach.pid.to_string().into()]),
             ("milliseconds", vec![attach.milliseconds.to_string().into()]),
         ];
-        words.splice(0..0, arguments("attach", request.version, &values)?);
+        words.splice(0..0, request.tool.arguments("attach", &values)?);
     } else {
         words.push("--".into());
         words.extend(request.program.iter().cloned());
@@ -93,23 +94,23 @@ fn kernels(request: &Request) -> Result<Vec<OsString>, String> {
         return Ok(Vec::new());
     }
     let any: Vec<String> = request.kernels.iter().map(|it| format!("({it})")).collect();
-    arguments("kernels", request.version, &[("kernels", vec![any.join("|").into()])])
+    request.tool.arguments("kernels", &[("kernels", vec![any.join("|").into()])])
 }
 
 fn of_counters(request: &Request, pass: &Pass, folder: &Path) -> Result<Vec<OsString>, String> {
     let mut words: Vec<OsString> = Vec::new();
     if pass.level.is_some() {
         let file = request.output.join(EXTRA_COUNTERS);
-        words.extend(arguments("extra-counters", request.version, &[("file", vec![file.into()])])?);
+        words.extend(request.tool.arguments("extra-counters", &[("file", vec![file.into()])])?);
     }
     words.extend(kernels(request)?);
     if let Some(period) = &request.collection_period {
         let values = [("period", vec![period.into()])];
-        words.extend(arguments("collection-period", request.version, &values)?);
+        words.extend(request.tool.arguments("collection-period", &values)?);
     }
     words.extend(outputs(request, folder, "csv"));
     let counters = names(pass).into_iter().map(OsString::from).collect();
-    words.extend(arguments("counters", request.version, &[("counters", counters)])?);
+    words.extend(request.tool.arguments("counters", &[("counters", counters)])?);
     Ok(words)
 }
 
@@ -117,12 +118,12 @@ fn of_groups(request: &Request, passes: &[Pass], folder: &Path) -> Result<Vec<Os
     let mut words: Vec<OsString> = Vec::new();
     if passes.iter().any(|pass| pass.level.is_some()) {
         let file = request.output.join(EXTRA_COUNTERS);
-        words.extend(arguments("extra-counters", request.version, &[("file", vec![file.into()])])?);
+        words.extend(request.tool.arguments("extra-counters", &[("file", vec![file.into()])])?);
     }
     words.extend(kernels(request)?);
     words.extend(outputs(request, folder, "csv"));
     let file = request.output.join(GROUPS);
-    words.extend(arguments("multiplexing", request.version, &[("file", vec![file.into()])])?);
+    words.extend(request.tool.arguments("multiplexing", &[("file", vec![file.into()])])?);
     Ok(words)
 }
 
@@ -138,9 +139,9 @@ pub(super) fn groups(passes: &[Pass]) -> String {
     format!("{job:#}\n")
 }
 
-fn of_samples(version: Version, samples: &Samples, folder: &Path) -> Result<Vec<OsString>, String> {
+fn of_samples(tool: Tool, samples: &Samples, folder: &Path) -> Result<Vec<OsString>, String> {
     let values = [("interval", vec![samples.interval.to_string().into()])];
-    let mut words = arguments(&samples.method, version, &values)?;
+    let mut words = tool.arguments(&samples.method, &values)?;
     words.push("--kernel-trace".into());
     words.extend(["--output-directory".into(), folder.into()]);
     words.extend(["--output-file", "pass_%pid%", "--output-format", "json"].map(OsString::from));
@@ -153,10 +154,10 @@ fn of_trace(request: &Request, trace: &ThreadTrace, folder: &Path) -> Result<Vec
         ("engines", vec![format!("{:#x}", trace.engines).into()]),
         ("bytes", vec![trace.buffer.to_string().into()]),
     ];
-    let mut words = arguments("thread-trace", request.version, &values)?;
+    let mut words = request.tool.arguments("thread-trace", &values)?;
     words.extend(kernels(request)?);
     let range = format!("[1-{}]", trace.dispatches.max(1));
-    words.extend(arguments("iterations", request.version, &[("range", vec![range.into()])])?);
+    words.extend(request.tool.arguments("iterations", &[("range", vec![range.into()])])?);
     words.extend(["--output-directory".into(), folder.into()]);
     words.extend(["--output-format", "csv"].map(OsString::from));
     Ok(words)

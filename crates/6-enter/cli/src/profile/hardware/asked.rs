@@ -11,10 +11,9 @@ use analysis::workload::Blocks;
 use anyhow::Result;
 use arch::Target;
 use counters::{Plan, catalogue, plan};
-use host::hardware::launcher::{ask, rank, split_launcher};
-use host::hardware::version::{
-    NEWEST, Version, arguments, has_thread_trace, listed_counters, sampling_methods,
-};
+use host::hardware::launcher::{answer, ask, rank, split_launcher};
+use host::hardware::tool::Tool;
+use host::hardware::version::{NEWEST, Version, has_thread_trace, sampling_methods};
 use host::hardware::{Attach, Multiplexing, Request, Samples, ThreadTrace, drop_unknown};
 use metrics::Definitions;
 use std::ffi::OsString;
@@ -61,13 +60,19 @@ pub(super) fn rank_number(text: &str) -> Result<String> {
 pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBuf) -> Result<Asked> {
     let OnGpu { attach, attach_duration, collection_period, resume, .. } = &args.on_gpu;
     let mut notes = Vec::new();
-    let version = version(&profiler, &mut notes);
+    let tool = match Tool::predecessor(&profiler) {
+        Some(tool) => {
+            notes.push(format!(
+                "note: {} is older than rocprofv3, which came with ROCm 6.2: all kernels are counted and those of `-k` kept, and times of dispatches come from a run of their own",
+                tool.name()
+            ));
+            tool
+        }
+        None => Tool::Rocprofv3(version(&profiler, &mut notes)),
+    };
     let mut plan = passes(args, gpu.target)?;
-    let list = arguments("list", version, &[]).ok().and_then(|words| ask(&profiler, &words));
-    if let Some(text) = list {
-        let unknown = drop_unknown(&mut plan, &listed_counters(&text, gpu.target.name));
-        notes.extend(left_out(&unknown, plan.passes.is_empty())?);
-    }
+    let unknown = drop_unknown(&mut plan, &listed(&profiler, tool, gpu.target.name));
+    notes.extend(left_out(&unknown, plan.passes.is_empty())?);
     if !gpu.others.is_empty() {
         notes.push(format!(
             "note: the machine has GPUs of other targets ({}); counters are those of {}. `HIP_VISIBLE_DEVICES` chooses GPUs",
@@ -76,8 +81,8 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
         ));
     }
     let (launcher, program) = launcher(args)?;
-    let samples = samples(args, gpu.target, version)?;
-    let trace = trace(args, gpu.target, version, &mut notes)?;
+    let samples = samples(args, gpu.target, tool)?;
+    let trace = trace(args, gpu.target, tool, &mut notes)?;
     let one_run = |option: &str| {
         if plan.passes.len() <= 1 {
             Ok(())
@@ -90,11 +95,11 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
     };
     if attach.is_some() {
         one_run("--attach")?;
-        supported(arguments("attach", version, &[]))?;
+        supported(tool.arguments("attach", &[]))?;
     }
     if let Some(period) = collection_period {
         one_run("--collection-period")?;
-        supported(arguments("collection-period", version, &[]))?;
+        supported(tool.arguments("collection-period", &[]))?;
         check_period(period)?;
     }
     let multiplexes = args.on_gpu.iteration_multiplexing.is_some();
@@ -112,13 +117,13 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
         Same::KernelLaunchParams => Multiplexing::KernelAndSizes,
     });
     if multiplexing.is_some() {
-        supported(arguments("multiplexing", version, &[]))?;
+        supported(tool.arguments("multiplexing", &[]))?;
     }
     let attach = attach.map(|pid| Attach { pid, milliseconds: *attach_duration });
     let request = Request {
         facts: gpu.facts(&program_name(args), args),
         profiler,
-        version,
+        tool,
         program,
         launcher,
         attach,
@@ -134,6 +139,18 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
         resume: *resume,
     };
     Ok(Asked { request, notes })
+}
+
+/// Counters that the profiler knows; none where it cannot say all of them, and is believed.
+fn listed(profiler: &Path, tool: Tool, target: &str) -> Vec<String> {
+    let ask = if matches!(tool, Tool::Rocprofv3(_)) { ask } else { answer };
+    let lists: Option<Vec<String>> = tool.listing().iter().map(|words| ask(profiler, words)).collect();
+    let lists = lists.unwrap_or_default();
+    let named: Vec<Vec<&str>> = lists.iter().map(|text| tool.listed(text, target)).collect();
+    if named.iter().any(Vec::is_empty) {
+        return Vec::new();
+    }
+    named.concat().into_iter().map(str::to_owned).collect()
 }
 
 /// What is said of counters that the profiler does not know; an error where no other was asked for.
@@ -153,7 +170,7 @@ fn left_out(unknown: &[String], nothing_left: bool) -> Result<Option<String>> {
 }
 
 fn supported<T>(words: Result<T, String>) -> Result<()> {
-    let newer = "a newer ROCm has it; `--profiler FILE` names another rocprofv3";
+    let newer = "a newer ROCm has it; `--profiler FILE` names another profiler";
     words.map(drop).map_err(|lacks| usage(lacks, newer))
 }
 
@@ -199,7 +216,7 @@ fn launcher(args: &Profile) -> Result<(Option<Vec<OsString>>, Vec<OsString>)> {
     Ok((Some(launcher.to_vec()), program.to_vec()))
 }
 
-fn samples(args: &Profile, target: &Target, version: Version) -> Result<Option<Samples>> {
+fn samples(args: &Profile, target: &Target, tool: Tool) -> Result<Option<Samples>> {
     let Some(asked) = args.on_gpu.pc_sampling else { return Ok(None) };
     let methods = sampling_methods(target.name);
     let wanted = match asked {
@@ -207,7 +224,7 @@ fn samples(args: &Profile, target: &Target, version: Version) -> Result<Option<S
         Method::Stochastic => "stochastic",
         // The best that both the GPU and this profiler have.
         Method::Auto => {
-            let known = methods.iter().find(|method| arguments(method, version, &[]).is_ok());
+            let known = methods.iter().find(|method| tool.arguments(method, &[]).is_ok());
             known.or(methods.first()).copied().unwrap_or("host-trap")
         }
     };
@@ -218,7 +235,7 @@ fn samples(args: &Profile, target: &Target, version: Version) -> Result<Option<S
             format!("what it has: {others}"),
         ));
     }
-    supported(arguments(wanted, version, &[]))?;
+    supported(tool.arguments(wanted, &[]))?;
     let default = INTERVALS[usize::from(wanted == "host-trap")];
     let interval = args.on_gpu.pc_sampling_interval.unwrap_or(default);
     if wanted == "stochastic" && !interval.is_power_of_two() {
@@ -233,7 +250,7 @@ fn samples(args: &Profile, target: &Target, version: Version) -> Result<Option<S
 fn trace(
     args: &Profile,
     target: &Target,
-    version: Version,
+    tool: Tool,
     notes: &mut Vec<String>,
 ) -> Result<Option<ThreadTrace>> {
     if !args.on_gpu.thread_trace {
@@ -242,7 +259,7 @@ fn trace(
     if !has_thread_trace(target.name) {
         return Err(usage(format!("{} has no thread trace", target.name), "leave out `--thread-trace`"));
     }
-    supported(arguments("thread-trace", version, &[]))?;
+    supported(tool.arguments("thread-trace", &[]))?;
     let OnGpu { trace_dispatches: dispatches, trace_limit, .. } = args.on_gpu;
     notes.push(format!(
         "thread trace: {dispatches} dispatches of each kernel, up to {} MB of trace each before it is decoded; the run is ended when it has written {trace_limit} MB (`--trace-limit`)",

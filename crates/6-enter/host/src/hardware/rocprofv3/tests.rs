@@ -1,11 +1,12 @@
 use super::*;
 use crate::hardware::Attach;
+use crate::hardware::version::Version;
 use std::collections::BTreeMap;
 
 fn request(kernels: &[&str], version: [u32; 3]) -> Request {
     Request {
         profiler: "/opt/rocm/bin/rocprofv3".into(),
-        version: Version(version),
+        tool: Tool::Rocprofv3(Version(version)),
         program: vec!["./app".into(), "-n".into(), "5".into()],
         launcher: None,
         attach: None,
@@ -126,7 +127,7 @@ fn command_lines_are_those_of_the_documentation() {
     );
     // What a version lacks is said, with the one that has it.
     let attached = Request {
-        version: Version([1, 0, 0]),
+        tool: Tool::Rocprofv3(Version([1, 0, 0])),
         ..with(&|it| it.attach = Some(Attach { pid: 7, milliseconds: 1 }))
     };
     for (request, run, expected) in [

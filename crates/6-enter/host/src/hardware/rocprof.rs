@@ -1,0 +1,236 @@
+//! rocprof and rocprofv2: how they are called, and what they write as rocprofv3 would have written it.
+//!
+//! The one idea to keep in mind: they write a row per dispatch and a column per counter, and call the sum of any level by the one
+//! name of its register. A pass is written anew with a row per counter, in which a level has its own name, so that whatever
+//! reads a recording knows one form. Their own file stays beside it.
+//!
+//! Times of a run that counts are wrong with them: they come from a run of its own that does not.
+//!
+//! Source: their scripts and documentation, and the input files and outputs that Omniperf kept of both.
+
+use super::rocprofv3::{ACCUMULATED, ACCUMULATOR, CommandLine};
+use super::tool::Tool;
+use super::{Request, Run, folders};
+use anyhow::{Context, Result, bail};
+use counters::{Pass, Per, catalogue};
+use regex::Regex;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use workload::{Workload, plain_kernel_name};
+
+/// File with the counters of a run, in its folder.
+pub(super) const INPUT: &str = "input.txt";
+/// Name of what rocprofv2 writes, which it puts `results_` before and a folder around.
+const OUTPUT: &str = "pass";
+/// Deepest folder that output is looked for in.
+const DEPTH: usize = 3;
+
+/// The command of a run that writes into a folder; an error says what the profiler lacks.
+pub(super) fn command(request: &Request, run: &Run<'_>, folder: &Path) -> Result<CommandLine, String> {
+    let tool = request.tool;
+    match run {
+        Run::Times | Run::Counters(_) => {}
+        Run::Rotating(_) => drop(tool.arguments("multiplexing", &[])?),
+        Run::Samples(samples) => drop(tool.arguments(&samples.method, &[])?),
+        Run::Trace(_) => drop(tool.arguments("thread-trace", &[])?),
+    }
+    if request.launcher.is_some() {
+        tool.arguments("ranks", &[])?;
+    }
+    let mut words: Vec<OsString> = vec!["-i".into(), folder.join(INPUT).into()];
+    match tool {
+        Tool::Rocprof => {
+            words.extend(["--timestamp".into(), "on".into(), "-o".into(), own_file(tool, folder, 1).into()]);
+            if let Some(word) = request.program.iter().find(|word| changed_by_a_shell(word)) {
+                return Err(format!(
+                    "rocprof hands the program to a shell, which changes `{}`: put the command into a script",
+                    word.to_string_lossy()
+                ));
+            }
+        }
+        _ => words.extend(["-d".into(), folder.into(), "-o".into(), OUTPUT.into()]),
+    }
+    words.extend(request.program.iter().cloned());
+    Ok(CommandLine { program: request.profiler.clone(), arguments: words, silent: false, limit: None })
+}
+
+/// Whether a word does not survive rocprof's script, which puts it between double quotes after it was split at blanks.
+fn changed_by_a_shell(word: &OsString) -> bool {
+    let Some(text) = word.to_str() else { return true };
+    let blanks = text.contains("  ") || text.starts_with(' ') || text.ends_with(' ');
+    blanks || text.contains(['"', '$', '`', '\\', '\n', '\t', '*', '?', '['])
+}
+
+/// The input file of a run.
+pub(super) fn input(run: &Run<'_>) -> String {
+    let names = match run {
+        Run::Counters(pass) => pass.counters.iter().map(|name| asked_for(name)).collect(),
+        _ => Vec::new(),
+    };
+    let pmc: String = names.iter().map(|name| format!(" {name}")).collect();
+    format!("pmc:{pmc}\n\ngpu:\nrange:\nkernel:\n")
+}
+
+/// What a counter of a plan is asked for by: of blocks with many instances a plain name is that of the first one, and the sum is meant.
+fn asked_for(name: &str) -> String {
+    let block = catalogue().find(name).map(|it| catalogue().block(it.definition).per);
+    match block {
+        Some(Per::Cu | Per::Channel) => format!("{name}_sum"),
+        _ => name.to_owned(),
+    }
+}
+
+/// File of the profiler's own, as it is kept.
+fn own_file(tool: Tool, folder: &Path, number: usize) -> PathBuf {
+    let more = if number > 1 { format!("-{number}") } else { String::new() };
+    folder.join(format!("{}{more}.csv", tool.name()))
+}
+
+/// Makes the folder of a run with its input file.
+pub(super) fn prepare(run: &Run<'_>, folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let file = folder.join(INPUT);
+    std::fs::write(&file, input(run)).with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Writes what the profiler left in a folder as rocprofv3 would have.
+pub(super) fn translate(request: &Request, run: &Run<'_>, folder: &Path) -> Result<()> {
+    let read = collect(request.tool, folder)?;
+    let kernels = request.kernels.iter().map(|it| Regex::new(it)).collect::<Result<Vec<_>, _>>()?;
+    let wanted = |name: &str| kernels.is_empty() || kernels.iter().any(|it| it.is_match(name));
+    let times = match run {
+        Run::Times => None,
+        _ => {
+            let of_times = folders::times(request);
+            Some(crate::recording::read(&of_times).context("the run for times cannot be read")?)
+        }
+    };
+    let (pass, file) = match run {
+        Run::Counters(pass) => (Some(*pass), "counter_collection.csv"),
+        _ => (None, "kernel_trace.csv"),
+    };
+    for (number, workload) in read.iter().enumerate() {
+        // Where several processes wrote files, which of them a time belongs to cannot be told.
+        let times = times.as_ref().filter(|_| read.len() == 1);
+        let table = table(workload, pass, times, &wanted)?;
+        let path = folder.join(format!("{OUTPUT}_{}_{file}", number + 1));
+        std::fs::write(&path, table).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Reads the profiler's files, and gives them the names that they are kept by.
+fn collect(tool: Tool, folder: &Path) -> Result<Vec<Workload>> {
+    let mut found = Vec::new();
+    csv_below(folder, DEPTH, &mut found);
+    found.sort();
+    if found.is_empty() {
+        bail!(
+            "{} wrote no table\nhint: what it said is above; did the program launch a kernel, and can it run without the profiler?",
+            tool.name()
+        );
+    }
+    let mut all = Vec::new();
+    for (number, from) in (1..).zip(&found) {
+        let to = own_file(tool, folder, number);
+        if *from != to {
+            std::fs::rename(from, &to).with_context(|| format!("cannot move {}", from.display()))?;
+        }
+        let bytes = std::fs::read(&to).with_context(|| format!("cannot read {}", to.display()))?;
+        // The reader knows the form by this name.
+        let files = BTreeMap::from([("results.csv".to_owned(), bytes)]);
+        let read = workload::read(&files, &workload::Options::default());
+        all.push(read.with_context(|| format!("what {} wrote cannot be read", tool.name()))?);
+    }
+    Ok(all)
+}
+
+fn csv_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() && depth > 0 {
+            csv_below(&path, depth - 1, found);
+        } else if path.extension().is_some_and(|it| it == "csv") {
+            found.push(path);
+        }
+    }
+}
+
+/// A row per dispatch and counter, or per dispatch where no pass is given.
+fn table(
+    workload: &Workload,
+    pass: Option<&Pass>,
+    times: Option<&Workload>,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Vec<u8>> {
+    let d = &workload.dispatches;
+    let name = |row: usize| plain_kernel_name(workload.kernel_of(row));
+    let mut rows: Vec<usize> = (0..d.len()).filter(|row| wanted(name(*row))).collect();
+    rows.sort_by_key(|row| d.id[*row]);
+    // Whether both runs had the same dispatches is checked afterwards.
+    let times = times.filter(|it| it.dispatches.len() == rows.len()).map(|it| {
+        let mut order: Vec<usize> = (0..it.dispatches.len()).collect();
+        order.sort_by_key(|row| it.dispatches.id[*row]);
+        (it, order)
+    });
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let head = [
+        "Dispatch_Id",
+        "Agent_Id",
+        "Grid_Size",
+        "Kernel_Name",
+        "Workgroup_Size",
+        "LDS_Block_Size",
+        "Scratch_Size",
+        "VGPR_Count",
+        "Accum_VGPR_Count",
+        "SGPR_Count",
+        "Start_Timestamp",
+        "End_Timestamp",
+    ];
+    let counted: &[&str] = if pass.is_some() { &["Counter_Name", "Counter_Value"] } else { &[] };
+    out.write_record(head.iter().chain(counted))?;
+    let number = |it: Option<f64>| it.map_or_else(String::new, |it| it.to_string());
+    let time = |it: Option<i64>| it.map_or_else(String::new, |it| it.to_string());
+    let one = |times: &[Option<i64>], row: usize| times.get(row).copied().flatten();
+    for (at, row) in rows.into_iter().enumerate() {
+        let (start, end) = match (&times, pass) {
+            (Some((it, order)), _) => {
+                (one(&it.dispatches.start, order[at]), one(&it.dispatches.end, order[at]))
+            }
+            (None, None) => (one(&d.start, row), one(&d.end, row)),
+            (None, Some(_)) => (None, None),
+        };
+        let mut fields = vec![
+            d.id[row].to_string(),
+            d.gpu.get(row).map_or_else(String::new, ToString::to_string),
+            number(d.grid.get(row)),
+            name(row).to_owned(),
+        ];
+        let sizes = [&d.workgroup, &d.lds, &d.scratch, &d.arch_vgpr, &d.accum_vgpr, &d.sgpr];
+        fields.extend(sizes.map(|it| number(it.get(row))));
+        fields.extend([time(start), time(end)]);
+        let Some(pass) = pass else {
+            out.write_record(&fields)?;
+            continue;
+        };
+        for counter in workload.counters.iter() {
+            let Some(value) = counter.values.get(row) else { continue };
+            let level = pass.level.as_deref();
+            // A level itself, at the end of a dispatch, says nothing.
+            if level == Some(counter.name.as_str()) {
+                continue;
+            }
+            let counter = match level {
+                Some(level) if counter.name == ACCUMULATOR => format!("{level}{ACCUMULATED}"),
+                _ => counter.name.clone(),
+            };
+            out.write_record(fields.iter().chain(&[counter, value.to_string()]))?;
+        }
+    }
+    Ok(out.into_inner()?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -82,7 +82,7 @@ pub(crate) struct Profile {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) emulate: Emulate,
-    /// Where the program runs: `auto` takes an AMD GPU where `/dev/kfd` can be opened and rocprofv3 is in PATH, unless `--gpu`
+    /// Where the program runs: `auto` takes an AMD GPU where `/dev/kfd` can be opened and a profiler of the vendor is in PATH, unless `--gpu`
     /// names one to emulate.
     #[arg(long, value_enum, value_name = "WHERE", default_value_t = On::Auto, conflicts_with = "file")]
     pub(crate) on: On,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(next_help_heading = "On a GPU")]
 pub(crate) struct OnGpu {
-    /// Profiler, in place of the rocprofv3 in PATH.
+    /// Profiler, in place of the rocprofv3, rocprofv2 or rocprof in PATH.
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
     pub(crate) profiler: Option<PathBuf>,
     /// Keep the passes that the folder holds, and record the rest.

@@ -36,17 +36,18 @@ fn problem_type(node: &Node) -> (String, String) {
 
 /// A size `[m, n, batch, k, …]` as a row.
 fn row<'a>(size: &Node, layout: &str, types: &str) -> Option<Row<'a>> {
-    let number = |node: &Node| node.number().and_then(|it: u64| u32::try_from(it).ok());
-    let numbers: Vec<u32> = size.list().iter().map(number).collect::<Option<_>>()?;
+    let numbers: Vec<u64> = size.list().iter().map(Node::number).collect::<Option<_>>()?;
     let [m, n, batch, k, rest @ ..] = numbers.as_slice() else { return None };
-    let leading = <[u32; 4]>::try_from(rest).ok();
+    let leading = <[u64; 4]>::try_from(rest).ok();
     let mut row = Row::new(size.line, 0..0, Kind::Gemm, "contraction");
-    let shape = GemmShape { m: *m, n: *n, k: *k, batch: *batch, leading };
-    row.shape = Ok(Shape::Gemm(shape));
+    row.shape = GemmShape::of_long([*m, *n, *k, *batch], leading).map(Shape::Gemm);
     row.layout = Ok(Cow::Owned(layout.to_owned()));
     row.types =
         if types.is_empty() { Err("the problem type names none") } else { Ok(Cow::Owned(types.to_owned())) };
-    row.key = Cow::Owned(format!("{layout},{types},{}", Shape::Gemm(shape)));
+    row.key = Cow::Owned(match &row.shape {
+        Ok(shape) => format!("{layout},{types},{shape}"),
+        Err(_) => format!("{layout},{types},{numbers:?}"),
+    });
     row.candidate = Err("a configuration names no winner");
     Some(row)
 }
@@ -159,13 +160,15 @@ pub(crate) fn problem_set<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>
             inner
                 .split(',')
                 .find_map(|it| it.trim().strip_prefix(name))
-                .and_then(|it| it.trim().parse::<u32>().ok())
+                .and_then(|it| it.trim().parse::<u64>().ok())
         };
         let (Some(m), Some(n), Some(k)) = (size("M:"), size("N:"), size("K:")) else { continue };
         let mut row = Row::new(line.number, line.span.clone(), Kind::Gemm, "matmul");
-        let shape = Shape::Gemm(GemmShape { m, n, k, batch: 1, leading: None });
-        row.key = Cow::Owned(shape.to_string());
-        row.shape = Ok(shape);
+        row.shape = GemmShape::of_long([m, n, k, 1], None).map(Shape::Gemm);
+        row.key = Cow::Owned(match &row.shape {
+            Ok(shape) => shape.to_string(),
+            Err(_) => format!("{m}x{n}x{k}"),
+        });
         row.types = Err("the types are an anchor of another file");
         row.candidate = Err("a problem set names no winner");
         tunings.rows.push(row);

@@ -150,7 +150,7 @@ fn machine<'a>(line: &Line<'a>, target: &mut Option<&'a str>, tunings: &mut Tuni
 fn cache_event<'a>(line: &Line<'a>, event: &'a str, open: &mut Option<Row<'a>>, tunings: &mut Tunings<'a>) {
     let event = event.split(';').next().unwrap_or_default();
     let value = |key: &str| event.split(' ').find_map(|part| part.strip_prefix(key));
-    let number = |key: &str| value(key).and_then(|it| it.parse::<u32>().ok());
+    let number = |key: &str| value(key).and_then(|it| it.parse::<u64>().ok());
     if event.starts_with("tuning-start") {
         let mut row = Row::new(line.number, line.span.clone(), Kind::Gemm, "matmul");
         row.time_us = Err("the log names the time of the search, not that of the winner");
@@ -159,7 +159,7 @@ fn cache_event<'a>(line: &Line<'a>, event: &'a str, open: &mut Option<Row<'a>>, 
         row.shape = match (number("m="), number("n="), number("k=")) {
             (Some(m), Some(n), Some(k)) => {
                 let batch = number("batch=").unwrap_or(1);
-                Ok(Shape::Gemm(GemmShape { m, n, k, batch, leading: None }))
+                GemmShape::of_long([m, n, k, batch], None).map(Shape::Gemm)
             }
             _ => Err("the line names no sizes"),
         };
@@ -183,7 +183,7 @@ fn problem<'a>(
     target: Option<&'a str>,
 ) -> Row<'a> {
     let value = |name: &str| columns.value(values, &[name]);
-    let size = |name: &str| value(name).and_then(|it| it.parse::<u32>().ok());
+    let size = |name: &str| value(name).and_then(|it| it.parse::<u64>().ok());
     let mut row = Row::new(line.number, line.span.clone(), Kind::Gemm, "matmul");
     let keys = columns.names.iter().zip(values).zip(&columns.is_key);
     let key: Vec<&str> = keys.filter(|(_, is_key)| **is_key).map(|((_, value), _)| value.trim()).collect();
@@ -208,7 +208,7 @@ fn problem<'a>(
                 _ => None,
             };
             let batch = size("batch_count").unwrap_or(1);
-            Ok(Shape::Gemm(GemmShape { m, n, k, batch, leading }))
+            GemmShape::of_long([m, n, k, batch], leading).map(Shape::Gemm)
         }
         _ => Err("a size is no number"),
     };
@@ -295,6 +295,8 @@ pub fn lookup_key(tunings: &Tunings<'_>, row: &Row<'_>) -> String {
     found.join(",")
 }
 
+const NO_SIZES: &str = "the command names no sizes";
+
 /// Reads logged commands. Equal ones are one row with their number of calls.
 pub(crate) fn problem_log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
     let mut tunings = Tunings::new(name, Format::ProblemLog, bytes);
@@ -308,8 +310,8 @@ pub(crate) fn problem_log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>
             continue;
         }
         let row = command_row(&line, command);
-        if row.shape.is_err() {
-            tunings.bad_row(line.number, FlawKind::CutLine, "the command names no sizes");
+        if row.shape == Err(NO_SIZES) {
+            tunings.bad_row(line.number, FlawKind::CutLine, NO_SIZES);
             continue;
         }
         seen.insert(command, tunings.rows.len());
@@ -325,7 +327,7 @@ fn command_row<'a>(line: &Line<'a>, command: &'a str) -> Row<'a> {
         let at = words.iter().position(|it| *it == name)?;
         words.get(at + 1).copied().filter(|it| !it.starts_with("--"))
     };
-    let size = |name: &str| value(name).and_then(|it| it.parse::<u32>().ok());
+    let size = |name: &str| value(name).and_then(|it| it.parse::<u64>().ok());
     let mut row = Row::new(line.number, line.span.clone(), Kind::Gemm, "matmul");
     row.key = Cow::Borrowed(command);
     row.layout = match (value("--transA"), value("--transB")) {
@@ -348,14 +350,14 @@ fn command_row<'a>(line: &Line<'a>, command: &'a str) -> Row<'a> {
     row
 }
 
-fn sizes<'a>(size: &dyn Fn(&str) -> Option<u32>) -> Said<Shape<'a>> {
+fn sizes<'a>(size: &dyn Fn(&str) -> Option<u64>) -> Said<Shape<'a>> {
     let (Some(m), Some(n), Some(k)) = (size("-m"), size("-n"), size("-k")) else {
-        return Err("the command names no sizes");
+        return Err(NO_SIZES);
     };
     let leading = match (size("--lda"), size("--ldb"), size("--ldc"), size("--ldd")) {
         (Some(a), Some(b), Some(c), Some(d)) => Some([a, b, c, d]),
         _ => None,
     };
     let batch = size("--batch_count").unwrap_or(1);
-    Ok(Shape::Gemm(GemmShape { m, n, k, batch, leading }))
+    GemmShape::of_long([m, n, k, batch], leading).map(Shape::Gemm)
 }

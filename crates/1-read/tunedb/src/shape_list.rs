@@ -4,7 +4,7 @@
 
 use crate::error::Error;
 use crate::lines::lines;
-use crate::model::{FlawKind, Format, GemmShape, Kind, Row, Shape, Tunings};
+use crate::model::{FlawKind, Format, GemmShape, Kind, Row, Said, Shape, Tunings};
 use crate::types::element;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ const HEAD: usize = 100;
 /// One product of a list.
 #[derive(PartialEq, Debug)]
 struct Item<'a> {
-    shape: GemmShape,
+    shape: Said<GemmShape>,
     layout: Option<&'a str>,
     types: Option<&'a str>,
 }
@@ -35,7 +35,7 @@ fn item(text: &str) -> Option<Item<'_>> {
     let mut numbers = Vec::new();
     let (mut layout, mut types) = (None, None);
     for word in text.split([',', ';', ' ', '\t']).filter(|it| !it.is_empty()) {
-        let sizes: Option<Vec<u32>> = word.split(['x', '*']).map(|it| it.parse().ok()).collect();
+        let sizes: Option<Vec<u64>> = word.split(['x', '*']).map(|it| it.parse().ok()).collect();
         match sizes {
             Some(sizes) => numbers.extend(sizes),
             None if word.len() == 2 && word.bytes().all(|it| b"nNtT".contains(&it)) => layout = Some(word),
@@ -51,7 +51,7 @@ fn item(text: &str) -> Option<Item<'_>> {
         [m, n, k, batch] => (m, n, k, batch),
         _ => return None,
     };
-    let shape = GemmShape { m, n, k, batch, leading: None };
+    let shape = GemmShape::of_long([m, n, k, batch], None);
     [m, n, k, batch].iter().all(|it| *it > 0).then_some(Item { shape, layout, types })
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn read<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
         };
         let mut row = Row::new(line.number, line.span.clone(), Kind::Gemm, "gemm");
         row.key = Cow::Borrowed(text);
-        row.shape = Ok(Shape::Gemm(item.shape));
+        row.shape = item.shape.map(Shape::Gemm);
         row.layout = item.layout.map(Cow::Borrowed).ok_or("the line names no transposition");
         row.types = item.types.map(Cow::Borrowed).ok_or("the line names no type");
         row.candidate = Err("a list of sizes has none");

@@ -40,14 +40,14 @@ pub(crate) fn data<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error
             continue;
         }
         let value = |name: &str| names.iter().position(|it| *it == name).map(|at| values[at]);
-        let size = |name: &str| value(name).and_then(|it| it.parse::<u32>().ok());
+        let size = |name: &str| value(name).and_then(|it| it.parse::<u64>().ok());
         let shape = match (size("SizeI"), size("SizeJ"), size("SizeK"), size("SizeL")) {
             (Some(m), Some(n), Some(batch), Some(k)) => {
                 let leading = match (size("LDA"), size("LDB"), size("LDC"), size("LDD")) {
                     (Some(a), Some(b), Some(c), Some(d)) => Some([a, b, c, d]),
                     _ => None,
                 };
-                Ok(GemmShape { m, n, k, batch, leading })
+                GemmShape::of_long([m, n, k, batch], leading)
             }
             _ => Err("a size is no number"),
         };
@@ -112,13 +112,13 @@ pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error>
         if value("run").parse::<u32>().is_err() {
             continue;
         }
-        let sizes: Vec<u32> = value("problem-sizes")
+        let sizes: Vec<u64> = value("problem-sizes")
             .trim_matches(['(', ')'])
             .split(',')
             .filter_map(|it| it.trim().parse().ok())
             .collect();
         let shape = match sizes.as_slice() {
-            [m, n, batch, k, ..] => Ok(GemmShape { m: *m, n: *n, k: *k, batch: *batch, leading: None }),
+            [m, n, batch, k, ..] => GemmShape::of_long([*m, *n, *k, *batch], None),
             _ => Err("the line names no sizes"),
         };
         let mut row = Row::new(line.number, line.span.clone(), Kind::Gemm, "contraction");

@@ -159,16 +159,16 @@ fn sizes(params: &str) -> Result<(&str, Said<GemmShape>), &'static str> {
             any = true;
             Ok(0)
         }
-        Some(part) => part.parse::<u32>().map_err(|_| "a size is no number"),
+        Some(part) => part.parse::<u64>().map_err(|_| "a size is no number"),
     };
     let [m, n, k] = [number(parts.next())?, number(parts.next())?, number(parts.next())?];
-    let mut shape = GemmShape { m, n, k, batch: 1, leading: None };
+    let (mut batch, mut leading) = (1, None);
     if parts.next_if_eq(&"B").is_some() {
-        shape.batch = number(parts.next())?;
+        batch = number(parts.next())?;
     }
     if parts.next_if_eq(&"ld").is_some() {
         let [a, b, c] = [number(parts.next())?, number(parts.next())?, number(parts.next())?];
-        shape.leading = Some([a, b, c, c]);
+        leading = Some([a, b, c, c]);
     }
     if parts.next_if_eq(&"rw").is_some() {
         number(parts.next())?;
@@ -181,7 +181,10 @@ fn sizes(params: &str) -> Result<(&str, Said<GemmShape>), &'static str> {
     if parts.next().is_some() {
         return Err("there is more than sizes");
     }
-    Ok((layout, if any { Err("the row stands for any size") } else { Ok(shape) }))
+    if any {
+        return Ok((layout, Err("the row stands for any size")));
+    }
+    Ok((layout, GemmShape::of_long([m, n, k, batch], leading)))
 }
 
 /// Notes that the last line of a file has no time and no end.

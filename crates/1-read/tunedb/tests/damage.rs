@@ -274,3 +274,31 @@ fn databases_with_broken_pages() {
     }
     assert!(refused > 20, "{refused} refused or shortened, {whole} whole");
 }
+
+/// Sizes have 32 bits here; what a file says beyond that is not cut, and not taken for something else.
+#[test]
+fn sizes_of_2_to_the_32_are_named() {
+    let files = [
+        (
+            "tunableop.csv",
+            "Validator,PT_VERSION,2.8.0\nGemmTunableOp_Half_TN,tn_{}_16_1280_ld_1280_1280_{},Default,0.1\n",
+        ),
+        (
+            "bench.txt",
+            "[0]:transA,transB,grouped_gemm,batch_count,m,n,k,lda,ldb,ldc,ldd,a_type,b_type,compute_type,us\n    N,N,0,{},{},16,32,16,16,16,16,f16_r,f16_r,f32_r,9\n",
+        ),
+        ("list.txt", "{},16,32\n"),
+        (
+            "log.txt",
+            "hipblaslt-bench --api_method c -m {} -n 16 -k 32 --lda 16 --ldb 16 --ldc 16 --ldd 16 --transA N --transB N --batch_count 1 --a_type f16_r --compute_type f32_r\n",
+        ),
+    ];
+    for (name, text) in files {
+        for (size, expected) in [("4294967295", Ok(())), ("4294967296", Err("a size is 2^32 or more"))] {
+            let text = text.replace("{}", size);
+            let read = tunedb::read(name, text.as_bytes()).unwrap();
+            let [row] = &read.rows[..] else { panic!("{name}: {:?}", read.rows) };
+            assert_eq!(row.shape.as_ref().map(drop).map_err(|why| *why), expected, "{name} {size}");
+        }
+    }
+}

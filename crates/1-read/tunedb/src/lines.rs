@@ -84,6 +84,33 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
+/// A text in parts between one ASCII character: parts are a few bytes long, which the search of `str::split` is slow for.
+#[derive(Clone)]
+pub(crate) struct Parts<'a> {
+    /// What is left; none after the last part.
+    pub(crate) rest: Option<&'a str>,
+    between: u8,
+}
+
+pub(crate) fn parts(text: &str, between: u8) -> Parts<'_> {
+    Parts { rest: Some(text), between }
+}
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let text = self.rest?;
+        match text.bytes().position(|it| it == self.between) {
+            Some(at) => {
+                self.rest = Some(&text[at + 1..]);
+                Some(&text[..at])
+            }
+            None => self.rest.take(),
+        }
+    }
+}
+
 /// Whole text, or where it is none.
 pub(crate) fn text(bytes: &[u8]) -> Result<&str, Error> {
     std::str::from_utf8(bytes).map_err(|error| {

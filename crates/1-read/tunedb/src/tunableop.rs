@@ -4,7 +4,7 @@
 //! the key here is that text; sizes are column-major, so `m` and `n` of a `torch.mm` appear swapped.
 
 use crate::error::Error;
-use crate::lines::{Ending, Line, TextCheck, count_lines, lines};
+use crate::lines::{Ending, Line, TextCheck, count_lines, lines, parts};
 use crate::model::{FlawKind, Format, GemmShape, Kind, MOST_ROWS, Row, Said, Shape, Tunings, Version, time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -87,19 +87,17 @@ pub(crate) fn results<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Er
 fn result_row<'a>(line: &Line<'a>, tunings: &mut Tunings<'a>) -> bool {
     let number = line.number;
     let ends_here = line.ending == Ending::Nothing;
-    let mut parts = line.text.splitn(4, ',');
-    let (Some(operation), Some(params), Some(solution)) = (parts.next(), parts.next(), parts.next()) else {
+    let mut fields = parts(line.text, b',');
+    let (Some(operation), Some(params), Some(solution)) = (fields.next(), fields.next(), fields.next())
+    else {
         tunings.bad_row(number, FlawKind::Malformed, "fewer than 3 fields: PyTorch leaves the line out");
         return ends_here;
     };
-    let rest = parts.next();
+    let rest = fields.rest;
     let mut row = Row::new(number, line.span.clone(), Kind::Gemm, operation);
     row.key = Cow::Borrowed(&line.text[..operation.len() + 1 + params.len()]);
     row.candidate = Ok(Cow::Borrowed(solution));
-    let (ms, more) = rest.map_or((None, None), |rest| match rest.split_once(',') {
-        Some((ms, more)) => (Some(ms), Some(more)),
-        None => (Some(rest), None),
-    });
+    let (ms, more) = (fields.next(), fields.rest);
     row.time_us = ms.map_or(Err(time::ABSENT), |ms| time::parse(ms, 1e3));
     if row.time_us == Err(time::NO_NUMBER) {
         let text = format!("`{}` is no time: PyTorch reads it as 0", ms.unwrap_or_default());
@@ -141,7 +139,8 @@ fn problem<'a>(operation: &'a str, params: &'a str, row: &mut Row<'a>, tunings: 
 
 /// Operation, types and transposition of `GemmTunableOp_Half_TN`. Types may contain `_`, so it is read from both ends.
 fn split_operation(text: &str) -> Option<(&str, &str, &str)> {
-    let (name, rest) = text.split_once('_')?;
+    let mut words = parts(text, b'_');
+    let (name, rest) = (words.next()?, words.rest?);
     let (types, layout) = rest.rsplit_once('_')?;
     let transposition = layout.len() == 2 && layout.bytes().all(|it| matches!(it, b'N' | b'T'));
     (OPERATIONS.contains(&name) && transposition && !types.is_empty()).then_some((name, types, layout))
@@ -149,7 +148,7 @@ fn split_operation(text: &str) -> Option<(&str, &str, &str)> {
 
 /// Transposition and sizes of `tn_51866_16_1280_ld_1280_1280_51866`. A `*` in the place of a number stands for any.
 fn sizes(params: &str) -> Result<(&str, Said<GemmShape>), &'static str> {
-    let mut parts = params.split('_').peekable();
+    let mut parts = parts(params, b'_').peekable();
     let layout = parts.next().filter(|it| it.len() == 2 && it.bytes().all(|b| matches!(b, b'n' | b't')));
     let layout = layout.ok_or("they do not begin with `nn`, `nt`, `tn` or `tt`")?;
     let mut any = false;

@@ -100,31 +100,77 @@ fn one(path: &Path) -> Result<Contents> {
     Ok(Contents::Owned(bytes))
 }
 
+/// A file that is written whole beside its place; it is removed unless it is put there.
+#[must_use]
+pub struct Beside {
+    path: PathBuf,
+    written: PathBuf,
+}
+
+impl Beside {
+    /// Writes it, down to the disk.
+    pub fn write(path: &Path, bytes: &[u8]) -> Result<Beside> {
+        let mut name = OsString::from(".");
+        name.push(path.file_name().context("no name of a file")?);
+        name.push(format!(".{}.new", std::process::id()));
+        let beside = Beside { path: path.to_owned(), written: path.with_file_name(name) };
+        let write = || -> std::io::Result<()> {
+            let mut file = std::fs::File::create(&beside.written)?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            match std::fs::metadata(path) {
+                Ok(metadata) => file.set_permissions(metadata.permissions()),
+                Err(_) => Ok(()),
+            }
+        };
+        write().map_err(|error| unchanged(error, path))?;
+        Ok(beside)
+    }
+
+    /// Puts it into its place.
+    pub fn put(self) -> Result<()> {
+        std::fs::rename(&self.written, &self.path).map_err(|error| unchanged(error, &self.path))
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        // It is not there any more where it was put into its place.
+        let _ = std::fs::remove_file(&self.written);
+    }
+}
+
+fn unchanged(error: std::io::Error, path: &Path) -> anyhow::Error {
+    anyhow::Error::new(error)
+        .context(format!("cannot write `{}`; what was there is unchanged", path.display()))
+}
+
 /// Writes a file beside its place and renames it, so that a write that fails leaves the old one.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut beside = OsString::from(".");
-    beside.push(path.file_name().context("no name of a file")?);
-    beside.push(format!(".{}.new", std::process::id()));
-    let beside = path.with_file_name(beside);
-    let write = || -> std::io::Result<()> {
-        let mut file = std::fs::File::create(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        if let Ok(metadata) = std::fs::metadata(path) {
-            file.set_permissions(metadata.permissions())?;
-        }
-        std::fs::rename(&beside, path)
-    };
-    write().map_err(|error| {
-        let _ = std::fs::remove_file(&beside);
-        anyhow::Error::new(error)
-            .context(format!("cannot write `{}`; what was there is unchanged", path.display()))
-    })
+    Beside::write(path, bytes)?.put()
+}
+
+/// The same where a check passes, which runs while the disk writes.
+pub fn replace_checked(path: &Path, bytes: &[u8], check: impl FnOnce() -> Result<()> + Send) -> Result<()> {
+    let (checked, written) = rayon::join(check, || Beside::write(path, bytes));
+    checked?;
+    written?.put()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_check_that_fails_leaves_the_old_file() {
+        let scratch = testkit::Scratch::new("tunings-checked");
+        let path = scratch.write("a.csv", b"old");
+        let said = replace_checked(&path, b"new", || anyhow::bail!("no")).unwrap_err();
+        assert_eq!((said.to_string().as_str(), &std::fs::read(&path).unwrap()[..]), ("no", &b"old"[..]));
+        replace_checked(&path, b"new", || Ok(())).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        assert_eq!(std::fs::read_dir(scratch.path("")).unwrap().count(), 1);
+    }
 
     #[test]
     fn a_write_that_fails_leaves_the_old_file() {

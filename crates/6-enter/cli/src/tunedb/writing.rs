@@ -5,7 +5,7 @@ use crate::args::{ConvertTo, Look, TuneConvert, TuneMerge, TuneWrite};
 use crate::exit::{Outcome, usage};
 use crate::output::Output;
 use anyhow::{Result, anyhow};
-use host::tunings::replace;
+use host::tunings::{replace, replace_checked};
 use study::tunings::{MergeOptions, Refusal, Selection, To, convert as converted, merge as merged};
 
 /// A refusal as an error with its hint.
@@ -43,11 +43,14 @@ pub(super) fn merge(args: &TuneMerge, look: &Look) -> Result<Outcome> {
     let name = args.output.display().to_string();
     let any = files.iter().any(|file| !file.rows.is_empty());
     drop(files);
-    if any {
-        ::tunedb::read(&name, &result.bytes)
-            .map_err(|error| anyhow!("the result would not be read back: {error}; nothing is written"))?;
-    }
-    replace(&args.output, &result.bytes)?;
+    replace_checked(&args.output, &result.bytes, || {
+        match any.then(|| ::tunedb::read(&name, &result.bytes)) {
+            Some(Err(error)) => {
+                Err(anyhow!("the result would not be read back: {error}; nothing is written"))
+            }
+            Some(Ok(_)) | None => Ok(()),
+        }
+    })?;
     let write = TuneWrite { format: args.format, output: None };
     let mut report = result.report;
     report.notes.push(format!("written: {name}"));

@@ -108,10 +108,14 @@ fn scattered(
     for (access, key) in &accesses {
         arrays.entry((access.address.group(), *key)).or_default().insert(access.position, access.bytes);
     }
+    // Accesses of a group have the same lanes: those that begin at one place of a line touch as many.
+    let mut counted: HashMap<_, Option<Lines>> = HashMap::new();
     for (access, key) in &accesses {
-        let Some(lines) = Lines::of(addresses, access.address, access.position, access.bytes, line) else {
-            continue;
-        };
+        let place = access.position.rem_euclid(i64::from(line.max(1)));
+        let lines = *counted
+            .entry((access.address.group(), place, access.bytes))
+            .or_insert_with(|| Lines::of(addresses, access.address, access.position, access.bytes, line));
+        let Some(lines) = lines else { continue };
         if lines.touched < TIMES * lines.least || lines.surplus() < SURPLUS {
             continue;
         }

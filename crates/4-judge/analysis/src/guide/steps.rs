@@ -137,11 +137,11 @@ fn missing_counters(inputs: &Inputs<'_>, last: &Subject, looked: &Looked) -> Opt
         (true, rules) => format!("record times, and the counters of {}", rules.join(", ")),
         (false, rules) => format!("record the counters of {}, which could not be checked", rules.join(", ")),
     };
-    // The profiler writes over what has the name.
+    // What has the name already is not written over.
     let name = format!("{}-more", name_of(last));
     let kernels = looked.options_elsewhere();
     let command =
-        format!("rocprof-compute profile -n {}{kernels}{blocks} -- {}", quoted(&name), program(last));
+        format!("rockhound profile --on gpu -n {}{kernels}{blocks} -- {}", quoted(&name), program(last));
     Some(GuideStep::new(StepKind::Record, why, command))
 }
 
@@ -299,10 +299,10 @@ fn again(last: &Subject, looked: &Looked, emulated: bool) -> Again {
         let folder = numbered(path);
         return Again { record: record(last, looked, "", &folder), folder };
     }
-    // The vendor's profiler makes `workloads/NAME/GPU`.
+    // `profile` makes `workloads/NAME/GPU`.
     let name = numbered(&name_of(last));
     let kernels = looked.options_elsewhere();
-    let record = format!("rocprof-compute profile -n {}{kernels} -- {}", quoted(&name), program(last));
+    let record = format!("rockhound profile --on gpu -n {}{kernels} -- {}", quoted(&name), program(last));
     Again { record, folder: format!("workloads/{name}") }
 }
 

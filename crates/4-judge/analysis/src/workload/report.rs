@@ -177,10 +177,11 @@ fn no_samples(subjects: &[Subject], blocks: &Blocks) -> Option<Note> {
     let text = match subjects {
         [one] if of_samples && one.workload.samples.is_some() => return None,
         [one] if blocks.names(TRACE) && one.workload.traces.is_some() => return None,
-        [_] if !of_samples => "no thread trace is recorded; `rocprofv3 --att` takes one",
+        [_] if !of_samples => {
+            "no thread trace is recorded; `rockhound profile --on gpu --thread-trace -k KERNEL` takes one"
+        }
         [_] => {
-            "no samples of the program counter are recorded; `rocprof-compute profile --experimental \
-             --pc-sampling` and `rocprofv3 --pc-sampling-beta-enabled` take them"
+            "no samples of the program counter are recorded; `rockhound profile --on gpu --pc-sampling` takes them"
         }
         _ => "samples of the program counter are shown of one recording alone",
     };

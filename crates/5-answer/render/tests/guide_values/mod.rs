@@ -114,7 +114,7 @@ pub(crate) fn guide(compared: bool) -> Guide {
             GuideStep::new(
                 StepKind::Record,
                 "record the counters of CTR003, which could not be checked",
-                "rocprof-compute profile -n copy -b 13 -- ./copy --size 1048576 --name 'two words' --iterations 300",
+                "rockhound profile --on gpu -n copy -b 13 -- ./copy --size 1048576 --name 'two words' --iterations 300",
             ),
             GuideStep::new(StepKind::Change, "change the kernel, one finding at a time", ""),
         ],

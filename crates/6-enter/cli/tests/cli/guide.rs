@@ -130,7 +130,7 @@ fn commands_look_at_what_was_looked_at() {
         &["-k", "0", "-d", ">1"],
         &[
             "rockhound analyze -p DIR -k 0 -d '>1' -b ",
-            "rocprof-compute profile -n guide_part-2 -k long -- ./app",
+            "rockhound profile --on gpu -n guide_part-2 -k long -- ./app",
             &format!("rockhound guide workloads/guide_part-2 --base DIR{long}"),
         ],
     );

@@ -183,7 +183,7 @@ impl Request {
             true => vec![Run::Rotating(passes)],
             false => passes.iter().map(Run::Counters).collect(),
         };
-        let apart = !matches!(self.tool, Tool::Rocprofv3(_)) && !passes.is_empty();
+        let apart = self.tool.is_predecessor() && !passes.is_empty();
         let times = apart.then_some(Run::Times);
         times
             .into_iter()
@@ -367,7 +367,7 @@ impl One<'_> {
 
     /// Starts the profiler and waits for its end.
     fn launch(&mut self, folder: &Path) -> Result<()> {
-        let old = !matches!(self.request.tool, Tool::Rocprofv3(_));
+        let old = self.request.tool.is_predecessor();
         let command = if old { rocprof::command } else { rocprofv3::command };
         let mut command = command(self.request, self.run, folder).map_err(|lacks| {
             anyhow::anyhow!("{lacks}\nhint: a newer ROCm has it; `--profiler FILE` names another profiler")

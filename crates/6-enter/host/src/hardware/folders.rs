@@ -3,7 +3,6 @@
 //! The one idea to keep in mind: a pass gets its name when it is whole, so what is there can be trusted.
 
 use super::dispatches::Signature;
-use super::tool::Tool;
 use super::{Request, Run, rocprofv3, signature};
 use crate::recording;
 use anyhow::{Context, Result, bail};
@@ -48,7 +47,7 @@ pub(super) fn prepare(request: &Request) -> Result<()> {
         }
     }
     write(folder, PLAN, &plan)?;
-    if matches!(request.tool, Tool::Rocprofv3(_)) {
+    if !request.tool.is_predecessor() {
         write(folder, rocprofv3::EXTRA_COUNTERS, &rocprofv3::extra_counters(&request.plan, &request.target))?;
     }
     if request.multiplexing.is_some() {

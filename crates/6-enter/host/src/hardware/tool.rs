@@ -28,6 +28,11 @@ impl Tool {
         }
     }
 
+    /// Whether it is older than rocprofv3.
+    pub const fn is_predecessor(self) -> bool {
+        !matches!(self, Tool::Rocprofv3(_))
+    }
+
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {

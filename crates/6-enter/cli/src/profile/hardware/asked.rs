@@ -143,7 +143,7 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
 
 /// Counters that the profiler knows; none where it cannot say all of them, and is believed.
 fn listed(profiler: &Path, tool: Tool, target: &str) -> Vec<String> {
-    let ask = if matches!(tool, Tool::Rocprofv3(_)) { ask } else { answer };
+    let ask = if tool.is_predecessor() { answer } else { ask };
     let lists: Option<Vec<String>> = tool.listing().iter().map(|words| ask(profiler, words)).collect();
     let lists = lists.unwrap_or_default();
     let named: Vec<Vec<&str>> = lists.iter().map(|text| tool.listed(text, target)).collect();

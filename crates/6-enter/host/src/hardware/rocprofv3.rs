@@ -177,4 +177,4 @@ pub(super) fn extra_counters(plan: &Plan, target: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -60,16 +60,7 @@ pub(super) fn rank_number(text: &str) -> Result<String> {
 pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBuf) -> Result<Asked> {
     let OnGpu { attach, attach_duration, collection_period, resume, .. } = &args.on_gpu;
     let mut notes = Vec::new();
-    let tool = match Tool::predecessor(&profiler) {
-        Some(tool) => {
-            notes.push(format!(
-                "note: {} is older than rocprofv3, which came with ROCm 6.2: all kernels are counted and those of `-k` kept, and times of dispatches come from a run of their own",
-                tool.name()
-            ));
-            tool
-        }
-        None => Tool::Rocprofv3(version(&profiler, &mut notes)),
-    };
+    let tool = tool(&profiler, &mut notes);
     let mut plan = passes(args, gpu.target)?;
     let unknown = drop_unknown(&mut plan, &listed(&profiler, tool, gpu.target.name));
     notes.extend(left_out(&unknown, plan.passes.is_empty())?);
@@ -172,6 +163,18 @@ fn left_out(unknown: &[String], nothing_left: bool) -> Result<Option<String>> {
 fn supported<T>(words: Result<T, String>) -> Result<()> {
     let newer = "a newer ROCm has it; `--profiler FILE` names another profiler";
     words.map(drop).map_err(|lacks| usage(lacks, newer))
+}
+
+/// Which of the vendor's the profiler is.
+fn tool(profiler: &Path, notes: &mut Vec<String>) -> Tool {
+    let Some(tool) = Tool::predecessor(profiler) else {
+        return Tool::Rocprofv3(version(profiler, notes));
+    };
+    notes.push(format!(
+        "note: {} is older than rocprofv3, which came with ROCm 6.2: all kernels are counted and those of `-k` kept, and times of dispatches come from a run of their own",
+        tool.name()
+    ));
+    tool
 }
 
 /// The profiler's version, as it says itself.

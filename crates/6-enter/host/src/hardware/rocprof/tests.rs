@@ -1,5 +1,6 @@
 use super::*;
-use counters::{Plan, plan};
+use crate::hardware::rocprofv3;
+use counters::plan;
 use std::collections::BTreeSet;
 
 fn request(tool: Tool, program: &[&str]) -> Request {
@@ -7,19 +8,8 @@ fn request(tool: Tool, program: &[&str]) -> Request {
         profiler: format!("/opt/rocm/bin/{}", tool.name()).into(),
         tool,
         program: program.iter().map(OsString::from).collect(),
-        launcher: None,
-        attach: None,
-        collection_period: None,
         target: "gfx90a".into(),
-        plan: Plan { passes: Vec::new() },
-        repeat: 1,
-        multiplexing: None,
-        samples: None,
-        trace: None,
-        kernels: Vec::new(),
-        output: "/out".into(),
-        resume: false,
-        facts: BTreeMap::new(),
+        ..rocprofv3::tests::request(&[], [0; 3])
     }
 }
 
@@ -29,13 +19,7 @@ fn level() -> Pass {
 }
 
 fn words(request: &Request, run: &Run<'_>) -> String {
-    match command(request, run, Path::new("/out/.running")) {
-        Ok(line) => {
-            let words = line.arguments.iter().map(|it| it.to_string_lossy().into_owned());
-            std::iter::once(line.program.display().to_string()).chain(words).collect::<Vec<_>>().join(" ")
-        }
-        Err(error) => error,
-    }
+    rocprofv3::tests::joined(command(request, run, Path::new("/out/.running")))
 }
 
 #[test]

@@ -3,7 +3,7 @@ use crate::hardware::Attach;
 use crate::hardware::version::Version;
 use std::collections::BTreeMap;
 
-fn request(kernels: &[&str], version: [u32; 3]) -> Request {
+pub(in crate::hardware) fn request(kernels: &[&str], version: [u32; 3]) -> Request {
     Request {
         profiler: "/opt/rocm/bin/rocprofv3".into(),
         tool: Tool::Rocprofv3(Version(version)),
@@ -34,7 +34,12 @@ fn request(kernels: &[&str], version: [u32; 3]) -> Request {
 
 /// The command as words, or what the version lacks.
 fn words(request: &Request, run: &Run<'_>) -> String {
-    match command(request, run, Path::new("/out/.running")) {
+    joined(command(request, run, Path::new("/out/.running")))
+}
+
+/// A command as words, or why there is none.
+pub(in crate::hardware) fn joined(command: Result<CommandLine, String>) -> String {
+    match command {
         Ok(line) => {
             let arguments = line.arguments.iter().map(|it| it.to_string_lossy().into_owned());
             std::iter::once(line.program.display().to_string()).chain(arguments).collect::<Vec<_>>().join(" ")

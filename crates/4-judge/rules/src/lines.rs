@@ -46,23 +46,6 @@ impl Lines {
         let (in_lines, in_elements) = (divide(line), divide(bytes));
         // The accesses of a group share a line where their positions do.
         let phase = position.rem_euclid(line);
-        let apart = (offsets[1] - offsets[0]) as i32;
-        if steps.iter().all(|step| *step == 0) && offsets.is_sorted() {
-            // Lanes in order, as most are: a line is a new one or that of the byte before.
-            let (mut last, mut touched) = ((-1, -1), (0u32, 0u64));
-            for offset in offsets {
-                let at = offset - lowest + phase;
-                for of_byte in [in_lines(at), in_lines(at + bytes - 1)] {
-                    touched.0 += u32::from(of_byte > last.0);
-                    last.0 = last.0.max(of_byte);
-                }
-                let element = in_elements(at);
-                touched.1 += u64::from(element > last.1);
-                last.1 = element;
-            }
-            let least = (touched.1 * bytes as u64).div_ceil(line as u64) as u32;
-            return Lines { touched: touched.0, least, apart, by_stride: false };
-        }
         let (mut lines, mut touched) = (Distinct::<{ 2 * LANES }>::new(), Distinct::<LANES>::new());
         for (offset, step) in offsets.iter().zip(steps) {
             let at = offset - lowest + phase;
@@ -72,7 +55,12 @@ impl Lines {
             touched.add((*step, in_elements(at)));
         }
         let least = (touched.count() as u64 * bytes as u64).div_ceil(line as u64);
-        Lines { touched: lines.count() as u32, least: least as u32, apart, by_stride: false }
+        Lines {
+            touched: lines.count() as u32,
+            least: least as u32,
+            apart: (offsets[1] - offsets[0]) as i32,
+            by_stride: false,
+        }
     }
 
     /// Lines touched beyond those needed.
@@ -150,19 +138,6 @@ mod tests {
                 (touched, least),
                 "{offsets:?} {steps:?} {bytes} {line}"
             );
-            // The order of the lanes says nothing of the lines.
-            for position in [0, 4, 60, 252] {
-                let in_order = Lines::count(&offsets, &steps, position, bytes, line);
-                let (mut offsets, mut steps) = (offsets, steps);
-                offsets.reverse();
-                steps.reverse();
-                let reversed = Lines::count(&offsets, &steps, position, bytes, line);
-                assert_eq!(
-                    (in_order.touched, in_order.least),
-                    (reversed.touched, reversed.least),
-                    "{offsets:?}"
-                );
-            }
         }
     }
 }

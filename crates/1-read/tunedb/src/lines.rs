@@ -85,7 +85,6 @@ impl<'a> Iterator for Lines<'a> {
 }
 
 /// A text in parts between one ASCII character: parts are a few bytes long, which the search of `str::split` is slow for.
-#[derive(Clone)]
 pub(crate) struct Parts<'a> {
     /// What is left; none after the last part.
     pub(crate) rest: Option<&'a str>,

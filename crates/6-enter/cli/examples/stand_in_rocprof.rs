@@ -3,7 +3,11 @@
 //!
 //! `STAND_IN` says what goes wrong, in which run: `exit@2`, `differ@2`, `forget@2`, `nothing@1`. As with rocprof itself, that the
 //! program failed is not in its exit code. `STAND_IN_COUNTERS` are the counters that it lists.
-#![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a program")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "it stands for a program of the vendor, which reads files, starts programs and prints"
+)]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

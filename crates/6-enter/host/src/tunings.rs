@@ -8,9 +8,11 @@ use crate::inputs::file_error;
 use anyhow::{Context, Result};
 use flate2::read::GzDecoder;
 use rayon::prelude::*;
-use std::ffi::OsString;
+use std::fs::Permissions;
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 use view::FileError;
 
 /// Bytes a packed file may unpack to.
@@ -100,61 +102,33 @@ fn one(path: &Path) -> Result<Contents> {
     Ok(Contents::Owned(bytes))
 }
 
-/// A file that is written whole beside its place; it is removed unless it is put there.
-#[must_use]
-pub struct Beside {
-    path: PathBuf,
-    written: PathBuf,
-}
-
-impl Beside {
-    /// Writes it, down to the disk.
-    pub fn write(path: &Path, bytes: &[u8]) -> Result<Beside> {
-        let mut name = OsString::from(".");
-        name.push(path.file_name().context("no name of a file")?);
-        name.push(format!(".{}.new", std::process::id()));
-        let beside = Beside { path: path.to_owned(), written: path.with_file_name(name) };
-        let write = || -> std::io::Result<()> {
-            let mut file = std::fs::File::create(&beside.written)?;
-            file.write_all(bytes)?;
-            file.sync_all()?;
-            match std::fs::metadata(path) {
-                Ok(metadata) => file.set_permissions(metadata.permissions()),
-                Err(_) => Ok(()),
-            }
-        };
-        write().map_err(|error| unchanged(error, path))?;
-        Ok(beside)
-    }
-
-    /// Puts it into its place.
-    pub fn put(self) -> Result<()> {
-        std::fs::rename(&self.written, &self.path).map_err(|error| unchanged(error, &self.path))
-    }
-}
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        // It is not there any more where it was put into its place.
-        let _ = std::fs::remove_file(&self.written);
-    }
-}
-
-fn unchanged(error: std::io::Error, path: &Path) -> anyhow::Error {
-    anyhow::Error::new(error)
-        .context(format!("cannot write `{}`; what was there is unchanged", path.display()))
-}
-
 /// Writes a file beside its place and renames it, so that a write that fails leaves the old one.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    Beside::write(path, bytes)?.put()
+    replace_checked(path, bytes, || Ok(()))
 }
 
 /// The same where a check passes, which runs while the disk writes.
 pub fn replace_checked(path: &Path, bytes: &[u8], check: impl FnOnce() -> Result<()> + Send) -> Result<()> {
-    let (checked, written) = rayon::join(check, || Beside::write(path, bytes));
+    let (checked, written) = rayon::join(check, || beside(path, bytes));
     checked?;
-    written?.put()
+    let renamed = written.and_then(|file| file.persist(path).map_err(|error| error.error));
+    renamed
+        .map(drop)
+        .with_context(|| format!("cannot write `{}`; what was there is unchanged", path.display()))
+}
+
+/// A file in the folder of a path, whole and on the disk, which is removed unless it is renamed.
+fn beside(path: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut new = tempfile::Builder::new();
+    let mut file =
+        new.prefix(".").suffix(".new").permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    if let Ok(metadata) = std::fs::metadata(path) {
+        file.as_file().set_permissions(metadata.permissions())?;
+    }
+    Ok(file)
 }
 
 #[cfg(test)]

@@ -78,7 +78,9 @@ fn reports_of_examples_and_recordings_are_usable() {
     done(&["profile", &launch, "--breakdown", "-o", &recorded]);
     reports.push(("emulated", report(&dir, "emulated", &[&recorded])));
     if let Some(shared) = testkit::shared("workloads") {
-        for (name, path) in [("mi300x", "vcopy/MI300X_A1"), ("mi200", "vcopy/MI200")] {
+        for (name, path) in
+            [("mi300x", "vcopy/MI300X_A1"), ("rocpd", "vcopy/MI300X_A1_rocpd"), ("mi200", "vcopy/MI200")]
+        {
             reports.push((name, report(&dir, name, &[&shared.join(path).display().to_string()])));
         }
         let mixbench = shared.join("mixbench/mi200").display().to_string();

@@ -157,6 +157,10 @@ fn csv_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
+fn cell(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |it| it.to_string())
+}
+
 /// A row per dispatch and counter, or per dispatch where no pass is given.
 fn table(
     workload: &Workload,
@@ -191,8 +195,6 @@ fn table(
     ];
     let counted: &[&str] = if pass.is_some() { &["Counter_Name", "Counter_Value"] } else { &[] };
     out.write_record(head.iter().chain(counted))?;
-    let number = |it: Option<f64>| it.map_or_else(String::new, |it| it.to_string());
-    let time = |it: Option<i64>| it.map_or_else(String::new, |it| it.to_string());
     let one = |times: &[Option<i64>], row: usize| times.get(row).copied().flatten();
     for (at, row) in rows.into_iter().enumerate() {
         let (start, end) = match (&times, pass) {
@@ -202,15 +204,11 @@ fn table(
             (None, None) => (one(&d.start, row), one(&d.end, row)),
             (None, Some(_)) => (None, None),
         };
-        let mut fields = vec![
-            d.id[row].to_string(),
-            d.gpu.get(row).map_or_else(String::new, ToString::to_string),
-            number(d.grid.get(row)),
-            name(row).to_owned(),
-        ];
+        let mut fields =
+            vec![d.id[row].to_string(), cell(d.gpu.get(row)), cell(d.grid.get(row)), name(row).to_owned()];
         let sizes = [&d.workgroup, &d.lds, &d.scratch, &d.arch_vgpr, &d.accum_vgpr, &d.sgpr];
-        fields.extend(sizes.map(|it| number(it.get(row))));
-        fields.extend([time(start), time(end)]);
+        fields.extend(sizes.map(|it| cell(it.get(row))));
+        fields.extend([cell(start), cell(end)]);
         let Some(pass) = pass else {
             out.write_record(&fields)?;
             continue;

@@ -36,7 +36,7 @@ pub(super) fn profiler() -> Option<PathBuf> {
 
 /// That there is no profiler.
 pub(super) fn no_profiler() -> String {
-    format!("no {} in PATH", NAMES.map(|it| format!("`{it}`")).join(", "))
+    format!("none of {} is in PATH", NAMES.map(|it| format!("`{it}`")).join(", "))
 }
 
 /// Why the GPU's device cannot be opened, and what to do.
@@ -70,7 +70,7 @@ impl Profiler for Hardware {
             None => profiler().ok_or_else(|| {
                 usage(
                     no_profiler(),
-                    "it comes with ROCm: add `/opt/rocm/bin` to PATH, or name it with `--profiler`",
+                    "they come with ROCm: add `/opt/rocm/bin` to PATH, or name it with `--profiler`",
                 )
             })?,
         };

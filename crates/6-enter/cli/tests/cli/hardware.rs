@@ -495,12 +495,20 @@ fn predecessors_of_the_profiler_are_driven_too() {
             assert_eq!(code, 0, "{said}");
             assert_eq!(runs(&output) - before, passes(&output).len() - kept, "{wrong}: {said}");
         }
+        let (code, said) = run(&dir.join("shell"), "", &["-b", "2", "--", "echo", "$HOME"]);
+        let refused =
+            "hands the program to a shell, which changes `$HOME`\nhint: put the command into a script";
+        assert_eq!((code == 64, said.contains(refused)), (name == "rocprof", name == "rocprof"), "{said}");
         let output = dir.join("differs");
         let (code, said) = run(&output, "differ@2", &["-b", "2"]);
         assert!(code == 0 && said.contains("pass 2 again: dispatch 0 is `add(float*, float*)`"), "{said}");
         let (code, said) = run(&dir.join("repeat"), "", &["--set", "mem_thruput", "--repeat", "2"]);
         assert!(code == 0 && said.contains("values are medians"), "{said}");
         for (more, expected) in [
+            (
+                &["-b", "2", "--", "mpirun", "-n", "2", "true"][..],
+                format!("{name} cannot tell the ranks of a launcher apart\nhint: start each rank: `mpirun"),
+            ),
             (&["--pc-sampling"][..], format!("{name} cannot do this (`host-trap`): rocprofv3 can")),
             (
                 &["--set", "mem_thruput", "--iteration-multiplexing"],

@@ -29,37 +29,16 @@ const DEPTH: usize = 3;
 /// The command of a run that writes into a folder; an error says what the profiler lacks.
 pub(super) fn command(request: &Request, run: &Run<'_>, folder: &Path) -> Result<CommandLine, String> {
     let tool = request.tool;
-    match run {
-        Run::Times | Run::Counters(_) => {}
-        Run::Rotating(_) => drop(tool.arguments("multiplexing", &[])?),
-        Run::Samples(samples) => drop(tool.arguments(&samples.method, &[])?),
-        Run::Trace(_) => drop(tool.arguments("thread-trace", &[])?),
-    }
-    if request.launcher.is_some() {
-        tool.arguments("ranks", &[])?;
+    if !matches!(run, Run::Times | Run::Counters(_)) || request.launcher.is_some() {
+        return Err(format!("{} counts in one process, and nothing else", tool.name()));
     }
     let mut words: Vec<OsString> = vec!["-i".into(), folder.join(INPUT).into()];
-    match tool {
-        Tool::Rocprof => {
-            words.extend(["--timestamp".into(), "on".into(), "-o".into(), own_file(tool, folder, 1).into()]);
-            if let Some(word) = request.program.iter().find(|word| changed_by_a_shell(word)) {
-                return Err(format!(
-                    "rocprof hands the program to a shell, which changes `{}`: put the command into a script",
-                    word.to_string_lossy()
-                ));
-            }
-        }
-        _ => words.extend(["-d".into(), folder.into(), "-o".into(), OUTPUT.into()]),
-    }
+    words.extend(match tool {
+        Tool::Rocprof => ["--timestamp".into(), "on".into(), "-o".into(), own_file(tool, folder, 1).into()],
+        _ => ["-d".into(), folder.into(), "-o".into(), OUTPUT.into()],
+    });
     words.extend(request.program.iter().cloned());
     Ok(CommandLine { program: request.profiler.clone(), arguments: words, silent: false, limit: None })
-}
-
-/// Whether a word does not survive rocprof's script, which puts it between double quotes after it was split at blanks.
-fn changed_by_a_shell(word: &OsString) -> bool {
-    let Some(text) = word.to_str() else { return true };
-    let blanks = text.contains("  ") || text.starts_with(' ') || text.ends_with(' ');
-    blanks || text.contains(['"', '$', '`', '\\', '\n', '\t', '*', '?', '['])
 }
 
 /// The input file of a run.

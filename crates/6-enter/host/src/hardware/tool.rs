@@ -1,7 +1,7 @@
 //! The vendor's profilers: rocprofv3, and its predecessors where ROCm is older than 6.2.
 
 use super::version::{self, Version};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// A profiler.
@@ -53,6 +53,14 @@ impl Tool {
         }
     }
 
+    /// Whether it hands a word of the program on as another one: rocprof's script splits words at blanks and puts them between double
+    /// quotes before a shell.
+    pub fn changes(self, word: &OsStr) -> bool {
+        let Some(text) = word.to_str() else { return self == Tool::Rocprof };
+        let blanks = text.contains("  ") || text.starts_with(' ') || text.ends_with(' ');
+        self == Tool::Rocprof && (blanks || text.contains(['"', '$', '`', '\\', '\n', '\t', '*', '?', '[']))
+    }
+
     /// The command that shows the counters it knows.
     pub const fn shows_counters(self) -> &'static str {
         match self {
@@ -85,7 +93,7 @@ impl Tool {
 }
 
 /// The newest profiler that `PATH` leads to.
-pub fn in_path(path: &std::ffi::OsStr) -> Option<PathBuf> {
+pub fn in_path(path: &OsStr) -> Option<PathBuf> {
     let find = |name: &str| std::env::split_paths(path).map(|it| it.join(name)).find(|it| it.is_file());
     NAMES.iter().find_map(|name| find(name))
 }
@@ -117,6 +125,16 @@ mod tests {
             ("my-profiler", None),
         ] {
             assert_eq!(Tool::predecessor(Path::new(file)), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn words_that_a_shell_changes_are_known() {
+        for (word, changes) in
+            [("-n", false), ("a b", false), ("a  b", true), ("$HOME", true), ("a\"b", true), ("*.txt", true)]
+        {
+            assert_eq!(Tool::Rocprof.changes(word.as_ref()), changes, "{word}");
+            assert!(!Tool::Rocprofv2.changes(word.as_ref()), "{word}");
         }
     }
 

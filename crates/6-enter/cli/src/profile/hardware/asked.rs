@@ -23,6 +23,8 @@ use std::path::{Path, PathBuf};
 const TRACED_UNIT: u32 = 1;
 /// Bytes of trace of a dispatch before it is decoded.
 const TRACE_BUFFER: u64 = 256 << 20;
+/// How ranks are recorded one by one.
+const EACH_RANK: &str = "start each rank: `mpirun … rockhound profile --rank auto -- PROGRAM`";
 /// Cycles between samples of the hardware, microseconds between those of the host.
 const INTERVALS: [u64; 2] = [1 << 20, 10];
 
@@ -71,7 +73,7 @@ pub(super) fn asked(args: &Profile, profiler: PathBuf, gpu: &Gpu, output: PathBu
             gpu.target.name
         ));
     }
-    let (launcher, program) = launcher(args)?;
+    let (launcher, program) = launcher(args, tool)?;
     let samples = samples(args, gpu.target, tool)?;
     let trace = trace(args, gpu.target, tool, &mut notes)?;
     let one_run = |option: &str| {
@@ -196,14 +198,22 @@ fn version(profiler: &Path, notes: &mut Vec<String>) -> Version {
 }
 
 /// What starts ranks, and the program.
-fn launcher(args: &Profile) -> Result<(Option<Vec<OsString>>, Vec<OsString>)> {
+fn launcher(args: &Profile, tool: Tool) -> Result<(Option<Vec<OsString>>, Vec<OsString>)> {
     let at = split_launcher(&args.program).map_err(|word| {
         usage(
             format!("where the launcher ends and the program begins cannot be told: `{word}` is not known"),
-            "start each rank: `mpirun … rockhound profile --rank auto -- PROGRAM`",
+            EACH_RANK,
         )
     })?;
-    let Some(at) = at else { return Ok((None, args.program.clone())) };
+    let Some(at) = at else {
+        return match args.program.iter().find(|word| tool.changes(word)) {
+            Some(word) => Err(usage(
+                format!("{} hands the program to a shell, which changes `{}`", tool.name(), word.display()),
+                "put the command into a script",
+            )),
+            None => Ok((None, args.program.clone())),
+        };
+    };
     let alone = [
         ("--pc-sampling", args.on_gpu.pc_sampling.is_some()),
         ("--thread-trace", args.on_gpu.thread_trace),
@@ -212,8 +222,11 @@ fn launcher(args: &Profile) -> Result<(Option<Vec<OsString>>, Vec<OsString>)> {
     if let Some((option, _)) = alone.iter().find(|(_, given)| *given) {
         return Err(usage(
             format!("`{option}` is for one process, and a launcher starts several"),
-            "start each rank: `mpirun … rockhound profile --rank auto -- PROGRAM`",
+            EACH_RANK,
         ));
+    }
+    if tool.is_predecessor() {
+        return Err(usage(format!("{} cannot tell the ranks of a launcher apart", tool.name()), EACH_RANK));
     }
     let (launcher, program) = args.program.split_at(at);
     Ok((Some(launcher.to_vec()), program.to_vec()))

@@ -41,22 +41,15 @@ fn commands_are_those_of_the_documentation() {
         (
             request(Tool::Rocprofv2, app),
             Run::Samples(&super::super::Samples { method: "host-trap".into(), interval: 1 }),
-            "rocprofv2 cannot do this (`host-trap`): rocprofv3 can, which came with ROCm 6.2".to_owned(),
+            "rocprofv2 counts in one process, and nothing else".to_owned(),
         ),
         (
             Request { launcher: Some(vec!["mpirun".into()]), ..request(Tool::Rocprof, app) },
             Run::Times,
-            "rocprof cannot do this (`ranks`): rocprofv3 can, which came with ROCm 6.2".to_owned(),
+            "rocprof counts in one process, and nothing else".to_owned(),
         ),
     ] {
         assert_eq!(words(&request, &run), expected);
-    }
-    // Its script splits and evaluates the words of the program.
-    for (word, whole) in [("a b", true), ("a  b", false), ("$HOME", false), ("a\"b", false), ("*.txt", false)]
-    {
-        let said = words(&request(Tool::Rocprof, &["./app", word]), &Run::Times);
-        assert_eq!(!said.contains("which changes `"), whole, "{word}: {said}");
-        assert!(!words(&request(Tool::Rocprofv2, &["./app", word]), &Run::Times).contains("which changes"));
     }
 }
 

@@ -7,7 +7,9 @@
 pub use crate::columns::Columns;
 use crate::error::Error;
 use crate::lines::{Line, TextCheck, count_lines, fields, lines};
-use crate::model::{Detail, FlawKind, Format, GemmShape, Kind, MoeShape, Row, Said, Shape, Tunings, time};
+use crate::model::{
+    Detail, FlawKind, Format, GemmShape, Kind, MoeShape, Row, Said, Shape, Stated, Tunings, time,
+};
 use std::borrow::Cow;
 
 /// Columns that are results. Those before the first of them are the key.
@@ -331,7 +333,7 @@ fn results<'a>(columns: &Columns<'_>, values: &[&'a str], shifted: bool, row: &m
         None if columns.any(&["us", "duration"]).is_none() => Err("the table has no column of times"),
         None => Err(time::ABSENT),
     };
-    row.tera_flops = match value(&["tflops"]) {
+    let tera_flops = match value(&["tflops"]) {
         _ if shifted => Err("the columns after the gap are shifted"),
         Some(it) => match it.parse::<f64>() {
             Ok(rate) if rate > 0.0 && rate.is_finite() => Ok(rate),
@@ -341,7 +343,8 @@ fn results<'a>(columns: &Columns<'_>, values: &[&'a str], shifted: bool, row: &m
         None => Err("no column `tflops`"),
     };
     let errors = ["errRatio", "err_ratio", "err1", "err2"].iter().filter_map(|name| value(&[name]));
-    row.error = errors.filter_map(share).reduce(f64::max).ok_or("no column of errors");
+    let error = errors.filter_map(share).reduce(f64::max).ok_or("no column of errors");
+    row.stated = Some(Box::new(Stated { tera_flops, error }));
 }
 
 /// `0.8%`, `0.0`, `0` as a share.

@@ -6,7 +6,9 @@
 use crate::columns::Columns;
 use crate::error::Error;
 use crate::lines::{Ending, Line, TextCheck, fields, lines};
-use crate::model::{Detail, FlawKind, Format, GemmShape, Kind, Row, Said, Shape, Tunings, Version, time};
+use crate::model::{
+    Detail, FlawKind, Format, GemmShape, Kind, Row, Said, Shape, Stated, Tunings, Version, time,
+};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -219,12 +221,13 @@ fn problem<'a>(
     row.cu_count = value("CUs").and_then(|it| it.parse().ok()).ok_or("no column `CUs`");
     row.time_us = value("us").map_or(Err(time::ABSENT), |it| time::parse(it, 1.0));
     let rate = columns.names.iter().find(|name| name.to_ascii_lowercase().ends_with("lt-gflops"));
-    row.tera_flops = match rate.and_then(|name| value(name)).and_then(|it| it.parse::<f64>().ok()) {
+    let tera_flops = match rate.and_then(|name| value(name)).and_then(|it| it.parse::<f64>().ok()) {
         Some(rate) if rate > 0.0 && rate.is_finite() => Ok(rate / 1e3),
         Some(_) => Err("the rate is 0: not stated"),
         None => Err("no column of the rate"),
     };
-    row.error = value("norm_error").and_then(|it| it.parse().ok()).ok_or("nothing was validated");
+    let error = value("norm_error").and_then(|it| it.parse().ok()).ok_or("nothing was validated");
+    row.stated = Some(Box::new(Stated { tera_flops, error }));
     let index = value("solution_index").or_else(|| value("soulution_index"));
     row.candidate = match (index, value("kernel_name")) {
         (Some(index), Some(kernel)) if !kernel.is_empty() => Ok(Cow::Owned(format!("{index} {kernel}"))),

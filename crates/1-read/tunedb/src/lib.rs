@@ -37,7 +37,8 @@ mod yaml;
 
 pub use error::Error;
 pub use model::{
-    Detail, Flaw, FlawKind, Format, GemmShape, Kind, MoeShape, Row, Said, Shape, Tunings, Version, time,
+    Detail, Flaw, FlawKind, Format, GemmShape, Kind, MoeShape, Row, Said, Shape, Stated, Tunings, Version,
+    time,
 };
 pub use types::element;
 

@@ -13,7 +13,9 @@ pub use write::{MergedSize, compose};
 
 use crate::lines::text;
 use crate::logic_parts::numbers;
-use crate::model::{Detail, FlawKind, Format, GemmShape, Kind, Row, Said, Shape, Tunings, Version, time};
+use crate::model::{
+    Detail, FlawKind, Format, GemmShape, Kind, Row, Said, Shape, Stated, Tunings, Version, time,
+};
 use scan::{Section, sections};
 use std::borrow::Cow;
 
@@ -143,8 +145,11 @@ fn rows<'a>(logic: &Logic<'a>, sections: &[Section<'a>], text: &'a str, tunings:
             None => Err("the index points behind the list of solutions"),
         };
         let known = size.efficiency > 0.0 && size.efficiency.is_finite();
-        row.tera_flops =
-            if known { Ok(size.efficiency / 1e3) } else { Err("the efficiency is 0: not stated") };
+        row.stated = Stated::rate(if known {
+            Ok(size.efficiency / 1e3)
+        } else {
+            Err("the efficiency is 0: not stated")
+        });
         row.time_us = match (row.flop(), known) {
             (Some(flop), true) => time::check(flop / size.efficiency / 1e3),
             _ => Err("the efficiency is 0: not stated"),

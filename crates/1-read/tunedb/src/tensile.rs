@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::lines::{fields, lines};
-use crate::model::{FlawKind, Format, GemmShape, Kind, Row, Said, Shape, Tunings, time};
+use crate::model::{FlawKind, Format, GemmShape, Kind, Row, Said, Shape, Stated, Tunings, time};
 use std::borrow::Cow;
 
 const DATA: &str = "GFlops, SizeI,";
@@ -84,9 +84,10 @@ fn solution<'a>(
     row.shape = shape.map(Shape::Gemm);
     row.key = Cow::Owned(row.shape.as_ref().map(ToString::to_string).unwrap_or_default());
     let flop = row.flop();
-    row.tera_flops =
+    let rate =
         if rate > 0.0 && rate.is_finite() { Ok(rate / 1e3) } else { Err("the rate is no measurement") };
-    row.time_us = match (flop, &row.tera_flops) {
+    row.stated = Stated::rate(rate);
+    row.time_us = match (flop, rate) {
         (Some(flop), Ok(rate)) => time::check(flop / rate / 1e6),
         _ => Err("the rate is no measurement"),
     };
@@ -136,7 +137,7 @@ pub(crate) fn log<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error>
             tunings.bad_row(line.number, FlawKind::Malformed, text);
         }
         let rate = value("gflops").parse::<f64>().ok().filter(|it| *it > 0.0 && it.is_finite());
-        row.tera_flops = rate.map(|it| it / 1e3).ok_or("the rate is no measurement");
+        row.stated = Stated::rate(rate.map(|it| it / 1e3).ok_or("the rate is no measurement"));
         tunings.rows.push(row);
     }
     Ok(tunings)

@@ -45,7 +45,7 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
             continue;
         }
         for row in &file.rows {
-            let (Some(flop), Ok(us), Ok(stated)) = (row.flop(), &row.time_us, &row.tera_flops) else {
+            let (Some(flop), Ok(us), Ok(stated)) = (row.flop(), &row.time_us, row.tera_flops()) else {
                 continue;
             };
             let computed = flop / us / 1e6;

@@ -37,9 +37,9 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
     for file in evidence.files {
         for row in &file.rows {
             let Ok(us) = &row.time_us else { continue };
-            let rate = match (row.flop(), &row.tera_flops) {
+            let rate = match (row.flop(), row.tera_flops()) {
                 (Some(flop), _) => flop / us / 1e6,
-                (None, Ok(stated)) => *stated,
+                (None, Ok(stated)) => stated,
                 _ => continue,
             };
             let Some((peak, model)) = peak(row).filter(|(peak, _)| rate > *peak) else { continue };

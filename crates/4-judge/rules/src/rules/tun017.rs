@@ -47,7 +47,7 @@ fn check(evidence: &TuningEvidence<'_>) -> Outcome {
             let finding = RULE.finding(severity, flaw.text.clone(), "correct the line");
             findings.push(finding.with_places([at(file, flaw.line)]));
         }
-        let unknown = file.rows.iter().filter(|row| row.tera_flops.is_err()).map(|row| row.line).collect();
+        let unknown = file.rows.iter().filter(|row| row.tera_flops().is_err()).map(|row| row.line).collect();
         let [(_, contradict), (_, unused)] = grouped;
         for (lines, words, severity) in [
             (contradict, "with another index than their position, which counts", Severity::Info),

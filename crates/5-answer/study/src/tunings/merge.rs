@@ -43,6 +43,8 @@ pub struct Merged {
     pub bytes: Vec<u8>,
     /// Decisions.
     pub report: TuneReport,
+    /// Whether each row is a line of a file that was read, so that reading the result says nothing new.
+    pub verbatim: bool,
 }
 
 /// Files that are not to be merged.

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read the shared files")]
 
 use super::*;
+use proptest::prelude::*;
 use tunedb::read;
 
 const HEAD: &str = "Validator,PT_VERSION,2.9.1\nValidator,GCN_ARCH_NAME,gfx950\n";
@@ -340,5 +341,28 @@ fn configurations_by_rows_are_joined() {
     for (name, bytes) in testkit::files(&folder) {
         let files = [read(&name, &bytes).unwrap(), read(&name, &bytes).unwrap()];
         assert!(merge(&files, &plain).unwrap().bytes == bytes, "{name}");
+    }
+}
+
+proptest! {
+    /// The command does not read a result back that says it is made of lines that were read.
+    #[test]
+    fn lines_that_were_read_are_read_again(
+        lines in prop::collection::vec("(Gemm(AndBias)?TunableOp_Half_(TN|NN|XX),(tn|nn|)_8_[0-9]_1(_ld_8_8_8)?,K[0-2],(|nan|0|[0-9]\\.5)|,|Validator,A)\r?", 0..12),
+        cut in 0..12_usize,
+    ) {
+        let text = |lines: &[String]| format!("{HEAD}{}", lines.join("\n"));
+        let (a, b) = lines.split_at(cut.min(lines.len()));
+        let texts = [text(a), text(b)];
+        let files: Vec<_> = texts.iter().map(|text| read("a.csv", text.as_bytes()).unwrap()).collect();
+        let Ok(merged) = merge(&files, &Options::default()) else { return Ok(()) };
+        prop_assert!(merged.verbatim);
+        let keys = |files: &[Tunings<'_>]| -> std::collections::BTreeSet<String> {
+            let rows = files.iter().flat_map(|file| file.rows.iter().filter(|row| file.spoiled(row.line).is_none()));
+            rows.map(|row| row.key.to_string()).collect()
+        };
+        let back = read("a.csv", &merged.bytes).unwrap();
+        prop_assert_eq!(back.rows.len(), keys(&files).len());
+        prop_assert_eq!(keys(&[back]), keys(&files));
     }
 }

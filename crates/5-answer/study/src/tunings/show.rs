@@ -150,7 +150,7 @@ fn sheet(file: &Tunings<'_>, selection: &Selection, order: Order, top: usize) ->
 fn rate(row: &Row<'_>) -> SheetCell {
     match (row.flop(), row.time_us) {
         (Some(flop), Ok(us)) => SheetCell::Number(flop / us / 1e6),
-        _ => SheetCell::number(row.tera_flops),
+        _ => SheetCell::number(row.tera_flops()),
     }
 }
 

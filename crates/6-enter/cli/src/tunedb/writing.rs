@@ -39,12 +39,12 @@ pub(super) fn merge(args: &TuneMerge, look: &Look) -> Result<Outcome> {
         explain: args.explain,
     };
     let result = merged(&files, &options).map_err(refused)?;
-    // The result has to be a file that the same readers take.
+    // What the merge has put together anew has to be a file that the same readers take.
     let name = args.output.display().to_string();
-    let any = files.iter().any(|file| !file.rows.is_empty());
-    drop(files);
+    let made = !result.verbatim && files.iter().any(|file| !file.rows.is_empty());
     replace_checked(&args.output, &result.bytes, || {
-        match any.then(|| ::tunedb::read(&name, &result.bytes)) {
+        drop(files);
+        match made.then(|| ::tunedb::read(&name, &result.bytes)) {
             Some(Err(error)) => {
                 Err(anyhow!("the result would not be read back: {error}; nothing is written"))
             }

@@ -44,18 +44,18 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
         }
     }
     let mut journal = Journal::new(options);
-    let mut groups = groups(files, &mut journal);
+    let groups = groups(files, &mut journal);
     let noise = noise(options, &groups, &mut journal);
-    groups.sort();
     let mut out = format!("{}\n", base.header);
-    for (key, rows) in groups.iter() {
+    for number in groups.sorted() {
+        let (key, rows) = groups.at(number);
         let (chosen, decision) = choose(rows, noise, options.force);
         journal.decide(files, key, rows, chosen, decision);
         out.push_str(&line(files, &rows[chosen], base)?);
         out.push('\n');
     }
     journal.fact("keys", groups.len());
-    Ok(Merged { bytes: out.into_bytes(), report: journal.report(title(files)) })
+    Ok(Merged { bytes: out.into_bytes(), report: journal.report(title(files)), verbatim: false })
 }
 
 /// A row with its values in the order of the base's columns. A row of a table with the same columns keeps its text.

@@ -46,7 +46,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     if let Ok(result) = tunedb::read(&files[0].name, &bytes) {
         journal.notes.extend(taken_over(&files[0], &result));
     }
-    Ok(Merged { bytes, report: journal.report(title(files)) })
+    Ok(Merged { bytes, report: journal.report(title(files)), verbatim: false })
 }
 
 /// As [`choose`], with settings compared whatever their order.

@@ -74,7 +74,7 @@ pub(super) fn moe(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Re
     }
     let texts: Vec<&[u8]> = entries.iter().map(|(_, it)| files[it.file].text(it.row)).collect();
     let bytes = replaced(first, &texts)?;
-    Ok(Merged { bytes, report: journal.report(title(files)) })
+    Ok(Merged { bytes, report: journal.report(title(files)), verbatim: false })
 }
 
 /// The first file with other entries in the place of its own.
@@ -171,7 +171,7 @@ pub(super) fn autotune(files: &[Tunings<'_>], options: &Options) -> Result<Merge
             ));
         }
     }
-    Ok(Merged { bytes: out, report: journal.report(title(files)) })
+    Ok(Merged { bytes: out, report: journal.report(title(files)), verbatim: false })
 }
 
 fn text<'a>(files: &[Tunings<'a>], kept: &Candidate<'_, '_>) -> &'a [u8] {

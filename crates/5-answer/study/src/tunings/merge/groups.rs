@@ -4,7 +4,8 @@
 //! each key would take more memory than the rows.
 
 use super::{Candidate, Journal, natural};
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
+use rayon::prelude::*;
 use std::ops::Range;
 use tunedb::{Row, Tunings};
 
@@ -18,27 +19,40 @@ pub(super) struct Groups<'f, 'a> {
 impl<'f, 'a> Groups<'f, 'a> {
     /// Keys with their rows, which are in the order of their files.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&'f str, &[Candidate<'f, 'a>])> {
-        self.ranges.iter().map(|range| {
-            let rows = &self.rows[range.start as usize..range.end as usize];
-            (rows[0].row.key.as_ref(), rows)
-        })
+        self.ranges.iter().map(|range| self.of(range))
     }
 
     /// Keys.
-    pub(super) fn len(&self) -> usize {
-        self.ranges.len()
+    pub(super) fn len(&self) -> u32 {
+        // Each has a row with a 32-bit number.
+        self.ranges.len() as u32
     }
 
-    /// Brings keys into the order of their texts, with numbers as numbers.
-    pub(super) fn sort(&mut self) {
-        let rows = &self.rows;
-        let key = |range: &Range<u32>| rows[range.start as usize].row.key.as_ref();
-        let same = natural::common(self.ranges.iter().map(key));
-        let of = |range: Range<u32>| (natural::beginning(&key(&range).as_bytes()[same..]), range);
-        let mut keyed: Vec<(u128, Range<u32>)> =
-            std::mem::take(&mut self.ranges).into_iter().map(of).collect();
-        keyed.sort_by(|(a, x), (b, y)| a.cmp(b).then_with(|| natural::compare(key(x), key(y))));
-        self.ranges = keyed.into_iter().map(|it| it.1).collect();
+    /// A key with its rows, by its number.
+    pub(super) fn at(&self, number: u32) -> (&'f str, &[Candidate<'f, 'a>]) {
+        self.of(&self.ranges[number as usize])
+    }
+
+    fn of(&self, range: &Range<u32>) -> (&'f str, &[Candidate<'f, 'a>]) {
+        let rows = &self.rows[range.start as usize..range.end as usize];
+        (rows[0].row.key.as_ref(), rows)
+    }
+
+    /// A value of each key, by the key's number. The rows are gone through as they lie in memory, on all cores.
+    pub(super) fn each<T: Send>(&self, value: impl Fn(&[Candidate<'f, 'a>]) -> T + Sync + Send) -> Vec<T> {
+        self.ranges.par_iter().map(|range| value(self.of(range).1)).collect()
+    }
+
+    /// The numbers of the keys in the order of their texts, with numbers as numbers.
+    pub(super) fn sorted(&self) -> Vec<u32> {
+        let same = natural::common(self.iter().map(|it| it.0));
+        let beginning = |number| natural::beginning(&self.at(number).0.as_bytes()[same..]);
+        let mut keyed: Vec<([u64; 2], u32)> =
+            (0..self.len()).into_par_iter().map(|number| (beginning(number), number)).collect();
+        let key = |number: u32| self.at(number).0;
+        // No two keys are equal.
+        keyed.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| natural::compare(key(a.1), key(b.1))));
+        keyed.into_iter().map(|it| it.1).collect()
     }
 }
 

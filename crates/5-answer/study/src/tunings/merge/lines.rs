@@ -9,13 +9,14 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     let first = &files[0];
     let mut out = head(files)?;
     let mut journal = Journal::new(options);
-    let mut groups = groups(files, &mut journal);
+    let groups = groups(files, &mut journal);
     let noise = noise(options, &groups, &mut journal);
-    if first.format == Format::TunableOp {
-        groups.sort();
-    }
-    for (key, rows) in groups.iter() {
-        let (chosen, decision) = choose(rows, noise, options.force);
+    let sorted = first.format == Format::TunableOp;
+    let order = if sorted { groups.sorted() } else { (0..groups.len()).collect() };
+    let choices = groups.each(|rows| choose(rows, noise, options.force));
+    for number in order {
+        let (key, rows) = groups.at(number);
+        let (chosen, decision) = choices[number as usize];
         journal.decide(files, key, rows, chosen, decision);
         let kept = &rows[chosen];
         out.extend_from_slice(files[kept.file].text(kept.row));
@@ -23,7 +24,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     }
     journal.fact("keys", groups.len());
     journal.fact("rows read", files.iter().map(|it| it.rows.len()).sum::<usize>());
-    Ok(Merged { bytes: out, report: journal.report(title(files)) })
+    Ok(Merged { bytes: out, report: journal.report(title(files)), verbatim: true })
 }
 
 pub(super) fn title(files: &[Tunings<'_>]) -> String {
@@ -78,8 +79,8 @@ pub(super) fn union(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     }
     let calls: u64 = files.iter().flat_map(|it| &it.rows).map(|row| row.calls).sum();
     journal.fact("problems", groups.len());
-    if calls as usize > groups.len() {
+    if calls > u64::from(groups.len()) {
         journal.notes.push(format!("the {calls} calls are not in the result: each problem is written once"));
     }
-    Ok(Merged { bytes: out, report: journal.report(title(files)) })
+    Ok(Merged { bytes: out, report: journal.report(title(files)), verbatim: true })
 }

@@ -81,7 +81,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     journal.fact("solutions", solutions.len());
     let base = std::str::from_utf8(files[0].bytes).unwrap_or_default();
     let text = compose(base, logics[0], &solutions, &sizes);
-    Ok(Merged { bytes: text.into_bytes(), report: journal.report(title(files)) })
+    Ok(Merged { bytes: text.into_bytes(), report: journal.report(title(files)), verbatim: false })
 }
 
 /// Refuses a file whose problems are others than those of the base.

@@ -62,7 +62,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     }
     journal.fact("keys", keys.len());
     note_conflicts(&mut journal, files);
-    Ok(Merged { bytes: out.into_bytes(), report: journal.report(title(files)) })
+    Ok(Merged { bytes: out.into_bytes(), report: journal.report(title(files)), verbatim: false })
 }
 
 /// Merges databases in SQLite: what the journal says of each solver is what [`miopen::merge_databases`] does.
@@ -85,7 +85,7 @@ pub(super) fn databases(files: &[Tunings<'_>], options: &Options) -> Result<Merg
     let bytes: Vec<(&str, &[u8])> = files.iter().map(|it| (it.name.as_str(), it.bytes)).collect();
     let bytes = miopen::merge_databases(&bytes, options.force)
         .map_err(|error| Refusal::new(error.message.clone(), error.hint))?;
-    Ok(Merged { bytes, report: journal.report(title(files)) })
+    Ok(Merged { bytes, report: journal.report(title(files)), verbatim: false })
 }
 
 fn note_conflicts(journal: &mut Journal, files: &[Tunings<'_>]) {

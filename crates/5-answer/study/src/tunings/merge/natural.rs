@@ -14,11 +14,11 @@ pub(super) fn common<'a>(mut texts: impl Iterator<Item = &'a str>) -> usize {
     same
 }
 
-/// The beginning of a text as a number: of two texts whose numbers differ, the one of the smaller comes first.
+/// The beginning of a text as numbers: of two texts for which they differ, the one of the smaller comes first.
 ///
 /// A run of digits is `0`, how many there are without leading zeros, these two in a byte, and how many there are in all; other
 /// bytes stand for themselves.
-pub(super) fn beginning(mut text: &[u8]) -> u128 {
+pub(super) fn beginning(mut text: &[u8]) -> [u64; 2] {
     let mut out = Vec::with_capacity(48);
     while let (true, Some((first, rest))) = (out.len() < 16, text.split_first()) {
         if !first.is_ascii_digit() {
@@ -44,7 +44,8 @@ pub(super) fn beginning(mut text: &[u8]) -> u128 {
         text = rest;
     }
     out.resize(16, 0);
-    out.iter().fold(0, |number, byte| number << 8 | u128::from(*byte))
+    let half = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    [half(&out[..8]), half(&out[8..])]
 }
 
 fn digits(text: &[u8]) -> usize {

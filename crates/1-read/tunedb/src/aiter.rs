@@ -6,10 +6,9 @@
 
 pub use crate::columns::Columns;
 use crate::error::Error;
+use crate::format::Format;
 use crate::lines::{Line, TextCheck, count_lines, fields, lines};
-use crate::model::{
-    Detail, FlawKind, Format, GemmShape, Kind, MoeShape, Row, Said, Shape, Stated, Tunings, time,
-};
+use crate::model::{Detail, FlawKind, GemmShape, Kind, MoeShape, Row, Said, Shape, Stated, Tunings, time};
 use std::borrow::Cow;
 
 /// Columns that are results. Those before the first of them are the key.

@@ -5,9 +5,10 @@
 
 pub use crate::config_name::ConfigName;
 use crate::error::Error;
+use crate::format::Format;
 use crate::json::{Member, Placed};
 use crate::lines::LineIndex;
-use crate::model::{Detail, FlawKind, Format, Kind, Row, Shape, Tunings};
+use crate::model::{Detail, FlawKind, Kind, Row, Shape, Tunings};
 use crate::moe::{check_settings, finish, settings};
 use std::borrow::Cow;
 

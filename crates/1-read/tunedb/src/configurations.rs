@@ -4,8 +4,9 @@
 //! a candidate.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::lines::{lines, text};
-use crate::model::{FlawKind, Format, GemmShape, Kind, Row, Shape, Tunings, Version};
+use crate::model::{FlawKind, GemmShape, Kind, Row, Shape, Tunings, Version};
 use crate::yaml::{Node, parse};
 use std::borrow::Cow;
 

@@ -5,10 +5,9 @@
 
 use crate::columns::Columns;
 use crate::error::Error;
+use crate::format::Format;
 use crate::lines::{Ending, Line, TextCheck, fields, lines};
-use crate::model::{
-    Detail, FlawKind, Format, GemmShape, Kind, Row, Said, Shape, Stated, Tunings, Version, time,
-};
+use crate::model::{Detail, FlawKind, GemmShape, Kind, Row, Said, Shape, Stated, Tunings, Version, time};
 use std::borrow::Cow;
 use std::collections::HashMap;
 

@@ -16,6 +16,7 @@ mod columns;
 mod config_name;
 mod configurations;
 mod error;
+mod format;
 pub mod hipblaslt;
 mod json;
 mod lines;
@@ -36,9 +37,9 @@ mod types;
 mod yaml;
 
 pub use error::Error;
+pub use format::Format;
 pub use model::{
-    Detail, Flaw, FlawKind, Format, GemmShape, Kind, MoeShape, Row, Said, Shape, Stated, Tunings, Version,
-    time,
+    Detail, Flaw, FlawKind, GemmShape, Kind, MoeShape, Row, Said, Shape, Stated, Tunings, Version, time,
 };
 pub use types::element;
 

@@ -11,11 +11,10 @@ use crate::error::Error;
 pub use crate::logic_parts::{Form, Logic, Pair, Size, Solution};
 pub use write::{MergedSize, compose};
 
+use crate::format::Format;
 use crate::lines::text;
 use crate::logic_parts::numbers;
-use crate::model::{
-    Detail, FlawKind, Format, GemmShape, Kind, Row, Said, Shape, Stated, Tunings, Version, time,
-};
+use crate::model::{Detail, FlawKind, GemmShape, Kind, Row, Said, Shape, Stated, Tunings, Version, time};
 use scan::{Section, sections};
 use std::borrow::Cow;
 

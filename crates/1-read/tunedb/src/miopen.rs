@@ -4,10 +4,11 @@
 //! each solver is a row here, and rows of one line are one record.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::lines::{Line, TextCheck, lines};
 use crate::miopen_key::{ConvKey, base_name};
 pub use crate::miopen_merge::merge_databases;
-use crate::model::{FlawKind, Format, Kind, Row, Said, Shape, Tunings, Version, time};
+use crate::model::{FlawKind, Kind, Row, Said, Shape, Tunings, Version, time};
 use std::borrow::Cow;
 use std::collections::HashMap;
 

@@ -4,8 +4,9 @@
 //! a damaged file may hold anything; heights and widths of results are not stored, so they are computed where they follow.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::miopen_key::base_name;
-use crate::model::{Format, Kind, MOST_ROWS, Row, Shape, Tunings, Version};
+use crate::model::{Kind, MOST_ROWS, Row, Shape, Tunings, Version};
 use rusqlite::Row as Record;
 use std::borrow::Cow;
 

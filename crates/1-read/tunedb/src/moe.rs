@@ -3,9 +3,10 @@
 //! The one idea to keep in mind: half of the key is the file's name, as text; two names that differ by a blank are two keys.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::json::{Json, Member, Placed, join_pairs};
 use crate::lines::{LineIndex, TextCheck, lines, text};
-use crate::model::{Detail, FlawKind, Format, Kind, MoeShape, Row, Shape, Tunings, Version};
+use crate::model::{Detail, FlawKind, Kind, MoeShape, Row, Shape, Tunings, Version};
 pub use crate::moe_name::MoeName;
 use std::borrow::Cow;
 

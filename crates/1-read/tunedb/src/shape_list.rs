@@ -3,8 +3,9 @@
 //! The one idea to keep in mind: sizes are PyTorch's, as in AITER's tables: M is the number of rows of the first matrix.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::lines::lines;
-use crate::model::{FlawKind, Format, GemmShape, Kind, Row, Said, Shape, Tunings};
+use crate::model::{FlawKind, GemmShape, Kind, Row, Said, Shape, Tunings};
 use crate::types::element;
 use std::borrow::Cow;
 use std::collections::HashMap;

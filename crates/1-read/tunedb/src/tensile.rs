@@ -4,8 +4,9 @@
 //! column per solution, where -1 means not run.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::lines::{fields, lines};
-use crate::model::{FlawKind, Format, GemmShape, Kind, Row, Said, Shape, Stated, Tunings, time};
+use crate::model::{FlawKind, GemmShape, Kind, Row, Said, Shape, Stated, Tunings, time};
 use std::borrow::Cow;
 
 const DATA: &str = "GFlops, SizeI,";

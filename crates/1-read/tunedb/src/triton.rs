@@ -4,9 +4,10 @@
 //! first one on a tie; what failed is `Infinity`.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::json::{Json, Placed, join_pairs, parse};
 use crate::lines::{LineIndex, lines};
-use crate::model::{FlawKind, Format, Kind, Row, Said, Shape, Tunings, Version, time};
+use crate::model::{FlawKind, Kind, Row, Said, Shape, Tunings, Version, time};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 

@@ -4,8 +4,9 @@
 //! the key here is that text; sizes are column-major, so `m` and `n` of a `torch.mm` appear swapped.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::lines::{Ending, Line, TextCheck, count_lines, lines, parts};
-use crate::model::{FlawKind, Format, GemmShape, Kind, MOST_ROWS, Row, Said, Shape, Tunings, Version, time};
+use crate::model::{FlawKind, GemmShape, Kind, MOST_ROWS, Row, Said, Shape, Tunings, Version, time};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

@@ -240,6 +240,7 @@ fn problem<'a>(
 pub(crate) fn tuning_file<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>, Error> {
     let mut tunings = Tunings::new(name, Format::TuningFile, bytes);
     let mut check = TextCheck::default();
+    let mut first: Option<Columns<'a>> = None;
     let mut above: Option<Columns<'a>> = None;
     for line in lines(bytes) {
         tunings.bounded(line.number)?;
@@ -255,6 +256,7 @@ pub(crate) fn tuning_file<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>
         }
         if let Some(found) = header(text) {
             above = Some(columns(found));
+            first = first.or_else(|| above.clone());
             continue;
         }
         let Some(columns) = &above else {
@@ -272,10 +274,14 @@ pub(crate) fn tuning_file<'a>(name: &str, bytes: &'a [u8]) -> Result<Tunings<'a>
             row.candidate = Err("the row names no solution");
         }
         tunings.rows.push(row);
+        if first.as_ref().is_some_and(|first| first.names != columns.names) {
+            let text = "the columns above it are not those of the first header";
+            tunings.bad_row(line.number, FlawKind::Contradiction, text);
+        }
     }
     check.note(&mut tunings);
     tunings.flaws.sort_by_key(|flaw| (flaw.line, flaw.kind));
-    tunings.detail = above.map_or(Detail::None, Detail::Columns);
+    tunings.detail = first.map_or(Detail::None, Detail::Columns);
     Ok(tunings)
 }
 

@@ -5,6 +5,7 @@
 //! lanes has known banks and a known stride. What the code does not determine is `None`, never a guess. One
 //! assumption is made: a kernel that asks for one work-item dimension runs in one-dimensional workgroups.
 
+mod effects;
 mod entry;
 mod eval;
 mod hash;
@@ -16,6 +17,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+pub use effects::Effects;
 pub use entry::Entry;
 pub use value::{Id, LANES, Marks};
 
@@ -96,8 +98,8 @@ pub struct Addresses {
 
 impl Addresses {
     /// Evaluates the address arithmetic of a kernel.
-    pub fn build(insts: &[Inst], cfg: &Cfg, entry: &Entry) -> Addresses {
-        walk::walk(insts, cfg, entry)
+    pub fn build(insts: &[Inst], cfg: &Cfg, effects: &Effects, entry: &Entry) -> Addresses {
+        walk::walk(insts, cfg, effects, entry)
     }
 
     /// Accesses in code order.

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: templates leave many kernels with the same bytes under different names; such
 //! kernels share one [`Code`], so it knows neither name nor address nor resources.
 
-use crate::affine::{Addresses, Entry};
+use crate::affine::{Addresses, Effects, Entry};
 use isa::{Cfg, Class, Encoding, Inst, Isa, Liveness, Mix, OpFlags};
 use std::sync::{Arc, OnceLock};
 
@@ -20,6 +20,8 @@ pub struct Code {
     pub live: Liveness,
     /// Instructions by unit.
     pub mix: Mix,
+    /// What the instructions do to addresses; worked out when first asked for.
+    effects: OnceLock<Effects>,
     /// Addresses for the first way to start the kernel that was asked for.
     addresses: OnceLock<(Entry, Arc<Addresses>)>,
 }
@@ -32,19 +34,22 @@ impl Code {
         let live = Liveness::build(&insts, &cfg);
         let mix = Mix::of(&insts);
         let memory = (0..).zip(&insts).filter(|(_, inst)| inst.mem().is_some()).map(|(at, _)| at).collect();
-        Code { insts, memory, cfg, live, mix, addresses: OnceLock::new() }
+        Code { insts, memory, cfg, live, mix, effects: OnceLock::new(), addresses: OnceLock::new() }
     }
 
     /// Addresses the memory instructions form in a kernel that starts like this.
     pub(crate) fn addresses(&self, entry: Entry) -> Arc<Addresses> {
-        let (first, shared) = self.addresses.get_or_init(|| {
-            let addresses = Addresses::build(&self.insts, &self.cfg, &entry);
-            (entry.clone(), Arc::new(addresses))
-        });
+        let (first, shared) = self.addresses.get_or_init(|| (entry.clone(), Arc::new(self.evaluate(&entry))));
         match *first == entry {
             true => Arc::clone(shared),
-            false => Arc::new(Addresses::build(&self.insts, &self.cfg, &entry)),
+            false => Arc::new(self.evaluate(&entry)),
         }
+    }
+
+    /// Evaluates the address arithmetic of a kernel that starts like this.
+    pub(crate) fn evaluate(&self, entry: &Entry) -> Addresses {
+        let effects = self.effects.get_or_init(|| Effects::of(&self.insts, &self.cfg));
+        Addresses::build(&self.insts, &self.cfg, effects, entry)
     }
 
     /// Positions of the instructions within `range` that access memory.

@@ -164,7 +164,7 @@ impl<'a> KernelEvidence<'a> {
             }
             let of = |(shape, size): &(&'static str, [u32; 3])| Shaped {
                 shape,
-                addresses: Addresses::build(&self.insts, &self.cfg, &entry.with_workgroup(*size)),
+                addresses: self.code.evaluate(&entry.with_workgroup(*size)),
             };
             shapes::usual(entry.max_workgroup).iter().map(of).collect()
         })

@@ -5,15 +5,11 @@
 
 use super::Access;
 use super::entry::PACKET_WORKGROUP_SIZES;
-use super::semantics::{Mask, Sem, mask, sem};
+use super::semantics::{Mask, Sem};
 use super::state::{NONE, State, VECTOR_SLOTS, insert, slots};
 use super::value::{Derived, Id, LANES, Marks, Symbol, low_bits};
 use super::walk::Walker;
-use isa::{Access as Kind, Bits, Field, Implicit, Inst, Lane, Mem, Operand, RegFile, RegRange, Space};
-
-/// Registers with a slot that instructions write without naming them.
-const UNNAMED: [(Implicit, RegRange); 2] =
-    [(Implicit::VCC, RegRange::new(RegFile::Vcc, 0, 2)), (Implicit::M0, RegRange::new(RegFile::M0, 0, 1))];
+use isa::{Access as Kind, Bits, Field, Inst, Mem, Operand, RegFile, RegRange, Space};
 
 /// The operand in a field of the encoding; `off` where there is none.
 fn operand(inst: &Inst, field: Field) -> Operand {
@@ -63,61 +59,45 @@ impl Walker<'_> {
     /// Carries the state over one instruction.
     pub(super) fn step(&mut self, at: u32, state: &mut State) {
         let inst = &self.insts[at as usize];
-        if let Some(mem) = inst.mem()
+        let (effect, runs) = self.effects.at(at);
+        if effect.is_memory
+            && let Some(mem) = inst.mem()
             && let Some(access) = self.access(at, inst, &mem, state)
         {
             self.accesses.push(access);
         }
-        let sem = if inst.mods.lane == Lane::None && !inst.mods.bits.contains(Bits::CLAMP) {
-            sem(inst.op)
-        } else {
-            Sem::Unknown
-        };
+        let sem = effect.sem;
         let result = if sem == Sem::Unknown { [NONE; 2] } else { self.evaluate(sem, inst, state) };
         let load = (sem == Sem::Load).then(|| self.load_base(inst, state)).flatten();
-        let mut exec = inst.implicit_writes().contains(Implicit::EXEC);
-        let mut level = state.levels.last_mut();
-        let registers = &mut state.registers;
-        let mut write = |range: RegRange| {
-            exec |= range.file == RegFile::Exec;
-            for slot in slots(range) {
-                registers[usize::from(slot)] = NONE;
-                if let Some(level) = &mut level {
-                    insert(level, slot);
-                }
-            }
-        };
-        inst.visit_operand_writes(&mut write);
-        for (flag, range) in UNNAMED {
-            if inst.implicit_writes().contains(flag) {
-                write(range);
+        for run in runs {
+            state.registers[usize::from(run.start)..usize::from(run.end)].fill(NONE);
+            if let Some(level) = state.levels.last_mut() {
+                run.clone().for_each(|slot| insert(level, slot));
             }
         }
-        if exec {
-            match mask(inst.op) {
-                Mask::Narrow => state.narrow(),
-                Mask::Widen => state.widen(),
-                Mask::Swap => {
+        match effect.exec {
+            None => {}
+            Some(Mask::Narrow) => state.narrow(),
+            Some(Mask::Widen) => state.widen(),
+            Some(Mask::Swap) => {
+                state.widen();
+                state.narrow();
+            }
+            Some(Mask::Reset) => {
+                while !state.levels.is_empty() {
                     state.widen();
-                    state.narrow();
                 }
-                Mask::Reset => {
-                    while !state.levels.is_empty() {
-                        state.widen();
-                    }
-                    state.narrow();
-                }
+                state.narrow();
             }
         }
-        let Some(target) = inst.destination() else { return };
         let Some((base, offset)) = load else {
-            for (slot, id) in slots(target).zip(result) {
+            for (slot, id) in effect.result.clone().zip(result) {
                 state.registers[usize::from(slot)] = id;
             }
             return;
         };
         let (is_argument, is_dispatch) = (base[0] == self.kernarg, base[0] == self.dispatch);
-        for (slot, word) in slots(target).zip(0u32..) {
+        for (slot, word) in effect.result.clone().zip(0u32..) {
             let offset = offset.wrapping_add(word * 4);
             let is_size = (is_argument && self.entry.workgroup_sizes == Some(offset))
                 || (is_dispatch && offset == PACKET_WORKGROUP_SIZES);

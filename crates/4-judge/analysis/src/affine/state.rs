@@ -83,10 +83,9 @@ impl State {
 
     /// Keeps what both paths agree on.
     pub(super) fn meet(&mut self, other: &State) {
+        // All bits of NONE are set; without a branch several registers are compared at once.
         for (mine, theirs) in self.registers.iter_mut().zip(&other.registers) {
-            if mine != theirs {
-                *mine = NONE;
-            }
+            *mine |= if mine == theirs { 0 } else { NONE };
         }
         // The shallower nest holds; what was written in deeper ones was written in it.
         let depth = self.levels.len().min(other.levels.len());

@@ -5,24 +5,14 @@
 //! first pass, and `start + travelled` in the second if the first found them to advance by the same amount in
 //! every lane.
 
+use super::effects::Effects;
 use super::entry::Entry;
 use super::hash::Quick;
-use super::semantics::{Sem, sem};
-use super::state::{NONE, SLOTS, Set, State, VECTOR_SLOTS, insert, members, slots};
+use super::state::{NONE, SLOTS, Set, State, VECTOR_SLOTS, members, slots};
 use super::value::{Id, Marks, Pool, Symbol};
 use super::{Access, Addresses, Advance};
 use isa::{Cfg, Inst, RegFile, RegRange};
 use std::collections::HashMap;
-
-/// What a loop writes.
-#[derive(Clone, Default)]
-struct Written {
-    slots: Set,
-    /// Those that arithmetic of a known kind writes: only these can advance evenly.
-    computed: Set,
-    /// Lanes may leave the loop at different times.
-    exec: bool,
-}
 
 /// A register the loop computes, as it is at the top of an iteration.
 #[derive(Clone)]
@@ -39,9 +29,9 @@ struct Phi {
 pub(super) struct Walker<'a> {
     pub(super) insts: &'a [Inst],
     cfg: &'a Cfg,
+    pub(super) effects: &'a Effects,
     pub(super) entry: &'a Entry,
     pub(super) pool: Pool,
-    written: Vec<Written>,
     /// By loop; ascending by slot.
     phis: Vec<Vec<Phi>>,
     /// Iterations of a loop times a step.
@@ -88,13 +78,13 @@ impl Progress {
 }
 
 /// Evaluates a kernel.
-pub(super) fn walk(insts: &[Inst], cfg: &Cfg, entry: &Entry) -> Addresses {
+pub(super) fn walk(insts: &[Inst], cfg: &Cfg, effects: &Effects, entry: &Entry) -> Addresses {
     let mut walker = Walker {
         insts,
         cfg,
+        effects,
         entry,
         pool: Pool::for_instructions(insts.len()),
-        written: written_in_loops(insts, cfg),
         phis: vec![Vec::new(); cfg.loops.len()],
         counts: HashMap::default(),
         advances: HashMap::default(),
@@ -115,35 +105,6 @@ pub(super) fn walk(insts: &[Inst], cfg: &Cfg, entry: &Entry) -> Addresses {
     }
     walker.accesses.sort_unstable_by_key(|access| access.inst);
     Addresses { pool: walker.pool, accesses: walker.accesses, advances: walker.advances }
-}
-
-fn written_in_loops(insts: &[Inst], cfg: &Cfg) -> Vec<Written> {
-    let mut written = vec![Written::default(); cfg.loops.len()];
-    for block in &cfg.blocks {
-        let Some(innermost) = block.innermost else { continue };
-        let all = &mut written[innermost as usize];
-        for inst in &insts[block.insts.start as usize..block.insts.end as usize] {
-            inst.visit_writes(|range| {
-                all.exec |= range.file == RegFile::Exec;
-                slots(range).for_each(|slot| insert(&mut all.slots, slot));
-            });
-            if !matches!(sem(inst.op), Sem::Unknown | Sem::Load)
-                && let Some(range) = inst.destination()
-            {
-                slots(range).for_each(|slot| insert(&mut all.computed, slot));
-            }
-        }
-    }
-    for id in (0..cfg.loops.len()).rev() {
-        if let Some(parent) = cfg.loops[id].parent {
-            let inner = written[id].clone();
-            let outer = &mut written[parent as usize];
-            outer.exec |= inner.exec;
-            outer.slots.iter_mut().zip(inner.slots).for_each(|(all, part)| *all |= part);
-            outer.computed.iter_mut().zip(inner.computed).for_each(|(all, part)| *all |= part);
-        }
-    }
-    written
 }
 
 impl Walker<'_> {
@@ -250,8 +211,8 @@ impl Walker<'_> {
         while let Some(id) = left
             && !self.cfg.loop_contains(id, to)
         {
-            if self.written[id as usize].exec {
-                state.forget(&self.written[id as usize].slots);
+            if self.effects.loops[id as usize].exec {
+                state.forget(&self.effects.loops[id as usize].slots);
             }
             left = self.cfg.loops[id as usize].parent;
         }
@@ -261,7 +222,7 @@ impl Walker<'_> {
     /// before `known` to advance evenly.
     fn iterate(&mut self, id: u32, known: &[Phi], state: &mut State) {
         let before = state.registers;
-        let written = self.written[id as usize].clone();
+        let written = self.effects.loops[id as usize].clone();
         members(&written.slots).for_each(|slot| state.registers[slot] = NONE);
         let irreducible = self.cfg.loops[id as usize].irreducible;
         let advancing = if irreducible { Set::default() } else { written.computed };

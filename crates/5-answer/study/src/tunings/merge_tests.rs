@@ -45,6 +45,24 @@ fn the_faster_row_of_each_key() {
 }
 
 #[test]
+fn rows_under_other_columns_are_left_out() {
+    let head = "transA,transB,batch_count,m,n,k,a_type,b_type,c_type,compute_type,us,solution_index";
+    let row = |m: u32, more: &str| format!("    T,N,1,{m},6,7,f32_r,f32_r,f32_r,f32_r,9.5,532{more}\n");
+    let a = format!("Git Version: 7d9f\n    {head}\n{}    {head},CUs\n{}", row(5, ""), row(6, ",304"));
+    let b = format!("Git Version: 7d9f\n    {head}\n{}", row(8, ""));
+    let texts = [("a.txt", a), ("b.txt", b)];
+    let files: Vec<_> = texts.iter().map(|(name, text)| read(name, text.as_bytes()).unwrap()).collect();
+    let merged = merge(&files, &Options::default()).unwrap();
+    let expected = format!("Git Version: 7d9f\n    {head}\n{}{}", row(5, ""), row(8, ""));
+    assert_eq!(String::from_utf8(merged.bytes).unwrap(), expected);
+    let said = &merged.report.sheets[0].notes;
+    assert!(
+        said.iter().any(|it| it.contains("a.txt:5: the columns above it are not those of the first")),
+        "{said:?}"
+    );
+}
+
+#[test]
 fn repeats_say_what_noise_is() {
     // Six kernels measured twice, 4 % apart: a difference of 3 % means nothing here.
     let (mut a, mut b) = (HEAD.to_owned(), HEAD.to_owned());

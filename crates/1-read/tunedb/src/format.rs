@@ -1,0 +1,148 @@
+//! Formats of tuning files, with their keys and names.
+
+/// Where a tuning file comes from.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub enum Format {
+    /// `tunableop_results*.csv` of PyTorch.
+    TunableOp,
+    /// `tunableop_untuned*.csv` of PyTorch.
+    TunableOpUntuned,
+    /// Verbose log of PyTorch's TunableOp.
+    TunableOpLog,
+    /// Output of `hipblaslt-bench`.
+    BenchOutput,
+    /// Problems logged by hipBLASLt (`HIPBLASLT_LOG_MASK=32`).
+    ProblemLog,
+    /// hipBLASLt's tuning file.
+    TuningFile,
+    /// Configuration of `find_exact.py`.
+    FindExact,
+    /// Problem sets of hipblaslt-bench's clients (`matmul_*.yaml`).
+    BenchProblems,
+    /// TensileLite's benchmark configuration.
+    TensileConfig,
+    /// TensileLite's benchmark results as CSV.
+    TensileData,
+    /// Log of TensileLite's client.
+    TensileLog,
+    /// TensileLite's logic YAML.
+    Logic,
+    /// MIOpen's FindDb as text.
+    FindDb,
+    /// MIOpen's PerfDb as text.
+    PerfDb,
+    /// MIOpen's PerfDb as SQLite.
+    PerfDbSqlite,
+    /// MIOpenDriver commands.
+    DriverCommands,
+    /// AITER's tuned CSV tables.
+    AiterTuned,
+    /// AITER's untuned CSV tables.
+    AiterUntuned,
+    /// AITER's Triton configurations.
+    AiterJson,
+    /// vLLM's and SGLang's fused-MoE configurations.
+    MoeJson,
+    /// `*.autotune.json` of Triton's cache.
+    Autotune,
+    /// Lines of `TRITON_PRINT_AUTOTUNING=1`.
+    AutotuneLog,
+    /// Events of tritonparse.
+    TritonParse,
+    /// Plain list of sizes.
+    ShapeList,
+    /// Matrix products of a timeline.
+    Timeline,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 25] = [
+        Format::TunableOp,
+        Format::TunableOpUntuned,
+        Format::TunableOpLog,
+        Format::BenchOutput,
+        Format::ProblemLog,
+        Format::TuningFile,
+        Format::FindExact,
+        Format::BenchProblems,
+        Format::TensileConfig,
+        Format::TensileData,
+        Format::TensileLog,
+        Format::Logic,
+        Format::FindDb,
+        Format::PerfDb,
+        Format::PerfDbSqlite,
+        Format::DriverCommands,
+        Format::AiterTuned,
+        Format::AiterUntuned,
+        Format::AiterJson,
+        Format::MoeJson,
+        Format::Autotune,
+        Format::AutotuneLog,
+        Format::TritonParse,
+        Format::ShapeList,
+        Format::Timeline,
+    ];
+
+    /// Key and name: `tunableop`, `TunableOp results`.
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Format::TunableOp => ("tunableop", "TunableOp results"),
+            Format::TunableOpUntuned => ("tunableop-untuned", "TunableOp untuned GEMMs"),
+            Format::TunableOpLog => ("tunableop-log", "TunableOp verbose log"),
+            Format::BenchOutput => ("hipblaslt-bench", "hipblaslt-bench output"),
+            Format::ProblemLog => ("hipblaslt-log", "hipBLASLt logged problems"),
+            Format::TuningFile => ("hipblaslt-tuning", "hipBLASLt tuning file"),
+            Format::FindExact => ("find-exact", "find_exact configuration"),
+            Format::BenchProblems => ("hipblaslt-problems", "hipblaslt-bench problem set"),
+            Format::TensileConfig => ("tensile-config", "TensileLite configuration"),
+            Format::TensileData => ("tensile-data", "TensileLite benchmark data"),
+            Format::TensileLog => ("tensile-log", "TensileLite client log"),
+            Format::Logic => ("logic", "TensileLite logic"),
+            Format::FindDb => ("find-db", "MIOpen FindDb"),
+            Format::PerfDb => ("perf-db", "MIOpen PerfDb"),
+            Format::PerfDbSqlite => ("perf-db-sqlite", "MIOpen PerfDb (SQLite)"),
+            Format::DriverCommands => ("miopen-commands", "MIOpenDriver commands"),
+            Format::AiterTuned => ("aiter", "AITER tuned table"),
+            Format::AiterUntuned => ("aiter-untuned", "AITER untuned table"),
+            Format::AiterJson => ("aiter-json", "AITER Triton configuration"),
+            Format::MoeJson => ("moe-json", "fused-MoE configuration"),
+            Format::Autotune => ("triton-autotune", "Triton autotune cache"),
+            Format::AutotuneLog => ("triton-log", "Triton autotuning log"),
+            Format::TritonParse => ("tritonparse", "tritonparse events"),
+            Format::ShapeList => ("shapes", "list of sizes"),
+            Format::Timeline => ("timeline", "matrix products of a timeline"),
+        }
+    }
+
+    /// The word for it on the command line and in JSON: `tunableop`.
+    pub const fn key(self) -> &'static str {
+        self.words().0
+    }
+
+    /// Whether M and N are those of BLAS, column by column. PyTorch's, row by row, are the other way round.
+    pub const fn is_column_major(self) -> bool {
+        matches!(
+            self,
+            Format::TunableOp
+                | Format::TunableOpUntuned
+                | Format::TunableOpLog
+                | Format::BenchOutput
+                | Format::ProblemLog
+                | Format::TuningFile
+                | Format::FindExact
+                | Format::BenchProblems
+                | Format::TensileConfig
+                | Format::TensileData
+                | Format::TensileLog
+                | Format::Logic
+                | Format::Timeline
+        )
+    }
+
+    /// Its name for people: `TunableOp results`.
+    pub const fn name(self) -> &'static str {
+        self.words().1
+    }
+}

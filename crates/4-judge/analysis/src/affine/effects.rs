@@ -1,0 +1,121 @@
+//! What instructions do to the registers that addresses pass through, whatever the kernel starts with.
+//!
+//! The one idea to keep in mind: a kernel is evaluated twice, and for each usual shape of its workgroup again; what is
+//! asked of the instructions alone is asked once.
+
+use super::semantics::{Mask, Sem, mask, sem};
+use super::state::{Set, insert, slots};
+use isa::{Bits, Cfg, Implicit, Inst, Lane, RegFile, RegRange};
+use std::ops::Range;
+
+/// Registers with a slot that instructions write without naming them.
+const UNNAMED: [(Implicit, RegRange); 2] =
+    [(Implicit::VCC, RegRange::new(RegFile::Vcc, 0, 2)), (Implicit::M0, RegRange::new(RegFile::M0, 0, 1))];
+
+/// One instruction.
+#[derive(Debug)]
+pub(super) struct Effect {
+    /// Its arithmetic.
+    pub(super) sem: Sem,
+    /// It accesses memory.
+    pub(super) is_memory: bool,
+    /// What it does to EXEC, if it writes it.
+    pub(super) exec: Option<Mask>,
+    /// Slots of its result.
+    pub(super) result: Range<u16>,
+    /// Where the runs end that it writes; they begin where those of the instruction before it end.
+    end: u32,
+}
+
+/// What a loop writes.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Written {
+    pub(super) slots: Set,
+    /// Those that arithmetic of a known kind writes: only these can advance evenly.
+    pub(super) computed: Set,
+    /// Lanes may leave the loop at different times.
+    pub(super) exec: bool,
+}
+
+/// Effects of the instructions of a kernel.
+#[derive(Debug)]
+pub struct Effects {
+    insts: Vec<Effect>,
+    /// Slots written, in code order.
+    runs: Vec<Range<u16>>,
+    /// By loop.
+    pub(super) loops: Vec<Written>,
+}
+
+impl Effects {
+    /// Effects of `insts`, whose graph is `cfg`.
+    pub fn of(insts: &[Inst], cfg: &Cfg) -> Effects {
+        let mut effects = Effects {
+            insts: Vec::with_capacity(insts.len()),
+            runs: Vec::with_capacity(insts.len()),
+            loops: Vec::new(),
+        };
+        for inst in insts {
+            effects.push(inst);
+        }
+        effects.loops = effects.in_loops(insts, cfg);
+        effects
+    }
+
+    fn push(&mut self, inst: &Inst) {
+        let runs = &mut self.runs;
+        let mut exec = inst.implicit_writes().contains(Implicit::EXEC);
+        let mut write = |range: RegRange| {
+            exec |= range.file == RegFile::Exec;
+            runs.extend(Some(slots(range)).filter(|run| !run.is_empty()));
+        };
+        inst.visit_operand_writes(&mut write);
+        for (flag, range) in UNNAMED {
+            if inst.implicit_writes().contains(flag) {
+                write(range);
+            }
+        }
+        let plain = inst.mods.lane == Lane::None && !inst.mods.bits.contains(Bits::CLAMP);
+        self.insts.push(Effect {
+            sem: if plain { sem(inst.op) } else { Sem::Unknown },
+            is_memory: inst.mem().is_some(),
+            exec: exec.then(|| mask(inst.op)),
+            result: inst.destination().map_or(0..0, slots),
+            end: self.runs.len() as u32,
+        });
+    }
+
+    /// The effect of an instruction, and the slots it writes.
+    pub(super) fn at(&self, inst: u32) -> (&Effect, &[Range<u16>]) {
+        let inst = inst as usize;
+        let effect = &self.insts[inst];
+        let begin = if inst == 0 { 0 } else { self.insts[inst - 1].end };
+        (effect, &self.runs[begin as usize..effect.end as usize])
+    }
+
+    fn in_loops(&self, insts: &[Inst], cfg: &Cfg) -> Vec<Written> {
+        let mut written = vec![Written::default(); cfg.loops.len()];
+        for block in &cfg.blocks {
+            let Some(innermost) = block.innermost else { continue };
+            let all = &mut written[innermost as usize];
+            for at in block.insts.clone() {
+                let (effect, runs) = self.at(at);
+                all.exec |= effect.exec.is_some();
+                runs.iter().cloned().flatten().for_each(|slot| insert(&mut all.slots, slot));
+                if !matches!(sem(insts[at as usize].op), Sem::Unknown | Sem::Load) {
+                    effect.result.clone().for_each(|slot| insert(&mut all.computed, slot));
+                }
+            }
+        }
+        for id in (0..cfg.loops.len()).rev() {
+            if let Some(parent) = cfg.loops[id].parent {
+                let inner = written[id].clone();
+                let outer = &mut written[parent as usize];
+                outer.exec |= inner.exec;
+                outer.slots.iter_mut().zip(inner.slots).for_each(|(all, part)| *all |= part);
+                outer.computed.iter_mut().zip(inner.computed).for_each(|(all, part)| *all |= part);
+            }
+        }
+        written
+    }
+}

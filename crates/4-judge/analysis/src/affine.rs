@@ -8,7 +8,6 @@
 mod effects;
 mod entry;
 mod eval;
-mod hash;
 mod semantics;
 mod state;
 mod value;
@@ -21,9 +20,8 @@ pub use effects::Effects;
 pub use entry::Entry;
 pub use value::{Id, LANES, Marks};
 
-use hash::Quick;
+use foldhash::HashMap;
 use isa::{Cfg, Inst};
-use std::collections::HashMap;
 use value::Pool;
 
 /// The address of one memory instruction.
@@ -93,7 +91,7 @@ pub struct Addresses {
     pool: Pool,
     accesses: Vec<Access>,
     /// By symbol.
-    advances: HashMap<u32, Advance, Quick>,
+    advances: HashMap<u32, Advance>,
 }
 
 impl Addresses {

@@ -80,21 +80,28 @@ fn divide(size: i64) -> impl Fn(i64) -> i64 {
 struct Distinct<const N: usize> {
     pairs: [(i64, i64); N],
     len: usize,
+    /// They came in order.
+    sorted: bool,
 }
 
 impl<const N: usize> Distinct<N> {
     const fn new() -> Self {
-        Distinct { pairs: [(0, 0); N], len: 0 }
+        Distinct { pairs: [(0, 0); N], len: 0, sorted: true }
     }
 
     fn add(&mut self, pair: (i64, i64)) {
-        if self.pairs[..self.len].last() != Some(&pair) {
+        let last = self.pairs[..self.len].last();
+        if last != Some(&pair) {
+            self.sorted &= last.is_none_or(|last| *last < pair);
             self.pairs[self.len] = pair;
             self.len += 1;
         }
     }
 
     fn count(&mut self) -> usize {
+        if self.sorted {
+            return self.len;
+        }
         let pairs = &mut self.pairs[..self.len];
         pairs.sort_unstable();
         pairs.chunk_by(|a, b| a == b).count()

@@ -4,7 +4,7 @@
 //! unknowns are; sorting a group by position shows which accesses touch.
 
 use crate::access::{MemoryAccess, WIDEST};
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 /// Accesses that together touch one run of bytes.
 pub(crate) struct Run {

@@ -4,8 +4,7 @@
 //! the 64 lanes. Arithmetic that keeps this form is exact; everything else becomes a new unknown. Equal
 //! values have equal ids, so comparing addresses is comparing numbers.
 
-use super::hash::Quick;
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::hash::{Hash, Hasher};
 
 /// Lanes of a wave.
@@ -133,15 +132,15 @@ pub(super) enum Derived {
 #[derive(Debug, Default)]
 pub(super) struct Pool {
     values: Vec<Value>,
-    ids: HashMap<Value, Id, Quick>,
+    ids: HashMap<Value, Id>,
     tables: Vec<[u32; LANES]>,
-    table_ids: HashMap<[u32; LANES], u32, Quick>,
+    table_ids: HashMap<[u32; LANES], u32>,
     symbols: Vec<Symbol>,
     /// The value that is a symbol and nothing else, by symbol: most values are, and need no look-up.
     alone: Vec<Id>,
-    derived: HashMap<(Derived, Id, Id, Id), Id, Quick>,
+    derived: HashMap<(Derived, Id, Id, Id), Id>,
     /// Unknowns that are the product of a known number per lane and one unknown for all lanes, by symbol; and the number.
-    strides: HashMap<u32, Id, Quick>,
+    strides: HashMap<u32, Id>,
 }
 
 impl Pool {

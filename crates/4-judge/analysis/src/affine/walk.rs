@@ -7,12 +7,11 @@
 
 use super::effects::Effects;
 use super::entry::Entry;
-use super::hash::Quick;
 use super::state::{NONE, SLOTS, Set, State, VECTOR_SLOTS, members, slots};
 use super::value::{Id, Marks, Pool, Symbol};
 use super::{Access, Addresses, Advance};
+use foldhash::HashMap;
 use isa::{Cfg, Inst, RegFile, RegRange};
-use std::collections::HashMap;
 
 /// A register the loop computes, as it is at the top of an iteration.
 #[derive(Clone)]
@@ -35,8 +34,8 @@ pub(super) struct Walker<'a> {
     /// By loop; ascending by slot.
     phis: Vec<Vec<Phi>>,
     /// Iterations of a loop times a step.
-    counts: HashMap<(u32, Id), Id, Quick>,
-    advances: HashMap<u32, Advance, Quick>,
+    counts: HashMap<(u32, Id), Id>,
+    advances: HashMap<u32, Advance>,
     pub(super) accesses: Vec<Access>,
     /// Registers that are not needed any more: there is one set for every block, and each is larger than an allocator
     /// keeps at hand.

@@ -7,8 +7,9 @@ use crate::recorded::{lost, percent, simulated};
 use crate::{Check, Outcome, Rule, shapes};
 use analysis::affine::{Addresses, LANES};
 use analysis::{KernelEvidence, WorkloadEvidence};
+use foldhash::{HashMap, HashMapExt};
 use isa::{Access, Class, Inst, Space};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use view::{Finding, Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {

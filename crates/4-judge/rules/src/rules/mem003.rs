@@ -10,8 +10,9 @@ use crate::shapes::Weighed;
 use crate::{Check, Outcome, Rule, shapes};
 use analysis::affine::{Addresses, LANES};
 use analysis::{KernelEvidence, WorkloadEvidence};
+use foldhash::{HashMap, HashMapExt};
 use isa::Access;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use view::{Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {

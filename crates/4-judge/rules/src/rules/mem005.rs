@@ -8,8 +8,9 @@ use crate::recorded::bytes;
 use crate::{Check, Outcome, Rule};
 use analysis::affine::Step;
 use analysis::{KernelEvidence, WorkloadEvidence};
+use foldhash::{HashMap, HashMapExt};
 use isa::{Access, Bits};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use view::{Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {

@@ -43,7 +43,7 @@ pub struct Merged {
     pub bytes: Vec<u8>,
     /// Decisions.
     pub report: TuneReport,
-    /// Whether each row is a line of a file that was read, so that reading the result says nothing new.
+    /// Each row is a line of a file that was read, and the first line tells the format: reading the result says nothing new.
     pub verbatim: bool,
 }
 

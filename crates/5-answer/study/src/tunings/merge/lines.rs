@@ -24,7 +24,9 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     }
     journal.fact("keys", groups.len());
     journal.fact("rows read", files.iter().map(|it| it.rows.len()).sum::<usize>());
-    Ok(Merged { bytes: out, report: journal.report(title(files)), verbatim: true })
+    // With a version the first line says what the file is, whichever rows follow.
+    let verbatim = !first.versions.is_empty();
+    Ok(Merged { bytes: out, report: journal.report(title(files)), verbatim })
 }
 
 pub(super) fn title(files: &[Tunings<'_>]) -> String {
@@ -82,5 +84,5 @@ pub(super) fn union(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     if calls > u64::from(groups.len()) {
         journal.notes.push(format!("the {calls} calls are not in the result: each problem is written once"));
     }
-    Ok(Merged { bytes: out, report: journal.report(title(files)), verbatim: true })
+    Ok(Merged { bytes: out, report: journal.report(title(files)), verbatim: false })
 }

@@ -17,8 +17,6 @@ const UNNAMED: [(Implicit, RegRange); 2] =
 pub(super) struct Effect {
     /// Its arithmetic.
     pub(super) sem: Sem,
-    /// It accesses memory.
-    pub(super) is_memory: bool,
     /// What it does to EXEC, if it writes it.
     pub(super) exec: Option<Mask>,
     /// Slots of its result.
@@ -39,7 +37,7 @@ pub(super) struct Written {
 
 /// Effects of the instructions of a kernel.
 #[derive(Debug)]
-pub struct Effects {
+pub(crate) struct Effects {
     insts: Vec<Effect>,
     /// Slots written, in code order.
     runs: Vec<Range<u16>>,
@@ -49,7 +47,7 @@ pub struct Effects {
 
 impl Effects {
     /// Effects of `insts`, whose graph is `cfg`.
-    pub fn of(insts: &[Inst], cfg: &Cfg) -> Effects {
+    pub(crate) fn of(insts: &[Inst], cfg: &Cfg) -> Effects {
         let mut effects = Effects {
             insts: Vec::with_capacity(insts.len()),
             runs: Vec::with_capacity(insts.len()),
@@ -58,7 +56,7 @@ impl Effects {
         for inst in insts {
             effects.push(inst);
         }
-        effects.loops = effects.in_loops(insts, cfg);
+        effects.loops = effects.in_loops(cfg);
         effects
     }
 
@@ -78,7 +76,6 @@ impl Effects {
         let plain = inst.mods.lane == Lane::None && !inst.mods.bits.contains(Bits::CLAMP);
         self.insts.push(Effect {
             sem: if plain { sem(inst.op) } else { Sem::Unknown },
-            is_memory: inst.mem().is_some(),
             exec: exec.then(|| mask(inst.op)),
             result: inst.destination().map_or(0..0, slots),
             end: self.runs.len() as u32,
@@ -93,7 +90,7 @@ impl Effects {
         (effect, &self.runs[begin as usize..effect.end as usize])
     }
 
-    fn in_loops(&self, insts: &[Inst], cfg: &Cfg) -> Vec<Written> {
+    fn in_loops(&self, cfg: &Cfg) -> Vec<Written> {
         let mut written = vec![Written::default(); cfg.loops.len()];
         for block in &cfg.blocks {
             let Some(innermost) = block.innermost else { continue };
@@ -102,7 +99,7 @@ impl Effects {
                 let (effect, runs) = self.at(at);
                 all.exec |= effect.exec.is_some();
                 runs.iter().cloned().flatten().for_each(|slot| insert(&mut all.slots, slot));
-                if !matches!(sem(insts[at as usize].op), Sem::Unknown | Sem::Load) {
+                if !matches!(effect.sem, Sem::Unknown | Sem::Load) {
                     effect.result.clone().for_each(|slot| insert(&mut all.computed, slot));
                 }
             }

@@ -60,8 +60,7 @@ impl Walker<'_> {
     pub(super) fn step(&mut self, at: u32, state: &mut State) {
         let inst = &self.insts[at as usize];
         let (effect, runs) = self.effects.at(at);
-        if effect.is_memory
-            && let Some(mem) = inst.mem()
+        if let Some(mem) = inst.mem()
             && let Some(access) = self.access(at, inst, &mem, state)
         {
             self.accesses.push(access);

@@ -330,14 +330,15 @@ impl Journal {
         self.facts.push((name.to_owned(), value.to_string()));
     }
 
-    fn report(self, title: String) -> TuneReport {
+    /// The merged file, with what was decided.
+    fn merged(self, files: &[Tunings<'_>], bytes: Vec<u8>) -> Merged {
         let mut report = TuneReport::new("merge");
         let mut facts = self.facts;
         let mut counts: Vec<_> = self.counts.into_iter().collect();
         counts.sort_unstable();
         facts.extend(counts.into_iter().map(|(words, count)| (words.to_owned(), count.to_string())));
         report.sheets.push(Sheet {
-            title,
+            title: title(files),
             facts,
             columns: vec![
                 column("decision", "decision", "", SheetKind::Word),
@@ -354,7 +355,15 @@ impl Journal {
             more: 0,
             notes: self.notes,
         });
-        report
+        Merged { bytes, report, verbatim: false }
+    }
+}
+
+fn title(files: &[Tunings<'_>]) -> String {
+    let names: Vec<&str> = files.iter().map(|it| it.base_name()).collect();
+    match names.as_slice() {
+        [.., _] if names.len() > 4 => format!("merge of {} files", names.len()),
+        _ => format!("merge of {}", names.join(", ")),
     }
 }
 

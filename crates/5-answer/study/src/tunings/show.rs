@@ -97,6 +97,7 @@ fn sheet(file: &Tunings<'_>, selection: &Selection, order: Order, top: usize) ->
         facts.push(("flaws in the text".to_owned(), words));
     }
     let calls = file.rows.iter().any(|row| row.calls > 1);
+    let errors = rows.iter().any(|row| row.error().is_ok_and(|share| share > 0.0));
     let mut columns = vec![
         column("line", "line", "", SheetKind::Number),
         column("operation", "operation", "", SheetKind::Text),
@@ -108,6 +109,9 @@ fn sheet(file: &Tunings<'_>, selection: &Selection, order: Order, top: usize) ->
         column("time_us", "time", "us", SheetKind::Number),
         column("tflops", "rate", "TFLOP/s", SheetKind::Number),
     ];
+    if errors {
+        columns.push(column("error", "wrong", "share", SheetKind::Number));
+    }
     if calls {
         columns.push(column("calls", "calls", "", SheetKind::Number));
     }
@@ -126,6 +130,9 @@ fn sheet(file: &Tunings<'_>, selection: &Selection, order: Order, top: usize) ->
             SheetCell::number(row.time_us),
             rate(row),
         ];
+        if errors {
+            cells.push(SheetCell::number(row.error()));
+        }
         if calls {
             cells.push(SheetCell::Count(row.calls));
         }
@@ -168,4 +175,25 @@ fn lost(file: &Tunings<'_>) -> HashMap<usize, f64> {
         Some((std::ptr::from_ref(row).addr(), (us - best[row.key.as_ref()]) * row.calls as f64))
     });
     lost.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_results_have_a_column() {
+        for (ratio, shown) in [("0.0", None), ("", None), ("0.8%", Some(0.008))] {
+            let text = format!(
+                "gfx,cu_num,M,N,K,q_dtype_w,kernelId,splitK,us,kernelName,tflops,bw,errRatio\n\
+                 gfx942,80,1,1280,8192,torch.int8,34,0,20.5611,kernel,1.02,510.5,{ratio}\n"
+            );
+            let file = tunedb::read("a8w8_tuned_gemm.csv", text.as_bytes()).unwrap();
+            let report = show(&[file], &Selection::default(), Order::Line, 0);
+            let sheet = &report.sheets[0];
+            let at = sheet.columns.iter().position(|column| column.key == "error");
+            let found = at.map(|at| sheet.rows[0][at].clone());
+            assert_eq!(found, shown.map(SheetCell::Number), "{ratio}");
+        }
+    }
 }

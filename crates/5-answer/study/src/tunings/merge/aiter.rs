@@ -1,6 +1,5 @@
 //! Merging AITER's tables: rows by the names of their columns.
 
-use super::lines::title;
 use super::{Candidate, Journal, Merged, Options, Refusal, choose, groups, noise};
 use tunedb::aiter::Columns;
 use tunedb::{Detail, Tunings};
@@ -55,7 +54,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
         out.push('\n');
     }
     journal.fact("keys", groups.len());
-    Ok(Merged { bytes: out.into_bytes(), report: journal.report(title(files)), verbatim: false })
+    Ok(journal.merged(files, out.into_bytes()))
 }
 
 /// A row with its values in the order of the base's columns. A row of a table with the same columns keeps its text.

@@ -3,7 +3,6 @@
 //! The one idea to keep in mind: the files hold no times and an entry decides for every M from the one before it on, so what a new entry
 //! takes over is said in numbers of rows.
 
-use super::lines::title;
 use super::{Candidate, Decision, Journal, Merged, Options, Refusal, choose, groups};
 use crate::tunings::query::rows_take;
 use std::collections::BTreeSet;
@@ -46,7 +45,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     if let Ok(result) = tunedb::read(&files[0].name, &bytes) {
         journal.notes.extend(taken_over(&files[0], &result));
     }
-    Ok(Merged { bytes, report: journal.report(title(files)), verbatim: false })
+    Ok(journal.merged(files, bytes))
 }
 
 /// As [`choose`], with settings compared whatever their order.

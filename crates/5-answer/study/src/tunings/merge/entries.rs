@@ -2,7 +2,6 @@
 //!
 //! The one idea to keep in mind: the first file's text stays as it is but for the entries, so what no reader knows is kept.
 
-use super::lines::title;
 use super::{Candidate, Journal, Merged, Options, Refusal, choose, groups};
 use std::collections::HashMap;
 use tunedb::{Detail, Row, Tunings};
@@ -74,7 +73,7 @@ pub(super) fn moe(files: &[Tunings<'_>], options: &Options) -> Result<Merged, Re
     }
     let texts: Vec<&[u8]> = entries.iter().map(|(_, it)| files[it.file].text(it.row)).collect();
     let bytes = replaced(first, &texts)?;
-    Ok(Merged { bytes, report: journal.report(title(files)), verbatim: false })
+    Ok(journal.merged(files, bytes))
 }
 
 /// The first file with other entries in the place of its own.
@@ -171,7 +170,7 @@ pub(super) fn autotune(files: &[Tunings<'_>], options: &Options) -> Result<Merge
             ));
         }
     }
-    Ok(Merged { bytes: out, report: journal.report(title(files)), verbatim: false })
+    Ok(journal.merged(files, out))
 }
 
 fn text<'a>(files: &[Tunings<'a>], kept: &Candidate<'_, '_>) -> &'a [u8] {

@@ -74,9 +74,10 @@ pub(super) fn groups<'f, 'a>(files: &'f [Tunings<'a>], journal: &mut Journal) ->
             found.push((key, number, row));
         }
     }
+    let keys = numbers.len();
     drop(numbers);
     found.sort_by_key(|it| it.0);
-    let mut ranges: Vec<Range<u32>> = Vec::new();
+    let mut ranges: Vec<Range<u32>> = Vec::with_capacity(keys);
     for (at, (key, ..)) in found.iter().enumerate() {
         let at = u32::try_from(at).unwrap_or(u32::MAX);
         match ranges.get_mut(*key as usize) {

@@ -26,15 +26,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     journal.fact("rows read", files.iter().map(|it| it.rows.len()).sum::<usize>());
     // With a version the first line says what the file is, whichever rows follow.
     let verbatim = !first.versions.is_empty();
-    Ok(Merged { bytes: out, report: journal.report(title(files)), verbatim })
-}
-
-pub(super) fn title(files: &[Tunings<'_>]) -> String {
-    let names: Vec<&str> = files.iter().map(|it| it.base_name()).collect();
-    match names.as_slice() {
-        [.., _] if names.len() > 4 => format!("merge of {} files", names.len()),
-        _ => format!("merge of {}", names.join(", ")),
-    }
+    Ok(Merged { verbatim, ..journal.merged(files, out) })
 }
 
 /// What stands above the rows.
@@ -84,5 +76,5 @@ pub(super) fn union(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     if calls > u64::from(groups.len()) {
         journal.notes.push(format!("the {calls} calls are not in the result: each problem is written once"));
     }
-    Ok(Merged { bytes: out, report: journal.report(title(files)), verbatim: false })
+    Ok(journal.merged(files, out))
 }

@@ -3,7 +3,6 @@
 //! The one idea to keep in mind: solutions are equal when all keys but index and name are; a size has one row; positions are
 //! counted again at the end, so sizes and solutions always fit together.
 
-use super::lines::title;
 use super::{Journal, Merged, NOISE, Options, Refusal};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tunedb::logic::{Logic, MergedSize, Size, Solution, compose};
@@ -81,7 +80,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     journal.fact("solutions", solutions.len());
     let base = std::str::from_utf8(files[0].bytes).unwrap_or_default();
     let text = compose(base, logics[0], &solutions, &sizes);
-    Ok(Merged { bytes: text.into_bytes(), report: journal.report(title(files)), verbatim: false })
+    Ok(journal.merged(files, text.into_bytes()))
 }
 
 /// Refuses a file whose problems are others than those of the base.

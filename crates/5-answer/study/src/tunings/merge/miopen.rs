@@ -1,6 +1,5 @@
 //! Merging MIOpen's databases: of each solver of each key the smaller time.
 
-use super::lines::title;
 use super::{Candidate, Journal, Merged, Options, Refusal, choose};
 use std::collections::BTreeMap;
 use tunedb::{Format, Tunings, miopen, time};
@@ -62,7 +61,7 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     }
     journal.fact("keys", keys.len());
     note_conflicts(&mut journal, files);
-    Ok(Merged { bytes: out.into_bytes(), report: journal.report(title(files)), verbatim: false })
+    Ok(journal.merged(files, out.into_bytes()))
 }
 
 /// Merges databases in SQLite: what the journal says of each solver is what [`miopen::merge_databases`] does.
@@ -85,7 +84,7 @@ pub(super) fn databases(files: &[Tunings<'_>], options: &Options) -> Result<Merg
     let bytes: Vec<(&str, &[u8])> = files.iter().map(|it| (it.name.as_str(), it.bytes)).collect();
     let bytes = miopen::merge_databases(&bytes, options.force)
         .map_err(|error| Refusal::new(error.message.clone(), error.hint))?;
-    Ok(Merged { bytes, report: journal.report(title(files)), verbatim: false })
+    Ok(journal.merged(files, bytes))
 }
 
 fn note_conflicts(journal: &mut Journal, files: &[Tunings<'_>]) {

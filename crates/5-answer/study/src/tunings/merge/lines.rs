@@ -14,15 +14,20 @@ pub(super) fn merge(files: &[Tunings<'_>], options: &Options) -> Result<Merged, 
     let sorted = first.format == Format::TunableOp;
     let order = if sorted { groups.sorted() } else { (0..groups.len()).collect() };
     let choices = groups.each(|rows| choose(rows, noise, options.force));
-    for number in order {
+    let text_of = |number: u32| {
         let (key, rows) = groups.at(number);
         let (chosen, decision) = choices[number as usize];
         journal.decide(files, key, rows, chosen, decision);
-        let kept = &rows[chosen];
-        out.extend_from_slice(files[kept.file].text(kept.row));
+        files[rows[chosen].file].text(rows[chosen].row)
+    };
+    let texts: Vec<&[u8]> = order.into_iter().map(text_of).collect();
+    journal.fact("keys", texts.len());
+    // The list of all rows is not held while the result grows.
+    drop(groups);
+    for text in texts {
+        out.extend_from_slice(text);
         out.push(b'\n');
     }
-    journal.fact("keys", groups.len());
     journal.fact("rows read", files.iter().map(|it| it.rows.len()).sum::<usize>());
     // With a version the first line says what the file is, whichever rows follow.
     let verbatim = !first.versions.is_empty();

@@ -2,7 +2,7 @@
 //!
 //! The one idea to keep in mind: texts come from the packages themselves; a text that several share is there once.
 
-use crate::run::{output, root};
+use crate::run::{FULL, output, root};
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,8 +26,8 @@ struct Package {
 
 /// The texts for what these packages of the workspace are compiled of.
 pub(crate) fn texts(packages: &[&str]) -> Result<String> {
-    let arguments =
-        ["metadata", "--format-version", "1", "--locked", "--filter-platform", "x86_64-unknown-linux-gnu"];
+    let target = ["--filter-platform", "x86_64-unknown-linux-gnu"];
+    let arguments = [&["metadata", "--format-version", "1", "--locked"][..], &target, &FULL].concat();
     let metadata = output("cargo", &arguments).context("`cargo metadata` fails")?;
     let metadata: Value = serde_json::from_str(&metadata)?;
     let mut by_text: BTreeMap<String, Vec<String>> = BTreeMap::new();

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a program needs the C library it was linked with or a newer one, so the linker is told of an old
 //! one (zig knows the symbols of all). Without zig the programs need what this machine has, which is said.
 
-use crate::run::{output, root, run, target};
+use crate::run::{FULL, output, root, run, target};
 use crate::{elf, licences, tools};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -56,14 +56,14 @@ pub(crate) fn is_portable(profile: &str) -> bool {
 /// Builds command and library.
 pub(crate) fn build(profile: &str, portable: bool) -> Result<Built> {
     let packages = ["--package", "rockhound", "--package", "rockhound-hip"];
-    let options = [&["--locked", "--profile", profile][..], &packages].concat();
+    let options = [&["--locked", "--profile", profile][..], &packages, &FULL].concat();
     let target = target();
     let profile_folder = if profile == "dev" { "debug" } else { profile };
     if !portable {
         // What is tried is what `xtask test` has built: the two packages alone would be built again, for fewer features.
-        let tried = ["--locked", "--workspace", "--all-targets"];
-        let options = if profile == "dev" { &tried[..] } else { &options };
-        run("cargo", &[&["build"], options].concat())?;
+        let tried = [&["--locked", "--workspace", "--all-targets"][..], &FULL].concat();
+        let options = if profile == "dev" { tried } else { options };
+        run("cargo", &[&["build"], &options[..]].concat())?;
         return Ok(Built { folder: target.join(profile_folder), portable, for_tests: profile == "dev" });
     }
     let bin = tools::folder(&tools::PORTABLE)?;

@@ -16,6 +16,9 @@ pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
+/// The command with all its parts: what is tested and what is given away.
+pub(crate) const FULL: [&str; 2] = ["--features", "rockhound/full"];
+
 /// Runs a program in the workspace's folder, its output passed through.
 pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<()> {
     let line = format!("{program} {}", arguments.join(" "));

@@ -17,6 +17,7 @@ pub mod sarif;
 mod style;
 pub mod svg;
 pub mod text;
+#[cfg(feature = "tui")]
 pub mod tui;
 pub mod tunings;
 

@@ -84,6 +84,7 @@ impl Role {
     }
 }
 
+#[cfg(feature = "tui")]
 impl Role {
     /// The role written with a code.
     pub(crate) fn of_code(code: &str) -> Option<Role> {

@@ -30,6 +30,7 @@ mod triton;
 mod tunings;
 mod waves;
 
+#[cfg(feature = "tui")]
 pub(crate) use card::severity_role;
 pub use card::{card, findings};
 pub use comparison::comparison;
@@ -42,7 +43,9 @@ pub use memory_chart::memory_chart;
 pub use metrics::metrics;
 pub use names::shorten;
 pub use occupancy::occupancy;
-pub(crate) use page::{visible, width as display_width, wrapped};
+pub(crate) use page::visible;
+#[cfg(feature = "tui")]
+pub(crate) use page::{width as display_width, wrapped};
 pub use report::{panels, report};
 pub use roofline::roofline;
 pub use summary::summary;

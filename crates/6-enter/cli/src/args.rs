@@ -3,7 +3,9 @@
 //! The one idea to keep in mind: every command shows examples, since an example is what people copy.
 
 pub(crate) use accuracy::Accuracy;
-pub(crate) use analyze::{Analyze, AverageKind, Metrics, NormalUnit, ReportFormat, TimeUnits, Units};
+pub(crate) use analyze::{Analyze, AverageKind, Metrics, ReportFormat, Units};
+#[cfg(feature = "server")]
+pub(crate) use analyze::{NormalUnit, TimeUnits};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use comm::Comm;

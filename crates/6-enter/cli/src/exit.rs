@@ -39,3 +39,12 @@ impl Outcome {
 
 /// Exit code of a wrong command line (`EX_USAGE` of sysexits).
 pub(crate) const USAGE: u8 = 64;
+
+/// Something that this build was made without.
+#[cfg(not(all(feature = "pictures", feature = "server", feature = "tui")))]
+pub(crate) fn left_out(what: &str, feature: &str) -> anyhow::Error {
+    usage(
+        format!("{what} not part of this build, which leaves out the feature `{feature}`"),
+        "build the command with `--features full`; wheel and archive have it",
+    )
+}

@@ -44,9 +44,11 @@ mod terminal;
 mod tile;
 mod trace;
 mod triage;
+#[cfg(feature = "tui")]
 mod tui;
 mod tunedb;
 mod version;
+#[cfg(feature = "server")]
 mod view_server;
 
 use args::{Cli, Command};
@@ -102,9 +104,15 @@ fn run(cli: &Cli) -> anyhow::Result<Outcome> {
         Command::Accuracy(args) => accuracy::run(args, &cli.look),
         Command::Guide(args) => guide::run(args, &cli.look),
         Command::Roofline(args) => roofline::run(args, &cli.look),
+        #[cfg(feature = "tui")]
         Command::Tui(args) => tui::run(args, &cli.look),
+        #[cfg(not(feature = "tui"))]
+        Command::Tui(_) => Err(exit::left_out("`tui` is", "tui")),
         Command::Report(args) => report::run(args),
+        #[cfg(feature = "server")]
         Command::View(args) => view_server::run(args),
+        #[cfg(not(feature = "server"))]
+        Command::View(_) => Err(exit::left_out("`view` is", "server")),
         Command::Comm(args) => comm::run(args, &cli.look),
         Command::Trace(args) => trace::run(args, &cli.look),
         Command::Metrics(args) => metrics::run(args, &cli.look),

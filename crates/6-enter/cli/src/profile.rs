@@ -18,7 +18,7 @@ use hardware::Hardware;
 pub(crate) use hardware::{denied, model_of_machine};
 use host::session::Record;
 use metrics::Definitions;
-use regex::Regex;
+use regex_lite::Regex;
 use std::path::{Path, PathBuf};
 
 /// What a profiler left.

@@ -1,7 +1,9 @@
 //! Recordings read, selected and compiled for, as every command on them needs it; what cannot be read is said.
 
 use anyhow::Result;
-pub(crate) use host::subjects::{Asked, Subjects, compile, for_each, refuse, select_in};
+#[cfg(feature = "tui")]
+pub(crate) use host::subjects::select_in;
+pub(crate) use host::subjects::{Asked, Subjects, compile, for_each, refuse};
 
 /// Reads every recording; one that cannot be read is reported and the others go on.
 pub(crate) fn read(asked: &Asked) -> Result<Subjects> {

@@ -5,7 +5,7 @@
 
 use crate::message::say;
 use host::session::Record;
-use regex::Regex;
+use regex_lite::Regex;
 use std::collections::BTreeSet;
 
 /// Kernels named in a message before the rest is only counted.

@@ -19,7 +19,7 @@ use codeobj::{Found, Kind, ReadError, Target, Wanted};
 use companion::Companion;
 pub use ir::PassChoice;
 use rayon::prelude::*;
-use regex::Regex;
+use regex_lite::Regex;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

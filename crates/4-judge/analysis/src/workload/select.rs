@@ -4,7 +4,7 @@
 //! with what there is to choose from.
 
 use metrics::kernels;
-use regex::Regex;
+use regex_lite::Regex;
 use std::collections::BTreeSet;
 use workload::{Workload, plain_kernel_name};
 

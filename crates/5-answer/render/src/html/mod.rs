@@ -22,7 +22,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use code::CodeView;
 use head::{Head, LiveView};
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash;
 use std::borrow::Cow;
 use std::fmt::Write;
 use tables::{FindingView, KernelRow, PanelView};
@@ -194,7 +194,7 @@ fn variables() -> String {
 
 /// How a content security policy names a script: `sha256-…` in base 64.
 fn hash(script: &[u8]) -> String {
-    format!("sha256-{}", STANDARD.encode(Sha256::digest(script)))
+    format!("sha256-{}", STANDARD.encode(Hash::hash(script)))
 }
 
 #[cfg(test)]

@@ -187,6 +187,7 @@ impl Page {
 }
 
 /// Plain text, wrapped line by line.
+#[cfg(feature = "tui")]
 pub(crate) fn wrapped(text: &str, style: &Style) -> String {
     let mut page = Page::new(style);
     text.lines().for_each(|line| page.wrapped(0, 2, &[plain(line)]));

@@ -4,6 +4,7 @@
 //! is given instead must hold the very same instructions. Recordings of hardware keep no code.
 
 use crate::exit::usage;
+#[cfg(feature = "tui")]
 use crate::kernels::{Selection, each_kernel};
 use analysis::workload::{Wanted, select, selected_samples, selected_traces};
 use analysis::{KernelEvidence, Mismatch, SampledBy};
@@ -229,6 +230,7 @@ impl Recorded {
 
 /// Listings of all kernels of a recording with what their instructions did, and the findings on their code, in the order in
 /// which the code objects hold them; those that were sampled without code come last.
+#[cfg(feature = "tui")]
 pub(crate) fn listings(folder: &Path, dispatches: &[String]) -> Result<Vec<(Listing, Vec<Finding>)>> {
     let recorded = Recorded::read(folder, dispatches, false)?;
     let mut out = Vec::new();

@@ -3,7 +3,7 @@
 use crate::exit::usage;
 use anyhow::Result;
 use host::{recording, traces};
-use regex::Regex;
+use regex_lite::Regex;
 use std::path::{Path, PathBuf};
 use study::trace::{Input, Options, survey};
 use timeline::{Selection, select};

@@ -5,6 +5,9 @@
     reason = "tests start the program, read its files and say what they skip"
 )]
 
+#[cfg(not(all(feature = "pictures", feature = "server", feature = "tui")))]
+compile_error!("the command is tested with all its parts: `cargo test -p rockhound --features full`");
+
 mod analyze;
 mod assembly;
 mod bad_input;

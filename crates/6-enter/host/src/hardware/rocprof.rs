@@ -13,7 +13,7 @@ use super::tool::Tool;
 use super::{Request, Run, folders};
 use anyhow::{Context, Result, bail};
 use counters::{Pass, Per, catalogue};
-use regex::Regex;
+use regex_lite::Regex;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

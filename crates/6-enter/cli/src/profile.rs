@@ -115,12 +115,10 @@ fn selection(args: &Profile) -> Result<Record> {
             ));
         }
         if let Err(error) = Regex::new(text) {
-            let reason =
-                error.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             // A name such as `f(int [4])` need not be an expression.
             if !text.contains('(') || text.contains('\n') {
                 return Err(usage(
-                    format!("`{text}` is no regular expression: {reason}"),
+                    format!("`{text}` is no regular expression: {error}"),
                     "`.*` stands for anything",
                 ));
             }

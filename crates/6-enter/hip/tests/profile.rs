@@ -61,7 +61,12 @@ fn kernels_and_dispatches_are_selected_as_analyze_selects() {
         ),
         (&["-d", "100"], 0, &[], "no dispatch was selected\nhint: the program has 6, from 0 on"),
         (&["-k", "0"], 64, &[], "`-k 0` is a place in the list of kernels by time"),
-        (&["-k", "[a"], 64, &[], "`[a` is no regular expression: unclosed character class"),
+        (
+            &["-k", "[a"],
+            64,
+            &[],
+            "`[a` is no regular expression: non-empty character class has no closing bracket",
+        ),
         (&["-d", "x"], 64, &[], "`x` names no dispatches"),
     ];
     for (number, (options, code, expected, message)) in cases.into_iter().enumerate() {

@@ -55,10 +55,8 @@ impl Selection {
         let name = match kernel {
             None => None,
             Some(pattern) => Some(Regex::new(pattern).map_err(|error| {
-                let text = error.to_string();
-                let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
                 usage(
-                    format!("`--kernel {pattern}` is no regular expression: {reason}"),
+                    format!("`--kernel {pattern}` is no regular expression: {error}"),
                     "put a backslash before brackets and stars that stand for themselves",
                 )
             })?),

@@ -87,16 +87,9 @@ impl KernelFilter {
                 filter.names.insert(exact.to_string());
                 continue;
             }
-            let pattern = Regex::new(text).map_err(|e| {
-                let reason = e
-                    .to_string()
-                    .lines()
-                    .last()
-                    .unwrap_or_default()
-                    .trim_start_matches("error: ")
-                    .to_string();
+            let pattern = Regex::new(text).map_err(|error| {
                 wrong(
-                    format!("`{text}` is no kernel and no regular expression: {reason}"),
+                    format!("`{text}` is no kernel and no regular expression: {error}"),
                     some_of(&ranked, "kernels"),
                 )
             })?;
@@ -290,7 +283,7 @@ mod tests {
                 &["cop(y"],
                 &[],
                 &[],
-                "`cop(y` is no kernel and no regular expression: unclosed group; kernels are scale, copy(float*), fill<int>",
+                "`cop(y` is no kernel and no regular expression: found open group without closing ')'; kernels are scale, copy(float*), fill<int>",
             ),
             (
                 &[],

@@ -119,13 +119,9 @@ fn coarse(n: &Number) -> Option<f64> {
     n.get().map(rounded)
 }
 
+/// Five digits. By way of text, since powers of ten differ in their last bits between builds.
 fn rounded(v: f64) -> f64 {
-    if v == 0.0 {
-        return v;
-    }
-    let scale = 10f64.powi(5 - v.abs().log10().ceil() as i32);
-    let out = (v * scale).round() / scale;
-    if out.is_finite() { out } else { v }
+    format!("{v:.4e}").parse().unwrap_or(v)
 }
 
 fn kernels(page: &Page) -> Kernels<'_> {

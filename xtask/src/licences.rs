@@ -132,7 +132,7 @@ mod tests {
     fn what_is_compiled_in_is_named_with_its_text() {
         let texts = texts(&["rockhound-hip"]).unwrap();
         for (part, is_there) in [
-            ("  regex-lite ", true),
+            ("  regex-automata ", true),
             ("  libsqlite3-sys ", true),
             ("Permission is hereby granted", true),
             // Used by tests and by build scripts.

@@ -11,14 +11,13 @@ use crate::emulation::{Emulation, GPU_DEVICE, predictions};
 use crate::exit::{Outcome, usage};
 use crate::{analyze, launch, output, sets};
 use analysis::guide::Recorded;
-use analysis::workload::dispatch_ranges;
+use analysis::workload::{dispatch_ranges, kernel_pattern};
 use anyhow::Result;
 use arch::Target;
 use hardware::Hardware;
 pub(crate) use hardware::{denied, model_of_machine};
 use host::session::Record;
 use metrics::Definitions;
-use regex_lite::Regex;
 use std::path::{Path, PathBuf};
 
 /// What a profiler left.
@@ -114,7 +113,7 @@ fn selection(args: &Profile) -> Result<Record> {
                 "give a name or a regular expression",
             ));
         }
-        if let Err(error) = Regex::new(text) {
+        if let Err(error) = kernel_pattern(text) {
             // A name such as `f(int [4])` need not be an expression.
             if !text.contains('(') || text.contains('\n') {
                 return Err(usage(

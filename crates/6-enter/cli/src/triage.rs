@@ -147,7 +147,7 @@ fn code_of(logs: &[FaultLog], files: &[PathBuf]) -> Result<(Vec<KernelCode>, Vec
         });
         return Ok((Vec::new(), notes.collect()));
     }
-    let names: Vec<String> = wanted.iter().take(MOST_KERNELS).map(|name| regex_lite::escape(name)).collect();
+    let names: Vec<String> = wanted.iter().take(MOST_KERNELS).map(|name| regex::escape(name)).collect();
     let selection = Selection::new(Some(&format!("^(?:{})(?:[(].*)?$", names.join("|"))), &[])?;
     let mut found: Vec<KernelCode> = Vec::new();
     let mut notes = Vec::new();

@@ -181,7 +181,7 @@ impl Read {
         let mut wanted = self.wanted.clone();
         if let Some(name) = &name {
             // Characters that an expression gives a meaning stand for themselves.
-            wanted.kernels = vec![format!("^{}$", regex_lite::escape(name))];
+            wanted.kernels = vec![format!("^{}$", regex::escape(name))];
         }
         let Subjects { all, renames, .. } = &mut self.subjects;
         subjects::select_in(&wanted, all, renames)?;

@@ -1,11 +1,9 @@
 //! Which launches are recorded.
 //!
-//! The one idea to keep in mind: `rockhound` has looked at what the user wrote; a name that is no regular expression is
-//! compared as it is.
+//! The one idea to keep in mind: `rockhound` has looked at what the user wrote.
 
 use crate::message::say;
-use host::session::Record;
-use regex_lite::Regex;
+use host::session::{KernelNames, Record};
 use std::collections::BTreeSet;
 
 /// Kernels named in a message before the rest is only counted.
@@ -14,8 +12,7 @@ const NAMED: usize = 8;
 /// What the session asks for.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
-    /// Names or expressions, and as expressions; none stands for all.
-    kernels: Vec<(String, Option<Regex>)>,
+    kernels: KernelNames,
     /// First and last number; none stands for all.
     dispatches: Vec<(u64, u64)>,
     /// Most dispatches.
@@ -30,8 +27,7 @@ impl Selection {
     /// As the session asks for it.
     pub(crate) fn new(record: &Record) -> Selection {
         Selection {
-            // A name such as `f(int [4])` need not be an expression.
-            kernels: record.kernels.iter().map(|it| (it.clone(), Regex::new(it).ok())).collect(),
+            kernels: KernelNames::new(&record.kernels),
             dispatches: record.dispatches.clone(),
             limit: record.limit.unwrap_or(u64::MAX),
             no_results: record.no_results,
@@ -42,10 +38,7 @@ impl Selection {
     /// Whether launch `number` is to be recorded when `recorded` have been.
     pub(crate) fn wants(&mut self, kernel: &str, number: u64, recorded: u64) -> bool {
         let name = workload::plain_kernel_name(kernel);
-        let by_name = self.kernels.is_empty()
-            || self.kernels.iter().any(|(text, expression)| {
-                text == name || expression.as_ref().is_some_and(|it| it.is_match(name))
-            });
+        let by_name = self.kernels.admit(name);
         if !by_name && !self.others.contains(name) {
             self.others.insert(name.to_owned());
         }
@@ -67,7 +60,7 @@ impl Selection {
         if self.others.is_empty() {
             say(&format!("no dispatch was selected\nhint: the program has {launches}, from 0 on"));
         } else {
-            let wanted = some(self.kernels.iter().map(|(text, _)| text.as_str()).collect());
+            let wanted = some(self.kernels.texts().collect());
             let others = some(self.others.iter().map(String::as_str).collect());
             say(&format!("no kernel was selected by `{wanted}`\nhint: kernels are {others}"));
         }
@@ -81,7 +74,7 @@ mod tests {
     #[test]
     fn names_numbers_and_the_limit_select_together() {
         let of = |kernels: &[&str], dispatches: &[(u64, u64)], limit| Selection {
-            kernels: kernels.iter().map(|it| (it.to_string(), Regex::new(it).ok())).collect(),
+            kernels: KernelNames::new(&kernels.iter().map(ToString::to_string).collect::<Vec<_>>()),
             dispatches: dispatches.to_vec(),
             limit,
             ..Selection::default()

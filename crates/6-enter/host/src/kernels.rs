@@ -12,6 +12,7 @@ mod stream;
 use crate::Contents;
 use crate::inputs::{Input, expand, file_error};
 use crate::usage;
+use analysis::workload::kernel_pattern;
 use analysis::{KernelEvidence, TextFile};
 use anyhow::Result;
 use batch::{ALONE, Code, Opened, Task, Waiting, each, groups};
@@ -19,7 +20,7 @@ use codeobj::{Found, Kind, ReadError, Target, Wanted};
 use companion::Companion;
 pub use ir::PassChoice;
 use rayon::prelude::*;
-use regex_lite::Regex;
+use regex::Regex;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -54,7 +55,7 @@ impl Selection {
     pub fn new(kernel: Option<&str>, arch: &[String]) -> Result<Self> {
         let name = match kernel {
             None => None,
-            Some(pattern) => Some(Regex::new(pattern).map_err(|error| {
+            Some(pattern) => Some(kernel_pattern(pattern).map_err(|error| {
                 usage(
                     format!("`--kernel {pattern}` is no regular expression: {error}"),
                     "put a backslash before brackets and stars that stand for themselves",

@@ -3,10 +3,12 @@
 //! The folder of a session is private to one run. `session.json` holds a [`Session`]; processes of the program leave files
 //! beside it that say that they came ([`CALLED`]), where they record (`*.claim`) and what checks found (`*.checks`).
 
+use analysis::workload::kernel_pattern;
 use anyhow::{Context, Result, bail};
 use arch::Model;
 use probe::Checks;
 use record::Settings;
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -81,6 +83,30 @@ pub struct Record {
     pub no_results: bool,
     /// How dispatches are recorded.
     pub settings: Settings,
+}
+
+/// Kernels by what the user wrote: a name, or a regular expression. A name such as `f(int [4])` need not be one.
+#[derive(Debug, Default)]
+pub struct KernelNames(Vec<(String, Option<Regex>)>);
+
+impl KernelNames {
+    /// Of names and expressions; none stands for all kernels.
+    pub fn new(texts: &[String]) -> KernelNames {
+        KernelNames(texts.iter().map(|it| (it.clone(), kernel_pattern(it).ok())).collect())
+    }
+
+    /// Whether a kernel is among them.
+    pub fn admit(&self, name: &str) -> bool {
+        let is = |(text, pattern): &(String, Option<Regex>)| {
+            text == name || pattern.as_ref().is_some_and(|it| it.is_match(name))
+        };
+        self.0.is_empty() || self.0.iter().any(is)
+    }
+
+    /// As they were written.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(text, _)| text.as_str())
+    }
 }
 
 impl Default for Session {

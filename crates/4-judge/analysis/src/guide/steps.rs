@@ -346,7 +346,7 @@ fn list(panels: &BTreeSet<u16>) -> String {
 
 /// A regular expression for a kernel: its name without template arguments and parameters.
 fn expression(kernel: &str) -> String {
-    regex_lite::escape(plain_name(kernel))
+    regex::escape(plain_name(kernel))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! with what there is to choose from.
 
 use metrics::kernels;
-use regex_lite::Regex;
+use regex::Regex;
 use std::collections::BTreeSet;
 use workload::{Workload, plain_kernel_name};
 
@@ -31,6 +31,16 @@ pub struct SelectError {
 
 pub(crate) fn wrong(message: impl Into<String>, hint: impl Into<String>) -> SelectError {
     SelectError { message: message.into(), hint: hint.into() }
+}
+
+/// A regular expression for names of kernels. What is wrong with it is said in one line.
+pub fn kernel_pattern(text: &str) -> Result<Regex, String> {
+    Regex::new(text).map_err(|error| {
+        // A picture of the place stands above it, which a message of one line has no room for.
+        let error = error.to_string();
+        let reason = error.lines().last().unwrap_or_default();
+        reason.strip_prefix("error: ").unwrap_or(reason).to_owned()
+    })
 }
 
 /// Values named in a hint before the rest is only counted.
@@ -87,7 +97,7 @@ impl KernelFilter {
                 filter.names.insert(exact.to_string());
                 continue;
             }
-            let pattern = Regex::new(text).map_err(|error| {
+            let pattern = kernel_pattern(text).map_err(|error| {
                 wrong(
                     format!("`{text}` is no kernel and no regular expression: {error}"),
                     some_of(&ranked, "kernels"),
@@ -283,7 +293,7 @@ mod tests {
                 &["cop(y"],
                 &[],
                 &[],
-                "`cop(y` is no kernel and no regular expression: found open group without closing ')'; kernels are scale, copy(float*), fill<int>",
+                "`cop(y` is no kernel and no regular expression: unclosed group; kernels are scale, copy(float*), fill<int>",
             ),
             (
                 &[],

@@ -1,9 +1,10 @@
 //! Traces of a command line: read, selected and named, for every command that shows them.
 
 use crate::exit::usage;
+use analysis::workload::kernel_pattern;
 use anyhow::Result;
 use host::{recording, traces};
-use regex_lite::Regex;
+use regex::Regex;
 use std::path::{Path, PathBuf};
 use study::trace::{Input, Options, survey};
 use timeline::{Selection, select};
@@ -25,7 +26,7 @@ impl Wanted {
     /// Kernels as regular expressions.
     pub(crate) fn kernels<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<Vec<Regex>> {
         let one = |text: &String| {
-            Regex::new(text).map_err(|error| {
+            kernel_pattern(text).map_err(|error| {
                 usage(format!("`--kernel {text}`: {error}"), "give a regular expression such as `gemm.*f16`")
             })
         };

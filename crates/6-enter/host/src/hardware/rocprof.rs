@@ -11,9 +11,9 @@
 use super::rocprofv3::{ACCUMULATED, ACCUMULATOR, CommandLine};
 use super::tool::Tool;
 use super::{Request, Run, folders};
+use crate::session::KernelNames;
 use anyhow::{Context, Result, bail};
 use counters::{Pass, Per, catalogue};
-use regex_lite::Regex;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -76,8 +76,7 @@ pub(super) fn prepare(run: &Run<'_>, folder: &Path) -> Result<()> {
 /// Writes what the profiler left in a folder as rocprofv3 would have.
 pub(super) fn translate(request: &Request, run: &Run<'_>, folder: &Path) -> Result<()> {
     let read = collect(request.tool, folder)?;
-    let kernels = request.kernels.iter().map(|it| Regex::new(it)).collect::<Result<Vec<_>, _>>()?;
-    let wanted = |name: &str| kernels.is_empty() || kernels.iter().any(|it| it.is_match(name));
+    let kernels = KernelNames::new(&request.kernels);
     let times = match run {
         Run::Times => None,
         _ => {
@@ -92,7 +91,7 @@ pub(super) fn translate(request: &Request, run: &Run<'_>, folder: &Path) -> Resu
     for (number, workload) in read.iter().enumerate() {
         // Where several processes wrote files, which of them a time belongs to cannot be told.
         let times = times.as_ref().filter(|_| read.len() == 1);
-        let table = table(workload, pass, times, &wanted)?;
+        let table = table(workload, pass, times, &kernels)?;
         let path = folder.join(format!("{OUTPUT}_{}_{file}", number + 1));
         std::fs::write(&path, table).with_context(|| format!("cannot write {}", path.display()))?;
     }
@@ -145,11 +144,11 @@ fn table(
     workload: &Workload,
     pass: Option<&Pass>,
     times: Option<&Workload>,
-    wanted: &dyn Fn(&str) -> bool,
+    kernels: &KernelNames,
 ) -> Result<Vec<u8>> {
     let d = &workload.dispatches;
     let name = |row: usize| plain_kernel_name(workload.kernel_of(row));
-    let mut rows: Vec<usize> = (0..d.len()).filter(|row| wanted(name(*row))).collect();
+    let mut rows: Vec<usize> = (0..d.len()).filter(|row| kernels.admit(name(*row))).collect();
     rows.sort_by_key(|row| d.id[*row]);
     // Whether both runs had the same dispatches is checked afterwards.
     let times = times.filter(|it| it.dispatches.len() == rows.len()).map(|it| {

@@ -113,8 +113,14 @@ const TASKS: &[Task] = &[
         name: "semantics",
         about: "compare emulated functions with the same functions on the host, bit by bit; the math library in ulp",
         run: Some(|_| {
-            run::run("cargo", &["test", "-p", "rockhound-emu", "--test", "semantics", "--", "--nocapture"])?;
-            run::run("cargo", &["test", "-p", "rockhound-hip", "--test", "math", "--", "--nocapture"])
+            run::run(
+                "cargo",
+                &["test", "-p", "rockhound-emu", "--test", "emu", "semantics::", "--", "--nocapture"],
+            )?;
+            run::run(
+                "cargo",
+                &["test", "-p", "rockhound-hip", "--test", "hip", "math::", "--", "--nocapture"],
+            )
         }),
     },
     Task {

@@ -1,0 +1,11 @@
+//! Tests of what the crate gives to others, in one program: each more would be linked with all crates below.
+
+mod copy;
+mod device_memory;
+mod ideal_limits;
+mod l1_queue;
+mod lds_dma;
+mod occupancy;
+mod pathological;
+mod share;
+mod spill;

@@ -1,0 +1,14 @@
+//! Tests of what the crate gives to others, in one program: each more would be linked with all crates below.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "tests read files and say what they skip"
+)]
+
+mod basic;
+mod cdna4;
+mod device;
+mod functions;
+mod lds_dma;
+mod semantics;
+mod stuck;

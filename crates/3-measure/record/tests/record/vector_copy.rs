@@ -1,0 +1,148 @@
+//! Counters of a vector copy, compared with the recorded ones of MI200 and MI300X.
+
+use crate::compile::compile;
+use emu::{Hidden, Launch};
+use probe::{Basis, Value, registry};
+use record::{Job, Provenance, Recorder};
+
+const N: u32 = 1_048_576;
+
+/// Runs the copy on a GPU and returns the recorder.
+fn run(bytes: &[u8], model: &str, threads: usize) -> Recorder {
+    let mut job = Job::find(bytes, None).unwrap();
+    let values: Vec<u8> = (0..N).flat_map(|i| f64::from(i).to_le_bytes()).collect();
+    let a = job.memory.allocate_with("a", &values);
+    let [b, c] = [("b", 8), ("c", values.len())].map(|(name, bytes)| job.memory.allocate(name, bytes));
+    let ([a, b, at], [n, one]) = ([a, b, c].map(u64::to_le_bytes), [N, 1].map(u32::to_le_bytes));
+    job.give([&a[..], &b, &at, &n, &one]);
+    let launch = Launch { threads, ..Launch::new([N / 256, 1, 1], [256, 1, 1], 0) };
+    let mut launch = job.launch(launch, &Hidden::default());
+    launch.released = true;
+    let mut recorder = Recorder::new(arch::Model::by_name(model).unwrap());
+    // As often as was recorded: the first run, after copies from the host, finds its code in no cache.
+    for _ in 0..3 {
+        recorder.run(&job.name, &job.program, &job.table, &job.memory, &launch).unwrap();
+        launch.released = false;
+    }
+    assert_eq!(job.memory.read(c, values.len()).unwrap(), values);
+    recorder
+}
+
+/// The recording of a GPU, or `None` (and a word about it) where it is not there.
+fn recording(name: &str) -> Option<workload::Workload> {
+    let folder = testkit::shared(&format!("workloads/vcopy/{name}"))?;
+    let files = testkit::files(&folder);
+    Some(workload::read(&files, &workload::Options::default()).unwrap())
+}
+
+/// Recorded values of a counter, one per dispatch; none where it was not recorded.
+fn recorded(workload: &workload::Workload, name: &str) -> Vec<Option<f64>> {
+    let counters = &workload.counters;
+    // Recordings of older generations spell the port without a number.
+    let older = name.replace("TCC_EA0_", "TCC_EA_");
+    if older != name && workload.machine.text("gpu_arch") == Some("gfx90a") {
+        return recorded(workload, &older);
+    }
+    match counters.get(name).or_else(|| counters.get(&format!("{name}_sum"))) {
+        Some(counter) => counter.values.iter().collect(),
+        None => {
+            let instances = counters.instances(name);
+            let rows = if instances.is_empty() { 0 } else { workload.dispatches.len() };
+            (0..rows).map(|row| instances.iter().map(|counter| counter.values.get(row)).sum()).collect()
+        }
+    }
+}
+
+/// Modelled counters, and how far they may be from recorded ones, as a part of the largest.
+const MODELLED: [(&str, f64); 12] = [
+    ("TCC_MISS", 0.001),
+    ("TCC_EA0_RDREQ", 0.0015),
+    ("TCC_EA0_WRREQ", 0.01),
+    ("TCC_WRITEBACK", 0.01),
+    ("TCC_NORMAL_WRITEBACK", 0.03),
+    ("TCC_ALL_TC_OP_WB_WRITEBACK", 0.06),
+    ("TCC_REQ", 0.02),
+    ("TCC_RW_REQ", 0.02),
+    ("TCC_READ", 0.04),
+    ("TCC_HIT", 0.04),
+    ("TCP_UTCL1_TRANSLATION_HIT", 0.025),
+    ("TCP_UTCL1_TRANSLATION_MISS", 0.12),
+];
+
+#[test]
+fn counters_equal_the_recorded_ones() {
+    for (target, model, name) in [("gfx90a", "mi250x", "MI200"), ("gfx942", "mi300x", "MI300X_A1_rocpd")] {
+        let Some(bytes) = compile("clang++-19", "vector_copy.hip", target, &[]) else { return };
+        let Some(newer) = recording(name) else { return };
+        // Some of what the code alone decides is only in an older recording.
+        let Some(older) = recording(if target == "gfx942" { "MI300X_A1" } else { name }) else { return };
+        let recorder = run(&bytes, model, 0);
+        let mut wrong = Vec::new();
+        let (mut same, mut not_recorded) = (0, Vec::new());
+        for (number, dispatch) in recorder.dispatches().iter().enumerate() {
+            for (counter, value) in &dispatch.counters {
+                let Value::Known(value) = value else { continue };
+                // What a rule claims to rest on is so.
+                let rule = registry().rule(counter, target).unwrap();
+                let recorded = match recorded(&newer, counter) {
+                    found if found.iter().any(Option::is_some) => found,
+                    _ => recorded(&older, counter),
+                };
+                if rule.basis == Basis::Modelled {
+                    let bound = MODELLED.iter().find(|it| it.0 == *counter);
+                    if let (Some((_, bound)), Some(Some(want))) = (bound, recorded.get(number)) {
+                        let error = (*value as f64 - want).abs();
+                        assert!(
+                            error <= *bound * recorded[0].unwrap_or(*want).max(*want),
+                            "{name} {counter}[{number}]: {value}, recorded {want}"
+                        );
+                    }
+                    continue;
+                }
+                let Some(want) = recorded.get(number).copied().flatten() else {
+                    not_recorded.push(*counter);
+                    continue;
+                };
+                if want == *value as f64 {
+                    same += 1;
+                } else {
+                    wrong.push(format!("{counter}[{number}]: {value}, recorded {want}"));
+                }
+                assert!(rule.basis != Basis::Zero || want == 0.0, "{counter}");
+            }
+        }
+        not_recorded.sort_unstable();
+        not_recorded.dedup();
+        assert!(wrong.is_empty(), "{name}: {}", wrong.join("\n"));
+        println!("{name}: {same} values equal the recording, not recorded: {}", not_recorded.join(" "));
+        assert!(same >= 380, "{same}");
+        let dispatch = &recorder.dispatches()[0];
+        let d = &newer.dispatches;
+        let got = [dispatch.arch_vgprs, dispatch.accum_vgprs, dispatch.sgprs, dispatch.lds, dispatch.scratch];
+        let want = [&d.arch_vgpr, &d.accum_vgpr, &d.sgpr, &d.lds, &d.scratch];
+        assert_eq!(got.map(|value| Some(f64::from(value))), want.map(|column| column.get(0)), "{name}");
+    }
+}
+
+#[test]
+fn the_written_folder_does_not_depend_on_threads_and_reads_back() {
+    let Some(bytes) = compile("clang++-19", "vector_copy.hip", "gfx942", &[]) else { return };
+    let provenance = Provenance { name: "copy".into(), command: "copy".into(), emulator: "test".into() };
+    let files = run(&bytes, "mi300x", 1).files(&provenance);
+    assert_eq!(files, run(&bytes, "mi300x", 2).files(&provenance));
+    let workload = workload::read(&files, &workload::Options::default()).unwrap();
+    let errors = workload.problems.iter().filter(|problem| problem.severity == workload::Severity::Error);
+    assert_eq!(errors.count(), 0, "{:?}", workload.problems);
+    assert_eq!(workload.machine.text("emulated_by"), Some("test"));
+    assert_eq!(workload.counters.get("SQ_WAVES").unwrap().values.get(0), Some(16384.0));
+    assert_eq!(workload.counters.get("TCP_TOTAL_CACHE_ACCESSES_sum").unwrap().values.get(0), Some(524_288.0));
+    let instructions = String::from_utf8(files[workload::INSTRUCTIONS_FILE].clone()).unwrap();
+    let load = instructions.lines().find(|line| line.contains("global_load_dwordx2")).unwrap();
+    assert!(load.contains(",16384,1048576,16384,1048576,262144,65536,,,,"), "{load}");
+    // A wave waits for its arguments, then for what it loaded.
+    let columns: Vec<&str> = workload::INSTRUCTIONS_HEADER.split(',').collect();
+    let memory = columns.iter().rev().position(|name| *name == "Stall_Memory").unwrap();
+    let waits = instructions.lines().filter(|line| line.contains("s_waitcnt vmcnt(0)"));
+    let waited = |line: &str| line.rsplit(',').nth(memory).unwrap().parse::<u64>().unwrap();
+    assert!(waits.map(waited).all(|cycles| cycles > 16384 * 500), "{instructions}");
+}

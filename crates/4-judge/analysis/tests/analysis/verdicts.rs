@@ -1,0 +1,184 @@
+//! What stops a kernel does not depend on what else was recorded: the verdict of a part of a recording is that of the whole, or
+//! missing.
+//!
+//! The one idea to keep in mind: a part is a recording again. Blocks are left out of its files as a profiler that was told to
+//! leave them out would, and passes as one that was stopped.
+
+use analysis::WorkloadEvidence;
+use metrics::Compiled;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Blocks by the prefix of their counters, and passes of a long recording by number.
+#[derive(Clone, Debug, Default)]
+struct Without {
+    blocks: BTreeSet<&'static str>,
+    passes: BTreeSet<usize>,
+}
+
+const BLOCKS: &[&str] = &["GRBM_", "SQ_", "SQC_", "TA_", "TD_", "TCP_", "TCC_", "SPI_", "CPC_", "CPF_"];
+
+/// Folders with a recording, ours and the shared ones.
+fn folders() -> Vec<PathBuf> {
+    let mut out = vec![testkit::root().join("examples/heat3d")];
+    let Some(shared) = testkit::shared("workloads") else { return out };
+    let mut open = vec![shared];
+    while let Some(folder) = open.pop() {
+        let inside: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().flatten().map(|e| e.path()).collect();
+        if folder.join("pmc_perf.csv").exists() {
+            out.push(folder);
+        } else {
+            open.extend(inside.into_iter().filter(|path| path.is_dir()));
+        }
+    }
+    out.sort();
+    out
+}
+
+/// The tables at the top of a recording.
+fn files(folder: &Path) -> Files {
+    let mut files = testkit::files(folder);
+    files.retain(|name, _| name.ends_with(".csv") && !name.contains('/'));
+    files
+}
+
+/// A part of the files of a recording.
+fn part(files: &Files, without: &Without) -> Files {
+    let left_out = |counter: &str| without.blocks.iter().any(|block| counter.starts_with(block));
+    let mut out = Files::new();
+    for (name, bytes) in files {
+        let is_level = workload::is_level_file(name);
+        if is_level && left_out(name) {
+            continue;
+        }
+        if name != "pmc_perf.csv" && !is_level {
+            out.insert(name.clone(), bytes.clone());
+            continue;
+        }
+        let mut reader = csv::Reader::from_reader(bytes.as_slice());
+        let headings = reader.headers().unwrap().clone();
+        let column = |heading: &str| headings.iter().position(|it| it == heading);
+        let keep: Vec<bool> = headings.iter().map(|it| !left_out(it)).collect();
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let kept = |record: &csv::StringRecord| -> csv::StringRecord {
+            record.iter().zip(&keep).filter(|(_, keep)| **keep).map(|(cell, _)| cell).collect()
+        };
+        writer.write_record(&kept(&headings)).unwrap();
+        let long = column("Counter_Name").zip(column("Dispatch_ID")).zip(column("Start_Timestamp"));
+        let mut starts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for record in reader.records() {
+            let record = record.unwrap();
+            if let Some(((counter, dispatch), start)) = long {
+                let starts = starts.entry(record[dispatch].to_string()).or_default();
+                let pass = starts.iter().position(|it| *it == record[start]).unwrap_or_else(|| {
+                    starts.push(record[start].to_string());
+                    starts.len() - 1
+                });
+                if left_out(&record[counter]) || without.passes.contains(&pass) {
+                    continue;
+                }
+            }
+            writer.write_record(&kept(&record)).unwrap();
+        }
+        out.insert(name.clone(), writer.into_inner().unwrap());
+    }
+    out
+}
+
+/// Definitions of a target, compiled once.
+fn compiled(target: &str) -> Arc<Compiled> {
+    static KNOWN: Mutex<BTreeMap<String, Arc<Compiled>>> = Mutex::new(BTreeMap::new());
+    let one = || Arc::new(metrics::Definitions::built_in().compile(target).unwrap());
+    KNOWN.lock().unwrap().entry(target.to_owned()).or_insert_with(one).clone()
+}
+
+/// What stops each kernel, and none where that cannot be said; nothing of what is no recording any more.
+fn verdicts(files: &Files) -> Option<BTreeMap<String, Option<String>>> {
+    let mut workload = workload::read(files, &workload::Options::default()).ok()?;
+    analysis::workload::fill(&mut workload.machine);
+    let compiled = compiled(workload.machine.target()?);
+    let rows: Vec<u32> = (0..workload.dispatches.len() as u32).collect();
+    let kernels = WorkloadEvidence::gather(&compiled, &workload, &rows);
+    let name = |kernel: &WorkloadEvidence<'_>| {
+        kernel.roof().bound.as_ref().ok().map(|bound| bound.name().to_owned())
+    };
+    Some(kernels.iter().map(|kernel| (kernel.kernel.to_owned(), name(kernel))).collect())
+}
+
+/// Verdicts of a part that the whole does not have.
+fn others(folder: &Path, whole: &BTreeMap<String, Option<String>>, part: &Files, what: &str) -> Vec<String> {
+    let Some(of_part) = verdicts(part) else { return Vec::new() };
+    of_part
+        .into_iter()
+        .filter(|(_, verdict)| verdict.is_some())
+        .filter(|(kernel, verdict)| whole.get(kernel) != Some(verdict))
+        .map(|(kernel, verdict)| {
+            format!("{} {what}: {kernel}: {verdict:?}, the whole {:?}", folder.display(), whole.get(&kernel))
+        })
+        .collect()
+}
+
+#[test]
+fn a_part_of_a_recording_has_the_verdict_of_the_whole_or_none() {
+    let mut wrong = Vec::new();
+    let (mut parts, mut known) = (0, 0);
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    for folder in folders() {
+        let files = files(&folder);
+        let Some(whole) = verdicts(&files) else { continue };
+        known += whole.values().flatten().count();
+        let mut list: Vec<Without> = Vec::new();
+        for (i, block) in BLOCKS.iter().enumerate() {
+            list.push(Without { blocks: [*block].into(), ..Without::default() });
+            list.push(Without {
+                blocks: [*block, BLOCKS[(i + 3) % BLOCKS.len()]].into(),
+                ..Without::default()
+            });
+        }
+        for pass in 0..12 {
+            list.push(Without { passes: [pass].into(), ..Without::default() });
+        }
+        for _ in 0..12 {
+            // xorshift
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let one = |bit: usize| random >> bit & 3 == 0;
+            list.push(Without {
+                blocks: BLOCKS.iter().enumerate().filter(|(i, _)| one(2 * i)).map(|(_, b)| *b).collect(),
+                passes: (0..12).filter(|pass| one(24 + 2 * pass)).collect(),
+            });
+        }
+        for without in &list {
+            let part = part(&files, without);
+            // Where no such block or pass is, nothing is left out.
+            if part != files {
+                parts += 1;
+                wrong.extend(others(&folder, &whole, &part, &format!("{without:?}")));
+            }
+        }
+    }
+    println!("{parts} parts, {known} verdicts of whole recordings");
+    assert!(known > 0 && wrong.is_empty(), "{} of {parts}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn the_order_of_lines_changes_no_verdict() {
+    for folder in folders() {
+        let files = files(&folder);
+        let Some(whole) = verdicts(&files) else { continue };
+        let mut reader = csv::Reader::from_reader(files["pmc_perf.csv"].as_slice());
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(reader.headers().unwrap()).unwrap();
+        let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        for record in records.iter().rev() {
+            writer.write_record(record).unwrap();
+        }
+        let mut turned = files.clone();
+        turned.insert("pmc_perf.csv".to_string(), writer.into_inner().unwrap());
+        assert_eq!(verdicts(&turned), Some(whole), "{}", folder.display());
+    }
+}

@@ -1,0 +1,285 @@
+//! Which rules fire on which tuning files: own small files for each rule, and the counts that the shared data's notes give.
+//!
+//! The one idea to keep in mind: each rule has a file on which it fires and a near miss on which it must not.
+
+use rules::{TuneMachine, TuningEvidence, check_tunings};
+use std::collections::BTreeSet;
+use tunedb::Tunings;
+use view::{Finding, Severity};
+
+const HEAD: &str = "Validator,PT_VERSION,2.9.1\nValidator,HIP_VERSION,702\nValidator,HIPBLASLT_VERSION,1\nValidator,GCN_ARCH_NAME,gfx942:xnack-\nValidator,ROCBLAS_VERSION,5\n";
+const AITER: &str = "gfx,cu_num,M,N,K,q_dtype_w,kernelId,splitK,us,kernelName,tflops,bw,errRatio\n";
+const RECORD: &str = "16-13-13-1x1-5-13-13-16-0x0-1x1-1x1-0-NCHW-FP16-B=";
+const LOGIC: &str = "- {MinimumRequiredVersion: 4.33.0}\n- aldebaran\n- gfx90a\n- [Device 0050]\n- DataType: 4\n- - DepthU: 16\n    SolutionIndex: 0\n  - DepthU: 32\n    SolutionIndex: 1\n- [2, 3, 0, 1]\n- - - [77, 4096, 16, 40]\n    - [0, 9.5]\n  - - [78, 4096, 16, 40]\n    - [1, 9.5]\n- null\n- null\n- DeviceEfficiency\n- Equality\n";
+
+fn machine() -> TuneMachine {
+    TuneMachine {
+        target: Some("gfx942".to_owned()),
+        cu_count: Some(304),
+        model: Some("mi300x".to_owned()),
+        ..TuneMachine::default()
+    }
+}
+
+fn check(
+    files: &[(&str, String)],
+    machine: Option<&TuneMachine>,
+    catalogue: Option<&BTreeSet<String>>,
+) -> Vec<Finding> {
+    let owned: Vec<(String, String)> =
+        files.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect();
+    let tunings: Vec<Tunings<'_>> = owned
+        .iter()
+        .map(|(name, text)| {
+            tunedb::read(name, text.as_bytes()).unwrap_or_else(|error| panic!("{name}: {error}"))
+        })
+        .collect();
+    check_tunings(&TuningEvidence { files: &tunings, machine, catalogue }).0
+}
+
+/// A rule, files that are linted together, lines on which it fires.
+type Case<'a> = (&'static str, Vec<(&'a str, String)>, &'static [u32]);
+
+/// Lines of the main places of a rule's findings.
+fn lines(findings: &[Finding], rule: &str) -> Vec<u32> {
+    let of = findings.iter().filter(|it| it.rule == rule);
+    of.map(|it| it.places[0].source.as_ref().expect("a file").line).collect()
+}
+
+#[test]
+fn each_rule_fires_where_it_should_and_not_beside() {
+    let row =
+        |k: u32, kernel: &str, ms: &str| format!("GemmTunableOp_Half_TN,tn_4096_4096_{k},{kernel},{ms}\n");
+    let results = |rows: &str| format!("{HEAD}{rows}");
+    let tuning = |lead: &str| {
+        format!(
+            "Git Version: 7d9f\n    transA,transB,batch_count,m,n,k,lda,a_type,b_type,c_type,compute_type,us,solution_index\n    T,N,1,5,6,7,7,f32_r,f32_r,f32_r,f32_r,29.3,1\n    T,N,1,5,6,7,{lead},f32_r,f32_r,f32_r,f32_r,19.3,2\n"
+        )
+    };
+    let moe = |tokens: &[u32]| {
+        let entries: Vec<String> =
+            tokens.iter().map(|it| format!("\"{it}\": {{\"BLOCK_SIZE_M\": 16}}")).collect();
+        format!("{{{}}}", entries.join(",\n"))
+    };
+    let table: Vec<Case<'_>> = vec![
+        ("TUN001", vec![("a.csv", results(&row(8, "A", "1")))], &[]),
+        (
+            "TUN001",
+            vec![("a.csv", results(&row(8, "A", "1")).replace("Validator,ROCBLAS_VERSION,5\n", ""))],
+            &[4],
+        ),
+        ("TUN001", vec![("a.csv", format!("Validator,CU_COUNT,304\n{}", results(&row(8, "A", "1"))))], &[1]),
+        ("TUN001", vec![("a.csv", results(&row(8, "A", "1")).replace("gfx942", "gfx950"))], &[4]),
+        ("TUN002", vec![("a.csv", results(&(row(8, "A", "1") + &row(8, "B", "0.5"))))], &[6]),
+        ("TUN002", vec![("a.csv", results(&(row(8, "A", "1") + &row(9, "B", "0.5"))))], &[]),
+        (
+            "TUN002",
+            vec![
+                ("a_tuned_gemm.csv", format!("{AITER}gfx942,304,1,2,3,torch.int8,1,0,5.0,k,0,0,0\n")),
+                ("b_tuned_gemm.csv", format!("{AITER}gfx942,304,1,2,3,torch.int8,1,0,5.5,k,0,0,0\n")),
+            ],
+            &[2],
+        ),
+        (
+            "TUN002",
+            vec![(
+                "a_tuned_gemm.csv",
+                format!(
+                    "{AITER}gfx942,304,1,2,3,torch.int8,1,0,5.0,k,0,0,0\ngfx942,80,1,2,3,torch.int8,1,0,5.0,k,0,0,0\n"
+                ),
+            )],
+            &[],
+        ),
+        (
+            "TUN003",
+            vec![(
+                "a_tuned_gemm.csv",
+                format!(
+                    "{AITER}gfx942,304,4096,4096,4096,torch.int8,1,0,100.0,k,1374.4,0,0\ngfx942,304,4096,4096,2048,torch.int8,1,0,100.0,k,1374.4,0,0\n"
+                ),
+            )],
+            &[3],
+        ),
+        ("TUN004", vec![("a.csv", results(&(row(4096, "A", "0.2") + &row(8192, "B", "0.002"))))], &[7]),
+        ("TUN005", vec![("a.csv", results(&(row(8, "A", "1") + &row(9, "Default", "0"))))], &[7]),
+        ("TUN005", vec![("a.csv", results(&row(8, "A", "1")))], &[]),
+        ("TUN006", vec![("a.csv", results(&row(8, "A", "1")).replace('\n', "\r\n"))], &[1]),
+        ("TUN006", vec![("a.csv", results(&format!("\n{}", row(8, "A", "1"))))], &[6]),
+        ("TUN007", vec![("a.csv", results("GemmTunableOp_Half_TN,nt_8_8_8,A,1\n"))], &[6]),
+        ("TUN007", vec![("a.csv", results(&row(8, "A", "1")))], &[]),
+        (
+            "TUN008",
+            vec![("a_tuned_gemm.csv", format!("{AITER}gfx942,80,1,2,3,torch.int8,1,0,5.0,k,0,0,0\n"))],
+            &[2],
+        ),
+        (
+            "TUN008",
+            vec![("a_tuned_gemm.csv", format!("{AITER}gfx942,304,1,2,3,torch.int8,1,0,5.0,k,0,0,0\n"))],
+            &[],
+        ),
+        (
+            "TUN009",
+            vec![
+                ("E=1,N=2,device_name=X,block_shape=[128,128].json", moe(&[1])),
+                ("E=1,N=2,device_name=X,block_shape=[128, 128].json", moe(&[2])),
+            ],
+            &[0],
+        ),
+        (
+            "TUN009",
+            vec![("E=1,N=2,device_name=X.json", moe(&[1])), ("E=1,N=4,device_name=X.json", moe(&[2]))],
+            &[],
+        ),
+        ("TUN010", vec![("E=1,N=2,device_name=X.json", moe(&[64, 8192]))], &[1]),
+        ("TUN010", vec![("E=1,N=2,device_name=X.json", moe(&[1, 8192]))], &[]),
+        (
+            "TUN011",
+            vec![("r0.csv", results(&row(8, "A", "1"))), ("r1.csv", results(&row(8, "B", "1")))],
+            &[6],
+        ),
+        ("TUN011", vec![("r0.csv", results(&row(8, "A", "1"))), ("r1.csv", results(&row(8, "A", "1")))], &[]),
+        (
+            "TUN012",
+            vec![
+                (
+                    "gfx942130.HIP.fdb.txt",
+                    format!(
+                        "{RECORD}A:1,0,miopenConvolutionBwdDataAlgoGEMM;B:2,0,miopenConvolutionBwdDataAlgoGEMM\n"
+                    ),
+                ),
+                ("gfx942130.HIP.ufdb.txt", format!("{RECORD}A:1,0,miopenConvolutionBwdDataAlgoGEMM\n")),
+            ],
+            &[1],
+        ),
+        (
+            "TUN013",
+            vec![(
+                "gfx942130.HIP.fdb.txt",
+                format!(
+                    "{RECORD}A:1,0,miopenConvolutionBwdDataAlgoGEMM;A:0.5,0,miopenConvolutionBwdDataAlgoGEMM\n"
+                ),
+            )],
+            &[1],
+        ),
+        (
+            "TUN014",
+            vec![(
+                "a.csv",
+                results(
+                    &(row(8, "Gemm_Rocblas_7", "1")
+                        + &row(9, "Gemm_Rocblas_8", "1")
+                        + &row(10, "Default", "1")),
+                ),
+            )],
+            &[7],
+        ),
+        ("TUN015", vec![("tuning.txt", tuning("8"))], &[3]),
+        ("TUN015", vec![("tuning.txt", tuning("7"))], &[]),
+        ("TUN016", vec![("tuning.txt", tuning("8"))], &[1]),
+        ("TUN016", vec![("a.csv", results(&row(8, "A", "1")))], &[]),
+        ("TUN017", vec![("l.yaml", LOGIC.to_owned())], &[]),
+        ("TUN017", vec![("l.yaml", LOGIC.replace("[1, 9.5]", "[2, 9.5]"))], &[13, 8]),
+    ];
+    let catalogue: BTreeSet<String> = ["7".to_owned()].into();
+    for (rule, files, expected) in table {
+        let catalogue = (rule == "TUN014").then_some(&catalogue);
+        let findings = check(&files, Some(&machine()), catalogue);
+        assert_eq!(lines(&findings, rule), expected, "{rule} on {files:?}: {findings:#?}");
+    }
+}
+
+#[test]
+fn every_rule_on_tunings_is_in_the_table() {
+    let own = include_str!("tunings.rs");
+    for rule in rules::all().iter().filter(|rule| rule.tuning_check().is_some()) {
+        assert!(own.contains(&format!("\"{}\",", rule.id)), "{} has no row", rule.id);
+    }
+}
+
+#[test]
+fn what_is_not_known_is_not_checked() {
+    let text = format!("{HEAD}GemmTunableOp_Half_TN,tn_8_8_8,A,1\n");
+    let files = [tunedb::read("a.csv", text.as_bytes()).unwrap()];
+    let (_, not_checked) = check_tunings(&TuningEvidence { files: &files, machine: None, catalogue: None });
+    let ids: Vec<&str> = not_checked.iter().map(|it| it.rule).collect();
+    assert_eq!(ids, ["TUN008", "TUN014"]);
+}
+
+#[test]
+fn counts_of_the_notes() {
+    let Some(folder) = testkit::shared("tuning") else { return };
+    let all = |names: &[&str], rule: &str, machine: Option<&TuneMachine>| -> Vec<Finding> {
+        let bytes: Vec<Vec<u8>> =
+            names.iter().map(|name| std::fs::read(folder.join(name)).expect(name)).collect();
+        let files: Vec<_> =
+            names.iter().zip(&bytes).map(|(name, bytes)| tunedb::read(name, bytes).expect(name)).collect();
+        let (found, _) = check_tunings(&TuningEvidence { files: &files, machine, catalogue: None });
+        found.into_iter().filter(|it| it.rule == rule).collect()
+    };
+    let tables = testkit::files(&folder.join("aiter/tuned"));
+    let names: Vec<String> = tables.keys().map(|name| format!("aiter/tuned/{name}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    // With the full key there are no duplicates, in a file or between files of a family.
+    assert!(all(&names, "TUN002", None).is_empty());
+    let contradictions = all(&names, "TUN003", None);
+    assert_eq!(contradictions.len(), 50);
+    assert!(
+        contradictions.iter().all(|it| it.places[0].source.as_ref().unwrap().file.contains("qwen3_5_397b"))
+    );
+    let zeros: Vec<usize> = all(&names, "TUN005", None).iter().map(|it| it.places.len()).collect();
+    assert_eq!(zeros, [8, 114]);
+    let shifted = all(&names, "TUN007", None);
+    assert_eq!(shifted.iter().filter(|it| it.severity == Severity::Severe).count(), 8);
+    let other = all(&["aiter/tuned/tuned_fmoe.csv"], "TUN008", Some(&machine()));
+    assert!(
+        other[0].severity == Severity::Severe && other[0].message.starts_with("no row is for gfx942"),
+        "{other:?}"
+    );
+
+    for (name, rule, expected) in [
+        (
+            "tunableop/made-missing-validator.csv",
+            "TUN001",
+            "`GCN_ARCH_NAME` is missing: PyTorch rejects the whole file",
+        ),
+        (
+            "tunableop/made-extra-validator.csv",
+            "TUN001",
+            "PyTorch knows no validator `CU_COUNT`: it rejects the whole file",
+        ),
+        ("tunableop/made-crlf.csv", "TUN006", "19 of 19 lines end in CR LF: PyTorch rejects the whole file"),
+    ] {
+        let found = all(&[name], rule, None);
+        assert_eq!(found[0].message, expected, "{name}");
+    }
+    let duplicates = all(&["tunableop/made-duplicates.csv"], "TUN002", None);
+    let severities: Vec<Severity> = duplicates.iter().map(|it| it.severity).collect();
+    assert_eq!(severities, [Severity::Severe, Severity::Warning, Severity::Info], "{duplicates:#?}");
+    assert!(
+        duplicates[0].message.contains("PyTorch takes line 6 (4.87 ms), line 9 takes 4.12 ms"),
+        "{duplicates:#?}"
+    );
+    assert_eq!(all(&["hipblaslt/made-tuning-conflicts.txt"], "TUN002", None).len(), 1);
+    assert_eq!(all(&["hipblaslt/made-tuning-conflicts.txt"], "TUN015", None)[0].places.len(), 3);
+
+    let user = "miopen/made-gfx942130.HIP.3_2_0_36bb7fd4a-dirty.ufdb.txt";
+    let found = all(&["miopen/gfx942130.HIP.fdb.sample.txt", user], "TUN012", None);
+    let lines_of = |part: &str| -> Vec<u32> {
+        let of = found.iter().filter(|it| it.message.contains(part));
+        of.map(|it| it.places[0].source.as_ref().unwrap().line).filter(|line| *line < 25).collect()
+    };
+    assert_eq!(lines_of("the record lacks"), [2, 6, 10, 14, 18, 22]);
+    let winners = lines_of("the winner is");
+    for line in [1, 5, 9, 13, 17, 21] {
+        assert!(winners.contains(&line), "{winners:?}");
+    }
+    let perf =
+        ["miopen/made-gfx942130.sample.db.txt", "miopen/made-gfx942130.HIP.3_2_0_36bb7fd4a-dirty.udb.txt"];
+    let found = all(&perf, "TUN012", None);
+    let lines_of = |part: &str| -> Vec<u32> {
+        let of = found.iter().filter(|it| it.message.contains(part));
+        of.map(|it| it.places[0].source.as_ref().unwrap().line).collect()
+    };
+    assert_eq!(lines_of("the record lacks"), [1, 6, 11, 16]);
+    assert_eq!(lines_of("other parameters"), [3, 8, 13, 18]);
+}

@@ -1,0 +1,375 @@
+//! Real HIP programs, compiled here, on this library.
+//!
+//! The one idea to keep in mind: a program checks its own results and calls; its exit code is the number of checks that
+//! failed. What the library says goes to standard error and is compared.
+
+use crate::compiled::{self, counter, prepared};
+use host::session::{Record, Session};
+use record::Settings;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs a part of the first program on a GPU.
+fn session(folder: &Path, gpu: &str, arguments: &[&str]) -> Output {
+    program(folder, "session", gpu, arguments).output().unwrap()
+}
+
+/// A program on a GPU.
+fn program(folder: &Path, name: &str, gpu: &str, arguments: &[&str]) -> Command {
+    let mut command = compiled::on(folder, &folder.join(name), gpu);
+    command.args(arguments);
+    command
+}
+
+#[test]
+fn parts_pass_on_every_gpu_with_code() {
+    let Some(folder) = prepared() else { return };
+    for gpu in ["mi210", "mi300x"] {
+        for part in ["copies", "reductions", "symbols", "queries", "bad"] {
+            let output = session(folder, gpu, &[part]);
+            assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
+        }
+    }
+}
+
+#[test]
+fn a_million_work_items_copy() {
+    let Some(folder) = prepared() else { return };
+    let output = session(folder, "mi300x", &["copies", "1048576"]);
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+}
+
+#[test]
+fn a_stray_store_ends_the_program_with_its_place() {
+    use std::os::unix::process::ExitStatusExt;
+    let Some(folder) = prepared() else { return };
+    let output = session(folder, "mi300x", &["stray"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.signal(), Some(6), "{said}");
+    for part in
+        ["kernel stopped: store of 4 bytes at", "outside every allocation", "in `stray(int*)`", "lane 0"]
+    {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn a_gpu_without_code_is_named_with_the_code_there_is() {
+    let Some(folder) = prepared() else { return };
+    let output = session(folder, "mi355x", &["copies"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_ne!(output.status.code(), Some(0));
+    assert!(said.contains("code for gfx90a, gfx942, and none for the emulated MI355X (gfx950)"), "{said}");
+}
+
+/// What the kernel `lines` prints.
+fn lines() -> String {
+    let line = |id: u32| {
+        let name =
+            ["a rather long text that does not fit into one packet of seven words", "odd"][id as usize % 2];
+        let letter = char::from(b'a' + (id % 26) as u8);
+        let number = if id == 0 { "0".to_string() } else { format!("{id:#x}") };
+        format!("item {id} of {name}: {:6.2} {letter} {number}%\n", f64::from(id) * 0.5)
+    };
+    format!("begin\n{}end\n", (0..2500).map(line).collect::<String>())
+}
+
+#[test]
+fn kernels_print_in_the_order_of_workgroups() {
+    let Some(folder) = prepared() else { return };
+    for name in ["printing", "printing-buffered"] {
+        for (gpu, threads) in [("mi300x", 1), ("mi300x", 2), ("mi210", 4)] {
+            let session = Session { gpu: gpu.to_owned(), threads, ..Session::default() };
+            let mut command = compiled::with(folder, &folder.join(name), &session);
+            let output = command.arg("lines").output().unwrap();
+            assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+            assert!(
+                output.stdout == lines().as_bytes(),
+                "{name} {gpu}: {}",
+                String::from_utf8_lossy(&output.stdout)
+            );
+        }
+    }
+}
+
+#[test]
+fn failed_asserts_and_abort_end_the_program() {
+    use std::os::unix::process::ExitStatusExt;
+    let Some(folder) = prepared() else { return };
+    let assertion = "void check(const int *): Device-side assertion `values[id] >= 0 && \"values are positive\"' failed.\n";
+    for (part, stdout, stderr) in [
+        (
+            "assert",
+            "begin\n",
+            ["printing.cpp:", assertion, "in `check(int const*)`", "workgroup (2, 0, 0), wave 0"],
+        ),
+        (
+            "abort",
+            "begin\nitem 0 of a rather long text that does not fit into one packet of seven words:   0.00 a 0%\n",
+            ["kernel stopped: trap 2: `abort`", "in `halt(int)`", "`s_trap 2`", "workgroup (0, 0, 0)"],
+        ),
+    ] {
+        let output = program(folder, "printing", "mi300x", &[part]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(6), "{said}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), stdout);
+        // Every lane has the same message; one of them says it.
+        assert!(said.matches(assertion).count() <= 1, "{said}");
+        for text in stderr {
+            assert!(said.contains(text), "{text}: {said}");
+        }
+    }
+}
+
+#[test]
+fn kernels_have_a_heap() {
+    let Some(folder) = prepared() else { return };
+    let output = program(folder, "printing", "mi300x", &["heap"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "begin\nsum 32640\nend\n", "{output:?}");
+}
+
+#[test]
+fn cooperative_launches_meet_or_say_that_they_cannot() {
+    use std::os::unix::process::ExitStatusExt;
+    let Some(folder) = prepared() else { return };
+    // (part, what it prints, signal, what is said)
+    let cases = [
+        ("grid", "hipSuccess, 33 right\n", None, ""),
+        ("counter", "hipSuccess, 33 right\n", None, ""),
+        ("large", "hipErrorCooperativeLaunchTooLarge, 0 right\n", None, "100000 workgroups, but only "),
+        ("plain", "", Some(6), "barrier of the whole grid in a launch that is not cooperative"),
+        ("deadlock", "", Some(6), "deadlock: 32 of 33 waves wait for the rest of the grid, 1 have ended"),
+        ("spin", "", Some(6), "deadlock: 3 of 4 waves wait for the rest of the grid, 1 have ended"),
+    ];
+    for gpu in ["mi300x", "mi210"] {
+        for (part, stdout, signal, stderr) in cases {
+            let output = program(folder, "together", gpu, &[part]).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.signal(), signal, "{gpu} {part}: {said}");
+            assert_eq!(String::from_utf8_lossy(&output.stdout), stdout, "{gpu} {part}: {said}");
+            assert!(said.contains(stderr) && said.is_empty() == stderr.is_empty(), "{gpu} {part}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_race_is_named_once_however_often_it_runs() {
+    let Some(folder) = prepared() else { return };
+    for (part, findings) in [("race", 1), ("right", 0)] {
+        let session = folder.join(format!("session-{part}"));
+        let _ = std::fs::remove_dir_all(&session);
+        std::fs::create_dir_all(&session).unwrap();
+        Session { check: vec!["races".into()], ..Session::default() }.write(&session).unwrap();
+        let output =
+            compiled::in_session(folder, &folder.join("racing"), &session).arg(part).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert_eq!(said.matches("CHK001").count(), findings, "{said}");
+        assert_eq!(said.matches("racing.cpp:").count(), 2 * findings, "{said}");
+        let files = std::fs::read_dir(&session).unwrap().map(|entry| entry.unwrap().path());
+        let counted: usize = files
+            .filter(|path| path.extension().is_some_and(|it| it == "checks"))
+            .map(|path| std::fs::read_to_string(path).unwrap().lines().count())
+            .sum();
+        assert_eq!(counted, findings);
+    }
+}
+
+#[test]
+fn graphs_are_built_captured_and_updated() {
+    let Some(folder) = prepared() else { return };
+    for gpu in ["mi210", "mi300x"] {
+        let output = program(folder, "graphs", gpu, &[]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "0 failed\n", "{gpu}: {output:?}");
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{gpu}: {output:?}");
+    }
+}
+
+#[test]
+fn programs_compile_their_kernels() {
+    let Some(folder) = prepared() else { return };
+    for gpu in ["mi210", "mi300x"] {
+        for (part, printed) in [("whole", ""), ("wrong", ""), ("linked", ""), ("libraries", "at 6.566\n")] {
+            let output = program(folder, "compiling", gpu, &[part]).output().unwrap();
+            let expected = format!("{printed}0 failed\n");
+            assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{gpu} {part}: {output:?}");
+            assert_eq!(output.status.code(), Some(0), "{gpu} {part}: {output:?}");
+        }
+    }
+}
+
+#[test]
+fn a_machine_with_one_compiler_and_no_libraries_compiles_too() {
+    let Some(folder) = prepared() else { return };
+    for compiler in ["/usr/bin/clang++-19", "/usr/bin/clang++-22"] {
+        if !testkit::needs(&[compiler]) {
+            continue;
+        }
+        let mut command = program(folder, "compiling", "mi300x", &["whole"]);
+        // A folder without device libraries hides those of the system.
+        let output =
+            command.env("ROCKHOUND_CLANG", compiler).env("HIP_DEVICE_LIB_PATH", "").output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "0 failed\n", "{compiler}: {output:?}");
+    }
+}
+
+#[test]
+fn a_machine_without_a_compiler_for_the_gpu_says_so() {
+    let Some(folder) = prepared() else { return };
+    for (compiler, expected) in [
+        (
+            "/bin/false",
+            "no compiler of this machine can build for gfx942:sramecc+:xnack-:\n  /bin/false: it fails\n",
+        ),
+        ("/nowhere/clang++", "  /nowhere/clang++: error: it cannot be started: "),
+    ] {
+        let mut command = program(folder, "compiling", "mi300x", &["missing"]);
+        let output = command.env("ROCKHOUND_CLANG", compiler).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let log = String::from_utf8_lossy(&output.stdout);
+        for text in [&said, &log] {
+            assert!(text.contains(expected) && text.contains("hint: install one"), "{text}");
+        }
+        assert_eq!(said.matches("rockhound:").count(), 1, "{said}");
+        assert_eq!(output.status.code(), Some(0), "{log}");
+    }
+}
+
+#[test]
+fn memory_that_only_the_host_has_is_named() {
+    use std::os::unix::process::ExitStatusExt;
+    let Some(folder) = prepared() else { return };
+    for (part, place) in [("heap", "`malloc`"), ("local", "a local variable")] {
+        let output = program(folder, "launching", "mi300x", &[part]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(6), "{said}");
+        for text in ["store of 4 bytes at", "host memory that is not registered", place, "`hipHostRegister`"]
+        {
+            assert!(said.contains(text), "{text}: {said}");
+        }
+        assert!(!said.contains("of the runtime"), "{said}");
+    }
+}
+
+#[test]
+fn files_that_are_not_there_are_the_programs_affair() {
+    let Some(folder) = prepared() else { return };
+    let output = program(folder, "launching", "mi300x", &["probing"]).output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+}
+
+#[test]
+fn a_launch_costs_little_however_many_there_were() {
+    let Some(folder) = prepared() else { return };
+    let time = |count: &str| {
+        let output = program(folder, "launching", "mi300x", &["many", count]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        said.split(' ').next().and_then(|it| it.parse::<f64>().ok()).unwrap()
+    };
+    // Other work on the machine makes single runs slow.
+    let best = |count| (0..3).map(|_| time(count)).fold(f64::MAX, f64::min);
+    let (few, many) = (best("2000"), best("20000"));
+    println!("{few} us a launch of 2,000, {many} us of 20,000");
+    assert!(many < 4.0 * few, "{few} us, then {many} us");
+}
+
+/// A run of the program that is recorded into a folder with such a name.
+fn recorded(folder: &Path, gpu: &str, arguments: &[&str], name: &str, record: Record) -> Output {
+    let session = folder.join(format!("times-{name}"));
+    let _ = std::fs::remove_dir_all(&session);
+    std::fs::create_dir_all(&session).unwrap();
+    let asked = Session { gpu: gpu.to_owned(), record: Some(record), ..Session::default() };
+    let mut command = compiled::recording(folder, &folder.join("launching"), &session, asked);
+    let output = command.args(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    output
+}
+
+#[test]
+fn an_empty_kernel_takes_time_also_when_its_code_is_cached() {
+    let Some(folder) = prepared() else { return };
+    for gpu in ["mi250x", "mi300x"] {
+        let name = format!("empty-{gpu}");
+        recorded(folder, gpu, &["many", "4"], &name, Record::default());
+        let times = recorded_times(&folder.join(format!("times-{name}/workload")));
+        println!("{gpu}: {times:?} ms");
+        // Code comes from memory first, then from the instruction cache.
+        assert!(times.len() == 4 && times[0] > 200e-6 && times[1..].iter().all(|it| *it > 5e-6), "{times:?}");
+    }
+}
+
+/// Milliseconds that the program's events give, on a GPU that is recorded; what is said.
+fn event_times(folder: &Path, gpu: &str, name: &str, record: Record) -> (Vec<f64>, String) {
+    let output = recorded(folder, gpu, &["times"], name, record);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let times = printed.lines().map(|line| line.parse().unwrap()).collect();
+    (times, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Milliseconds of the dispatches of a recording.
+fn recorded_times(folder: &Path) -> Vec<f64> {
+    let [starts, ends] = ["Start_Timestamp", "End_Timestamp"].map(|name| counter(folder, name));
+    // One right after the other, also where they were added to the files later.
+    assert!(starts.iter().skip(1).zip(&ends).all(|(start, end)| start == end), "{starts:?} {ends:?}");
+    starts.iter().zip(ends).map(|(start, end)| (end - start) / 1e6).collect()
+}
+
+#[test]
+fn times_between_events_are_those_of_the_recording() {
+    let Some(folder) = prepared() else { return };
+    let (times, said) = event_times(folder, "mi300x", "modelled", Record::default());
+    assert_eq!(said.matches("times between events are modelled").count(), 1, "{said}");
+    let milliseconds = recorded_times(&folder.join("times-modelled/workload"));
+    assert_eq!(milliseconds.len(), 3);
+    let kernels = [milliseconds[0], milliseconds[1] + milliseconds[2]];
+    // 64 MB over a link of 64 GB/s; read at 4199 and written at 3345 GB/s; written.
+    let copies = [1.0, 64.0 / 4199.0 + 64.0 / 3345.0, 64.0 / 3345.0, 0.0];
+    for (time, expected) in times.iter().zip(kernels.into_iter().chain(copies)) {
+        // The recording has whole nanoseconds, the program six decimals.
+        assert!((time - expected).abs() < 4e-6, "{times:?}: {time} and {expected}");
+    }
+}
+
+#[test]
+fn times_without_a_clock_are_those_of_the_emulation() {
+    let Some(folder) = prepared() else { return };
+    let counters = Settings { counters_only: true, ..Settings::default() };
+    for (name, record, expected) in [
+        (
+            "counters",
+            Record { settings: counters, ..Record::default() },
+            "how long the emulation took, not what a GPU would take",
+        ),
+        (
+            "selected",
+            Record { limit: Some(1), ..Record::default() },
+            "not all work between them has a modelled time",
+        ),
+    ] {
+        let (times, said) = event_times(folder, "mi300x", name, record);
+        assert_eq!(said.matches(expected).count(), 1, "{name}: {said}");
+        assert!(times[1] > 0.0, "{name}: {times:?}");
+    }
+}
+
+#[test]
+fn a_session_that_cannot_be_used_ends_the_program() {
+    let Some(folder) = prepared() else { return };
+    let session = folder.join("session-wrong");
+    let _ = std::fs::remove_dir_all(&session);
+    std::fs::create_dir_all(&session).unwrap();
+    for (text, expected) in [
+        ("{\"gpu\": \"mi999\"}", "there is no GPU `mi999`"),
+        ("{\"devices\": 65}", "`devices` is 65"),
+        ("{\"record\": {\"output\": \"x\", \"settings\": {\"what_if\": [\"vgpr=many\"]}}}", "vgpr"),
+        ("not JSON", "cannot use the session in"),
+    ] {
+        std::fs::write(session.join("session.json"), text).unwrap();
+        let mut command = compiled::in_session(folder, &folder.join("session"), &session);
+        let output = command.arg("queries").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{text}: {said}");
+        assert!(said.contains(expected), "{text}: {said}");
+    }
+}

@@ -212,15 +212,24 @@ async function useTrace(name, file) {
   await close();
 }
 
+/** How each element looks here, beside how it looked before. */
+function look() {
+  globalThis.looks ??= new Map();
+  for (const element of document.body.querySelectorAll("*")) {
+    const { color, backgroundColor, backgroundImage, display, opacity, fontSize, fontWeight, visibility } = getComputedStyle(element);
+    const its = [color, backgroundColor, backgroundImage, display, opacity, fontSize, fontWeight, visibility].join();
+    looks.set(element, `${looks.get(element) ?? ""}|${its}`);
+  }
+}
+
 /**
- * Leaves two of the rows, entries and shapes of one form: the same elements, ids, classes, colours, attributes and texts, but for what the
+ * Leaves two of the rows, entries and shapes of one form: the same elements, ids, classes, looks, attributes and texts, but for what the
  * latter two say. A page has thousands, and axe takes as long for each; what only one of them says, it does not see in the others.
  */
 function keepTwoOfEachForm() {
   const forms = new Map();
   const surplus = [];
   const form = (element) => {
-    const { color, backgroundColor, backgroundImage, display, opacity, fontSize, fontWeight, visibility } = getComputedStyle(element);
     const seen = new Map();
     for (const child of element.children) {
       const its = form(child);
@@ -230,7 +239,7 @@ function keepTwoOfEachForm() {
     }
     const attributes = [...element.attributes].map((it) => it.name + (it.value.trim() === "" ? "" : "=")).join();
     const hasText = [...element.childNodes].some((it) => it.nodeType === Node.TEXT_NODE && it.data.trim() !== "");
-    const key = [element.localName, element.id, element.getAttribute("class"), attributes, hasText, color, backgroundColor, backgroundImage, display, opacity, fontSize, fontWeight, visibility, ...seen.keys()].join("|");
+    const key = [element.localName, element.id, element.getAttribute("class"), attributes, hasText, looks.get(element), ...seen.keys()].join("|");
     if (!forms.has(key)) forms.set(key, forms.size);
     return forms.get(key);
   };
@@ -238,31 +247,42 @@ function keepTwoOfEachForm() {
   for (const it of surplus) it.remove();
 }
 
-async function accessible(name, file, colorScheme, width) {
-  const { page, close } = await open(file, { colorScheme, viewport: { width, height: 900 }, bypassCSP: true });
-  await page.waitForSelector("html[data-ready=true]");
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  const widest = await page.evaluate(() => [...document.querySelectorAll("main *")].filter((it) => it.getBoundingClientRect().right > innerWidth && !it.closest(".scroll, .figure")).slice(0, 3).map((it) => it.outerHTML.slice(0, 100)));
-  check(`${name}: fits ${width} pixels`, overflow <= 0, `${overflow} pixels too wide: ${widest.join(" ")}`);
-  await page.evaluate(keepTwoOfEachForm);
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
-  const bad = violations.filter((it) => ["serious", "critical"].includes(it.impact));
-  const words = bad.map((it) => `${it.id} (${it.nodes.length}): ${it.nodes[0].html.slice(0, 160)}`).join("\n  ");
-  check(`${name}: axe finds nothing serious, ${colorScheme}, ${width} pixels`, bad.length === 0, `\n  ${words}`);
-  await close();
+/** Tables whose last column says what matters end inside the page of a small laptop. */
+async function nothingCut(name, page, width) {
+  await page.setViewportSize({ width, height: 900 });
+  const cut = await page.evaluate(() => [...document.querySelectorAll(":is(#kernels, #roofline, #dispatches) .scroll")]
+    .filter((it) => it.scrollWidth > it.clientWidth)
+    .map((it) => `${it.closest("section").id} ${it.scrollWidth} of ${it.clientWidth}`));
+  check(`${name}: no column is cut off, ${width} pixels`, cut.length === 0, cut.join());
 }
 
-/** Tables whose last column says what matters end inside the page of a small laptop. */
-async function nothingCut(name, file, widths) {
-  const { page, close } = await open(file);
+/** What fits the page of a desk and of a phone, and what axe finds in them. */
+async function accessible(name, file) {
+  const { page, close } = await open(file, { bypassCSP: true });
   await page.waitForSelector("html[data-ready=true]");
-  for (const width of widths) {
+  await nothingCut(name, page, 1280);
+  await nothingCut(name, page, 1440);
+  const views = [["light", 1440], ["dark", 390]];
+  const show = async ([colorScheme, width]) => {
+    await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 900 });
-    const cut = await page.evaluate(() => [...document.querySelectorAll(":is(#kernels, #roofline, #dispatches) .scroll")]
-      .filter((it) => it.scrollWidth > it.clientWidth)
-      .map((it) => `${it.closest("section").id} ${it.scrollWidth} of ${it.clientWidth}`));
-    check(`${name}: no column is cut off, ${width} pixels`, cut.length === 0, cut.join());
+  };
+  for (const view of views) {
+    await show(view);
+    const [, width] = view;
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    const widest = await page.evaluate(() => [...document.querySelectorAll("main *")].filter((it) => it.getBoundingClientRect().right > innerWidth && !it.closest(".scroll, .figure")).slice(0, 3).map((it) => it.outerHTML.slice(0, 100)));
+    check(`${name}: fits ${width} pixels`, overflow <= 0, `${overflow} pixels too wide: ${widest.join(" ")}`);
+    await page.evaluate(look);
+  }
+  await page.evaluate(keepTwoOfEachForm);
+  await page.evaluate(axe);
+  for (const view of views) {
+    await show(view);
+    const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+    const bad = violations.filter((it) => ["serious", "critical"].includes(it.impact));
+    const words = bad.map((it) => `${it.id} (${it.nodes.length}): ${it.nodes[0].html.slice(0, 160)}`).join("\n  ");
+    check(`${name}: axe finds nothing serious, ${view[0]}, ${view[1]} pixels`, bad.length === 0, `\n  ${words}`);
   }
   await close();
 }
@@ -281,9 +301,7 @@ for (const it of files) {
   const size = statSync(file).size;
   check(`${name}: ${(size / 1e6).toFixed(2)} MB, under 15`, size < 15e6);
   await (name.startsWith("trace") ? useTrace : use)(name, file);
-  await accessible(name, file, "light", 1440);
-  await accessible(name, file, "dark", 390);
-  await nothingCut(name, file, [1440, 1280]);
+  await accessible(name, file);
   await withoutScripts(name, file);
 }
 await browser.close();

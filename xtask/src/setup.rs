@@ -19,7 +19,7 @@ const TOOLS: [(&str, &str); 14] = [
     ("lld-22", "ld.lld-22"),
     ("llvm-22", "llvm-mc-22"),
     ("tmux", "tmux"),
-    ("chromium", "chromium"),
+    ("chromium-headless-shell", "chromium-headless-shell"),
     ("nodejs", "node"),
     ("npm", "npm"),
     ("python3-venv", "python3"),

@@ -46,6 +46,7 @@ pub(crate) fn check(workspace: &Workspace, allowed: &mut Allowed) -> Result<Vec<
             let text = std::fs::read_to_string(&path)?;
             faults.extend(too_long(&name, &text));
             faults.extend(vanishing(&name, &text));
+            faults.extend(unnamed(&path, &name));
             let is_test = is_test(&path);
             let source = RustSource::parse(&text);
             if !is_test {
@@ -106,6 +107,15 @@ fn is_test(path: &Path) -> bool {
 fn vanishing(name: &str, text: &str) -> Option<String> {
     let word = ["\"CI\"", "\"skipped: "].into_iter().find(|word| text.contains(word))?;
     Some(format!("{name}: has {word}; only `testkit` skips tests, or fails them under CI"))
+}
+
+/// A file beside the `main.rs` of a test program that does not name it, so that its tests never run.
+fn unnamed(path: &Path, name: &str) -> Option<String> {
+    let (folder, stem) = (path.parent()?, path.file_stem()?.to_string_lossy());
+    let is_beside = folder.parent()?.ends_with("tests") && stem != "main" && stem != "mod";
+    let main = std::fs::read_to_string(folder.join("main.rs")).ok().filter(|_| is_beside)?;
+    let named = main.lines().any(|line| line == format!("mod {stem};"));
+    (!named).then(|| format!("{name}: no `mod {stem};` in main.rs beside it, so its tests never run"))
 }
 
 fn too_long(name: &str, text: &str) -> Option<String> {

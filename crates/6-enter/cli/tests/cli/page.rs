@@ -15,11 +15,11 @@ fn browser() -> Result<(PathBuf, PathBuf), String> {
     };
     // The driver asks for a path, not a name.
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let chromium = ["chromium", "chromium-browser", "google-chrome"]
+    let chromium = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"]
         .into_iter()
         .flat_map(|name| std::env::split_paths(&path).map(move |folder| folder.join(name)))
         .find(|program| program.is_file());
-    let chromium = chromium.ok_or("`chromium` is not installed; `cargo xtask setup` installs it")?;
+    let chromium = chromium.ok_or("no Chromium is installed; `cargo xtask setup` installs `chromium-headless-shell`")?;
     if !(answers("node") && answers("npm")) {
         return Err("`node` and `npm` are not installed; `cargo xtask setup` installs them".to_owned());
     }

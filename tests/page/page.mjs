@@ -223,8 +223,8 @@ function look() {
 }
 
 /**
- * Leaves two of the rows, entries and shapes of one form: the same elements, ids, classes, looks, attributes and texts, but for what the
- * latter two say. A page has thousands, and axe takes as long for each; what only one of them says, it does not see in the others.
+ * Leaves two of the rows, entries and shapes of one form: the same elements, ids but for numbers, classes, looks, attributes and texts, but for
+ * what the latter two say. A page has thousands, and axe takes as long for each; what only one of them says, it does not see in the others.
  */
 function keepTwoOfEachForm() {
   const forms = new Map();
@@ -235,11 +235,11 @@ function keepTwoOfEachForm() {
       const its = form(child);
       const times = (seen.get(its) ?? 0) + 1;
       seen.set(its, times);
-      if (times > 2 && child.matches("tr, li, dl > div, svg *")) surplus.push(child);
+      if (times > 2 && child.matches("article, tbody, tr, li, div, p, details, svg *")) surplus.push(child);
     }
     const attributes = [...element.attributes].map((it) => it.name + (it.value.trim() === "" ? "" : "=")).join();
     const hasText = [...element.childNodes].some((it) => it.nodeType === Node.TEXT_NODE && it.data.trim() !== "");
-    const key = [element.localName, element.id, element.getAttribute("class"), attributes, hasText, looks.get(element), ...seen.keys()].join("|");
+    const key = [element.localName, element.id.replace(/\d+/g, ""), element.getAttribute("class"), attributes, hasText, looks.get(element), ...seen.keys()].join("|");
     if (!forms.has(key)) forms.set(key, forms.size);
     return forms.get(key);
   };
@@ -275,6 +275,8 @@ async function accessible(name, file) {
     check(`${name}: fits ${width} pixels`, overflow <= 0, `${overflow} pixels too wide: ${widest.join(" ")}`);
     await page.evaluate(look);
   }
+  const twice = await page.evaluate(() => [...document.querySelectorAll("[id]")].map((it) => it.id).filter((id, at, all) => all.indexOf(id) < at));
+  check(`${name}: no id is there twice`, twice.length === 0, twice.slice(0, 3).join());
   await page.evaluate(keepTwoOfEachForm);
   await page.evaluate(axe);
   for (const view of views) {

@@ -44,10 +44,19 @@ pub(crate) fn prepared() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<&'static Path>> = OnceLock::new();
     *FOLDER.get_or_init(|| {
         let toolchain = toolchain()?;
-        for (source, program, more) in PROGRAMS {
-            let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
-            toolchain.build(&source, program, &["gfx90a", "gfx942"], more)?;
-        }
+        let next = AtomicUsize::new(0);
+        let one_by_one = || {
+            while let Some((source, program, more)) = PROGRAMS.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
+                toolchain.build(&source, program, &["gfx90a", "gfx942"], more).unwrap();
+            }
+        };
+        // A compiler keeps one core busy.
+        std::thread::scope(|scope| {
+            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(one_by_one);
+            }
+        });
         Some(toolchain.folder())
     })
 }

@@ -34,6 +34,20 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Runs a program beside others: what it says is shown when it has ended, in one piece.
+pub(crate) fn output_at_end(program: &str, arguments: &[String]) -> Result<()> {
+    let line = format!("{program} {}", arguments.join(" "));
+    let output = Command::new(program).args(arguments).current_dir(root()).output();
+    let output = output.with_context(|| format!("cannot start `{line}`"))?;
+    let [out, errors] = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
+    eprintln!("$ {line}\n{errors}");
+    println!("{out}");
+    if !output.status.success() {
+        bail!("`{line}` failed");
+    }
+    Ok(())
+}
+
 /// Standard output of a program, `None` when it is absent or fails.
 pub(crate) fn output(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).current_dir(root()).output().ok()?;

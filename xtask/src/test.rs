@@ -1,10 +1,12 @@
 //! Everything that has to hold, in one command.
 //!
-//! The one idea to keep in mind: the cheap checks come first, the archive last; tools are installed while the compiler works, and
-//! Clippy works while tests run, most of which use one core.
+//! The one idea to keep in mind: the cheap checks come first, the archive last, and no core waits: tools are installed while the
+//! compiler works; the tests of the command run beside those of the crates, and Clippy in what both leave.
 
 use crate::{codegen, dist, layers, run, setup};
 use anyhow::{Result, bail};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if let Some(argument) = arguments.first() {
@@ -24,18 +26,52 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         eprintln!("warning: {error:#}");
     }
     let lints = std::thread::spawn(lints);
-    let tested = run::run("cargo", &[&["test"], &all[..]].concat());
-    lints.join().unwrap_or_else(|_| bail!("the lints ended early"))?;
-    tested?;
+    let (first, others) = test_programs()?.into_iter().partition(|name| name == LONGEST);
+    let beside = std::thread::spawn(move || run::output_at_end("cargo", &tests(&[], &first)));
+    let tested = run::run("cargo", &words(&tests(&["--lib", "--bins"], &others)))
+        .and_then(|()| run::run("cargo", &words(&tests(&["--doc"], &BTreeSet::new()))));
+    let ends = [beside.join(), lints.join()].map(|it| it.unwrap_or_else(|_| bail!("a thread ended early")));
+    ends.into_iter().chain([tested]).collect::<Result<()>>()?;
     // What was built for the tests is packed, unpacked elsewhere, and used.
     dist::dist(&["--profile", "dev"].map(str::to_owned))
 }
 
-/// What Clippy says of everything, and of the command as the README's first line builds it, without its optional parts.
+/// The test program that takes as long as all others together, most of it waiting for a browser.
+const LONGEST: &str = "cli";
+
+/// Names of the test programs of all crates, as cargo finds them.
+fn test_programs() -> Result<BTreeSet<String>> {
+    let mains = run::files(run::root(), |path| {
+        let folder = path.parent();
+        let of_program = if path.ends_with("main.rs") { folder.and_then(Path::parent) } else { folder };
+        path.extension().is_some_and(|it| it == "rs") && of_program.is_some_and(|it| it.ends_with("tests"))
+    })?;
+    let name = |path: PathBuf| {
+        let named = if path.ends_with("main.rs") { path.parent()?.to_owned() } else { path };
+        Some(named.file_stem()?.to_string_lossy().into_owned())
+    };
+    Ok(mains.into_iter().filter_map(name).collect())
+}
+
+/// Words of a `cargo test` of the workspace for some of its targets.
+fn tests(targets: &[&str], programs: &BTreeSet<String>) -> Vec<String> {
+    let mut all: Vec<String> =
+        ["test", "--workspace"].iter().chain(&run::FULL).chain(targets).map(|it| it.to_string()).collect();
+    all.extend(programs.iter().flat_map(|it| ["--test".to_owned(), it.clone()]));
+    all
+}
+
+fn words(all: &[String]) -> Vec<&str> {
+    all.iter().map(String::as_str).collect()
+}
+
+/// What Clippy says of everything, and of the command as the README's first line builds it, without its optional parts. It takes
+/// the time that tests leave, some of which are of times.
 fn lints() -> Result<()> {
     let all = [&["--workspace"][..], &run::FULL, &["--all-targets"]].concat();
     for what in [&all[..], &["--workspace"]] {
-        run::run("cargo", &[&["clippy", "--quiet"], what, &["--", "-D", "warnings"]].concat())?;
+        let clippy = ["-n", "19", "cargo", "clippy", "--quiet"];
+        run::run("nice", &[&clippy, what, &["--", "-D", "warnings"]].concat())?;
     }
     Ok(())
 }

@@ -19,7 +19,8 @@ fn browser() -> Result<(PathBuf, PathBuf), String> {
         .into_iter()
         .flat_map(|name| std::env::split_paths(&path).map(move |folder| folder.join(name)))
         .find(|program| program.is_file());
-    let chromium = chromium.ok_or("no Chromium is installed; `cargo xtask setup` installs `chromium-headless-shell`")?;
+    let chromium =
+        chromium.ok_or("no Chromium is installed; `cargo xtask setup` installs `chromium-headless-shell`")?;
     if !(answers("node") && answers("npm")) {
         return Err("`node` and `npm` are not installed; `cargo xtask setup` installs them".to_owned());
     }

@@ -5,6 +5,7 @@
 //! leave them out would, and passes as one that was stopped.
 
 use analysis::WorkloadEvidence;
+use csv::StringRecord;
 use metrics::Compiled;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -45,47 +46,62 @@ fn files(folder: &Path) -> Files {
     files
 }
 
-/// A part of the files of a recording.
-fn part(files: &Files, without: &Without) -> Files {
-    let left_out = |counter: &str| without.blocks.iter().any(|block| counter.starts_with(block));
-    let mut out = Files::new();
-    for (name, bytes) in files {
-        let is_level = workload::is_level_file(name);
-        if is_level && left_out(name) {
-            continue;
-        }
-        if name != "pmc_perf.csv" && !is_level {
-            out.insert(name.clone(), bytes.clone());
-            continue;
-        }
-        let mut reader = csv::Reader::from_reader(bytes.as_slice());
+/// A table of counters.
+struct Table {
+    headings: StringRecord,
+    /// Rows; of a long table each with its counter and the number of its pass.
+    rows: Vec<(StringRecord, Option<(String, usize)>)>,
+}
+
+/// The tables of counters among the files.
+fn tables(files: &Files) -> BTreeMap<&str, Table> {
+    let counted = files.iter().filter(|(name, _)| *name == "pmc_perf.csv" || workload::is_level_file(name));
+    let table = |bytes: &[u8]| {
+        let mut reader = csv::Reader::from_reader(bytes);
         let headings = reader.headers().unwrap().clone();
         let column = |heading: &str| headings.iter().position(|it| it == heading);
-        let keep: Vec<bool> = headings.iter().map(|it| !left_out(it)).collect();
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let kept = |record: &csv::StringRecord| -> csv::StringRecord {
-            record.iter().zip(&keep).filter(|(_, keep)| **keep).map(|(cell, _)| cell).collect()
-        };
-        writer.write_record(&kept(&headings)).unwrap();
         let long = column("Counter_Name").zip(column("Dispatch_ID")).zip(column("Start_Timestamp"));
         let mut starts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for record in reader.records() {
-            let record = record.unwrap();
-            if let Some(((counter, dispatch), start)) = long {
-                let starts = starts.entry(record[dispatch].to_string()).or_default();
-                let pass = starts.iter().position(|it| *it == record[start]).unwrap_or_else(|| {
-                    starts.push(record[start].to_string());
-                    starts.len() - 1
-                });
-                if left_out(&record[counter]) || without.passes.contains(&pass) {
-                    continue;
-                }
-            }
-            writer.write_record(&kept(&record)).unwrap();
+        let place = |record: &StringRecord| {
+            let ((counter, dispatch), start) = long?;
+            let starts = starts.entry(record[dispatch].to_string()).or_default();
+            let pass = starts.iter().position(|it| *it == record[start]).unwrap_or_else(|| {
+                starts.push(record[start].to_string());
+                starts.len() - 1
+            });
+            Some((record[counter].to_string(), pass))
+        };
+        let records: Vec<StringRecord> = reader.records().map(Result::unwrap).collect();
+        let places: Vec<_> = records.iter().map(place).collect();
+        Table { headings, rows: records.into_iter().zip(places).collect() }
+    };
+    counted.map(|(name, bytes)| (name.as_str(), table(bytes))).collect()
+}
+
+/// A part of the files of a recording; `None` where nothing is left out, since no such block or pass is there.
+fn part(files: &Files, tables: &BTreeMap<&str, Table>, without: &Without) -> Option<Files> {
+    let left_out = |counter: &str| without.blocks.iter().any(|block| counter.starts_with(block));
+    let row_is_left_out = |place: &Option<(String, usize)>| {
+        place.as_ref().is_some_and(|(counter, pass)| left_out(counter) || without.passes.contains(pass))
+    };
+    let mut out = files.clone();
+    for (name, table) in tables {
+        if workload::is_level_file(name) && left_out(name) {
+            out.remove(*name);
+            continue;
         }
-        out.insert(name.clone(), writer.into_inner().unwrap());
+        let keep: Vec<bool> = table.headings.iter().map(|it| !left_out(it)).collect();
+        if keep.iter().all(|it| *it) && !table.rows.iter().any(|(_, place)| row_is_left_out(place)) {
+            continue;
+        }
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let rows = table.rows.iter().filter(|(_, place)| !row_is_left_out(place)).map(|(record, _)| record);
+        for record in std::iter::once(&table.headings).chain(rows) {
+            writer.write_record(record.iter().zip(&keep).filter(|(_, keep)| **keep).map(|it| it.0)).unwrap();
+        }
+        out.insert((*name).to_owned(), writer.into_inner().unwrap());
     }
-    out
+    (out != *files).then_some(out)
 }
 
 /// Definitions of a target, compiled once.
@@ -130,6 +146,7 @@ fn a_part_of_a_recording_has_the_verdict_of_the_whole_or_none() {
         let files = files(&folder);
         let Some(whole) = verdicts(&files) else { continue };
         known += whole.values().flatten().count();
+        let tables = tables(&files);
         let mut list: Vec<Without> = Vec::new();
         for (i, block) in BLOCKS.iter().enumerate() {
             list.push(Without { blocks: [*block].into(), ..Without::default() });
@@ -153,12 +170,9 @@ fn a_part_of_a_recording_has_the_verdict_of_the_whole_or_none() {
             });
         }
         for without in &list {
-            let part = part(&files, without);
-            // Where no such block or pass is, nothing is left out.
-            if part != files {
-                parts += 1;
-                wrong.extend(others(&folder, &whole, &part, &format!("{without:?}")));
-            }
+            let Some(part) = part(&files, &tables, without) else { continue };
+            parts += 1;
+            wrong.extend(others(&folder, &whole, &part, &format!("{without:?}")));
         }
     }
     println!("{parts} parts, {known} verdicts of whole recordings");
@@ -173,7 +187,7 @@ fn the_order_of_lines_changes_no_verdict() {
         let mut reader = csv::Reader::from_reader(files["pmc_perf.csv"].as_slice());
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(reader.headers().unwrap()).unwrap();
-        let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        let records: Vec<StringRecord> = reader.records().map(Result::unwrap).collect();
         for record in records.iter().rev() {
             writer.write_record(record).unwrap();
         }

@@ -2,7 +2,7 @@
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
-    reason = "tests read files and say what they skip"
+    reason = "tests read files, run tools and say what they skip"
 )]
 
 mod comm;

@@ -28,53 +28,52 @@ const OTHER_VECTOR: &[&str] = &["v_nop", "v_clrexcp", "v_mqsad_u32_u8", "v_cvt_s
 
 // An opcode without execution fails to compile here; the error shows its mnemonic.
 const _: () = {
+    let vector = marked(marked_by_kernel([false; OPCODES]), LANE_OPS);
+    let scalar = marked(marked(marked([false; OPCODES], OPERATIONS), EXEC_OPERATIONS), CONTROL);
     let mut index = 0;
     while index < Op::COUNT {
         let op = Op(index);
-        assert!(is_left_out(op) || has_execution(op), "{}", op.row().name);
+        let executed = match op.row().class {
+            Class::Valu => vector[compared(op).0 as usize] || begins_with_any(op, OTHER_VECTOR),
+            Class::Salu | Class::Branch | Class::Control | Class::Message => scalar[index as usize],
+            Class::Mfma => op.row().matrix.is_some(),
+            // The mnemonic of a memory instruction determines its data and operation; a test checks all of them.
+            Class::Smem | Class::VmemLoad | Class::VmemStore | Class::VmemAtomic | Class::Lds => true,
+            Class::Wait | Class::Barrier => true,
+            Class::Unknown => false,
+        };
+        assert!(executed || is_left_out(op), "{}", op.row().name);
         index += 1;
     }
 };
 
-const fn has_execution(op: Op) -> bool {
-    match op.row().class {
-        Class::Valu => is_vector(compared(op)) || in_table(LANE_OPS, op) || begins_with_any(op, OTHER_VECTOR),
-        Class::Salu | Class::Branch | Class::Control | Class::Message => {
-            in_table(OPERATIONS, op) || in_table(EXEC_OPERATIONS, op) || in_table(CONTROL, op)
-        }
-        Class::Mfma => op.row().matrix.is_some(),
-        // The mnemonic of a memory instruction determines its data and operation; a test checks all of them.
-        Class::Smem | Class::VmemLoad | Class::VmemStore | Class::VmemAtomic | Class::Lds => true,
-        Class::Wait | Class::Barrier => true,
-        Class::Unknown => false,
+const OPCODES: usize = Op::COUNT as usize;
+
+/// Marks the opcodes of a table. A search of the tables for each opcode would take the compiler seconds.
+const fn marked<T>(mut marks: [bool; OPCODES], table: &[(Op, T)]) -> [bool; OPCODES] {
+    let mut row = 0;
+    while row < table.len() {
+        marks[table[row].0.0 as usize] = true;
+        row += 1;
     }
+    marks
 }
 
-const fn is_vector(op: Op) -> bool {
+/// Marks the opcodes that have a kernel.
+const fn marked_by_kernel(mut marks: [bool; OPCODES]) -> [bool; OPCODES] {
     let mut table = 0;
     while table < KEYS.len() {
         let mut row = 0;
         while row < KEYS[table].len() {
             let key = KEYS[table][row];
-            if key.op.0 == op.0 && matches!(key.variant, Variant::Plain) {
-                return true;
+            if matches!(key.variant, Variant::Plain) {
+                marks[key.op.0 as usize] = true;
             }
             row += 1;
         }
         table += 1;
     }
-    false
-}
-
-const fn in_table<T>(table: &[(Op, T)], op: Op) -> bool {
-    let mut row = 0;
-    while row < table.len() {
-        if table[row].0.0 == op.0 {
-            return true;
-        }
-        row += 1;
-    }
-    false
+    marks
 }
 
 /// True if an opcode is left out on purpose.

@@ -65,13 +65,15 @@ fn ordinary_avx2(access: &Access, machine: &mut Machine<'_>, wave: &mut Wave) ->
     access.run_ordinary(raw::vectors(), machine, wave)
 }
 
-/// Functions for any CPU.
+/// Functions for any CPU. Inlined, they would be compiled again for each caller.
+#[inline(never)]
 pub(crate) fn portable() -> Engine {
     engine!(ordinary)
 }
 
-/// Functions for CPUs with AVX2, FMA, BMI, LZCNT, POPCNT and F16C.
+/// Functions for CPUs with AVX2, FMA, BMI, LZCNT, POPCNT and F16C. Not inlined either.
 #[cfg(target_arch = "x86_64")]
+#[inline(never)]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,f16c")]
 pub(crate) fn avx2() -> Engine {
     engine!(ordinary_avx2)

@@ -22,7 +22,7 @@ impl Kernels {
 
     /// Kernel of an opcode.
     pub(crate) fn get(&self, op: Op, variant: Variant) -> Option<Kernel> {
-        self.0.get(&Key { op: compares_as(op), variant }).map(|it| it.0)
+        self.0.get(&Key { op: compared(op), variant }).map(|it| it.0)
     }
 
     /// The in-place form of a kernel.
@@ -30,17 +30,6 @@ impl Kernels {
         self.0.get(&Key { op, variant })?.1
     }
 }
-
-/// By opcode: `v_cmp_*` for a `v_cmpx_*`, else the opcode itself.
-static COMPARES_AS: [Op; Op::COUNT as usize] = {
-    let mut table = [Op::UNKNOWN; Op::COUNT as usize];
-    let mut index = 0;
-    while index < Op::COUNT {
-        table[index as usize] = compared(Op(index));
-        index += 1;
-    }
-    table
-};
 
 /// The comparison `v_cmp_*` of a `v_cmpx_*`; other opcodes as they are.
 pub(crate) const fn compared(op: Op) -> Op {
@@ -51,10 +40,6 @@ pub(crate) const fn compared(op: Op) -> Op {
         }
     }
     op
-}
-
-fn compares_as(op: Op) -> Op {
-    COMPARES_AS.get(usize::from(op.0)).copied().unwrap_or(op)
 }
 
 /// Vector kernels for this CPU.

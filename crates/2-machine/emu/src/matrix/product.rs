@@ -90,33 +90,38 @@ impl Operands {
                 return (place, true);
             }
         }
-        self.oldest = (self.oldest + 1) % KEPT;
-        (self.oldest, false)
+        (self.replaced(), false)
     }
 
-    /// Numbers of an operand, cached.
+    /// Place of the entry replaced next.
     #[inline(always)]
-    fn keep(&mut self, row_ops: &RowOps, operand: &Packed, rows: &[Row]) -> &mut [f32; MOST] {
-        let Some(form) = operand.form else { return self.unpack(row_ops, operand, rows) };
-        let (place, found) = self.find(form, rows);
+    fn replaced(&mut self) -> usize {
+        self.oldest = (self.oldest + 1) % KEPT;
+        self.oldest
+    }
+
+    /// Numbers of an operand; those of a `lasting` one, which the caller does not modify, are cached.
+    #[inline(always)]
+    fn numbers(
+        &mut self,
+        row_ops: &RowOps,
+        operand: &Packed,
+        rows: &[Row],
+        lasting: bool,
+    ) -> &mut [f32; MOST] {
+        let form = operand.form.filter(|_| lasting);
+        let (place, found) = match form {
+            Some(form) => self.find(form, rows),
+            None => (self.replaced(), false),
+        };
         let kept = self.kept[place].get_or_insert_with(Kept::new);
         if !found {
             operand.unpack(row_ops, rows, &mut kept.numbers);
-            kept.form = Some(form);
-            for (kept, row) in kept.rows.iter_mut().zip(rows).take(form.rows()) {
+            kept.form = form;
+            for (kept, row) in kept.rows.iter_mut().zip(rows).take(form.map_or(0, Form::rows)) {
                 kept.copy_from(row);
             }
         }
-        &mut kept.numbers
-    }
-
-    /// Numbers of an operand, for a caller that modifies them; they are not reused.
-    #[inline(always)]
-    fn unpack(&mut self, row_ops: &RowOps, operand: &Packed, rows: &[Row]) -> &mut [f32; MOST] {
-        self.oldest = (self.oldest + 1) % KEPT;
-        let kept = self.kept[self.oldest].get_or_insert_with(Kept::new);
-        kept.form = None;
-        operand.unpack(row_ops, rows, &mut kept.numbers);
         &mut kept.numbers
     }
 }
@@ -432,8 +437,8 @@ pub(super) fn plain(
     let row_ops = &machine.row_ops;
     let operands = workplace.single.get_or_insert_default();
     let [left, right] = &mut **operands;
-    let a = left.keep(row_ops, &it.a, wave.v.get(usize::from(a)..).unwrap_or_default());
-    let b = right.keep(row_ops, &it.b, wave.v.get(usize::from(b)..).unwrap_or_default());
+    let a = left.numbers(row_ops, &it.a, wave.v.get(usize::from(a)..).unwrap_or_default(), true);
+    let b = right.numbers(row_ops, &it.b, wave.v.get(usize::from(b)..).unwrap_or_default(), true);
     let sums = usize::from(it.dst)..usize::from(it.dst) + it.plan.registers;
     if let Src::Row(row) = it.c
         && row != it.dst
@@ -460,13 +465,9 @@ pub(super) fn single(it: &Instruction, machine: &Machine<'_>, workplace: &mut Wo
     let (a_constant, b_constant);
     let rows = rows!(machine, wave, it.a.src, a_constant);
     let scaled = it.scales.is_some();
-    let change = scaled || it.positions.is_some();
-    let a =
-        if change { a.unpack(&machine.row_ops, &it.a, rows) } else { a.keep(&machine.row_ops, &it.a, rows) };
+    let a = a.numbers(&machine.row_ops, &it.a, rows, !scaled && it.positions.is_none());
     let rows = rows!(machine, wave, it.b.src, b_constant);
-    let change = scaled || it.exchange != 0;
-    let b =
-        if change { b.unpack(&machine.row_ops, &it.b, rows) } else { b.keep(&machine.row_ops, &it.b, rows) };
+    let b = b.numbers(&machine.row_ops, &it.b, rows, !scaled && it.exchange == 0);
     {
         let (a, b) = (a.as_chunks_mut().0, &mut b.as_chunks_mut().0[..plan.b_elements]);
         it.spread_out(wave, machine, a);

@@ -4,6 +4,7 @@
 //! small integers, so every order of summation gives the same bits.
 
 use super::*;
+use crate::engine::{self, Engine};
 use crate::lanes::LANES;
 use crate::memory::Memory;
 use crate::wave::WaveId;
@@ -82,6 +83,11 @@ const C: u16 = 64;
 const D: u16 = 128;
 const INDEX: u16 = 200;
 
+/// The compilations for any CPU and for this one.
+fn engines() -> [Engine; 2] {
+    [engine::portable(), crate::cpu::engine()]
+}
+
 /// Builds the instruction with formats and modifiers.
 fn instruction(op: Op, isa: Isa, change: impl Fn(&mut isa::Mods)) -> Inst {
     let info = op.info();
@@ -96,7 +102,7 @@ fn instruction(op: Op, isa: Isa, change: impl Fn(&mut isa::Mods)) -> Inst {
     Inst { offset: 0, size: 8, encoding, op, operand_count: info.operands.len() as u8, operands, mods }
 }
 
-fn check(op: Op, isa: Isa, a_code: u8, b_code: u8) {
+fn check(engine: &Engine, op: Op, isa: Isa, a_code: u8, b_code: u8) {
     let shape = op.info().matrix.unwrap();
     let name = op.info().name;
     let inst = instruction(op, isa, |mods| {
@@ -170,7 +176,7 @@ fn check(op: Op, isa: Isa, a_code: u8, b_code: u8) {
             }
         }
     }
-    it.run(&machine, &mut Workplace::default(), &mut wave);
+    (engine.matrix)(&it, &machine, &mut Workplace::default(), &mut wave);
     for (lane, register, sum) in expected {
         let row = usize::from(D) + register * width / 32;
         let found = match shape.acc {
@@ -199,7 +205,9 @@ fn every_shape_and_type() {
             let codes = if formats { 5 } else { 1 };
             for a in 0..codes {
                 for b in 0..codes {
-                    check(op, isa, a, b);
+                    for engine in engines() {
+                        check(&engine, op, isa, a, b);
+                    }
                 }
             }
             count += 1;
@@ -217,19 +225,21 @@ fn blocks_of_a_are_broadcast_and_lanes_of_b_exchanged() {
     let (program, memory) = (crate::program::Program::empty(isa), Memory::new());
     let machine = Machine::new(&program.pool, 0, &memory, 0, 0);
     let id = WaveId { workgroup: [0; 3], workgroup_index: 0, wave: 0 };
-    let mut wave = Wave::new(id, 512, crate::lanes::Mode(0x3f0), 0);
-    for lane in 0..LANES {
-        wave.v[usize::from(A)].0[lane] = (lane as f32).to_bits();
-        wave.v[usize::from(B)].0[lane] = (100.0 + lane as f32).to_bits();
-    }
-    it.run(&machine, &mut Workplace::default(), &mut wave);
-    for block in 0..16 {
-        for i in 0..4 {
-            for j in 0..4 {
-                // A of every four blocks is the last one's; B is its first 16 lanes, repeated.
-                let (a, b) = ((block / 4 * 4 + 3) * 4 + i, (4 * block + j) % 16);
-                let found = f32::from_bits(wave.v[usize::from(D) + i].0[4 * block + j]);
-                assert_eq!(found, a as f32 * (100.0 + b as f32), "{block} {i} {j}");
+    for engine in engines() {
+        let mut wave = Wave::new(id, 512, crate::lanes::Mode(0x3f0), 0);
+        for lane in 0..LANES {
+            wave.v[usize::from(A)].0[lane] = (lane as f32).to_bits();
+            wave.v[usize::from(B)].0[lane] = (100.0 + lane as f32).to_bits();
+        }
+        (engine.matrix)(&it, &machine, &mut Workplace::default(), &mut wave);
+        for block in 0..16 {
+            for i in 0..4 {
+                for j in 0..4 {
+                    // A of every four blocks is the last one's; B is its first 16 lanes, repeated.
+                    let (a, b) = ((block / 4 * 4 + 3) * 4 + i, (4 * block + j) % 16);
+                    let found = f32::from_bits(wave.v[usize::from(D) + i].0[4 * block + j]);
+                    assert_eq!(found, a as f32 * (100.0 + b as f32), "{block} {i} {j}");
+                }
             }
         }
     }

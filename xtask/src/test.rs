@@ -69,8 +69,10 @@ fn words(all: &[String]) -> Vec<&str> {
 /// the time that tests leave, some of which are of times.
 fn lints() -> Result<()> {
     let all = [&["--workspace"][..], &run::FULL, &["--all-targets"]].concat();
-    // With a test, dependencies have the features that all tests ask for, and are not checked again.
-    for what in [&all[..], &["--workspace", "--lib", "--bins", "--test", "peaks"]] {
+    // With the crates of the optional parts and with a test, dependencies have the same features and are not checked again.
+    let without =
+        ["--workspace", "--features", "rockhound/full-crates", "--lib", "--bins", "--test", "peaks"];
+    for what in [&all[..], &without] {
         let clippy = ["-n", "19", "cargo", "clippy", "--quiet"];
         run::run("nice", &[&clippy, what, &["--", "-D", "warnings"]].concat())?;
     }

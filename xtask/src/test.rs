@@ -25,11 +25,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         // Under CI=true the tests that miss a tool fail and say so; elsewhere they say that they skip.
         eprintln!("warning: {error:#}");
     }
-    let lints = std::thread::spawn(lints);
+    // Clippy holds cargo's lock while it checks: what has to be built for the tests of the documentation is built before.
+    let lints = std::thread::spawn(|| {
+        let documented = run::output_at_end("cargo", &tests(&["--doc"], &BTreeSet::new()));
+        lints().and(documented)
+    });
     let (first, others) = test_programs()?.into_iter().partition(|name| name == LONGEST);
     let beside = std::thread::spawn(move || run::output_at_end("cargo", &tests(&[], &first)));
-    let tested = run::run("cargo", &words(&tests(&["--lib", "--bins"], &others)))
-        .and_then(|()| run::run("cargo", &words(&tests(&["--doc"], &BTreeSet::new()))));
+    let tested = run::run("cargo", &words(&tests(&["--lib", "--bins"], &others)));
     let ends = [beside.join(), lints.join()].map(|it| it.unwrap_or_else(|_| bail!("a thread ended early")));
     ends.into_iter().chain([tested]).collect::<Result<()>>()?;
     // What was built for the tests is packed, unpacked elsewhere, and used.

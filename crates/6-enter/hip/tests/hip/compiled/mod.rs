@@ -1,7 +1,7 @@
 //! HIP programs compiled for the tests, and the library and command they run with.
 //!
 //! The one idea to keep in mind: everything is built once into one folder, programs by the script that users build the
-//! examples with; what is newer than its source stays.
+//! examples with; what is newer than its source stays. HIP's header, most of what a compiler does for a program, is read once.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use host::session::{self, Record, Session};
@@ -44,21 +44,26 @@ pub(crate) fn prepared() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<&'static Path>> = OnceLock::new();
     *FOLDER.get_or_init(|| {
         let toolchain = toolchain()?;
-        let next = AtomicUsize::new(0);
-        let one_by_one = || {
-            while let Some((source, program, more)) = PROGRAMS.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
-                toolchain.build(&source, program, &["gfx90a", "gfx942"], more).unwrap();
-            }
-        };
-        // A compiler keeps one core busy.
-        std::thread::scope(|scope| {
-            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-                scope.spawn(one_by_one);
-            }
+        at_once(&PROGRAMS, |(source, program, more)| {
+            let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
+            toolchain.build(&source, program, &["gfx90a", "gfx942"], more).unwrap();
         });
         Some(toolchain.folder())
     })
+}
+
+/// Does something for each of a list, for as many at once as there are cores: a compiler keeps one core busy.
+fn at_once<T: Sync>(all: &[T], one: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(it) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    one(it);
+                }
+            });
+        }
+    });
 }
 
 /// A folder with the library under its names, into which programs are compiled.
@@ -182,19 +187,53 @@ impl Toolchain {
         let program = self.folder.join(name);
         let time = |path: &Path| std::fs::metadata(path).and_then(|it| it.modified()).ok();
         if time(&program).is_none_or(|built| [source, &script].iter().any(|from| time(from) >= Some(built))) {
-            let libraries = [format!("-L{}", self.folder.display())];
+            let text = std::fs::read_to_string(source).unwrap();
+            assert!(
+                text.contains("#include <hip/hip_runtime.h>"),
+                "{source:?} includes what is included here"
+            );
+            let libraries = format!("-L{}", self.folder.display());
             // Under another name until it is complete.
             let making = program.with_extension(format!("{}", std::process::id()));
-            run(Command::new(&script)
-                .arg("-o")
-                .arg(&making)
-                .arg(source)
-                .args(targets)
-                .args(&libraries)
-                .args(more));
+            let mut build = Command::new(&script);
+            build.arg("-o").arg(&making).arg(source).args(targets).arg(libraries).args(more);
+            // What was read with other options of the machine is refused.
+            if !more.iter().any(|it| it.starts_with("-m")) {
+                build.arg("-include").arg(self.header(targets));
+            }
+            run(&mut build);
             std::fs::rename(making, &program).unwrap();
         }
         Some(program)
+    }
+
+    /// A header with HIP's, compiled beforehand for the host and for some targets: for their compiler, this time. A compiler takes
+    /// what it can use from the folder beside the header, and refuses what was made of other versions.
+    fn header(&self, targets: &[&str]) -> PathBuf {
+        static MADE: Mutex<BTreeMap<String, Arc<OnceLock<PathBuf>>>> = Mutex::new(BTreeMap::new());
+        let name = format!("headers-{}", targets.join("-"));
+        let own =
+            MADE.lock().unwrap_or_else(PoisonError::into_inner).entry(name.clone()).or_default().clone();
+        own.get_or_init(|| {
+            let folder = self.empty(&name);
+            let header = folder.join("hip.h");
+            let compiled = folder.join("hip.h.gch");
+            std::fs::create_dir(&compiled).unwrap();
+            std::fs::write(&header, "#include <hip/hip_runtime.h>\n").unwrap();
+            let host = (targets[0], "--cuda-host-only", "host");
+            let devices = targets.iter().map(|target| (*target, "--cuda-device-only", *target));
+            let jobs: Vec<_> = std::iter::once(host).chain(devices).collect();
+            at_once(&jobs, |(target, side, name)| {
+                let mut script = Command::new(root().join("examples/program.sh"));
+                // What the script makes beside its result serves the programs too.
+                script.arg("-o").arg(&folder).arg(&header).args([target, side, "-fsyntax-only"]);
+                run(script
+                    .args(["-Xclang", "-emit-pch", "-Xclang", "-o", "-Xclang"])
+                    .arg(compiled.join(name)));
+            });
+            header
+        })
+        .clone()
     }
 
     /// An empty folder.

@@ -79,7 +79,8 @@ fn rate(device: &mut dyn Device, what: &str, most_effort: u64, lengths: &Lengths
     loop {
         let [short, long] = [device.run(&launches[0].0)?, device.run(&launches[1].0)?];
         if long - short >= least || 2 * effort > most_effort.min(MOST_EFFORT) {
-            if device.repeats() <= 1 {
+            // Where caches are kept, the first launches are the ones that find no code in them.
+            if device.repeats() <= 1 && !device.keeps_caches() {
                 return Ok(Rate { value: (launches[1].1 - launches[0].1) / (long - short), range: None });
             }
             break;
@@ -98,7 +99,8 @@ fn rate(device: &mut dyn Device, what: &str, most_effort: u64, lengths: &Lengths
     match found[..] {
         [] => Err(Error::NoDifference { what: what.to_owned() }),
         [first, ..] => {
-            Ok(Rate { value: found[found.len() / 2], range: Some([first, found[found.len() - 1]]) })
+            let range = (device.repeats() > 1).then_some([first, found[found.len() - 1]]);
+            Ok(Rate { value: found[found.len() / 2], range })
         }
     }
 }
@@ -322,6 +324,7 @@ mod tests {
     /// A device that needs 10 us for a launch and 1 ns for each pass of a workgroup, and is a little slower each time.
     struct Made {
         launches: usize,
+        repeats: usize,
         stuck: bool,
     }
 
@@ -338,7 +341,7 @@ mod tests {
         }
 
         fn repeats(&self) -> usize {
-            5
+            self.repeats
         }
 
         fn keeps_caches(&self) -> bool {
@@ -348,7 +351,7 @@ mod tests {
 
     #[test]
     fn lengths_grow_until_they_can_be_told_apart() {
-        let mut device = Made { launches: 0, stuck: false };
+        let mut device = Made { launches: 0, repeats: 5, stuck: false };
         let rate = computed(&mut device, "fma_f32", 1, [32, 64], 2.0).unwrap();
         // 32 passes more take 32 ns; 32 times as many take 1024.
         assert_eq!(device.launches, 2 * 6 + 2 * 5);
@@ -357,8 +360,15 @@ mod tests {
     }
 
     #[test]
+    fn once_is_once_more_after_the_first() {
+        let mut device = Made { launches: 0, repeats: 1, stuck: false };
+        let rate = computed(&mut device, "fma_f32", 1, [32, 64], 2.0).unwrap();
+        assert_eq!((device.launches, rate.range), (2 * 6 + 2, None));
+    }
+
+    #[test]
     fn a_device_whose_time_stands_still_is_told_of() {
-        let mut device = Made { launches: 0, stuck: true };
+        let mut device = Made { launches: 0, repeats: 5, stuck: true };
         let error = computed(&mut device, "fma_f32", 1, [32, 64], 2.0).err().unwrap().to_string();
         assert!(error.starts_with("fma_f32: twice the work takes no more time"), "{error}");
     }

@@ -6,6 +6,7 @@
 use super::panels::{trust, trust_column};
 use super::subject::Subject;
 use metrics::kernels;
+use std::collections::HashMap;
 use view::{Cell, Column, ColumnKind, LITTLE_PERCENT, Number, Row, Table};
 use workload::{Prediction, TIME, Workload, plain_kernel_name};
 
@@ -131,9 +132,14 @@ fn of_kernels(
     };
     let (mut shown, mut more) = (0, 0);
     let mut hurried = Vec::new();
+    let mut of_kernel: HashMap<u32, Vec<u32>> = HashMap::new();
+    for row in subject.rows.iter().filter(|_| !predictions.is_empty()) {
+        if let Some(kernel) = w.dispatches.kernel.get(*row as usize) {
+            of_kernel.entry(*kernel).or_default().push(*row);
+        }
+    }
     for (at, kernel) in kernels(w, &subject.rows).iter().enumerate() {
-        let of_kernel = |row: &&u32| w.dispatches.kernel.get(**row as usize) == Some(&kernel.kernel);
-        let own: Vec<u32> = subject.rows.iter().filter(of_kernel).copied().collect();
+        let Some(own) = of_kernel.remove(&kernel.kernel) else { continue };
         let timed: Vec<f64> = own.iter().filter_map(|row| w.dispatches.duration(*row as usize)).collect();
         let found = |prediction| {
             let times = Times::of(w, prediction, &own)?;

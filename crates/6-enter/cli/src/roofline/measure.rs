@@ -132,3 +132,34 @@ fn table(model: &Model, peaks: &[Peak], emulated: bool) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_measured_several_times_has_its_range() {
+        let once = Peak {
+            column: Some("HBMBw"),
+            what: "HBM",
+            unit: peaks::Unit::Bytes,
+            value: 1400.0,
+            range: None,
+            sheet: Some(1600.0),
+        };
+        let often =
+            Peak { column: Some("L2Bw"), what: "L2", value: 3900.0, range: Some([3800.0, 4000.0]), ..once };
+        let all = [once, often];
+        let expected = [("HBMBw", 1400.0), ("L2Bw", 3900.0), ("L2BwHigh", 4000.0), ("L2BwLow", 3800.0)];
+        assert_eq!(columns(&all), expected.map(|(column, value)| (column.to_owned(), value)).into());
+        let model = Model::by_name("mi210").unwrap();
+        let lines = table(model, &all, false);
+        assert!(
+            lines.contains("GB/s      87.5 % of 1600.0\n") && lines.ends_with("  (3800.0 to 4000.0)\n"),
+            "{lines}"
+        );
+        let roofs: serde_json::Value = serde_json::from_str(&json(model, &all, false).unwrap()).unwrap();
+        assert!(roofs["roofs"][0]["range"].is_null());
+        assert_eq!(roofs["roofs"][1]["range"], serde_json::json!([3800.0, 4000.0]));
+    }
+}

@@ -70,7 +70,10 @@ fn report(dir: &Path, name: &str, arguments: &[&str]) -> PathBuf {
 fn reports_of_examples_and_recordings_are_usable() {
     let dir = folder("page-examples");
     let example = root().join("examples/heat3d").display().to_string();
-    let mut reports = vec![("heat3d", report(&dir, "heat3d", &[&example]))];
+    let mut reports = vec![
+        ("heat3d", report(&dir, "heat3d", &[&example])),
+        ("compared", report(&dir, "compared", &[&example, "--base", &example])),
+    ];
     let recorded = dir.join("vector_copy");
     let (launch, recorded) = (
         root().join("examples/vector_copy/LAUNCH.toml").display().to_string(),
@@ -79,13 +82,9 @@ fn reports_of_examples_and_recordings_are_usable() {
     done(&["profile", &launch, "--breakdown", "-o", &recorded]);
     reports.push(("emulated", report(&dir, "emulated", &[&recorded])));
     if let Some(shared) = testkit::shared("workloads") {
-        for (name, path) in
-            [("mi300x", "vcopy/MI300X_A1"), ("rocpd", "vcopy/MI300X_A1_rocpd"), ("mi200", "vcopy/MI200")]
-        {
+        for (name, path) in [("rocpd", "vcopy/MI300X_A1_rocpd"), ("mi200", "vcopy/MI200")] {
             reports.push((name, report(&dir, name, &[&shared.join(path).display().to_string()])));
         }
-        let mixbench = shared.join("mixbench/mi200").display().to_string();
-        reports.push(("compared", report(&dir, "compared", &[&mixbench, "--base", &mixbench])));
     }
     opens(&reports);
 }

@@ -149,7 +149,7 @@ fn a_gpu_is_measured_through_its_runtime() {
     let [file, out] = ["roofline.csv", "out"].map(|name| dir.join(name).display().to_string());
     let measured =
         [env!("CARGO_BIN_EXE_rockhound"), "roofline", "--measure", "--on", "gpu", "--gpu", "mi210"];
-    let more = ["--repeat", "2", "--least-time", "0", "-o", &file, "--format", "json"];
+    let more = ["--repeat", "1", "--least-time", "0", "-o", &file, "--format", "json"];
     let profile = ["profile", "--gpu", "mi210", "-o", &out, "-b", "0.1", "--"];
     let ran = rockhound(&[&profile[..], &measured, &more].concat());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -158,10 +158,10 @@ fn a_gpu_is_measured_through_its_runtime() {
     assert_eq!(Schema::of("roofs-1").problems(&roofs), Vec::<String>::new());
     assert_eq!(roofs["emulated"], false);
     let written = std::fs::read_to_string(&file).unwrap();
-    assert!(written.contains("HBMBwLow") && written.contains("MFMAF16FlopsHigh"), "{written}");
+    assert!(written.contains("HBMBw") && written.contains("MFMAF16Flops"), "{written}");
     for roof in roofs["roofs"].as_array().unwrap() {
-        let (value, range) = (roof["value"].as_f64().unwrap(), roof["range"].as_array().unwrap());
-        assert!(range[0].as_f64().unwrap() <= value && value <= range[1].as_f64().unwrap(), "{roof}");
+        let value = roof["value"].as_f64().unwrap();
+        assert!(roof["range"].is_null(), "measured once: {roof}");
         let Some(promised) = roof["promised"].as_f64() else { continue };
         // Lengths that differ little: the start and the end of waves are a part of the time.
         let least = if roof["unit"] == "GB/s" { 0.5 } else { 0.85 };

@@ -132,12 +132,7 @@ fn of_kernels(
     };
     let (mut shown, mut more) = (0, 0);
     let mut hurried = Vec::new();
-    let mut of_kernel: HashMap<u32, Vec<u32>> = HashMap::new();
-    for row in subject.rows.iter().filter(|_| !predictions.is_empty()) {
-        if let Some(kernel) = w.dispatches.kernel.get(*row as usize) {
-            of_kernel.entry(*kernel).or_default().push(*row);
-        }
-    }
+    let mut of_kernel = rows_of_kernels(w, if predictions.is_empty() { &[] } else { &subject.rows });
     for (at, kernel) in kernels(w, &subject.rows).iter().enumerate() {
         let Some(own) = of_kernel.remove(&kernel.kernel) else { continue };
         let timed: Vec<f64> = own.iter().filter_map(|row| w.dispatches.duration(*row as usize)).collect();
@@ -190,6 +185,17 @@ fn of_kernels(
         ));
     }
     table
+}
+
+/// Dispatches by kernel, in their order.
+fn rows_of_kernels(workload: &Workload, rows: &[u32]) -> HashMap<u32, Vec<u32>> {
+    let mut of_kernel: HashMap<u32, Vec<u32>> = HashMap::new();
+    for row in rows {
+        if let Some(kernel) = workload.dispatches.kernel.get(*row as usize) {
+            of_kernel.entry(*kernel).or_default().push(*row);
+        }
+    }
+    of_kernel
 }
 
 fn line(it: &Found<'_>, cells: [f64; 3]) -> Row {

@@ -1,7 +1,7 @@
 //! Everything that has to hold, in one command.
 //!
-//! The one idea to keep in mind: the cheap checks come first, the archive last, and no core waits: tools are installed while the
-//! compiler works; the tests of the command run beside those of the crates, and Clippy in what both leave.
+//! The one idea to keep in mind: the cheap checks come first, and no core waits: tools are installed while the compiler works; the
+//! tests of the command run beside those of the crates, and Clippy in what both leave.
 
 use crate::{codegen, dist, layers, run, setup};
 use anyhow::{Result, bail};
@@ -25,18 +25,18 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         // Under CI=true the tests that miss a tool fail and say so; elsewhere they say that they skip.
         eprintln!("warning: {error:#}");
     }
-    // Clippy holds cargo's lock while it checks: what has to be built for the tests of the documentation is built before.
+    // Clippy holds cargo's lock while it checks, and what else needs it comes before.
     let lints = std::thread::spawn(|| {
         let documented = run::output_at_end("cargo", &tests(&["--doc"], &BTreeSet::new()));
-        lints().and(documented)
+        // What was built for the tests is packed, unpacked elsewhere, and used.
+        let packed = dist::dist(&["--profile", "dev"].map(str::to_owned));
+        documented.and(packed).and(lints())
     });
     let (first, others) = test_programs()?.into_iter().partition(|name| name == LONGEST);
     let beside = std::thread::spawn(move || run::output_at_end("cargo", &tests(&[], &first)));
     let tested = run::run("cargo", &words(&tests(&["--lib", "--bins"], &others)));
     let ends = [beside.join(), lints.join()].map(|it| it.unwrap_or_else(|_| bail!("a thread ended early")));
-    ends.into_iter().chain([tested]).collect::<Result<()>>()?;
-    // What was built for the tests is packed, unpacked elsewhere, and used.
-    dist::dist(&["--profile", "dev"].map(str::to_owned))
+    ends.into_iter().chain([tested]).collect()
 }
 
 /// The test program that takes longer than any other: it opens reports in a browser.

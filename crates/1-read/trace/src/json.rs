@@ -40,6 +40,7 @@ pub(crate) struct Stream<'r> {
     input: &'r mut dyn Read,
     buffer: Vec<u8>,
     at: usize,
+    len: usize,
     /// Offset of the buffer in the input.
     base: u64,
     ended: bool,
@@ -48,7 +49,7 @@ pub(crate) struct Stream<'r> {
 
 impl<'r> Stream<'r> {
     pub(crate) fn new(input: &'r mut dyn Read) -> Self {
-        Stream { input, buffer: Vec::new(), at: 0, base: 0, ended: false, failed: None }
+        Stream { input, buffer: Vec::new(), at: 0, len: 0, base: 0, ended: false, failed: None }
     }
 
     /// Offset of the next byte in the input.
@@ -57,18 +58,37 @@ impl<'r> Stream<'r> {
     }
 
     fn fill(&mut self) {
-        self.buffer.drain(..self.at);
+        self.buffer.copy_within(self.at..self.len, 0);
         self.base += self.at as u64;
+        self.len -= self.at;
         self.at = 0;
-        // A record longer than a piece doubles what is at hand, so that it is parsed anew a few times only.
-        let wanted = CHUNK.max(self.buffer.len());
-        self.buffer.reserve(wanted);
-        match Read::take(&mut *self.input, wanted as u64).read_to_end(&mut self.buffer) {
-            Ok(read) => self.ended = read < wanted,
-            Err(error) => {
-                self.failed = Some(error.to_string());
-                self.ended = true;
+        if self.buffer.len() < self.len + CHUNK {
+            // A record longer than the buffer doubles it, so that it is parsed anew a few times only.
+            let size = (self.len + CHUNK).max(if self.len > CHUNK { 2 * self.len } else { 0 });
+            if self.buffer.is_empty() {
+                // Comes zeroed, and costs what is filled of it.
+                self.buffer = vec![0; size];
+            } else {
+                self.buffer.resize(size, 0);
             }
+        }
+        while self.len < self.buffer.len() {
+            match self.input.read(&mut self.buffer[self.len..]) {
+                Ok(0) => self.ended = true,
+                Ok(n) => {
+                    self.len += n;
+                    if self.len >= CHUNK {
+                        return;
+                    }
+                    continue;
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    self.failed = Some(error.to_string());
+                    self.ended = true;
+                }
+            }
+            return;
         }
     }
 
@@ -78,7 +98,7 @@ impl<'r> Stream<'r> {
         mut parse: impl FnMut(&mut Cursor<'_>) -> Parsed<T>,
     ) -> Result<T, Fault> {
         loop {
-            let mut cursor = Cursor { bytes: &self.buffer[self.at..], at: 0 };
+            let mut cursor = Cursor { bytes: &self.buffer[self.at..self.len], at: 0 };
             match parse(&mut cursor) {
                 Ok(value) => {
                     self.at += cursor.at;
@@ -88,7 +108,7 @@ impl<'r> Stream<'r> {
                     let at = self.offset() + cursor.at as u64;
                     return Err(Fault::Bad(at, what.to_owned()));
                 }
-                Err(Stop::More) if self.buffer.len() - self.at > LONGEST => {
+                Err(Stop::More) if self.len - self.at > LONGEST => {
                     return Err(Fault::Bad(self.offset(), "a value longer than 256 MiB".to_owned()));
                 }
                 Err(Stop::More) if self.ended => {

@@ -49,7 +49,9 @@ pub(crate) struct Stream<'r> {
 
 impl<'r> Stream<'r> {
     pub(crate) fn new(input: &'r mut dyn Read) -> Self {
-        Stream { input, buffer: Vec::new(), at: 0, len: 0, base: 0, ended: false, failed: None }
+        // Comes zeroed, and costs what is filled of it.
+        let buffer = vec![0; CHUNK];
+        Stream { input, buffer, at: 0, len: 0, base: 0, ended: false, failed: None }
     }
 
     /// Offset of the next byte in the input.
@@ -65,12 +67,7 @@ impl<'r> Stream<'r> {
         if self.buffer.len() < self.len + CHUNK {
             // A record longer than the buffer doubles it, so that it is parsed anew a few times only.
             let size = (self.len + CHUNK).max(if self.len > CHUNK { 2 * self.len } else { 0 });
-            if self.buffer.is_empty() {
-                // Comes zeroed, and costs what is filled of it.
-                self.buffer = vec![0; size];
-            } else {
-                self.buffer.resize(size, 0);
-            }
+            self.buffer.resize(size, 0);
         }
         while self.len < self.buffer.len() {
             match self.input.read(&mut self.buffer[self.len..]) {

@@ -132,7 +132,7 @@ fn of_kernels(
     };
     let (mut shown, mut more) = (0, 0);
     let mut hurried = Vec::new();
-    let mut of_kernel = rows_of_kernels(w, if predictions.is_empty() { &[] } else { &subject.rows });
+    let mut of_kernel = rows_of_kernels(w, &subject.rows);
     for (at, kernel) in kernels(w, &subject.rows).iter().enumerate() {
         let Some(own) = of_kernel.remove(&kernel.kernel) else { continue };
         let timed: Vec<f64> = own.iter().filter_map(|row| w.dispatches.duration(*row as usize)).collect();

@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::SystemTime;
 
 /// Names under which programs ask for the library.
@@ -64,6 +64,13 @@ fn at_once<T: Sync>(all: &[T], one: impl Fn(&T) + Sync) {
             });
         }
     });
+}
+
+/// Makes a file that tests share, once in this process; who asks for it meanwhile waits.
+fn once(name: &str, make: impl FnOnce() -> PathBuf) -> PathBuf {
+    static MADE: Mutex<BTreeMap<String, Arc<OnceLock<PathBuf>>>> = Mutex::new(BTreeMap::new());
+    let own = MADE.lock().unwrap().entry(name.to_owned()).or_default().clone();
+    own.get_or_init(make).clone()
 }
 
 /// A folder with the library under its names, into which programs are compiled.
@@ -174,47 +181,40 @@ impl Toolchain {
         if targets.contains(&"gfx950") && !present(&[NEWER]) {
             return None;
         }
-        // Tests of a file run at once and share programs.
-        static BUILDING: Mutex<BTreeMap<String, Arc<Mutex<()>>>> = Mutex::new(BTreeMap::new());
-        let own = BUILDING
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .entry(name.to_owned())
-            .or_default()
-            .clone();
-        let _one = own.lock().unwrap_or_else(PoisonError::into_inner);
         let script = root().join("examples/program.sh");
         let program = self.folder.join(name);
         let time = |path: &Path| std::fs::metadata(path).and_then(|it| it.modified()).ok();
-        if time(&program).is_none_or(|built| [source, &script].iter().any(|from| time(from) >= Some(built))) {
+        Some(once(name, || {
+            if time(&program)
+                .is_some_and(|built| [source, &script].iter().all(|from| time(from) < Some(built)))
+            {
+                return program;
+            }
             let text = std::fs::read_to_string(source).unwrap();
             assert!(
                 text.contains("#include <hip/hip_runtime.h>"),
                 "{source:?} includes what is included here"
             );
-            let libraries = format!("-L{}", self.folder.display());
             // Under another name until it is complete.
             let making = program.with_extension(format!("{}", std::process::id()));
             let mut build = Command::new(&script);
-            build.arg("-o").arg(&making).arg(source).args(targets).arg(libraries).args(more);
+            build.arg("-o").arg(&making).arg(source).args(targets).args(more);
+            build.arg(format!("-L{}", self.folder.display()));
             // What was read with other options of the machine is refused.
             if !more.iter().any(|it| it.starts_with("-m")) {
                 build.arg("-include").arg(self.header(targets));
             }
             run(&mut build);
             std::fs::rename(making, &program).unwrap();
-        }
-        Some(program)
+            program
+        }))
     }
 
     /// A header with HIP's, compiled beforehand for the host and for some targets: for their compiler, this time. A compiler takes
     /// what it can use from the folder beside the header, and refuses what was made of other versions.
     fn header(&self, targets: &[&str]) -> PathBuf {
-        static MADE: Mutex<BTreeMap<String, Arc<OnceLock<PathBuf>>>> = Mutex::new(BTreeMap::new());
         let name = format!("headers-{}", targets.join("-"));
-        let own =
-            MADE.lock().unwrap_or_else(PoisonError::into_inner).entry(name.clone()).or_default().clone();
-        own.get_or_init(|| {
+        once(&name, || {
             let folder = self.empty(&name);
             let header = folder.join("hip.h");
             let compiled = folder.join("hip.h.gch");
@@ -233,7 +233,6 @@ impl Toolchain {
             });
             header
         })
-        .clone()
     }
 
     /// An empty folder.

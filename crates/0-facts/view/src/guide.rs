@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a guide is short. One verdict, at most three findings, and after a second profile what
 //! changed; everything else is in the [`Report`](crate::Report) it is made from.
 
-use crate::{KernelFinding, Known, Mark, Missing, Number, Verdict};
+use crate::{KernelFinding, Known, Mark, Missing, Number, Verdict, listed};
 use serde::Serialize;
 
 /// Version of the JSON written by `guide --format json`.
@@ -52,6 +52,19 @@ pub struct GuideVerdict {
     /// What stops it: `HBM`, `vector f32`, `vector issue`, `latency`, `launch`; absent when it cannot be said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_by: Option<String>,
+    /// What else may stop it: within the noise of the dispatches, or below the ceilings of the data sheet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub or: Vec<String>,
+    /// Ceilings that do not stop it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub excluded: Vec<String>,
+    /// What was not recorded and could turn the verdict.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<String>,
+    /// What the verdict rests on beside its numbers, in sentences: which dispatches, what is within the noise, what was not
+    /// recorded, which counters stand in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The numbers behind it in a sentence, or why there is no verdict.
     pub because: String,
     /// Percent of the nearest roof reached.
@@ -76,6 +89,10 @@ impl GuideVerdict {
             time_percent: Number::Missing(reason.clone()),
             headline: "what stops it cannot be said".to_owned(),
             bound_by: None,
+            or: Vec::new(),
+            excluded: Vec::new(),
+            lacks: Vec::new(),
+            notes: Vec::new(),
             because: reason.to_string(),
             percent_of_roof: Number::Missing(reason.clone()),
             gap: Number::Missing(reason),
@@ -106,6 +123,9 @@ pub struct GuideKernel {
     /// What stops it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_by: Option<String>,
+    /// What does not, where the recording says no more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub excluded: Vec<String>,
     /// Percent of the nearest roof reached.
     pub percent_of_roof: Number,
     /// How far that can be trusted; absent where it was measured.
@@ -116,7 +136,9 @@ pub struct GuideKernel {
 impl GuideKernel {
     /// What stops it, with the part of the nearest roof: `HBM (≈73 %)`; none where it is not known.
     pub fn bound(&self) -> Option<String> {
-        let by = self.bound_by.as_ref()?;
+        let Some(by) = &self.bound_by else {
+            return (!self.excluded.is_empty()).then(|| format!("not {}", listed(&self.excluded, "or")));
+        };
         Some(match self.percent_of_roof.get() {
             Some(value) => format!("{by} ({:.0} %)", Known { value, trust: self.roof_trust }),
             None => by.clone(),

@@ -27,6 +27,7 @@ mod triage;
 mod triton;
 mod tunings;
 mod waves;
+mod words;
 
 pub use columns::*;
 pub use compare::*;
@@ -52,3 +53,4 @@ pub use triage::*;
 pub use triton::*;
 pub use tunings::*;
 pub use waves::*;
+pub use words::*;

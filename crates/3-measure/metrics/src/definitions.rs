@@ -177,6 +177,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("roofline.metrics", include_str!("../data/roofline.metrics")),
     ("bandwidth.metrics", include_str!("../data/bandwidth.metrics")),
     ("rules.metrics", include_str!("../data/rules.metrics")),
+    ("at-most.metrics", include_str!("../data/at-most.metrics")),
     ("tables.metrics", include_str!("../data/tables.metrics")),
 ];
 

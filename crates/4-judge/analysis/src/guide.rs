@@ -109,14 +109,16 @@ fn kernels(all: &[WorkloadEvidence<'_>]) -> Vec<GuideKernel> {
 
 /// Time of a kernel and what stops it.
 pub fn kernel(it: &WorkloadEvidence<'_>) -> GuideKernel {
-    let bound = it.roof().bound.as_ref();
+    let roof = it.roof();
+    let bound = roof.known_bound();
     GuideKernel {
-        bound_by: bound.ok().map(|bound| bound.name().to_owned()),
+        bound_by: roof.names(),
+        excluded: roof.excluded.iter().filter(|_| bound.is_err()).map(|name| (*name).to_owned()).collect(),
         percent_of_roof: match bound {
             Ok(bound) => {
                 bound.part().map_or_else(|| Number::Missing(Missing::Rate), |part| Number::from(100.0 * part))
             }
-            Err(reason) => Number::Missing(reason.clone()),
+            Err(reason) => Number::Missing(reason),
         },
         roof_trust: it.roof().bound_trust,
         ..kernel_time(it)
@@ -133,6 +135,7 @@ pub fn kernel_time(it: &WorkloadEvidence<'_>) -> GuideKernel {
         time_percent: Number::from(it.time_percent.clone()),
         percent_trust: it.time_percent_trust(),
         bound_by: None,
+        excluded: Vec::new(),
         percent_of_roof: Number::missing("the kernel is not judged: others take more time"),
         roof_trust: None,
     }

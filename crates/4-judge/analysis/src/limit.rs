@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a roofline says what a kernel is near to, a lifted limit what it would gain; where both are
 //! known, the gain leads.
 
-use crate::roofline::Bound;
+use crate::roofline::{Bound, Resource};
 use crate::workload::predictions::Times;
 
 /// What a kernel would save.
@@ -73,7 +73,7 @@ impl Limit<'_> {
     /// Lifting the limit takes away what the roofline says stops the kernel.
     pub fn is_bound(&self, bound: &Bound) -> bool {
         let names: &[&str] = match bound {
-            Bound::Ceiling { share, .. } if share.unit != "GB/s" => &["issue", "mfma"],
+            Bound::Ceiling { share, .. } if share.resource == Resource::Arithmetic => &["issue", "mfma"],
             Bound::Ceiling { share, .. } => match share.name {
                 "HBM" => &["hbm"],
                 "L2" => &["l1"],
@@ -82,6 +82,7 @@ impl Limit<'_> {
             Bound::VectorIssue { .. } => &["issue"],
             Bound::Launch { .. } => &["launch"],
             Bound::Latency { .. } => &["memory-latency"],
+            Bound::Open { .. } => &[],
         };
         names.contains(&self.name)
     }
@@ -172,7 +173,9 @@ mod tests {
                 rate: Ok(9.0),
                 ceiling: 10.0,
                 unit,
+                resource: if unit == "GB/s" { Resource::Bandwidth } else { Resource::Arithmetic },
                 basis: CeilingBasis::DataSheet,
+                data_sheet: None,
                 trust: None,
             },
             part: 0.9,

@@ -3,13 +3,20 @@
 //! The one idea to keep in mind: every ceiling gives the least time a kernel's bytes or operations need. The longest of
 //! these is the nearest roof; what the kernel takes beyond it is time no ceiling asks for.
 
+mod at_most;
 pub(crate) mod ceilings;
+mod judge;
+mod typical;
 mod verdict;
 
+pub use at_most::AtMost;
+pub use ceilings::Resource;
+pub use judge::{Lack, Rival, RivalReason};
+pub use typical::Typical;
 pub use verdict::Bound;
 
 use crate::numbers::KernelNumbers;
-use ceilings::{LEVELS, RATES, Unit};
+use ceilings::{Both, DRAWN_ONLY, LEVELS, LOOKUPS, RATES, Unit};
 use metrics::Value;
 use view::{CeilingBasis, Known, Mark, Missing};
 
@@ -28,6 +35,8 @@ const FLOPS: &[&str] = &[
 pub struct Share {
     /// Name of the ceiling: `HBM`, `vector f32`.
     pub name: &'static str,
+    /// What it is a ceiling of.
+    pub resource: Resource,
     /// What the kernel reaches, in the ceiling's unit.
     pub rate: Value,
     /// The ceiling.
@@ -36,11 +45,26 @@ pub struct Share {
     pub unit: &'static str,
     /// What the ceiling rests on.
     pub basis: CeilingBasis,
+    /// The ceiling of the data sheet, where `ceiling` was measured and both are known.
+    pub data_sheet: Option<f64>,
     /// How far the rate can be trusted; none where it was measured.
     pub trust: Option<Mark>,
 }
 
 impl Share {
+    fn of(
+        kernel: &KernelNumbers<'_>,
+        (name, metric): (&'static str, &str),
+        (resource, unit): (Resource, &'static str),
+        both: Both,
+    ) -> Option<Share> {
+        let rate = kernel.value(metric);
+        let (ceiling, basis) = both.of(rate.as_ref().ok().copied())?;
+        let trust = kernel.trust(metric, &rate);
+        let data_sheet = both.data_sheet.filter(|_| basis == CeilingBasis::Measured);
+        Some(Share { name, resource, rate, ceiling, unit, basis, data_sheet, trust })
+    }
+
     /// Part of the ceiling reached, 1 at the roof.
     pub fn part(&self) -> Option<f64> {
         self.known_part().map(|part| part.value)
@@ -53,135 +77,209 @@ impl Share {
     }
 }
 
-/// A kernel below all ceilings.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Roof {
+/// How much of each ceiling some dispatches reach.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Reached {
     /// Levels of memory, farthest first.
     pub levels: Vec<Share>,
+    /// Look-ups of the vector L1.
+    pub lookups: Option<Share>,
     /// Types the vector and matrix units compute with.
     pub rates: Vec<Share>,
-    /// Part of the vector unit's peak, all types together, and of the matrix unit's.
-    units: [Option<f64>; 2],
-    /// Floating-point operations of a dispatch.
-    pub flops: Result<Known, Missing>,
-    /// Types whose operations were not recorded.
-    pub flops_without: Vec<String>,
-    /// Why the kernel's part of a ceiling is not known, of each such ceiling: any of them could be the nearest.
-    pub unknown: Vec<Missing>,
-    /// What stops the kernel.
-    pub bound: Result<Bound, Missing>,
-    /// How far its numbers can be trusted; none where they were measured.
-    pub bound_trust: Option<Mark>,
+    /// Why the kernel's part of a ceiling is not known, of each such ceiling.
+    unknown: Vec<(&'static str, Missing)>,
 }
 
-impl Roof {
-    /// What stops the kernel, or why that is not known in as few words as a table has room for.
-    pub fn bound_in_short(&self) -> Result<&Bound, Missing> {
-        self.bound.as_ref().map_err(|reason| reason.clone().shortened())
-    }
-
-    pub(crate) fn of(kernel: &KernelNumbers<'_>) -> Self {
+impl Reached {
+    fn of(kernel: &KernelNumbers<'_>) -> Self {
         let mut unknown = Vec::new();
-        let levels = LEVELS
-            .iter()
-            .filter_map(|level| {
-                let ceiling = level.ceiling(kernel);
-                unknown.extend(unknown_part(kernel, level.bandwidth, &ceiling));
-                let (ceiling, basis) = ceiling.ok()?;
-                let rate = kernel.value(level.bandwidth);
-                let trust = kernel.trust(level.bandwidth, &rate);
-                Some(Share { name: level.name, rate, ceiling, unit: "GB/s", basis, trust })
-            })
-            .collect();
-        let mut units = [None; 2];
+        let mut levels = Vec::new();
+        for level in LEVELS {
+            let both = level.ceilings(kernel);
+            if level.name != DRAWN_ONLY {
+                unknown.extend(unknown_part(kernel, (level.name, level.bandwidth), &both));
+            }
+            let what = (Resource::Bandwidth, "GB/s");
+            levels.extend(
+                both.ok().and_then(|both| Share::of(kernel, (level.name, level.bandwidth), what, both)),
+            );
+        }
+        let looked_up = (LOOKUPS.name, LOOKUPS.bandwidth);
+        let both = LOOKUPS.ceilings(kernel);
+        unknown.extend(unknown_part(kernel, looked_up, &both));
+        let what = (Resource::LookUps, "look-ups per cycle and CU");
+        let lookups = both.ok().and_then(|both| Share::of(kernel, looked_up, what, both));
         let mut rates = Vec::new();
         for it in RATES {
-            let ceiling = it.ceiling(kernel);
+            let both = it.ceilings(kernel);
             if it.unit != Unit::Integer {
-                unknown.extend(unknown_part(kernel, it.metric, &ceiling));
+                unknown.extend(unknown_part(kernel, (it.name, it.metric), &both));
             }
-            let Ok((ceiling, basis)) = ceiling else { continue };
-            let rate = kernel.value(it.metric);
-            let trust = kernel.trust(it.metric, &rate);
-            let share = Share { name: it.name, rate, ceiling, unit: it.unit_name, basis, trust };
-            let unit = match it.unit {
-                Unit::Vector => Some(&mut units[0]),
-                Unit::Matrix => Some(&mut units[1]),
-                Unit::Integer => None,
-            };
-            if let (Some(part), Some(unit)) = (share.part(), unit) {
-                *unit = Some(unit.unwrap_or(0.0) + part);
-            }
-            rates.push(share);
+            let what = (Resource::Arithmetic, it.unit_name);
+            rates.extend(both.ok().and_then(|both| Share::of(kernel, (it.name, it.metric), what, both)));
         }
-        let (flops, flops_without) = flops(kernel);
-        let mut roof = Roof {
-            levels,
-            rates,
-            units,
-            flops,
-            flops_without,
-            unknown,
-            bound: Err(Missing::because("")),
-            bound_trust: None,
-        };
-        roof.bound = verdict::bound(kernel, &roof);
-        roof.bound_trust = roof.bound.as_ref().ok().and_then(|bound| verdict::trust(kernel, &roof, bound));
-        roof
+        Reached { levels, lookups, rates, unknown }
     }
 
-    /// The level with this name.
-    pub fn level(&self, name: &str) -> Option<&Share> {
-        self.levels.iter().find(|share| share.name == name)
+    /// Part of a unit's peak, all types together.
+    fn unit_part(&self, unit: Unit) -> Option<f64> {
+        self.of_unit(unit).filter_map(Share::part).reduce(|all, part| all + part)
     }
 
-    /// Part of the vector unit's peak reached by floating-point operations.
-    pub fn vector_part(&self) -> Option<f64> {
-        self.units[0]
-    }
-
-    /// Part of the matrix unit's peak reached.
-    pub fn matrix_part(&self) -> Option<f64> {
-        self.units[1]
-    }
-
-    /// The same with how far it can be trusted.
-    pub fn known_matrix_part(&self) -> Option<Known> {
-        Some(Known { value: self.matrix_part()?, trust: self.main_rate(Unit::Matrix)?.trust })
+    fn of_unit(&self, unit: Unit) -> impl Iterator<Item = &Share> {
+        let is_of =
+            move |share: &&Share| RATES.iter().any(|rate| rate.name == share.name && rate.unit == unit);
+        self.rates.iter().filter(is_of)
     }
 
     /// The type that the unit spends most of its peak on.
     fn main_rate(&self, unit: Unit) -> Option<&Share> {
-        let of_unit = |share: &&Share| RATES.iter().any(|rate| rate.name == share.name && rate.unit == unit);
         let part = |share: &Share| share.part().unwrap_or(0.0);
-        self.rates.iter().filter(of_unit).max_by(|a, b| part(a).total_cmp(&part(b)))
+        self.of_unit(unit).max_by(|a, b| part(a).total_cmp(&part(b)))
+    }
+
+    /// The levels that judge, and look-ups.
+    pub fn judging(&self) -> impl Iterator<Item = &Share> {
+        self.levels.iter().filter(|level| level.name != DRAWN_ONLY).chain(&self.lookups)
+    }
+
+    /// The nearest roof's part. What exceeds every ceiling is counted wrongly and is no roof.
+    fn nearest(&self) -> Option<f64> {
+        let units = [Unit::Vector, Unit::Matrix].into_iter().filter_map(|unit| self.unit_part(unit));
+        let parts = self.judging().filter_map(Share::part).chain(units);
+        parts.filter(|part| part.is_finite()).reduce(f64::max)
+    }
+}
+
+/// A kernel below all ceilings.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Roof {
+    /// What all its dispatches together reach.
+    pub all: Reached,
+    /// What its typical dispatches reach, which the verdict is about.
+    pub reached: Reached,
+    /// Those dispatches.
+    pub typical: Typical,
+    /// Floating-point operations of a dispatch.
+    pub flops: Result<Known, Missing>,
+    /// Types whose operations were not recorded.
+    pub flops_without: Vec<String>,
+    /// What stops the kernel; missing where nothing that was recorded says so.
+    pub bound: Result<Bound, Missing>,
+    /// How far its numbers can be trusted; none where they were measured.
+    pub bound_trust: Option<Mark>,
+    /// What else may stop it: within the noise, or by the other ceilings.
+    pub rivals: Vec<Rival>,
+    /// Ceilings that do not stop it.
+    pub excluded: Vec<&'static str>,
+    /// What was not recorded and could turn the verdict.
+    pub lacks: Vec<Lack>,
+    /// What was not recorded and cannot turn it, since other counters bound it.
+    pub at_most: Vec<AtMost>,
+}
+
+impl Roof {
+    pub(crate) fn of(kernel: &KernelNumbers<'_>) -> Self {
+        let all = Reached::of(kernel);
+        let typical = Typical::of(kernel);
+        let of_typical;
+        let (judged, reached) = if typical.rows.len() == kernel.evaluation.rows().len() {
+            (kernel, all.clone())
+        } else {
+            of_typical = KernelNumbers {
+                workload: kernel.workload,
+                evaluation: kernel.evaluation.over(typical.rows.clone()),
+                target: kernel.target,
+            };
+            (&of_typical, Reached::of(&of_typical))
+        };
+        let (flops, flops_without) = flops(kernel, &reached);
+        let verdict = judge::judge(judged, &reached, typical.noise);
+        let bound_trust =
+            verdict.bound.as_ref().ok().and_then(|bound| verdict::trust(judged, &reached, bound));
+        let judge::Verdict { bound, rivals, excluded, lacks, at_most } = verdict;
+        Roof {
+            all,
+            reached,
+            typical,
+            flops,
+            flops_without,
+            bound,
+            bound_trust,
+            rivals,
+            excluded,
+            lacks,
+            at_most,
+        }
+    }
+
+    /// What stops the kernel; missing too where the recording only says what does not.
+    pub fn known_bound(&self) -> Result<&Bound, Missing> {
+        match &self.bound {
+            Ok(bound) if bound.is_known() => Ok(bound),
+            Ok(_) => {
+                Err(Missing::together(self.lacks.iter().map(|lack| &lack.reason)).unwrap_or(Missing::Rate))
+            }
+            Err(reason) => Err(reason.clone()),
+        }
+    }
+
+    /// The level with this name.
+    pub fn level(&self, name: &str) -> Option<&Share> {
+        self.reached.levels.iter().find(|share| share.name == name)
+    }
+
+    /// Part of the matrix unit's peak reached.
+    pub fn known_matrix_part(&self) -> Option<Known> {
+        let trust = self.reached.main_rate(Unit::Matrix)?.trust;
+        Some(Known { value: self.reached.unit_part(Unit::Matrix)?, trust })
     }
 
     /// The nearest roof's part, over 1 where a kernel beats a measured ceiling.
     pub fn nearest(&self) -> Option<f64> {
-        let parts = self.levels.iter().filter_map(Share::part).chain(self.units.into_iter().flatten());
-        parts.filter(|part| part.is_finite()).reduce(f64::max)
+        self.reached.nearest()
+    }
+
+    /// The verdict in a sentence; what is missing is shortened.
+    pub fn describe(&self) -> String {
+        match self.known_bound() {
+            Ok(bound) => bound.describe(self.bound_trust),
+            Err(reason) => {
+                let open = self.bound.as_ref().map_or_else(|_| String::new(), |it| it.describe(None) + "; ");
+                format!("{open}{}", reason.shortened())
+            }
+        }
+    }
+
+    /// What stops the kernel, with what is within the noise of it: `latency or launch`; none where only what does not is known.
+    pub fn names(&self) -> Option<String> {
+        let bound = self.known_bound().ok()?;
+        let noise = self.rivals.iter().find(|rival| rival.reason == RivalReason::Noise);
+        Some(match noise {
+            Some(rival) => format!("{} or {}", bound.name(), rival.bound.name()),
+            None => bound.name().to_owned(),
+        })
     }
 }
 
 /// Why the part of a ceiling that a metric reaches is not known; none of what the GPU has not, or where nothing is moved or computed.
 fn unknown_part<T>(
     kernel: &KernelNumbers<'_>,
-    metric: &str,
+    (name, metric): (&'static str, &str),
     ceiling: &Result<T, Missing>,
-) -> Option<Missing> {
+) -> Option<(&'static str, Missing)> {
     if !kernel.evaluation.defined(metric) {
         return None;
     }
     match (kernel.value(metric), ceiling) {
-        (Err(reason), _) => Some(reason),
-        (Ok(rate), Err(reason)) if rate > 0.0 => Some(reason.clone()),
+        (Err(reason), _) => Some((name, reason)),
+        (Ok(rate), Err(reason)) if rate > 0.0 => Some((name, reason.clone())),
         (Ok(_), _) => None,
     }
 }
 
-/// Operations of a dispatch as far as they were recorded, and which types were not.
-fn flops(kernel: &KernelNumbers<'_>) -> (Result<Known, Missing>, Vec<String>) {
+/// Operations of a dispatch as far as they were recorded, and which types were not. A type without a matrix instruction has none.
+fn flops(kernel: &KernelNumbers<'_>, reached: &Reached) -> (Result<Known, Missing>, Vec<String>) {
     let mut total: Option<Known> = None;
     let mut without = Vec::new();
     let mut reason = Missing::because("no operations were recorded");
@@ -191,11 +289,21 @@ fn flops(kernel: &KernelNumbers<'_>) -> (Result<Known, Missing>, Vec<String>) {
             // A counter the GPU does not have counts nothing.
             Err(missing @ Missing::Columns(_)) => {
                 let name = metric.trim_start_matches("compute.").trim_end_matches("_ops");
-                without.push(name.to_owned());
+                if !proven_zero(kernel, reached, name) {
+                    without.push(name.to_owned());
+                }
                 reason = missing;
             }
             Err(_) => {}
         }
     }
     (total.ok_or(reason), without)
+}
+
+/// Whether other counters say that there are no operations of a type, as where its only counter is that of matrix instructions.
+fn proven_zero(kernel: &KernelNumbers<'_>, reached: &Reached, kind: &str) -> bool {
+    let of_type: Vec<_> =
+        reached.unknown.iter().filter(|(name, _)| name.rsplit(' ').next() == Some(kind)).collect();
+    !of_type.is_empty()
+        && of_type.iter().all(|(name, _)| at_most::at_most(kernel, name).is_some_and(|it| it.part == 0.0))
 }

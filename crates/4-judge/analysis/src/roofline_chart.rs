@@ -26,7 +26,7 @@ pub fn chart(kernels: &[WorkloadEvidence<'_>], most: usize) -> RooflineChart {
         let integer = RATES.iter().any(|rate| rate.name == name && rate.unit == Unit::Integer);
         !integer
             && shown.iter().any(|it| {
-                let share = it.roof().rates.iter().find(|share| share.name == name);
+                let share = it.roof().all.rates.iter().find(|share| share.name == name);
                 share.and_then(|share| share.rate.as_ref().ok()).is_some_and(|rate| *rate > 0.0)
             })
     };
@@ -38,8 +38,8 @@ pub fn chart(kernels: &[WorkloadEvidence<'_>], most: usize) -> RooflineChart {
         basis: share.basis,
         used,
     };
-    let bandwidths: Vec<Ceiling> = roof.levels.iter().map(|share| ceiling(share, true)).collect();
-    let rates: Vec<Ceiling> = roof.rates.iter().map(|share| ceiling(share, used(share.name))).collect();
+    let bandwidths: Vec<Ceiling> = roof.all.levels.iter().map(|share| ceiling(share, true)).collect();
+    let rates: Vec<Ceiling> = roof.all.rates.iter().map(|share| ceiling(share, used(share.name))).collect();
     if bandwidths.is_empty() {
         notes.push("the recording does not say enough of the machine for ceilings".to_owned());
     }
@@ -204,18 +204,18 @@ fn kernel(evidence: &WorkloadEvidence<'_>, mark: char) -> RooflineKernel {
         (_, Err(reason)) => Err(reason),
     };
     let time = evidence.time.clone().map(|ns| evidence.timed(ns));
-    let verdict = match &roof.bound {
+    let verdict = match roof.known_bound() {
         Ok(bound) => {
             let part = bound.part().ok_or(Missing::because("no rate is known"));
             RoofVerdict {
-                bound_by: Some(bound.name().to_owned()),
+                bound_by: roof.names(),
                 percent_of_roof: part.clone().map(|part| 100.0 * part).into(),
                 gap: part.map(|part| (1.0 / part).max(1.0)).into(),
-                text: bound.describe(roof.bound_trust),
+                text: roof.describe(),
                 trust: roof.bound_trust,
             }
         }
-        Err(reason) => RoofVerdict::unknown(reason.clone().shortened()),
+        Err(reason) => RoofVerdict { text: roof.describe(), ..RoofVerdict::unknown(reason.shortened()) },
     };
     RooflineKernel {
         mark,
@@ -245,7 +245,7 @@ fn kernel_level(evidence: &WorkloadEvidence<'_>, level: &Level) -> RooflineLevel
     let roof = evidence.roof();
     let bytes = evidence.known(level.bytes);
     let intensity = intensity(&roof.flops, &bytes, level.name);
-    let share = roof.level(level.name);
+    let share = roof.all.levels.iter().find(|share| share.name == level.name);
     let bandwidth = match share {
         Some(share) => share.rate.clone(),
         None => evidence.value(level.bandwidth),

@@ -119,18 +119,7 @@ pub(crate) fn percent(part: impl Into<Known>) -> String {
 
 /// `870 ns`, `17.4 us`, `3.36 ms`: three digits.
 pub(crate) fn duration(ns: impl Into<Known>) -> String {
-    ns.into().text(duration_text)
-}
-
-fn duration_text(ns: f64) -> String {
-    let (value, unit) = match ns {
-        ns if ns < 1e3 => return format!("{ns:.0} ns"),
-        ns if ns < 1e6 => (ns / 1e3, "us"),
-        ns if ns < 1e9 => (ns / 1e6, "ms"),
-        ns => (ns / 1e9, "s"),
-    };
-    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
-    format!("{value:.decimals$} {unit}")
+    ns.into().text(view::duration)
 }
 
 #[cfg(test)]
@@ -139,15 +128,6 @@ mod tests {
 
     #[test]
     fn numbers_have_three_digits() {
-        for (ns, text) in [
-            (870.0, "870 ns"),
-            (1234.0, "1.23 us"),
-            (17_440.0, "17.4 us"),
-            (3_356_652.0, "3.36 ms"),
-            (2e9, "2.00 s"),
-        ] {
-            assert_eq!(duration(ns), text);
-        }
         for (value, text) in
             [(64.0, "64 B"), (8_388_608.0, "8.39 MB"), (1.2e9, "1.20 GB"), (268.4e6, "268 MB")]
         {

@@ -96,7 +96,7 @@ fn renamed(mut chart: RooflineChart, renames: &Renames, at: usize, recordings: u
 }
 
 fn kernel(it: &WorkloadEvidence<'_>, whole: &Report, renames: &Renames, at: usize) -> PageKernel {
-    let bound = it.roof().bound_in_short();
+    let bound = it.roof().known_bound().map_err(Missing::shortened);
     let count = it.dispatches().max(1) as f64;
     let occupancy = it.percent_of_peak("wave.occupancy");
     let part = bound.as_ref().ok().and_then(|bound| bound.part());
@@ -112,16 +112,13 @@ fn kernel(it: &WorkloadEvidence<'_>, whole: &Report, renames: &Renames, at: usiz
         occupancy: occupancy
             .map_or_else(|| Number::Missing(Missing::WaveSlots), |it| it.map(|it| it.value).into()),
         bound_by: match &bound {
-            Ok(bound) => Ok(bound.name().to_owned()),
+            Ok(bound) => Ok(it.roof().names().unwrap_or_else(|| bound.name().to_owned())),
             Err(reason) => Err(reason.to_string()),
         },
         percent_of_roof: part
             .map_or_else(|| Number::missing("no rate is known"), |part| Number::from(100.0 * part)),
         roof_trust: it.roof().bound_trust,
-        verdict: match &bound {
-            Ok(bound) => bound.describe(it.roof().bound_trust),
-            Err(reason) => reason.to_string(),
-        },
+        verdict: it.roof().describe(),
         base: (at > 0).then(|| change(whole, renames.in_base(it.kernel, at))).flatten(),
         detail: None,
     }

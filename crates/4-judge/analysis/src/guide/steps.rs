@@ -38,7 +38,13 @@ const PANELS_OF_BOUNDS: &[(&str, &[u16])] = &[
     ("matrix", &[10, 11]),
     ("latency", &[7, 16]),
     ("launch", &[6, 7]),
+    ("the time", &[6]),
 ];
+
+/// Panels with the counters of what can stop a kernel.
+pub(super) fn panels_of_bound(name: &str) -> &'static [u16] {
+    panels_of(PANELS_OF_BOUNDS, name)
+}
 
 fn panels_of(table: &'static [(&str, &[u16])], name: &str) -> &'static [u16] {
     let fitting = table.iter().filter(|(start, _)| name.starts_with(start));

@@ -5,20 +5,25 @@
 
 use crate::WorkloadEvidence;
 use crate::limit::beside;
-use crate::roofline::{Bound, Share};
-use view::{GuideVerdict, Known, Mark, Missing, Number};
+use crate::roofline::{AtMost, Bound, Lack, Resource, RivalReason, Roof, Share};
+use view::{GuideVerdict, Known, Mark, Missing, Number, counted, duration, listed};
 
 /// Part of a roof from which on a kernel is at it.
 const AT_ROOF: f64 = 0.8;
+/// Missing counters that are named; of more only the ceilings they are for.
+const NAMED: usize = 5;
 
 /// The verdict on a kernel.
 pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
-    let bound = match &kernel.roof().bound {
+    let roof = kernel.roof();
+    let bound = match &roof.bound {
         Ok(bound) => bound,
         Err(reason) => {
             return GuideVerdict {
                 time_percent: Number::from(kernel.time_percent.clone()),
-                ..GuideVerdict::unknown(kernel.kernel, reason.clone())
+                because: without(&roof.lacks).unwrap_or_else(|| reason.to_string()),
+                lacks: names(&roof.lacks),
+                ..GuideVerdict::unknown(kernel.kernel, reason.clone().shortened())
             };
         }
     };
@@ -26,21 +31,25 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
     let known = |value: Option<f64>| value.map_or_else(|| Number::Missing(Missing::Rate), Number::from);
     let limits = kernel.limits();
     let leading = kernel.leading_limit().filter(|leading| !leading.agrees(&limits, bound));
-    let roof_trust = kernel.roof().bound_trust;
+    let roof_trust = roof.bound_trust;
     // What is simulated is time.
     let trust = match leading {
         None => roof_trust,
         Some(_) => kernel.timed(0.0).with(Known { value: 0.0, trust: roof_trust }, f64::max).trust,
     };
     let (headline, because, meaning) = match leading {
-        None => (headline(bound), bound.describe(roof_trust), meaning(bound, roof_trust)),
+        None if !bound.is_known() => {
+            let because = without(&roof.lacks).unwrap_or_else(|| bound.describe(roof_trust));
+            (headline(roof, bound), because, meaning(bound, roof_trust))
+        }
+        None => (headline(roof, bound), bound.describe(roof_trust), meaning(bound, roof_trust)),
         // What was simulated says more than what is near.
         Some(leading) => (
             format!("held up most by {}", leading.what),
             format!(
                 "without that it takes {:.0} % less, by simulation; {}, {}{}",
                 kernel.timed(100.0 * leading.limit.saved.part()),
-                headline(bound),
+                headline(roof, bound),
                 bound.describe(roof_trust),
                 beside(&limits, bound, |part| format!("{:.0} %", kernel.timed(100.0 * part)))
             ),
@@ -51,7 +60,11 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
         kernel: kernel.kernel.to_owned(),
         time_percent: Number::from(kernel.time_percent.clone()),
         headline,
-        bound_by: Some(bound.name().to_owned()),
+        bound_by: bound.is_known().then(|| bound.name().to_owned()),
+        or: roof.rivals.iter().map(|rival| rival.bound.name().to_owned()).collect(),
+        excluded: roof.excluded.iter().map(|name| (*name).to_owned()).collect(),
+        lacks: names(&roof.lacks),
+        notes: notes(kernel, roof),
         because,
         percent_of_roof: known(part.map(|part| 100.0 * part)),
         gap: known(part.map(|part| (1.0 / part).max(1.0))),
@@ -61,32 +74,159 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
     }
 }
 
-fn headline(bound: &Bound) -> String {
-    match bound {
-        Bound::Ceiling { share, part, .. } => {
-            let at = if *part >= AT_ROOF { "at the roof of" } else { "bound by" };
-            format!("{at} {}", resource(share))
+/// What was not recorded, by the units and levels it belongs to.
+fn names(lacks: &[Lack]) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for lack in lacks {
+        // The types of a unit are one thing to record.
+        let unit = lack.name.split_once(' ').map(|(unit, _)| unit);
+        let name = match unit {
+            Some(unit @ ("vector" | "matrix")) if lack.name != "vector issue" => format!("{unit} arithmetic"),
+            _ => lack.name.to_owned(),
+        };
+        if !out.contains(&name) {
+            out.push(name);
         }
-        Bound::VectorIssue { .. } => "bound by the number of vector instructions".to_owned(),
-        Bound::Latency { .. } => "bound by latency".to_owned(),
-        Bound::Launch { .. } => "bound by launch".to_owned(),
+    }
+    out
+}
+
+/// `HBM and L2 are not known: TCC_EA0_RDREQ was not recorded`; none where nothing is lacking.
+fn without(lacks: &[Lack]) -> Option<String> {
+    let names = names(lacks);
+    let are = if names.len() == 1 { "is" } else { "are" };
+    let what = listed(&names, "and");
+    Some(match Missing::together(lacks.iter().map(|lack| &lack.reason))? {
+        Missing::Columns(counters) if counters.len() > NAMED => {
+            let mut panels: Vec<u16> =
+                lacks.iter().flat_map(|lack| super::steps::panels_of_bound(lack.name)).copied().collect();
+            panels.sort_unstable();
+            panels.dedup();
+            let of = if panels.len() == 1 { "panel" } else { "panels" };
+            let panels: Vec<String> = panels.iter().map(u16::to_string).collect();
+            format!(
+                "{what} {are} not known: {} of {of} {} were not recorded",
+                counted(counters.len() as u32, "counter"),
+                listed(&panels, "and")
+            )
+        }
+        Missing::Columns(counters) => {
+            format!("{what} {are} not known: {} not recorded", listed(&counters, "and"))
+        }
+        other => format!("{what} {are} not known: {other}"),
+    })
+}
+
+/// Which dispatches the verdict is about, what is as near, and what it was concluded without.
+fn notes(kernel: &WorkloadEvidence<'_>, roof: &Roof) -> Vec<String> {
+    let mut out = Vec::new();
+    let typical = &roof.typical;
+    if let (true, Some([shortest, middle, longest])) = (typical.rows.len() < typical.of, typical.times) {
+        let time = |ns: f64| kernel.timed(ns).text(duration);
+        let size = match typical.grid {
+            Some(grid) => {
+                format!(" of {} sizes, those of {grid:.0} work-items:", typical.sizes)
+            }
+            None => ":".to_owned(),
+        };
+        let judged = match typical.rows.len() {
+            1 => "dispatch".to_owned(),
+            n => n.to_string(),
+        };
+        out.push(format!(
+            "judged by the middle {judged} of {} dispatches{size} {} to {}, median {}",
+            typical.of,
+            time(shortest),
+            time(longest),
+            time(middle)
+        ));
+    }
+    for rival in &roof.rivals {
+        out.push(match rival.reason {
+            RivalReason::Noise => {
+                format!(
+                    "{} is as near, within the noise: {}",
+                    rival.bound.name(),
+                    rival.bound.describe(roof.bound_trust)
+                )
+            }
+            RivalReason::DataSheet => {
+                format!("by the data sheet's ceilings in place of the measured ones: {}", rival.bound.name())
+            }
+        });
+    }
+    out.extend(without(&roof.lacks).filter(|_| bound_is_known(roof)));
+    out.extend(stand_ins(&roof.at_most));
+    out
+}
+
+fn bound_is_known(roof: &Roof) -> bool {
+    roof.bound.as_ref().is_ok_and(Bound::is_known)
+}
+
+/// `matrix f8 was not recorded; it is at most 0 % of its ceiling: matrix operations keep the matrix unit busy`.
+fn stand_ins(limits: &[AtMost]) -> Vec<String> {
+    let mut by_reason: Vec<(&str, Vec<&str>, f64)> = Vec::new();
+    for limit in limits {
+        match by_reason.iter_mut().find(|it| it.0 == limit.reason) {
+            Some((_, names, most)) => {
+                names.push(limit.ceiling);
+                *most = most.max(limit.part);
+            }
+            None => by_reason.push((limit.reason, vec![limit.ceiling], limit.part)),
+        }
+    }
+    let text = |(reason, names, most): (&str, Vec<&str>, f64)| {
+        let (is, each) = if names.len() == 1 { ("was", "its ceiling") } else { ("were", "each ceiling") };
+        let much = match 100.0 * most {
+            percent if percent == 0.0 => "none of".to_owned(),
+            percent if percent < 1.0 => "less than 1 % of".to_owned(),
+            percent => format!("at most {percent:.0} % of"),
+        };
+        format!("{} {is} not recorded and can reach {much} {each}: {reason}", listed(&names, "and"))
+    };
+    by_reason.into_iter().map(text).collect()
+}
+
+fn headline(roof: &Roof, bound: &Bound) -> String {
+    let noise = roof.rivals.iter().find(|rival| rival.reason == RivalReason::Noise);
+    let or = noise.map_or_else(String::new, |rival| format!(" or {}", what(&rival.bound)));
+    match bound {
+        Bound::Ceiling { part, .. } if *part >= AT_ROOF && noise.is_none() => {
+            format!("at the roof of {}", what(bound))
+        }
+        Bound::Open { name } => format!("{}bound by {}", &name[..4], &name[4..]),
+        _ => format!("bound by {}{or}", what(bound)),
     }
 }
 
-/// `HBM bandwidth`, `vector f32 arithmetic`.
+/// `HBM bandwidth`, `vector f32 arithmetic`, `latency`.
+fn what(bound: &Bound) -> String {
+    match bound {
+        Bound::Ceiling { share, .. } => resource(share),
+        Bound::VectorIssue { .. } => "the number of vector instructions".to_owned(),
+        other => other.name().to_owned(),
+    }
+}
+
 fn resource(share: &Share) -> String {
-    let what = if share.unit == "GB/s" { "bandwidth" } else { "arithmetic" };
-    format!("{} {what}", share.name)
+    match share.resource {
+        Resource::Bandwidth => format!("{} bandwidth", share.name),
+        Resource::LookUps => share.name.to_owned(),
+        Resource::Arithmetic => format!("{} arithmetic", share.name),
+    }
 }
 
 fn meaning(bound: &Bound, trust: Option<Mark>) -> String {
     let times_from = |part: f64| Known { value: 1.0 / part, trust }.text(times);
     match bound {
         Bound::Ceiling { share, part, .. } => {
-            let less = if share.unit == "GB/s" {
-                format!("fewer bytes at {}", share.name)
-            } else {
-                "fewer operations or a narrower type".to_owned()
+            let less = match share.resource {
+                Resource::Bandwidth => format!("fewer bytes at {}", share.name),
+                Resource::LookUps => {
+                    "fewer look-ups (wider accesses, lanes on neighbouring addresses, reuse in registers or LDS)".to_owned()
+                }
+                Resource::Arithmetic => "fewer operations or a narrower type".to_owned(),
             };
             if *part >= AT_ROOF {
                 format!("only {less} make it faster; more waves do not")
@@ -112,6 +252,7 @@ fn meaning(bound: &Bound, trust: Option<Mark>) -> String {
             "the GPU is empty most of the time: larger or fewer launches help before any change of the kernel does"
                 .to_owned()
         }
+        Bound::Open { .. } => "what else stops it shows once the rest is recorded".to_owned(),
     }
 }
 

@@ -6,6 +6,17 @@
 use crate::numbers::KernelNumbers;
 use view::{CeilingBasis, Missing};
 
+/// What a ceiling is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Resource {
+    /// Bytes moved at a level of memory.
+    Bandwidth,
+    /// Look-ups of lines in a cache, whatever each of them moves.
+    LookUps,
+    /// Operations of a type.
+    Arithmetic,
+}
+
 /// A level of memory.
 pub(crate) struct Level {
     /// As shown.
@@ -30,6 +41,18 @@ pub(crate) const LEVELS: &[Level] = &[
     Level { name: "vL1D", measured: "L1Bw", bytes: "roofline.l1_bytes", bandwidth: "vl1d.bandwidth" },
     Level { name: "LDS", measured: "LDSBw", bytes: "roofline.lds_bytes", bandwidth: "lds.bandwidth" },
 ];
+
+/// The level whose counter counts look-ups and no bytes: a look-up for one lane's two bytes counts as one for a whole line. It is
+/// drawn, as the vendor's tools do, and judges nothing; [`LOOKUPS`] does.
+pub(crate) const DRAWN_ONLY: &str = "vL1D";
+
+/// Look-ups of the vector L1, in place of its bytes.
+pub(crate) const LOOKUPS: Level = Level {
+    name: "vL1D look-ups",
+    measured: "",
+    bytes: "vl1d.cache_accesses",
+    bandwidth: "access.lookup_rate",
+};
 
 /// A type that a unit computes with.
 pub(crate) struct Rate {
@@ -80,35 +103,61 @@ pub(crate) const RATES: &[Rate] = &[
     rate("matrix i8", Unit::Matrix, &["MFMAI8Ops"], "compute.matrix_i8", "Gop/s"),
 ];
 
+/// Both ceilings of one thing.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Both {
+    /// Measured on the machine.
+    pub(crate) measured: Option<f64>,
+    /// Clock times width.
+    pub(crate) data_sheet: Option<f64>,
+}
+
+/// How far above a measured ceiling a kernel may be: the one of HBM is measured with a copy, and reads alone are faster.
+const ABOVE_MEASURED: f64 = 1.1;
+
+impl Both {
+    /// The one that `rate` is held against: the measured one, unless the kernel shows that more is possible.
+    pub(crate) fn of(self, rate: Option<f64>) -> Option<(f64, CeilingBasis)> {
+        let data_sheet = self.data_sheet.map(|value| (value, CeilingBasis::DataSheet));
+        let Some(measured) = self.measured else { return data_sheet };
+        let exceeded = rate.is_some_and(|rate| rate > ABOVE_MEASURED * measured);
+        match data_sheet {
+            Some(sheet) if exceeded && sheet.0 > measured => Some(sheet),
+            _ => Some((measured, CeilingBasis::Measured)),
+        }
+    }
+}
+
 impl Level {
-    pub(crate) fn ceiling(&self, kernel: &KernelNumbers<'_>) -> Result<(f64, CeilingBasis), Missing> {
-        ceiling(kernel, &[self.measured], self.bandwidth)
+    pub(crate) fn ceilings(&self, kernel: &KernelNumbers<'_>) -> Result<Both, Missing> {
+        ceilings(kernel, &[self.measured], self.bandwidth)
     }
 }
 
 impl Rate {
-    pub(crate) fn ceiling(&self, kernel: &KernelNumbers<'_>) -> Result<(f64, CeilingBasis), Missing> {
-        ceiling(kernel, self.measured, self.metric)
+    pub(crate) fn ceilings(&self, kernel: &KernelNumbers<'_>) -> Result<Both, Missing> {
+        ceilings(kernel, self.measured, self.metric)
     }
 }
 
-fn ceiling(
-    kernel: &KernelNumbers<'_>,
-    columns: &[&str],
-    metric: &str,
-) -> Result<(f64, CeilingBasis), Missing> {
-    let ceilings = &kernel.workload.ceilings;
+fn ceilings(kernel: &KernelNumbers<'_>, columns: &[&str], metric: &str) -> Result<Both, Missing> {
+    let devices = &kernel.workload.ceilings;
     let gpu = kernel.evaluation.rows().first().and_then(|row| {
         let gpu = kernel.workload.dispatches.gpu.get(*row as usize)?;
-        ceilings.iter().find(|device| device.device == *gpu)
+        devices.iter().find(|device| device.device == *gpu)
     });
-    let measured = gpu.or_else(|| ceilings.first()).and_then(|device| {
+    let measured = gpu.or_else(|| devices.first()).and_then(|device| {
         columns.iter().find_map(|column| device.values.get(*column).copied()).filter(|value| *value > 0.0)
     });
-    if let Some(value) = measured {
-        return Ok((value, CeilingBasis::Measured));
-    }
     let none = || Missing::Because(format!("no ceiling of `{metric}` is known"));
-    let peak = kernel.evaluation.peak(metric).unwrap_or_else(|| Err(none()))?;
-    if peak.is_finite() && peak > 0.0 { Ok((peak, CeilingBasis::DataSheet)) } else { Err(none()) }
+    let peak = kernel.evaluation.peak(metric).unwrap_or_else(|| Err(none()));
+    let data_sheet = match peak {
+        Ok(peak) => Some(peak).filter(|peak| peak.is_finite() && *peak > 0.0),
+        Err(reason) if measured.is_none() => return Err(reason),
+        Err(_) => None,
+    };
+    if measured.is_none() && data_sheet.is_none() {
+        return Err(none());
+    }
+    Ok(Both { measured, data_sheet })
 }

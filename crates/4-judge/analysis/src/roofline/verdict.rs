@@ -1,23 +1,17 @@
 //! What stops a kernel: a ceiling, vector instructions, waiting, or too little to do.
 //!
 //! The one idea to keep in mind: a kernel below half of every ceiling is stopped by none of them; whether its compute
-//! units held waves all the time tells waiting from starting and ending. A verdict needs everything it could turn on, so that
-//! recording more never gives another one.
+//! units held waves all the time tells waiting from starting and ending.
 
-use super::{Roof, Share, Unit};
+use super::{Reached, Resource, Share, Unit};
 use crate::numbers::KernelNumbers;
-use view::{CeilingBasis, Known, Mark, Missing};
-
-/// Part of a ceiling from which on it is what stops a kernel.
-pub(super) const BOUND_FROM: f64 = 0.5;
-/// Part of the cycles with a vector instruction from which on their number stops a kernel.
-pub(super) const ISSUE_BOUND_FROM: f64 = 0.8;
-/// Part of the time the compute units hold waves below which starting and ending is what takes the time.
-pub(super) const BUSY_FROM: f64 = 0.5;
+use view::{CeilingBasis, Known, Mark, listed};
 
 /// Percent of the time with a vector instruction, and of that in which the compute units hold waves.
-const ISSUE: &str = "issue.valu";
-const BUSY: &str = "gpu.simd_utilization";
+pub(super) const ISSUE: &str = "issue.valu";
+pub(super) const BUSY: &str = "gpu.simd_utilization";
+/// The name of the first as what stops a kernel.
+pub(super) const ISSUE_NAME: &str = "vector issue";
 
 /// What stops a kernel.
 #[derive(Clone, PartialEq, Debug)]
@@ -45,10 +39,15 @@ pub enum Bound {
     },
     /// The compute units hold no waves most of the time.
     Launch {
-        /// Part of the time they do.
-        busy: f64,
+        /// Part of the time they do, where that is known.
+        busy: Option<f64>,
         /// Part of the nearest ceiling, where rates are known.
         nearest: Option<f64>,
+    },
+    /// Some ceilings are known not to stop it, and others were not recorded.
+    Open {
+        /// `not HBM or L2`.
+        name: String,
     },
 }
 
@@ -57,10 +56,21 @@ impl Bound {
     pub fn name(&self) -> &str {
         match self {
             Bound::Ceiling { share, .. } => share.name,
-            Bound::VectorIssue { .. } => "vector issue",
+            Bound::VectorIssue { .. } => ISSUE_NAME,
             Bound::Latency { .. } => "latency",
             Bound::Launch { .. } => "launch",
+            Bound::Open { name } => name,
         }
+    }
+
+    /// What is left where `excluded` does not stop the kernel.
+    pub(super) fn open(excluded: &[&str]) -> Bound {
+        Bound::Open { name: format!("not {}", listed(excluded, "or")) }
+    }
+
+    /// Whether this says what stops the kernel, and not only what does not.
+    pub fn is_known(&self) -> bool {
+        !matches!(self, Bound::Open { .. })
     }
 
     /// Part of the time that what stops the kernel accounts for; the rest is lost.
@@ -69,7 +79,8 @@ impl Bound {
             Bound::Ceiling { full, .. } => Some(*full),
             Bound::VectorIssue { busy, .. } => Some(*busy),
             Bound::Latency { nearest } => Some(*nearest),
-            Bound::Launch { busy, nearest } => Some(nearest.unwrap_or(0.0).max(*busy)),
+            Bound::Launch { busy, nearest } => (*busy).into_iter().chain(*nearest).reduce(f64::max),
+            Bound::Open { .. } => None,
         }
     }
 
@@ -85,6 +96,9 @@ impl Bound {
                 };
                 let rate = share.rate.as_ref().copied().unwrap_or(part * share.ceiling);
                 let (rate, part) = (known(rate), percent(part));
+                if share.resource == Resource::LookUps {
+                    return format!("{rate:.2} {}, of {:.0} possible", share.unit, share.ceiling);
+                }
                 format!("{rate:.0} {}, {part:.0} % of {basis}'s {:.0}", share.unit, share.ceiling)
                     .replace("ceiling's", "ceiling of")
             }
@@ -94,47 +108,21 @@ impl Bound {
             Bound::Latency { nearest } => {
                 format!("waves wait: {:.0} % of the nearest ceiling reached", percent(nearest))
             }
-            Bound::Launch { busy, .. } => {
+            Bound::Launch { busy: Some(busy), .. } => {
                 format!("the compute units hold waves {:.0} % of the time", percent(busy))
             }
+            Bound::Launch { busy: None, .. } => {
+                "how much of the time the compute units hold waves is not recorded".to_owned()
+            }
+            Bound::Open { name } => format!("not bound by {}", &name[4..]),
         }
     }
 }
 
-pub(super) fn bound(kernel: &KernelNumbers<'_>, roof: &Roof) -> Result<Bound, Missing> {
-    let issue = if kernel.evaluation.defined(ISSUE) { Some(kernel.value(ISSUE)) } else { None };
-    let issue_unknown = issue.iter().filter_map(|value| value.as_ref().err());
-    if let Some(reason) = Missing::together(roof.unknown.iter().chain(issue_unknown)) {
-        return Err(reason);
-    }
-    let nearest = roof.nearest();
-    let issue = issue.and_then(Result::ok).map(|percent| percent / 100.0);
-    let busy = kernel.value(BUSY).map(|percent| percent / 100.0);
-    if let Some(part) = nearest.filter(|part| *part >= BOUND_FROM)
-        && let Some(share) = nearest_ceiling(roof, part)
-    {
-        let vector = roof.vector_part() == Some(part);
-        let full = issue.filter(|_| vector).map_or(part, |busy| busy.max(part));
-        // A unit that issues all the time is full, however few of its instructions are floating-point operations.
-        return match issue.filter(|busy| *busy >= ISSUE_BOUND_FROM && *busy > part) {
-            Some(busy) if !vector || part < ISSUE_BOUND_FROM => Ok(Bound::VectorIssue { busy, nearest }),
-            _ => Ok(Bound::Ceiling { share, part, full }),
-        };
-    }
-    if let Some(busy) = issue.filter(|busy| *busy >= ISSUE_BOUND_FROM) {
-        return Ok(Bound::VectorIssue { busy, nearest });
-    }
-    match (busy?, nearest) {
-        (busy, nearest) if busy < BUSY_FROM => Ok(Bound::Launch { busy, nearest }),
-        (_, Some(nearest)) => Ok(Bound::Latency { nearest }),
-        (_, None) => Err(Missing::Rate),
-    }
-}
-
 /// How far the numbers of a verdict can be trusted; none where they were measured.
-pub(super) fn trust(kernel: &KernelNumbers<'_>, roof: &Roof, bound: &Bound) -> Option<Mark> {
+pub(super) fn trust(kernel: &KernelNumbers<'_>, reached: &Reached, bound: &Bound) -> Option<Mark> {
     let of = |metric: &str| kernel.known(metric).ok();
-    let near = |part: Option<f64>| nearest_ceiling(roof, part?)?.known_part();
+    let near = |part: Option<f64>| nearest_ceiling(reached, part?)?.known_part();
     match bound {
         Bound::Ceiling { share, .. } => share.trust,
         Bound::VectorIssue { .. } => of(ISSUE)?.trust,
@@ -143,16 +131,16 @@ pub(super) fn trust(kernel: &KernelNumbers<'_>, roof: &Roof, bound: &Bound) -> O
             let busy = of(BUSY)?;
             near(*nearest).filter(|near| near.value > busy.value).unwrap_or(busy).trust
         }
+        Bound::Open { .. } => near(reached.nearest())?.trust,
     }
 }
 
 /// The ceiling of which `part` is reached.
-fn nearest_ceiling(roof: &Roof, part: f64) -> Option<Share> {
-    if roof.vector_part() == Some(part) {
-        return roof.main_rate(Unit::Vector).cloned();
+fn nearest_ceiling(reached: &Reached, part: f64) -> Option<Share> {
+    for unit in [Unit::Vector, Unit::Matrix] {
+        if reached.unit_part(unit) == Some(part) {
+            return reached.main_rate(unit).cloned();
+        }
     }
-    if roof.matrix_part() == Some(part) {
-        return roof.main_rate(Unit::Matrix).cloned();
-    }
-    roof.levels.iter().find(|share| share.part() == Some(part)).cloned()
+    reached.judging().find(|share| share.part() == Some(part)).cloned()
 }

@@ -53,6 +53,7 @@ const REST: &[(&str, &str)] = &[
     ("SQ_INSTS_VALU_MFMA_MOPS_F64", "0"),
     ("SQ_INSTS_VALU_MFMA_MOPS_I8", "0"),
     ("SQ_ACTIVE_INST_VALU", "1000"),
+    ("SQ_INSTS_MFMA", ""),
 ];
 
 const MACHINE: &[(&str, &str)] = &[
@@ -176,14 +177,51 @@ fn the_verdict_is_the_nearest_roof_or_why_there_is_none() {
             "the compute units hold waves 40 % of the time",
         ),
         // What the answer could turn on.
-        (&[("SQ_ACTIVE_INST_VALU", "")], None, "needs SQ_ACTIVE_INST_VALU: not recorded"),
+        (
+            &[("SQ_ACTIVE_INST_VALU", "")],
+            None,
+            "not bound by HBM, L2, LDS, vL1D look-ups, vector arithmetic or matrix arithmetic; needs SQ_ACTIVE_INST_VALU: not recorded",
+        ),
         (
             &[("SQ_LDS_IDX_ACTIVE", ""), ("SQ_INSTS_VALU_MFMA_MOPS_I8", "")],
             None,
-            "needs SQ_LDS_IDX_ACTIVE, SQ_INSTS_VALU_MFMA_MOPS_I8: not recorded",
+            "not bound by HBM, L2, vL1D look-ups or vector arithmetic; needs SQ_LDS_IDX_ACTIVE, SQ_INSTS_VALU_MFMA_MOPS_I8: not recorded",
         ),
-        (&[("SQ_BUSY_CU_CYCLES", "")], None, "needs SQ_BUSY_CU_CYCLES: not recorded"),
-        (&[("hbm_bw", "")], None, "the recording does not say `max_mclk`"),
+        // What is recorded bounds what is not: 1 % of the cycles have a vector instruction, none a matrix instruction.
+        (
+            &[("SQ_INSTS_VALU_FMA_F16", ""), ("SQ_INSTS_VALU_MFMA_MOPS_I8", ""), ("SQ_INSTS_MFMA", "0")],
+            Some("latency"),
+            "waves wait: 12 % of the nearest ceiling reached",
+        ),
+        (
+            &[("SQ_BUSY_CU_CYCLES", "")],
+            Some("latency or launch"),
+            "waves wait: 12 % of the nearest ceiling reached",
+        ),
+        (
+            &[("hbm_bw", "")],
+            None,
+            "not bound by L2, LDS, vL1D look-ups, vector arithmetic or matrix arithmetic; the recording does not say `max_mclk`",
+        ),
+        // Ten per cent is as much as runs differ.
+        (
+            &[("SQ_BUSY_CU_CYCLES", "47000")],
+            Some("latency or launch"),
+            "waves wait: 12 % of the nearest ceiling reached",
+        ),
+        (&[("hbm_bw", "13")], Some("HBM or latency"), "6 GB/s, 47 % of the data sheet's 13"),
+        // No kernel is at three times a ceiling: something else was counted.
+        (
+            &[("SQ_LDS_IDX_ACTIVE", "300050")],
+            None,
+            "not bound by HBM, L2, vL1D look-ups, vector arithmetic or matrix arithmetic; 300 % of the ceiling were counted, which no kernel can reach",
+        ),
+        // 0.7 look-ups per cycle and CU.
+        (
+            &[("TCP_TOTAL_CACHE_ACCESSES_sum", "70000")],
+            Some("vL1D look-ups"),
+            "0.70 look-ups per cycle and CU, of 1 possible",
+        ),
         (
             &[("SQ_INSTS_VALU_FMA_F32", "80000")],
             Some("vector f32"),

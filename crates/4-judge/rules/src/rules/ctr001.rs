@@ -4,7 +4,7 @@
 
 use crate::recorded::{duration, known_bound, lost, percent, simulated, with_limits};
 use crate::{Check, Outcome, Rule};
-use analysis::roofline::{Bound, Share};
+use analysis::roofline::{Bound, Resource, RivalReason, Share};
 use analysis::{WorkloadEvidence, beside};
 use view::{Finding, Missing, Severity};
 
@@ -57,25 +57,27 @@ const AT_ROOF: f64 = 0.8;
 
 fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     let roof = evidence.roof();
-    let bound = roof.bound.clone()?;
+    let bound = roof.known_bound()?.clone();
     let known = bound.describe(roof.bound_trust);
     let (severity, message, advice) = match &bound {
         Bound::Ceiling { share, part, .. } => {
             let at = if *part >= AT_ROOF { "at the roof of" } else { "bound by" };
-            let what = if share.unit == "GB/s" {
-                format!("{} bandwidth", share.name)
-            } else {
-                share.name.to_owned()
+            let what = match share.resource {
+                Resource::Bandwidth => format!("{} bandwidth", share.name),
+                _ => share.name.to_owned(),
             };
             (
                 Severity::Info,
                 format!("{at} {what}: {known}"),
-                match (share.unit, *part < AT_ROOF) {
+                match (share.resource, *part < AT_ROOF) {
                     (_, true) => {
                         "more waves or more independent loads in flight bring it nearer to the roof; at the roof only less work helps"
                     }
-                    ("GB/s", _) => for_level(share),
-                    _ => for_rate(share),
+                    (Resource::Bandwidth, _) => for_level(share),
+                    (Resource::LookUps, _) => {
+                        "look up fewer lines: wider accesses, neighbouring lanes on neighbouring addresses, reuse in registers or LDS"
+                    }
+                    (Resource::Arithmetic, _) => for_rate(share),
                 },
             )
         }
@@ -90,6 +92,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
             format!("bound by launch: {known}"),
             "give the kernel more work per launch, or put several small kernels into one",
         ),
+        Bound::Open { .. } => return Ok(Outcome::Silent),
         Bound::Latency { .. } => (
             Severity::Warning,
             format!("bound by latency: {known}"),
@@ -97,11 +100,17 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         ),
     };
     let bound_part = known_bound(evidence);
+    let noise = roof.rivals.iter().find(|rival| rival.reason == RivalReason::Noise);
+    let message = match noise {
+        Some(rival) => format!("{message}; {} is as near, within the noise", rival.bound.name()),
+        None => message,
+    };
     let mut finding = RULE.finding(severity, message, advice).with_trust(bound_part);
-    for share in roof.levels.iter().chain(&roof.rates) {
+    for share in roof.reached.judging().chain(&roof.reached.rates) {
         if let Some(part) = share.known_part().filter(|part| part.value >= 0.01) {
             let rate = part.map(|part| part * share.ceiling);
-            let value = format!("{rate:.0} of {:.0} {} ({})", share.ceiling, share.unit, percent(part));
+            let digits = if share.resource == Resource::LookUps { 2 } else { 0 };
+            let value = format!("{rate:.digits$} of {:.0} {} ({})", share.ceiling, share.unit, percent(part));
             finding = finding.with_evidence(share.name, value).with_trust([part]);
         }
     }
@@ -136,9 +145,9 @@ fn by_simulation(evidence: &WorkloadEvidence<'_>, finding: Finding, bound: &Boun
     if leading.agrees(&limits, bound) {
         let is_work = match bound {
             // The work itself is no loss: what there is to gain is what is missing to the ceiling.
-            Bound::Ceiling { share, .. } => share.unit != "GB/s",
+            Bound::Ceiling { share, .. } => share.resource == Resource::Arithmetic,
             Bound::VectorIssue { .. } => true,
-            Bound::Latency { .. } | Bound::Launch { .. } => false,
+            Bound::Latency { .. } | Bound::Launch { .. } | Bound::Open { .. } => false,
         };
         let limit = limits.iter().find(|limit| limit.is_bound(bound)).filter(|_| !is_work);
         return limit.and_then(|limit| simulated(evidence, &finding, limit.name)).unwrap_or(finding);

@@ -45,7 +45,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     let ipc = evidence.known("issue.ipc")?;
     let none = || Err(Missing::because("the number of wave slots"));
     let resident = evidence.percent_of_peak("wave.occupancy").unwrap_or_else(none)?;
-    let Bound::Latency { .. } = evidence.roof().bound.clone()? else { return Ok(Outcome::Silent) };
+    let Bound::Latency { .. } = evidence.roof().known_bound()? else { return Ok(Outcome::Silent) };
     if ipc.value >= LITTLE || resident.value < RESIDENT {
         return Ok(Outcome::Silent);
     }

@@ -359,7 +359,7 @@ fn check_recorded(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     let (l1, lds) = (evidence.known("roofline.l1_bytes")?, evidence.known("roofline.lds_bytes")?);
     let loaded = if l1.value > lds.value { l1 } else { lds };
     let roof = evidence.roof();
-    let vectors = roof.rates.iter().filter(|share| share.name.starts_with("vector"));
+    let vectors = roof.reached.rates.iter().filter(|share| share.name.starts_with("vector"));
     let main = vectors.max_by(|a, b| a.part().unwrap_or(0.0).total_cmp(&b.part().unwrap_or(0.0)));
     let Some(main) = main else { return Ok(Outcome::Silent) };
     let rate = main.rate.clone()?;

@@ -60,7 +60,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if busy.value >= BUSY || flops > 0.0 && (flops - vector) < MATRIX * flops {
         return Ok(Outcome::Silent);
     }
-    let full = roof.levels.iter().find(|share| share.part().is_some_and(|part| part >= FULL));
+    let full = roof.reached.levels.iter().find(|share| share.part().is_some_and(|part| part >= FULL));
     let mut finding = RULE
         .finding(
             if full.is_some() { Severity::Info } else { Severity::Warning },

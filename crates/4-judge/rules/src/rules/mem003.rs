@@ -5,15 +5,16 @@
 
 use crate::access::{MemoryAccess, count, is_global, memory_access, places};
 use crate::lines::Lines;
-use crate::recorded::lost_below_roof;
+use crate::recorded::{lost, lost_below_roof};
 use crate::shapes::Weighed;
 use crate::{Check, Outcome, Rule, shapes};
 use analysis::affine::{Addresses, LANES};
+use analysis::roofline::{Bound, Resource};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use foldhash::{HashMap, HashMapExt};
 use isa::Access;
 use std::collections::BTreeMap;
-use view::{Missing, Severity};
+use view::{Known, Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
     id: "MEM003",
@@ -41,7 +42,8 @@ unwanted ones. Reading a matrix by rows in one lane each instead of by columns c
 
 ## Evidence
 Accesses and line look-ups of the vector L1, and look-ups per memory instruction. The cost is the share of look-ups that
-contiguous lanes would save, within what the roofline leaves.
+contiguous lanes would save: of the time that look-ups fill where they are what stops the kernel, else within what the roofline
+leaves.
 By the code, the address of each lane by symbolic evaluation, with all lanes active, and the lines of the target's vector L1
 that they touch. Lanes that are an unknown stride apart are taken to touch different lines, as they do from one line on.
 
@@ -188,7 +190,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         return Ok(Outcome::Silent);
     }
     let per_lookup = evidence.known("access.per_lookup")?;
-    let used = evidence.evaluation.percent_of_peak("vl1d.bandwidth");
+    let used = evidence.evaluation.percent_of_peak("access.lookup_rate");
     if per_lookup.value >= FEW || matches!(used, Some(Ok(percent)) if percent < USED) {
         return Ok(Outcome::Silent);
     }
@@ -209,6 +211,14 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
             finding = finding.with_evidence(what, format!("{value:.1}{unit}")).with_trust([value]);
         }
     }
-    let part = per_lookup.map(|accesses| 1.0 - accesses / CONTIGUOUS);
-    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
+    let surplus = per_lookup.map(|accesses| 1.0 - accesses / CONTIGUOUS);
+    let finding = match &evidence.roof().bound {
+        // At the roof of look-ups each one less is time saved, and that roof leaves no room below it.
+        Ok(Bound::Ceiling { share, part, .. }) if share.resource == Resource::LookUps => {
+            let part = Known { value: *part, trust: share.trust };
+            lost(evidence, finding, surplus.with(part, |surplus, part| surplus * part))
+        }
+        _ => lost_below_roof(evidence, finding, surplus),
+    };
+    Ok(Outcome::Findings(vec![finding]))
 }

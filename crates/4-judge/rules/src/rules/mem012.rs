@@ -59,7 +59,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if (data.value < DATA && requests.value < REQUESTS) || busiest.value.max(roof) >= EXHAUSTED {
         return Ok(Outcome::Silent);
     }
-    let known = evidence.roof().levels.iter().any(|share| share.part().is_some());
+    let known = evidence.roof().reached.levels.iter().any(|share| share.part().is_some());
     let used = if known { format!(", at {} of the bandwidth", percent(busiest)) } else { String::new() };
     let more = if requests.value > data.value { requests } else { data };
     let (message, advice) = if requests.value >= REQUESTS && requests.value > data.value {

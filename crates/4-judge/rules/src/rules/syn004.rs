@@ -50,7 +50,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     }
     let dependency = evidence.known("wave.dependency_share")?;
     let issue = evidence.known("wave.issue_share")?;
-    let bound = evidence.roof().bound.clone()?;
+    let bound = evidence.roof().known_bound()?;
     if dependency.value.max(issue.value) < DOMINATES || !matches!(bound, Bound::Latency { .. }) {
         return Ok(Outcome::Silent);
     }

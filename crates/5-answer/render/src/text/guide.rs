@@ -93,6 +93,9 @@ fn because(page: &mut Page, it: &GuideVerdict) {
     if !it.meaning.is_empty() {
         page.prefixed(&[span(Role::Good, "  → ")], &[plain("    ")], &[plain(&it.meaning)]);
     }
+    for note in &it.notes {
+        page.wrapped(2, 4, &[dim(note)]);
+    }
 }
 
 /// The kernels that most of the time goes to, and what stops the first.

@@ -120,6 +120,9 @@ pub struct GuideKernel {
     /// How far that can be trusted; absent where it was measured, and where the kernel is all there is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent_trust: Option<Mark>,
+    /// What the HIP runtime launches it for: `a copy (hipMemcpy)`; absent of kernels of the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
     /// What stops it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_by: Option<String>,
@@ -136,6 +139,9 @@ pub struct GuideKernel {
 impl GuideKernel {
     /// What stops it, with the part of the nearest roof: `HBM (≈73 %)`; none where it is not known.
     pub fn bound(&self) -> Option<String> {
+        if let Some(runtime) = &self.runtime {
+            return Some(runtime.clone());
+        }
         let Some(by) = &self.bound_by else {
             return (!self.excluded.is_empty()).then(|| format!("not {}", listed(&self.excluded, "or")));
         };
@@ -161,6 +167,11 @@ pub struct GuideFinding {
 pub struct GuideChanges {
     /// Path of the base, as given.
     pub base: String,
+    /// Time of all selected dispatches.
+    pub total: GuideTotal,
+    /// The only kernel of each that the other has not, which may be one kernel under two names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposed: Option<GuidePair>,
     /// Kernels that both have, most time first.
     pub kernels: Vec<GuideChange>,
     /// Kernels only the new recording has.
@@ -171,6 +182,32 @@ pub struct GuideChanges {
     pub appeared: Vec<KernelFinding>,
     /// Findings only the base has.
     pub gone: Vec<KernelFinding>,
+}
+
+/// Time of all selected dispatches, in the base and in the new recording.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct GuideTotal {
+    /// In the base, ns.
+    pub before_ns: Number,
+    /// How far that can be trusted; absent where it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before_trust: Option<Mark>,
+    /// In the new recording, ns.
+    pub after_ns: Number,
+    /// How far that can be trusted; absent where it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_trust: Option<Mark>,
+    /// Percent of the base's time; absent where either is not known.
+    pub change_percent: Option<f64>,
+}
+
+/// Kernels of two recordings that may be one, as `--match OLD=NEW` takes them.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct GuidePair {
+    /// Name or part of it in the base.
+    pub old: String,
+    /// In the new recording.
+    pub new: String,
 }
 
 /// What changed for one kernel.

@@ -59,7 +59,7 @@ pub struct Inputs<'a> {
 pub fn guide(inputs: &Inputs<'_>) -> Option<Guide> {
     let last = inputs.subjects.last()?;
     let emulated = last.workload.machine.emulator().is_some();
-    let verdict = match inputs.kernels.first() {
+    let verdict = match lead(inputs.kernels) {
         Some(kernel) => verdict(kernel),
         None => GuideVerdict::unknown(String::new(), Missing::Dispatches),
     };
@@ -76,7 +76,8 @@ pub fn guide(inputs: &Inputs<'_>) -> Option<Guide> {
     if emulated {
         gpu += ", emulated";
     }
-    let steps = steps::steps(inputs, &verdict, &findings);
+    let changes = changes::changes(inputs);
+    let steps = steps::steps(inputs, &verdict, &findings, changes.as_ref());
     Some(Guide {
         schema: GUIDE_SCHEMA,
         path: last.path.clone(),
@@ -84,13 +85,18 @@ pub fn guide(inputs: &Inputs<'_>) -> Option<Guide> {
         gpu,
         more_kernels: (inputs.kernels.len() - kernels.len()) as u64,
         kernels,
-        changes: changes::changes(inputs),
+        changes,
         more_findings: advising.saturating_sub(findings.len()) as u64,
         findings,
         steps,
         caveats: caveats(inputs, emulated),
         verdict,
     })
+}
+
+/// The kernel that a guide is about: of the program's own the one of most time.
+fn lead<'k, 'a>(kernels: &'k [WorkloadEvidence<'a>]) -> Option<&'k WorkloadEvidence<'a>> {
+    kernels.iter().find(|kernel| kernel.runtime().is_none()).or(kernels.first())
 }
 
 /// The kernels that most of the time goes to.
@@ -112,6 +118,7 @@ pub fn kernel(it: &WorkloadEvidence<'_>) -> GuideKernel {
     let roof = it.roof();
     let bound = roof.known_bound();
     GuideKernel {
+        runtime: it.runtime().map(|runtime| format!("{} ({})", runtime.what, runtime.calls)),
         bound_by: roof.names(),
         excluded: roof.excluded.iter().filter(|_| bound.is_err()).map(|name| (*name).to_owned()).collect(),
         percent_of_roof: match bound {
@@ -134,6 +141,7 @@ pub fn kernel_time(it: &WorkloadEvidence<'_>) -> GuideKernel {
         time_trust: it.time_trust(),
         time_percent: Number::from(it.time_percent.clone()),
         percent_trust: it.time_percent_trust(),
+        runtime: it.runtime().map(|runtime| format!("{} ({})", runtime.what, runtime.calls)),
         bound_by: None,
         excluded: Vec::new(),
         percent_of_roof: Number::missing("the kernel is not judged: others take more time"),

@@ -6,6 +6,7 @@
 use crate::limit::{Leading, Limit, Saved};
 use crate::numbers::KernelNumbers;
 use crate::roofline::Roof;
+use crate::runtime_kernel::RuntimeKernel;
 use crate::workload::predictions::Times;
 use arch::{Resources, Target};
 use metrics::{Compiled, Evaluation, Settings, Value, Window, kernels};
@@ -88,6 +89,21 @@ impl<'a> WorkloadEvidence<'a> {
     pub fn time_percent_trust(&self) -> Option<Mark> {
         let percent = self.time_percent.as_ref().ok().filter(|percent| **percent < 100.0)?;
         self.timed(*percent).trust
+    }
+
+    /// What the HIP runtime launches it for, if it is no kernel of the program.
+    pub fn runtime(&self) -> Option<RuntimeKernel> {
+        RuntimeKernel::by_name(self.kernel)
+    }
+
+    /// The numbers of the dispatches that the verdict is about: of one size, without outliers.
+    pub fn typical(&self) -> KernelNumbers<'a> {
+        let rows = self.roof().typical.rows.clone();
+        KernelNumbers {
+            workload: self.workload,
+            evaluation: self.numbers.evaluation.over(rows),
+            target: self.numbers.target,
+        }
     }
 
     /// Dispatches.

@@ -2,11 +2,14 @@
 //!
 //! The one idea to keep in mind: a time within the noise of the dispatches is no change, whatever its percentage.
 
+use super::selection::plain_name;
 use super::{Inputs, advises};
 use crate::WorkloadEvidence;
 use crate::workload::{Sample, differ, durations};
 use std::collections::HashMap;
-use view::{GuideChange, GuideChanges, KernelFinding, Known, Mark, Number, Verdict};
+use view::{
+    GuideChange, GuideChanges, GuidePair, GuideTotal, KernelFinding, Known, Mark, Missing, Number, Verdict,
+};
 
 /// Change of a mean time, percent, that counts where the dispatches are too few to say what noise is.
 const CHANGED: f64 = 2.0;
@@ -33,6 +36,7 @@ pub(super) fn changes(inputs: &Inputs<'_>) -> Option<GuideChanges> {
             None => new_kernels.push(kernel.kernel.to_owned()),
         }
     }
+    let proposed = proposed(inputs, &in_base);
     let judged: Vec<String> = inputs.kernels.iter().map(|kernel| in_base(kernel.kernel)).collect();
     let gone_kernels = inputs.base.iter().filter(|it| !judged.iter().any(|name| name == it.kernel));
     // A finding is the same when its rule says it of the same kernel.
@@ -48,12 +52,52 @@ pub(super) fn changes(inputs: &Inputs<'_>) -> Option<GuideChanges> {
     let gone = gone.filter(|f| !has(inputs.findings, f.finding.rule, &f.kernel, true));
     Some(GuideChanges {
         base: base.path.clone(),
+        total: total(inputs),
+        proposed,
         kernels,
         new_kernels,
         gone_kernels: gone_kernels.map(|it| it.kernel.to_owned()).collect(),
         appeared: appeared.cloned().collect(),
         gone: gone.cloned().collect(),
     })
+}
+
+/// Time of all dispatches, before and now.
+fn total(inputs: &Inputs<'_>) -> GuideTotal {
+    let sum = |kernels: &[WorkloadEvidence<'_>]| -> Result<f64, Missing> {
+        kernels.iter().map(|it| it.time.clone()).sum()
+    };
+    let (before, after) = (sum(inputs.base), sum(inputs.kernels));
+    let trust = |kernels: &[WorkloadEvidence<'_>]| kernels.first().and_then(WorkloadEvidence::time_trust);
+    let change_percent = match (&before, &after) {
+        (Ok(before), Ok(after)) if *before > 0.0 => Some(100.0 * (after / before - 1.0)),
+        _ => None,
+    };
+    GuideTotal {
+        before_trust: trust(inputs.base),
+        before_ns: Number::from(before),
+        after_trust: trust(inputs.kernels),
+        after_ns: Number::from(after),
+        change_percent,
+    }
+}
+
+/// The one kernel on each side that the other has not: most likely the same under another name.
+fn proposed(inputs: &Inputs<'_>, in_base: impl Fn(&str) -> String) -> Option<GuidePair> {
+    let own = |it: &&WorkloadEvidence<'_>| it.runtime().is_none();
+    let new: Vec<&WorkloadEvidence<'_>> =
+        inputs.kernels.iter().filter(own).filter(|it| it.baseline.is_none()).collect();
+    let known: Vec<String> = inputs.kernels.iter().map(|it| in_base(it.kernel)).collect();
+    let gone: Vec<&WorkloadEvidence<'_>> =
+        inputs.base.iter().filter(own).filter(|it| known.iter().all(|name| name != it.kernel)).collect();
+    let ([new], [gone]) = (&new[..], &gone[..]) else { return None };
+    let part = |kernel: &str, all: &[WorkloadEvidence<'_>]| {
+        let part = plain_name(kernel);
+        let others = all.iter().filter(|it| it.kernel.contains(part)).count();
+        // The first `=` with names on both sides parts a pair.
+        if others == 1 && !part.contains('=') { part.to_owned() } else { kernel.to_owned() }
+    };
+    Some(GuidePair { old: part(gone.kernel, inputs.base), new: part(new.kernel, inputs.kernels) })
 }
 
 type Samples = (HashMap<String, Sample>, HashMap<String, Sample>);

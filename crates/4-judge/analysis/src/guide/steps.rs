@@ -10,7 +10,7 @@ use crate::WorkloadEvidence;
 use crate::workload::{Subject, models};
 use arch::{Model, occupancy};
 use std::collections::BTreeSet;
-use view::{GuideFinding, GuideStep, GuideVerdict, StepKind};
+use view::{GuideChanges, GuideFinding, GuideStep, GuideVerdict, StepKind};
 use workload::{LaunchNote, plain_kernel_name};
 
 /// Panels that show the numbers behind rules, by the beginning of the rules' names; the longest that fits counts.
@@ -56,6 +56,7 @@ pub(super) fn steps(
     inputs: &Inputs<'_>,
     verdict: &GuideVerdict,
     findings: &[GuideFinding],
+    changes: Option<&GuideChanges>,
 ) -> Vec<GuideStep> {
     let Some(last) = inputs.subjects.last() else { return Vec::new() };
     let looked = &Looked::at(last, inputs.renames);
@@ -63,6 +64,19 @@ pub(super) fn steps(
     let mut out = Vec::new();
     if !emulated {
         out.extend(missing_counters(inputs, last, looked));
+    }
+    if let Some((base, pair)) = changes.and_then(|it| Some((&it.base, it.proposed.as_ref()?))) {
+        out.push(GuideStep::new(
+            StepKind::Compare,
+            "take the one kernel that only the base has and the one that only this has for the same",
+            format!(
+                "rockhound guide {}{} --base {} --match {}",
+                quoted(&last.path),
+                ranks(last),
+                quoted(base),
+                quoted(&format!("{}={}", pair.old, pair.new))
+            ),
+        ));
     }
     let panels: BTreeSet<u16> = findings
         .iter()
@@ -82,7 +96,7 @@ pub(super) fn steps(
     out.extend(compiled(inputs, last));
     out.extend(code(inputs, last, looked, emulated));
     out.extend(limits(inputs, last, looked, emulated));
-    if let Some(kernel) = inputs.kernels.first() {
+    if let Some(kernel) = super::lead(inputs.kernels) {
         out.extend(next_wave(kernel, verdict, findings));
     }
     if verdict.bound_by.is_some() {
@@ -121,7 +135,7 @@ fn ranks(subject: &Subject) -> &'static str {
 fn place(inputs: &Inputs<'_>, last: &Subject) -> Option<usize> {
     let all: Vec<u32> = (0..last.workload.dispatches.len() as u32).collect();
     let ranked = metrics::kernels(&last.workload, &all);
-    let kernel = plain_kernel_name(inputs.kernels.first()?.kernel);
+    let kernel = plain_kernel_name(super::lead(inputs.kernels)?.kernel);
     let name = |it: &metrics::KernelTimes| plain_kernel_name(&last.workload.kernels[it.kernel as usize]);
     ranked.iter().position(|it| name(it) == kernel).filter(|_| ranked.len() > 1)
 }
@@ -130,7 +144,7 @@ fn place(inputs: &Inputs<'_>, last: &Subject) -> Option<usize> {
 fn missing_counters(inputs: &Inputs<'_>, last: &Subject, looked: &Looked) -> Option<GuideStep> {
     let without: Vec<&str> =
         inputs.not_checked.iter().filter(|it| it.needs.contains('_')).map(|it| it.rule).collect();
-    let times = inputs.kernels.first().is_some_and(|kernel| kernel.time.is_err());
+    let times = super::lead(inputs.kernels).is_some_and(|kernel| kernel.time.is_err());
     let panels: BTreeSet<u16> = without
         .iter()
         .flat_map(|rule| panels_of(PANELS_OF_RULES, rule))
@@ -167,7 +181,7 @@ fn tuned(last: &Subject, one: &str) -> Option<GuideStep> {
 /// Shows what Triton made of the first kernel, in its fastest launch.
 fn compiled(inputs: &Inputs<'_>, last: &Subject) -> Option<GuideStep> {
     let w = &last.workload;
-    let kernel = plain_kernel_name(inputs.kernels.first()?.kernel);
+    let kernel = plain_kernel_name(super::lead(inputs.kernels)?.kernel);
     let of_kernel =
         w.launches.iter().filter(|it| !it.compiled.is_empty() && plain_kernel_name(&it.kernel) == kernel);
     let launched = of_kernel.filter_map(|it| Some((it, it.row.filter(|row| last.rows.contains(row))?)));
@@ -183,7 +197,7 @@ fn compiled(inputs: &Inputs<'_>, last: &Subject) -> Option<GuideStep> {
 
 /// Shows what each instruction did.
 fn code(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) -> Option<GuideStep> {
-    let kernel = inputs.kernels.first()?;
+    let kernel = super::lead(inputs.kernels)?;
     if emulated {
         // Listings are of one recording.
         if !last.workload.ranks.is_empty() {
@@ -211,7 +225,7 @@ fn code(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) ->
 
 /// Asks what each limit of the GPU is worth, where that was not done and can be.
 fn limits(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) -> Option<GuideStep> {
-    inputs.kernels.first()?.time.as_ref().ok()?;
+    super::lead(inputs.kernels)?.time.as_ref().ok()?;
     last.workload.machine.text("command")?;
     if !emulated || !last.workload.predictions.is_empty() {
         return None;

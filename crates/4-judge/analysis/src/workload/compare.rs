@@ -16,7 +16,7 @@ use workload::plain_kernel_name;
 pub struct Renames(Vec<(String, String)>);
 
 impl Renames {
-    /// Pairs of old and new names, checked against the recordings.
+    /// Pairs of old and new names, or parts of them that only one kernel has, checked against the recordings.
     pub fn new(pairs: &[(String, String)], subjects: &[Subject]) -> Result<Self, SelectError> {
         let Some((base, others)) = subjects.split_first() else { return Ok(Self::default()) };
         let mut out = Vec::new();
@@ -27,14 +27,25 @@ impl Renames {
                     .iter()
                     .flat_map(|s| s.workload.kernels.iter().map(|k| plain_kernel_name(k)))
                     .collect();
-                if names.contains(&name) {
-                    return Ok(());
+                let whole = names.iter().find(|it| **it == name).map(|it| [*it].into());
+                let with_part = || names.iter().copied().filter(|it| it.contains(name)).collect();
+                let found: BTreeSet<&str> = whole.unwrap_or_else(with_part);
+                let found: Vec<&str> = found.into_iter().collect();
+                match found[..] {
+                    [one] => Ok(one.to_owned()),
+                    [] => {
+                        let text = format!("`--match`: {which} has no kernel `{name}`");
+                        Err(wrong(text, some_of(&names, "kernels")))
+                    }
+                    _ => Err(wrong(
+                        format!("`--match`: `{name}` is part of {} kernels' names", found.len()),
+                        some_of(&found, "kernels"),
+                    )),
                 }
-                Err(wrong(format!("`--match`: {which} has no kernel `{name}`"), some_of(&names, "kernels")))
             };
-            known(std::slice::from_ref(base), old, "the base")?;
-            known(others, new, "none of the others")?;
-            out.push((old.to_string(), new.to_string()));
+            let old = known(std::slice::from_ref(base), old, "the base")?;
+            let new = known(others, new, "none of the others")?;
+            out.push((old, new));
         }
         Ok(Renames(out))
     }

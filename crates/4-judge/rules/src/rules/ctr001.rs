@@ -116,14 +116,15 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     }
     finding = with_limits(evidence, busy(evidence, finding));
     if matches!(bound, Bound::Launch { .. }) {
+        let typical = evidence.typical();
         for (metric, what) in
             [("dispatch.workgroups", "workgroups per dispatch"), ("gpu.cus", "compute units")]
         {
-            if let Ok(value) = evidence.known(metric) {
+            if let Ok(value) = typical.known(metric) {
                 finding = finding.with_evidence(what, format!("{value:.0}")).with_trust([value]);
             }
         }
-        if let Ok(ns) = evidence.known("dispatch.duration") {
+        if let Ok(ns) = typical.known("dispatch.duration") {
             finding = finding.with_evidence("mean time of a dispatch", duration(ns)).with_trust([ns]);
         }
     }

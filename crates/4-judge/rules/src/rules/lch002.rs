@@ -5,7 +5,7 @@
 
 use crate::recorded::lost_below_roof;
 use crate::{Check, Outcome, Rule};
-use analysis::WorkloadEvidence;
+use analysis::{KernelNumbers, WorkloadEvidence};
 use view::{Known, Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -44,7 +44,7 @@ least 1024 workgroups on MI300X).
 const MANY: f64 = 1024.0;
 
 fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
-    let workgroups = workgroups(evidence)?;
+    let workgroups = workgroups(&evidence.typical())?;
     let cus = evidence.value("gpu.cus")?;
     let several_dies = evidence.machine("num_xcd").is_some_and(|xcds| xcds > 1.0);
     if workgroups.value >= cus && (!several_dies || workgroups.value >= MANY) {
@@ -72,8 +72,8 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
 }
 
-/// Workgroups of a dispatch, counted or worked out.
-pub(super) fn workgroups(evidence: &WorkloadEvidence<'_>) -> Result<Known, Missing> {
+/// Workgroups of a dispatch, counted or worked out; of dispatches of one size, since a mean of sizes is none of them.
+pub(super) fn workgroups(evidence: &KernelNumbers<'_>) -> Result<Known, Missing> {
     evidence.known("dispatch.workgroups").or_else(|_| {
         Ok(evidence.known("dispatch.grid_size")?.over(evidence.known("dispatch.workgroup_size")?))
     })

@@ -47,14 +47,15 @@ const IDLE: f64 = 50.0;
 const SHORT: f64 = 50_000.0;
 
 fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
-    let busy = evidence.known("gpu.simd_utilization")?;
+    let typical = evidence.typical();
+    let busy = typical.known("gpu.simd_utilization")?;
     let cus = evidence.value("gpu.cus")?;
-    let workgroups = workgroups(evidence)?;
+    let workgroups = workgroups(&typical)?;
     let launch = matches!(evidence.roof().bound, Ok(Bound::Launch { .. }));
     if busy.value >= BUSY || workgroups.value < cus || launch {
         return Ok(Outcome::Silent);
     }
-    let mean = evidence.known("dispatch.duration").ok();
+    let mean = typical.known("dispatch.duration").ok();
     let advice = match mean {
         Some(ns) if ns.value > SHORT => {
             "give workgroups equal work or make them smaller, so that no compute unit waits for the last"
@@ -65,8 +66,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         .finding(
             if busy.value < IDLE { Severity::Warning } else { Severity::Info },
             format!(
-                "compute units hold waves in {busy:.0} % of the cycles, with {:.0} workgroups for each of the {cus:.0}",
-                workgroups.map(|all| all / cus)
+                "compute units hold waves in {busy:.0} % of the cycles, with {workgroups:.0} workgroups for {cus:.0} of them"
             ),
             advice,
         )

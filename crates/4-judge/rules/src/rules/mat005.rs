@@ -6,6 +6,7 @@
 use crate::recorded::{lost_below_roof, percent};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
+use analysis::roofline::{Bound, Resource};
 use view::{Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -18,8 +19,8 @@ pub(crate) const RULE: Rule = Rule {
 
 const PAGE: &str = r"## What it does
 Fires when a kernel does half or more of its floating-point operations with matrix instructions, and the matrix units are busy
-in less than 60 % of the cycles. Warning where no bandwidth is at 80 % of its ceiling; info where one is, since then the matrix
-units wait for data.
+in less than 60 % of the cycles. Info without a cost where a bandwidth or look-ups stop the kernel: the matrix units wait for
+data, and the findings on data say what that costs. Warning otherwise.
 
 ## Why it is slow
 The matrix units are where such a kernel's time should go. Each cycle without a matrix instruction is a gap that loads, LDS
@@ -41,8 +42,6 @@ The Omniperf training: matrix utilisation in the speed of light (a GEMM of bf16 
 const MATRIX: f64 = 0.5;
 /// Percent of the cycles from which on the units are busy.
 const BUSY: f64 = 60.0;
-/// Part of a bandwidth from which on it is what stops the kernel.
-const FULL: f64 = 0.8;
 
 fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     let instructions = evidence.known("instructions.matrix")?;
@@ -60,7 +59,11 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     if busy.value >= BUSY || flops > 0.0 && (flops - vector) < MATRIX * flops {
         return Ok(Outcome::Silent);
     }
-    let full = roof.reached.levels.iter().find(|share| share.part().is_some_and(|part| part >= FULL));
+    // Where data stops the kernel, the matrix units wait for it, and the findings on data say what to do.
+    let full = roof.bound.as_ref().ok().and_then(|bound| match bound {
+        Bound::Ceiling { share, .. } if share.resource != Resource::Arithmetic => Some(share),
+        _ => None,
+    });
     let mut finding = RULE
         .finding(
             if full.is_some() { Severity::Info } else { Severity::Warning },
@@ -82,8 +85,9 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     }
     if let Some((share, part)) = full.and_then(|share| Some((share, share.known_part()?))) {
         finding =
-            finding.with_evidence(format!("of {} bandwidth", share.name), percent(part)).with_trust([part]);
+            finding.with_evidence(format!("reached of {}", share.name), percent(part)).with_trust([part]);
     }
     let part = busy.map(|busy| 1.0 - busy / 100.0);
-    Ok(Outcome::Findings(vec![lost_below_roof(evidence, finding, part)]))
+    let finding = if full.is_some() { finding } else { lost_below_roof(evidence, finding, part) };
+    Ok(Outcome::Findings(vec![finding]))
 }

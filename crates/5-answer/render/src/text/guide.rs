@@ -10,8 +10,8 @@ use super::page::{Page, Span, dim, plain, span, visible, width};
 use crate::marks;
 use crate::{Role, Style};
 use view::{
-    Guide, GuideChange, GuideFinding, GuideKernel, GuideStep, GuideVerdict, KernelFinding, Known, Mark,
-    Verdict,
+    Guide, GuideChange, GuideFinding, GuideKernel, GuideStep, GuideTotal, GuideVerdict, KernelFinding, Known,
+    Mark, Verdict,
 };
 
 /// Column at which what belongs to a number starts.
@@ -31,6 +31,7 @@ pub fn guide(guide: &Guide, style: &Style) -> String {
     if let Some(changes) = &guide.changes {
         question(&mut page, "Did the change help?");
         page.wrapped(2, 4, &[dim(format!("compared with {}", changes.base))]);
+        total(&mut page, &changes.total);
         listed(&mut page, &changes.kernels, change);
         names(&mut page, "only here", &changes.new_kernels);
         names(&mut page, "only in the base", &changes.gone_kernels);
@@ -123,7 +124,9 @@ fn verdict(page: &mut Page, guide: &Guide) {
             page.wrapped(2, 4, &[dim(format!("{:>7}  {kernels}", ""))]);
         }
         let name = short_name(&it.kernel, room, &style);
-        page.wrapped(2, 4, &[dim("the first, "), plain(name), dim(":")]);
+        let leads = guide.kernels.first().is_some_and(|kernel| kernel.name == it.kernel);
+        let which = if leads { "the first, " } else { "the first of the program's own, " };
+        page.wrapped(2, 4, &[dim(which), plain(name), dim(":")]);
     }
     because(page, it);
 }
@@ -149,6 +152,17 @@ fn listed<T>(page: &mut Page, list: &[T], write: impl Fn(&mut Page, &T)) {
     if list.len() > LISTED {
         page.wrapped(2, 4, &[dim(format!("{} more", list.len() - LISTED))]);
     }
+}
+
+/// `5.20 ms → 3.85 ms in all (-26.0 %)`.
+fn total(page: &mut Page, it: &GuideTotal) {
+    let (Some(before), Some(after)) = (it.before_ns.get(), it.after_ns.get()) else { return };
+    let before = Known { value: before, trust: it.before_trust };
+    let after = Known { value: after, trust: it.after_trust };
+    let percent = it.change_percent.map(|p| before.with(after, |_, _| p));
+    let percent = percent.map_or(String::new(), |p| format!(" ({p:+.1} %)"));
+    let text = format!("all dispatches: {} → {}{percent}", before.text(duration), after.text(duration));
+    page.wrapped(2, 4, &[span(Role::Strong, text)]);
 }
 
 fn change(page: &mut Page, it: &GuideChange) {

@@ -165,6 +165,16 @@ pub struct NotChecked {
     pub rule: &'static str,
     /// What it needs, as a phrase.
     pub needs: String,
+    /// The same in as few words as a person wants to read, where that is less.
+    #[serde(skip)]
+    pub in_short: Option<String>,
+}
+
+impl NotChecked {
+    /// What it needs, for a person.
+    pub fn needs_in_short(&self) -> &str {
+        self.in_short.as_ref().unwrap_or(&self.needs)
+    }
 }
 
 /// What a renderer needs to know about a rule.

@@ -118,6 +118,11 @@ impl<'a> Evaluation<'a> {
         Self { compiled, workload, rows, settings, sources, channels, means: RefCell::default() }
     }
 
+    /// The definitions.
+    pub fn compiled(&self) -> &'a Compiled {
+        self.compiled
+    }
+
     /// The same dispatches with other cycles.
     pub fn with_window(&self, window: Window) -> Self {
         let settings = Settings { window, ..self.settings };

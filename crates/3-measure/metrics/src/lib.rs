@@ -12,6 +12,7 @@ mod evaluate;
 mod facts;
 mod kernels;
 mod names;
+mod panels;
 mod parse;
 mod tables;
 mod unit;

@@ -6,11 +6,13 @@
 mod changes;
 mod selection;
 mod steps;
+mod traced;
 mod verdict;
 mod words;
 
 pub use selection::Recorded;
 pub use verdict::verdict;
+pub use words::in_short;
 
 use crate::WorkloadEvidence;
 use crate::workload::{Renames, Subject};
@@ -63,7 +65,11 @@ pub fn guide(inputs: &Inputs<'_>) -> Option<Guide> {
         Some(kernel) => verdict(kernel),
         None => GuideVerdict::unknown(String::new(), Missing::Dispatches),
     };
-    let kernels = kernels(inputs.kernels);
+    let mut kernels = kernels(inputs.kernels);
+    for kernel in kernels.iter_mut().filter(|it| it.bound_by.is_none() && it.name == verdict.kernel) {
+        // Samples and traces judge where counters do not.
+        kernel.bound_by.clone_from(&verdict.bound_by);
+    }
     let findings = worth_acting_on(inputs);
     let advising = inputs.findings.iter().filter(|f| advises(f.finding.rule)).count();
     let model = last.workload.machine.text("gpu_model").unwrap_or_default().trim();

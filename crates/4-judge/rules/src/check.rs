@@ -84,7 +84,9 @@ fn outcomes(check: impl Fn(&Rule) -> Option<Outcome>) -> (Vec<Finding>, Vec<NotC
     for rule in registry::all() {
         match check(rule) {
             None | Some(Outcome::Silent) => {}
-            Some(Outcome::NotChecked(needs)) => not_checked.push(NotChecked { rule: rule.id, needs }),
+            Some(Outcome::NotChecked(needs)) => {
+                not_checked.push(NotChecked { rule: rule.id, needs, in_short: None })
+            }
             Some(Outcome::Findings(found)) => findings.extend(found),
         }
     }

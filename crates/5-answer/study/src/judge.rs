@@ -44,7 +44,9 @@ fn judge(
     let roofline = options.blocks.shows_chart(ROOFLINE, subjects.len() == 1);
     let (Some(last), Some(of_last)) = (subjects.last(), compiled.last()) else { return };
     let occupancy = options.blocks.shows_chart(OCCUPANCY, subjects.len() == 1);
-    if !(findings || roofline || occupancy) || last.target().is_empty() {
+    // What instructions wait for needs no facts of the GPU.
+    let traced = last.workload.traces.is_some() || last.workload.samples.is_some();
+    if !(findings || roofline || occupancy) || last.target().is_empty() && !traced {
         return;
     }
     let base = match (subjects.first(), compiled.first()) {
@@ -116,7 +118,9 @@ fn of_kernels(kernels: &[WorkloadEvidence<'_>]) -> Vec<KernelFinding> {
 fn check(report: &mut Report, kernels: &[WorkloadEvidence<'_>], shown: bool, conditions: &mut [FailOn]) {
     let mut not_checked: BTreeMap<(&'static str, String), u64> = BTreeMap::new();
     for kernel in kernels.iter().take(KERNELS) {
-        let (mut findings, missing) = rules::check_workload(kernel);
+        // Of a GPU that is not known nothing is computed, and each rule would say so.
+        let known = !kernel.evaluation.target().is_empty();
+        let (mut findings, missing) = if known { rules::check_workload(kernel) } else { Default::default() };
         findings.extend(crate::launched::findings(kernel));
         conditions.iter_mut().for_each(|c| c.add_findings(&findings));
         let emulated = kernel.workload.machine.emulator().is_some();
@@ -145,13 +149,14 @@ fn check(report: &mut Report, kernels: &[WorkloadEvidence<'_>], shown: bool, con
         return;
     }
     let all = kernels.len().min(KERNELS) as u64;
-    report.not_checked = not_checked
-        .into_iter()
-        .map(|((rule, needs), count)| NotChecked {
-            rule,
-            needs: if count < all { format!("{needs} (in {count} of {all} kernels)") } else { needs },
-        })
-        .collect();
+    let one = |((rule, needs), count): ((&'static str, String), u64)| {
+        let part = if count < all { format!(" (in {count} of {all} kernels)") } else { String::new() };
+        let counters: Vec<&str> = needs.split(", ").collect();
+        let compiled = kernels.first().map(|kernel| kernel.evaluation.compiled());
+        let in_short = compiled.and_then(|compiled| analysis::guide::in_short(&counters, compiled));
+        NotChecked { rule, in_short: in_short.map(|it| it + &part), needs: needs + &part }
+    };
+    report.not_checked = not_checked.into_iter().map(one).collect();
     if kernels.len() > KERNELS {
         report.notes.push(Note {
             kind: NoteKind::Info,

@@ -196,7 +196,8 @@ pub(super) struct Names {
 pub(super) fn names(files: &Files<'_>, name: &str, problems: &mut Problems) -> Option<Names> {
     let document = parse(files, name, problems)?;
     let target = document.get("gfxv").and_then(Value::as_str).map(str::to_string);
-    let mut out = Names { target: target.filter(|it| !it.is_empty()), waves: 0, spans: Vec::new() };
+    // Some decoders write a family, `vega`, which is no target.
+    let mut out = Names { target: target.filter(|it| it.starts_with("gfx")), waves: 0, spans: Vec::new() };
     if let Some(engines) = document.get("wave_filenames") {
         below(engines, &mut Vec::new(), &mut out);
     }

@@ -3,9 +3,9 @@
 //! The one idea to keep in mind: a command names what this recording names, its path, its program, its kernel; a step that
 //! would need something nobody recorded is left out or says what to put in.
 
-use super::Inputs;
 use super::selection::{Looked, Recorded, plain_name};
 use super::words::quoted;
+use super::{Inputs, lead};
 use crate::WorkloadEvidence;
 use crate::workload::{Subject, models};
 use arch::{Model, occupancy};
@@ -38,13 +38,10 @@ const PANELS_OF_BOUNDS: &[(&str, &[u16])] = &[
     ("matrix", &[10, 11]),
     ("latency", &[7, 16]),
     ("launch", &[6, 7]),
-    ("the time", &[6]),
 ];
 
-/// Panels with the counters of what can stop a kernel.
-pub(super) fn panels_of_bound(name: &str) -> &'static [u16] {
-    panels_of(PANELS_OF_BOUNDS, name)
-}
+/// The panel of samples and thread traces.
+const SAMPLING: u16 = 21;
 
 fn panels_of(table: &'static [(&str, &[u16])], name: &str) -> &'static [u16] {
     let fitting = table.iter().filter(|(start, _)| name.starts_with(start));
@@ -81,7 +78,7 @@ pub(super) fn steps(
     let panels: BTreeSet<u16> = findings
         .iter()
         .flat_map(|f| panels_of(PANELS_OF_RULES, f.finding.finding.rule))
-        .chain(verdict.bound_by.iter().flat_map(|bound| panels_of(PANELS_OF_BOUNDS, bound)))
+        .chain(panels_of_verdict(inputs, verdict))
         .copied()
         .collect();
     let one = looked.options_of_one(place(inputs, last));
@@ -96,7 +93,7 @@ pub(super) fn steps(
     out.extend(compiled(inputs, last));
     out.extend(code(inputs, last, looked, emulated));
     out.extend(limits(inputs, last, looked, emulated));
-    if let Some(kernel) = super::lead(inputs.kernels) {
+    if let Some(kernel) = lead(inputs.kernels) {
         out.extend(next_wave(kernel, verdict, findings));
     }
     if verdict.bound_by.is_some() {
@@ -126,6 +123,16 @@ pub(super) fn steps(
     out
 }
 
+/// Panels behind the verdict.
+fn panels_of_verdict(inputs: &Inputs<'_>, verdict: &GuideVerdict) -> &'static [u16] {
+    let Some(bound) = &verdict.bound_by else { return &[] };
+    match lead(inputs.kernels) {
+        // It was made from samples or a thread trace.
+        Some(kernel) if kernel.roof().bound.is_err() => &[SAMPLING],
+        _ => panels_of(PANELS_OF_BOUNDS, bound),
+    }
+}
+
 /// The option that takes ranks as one, where that was done.
 fn ranks(subject: &Subject) -> &'static str {
     if subject.workload.ranks.is_empty() { "" } else { " --ranks" }
@@ -135,7 +142,7 @@ fn ranks(subject: &Subject) -> &'static str {
 fn place(inputs: &Inputs<'_>, last: &Subject) -> Option<usize> {
     let all: Vec<u32> = (0..last.workload.dispatches.len() as u32).collect();
     let ranked = metrics::kernels(&last.workload, &all);
-    let kernel = plain_kernel_name(super::lead(inputs.kernels)?.kernel);
+    let kernel = plain_kernel_name(lead(inputs.kernels)?.kernel);
     let name = |it: &metrics::KernelTimes| plain_kernel_name(&last.workload.kernels[it.kernel as usize]);
     ranked.iter().position(|it| name(it) == kernel).filter(|_| ranked.len() > 1)
 }
@@ -144,7 +151,7 @@ fn place(inputs: &Inputs<'_>, last: &Subject) -> Option<usize> {
 fn missing_counters(inputs: &Inputs<'_>, last: &Subject, looked: &Looked) -> Option<GuideStep> {
     let without: Vec<&str> =
         inputs.not_checked.iter().filter(|it| it.needs.contains('_')).map(|it| it.rule).collect();
-    let times = super::lead(inputs.kernels).is_some_and(|kernel| kernel.time.is_err());
+    let times = lead(inputs.kernels).is_some_and(|kernel| kernel.time.is_err());
     let panels: BTreeSet<u16> = without
         .iter()
         .flat_map(|rule| panels_of(PANELS_OF_RULES, rule))
@@ -181,7 +188,7 @@ fn tuned(last: &Subject, one: &str) -> Option<GuideStep> {
 /// Shows what Triton made of the first kernel, in its fastest launch.
 fn compiled(inputs: &Inputs<'_>, last: &Subject) -> Option<GuideStep> {
     let w = &last.workload;
-    let kernel = plain_kernel_name(super::lead(inputs.kernels)?.kernel);
+    let kernel = plain_kernel_name(lead(inputs.kernels)?.kernel);
     let of_kernel =
         w.launches.iter().filter(|it| !it.compiled.is_empty() && plain_kernel_name(&it.kernel) == kernel);
     let launched = of_kernel.filter_map(|it| Some((it, it.row.filter(|row| last.rows.contains(row))?)));
@@ -197,7 +204,7 @@ fn compiled(inputs: &Inputs<'_>, last: &Subject) -> Option<GuideStep> {
 
 /// Shows what each instruction did.
 fn code(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) -> Option<GuideStep> {
-    let kernel = super::lead(inputs.kernels)?;
+    let kernel = lead(inputs.kernels)?;
     if emulated {
         // Listings are of one recording.
         if !last.workload.ranks.is_empty() {
@@ -225,7 +232,7 @@ fn code(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) ->
 
 /// Asks what each limit of the GPU is worth, where that was not done and can be.
 fn limits(inputs: &Inputs<'_>, last: &Subject, looked: &Looked, emulated: bool) -> Option<GuideStep> {
-    super::lead(inputs.kernels)?.time.as_ref().ok()?;
+    lead(inputs.kernels)?.time.as_ref().ok()?;
     last.workload.machine.text("command")?;
     if !emulated || !last.workload.predictions.is_empty() {
         return None;

@@ -3,15 +3,14 @@
 //! The one idea to keep in mind: each thing that can stop a kernel makes one kind of change useless, and saying which saves
 //! the most work.
 
+use super::words::in_short;
 use crate::WorkloadEvidence;
 use crate::limit::beside;
 use crate::roofline::{AtMost, Bound, Lack, Resource, RivalReason, Roof, Share};
-use view::{GuideVerdict, Known, Mark, Missing, Number, counted, duration, listed};
+use view::{GuideVerdict, Known, Mark, Missing, Number, duration, listed};
 
 /// Part of a roof from which on a kernel is at it.
 const AT_ROOF: f64 = 0.8;
-/// Missing counters that are named; of more only the ceilings they are for.
-const NAMED: usize = 5;
 
 /// The verdict on a kernel.
 pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
@@ -19,9 +18,12 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
     let bound = match &roof.bound {
         Ok(bound) => bound,
         Err(reason) => {
+            if let Some(traced) = super::traced::verdict(kernel) {
+                return traced;
+            }
             return GuideVerdict {
                 time_percent: Number::from(kernel.time_percent.clone()),
-                because: without(&roof.lacks).unwrap_or_else(|| reason.to_string()),
+                because: without(kernel).unwrap_or_else(|| reason.to_string()),
                 lacks: names(&roof.lacks),
                 ..GuideVerdict::unknown(kernel.kernel, reason.clone().shortened())
             };
@@ -39,7 +41,7 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
     };
     let (headline, because, meaning) = match leading {
         None if !bound.is_known() => {
-            let because = without(&roof.lacks).unwrap_or_else(|| bound.describe(roof_trust));
+            let because = without(kernel).unwrap_or_else(|| bound.describe(roof_trust));
             (headline(roof, bound), because, meaning(bound, roof_trust))
         }
         None => (headline(roof, bound), bound.describe(roof_trust), meaning(bound, roof_trust)),
@@ -92,26 +94,17 @@ fn names(lacks: &[Lack]) -> Vec<String> {
 }
 
 /// `HBM and L2 are not known: TCC_EA0_RDREQ was not recorded`; none where nothing is lacking.
-fn without(lacks: &[Lack]) -> Option<String> {
+fn without(kernel: &WorkloadEvidence<'_>) -> Option<String> {
+    let lacks = &kernel.roof().lacks;
     let names = names(lacks);
     let are = if names.len() == 1 { "is" } else { "are" };
     let what = listed(&names, "and");
     Some(match Missing::together(lacks.iter().map(|lack| &lack.reason))? {
-        Missing::Columns(counters) if counters.len() > NAMED => {
-            let mut panels: Vec<u16> =
-                lacks.iter().flat_map(|lack| super::steps::panels_of_bound(lack.name)).copied().collect();
-            panels.sort_unstable();
-            panels.dedup();
-            let of = if panels.len() == 1 { "panel" } else { "panels" };
-            let panels: Vec<String> = panels.iter().map(u16::to_string).collect();
-            format!(
-                "{what} {are} not known: {} of {of} {} were not recorded",
-                counted(counters.len() as u32, "counter"),
-                listed(&panels, "and")
-            )
-        }
         Missing::Columns(counters) => {
-            format!("{what} {are} not known: {} not recorded", listed(&counters, "and"))
+            let counters: Vec<&str> = counters.iter().map(String::as_str).collect();
+            let needs = in_short(&counters, kernel.evaluation.compiled());
+            let needs = needs.unwrap_or_else(|| listed(&counters, "and"));
+            format!("{what} {are} not known: {needs} not recorded")
         }
         other => format!("{what} {are} not known: {other}"),
     })
@@ -155,7 +148,7 @@ fn notes(kernel: &WorkloadEvidence<'_>, roof: &Roof) -> Vec<String> {
             }
         });
     }
-    out.extend(without(&roof.lacks).filter(|_| bound_is_known(roof)));
+    out.extend(without(kernel).filter(|_| bound_is_known(roof)));
     out.extend(stand_ins(&roof.at_most));
     out
 }

@@ -1,6 +1,23 @@
-//! Words of a POSIX shell.
+//! Words of a POSIX shell, and of counters that are too many to name.
 
+use metrics::{Compiled, Definitions};
 use std::borrow::Cow;
+use view::{counted, listed};
+
+/// Counters that are named one by one.
+const NAMED: usize = 5;
+
+/// `32 counters of panels 10 and 17` in place of names; none where they are few enough to be named.
+pub fn in_short(counters: &[&str], compiled: &Compiled) -> Option<String> {
+    if counters.len() <= NAMED {
+        return None;
+    }
+    let count = counted(counters.len() as u32, "counter");
+    let panels = Definitions::built_in().panels_with(compiled, counters);
+    let of = if panels.len() == 1 { "panel" } else { "panels" };
+    let numbers: Vec<String> = panels.iter().map(u16::to_string).collect();
+    Some(if panels.is_empty() { count } else { format!("{count} of {of} {}", listed(&numbers, "and")) })
+}
 
 /// A word for a POSIX shell.
 pub(super) fn quoted(word: &str) -> Cow<'_, str> {

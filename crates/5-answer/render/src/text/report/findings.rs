@@ -100,11 +100,20 @@ pub(in crate::text) fn advice(page: &mut Page, f: &Finding) {
     }
 }
 
+/// Groups of rules that lack the same, beyond which they are named in one line.
+const GROUPS: usize = 5;
+
 /// Rules that lack the same are named together.
 pub(in crate::text) fn not_checked(page: &mut Page, list: &[NotChecked]) {
     let mut by_need: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for it in list {
-        by_need.entry(&it.needs).or_default().push(it.rule);
+        by_need.entry(it.needs_in_short()).or_default().push(it.rule);
+    }
+    if by_need.len() > GROUPS {
+        let rules: Vec<&str> = list.iter().map(|it| it.rule).collect();
+        let text = format!("{}: what they need was not recorded; `--format json` names it", rules.join(" "));
+        page.prefixed(&[dim("  not checked ")], &[plain(" ".repeat(INDENT))], &[dim(text)]);
+        return;
     }
     for (needs, rules) in by_need {
         page.prefixed(

@@ -137,9 +137,9 @@ pub(crate) fn gemm() -> KernelCard {
             },
         ],
         not_checked: vec![
-            NotChecked { rule: "TIL006", needs: "the Triton metadata file".into() },
-            NotChecked { rule: "LCH001", needs: "the workgroup size".into() },
-            NotChecked { rule: "RES005", needs: "the workgroup size".into() },
+            NotChecked { rule: "TIL006", needs: "the Triton metadata file".into(), in_short: None },
+            NotChecked { rule: "LCH001", needs: "the workgroup size".into(), in_short: None },
+            NotChecked { rule: "RES005", needs: "the workgroup size".into(), in_short: None },
         ],
         warnings: vec!["symbol `gemm` is 4 bytes longer than its section".into()],
     }

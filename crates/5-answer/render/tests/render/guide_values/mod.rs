@@ -1,7 +1,7 @@
 //! A guide to render, alone and after a change.
 
 use view::{
-    Finding, GUIDE_SCHEMA, Guide, GuideChange, GuideChanges, GuideFinding, GuideKernel, GuideStep,
+    Finding, GUIDE_SCHEMA, Guide, GuideChange, GuideChanges, GuideFinding, GuideKernel, GuidePair, GuideStep,
     GuideVerdict, KernelFinding, Number, Severity, StepKind, Verdict,
 };
 
@@ -33,7 +33,9 @@ fn kernel(name: &str, percent: f64, bound: Option<&str>) -> GuideKernel {
         time_trust: None,
         time_percent: Number::from(percent),
         percent_trust: None,
+        runtime: (name == "scale").then(|| "a copy (hipMemcpy)".to_owned()),
         bound_by: bound.map(str::to_owned),
+        excluded: Vec::new(),
         percent_of_roof: bound
             .map_or_else(|| Number::missing("no rate was recorded"), |_| Number::from(62.0)),
         roof_trust: None,
@@ -50,6 +52,14 @@ pub(crate) fn guide(compared: bool) -> Guide {
     let gone = finding("MEM010", Severity::Severe, "memory is read 3.1 times", 90_000.0);
     let changes = GuideChanges {
         base: "workloads/copy/MI200".to_owned(),
+        total: GuideTotal {
+            before_ns: Number::from(57_000.0),
+            before_trust: None,
+            after_ns: Number::from(21_480.0),
+            after_trust: None,
+            change_percent: Some(-62.3),
+        },
+        proposed: Some(GuidePair { old: "plus".to_owned(), new: "fused".to_owned() }),
         kernels: vec![
             GuideChange {
                 kernel: COPY.to_owned(),
@@ -96,6 +106,12 @@ pub(crate) fn guide(compared: bool) -> Guide {
             time_percent: Number::from(81.2),
             headline: "bound by HBM bandwidth".to_owned(),
             bound_by: Some("HBM".to_owned()),
+            or: vec!["latency".to_owned()],
+            excluded: vec!["L2".to_owned()],
+            lacks: vec!["matrix arithmetic".to_owned()],
+            notes: vec![
+                "judged by the middle 76 of 150 dispatches: 19.5 us to 24.0 us, median 20.1 us".to_owned(),
+            ],
             because: "864 GB/s, 62 % of the measured ceiling of 1389".to_owned(),
             percent_of_roof: Number::from(62.0),
             gap: Number::from(1.6),

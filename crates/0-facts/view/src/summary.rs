@@ -83,12 +83,20 @@ impl KernelRow {
 pub struct Summary {
     /// Kernels shown.
     pub kernels: u64,
+    /// Of these, the ones without an instruction: the compiler left nothing of them for their target.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub empty: u64,
     /// Instructions in them.
     pub instructions: u64,
     /// Findings by severity.
     pub severities: BTreeMap<&'static str, u64>,
     /// Findings by rule.
     pub rules: BTreeMap<&'static str, RuleCount>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// How often one rule fired.
@@ -110,6 +118,7 @@ impl Summary {
     /// Counts one more kernel.
     pub fn add(&mut self, row: &KernelRow) {
         self.kernels += 1;
+        self.empty += u64::from(row.instructions == Some(0));
         self.instructions += u64::from(row.instructions.unwrap_or(0));
         for (severity, rule, times) in &row.findings {
             let times = u64::from(*times);

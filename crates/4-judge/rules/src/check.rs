@@ -12,6 +12,9 @@ use view::{Finding, NotChecked};
 
 /// All findings for a kernel, most severe first, and the rules whose evidence is absent.
 pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
+    if evidence.is_empty {
+        return (Vec::new(), Vec::new());
+    }
     // IR without code: what the code would say is not missed.
     let ir_alone = evidence.ir.is_some() && evidence.kernel.body == codeobj::Body::Absent;
     let (mut findings, not_checked) = outcomes(|rule| match (rule.check, evidence.ir) {

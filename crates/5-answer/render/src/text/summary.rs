@@ -16,6 +16,10 @@ pub fn summary(summary: &Summary, rules: &[RuleInfo], style: &Style) -> String {
         span(Role::Strong, plural(&thousands(summary.kernels), "kernel")),
         plain(format!(", {}", plural(&thousands(summary.instructions), "instruction"))),
     ];
+    if summary.empty > 0 {
+        let words = format!(" ({} without an instruction)", thousands(summary.empty));
+        head.insert(1, plain(words));
+    }
     if total == 0 {
         head.push(plain(", no findings"));
         page.wrapped(0, 2, &head);

@@ -12,7 +12,9 @@ use crate::bundle::{self, Entry};
 use crate::bytes::{range, u16_at, u32_at};
 use crate::compressed::{self, Stream};
 use crate::elf::{self, Elf};
-use crate::kind::{BITCODE_MAGIC, BITCODE_WRAPPER_MAGIC, BUNDLE_MAGIC, COMPRESSED_MAGIC, Kind, not_yet_code, recognise};
+use crate::kind::{
+    BITCODE_MAGIC, BITCODE_WRAPPER_MAGIC, BUNDLE_MAGIC, COMPRESSED_MAGIC, Kind, not_yet_code, recognise,
+};
 use crate::{CodeObject, ReadError, Target};
 
 /// Errors after which a file is given up.

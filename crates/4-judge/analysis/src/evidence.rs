@@ -131,7 +131,8 @@ impl<'a> KernelEvidence<'a> {
             assumptions.push(format!("a GPU of target {}, one of those that the code runs on", target.name));
         }
         if is_empty {
-            warnings.push("empty: the compiler left no instruction of this kernel for this target".to_owned());
+            warnings
+                .push("empty: the compiler left no instruction of this kernel for this target".to_owned());
         }
         let calls = calls::find(&code.insts, address, object, &text.symbols);
         KernelEvidence {
@@ -154,6 +155,11 @@ impl<'a> KernelEvidence<'a> {
             source,
             text,
         }
+    }
+
+    /// The kernel was made by Triton, as far as a companion file or IR says.
+    pub fn is_triton(&self) -> bool {
+        self.ir.is_some() || self.kernel.metadata.num_stages.is_some()
     }
 
     /// Addresses the memory instructions form; worked out when first asked for.

@@ -8,6 +8,7 @@ mod caches;
 mod descriptor;
 mod elf;
 mod fact;
+mod generic;
 mod matrix;
 mod model;
 mod occupancy;
@@ -23,6 +24,7 @@ pub use caches::{
 pub use descriptor::DescriptorFamily;
 pub use elf::{elf_machine, elf_processor};
 pub use fact::{Basis, Fact, Known, Missing};
+pub use generic::{code_runs_on, generic_targets, runs_on};
 pub use matrix::MatrixShape;
 pub use model::{ComputePartition, LOWEST_MHZ, Model};
 pub use occupancy::{

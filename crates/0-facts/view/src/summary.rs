@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: a row is small and flat, so a library of 25,000 kernels fits in memory as
 //! rows while its cards stream past.
 
-use crate::{KernelCard, Severity};
+use crate::{Finding, KernelCard, Severity};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -29,17 +29,40 @@ pub struct KernelRow {
     pub loops: u32,
     /// Findings as (severity, rule, times), worst first.
     pub findings: Vec<(Severity, &'static str, u32)>,
+    /// The warnings and worse among them, for [`Summary::facts`], which takes them.
+    pub said: Vec<Said>,
+}
+
+/// One finding in words.
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs, reason = "named after the fields of the finding")]
+pub struct Said {
+    pub rule: &'static str,
+    pub severity: Severity,
+    pub message: String,
+    pub advice: String,
+}
+
+impl From<&Finding> for Said {
+    fn from(finding: &Finding) -> Self {
+        Said {
+            rule: finding.rule,
+            severity: finding.severity,
+            message: finding.message.clone(),
+            advice: finding.advice.clone(),
+        }
+    }
 }
 
 impl From<&KernelCard> for KernelRow {
     fn from(card: &KernelCard) -> Self {
         let mut findings: Vec<(Severity, &'static str, u32)> = Vec::new();
         for finding in &card.findings {
-            match findings.iter_mut().find(|(_, rule, _)| *rule == finding.rule) {
-                Some((severity, _, times)) => {
-                    *severity = finding.severity.max(*severity);
-                    *times += 1;
-                }
+            let same = |(severity, rule, _): &&mut (Severity, &'static str, u32)| {
+                *rule == finding.rule && *severity == finding.severity
+            };
+            match findings.iter_mut().find(same) {
+                Some((_, _, times)) => *times += 1,
                 None => findings.push((finding.severity, finding.rule, 1)),
             }
         }
@@ -65,6 +88,12 @@ impl From<&KernelCard> for KernelRow {
             mfma: card.mix.as_ref().map(|mix| mix.mfma),
             loops: u32::try_from(card.loops.len()).unwrap_or(u32::MAX),
             findings,
+            said: card
+                .findings
+                .iter()
+                .filter(|finding| finding.severity > Severity::Info)
+                .map(Said::from)
+                .collect(),
         }
     }
 }
@@ -83,12 +112,108 @@ impl KernelRow {
 pub struct Summary {
     /// Kernels shown.
     pub kernels: u64,
+    /// Of these, the ones without an instruction: the compiler left nothing of them for their target.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub empty: u64,
     /// Instructions in them.
     pub instructions: u64,
     /// Findings by severity.
     pub severities: BTreeMap<&'static str, u64>,
     /// Findings by rule.
     pub rules: BTreeMap<&'static str, RuleCount>,
+    /// Warnings and worse that ask for the same change in several kernels: one fact each.
+    #[serde(skip_serializing_if = "Facts::is_empty")]
+    pub facts: Facts,
+}
+
+/// What several kernels are told alike: a rule and a change, numbers aside.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Fact {
+    /// Rule.
+    pub rule: &'static str,
+    /// Severity.
+    pub severity: Severity,
+    /// What is said of the first kernel.
+    pub message: String,
+    /// What to do there.
+    pub advice: String,
+    /// Findings.
+    pub findings: u64,
+    /// Kernels.
+    pub kernels: u64,
+    /// The first of these kernels.
+    pub names: Vec<String>,
+    /// The one counted last: findings of one kernel come together.
+    #[serde(skip)]
+    last: String,
+}
+
+/// Facts by rule, severity and change.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Facts {
+    by_change: BTreeMap<(&'static str, Severity, String), Fact>,
+}
+
+impl Facts {
+    /// Most that are told apart; what comes later counts by rule only.
+    const MOST: usize = 4096;
+    /// Kernels named of each.
+    const NAMES: usize = 8;
+
+    fn add(&mut self, said: Said, name: &str) {
+        let change: String = said.advice.chars().filter(|letter| !letter.is_ascii_digit()).collect();
+        let key = (said.rule, said.severity, change);
+        if self.by_change.len() == Self::MOST && !self.by_change.contains_key(&key) {
+            return;
+        }
+        let Said { rule, severity, message, advice } = said;
+        let fact = self.by_change.entry(key).or_insert_with(|| Fact {
+            rule,
+            severity,
+            message,
+            advice,
+            findings: 0,
+            kernels: 0,
+            names: Vec::new(),
+            last: String::new(),
+        });
+        fact.findings += 1;
+        if fact.kernels == 0 || fact.last != name {
+            fact.kernels += 1;
+            fact.last = name.to_owned();
+            if fact.names.len() < Self::NAMES {
+                fact.names.push(name.to_owned());
+            }
+        }
+    }
+
+    /// Those of several kernels: the worst first, then those of most kernels.
+    pub fn shared(&self) -> Vec<&Fact> {
+        let mut facts: Vec<&Fact> = self.by_change.values().filter(|fact| fact.kernels > 1).collect();
+        facts.sort_by_key(|fact| (std::cmp::Reverse((fact.severity, fact.kernels)), fact.rule));
+        facts
+    }
+
+    /// Whether no two kernels are told alike.
+    pub fn is_empty(&self) -> bool {
+        self.by_change.values().all(|fact| fact.kernels < 2)
+    }
+
+    /// How many different warnings and worse there are.
+    pub fn different(&self) -> usize {
+        self.by_change.len()
+    }
+}
+
+impl Serialize for Facts {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.shared())
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// How often one rule fired.
@@ -108,15 +233,22 @@ pub struct RuleCount {
 
 impl Summary {
     /// Counts one more kernel.
-    pub fn add(&mut self, row: &KernelRow) {
+    pub fn add(&mut self, row: &mut KernelRow) {
+        for said in std::mem::take(&mut row.said) {
+            self.facts.add(said, &row.name);
+        }
+
         self.kernels += 1;
+        self.empty += u64::from(row.instructions == Some(0));
         self.instructions += u64::from(row.instructions.unwrap_or(0));
         for (severity, rule, times) in &row.findings {
             let times = u64::from(*times);
             *self.severities.entry(severity.as_str()).or_default() += times;
             let count = self.rules.entry(rule).or_default();
             count.findings += times;
-            count.kernels += 1;
+            // The rows of one rule differ in severity and need not stand together.
+            let first = row.findings.iter().find(|(_, other, _)| other == rule);
+            count.kernels += u64::from(first.is_some_and(|(first, ..)| first == severity));
             match severity {
                 Severity::Severe => count.severe += times,
                 Severity::Warning => count.warning += times,

@@ -64,6 +64,50 @@ fn recognise_text(data: &[u8]) -> Option<Kind> {
     assembly.then_some(Kind::Assembly)
 }
 
+/// Why a file that [`recognise`] does not know holds no GPU code, and what to do: forms of a program that come before it.
+pub(crate) fn not_yet_code(data: &[u8]) -> Option<(&'static str, &'static str)> {
+    if data.starts_with(BITCODE_MAGIC) || data.starts_with(BITCODE_WRAPPER_MAGIC) {
+        return Some((
+            "LLVM bitcode, which is not compiled to instructions yet",
+            "link it first: `clang++ --hip-link --offload-arch=TARGET` for objects of `-fgpu-rdc`, \
+             `llc -mcpu=TARGET -filetype=obj` for a module of its own",
+        ));
+    }
+    let probe = &data[..data.len().min(TEXT_PROBE)];
+    if probe.contains(&0) {
+        return None;
+    }
+    let mut lines = probe.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_start);
+    if lines.clone().any(|line| IR_WORDS.iter().any(|word| line.starts_with(word))) {
+        return Some((
+            "LLVM IR as text, which is not compiled to instructions yet",
+            "compile it first: `llc -mcpu=TARGET -filetype=obj`",
+        ));
+    }
+    let source =
+        lines.any(|line| SOURCE_WORDS.iter().any(|word| line.windows(word.len()).any(|part| part == *word)));
+    source.then_some((
+        "source text of a GPU program, which is not compiled yet",
+        "compile it first: `hipcc --offload-arch=TARGET --genco -O3 FILE -o FILE.hsaco`, or give the program or library made of it",
+    ))
+}
+
+/// How a line of LLVM IR begins that says whom it is for.
+const IR_WORDS: [&[u8]; 2] = [b"target triple = \"amdgcn", b"source_filename = "];
+
+/// Words that only sources of GPU programs have, HIP, CUDA and OpenCL.
+const SOURCE_WORDS: [&[u8]; 9] = [
+    b"__global__",
+    b"__device__",
+    b"__host__",
+    b"__kernel ",
+    b"hip/hip_",
+    b"cuda_runtime",
+    b"__attribute__((global))",
+    b"blockIdx.",
+    b"hipLaunchKernel",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +134,25 @@ mod tests {
         ];
         for (data, expected) in cases {
             assert_eq!(recognise(data), *expected, "{}", String::from_utf8_lossy(data));
+        }
+    }
+
+    #[test]
+    fn forms_before_code() {
+        let cases: [(&[u8], &str); 8] = [
+            (b"BC\xc0\xde\x35\x14", "LLVM bitcode"),
+            (b"\xde\xc0\x17\x0b\0\0\0\0", "LLVM bitcode"),
+            (b"; ModuleID = 'k'\ntarget triple = \"amdgcn-amd-amdhsa\"\n", "LLVM IR as text"),
+            (b"#include <hip/hip_runtime.h>\nint main() {}\n", "source text"),
+            (b"extern \"C\" __global__ void k() {}\n", "source text"),
+            (b"__kernel void k(global float *a) {}\n", "source text"),
+            (b"int main() { return 0; }\n", ""),
+            (b"\0__global__", ""),
+        ];
+        for (data, expected) in cases {
+            let found = not_yet_code(data).map_or("", |(what, _)| what);
+            let begins = if expected.is_empty() { found.is_empty() } else { found.starts_with(expected) };
+            assert!(begins, "{}: {found}", String::from_utf8_lossy(data));
         }
     }
 }

@@ -72,6 +72,8 @@ struct Symbols<'a> {
     descriptors: HashMap<&'a [u8], Symbol<'a>>,
     /// Starts of all code symbols, sorted; where a symbol without a size ends.
     starts: Vec<(u16, u64)>,
+    /// Starts of those that have a size, sorted: a symbol without one that begins there too is empty.
+    sized: Vec<(u16, u64)>,
 }
 
 impl<'a> Symbols<'a> {
@@ -84,11 +86,15 @@ impl<'a> Symbols<'a> {
             code_by_name: HashMap::with_capacity(expected),
             descriptors: HashMap::with_capacity(expected),
             starts: Vec::with_capacity(expected),
+            sized: Vec::with_capacity(expected),
         };
         for symbol in all.filter(|symbol| symbol.section != 0 && !symbol.name.is_empty()) {
             match symbol.kind {
                 elf::SYMBOL_FUNCTION | SYMBOL_OLD_KERNEL => {
                     symbols.starts.push((symbol.section, symbol.value));
+                    if symbol.size > 0 {
+                        symbols.sized.push((symbol.section, symbol.value));
+                    }
                     symbols.code_by_name.entry(symbol.name).or_insert(symbols.code.len());
                     symbols.code.push(symbol);
                 }
@@ -101,6 +107,7 @@ impl<'a> Symbols<'a> {
             }
         }
         symbols.starts.sort_unstable();
+        symbols.sized.sort_unstable();
         Ok(symbols)
     }
 
@@ -111,6 +118,11 @@ impl<'a> Symbols<'a> {
     fn next_start(&self, symbol: &Symbol<'_>) -> Option<u64> {
         let after = self.starts.partition_point(|&start| start <= (symbol.section, symbol.value));
         self.starts.get(after).filter(|start| start.0 == symbol.section).map(|start| start.1)
+    }
+
+    /// Whether the code at a symbol without a size is another function's.
+    fn is_empty(&self, symbol: &Symbol<'_>) -> bool {
+        symbol.size == 0 && self.sized.binary_search(&(symbol.section, symbol.value)).is_ok()
     }
 }
 
@@ -307,8 +319,20 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether a symbol stands behind the last byte of its section, as that of an empty function at the end does.
+    fn is_section_end(&self, symbol: &Symbol<'_>) -> bool {
+        let section = self.elf.sections.get(usize::from(symbol.section));
+        section.is_some_and(|section| {
+            let start = if self.elf.kind == elf::TYPE_RELOCATABLE { 0 } else { section.address };
+            section.kind != elf::SECTION_NOBITS && symbol.value == start.wrapping_add(section.size)
+        })
+    }
+
     /// The code of a symbol, from `skip` bytes after its start.
     fn body(&mut self, name: &str, symbol: &Symbol<'_>, skip: u64, symbols: &Symbols<'a>) -> Body {
+        if symbols.is_empty(symbol) || (symbol.size == 0 && self.is_section_end(symbol)) {
+            return Body::Code { address: symbol.value, bytes: 0..0 };
+        }
         let place = self.symbol_offset(symbol).and_then(|start| self.bound(name, symbol, start, symbols));
         let Some(range) = place else {
             self.warnings.add(format!("the code of `{name}` is outside its section or the file"));
@@ -377,7 +401,7 @@ impl<'a> Reader<'a> {
             .map(|kernel| (&kernel.body, kernel.name.as_str()))
             .chain(functions.iter().map(|function| (&function.body, function.name.as_str())))
             .filter_map(|(body, name)| match body {
-                Body::Code { bytes, .. } => Some((bytes, name)),
+                Body::Code { bytes, .. } if !bytes.is_empty() => Some((bytes, name)),
                 _ => None,
             })
             .collect();

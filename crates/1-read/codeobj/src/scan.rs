@@ -12,7 +12,9 @@ use crate::bundle::{self, Entry};
 use crate::bytes::{range, u16_at, u32_at};
 use crate::compressed::{self, Stream};
 use crate::elf::{self, Elf};
-use crate::kind::{BITCODE_MAGIC, BITCODE_WRAPPER_MAGIC, BUNDLE_MAGIC, COMPRESSED_MAGIC, Kind, recognise};
+use crate::kind::{
+    BITCODE_MAGIC, BITCODE_WRAPPER_MAGIC, BUNDLE_MAGIC, COMPRESSED_MAGIC, Kind, not_yet_code, recognise,
+};
 use crate::{CodeObject, ReadError, Target};
 
 /// Errors after which a file is given up.
@@ -89,6 +91,9 @@ pub fn scan<'a>(data: &'a [u8], wanted: &Wanted) -> Result<Scan<'a>, ReadError> 
             return Err(ReadError::new(0, "text, where a binary file is expected"));
         }
         None => {
+            if let Some((what, hint)) = not_yet_code(data) {
+                return Err(ReadError::new(0, what).hint(hint));
+            }
             return Err(ReadError::new(0, "neither ELF, archive, offload bundle nor AMD GPU assembly")
                 .hint("give a code object, a program or library with HIP kernels, or assembly text"));
         }

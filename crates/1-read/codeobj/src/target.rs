@@ -85,7 +85,7 @@ impl Target {
         })
     }
 
-    /// Whether this is the processor `name` names; features given in `name` must match those that are fixed.
+    /// Whether code for this target runs on the wanted one; features given there must match those that are fixed.
     pub fn matches(&self, wanted: &Target) -> bool {
         fn agree(have: Feature, want: Feature) -> bool {
             match want {
@@ -94,7 +94,7 @@ impl Target {
                 Feature::Any | Feature::Unspecified => true,
             }
         }
-        self.processor == wanted.processor
+        arch::code_runs_on(&self.processor, &wanted.processor)
             && agree(self.xnack, wanted.xnack)
             && agree(self.sramecc, wanted.sramecc)
     }

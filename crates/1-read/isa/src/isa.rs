@@ -26,12 +26,13 @@ impl Isa {
     /// All instruction sets.
     pub const ALL: [Isa; 4] = [Isa::Gfx908, Isa::Gfx90a, Isa::Gfx942, Isa::Gfx950];
 
-    /// The instruction set of a processor name, features such as `:xnack+` allowed after it.
+    /// The instruction set of a processor name, features such as `:xnack+` allowed after it. Generic code is in part of the
+    /// instruction set of a GPU that it runs on, or of one that has the same instructions and more.
     pub fn for_processor(name: &str) -> Option<Isa> {
         match name.split(':').next().unwrap_or(name) {
-            "gfx908" => Some(Isa::Gfx908),
+            "gfx908" | "gfx9-generic" => Some(Isa::Gfx908),
             "gfx90a" => Some(Isa::Gfx90a),
-            "gfx940" | "gfx941" | "gfx942" => Some(Isa::Gfx942),
+            "gfx940" | "gfx941" | "gfx942" | "gfx9-4-generic" => Some(Isa::Gfx942),
             "gfx950" => Some(Isa::Gfx950),
             _ => None,
         }

@@ -258,8 +258,8 @@ fn count_vector_memory(insts: &[Inst]) -> Vec<u32> {
 
 fn place(body: &Body) -> Option<(u64, Range<usize>)> {
     match body {
-        Body::Code { address, bytes } => Some((*address, bytes.clone())),
-        Body::Text { .. } | Body::Absent => None,
+        Body::Code { address, bytes } if !bytes.is_empty() => Some((*address, bytes.clone())),
+        Body::Code { .. } | Body::Text { .. } | Body::Absent => None,
     }
 }
 

@@ -21,7 +21,8 @@ pub fn card(
     let has_code = kernel.body != Body::Absent;
     let widths = Widths::of(evidence, 0..evidence.insts.len());
     let mut warnings = evidence.warnings.clone();
-    warnings.extend(evidence.object.warnings.iter().filter(|w| w.contains(&kernel.name)).cloned());
+    let name = format!("`{}`", kernel.name);
+    warnings.extend(evidence.object.warnings.iter().filter(|w| w.contains(&name)).cloned());
     KernelCard {
         file: file.to_owned(),
         origin: evidence.object.origin.clone(),

@@ -93,8 +93,8 @@ fn without_padding(insts: &[Inst]) -> usize {
         }
         end -= 1;
     }
-    // Nothing but padding: show it as it is.
-    insts.len()
+    // Nothing but padding is the place of an empty kernel, unless it is no code at all, which is shown as it is.
+    if insts.iter().any(|inst| inst.encoding == Encoding::Unknown) { insts.len() } else { 0 }
 }
 
 #[cfg(test)]

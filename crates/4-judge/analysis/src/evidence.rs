@@ -58,6 +58,8 @@ pub struct KernelEvidence<'a> {
     pub warnings: Vec<String>,
     /// Triton's IR of the kernel, where it is known.
     pub ir: Option<&'a TritonIr>,
+    /// There is code and no instruction in it, so nothing to judge.
+    pub is_empty: bool,
     addresses: OnceLock<Arc<Addresses>>,
     shaped: OnceLock<Vec<Shaped>>,
     address: u64,
@@ -81,7 +83,7 @@ impl<'a> KernelEvidence<'a> {
         source: Source<'a>,
         recent: &mut Recent<'a>,
     ) -> Self {
-        let target = arch::Target::by_name(&object.target.processor);
+        let target = arch::Target::of_code(&object.target.processor);
         let isa = Isa::for_processor(&object.target.processor);
         let mut warnings = Vec::new();
         let mut text = TextBody::default();
@@ -118,12 +120,20 @@ impl<'a> KernelEvidence<'a> {
                 kernel.name
             )),
         }
+        let is_empty = warnings.is_empty() && found.as_ref().is_some_and(|code| code.insts.is_empty());
         let code = found.unwrap_or_default();
         let resources = resources::gather(kernel, target, &code.insts);
-        let (occupancy, assumptions) = match target {
+        let (occupancy, mut assumptions) = match target {
             Some(target) => resources::occupancy(kernel, target, &resources),
             None => (None, Vec::new()),
         };
+        if let (Some(target), Some(_)) = (target, arch::runs_on(&object.target.processor)) {
+            assumptions.push(format!("a GPU of target {}, one of those that the code runs on", target.name));
+        }
+        if is_empty {
+            warnings
+                .push("empty: the compiler left no instruction of this kernel for this target".to_owned());
+        }
         let calls = calls::find(&code.insts, address, object, &text.symbols);
         KernelEvidence {
             object,
@@ -138,6 +148,7 @@ impl<'a> KernelEvidence<'a> {
             code_bytes,
             warnings,
             ir: None,
+            is_empty,
             addresses: OnceLock::new(),
             shaped: OnceLock::new(),
             address,
@@ -146,10 +157,15 @@ impl<'a> KernelEvidence<'a> {
         }
     }
 
+    /// The kernel was made by Triton, as far as a companion file or IR says.
+    pub fn is_triton(&self) -> bool {
+        self.ir.is_some() || self.kernel.metadata.num_stages.is_some()
+    }
+
     /// Addresses the memory instructions form; worked out when first asked for.
     pub fn addresses(&self) -> &Addresses {
         self.addresses.get_or_init(|| {
-            let packed = self.target.is_none_or(|target| target.registers.unified.value);
+            let packed = self.isa.is_none_or(Isa::packs_work_items);
             self.code.addresses(Entry::of(self.kernel, packed))
         })
     }
@@ -157,7 +173,7 @@ impl<'a> KernelEvidence<'a> {
     /// Addresses in workgroups of each usual shape; empty where the code object tells the shape.
     pub fn usual_shapes(&self) -> &[Shaped] {
         self.shaped.get_or_init(|| {
-            let packed = self.target.is_none_or(|target| target.registers.unified.value);
+            let packed = self.isa.is_none_or(Isa::packs_work_items);
             let entry = Entry::of(self.kernel, packed);
             if entry.tells_shape() || self.insts.is_empty() {
                 return Vec::new();

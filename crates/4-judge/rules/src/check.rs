@@ -8,10 +8,13 @@ use crate::{
     registry,
 };
 use analysis::{KernelEvidence, WorkloadEvidence};
-use view::{Finding, NotChecked};
+use view::{Evidence, Finding, NotChecked};
 
 /// All findings for a kernel, most severe first, and the rules whose evidence is absent.
 pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
+    if evidence.is_empty {
+        return (Vec::new(), Vec::new());
+    }
     // IR without code: what the code would say is not missed.
     let ir_alone = evidence.ir.is_some() && evidence.kernel.body == codeobj::Body::Absent;
     let (mut findings, not_checked) = outcomes(|rule| match (rule.check, evidence.ir) {
@@ -19,12 +22,33 @@ pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
         _ if ir_alone => None,
         _ => Some(rule.code_check()?(evidence)),
     });
+    join_causes(&mut findings);
     sort_by_severity(&mut findings);
     (findings, not_checked)
 }
 
 /// Rules that compare with a base.
 const COMPARING: [&str; 1] = ["CTR005"];
+
+/// Findings of two rules that have one cause: the first is kept and says the second; the second's advice is better where it names
+/// the cause.
+const ONE_CAUSE: [(&str, &str, bool); 3] =
+    [("RES001", "RES005", true), ("RES001", "TIL006", true), ("RES003", "RES002", false)];
+
+/// Makes one finding of those that have one cause.
+fn join_causes(findings: &mut Vec<Finding>) {
+    for (kept, joined, names_cause) in ONE_CAUSE {
+        let at = |rule: &str| findings.iter().position(|finding| finding.rule == rule);
+        let (Some(_), Some(from)) = (at(kept), at(joined)) else { continue };
+        let other = findings.remove(from);
+        let Some(finding) = findings.iter_mut().find(|finding| finding.rule == kept) else { continue };
+        finding.severity = finding.severity.max(other.severity);
+        if names_cause {
+            finding.advice = other.advice;
+        }
+        finding.evidence.push(Evidence { what: format!("{joined} too"), value: other.message });
+    }
+}
 
 /// All findings for a kernel of a recording, most time lost first, and the rules whose evidence was not recorded.
 pub fn check_workload(evidence: &WorkloadEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {

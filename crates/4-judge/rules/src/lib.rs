@@ -11,6 +11,7 @@ mod check;
 mod check_host;
 mod comm;
 mod execution;
+mod gain;
 mod guide_checks;
 mod host;
 mod ir;

@@ -47,6 +47,13 @@ impl Narrow {
         self.runs.iter().map(Run::saved).sum()
     }
 
+    /// Accesses per iteration that wide ones save, those of contiguous lanes and iterations counted in.
+    pub(crate) fn saved_in_all(&self) -> f64 {
+        let alone = self.accesses.iter().filter(|(_, _, kind)| *kind != Kind::Merge);
+        let saved = alone.map(|(_, bytes, _)| 1.0 - f64::from(*bytes) / f64::from(WIDEST));
+        f64::from(self.saved()) + saved.sum::<f64>()
+    }
+
     /// Count by bytes per lane.
     pub(crate) fn widths(&self) -> BTreeMap<u32, u32> {
         let mut widths = BTreeMap::new();

@@ -5,7 +5,7 @@
 //! SARIF's own address object.
 
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use view::{FileError, Finding, KernelCard, Place, RuleInfo, Severity, SourceLine, Survey};
 
 /// Stands between two results.
@@ -59,6 +59,95 @@ pub fn kernel(card: &KernelCard) -> String {
     let results: Vec<String> =
         card.findings.iter().map(|finding| result(card, finding, &mut seen).to_string()).collect();
     results.join(SEPARATOR)
+}
+
+/// Results of many kernels: those of one rule that ask for the same change at the same place of a file are one result with
+/// its kernels.
+#[derive(Default)]
+pub struct Results {
+    held: Vec<Held>,
+    by_change: HashMap<String, usize>,
+}
+
+/// A result that waits for more kernels.
+struct Held {
+    value: Value,
+    kernels: Vec<String>,
+    more: u64,
+}
+
+impl Results {
+    /// Most that are held; later ones stand alone.
+    const MOST: usize = 16_384;
+    /// Kernels and places listed of each.
+    const LISTED: usize = 64;
+
+    /// Takes the findings of a kernel; gives the results that nothing is joined to, as [`kernel`] does.
+    pub fn add(&mut self, card: &KernelCard) -> String {
+        let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+        let mut alone: Vec<String> = Vec::new();
+        for finding in &card.findings {
+            let value = result(card, finding, &mut seen);
+            let place = &value["locations"][0]["physicalLocation"];
+            let change: String = finding.advice.chars().filter(|letter| !letter.is_ascii_digit()).collect();
+            let key = format!(
+                "{}|{:?}|{change}|{}|{}",
+                finding.rule,
+                finding.severity,
+                place["artifactLocation"]["uri"],
+                place["region"]["startLine"]
+            );
+            match self.by_change.get(&key) {
+                Some(&at) => self.held[at].join(card, &value),
+                None if self.held.len() == Self::MOST => alone.push(value.to_string()),
+                None => {
+                    self.by_change.insert(key, self.held.len());
+                    self.held.push(Held { value, kernels: vec![card.name.clone()], more: 0 });
+                }
+            }
+        }
+        alone.join(SEPARATOR)
+    }
+
+    /// The results that were held, joined by [`SEPARATOR`].
+    pub fn finish(self) -> String {
+        let results: Vec<String> = self.held.into_iter().map(|held| held.finish().to_string()).collect();
+        results.join(SEPARATOR)
+    }
+}
+
+impl Held {
+    fn join(&mut self, card: &KernelCard, other: &Value) {
+        // Findings of one kernel come together.
+        if self.kernels.last() != Some(&card.name) {
+            if self.kernels.len() < Results::LISTED {
+                self.kernels.push(card.name.clone());
+            } else {
+                self.more += 1;
+            }
+        }
+        let related = &mut self.value["relatedLocations"];
+        if related.is_null() {
+            *related = json!([]);
+        }
+        if let Some(list) = related.as_array_mut().filter(|list| list.len() < Results::LISTED) {
+            let mut place = other["locations"][0].clone();
+            place["id"] = json!(list.len() + 1);
+            list.push(place);
+        }
+    }
+
+    fn finish(mut self) -> Value {
+        let kernels = self.kernels.len() as u64 + self.more;
+        if kernels > 1 {
+            let text = self.value["message"]["text"].as_str().unwrap_or_default();
+            self.value["message"]["text"] =
+                json!(format!("{text}. The same in {} more kernels", kernels - 1));
+            self.value["properties"]["kernels"] = json!(self.kernels);
+            self.value["properties"]["kernelCount"] = json!(kernels);
+        }
+        self.value
+    }
 }
 
 fn result(card: &KernelCard, finding: &Finding, seen: &mut BTreeMap<String, u32>) -> Value {

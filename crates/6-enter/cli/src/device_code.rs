@@ -16,21 +16,28 @@ pub(crate) struct DeviceCode {
 }
 
 impl DeviceCode {
-    /// Finds the code for a target in a file; without a target the first code there is.
+    /// Finds the code for a target in a file, generic code where there is none of its own; without a target the first code
+    /// there is.
     pub(crate) fn find(path: &Path, target: Option<&str>) -> Result<DeviceCode> {
         let name = path.display();
         let contents = Contents::open(path).with_context(|| format!("cannot read `{name}`"))?;
         let mut others = Vec::new();
+        let mut generic = None;
         let scan = codeobj::scan(contents.bytes(), &Wanted::all());
         for found in scan.map_err(|error| anyhow!("`{name}`: {error}"))? {
             let found = found.map_err(|error| anyhow!("`{name}`: {error}"))?;
-            if target.is_some_and(|target| target != found.target.processor) {
-                others.push(found.target.processor.clone());
+            let processor = &found.target.processor;
+            if target.is_some_and(|target| target != processor) {
+                others.push(processor.clone());
+                if target.is_some_and(|target| arch::code_runs_on(processor, target)) {
+                    generic.get_or_insert(found.data.into_owned());
+                }
                 continue;
             }
-            let data = found.data.into_owned();
-            let object = CodeObject::read(&data).map_err(|error| anyhow!("`{name}`: {error}"))?;
-            return Ok(DeviceCode { data, object });
+            return Self::read(found.data.into_owned(), target).with_context(|| format!("`{name}`"));
+        }
+        if let Some(data) = generic {
+            return Self::read(data, target).with_context(|| format!("`{name}`"));
         }
         others.dedup();
         match target {
@@ -39,6 +46,16 @@ impl DeviceCode {
             }
             _ => bail!("`{name}` has no GPU code"),
         }
+    }
+
+    /// Reads a code object; generic code becomes code for the target it is wanted for, or for one it runs on.
+    fn read(data: Vec<u8>, target: Option<&str>) -> Result<DeviceCode> {
+        let mut object = CodeObject::read(&data)?;
+        let processor = &mut object.target.processor;
+        if let Some(target) = target.or_else(|| arch::Target::of_code(processor).map(|it| it.name)) {
+            *processor = target.to_owned();
+        }
+        Ok(DeviceCode { data, object })
     }
 
     /// A kernel by its linker or demangled name, or the only one.

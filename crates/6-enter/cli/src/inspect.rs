@@ -56,16 +56,20 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
     let mut rows: Vec<KernelRow> = Vec::new();
     let mut cards: Vec<KernelCard> = Vec::new();
     let mut first = true;
+    let mut results = sarif::Results::default();
     let errors = each_kernel(
         &files,
         &selection,
         |judged| part(judged, args, recorded.as_ref(), streams, &style),
-        |part| {
+        |mut part| {
             if let Some(message) = part.refused {
                 return Err(anyhow!(message));
             }
-            summary.add(&part.row);
+            summary.add(&mut part.row);
             conditions.iter_mut().for_each(|condition| condition.add(&part.row));
+            if let (Format::Sarif, Some(card)) = (args.format, &part.card) {
+                part.text = results.add(card);
+            }
             if streams {
                 if !part.text.is_empty() {
                     if !std::mem::replace(&mut first, false) {
@@ -85,9 +89,13 @@ pub(crate) fn run(args: &Inspect, look: &Look) -> Result<Outcome> {
         },
     )?;
 
+    let held = results.finish();
+    if !held.is_empty() && !first {
+        output.write(separator)?;
+    }
     output.write(&match args.format {
         Format::Json => json::end(&summary, &errors),
-        Format::Sarif => sarif::end(&errors),
+        Format::Sarif => held + &sarif::end(&errors),
         Format::Csv => String::new(),
         Format::Text => closing(&mut rows, &cards, &summary, &rules, args, &style),
     })?;
@@ -148,7 +156,8 @@ fn part(
     let text = match args.format {
         Format::Json => json::kernel(&card, listing.as_ref()),
         Format::Csv => csv::kernel(&card),
-        Format::Sarif => sarif::kernel(&card),
+        // Joined with those of other kernels, in their order.
+        Format::Sarif => String::new(),
         Format::Text if streams => {
             let mut text = text::card(&card, style);
             if args.lines {
@@ -166,7 +175,7 @@ fn part(
     Part {
         row,
         text,
-        card: (!streams).then(|| Box::new(card)),
+        card: (!streams || args.format == Format::Sarif).then(|| Box::new(card)),
         refused: added.err().map(|it| it.to_string()),
     }
 }

@@ -32,11 +32,12 @@ impl Module {
     /// Finds the code for the device in a file or bundle and loads it.
     pub(crate) fn load(data: &[u8], device: Device, allocations: &mut Allocations) -> Result<Module, Code> {
         let data = select(data, device)?.into_owned();
-        let object = CodeObject::read(&data).map_err(|error| damaged(&error))?;
-        if object.target.processor != device.processor() {
+        let mut object = CodeObject::read(&data).map_err(|error| damaged(&error))?;
+        if !arch::code_runs_on(&object.target.processor, device.processor()) {
             no_code(device, &[object.target.to_string()]);
             return Err(Code::hipErrorNoBinaryForGpu);
         }
+        object.target.processor = device.processor().to_string();
         let image = Image::read(&data).map_err(|error| damaged(&error))?;
         let bytes = usize::try_from(image.bytes).map_err(|_| Code::hipErrorOutOfMemory)?;
         let base = allocations.allocate(
@@ -126,16 +127,20 @@ impl Module {
     }
 }
 
-/// The code object for the device.
+/// The code object for the device; generic code where there is none of its own.
 fn select(data: &[u8], device: Device) -> Result<Cow<'_, [u8]>, Code> {
     let wanted = Wanted::targets(vec![device.wanted()]);
     let mut scan = codeobj::scan(data, &wanted).map_err(|error| damaged(&error))?;
-    let mut problem = None;
+    let (mut problem, mut generic) = (None, None);
     for found in scan.by_ref() {
         match found {
-            Ok(found) => return Ok(found.data),
+            Ok(found) if found.target.processor == device.processor() => return Ok(found.data),
+            Ok(found) => generic = generic.or(Some(found.data)),
             Err(error) => problem = problem.or(Some(error)),
         }
+    }
+    if let Some(data) = generic {
+        return Ok(data);
     }
     if let Some(error) = problem {
         return Err(damaged(&error));

@@ -74,7 +74,8 @@ impl Selection {
         }
         let explicit = !targets.is_empty();
         if !explicit {
-            targets.extend(::arch::Target::names().filter_map(Target::parse));
+            targets
+                .extend(::arch::Target::names().chain(::arch::generic_targets()).filter_map(Target::parse));
         }
         Ok(Selection {
             name,

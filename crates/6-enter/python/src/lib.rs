@@ -52,8 +52,8 @@ fn inspected(paths: &[PathBuf], kernel: Option<&str>, arch: &[String], listing: 
             let card = analysis::card(judged.evidence, judged.file, judged.findings, judged.not_checked);
             (KernelRow::from(&card), json::kernel(&card, listing.as_ref()))
         },
-        |(row, text)| {
-            summary.add(&row);
+        |(mut row, text)| {
+            summary.add(&mut row);
             if kernels > 0 {
                 document.push_str(json::SEPARATOR);
             }

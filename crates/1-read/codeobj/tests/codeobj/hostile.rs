@@ -243,6 +243,44 @@ fn symbols_that_lie_are_warned_about() {
     }
 }
 
+/// A kernel that the compiler found unreachable has no size; what stands at its address is the next function's.
+#[test]
+fn empty_kernels_get_nobody_elses_code() {
+    let good = fixture("v6.hsaco");
+    let kernels = CodeObject::read(&good).unwrap().kernels;
+    let place = |kernel: &codeobj::Kernel| match &kernel.body {
+        codeobj::Body::Code { address, bytes } => (*address, bytes.clone()),
+        body => panic!("{body:?}"),
+    };
+    let ((first, _), (second, second_bytes)) = (place(&kernels[0]), place(&kernels[1]));
+    let symbols: Vec<usize> = [2, 11]
+        .into_iter()
+        .map(|kind| section_header(&good, kind))
+        .flat_map(|header| {
+            let number = |at: usize| u64::from_le_bytes(good[at..at + 8].try_into().unwrap()) as usize;
+            let start = number(header + 24);
+            (start..start + number(header + 32)).step_by(24)
+        })
+        .filter(|&at| good[at + 4] & 0xf == 2)
+        .filter(|&at| u64::from_le_bytes(good[at + 8..at + 16].try_into().unwrap()) == first)
+        .collect();
+    assert!(!symbols.is_empty());
+    // Where the first kernel's symbol is put, and whether it is empty there: a symbol alone reaches to the next one.
+    for (value, empty) in [(second, true), (first, false)] {
+        let mut data = good.clone();
+        for symbol in &symbols {
+            put(&mut data, symbol + 8, value);
+            put(&mut data, symbol + 16, 0);
+        }
+        let object = CodeObject::read(&data).unwrap();
+        let of = |name: &str| place(object.kernels.iter().find(|kernel| kernel.name == name).unwrap());
+        assert_eq!(of("first").1.is_empty(), empty, "{value:#x}: {:?}", of("first"));
+        assert_eq!(of(&kernels[1].name), (second, second_bytes.clone()));
+        let said = object.warnings.iter().any(|have| have.contains("`first` has no size"));
+        assert_eq!(said, !empty, "{:?}", object.warnings);
+    }
+}
+
 fn bundle(entries: &[(u64, u64, &str)], length: usize) -> Vec<u8> {
     let mut data = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
     data.extend((entries.len() as u64).to_le_bytes());

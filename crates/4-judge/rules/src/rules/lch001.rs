@@ -25,6 +25,8 @@ Fires on the size of the workgroup.
 * As many workgroups as a compute unit holds do not fill its SIMDs evenly: some stand idle (Warning when fewer waves than
   SIMDs are resident) or have a wave less than others (Info).
 
+Where the kernel's registers or LDS are why SIMDs stand idle, RES002 says it, and this rule does not.
+
 A workgroup that is a multiple of the wave but smaller than one wave per SIMD does not fire as long as enough of them
 fit on a compute unit to fill the SIMDs.
 
@@ -95,7 +97,7 @@ fn uneven(evidence: &KernelEvidence<'_>, simds: u32) -> Option<Finding> {
     let occupancy = evidence.occupancy.as_ref()?;
     let resident = occupancy.waves_per_cu;
     let over = resident % simds;
-    if resident == 0 || over == 0 {
+    if resident == 0 || over == 0 || super::res002::leaves_simds_idle(occupancy, simds) {
         return None;
     }
     let per_workgroup = resident / occupancy.workgroups_per_cu.max(1);

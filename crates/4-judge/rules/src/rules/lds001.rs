@@ -4,7 +4,8 @@
 //! worth a look at the layout.
 
 use crate::access::{self, MemoryAccess, WIDEST, memory_access};
-use crate::{Check, Outcome, Rule, merge};
+use crate::gain::Executed;
+use crate::{Check, Outcome, Rule, gain, merge};
 use analysis::KernelEvidence;
 use isa::{Access, Class, Space};
 use std::collections::BTreeMap;
@@ -35,8 +36,9 @@ of each bank's dword as well.
 
 ## Evidence
 The width of each access, and for merging the addresses worked out symbolically. It is a warning where merging saves at
-least two accesses per iteration, where the loop feeds matrix instructions, or where accesses of one or two bytes prevail;
-otherwise it is for information.
+least two accesses per iteration, where the loop feeds matrix instructions, or where accesses of one or two bytes prevail, and
+what wider accesses save is a twentieth of what the busiest of vector units, memory path and LDS does for the kernel, loops
+taken to run 16 times; otherwise it is for information.
 
 ## What to do
 Lay the tile out so that what one lane needs lies in 16 contiguous bytes (`ds_read_b128`, `ds_write_b128`; 8 bytes is the
@@ -88,7 +90,11 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
             }
         }
     }
-    let findings = by_loop.into_iter().filter_map(|(id, found)| finding(evidence, id, &found));
+    if by_loop.is_empty() {
+        return Outcome::Silent;
+    }
+    let executed = Executed::of(evidence);
+    let findings = by_loop.into_iter().filter_map(|(id, found)| finding(evidence, &executed, id, &found));
     Outcome::from_findings(findings.collect())
 }
 
@@ -103,7 +109,12 @@ struct InLoop {
     runs: Vec<merge::Run>,
 }
 
-fn finding(evidence: &KernelEvidence<'_>, id: u32, found: &InLoop) -> Option<Finding> {
+fn finding(
+    evidence: &KernelEvidence<'_>,
+    executed: &Executed<'_>,
+    id: u32,
+    found: &InLoop,
+) -> Option<Finding> {
     let cfg = &evidence.cfg;
     let saved: u32 = found.runs.iter().map(merge::Run::saved).sum();
     let is_innermost = cfg.loops[id as usize].nested_end == id + 1;
@@ -113,8 +124,11 @@ fn finding(evidence: &KernelEvidence<'_>, id: u32, found: &InLoop) -> Option<Fin
     }
     let has_matrix = cfg.loop_own_insts(id).any(|at| evidence.insts[at as usize].class() == Class::Mfma);
     let tiny = found.narrow.iter().filter(|(_, bytes)| *bytes <= 2).count();
-    let severity = if saved >= 2 || (busy && (has_matrix || tiny * 2 >= found.all)) {
-        Severity::Warning
+    let wide: f64 = found.narrow.iter().map(|(_, bytes)| 1.0 - f64::from(*bytes) / f64::from(NARROW)).sum();
+    let severity = if saved >= 2 {
+        gain::severity(executed.accesses(Some(id), f64::from(saved)))
+    } else if busy && (has_matrix || tiny * 2 >= found.all) {
+        gain::severity(executed.accesses(Some(id), wide))
     } else {
         Severity::Info
     };

@@ -3,8 +3,9 @@
 //! The one idea to keep in mind: only addresses known lane by lane are judged, and then exactly.
 
 use crate::access::{count, places};
+use crate::gain::Executed;
 use crate::recorded::{lost, percent, simulated};
-use crate::{Check, Outcome, Rule, shapes};
+use crate::{Check, Outcome, Rule, gain, shapes};
 use analysis::affine::{Addresses, LANES};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use foldhash::{HashMap, HashMapExt};
@@ -212,8 +213,11 @@ fn finding(
     }
     let has_dwords = found.insts.iter().any(|(_, _, bytes)| *bytes >= 4);
     let doubled = found.total.taken >= 2 * found.total.least;
-    let severity =
-        if in_loop.is_some() && has_dwords && doubled { Severity::Warning } else { Severity::Info };
+    let severity = if has_dwords && doubled {
+        gain::severity(Executed::of(evidence).shared_cycles(in_loop, f64::from(extra)))
+    } else {
+        Severity::Info
+    };
     let per = if in_loop.is_some() { "per iteration" } else { "outside loops" };
     let advice = if has_dwords {
         "pad the rows of the tile by one access width, or permute columns with an exclusive-or of the row"

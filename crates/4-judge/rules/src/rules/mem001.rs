@@ -3,8 +3,9 @@
 //! The one idea to keep in mind: narrow is only worth a word where the addresses prove that wide is possible.
 
 use crate::access::{self, WIDEST};
+use crate::gain::Executed;
 use crate::narrow::{Kind, Narrow};
-use crate::{Check, Outcome, Rule, narrow};
+use crate::{Check, Outcome, Rule, gain, narrow};
 use analysis::KernelEvidence;
 use isa::Access;
 use view::{Finding, Severity};
@@ -39,7 +40,8 @@ the block, the step from lane to lane, and the step from iteration to iteration.
 between neighbours. Work-item ids are taken to be those of
 one-dimensional workgroups where the kernel asks for one dimension only. The finding is a warning where loads of one or
 two bytes are concerned, where merging saves at least two loads per iteration, or where the loop feeds matrix
-instructions; otherwise it is for information.
+instructions, and the loads saved are a twentieth of what the busiest of vector units, memory path and LDS does for the kernel;
+otherwise it is for information. Loops are taken to run 16 times, since code does not say how often.
 
 ## What to do
 Give each lane 16 contiguous bytes per iteration: vector types (`float4`, eight halfs), a wider element per work-item in
@@ -53,17 +55,27 @@ and contiguity that reach peak bandwidth.
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let found = narrow::find(evidence, Access::Load);
-    Outcome::from_findings(found.iter().filter_map(|narrow| finding(evidence, narrow)).collect())
+    if found.is_empty() {
+        return Outcome::Silent;
+    }
+    let executed = Executed::of(evidence);
+    Outcome::from_findings(found.iter().filter_map(|narrow| finding(evidence, &executed, narrow)).collect())
 }
 
-fn finding(evidence: &KernelEvidence<'_>, narrow: &Narrow) -> Option<Finding> {
+/// A warning where wide accesses would save a part of the kernel's time.
+pub(super) fn severity(executed: &Executed<'_>, narrow: &Narrow) -> Severity {
+    gain::severity(executed.accesses(narrow.in_loop, narrow.saved_in_all()))
+}
+
+fn finding(evidence: &KernelEvidence<'_>, executed: &Executed<'_>, narrow: &Narrow) -> Option<Finding> {
     narrow.in_loop?;
     let total = narrow.all;
     let count = narrow.accesses.len() as u32;
     let has_matrix = narrow.has_matrix;
     let saved = narrow.saved();
     let smallest = narrow.accesses.iter().map(|(_, bytes, _)| *bytes).min()?;
-    let severity = if smallest <= 2 || saved >= 2 || has_matrix { Severity::Warning } else { Severity::Info };
+    let many = smallest <= 2 || saved >= 2 || has_matrix;
+    let severity = if many { severity(executed, narrow) } else { Severity::Info };
     let advice = match narrow.accesses.first()?.2 {
         Kind::Merge if narrow.interrupted => {
             "load the adjacent elements with one vector load; the compiler cannot rule out that the stores between them alias: declare the pointers `__restrict__`"

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: the proofs are those of MEM001; outside loops only adjacent stores count.
 
 use crate::access::{self, WIDEST};
+use crate::gain::Executed;
 use crate::narrow::{Kind, Narrow};
 use crate::{Check, Outcome, Rule, narrow};
 use analysis::KernelEvidence;
@@ -38,7 +39,9 @@ full ones.
 The width of each store, and its address worked out symbolically: its distance to the others of the block, the step from
 lane to lane, and the step from iteration to iteration. Sums of 32 bits are taken not to wrap
 between neighbours. The finding is a warning where stores of one or two bytes are
-concerned or where merging saves at least two stores; otherwise it is for information.
+concerned or where merging saves at least two stores, and the stores saved are a twentieth of what the busiest of vector units,
+memory path and LDS does for the kernel, loops taken to run 16 times; otherwise it is for information: stores that run once
+beside a loop of work are.
 
 ## What to do
 Collect 16 contiguous bytes per lane in registers and store them with one vector store (`float4`, eight halfs). Where
@@ -55,17 +58,22 @@ const SAVED_OUTSIDE: u32 = 3;
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let found = narrow::find(evidence, Access::Store);
-    Outcome::from_findings(found.iter().filter_map(|narrow| finding(evidence, narrow)).collect())
+    if found.is_empty() {
+        return Outcome::Silent;
+    }
+    let executed = Executed::of(evidence);
+    Outcome::from_findings(found.iter().filter_map(|narrow| finding(evidence, &executed, narrow)).collect())
 }
 
-fn finding(evidence: &KernelEvidence<'_>, narrow: &Narrow) -> Option<Finding> {
+fn finding(evidence: &KernelEvidence<'_>, executed: &Executed<'_>, narrow: &Narrow) -> Option<Finding> {
     let saved = narrow.saved();
     if narrow.in_loop.is_none() && saved < SAVED_OUTSIDE {
         return None;
     }
     let count = narrow.accesses.len();
     let smallest = narrow.accesses.iter().map(|(_, bytes, _)| *bytes).min()?;
-    let severity = if smallest <= 2 || saved >= 2 { Severity::Warning } else { Severity::Info };
+    let many = smallest <= 2 || saved >= 2;
+    let severity = if many { super::mem001::severity(executed, narrow) } else { Severity::Info };
     let per = if narrow.in_loop.is_some() { "per iteration" } else { "outside loops" };
     let advice = match narrow.accesses.first()?.2 {
         Kind::Merge if narrow.interrupted => {

@@ -4,10 +4,11 @@
 //! neighbours, none when they are not.
 
 use crate::access::{MemoryAccess, count, is_global, memory_access, places};
+use crate::gain::Executed;
 use crate::lines::Lines;
 use crate::recorded::{lost, lost_below_roof};
 use crate::shapes::Weighed;
-use crate::{Check, Outcome, Rule, shapes};
+use crate::{Check, Outcome, Rule, gain, shapes};
 use analysis::affine::{Addresses, LANES};
 use analysis::roofline::{Bound, Resource};
 use analysis::{KernelEvidence, WorkloadEvidence};
@@ -146,6 +147,11 @@ fn finding(
         .fold((0, 0), |(touched, least), (_, lines)| (touched + lines.touched, least + lines.least));
     let known = !by_stride && !found.covered;
     let per = if in_loop.is_some() { " per iteration" } else { "" };
+    let severity = if known {
+        gain::severity(Executed::of(evidence).shared_cycles(in_loop, f64::from(touched - least)))
+    } else {
+        Severity::Info
+    };
     let apart = match worst.by_stride {
         true => format!("lanes are n x {} bytes apart, n known at run time only", worst.apart),
         false => format!("neighbouring lanes are {} bytes apart", worst.apart),
@@ -153,7 +159,7 @@ fn finding(
     let kind = if is_store { "store" } else { "load" };
     let mut finding = RULE
         .finding(
-            if known { Severity::Warning } else { Severity::Info },
+            severity,
             format!(
                 "{}{per} touching up to {} cache lines of {line} bytes, where {} would hold the data; {apart}",
                 count(found.insts.len(), kind),

@@ -2,7 +2,8 @@
 //!
 //! The one idea to keep in mind: without LDS and scratch a generic address can only be global.
 
-use crate::{Check, Outcome, Rule, access};
+use crate::gain::Executed;
+use crate::{Check, Outcome, Rule, access, gain};
 use analysis::KernelEvidence;
 use isa::{Class, Operand, RegFile, Space};
 use view::Severity;
@@ -75,7 +76,13 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let in_loops = flat.iter().filter(|at| depth(at) > 0).count();
     // The deepest first; code order among equals.
     flat.sort_by_key(|at| std::cmp::Reverse(depth(at)));
-    let severity = if in_loops > 0 { Severity::Warning } else { Severity::Info };
+    let deepest = flat.first().and_then(|at| evidence.cfg.loop_of(*at));
+    let there = flat.iter().filter(|at| evidence.cfg.loop_of(**at) == deepest).count();
+    let severity = if in_loops > 0 {
+        gain::severity(Executed::of(evidence).accesses(deepest, there as f64))
+    } else {
+        Severity::Info
+    };
     Outcome::Findings(vec![
         RULE.finding(
             severity,

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: a block that holds nothing but loads and their addresses is a predicate, not work.
 
 use crate::access::{self, is_global};
+use crate::gain::Executed;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
 use isa::{Access, Class};
@@ -27,13 +28,15 @@ Each test costs a compare, a save of the mask, a branch and a restore, and block
 the loads of several tests together, cannot move them across iterations, and waits for them one after the other.
 
 ## Evidence
-The branches, the blocks they skip and the loads inside. With two or more such blocks per iteration it is a warning, with
-one it is for information.
+The branches, the blocks they skip and the loads inside. With two or more such blocks per iteration it is a warning where tests
+and loads are an eighth of what the busiest of vector units, memory path and LDS does for the kernel, loops taken to run 16
+times; otherwise it is for information.
 
 ## What to do
 For allocations of up to 4 GiB use buffer loads: their resource holds the size, a lane beyond it reads zero, and no
-branch is needed (Triton does so when it knows the size; `AMDGCN_USE_BUFFER_OPS=1`). Otherwise clamp the index and
-select the value afterwards, pad the data, or peel the last iteration so that the others need no test.
+branch is needed (`__builtin_amdgcn_raw_buffer_load_b32` and its kind). Otherwise clamp the index and select the value afterwards,
+pad the data, or peel the last iteration so that the others need no test. Triton chooses the instructions itself: there only the
+mask can go, by a loop over full blocks and one masked block after it.
 
 ## Source
 The IREE AMDGPU guide: predicated loads by `buffer` instructions for allocations of 4 GB or less.
@@ -43,6 +46,17 @@ The IREE AMDGPU guide: predicated loads by `buffer` instructions for allocations
 const ADDRESS_WORK: u32 = 8;
 /// Scalar instructions of one test: save, branch, restore.
 const TEST_INSTRUCTIONS: usize = 3;
+
+/// Cycles between two instructions of a wave.
+const ISSUE_CYCLES: f64 = 4.0;
+/// Part of the kernel's time from which on tests and the loads that wait behind them are worth acting on.
+const WORTH: f64 = 0.125;
+
+const ADVICE: &str =
+    "use buffer loads, which return zero out of bounds, or clamp the index and select the value";
+/// Triton chooses the instructions itself.
+const ADVICE_TRITON: &str =
+    "give full blocks a loop without a mask and mask the last block only, or pad the data to whole blocks";
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let cfg = &evidence.cfg;
@@ -70,9 +84,16 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
             all.extend(loads);
         }
     }
+    if found.is_empty() {
+        return Outcome::Silent;
+    }
+    let executed = Executed::of(evidence);
+    let advice = if evidence.is_triton() { ADVICE_TRITON } else { ADVICE };
     let findings = found.into_iter().map(|(id, (blocks, loads))| {
         let total = cfg.loop_own_insts(id).count();
-        let severity = if blocks >= 2 { Severity::Warning } else { Severity::Info };
+        let cycles = (blocks * TEST_INSTRUCTIONS) as f64 * ISSUE_CYCLES;
+        let part = executed.cycles(Some(id), cycles) + executed.accesses(Some(id), loads.len() as f64);
+        let severity = if blocks >= 2 && part >= WORTH { Severity::Warning } else { Severity::Info };
         RULE.finding(
             severity,
             format!(
@@ -80,7 +101,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
                 access::count(loads.len(), "load"),
                 if blocks == 1 { "1 branch".to_owned() } else { format!("{blocks} branches") }
             ),
-            "use buffer loads, which return zero out of bounds, or clamp the index and select the value",
+            advice,
         )
         .with_cost(format!("{} of {total} instructions per iteration", blocks * TEST_INSTRUCTIONS))
         .with_evidence("predicated blocks", blocks)

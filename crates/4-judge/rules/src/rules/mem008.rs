@@ -4,8 +4,9 @@
 //! may write there.
 
 use crate::access::{self, is_global, is_plain};
+use crate::gain::Executed;
 use crate::recorded::{bytes, lost};
-use crate::{Check, Outcome, Rule};
+use crate::{Check, Outcome, Rule, gain};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use isa::{Access, Class, Space};
 use view::{Missing, Severity};
@@ -90,9 +91,11 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
                 access::count(kept.len(), "store")
             )
         };
+        let severity =
+            gain::severity(Executed::of(evidence).accesses(Some(id), (loads.len() + kept.len()) as f64));
         let finding = RULE
             .finding(
-                Severity::Warning,
+                severity,
                 message,
                 "declare the pointers `__restrict__`, or keep the values in local variables and store them after the loop",
             )

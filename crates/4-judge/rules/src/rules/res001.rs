@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: the metadata says how much was spilled; only the instructions say how often
 //! it is paid for.
 
+use crate::gain::Executed;
 use crate::sites::{Sites, counted};
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
@@ -22,9 +23,11 @@ Fires when the kernel reads or writes scratch memory in its own code: because th
 because it keeps private data (an array indexed by a value that is not known at compile time, an object whose address is
 taken) in memory. It also fires when scalar registers were spilled to lanes of vector registers inside a loop.
 
-Severe: vector spills with scratch accesses in a loop that contains no other loop. Warning: other scratch accesses in
-loops, vector spills outside loops, scalar spills that make a twentieth of a loop or more. Info: private data touched
-outside loops only, scalar spills that make less of a loop.
+How bad it is follows from the part of the kernel's time that the scratch accesses take, of what the busiest of vector units,
+memory path and LDS does for it, loops taken to run 16 times. Severe: vector spills with accesses in loops that take a
+twentieth or more. Warning: accesses that take a fiftieth or more, scalar spills that make a twentieth of a loop or more. Info:
+less.
+Where the default workgroup size (RES005) or pipelining (TIL006) is the cause, the finding says so: they are one.
 
 Scratch that is reserved but never touched by the kernel's own code does not fire: it is the callees' (RES006) or unused.
 
@@ -62,6 +65,16 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     Outcome::from_findings(findings)
 }
 
+/// Part of the kernel's time that accesses take, from which on they are severe and worth acting on.
+const SEVERE: f64 = 0.05;
+const WORTH: f64 = 0.02;
+
+/// Part of the kernel's time that scratch accesses take.
+fn part(evidence: &KernelEvidence<'_>, sites: &Sites) -> f64 {
+    let executed = Executed::of(evidence);
+    sites.all.iter().map(|(_, innermost)| executed.accesses(*innermost, 1.0)).sum()
+}
+
 /// Scratch accesses in the kernel's own code.
 fn scratch(evidence: &KernelEvidence<'_>, spills: u32) -> Option<Finding> {
     let bytes = evidence.resources.scratch_bytes.unwrap_or(0);
@@ -72,12 +85,11 @@ fn scratch(evidence: &KernelEvidence<'_>, spills: u32) -> Option<Finding> {
     if sites.count() == 0 {
         return None;
     }
-    let innermost =
-        sites.hottest.is_some_and(|hot| evidence.cfg.loops[hot.id as usize].nested_end == hot.id + 1);
-    let severity = match (spills > 0, sites.in_loops() > 0) {
-        (true, true) if innermost => Severity::Severe,
-        (true, _) | (_, true) => Severity::Warning,
-        (false, false) => Severity::Info,
+    let part = part(evidence, &sites);
+    let severity = match spills > 0 && sites.in_loops() > 0 {
+        true if part >= SEVERE => Severity::Severe,
+        _ if part >= WORTH => Severity::Warning,
+        _ => Severity::Info,
     };
     let accesses = counted(sites.count() as u64, "scratch access").replace("accesss", "accesses");
     let whose = match sites.hottest {

@@ -63,9 +63,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     };
     let waves = occupancy.waves_per_simd;
     let few = f64::from(occupancy.max_waves_per_simd) / 4.0;
-    let own_resource =
-        matches!(occupancy.limiter, Limiter::Vgpr | Limiter::Agpr | Limiter::Sgpr | Limiter::Lds);
-    if waves > few || occupancy.waves_per_cu == 0 || !own_resource {
+    if waves > few || occupancy.waves_per_cu == 0 || !limits_itself(occupancy) {
         return Outcome::Silent;
     }
     let idle_simds = target.simds_per_cu.value.saturating_sub(occupancy.waves_per_cu);
@@ -113,6 +111,13 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         ),
         (None, None) => "give each wave more independent loads in flight: unroll and load ahead".to_owned(),
     };
+    let per_workgroup = evidence.resources.waves_per_workgroup.unwrap_or(1);
+    let simds = target.simds_per_cu.value;
+    let advice = if idle_simds > 0 && occupancy.limiter == Limiter::Lds && per_workgroup < simds {
+        format!("{advice}; or give the same LDS to workgroups of {simds} waves")
+    } else {
+        advice
+    };
     let severity = if idle_simds > 0 || waiting.is_some() { Severity::Warning } else { Severity::Info };
     let load = waiting.as_ref().and_then(|found| found.load).map(|at| at as usize);
     let place = load.or((!evidence.insts.is_empty()).then_some(0)).map(|at| evidence.place(at));
@@ -134,6 +139,15 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     }
     finding = finding.with_places(place);
     Outcome::Findings(vec![finding])
+}
+
+/// Whether the kernel's own registers or LDS leave SIMDs without a wave, which is this rule's to say.
+pub(super) fn leaves_simds_idle(occupancy: &arch::Occupancy, simds: u32) -> bool {
+    limits_itself(occupancy) && occupancy.waves_per_cu > 0 && occupancy.waves_per_cu < simds
+}
+
+fn limits_itself(occupancy: &arch::Occupancy) -> bool {
+    matches!(occupancy.limiter, Limiter::Vgpr | Limiter::Agpr | Limiter::Sgpr | Limiter::Lds)
 }
 
 /// Registers that code written in assembly names, and the waves per SIMD they would leave room for, where that is more than now.

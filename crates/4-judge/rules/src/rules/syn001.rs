@@ -5,9 +5,10 @@
 
 use super::res002::number as number_of_waves;
 use crate::access::{count, is_plain, places, reaches_global};
+use crate::gain::Executed;
 use crate::waits::wait;
 use crate::work::{Work, iteration_cycles};
-use crate::{Check, Outcome, Rule};
+use crate::{Check, Outcome, Rule, gain};
 use analysis::KernelEvidence;
 use analysis::affine::{Id, LANES};
 use isa::Access;
@@ -190,7 +191,9 @@ fn finding(evidence: &KernelEvidence<'_>, costs: &Work, id: u32, waits: Vec<u32>
     let hiding = Hiding::of(evidence, id, busy, time);
     let severity = match hiding.as_ref().map(Hiding::part) {
         Some(part) if part >= HIDDEN => return None,
-        Some(part) if part < PARTLY_HIDDEN => Severity::Warning,
+        Some(part) if part < PARTLY_HIDDEN => {
+            gain::severity(Executed::of(evidence).loop_part(id, f64::from(waiting)))
+        }
         _ => Severity::Info,
     };
     let times = if number == 1 { "once".to_owned() } else { format!("{number} times") };

@@ -4,6 +4,7 @@
 //! by the work between two of them.
 
 use crate::access::{self, places};
+use crate::gain::Executed;
 use crate::work::Work;
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
@@ -30,8 +31,9 @@ At a barrier every wave waits for the slowest, with its loads and LDS accesses d
 flight. With little work between two barriers the waves of a workgroup spend their time meeting.
 
 ## Evidence
-Barriers and issue cycles of the work per iteration on the target. Under 64 cycles per barrier it is a warning, otherwise
-for information.
+Barriers and issue cycles of the work per iteration on the target. Under 64 cycles per barrier it is a warning where the loop
+takes a quarter of the kernel's time, loops taken to run 16 times and those that halve or double a distance 8 times; otherwise it
+is for information.
 
 ## What to do
 Do more per barrier: a larger tile, several steps of the loop per stage, two buffers in LDS so that one barrier per
@@ -46,6 +48,11 @@ const LITTLE: u32 = 128;
 const VERY_LITTLE: u32 = 64;
 /// What issuing a memory instruction counts.
 const MEMORY_CYCLES: u32 = 4;
+
+/// What a barrier takes until all waves have met, in cycles.
+const MEETING_CYCLES: f64 = 48.0;
+/// Part of the kernel's time from which on its barriers are worth acting on.
+const WORTH: f64 = 0.25;
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     let resources = &evidence.resources;
@@ -132,9 +139,23 @@ fn follows(cfg: &Cfg, from: u32, to: u32) -> bool {
     false
 }
 
+/// The loop's distance is halved or doubled each time: a scan or a reduction as a tree.
+fn is_tree(evidence: &KernelEvidence<'_>, id: u32) -> bool {
+    evidence.cfg.loop_own_insts(id).map(|at| &evidence.insts[at as usize]).any(|inst| {
+        let by_one = inst.operands().iter().skip(1).any(|operand| matches!(operand, isa::Operand::Int(1)));
+        by_one && SHIFTS.iter().any(|name| inst.op.info().name == *name)
+    })
+}
+
+/// Shifts by which a loop's distance is halved or doubled.
+const SHIFTS: [&str; 5] = ["s_lshr_b32", "s_ashr_i32", "s_lshl_b32", "v_lshrrev_b32", "v_lshlrev_b32"];
+
 fn finding(evidence: &KernelEvidence<'_>, found: &BarrierLoop) -> Finding {
     let (count, per, cycles) = (found.barriers.len() as u32, found.per_barrier(), found.cycles);
-    let severity = if per < VERY_LITTLE { Severity::Warning } else { Severity::Info };
+    // A loop that halves or doubles its distance runs a few times only.
+    let meeting = f64::from(count) * MEETING_CYCLES / if is_tree(evidence, found.id) { 2.0 } else { 1.0 };
+    let part = Executed::of(evidence).loop_part(found.id, meeting);
+    let severity = if per < VERY_LITTLE && part >= WORTH { Severity::Warning } else { Severity::Info };
     RULE.finding(
             severity,
             format!("{} per iteration with {per} cycles of work per barrier", access::count(count, "barrier")),

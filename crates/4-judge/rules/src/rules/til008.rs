@@ -3,8 +3,9 @@
 //! The one idea to keep in mind: what costs is not the type of the data but every step between types: a
 //! rounding to bf16 in software, a detour through double.
 
+use crate::gain::Executed;
 use crate::sites::{Sites, counted};
-use crate::{Check, Outcome, Rule};
+use crate::{Check, Outcome, Rule, gain};
 use analysis::KernelEvidence;
 use isa::{Access, Class, Inst, Op, Operand};
 use std::sync::LazyLock;
@@ -100,7 +101,13 @@ fn rounding(evidence: &KernelEvidence<'_>) -> Option<Finding> {
     if roundings.count() < stored + FEWEST {
         return None;
     }
-    let severity = if roundings.in_loops() > 0 { Severity::Warning } else { Severity::Info };
+    let severity = match roundings.hottest {
+        Some(hot) => {
+            let cycles = f64::from(hot.sites * PER_ROUNDING) * VECTOR_CYCLES;
+            gain::severity(Executed::of(evidence).cycles(Some(hot.id), cycles))
+        }
+        None => Severity::Info,
+    };
     let mut finding = RULE
         .finding(
             severity,
@@ -132,10 +139,13 @@ const PENDING: usize = 64;
 /// Instructions of one rounding: extract, add, compare for NaN, quieten, select.
 const PER_ROUNDING: u32 = 5;
 
-/// 16-bit values a lane stores with this instruction, to memory or LDS, as many as could be.
+/// 16-bit values a lane stores with this instruction, to memory or LDS, as many as could be; a compare-and-swap stores the sum
+/// that it was made for.
 fn halves_stored(inst: &Inst) -> usize {
     match inst.op.info().mem {
-        Some(mem) if mem.access == Access::Store => usize::from(mem.bytes / 2) * usize::from(mem.elements),
+        Some(mem) if matches!(mem.access, Access::Store | Access::Atomic) => {
+            usize::from(mem.bytes / 2) * usize::from(mem.elements)
+        }
         _ => 0,
     }
 }
@@ -163,7 +173,11 @@ fn double_detour(evidence: &KernelEvidence<'_>) -> Option<Finding> {
         return None;
     }
     let (severity, where_) = match scope {
-        Some(id) => (Severity::Warning, format!(" in loop {}", id + 1)),
+        Some(id) => {
+            let cycles = (widened + narrowed + computed) as f64 * DOUBLE_CYCLES;
+            let part = Executed::of(evidence).cycles(Some(id), cycles);
+            (gain::severity(part), format!(" in loop {}", id + 1))
+        }
         None => (Severity::Info, String::new()),
     };
     let places = widen.all.iter().filter(|(_, other)| *other == scope).take(4);
@@ -184,6 +198,10 @@ fn double_detour(evidence: &KernelEvidence<'_>) -> Option<Finding> {
         .with_places(places.map(|(at, _)| evidence.place(*at as usize))),
     )
 }
+
+/// What a vector instruction takes, and what a conversion or an operation in double takes longer than one in float.
+const VECTOR_CYCLES: f64 = 4.0;
+const DOUBLE_CYCLES: f64 = 8.0;
 
 /// Instructions worth telling of in code that runs once.
 const FEWEST_OUTSIDE_LOOPS: usize = 8;

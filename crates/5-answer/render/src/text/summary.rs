@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: the summary answers "what should I look at first in this library".
 
 use super::card::severity_role;
+use super::names::shorten;
 use super::number::{plural, thousands};
 use super::page::{Page, dim, plain, span};
 use crate::{Role, Style};
@@ -16,6 +17,10 @@ pub fn summary(summary: &Summary, rules: &[RuleInfo], style: &Style) -> String {
         span(Role::Strong, plural(&thousands(summary.kernels), "kernel")),
         plain(format!(", {}", plural(&thousands(summary.instructions), "instruction"))),
     ];
+    if summary.empty > 0 {
+        let words = format!(" ({} without an instruction)", thousands(summary.empty));
+        head.insert(1, plain(words));
+    }
     if total == 0 {
         head.push(plain(", no findings"));
         page.wrapped(0, 2, &head);
@@ -57,6 +62,39 @@ pub fn summary(summary: &Summary, rules: &[RuleInfo], style: &Style) -> String {
         let title = rules.iter().find(|rule| rule.id == *id).map_or("", |rule| rule.title);
         page.prefixed(&first, &rest, &[plain(title)]);
     }
+    facts(&mut page, summary);
     page.wrapped(0, 2, &[dim("`rockhound explain RULE` says what a rule means and what to do")]);
     page.finish()
 }
+
+/// Facts shown before the rest is only counted.
+const FACTS_SHOWN: usize = 6;
+
+/// What several kernels are told alike, once for all of them.
+fn facts(page: &mut Page, summary: &Summary) {
+    let shared = summary.facts.shared();
+    if shared.is_empty() {
+        return;
+    }
+    page.raw(&[dim("  the same change in several kernels:")]);
+    for fact in shared.iter().take(FACTS_SHOWN) {
+        let kernels = plural(&thousands(fact.kernels), "kernel");
+        let first = [plain("  "), span(severity_role(fact.severity), fact.rule), plain("  ")];
+        let names: Vec<_> = fact.names.iter().take(2).map(|name| shorten(name, NAME)).collect();
+        let more = if fact.kernels > names.len() as u64 { ", …" } else { "" };
+        let words = format!(
+            "in {kernels} ({}{more}): {}; the first: {}",
+            names.join(", "),
+            fact.advice,
+            fact.message
+        );
+        page.prefixed(&first, &[plain(" ".repeat(10))], &[plain(words)]);
+    }
+    if shared.len() > FACTS_SHOWN {
+        let rest = (shared.len() - FACTS_SHOWN) as u64;
+        page.raw(&[dim(format!("  and {} more", plural(&thousands(rest), "such change")))]);
+    }
+}
+
+/// Width of a kernel's name among others.
+const NAME: usize = 32;

@@ -249,7 +249,20 @@ pub(crate) fn library() -> Vec<KernelRow> {
 
 pub(crate) fn summary() -> Summary {
     let mut summary = Summary::default();
-    library().iter().for_each(|row| summary.add(row));
+    library().iter_mut().for_each(|row| {
+        row.said = row
+            .findings
+            .iter()
+            .filter(|(severity, ..)| *severity > Severity::Info)
+            .map(|(severity, rule, times)| Said {
+                rule,
+                severity: *severity,
+                message: format!("{times} of {} accesses of the loop are narrow", 2 * times),
+                advice: format!("use {} bytes per lane", 8 * times),
+            })
+            .collect();
+        summary.add(row);
+    });
     summary
 }
 

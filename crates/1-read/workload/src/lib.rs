@@ -21,6 +21,7 @@ mod headers;
 mod instructions;
 mod join;
 mod launches;
+mod levels;
 mod long;
 mod marks;
 mod merge;

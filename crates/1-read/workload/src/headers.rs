@@ -45,6 +45,13 @@ const BOOKKEEPING: &[&str] = &[
     "xcc_index",
     "node",
     "device",
+    "node_id",
+    "domain",
+    "name",
+    "operation",
+    "duration",
+    "durationns",
+    "duration_ns",
 ];
 
 /// The name used here for a header, or the header itself.
@@ -93,6 +100,13 @@ pub(crate) fn is_counter(name: &str) -> bool {
             && !rest.is_empty()
             && rest.bytes().all(|b| upper(b) || b == b'_')
     })
+}
+
+/// Whether a name may be of a derived counter, as somebody defined it: `VALUBusy`, `L2CacheHit`, `FETCH_SIZE`, `my_ratio`.
+pub(crate) fn is_derived(name: &str) -> bool {
+    let base = split_instance(name).0;
+    let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'.';
+    base.starts_with(|c: char| c.is_ascii_alphabetic()) && base.bytes().all(word)
 }
 
 /// `TCC_HIT[3]` to `TCC_HIT` and 3.

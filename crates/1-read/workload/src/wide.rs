@@ -14,29 +14,17 @@ use crate::join::{self, Launch};
 use crate::levels;
 use crate::marks::Marks;
 use crate::model::{Counter, Counters, Dispatches, Extra, Generation};
-use crate::passes::Passes;
+use crate::names::LEVELS;
+use crate::passes::{Passes, is_of_pass};
 use crate::problem::{Error, Problem, Problems, Severity};
 use crate::recording::Workload;
+use crate::runs::{self, Recorded};
 use crate::side;
 use crate::table::{self, Table};
 use crate::times::{Time, fractions, split};
 use crate::values::Values;
 use crate::{launches, marks, multiplex, occupancy, predictions, repeats, shares};
 use std::collections::BTreeSet;
-
-/// Level counters that have a run of their own, and what needs them.
-pub(crate) const LEVELS: &[(&str, &str)] = &[
-    ("SQ_IFETCH_LEVEL", "instruction fetch latency"),
-    ("SQ_INST_LEVEL_LDS", "LDS latency"),
-    ("SQ_INST_LEVEL_SMEM", "scalar memory latency"),
-    ("SQ_INST_LEVEL_VMEM", "vector memory latency"),
-    ("SQ_LEVEL_WAVES", "wavefront occupancy"),
-];
-
-/// Whether a file of a recording is the companion with the run of a level counter: `SQ_LEVEL_WAVES.csv`.
-pub fn is_level_file(name: &str) -> bool {
-    name.strip_suffix(".csv").is_some_and(|stem| LEVELS.iter().any(|level| level.0 == stem))
-}
 
 /// Reads a folder whose `pmc_perf.csv` is wide, or that has a wide file for each pass instead.
 pub(crate) fn folder(files: &Files<'_>, names: &[String], mut problems: Problems) -> Result<Workload, Error> {
@@ -162,6 +150,9 @@ fn passes(files: &Files<'_>, names: &[String], problems: &mut Problems) -> Resul
             }
         }
     }
+    if read.len() > 1 {
+        runs::check(read.iter().map(|(name, w)| recorded(name, w)).collect())?;
+    }
     let most = read.iter().map(|(_, w)| w.dispatches.len()).max().unwrap_or(0);
     let base = read.iter().position(|(_, w)| w.dispatches.len() == most);
     let Some(base) = base else { return Err(failed.unwrap_or(Error::EmptyFolder)) };
@@ -175,6 +166,16 @@ fn passes(files: &Files<'_>, names: &[String], problems: &mut Problems) -> Resul
         times.add(&other.dispatches, &met);
     }
     Ok((w, times))
+}
+
+/// What a file launched and counted.
+fn recorded(name: &str, w: &Workload) -> Recorded {
+    Recorded {
+        file: name.to_string(),
+        launches: launches(&w.dispatches, &w.kernels),
+        counters: w.counters.iter().map(|counter| counter.name.clone()).collect(),
+        is_pass: is_of_pass(name),
+    }
 }
 
 /// `SQ_IFETCH_LEVEL.csv` to `SQ_IFETCH_LEVEL`.
@@ -224,6 +225,13 @@ fn file(files: &Files<'_>, name: &str, problems: &mut Problems) -> Result<Worklo
         return Err(Error::HeaderOnly { file: name.to_string() });
     }
     let (dispatches, kernels) = take(name, &mut table, problems)?;
+    if table.position("Counter_Name").is_some() {
+        problems.error(
+            name,
+            "the table names counters, and no column `Counter_Value` has their values",
+            "record again, or export the table with its values",
+        );
+    }
     let (counters, extras) = counters(&mut table, None, 0, None);
     for counter in counters.iter().filter(|it| levels::is_accumulator(&it.name)) {
         problems.add(Problem {
@@ -251,7 +259,7 @@ fn counters(
     let mut counters = Counters::default();
     let mut extras = Vec::new();
     let passes = levels::passes(&table.names);
-    for i in 0..table.names.len() {
+    for (i, pass) in passes.into_iter().enumerate() {
         let name = table.names[i].clone();
         if headers::describes_dispatch(&name) {
             continue;
@@ -261,7 +269,7 @@ fn counters(
             Some(order) => values.reorder(order),
             None => values,
         };
-        if !headers::is_counter(&name) {
+        if !headers::is_counter(&name) && !headers::is_derived(&name) {
             extras.push(Extra { name, values });
             continue;
         }
@@ -270,7 +278,7 @@ fn counters(
             (levels::ACCUMULATOR, Some(run)) => (format!("{run}_ACCUM"), None),
             (base, run) => (base.to_string(), run.map(str::to_string)),
         };
-        let pass = passes[i].filter(|_| run.is_none());
+        let pass = pass.filter(|_| run.is_none());
         counters.add(Counter { name, instance, run, pass, source, values });
     }
     (counters, extras)
@@ -316,6 +324,14 @@ fn add_run(
 ) -> Vec<Option<u32>> {
     let met = join::join(base, &launches(&other.dispatches, &other.kernels));
     side::report(name, &met, "counters of this file are n/a for them", problems);
+    if !met.in_order() {
+        problems.warn(
+            name,
+            0,
+            "its dispatches are in another order",
+            "they meet the others by kernel, sizes and occurrence",
+        );
+    }
     let source = w.sources.len() as u16;
     w.sources.push(name.to_string());
     for c in std::mem::take(&mut other.counters).into_list() {

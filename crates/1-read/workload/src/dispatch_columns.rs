@@ -20,8 +20,8 @@ pub(crate) fn choose(name: &str, first: &[u8]) -> Want {
         _ if headers::describes_dispatch(name) => Want::Number,
         _ if headers::is_counter(name) => Want::Number,
         _ if name.is_empty() || headers::is_bookkeeping(name) => Want::Skip,
-        // Anything else is kept when it holds numbers.
-        _ if matches!(crate::number::number(first), Ok(Some(_))) => Want::Number,
+        // Anything else is kept when it holds numbers; the first may be blank.
+        _ if crate::number::number(first).is_ok() => Want::Number,
         _ => Want::Skip,
     }
 }

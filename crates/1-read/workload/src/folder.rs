@@ -3,10 +3,14 @@
 //! The one idea to keep in mind: the readers see a folder as a list of relative names with bytes behind them, so
 //! a folder on disk, an archive in memory and a fuzzer's input are the same to them.
 
+use crate::form::Form;
 use crate::problem::Error;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
+
+/// Bytes in which a header line ends, of ten thousands of columns too.
+const HEAD: usize = 4 << 20;
 
 /// A recording's files.
 pub trait Folder {
@@ -14,6 +18,10 @@ pub trait Folder {
     fn names(&self) -> Vec<String>;
     /// Contents of a file, or why it cannot be had.
     fn bytes(&self, name: &str) -> Result<Cow<'_, [u8]>, String>;
+    /// Files that were asked for; the others are only what stands beside them. All of the folder where there are none.
+    fn named(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 impl Folder for BTreeMap<String, Vec<u8>> {
@@ -58,6 +66,20 @@ impl<'a> Files<'a> {
         self.names.contains_key(name)
     }
 
+    /// The files that were asked for; the only one there is was.
+    pub(crate) fn named(&self) -> Vec<String> {
+        let plain = |name: String| name.strip_suffix(".gz").unwrap_or(&name).to_string();
+        let named: Vec<String> =
+            self.folder.named().into_iter().map(plain).filter(|it| self.has(it)).collect();
+        if named.is_empty() && self.len() == 1 { self.names().map(str::to_string).collect() } else { named }
+    }
+
+    /// The form of a table, by its header line; none where it has no form that is read, or cannot be had.
+    pub(crate) fn form(&self, name: &str) -> Option<Form> {
+        let stored = self.names.get(name)?;
+        form(&self.folder.bytes(stored).ok()?)
+    }
+
     pub(crate) fn bytes(&self, name: &str) -> Result<Cow<'a, [u8]>, Error> {
         let stored = self.names.get(name).map_or(name, String::as_str);
         let bytes = self
@@ -69,6 +91,17 @@ impl<'a> Files<'a> {
         }
         Ok(bytes)
     }
+}
+
+/// The form of a table, packed or not, by its begin.
+pub(crate) fn form(bytes: &[u8]) -> Option<Form> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Form::of(&bytes[..bytes.len().min(HEAD)]);
+    }
+    let mut head = Vec::new();
+    // What was unpacked before a defect is there all the same.
+    let _ = flate2::read::MultiGzDecoder::new(bytes).take(HEAD as u64).read_to_end(&mut head);
+    Form::of(&head)
 }
 
 /// Undoes gzip. The result grows as it is produced and stops at the limit, whatever the packed data claim.

@@ -7,9 +7,11 @@
 use crate::headers;
 use crate::join::{self, Launch};
 use crate::model::{Counter, Counters, Dispatches, Generation};
+use crate::passes::{Part, is_of_pass};
 use crate::problem::{Error, Problems};
 use crate::recording::Workload;
 use crate::repeats::Repeats;
+use crate::runs::{self, Recorded};
 use crate::side;
 use crate::times::{Time, fractions, split};
 use crate::values::Values;
@@ -27,17 +29,6 @@ pub(crate) struct Row<'a> {
     pub(crate) sizes: [Option<f64>; 7],
     pub(crate) counter: &'a str,
     pub(crate) value: Option<f64>,
-}
-
-/// Which run of the application a row is of, and which of its processes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Part {
-    /// Number of the run's file or files.
-    pub(crate) run: u32,
-    /// Number of the process in it. Processes count their dispatches each from the start.
-    pub(crate) process: u32,
-    /// Number of the run that this one repeats; its own where it repeats none.
-    pub(crate) first: u32,
 }
 
 /// One launch in one run.
@@ -196,6 +187,32 @@ impl Gather {
         list.iter().map(launch).collect()
     }
 
+    /// What each file launched and counted; nothing where there is one.
+    fn recorded(&self, runs: &[((u32, u32), Vec<u32>)], sources: &[String]) -> Vec<Recorded> {
+        let firsts: Vec<(u32, &Vec<u32>)> =
+            runs.iter().filter(|it| it.0.1 == 0).map(|it| (it.0.0, &it.1)).collect();
+        let name = |part: u32| sources.get(part as usize).cloned().unwrap_or_default();
+        if firsts.len() < 2 || firsts.iter().all(|it| is_of_pass(&name(it.0))) {
+            return Vec::new();
+        }
+        let mut part_of = vec![0; self.executions.len()];
+        for ((part, _), list) in runs {
+            list.iter().for_each(|e| part_of[*e as usize] = *part);
+        }
+        let counted: BTreeSet<(u32, u32)> =
+            self.cells.iter().map(|cell| (part_of[cell.0 as usize], cell.1)).collect();
+        let recorded = |(part, list): &(u32, &Vec<u32>)| Recorded {
+            file: name(*part),
+            launches: self.launches(list),
+            counters: counted
+                .range((*part, 0)..=(*part, u32::MAX))
+                .map(|it| self.counters.list[it.1 as usize].clone())
+                .collect(),
+            is_pass: is_of_pass(&name(*part)),
+        };
+        firsts.iter().map(recorded).collect()
+    }
+
     /// Places of executions: the row of the base and the run they are of. Runs in which a dispatch has no partner are reported.
     fn places(
         &self,
@@ -242,6 +259,14 @@ impl Gather {
             }
             let file = sources.get(*part as usize).map_or("", String::as_str);
             side::report(file, &met, "counters of that run are n/a for them", problems);
+            if !met.in_order() {
+                problems.warn(
+                    file,
+                    0,
+                    "its dispatches are in another order",
+                    "they meet the others by kernel, sizes and occurrence",
+                );
+            }
         }
         place
     }
@@ -307,6 +332,7 @@ impl Gather {
     ) -> Result<Workload, Error> {
         self.sort();
         let runs: Vec<((u32, u32), Vec<u32>)> = std::mem::take(&mut self.runs).into_iter().collect();
+        runs::check(self.recorded(&runs, &sources))?;
         let most = runs.iter().map(|run| run.1.len()).max().unwrap_or(0);
         let base: Vec<u32> =
             runs.iter().find(|run| run.1.len() == most).map_or_else(Vec::new, |run| run.1.clone());
@@ -315,8 +341,8 @@ impl Gather {
         self.check_size(rows, file)?;
         let place = self.places(&runs, &base, &sources, problems);
         let times = self.times(rows, &place);
-        let mut columns: Vec<Vec<f64>> = vec![Vec::new(); self.counters.list.len()];
-        let mut origin: Vec<Option<u16>> = vec![None; self.counters.list.len()];
+        let count = self.counters.list.len();
+        let (mut columns, mut origin) = (vec![Vec::new(); count], vec![None; count]);
         let mut summed: u64 = 0;
         let passes = self.passes(&runs);
         let counts_time: Vec<bool> =
@@ -375,8 +401,7 @@ impl Gather {
             });
         }
         let dispatches = self.dispatches(&base, &times, file, problems);
-        let kernels = std::mem::take(&mut self.kernels.list);
-        let spreads = repeats.spreads(&dispatches.kernel);
+        let (kernels, spreads) = (self.kernels.list, repeats.spreads(&dispatches.kernel));
         Ok(Workload { kernels, dispatches, counters, spreads, sources, ..Workload::empty(generation) })
     }
 

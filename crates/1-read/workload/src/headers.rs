@@ -45,6 +45,13 @@ const BOOKKEEPING: &[&str] = &[
     "xcc_index",
     "node",
     "device",
+    "node_id",
+    "domain",
+    "name",
+    "operation",
+    "duration",
+    "durationns",
+    "duration_ns",
 ];
 
 /// The name used here for a header, or the header itself.
@@ -66,9 +73,19 @@ pub(crate) fn describes_dispatch(name: &str) -> bool {
 /// Whether a column is bookkeeping, also in the repeated form that joining passes leaves (`obj_3`, `Wave_Size_2`).
 pub(crate) fn is_bookkeeping(name: &str) -> bool {
     let low = name.to_ascii_lowercase().replace('-', "_");
-    let is = |n: &str| BOOKKEEPING.contains(&n);
-    let stem = low.rsplit_once('_').filter(|(_, n)| n.bytes().all(|b| b.is_ascii_digit())).map(|(s, _)| s);
-    is(&low) || stem.is_some_and(|s| is(s) || describes_dispatch(&plain(s)))
+    BOOKKEEPING.contains(&low.as_str()) || joined_pass(name).is_some()
+}
+
+/// The pass of a column that joining passes repeats for each of them: 3 of `obj_3`.
+pub(crate) fn joined_pass(name: &str) -> Option<u16> {
+    // Nearly all columns are counters, which end otherwise.
+    if !name.ends_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let low = name.to_ascii_lowercase().replace('-', "_");
+    let (stem, number) = low.rsplit_once('_')?;
+    let repeated = BOOKKEEPING.contains(&stem) || describes_dispatch(&plain(stem));
+    number.parse().ok().filter(|_| repeated && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// Whether a name has the form of a hardware counter: `SQ_WAVES`, `TCC_HIT[3]`, `TCP_TOTAL_READ_sum`.
@@ -83,6 +100,13 @@ pub(crate) fn is_counter(name: &str) -> bool {
             && !rest.is_empty()
             && rest.bytes().all(|b| upper(b) || b == b'_')
     })
+}
+
+/// Whether a name may be of a derived counter, as somebody defined it: `VALUBusy`, `L2CacheHit`, `FETCH_SIZE`, `my_ratio`.
+pub(crate) fn is_derived(name: &str) -> bool {
+    let base = split_instance(name).0;
+    let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'.';
+    base.starts_with(|c: char| c.is_ascii_alphabetic()) && base.bytes().all(word)
 }
 
 /// `TCC_HIT[3]` to `TCC_HIT` and 3.

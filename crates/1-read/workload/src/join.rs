@@ -25,6 +25,14 @@ pub(crate) struct Match {
     pub(crate) left_over: u64,
 }
 
+impl Match {
+    /// Whether rows that met are in the same order in both runs.
+    pub(crate) fn in_order(&self) -> bool {
+        let met: Vec<u32> = self.rows.iter().flatten().copied().collect();
+        met.is_sorted()
+    }
+}
+
 /// Matches two runs, each in launch order.
 pub(crate) fn join(base: &[Launch], other: &[Launch]) -> Match {
     if base == other {

@@ -14,19 +14,23 @@
 mod agent;
 mod by_dispatch;
 mod check;
+mod dialect;
 mod dispatch_columns;
 mod folder;
+mod form;
 mod gather;
 mod headers;
 mod instructions;
 mod join;
 mod launches;
+mod levels;
 mod long;
 mod marks;
 mod merge;
 mod model;
 mod multiplex;
 mod multiplexed;
+mod names;
 mod native;
 mod number;
 mod occupancy;
@@ -38,6 +42,7 @@ mod recording;
 mod repeats;
 mod rocpd;
 mod rocprofv3;
+mod runs;
 mod sampled;
 mod samples;
 mod shares;
@@ -62,11 +67,12 @@ pub use model::{
     Ceilings, Counter, Counters, Dispatches, Extra, Generation, Machine, Rank, plain_kernel_name,
 };
 pub use multiplexed::Multiplexed;
+pub use names::is_level_file;
 pub use occupancy::{OCCUPANCY_FILE, OCCUPANCY_HEADER, Occupancy, write_occupancy};
 pub use passes::{is_pass, is_repeated_run, natural, repeated_run};
 pub use predictions::{PREDICTIONS_FILE, PREDICTIONS_HEADER, Prediction, PredictionLine, write_prediction};
 pub use problem::{Error, Problem, Severity};
-pub use recognize::holds_dispatches;
+pub use recognize::{has_form_of_recording, holds_dispatches};
 pub use recording::Workload;
 pub use repeats::{SPREADS_FILE, SPREADS_HEADER, Spread};
 pub use sampled::{
@@ -78,7 +84,7 @@ pub use thread_trace::{is_thread_trace, is_thread_trace_folder, is_wave_file};
 pub use traced::{KernelTrace, TracedCounts, TracedDispatch, Traces, WaveSpan};
 pub use values::Values;
 pub use view::Mark;
-pub use wide::is_level_file;
+
 pub use write::{RocpdError, sysinfo, write, write_ceilings, write_long, write_rocpd};
 
 use folder::Files;

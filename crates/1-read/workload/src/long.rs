@@ -5,24 +5,40 @@
 use crate::check;
 use crate::dispatch_columns::{choose, take};
 use crate::folder::Files;
-use crate::gather::{Gather, Part, Row};
+use crate::gather::{Gather, Row};
 use crate::headers;
 use crate::model::Generation;
 use crate::multiplex;
-use crate::passes::Passes;
+use crate::passes::{Part, Passes};
 use crate::problem::{Error, Problems};
 use crate::recording::Workload;
 use crate::side;
-use crate::table::{self, Want};
+use crate::table::{self, Cells, Table, Want};
 use crate::times::Time;
 
-/// Whether a CSV file has one row per dispatch and counter, by its header.
-pub(crate) fn is_long(bytes: &[u8]) -> bool {
-    let header = bytes.split(|b| *b == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or(&[]);
-    let header = header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header);
-    header.split(|b| *b == b',').any(|field| {
-        headers::plain(String::from_utf8_lossy(field).trim().trim_matches('"')) == "Counter_Name"
-    })
+/// Number of a kernel, which some tables have without a name.
+const KERNEL_ID: &str = "Kernel_Id";
+
+/// Calls kernels by their numbers where counters are recorded without names.
+fn name_kernels(file: &str, table: &mut Table, problems: &mut Problems) {
+    if table.position("Kernel_Name").is_some() || table.position("Counter_Name").is_none() || table.rows == 0
+    {
+        return;
+    }
+    let mut names = table.text(KERNEL_ID).cloned().unwrap_or_default();
+    names.distinct.iter_mut().for_each(|id| *id = format!("kernel {id}"));
+    if names.cells.is_empty() {
+        names.distinct = vec!["(kernel not recorded)".to_string()];
+        names.cells = vec![0; table.rows];
+    }
+    table.names.push("Kernel_Name".to_string());
+    table.columns.push(Cells::Text(names));
+    problems.warn(
+        file,
+        0,
+        "there is no column `Kernel_Name`",
+        "dispatches of one number are taken as one kernel",
+    );
 }
 
 /// Adds the rows of a CSV file.
@@ -35,13 +51,23 @@ pub(crate) fn add_csv(
 ) -> Result<usize, Error> {
     let choose = |name: &str, first: &[u8]| match name {
         "Counter_Value" => Want::Number,
+        KERNEL_ID => Want::Text,
         "Grid_Size_X" | "Grid_Size_Y" | "Grid_Size_Z" => Want::Number,
         "Workgroup_Size_X" | "Workgroup_Size_Y" | "Workgroup_Size_Z" => Want::Number,
         _ if headers::describes_dispatch(name) => choose(name, first),
         _ => Want::Skip,
     };
     let mut table = table::read(file, bytes, &headers::plain, &choose, problems)?;
+    if table.position("Counter_Name").is_some() && table.position("Counter_Value").is_none() && table.rows > 0
+    {
+        return Err(Error::NoColumn {
+            file: file.to_string(),
+            column: "Counter_Value".to_string(),
+            hint: "the table names counters and has no values of them; record again".to_string(),
+        });
+    }
     side::multiply_sizes(&mut table);
+    name_kernels(file, &mut table, problems);
     // Rows of one dispatch repeat its ID, which is no defect here.
     let (d, kernels) = take(file, &mut table, &mut Problems::default())?;
     let sizes = [&d.grid, &d.workgroup, &d.lds, &d.scratch, &d.arch_vgpr, &d.accum_vgpr, &d.sgpr];
@@ -75,7 +101,8 @@ pub(crate) fn folder(files: &Files<'_>, names: &[String], mut problems: Problems
     let mut failed = None;
     for (name, part) in passes.files() {
         let added = files.bytes(name).and_then(|bytes| {
-            if !is_long(&bytes) {
+            let header = table::header(&bytes).unwrap_or_default();
+            if !header.is_empty() && !header.iter().any(|it| headers::plain(it) == "Counter_Name") {
                 let hint =
                     "every file of a pass has one row per dispatch and counter, or none has".to_string();
                 let column = "Counter_Name".to_string();

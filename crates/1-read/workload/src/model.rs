@@ -256,6 +256,10 @@ impl Counters {
         }
     }
 
+    pub(crate) fn clear_passes(&mut self) {
+        self.list.iter_mut().for_each(|counter| counter.pass = None);
+    }
+
     pub(crate) fn set_pass(&mut self, name: &str, instance: Option<u32>, pass: u16) {
         if let Some(i) = self.index.get(&(None, name.to_string(), instance)) {
             self.list[*i].pass = Some(pass);

@@ -6,19 +6,17 @@
 
 use crate::check;
 use crate::folder::Files;
-use crate::gather::{Gather, Part, Row};
+use crate::gather::{Gather, Row};
 use crate::model::Generation;
 use crate::multiplex;
-use crate::passes::natural;
+use crate::names::{KINDS, native_file};
+use crate::passes::{Part, natural};
 use crate::problem::{Error, Problems};
 use crate::recording::Workload;
 use crate::side;
 use crate::table::{self, Table, Want};
 use crate::times::Time;
 use std::collections::{BTreeMap, HashMap};
-
-/// Kinds of files, by the start of their names: `counters_PASS_PROCESS.csv`.
-const KINDS: [&str; 3] = ["counters", "dispatch", "kernel_symbols"];
 
 /// End of the name of the file with counters beside a rocpd database of the same process.
 pub(crate) const BESIDE: &str = "_native_counter_collection.csv";
@@ -31,24 +29,6 @@ const TIMES: [&str; 2] = ["start_timestamp", "end_timestamp"];
 
 /// The files of one process in one pass, by their kinds.
 type Set = [Option<String>; 3];
-
-/// Kind, pass and process of a file, or nothing where its name is another.
-fn parse(name: &str) -> Option<(usize, &str, u64)> {
-    let last = name.rsplit('/').next().unwrap_or(name);
-    let stem = last.strip_suffix(".csv")?;
-    let (kind, rest) = KINDS.iter().enumerate().find_map(|(at, kind)| {
-        let rest = stem.strip_prefix(kind)?.strip_prefix('_')?;
-        Some((at, rest))
-    })?;
-    let (pass, process) = rest.rsplit_once('_')?;
-    let process = process.parse().ok().filter(|_| process.bytes().all(|b| b.is_ascii_digit()))?;
-    (!pass.is_empty()).then_some((kind, pass, process))
-}
-
-/// Whether a file is one of the three.
-pub(crate) fn is_native_file(name: &str) -> bool {
-    parse(name).is_some()
-}
 
 /// A dispatch as its own file has it.
 struct Launch<'a> {
@@ -63,7 +43,7 @@ struct Launch<'a> {
 pub(crate) fn folder(files: &Files<'_>, mut problems: Problems) -> Result<Workload, Error> {
     let mut sets: BTreeMap<(String, u64), Set> = BTreeMap::new();
     for name in files.names() {
-        let Some((kind, pass, process)) = parse(name) else { continue };
+        let Some((kind, pass, process)) = native_file(name) else { continue };
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let key = (format!("{folder}/{pass}"), process);
         sets.entry(key).or_default()[kind] = Some(name.to_string());
@@ -270,7 +250,7 @@ mod tests {
             ("dispatch__5.csv", None),
             ("dispatches_a_5.csv", None),
         ] {
-            assert_eq!(parse(name), want, "{name}");
+            assert_eq!(native_file(name), want, "{name}");
         }
     }
 }

@@ -3,8 +3,19 @@
 //! The one idea to keep in mind: names are compared with their numbers as numbers, so the order of the passes is that of
 //! their numbers, and never that in which a folder lists them.
 
-use crate::gather::Part;
+use crate::names::{is_level_file, is_native_file, is_results, is_unjoined};
 use std::collections::BTreeMap;
+
+/// Which run of the application a row is of, and which of its processes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Part {
+    /// Number of the run's file or files.
+    pub(crate) run: u32,
+    /// Number of the process in it. Processes count their dispatches each from the start.
+    pub(crate) process: u32,
+    /// Number of the run that this one repeats; its own where it repeats none.
+    pub(crate) first: u32,
+}
 
 /// Files with the run and process each is of.
 pub(crate) struct Passes {
@@ -55,6 +66,16 @@ impl Passes {
         let rest = self.files.iter().filter(|(_, part)| part.process > 0).map(|(name, _)| name.clone());
         self.runs.iter().cloned().chain(rest).collect()
     }
+}
+
+/// Whether a file is a pass by its place or name: that of a folder of a pass, or one of those that rocprof-compute numbers.
+/// What other files are is said by what they hold.
+pub(crate) fn is_of_pass(name: &str) -> bool {
+    pass_folder(name).is_some()
+        || is_native_file(name)
+        || is_unjoined(name)
+        || is_results(name)
+        || is_level_file(name)
 }
 
 /// Folder of one run of a pass that was repeated, below that of the pass.

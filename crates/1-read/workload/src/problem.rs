@@ -131,6 +131,12 @@ pub enum Error {
         /// Kinds of files.
         absent: String,
     },
+    /// files that are no passes of one run
+    #[error("{} runs of their own, and no passes of one: {}\nhint: give the path of one", .runs.len(), run_names(.runs))]
+    SeveralRuns {
+        /// The files of each run.
+        runs: Vec<Vec<String>>,
+    },
     /// far more cells than values
     #[error(
         "`{file}`: {counters} counters of {dispatches} dispatches, of which {values} values are there\nhint: the columns of dispatches and counters are damaged; record again"
@@ -179,6 +185,21 @@ pub enum Error {
         /// What to do.
         hint: String,
     },
+}
+
+/// Runs named in an error before the rest is only counted.
+const NAMED: usize = 8;
+
+/// Runs by the first of their files.
+fn run_names(runs: &[Vec<String>]) -> String {
+    let name = |files: &Vec<String>| match files.len() {
+        0 | 1 => format!("`{}`", files.first().map_or("", String::as_str)),
+        2 => format!("`{}` with 1 more file", files[0]),
+        n => format!("`{}` with {} more files", files[0], n - 1),
+    };
+    let named: Vec<String> = runs.iter().take(NAMED).map(name).collect();
+    let more = runs.len().saturating_sub(NAMED);
+    if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
 }
 
 /// Problems met so far, equal ones counted together.

@@ -1,51 +1,53 @@
 //! Which reader a folder is for.
 //!
-//! The one idea to keep in mind: names say which files may hold dispatches, their headers which form they have. A reading without
-//! counters is never silent, and an error where a file has counters after all.
+//! The one idea to keep in mind: headers say which files hold dispatches and in what form, whatever their names; only where profilers
+//! leave several forms of the same beside each other do names choose. What a file counts and nobody read is said.
 
-use crate::folder::Files;
-use crate::long::is_long;
+use crate::folder::{self, Files};
+use crate::form::Form;
 use crate::model::Generation;
+use crate::names::{is_level_file, is_native_file, is_results, is_unjoined, last};
 use crate::problem::{Error, Problem, Problems, Severity};
 use crate::recording::Workload;
-use crate::{headers, long, native, rocpd, rocprofv3, thread_trace, wide};
+use crate::table::{self, Want};
+use crate::{headers, levels, long, native, rocpd, rocprofv3, thread_trace, wide};
+use std::collections::BTreeSet;
 
 /// Ends of the names of databases.
 const DATABASES: [&str; 3] = [".db", ".rocpd", ".sqlite"];
 
-/// Files looked into for a column of counters before the rest are passed over.
-const LOOKED_INTO: usize = 64;
+/// Tables looked into before the rest are passed over.
+const LOOKED_INTO: usize = 2000;
 
-fn last(name: &str) -> &str {
-    name.rsplit('/').next().unwrap_or(name)
-}
+/// Counters named in a message before the rest is only counted.
+const NAMED: usize = 5;
 
 fn ends(name: &str, suffix: &str) -> bool {
     last(name) == suffix || last(name).ends_with(&format!("_{suffix}"))
 }
 
-/// Whether a file is that of a pass, `pmc_perf_3.csv`, which the profiler joins with others in the end.
-fn is_unjoined(name: &str) -> bool {
-    let number = last(name).strip_prefix("pmc_perf_").and_then(|it| it.strip_suffix(".csv"));
-    number.is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit()))
-}
-
-fn is_results(name: &str) -> bool {
-    last(name).starts_with("results") && last(name).ends_with(".csv")
+/// Whether profilers give this name to tables of counters alone.
+fn name_of_counters(name: &str) -> bool {
+    let of_pass = last(name).strip_prefix("results_").is_some_and(is_unjoined);
+    of_pass || ends(name, "counter_collection.csv") && !name.ends_with(native::BESIDE)
 }
 
 fn is_database(name: &str) -> bool {
     DATABASES.iter().any(|end| name.ends_with(end))
 }
 
-/// Whether a file of this name holds dispatches of a recording: the folder that has it is one.
+/// Whether a file whose begin this is, packed or not, holds dispatches of a recording, whatever its name is.
+pub fn has_form_of_recording(begin: &[u8]) -> bool {
+    folder::form(begin).is_some_and(|form| form != Form::LongAlone)
+}
+
+/// Whether a file of this name holds dispatches of a recording: the folder that has it is one. Other names say nothing.
 pub fn holds_dispatches(name: &str) -> bool {
     let name = name.strip_suffix(".gz").unwrap_or(name);
     last(name) == "pmc_perf.csv"
         || is_unjoined(name)
-        || is_results(name)
         || is_database(name)
-        || native::is_native_file(name)
+        || is_native_file(name)
         || name.ends_with(native::BESIDE)
         || ends(name, "counter_collection.csv")
         || ends(name, "kernel_trace.csv")
@@ -54,64 +56,139 @@ pub fn holds_dispatches(name: &str) -> bool {
 
 /// Reads the recording that is in a folder.
 pub(crate) fn read(files: &Files<'_>) -> Result<Workload, Error> {
-    let mut w = by_name(files)?;
+    let tables = Tables::of(files);
+    let mut w = by_form(files, &tables)?;
+    unread(files, &tables, &mut w);
     if w.counters.is_empty() && w.machine.emulator().is_none() {
-        without_counters(files, &mut w);
+        without_counters(&mut w);
     }
     Ok(w)
 }
 
-fn by_name(files: &Files<'_>) -> Result<Workload, Error> {
-    let problems = Problems::default();
-    let named = |is: &dyn Fn(&str) -> bool| -> Vec<String> {
-        files.names().filter(|name| is(name)).map(str::to_string).collect()
-    };
-    if files.has("pmc_perf.csv") {
-        let names = ["pmc_perf.csv".to_string()];
-        let long = is_long(&files.bytes(&names[0])?);
-        return if long {
-            long::folder(files, &names, problems)
+/// Tables of a folder by their form.
+#[derive(Default)]
+struct Tables {
+    /// Rows of dispatches and counters.
+    long: Vec<String>,
+    /// The same without what the dispatches are.
+    alone: Vec<String>,
+    /// Rows of dispatches with counters.
+    wide: Vec<String>,
+    /// Rows of dispatches.
+    dispatches: Vec<String>,
+    /// Named as a profiler names its tables of counters, with another header or none.
+    unknown: Vec<String>,
+}
+
+impl Tables {
+    fn of(files: &Files<'_>) -> Tables {
+        let mut tables = Tables::default();
+        let named = files.named();
+        let all: Vec<String> = if named.is_empty() {
+            files.names().filter(|it| it.ends_with(".csv")).map(str::to_string).collect()
         } else {
-            wide::folder(files, &names, problems)
+            named
+        };
+        for name in all.into_iter().take(LOOKED_INTO) {
+            let list = match files.form(&name) {
+                Some(Form::Long) => &mut tables.long,
+                Some(Form::LongAlone) => &mut tables.alone,
+                Some(Form::Wide) => &mut tables.wide,
+                Some(Form::Dispatches) => &mut tables.dispatches,
+                None if is_unjoined(&name) || name_of_counters(&name) => &mut tables.unknown,
+                None => continue,
+            };
+            list.push(name);
+        }
+        tables
+    }
+
+    /// Those with counters.
+    fn counted(&self) -> impl Iterator<Item = &String> {
+        self.long.iter().chain(&self.alone).chain(&self.wide)
+    }
+
+    /// Whole dispatches in wide files. Names choose where a profiler leaves its steps: what it joins in the end is made of `results_*`.
+    fn whole(&self) -> Vec<String> {
+        let is_step = |name: &String| is_unjoined(name) || is_level_file(name);
+        let (steps, others): (Vec<String>, Vec<String>) = self.wide.iter().cloned().partition(is_step);
+        let (unjoined, levels): (Vec<String>, Vec<String>) =
+            steps.into_iter().partition(|it| is_unjoined(it));
+        [others, unjoined, levels].into_iter().find(|list| !list.is_empty()).unwrap_or_default()
+    }
+}
+
+fn by_form(files: &Files<'_>, tables: &Tables) -> Result<Workload, Error> {
+    let problems = Problems::default();
+    let joined = "pmc_perf.csv".to_string();
+    let named = files.named();
+    let asked = |name: &str| named.is_empty() || named.iter().any(|it| it == name);
+    if files.has(&joined) && asked(&joined) {
+        return match files.form(&joined) {
+            Some(Form::Long | Form::LongAlone) => long::folder(files, &[joined], problems),
+            _ => wide::folder(files, &[joined], problems),
         };
     }
-    if files.names().any(native::is_native_file) {
+    let is_whole = |name: &str| tables.long.iter().chain(&tables.wide).any(|it| it == name);
+    if files.names().any(|name| is_native_file(name) && asked(name) && !is_whole(name)) {
         return native::folder(files, problems);
     }
-    // What stands beside a database belongs to it.
-    let beside = |name: &str| name.ends_with(native::BESIDE);
-    let collections = named(&|name| ends(name, "counter_collection.csv") && !beside(name));
-    let traces = named(&|name| ends(name, "kernel_trace.csv"));
-    if !collections.is_empty() || !traces.is_empty() {
-        return rocprofv3::folder(files, &collections, &traces, problems);
+    if !tables.long.is_empty() {
+        let steps = tables.long.iter().all(|name| is_unjoined(name) || is_results(name));
+        return if steps {
+            long::folder(files, &tables.long, problems)
+        } else {
+            rocprofv3::folder(files, &tables.long, &[], problems)
+        };
     }
-    let unjoined = named(&is_unjoined);
-    let results = named(&is_results);
-    for (names, wide) in [
-        (&results, wide::results as fn(&Files<'_>, &[String], Problems) -> Result<Workload, Error>),
-        (&unjoined, wide::folder),
-    ] {
-        if names.is_empty() {
-            continue;
-        }
-        let long = names.iter().any(|name| files.bytes(name).is_ok_and(|bytes| is_long(&bytes)));
-        return if long { long::folder(files, names, problems) } else { wide(files, names, problems) };
+    let whole = tables.whole();
+    if !whole.is_empty() {
+        let steps = whole.iter().all(|name| is_unjoined(name));
+        return if steps {
+            wide::folder(files, &whole, problems)
+        } else {
+            wide::results(files, &whole, problems)
+        };
     }
     let mut databases = rocpd::Databases::new();
-    for name in files.names().filter(|name| is_database(name) || files.len() == 1) {
+    for name in files.names().filter(|name| asked(name) && (is_database(name) || !named.is_empty())) {
         databases.insert(name.to_string(), files.bytes(name)?);
     }
     if databases.values().any(|bytes| database::is_database(bytes)) {
-        return rocpd::databases(files, &databases, problems);
+        let read = rocpd::databases(files, &databases, problems);
+        if read.is_ok() || tables.dispatches.is_empty() {
+            return read;
+        }
     }
-    // A file of another name is read by what it holds.
-    let others = with_counters(files, true);
-    if !others.is_empty() {
-        return long::folder(files, &others, problems);
+    if !tables.dispatches.is_empty() {
+        return times_alone(files, &tables.dispatches);
     }
-    if let Some(file) = files.names().find(|name| beside(name)) {
+    nothing_whole(files, tables)
+}
+
+/// Reads tables without counters: traces of kernels, or what older profilers write in the form of their counters.
+fn times_alone(files: &Files<'_>, names: &[String]) -> Result<Workload, Error> {
+    let traces: Vec<String> = names.iter().filter(|name| ends(name, "kernel_trace.csv")).cloned().collect();
+    let names = if traces.is_empty() { names } else { &traces };
+    let is_old = names.iter().all(|name| is_results(name));
+    if is_old {
+        wide::results(files, names, Problems::default())
+    } else {
+        rocprofv3::folder(files, &[], names, Problems::default())
+    }
+}
+
+/// Counters without dispatches, or nothing at all.
+fn nothing_whole(files: &Files<'_>, tables: &Tables) -> Result<Workload, Error> {
+    if let Some(file) = files.names().find(|name| name.ends_with(native::BESIDE)) {
         let process = last(file).trim_end_matches(native::BESIDE).to_string();
         return Err(Error::CountersAlone { file: file.to_string(), process });
+    }
+    if !tables.alone.is_empty() {
+        return long::folder(files, &tables.alone, Problems::default());
+    }
+    if !tables.unknown.is_empty() {
+        return long::folder(files, &tables.unknown, Problems::default());
     }
     let some: Vec<&str> = files.names().take(4).collect();
     if files.names().any(|it| it.ends_with(".ttgir") || it.ends_with(".ttir")) {
@@ -120,37 +197,78 @@ fn by_name(files: &Files<'_>) -> Result<Workload, Error> {
     Err(Error::NoRecording { files: files.len(), some: some.join(", ") })
 }
 
-/// CSV files with a row per dispatch and counter; `whole`: which name the kernel too.
-fn with_counters(files: &Files<'_>, whole: bool) -> Vec<String> {
-    let is = |name: &&str| {
-        files.bytes(name).is_ok_and(|bytes| is_long(&bytes) && (!whole || names_kernels(&bytes)))
+/// Names files whose counters nobody read.
+fn unread(files: &Files<'_>, tables: &Tables, w: &mut Workload) {
+    let known: BTreeSet<&str> = w.counters.iter().map(|counter| counter.name.as_str()).collect();
+    let sources: BTreeSet<&str> = w.sources.iter().map(String::as_str).collect();
+    let mut found = Vec::new();
+    for name in tables.counted().filter(|name| !sources.contains(name.as_str())) {
+        let own = counted_in(files, name);
+        let new: Vec<String> = own.into_iter().filter(|it| !known.contains(it.as_str())).collect();
+        if new.is_empty() {
+            continue;
+        }
+        let some = new[..new.len().min(NAMED)].join("`, `");
+        let more = if new.len() > NAMED { format!(" and {} more", new.len() - NAMED) } else { String::new() };
+        found.push(error(
+            name,
+            format!("the file has counters that no other has: `{some}`{more}"),
+            "they are not read with the others; give its path to read it alone".to_string(),
+        ));
+    }
+    let unknown = tables.unknown.iter().filter(|name| !sources.contains(name.as_str()));
+    found.extend(unknown.map(|name| {
+        let empty = files.bytes(name).is_ok_and(|bytes| bytes.trim_ascii().is_empty());
+        let (message, consequence) = match empty {
+            true => ("the file is empty", "the file is left out"),
+            false => ("the header line names no kernels and counters", "the file is left out"),
+        };
+        error(name, message.to_string(), consequence.to_string())
+    }));
+    w.problems.extend(found);
+}
+
+fn error(file: &str, message: String, consequence: String) -> Problem {
+    let file = file.to_string();
+    Problem { severity: Severity::Error, file, line: None, column: None, rows: 0, message, consequence }
+}
+
+/// The counters of a table, without instances.
+fn counted_in(files: &Files<'_>, name: &str) -> BTreeSet<String> {
+    let Ok(bytes) = files.bytes(name) else { return BTreeSet::new() };
+    let choose = |column: &str, _: &[u8]| if column == "Counter_Name" { Want::Text } else { Want::Skip };
+    let long = !matches!(files.form(name), Some(Form::Wide));
+    let names: Vec<String> = if long {
+        let read = table::read(name, &bytes, &headers::plain, &choose, &mut Problems::default());
+        let texts = read.ok().and_then(|it| it.text("Counter_Name").map(|texts| texts.distinct.clone()));
+        texts.unwrap_or_default()
+    } else {
+        let header = table::header(&bytes).unwrap_or_default();
+        let names = header.iter().map(|it| headers::plain(it)).filter(|it| !levels::is_accumulator(it));
+        names.filter(|name| headers::is_counter(name)).collect()
     };
-    let all = files.names().filter(|name| name.ends_with(".csv") || files.len() == 1);
-    all.take(LOOKED_INTO).filter(is).map(str::to_string).collect()
+    names
+        .iter()
+        .map(|it| headers::split_instance(it.trim()).0.to_string())
+        .filter(|it| !it.is_empty())
+        .collect()
 }
 
-fn names_kernels(bytes: &[u8]) -> bool {
-    let header = bytes.split(|b| *b == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or(&[]);
-    let mut fields = header.split(|b| *b == b',');
-    fields.any(|it| headers::plain(String::from_utf8_lossy(it).trim().trim_matches('"')) == "Kernel_Name")
-}
-
-/// Says that no counter was read, and where one is.
-fn without_counters(files: &Files<'_>, w: &mut Workload) {
+/// Says that no counter was read.
+fn without_counters(w: &mut Workload) {
     let file = w.sources.first().cloned().unwrap_or_default();
     let dispatches = w.dispatches.len();
-    let mut say = |severity, file: String, message: &str, consequence: &str| {
-        let (message, consequence) = (message.to_string(), consequence.to_string());
-        w.problems.push(Problem { severity, file, line: None, column: None, rows: 0, message, consequence });
-    };
-    let unread = with_counters(files, false);
-    for file in &unread {
-        let consequence = "no counter of it could be read; give its path to read it alone";
-        say(Severity::Error, file.clone(), "the file has a column of counters", consequence);
-    }
-    // Databases say it themselves.
-    if unread.is_empty() && w.generation != Generation::Rocpd {
-        let message = format!("no counters are recorded of {dispatches} dispatches");
-        say(Severity::Warning, file, &message, "only times and sizes are known");
+    // Databases say it themselves, and a file that has counters is named.
+    let named = w.problems.iter().any(|it| it.message.starts_with("the file has counters"));
+    if !named && w.generation != Generation::Rocpd {
+        w.problems.push(Problem {
+            severity: Severity::Warning,
+            file,
+            line: None,
+            column: None,
+            rows: 0,
+            message: format!("no counters are recorded of {dispatches} dispatches"),
+            consequence: "only times and sizes are known".to_string(),
+        });
     }
 }

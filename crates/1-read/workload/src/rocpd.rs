@@ -6,9 +6,9 @@
 use crate::agent;
 use crate::check;
 use crate::folder::Files;
-use crate::gather::{Gather, Part, Row};
+use crate::gather::{Gather, Row};
 use crate::model::Generation;
-use crate::passes::Passes;
+use crate::passes::{Part, Passes};
 use crate::problem::{Error, Problems};
 use crate::recording::Workload;
 use crate::times::split;

@@ -55,7 +55,7 @@ pub(crate) fn folder(
     w.machine = if files.has("sysinfo.csv") {
         side::machine(files, &mut problems)
     } else {
-        agents(files, &mut problems)
+        agents(files, &main[0], &mut problems)
     };
     w.ceilings = side::ceilings(files, &w.machine, &mut problems);
     w.settings = side::settings(files, &mut problems);
@@ -64,10 +64,14 @@ pub(crate) fn folder(
     Ok(w)
 }
 
-fn agents(files: &Files<'_>, problems: &mut Problems) -> Machine {
+/// The agents of a file: of several tables of them that whose name begins like it.
+fn agents(files: &Files<'_>, of: &str, problems: &mut Problems) -> Machine {
     let mut machine = Machine::default();
-    let found = files.names().find(|n| n.ends_with("agent_info.csv")).map(str::to_string);
-    let Some(name) = found else {
+    let alike = |name: &str| name.bytes().zip(of.bytes()).take_while(|(a, b)| a == b).count();
+    let found = files.names().filter(|n| n.ends_with("agent_info.csv"));
+    // The first of those that are alike.
+    let found = found.reduce(|best, name| if alike(name) > alike(best) { name } else { best });
+    let Some(name) = found.map(str::to_string) else {
         problems.warn(
             "agent_info.csv",
             0,

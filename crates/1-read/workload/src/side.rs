@@ -166,6 +166,10 @@ pub(crate) fn passes(files: &Files<'_>, counters: &mut Counters, problems: &mut 
         .filter(|n| n.starts_with("perfmon/") && n.ends_with(".txt"))
         .map(str::to_string)
         .collect();
+    if !names.is_empty() {
+        // These number the passes otherwise than the header of a joined file does.
+        counters.clear_passes();
+    }
     for name in names {
         let stem = name.trim_start_matches("perfmon/").trim_end_matches(".txt");
         let Some(pass) = stem.strip_prefix("pmc_perf_").and_then(|n| n.parse::<u16>().ok()) else { continue };

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: the type of a column is decided before its rows are read, so each field is parsed
 //! straight from the file into its column; no row and no field is ever copied.
 
+use crate::dialect;
 use crate::number::number;
 use crate::problem::{Error, Problem, Problems, Severity};
 use crate::times::{self, Times};
@@ -119,9 +120,8 @@ pub(crate) fn read(
     choose: &dyn Fn(&str, &[u8]) -> Want,
     problems: &mut Problems,
 ) -> Result<Table, Error> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut scan = Scan { file, bytes, at: 0, line: 1 };
-    scan.skip_blank_lines();
+    let mut scan = Scan::new(file, bytes);
+    let bytes = scan.bytes;
     if scan.done() {
         return Err(Error::EmptyFile { file: file.to_string() });
     }
@@ -182,21 +182,46 @@ pub(crate) fn read(
     Ok(table)
 }
 
+/// The fields of the header line; none where the file is empty, cut off in a quoted field, or has more columns than are read.
+pub(crate) fn header(bytes: &[u8]) -> Option<Vec<String>> {
+    let mut scan = Scan::new("", bytes);
+    if scan.done() {
+        return None;
+    }
+    let fields = scan.row(MAX_COLUMNS).ok().filter(|fields| fields.len() <= MAX_COLUMNS)?;
+    Some(fields.iter().map(|field| String::from_utf8_lossy(field).trim().to_string()).collect())
+}
+
 struct Scan<'a> {
     file: &'a str,
     bytes: &'a [u8],
     at: usize,
     line: u64,
+    separator: u8,
 }
 
 /// What ended a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
-    Comma,
+    Separator,
     Line,
 }
 
 impl<'a> Scan<'a> {
+    /// At the header line.
+    fn new(file: &'a str, bytes: &'a [u8]) -> Self {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let mut scan = Scan { file, bytes, at: 0, line: 1, separator: b',' };
+        scan.skip_blank_lines();
+        scan.separator = dialect::separator(&bytes[scan.at..]);
+        scan
+    }
+
+    /// The number in a field; in a table parted otherwise the comma is of the numbers.
+    fn number(&self, field: &[u8]) -> Result<Option<f64>, ()> {
+        number(&dialect::with_point(field, self.separator))
+    }
+
     fn done(&self) -> bool {
         self.at >= self.bytes.len()
     }
@@ -236,12 +261,12 @@ impl<'a> Scan<'a> {
             return self.quoted();
         }
         let rest = &self.bytes[self.at..];
-        let n = memchr::memchr2(b',', b'\n', rest).unwrap_or(rest.len());
+        let n = memchr::memchr2(self.separator, b'\n', rest).unwrap_or(rest.len());
         let start = self.at;
         let mut stop = start + n;
         self.at = stop + 1;
-        let end = if rest.get(n) == Some(&b',') {
-            End::Comma
+        let end = if rest.get(n) == Some(&self.separator) {
+            End::Separator
         } else {
             self.line += 1;
             if stop > start && self.bytes[stop - 1] == b'\r' {
@@ -275,10 +300,10 @@ impl<'a> Scan<'a> {
         }
         let range = (start, at);
         let rest = &self.bytes[at + 1..];
-        let n = memchr::memchr2(b',', b'\n', rest).unwrap_or(rest.len());
+        let n = memchr::memchr2(self.separator, b'\n', rest).unwrap_or(rest.len());
         self.at = at + 2 + n;
-        let end = if rest.get(n) == Some(&b',') {
-            End::Comma
+        let end = if rest.get(n) == Some(&self.separator) {
+            End::Separator
         } else {
             self.line += 1;
             End::Line
@@ -301,7 +326,7 @@ impl<'a> Scan<'a> {
                     match &mut table.columns[fields] {
                         Cells::Number(values) => {
                             // Digits up to a comma are nearly every field there is.
-                            if let Some((v, stop)) = whole(self.bytes, self.at) {
+                            if let Some((v, stop)) = whole(self.bytes, self.at, self.separator) {
                                 values.push_small(v, expected);
                                 self.at = stop + 1;
                                 fields += 1;
@@ -309,7 +334,7 @@ impl<'a> Scan<'a> {
                             }
                             let (range, doubled, end) = self.field()?;
                             let field = content(self.bytes, range, doubled, &mut spare);
-                            match number(field) {
+                            match self.number(field) {
                                 Ok(v) => values.push(v, expected),
                                 Err(()) => {
                                     values.push(None, expected);
@@ -328,15 +353,19 @@ impl<'a> Scan<'a> {
                             let field = content(self.bytes, range, doubled, &mut spare);
                             match cells {
                                 Cells::Text(texts) => texts.push(field),
-                                Cells::Time(times) => match times::parse(field) {
-                                    Ok(t) => times.push(t, expected),
-                                    Err(()) => {
-                                        times.push(None, expected);
-                                        let name = &table.names[fields];
-                                        problems
-                                            .add_kind("number", not_a_number(self.file, line, name, field));
+                                Cells::Time(times) => {
+                                    match times::parse(&dialect::with_point(field, self.separator)) {
+                                        Ok(t) => times.push(t, expected),
+                                        Err(()) => {
+                                            times.push(None, expected);
+                                            let name = &table.names[fields];
+                                            problems.add_kind(
+                                                "number",
+                                                not_a_number(self.file, line, name, field),
+                                            );
+                                        }
                                     }
-                                },
+                                }
                                 Cells::Number(_) | Cells::Skipped => {}
                             }
                             fields += 1;
@@ -420,9 +449,9 @@ fn content<'b>(bytes: &'b [u8], range: (usize, usize), doubled: bool, spare: &'b
     spare
 }
 
-/// At most nine digits followed by a comma, and where the comma stands. `.0` may follow the digits.
+/// At most nine digits followed by a separator, and where that stands. `.0` may follow the digits.
 #[inline]
-fn whole(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
+fn whole(bytes: &[u8], at: usize, separator: u8) -> Option<(u32, usize)> {
     let mut v: u32 = 0;
     let mut i = at;
     loop {
@@ -432,13 +461,11 @@ fn whole(bytes: &[u8], at: usize) -> Option<(u32, usize)> {
             if i == at {
                 return None;
             }
-            return match b {
-                b',' => Some((v, i)),
-                b'.' if bytes.get(i + 1) == Some(&b'0') && bytes.get(i + 2) == Some(&b',') => {
-                    Some((v, i + 2))
-                }
-                _ => None,
-            };
+            if b == separator {
+                return Some((v, i));
+            }
+            let point = b == b'.' && bytes.get(i + 1) == Some(&b'0') && bytes.get(i + 2) == Some(&separator);
+            return point.then_some((v, i + 2));
         }
         if i - at == 9 {
             return None;

@@ -2,7 +2,8 @@
 //!
 //! The one idea to keep in mind: a level counter is read in a run of its own, whose file (`SQ_IFETCH_LEVEL.csv`)
 //! holds the accumulated level as `SQ_ACCUM_PREV_HIRES` and repeats other counters with that run's values. Here the
-//! level becomes `SQ_IFETCH_LEVEL_ACCUM` and the repeated counters keep the name of the run beside their own.
+//! level becomes `SQ_IFETCH_LEVEL_ACCUM` and the repeated counters keep the name of the run beside their own. Newer profilers
+//! join those runs too: the accumulator stands after its level among the columns of `pmc_perf.csv`.
 
 use crate::check;
 use crate::dispatch_columns::{choose, launches, take};
@@ -10,11 +11,14 @@ use crate::folder::Files;
 use crate::headers;
 use crate::instructions::is_events_file;
 use crate::join::{self, Launch};
+use crate::levels;
 use crate::marks::Marks;
 use crate::model::{Counter, Counters, Dispatches, Extra, Generation};
-use crate::passes::Passes;
-use crate::problem::{Error, Problems};
+use crate::names::LEVELS;
+use crate::passes::{Passes, is_of_pass};
+use crate::problem::{Error, Problem, Problems, Severity};
 use crate::recording::Workload;
+use crate::runs::{self, Recorded};
 use crate::side;
 use crate::table::{self, Table};
 use crate::times::{Time, fractions, split};
@@ -22,23 +26,10 @@ use crate::values::Values;
 use crate::{launches, marks, multiplex, occupancy, predictions, repeats, shares};
 use std::collections::BTreeSet;
 
-/// Level counters that have a run of their own, and what needs them.
-pub(crate) const LEVELS: &[(&str, &str)] = &[
-    ("SQ_IFETCH_LEVEL", "instruction fetch latency"),
-    ("SQ_INST_LEVEL_LDS", "LDS latency"),
-    ("SQ_INST_LEVEL_SMEM", "scalar memory latency"),
-    ("SQ_INST_LEVEL_VMEM", "vector memory latency"),
-    ("SQ_LEVEL_WAVES", "wavefront occupancy"),
-];
-
-/// Whether a file of a recording is the companion with the run of a level counter: `SQ_LEVEL_WAVES.csv`.
-pub fn is_level_file(name: &str) -> bool {
-    name.strip_suffix(".csv").is_some_and(|stem| LEVELS.iter().any(|level| level.0 == stem))
-}
-
 /// Reads a folder whose `pmc_perf.csv` is wide, or that has a wide file for each pass instead.
 pub(crate) fn folder(files: &Files<'_>, names: &[String], mut problems: Problems) -> Result<Workload, Error> {
     let (mut w, mut times) = passes(files, names, &mut problems)?;
+    let in_columns = w.counters.iter().any(|c| c.name.ends_with("_ACCUM"));
     let base = launches(&w.dispatches, &w.kernels);
     if w.dispatches.start.iter().all(Option::is_none)
         && let Some(bytes) = side::try_bytes(files, "timestamps.csv", &mut problems)
@@ -61,8 +52,14 @@ pub(crate) fn folder(files: &Files<'_>, names: &[String], mut problems: Problems
     for (level, what) in LEVELS {
         let there =
             companions.iter().any(|c| c == level) || w.counters.get(&format!("{level}_ACCUM")).is_some();
-        if !there && asked.includes(level) {
-            problems.warn(&format!("{level}.csv"), 0, "the file is absent", format!("{what} is n/a"));
+        if there || !asked.includes(level) {
+            continue;
+        }
+        let consequence = format!("{what} is n/a");
+        if in_columns {
+            problems.warn(&w.sources[0], 0, format!("no column sums `{level}` over cycles"), consequence);
+        } else {
+            problems.warn(&format!("{level}.csv"), 0, "the file is absent", consequence);
         }
     }
     finish(files, w, problems)
@@ -153,6 +150,9 @@ fn passes(files: &Files<'_>, names: &[String], problems: &mut Problems) -> Resul
             }
         }
     }
+    if read.len() > 1 {
+        runs::check(read.iter().map(|(name, w)| recorded(name, w)).collect())?;
+    }
     let most = read.iter().map(|(_, w)| w.dispatches.len()).max().unwrap_or(0);
     let base = read.iter().position(|(_, w)| w.dispatches.len() == most);
     let Some(base) = base else { return Err(failed.unwrap_or(Error::EmptyFolder)) };
@@ -166,6 +166,16 @@ fn passes(files: &Files<'_>, names: &[String], problems: &mut Problems) -> Resul
         times.add(&other.dispatches, &met);
     }
     Ok((w, times))
+}
+
+/// What a file launched and counted.
+fn recorded(name: &str, w: &Workload) -> Recorded {
+    Recorded {
+        file: name.to_string(),
+        launches: launches(&w.dispatches, &w.kernels),
+        counters: w.counters.iter().map(|counter| counter.name.clone()).collect(),
+        is_pass: is_of_pass(name),
+    }
 }
 
 /// `SQ_IFETCH_LEVEL.csv` to `SQ_IFETCH_LEVEL`.
@@ -210,12 +220,30 @@ fn file(files: &Files<'_>, name: &str, problems: &mut Problems) -> Result<Worklo
         h.split(|b| *b == b',')
             .any(|f| matches!(f.trim_ascii(), b"grd" | b"wgr" | b"KernelName" | b"\"KernelName\""))
     });
-    let mut table = table::read(name, &bytes, &headers::plain, &choose, problems)?;
+    let mut table = table::read(name, &bytes, &levels::names(), &choose, problems)?;
     if table.rows == 0 {
         return Err(Error::HeaderOnly { file: name.to_string() });
     }
     let (dispatches, kernels) = take(name, &mut table, problems)?;
+    if table.position("Counter_Name").is_some() {
+        problems.error(
+            name,
+            "the table names counters, and no column `Counter_Value` has their values",
+            "record again, or export the table with its values",
+        );
+    }
     let (counters, extras) = counters(&mut table, None, 0, None);
+    for counter in counters.iter().filter(|it| levels::is_accumulator(&it.name)) {
+        problems.add(Problem {
+            severity: Severity::Warning,
+            file: name.to_string(),
+            line: Some(1),
+            column: Some(counter.name.clone()),
+            rows: 0,
+            message: "the column before it is no level".to_string(),
+            consequence: "which level it sums is not known, so no metric uses it".to_string(),
+        });
+    }
     let generation = if old { Generation::Omniperf1 } else { Generation::Wide };
     let sources = vec![name.to_string()];
     Ok(Workload { kernels, dispatches, counters, extras, sources, ..Workload::empty(generation) })
@@ -230,7 +258,8 @@ fn counters(
 ) -> (Counters, Vec<Extra>) {
     let mut counters = Counters::default();
     let mut extras = Vec::new();
-    for i in 0..table.names.len() {
+    let passes = levels::passes(&table.names);
+    for (i, pass) in passes.into_iter().enumerate() {
         let name = table.names[i].clone();
         if headers::describes_dispatch(&name) {
             continue;
@@ -240,16 +269,17 @@ fn counters(
             Some(order) => values.reorder(order),
             None => values,
         };
-        if !headers::is_counter(&name) {
+        if !headers::is_counter(&name) && !headers::is_derived(&name) {
             extras.push(Extra { name, values });
             continue;
         }
         let (base, instance) = headers::split_instance(&name);
         let (name, run) = match (base, run) {
-            ("SQ_ACCUM_PREV_HIRES", Some(run)) => (format!("{run}_ACCUM"), None),
+            (levels::ACCUMULATOR, Some(run)) => (format!("{run}_ACCUM"), None),
             (base, run) => (base.to_string(), run.map(str::to_string)),
         };
-        counters.add(Counter { name, instance, run, pass: None, source, values });
+        let pass = pass.filter(|_| run.is_none());
+        counters.add(Counter { name, instance, run, pass, source, values });
     }
     (counters, extras)
 }
@@ -294,6 +324,14 @@ fn add_run(
 ) -> Vec<Option<u32>> {
     let met = join::join(base, &launches(&other.dispatches, &other.kernels));
     side::report(name, &met, "counters of this file are n/a for them", problems);
+    if !met.in_order() {
+        problems.warn(
+            name,
+            0,
+            "its dispatches are in another order",
+            "they meet the others by kernel, sizes and occurrence",
+        );
+    }
     let source = w.sources.len() as u16;
     w.sources.push(name.to_string());
     for c in std::mem::take(&mut other.counters).into_list() {

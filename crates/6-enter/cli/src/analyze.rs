@@ -24,8 +24,8 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     // A condition compares; what does not is a rule or a severity.
     let (compares, names): (Vec<String>, Vec<String>) =
         args.fail_on.iter().cloned().partition(|c| c.contains(['<', '>', '=', ' ']));
-    // Ranks side by side are several recordings.
-    let several = usize::from(args.pick.ranks == Some(Ranks::Each));
+    // Ranks or runs side by side are several recordings.
+    let several = usize::from([args.pick.ranks, args.pick.runs].contains(&Some(Ranks::Each)));
     let recordings = args.path.len() + several;
     let conditions = compares.iter().map(|c| Condition::parse(c, recordings)).collect::<Result<Vec<_>, _>>();
     let conditions = conditions.map_err(refuse)?;
@@ -45,6 +45,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         wanted: args.pick.wanted(),
         matches: args.matches.clone(),
         ranks: args.pick.ranks.map(Into::into),
+        runs: args.pick.runs.map(Into::into),
     };
     let Subjects { all: subjects, renames, failed } = subjects::read(&asked)?;
     let target = subjects[0].target().to_owned();

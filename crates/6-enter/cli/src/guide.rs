@@ -21,6 +21,7 @@ pub(crate) fn run(args: &Guide, look: &Look) -> Result<Outcome> {
         wanted: args.subject.pick.wanted(),
         matches: args.matches.clone(),
         ranks: args.subject.pick.ranks.map(Into::into),
+        runs: args.subject.pick.runs.map(Into::into),
     }
     .one("guide")?;
     let Subjects { all, renames, failed } = subjects::read(&asked)?;

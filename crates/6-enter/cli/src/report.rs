@@ -28,6 +28,7 @@ pub(crate) fn run(args: &Report) -> Result<Outcome> {
             wanted: args.pick.wanted(),
             matches: args.matches.clone(),
             ranks: args.pick.ranks.map(Into::into),
+            runs: args.pick.runs.map(Into::into),
         }
         .one("report")?,
         units: args.units,

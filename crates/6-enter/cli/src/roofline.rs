@@ -39,6 +39,7 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
         wanted: args.pick.wanted(),
         matches: Vec::new(),
         ranks: args.pick.ranks.map(Into::into),
+        runs: args.pick.runs.map(Into::into),
     };
     let Subjects { all, failed, .. } = subjects::read(&asked)?;
     let compiled = subjects::compile(Definitions::built_in(), &all)?;

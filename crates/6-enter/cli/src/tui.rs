@@ -155,6 +155,7 @@ impl Read {
             wanted: wanted.clone(),
             matches: Vec::new(),
             ranks: args.subject.pick.ranks.map(Into::into),
+            runs: args.subject.pick.runs.map(Into::into),
         }
         .one("tui")?;
         let subjects = subjects::read(&asked)?;

@@ -290,6 +290,7 @@ impl Server {
                 },
                 matches: Vec::new(),
                 ranks: self.merges_ranks.then_some(host::subjects::Ranks::Merged),
+                runs: None,
             },
             units: Units {
                 normal_unit: NormalUnit::from_str(&question.normal_unit, false).unwrap_or(NormalUnit::Kernel),

@@ -24,6 +24,8 @@ pub struct Disk {
     /// The folder that holds them.
     pub folder: PathBuf,
     files: BTreeMap<String, (PathBuf, OnceCell<Contents>)>,
+    /// Files that were asked for, where not all were.
+    named: Vec<String>,
 }
 
 impl Folder for Disk {
@@ -39,6 +41,10 @@ impl Folder for Disk {
         }
         Ok(Cow::Borrowed(cell.get().map_or(&[], |contents| contents.bytes())))
     }
+
+    fn named(&self) -> Vec<String> {
+        self.named.clone()
+    }
 }
 
 /// Reads a recording; an error names the path.
@@ -48,10 +54,63 @@ pub fn read(path: &Path) -> Result<Workload> {
 
 /// Reads a recording, and gives its files too.
 pub fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
-    let name = path.display();
     let disk = files(path)?;
-    let mut workload =
-        workload::read(&disk, &workload::Options::default()).map_err(|error| anyhow!("`{name}`: {error}"))?;
+    let workload = read_disk(&disk).map_err(|error| explain(path, &disk, &error))?;
+    Ok((workload, disk))
+}
+
+/// One of the runs in a folder.
+pub struct Run {
+    /// Its name; none where the folder is one run.
+    pub name: String,
+    /// The path that reads it alone: its first file.
+    pub path: PathBuf,
+    /// The recording.
+    pub workload: Workload,
+}
+
+/// Reads the runs of a folder, each as a recording.
+pub fn read_runs(path: &Path) -> Result<Vec<Run>> {
+    let mut disk = files(path)?;
+    let runs = match read_disk(&disk) {
+        Ok(workload) => return Ok(vec![Run { name: String::new(), path: path.to_owned(), workload }]),
+        Err(workload::Error::SeveralRuns { runs }) => runs,
+        Err(error) => return Err(explain(path, &disk, &error)),
+    };
+    let mut read = Vec::new();
+    for files in runs {
+        let first = files.first().map_or("", String::as_str);
+        let (name, own) = (run_name(first).to_owned(), disk.folder.join(first));
+        disk.named = files;
+        let workload = read_disk(&disk).map_err(|error| explain(&own, &disk, &error))?;
+        read.push(Run { name, path: own, workload });
+    }
+    Ok(read)
+}
+
+/// The runs of a folder as one recording, each in the place of a rank.
+pub fn read_merged_runs(path: &Path) -> Result<Workload> {
+    let mut runs = read_runs(path)?;
+    if runs.len() == 1 {
+        return Ok(runs.remove(0).workload);
+    }
+    let runs = runs.into_iter().map(|run| (run.name, run.workload)).collect();
+    workload::merge(runs).map_err(|differs| {
+        anyhow!(
+            "`{}`: the runs are not of one kind of GPU: {differs}\nhint: `--runs` shows them side by side; or give one path",
+            path.display()
+        )
+    })
+}
+
+/// Name of a run by its first file, without what the profiler adds to each.
+fn run_name(file: &str) -> &str {
+    let added = ["_counter_collection.csv", "_kernel_trace.csv", "_results.db", ".csv", ".db"];
+    added.iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file)
+}
+
+fn read_disk(disk: &Disk) -> Result<Workload, workload::Error> {
+    let mut workload = workload::read(disk, &workload::Options::default())?;
     for kernel in &mut workload.kernels {
         let plain = plain_kernel_name(kernel);
         if plain.starts_with("_Z") {
@@ -66,13 +125,42 @@ pub fn read_with_files(path: &Path) -> Result<(Workload, Disk)> {
             kernel.name = codeobj::demangle(plain);
         }
     }
-    Ok((workload, disk))
+    Ok(workload)
+}
+
+/// The error of a path, with the command that reads what is there.
+fn explain(path: &Path, disk: &Disk, error: &workload::Error) -> anyhow::Error {
+    let name = path.display();
+    match error {
+        workload::Error::SeveralRuns { runs } => {
+            let message = error.to_string();
+            let message = message.lines().next().unwrap_or_default();
+            let one = runs.first().and_then(|files| files.first()).map_or_else(String::new, |file| {
+                format!("; `rockhound analyze -p {}` one of them", disk.folder.join(file).display())
+            });
+            anyhow!(
+                "`{name}` holds {message}: each counts what another counts, or launches other kernels\nhint: `rockhound analyze -p {name} --runs` shows them side by side, `--runs=merged` as one{one}"
+            )
+        }
+        workload::Error::NoRecording { .. } if disk.files.values().any(|(file, _)| is_timeline(file)) => {
+            anyhow!(
+                "`{name}` is a timeline, and holds no counters\nhint: `rockhound trace {name}` says where its time goes"
+            )
+        }
+        _ => anyhow!("`{name}`: {error}"),
+    }
+}
+
+/// Whether a file is a timeline with something in it.
+fn is_timeline(file: &Path) -> bool {
+    let read = || trace::read(&file.to_string_lossy(), &mut std::fs::File::open(file).ok()?).ok();
+    read().is_some_and(|it| !it.gpu.is_empty() || !it.host.is_empty())
 }
 
 /// Lists the files of a recording.
 pub fn files(path: &Path) -> Result<Disk> {
     let name = path.display();
-    let mut disk = Disk { folder: path.to_owned(), files: BTreeMap::new() };
+    let mut disk = Disk { folder: path.to_owned(), files: BTreeMap::new(), named: Vec::new() };
     if path.is_dir() {
         let folder = match &recordings_in(path)[..] {
             [] => path.to_owned(),
@@ -87,11 +175,36 @@ pub fn files(path: &Path) -> Result<Disk> {
         list(&folder, &prefix, DEPTH, &mut disk.files).map_err(|error| anyhow!("`{name}`: {error}"))?;
     } else if path.exists() {
         let file = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-        disk.files.insert(file, (path.to_owned(), OnceCell::new()));
+        disk.folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        for beside in beside(&disk.folder, &file) {
+            let path = disk.folder.join(&beside);
+            disk.files.insert(beside, (path, OnceCell::new()));
+        }
+        disk.files.insert(file.clone(), (path.to_owned(), OnceCell::new()));
+        disk.named.push(file);
     } else {
         return Err(anyhow!("`{name}`: no such file or folder"));
     }
     Ok(disk)
+}
+
+/// Files that say of any recording in their folder where and how it was made.
+const OF_THE_FOLDER: [&str; 3] = ["sysinfo.csv", "roofline.csv", "profiling_config.yaml"];
+
+/// What stands beside a file and belongs to it: facts of the machine, and what the profiler wrote with it.
+fn beside(folder: &Path, file: &str) -> Vec<String> {
+    let file = file.strip_suffix(".gz").unwrap_or(file);
+    let stem = run_name(file);
+    let plain_folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let entries = std::fs::read_dir(plain_folder).into_iter().flatten().flatten();
+    let names = entries.take(FILES).map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_own = |name: &String| {
+        let plain = name.strip_suffix(".gz").unwrap_or(name);
+        let own = plain.strip_prefix(stem).is_some_and(|it| it == "_kernel_trace.csv");
+        let level = file == "pmc_perf.csv" && (workload::is_level_file(plain) || plain == "timestamps.csv");
+        plain != file && (own || level || plain.ends_with("agent_info.csv") || OF_THE_FOLDER.contains(&plain))
+    };
+    names.filter(is_own).collect()
 }
 
 /// The folders that are recordings: the folder itself, or those below it. Profilers write `NAME/MI200/pmc_perf.csv`, and a folder
@@ -118,7 +231,7 @@ fn find(folder: &Path, depth: usize, seen: &mut usize, found: &mut Vec<PathBuf>)
         // Links to folders are followed from the top only, so there are no circles.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) || (depth == FIND_DEPTH && path.is_dir()) {
             below.push(path);
-        } else if workload::holds_dispatches(&entry.file_name().to_string_lossy()) {
+        } else if holds_dispatches(&path) {
             found.push(folder.to_owned());
             return;
         }
@@ -126,6 +239,16 @@ fn find(folder: &Path, depth: usize, seen: &mut usize, found: &mut Vec<PathBuf>)
     if depth > 0 && *seen < LOOKED_AT {
         below.iter().for_each(|below| find(below, depth - 1, seen, found));
     }
+}
+
+/// Whether a file holds dispatches of a recording, by its name or by what it begins with.
+pub fn holds_dispatches(file: &Path) -> bool {
+    let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    if workload::holds_dispatches(&name) {
+        return true;
+    }
+    let is_table = name.strip_suffix(".gz").unwrap_or(&name).ends_with(".csv");
+    is_table && Contents::open(file).is_ok_and(|contents| workload::has_form_of_recording(contents.bytes()))
 }
 
 fn own_name(folder: &Path) -> Option<String> {

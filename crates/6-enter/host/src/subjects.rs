@@ -30,9 +30,11 @@ pub struct Asked {
     pub matches: Vec<String>,
     /// How the recordings below a folder are taken.
     pub ranks: Option<Ranks>,
+    /// How the runs in one folder are taken.
+    pub runs: Option<Ranks>,
 }
 
-/// How the recordings of ranks are taken.
+/// How the recordings of ranks, or runs, are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ranks {
     /// As one recording.
@@ -48,6 +50,12 @@ impl Asked {
             return Err(usage(
                 format!("`{command}` looks at one recording"),
                 "`--ranks` takes all ranks as one; `rockhound analyze --ranks=each` shows them side by side",
+            ));
+        }
+        if self.runs == Some(Ranks::Each) {
+            return Err(usage(
+                format!("`{command}` looks at one recording"),
+                "`--runs=merged` takes all runs as one; `rockhound analyze --runs` shows them side by side",
             ));
         }
         Ok(self)
@@ -67,29 +75,18 @@ pub struct Subjects {
 /// Reads every recording. The errors of those that cannot be read go to `errors`, the last one is returned when none can be.
 pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> {
     let pairs = renames::parse(&asked.matches)?;
-    let each = |path: &PathBuf| match &recording::recordings_in(path)[..] {
-        [] => vec![path.clone()],
-        found => found.to_vec(),
-    };
-    let paths: Vec<PathBuf> = match asked.ranks {
-        Some(Ranks::Each) => asked.paths.iter().flat_map(each).collect(),
-        Some(Ranks::Merged) | None => asked.paths.clone(),
-    };
-    let names = names::of(&paths);
+    let sources = sources(asked);
+    let names: Vec<PathBuf> = sources.iter().map(|source| source.called.clone()).collect();
+    let names = names::of(&names);
     let mut all = Vec::new();
-    for (path, name) in paths.iter().zip(names) {
-        let read = if asked.ranks.is_some() {
-            recording::read_ranks(path)
-        } else {
-            recording::read(path).map(|workload| (workload, Vec::new()))
-        };
-        match read {
+    for (source, name) in sources.into_iter().zip(names) {
+        match source.read {
             Ok((mut workload, unread)) => {
                 errors.extend(unread);
                 let filled = machine(&mut workload, asked)?;
                 all.push(Subject {
                     name,
-                    path: path.display().to_string(),
+                    path: source.path.display().to_string(),
                     rows: Vec::new(),
                     filled,
                     workload,
@@ -106,6 +103,46 @@ pub fn read(asked: &Asked, errors: &mut Vec<anyhow::Error>) -> Result<Subjects> 
     let renames = Renames::new(&pairs, &all).map_err(refuse)?;
     select_in(&asked.wanted, &mut all, &renames)?;
     Ok(Subjects { all, renames, failed: !errors.is_empty() })
+}
+
+/// A recording that is shown as one.
+struct Source {
+    path: PathBuf,
+    /// What its name is made of: the path, and of a run in a folder its name.
+    called: PathBuf,
+    /// It, and the errors of parts that cannot be read.
+    read: Result<(Workload, Vec<anyhow::Error>)>,
+}
+
+/// Reads what the paths name.
+fn sources(asked: &Asked) -> Vec<Source> {
+    let each = |path: &PathBuf| match &recording::recordings_in(path)[..] {
+        [] => vec![path.clone()],
+        found => found.to_vec(),
+    };
+    let paths: Vec<PathBuf> = match asked.ranks {
+        Some(Ranks::Each) => asked.paths.iter().flat_map(each).collect(),
+        Some(Ranks::Merged) | None => asked.paths.clone(),
+    };
+    let alone = |workload: Workload| (workload, Vec::new());
+    let mut sources = Vec::new();
+    for path in paths {
+        let mut add = |path: PathBuf, called: PathBuf, read| sources.push(Source { path, called, read });
+        match (asked.ranks, asked.runs) {
+            (Some(_), _) => add(path.clone(), path.clone(), recording::read_ranks(&path)),
+            (None, Some(Ranks::Merged)) => {
+                add(path.clone(), path.clone(), recording::read_merged_runs(&path).map(alone));
+            }
+            (None, Some(Ranks::Each)) => match recording::read_runs(&path) {
+                Ok(runs) => runs
+                    .into_iter()
+                    .for_each(|run| add(run.path, path.join(run.name), Ok(alone(run.workload)))),
+                Err(error) => add(path.clone(), path.clone(), Err(error)),
+            },
+            (None, None) => add(path.clone(), path.clone(), recording::read(&path).map(alone)),
+        }
+    }
+    sources
 }
 
 /// The metrics of every target among the recordings.

@@ -91,7 +91,7 @@ fn analyze(
     py.detach(|| {
         let ranks = ranks.as_deref().map(ranks_of).transpose()?;
         let wanted = Wanted { kernels, dispatches, gpus };
-        let asked = Asked { paths, arch, corrections: None, wanted, matches, ranks };
+        let asked = Asked { paths, arch, corrections: None, wanted, matches, ranks, runs: None };
         let settings =
             Settings { average: average_of(&average)?, norm: norm_of(&normal_unit)?, ..Settings::default() };
         analyzed(&asked, settings, time_unit_of(&time_unit)?, top, &blocks)

@@ -93,14 +93,21 @@ pub fn write_rocpd(w: &Workload) -> Result<BTreeMap<String, Vec<u8>>, RocpdError
     }
     let runs: BTreeSet<Option<&str>> = w.counters.iter().map(|c| c.run.as_deref()).chain([None]).collect();
     let mut files = BTreeMap::new();
-    for (at, run) in (1..).zip(runs) {
-        let counters: Vec<&Counter> = w.counters.iter().filter(|c| c.run.as_deref() == run).collect();
+    let levels: BTreeSet<&str> = runs.iter().copied().flatten().collect();
+    for (at, run) in (1..).zip(runs.iter().copied()) {
+        let counters: Vec<&Counter> = w.counters.iter().filter(|c| run_of(c, &levels) == run).collect();
         files.insert(format!("{at}_results.db"), database(w, &counters, at)?);
     }
     Ok(files)
 }
 
 /// An identifier that is the same for the same recording: version 8 of UUIDs leaves the digits to the writer.
+/// The run of a level that a counter was read in: the level's own sum belongs to it too.
+fn run_of<'c>(counter: &'c Counter, levels: &BTreeSet<&str>) -> Option<&'c str> {
+    let level = counter.name.strip_suffix("_ACCUM").filter(|level| levels.contains(level));
+    counter.run.as_deref().or(level)
+}
+
 fn guid(w: &Workload, run: u32) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |bytes: &[u8]| {

@@ -259,7 +259,8 @@ impl<'w> Reader<'w> {
             };
         }
         // One file is one run as far as it says.
-        if counter.source == accumulated.source { self.window(name) } else { self.of_dispatch(counter, None) }
+        let same_run = (counter.source, counter.pass) == (accumulated.source, accumulated.pass);
+        if same_run { self.window(name) } else { self.of_dispatch(counter, None) }
     }
 
     fn of_dispatch(&self, counter: &'w Counter, time: Option<&'w Values>) -> Source<'w> {

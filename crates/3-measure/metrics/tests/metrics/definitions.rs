@@ -437,6 +437,18 @@ fn judgement_takes_the_time_of_the_pass_at_the_clock_of_the_engine() {
         let got = of(list, metric);
         assert!(close(got.clone(), *want), "{list:?}: {got:?}, not {want:?}");
     }
+    // So it is where the passes were joined into one file.
+    let joined = "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,Kernel_ID,GRBM_GUI_ACTIVE,Kernel_ID_1,SQ_LEVEL_WAVES,SQ_ACCUM_PREV_HIRES\n1,a,1000,1120,1,8000,1,5,1800\n";
+    let folder = std::collections::BTreeMap::from([
+        ("pmc_perf.csv".to_owned(), joined.as_bytes().to_vec()),
+        ("sysinfo.csv".to_owned(), b"gpu_arch,cu_per_gpu,num_xcd,max_sclk\ngfx942,10,8,2000\n".to_vec()),
+    ]);
+    let workload = workload::read(&folder, &workload::Options::default()).unwrap();
+    for window in [Window::Recorded, Window::Dispatch] {
+        let settings = Settings { window, ..Settings::default() };
+        let got = Evaluation::new(&compiled, &workload, vec![0], settings).value(occupancy);
+        assert!(got.as_ref().is_ok_and(|got| (got - 7.5).abs() < 1e-9), "{got:?}");
+    }
     let needs = "needs GRBM_GUI_ACTIVE: not recorded".to_owned();
     assert_eq!(of(&[(110, &[(busy, 1100.0)])], utilization), [Err(needs.clone()), Err(needs)]);
     let [recorded, judged] = of(&[(0, &[(gui, 8000.0), (busy, 1100.0)])], utilization);

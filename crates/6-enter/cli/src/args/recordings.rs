@@ -194,12 +194,15 @@ pub(crate) struct Pick {
     /// Take all recordings below a folder, those of ranks or GPUs: `merged` as one, `each` side by side.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "merged")]
     pub(crate) ranks: Option<Ranks>,
+    /// Take the runs in one folder, of which each counts the same or launches other kernels: `each` side by side, `merged` as one.
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "each", conflicts_with = "ranks")]
+    pub(crate) runs: Option<Ranks>,
     /// Facts of the machine in place of recorded ones: `max_sclk: 2400, num_hbm_channels: 64`. `analyze --specs` lists them.
     #[arg(long, value_name = "FACT: VALUE, …")]
     pub(crate) specs_correction: Option<String>,
 }
 
-/// How the recordings of ranks are taken.
+/// How the recordings of ranks, or runs, are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Ranks {
     /// As one recording.

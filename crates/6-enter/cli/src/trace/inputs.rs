@@ -90,8 +90,9 @@ pub(crate) fn are_traces<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> bo
     for path in paths {
         any = true;
         let first = recording::recordings_in(path).into_iter().next().unwrap_or_else(|| path.clone());
-        let named = first.file_name().is_some_and(|name| workload::holds_dispatches(&name.to_string_lossy()));
-        if (first.is_dir() || named) && recording::read(&first).is_ok_and(|it| says_more_than_times(&it)) {
+        if (first.is_dir() || recording::holds_dispatches(&first))
+            && recording::read(&first).is_ok_and(|it| says_more_than_times(&it))
+        {
             return false;
         }
         if !(path.is_dir() && traces::read(path, true).is_ok()

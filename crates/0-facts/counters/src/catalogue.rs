@@ -123,7 +123,7 @@ pub struct Catalogue {
 }
 
 /// One value of all instances of a block, where it is not their sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OfInstances {
     /// The largest.
     Largest,
@@ -301,9 +301,15 @@ impl Catalogue {
         &self.blocks[d.block]
     }
 
-    /// Whether a target has a counter.
+    /// Whether a target has a counter; an unknown one (``) where all have it.
     pub fn has(&self, d: &Definition, target: &str) -> bool {
-        d.targets & self.target_bit(target) != 0
+        let bits = self.bits_of(target);
+        bits != 0 && d.targets & bits == bits
+    }
+
+    /// The targets a name may stand for: one, all where it is empty because the GPU is not known, none where it is not listed.
+    pub fn bits_of(&self, target: &str) -> u32 {
+        if target.is_empty() { u32::MAX >> (32 - self.targets.len()) } else { self.target_bit(target) }
     }
 
     /// The bit of one target in a set; 0 for a target not listed.

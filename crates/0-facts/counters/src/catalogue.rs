@@ -117,8 +117,29 @@ pub struct Catalogue {
     respelled: Vec<Respelled>,
     blocks: Vec<Block>,
     counters: Vec<Definition>,
+    /// How many of them come before those that nothing but recordings has.
+    read: usize,
     by_name: HashMap<String, usize>,
 }
+
+/// One value of all instances of a block, where it is not their sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OfInstances {
+    /// The largest.
+    Largest,
+    /// The least.
+    Least,
+    /// The mean.
+    Mean,
+}
+
+/// What a name ends with for it.
+const OF_INSTANCES: &[(&str, OfInstances)] = &[
+    ("_max", OfInstances::Largest),
+    ("_min", OfInstances::Least),
+    ("_avr", OfInstances::Mean),
+    ("_avg", OfInstances::Mean),
+];
 
 /// The catalogue compiled into the program.
 pub fn catalogue() -> &'static Catalogue {
@@ -134,23 +155,30 @@ pub fn catalogue() -> &'static Catalogue {
                 ("vector-memory.tsv", include_str!("../data/vector-memory.tsv")),
                 ("l2.tsv", include_str!("../data/l2.tsv")),
             ],
+            &[("further.tsv", include_str!("../data/further.tsv"))],
         )
         .expect("the data files of this crate are well formed, which a test checks")
     })
 }
 
-fn rows(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn rows(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(i, l)| (i + 1, l)).filter(|(_, l)| !l.is_empty() && !l.starts_with('#'))
 }
 
 impl Catalogue {
-    /// Reads data files.
-    pub fn parse(targets: &str, blocks: &str, files: &[(&str, &str)]) -> Result<Self, CatalogueError> {
+    /// Reads data files; `further` has counters that are known by name only.
+    pub fn parse(
+        targets: &str,
+        blocks: &str,
+        files: &[(&str, &str)],
+        further: &[(&str, &str)],
+    ) -> Result<Self, CatalogueError> {
         let mut c = Self {
             targets: Vec::new(),
             respelled: Vec::new(),
             blocks: Vec::new(),
             counters: Vec::new(),
+            read: 0,
             by_name: HashMap::new(),
         };
         for (line, text) in rows(targets) {
@@ -182,9 +210,12 @@ impl Catalogue {
                 limit.parse().ok().filter(|n| *n > 0).ok_or_else(|| fail("the limit is no number"))?;
             c.blocks.push(Block { name: name.into(), limit, per, meaning: meaning.into() });
         }
-        for (file, text) in files {
-            for (line, row) in rows(text) {
-                c.add(row).map_err(|what| CatalogueError { file: (*file).into(), line, what })?;
+        for files in [files, further] {
+            c.read = c.counters.len();
+            for (file, text) in files {
+                for (line, row) in rows(text) {
+                    c.add(row).map_err(|what| CatalogueError { file: (*file).into(), line, what })?;
+                }
             }
         }
         Ok(c)
@@ -257,6 +288,11 @@ impl Catalogue {
 
     /// Counters, block by block.
     pub fn counters(&self) -> &[Definition] {
+        self.counters.get(..self.read).unwrap_or_default()
+    }
+
+    /// The same with those that no metric reads, which come last.
+    pub fn all(&self) -> &[Definition] {
         &self.counters
     }
 
@@ -265,9 +301,15 @@ impl Catalogue {
         &self.blocks[d.block]
     }
 
-    /// Whether a target has a counter.
+    /// Whether a target has a counter; an unknown one (``) where all have it.
     pub fn has(&self, d: &Definition, target: &str) -> bool {
-        d.targets & self.target_bit(target) != 0
+        let bits = self.bits_of(target);
+        bits != 0 && d.targets & bits == bits
+    }
+
+    /// The targets a name may stand for: one, all where it is empty because the GPU is not known, none where it is not listed.
+    pub fn bits_of(&self, target: &str) -> u32 {
+        if target.is_empty() { u32::MAX >> (32 - self.targets.len()) } else { self.target_bit(target) }
     }
 
     /// The bit of one target in a set; 0 for a target not listed.
@@ -303,6 +345,15 @@ impl Catalogue {
         name(base.strip_suffix("_ACCUM").and_then(spelled)?, true)
     }
 
+    /// A counter of which one value of all instances was recorded that is not their sum: `TA_TA_BUSY_max`.
+    pub fn find_of_instances(&self, recorded: &str) -> Option<(&Definition, OfInstances)> {
+        let of = |(end, of): &(&str, OfInstances)| {
+            let name = self.find(recorded.strip_suffix(end)?)?;
+            (name.instance.is_none() && !name.accumulated).then_some((name.definition, *of))
+        };
+        OF_INSTANCES.iter().find_map(of)
+    }
+
     /// Names under which a counter (by its plain name) may have been recorded, the usual one first.
     pub fn spellings(&self, name: &str) -> Vec<String> {
         let mut out = vec![name.to_string()];
@@ -330,9 +381,10 @@ mod tests {
     fn the_data_files_are_well_formed() {
         let c = catalogue();
         assert_eq!(c.targets().len(), 6);
-        assert_eq!(c.blocks().len(), 9);
+        assert_eq!(c.blocks().len(), 10);
         assert!(c.counters().len() > 300, "{}", c.counters().len());
-        for d in c.counters() {
+        assert!(c.all().len() > 430, "{}", c.all().len());
+        for d in c.all() {
             assert!(c.targets_of(d).count() > 0, "{}", d.name);
             assert!(
                 !d.meaning.ends_with('.') && d.meaning.chars().next().unwrap().is_uppercase(),
@@ -371,6 +423,15 @@ mod tests {
                 (name, instance, accumulated)
             );
         }
+        for (recorded, name, of) in [
+            ("TA_TA_BUSY_max", "TA_TA_BUSY", OfInstances::Largest),
+            ("TCC_EA_WRREQ_STALL_min", "TCC_EA0_WRREQ_STALL", OfInstances::Least),
+            ("TCC_BUSY_avr", "TCC_BUSY", OfInstances::Mean),
+        ] {
+            let (definition, found) = c.find_of_instances(recorded).unwrap();
+            assert_eq!((definition.name.as_str(), found), (name, of));
+        }
+        assert_eq!(c.find_of_instances("SQ_WAVEZ_max"), None);
         for unknown in ["SQ_WAVEZ", "TCC_HIT[x]", "", "_sum", "[1]"] {
             assert_eq!(c.find(unknown), None);
         }
@@ -379,7 +440,7 @@ mod tests {
     #[test]
     fn errors_name_file_and_line() {
         let parse = |row: &str| {
-            Catalogue::parse("gfx1\ngfx2\n", "SQ\t8\tCU\tx\n", &[("a.tsv", &format!("# h\n{row}\n"))])
+            Catalogue::parse("gfx1\ngfx2\n", "SQ\t8\tCU\tx\n", &[("a.tsv", &format!("# h\n{row}\n"))], &[])
                 .unwrap_err()
                 .to_string()
         };

@@ -231,6 +231,8 @@ pub enum ColumnKind {
     Text,
     /// How far the row's values can be trusted, in words; where it has none, why not.
     Trust,
+    /// What the row's label means, in words; the same wherever the label stands.
+    Meaning,
     /// A number.
     Number,
     /// Percent of a whole, drawn as a bar.
@@ -242,7 +244,7 @@ pub enum ColumnKind {
 impl ColumnKind {
     /// Whether its cells are words.
     pub const fn is_words(self) -> bool {
-        matches!(self, ColumnKind::Text | ColumnKind::Trust)
+        matches!(self, ColumnKind::Text | ColumnKind::Trust | ColumnKind::Meaning)
     }
 }
 

@@ -7,8 +7,9 @@
 use crate::definitions::{DefinitionError, Definitions, Metric, Variant, variant};
 use crate::facts::{self, PROPERTIES, Property};
 use crate::parse::{Expression, Function, Kind, Operator};
+use crate::stand_in::{StandIn, lacks, stand_ins_of};
 use crate::unit::Unit;
-use counters::{Catalogue, Need, catalogue};
+use counters::{Averaged, Catalogue, Need, OfInstances, catalogue, derived};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -25,6 +26,10 @@ pub(crate) enum Leaf {
     Window { name: String, run: Option<String> },
     /// Property of the dispatch.
     Property(Property),
+    /// What was recorded as a derived counter.
+    Derived { name: String, averaged: Averaged },
+    /// One value of all instances that is not their sum.
+    OfInstances { name: String, of: OfInstances },
 }
 
 /// A resolved expression.
@@ -39,6 +44,8 @@ pub(crate) enum Node {
     Call(Function, Vec<Arc<Node>>),
     /// Average over dispatches; the degree of what is averaged.
     Mean(Arc<Node>, i8),
+    /// A value with what may stand in for it; alone it is the value.
+    StandIn(Arc<StandIn>),
 }
 
 /// A resolved expression with what is known of it.
@@ -48,7 +55,13 @@ pub(crate) struct Typed {
     pub(crate) unit: Unit,
     pub(crate) degree: i8,
     /// A zero without unit goes with everything.
-    any: bool,
+    pub(crate) any: bool,
+}
+
+impl Typed {
+    pub(crate) fn new(node: Node, unit: Unit, degree: i8) -> Typed {
+        Typed { node: Arc::new(node), unit, degree, any: false }
+    }
 }
 
 /// A metric resolved for a target.
@@ -57,6 +70,18 @@ pub(crate) struct Ready {
     /// The value before normalisation, in the metric's unit, or why there is none.
     pub(crate) value: Result<Typed, String>,
     pub(crate) peak: Option<Result<Typed, String>>,
+    /// Places of what may stand in for parts of it.
+    pub(crate) stand_ins: Vec<usize>,
+}
+
+impl Ready {
+    fn new(value: Result<Typed, String>, peak: Option<Result<Typed, String>>) -> Ready {
+        let mut stand_ins = Vec::new();
+        if let Ok(value) = &value {
+            stand_ins_of(&value.node, &mut stand_ins);
+        }
+        Ready { value, peak, stand_ins }
+    }
 }
 
 /// Definitions resolved for one target.
@@ -66,9 +91,11 @@ pub struct Compiled {
     pub(crate) leaves: Vec<Leaf>,
     pub(crate) metrics: HashMap<String, Ready>,
     /// What a per-wave, per-cycle and per-second metric is divided by.
-    pub(crate) norms: HashMap<&'static str, Result<Typed, String>>,
+    pub(crate) norms: HashMap<&'static str, Ready>,
     /// What a window counts in a nanosecond, at the highest clock.
     pub(crate) window_rate: Result<Typed, String>,
+    /// Values that others may stand in for. What one is made of stands before it.
+    pub(crate) stand_ins: Vec<Arc<StandIn>>,
 }
 
 /// Names the definitions give to the normalisations.
@@ -78,7 +105,7 @@ pub(crate) const NORMS: [&str; 3] = ["norm.wave", "norm.cycle", "norm.second"];
 const WINDOW_RATE: &str = "window.rate";
 
 /// Why an expression came to nothing.
-enum Stop {
+pub(crate) enum Stop {
     /// It is wrong.
     Wrong(Box<DefinitionError>),
     /// The target lacks something.
@@ -96,13 +123,19 @@ impl Definitions {
             leaf_ids: HashMap::new(),
             memo: HashMap::new(),
             open: Vec::new(),
+            stand_ins: Vec::new(),
+            recorded_only: None,
         };
         let mut errors = Vec::new();
         let mut metrics = HashMap::new();
         for m in self.metrics() {
             let value = keep(c.metric(m), &mut errors);
             let peak = variant(&m.peaks, target).map(|v| keep(c.peak(m, v), &mut errors));
-            metrics.insert(m.id.clone(), Ready { value, peak });
+            metrics.insert(m.id.clone(), Ready::new(value, peak));
+        }
+        for m in &self.derived {
+            let value = keep(c.derived_metric(m), &mut errors).map(|t| Typed { unit: m.unit, ..t });
+            metrics.insert(m.id.clone(), Ready::new(value, None));
         }
         let mut defined = |name: &str| {
             let at = DefinitionError {
@@ -113,10 +146,11 @@ impl Definitions {
             };
             keep(c.name(name, &at), &mut errors)
         };
-        let norms = NORMS.into_iter().map(|name| (name, defined(name))).collect();
+        let norms = NORMS.into_iter().map(|name| (name, Ready::new(defined(name), None))).collect();
         let window_rate = defined(WINDOW_RATE);
         if errors.is_empty() {
-            Ok(Compiled { target: target.to_string(), leaves: c.leaves, metrics, norms, window_rate })
+            let (leaves, stand_ins) = (c.leaves, c.stand_ins);
+            Ok(Compiled { target: target.to_string(), leaves, metrics, norms, window_rate, stand_ins })
         } else {
             Err(errors)
         }
@@ -144,12 +178,15 @@ impl Compiled {
 
     /// Whether a metric has a value on this target.
     pub fn defined(&self, metric: &str) -> bool {
-        self.metrics.get(metric).is_some_and(|m| m.value.is_ok())
+        self.metrics.contains_key(metric) && self.reason(metric).is_none()
     }
 
     /// Why a metric has no value on this target.
     pub fn reason(&self, metric: &str) -> Option<&str> {
-        self.metrics.get(metric)?.value.as_ref().err().map(String::as_str)
+        match &self.metrics.get(metric)?.value {
+            Ok(value) => lacks(&value.node),
+            Err(reason) => Some(reason),
+        }
     }
 
     /// What has to be read for a metric on this target.
@@ -162,12 +199,13 @@ impl Compiled {
             let need = match &self.leaves[l] {
                 Leaf::Counter { name, run: None }
                 | Leaf::Window { name, run: None }
+                | Leaf::OfInstances { name, .. }
                 | Leaf::Channel(name) => Need::Counter(name.clone()),
                 Leaf::Counter { name, run: Some(run) } | Leaf::Window { name, run: Some(run) } => {
                     Need::Level { level: run.clone(), with: vec![name.clone()] }
                 }
                 Leaf::Level(level) => Need::Level { level: level.clone(), with: Vec::new() },
-                Leaf::Property(_) => continue,
+                Leaf::Property(_) | Leaf::Derived { .. } => continue,
             };
             if !out.contains(&need) {
                 out.push(need);
@@ -192,6 +230,7 @@ pub(crate) fn leaves_of(node: &Node, out: &mut Vec<usize>) {
             leaves_of(b, out);
         }
         Node::Call(_, list) => list.iter().for_each(|n| leaves_of(n, out)),
+        Node::StandIn(all) => all.own.iter().for_each(|n| leaves_of(n, out)),
     }
 }
 
@@ -210,6 +249,7 @@ pub(crate) fn facts_of(node: &Node, out: &mut Vec<&'static str>) {
             facts_of(b, out);
         }
         Node::Call(_, list) => list.iter().for_each(|n| facts_of(n, out)),
+        Node::StandIn(all) => all.own.iter().for_each(|n| facts_of(n, out)),
     }
 }
 
@@ -217,19 +257,22 @@ pub(crate) fn scaled(node: Arc<Node>, factor: f64) -> Arc<Node> {
     if factor == 1.0 { node } else { Arc::new(Node::Scale(factor, node)) }
 }
 
-struct Compiler<'a> {
-    definitions: &'a Definitions,
+pub(crate) struct Compiler<'a> {
+    pub(crate) definitions: &'a Definitions,
     catalogue: &'a Catalogue,
-    target: &'a str,
+    pub(crate) target: &'a str,
     leaves: Vec<Leaf>,
     leaf_ids: HashMap<Leaf, usize>,
-    memo: HashMap<String, Typed>,
+    pub(crate) memo: HashMap<String, Typed>,
     /// Names being resolved, to find circles.
     open: Vec<String>,
+    pub(crate) stand_ins: Vec<Arc<StandIn>>,
+    /// Within a stand-in: derived counters are what was recorded, and are listed here.
+    pub(crate) recorded_only: Option<Vec<String>>,
 }
 
 impl Compiler<'_> {
-    fn error(&self, v: &Variant, column: usize, message: impl Into<String>) -> Stop {
+    pub(crate) fn error(&self, v: &Variant, column: usize, message: impl Into<String>) -> Stop {
         Stop::Wrong(Box::new(DefinitionError {
             file: self.definitions.files.get(v.file).cloned().unwrap_or_default(),
             line: v.line,
@@ -239,14 +282,27 @@ impl Compiler<'_> {
     }
 
     fn metric(&mut self, m: &Metric) -> Result<Typed, Stop> {
-        let v = variant(&m.variants, self.target)
-            .ok_or_else(|| Stop::Lacks(format!("not defined for {}", self.target)))?;
-        let t = Typed { unit: m.unit, ..self.checked(m, v, m.unit.without_norm())? };
+        let v = variant(&m.variants, self.target);
+        let unit = m.unit.without_norm();
+        let own = match v {
+            Some(v) => self.checked(m, v, unit),
+            None => Err(Stop::Lacks(self.not_defined())),
+        };
+        let t = Typed { unit: m.unit, ..self.with_stand_ins(&m.id, own, Some(unit))? };
+        let Some(v) = v else { return Ok(t) };
         if m.unit.is_per_norm() && t.degree != 1 && !t.any {
             let column = v.formula.as_ref().map_or(1, |e| e.column);
             return Err(self.error(v, column, format!("`{}` is per normalisation but is no total", m.id)));
         }
         Ok(t)
+    }
+
+    /// Why a name has no value on the target.
+    pub(crate) fn not_defined(&self) -> String {
+        match self.target {
+            "" => facts::UNKNOWN_GPU.to_string(),
+            target => format!("not defined for {target}"),
+        }
     }
 
     fn peak(&mut self, m: &Metric, v: &Variant) -> Result<Typed, Stop> {
@@ -260,7 +316,7 @@ impl Compiler<'_> {
     }
 
     /// The expression of a variant in a unit.
-    fn checked(&mut self, m: &Metric, v: &Variant, unit: Unit) -> Result<Typed, Stop> {
+    pub(crate) fn checked(&mut self, m: &Metric, v: &Variant, unit: Unit) -> Result<Typed, Stop> {
         let e = v.formula.as_ref().map_err(|reason| Stop::Lacks(reason.clone()))?;
         let t = self.expression(e, v)?;
         if !t.any && !t.unit.same_quantity(unit) {
@@ -278,7 +334,7 @@ impl Compiler<'_> {
         Ok(Typed { node, unit, ..t })
     }
 
-    fn leaf(&mut self, leaf: Leaf, unit: Unit) -> Typed {
+    pub(crate) fn leaf(&mut self, leaf: Leaf, unit: Unit) -> Typed {
         let next = self.leaves.len();
         let id = *self.leaf_ids.entry(leaf.clone()).or_insert(next);
         if id == next {
@@ -293,12 +349,15 @@ impl Compiler<'_> {
             .get(name)
             .ok_or_else(|| self.error(v, column, format!("unknown counter `{name}`")))?;
         if !self.catalogue.has(d, self.target) {
-            return Err(Stop::Lacks(format!("{} has no counter {name}", self.target)));
+            return Err(Stop::Lacks(match self.target {
+                "" => format!("not every GPU has {name}, and the recording does not say which it is from"),
+                target => format!("{target} has no counter {name}"),
+            }));
         }
         Unit::parse(&d.unit).map_err(|m| self.error(v, column, m))
     }
 
-    fn expression(&mut self, e: &Expression, v: &Variant) -> Result<Typed, Stop> {
+    pub(crate) fn expression(&mut self, e: &Expression, v: &Variant) -> Result<Typed, Stop> {
         Ok(match &e.kind {
             Kind::Number(n, unit) => Typed {
                 node: Arc::new(Node::Constant(*n)),
@@ -306,8 +365,17 @@ impl Compiler<'_> {
                 degree: 0,
                 any: *n == 0.0 && *unit == Unit::ONE,
             },
+            Kind::Counter { name, channel: false, run: None }
+                if self.catalogue.get(name).is_none() && derived().find(name).is_some() =>
+            {
+                match derived().find(name) {
+                    Some(found) => self.derived_counter(found, v)?,
+                    None => return Err(self.error(v, e.column, format!("unknown counter `{name}`"))),
+                }
+            }
             Kind::Counter { name, channel, run } => {
                 let unit = self.counter_unit(name, v, e.column)?;
+                self.named_in_stand_in(name);
                 if let Some(run) = run {
                     self.counter_unit(run, v, e.column)?;
                 }
@@ -323,12 +391,23 @@ impl Compiler<'_> {
                 let unit = self.counter_unit(level, v, e.column)?.times(cycle);
                 self.leaf(Leaf::Level(level.clone()), unit)
             }
+            Kind::OfInstances(of, name) => {
+                let unit = self.counter_unit(name, v, e.column)?;
+                self.leaf(Leaf::OfInstances { name: name.clone(), of: *of }, unit)
+            }
             Kind::Window { name, run } => {
                 let unit = self.counter_unit(name, v, e.column)?;
                 if let Some(run) = run {
                     self.counter_unit(run, v, e.column)?;
                 }
                 self.leaf(Leaf::Window { name: name.clone(), run: run.clone() }, unit)
+            }
+            // Some derived counters begin with a small letter.
+            Kind::Name(name) if name.contains(|c: char| c.is_ascii_uppercase()) => {
+                match derived().find(name) {
+                    Some(found) => self.derived_counter(found, v)?,
+                    None => return Err(self.error(v, e.column, format!("unknown name `{name}`"))),
+                }
             }
             Kind::Name(name) => {
                 let at = match self.error(v, e.column, format!("unknown name `{name}`")) {
@@ -438,14 +517,18 @@ impl Compiler<'_> {
         }
         let definitions = self.definitions;
         self.open.push(name.to_string());
+        // What a name stands for does not depend on who asks.
+        let recorded_only = self.recorded_only.take();
         let found = if let Some(l) = definitions.lets.get(name) {
-            match variant(&l.variants, self.target) {
+            let own = match variant(&l.variants, self.target) {
                 Some(v) => match &v.formula {
                     Ok(e) => self.expression(e, v),
                     Err(reason) => Err(Stop::Lacks(reason.clone())),
                 },
+                None if self.target.is_empty() => Err(Stop::Lacks(self.not_defined())),
                 None => Err(Stop::Lacks(format!("`{name}` is not defined for {}", self.target))),
-            }
+            };
+            self.with_stand_ins(name, own, None)
         } else if let Some(m) = definitions.metric(name) {
             if m.unit.is_per_norm() {
                 let message = format!("`{name}` depends on the normalisation and cannot be part of another");
@@ -457,6 +540,7 @@ impl Compiler<'_> {
             Err(Stop::Wrong(Box::new(unknown.clone())))
         };
         self.open.pop();
+        self.recorded_only = recorded_only;
         let t = found?;
         self.memo.insert(name.to_string(), t.clone());
         Ok(t)

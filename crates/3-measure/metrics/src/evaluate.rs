@@ -3,16 +3,21 @@
 //! The one idea to keep in mind: inside, NaN is a dispatch without a value; outside there is a number or
 //! [`Missing`] with its reason. A quotient whose divisor is zero has no value.
 
+mod average;
 mod source;
+mod standing_in;
 mod trust;
 
 use crate::compile::{Compiled, Leaf, NORMS, Node, Ready, Typed, facts_of, leaves_of, scaled};
 use crate::facts;
 use crate::parse::{Function, Operator};
 use crate::unit::Unit;
+use counters::OfInstances;
 use source::{Source, Sources};
+use standing_in::Replaced;
+pub use standing_in::TakenFrom;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use view::{Mark, Missing};
 use workload::Workload;
@@ -160,7 +165,39 @@ impl<'a> Evaluation<'a> {
 
     /// Whether a metric has a value on the target.
     pub fn defined(&self, metric: &str) -> bool {
-        self.compiled.defined(metric)
+        match self.sources.standing_in.metric(metric) {
+            Some(replaced) => replaced.value.is_ok(),
+            None => self.compiled.defined(metric),
+        }
+    }
+
+    /// Where a metric is from, where the recording has counters in place of its own.
+    pub fn taken_from(&self, metric: &str) -> Option<&TakenFrom> {
+        let from = &self.sources.standing_in.metric(metric)?.from;
+        (!from.counters.is_empty()).then_some(from)
+    }
+
+    /// Counters, by plain name, that a metric of those whose counters are all there reads.
+    pub fn counters_read(&self) -> HashSet<&str> {
+        let mut read = HashSet::new();
+        for metric in self.compiled.metrics.keys().filter(|it| it.contains('.')) {
+            let Ok((node, _)) = self.normalised(metric) else { continue };
+            let mut leaves = Vec::new();
+            leaves_of(&node, &mut leaves);
+            if leaves.iter().any(|leaf| matches!(self.sources.list[*leaf], Source::Absent(_))) {
+                continue;
+            }
+            read.extend(leaves.iter().filter_map(|leaf| match self.leaf_of(*leaf) {
+                Leaf::Counter { name, .. }
+                | Leaf::Channel(name)
+                | Leaf::Level(name)
+                | Leaf::Window { name, .. }
+                | Leaf::Derived { name, .. }
+                | Leaf::OfInstances { name, .. } => Some(name.as_str()),
+                Leaf::Property(_) => None,
+            }));
+        }
+        read
     }
 
     /// The average of a metric.
@@ -251,6 +288,7 @@ impl<'a> Evaluation<'a> {
         let Some(Ready { value, .. }) = self.compiled.metrics.get(metric) else {
             return Err(Missing::Definition(metric.to_owned()));
         };
+        let value = self.sources.standing_in.metric(metric).map_or(value, |replaced| &replaced.value);
         let t = value.as_ref().or_else(|reason| missing(reason.clone()))?;
         let (node, degree) = self.divided(t)?;
         Ok((self.sources.in_one_pass(&self.compiled.leaves, node), degree))
@@ -265,7 +303,8 @@ impl<'a> Evaluation<'a> {
                     Norm::Cycle => NORMS[1],
                     Norm::Second => NORMS[2],
                 };
-                let by = match self.compiled.norms.get(by) {
+                let own = self.compiled.norms.get(by).map(|norm| &norm.value);
+                let by = match self.sources.standing_in.norm(by).map(|it: &Replaced| &it.value).or(own) {
                     Some(Ok(by)) => by,
                     Some(Err(reason)) => return missing(reason.clone()),
                     None => return missing("the normalisation is not defined"),
@@ -336,48 +375,6 @@ impl<'a> Evaluation<'a> {
         out
     }
 
-    fn average(&self, node: &Node, degree: i8, channel: u32) -> f64 {
-        match self.settings.average {
-            Average::Dispatches => {
-                let (mut sum, mut n) = (0.0, 0u64);
-                for v in self.column(node, channel) {
-                    if v.is_finite() {
-                        sum += v;
-                        n += 1;
-                    }
-                }
-                sum / n as f64
-            }
-            Average::Weighted => {
-                let mut leaves = Vec::new();
-                leaves_of(node, &mut leaves);
-                let (mut sums, mut n) = (vec![0.0; leaves.len()], 0u64);
-                for rows in self.rows.chunks(CHUNK) {
-                    let columns: Vec<Vec<f64>> = leaves
-                        .iter()
-                        .map(|l| match self.chunk(&Node::Leaf(*l), rows, channel) {
-                            Chunk::Each(v) => v,
-                            Chunk::Same(v) => vec![v; rows.len()],
-                        })
-                        .collect();
-                    for i in 0..rows.len() {
-                        // Only dispatches for which everything was recorded count, above and below.
-                        if columns.iter().all(|c| c[i].is_finite()) {
-                            sums.iter_mut().zip(&columns).for_each(|(s, c)| *s += c[i]);
-                            n += 1;
-                        }
-                    }
-                }
-                if n == 0 {
-                    return f64::NAN;
-                }
-                let v =
-                    self.scalar(node, &|l| leaves.iter().position(|x| *x == l).map_or(f64::NAN, |i| sums[i]));
-                if degree == 1 { v / n as f64 } else { v }
-            }
-        }
-    }
-
     /// The definition of a leaf, also of a window of one pass.
     fn leaf_of(&self, leaf: usize) -> &Leaf {
         &self.compiled.leaves[self.sources.leaf(leaf)]
@@ -397,6 +394,7 @@ impl<'a> Evaluation<'a> {
                 call(*f, a, b)
             }
             Node::Mean(n, degree) => self.mean(n, *degree),
+            Node::StandIn(all) => all.own.as_ref().map_or(f64::NAN, |own| self.scalar(own, leaf)),
         }
     }
 
@@ -420,6 +418,9 @@ impl<'a> Evaluation<'a> {
             Node::Machine(n) => Chunk::Same(self.fact(n)),
             Node::Mean(n, degree) => Chunk::Same(self.mean(n, *degree)),
             Node::Leaf(l) => Chunk::Each(self.leaf(*l, rows, channel)),
+            Node::StandIn(all) => {
+                all.own.as_ref().map_or(Chunk::Same(f64::NAN), |own| self.chunk(own, rows, channel))
+            }
             Node::Scale(f, n) => map(self.chunk(n, rows, channel), |v| f * v),
             Node::Binary(o, a, b) => {
                 zip(self.chunk(a, rows, channel), self.chunk(b, rows, channel), |a, b| operate(*o, a, b))
@@ -451,6 +452,17 @@ impl<'a> Evaluation<'a> {
                     out.iter_mut().zip(&one).for_each(|(o, v)| *o += v);
                 }
             }
+            Source::OfInstances(list, of) => {
+                let mut one = vec![0.0; rows.len()];
+                for v in list {
+                    v.gather(rows, &mut one);
+                    // An instance that was not read says nothing.
+                    out.iter_mut().zip(&one).for_each(|(o, v)| *o = of_two(*of, *o, *v));
+                }
+                if *of == OfInstances::Mean {
+                    out.iter_mut().for_each(|o| *o /= list.len() as f64);
+                }
+            }
             Source::Time => {
                 for (o, r) in out.iter_mut().zip(rows) {
                     *o = self.workload.dispatches.duration(*r as usize).unwrap_or(f64::NAN);
@@ -467,6 +479,16 @@ impl<'a> Evaluation<'a> {
     }
 }
 
+/// One value of two instances, of which either may have none.
+fn of_two(of: OfInstances, a: f64, b: f64) -> f64 {
+    match of {
+        OfInstances::Largest => a.max(b),
+        OfInstances::Least => a.min(b),
+        OfInstances::Mean if a.is_nan() => b,
+        OfInstances::Mean => a + b,
+    }
+}
+
 /// A node of facts and numbers alone.
 fn constant(node: &Node, fact: &dyn Fn(&str) -> f64) -> f64 {
     match node {
@@ -474,7 +496,7 @@ fn constant(node: &Node, fact: &dyn Fn(&str) -> f64) -> f64 {
         Node::Machine(n) => fact(n),
         Node::Scale(f, n) => f * constant(n, fact),
         Node::Binary(o, a, b) => operate(*o, constant(a, fact), constant(b, fact)),
-        Node::Leaf(_) | Node::Call(..) | Node::Mean(..) => f64::NAN,
+        Node::Leaf(_) | Node::Call(..) | Node::Mean(..) | Node::StandIn(_) => f64::NAN,
     }
 }
 

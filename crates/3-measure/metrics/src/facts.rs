@@ -49,6 +49,10 @@ pub(crate) const MACHINE: &[(&str, &str, &str)] = &[
     ("machine.hbm_bandwidth", "hbm_bw", "GB/s"),
 ];
 
+/// Why something that differs between GPUs has no value.
+pub(crate) const UNKNOWN_GPU: &str =
+    "it differs between GPUs, and the recording does not say which it is from";
+
 /// A value, or what is missing.
 pub(crate) fn machine(name: &str, machine: &Machine) -> Option<Result<f64, Missing>> {
     let (_, key, _) = MACHINE.iter().find(|(n, _, _)| *n == name)?;
@@ -92,6 +96,9 @@ fn peak_name(name: &str) -> Option<(ArchUnit, &str)> {
 /// A fact of a target.
 pub(crate) fn target(name: &str, target: &str) -> Option<Result<f64, String>> {
     unit(name).filter(|_| name.starts_with("target."))?;
+    if target.is_empty() {
+        return Some(Err(UNKNOWN_GPU.to_string()));
+    }
     let Some(t) = Target::by_name(target) else {
         return Some(Err(format!("nothing is known of `{target}`")));
     };

@@ -8,18 +8,20 @@
 
 mod compile;
 mod definitions;
+mod derived;
 mod evaluate;
 mod facts;
 mod kernels;
 mod names;
 mod panels;
 mod parse;
+mod stand_in;
 mod tables;
 mod unit;
 
 pub use compile::Compiled;
 pub use definitions::{DefinitionError, Definitions, Metric, Row, Style, Table};
-pub use evaluate::{Average, Evaluation, Norm, Settings, Trust, Value, Window};
+pub use evaluate::{Average, Evaluation, Norm, Settings, TakenFrom, Trust, Value, Window};
 pub use kernels::{KernelTimes, kernels};
 pub use names::{Alias, Set, aliases, sets};
 pub use tables::{EvaluatedTable, TableRow, shown_unit, table};

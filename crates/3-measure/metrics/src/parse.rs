@@ -9,10 +9,12 @@
 //! product    := factor (("*" | "/") factor)*
 //! factor     := "-" factor | "(" expression ")" | number ["[" unit "]"]
 //!             | COUNTER ["[channel]"] ["@" LEVEL] | "level(" COUNTER ")" | "window(" COUNTER ["@" LEVEL] ")"
+//!             | ("largest(" | "least(") COUNTER ")"
 //!             | function "(" expression ("," expression)* ")" | name
 //! ```
 
 use crate::unit::Unit;
+use counters::OfInstances;
 
 /// What an expression may call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +41,9 @@ const FUNCTIONS: &[(&str, Function, usize)] = &[
     ("mod", Function::Mod, 2),
     ("mean", Function::Mean, 1),
 ];
+
+const OF_INSTANCES: &[(&str, OfInstances)] =
+    &[("largest", OfInstances::Largest), ("least", OfInstances::Least)];
 
 /// Arithmetic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,6 +85,8 @@ pub(crate) enum Kind {
     },
     /// A level summed over cycles.
     Level(String),
+    /// One value of all instances of a counter that is not their sum.
+    OfInstances(OfInstances, String),
     /// Cycles of the dispatch by the counter of a window that can be longer.
     Window {
         /// The counter.
@@ -291,6 +298,12 @@ impl<'a> Parser<'a> {
             self.expect(')')?;
             return Ok(Kind::Level(level));
         }
+        if let Some((_, of)) = OF_INSTANCES.iter().find(|(word, _)| *word == name) {
+            self.space();
+            let counter = self.word().to_string();
+            self.expect(')')?;
+            return Ok(Kind::OfInstances(*of, counter));
+        }
         if name == "window" {
             self.space();
             let column = self.column();
@@ -341,6 +354,7 @@ mod tests {
                 run.as_ref().map_or(String::new(), |r| format!("@{r}"))
             ),
             Kind::Level(l) => format!("level({l})"),
+            Kind::OfInstances(of, name) => format!("{of:?}({name})"),
             Kind::Window { name, run } => {
                 format!("window({name}{})", run.as_ref().map_or(String::new(), |r| format!("@{r}")))
             }
@@ -366,6 +380,7 @@ mod tests {
                 "(Add window(GRBM_GUI_ACTIVE) window(GRBM_GUI_ACTIVE@SQ_LEVEL_WAVES))",
             ),
             ("max(a - b, 0.5)", "(Max (Subtract a b) 0.5)"),
+            ("largest(TA_TA_BUSY) - least( TA_TA_BUSY )", "(Subtract Largest(TA_TA_BUSY) Least(TA_TA_BUSY))"),
             ("elsewhere", "elsewhere"),
         ] {
             assert_eq!(show(&expression(text, 1).unwrap()), tree, "{text}");

@@ -4,7 +4,7 @@
 //! come from the one definition of a metric; a table only says which it shows.
 
 use crate::definitions::{Definitions, Row, Style, Table};
-use crate::evaluate::{Evaluation, Norm, Settings, Trust, Value};
+use crate::evaluate::{Evaluation, Norm, Settings, TakenFrom, Trust, Value};
 use view::Missing;
 
 /// An evaluated row.
@@ -24,6 +24,8 @@ pub struct TableRow {
     pub cells: Vec<Option<Value>>,
     /// How far they can be trusted; none where they were measured.
     pub trust: Option<Trust>,
+    /// Where the values are from, where the recording has other counters than the metric's own.
+    pub from: Option<TakenFrom>,
 }
 
 /// An evaluated table.
@@ -87,6 +89,7 @@ pub fn table(
                     metric: r.metric.clone(),
                     unit: unit(r),
                     trust: trust(&cells, &[r], e),
+                    from: e.taken_from(&r.metric).cloned(),
                     cells,
                 }
             })
@@ -148,6 +151,7 @@ fn channels(style: Style, rows: &[&Row], e: &Evaluation<'_>, unit: &dyn Fn(&Row)
             if style == Style::ChannelBox { rows.get(..1).unwrap_or_default() } else { rows },
             e,
         ),
+        from: None,
         cells,
     };
     if e.channels() == 0 {

@@ -56,6 +56,7 @@ const SYMBOLS: &[Symbol] = &[
     ("cycle", 1.0, &[(Base::Cycle, 1)]),
     ("MHz", 1e6, &[(Base::Cycle, 1), (Base::Time, -1)]),
     ("B", 1.0, &[(Base::Byte, 1)]),
+    ("KiB", 1024.0, &[(Base::Byte, 1)]),
     ("GB", 1e9, &[(Base::Byte, 1)]),
     ("flop", 1.0, &[(Base::Flop, 1)]),
     ("Gflop", 1e9, &[(Base::Flop, 1)]),

@@ -9,7 +9,7 @@ use analysis::workload::{Blocks, Options, Renames, SelectError, Subject, explain
 use metrics::{Compiled, Definitions, Style};
 use std::collections::{BTreeMap, BTreeSet};
 use view::{
-    Cell, KernelChange, KernelDetail, KernelFinding, Missing, Number, Page, PageCode, PageKernel, Report,
+    Cell, KernelChange, KernelDetail, KernelFinding, Number, Page, PageCode, PageKernel, Report,
     RooflineChart,
 };
 
@@ -98,7 +98,7 @@ fn renamed(mut chart: RooflineChart, renames: &Renames, at: usize, recordings: u
 fn kernel(it: &WorkloadEvidence<'_>, whole: &Report, renames: &Renames, at: usize) -> PageKernel {
     let bound = it.roof().known_bound().map_err(Missing::shortened);
     let count = it.dispatches().max(1) as f64;
-    let occupancy = it.percent_of_peak("wave.occupancy");
+    let occupancy = it.known("wave.occupancy_share");
     let part = bound.as_ref().ok().and_then(|bound| bound.part());
     PageKernel {
         name: it.kernel.to_owned(),
@@ -108,9 +108,8 @@ fn kernel(it: &WorkloadEvidence<'_>, whole: &Report, renames: &Renames, at: usiz
         time_trust: it.time_trust(),
         time_percent: it.time_percent.clone().into(),
         percent_trust: it.time_percent_trust(),
-        occupancy_trust: occupancy.as_ref().and_then(|it| it.as_ref().ok()?.trust),
-        occupancy: occupancy
-            .map_or_else(|| Number::Missing(Missing::WaveSlots), |it| it.map(|it| it.value).into()),
+        occupancy_trust: occupancy.as_ref().ok().and_then(|it| it.trust),
+        occupancy: occupancy.map(|it| it.value).into(),
         bound_by: match &bound {
             Ok(bound) => Ok(it.roof().names().unwrap_or_else(|| bound.name().to_owned())),
             Err(reason) => Err(reason.to_string()),

@@ -4,12 +4,14 @@
 //! dispatch was is the time of the pass whose counters are divided.
 
 use super::Window;
+use super::standing_in::StandingIn;
 use crate::compile::{Compiled, Leaf, Node, facts_of, leaves_of};
 use crate::facts::{self, PROPERTIES, Property};
 use crate::unit::Unit;
-use counters::catalogue;
+use counters::{OfInstances, catalogue, derived};
+use std::collections::HashMap;
 use std::sync::Arc;
-use workload::{Counter, Dispatches, Values, Workload};
+use workload::{Counter, Dispatches, Machine, Values, Workload};
 
 /// Where a leaf's values come from.
 pub(super) enum Source<'w> {
@@ -18,6 +20,8 @@ pub(super) enum Source<'w> {
     Sum(Vec<&'w Values>),
     /// Instances by channel.
     Channels(Vec<Option<&'w Values>>),
+    /// Instances of which one value counts.
+    OfInstances(Vec<&'w Values>, OfInstances),
     Time,
     /// Cycles of the dispatch.
     Window(WindowOfDispatch<'w>),
@@ -58,11 +62,15 @@ pub(super) struct Sources<'w> {
     pass: Vec<Option<u16>>,
     /// Leaf of a window, pass, place in `list`.
     windows: Vec<(usize, u16, usize)>,
+    /// What stands in for counters that are absent.
+    pub(super) standing_in: StandingIn,
 }
 
 impl<'w> Sources<'w> {
     pub(super) fn new(compiled: &Compiled, workload: &'w Workload, channels: usize, window: Window) -> Self {
-        let reader = Reader { workload, channels, window, rate: rate(compiled, workload) };
+        let derived = recorded_derived(workload);
+        let names = derived.clone();
+        let reader = Reader { workload, channels, window, rate: rate(compiled, workload), derived };
         let (mut list, pass): (Vec<_>, Vec<_>) =
             compiled.leaves.iter().map(|leaf| reader.source(leaf)).unzip();
         let mut windows = Vec::new();
@@ -75,7 +83,10 @@ impl<'w> Sources<'w> {
                 }
             }
         }
-        Sources { list, pass, windows }
+        let complete = |node: &Node| complete(node, &list, &workload.machine);
+        let recorded = |name: &str| names.get(name).map_or(name, |it| it.name.as_str()).to_string();
+        let standing_in = StandingIn::choose(compiled, &complete, &recorded);
+        Sources { list, pass, windows, standing_in }
     }
 
     /// The definition of what stands at a place of the list.
@@ -115,6 +126,7 @@ impl<'w> Sources<'w> {
             Node::Scale(factor, inner) => Arc::new(Node::Scale(*factor, of(inner))),
             Node::Binary(operator, a, b) => Arc::new(Node::Binary(*operator, of(a), of(b))),
             Node::Call(function, list) => Arc::new(Node::Call(*function, list.iter().map(of).collect())),
+            Node::StandIn(all) => all.own.as_ref().map_or_else(|_| node.clone(), of),
             Node::Constant(_) | Node::Machine(_) | Node::Mean(..) => node.clone(),
         }
     }
@@ -135,11 +147,34 @@ fn rate(compiled: &Compiled, workload: &Workload) -> Result<f64, String> {
     Ok(per_ns * super::constant(&rate.node, &|name| value(name).unwrap_or(f64::NAN)))
 }
 
+/// Whether the counters and facts of a node are there, of any channel where it is of one.
+fn complete(node: &Node, sources: &[Source<'_>], machine: &Machine) -> bool {
+    let (mut leaves, mut facts) = (Vec::new(), Vec::new());
+    leaves_of(node, &mut leaves);
+    facts_of(node, &mut facts);
+    leaves.iter().all(|leaf| !matches!(sources.get(*leaf), None | Some(Source::Absent(_))))
+        && facts.iter().all(|fact| !matches!(facts::machine(fact, machine), Some(Err(_))))
+}
+
+/// What was recorded as derived counters, by their usual names.
+fn recorded_derived(workload: &Workload) -> HashMap<&'static str, &Counter> {
+    let mut found: HashMap<&'static str, &Counter> = HashMap::new();
+    for counter in workload.counters.iter().filter(|it| it.run.is_none() && it.instance.is_none()) {
+        if let Some(derived) = derived().find(&counter.name)
+            && !counter.values.is_blank()
+        {
+            found.entry(&derived.name).or_insert(counter);
+        }
+    }
+    found
+}
+
 struct Reader<'w> {
     workload: &'w Workload,
     channels: usize,
     window: Window,
     rate: Result<f64, String>,
+    derived: HashMap<&'static str, &'w Counter>,
 }
 
 impl<'w> Reader<'w> {
@@ -175,6 +210,11 @@ impl<'w> Reader<'w> {
             Leaf::Counter { name, run: None } => self.total(name),
             Leaf::Window { name, run: None } => (self.window(name), None),
             Leaf::Window { name, run: Some(run) } => (self.window_of_level(name, run), None),
+            Leaf::Derived { name, .. } => match self.derived.get(name.as_str()) {
+                Some(c) => (Source::Column(&c.values), c.pass),
+                None => (Source::Absent(name.clone()), None),
+            },
+            Leaf::OfInstances { name, of } => (self.of_instances(name, *of), None),
             Leaf::Channel(name) => {
                 for spelled in catalogue().spellings(name) {
                     if self.channels > 0 && !w.counters.instances(&spelled).is_empty() {
@@ -186,6 +226,25 @@ impl<'w> Reader<'w> {
                 }
                 (Source::Absent(format!("{name} per channel")), None)
             }
+        }
+    }
+
+    /// One value of all instances: recorded, or found here.
+    fn of_instances(&self, name: &str, of: OfInstances) -> Source<'w> {
+        let counters = &self.workload.counters;
+        for counter in counters.iter().filter(|it| it.run.is_none() && it.instance.is_none()) {
+            let recorded = catalogue().find_of_instances(&counter.name);
+            if recorded.is_some_and(|(it, how)| (it.name.as_str(), how) == (name, of))
+                && !counter.values.is_blank()
+            {
+                return Source::Column(&counter.values);
+            }
+        }
+        let spelled = catalogue().spellings(name);
+        let of_each = spelled.iter().map(|it| counters.instances(it)).find(|list| !list.is_empty());
+        match of_each {
+            Some(list) => Source::OfInstances(list.into_iter().map(|it| &it.values).collect(), of),
+            None => Source::Absent(format!("{name} of each instance")),
         }
     }
 

@@ -33,7 +33,11 @@ impl Evaluation<'_> {
             // Where there are marks the recording is emulated, and its windows are as long as the dispatches.
             Leaf::Window { name, .. } => marks.of(name),
             Leaf::Counter { name, .. } | Leaf::Level(name) if self.is_zero(leaf) => marks.of_zero(name),
-            Leaf::Counter { name, .. } | Leaf::Channel(name) | Leaf::Level(name) => marks.of(name),
+            Leaf::Counter { name, .. }
+            | Leaf::Channel(name)
+            | Leaf::Level(name)
+            | Leaf::Derived { name, .. }
+            | Leaf::OfInstances { name, .. } => marks.of(name),
             Leaf::Property(Property::Time) => marks.of(workload::TIME),
             Leaf::Property(_) => Mark::Exact,
         }
@@ -51,6 +55,7 @@ impl Evaluation<'_> {
         match node {
             Node::Constant(value) => *value == 0.0,
             Node::Machine(_) => false,
+            Node::StandIn(all) => all.own.as_ref().is_ok_and(|own| is(own)),
             Node::Leaf(leaf) => self.leaf_mark(*leaf, marks) == Mark::Exact && self.is_zero(*leaf),
             Node::Scale(_, of) | Node::Mean(of, _) => is(of),
             Node::Binary(Operator::Multiply, a, b) => is(a) || is(b),

@@ -222,7 +222,7 @@ fn wrong_files_do_not_load_and_say_where() {
                 "mine.metrics:1:12: expected one of speed, value, stats, aggregate, box, chart, channel-box, channels",
             ],
         ),
-        ("import os", &["mine.metrics:1:1: expected `let`, `metric` or `table`"]),
+        ("import os", &["mine.metrics:1:1: expected `let`, `metric`, `table` or `stand-in`"]),
         (
             "metric my.a [%] = (1\nmetric my.b [%] = 1 +\nmetric my.c = 1",
             &[

@@ -17,6 +17,7 @@ pub(crate) const SPECIAL: &[((u16, u16), &str)] = &[
     (RANKS, "Ranks"),
     (TUNING, "Autotuning"),
     (SPREADS, "Spread over Runs"),
+    (COUNTERS, "Recorded Counters"),
     ((1, 1), "System Info"),
     (SAMPLES, "PC Sampling"),
     (SAMPLED_KERNELS, "Samples by Kernel"),
@@ -41,9 +42,12 @@ pub(crate) const TUNING: (u16, u16) = (0, 7);
 /// The table of how far runs lie apart.
 pub(crate) const SPREADS: (u16, u16) = (0, 8);
 
+/// The table of what was recorded.
+pub(crate) const COUNTERS: (u16, u16) = (0, 9);
+
 /// Tables shown when none are asked for.
 pub(crate) const OVERVIEW: &[(u16, u16)] =
-    &[(0, 1), LIMITS, CHANGES, RANKS, TUNING, (2, 1), SAMPLED_KERNELS, TRACE];
+    &[(0, 1), LIMITS, CHANGES, RANKS, TUNING, COUNTERS, (2, 1), SAMPLED_KERNELS, TRACE];
 /// Tables shown instead of a recording without times: what was launched, and what can be counted without a clock.
 const COUNTED: &[(u16, u16)] = &[(0, 2), (10, 1), (10, 2), (10, 4), (12, 2), (16, 3)];
 
@@ -232,6 +236,10 @@ impl Blocks {
             .copied()
             .filter(|n| *n == word || n.strip_prefix(word).is_some_and(|rest| rest.starts_with('.')))
             .collect();
+        if let Some(derived) = definitions.derived(word).filter(|_| chosen.is_empty()) {
+            self.add(&[&derived.id], definitions, target);
+            return Ok(());
+        }
         if chosen.is_empty() {
             let near: Vec<&str> = names.iter().copied().filter(|n| n.contains(word)).collect();
             let hint = if near.is_empty() {

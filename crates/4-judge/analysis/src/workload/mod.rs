@@ -6,6 +6,7 @@
 mod blocks;
 mod compare;
 mod condition;
+mod counted;
 mod definitions;
 pub(crate) mod machine;
 mod memory_chart;

@@ -4,6 +4,7 @@
 //! renderer knows what to draw.
 
 use metrics::{EvaluatedTable, Style, Trust, Value};
+use std::collections::BTreeMap;
 use view::{Cell, Column, ColumnKind, Number, Row, Table};
 
 /// What a row's label is.
@@ -72,9 +73,22 @@ pub(crate) fn table(t: &EvaluatedTable, recording: usize) -> Table {
         panel: t.panel.clone(),
         title: t.title.clone(),
         label: label(t.style).to_string(),
-        notes: Vec::new(),
+        notes: taken_from(t),
         id,
     }
+}
+
+/// Which rows are from counters that stand in for their own.
+fn taken_from(t: &EvaluatedTable) -> Vec<String> {
+    let mut rows: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for row in &t.rows {
+        if let Some(from) = &row.from
+            && row.cells.iter().flatten().any(Result::is_ok)
+        {
+            rows.entry(from.to_string()).or_default().push(&row.label);
+        }
+    }
+    rows.into_iter().map(|(from, rows)| format!("from {from}: {}", rows.join(", "))).collect()
 }
 
 /// A cell from a value.

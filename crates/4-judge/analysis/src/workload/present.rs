@@ -351,7 +351,7 @@ pub(crate) fn notes(subject: &Subject, named: bool) -> Vec<Note> {
         out.push(Note {
             kind: NoteKind::Warning,
             text: format!(
-                "{before}the recording does not say which GPU it is from; metrics need it: `--arch` with a target or model"
+                "{before}the recording does not say which GPU it is from; most metrics need it: `--arch` with a target or model"
             ),
         });
     }

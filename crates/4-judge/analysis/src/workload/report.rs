@@ -4,10 +4,12 @@
 //! columns, thresholds) is picked from the whole at the end, so a condition sees rows that are not shown.
 
 use super::blocks::{
-    Blocks, CHANGES, LIMITS, MEMORY_CHART, RANKS, SAMPLED_KERNELS, SAMPLES, SPREADS, TRACE, TUNING, WAVES,
+    Blocks, CHANGES, COUNTERS, LIMITS, MEMORY_CHART, RANKS, SAMPLED_KERNELS, SAMPLES, SPREADS, TRACE, TUNING,
+    WAVES,
 };
 use super::compare::{self, Renames};
 use super::condition::Condition;
+use super::counted::{self, Shown};
 use super::memory_chart;
 use super::noise::Sample;
 use super::present::{self, TimeUnit};
@@ -106,6 +108,10 @@ pub fn report(
         .zip(rows)
         .map(|((s, c), rows)| Evaluation::new(c, &s.workload, rows, options.settings))
         .collect();
+    if let ([subject], [evaluation], true) = (subjects, &evaluations[..], options.blocks.is_overview()) {
+        let unread = counted::note(subject, evaluation);
+        report.notes.extend(unread.map(|text| Note { kind: NoteKind::Info, text }));
+    }
     let (evaluations, notes) = windows::comparable(subjects, evaluations);
     report.notes.extend(notes);
     let context =
@@ -228,6 +234,9 @@ impl Context<'_> {
             add(SPREADS, &|s| spreads::spreads(s, self.options.top));
         }
         add((1, 1), &overview::machine);
+        if self.options.blocks.shows(COUNTERS) || self.judged(COUNTERS) {
+            out.extend(self.counters());
+        }
         if let Some(kernels) = out.iter_mut().find(|t| t.id == "0.1")
             && kernels.rows.len() > self.options.top
         {
@@ -242,7 +251,14 @@ impl Context<'_> {
             let own: Vec<Table> = self
                 .evaluations
                 .iter()
-                .map(|e| panels::table(&metrics::table(self.definitions, t, e, self.options.settings), 0))
+                .map(|e| {
+                    let mut table = metrics::table(self.definitions, t, e, self.options.settings);
+                    if e.target().is_empty() {
+                        // Of an unknown GPU only what is known is worth a row.
+                        table.rows.retain(|row| matches!(row.cells.first(), Some(Some(Ok(_)))));
+                    }
+                    panels::table(&table, 0)
+                })
                 .collect();
             if own.iter().all(|t| t.rows.is_empty()) {
                 continue;
@@ -268,6 +284,18 @@ impl Context<'_> {
             out.extend(self.merged(&own.iter().map(Some).collect::<Vec<_>>()));
         }
         out
+    }
+
+    /// What was recorded.
+    fn counters(&self) -> Option<Table> {
+        let shown = match self.subjects {
+            [_] if self.options.blocks.is_overview() => Shown::Overview,
+            [_] => Shown::All(self.options.top),
+            _ => Shown::Compared,
+        };
+        let each = self.subjects.iter().zip(self.evaluations);
+        let own: Vec<Table> = each.map(|(s, e)| counted::counters(self.subjects, s, e, shown)).collect();
+        self.merged(&own.iter().map(Some).collect::<Vec<_>>())
     }
 
     /// Whether a condition judges a row of a table.

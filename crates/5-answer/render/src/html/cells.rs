@@ -46,7 +46,7 @@ pub(crate) fn of_row<'a>(table: &'a Table, row: &'a Row) -> Vec<CellView<'a>> {
 
 fn value<'a>(column: &Column, cell: &'a Cell) -> CellView<'a> {
     let class = match column.kind {
-        ColumnKind::Text => "t",
+        ColumnKind::Text | ColumnKind::Meaning => "t",
         ColumnKind::Trust => "w",
         ColumnKind::Percent => "p",
         ColumnKind::Number | ColumnKind::Quartile => "n",

@@ -8,6 +8,7 @@ use crate::text::names::shorten;
 use crate::text::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use view::{Cell, ColumnKind, Delta, LITTLE_PERCENT, Number, Row, Table};
 
 /// Narrowest and widest bar or box.
@@ -186,6 +187,26 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
         let word = if left_out == 1 { "column does" } else { "columns do" };
         page.wrapped(2, 4, &[dim(format!("{left_out} more {word} not fit: `--width` shows them"))]);
     }
+    meanings(page, table);
+}
+
+/// What the labels mean, each once.
+fn meanings(page: &mut Page, table: &Table) {
+    let Some(at) = table.columns.iter().position(|c| c.kind == ColumnKind::Meaning) else { return };
+    let mut seen: HashSet<&str> = HashSet::new();
+    let first = table.rows.iter().filter(|row| seen.insert(&row.label));
+    let each: Vec<(&str, &str)> = first
+        .filter_map(|row| match row.cells.get(at) {
+            Some(Cell::Text(text)) if !text.is_empty() => Some((row.label.as_str(), text.as_str())),
+            _ => None,
+        })
+        .collect();
+    let longest = each.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
+    for (label, text) in each {
+        let gap = " ".repeat(longest - width(label) + GAP);
+        let rest = plain(" ".repeat(longest + GAP + 4));
+        page.prefixed(&[dim("  "), dim(label), dim(gap)], &[rest], &[dim(text)]);
+    }
 }
 
 /// What there is room for.
@@ -206,7 +227,8 @@ fn room_of(style: &Style) -> Room {
 /// The columns of cells.
 fn data_columns(table: &Table, names: &[&str], decimals: usize, room: Room) -> Vec<Finished> {
     let Room { differences, short, total } = room;
-    let texts = table.columns.iter().filter(|c| c.kind.is_words()).count().max(1);
+    let beside = |kind: ColumnKind| kind.is_words() && kind != ColumnKind::Meaning;
+    let texts = table.columns.iter().filter(|c| beside(c.kind)).count().max(1);
     let room = (total.saturating_sub(BESIDE_TEXT) / texts).max(16);
     let compared = table.columns.iter().any(|c| c.recording > 0);
     let has_percent = table.columns.iter().any(|c| c.kind == ColumnKind::Percent);
@@ -230,6 +252,8 @@ fn data_columns(table: &Table, names: &[&str], decimals: usize, room: Room) -> V
             heading = format!("{name} {heading}");
         }
         match column.kind {
+            // It stands below the table.
+            ColumnKind::Meaning => {}
             ColumnKind::Text | ColumnKind::Trust => {
                 let short = short && column.kind == ColumnKind::Trust;
                 let cell = |r: &Row| vec![words(r.cells.get(index), room, short)];

@@ -44,9 +44,7 @@ fn judge(
     let roofline = options.blocks.shows_chart(ROOFLINE, subjects.len() == 1);
     let (Some(last), Some(of_last)) = (subjects.last(), compiled.last()) else { return };
     let occupancy = options.blocks.shows_chart(OCCUPANCY, subjects.len() == 1);
-    // What instructions wait for needs no facts of the GPU.
-    let traced = last.workload.traces.is_some() || last.workload.samples.is_some();
-    if !(findings || roofline || occupancy) || last.target().is_empty() && !traced {
+    if !(findings || roofline || occupancy) {
         return;
     }
     let base = match (subjects.first(), compiled.first()) {
@@ -60,10 +58,10 @@ fn judge(
         let name = options.renames.in_base(kernel.kernel, subjects.len() - 1);
         kernel.baseline = base.iter().find(|b| b.kernel == name);
     }
-    if roofline {
+    if roofline && !last.target().is_empty() {
         report.roofline = Some(analysis::roofline_chart::chart(&kernels, DRAWN));
     }
-    if occupancy {
+    if occupancy && !last.target().is_empty() {
         let overview = options.blocks.is_overview();
         report.occupancy_over_time = analysis::waves::chart(&kernels, if overview { FEW } else { DRAWN });
     }

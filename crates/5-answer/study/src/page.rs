@@ -9,7 +9,7 @@ use analysis::workload::{Blocks, Options, Renames, SelectError, Subject, explain
 use metrics::{Compiled, Definitions, Style};
 use std::collections::{BTreeMap, BTreeSet};
 use view::{
-    Cell, KernelChange, KernelDetail, KernelFinding, Number, Page, PageCode, PageKernel, Report,
+    Cell, KernelChange, KernelDetail, KernelFinding, Missing, Number, Page, PageCode, PageKernel, Report,
     RooflineChart,
 };
 

@@ -285,6 +285,28 @@ pub enum Cell {
     Change(Delta),
 }
 
+/// The column with the peaks of the machine.
+const PEAK: &str = "peak";
+
+impl Table {
+    /// Why no cell has a value that was measured, by the first of the reasons; none where a cell has one, and of tables without
+    /// rows. Peaks are facts of the machine.
+    pub fn only_missing(&self) -> Option<&Missing> {
+        let mut first = None;
+        for row in &self.rows {
+            let cells = row.cells.iter().enumerate();
+            for (_, cell) in cells.filter(|(at, _)| self.columns.get(*at).is_none_or(|it| it.title != PEAK)) {
+                match cell {
+                    Cell::Number(Number::Missing(reason)) => first = first.or(Some(reason)),
+                    Cell::Empty => {}
+                    _ => return None,
+                }
+            }
+        }
+        first
+    }
+}
+
 impl Cell {
     /// The number, if it is one and known.
     pub fn number(&self) -> Option<f64> {

@@ -46,6 +46,7 @@ pub use occupancy::occupancy;
 pub(crate) use page::visible;
 #[cfg(feature = "tui")]
 pub(crate) use page::{width as display_width, wrapped};
+pub(crate) use report::findings::by_rule;
 pub use report::{panels, report};
 pub use roofline::roofline;
 pub use summary::summary;

@@ -27,7 +27,13 @@ Names for each kernel what stops it from being faster:
 * latency, when it is below half of every ceiling and the compute units are busy: waves are there and wait. Warning.
 
 Cycles are the time of the dispatch at the clock of the engine, not the profiler's window, which can be many times as long.
-A recording that lacks what the answer could turn on gets none: recording more blocks never changes it.
+What was not recorded and could turn the answer is named with it; what other counters bound (no matrix instruction: no matrix
+operations of any type) is not asked for. Recording more blocks never changes the kind of an answer that lacks nothing.
+
+The dispatches judged are those of the size that takes most time, and of these the middle half: one outlier does not turn a
+verdict. Where another limit is within the noise of the dispatches, at least 10 %, both are named. Look-ups of the vector L1 are a
+limit of their own, one per cycle and compute unit: what each of them moves depends on the access. A ceiling that is exceeded is no
+roof, and where a measured ceiling and that of the data sheet lead to different answers, both are said.
 
 Where the recording has what each limit is worth (`profile --breakdown`), the limit whose lifting saves most leads, if it saves
 5 % or more and is another than the ceiling: a kernel can be near a roof and still lose its time elsewhere. Warning from 15 % on.
@@ -113,6 +119,11 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
             let value = format!("{rate:.digits$} of {:.0} {} ({})", share.ceiling, share.unit, percent(part));
             finding = finding.with_evidence(share.name, value).with_trust([part]);
         }
+    }
+    if !roof.lacks.is_empty() {
+        let mut lacks: Vec<&str> = roof.lacks.iter().map(|lack| lack.name).collect();
+        lacks.dedup();
+        finding = finding.with_evidence("not recorded, and could be nearer", lacks.join(", "));
     }
     finding = with_limits(evidence, busy(evidence, finding));
     if matches!(bound, Bound::Launch { .. }) {

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: matrix instructions that follow each other keep the unit busy; cycles without one are
 //! gaps that loads, LDS or barriers leave.
 
-use crate::recorded::{lost_below_roof, percent};
+use crate::recorded::{lost, lost_below_roof, percent};
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
 use analysis::roofline::{Bound, Resource};
@@ -88,6 +88,9 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
             finding.with_evidence(format!("reached of {}", share.name), percent(part)).with_trust([part]);
     }
     let part = busy.map(|busy| 1.0 - busy / 100.0);
-    let finding = if full.is_some() { finding } else { lost_below_roof(evidence, finding, part) };
+    let finding = match full {
+        Some(_) => lost(evidence, finding, 0.0),
+        None => lost_below_roof(evidence, finding, part),
+    };
     Ok(Outcome::Findings(vec![finding]))
 }

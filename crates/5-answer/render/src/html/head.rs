@@ -44,6 +44,11 @@ pub(crate) struct VerdictView<'a> {
     pub(crate) percent: Option<String>,
     pub(crate) bar: String,
     pub(crate) gap: Option<String>,
+    pub(crate) notes: Vec<Cow<'a, str>>,
+    /// Which of the kernels it is about.
+    pub(crate) which: &'static str,
+    /// Percent of the time of that kernel.
+    pub(crate) time: Option<String>,
 }
 
 /// The name a recording was made under: profilers write `NAME/GPU`.
@@ -68,7 +73,19 @@ impl<'a> Head<'a> {
         });
         let verdict = guide.map(|guide| {
             let v = &guide.verdict;
+            let leads = guide.kernels.first().is_none_or(|kernel| kernel.name == v.kernel);
+            let lead = guide.kernels.iter().find(|kernel| kernel.name == v.kernel);
             VerdictView {
+                notes: v.notes.iter().map(|note| visible(note)).collect(),
+                which: if leads {
+                    "the kernel of most time"
+                } else {
+                    "of the program's own kernels the one of most time"
+                },
+                time: v
+                    .time_percent
+                    .get()
+                    .map(|p| signed(lead.and_then(|kernel| kernel.percent_trust), format!("{p:.1}"))),
                 kernel: shorten(&visible(&v.kernel), 120).into_owned(),
                 headline: visible(&v.headline),
                 because: visible(&v.because),

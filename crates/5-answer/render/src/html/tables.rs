@@ -4,7 +4,7 @@ use super::alike;
 use super::cells::{self, CellView};
 use crate::marks::{sign, signed};
 use crate::svg::{Picture, rate, short};
-use crate::text::{figure, number::thousands, shorten, visible};
+use crate::text::{by_rule, figure, number::thousands, shorten, visible};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -125,6 +125,20 @@ pub(crate) struct FindingView<'a> {
     pub(crate) places: Vec<PlaceView<'a>>,
     pub(crate) appeared: bool,
     pub(crate) page: Option<String>,
+    /// The same rule's findings on other kernels.
+    pub(crate) also: Vec<AlsoView<'a>>,
+    /// Kernels it is about, as the script looks them up.
+    pub(crate) kernels: String,
+}
+
+/// The finding of a rule on another kernel than the first.
+pub(crate) struct AlsoView<'a> {
+    pub(crate) kernel: Option<usize>,
+    pub(crate) kernel_name: String,
+    pub(crate) time: Option<String>,
+    pub(crate) message: Cow<'a, str>,
+    pub(crate) cost: Option<Cow<'a, str>>,
+    pub(crate) evidence: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
 /// Where a finding stands.
@@ -143,18 +157,44 @@ pub(crate) fn findings<'a>(page: &'a Page, list: &'a [KernelFinding]) -> Vec<Fin
         page.kernels.iter().enumerate().map(|(at, k)| (k.name.as_str(), at)).collect();
     let total = page.report.recordings.last().and_then(|r| r.time_ns.get()).filter(|t| *t > 0.0);
     let changes = page.report.guide.as_ref().and_then(|guide| guide.changes.as_ref());
-    list.iter()
-        .map(|it| FindingView {
-            kernel: index.get(it.kernel.as_str()).copied(),
-            kernel_name: short_name(&it.kernel),
-            time: it.time_percent.get().map(|percent| signed(it.time_trust, short(percent))),
-            appeared: changes.is_some_and(|changes| {
-                changes.appeared.iter().any(|a| a.kernel == it.kernel && a.finding.rule == it.finding.rule)
-            }),
-            ..FindingView::of(&it.finding, total, &page.rules)
+    let place = |it: &KernelFinding| index.get(it.kernel.as_str()).copied();
+    let time = |it: &KernelFinding| it.time_percent.get().map(|percent| signed(it.time_trust, short(percent)));
+    let also = |it: &'a KernelFinding| AlsoView {
+        kernel: place(it),
+        kernel_name: short_name(&it.kernel),
+        time: time(it),
+        message: visible(&it.finding.message),
+        cost: it.finding.cost.as_deref().map(visible),
+        evidence: evidence(&it.finding),
+    };
+    by_rule(list)
+        .into_iter()
+        .map(|group| {
+            let it = group[0];
+            let mut kernels: Vec<usize> = group.iter().filter_map(|it| place(it)).collect();
+            kernels.dedup();
+            FindingView {
+                kernel: place(it),
+                kernels: kernels.iter().map(usize::to_string).collect::<Vec<_>>().join(" "),
+                kernel_name: short_name(&it.kernel),
+                time: time(it),
+                appeared: changes.is_some_and(|changes| {
+                    let is = |a: &KernelFinding| a.kernel == it.kernel && a.finding.rule == it.finding.rule;
+                    changes.appeared.iter().any(is)
+                }),
+                also: group[1..].iter().map(|it| also(it)).collect(),
+                ..FindingView::of(&it.finding, total, &page.rules)
+            }
         })
         .collect()
 }
+
+fn evidence(f: &Finding) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
+    f.evidence.iter().map(|e| (visible(&e.what), whole_name(&e.value))).collect()
+}
+
+/// Percent of the run below which a finding's share of it is not worth a number.
+const NO_SHARE: f64 = 0.05;
 
 impl<'a> FindingView<'a> {
     /// A finding on no kernel of a list; `total` is the time of the whole run, ns.
@@ -171,9 +211,13 @@ impl<'a> FindingView<'a> {
             lost: f
                 .time_lost_ns
                 .zip(total)
-                .map(|(lost, total)| format!("{:.1}", (100.0 * lost / total).clamp(0.0, 100.0))),
+                .map(|(lost, total)| (100.0 * lost / total).clamp(0.0, 100.0))
+                .filter(|percent| *percent >= NO_SHARE)
+                .map(|percent| format!("{percent:.1}")),
             lost_sign: sign(f.time_lost_trust),
-            evidence: f.evidence.iter().map(|e| (visible(&e.what), whole_name(&e.value))).collect(),
+            evidence: evidence(f),
+            also: Vec::new(),
+            kernels: String::new(),
             places: f.places.iter().take(PLACES).map(place).collect(),
             appeared: false,
             page: rules.iter().find(|rule| rule.id == f.rule).map(|rule| {
@@ -210,6 +254,8 @@ pub(crate) struct PanelView<'a> {
     pub(crate) notes: Vec<Cow<'a, str>>,
     /// Whether a chosen kernel has numbers for it.
     pub(crate) swaps: bool,
+    /// Why it has no number at all.
+    pub(crate) empty: Option<String>,
 }
 
 /// A column heading.
@@ -293,6 +339,7 @@ impl<'a> PanelView<'a> {
                 .collect(),
             notes: table.notes.iter().map(|note| visible(note)).collect(),
             swaps: false,
+            empty: table.only_missing().map(|reason| reason.clone().shortened().to_string()),
         }
     }
 }

@@ -99,6 +99,23 @@ fn because(page: &mut Page, it: &GuideVerdict) {
     }
 }
 
+/// What stops the kernel that a guide is about, with its name and share of the time.
+pub(super) fn headline(page: &mut Page, guide: &Guide) {
+    let style = page.style;
+    let it = &guide.verdict;
+    if it.kernel.is_empty() {
+        return;
+    }
+    let lead = guide.kernels.iter().find(|kernel| kernel.name == it.kernel);
+    let share = lead.and_then(|kernel| Some((kernel.time_percent.get()?, kernel.percent_trust)));
+    let share =
+        share.map_or_else(String::new, |(p, trust)| format!("  {} % of the time", marks::signed(trust, format!("{p:.1}"))));
+    let name = short_name(&it.kernel, style.width.saturating_sub(width(&share) + 2).max(24), &style);
+    page.wrapped(0, 2, &[span(Role::Heading, name), dim(share)]);
+    because(page, it);
+    signs(page, it.trust.into_iter());
+}
+
 /// The kernels that most of the time goes to, and what stops the first.
 fn verdict(page: &mut Page, guide: &Guide) {
     let it = &guide.verdict;

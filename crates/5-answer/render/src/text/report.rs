@@ -14,7 +14,7 @@ use super::roofline::roofline;
 use super::waves::waves;
 use crate::marks;
 use crate::{Role, Style};
-use view::{Cell, Delta, MissingValues, Note, NoteKind, Number, Recording, Report, Table};
+use view::{Cell, Delta, Missing, MissingValues, Note, NoteKind, Number, Recording, Report, Table};
 
 /// Renders a report; `decimals` after the point.
 pub fn report(report: &Report, decimals: usize, style: &Style) -> String {
@@ -29,9 +29,16 @@ pub fn report(report: &Report, decimals: usize, style: &Style) -> String {
         head(&mut page, recording, role);
     }
     notes(&mut page, &report.notes);
+    // Verdict, kernels, findings, numbers: what is asked first stands first.
+    if let Some(guide) = report.guide.as_ref().filter(|_| !compared) {
+        page.blank();
+        super::guide::headline(&mut page, guide);
+    }
+    let (kernels, rest): (Vec<&Table>, Vec<&Table>) = report.tables.iter().partition(|t| t.id == KERNELS);
+    tables(&mut page, &kernels, report, decimals);
     findings::write(&mut page, report);
     // Charts stand where the tables of their numbers would.
-    let (before, after): (Vec<&Table>, Vec<&Table>) = report.tables.iter().partition(|t| panel(t) < CHARTS);
+    let (before, after): (Vec<&Table>, Vec<&Table>) = rest.into_iter().partition(|t| panel(t) < CHARTS);
     tables(&mut page, &before, report, decimals);
     let mut out = page.finish();
     if let Some(chart) = &report.roofline {
@@ -69,6 +76,9 @@ pub fn panels(report: &Report, decimals: usize, style: &Style) -> (String, Vec<u
     (page.finish(), places)
 }
 
+/// The table of kernels.
+const KERNELS: &str = "0.1";
+
 /// The panel before which charts stand.
 const CHARTS: u32 = 3;
 
@@ -83,13 +93,32 @@ fn tables(page: &mut Page, tables: &[&Table], report: &Report, decimals: usize) 
 
 /// Tables of the inputs of these names.
 pub(super) fn tables_of(page: &mut Page, tables: &[&Table], names: &[&str], decimals: usize) {
+    let mut empty: Vec<(&Table, &Missing)> = Vec::new();
     for table in tables {
+        if let Some(reason) = table.only_missing() {
+            empty.push((table, reason));
+            continue;
+        }
+        folded(page, &mut empty);
         page.blank();
         title(page, table);
         grid::table(page, table, names, decimals);
         for note in &table.notes {
             page.wrapped(2, 4, &[dim(note)]);
         }
+    }
+    folded(page, &mut empty);
+}
+
+/// Tables without a number: a line each, with the first reason.
+fn folded(page: &mut Page, empty: &mut Vec<(&Table, &Missing)>) {
+    if !empty.is_empty() {
+        page.blank();
+    }
+    for (table, reason) in empty.drain(..) {
+        let first = [dim(format!("{}  ", table.id)), span(Role::Heading, &table.title)];
+        let reason = reason.clone().shortened();
+        page.prefixed(&first, &[plain("    ")], &[dim(format!("  n/a: {reason}"))]);
     }
 }
 

@@ -120,7 +120,11 @@ const findings = all("#finding-list > .finding");
 const SHOWN = 12;
 let showAllFindings = false;
 function putFindings() {
-  const mine = findings.filter((it) => chosen === null || it.dataset.kernel === String(chosen));
+  const isOf = (it) => chosen === null || (it.dataset.kernels ?? "").split(" ").includes(String(chosen));
+  const mine = findings.filter(isOf);
+  for (const row of all("#finding-list .also > li")) {
+    row.hidden = chosen !== null && row.dataset.kernel !== String(chosen);
+  }
   const shown = new Set(showAllFindings ? mine : mine.slice(0, SHOWN));
   findings.forEach((it) => { it.hidden = !shown.has(it); });
   const none = byId("findings-none");

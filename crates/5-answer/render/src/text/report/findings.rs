@@ -9,10 +9,10 @@ use crate::{Role, Style};
 use std::collections::BTreeMap;
 use view::{Finding, KernelFinding, NotChecked, Report};
 
-/// Findings shown before the rest is only counted.
+/// Rules whose findings are shown before the rest is only counted.
 const SHOWN: usize = 10;
-/// Findings of one rule shown; the same advice for a tenth kernel teaches nothing.
-const PER_RULE: usize = 3;
+/// Kernels shown of one rule; a tenth teaches nothing.
+const PER_RULE: usize = 4;
 /// Column at which what belongs to a finding starts.
 const INDENT: usize = 11;
 
@@ -35,46 +35,85 @@ pub(super) fn write(page: &mut Page, report: &Report) {
         report.recordings.last().filter(|_| compared).map_or_else(String::new, |r| format!(" in {}", r.name));
     let order = format!("{of}{}", if report.findings.len() > 1 { ", most time first" } else { "" });
     page.wrapped(0, 2, &[span(Role::Heading, word), dim(order)]);
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut shown: Vec<&KernelFinding> = Vec::new();
-    for f in &report.findings {
-        let of_rule = seen.entry(f.finding.rule).or_default();
-        *of_rule += 1;
-        if shown.len() < SHOWN && *of_rule <= PER_RULE {
-            shown.push(f);
-            finding(page, f, several, &style);
-        }
+    let groups = by_rule(&report.findings);
+    for group in groups.iter().take(SHOWN) {
+        let rows = group.len().min(PER_RULE);
+        shown.extend(&group[..rows]);
+        finding(page, &group[..rows], group.len() - rows, several, &style);
     }
-    if shown.len() < report.findings.len() {
-        let rules: Vec<String> = seen.iter().map(|(rule, n)| format!("{rule}×{n}")).collect();
+    if groups.len() > SHOWN {
+        let rules: Vec<String> = groups[SHOWN..]
+            .iter()
+            .map(|group| match group.len() {
+                1 => group[0].finding.rule.to_owned(),
+                n => format!("{}×{n}", group[0].finding.rule),
+            })
+            .collect();
         page.wrapped(
             2,
             4,
             &[dim(format!(
-                "{} more (all: {}); `--format json` has every one, `-k` selects a kernel",
-                report.findings.len() - shown.len(),
+                "{} more rules: {}; `--format json` has every finding, `-k` selects a kernel",
+                groups.len() - SHOWN,
                 rules.join(" ")
             ))],
         );
     }
-    if let Some(legend) = marks::legend(marks::of_findings(shown)) {
+    if let Some(legend) = marks::legend(marks::of_findings(shown.iter().copied())) {
         page.wrapped(2, 4, &[dim(legend)]);
     }
     not_checked(page, &report.not_checked);
 }
 
-fn finding(page: &mut Page, it: &KernelFinding, several: bool, style: &Style) {
+/// Findings of one rule, which are one fact about several kernels; in the order of the first of each.
+pub(crate) fn by_rule(findings: &[KernelFinding]) -> Vec<Vec<&KernelFinding>> {
+    let mut out: Vec<Vec<&KernelFinding>> = Vec::new();
+    for it in findings {
+        match out.iter_mut().find(|group| group[0].finding.rule == it.finding.rule) {
+            Some(group) => group.push(it),
+            None => out.push(vec![it]),
+        }
+    }
+    out
+}
+
+/// A finding with the kernels it is about, those of most time lost first; `more` are not listed.
+fn finding(page: &mut Page, group: &[&KernelFinding], more: usize, several: bool, style: &Style) {
+    let Some((it, others)) = group.split_first() else { return };
     let f = &it.finding;
     message(page, f);
     let rest = [plain(" ".repeat(INDENT))];
-    if several {
-        let name = short_name(&it.kernel, style.width.saturating_sub(INDENT + 16).max(24), style);
+    let name = |it: &KernelFinding, room: usize| {
+        let name = short_name(&it.kernel, style.width.saturating_sub(INDENT + room).max(24), style);
         let share = it.time_percent.get().map_or_else(String::new, |p| {
             format!("  {} % of the time", marks::signed(it.time_trust, format!("{p:.1}")))
         });
-        page.prefixed(&rest, &rest, &[dim("in "), plain(name), dim(share)]);
+        [plain(name), dim(share)]
+    };
+    if several {
+        let [name, share] = name(it, 16);
+        page.prefixed(&rest, &rest, &[dim("in "), name, share]);
     }
     advice(page, f);
+    for it in others {
+        if it.kernel == group[0].kernel {
+            let cost = it.finding.cost.as_ref().map_or_else(String::new, |cost| format!("; costs {cost}"));
+            let said = plain(format!("{}{cost}", it.finding.message));
+            page.prefixed(&rest, &rest, &[dim("and there "), said]);
+            continue;
+        }
+        let [name, share] = name(it, 24);
+        let cost = it.finding.cost.as_ref().map_or_else(String::new, |cost| format!("; costs {cost}"));
+        let also = plain(format!("{}  ", " ".repeat(INDENT)));
+        let said = plain(format!(": {}{cost}", it.finding.message));
+        page.prefixed(&rest, &[also], &[dim("also in "), name, share, said]);
+    }
+    if more > 0 {
+        let kernels = if more == 1 { "finding" } else { "findings" };
+        let text = format!("{more} more {kernels} of this rule; `-k` selects a kernel");
+        page.prefixed(&rest, &rest, &[dim(text)]);
+    }
 }
 
 /// What is the case, and what it costs.

@@ -2,7 +2,7 @@
 
 use view::{
     Finding, GUIDE_SCHEMA, Guide, GuideChange, GuideChanges, GuideFinding, GuideKernel, GuidePair, GuideStep,
-    GuideVerdict, KernelFinding, Number, Severity, StepKind, Verdict,
+    GuideTotal, GuideVerdict, KernelFinding, Number, Severity, StepKind, Verdict,
 };
 
 const COPY: &str = "void copy<float, 4>(float const*, float*, unsigned int)";

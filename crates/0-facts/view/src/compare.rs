@@ -67,12 +67,63 @@ pub struct KernelComparison {
     pub old: KernelName,
     /// In the new build.
     pub new: KernelName,
+    /// All changes weighed against each other.
+    pub balance: Balance,
     /// Values that differ.
     pub changes: Vec<Change>,
+    /// Matched loops whose iterations differ.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<LoopComparison>,
     /// Findings only the new build has.
     pub appeared: Vec<Finding>,
     /// Findings only the old build has.
     pub gone: Vec<Finding>,
+}
+
+/// What the changes of a kernel come to.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Balance {
+    /// Better or worse where all that counts points one way; else neither.
+    pub verdict: Verdict,
+    /// In words: what got better, what got worse, what is unchanged beside it.
+    pub words: String,
+}
+
+/// A loop in both builds.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LoopComparison {
+    /// Nesting depth, from 1.
+    pub depth: u32,
+    /// An iteration in the old build.
+    pub old: LoopSide,
+    /// An iteration in the new build.
+    pub new: LoopSide,
+}
+
+/// What one iteration of a loop does, loops inside it left out.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LoopSide {
+    /// Number of the loop on the card.
+    pub id: u32,
+    /// Instructions.
+    pub instructions: u32,
+    /// Matrix instructions.
+    pub mfma: u32,
+    /// Bytes per lane loaded from memory.
+    pub load_bytes: u64,
+    /// Bytes per lane stored to memory.
+    pub store_bytes: u64,
+    /// Bytes per lane read from and written to the LDS.
+    pub lds_bytes: u64,
+    /// Barriers.
+    pub barriers: u32,
+}
+
+impl LoopSide {
+    /// Whether an iteration does the same as another, whatever the number of the loop.
+    pub fn does_the_same(&self, other: &LoopSide) -> bool {
+        *self == LoopSide { id: self.id, ..other.clone() }
+    }
 }
 
 /// One value that differs.
@@ -91,6 +142,9 @@ pub struct Change {
     pub new: Option<f64>,
     /// What the change means.
     pub verdict: Verdict,
+    /// Why a change that looks like one has no verdict: `waves unchanged`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remark: Option<&'static str>,
     /// The threshold it breaks, as written: `+4`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub breaks: Option<String>,

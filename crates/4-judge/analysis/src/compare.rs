@@ -3,12 +3,18 @@
 //! The one idea to keep in mind: a metric is one row of [`METRICS`]: its key, its words, which way is better,
 //! and how to read it off a card. Thresholds, text and JSON all go by these rows.
 
+mod balance;
+mod loops;
+mod work;
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use view::{
     Change, ChangeTotal, Comparison, DIFF_SCHEMA, Finding, KernelCard, KernelComparison, KernelName, Mix,
     Severity, Verdict,
 };
+
+use work::Work;
 
 /// Which way a metric is better.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,6 +23,12 @@ pub enum Better {
     Less,
     /// More is better.
     More,
+    /// Less is better, where the difference is clear.
+    ClearlyLess,
+    /// More is better, where the difference is clear.
+    ClearlyMore,
+    /// Less is better where it lets more waves run.
+    ForWaves,
     /// It depends.
     Neither,
 }
@@ -52,19 +64,19 @@ fn findings(card: &KernelCard, severity: Severity) -> Option<f64> {
 /// Every metric with a fixed key. Widths (`loads.16`) and rules (`findings.RES001`) come on top.
 pub const METRICS: &[Metric] = &[
     row("occupancy", "waves per SIMD", "", Better::More, |c| c.occupancy.as_ref().map(|o| o.waves_per_simd)),
-    row("vgprs", "VGPRs", "", Better::Less, |c| c.resources.vgprs.map(f64::from)),
-    row("agprs", "AGPRs", "", Better::Less, |c| c.resources.agprs.map(f64::from)),
-    row("vgprs_allocated", "VGPRs allocated", "", Better::Less, |c| {
+    row("vgprs", "VGPRs", "", Better::ForWaves, |c| c.resources.vgprs.map(f64::from)),
+    row("agprs", "AGPRs", "", Better::ForWaves, |c| c.resources.agprs.map(f64::from)),
+    row("vgprs_allocated", "VGPRs allocated", "", Better::ForWaves, |c| {
         c.resources.vgprs_allocated.map(f64::from)
     }),
-    row("sgprs", "SGPRs", "", Better::Less, |c| c.resources.sgprs.map(f64::from)),
+    row("sgprs", "SGPRs", "", Better::ForWaves, |c| c.resources.sgprs.map(f64::from)),
     row("vgpr_spills", "VGPR spills", "", Better::Less, |c| c.resources.vgpr_spills.map(f64::from)),
     row("sgpr_spills", "SGPR spills", "", Better::Less, |c| c.resources.sgpr_spills.map(f64::from)),
     row("scratch_bytes", "scratch per lane", "bytes", Better::Less, |c| {
         c.resources.scratch_bytes.map(f64::from)
     }),
-    row("lds_bytes", "LDS", "bytes", Better::Less, |c| c.resources.lds_bytes.map(f64::from)),
-    row("launch_lds_bytes", "LDS at launch", "bytes", Better::Less, |c| {
+    row("lds_bytes", "LDS", "bytes", Better::ForWaves, |c| c.resources.lds_bytes.map(f64::from)),
+    row("launch_lds_bytes", "LDS at launch", "bytes", Better::ForWaves, |c| {
         c.resources.launch_lds_bytes.map(f64::from)
     }),
     row("max_workgroup", "largest workgroup", "", Better::Neither, |c| {
@@ -73,18 +85,33 @@ pub const METRICS: &[Metric] = &[
     row("kernarg_bytes", "kernel arguments", "bytes", Better::Neither, |c| {
         c.resources.kernarg_bytes.map(f64::from)
     }),
-    row("live_vgprs", "live VGPRs at the peak", "", Better::Less, |c| {
+    row("live_vgprs", "live VGPRs at the peak", "", Better::ForWaves, |c| {
         c.pressure.as_ref().map(|p| f64::from(p.live_vgprs))
     }),
-    row("live_agprs", "live AGPRs at the peak", "", Better::Less, |c| {
+    row("live_agprs", "live AGPRs at the peak", "", Better::ForWaves, |c| {
         c.pressure.as_ref().map(|p| f64::from(p.live_agprs))
     }),
-    row("instructions", "instructions", "", Better::Less, |c| c.instructions.map(f64::from)),
-    row("code_bytes", "code", "bytes", Better::Less, |c| c.code_bytes.map(|bytes| bytes as f64)),
+    row("instructions", "instructions", "", Better::Neither, |c| c.instructions.map(f64::from)),
+    row("code_bytes", "code", "bytes", Better::Neither, |c| c.code_bytes.map(|bytes| bytes as f64)),
+    row("work_per_byte", "instructions executed per byte moved", "", Better::ClearlyLess, |c| {
+        Work::of(c)?.per_byte()
+    }),
+    row("work_per_mfma", "instructions executed per matrix instruction", "", Better::ClearlyLess, |c| {
+        Work::of(c)?.per_matrix()
+    }),
+    row("load_width", "width of loads executed", "bytes per lane", Better::ClearlyMore, |c| {
+        Work::of(c)?.loads.width()
+    }),
+    row("store_width", "width of stores executed", "bytes per lane", Better::ClearlyMore, |c| {
+        Work::of(c)?.stores.width()
+    }),
+    row("lds_width", "width of LDS accesses executed", "bytes per lane", Better::ClearlyMore, |c| {
+        Work::of(c)?.lds.width()
+    }),
     row("loops", "loops", "", Better::Neither, |c| Some(c.loops.len() as f64)),
     row("findings.severe", "severe findings", "", Better::Less, |c| findings(c, Severity::Severe)),
     row("findings.warning", "warnings", "", Better::Less, |c| findings(c, Severity::Warning)),
-    row("findings.info", "notes", "", Better::Less, |c| findings(c, Severity::Info)),
+    row("findings.info", "notes", "", Better::Neither, |c| findings(c, Severity::Info)),
 ];
 
 /// One value of one card.
@@ -147,13 +174,15 @@ fn counts(key: &str) -> bool {
 
 /// Every value that differs between two cards.
 pub fn changes(old: &KernelCard, new: &KernelCard) -> Vec<Change> {
+    let cards = (old, new);
     let (old, new) = (values(old), values(new));
     let number_in = |side: &[Value], key: &str| {
         let found = side.iter().find(|value| value.key == key);
         found.map_or_else(|| counts(key).then_some(0.0), |value| value.number)
     };
     let only_new = new.iter().filter(|value| !old.iter().any(|other| other.key == value.key));
-    old.iter()
+    let mut changes: Vec<Change> = old
+        .iter()
         .chain(only_new)
         .filter_map(|value| {
             let (old, new) = (number_in(&old, &value.key), number_in(&new, &value.key));
@@ -164,19 +193,61 @@ pub fn changes(old: &KernelCard, new: &KernelCard) -> Vec<Change> {
                 old,
                 new,
                 verdict: verdict(value.better, old, new),
+                remark: None,
                 breaks: None,
             })
         })
-        .collect()
+        .collect();
+    judge_for_waves(&mut changes);
+    judge_nests(&mut changes, cards.0, cards.1);
+    changes
+}
+
+/// Part of a value from which on a difference is clear.
+const CLEAR: f64 = 0.03;
+
+/// Registers and LDS are as good as the waves they leave room for.
+fn judge_for_waves(changes: &mut [Change]) {
+    let waves = changes.iter().find(|change| change.metric == "occupancy").map(|change| change.verdict);
+    for change in changes {
+        let row = METRICS.iter().find(|metric| metric.key == change.metric);
+        if row.is_none_or(|metric| metric.better != Better::ForWaves) {
+            continue;
+        }
+        let (Some(old), Some(new)) = (change.old, change.new) else { continue };
+        match waves {
+            None | Some(Verdict::Neutral) => change.remark = Some("waves unchanged"),
+            Some(Verdict::Better) if new < old => change.verdict = Verdict::Better,
+            Some(Verdict::Worse) if new > old => change.verdict = Verdict::Worse,
+            Some(_) => {}
+        }
+    }
+}
+
+/// Work is not compared where a nest of loops is deeper on one side: how often a loop runs is a guess.
+fn judge_nests(changes: &mut [Change], old: &KernelCard, new: &KernelCard) {
+    let depth = |card: &KernelCard| card.loops.iter().map(|it| it.depth).max();
+    if depth(old) == depth(new) {
+        return;
+    }
+    for change in changes.iter_mut().filter(|change| change.metric.starts_with("work_per_")) {
+        change.verdict = Verdict::Neutral;
+        change.remark = Some("loops nest otherwise");
+    }
 }
 
 fn verdict(better: Better, old: Option<f64>, new: Option<f64>) -> Verdict {
     let (Some(old), Some(new)) = (old, new) else { return Verdict::Neutral };
     match better {
-        Better::Neither => Verdict::Neutral,
+        Better::Neither | Better::ForWaves => Verdict::Neutral,
+        Better::ClearlyLess | Better::ClearlyMore if (new - old).abs() < CLEAR * old.abs() => {
+            Verdict::Neutral
+        }
+        Better::ClearlyLess if new < old => Verdict::Better,
+        Better::ClearlyMore if new > old => Verdict::Better,
         Better::Less if new < old => Verdict::Better,
         Better::More if new > old => Verdict::Better,
-        Better::Less | Better::More => Verdict::Worse,
+        Better::Less | Better::More | Better::ClearlyLess | Better::ClearlyMore => Verdict::Worse,
     }
 }
 
@@ -214,10 +285,12 @@ pub fn compare_kernels(old: &KernelCard, new: &KernelCard) -> Option<KernelCompa
     let changes = changes(old, new);
     let appeared: Vec<Finding> = only_in(&new.findings, &old.findings).into_iter().cloned().collect();
     let gone: Vec<Finding> = only_in(&old.findings, &new.findings).into_iter().cloned().collect();
-    if changes.is_empty() && appeared.is_empty() && gone.is_empty() {
+    let loops = loops::compare(old, new);
+    if changes.is_empty() && loops.is_empty() && appeared.is_empty() && gone.is_empty() {
         return None;
     }
-    Some(KernelComparison { old: name(old), new: name(new), changes, appeared, gone })
+    let balance = balance::of(&changes);
+    Some(KernelComparison { old: name(old), new: name(new), balance, changes, loops, appeared, gone })
 }
 
 /// What makes a change worth looking at first: new findings by severity, then waves lost, then values that got worse.

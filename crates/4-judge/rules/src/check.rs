@@ -30,20 +30,28 @@ pub fn check(evidence: &KernelEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
 /// Rules that compare with a base.
 const COMPARING: [&str; 1] = ["CTR005"];
 
-/// Findings of two rules that have one cause: the first is kept and says the second; the second's advice is better where it names
-/// the cause.
-const ONE_CAUSE: [(&str, &str, bool); 3] =
-    [("RES001", "RES005", true), ("RES001", "TIL006", true), ("RES003", "RES002", false)];
+/// Findings of two rules that have one cause: the first, or the second where that is worse, is kept and says the other; the
+/// second's advice is better where it names the cause.
+const ONE_CAUSE: [(&str, &str, bool); 5] = [
+    ("RES001", "RES005", true),
+    ("RES001", "TIL006", true),
+    ("RES003", "RES009", false),
+    ("RES003", "RES002", false),
+    ("RES002", "RES009", false),
+];
 
 /// Makes one finding of those that have one cause.
 fn join_causes(findings: &mut Vec<Finding>) {
     for (kept, joined, names_cause) in ONE_CAUSE {
         let at = |rule: &str| findings.iter().position(|finding| finding.rule == rule);
-        let (Some(_), Some(from)) = (at(kept), at(joined)) else { continue };
+        let (Some(to), Some(from)) = (at(kept), at(joined)) else { continue };
+        // The worse one speaks.
+        let swapped = findings[from].severity > findings[to].severity;
+        let (kept, joined, from) = if swapped { (joined, kept, to) } else { (kept, joined, from) };
         let other = findings.remove(from);
         let Some(finding) = findings.iter_mut().find(|finding| finding.rule == kept) else { continue };
         finding.severity = finding.severity.max(other.severity);
-        if names_cause {
+        if names_cause && !swapped {
             finding.advice = other.advice;
         }
         finding.evidence.push(Evidence { what: format!("{joined} too"), value: other.message });

@@ -7,6 +7,7 @@ use crate::{Rule, rules};
 
 /// Ascending by id.
 static RULES: &[Rule] = &[
+    rules::alu001::RULE,
     rules::chk001::RULE,
     rules::chk002::RULE,
     rules::chk003::RULE,
@@ -73,6 +74,7 @@ static RULES: &[Rule] = &[
     rules::res006::RULE,
     rules::res007::RULE,
     rules::res008::RULE,
+    rules::res009::RULE,
     rules::syn001::RULE,
     rules::syn002::RULE,
     rules::syn003::RULE,

@@ -2,6 +2,7 @@
 //!
 //! The one idea to keep in mind: a module gives one `RULE`; it reads evidence and no other rule's findings.
 
+pub(crate) mod alu001;
 pub(crate) mod chk001;
 pub(crate) mod chk002;
 pub(crate) mod chk003;
@@ -69,6 +70,7 @@ pub(crate) mod res005;
 pub(crate) mod res006;
 pub(crate) mod res007;
 pub(crate) mod res008;
+pub(crate) mod res009;
 pub(crate) mod syn001;
 pub(crate) mod syn002;
 pub(crate) mod syn003;

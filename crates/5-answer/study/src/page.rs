@@ -111,6 +111,9 @@ fn kernel(it: &WorkloadEvidence<'_>, whole: &Report, renames: &Renames, at: usiz
         occupancy_trust: occupancy.as_ref().ok().and_then(|it| it.trust),
         occupancy: occupancy.map(|it| it.value).into(),
         bound_by: match &bound {
+            _ if it.runtime().is_some() => {
+                Ok(it.runtime().map_or_else(String::new, |it| format!("{} ({})", it.what, it.calls)))
+            }
             Ok(bound) => Ok(it.roof().names().unwrap_or_else(|| bound.name().to_owned())),
             Err(reason) => Err(reason.to_string()),
         },

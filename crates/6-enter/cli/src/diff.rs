@@ -77,7 +77,6 @@ fn cards(path: &Path, selection: &Selection) -> Result<(Vec<KernelCard>, Vec<Fil
             arguments: Vec::new(),
             hidden_arguments: Vec::new(),
             not_checked: Vec::new(),
-            loops: Vec::new(),
             ..analysis::card(judged.evidence, judged.file, judged.findings, judged.not_checked)
         },
         |card| {

@@ -25,13 +25,28 @@ fn takes_three(sem: Sem) -> bool {
 
 impl Walker<'_> {
     fn fresh(&mut self, varying: bool) -> Id {
-        let changes_in = self.innermost;
+        self.fresh_in(self.innermost, varying)
+    }
+
+    fn fresh_in(&mut self, changes_in: Option<u32>, varying: bool) -> Id {
         self.pool.unknown(Symbol { varying, max: None, changes_in, marks: Marks::default() })
+    }
+
+    /// The innermost loop around the instruction at hand that writes a register.
+    fn written_in(&self, slot: usize) -> Option<u32> {
+        let mut at = self.innermost;
+        while let Some(id) = at
+            && self.effects.loops[id as usize].slots[slot / 64] >> (slot % 64) & 1 == 0
+        {
+            at = self.parent_of(id);
+        }
+        at
     }
 
     fn read_slot(&mut self, slot: usize, state: &mut State) -> Id {
         if state.registers[slot] == NONE {
-            state.registers[slot] = self.fresh(slot < VECTOR_SLOTS);
+            // What a loop does not write is the same in all its iterations.
+            state.registers[slot] = self.fresh_in(self.written_in(slot), slot < VECTOR_SLOTS);
         }
         state.registers[slot]
     }

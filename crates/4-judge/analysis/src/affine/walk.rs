@@ -277,6 +277,11 @@ impl Walker<'_> {
         self.pool.scale(count, factor).unwrap_or(NONE)
     }
 
+    /// The loop around a loop.
+    pub(super) fn parent_of(&self, id: u32) -> Option<u32> {
+        self.cfg.loops[id as usize].parent
+    }
+
     /// At the end of a latch: what an iteration added to each register.
     fn close(&mut self, block: u32, state: &State) {
         let mut at = self.innermost;

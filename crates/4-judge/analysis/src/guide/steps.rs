@@ -15,6 +15,7 @@ use workload::{LaunchNote, plain_kernel_name};
 
 /// Panels that show the numbers behind rules, by the beginning of the rules' names; the longest that fits counts.
 const PANELS_OF_RULES: &[(&str, &[u16])] = &[
+    ("ALU", &[10, 11]),
     ("CTR", &[2]),
     ("CTR002", &[10, 11]),
     ("CTR003", &[13]),

@@ -3,8 +3,12 @@
 //! The one idea to keep in mind: a product of matrices is told by reuse: every loaded value is multiplied
 //! with several others, and every sum stays in its register from iteration to iteration.
 
+mod tile;
+
+use crate::gain::Executed;
 use crate::recorded::{lost, percent};
-use crate::{Check, Outcome, Rule};
+use crate::sites::counted;
+use crate::{Check, Outcome, Rule, gain};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use arch::Unit;
 use isa::{Class, Inst, Op, Operand, RegFile, RegRange};
@@ -25,6 +29,11 @@ Fires on a kernel without matrix instructions when an innermost loop has the sha
 * at least 16 products per iteration are added to at least 8 registers of sums that are carried from iteration to iteration;
 * both factors are vector registers that the loop fills anew, and in three quarters of the products each of the two is used
   in at least three products.
+
+Or when an innermost loop has few sums per lane, as the GEMM of every tutorial: at least four multiply-adds, both of whose factors
+the loop reads from the LDS, in three quarters of all; and the loop, or one around it, fills the LDS from memory between
+barriers. A lane then reads the LDS for each product. It is a warning where the products take a twentieth of what the busiest of
+vector units, memory path and LDS does for the kernel, loops taken to run 16 times.
 
 Warning where the matrix unit has a higher peak than the vector unit for the type, with the ratio. Info where it has not.
 
@@ -98,14 +107,40 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         return Outcome::Silent;
     }
     let products: u32 = evidence.insts.iter().filter_map(multiply_add).map(|row| row.products).sum();
-    if products < FEWEST {
+    if products == 0 {
         return Outcome::Silent;
     }
     let found = evidence.cfg.innermost_loops().filter_map(|id| product(evidence, id));
-    match found.max_by_key(|product| product.multiply_adds) {
-        Some(product) => Outcome::Findings(vec![product.finding(evidence)]),
-        None => Outcome::Silent,
-    }
+    let found = found.max_by_key(|product| product.multiply_adds).map(|it| it.finding(evidence));
+    let found = found.or_else(|| tile::find(evidence).map(|it| tile_finding(evidence, &it)));
+    Outcome::from_findings(found.into_iter().collect())
+}
+
+/// What a vector instruction takes.
+const VECTOR_CYCLES: f64 = 4.0;
+
+/// A product of tiles in LDS by few sums per lane.
+fn tile_finding(evidence: &KernelEvidence<'_>, found: &tile::TileProduct) -> Finding {
+    let number = found.id + 1;
+    let cycles = f64::from(found.multiply_adds) * VECTOR_CYCLES;
+    RULE.finding(
+        gain::severity(Executed::of(evidence).cycles(Some(found.id), cycles)),
+        format!(
+            "loop {number} multiplies tiles that it reads from the LDS: {} of {} in {} per iteration",
+            counted(found.products, "product"),
+            found.element,
+            counted(found.multiply_adds, "vector instruction")
+        ),
+        "use matrix instructions: a library, rocWMMA, `__builtin_amdgcn_mfma_*`, or `tl.dot`; or give each lane a block of sums",
+    )
+    .with_cost(format!(
+        "{} per iteration for {}",
+        counted(found.reads, "LDS read"),
+        counted(found.products, "product")
+    ))
+    .with_evidence("multiply-adds with both factors from the LDS", found.multiply_adds)
+    .with_evidence("LDS reads per iteration", found.reads)
+    .with_places([evidence.place(found.at as usize)])
 }
 
 /// The row of a multiply-add.

@@ -152,10 +152,13 @@ fn advice(is_assembly: bool, step: &arch::Step, named: NamedRegisters, named_tot
 const LEAST_GAIN: f64 = 1.25;
 
 /// Workgroup assumed where none is stated.
-const USUAL_WORKGROUP: u32 = 256;
+pub(super) const USUAL_WORKGROUP: u32 = 256;
 
 /// Occupancy for the usual workgroup, if the kernel leaves the size at the default.
-fn with_usual_workgroup(evidence: &KernelEvidence<'_>, target: &arch::Target) -> Option<arch::Occupancy> {
+pub(super) fn with_usual_workgroup(
+    evidence: &KernelEvidence<'_>,
+    target: &arch::Target,
+) -> Option<arch::Occupancy> {
     if !super::res005::leaves_size_at_default(evidence) {
         return None;
     }

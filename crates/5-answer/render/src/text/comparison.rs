@@ -6,7 +6,7 @@ use super::card::{severity_role, short_name, source_text};
 use super::number::{plural, short, thousands};
 use super::page::{Page, Span, dim, plain, span, width};
 use crate::{Role, Style};
-use view::{Change, ChangeTotal, Comparison, Finding, KernelComparison, KernelName, Verdict};
+use view::{Change, ChangeTotal, Comparison, Finding, KernelComparison, KernelName, LoopComparison, Verdict};
 
 /// Renders a comparison; at most `top` kernels are shown in full.
 pub fn comparison(comparison: &Comparison, top: usize, style: &Style) -> String {
@@ -54,6 +54,12 @@ fn changed(page: &mut Page, kernel: &KernelComparison) {
         let name = short_name(display(&kernel.old), 2 * style.width - 24, &style);
         page.wrapped(2, 4, &[dim(format!("was {name}  {}", kernel.old.target))]);
     }
+    let role = match kernel.balance.verdict {
+        Verdict::Better => Role::Good,
+        Verdict::Worse => Role::Severe,
+        Verdict::Neutral => Role::Plain,
+    };
+    page.wrapped(2, 4, &[span(role, &kernel.balance.words)]);
     let label_width = kernel.changes.iter().map(|change| width(&label(change))).max().unwrap_or(0);
     let value_width = |pick: fn(&Change) -> Option<f64>| {
         kernel.changes.iter().map(|change| width(&value(pick(change)))).max().unwrap_or(0)
@@ -80,10 +86,16 @@ fn changed(page: &mut Page, kernel: &KernelComparison) {
             line.push(plain(format!("  {:>6}", format!("{sign}{}", short((new - old).abs())))));
         }
         line.push(span(role, word));
+        if let Some(remark) = change.remark {
+            line.push(dim(format!("  {remark}")));
+        }
         if let Some(limit) = &change.breaks {
             line.push(span(Role::Severe, format!("  beyond the threshold {limit}")));
         }
         page.raw(&line);
+    }
+    for it in &kernel.loops {
+        page.wrapped(2, 4, &[plain(loop_words(it))]);
     }
     for finding in &kernel.appeared {
         finding_line(page, "+", finding);
@@ -91,6 +103,26 @@ fn changed(page: &mut Page, kernel: &KernelComparison) {
     for finding in &kernel.gone {
         finding_line(page, "-", finding);
     }
+}
+
+/// "loop 2, per iteration: 148 → 96 instructions, 64 → 16 bytes per lane loaded"
+fn loop_words(it: &LoopComparison) -> String {
+    let (old, new) = (&it.old, &it.new);
+    let number =
+        if old.id == new.id { format!("loop {}", old.id) } else { format!("loop {} → {}", old.id, new.id) };
+    let values = [
+        (u64::from(old.instructions), u64::from(new.instructions), "instructions"),
+        (u64::from(old.mfma), u64::from(new.mfma), "matrix instructions"),
+        (old.load_bytes, new.load_bytes, "bytes per lane loaded"),
+        (old.store_bytes, new.store_bytes, "bytes per lane stored"),
+        (old.lds_bytes, new.lds_bytes, "bytes per lane through the LDS"),
+        (u64::from(old.barriers), u64::from(new.barriers), "barriers"),
+    ];
+    let differing = values.iter().filter(|(old, new, _)| old != new);
+    let words: Vec<String> = differing
+        .map(|(old, new, what)| format!("{} → {} {what}", thousands(*old), thousands(*new)))
+        .collect();
+    format!("{number}, per iteration: {}", words.join(", "))
 }
 
 fn finding_line(page: &mut Page, sign: &str, finding: &Finding) {

@@ -371,6 +371,7 @@ pub(crate) fn comparison() -> Comparison {
             old,
             new,
             verdict,
+            remark: None,
             breaks: None,
         };
     let mut changes = vec![
@@ -391,10 +392,24 @@ pub(crate) fn comparison() -> Comparison {
     };
     let mut second = changes.clone();
     second.truncate(1);
+    (second[0].verdict, second[0].remark) = (Verdict::Neutral, Some("waves unchanged"));
+    let side = |id, instructions, load_bytes| LoopSide {
+        id,
+        instructions,
+        mfma: 16,
+        load_bytes,
+        store_bytes: 0,
+        lds_bytes: 4096,
+        barriers: 2,
+    };
+    let loops = vec![LoopComparison { depth: 2, old: side(2, 148, 64), new: side(3, 1096, 16) }];
+    let balance = |verdict, words: &str| Balance { verdict, words: words.into() };
     let second = KernelComparison {
         old: name("scale"),
         new: name("scale"),
+        balance: balance(Verdict::Neutral, "nothing that counts: same waves, widths and work"),
         changes: second,
+        loops: vec![],
         appeared: vec![],
         gone: vec![],
     };
@@ -411,7 +426,9 @@ pub(crate) fn comparison() -> Comparison {
             KernelComparison {
                 old: name("gemm_v1"),
                 new: name("gemm_v2"),
+                balance: balance(Verdict::Worse, "worse: waves per SIMD 5 → 4"),
                 changes,
+                loops,
                 appeared: vec![card.findings[0].clone()],
                 gone: vec![card.findings[1].clone()],
             },

@@ -1,0 +1,117 @@
+//! RES009: registers asked for far above what lives.
+//!
+//! The one idea to keep in mind: a register that no value needs is paid for with waves; where values would fit into the
+//! registers of one wave more, only their placement is missing.
+
+use super::res002::number;
+use super::res003::with_usual_workgroup;
+use crate::{Check, Outcome, Rule};
+use analysis::KernelEvidence;
+use arch::Limiter;
+use view::Severity;
+
+pub(crate) const RULE: Rule = Rule {
+    id: "RES009",
+    title: "registers asked for far above what lives, where a wave more would fit",
+    severity: Severity::Warning,
+    page: PAGE,
+    check: Check::Code(check),
+};
+
+const PAGE: &str = r"## What it does
+Fires when vector registers limit occupancy, and the values that live at one time, with a tenth on top for placing them, would
+leave room for at least one wave more per SIMD. Kernels that call functions are left out: what those need is not seen.
+
+Warning: at most a quarter of the wave slots are filled. Info: more are. Where only a few registers stand above the boundary,
+RES003 says it.
+
+## Why it is slow
+A SIMD holds as many waves as their registers fit into its file. With 512 registers per lane a kernel that asks for 512 runs one wave
+alone: nothing runs while it waits. Where at most 230 hold a value at one time, two waves fit.
+
+## Evidence
+The VGPRs and AGPRs asked for, the most of each that are live before one instruction, and the occupancy with both. Liveness is a
+lower bound where lanes diverge; the tenth on top is for that, for alignment and for runs of registers.
+
+## What to do
+Code written in assembly: ask for fewer registers (`.amdhsa_next_free_vgpr`, `.amdhsa_accum_offset`), after renaming the highest ones
+into gaps. Compiled code: ask for the waves (`__launch_bounds__(size, n)`, `waves_per_eu=n` in Triton) and check that nothing
+spills (RES001). It is right as it is where one wave keeps the matrix units busy by itself; then the registers could hold a larger
+tile instead.
+
+## Source
+The ROCm MI300X workload guide, ROCm Triton kernel guide and ROCm Triton wiki (how occupancy follows from registers; `waves_per_eu`).
+";
+
+/// What values need more than their number, for placing them.
+const PLACING: f64 = 1.1;
+/// Part of the wave slots up to which it is a warning.
+const FEW: f64 = 0.25;
+
+fn check(evidence: &KernelEvidence<'_>) -> Outcome {
+    let (Some(target), Some(known)) = (evidence.target, &evidence.occupancy) else {
+        return Outcome::needs("the register counts and a known target");
+    };
+    if !matches!(known.limiter, Limiter::Vgpr | Limiter::Agpr)
+        || known.waves_per_cu == 0
+        || !evidence.calls.is_empty()
+        || evidence.insts.is_empty()
+    {
+        return Outcome::Silent;
+    }
+    let assumed = with_usual_workgroup(evidence, target);
+    let now = assumed.as_ref().unwrap_or(known).waves_per_simd;
+    let live = &evidence.live.before;
+    let most = |count: fn(&isa::Live) -> u16| u32::from(live.iter().map(count).max().unwrap_or(0));
+    let (vgprs, agprs) = (most(|live| live.vgprs), most(|live| live.agprs));
+    let resources = &evidence.resources;
+    let with_room = |count: u32| (f64::from(count) * PLACING).ceil() as u32;
+    let asked = arch::Resources {
+        vgprs: with_room(vgprs),
+        agprs: with_room(agprs),
+        sgprs: resources.sgprs.unwrap_or(0),
+        lds_bytes: resources.launch_lds_bytes.max(resources.lds_bytes).unwrap_or(0),
+        waves_per_workgroup: match &assumed {
+            Some(_) => super::res003::USUAL_WORKGROUP / target.lanes_per_wave.value,
+            None => resources.waves_per_workgroup.unwrap_or(1),
+        },
+    };
+    let then = arch::occupancy(target, &asked).waves_per_simd;
+    if then < now + 1.0 {
+        return Outcome::Silent;
+    }
+    let few = now <= f64::from(known.max_waves_per_simd) * FEW;
+    let used = resources.vgprs.unwrap_or(0) + resources.agprs.unwrap_or(0);
+    let fits = arch::vgprs_allocated(target, asked.vgprs, asked.agprs);
+    let advice = match evidence.object.assembly_sign(evidence.kernel) {
+        Some(_) => format!(
+            "move the highest registers into gaps and lower `.amdhsa_next_free_vgpr` towards {fits}: {} waves per SIMD",
+            number(then)
+        ),
+        None => format!(
+            "ask for {0} waves: `__launch_bounds__(size, {0})` (HIP), `waves_per_eu={0}` (Triton), and check that nothing spills",
+            then.floor()
+        ),
+    };
+    let mut finding = RULE
+        .finding(
+            if few { Severity::Warning } else { Severity::Info },
+            format!(
+                "{used} registers asked for, {vgprs} VGPRs and {agprs} AGPRs live at most: {} of {} waves per SIMD where {} would fit",
+                number(now),
+                known.max_waves_per_simd,
+                number(then)
+            ),
+            advice,
+        )
+        .with_cost(format!("{} of {} waves per SIMD", number(then - now), number(then)))
+        .with_evidence("VGPRs and AGPRs asked for", used)
+        .with_evidence("VGPRs live at most", vgprs)
+        .with_evidence("AGPRs live at most", agprs)
+        .with_evidence("allocated with a tenth on top of those that live", fits);
+    for assumption in &evidence.assumptions {
+        finding = finding.with_evidence("assumed", assumption);
+    }
+    let peak = evidence.live.peak().map(|at| evidence.place(at as usize));
+    Outcome::Findings(vec![finding.with_places(peak)])
+}

@@ -6,7 +6,7 @@
 
 use crate::definitions::{DefinitionError, Definitions, Metric, Variant, variant};
 use crate::facts::{self, PROPERTIES, Property};
-use crate::parse::{Expression, Function, Kind, Operator};
+use crate::parse::{Expression, Function, Instances, Kind, Operator};
 use crate::unit::Unit;
 use counters::{Catalogue, Need, catalogue};
 use std::collections::HashMap;
@@ -19,6 +19,8 @@ pub(crate) enum Leaf {
     Counter { name: String, run: Option<String> },
     /// One channel.
     Channel(String),
+    /// All channels added up.
+    Channels(String),
     /// Level summed over cycles.
     Level(String),
     /// Cycles of the dispatch, by a counter of the main run or of a level's.
@@ -162,7 +164,8 @@ impl Compiled {
             let need = match &self.leaves[l] {
                 Leaf::Counter { name, run: None }
                 | Leaf::Window { name, run: None }
-                | Leaf::Channel(name) => Need::Counter(name.clone()),
+                | Leaf::Channel(name)
+                | Leaf::Channels(name) => Need::Counter(name.clone()),
                 Leaf::Counter { name, run: Some(run) } | Leaf::Window { name, run: Some(run) } => {
                     Need::Level { level: run.clone(), with: vec![name.clone()] }
                 }
@@ -306,15 +309,15 @@ impl Compiler<'_> {
                 degree: 0,
                 any: *n == 0.0 && *unit == Unit::ONE,
             },
-            Kind::Counter { name, channel, run } => {
+            Kind::Counter { name, of, run } => {
                 let unit = self.counter_unit(name, v, e.column)?;
                 if let Some(run) = run {
                     self.counter_unit(run, v, e.column)?;
                 }
-                let leaf = if *channel {
-                    Leaf::Channel(name.clone())
-                } else {
-                    Leaf::Counter { name: name.clone(), run: run.clone() }
+                let leaf = match of {
+                    Instances::Channel => Leaf::Channel(name.clone()),
+                    Instances::Channels => Leaf::Channels(name.clone()),
+                    Instances::Sum => Leaf::Counter { name: name.clone(), run: run.clone() },
                 };
                 self.leaf(leaf, unit)
             }

@@ -64,8 +64,9 @@ fn durations(w: &Workload, file: &str, problems: &mut Problems) {
     }
     let rounded = bad.iter().all(|i| d.start[*i].is_some_and(|t| t % 1_000_000 == 0));
     let message = format!(
-        "{} of {n} dispatches end when they start{}",
+        "{} of {n} dispatches end when they start{}{}",
         bad.len(),
+        if bad.iter().any(|i| d.end[*i] < d.start[*i]) { " or before" } else { "" },
         if rounded { ": the time stamps are rounded, as spreadsheets do when they save a file" } else { "" }
     );
     problems.warn(

@@ -170,6 +170,42 @@ fn what_cannot_have_happened_is_said() {
 }
 
 #[test]
+fn times_of_a_run_without_counters_are_those_of_the_counters() {
+    let old = "Index,KernelName,gpu-id,grd,wgr,lds,scr,sig,obj";
+    let files = folder(&[
+        (
+            "bankconflicts.csv",
+            &format!("{old},LDSBankConflict\n0,a,8,64,64,0,0,0x0,0x1,12.5\n1,b,8,64,64,0,0,0x0,0x1,0\n"),
+        ),
+        (
+            "data_movement.csv",
+            &format!("{old},FetchSize\n0,a,8,64,64,0,0,0x0,0x1,100\n1,b,8,64,64,0,0,0x0,0x1,200\n"),
+        ),
+        (
+            "results.csv",
+            &format!(
+                "{old},DispatchNs,BeginNs,EndNs,CompleteNs,DurationNs\n0,a,8,64,64,0,0,0x0,0x1,1,10,30,40,20\n1,b,8,64,64,0,0,0x0,0x1,1,50,45,70,-5\n"
+            ),
+        ),
+        (
+            "results.stats.csv",
+            "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n\"a\",1,20,20,100\n",
+        ),
+    ]);
+    let w = load(&files);
+    assert_eq!(column(&w, "LDSBankConflict"), [12.5, 0.0].map(Some));
+    assert_eq!(column(&w, "FetchSize"), [100.0, 200.0].map(Some));
+    assert_eq!(times(&w), [Some(20.0), None]);
+    assert_eq!(w.sources, ["bankconflicts.csv", "data_movement.csv", "results.csv"]);
+    assert_eq!(
+        said(&w),
+        [
+            "bankconflicts.csv: 1 of 2 dispatches end when they start or before; rates per second and durations are n/a for them; all else does not depend on time"
+        ]
+    );
+}
+
+#[test]
 fn fractions_of_nanoseconds_are_kept() {
     let rows = "0,0,a,64,64,13386742234691895.25,13386742234710411.5,1\n1,0,a,64,64,-3.5,8.25,1\n2,0,a,64,64,5,9,1\n";
     let w = load(&folder(&[("pmc_perf.csv", &format!("{WIDE}SQ_WAVES\n{rows}"))]));

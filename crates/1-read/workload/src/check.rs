@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: each check says how many dispatches it concerns and what can no longer be computed,
 //! once.
 
+use crate::model::Counter;
 use crate::problem::Problems;
 use crate::recording::Workload;
 
@@ -13,6 +14,8 @@ pub(crate) fn workload(w: &mut Workload, mut problems: Problems) {
         partial(&mut problems);
     }
     durations(w, &file, &mut problems);
+    equal_times(w, &file, &mut problems);
+    nothing_counted(w, &file, &mut problems);
     gpus(w, &file, &mut problems);
     idle(w, &file, &mut problems);
     w.problems = problems.list;
@@ -61,8 +64,9 @@ fn durations(w: &Workload, file: &str, problems: &mut Problems) {
     }
     let rounded = bad.iter().all(|i| d.start[*i].is_some_and(|t| t % 1_000_000 == 0));
     let message = format!(
-        "{} of {n} dispatches end when they start{}",
+        "{} of {n} dispatches end when they start{}{}",
         bad.len(),
+        if bad.iter().any(|i| d.end[*i] < d.start[*i]) { " or before" } else { "" },
         if rounded { ": the time stamps are rounded, as spreadsheets do when they save a file" } else { "" }
     );
     problems.warn(
@@ -70,6 +74,78 @@ fn durations(w: &Workload, file: &str, problems: &mut Problems) {
         bad.len() as u64,
         message,
         "rates per second and durations are n/a for them; all else does not depend on time",
+    );
+}
+
+/// Dispatches from which equal times are no chance.
+const MANY: usize = 16;
+
+/// Dispatches that all have the same times: a clock that stood still, or times that were filled in.
+fn equal_times(w: &Workload, file: &str, problems: &mut Problems) {
+    let d = &w.dispatches;
+    let n = d.len();
+    let one = |of: &dyn Fn(usize) -> bool| n > 2 && (1..n).all(of);
+    let known = |row: usize| d.duration(row).is_some();
+    let message = if known(0) && one(&|row| (d.start[row], d.end[row]) == (d.start[0], d.end[0])) {
+        format!("all {n} dispatches have the same start and end")
+    } else if known(0) && n >= MANY && one(&|row| d.duration(row) == d.duration(0)) {
+        format!("all {n} dispatches took exactly the same time")
+    } else {
+        return;
+    };
+    let consequence = "the times were hardly measured; do not rely on what is computed with them";
+    problems.warn(file, 0, message, consequence);
+}
+
+/// Counters that every dispatch counts: whatever runs has waves and takes cycles.
+const ALWAYS_COUNTED: [&str; 8] = [
+    "SQ_WAVES",
+    "SQ_WAVES_sum",
+    "Wavefronts",
+    "SQ_BUSY_CYCLES",
+    "SQ_WAVE_CYCLES",
+    "SQ_INSTS",
+    "GRBM_COUNT",
+    "SQ_BUSY_CU_CYCLES",
+];
+
+/// Counters from which it is no chance that all are 0.
+const SEVERAL: usize = 3;
+
+/// Dispatches whose counters cannot be right: they ran, and nothing was counted of them.
+fn nothing_counted(w: &Workload, file: &str, problems: &mut Problems) {
+    if w.machine.emulator().is_some() {
+        return;
+    }
+    let n = w.dispatches.len();
+    let is_zero = |row: usize| move |counter: &&Counter| counter.values.get(row) == Some(0.0);
+    let recorded = w.counters.iter().filter(|it| !it.values.is_blank()).count();
+    if recorded >= SEVERAL
+        && w.counters.iter().all(|it| it.values.iter().all(|value| value.unwrap_or(0.0) == 0.0))
+    {
+        let consequence = "nothing was counted: the profiler had no access to the counters, or the program used another GPU; record again";
+        problems.warn(
+            file,
+            n as u64,
+            format!("all {recorded} counters are 0 in all {n} dispatches"),
+            consequence,
+        );
+        return;
+    }
+    let always: Vec<&Counter> =
+        w.counters.iter().filter(|it| ALWAYS_COUNTED.contains(&it.name.as_str())).collect();
+    let zero: Vec<usize> = (0..n).filter(|row| always.iter().any(is_zero(*row))).collect();
+    let Some(counter) = zero.first().and_then(|row| always.iter().find(|it| is_zero(*row)(it))) else {
+        return;
+    };
+    let longest = zero.iter().filter_map(|row| w.dispatches.duration(*row)).fold(0.0, f64::max);
+    let time =
+        if longest > 0.0 { format!(", the longest of {:.3} ms", longest / 1e6) } else { String::new() };
+    problems.warn(
+        file,
+        zero.len() as u64,
+        format!("{} is 0 in {} of {n} dispatches{time}", counter.name, zero.len()),
+        "a dispatch that ran has waves and takes cycles: what is counted of these is not to be relied on",
     );
 }
 

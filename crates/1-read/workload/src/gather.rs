@@ -13,7 +13,7 @@ use crate::recording::Workload;
 use crate::repeats::Repeats;
 use crate::runs::{self, Recorded};
 use crate::side;
-use crate::times::{Time, fractions, split};
+use crate::times::{Time, between, fractions, split};
 use crate::values::Values;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -45,8 +45,7 @@ struct Execution {
 impl Execution {
     /// Time it took, ns.
     fn time(&self) -> Option<f64> {
-        let (start, end) = (self.start?, self.end?);
-        Some(end.0.saturating_sub(start.0) as f64 + (end.1 - start.1))
+        between(self.start?, self.end?)
     }
 
     /// What a dispatch is known by in its run.

@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: everything is a column over the same dispatches in the same order. A counter that
 //! was read in another run of the application has already been brought into that order.
 
+use crate::times;
 use crate::values::Values;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -124,9 +125,9 @@ impl Dispatches {
     pub fn duration(&self, row: usize) -> Option<f64> {
         let (start, end) = (self.start.get(row).copied()??, self.end.get(row).copied()??);
         let fraction = |values: &Values| values.get(row).unwrap_or(0.0);
-        let d =
-            end.checked_sub(start)? as f64 + fraction(&self.end_fraction) - fraction(&self.start_fraction);
-        (d > 0.0).then_some(d)
+        let time =
+            times::between((start, fraction(&self.start_fraction)), (end, fraction(&self.end_fraction)))?;
+        (time > 0.0).then_some(time)
     }
 }
 

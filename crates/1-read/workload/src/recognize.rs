@@ -138,7 +138,7 @@ fn by_form(files: &Files<'_>, tables: &Tables) -> Result<Workload, Error> {
         return if steps {
             long::folder(files, &tables.long, problems)
         } else {
-            rocprofv3::folder(files, &tables.long, &[], problems)
+            rocprofv3::folder(files, &tables.long, &tables.dispatches, problems)
         };
     }
     let whole = tables.whole();
@@ -147,7 +147,7 @@ fn by_form(files: &Files<'_>, tables: &Tables) -> Result<Workload, Error> {
         return if steps {
             wide::folder(files, &whole, problems)
         } else {
-            wide::results(files, &whole, problems)
+            wide::results(files, &whole, &tables.dispatches, problems)
         };
     }
     let mut databases = rocpd::Databases::new();
@@ -172,7 +172,7 @@ fn times_alone(files: &Files<'_>, names: &[String]) -> Result<Workload, Error> {
     let names = if traces.is_empty() { names } else { &traces };
     let is_old = names.iter().all(|name| is_results(name));
     if is_old {
-        wide::results(files, names, Problems::default())
+        wide::results(files, names, &[], Problems::default())
     } else {
         rocprofv3::folder(files, &[], names, Problems::default())
     }

@@ -46,7 +46,8 @@ pub(crate) fn folder(
     if !collections.is_empty() && w.dispatches.start.iter().all(Option::is_none) {
         // The trace of the same process carries the times.
         let stem = collections[0].trim_end_matches("counter_collection.csv");
-        let trace = format!("{stem}kernel_trace.csv");
+        let own = format!("{stem}kernel_trace.csv");
+        let trace = if files.has(&own) { own } else { traces.first().cloned().unwrap_or(own) };
         if let Some(bytes) = side::try_bytes(files, &trace, &mut problems) {
             side::times(&trace, &bytes, &mut w.dispatches, &w.kernels, &mut problems);
             w.sources.push(trace);

@@ -183,13 +183,22 @@ fn companion(name: &str) -> Option<&str> {
     name.strip_suffix(".csv").filter(|s| headers::is_counter(s))
 }
 
-/// Reads rocprof's `results.csv`, several of them joined.
+/// Reads what rocprof writes, several files joined. `timed` are tables of the same dispatches with times alone, which rocprof
+/// writes in a run without counters.
 pub(crate) fn results(
     files: &Files<'_>,
     names: &[String],
+    timed: &[String],
     mut problems: Problems,
 ) -> Result<Workload, Error> {
     let (mut w, _) = passes(files, names, &mut problems)?;
+    if w.dispatches.start.iter().all(Option::is_none)
+        && let Some(name) = timed.first()
+        && let Some(bytes) = side::try_bytes(files, name, &mut problems)
+    {
+        side::times(name, &bytes, &mut w.dispatches, &w.kernels, &mut problems);
+        w.sources.push(name.clone());
+    }
     w.generation = Generation::Rocprof1;
     w.machine = side::machine(files, &mut problems);
     w.settings = side::settings(files, &mut problems);

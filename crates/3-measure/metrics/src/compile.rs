@@ -6,7 +6,7 @@
 
 use crate::definitions::{DefinitionError, Definitions, Metric, Variant, variant};
 use crate::facts::{self, PROPERTIES, Property};
-use crate::parse::{Expression, Function, Kind, Operator};
+use crate::parse::{Expression, Function, Instances, Kind, Operator};
 use crate::stand_in::{StandIn, lacks, stand_ins_of};
 use crate::unit::Unit;
 use counters::{Averaged, Catalogue, Need, OfInstances, catalogue, derived};
@@ -20,6 +20,8 @@ pub(crate) enum Leaf {
     Counter { name: String, run: Option<String> },
     /// One channel.
     Channel(String),
+    /// All channels added up.
+    Channels(String),
     /// Level summed over cycles.
     Level(String),
     /// Cycles of the dispatch, by a counter of the main run or of a level's.
@@ -200,7 +202,8 @@ impl Compiled {
                 Leaf::Counter { name, run: None }
                 | Leaf::Window { name, run: None }
                 | Leaf::OfInstances { name, .. }
-                | Leaf::Channel(name) => Need::Counter(name.clone()),
+                | Leaf::Channel(name)
+                | Leaf::Channels(name) => Need::Counter(name.clone()),
                 Leaf::Counter { name, run: Some(run) } | Leaf::Window { name, run: Some(run) } => {
                     Need::Level { level: run.clone(), with: vec![name.clone()] }
                 }
@@ -365,7 +368,7 @@ impl Compiler<'_> {
                 degree: 0,
                 any: *n == 0.0 && *unit == Unit::ONE,
             },
-            Kind::Counter { name, channel: false, run: None }
+            Kind::Counter { name, of: Instances::Sum, run: None }
                 if self.catalogue.get(name).is_none() && derived().find(name).is_some() =>
             {
                 match derived().find(name) {
@@ -373,16 +376,16 @@ impl Compiler<'_> {
                     None => return Err(self.error(v, e.column, format!("unknown counter `{name}`"))),
                 }
             }
-            Kind::Counter { name, channel, run } => {
+            Kind::Counter { name, of, run } => {
                 let unit = self.counter_unit(name, v, e.column)?;
                 self.named_in_stand_in(name);
                 if let Some(run) = run {
                     self.counter_unit(run, v, e.column)?;
                 }
-                let leaf = if *channel {
-                    Leaf::Channel(name.clone())
-                } else {
-                    Leaf::Counter { name: name.clone(), run: run.clone() }
+                let leaf = match of {
+                    Instances::Channel => Leaf::Channel(name.clone()),
+                    Instances::Channels => Leaf::Channels(name.clone()),
+                    Instances::Sum => Leaf::Counter { name: name.clone(), run: run.clone() },
                 };
                 self.leaf(leaf, unit)
             }

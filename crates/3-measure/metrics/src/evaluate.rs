@@ -190,6 +190,7 @@ impl<'a> Evaluation<'a> {
             read.extend(leaves.iter().filter_map(|leaf| match self.leaf_of(*leaf) {
                 Leaf::Counter { name, .. }
                 | Leaf::Channel(name)
+                | Leaf::Channels(name)
                 | Leaf::Level(name)
                 | Leaf::Window { name, .. }
                 | Leaf::Derived { name, .. }

@@ -8,7 +8,7 @@
 //! sum        := product (("+" | "-") product)*
 //! product    := factor (("*" | "/") factor)*
 //! factor     := "-" factor | "(" expression ")" | number ["[" unit "]"]
-//!             | COUNTER ["[channel]"] ["@" LEVEL] | "level(" COUNTER ")" | "window(" COUNTER ["@" LEVEL] ")"
+//!             | COUNTER ["[channel]" | "[channels]"] ["@" LEVEL] | "level(" COUNTER ")" | "window(" COUNTER ["@" LEVEL] ")"
 //!             | ("largest(" | "least(") COUNTER ")"
 //!             | function "(" expression ("," expression)* ")" | name
 //! ```
@@ -69,6 +69,23 @@ pub(crate) struct Expression {
     pub(crate) kind: Kind,
 }
 
+/// Which instances of a counter are meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Instances {
+    /// Their sum as it was recorded.
+    Sum,
+    /// One channel.
+    Channel,
+    /// The channels added up, also where a sum was recorded in another pass.
+    Channels,
+}
+
+impl Instances {
+    /// Each with what follows the counter.
+    const ALL: [(Instances, &'static str); 2] =
+        [(Instances::Channel, "[channel]"), (Instances::Channels, "[channels]")];
+}
+
 /// Kinds of nodes.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Kind {
@@ -78,8 +95,8 @@ pub(crate) enum Kind {
     Counter {
         /// Plain name.
         name: String,
-        /// One channel instead of the sum.
-        channel: bool,
+        /// Which of its instances.
+        of: Instances,
         /// Level in whose run it was read.
         run: Option<String>,
     },
@@ -267,12 +284,13 @@ impl<'a> Parser<'a> {
 
     fn counter(&mut self) -> Result<Kind, Wrong> {
         let name = self.word().to_string();
-        let channel = self.text[self.at..].starts_with("[channel]");
-        if channel {
-            self.at += "[channel]".len();
+        let found = Instances::ALL.iter().find(|it| self.text[self.at..].starts_with(it.1));
+        if let Some((_, text)) = found {
+            self.at += text.len();
         } else if self.text[self.at..].starts_with('[') {
-            return Err(self.wrong("only `[channel]` may follow a counter"));
+            return Err(self.wrong("only `[channel]` or `[channels]` may follow a counter"));
         }
+        let of = found.map_or(Instances::Sum, |it| it.0);
         let mut run = None;
         if self.text[self.at..].starts_with('@') {
             self.at += 1;
@@ -282,7 +300,7 @@ impl<'a> Parser<'a> {
             }
             run = Some(level.to_string());
         }
-        Ok(Kind::Counter { name, channel, run })
+        Ok(Kind::Counter { name, of, run })
     }
 
     fn name(&mut self) -> Result<Kind, Wrong> {
@@ -308,7 +326,7 @@ impl<'a> Parser<'a> {
             self.space();
             let column = self.column();
             return match self.counter()? {
-                Kind::Counter { name, channel: false, run }
+                Kind::Counter { name, of: Instances::Sum, run }
                     if name.starts_with(|c: char| c.is_ascii_uppercase()) =>
                 {
                     self.expect(')')?;
@@ -348,9 +366,9 @@ mod tests {
         match &e.kind {
             Kind::Number(v, u) if *u == Unit::ONE => v.to_string(),
             Kind::Number(v, u) => format!("{v}[{u}]"),
-            Kind::Counter { name, channel, run } => format!(
+            Kind::Counter { name, of, run } => format!(
                 "{name}{}{}",
-                if *channel { "[channel]" } else { "" },
+                Instances::ALL.iter().find(|it| it.0 == *of).map_or("", |it| it.1),
                 run.as_ref().map_or(String::new(), |r| format!("@{r}"))
             ),
             Kind::Level(l) => format!("level({l})"),
@@ -371,6 +389,7 @@ mod tests {
             ("1 + 2 * 3 - 4", "(Subtract (Add 1 (Multiply 2 3)) 4)"),
             ("-(a.b / SQ_WAVES) else 0", "(Else (neg (Divide a.b SQ_WAVES)) 0)"),
             ("64[B/req] * TCC_HIT[channel]", "(Multiply 64[B/req] TCC_HIT[channel])"),
+            ("TCC_HIT[channels] + 1", "(Add TCC_HIT[channels] 1)"),
             (
                 "level(SQ_IFETCH_LEVEL)/SQ_IFETCH@SQ_IFETCH_LEVEL",
                 "(Divide level(SQ_IFETCH_LEVEL) SQ_IFETCH@SQ_IFETCH_LEVEL)",
@@ -399,7 +418,7 @@ mod tests {
             ("window(TCC_HIT[channel])", 8, "`window` takes a counter"),
             ("min(1)", 1, "`min` takes 2 values, not 1"),
             ("2[GiB]", 3, "unknown unit `GiB`"),
-            ("TCC_HIT[3]", 8, "only `[channel]` may follow a counter"),
+            ("TCC_HIT[3]", 8, "only `[channel]` or `[channels]` may follow a counter"),
             ("é", 1, "unexpected `é`"),
             ("1.2.3", 1, "`1.2.3` is no number"),
             (deep.as_str(), 65, "nested too deeply"),

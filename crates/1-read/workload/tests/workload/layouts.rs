@@ -134,6 +134,78 @@ fn levels_among_the_columns_of_a_joined_file_are_read() {
 }
 
 #[test]
+fn what_cannot_have_happened_is_said() {
+    let table = |counters: &str, rows: &[&str]| {
+        let rows: String =
+            rows.iter().enumerate().map(|(id, row)| format!("{id},0,a,64,64,{row}\n")).collect();
+        said(&load(&folder(&[("pmc_perf.csv", &format!("{WIDE}{counters}\n{rows}"))])))
+    };
+    let no_waves = "pmc_perf.csv: SQ_WAVES is 0 in 1 of 2 dispatches, the longest of 100.000 ms; a dispatch that ran has waves";
+    for (counters, rows, want) in [
+        ("SQ_WAVES,TCC_HIT_sum", vec!["1000,100001000,0,5", "200000000,200001000,1,5"], no_waves),
+        (
+            "A_B,C_D,E_F",
+            vec!["1,2,0,0,0", "3,5,0,,0"],
+            "pmc_perf.csv: all 3 counters are 0 in all 2 dispatches",
+        ),
+        (
+            "SQ_WAVES",
+            vec!["1,9,3", "1,9,4", "1,9,5"],
+            "pmc_perf.csv: all 3 dispatches have the same start and end",
+        ),
+    ] {
+        let said = table(counters, &rows);
+        assert!(said.len() == 1 && said[0].starts_with(want), "{want}: {said:?}");
+    }
+    let same = |count: usize| -> Vec<String> {
+        (0..count).map(|i| format!("{},{},7", 10 * i, 10 * i + 5)).collect()
+    };
+    let rows = same(16);
+    let said = table("SQ_WAVES", &rows.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(said.len() == 1 && said[0].contains("all 16 dispatches took exactly the same time"), "{said:?}");
+    // What may be 0 may be, and few dispatches may be alike.
+    assert_eq!(table("SQ_LDS_BANK_CONFLICT,SQ_INSTS_LDS", &["1,2,0,0", "5,6,0,0"]), Vec::<String>::new());
+    let rows = same(15);
+    assert_eq!(table("SQ_WAVES", &rows.iter().map(String::as_str).collect::<Vec<_>>()), Vec::<String>::new());
+}
+
+#[test]
+fn times_of_a_run_without_counters_are_those_of_the_counters() {
+    let old = "Index,KernelName,gpu-id,grd,wgr,lds,scr,sig,obj";
+    let files = folder(&[
+        (
+            "bankconflicts.csv",
+            &format!("{old},LDSBankConflict\n0,a,8,64,64,0,0,0x0,0x1,12.5\n1,b,8,64,64,0,0,0x0,0x1,0\n"),
+        ),
+        (
+            "data_movement.csv",
+            &format!("{old},FetchSize\n0,a,8,64,64,0,0,0x0,0x1,100\n1,b,8,64,64,0,0,0x0,0x1,200\n"),
+        ),
+        (
+            "results.csv",
+            &format!(
+                "{old},DispatchNs,BeginNs,EndNs,CompleteNs,DurationNs\n0,a,8,64,64,0,0,0x0,0x1,1,10,30,40,20\n1,b,8,64,64,0,0,0x0,0x1,1,50,45,70,-5\n"
+            ),
+        ),
+        (
+            "results.stats.csv",
+            "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n\"a\",1,20,20,100\n",
+        ),
+    ]);
+    let w = load(&files);
+    assert_eq!(column(&w, "LDSBankConflict"), [12.5, 0.0].map(Some));
+    assert_eq!(column(&w, "FetchSize"), [100.0, 200.0].map(Some));
+    assert_eq!(times(&w), [Some(20.0), None]);
+    assert_eq!(w.sources, ["bankconflicts.csv", "data_movement.csv", "results.csv"]);
+    assert_eq!(
+        said(&w),
+        [
+            "bankconflicts.csv: 1 of 2 dispatches end when they start or before; rates per second and durations are n/a for them; all else does not depend on time"
+        ]
+    );
+}
+
+#[test]
 fn fractions_of_nanoseconds_are_kept() {
     let rows = "0,0,a,64,64,13386742234691895.25,13386742234710411.5,1\n1,0,a,64,64,-3.5,8.25,1\n2,0,a,64,64,5,9,1\n";
     let w = load(&folder(&[("pmc_perf.csv", &format!("{WIDE}SQ_WAVES\n{rows}"))]));

@@ -226,6 +226,8 @@ impl<'w> Reader<'w> {
                 }
                 (Source::Absent(format!("{name} per channel")), None)
             }
+            // Where no channels are recorded their sum is.
+            Leaf::Channels(name) => self.channels_added_up(name).unwrap_or_else(|| self.total(name)),
         }
     }
 
@@ -271,14 +273,22 @@ impl<'w> Reader<'w> {
                     return (Source::Column(&c.values), c.pass);
                 }
             }
-            let instances = counters.instances(&spelled);
-            if !instances.is_empty() && instances.len() == self.channels {
-                let pass = instances.first().and_then(|c| c.pass);
-                let pass = pass.filter(|pass| instances.iter().all(|c| c.pass == Some(*pass)));
-                return (Source::Sum(instances.into_iter().map(|c| &c.values).collect()), pass);
-            }
         }
-        (Source::Absent(name.to_string()), None)
+        self.channels_added_up(name).unwrap_or_else(|| (Source::Absent(name.to_string()), None))
+    }
+
+    /// The sum of a counter's channels, where all of them are recorded, and their pass if it is one.
+    fn channels_added_up(&self, name: &str) -> Option<(Source<'w>, Option<u16>)> {
+        let of_spelling = |spelled: String| {
+            let instances = self.workload.counters.instances(&spelled);
+            if instances.is_empty() || instances.len() != self.channels {
+                return None;
+            }
+            let pass = instances.first().and_then(|c| c.pass);
+            let pass = pass.filter(|pass| instances.iter().all(|c| c.pass == Some(*pass)));
+            Some((Source::Sum(instances.into_iter().map(|c| &c.values).collect()), pass))
+        };
+        catalogue().spellings(name).into_iter().find_map(of_spelling)
     }
 
     /// The window of whatever pass the counter was read in.

@@ -32,9 +32,12 @@ impl Evaluation<'_> {
         match self.leaf_of(leaf) {
             // Where there are marks the recording is emulated, and its windows are as long as the dispatches.
             Leaf::Window { name, .. } => marks.of(name),
-            Leaf::Counter { name, .. } | Leaf::Level(name) if self.is_zero(leaf) => marks.of_zero(name),
+            Leaf::Counter { name, .. } | Leaf::Level(name) | Leaf::Channels(name) if self.is_zero(leaf) => {
+                marks.of_zero(name)
+            }
             Leaf::Counter { name, .. }
             | Leaf::Channel(name)
+            | Leaf::Channels(name)
             | Leaf::Level(name)
             | Leaf::Derived { name, .. }
             | Leaf::OfInstances { name, .. } => marks.of(name),

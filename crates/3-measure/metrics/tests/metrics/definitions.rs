@@ -455,3 +455,31 @@ fn judgement_takes_the_time_of_the_pass_at_the_clock_of_the_engine() {
     assert!(recorded.is_ok(), "{recorded:?}");
     assert_eq!(judged, Err("the durations of the dispatches are not known".to_owned()));
 }
+
+#[test]
+fn the_table_of_channels_adds_up_its_own_channels() {
+    // The sums were read in another pass, in which the cache hit more.
+    let channels = |name: &str| (0..32).map(|i| format!(",{name}[{i}]")).collect::<String>();
+    let header = format!(
+        "Dispatch_ID,Kernel_Name,TCC_HIT_sum,TCC_MISS_sum{}{}\n",
+        channels("TCC_HIT"),
+        channels("TCC_MISS")
+    );
+    let row = format!("0,a,90,10{}{}\n", ",1".repeat(32), ",3".repeat(32));
+    for (target, folder, want) in [
+        ("gfx90a", format!("{header}{row}"), 25.0),
+        ("gfx942", format!("{header}{row}"), 90.0),
+        ("gfx90a", "Dispatch_ID,Kernel_Name,TCC_HIT_sum,TCC_MISS_sum\n0,a,90,10\n".to_owned(), 90.0),
+    ] {
+        let facts = format!("gpu_arch,total_l2_chan,num_xcd\n{target},32,1\n");
+        let files = std::collections::BTreeMap::from([
+            ("pmc_perf.csv".to_owned(), folder.into_bytes()),
+            ("sysinfo.csv".to_owned(), facts.into_bytes()),
+        ]);
+        let workload = workload::read(&files, &workload::Options::default()).unwrap();
+        let compiled = Definitions::built_in().compile(target).unwrap();
+        let evaluation = Evaluation::new(&compiled, &workload, vec![0], Settings::default());
+        assert_eq!(evaluation.value("channel.mean_hit_rate"), Ok(want), "{target}");
+        assert_eq!(evaluation.value("l2.hit_rate"), Ok(90.0), "{target}");
+    }
+}

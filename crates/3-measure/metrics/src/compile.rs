@@ -10,7 +10,7 @@ use crate::parse::{Expression, Function, Kind, Operator};
 use crate::stand_in::{StandIn, lacks, stand_ins_of};
 use crate::unit::Unit;
 use counters::{Averaged, Catalogue, Need, OfInstances, catalogue, derived};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Something read from a recording.
@@ -187,6 +187,13 @@ impl Compiled {
             Ok(value) => lacks(&value.node),
             Err(reason) => Some(reason),
         }
+    }
+
+    /// Counters that may stand in for parts of a metric.
+    pub fn may_stand_in(&self, metric: &str) -> BTreeSet<&str> {
+        let places = self.metrics.get(metric).map_or(&[][..], |it| &it.stand_ins);
+        let all = places.iter().filter_map(|place| self.stand_ins.get(*place));
+        all.flat_map(|it| &it.others).flat_map(|it| &it.counters).map(String::as_str).collect()
     }
 
     /// What has to be read for a metric on this target.

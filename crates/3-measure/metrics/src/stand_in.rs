@@ -155,7 +155,8 @@ impl Compiler<'_> {
                 Err(Stop::Lacks(reason)) => Err(reason),
                 Err(wrong) => return Err(wrong),
             },
-            None => Err(self.not_defined()),
+            None if self.target.is_empty() => Err(self.not_defined()),
+            None => Err("profilers do not have it on this GPU".to_string()),
         };
         let node = self.recorded(found, unit).node;
         let other = Other { node, counters: vec![found.name.clone()], remark: None };

@@ -4,12 +4,16 @@
 //! 1, a ratio of totals 0. Totals can be added up over dispatches, ratios cannot; so the degree says how to average,
 //! and a formula that adds a total to a ratio does not load.
 
+mod stand_in;
+
+pub(crate) use stand_in::StandIn;
+
 use crate::definitions::{DefinitionError, Definitions, Metric, Variant, variant};
 use crate::facts::{self, PROPERTIES, Property};
 use crate::parse::{Expression, Function, Kind, Operator};
-use crate::stand_in::{StandIn, lacks, stand_ins_of};
 use crate::unit::Unit;
 use counters::{Averaged, Catalogue, Need, OfInstances, catalogue, derived};
+use stand_in::{lacks, stand_ins_of};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

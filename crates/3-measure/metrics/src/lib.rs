@@ -8,13 +8,11 @@
 
 mod compile;
 mod definitions;
-mod derived;
 mod evaluate;
 mod facts;
 mod kernels;
 mod names;
 mod parse;
-mod stand_in;
 mod tables;
 mod unit;
 

@@ -6,8 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use workload::{Options, Workload};
 
-/// A long recording of one dispatch after another: time in ns, grid, and counters of each.
-fn recording(sysinfo: &str, dispatches: &[(u64, u64, &[(&str, f64)])]) -> Workload {
+/// A dispatch: time in ns, grid, and counters.
+type Dispatch<'a> = (u64, u64, &'a [(&'a str, f64)]);
+
+/// A long recording of one dispatch after another.
+fn recording(sysinfo: &str, dispatches: &[Dispatch<'_>]) -> Workload {
     let mut csv = String::from(
         "Dispatch_ID,Kernel_Name,Grid_Size,Workgroup_Size,Start_Timestamp,End_Timestamp,Counter_Name,Counter_Value\n",
     );
@@ -39,7 +42,7 @@ fn evaluated(w: &Workload, metric: &str) -> (Result<f64, String>, Option<String>
 
 #[test]
 fn derived_counters_stand_in_for_what_was_not_recorded() {
-    type Case<'a> = (&'a str, &'a [(u64, u64, &'a [(&'a str, f64)])], &'a str, Option<f64>, Option<&'a str>);
+    type Case<'a> = (&'a str, &'a [Dispatch<'a>], &'a str, Option<f64>, Option<&'a str>);
     let mib: f64 = 1024.0;
     let cases: &[Case<'_>] = &[
         // 1 MiB in 1000 ns.
@@ -334,7 +337,7 @@ fn formulas_equal_those_of_the_vendor() {
     let vendor = of_the_vendor(&std::fs::read_to_string(path).unwrap());
     let mut compared = 0;
     let mut named = BTreeSet::new();
-    for ((name, target), _) in &vendor {
+    for (name, target) in vendor.keys() {
         if !catalogue().targets().contains(target) || name.ends_with("_sum") {
             continue;
         }

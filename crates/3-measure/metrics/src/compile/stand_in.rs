@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: which one counts depends on the recording, so an expression keeps all of them and each
 //! says from which recorded counters it is.
 
-use crate::compile::{Compiler, Leaf, Node, Stop, Typed, scaled};
+use super::{Compiler, Leaf, Node, Stop, Typed, scaled};
 use crate::definitions::{Metric, StandInDefinition, Variant, variant};
 use crate::unit::Unit;
 use counters::{Averaged, Derived, catalogue, derived};

@@ -40,6 +40,15 @@ pub struct MetricCard {
     pub metric: String,
     /// Unit, with `norm` for the chosen normalisation.
     pub unit: String,
+    /// What it says, of a derived counter; formulas say it of a metric.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub meaning: String,
+    /// Other names that profilers have for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
+    /// Metrics for which it stands in where their own counters were not recorded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stands_in_for: Vec<String>,
     /// Rows that show it, with their labels and tables.
     pub rows: Vec<MetricRow>,
     /// What it is, on the targets that agree.
@@ -69,6 +78,9 @@ pub struct MetricVariant {
     pub peak: Option<String>,
     /// What the names in the formulas stand for.
     pub names: Vec<NamedFormula>,
+    /// What stands in for it, or for a name in its formulas, where counters were not recorded; best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stand_ins: Vec<NamedFormula>,
     /// Counters it needs.
     pub counters: Vec<CounterCard>,
     /// Runs of the application in which those are read.

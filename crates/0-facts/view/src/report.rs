@@ -231,7 +231,8 @@ pub enum ColumnKind {
     Text,
     /// How far the row's values can be trusted, in words; where it has none, why not.
     Trust,
-    /// What the row's label means, in words; the same wherever the label stands.
+    /// What the row's label means, in words; the same wherever the label stands. In JSON it is text.
+    #[serde(rename = "text")]
     Meaning,
     /// A number.
     Number,

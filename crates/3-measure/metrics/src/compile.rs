@@ -4,13 +4,17 @@
 //! 1, a ratio of totals 0. Totals can be added up over dispatches, ratios cannot; so the degree says how to average,
 //! and a formula that adds a total to a ratio does not load.
 
+mod stand_in;
+
+pub(crate) use stand_in::StandIn;
+
 use crate::definitions::{DefinitionError, Definitions, Metric, Variant, variant};
 use crate::facts::{self, PROPERTIES, Property};
 use crate::parse::{Expression, Function, Instances, Kind, Operator};
-use crate::stand_in::{StandIn, lacks, stand_ins_of};
 use crate::unit::Unit;
 use counters::{Averaged, Catalogue, Need, OfInstances, catalogue, derived};
-use std::collections::HashMap;
+use stand_in::{lacks, stand_ins_of};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Something read from a recording.
@@ -189,6 +193,13 @@ impl Compiled {
             Ok(value) => lacks(&value.node),
             Err(reason) => Some(reason),
         }
+    }
+
+    /// Counters that may stand in for parts of a metric.
+    pub fn may_stand_in(&self, metric: &str) -> BTreeSet<&str> {
+        let places = self.metrics.get(metric).map_or(&[][..], |it| &it.stand_ins);
+        let all = places.iter().filter_map(|place| self.stand_ins.get(*place));
+        all.flat_map(|it| &it.others).flat_map(|it| &it.counters).map(String::as_str).collect()
     }
 
     /// What has to be read for a metric on this target.

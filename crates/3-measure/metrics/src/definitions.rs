@@ -14,9 +14,9 @@
 //! stand-in l2.hit_rate = L2CacheHit
 //! ```
 
+mod derived;
 mod reader;
 
-use crate::derived;
 use crate::parse::Expression;
 use crate::unit::Unit;
 use counters::{catalogue, derived as derived_counters};

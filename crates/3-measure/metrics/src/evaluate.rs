@@ -136,10 +136,11 @@ impl<'a> Evaluation<'a> {
 
     /// How many times as long as the dispatches their recorded windows are.
     pub fn window_excess(&self) -> Value {
-        let cycles = "dispatch.cycles";
-        let [recorded, dispatch] =
-            [Window::Recorded, Window::Dispatch].map(|window| self.with_window(window).value(cycles));
-        Ok(recorded? / dispatch?)
+        let cycles = |window| match window == self.settings.window {
+            true => self.value("dispatch.cycles"),
+            false => self.with_window(window).value("dispatch.cycles"),
+        };
+        Ok(cycles(Window::Recorded)? / cycles(Window::Dispatch)?)
     }
 
     /// The same over other dispatches, without looking the counters up again.

@@ -8,14 +8,12 @@
 
 mod compile;
 mod definitions;
-mod derived;
 mod evaluate;
 mod facts;
 mod kernels;
 mod names;
 mod panels;
 mod parse;
-mod stand_in;
 mod tables;
 mod unit;
 

@@ -1,7 +1,7 @@
 //! The numbers of one recorded kernel, by the names of metrics and machine facts.
 
 use arch::Target;
-use metrics::{Evaluation, Value};
+use metrics::{Evaluation, TakenFrom, Value};
 use view::{Known, Mark, Missing};
 use workload::Workload;
 
@@ -31,6 +31,11 @@ impl KernelNumbers<'_> {
         let value = self.value(metric);
         let trust = self.trust(metric, &value);
         value.map(|value| Known { value, trust })
+    }
+
+    /// Where a metric is from, where the recording has derived counters in place of its own.
+    pub fn taken_from(&self, metric: &str) -> Option<&TakenFrom> {
+        self.evaluation.taken_from(metric)
     }
 
     /// Value of a machine fact.

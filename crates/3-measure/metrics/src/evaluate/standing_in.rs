@@ -3,8 +3,7 @@
 //! The one idea to keep in mind: a value whose own counters are there is never replaced, so that a full recording is
 //! evaluated as if nothing stood in for anything.
 
-use crate::compile::{Compiled, Node, Ready, Typed};
-use crate::stand_in::StandIn;
+use crate::compile::{Compiled, Node, Ready, StandIn, Typed};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;

@@ -6,5 +6,6 @@
 )]
 
 mod definitions;
+mod derived;
 mod older;
 mod oracle;

@@ -352,12 +352,22 @@ mod tests {
             (&["hbm"], (17, 1), 0, "", false),
             (&["mem_thruput"], (17, 1), 0, "l2.utilization", true),
             (&["mem_thruput"], (17, 1), 1, "l2.bandwidth_utilization", false),
+            (&["counters"], COUNTERS, 3, "", true),
+            (&["counters"], (0, 1), 3, "", false),
             (&["all"], (18, 4), 99, "", true),
             (&[], (2, 1), 0, "", true),
             (&[], (7, 1), 0, "", false),
         ] {
             assert_eq!(parse(words).unwrap().shows_row(id, row, metric), shown, "{words:?} {id:?} {row}");
         }
+    }
+
+    #[test]
+    fn every_name_of_blocks_is_understood() {
+        for alias in metrics::aliases() {
+            assert!(parse(&[alias.name]).is_ok(), "{}", alias.name);
+        }
+        assert_eq!(parse(&["FetchSize"]).unwrap().loose(), ["FETCH_SIZE"]);
     }
 
     #[test]

@@ -364,3 +364,119 @@ fn unknown(all: &[Recorded<'_>]) -> Option<String> {
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Wanted;
+    use metrics::{Definitions, Settings};
+
+    /// A recording as a long table, made from a wide one: four columns of the dispatch, then counters.
+    fn subject(wide: &str) -> Subject {
+        let mut lines = wide.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let header = lines.next().unwrap();
+        let mut csv = format!("{},Counter_Name,Counter_Value\n", header[..4].join(","));
+        for line in lines {
+            for (name, value) in header.iter().zip(&line).skip(4).filter(|(_, value)| !value.is_empty()) {
+                csv += &format!("{},{name},{value}\n", line[..4].join(","));
+            }
+        }
+        let files = BTreeMap::from([("pmc_perf.csv".to_string(), csv.into_bytes())]);
+        let workload = workload::read(&files, &workload::Options::default()).unwrap();
+        Subject {
+            name: "x".to_string(),
+            path: String::new(),
+            rows: (0..workload.dispatches.len() as u32).collect(),
+            workload,
+            filled: Vec::new(),
+            selection: String::new(),
+            wanted: Wanted::default(),
+        }
+    }
+
+    fn made(csv: &str, shown: Shown) -> (Table, Option<String>) {
+        let subject = subject(csv);
+        let compiled = Definitions::built_in().compile("gfx942").unwrap();
+        let evaluation =
+            Evaluation::new(&compiled, &subject.workload, subject.rows.clone(), Settings::default());
+        let table = counters(std::slice::from_ref(&subject), &subject, &evaluation, shown);
+        (table, note(&subject, &evaluation))
+    }
+
+    /// Headings, then rows as one text each.
+    fn lines(table: &Table) -> Vec<String> {
+        let headings = table.columns.iter().map(|it| it.title.as_str()).collect::<Vec<_>>().join(" | ");
+        let rows = table.rows.iter().map(|row| {
+            let cells = row.cells.iter().map(|cell| match cell {
+                Cell::Text(text) => text.clone(),
+                other => other.number().map_or_else(String::new, |it| it.to_string()),
+            });
+            format!("{} [{}]: {}", row.label, row.unit, cells.collect::<Vec<_>>().join(" | "))
+        });
+        std::iter::once(headings).chain(rows).collect()
+    }
+
+    const TWO_KERNELS: &str = "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES,FETCH_SIZE,L2CacheHit,mystery_counter\n\
+        0,a,0,1000,4,1000,50,1\n1,a,2000,3000,8,3000,60,2\n2,b,4000,4100,2,,,3\n";
+
+    #[test]
+    fn every_counter_of_every_kernel_has_a_row() {
+        let (table, _) = made(TWO_KERNELS, Shown::All(10));
+        let expected = [
+            "kernel | count | rate | mean | min | max | sum | what it is",
+            "FETCH_SIZE [KiB]: a | 2 | 2048 | 2000 | 1000 | 3000 | 4000 | Bytes the L2 read from memory (HBM, another GPU or the host), in units of 1024",
+            "L2CacheHit [%]: a | 2 |  | 55 | 50 | 60 |  | Look-ups of the L2 that hit",
+            "SQ_WAVES [wave]: a | 2 |  | 6 | 4 | 8 | 12 | Waves that ran",
+            "mystery_counter []: a | 2 |  | 1.5 | 1 | 2 | 3 | not in our catalogue",
+            "SQ_WAVES [wave]: b | 1 |  | 2 | 2 | 2 | 2 | Waves that ran",
+            "mystery_counter []: b | 1 |  | 3 | 3 | 3 | 3 | not in our catalogue",
+        ];
+        assert_eq!(lines(&table), expected);
+        assert_eq!(
+            table.notes[0],
+            "1 counter is not in our catalogue, and no metric reads it: mystery_counter"
+        );
+        assert!(table.notes[1].starts_with("what share of the peak the bytes are is not known"));
+        // Of few counters the overview has all.
+        assert_eq!(lines(&made(TWO_KERNELS, Shown::Overview).0), expected);
+        let first = made(TWO_KERNELS, Shown::All(1)).0;
+        assert_eq!((first.rows.len(), first.columns[0].title.as_str()), (4, "count"));
+        assert_eq!(first.notes.last().unwrap(), "1 more kernels; `--top N` shows more");
+    }
+
+    #[test]
+    fn instances_and_forms_of_names_are_told() {
+        let csv = "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,TCC_HIT[0],TCC_HIT[1],TCC_HIT_sum,TA_TA_BUSY_max,SQ_LEVEL_WAVES_ACCUM\n\
+            0,a,0,1000,4,5,9,7,100\n";
+        let expected = [
+            "count | mean | sum | what it is",
+            "SQ_LEVEL_WAVES_ACCUM [wave*cycle]: 1 | 100 | 100 | Waves in flight, summed over cycles",
+            "TA_TA_BUSY_max [cycle]: 1 | 7 | 7 | Cycles the address unit was busy, of the instance that has most",
+            "TCC_HIT [req]: 1 | 9 | 9 | Requests that hit in the L2; sum of 2 recorded one by one",
+            "TCC_HIT_sum [req]: 1 | 9 | 9 | Requests that hit in the L2",
+        ];
+        assert_eq!(lines(&made(csv, Shown::All(10)).0), expected);
+    }
+
+    #[test]
+    fn the_overview_of_many_counters_has_those_that_no_metric_reads() {
+        let table = |names: &[String]| {
+            let values = names.iter().map(|_| ",5").collect::<String>();
+            format!(
+                "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,{}\n0,a,0,1000{values}\n",
+                names.join(",")
+            )
+        };
+        let strange: Vec<String> = (0..ROOM + 5).map(|at| format!("strange_{at:02}")).collect();
+        let mostly_strange: Vec<String> =
+            strange.iter().cloned().chain(["TCC_HIT_sum".into(), "TCC_MISS_sum".into()]).collect();
+        let (shown, _) = made(&table(&mostly_strange), Shown::Overview);
+        assert_eq!(shown.rows.len(), strange.len());
+        // A recording that was made for metrics names the few in a note.
+        let read = catalogue().counters().iter().filter(|it| !it.is_level()).map(|it| it.name.clone());
+        let mostly_read: Vec<String> = read.chain(["strange_00".into()]).collect();
+        let (shown, note) = made(&table(&mostly_read), Shown::Overview);
+        assert_eq!(shown.rows.len(), 0);
+        assert!(note.unwrap().contains("counters are read by no metric: "));
+    }
+}

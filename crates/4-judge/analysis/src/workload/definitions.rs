@@ -5,7 +5,7 @@
 
 use super::blocks::Blocks;
 use super::select::{SelectError, some_of, wrong};
-use counters::{Definition, Need, catalogue, plan};
+use counters::{Definition, Need, catalogue, derived, plan};
 use metrics::{Compiled, Definitions, Metric};
 use std::collections::BTreeSet;
 use view::{
@@ -19,8 +19,11 @@ pub fn explain(
     compiled: &[Compiled],
     asked: &[String],
 ) -> Result<MetricsReport, SelectError> {
-    let (counters, rest): (Vec<&String>, Vec<&String>) =
-        asked.iter().partition(|a| a.starts_with(|c: char| c.is_ascii_uppercase()));
+    // Derived counters are explained as metrics are: what they are is a formula.
+    let hardware = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_uppercase()) && definitions.derived(name).is_none()
+    };
+    let (counters, rest): (Vec<&String>, Vec<&String>) = asked.iter().partition(|name| hardware(name));
     let counters =
         counters.into_iter().map(|name| counter(definitions, compiled, name)).collect::<Result<_, _>>()?;
     let rest: Vec<String> = rest.into_iter().cloned().collect();
@@ -135,7 +138,8 @@ fn card(definitions: &Definitions, compiled: &[Compiled], m: &Metric) -> MetricC
     for c in compiled {
         let v = variant(definitions, c, m);
         let like = variants.iter_mut().find(|o| {
-            (&o.formula, &o.peak, &o.names, &o.passes) == (&v.formula, &v.peak, &v.names, &v.passes)
+            (&o.formula, &o.peak, &o.names, &o.stand_ins, &o.passes)
+                == (&v.formula, &v.peak, &v.names, &v.stand_ins, &v.passes)
                 && o.counters.iter().map(|c| &c.name).eq(v.counters.iter().map(|c| &c.name))
         });
         match like {
@@ -157,7 +161,23 @@ fn card(definitions: &Definitions, compiled: &[Compiled], m: &Metric) -> MetricC
             }
         }
     }
-    MetricCard { metric: m.id.clone(), unit: m.unit_text.clone(), rows, variants }
+    let derived = definitions.derived(&m.id).and_then(|_| derived().find(&m.id));
+    MetricCard {
+        metric: m.id.clone(),
+        unit: m.unit_text.clone(),
+        meaning: derived.map_or_else(String::new, |it| it.meaning.clone()),
+        also: derived.map_or_else(Vec::new, |it| it.others.clone()),
+        stands_in_for: derived.map_or_else(Vec::new, |it| stands_in_for(definitions, compiled, &it.name)),
+        rows,
+        variants,
+    }
+}
+
+/// Metrics of which a derived counter stands in for a part.
+fn stands_in_for(definitions: &Definitions, compiled: &[Compiled], counter: &str) -> Vec<String> {
+    let all = definitions.metrics().iter().map(|it| it.id.as_str());
+    let of = |metric: &&str| compiled.iter().any(|c| c.may_stand_in(metric).contains(counter));
+    all.filter(of).map(str::to_string).collect()
 }
 
 fn variant(definitions: &Definitions, c: &Compiled, m: &Metric) -> MetricVariant {
@@ -180,6 +200,12 @@ fn variant(definitions: &Definitions, c: &Compiled, m: &Metric) -> MetricVariant
         open.extend(words(text).into_iter().rev());
         names.push(NamedFormula { formula: text.to_string(), name });
     }
+    let stood_in = std::iter::once(m.id.as_str()).chain(names.iter().map(|it| it.name.as_str()));
+    let stand_ins = stood_in.flat_map(|name| {
+        let formulas = definitions.stand_ins(name, target);
+        formulas.map(move |it| NamedFormula { name: name.to_string(), formula: it.to_string() })
+    });
+    let stand_ins = stand_ins.collect();
     let needs = c.needs(&m.id);
     let cards = counter_names(&needs).into_iter().filter_map(|n| catalogue().get(n)).map(counter_card);
     MetricVariant {
@@ -189,6 +215,7 @@ fn variant(definitions: &Definitions, c: &Compiled, m: &Metric) -> MetricVariant
         formula,
         peak,
         names,
+        stand_ins,
     }
 }
 
@@ -236,8 +263,9 @@ fn counter(
 ) -> Result<CounterCard, SelectError> {
     let Some(found) = catalogue().find(asked) else {
         let wanted = asked.to_ascii_uppercase();
-        let near: Vec<&str> =
-            catalogue().counters().iter().map(|d| d.name.as_str()).filter(|n| n.contains(&wanted)).collect();
+        let names = catalogue().all().iter().map(|d| d.name.as_str());
+        let names = names.chain(derived().iter().map(|it| it.name.as_str()));
+        let near: Vec<&str> = names.filter(|n| n.to_ascii_uppercase().contains(&wanted)).collect();
         let hint = if near.is_empty() {
             "`rockhound metrics` lists metrics; each names its counters".to_string()
         } else {

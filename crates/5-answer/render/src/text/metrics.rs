@@ -88,6 +88,15 @@ fn field(page: &mut Page, name: &str, text: &str) {
 
 fn card(page: &mut Page, m: &MetricCard) {
     page.wrapped(0, 4, &[span(Role::Heading, &m.metric), dim(format!("  [{}]", m.unit))]);
+    if !m.meaning.is_empty() {
+        field(page, "says", &m.meaning);
+    }
+    if !m.also.is_empty() {
+        field(page, "also", &m.also.join(" "));
+    }
+    if !m.stands_in_for.is_empty() {
+        field(page, "in place", &format!("of {}", m.stands_in_for.join(" ")));
+    }
     for r in &m.rows {
         page.wrapped(2, 4, &[dim(format!("{}  ", r.id)), plain(&r.label), dim(format!("  in {}", r.table))]);
     }
@@ -114,6 +123,15 @@ fn variant(page: &mut Page, v: &MetricVariant) {
             &[dim(format!("  {word:<9}"))],
             &[plain(" ".repeat(13))],
             &[span(Role::Strong, &n.name), plain(format!(" = {}", n.formula))],
+        );
+        word = "";
+    }
+    let mut word = "or";
+    for n in &v.stand_ins {
+        page.prefixed(
+            &[dim(format!("  {word:<9}"))],
+            &[plain(" ".repeat(13))],
+            &[span(Role::Strong, &n.name), plain(format!(" = {}, where its counters are absent", n.formula))],
         );
         word = "";
     }

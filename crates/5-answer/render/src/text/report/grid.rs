@@ -110,10 +110,11 @@ fn folded_rows(table: &Table) -> Cow<'_, Table> {
     Cow::Owned(Table { rows: rows.collect(), ..table.clone() })
 }
 
-/// What stands before the label of a row that belongs to one above: `0.1` to `0`.
-fn indent(table: &Table, row: &Row) -> &'static str {
-    let above = |id: &str| table.rows.iter().any(|r| r.id == id);
-    row.id.rsplit_once('.').filter(|(id, _)| above(id)).map_or("", |_| "  ")
+/// What stands before the labels of rows, by row: spaces where one belongs to one above, as `0.1` to `0`.
+fn indents(table: &Table) -> Vec<&'static str> {
+    let ids: HashSet<&str> = table.rows.iter().map(|row| row.id.as_str()).collect();
+    let indent = |row: &Row| row.id.rsplit_once('.').filter(|(id, _)| ids.contains(id)).map_or("", |_| "  ");
+    table.rows.iter().map(indent).collect()
 }
 
 /// The unit that all rows share, which then stands in the title.
@@ -138,8 +139,9 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
     // A channel's number says all that its row's number would.
     let has_ids = table.label != "channel" && table.rows.iter().any(|r| r.id != r.label && !r.id.is_empty());
     let ids: Vec<Vec<Span>> = table.rows.iter().map(|r| vec![dim(&r.id)]).collect();
-    let label = |r: &Row| width(&r.label) + width(indent(table, r));
-    let longest = table.rows.iter().map(label).max().unwrap_or(0).max(width(&table.label));
+    let indents = indents(table);
+    let label = |(r, indent): (&Row, &&str)| width(&r.label) + width(indent);
+    let longest = table.rows.iter().zip(&indents).map(label).max().unwrap_or(0).max(width(&table.label));
     let mut columns = Vec::new();
     if has_ids {
         columns.push(Finished::new("", false, ids));
@@ -171,14 +173,15 @@ pub(super) fn table(page: &mut Page, table: &Table, names: &[&str], decimals: us
     let room = style.width.saturating_sub(fixed + GAP).max(LABEL_LEAST.min(longest));
     let label = if style.full_names { longest } else { longest.min(room) };
     let left = style.width.saturating_sub(fixed + label + GAP);
-    columns.push(labels(table, label, &style));
+    columns.push(labels(table, &indents, label, &style));
     columns.extend(data);
     if !compared && let Some(drawing) = drawing(table, left.saturating_sub(GAP).min(DRAWING.1)) {
         columns.push(drawing);
     }
-    write(page, &columns);
     let has_trust = |c: &Finished| c.heading.iter().any(|line| line == "trust");
-    if short && columns.iter().any(has_trust) {
+    let of_trust = short && columns.iter().any(has_trust);
+    write(page, columns);
+    if of_trust {
         let text =
             format!("trust: ± is how far modelled values are off on average, {UNKNOWN} was never compared");
         page.wrapped(2, 4, &[dim(text)]);
@@ -315,35 +318,38 @@ fn change(cell: Option<&Cell>) -> Vec<Span> {
     vec![span(role, format!("{text}{mark}"))]
 }
 
-fn write(page: &mut Page, columns: &[Finished]) {
+fn write(page: &mut Page, mut columns: Vec<Finished>) {
     let lines = columns.iter().map(|c| c.heading.len()).max().unwrap_or(0);
     for line in 0..lines {
         let mut spans = Vec::new();
-        for c in columns {
+        for c in &columns {
             let skipped = lines - c.heading.len();
             let text = line.checked_sub(skipped).and_then(|i| c.heading.get(i)).map_or("", String::as_str);
-            push(&mut spans, vec![dim(text)], c);
+            push(&mut spans, vec![dim(text)], (c.left, c.width));
         }
         page.raw(&spans);
     }
     let rows = columns.iter().map(|c| c.cells.len()).max().unwrap_or(0);
     for row in 0..rows {
         let mut spans = Vec::new();
-        for c in columns {
-            push(&mut spans, c.cells.get(row).cloned().unwrap_or_default(), c);
+        for c in &mut columns {
+            let cell = c.cells.get_mut(row).map(std::mem::take).unwrap_or_default();
+            push(&mut spans, cell, (c.left, c.width));
         }
         page.raw(&spans);
     }
 }
 
-fn push(line: &mut Vec<Span>, cell: Vec<Span>, column: &Finished) {
-    let padding = " ".repeat(column.width.saturating_sub(spans_width(&cell)));
-    line.push(plain(" ".repeat(GAP)));
-    if column.left {
+/// A cell in a column that is so wide and begins at its left or ends at its right.
+fn push(line: &mut Vec<Span>, cell: Vec<Span>, (left, wide): (bool, usize)) {
+    let spaces = |count: usize| Span { role: Role::Plain, text: " ".repeat(count) };
+    let padding = wide.saturating_sub(spans_width(&cell));
+    if left {
+        line.push(spaces(GAP));
         line.extend(cell);
-        line.push(plain(padding));
+        line.push(spaces(padding));
     } else {
-        line.push(plain(padding));
+        line.push(spaces(GAP + padding));
         line.extend(cell);
     }
 }
@@ -368,13 +374,13 @@ fn cut(text: &str, room: usize) -> String {
     text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
-fn labels(table: &Table, room: usize, style: &Style) -> Finished {
-    let short = |r: &Row| {
-        let room = room.saturating_sub(width(indent(table, r)));
+fn labels(table: &Table, indents: &[&'static str], room: usize, style: &Style) -> Finished {
+    let short = |r: &Row, indent: &str| {
+        let room = room.saturating_sub(width(indent));
         if style.full_names { r.label.clone() } else { shorten(&r.label, room).into_owned() }
     };
-    let cell = |r: &Row| vec![plain(indent(table, r)), plain(short(r))];
-    let cells = table.rows.iter().map(cell).collect();
+    let cell = |(r, indent): (&Row, &&'static str)| vec![plain(*indent), plain(short(r, indent))];
+    let cells = table.rows.iter().zip(indents).map(cell).collect();
     Finished { heading: vec![table.label.clone()], left: true, cells, width: room, group: None }
 }
 

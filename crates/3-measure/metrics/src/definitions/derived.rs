@@ -1,6 +1,6 @@
 //! Derived counters as metrics: what a profiler recorded under their name, or their formula over what it counted.
 
-use crate::definitions::{DefinitionError, Definitions, Metric, Variant};
+use super::{DefinitionError, Definitions, Metric, Variant};
 use crate::parse;
 use crate::unit::Unit;
 use counters::{DERIVED_FILE, Derived, derived};

@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: which one counts depends on the recording, so an expression keeps all of them and each
 //! says from which recorded counters it is.
 
-use crate::compile::{Compiler, Leaf, Node, Stop, Typed, scaled};
+use super::{Compiler, Leaf, Node, Stop, Typed, scaled};
 use crate::definitions::{Metric, StandInDefinition, Variant, variant};
 use crate::unit::Unit;
 use counters::{Averaged, Derived, catalogue, derived};
@@ -155,7 +155,8 @@ impl Compiler<'_> {
                 Err(Stop::Lacks(reason)) => Err(reason),
                 Err(wrong) => return Err(wrong),
             },
-            None => Err(self.not_defined()),
+            None if self.target.is_empty() => Err(self.not_defined()),
+            None => Err("profilers do not have it on this GPU".to_string()),
         };
         let node = self.recorded(found, unit).node;
         let other = Other { node, counters: vec![found.name.clone()], remark: None };

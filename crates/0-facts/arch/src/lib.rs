@@ -26,7 +26,7 @@ pub use elf::{elf_machine, elf_processor};
 pub use fact::{Basis, Fact, Known, Missing};
 pub use generic::{code_runs_on, generic_targets, runs_on};
 pub use matrix::MatrixShape;
-pub use model::{ComputePartition, LOWEST_MHZ, Model};
+pub use model::{ComputePartition, LOWEST_MHZ, Model, target_of_product};
 pub use occupancy::{
     Boundary, Limit, Limiter, Occupancy, Resources, Step, boundaries, occupancy, vgprs_allocated,
 };

@@ -108,7 +108,25 @@ macro_rules! models {
     };
 }
 
-models!("mi100", "mi210", "mi250", "mi250x", "mi300a", "mi300x", "mi325x", "mi350x", "mi355x");
+models!("mi100", "mi210", "mi250", "mi250x", "mi300a", "mi300x", "mi325x", "mi350p", "mi350x", "mi355x");
+
+/// GPUs without a model here, with their targets.
+const PRODUCTS: &str = include_str!("../data/products.tsv");
+
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|c: char| !c.is_ascii_alphanumeric())
+}
+
+/// The target of a GPU by its name, also of one of which no more is known than that.
+pub fn target_of_product(name: &str) -> Option<&'static Target> {
+    let of_word = |word: &str| {
+        let rows = PRODUCTS.lines().filter(|line| !line.starts_with('#'));
+        let mut rows = rows.filter_map(|line| line.split_once('\t'));
+        let (_, target) = rows.find(|(product, _)| product.eq_ignore_ascii_case(word))?;
+        Target::by_name(target)
+    };
+    Model::by_name(name).map(Model::target).or_else(|| words(name).find_map(of_word))
+}
 
 /// The lowest engine clock that can be asked for, megahertz.
 pub const LOWEST_MHZ: u32 = 100;
@@ -118,7 +136,10 @@ impl Model {
     /// 1600 MHz, see [`Model::at_engine_mhz`].
     pub fn by_name(name: &str) -> Option<&'static Model> {
         let (name, clock) = name.split_once('@').map_or((name, None), |(name, clock)| (name, Some(clock)));
-        let model = MODELS.iter().find(|entry| entry.key.eq_ignore_ascii_case(name)).map(Entry::get)?;
+        let entry = |word: &str| MODELS.iter().find(|entry| entry.key.eq_ignore_ascii_case(word));
+        // Recorded names have a stepping behind them, or the maker before: `MI300A_A1`, `AMD Instinct MI325X OAM`.
+        let mut words = words(name);
+        let model = entry(name).or_else(|| words.find_map(entry)).map(Entry::get)?;
         match clock {
             None => Some(model),
             Some(clock) => model.at_engine_mhz(clock.parse().ok()?),

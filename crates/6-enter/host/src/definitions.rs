@@ -3,7 +3,7 @@
 use crate::usage;
 use analysis::workload::{Blocks, SelectError};
 use anyhow::{Context, Result, anyhow};
-use arch::{Model, Target};
+use arch::{Model, Target, target_of_product};
 use metrics::{Compiled, DefinitionError, Definitions};
 use std::path::PathBuf;
 
@@ -38,8 +38,8 @@ pub fn gpu(name: &str) -> Result<(String, Option<String>)> {
     if let Some(target) = Target::by_name(lower.split(':').next().unwrap_or_default()) {
         return Ok((target.name.to_owned(), None));
     }
-    Model::by_name(&lower)
-        .map(|model| (model.target().name.to_owned(), Some(lower.to_ascii_uppercase())))
+    target_of_product(&lower)
+        .map(|target| (target.name.to_owned(), Some(lower.to_ascii_uppercase())))
         .ok_or_else(|| {
             let names: Vec<&str> = Target::names().chain(Model::names()).collect();
             usage(format!("there are no facts about `{name}`"), format!("known are {}", names.join(", ")))

@@ -4,7 +4,7 @@
 //! it, and each one filled in says where it is from.
 
 use super::select::{SelectError, wrong};
-use arch::{Model, Target};
+use arch::{Model, Target, target_of_product};
 use workload::Machine;
 
 /// A fact that was filled in.
@@ -144,6 +144,10 @@ fn fill_absent(machine: &mut Machine, given: Option<&'static Model>) -> Vec<Fill
     if machine.target().is_none() {
         let mut targets: Vec<&str> = candidates.iter().map(|m| m.target().name).collect();
         targets.dedup();
+        let named = machine.text("gpu_model").and_then(target_of_product).map(|target| target.name);
+        if let (true, Some(target)) = (targets.is_empty(), named) {
+            add(machine, &mut filled, "gpu_arch", target.to_string(), "name of the GPU".to_owned());
+        }
         if let [target] = targets[..] {
             add(machine, &mut filled, "gpu_arch", target.to_string(), sheet(&candidates));
         }
@@ -208,7 +212,7 @@ mod tests {
     #[test]
     fn facts_are_filled_where_the_candidates_agree() {
         type Case = (&'static [(&'static str, &'static str)], &'static str, Option<&'static str>);
-        let cases: [Case; 15] = [
+        let cases: [Case; 19] = [
             // The model is named, with a stepping behind it.
             (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1")], "max_mclk", Some("1300")),
             (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X_A1")], "total_l2_chan", Some("128")),
@@ -225,6 +229,11 @@ mod tests {
             (&[("gpu_arch", "gfx90a"), ("gpu_model", "MI200"), ("cu_per_gpu", "104")], "num_xcd", Some("1")),
             // The name alone gives the target.
             (&[("gpu_model", "AMD Instinct MI300X")], "gpu_arch", Some("gfx942")),
+            (&[("gpu_model", "AMD Instinct MI325X OAM")], "cu_per_gpu", Some("304")),
+            (&[("gpu_model", "mi350p")], "cu_per_gpu", Some("128")),
+            // Of this one no more is known than its target.
+            (&[("gpu_model", "AMD Instinct MI308X")], "gpu_arch", Some("gfx942")),
+            (&[("gpu_model", "AMD Instinct MI308X")], "cu_per_gpu", None),
             // Recorded channels go before the bandwidth of the data sheet; the clock may be the sheet's.
             (&[("gpu_arch", "gfx942"), ("gpu_model", "MI300X"), ("num_hbm_channels", "64")], "hbm_bw", None),
             (

@@ -158,7 +158,8 @@ pub(crate) fn findings<'a>(page: &'a Page, list: &'a [KernelFinding]) -> Vec<Fin
     let total = page.report.recordings.last().and_then(|r| r.time_ns.get()).filter(|t| *t > 0.0);
     let changes = page.report.guide.as_ref().and_then(|guide| guide.changes.as_ref());
     let place = |it: &KernelFinding| index.get(it.kernel.as_str()).copied();
-    let time = |it: &KernelFinding| it.time_percent.get().map(|percent| signed(it.time_trust, short(percent)));
+    let time =
+        |it: &KernelFinding| it.time_percent.get().map(|percent| signed(it.time_trust, short(percent)));
     let also = |it: &'a KernelFinding| AlsoView {
         kernel: place(it),
         kernel_name: short_name(&it.kernel),

@@ -108,8 +108,9 @@ pub(super) fn headline(page: &mut Page, guide: &Guide) {
     }
     let lead = guide.kernels.iter().find(|kernel| kernel.name == it.kernel);
     let share = lead.and_then(|kernel| Some((kernel.time_percent.get()?, kernel.percent_trust)));
-    let share =
-        share.map_or_else(String::new, |(p, trust)| format!("  {} % of the time", marks::signed(trust, format!("{p:.1}"))));
+    let share = share.map_or_else(String::new, |(p, trust)| {
+        format!("  {} % of the time", marks::signed(trust, format!("{p:.1}")))
+    });
     let name = short_name(&it.kernel, style.width.saturating_sub(width(&share) + 2).max(24), &style);
     page.wrapped(0, 2, &[span(Role::Heading, name), dim(share)]);
     because(page, it);
@@ -124,15 +125,18 @@ fn verdict(page: &mut Page, guide: &Guide) {
     } else {
         let room = page.style.width.saturating_sub(33).max(24);
         let style = page.style;
+        let by = |kernel: &GuideKernel| kernel.bound().unwrap_or_else(|| "not known".to_owned());
+        let column = guide.kernels.iter().map(|kernel| width(&by(kernel))).max().unwrap_or(0).clamp(20, 32);
+        let room = (room + 20).saturating_sub(column).max(24);
         for kernel in &guide.kernels {
             let percent = kernel
                 .time_percent
                 .get()
                 .map_or("n/a".to_owned(), |p| marks::signed(kernel.percent_trust, format!("{p:.1} %")));
-            let by = kernel.bound().unwrap_or_else(|| "not known".to_owned());
+            let by = by(kernel);
             page.raw(&[
                 plain(format!("  {percent:>7}  ")),
-                span(Role::Strong, format!("{by:<20} ")),
+                span(Role::Strong, format!("{by:<column$} ")),
                 plain(short_name(&kernel.name, room, &style)),
             ]);
         }

@@ -26,6 +26,21 @@ async function open(file, options = {}) {
   return { page, wrong, close: () => context.close() };
 }
 
+/** An address with the name of a section shows it, or the end of the page where that is nearer. */
+async function anchors(name, file) {
+  for (const id of ["roofline", "panels", "code"]) {
+    const { page, close } = await open(`${file}#${id}`);
+    await page.waitForSelector("html[data-ready=true]");
+    await page.waitForTimeout(200);
+    const [top, below] = await page.evaluate((section) => {
+      const it = document.getElementById(section);
+      return [it ? Math.round(it.getBoundingClientRect().top) : null, document.documentElement.scrollHeight - innerHeight - scrollY];
+    }, id);
+    check(`${name}: #${id} jumps`, top === null || Math.abs(top) < 120 || below < 2, `${top}, ${below} below`);
+    await close();
+  }
+}
+
 /** Sections and their controls, as far as the recording has them. */
 async function use(name, file) {
   const { page, wrong, close } = await open(file);
@@ -303,6 +318,7 @@ for (const it of files) {
   const size = statSync(file).size;
   check(`${name}: ${(size / 1e6).toFixed(2)} MB, under 15`, size < 15e6);
   await (name.startsWith("trace") ? useTrace : use)(name, file);
+  if (!name.startsWith("trace")) await anchors(name, file);
   await accessible(name, file);
   await withoutScripts(name, file);
 }

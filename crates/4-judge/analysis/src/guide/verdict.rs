@@ -7,6 +7,7 @@ use super::words::in_short;
 use crate::WorkloadEvidence;
 use crate::limit::beside;
 use crate::roofline::{AtMost, Bound, Lack, Resource, RivalReason, Roof, Share};
+use metrics::Definitions;
 use view::{GuideVerdict, Known, Mark, Missing, Number, duration, listed};
 
 /// Part of a roof from which on a kernel is at it.
@@ -21,9 +22,22 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
             if let Some(traced) = super::traced::verdict(kernel) {
                 return traced;
             }
+            // Without the GPU's facts counters alone say little, and naming it is the first thing to do.
+            let known = kernel.workload.machine.target().is_some();
+            let unknown_gpu = || "the recording does not say which GPU it is from".to_owned();
             return GuideVerdict {
                 time_percent: Number::from(kernel.time_percent.clone()),
-                because: without(kernel).unwrap_or_else(|| reason.to_string()),
+                because: if known {
+                    without(kernel).unwrap_or_else(|| reason.to_string())
+                } else {
+                    unknown_gpu()
+                },
+                notes: recorded(kernel),
+                meaning: if known {
+                    String::new()
+                } else {
+                    "`--arch` with a target or model names it".to_owned()
+                },
                 lacks: names(&roof.lacks),
                 ..GuideVerdict::unknown(kernel.kernel, reason.clone().shortened())
             };
@@ -74,6 +88,29 @@ pub fn verdict(kernel: &WorkloadEvidence<'_>) -> GuideVerdict {
         roof_trust,
         meaning,
     }
+}
+
+/// Metrics that say something of a kernel by themselves: what they are of.
+const ALONE: &[(&str, &str)] = &[
+    ("fabric.read_bandwidth", "read from memory"),
+    ("fabric.write_bandwidth", "written to memory"),
+    ("l2.hit_rate", "of the L2's look-ups hit"),
+    ("wave.occupancy_share", "of the wave slots in use"),
+    ("issue.valu", "of the cycles with vector instructions issued"),
+];
+
+/// What was recorded, where it is too little for a verdict: `1530 GB/s read from memory (29 % of the peak)`.
+fn recorded(kernel: &WorkloadEvidence<'_>) -> Vec<String> {
+    let said = |(metric, what): &(&str, &str)| {
+        let value = kernel.known(metric).ok()?;
+        let unit = Definitions::built_in().metric(metric).map_or("", |it| it.unit_text.as_str());
+        let share = kernel.percent_of_peak(metric).filter(|_| unit != "%");
+        let share = share.and_then(Result::ok).map(|share| format!(" ({share:.0} % of the peak)"));
+        let digits = if value.value < 10.0 { 2 } else { 0 };
+        Some(format!("{value:.digits$} {unit} {what}{}", share.unwrap_or_default()))
+    };
+    let all: Vec<String> = ALONE.iter().filter_map(said).collect();
+    if all.is_empty() { Vec::new() } else { vec![format!("recorded: {}", all.join(", "))] }
 }
 
 /// What was not recorded, by the units and levels it belongs to.

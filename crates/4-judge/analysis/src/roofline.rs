@@ -224,6 +224,12 @@ impl Roof {
         }
     }
 
+    /// Whether waves that wait stop the kernel, or are within the noise of what does.
+    pub fn may_wait(&self) -> bool {
+        let near = self.rivals.iter().filter(|rival| rival.reason == RivalReason::Noise);
+        self.bound.iter().chain(near.map(|rival| &rival.bound)).any(|it| matches!(it, Bound::Latency { .. }))
+    }
+
     /// The level with this name.
     pub fn level(&self, name: &str) -> Option<&Share> {
         self.reached.levels.iter().find(|share| share.name == name)

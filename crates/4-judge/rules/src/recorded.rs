@@ -87,7 +87,7 @@ const WORTH: f64 = 0.01;
 
 /// Whether no ceiling is what stops the kernel, so that more in flight would help.
 pub(crate) fn waits(evidence: &WorkloadEvidence<'_>) -> bool {
-    matches!(evidence.roof().bound, Ok(Bound::Latency { .. } | Bound::Launch { .. }))
+    evidence.roof().may_wait() || matches!(evidence.roof().bound, Ok(Bound::Launch { .. }))
 }
 
 /// Part of a level's bandwidth ceiling that is reached, 0 where it is not known.

@@ -119,7 +119,7 @@ fn every_model_is_whole() {
         }
         assert!(Model::of_target(model.target()).any(|other| other.name == model.name));
     }
-    assert_eq!(Model::names().count(), 9);
+    assert_eq!(Model::names().count(), 10);
     assert_eq!(Model::by_name("MI300X").unwrap().compute_units_per_xcd(), 38);
 }
 

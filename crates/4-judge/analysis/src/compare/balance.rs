@@ -40,7 +40,7 @@ pub(super) fn of(changes: &[Change]) -> Balance {
         }
     };
     let waves = changes.iter().any(|change| change.metric == "occupancy");
-    if !waves && !(better.is_empty() && worse.is_empty()) {
+    if !waves && (!better.is_empty() || !worse.is_empty()) {
         text.push_str("; waves unchanged");
     }
     Balance { verdict, words: text }

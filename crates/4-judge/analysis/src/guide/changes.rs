@@ -36,7 +36,7 @@ pub(super) fn changes(inputs: &Inputs<'_>) -> Option<GuideChanges> {
             None => new_kernels.push(kernel.kernel.to_owned()),
         }
     }
-    let proposed = proposed(inputs, &in_base);
+    let proposed = proposed(inputs, in_base);
     let judged: Vec<String> = inputs.kernels.iter().map(|kernel| in_base(kernel.kernel)).collect();
     let gone_kernels = inputs.base.iter().filter(|it| !judged.iter().any(|name| name == it.kernel));
     // A finding is the same when its rule says it of the same kernel.

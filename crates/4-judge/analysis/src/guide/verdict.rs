@@ -208,10 +208,13 @@ fn stand_ins(limits: &[AtMost]) -> Vec<String> {
     }
     let text = |(reason, names, most): (&str, Vec<&str>, f64)| {
         let (is, each) = if names.len() == 1 { ("was", "its ceiling") } else { ("were", "each ceiling") };
-        let much = match 100.0 * most {
-            percent if percent == 0.0 => "none of".to_owned(),
-            percent if percent < 1.0 => "less than 1 % of".to_owned(),
-            percent => format!("at most {percent:.0} % of"),
+        let percent = 100.0 * most;
+        let much = if percent == 0.0 {
+            "none of".to_owned()
+        } else if percent < 1.0 {
+            "less than 1 % of".to_owned()
+        } else {
+            format!("at most {percent:.0} % of")
         };
         format!("{} {is} not recorded and can reach {much} {each}: {reason}", listed(&names, "and"))
     };

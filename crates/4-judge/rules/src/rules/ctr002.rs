@@ -5,7 +5,6 @@
 use crate::recorded::lost_below_roof;
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
-use analysis::roofline::Bound;
 use view::{Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -45,7 +44,10 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     let ipc = evidence.known("issue.ipc")?;
     let none = || Err(Missing::because("the number of wave slots"));
     let resident = evidence.percent_of_peak("wave.occupancy").unwrap_or_else(none)?;
-    let Bound::Latency { .. } = evidence.roof().known_bound()? else { return Ok(Outcome::Silent) };
+    evidence.roof().known_bound()?;
+    if !evidence.roof().may_wait() {
+        return Ok(Outcome::Silent);
+    }
     if ipc.value >= LITTLE || resident.value < RESIDENT {
         return Ok(Outcome::Silent);
     }

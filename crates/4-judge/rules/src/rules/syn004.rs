@@ -6,7 +6,6 @@
 use crate::recorded::lost_to;
 use crate::{Check, Outcome, Rule};
 use analysis::WorkloadEvidence;
-use analysis::roofline::Bound;
 use view::{Finding, Missing, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -50,8 +49,8 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
     }
     let dependency = evidence.known("wave.dependency_share")?;
     let issue = evidence.known("wave.issue_share")?;
-    let bound = evidence.roof().known_bound()?;
-    if dependency.value.max(issue.value) < DOMINATES || !matches!(bound, Bound::Latency { .. }) {
+    evidence.roof().known_bound()?;
+    if dependency.value.max(issue.value) < DOMINATES || !evidence.roof().may_wait() {
         return Ok(Outcome::Silent);
     }
     let (what, share, limit, advice) = if dependency.value >= issue.value {

@@ -18,7 +18,25 @@ type Files = BTreeMap<String, Vec<u8>>;
 struct Without {
     blocks: BTreeSet<&'static str>,
     passes: BTreeSet<usize>,
+    /// Counters by name.
+    counters: BTreeSet<String>,
 }
+
+/// Counters that verdicts turn on, each left out alone.
+const COUNTERS: &[&str] = &[
+    "SQ_INSTS_VALU_MFMA_MOPS_F8",
+    "SQ_INSTS_VALU_MFMA_MOPS_F16",
+    "SQ_INSTS_VALU_FMA_F32",
+    "SQ_ACTIVE_INST_VALU",
+    "SQ_BUSY_CU_CYCLES",
+    "SQ_LDS_BANK_CONFLICT",
+    "TCP_TOTAL_CACHE_ACCESSES_sum",
+    "TCP_TCC_READ_REQ_sum",
+    "TCC_EA0_RDREQ_sum",
+    "TCC_EA_RDREQ_sum",
+    "TCC_EA0_WRREQ_64B_sum",
+    "GRBM_GUI_ACTIVE",
+];
 
 const BLOCKS: &[&str] = &["GRBM_", "SQ_", "SQC_", "TA_", "TD_", "TCP_", "TCC_", "SPI_", "CPC_", "CPF_"];
 
@@ -80,7 +98,9 @@ fn tables(files: &Files) -> BTreeMap<&str, Table> {
 
 /// A part of the files of a recording; `None` where nothing is left out, since no such block or pass is there.
 fn part(files: &Files, tables: &BTreeMap<&str, Table>, without: &Without) -> Option<Files> {
-    let left_out = |counter: &str| without.blocks.iter().any(|block| counter.starts_with(block));
+    let left_out = |counter: &str| {
+        without.counters.contains(counter) || without.blocks.iter().any(|block| counter.starts_with(block))
+    };
     let row_is_left_out = |place: &Option<(String, usize)>| {
         place.as_ref().is_some_and(|(counter, pass)| left_out(counter) || without.passes.contains(pass))
     };
@@ -200,6 +220,9 @@ fn a_part_of_a_recording_has_the_verdict_of_the_whole_or_none() {
                 ..Without::default()
             });
         }
+        for counter in COUNTERS {
+            list.push(Without { counters: [(*counter).to_owned()].into(), ..Without::default() });
+        }
         for pass in 0..12 {
             list.push(Without { passes: [pass].into(), ..Without::default() });
         }
@@ -212,6 +235,7 @@ fn a_part_of_a_recording_has_the_verdict_of_the_whole_or_none() {
             list.push(Without {
                 blocks: BLOCKS.iter().enumerate().filter(|(i, _)| one(2 * i)).map(|(_, b)| *b).collect(),
                 passes: (0..12).filter(|pass| one(24 + 2 * pass)).collect(),
+                counters: BTreeSet::new(),
             });
         }
         for without in &list {
@@ -222,6 +246,28 @@ fn a_part_of_a_recording_has_the_verdict_of_the_whole_or_none() {
     }
     println!("{parts} parts, {known} verdicts of whole recordings");
     assert!(known > 0 && wrong.is_empty(), "{} of {parts}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Newer GPUs count operations of a type that older recordings lack: without a matrix instruction there are none.
+#[test]
+fn a_type_that_was_not_recorded_takes_no_verdict_away() {
+    let mut judged = 0;
+    for folder in folders() {
+        let files = files(&folder);
+        let Some(whole) = verdicts(&files) else { continue };
+        let without =
+            Without { counters: ["SQ_INSTS_VALU_MFMA_MOPS_F8".to_owned()].into(), ..Without::default() };
+        let Some(part) = part(&files, &tables(&files), &without) else { continue };
+        let of_part = verdicts(&part).expect("a recording");
+        for (kernel, verdict) in whole {
+            let computes = verdict.bound.as_deref().is_some_and(|bound| bound.starts_with("matrix"));
+            if verdict.lacks.is_empty() && !computes && verdict.bound.is_some() {
+                assert_eq!(of_part[&kernel].bound, verdict.bound, "{} {kernel}", folder.display());
+                judged += 1;
+            }
+        }
+    }
+    assert!(judged > 0 || testkit::shared("workloads").is_none(), "no recording has the counter");
 }
 
 #[test]

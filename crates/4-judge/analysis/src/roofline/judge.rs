@@ -155,8 +155,10 @@ pub(super) fn judge(kernel: &KernelNumbers<'_>, reached: &Reached, noise: f64) -
     let noise = noise.clamp(NOISE.0, NOISE.1);
     let mut lacks = Vec::new();
     let mut bounded = Vec::new();
+    // Without times nothing bounds a rate.
+    let bounds = |reason: &Missing| matches!(reason, Missing::Columns(_) | Missing::CommonDispatch);
     for (name, reason) in &reached.unknown {
-        match at_most(kernel, name) {
+        match bounds(reason).then(|| at_most(kernel, name)).flatten() {
             Some(limit) if limit.part < BOUND_FROM * (1.0 - noise) => bounded.push(limit),
             _ => lacks.push(Lack { name, reason: reason.clone() }),
         }

@@ -76,6 +76,11 @@ pub(crate) fn is_bookkeeping(name: &str) -> bool {
     BOOKKEEPING.contains(&low.as_str()) || joined_pass(name).is_some()
 }
 
+/// Whether nothing is known of a column with a name: it neither describes the dispatch nor is bookkeeping.
+pub(crate) fn is_unknown(name: &str) -> bool {
+    !name.is_empty() && !describes_dispatch(name) && !is_bookkeeping(name)
+}
+
 /// The pass of a column that joining passes repeats for each of them: 3 of `obj_3`.
 pub(crate) fn joined_pass(name: &str) -> Option<u16> {
     // Nearly all columns are counters, which end otherwise.
@@ -102,10 +107,10 @@ pub(crate) fn is_counter(name: &str) -> bool {
     })
 }
 
-/// Whether a name may be of a derived counter, as somebody defined it: `VALUBusy`, `L2CacheHit`, `FETCH_SIZE`, `my_ratio`.
+/// Whether a name may be of a derived counter, as somebody defined it: `VALUBusy`, `L2CacheHit`, `FETCH_SIZE`, `my ratio`.
 pub(crate) fn is_derived(name: &str) -> bool {
     let base = split_instance(name).0;
-    let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'.';
+    let word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b' ');
     base.starts_with(|c: char| c.is_ascii_alphabetic()) && base.bytes().all(word)
 }
 

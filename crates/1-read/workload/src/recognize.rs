@@ -245,7 +245,8 @@ fn counted_in(files: &Files<'_>, name: &str) -> BTreeSet<String> {
     } else {
         let header = table::header(&bytes).unwrap_or_default();
         let names = header.iter().map(|it| headers::plain(it)).filter(|it| !levels::is_accumulator(it));
-        names.filter(|name| headers::is_counter(name)).collect()
+        let counts = |name: &String| headers::is_counter(name) || headers::is_derived(name);
+        names.filter(|name| headers::is_unknown(name) && counts(name)).collect()
     };
     names
         .iter()

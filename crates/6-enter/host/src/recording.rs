@@ -74,7 +74,7 @@ pub fn read_runs(path: &Path) -> Result<Vec<Run>> {
     let mut disk = files(path)?;
     let runs = match read_disk(&disk) {
         Ok(workload) => return Ok(vec![Run { name: String::new(), path: path.to_owned(), workload }]),
-        Err(workload::Error::SeveralRuns { runs }) => runs,
+        Err(workload::Error::SeveralRuns { runs, .. }) => runs,
         Err(error) => return Err(explain(path, &disk, &error)),
     };
     let mut read = Vec::new();
@@ -101,6 +101,13 @@ pub fn read_merged_runs(path: &Path) -> Result<Workload> {
             path.display()
         )
     })
+}
+
+/// Whether a path holds several runs with counters, of which one is to be chosen.
+pub fn holds_runs(path: &Path) -> bool {
+    let several =
+        |disk: Disk| matches!(read_disk(&disk), Err(workload::Error::SeveralRuns { counted: true, .. }));
+    files(path).is_ok_and(several)
 }
 
 /// Name of a run by its first file, without what the profiler adds to each.
@@ -132,7 +139,7 @@ fn read_disk(disk: &Disk) -> Result<Workload, workload::Error> {
 fn explain(path: &Path, disk: &Disk, error: &workload::Error) -> anyhow::Error {
     let name = path.display();
     match error {
-        workload::Error::SeveralRuns { runs } => {
+        workload::Error::SeveralRuns { runs, .. } => {
             let message = error.to_string();
             let message = message.lines().next().unwrap_or_default();
             let one = runs.first().and_then(|files| files.first()).map_or_else(String::new, |file| {

@@ -31,7 +31,7 @@ fn runs_are_refused_or_taken_with_runs() {
             ("a_counter_collection.csv", table(&["copy", "copy"], "SQ_LDS_BANK_CONFLICT", 0)),
             ("b_counter_collection.csv", table(&["copy"], "SQ_LDS_BANK_CONFLICT", 7)),
             ("a_agent_info.csv", agents.to_owned()),
-            ("b_agent_info.csv", agents.replace("304", "80")),
+            ("b_agent_info.csv", agents.replace("304", "228")),
         ],
     );
     for args in
@@ -48,14 +48,23 @@ fn runs_are_refused_or_taken_with_runs() {
         }
     }
     let text = good(&["analyze", "-p", &dir, "--runs", "--width", "200"]);
-    for part in ["a_counter_collection.csv", "b_counter_collection.csv", "304 CUs", "80 CUs"] {
+    for part in [
+        "a_counter_collection.csv",
+        "b_counter_collection.csv",
+        "gfx942 · 2 dispatches",
+        "gfx942 · 1 dispatch ",
+    ] {
         assert!(text.contains(part), "{part} not in {text}");
     }
+    let ran = rockhound(&["analyze", "-p", &dir, "--runs=merged"]);
+    assert!(ran.code == 1 && ran.stderr.contains("not of one kind of GPU"), "{}", ran.stderr);
+    std::fs::copy(format!("{dir}/a_agent_info.csv"), format!("{dir}/b_agent_info.csv")).unwrap();
     let merged = good(&["analyze", "-p", &dir, "--runs=merged"]);
     assert!(merged.contains("3 dispatches"), "{merged}");
+    std::fs::write(format!("{dir}/b_agent_info.csv"), agents.replace("304", "228")).unwrap();
     // One of them knows its machine by what stands beside it.
     let one = good(&["analyze", "-p", &format!("{dir}/b_counter_collection.csv")]);
-    assert!(one.contains("1 dispatch ") && one.contains("80 CUs"), "{one}");
+    assert!(one.contains("1 dispatch ") && one.contains("228 CUs"), "{one}");
     let ran = rockhound(&["guide", &dir, "--runs"]);
     assert!(ran.code == 2 && ran.stderr.contains("`--runs=merged` takes all runs as one"), "{}", ran.stderr);
 }

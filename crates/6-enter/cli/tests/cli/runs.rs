@@ -66,7 +66,7 @@ fn runs_are_refused_or_taken_with_runs() {
     let one = good(&["analyze", "-p", &format!("{dir}/b_counter_collection.csv")]);
     assert!(one.contains("1 dispatch ") && one.contains("228 CUs"), "{one}");
     let ran = rockhound(&["guide", &dir, "--runs"]);
-    assert!(ran.code == 2 && ran.stderr.contains("`--runs=merged` takes all runs as one"), "{}", ran.stderr);
+    assert!(ran.code == 64 && ran.stderr.contains("`--runs=merged` takes all runs as one"), "{}", ran.stderr);
 }
 
 #[test]

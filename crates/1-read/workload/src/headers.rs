@@ -56,13 +56,23 @@ const BOOKKEEPING: &[&str] = &[
 
 /// The name used here for a header, or the header itself.
 pub(crate) fn plain(header: &str) -> String {
-    let low = header.trim().to_ascii_lowercase().replace(['-', ' '], "_");
+    let header = header.trim();
+    // Nearly all columns of a wide table.
+    if is_instance_or_sum(header) {
+        return header.to_string();
+    }
+    let low = header.to_ascii_lowercase().replace(['-', ' '], "_");
     for (name, spellings) in DISPATCH {
         if spellings.contains(&low.as_str()) {
             return (*name).to_string();
         }
     }
-    header.trim().to_string()
+    header.to_string()
+}
+
+/// Whether a name is of one instance of a counter or of their sum: `TCC_HIT[3]`, `TCC_HIT_sum`. No other column is named so.
+pub(crate) fn is_instance_or_sum(name: &str) -> bool {
+    (name.ends_with(']') || name.ends_with("_sum")) && is_counter(name)
 }
 
 /// Whether a column describes the dispatch.

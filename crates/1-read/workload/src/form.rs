@@ -3,7 +3,7 @@
 //! The one idea to keep in mind: people name files as they like and profilers name them by an option, so a name says nothing; what
 //! the columns are says everything.
 
-use crate::headers::{describes_dispatch, is_bookkeeping, is_counter, is_derived, plain};
+use crate::headers::{describes_dispatch, is_bookkeeping, is_counter, is_derived, is_instance_or_sum, plain};
 use crate::table;
 
 /// What a row of a table is.
@@ -34,7 +34,9 @@ impl Form {
         if head.contains(&0) || head.trim_ascii_start().starts_with(b"{") {
             return None;
         }
-        let names: Vec<String> = table::header(bytes)?.iter().map(|name| plain(name)).collect();
+        let (counters, others): (Vec<String>, Vec<String>) =
+            table::header(bytes)?.into_iter().partition(|name| is_instance_or_sum(name));
+        let names: Vec<String> = others.iter().map(|name| plain(name)).collect();
         let has = |name: &str| names.iter().any(|it| it == name);
         let kernel = has("Kernel_Name");
         if has("Counter_Name") && has("Counter_Value") {
@@ -49,7 +51,7 @@ impl Form {
             !described && (is_counter(name) || of_a_dispatch && is_derived(name))
         };
         // A trace of kernels has sizes by dimension, which a table with counters has not.
-        if !has("Grid_Size_X") && names.iter().any(counts) {
+        if !has("Grid_Size_X") && (!counters.is_empty() || names.iter().any(counts)) {
             return Some(Form::Wide);
         }
         TIMES_AND_SIZES.iter().any(|name| has(name)).then_some(Form::Dispatches)

@@ -56,13 +56,23 @@ const BOOKKEEPING: &[&str] = &[
 
 /// The name used here for a header, or the header itself.
 pub(crate) fn plain(header: &str) -> String {
-    let low = header.trim().to_ascii_lowercase().replace(['-', ' '], "_");
+    let header = header.trim();
+    // Nearly all columns of a wide table.
+    if is_instance_or_sum(header) {
+        return header.to_string();
+    }
+    let low = header.to_ascii_lowercase().replace(['-', ' '], "_");
     for (name, spellings) in DISPATCH {
         if spellings.contains(&low.as_str()) {
             return (*name).to_string();
         }
     }
-    header.trim().to_string()
+    header.to_string()
+}
+
+/// Whether a name is of one instance of a counter or of their sum: `TCC_HIT[3]`, `TCC_HIT_sum`. No other column is named so.
+pub(crate) fn is_instance_or_sum(name: &str) -> bool {
+    (name.ends_with(']') || name.ends_with("_sum")) && is_counter(name)
 }
 
 /// Whether a column describes the dispatch.
@@ -74,6 +84,11 @@ pub(crate) fn describes_dispatch(name: &str) -> bool {
 pub(crate) fn is_bookkeeping(name: &str) -> bool {
     let low = name.to_ascii_lowercase().replace('-', "_");
     BOOKKEEPING.contains(&low.as_str()) || joined_pass(name).is_some()
+}
+
+/// Whether nothing is known of a column with a name: it neither describes the dispatch nor is bookkeeping.
+pub(crate) fn is_unknown(name: &str) -> bool {
+    !name.is_empty() && !describes_dispatch(name) && !is_bookkeeping(name)
 }
 
 /// The pass of a column that joining passes repeats for each of them: 3 of `obj_3`.
@@ -102,10 +117,10 @@ pub(crate) fn is_counter(name: &str) -> bool {
     })
 }
 
-/// Whether a name may be of a derived counter, as somebody defined it: `VALUBusy`, `L2CacheHit`, `FETCH_SIZE`, `my_ratio`.
+/// Whether a name may be of a derived counter, as somebody defined it: `VALUBusy`, `L2CacheHit`, `FETCH_SIZE`, `my ratio`.
 pub(crate) fn is_derived(name: &str) -> bool {
     let base = split_instance(name).0;
-    let word = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'.';
+    let word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b' ');
     base.starts_with(|c: char| c.is_ascii_alphabetic()) && base.bytes().all(word)
 }
 

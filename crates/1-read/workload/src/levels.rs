@@ -26,7 +26,7 @@ pub(crate) fn is_accumulator(name: &str) -> bool {
 
 /// Whether a counter is a level, of which an accumulator may follow.
 fn is_level(name: &str) -> bool {
-    headers::is_counter(name) && name.contains("LEVEL")
+    name.contains("LEVEL") && headers::is_counter(name)
 }
 
 /// Names headers in their order: an accumulator after a level has the name of the level's sum.
@@ -35,10 +35,12 @@ pub(crate) fn names() -> impl Fn(&str) -> String {
     move |header| {
         let mut name = headers::plain(header);
         let level = before.take();
-        if is_accumulator(&name) && is_level(&level) {
+        if !level.is_empty() && is_accumulator(&name) {
             name = format!("{level}_ACCUM");
         }
-        before.replace(name.clone());
+        if is_level(&name) {
+            before.replace(name.clone());
+        }
         name
     }
 }

@@ -136,6 +136,8 @@ pub enum Error {
     SeveralRuns {
         /// The files of each run.
         runs: Vec<Vec<String>>,
+        /// They have counters, not times alone.
+        counted: bool,
     },
     /// far more cells than values
     #[error(

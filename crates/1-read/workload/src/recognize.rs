@@ -5,16 +5,26 @@
 
 use crate::folder::{self, Files};
 use crate::form::Form;
+use crate::instructions::INSTRUCTIONS_FILE;
+use crate::marks::MARKS_FILE;
 use crate::model::Generation;
 use crate::names::{is_level_file, is_native_file, is_results, is_unjoined, last};
+use crate::occupancy::OCCUPANCY_FILE;
+use crate::predictions::PREDICTIONS_FILE;
 use crate::problem::{Error, Problem, Problems, Severity};
 use crate::recording::Workload;
+use crate::repeats::SPREADS_FILE;
+use crate::shares::SHARES_FILE;
 use crate::table::{self, Want};
 use crate::{headers, levels, long, native, rocpd, rocprofv3, thread_trace, wide};
 use std::collections::BTreeSet;
 
 /// Ends of the names of databases.
 const DATABASES: [&str; 3] = [".db", ".rocpd", ".sqlite"];
+
+/// Tables beside the counters that we write: some have a line per dispatch too.
+const BESIDE_COUNTERS: [&str; 6] =
+    [SPREADS_FILE, SHARES_FILE, PREDICTIONS_FILE, INSTRUCTIONS_FILE, MARKS_FILE, OCCUPANCY_FILE];
 
 /// Tables looked into before the rest are passed over.
 const LOOKED_INTO: usize = 2000;
@@ -85,7 +95,8 @@ impl Tables {
         let mut tables = Tables::default();
         let named = files.named();
         let all: Vec<String> = if named.is_empty() {
-            files.names().filter(|it| it.ends_with(".csv")).map(str::to_string).collect()
+            let is_table = |it: &&str| it.ends_with(".csv") && !BESIDE_COUNTERS.contains(&last(it));
+            files.names().filter(is_table).map(str::to_string).collect()
         } else {
             named
         };
@@ -245,7 +256,8 @@ fn counted_in(files: &Files<'_>, name: &str) -> BTreeSet<String> {
     } else {
         let header = table::header(&bytes).unwrap_or_default();
         let names = header.iter().map(|it| headers::plain(it)).filter(|it| !levels::is_accumulator(it));
-        names.filter(|name| headers::is_counter(name)).collect()
+        let counts = |name: &String| headers::is_counter(name) || headers::is_derived(name);
+        names.filter(|name| headers::is_unknown(name) && counts(name)).collect()
     };
     names
         .iter()

@@ -52,7 +52,8 @@ pub(crate) fn check(files: Vec<Recorded>) -> Result<(), Error> {
     if runs.len() < 2 {
         return Ok(());
     }
-    Err(Error::SeveralRuns { runs: runs.into_iter().map(|run| run.files).collect() })
+    let counted = runs.iter().any(|run| !run.counters.is_empty());
+    Err(Error::SeveralRuns { runs: runs.into_iter().map(|run| run.files).collect(), counted })
 }
 
 /// Whether most dispatches of both are the same launches. Some programs launch a few kernels more or less from run to run.
@@ -96,7 +97,7 @@ mod tests {
         ];
         for (files, want) in cases {
             let found = match check(files.iter().map(|it| file(it.0, it.1, it.2)).collect()) {
-                Err(Error::SeveralRuns { runs }) => runs,
+                Err(Error::SeveralRuns { runs, counted: true }) => runs,
                 other => other.map(|()| Vec::new()).unwrap(),
             };
             assert_eq!(&found, want, "{files:?}");

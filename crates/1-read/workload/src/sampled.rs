@@ -105,6 +105,8 @@ pub struct SampledKernel {
 /// The samples of one instruction in one dispatch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SampleRow {
+    /// Process, by the system's number; 0 where it is not known.
+    pub(crate) process: u64,
     pub(crate) dispatch: u64,
     /// An index into [`Samples::kernels`].
     pub(crate) kernel: u32,
@@ -139,6 +141,8 @@ pub struct KernelSamples {
     pub total: SampleCounts,
     /// Instructions by address, then text.
     pub rows: BTreeMap<SampledInstruction, SampleCounts>,
+    /// How many samples of an instruction each process has, where several processes were sampled.
+    pub processes: BTreeMap<SampledInstruction, BTreeMap<u64, u64>>,
 }
 
 impl Samples {
@@ -154,7 +158,8 @@ impl Samples {
             .iter()
             .map(|kernel| KernelSamples { kernel: kernel.clone(), ..KernelSamples::default() })
             .collect();
-        let mut seen: HashMap<u32, std::collections::HashSet<u64>> = HashMap::new();
+        let several = self.rows.iter().any(|row| row.process != self.rows[0].process);
+        let mut seen: HashMap<u32, std::collections::HashSet<(u64, u64)>> = HashMap::new();
         for row in &self.rows {
             let (Some(sum), Some(instruction)) =
                 (out.get_mut(row.kernel as usize), self.instructions.get(row.instruction as usize))
@@ -164,10 +169,14 @@ impl Samples {
             if !wanted(&sum.kernel, row.dispatch) {
                 continue;
             }
-            if seen.entry(row.kernel).or_default().insert(row.dispatch) {
+            if seen.entry(row.kernel).or_default().insert((row.process, row.dispatch)) {
                 sum.dispatches += 1;
             }
             sum.total.add(&row.counts);
+            if several {
+                let own = sum.processes.entry(instruction.clone()).or_default();
+                *own.entry(row.process).or_default() += row.counts.samples;
+            }
             match sum.rows.get_mut(instruction) {
                 Some(counts) => counts.add(&row.counts),
                 None => {

@@ -20,7 +20,9 @@ struct Collect {
     samples: Samples,
     kernels: HashMap<SampledKernel, u32>,
     instructions: HashMap<SampledInstruction, u32>,
-    rows: HashMap<(u64, u32, u32), usize>,
+    rows: HashMap<(u64, u64, u32, u32), usize>,
+    /// Process whose samples are added now; 0 where it is not known.
+    process: u64,
 }
 
 impl Collect {
@@ -42,8 +44,9 @@ impl Collect {
 
     fn add(&mut self, dispatch: u64, kernel: u32, instruction: u32, counts: &SampleCounts) {
         let list = &mut self.samples.rows;
-        let at = *self.rows.entry((dispatch, kernel, instruction)).or_insert_with(|| {
-            list.push(SampleRow { dispatch, kernel, instruction, counts: SampleCounts::default() });
+        let process = self.process;
+        let at = *self.rows.entry((process, dispatch, kernel, instruction)).or_insert_with(|| {
+            list.push(SampleRow { process, dispatch, kernel, instruction, counts: SampleCounts::default() });
             list.len() - 1
         });
         list[at].counts.add(counts);
@@ -65,6 +68,7 @@ pub(crate) fn merge(ranks: Vec<Samples>) -> Option<Samples> {
         for row in &own.rows {
             let kernel = collect.kernel(own.kernels[row.kernel as usize].clone());
             let instruction = collect.instruction(own.instructions[row.instruction as usize].clone());
+            collect.process = row.process;
             collect.add(row.dispatch, kernel, instruction, &row.counts);
         }
         collect.samples.sources.extend(own.sources);
@@ -88,6 +92,12 @@ pub(crate) fn kernels_by_dispatch(w: &Workload) -> HashMap<u64, u32> {
 
 pub(crate) fn last_part(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
+}
+
+/// Process that wrote a file, by the number its name begins with; 0 where there is none.
+fn process_of(name: &str) -> u64 {
+    let (number, _) = last_part(name).split_once('_').unwrap_or_default();
+    number.parse().unwrap_or(0)
 }
 
 /// Reads the samples of a folder, if it has some. JSON is preferred: the CSV files have neither addresses nor kernels.
@@ -151,6 +161,7 @@ impl Found {
             let name = name.map_or(NO_KERNEL, String::as_str).to_string();
             let kernel = collect.kernel(SampledKernel { name, symbol: String::new() });
             let instruction = collect.instruction(old.instructions[row.instruction as usize].clone());
+            collect.process = row.process;
             collect.add(row.dispatch, kernel, instruction, &row.counts);
         }
         let Samples { kernels, instructions, rows, .. } = collect.samples;

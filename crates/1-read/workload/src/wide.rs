@@ -20,11 +20,14 @@ use crate::problem::{Error, Problem, Problems, Severity};
 use crate::recording::Workload;
 use crate::runs::{self, Recorded};
 use crate::side;
-use crate::table::{self, Table};
+use crate::table::{self, Cells, Table};
 use crate::times::{Time, fractions, split};
 use crate::values::Values;
 use crate::{launches, marks, multiplex, occupancy, predictions, repeats, shares};
 use std::collections::BTreeSet;
+
+/// Columns named in a warning before the rest is only counted.
+const NAMED: usize = 5;
 
 /// Reads a folder whose `pmc_perf.csv` is wide, or that has a wide file for each pass instead.
 pub(crate) fn folder(files: &Files<'_>, names: &[String], mut problems: Problems) -> Result<Workload, Error> {
@@ -241,6 +244,7 @@ fn file(files: &Files<'_>, name: &str, problems: &mut Problems) -> Result<Worklo
             "record again, or export the table with its values",
         );
     }
+    report_texts(name, &table, problems);
     let (counters, extras) = counters(&mut table, None, 0, None);
     for counter in counters.iter().filter(|it| levels::is_accumulator(&it.name)) {
         problems.add(Problem {
@@ -256,6 +260,26 @@ fn file(files: &Files<'_>, name: &str, problems: &mut Problems) -> Result<Worklo
     let generation = if old { Generation::Omniperf1 } else { Generation::Wide };
     let sources = vec![name.to_string()];
     Ok(Workload { kernels, dispatches, counters, extras, sources, ..Workload::empty(generation) })
+}
+
+/// Names columns that nobody knows and that hold no numbers.
+fn report_texts(file: &str, table: &Table, problems: &mut Problems) {
+    let is_text = |at: &usize| {
+        let name = &table.names[*at];
+        // One that stands twice has been named.
+        matches!(table.columns[*at], Cells::Skipped)
+            && headers::is_unknown(name)
+            && table.position(name) == Some(*at)
+    };
+    let texts: Vec<usize> = (0..table.names.len()).filter(is_text).collect();
+    if texts.is_empty() {
+        return;
+    }
+    let some: Vec<String> = texts.iter().take(NAMED).map(|at| format!("`{}`", table.names[*at])).collect();
+    let more = texts.len() - some.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let message = format!("columns that begin with no number: {}{more}", some.join(", "));
+    problems.warn(file, 0, message, "they are left out");
 }
 
 /// The remaining number columns of a table.

@@ -14,6 +14,8 @@ use workload::{Folder, Workload, plain_kernel_name};
 const DEPTH: usize = 3;
 /// Deepest folder looked for recordings in: those of ranks have folders of their passes and hosts.
 const FIND_DEPTH: usize = 6;
+/// Tables of one folder that are opened while recordings are looked for.
+const LOOKED_INTO: usize = 1000;
 /// Most files looked at while recordings are looked for.
 const LOOKED_AT: usize = 200_000;
 /// Most files listed; a recording has a few dozen.
@@ -74,7 +76,7 @@ pub fn read_runs(path: &Path) -> Result<Vec<Run>> {
     let mut disk = files(path)?;
     let runs = match read_disk(&disk) {
         Ok(workload) => return Ok(vec![Run { name: String::new(), path: path.to_owned(), workload }]),
-        Err(workload::Error::SeveralRuns { runs }) => runs,
+        Err(workload::Error::SeveralRuns { runs, .. }) => runs,
         Err(error) => return Err(explain(path, &disk, &error)),
     };
     let mut read = Vec::new();
@@ -101,6 +103,13 @@ pub fn read_merged_runs(path: &Path) -> Result<Workload> {
             path.display()
         )
     })
+}
+
+/// Whether a path holds several runs with counters, of which one is to be chosen.
+pub fn holds_runs(path: &Path) -> bool {
+    let several =
+        |disk: Disk| matches!(read_disk(&disk), Err(workload::Error::SeveralRuns { counted: true, .. }));
+    files(path).is_ok_and(several)
 }
 
 /// Name of a run by its first file, without what the profiler adds to each.
@@ -132,7 +141,7 @@ fn read_disk(disk: &Disk) -> Result<Workload, workload::Error> {
 fn explain(path: &Path, disk: &Disk, error: &workload::Error) -> anyhow::Error {
     let name = path.display();
     match error {
-        workload::Error::SeveralRuns { runs } => {
+        workload::Error::SeveralRuns { runs, .. } => {
             let message = error.to_string();
             let message = message.lines().next().unwrap_or_default();
             let one = runs.first().and_then(|files| files.first()).map_or_else(String::new, |file| {
@@ -224,17 +233,24 @@ pub fn recordings_in(folder: &Path) -> Vec<PathBuf> {
 /// Finds folders with files that hold dispatches; below one nothing is looked for.
 fn find(folder: &Path, depth: usize, seen: &mut usize, found: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
-    let mut below = Vec::new();
+    let (mut below, mut tables) = (Vec::new(), Vec::new());
     for entry in entries.flatten() {
         *seen += 1;
         let path = entry.path();
         // Links to folders are followed from the top only, so there are no circles.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) || (depth == FIND_DEPTH && path.is_dir()) {
             below.push(path);
-        } else if holds_dispatches(&path) {
+        } else if workload::holds_dispatches(&entry.file_name().to_string_lossy()) {
             found.push(folder.to_owned());
             return;
+        } else if tables.len() < LOOKED_INTO && is_table(&path) {
+            tables.push(path);
         }
+    }
+    // Only where no name says it files are opened.
+    if tables.iter().any(|table| holds_dispatches(table)) {
+        found.push(folder.to_owned());
+        return;
     }
     if depth > 0 && *seen < LOOKED_AT {
         below.iter().for_each(|below| find(below, depth - 1, seen, found));
@@ -247,8 +263,14 @@ pub fn holds_dispatches(file: &Path) -> bool {
     if workload::holds_dispatches(&name) {
         return true;
     }
-    let is_table = name.strip_suffix(".gz").unwrap_or(&name).ends_with(".csv");
-    is_table && Contents::open(file).is_ok_and(|contents| workload::has_form_of_recording(contents.bytes()))
+    is_table(file)
+        && Contents::open(file).is_ok_and(|contents| workload::has_form_of_recording(contents.bytes()))
+}
+
+/// Whether a file is a table by its name, packed or not.
+fn is_table(file: &Path) -> bool {
+    let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    name.strip_suffix(".gz").unwrap_or(&name).ends_with(".csv")
 }
 
 fn own_name(folder: &Path) -> Option<String> {

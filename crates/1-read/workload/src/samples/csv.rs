@@ -19,7 +19,7 @@ pub(super) fn file(
     problems: &mut Problems,
 ) {
     let choose = |column: &str, _: &[u8]| match column {
-        "Dispatch_Id" => Want::Number,
+        "Dispatch_Id" | "Process_Id" => Want::Number,
         "Instruction" | "Instruction_Comment" | "Wave_Issued_Instruction" | "Stall_Reason" => Want::Text,
         _ => Want::Skip,
     };
@@ -44,15 +44,22 @@ pub(super) fn file(
 
 /// Spellings differ by case.
 fn plain(header: &str) -> String {
-    let known =
-        ["Dispatch_Id", "Instruction", "Instruction_Comment", "Wave_Issued_Instruction", "Stall_Reason"];
+    let known = [
+        "Dispatch_Id",
+        "Instruction",
+        "Instruction_Comment",
+        "Wave_Issued_Instruction",
+        "Stall_Reason",
+        "Process_Id",
+    ];
     let header = header.trim();
+    let header = if header.eq_ignore_ascii_case("pid") { "Process_Id" } else { header };
     known.iter().find(|name| name.eq_ignore_ascii_case(header)).map_or(header, |name| name).to_string()
 }
 
 fn add(name: &str, table: &Table, method: SamplingMethod, collect: &mut Collect, problems: &mut Problems) {
     let text = |column: &str, row: usize| table.text(column).map_or("", |texts| texts.get(row)).trim();
-    let dispatches = table.number("Dispatch_Id");
+    let (dispatches, processes) = (table.number("Dispatch_Id"), table.number("Process_Id"));
     let kernel = collect.kernel(SampledKernel::default());
     let mut damaged = 0;
     for row in 0..table.rows {
@@ -67,6 +74,8 @@ fn add(name: &str, table: &Table, method: SamplingMethod, collect: &mut Collect,
             "0" | "false" | "False" => Some(false),
             _ => None,
         };
+        let process = processes.and_then(|values| values.get(row)).filter(|id| *id >= 0.0);
+        collect.process = process.map_or_else(|| super::process_of(name), |id| id as u64);
         let mut counts = SampleCounts::default();
         counts.one(issued, stall_reason(text("Stall_Reason", row)));
         let instruction = collect.instruction(SampledInstruction {

@@ -72,6 +72,8 @@ struct Process {
     /// Load base less load delta of each code object: what makes an offset an address of its ELF file.
     deltas: HashMap<u64, u64>,
     agents: Vec<BTreeMap<String, String>>,
+    /// Number that the system gave it.
+    pid: Option<u64>,
 }
 
 struct Symbol {
@@ -122,6 +124,7 @@ fn finish(
     }
     let of: HashMap<u64, u64> =
         process.dispatches.iter().map(|dispatch| (dispatch.id, dispatch.kernel)).collect();
+    collect.process = process.pid.unwrap_or_else(|| super::process_of(file));
     let (mut unnamed, mut without_text) = (0, 0);
     let mut samples: Vec<(Place, SampleCounts)> = process.samples.into_iter().collect();
     samples.sort_unstable_by_key(|(place, _)| *place);
@@ -329,6 +332,12 @@ struct RawDispatch<'a> {
 }
 
 #[derive(Deserialize, Default)]
+struct RawMetadata<'a> {
+    #[serde(borrow, default)]
+    pid: Scalar<'a>,
+}
+
+#[derive(Deserialize, Default)]
 struct RawInfo<'a> {
     #[serde(borrow, default)]
     dispatch_id: Scalar<'a>,
@@ -522,6 +531,9 @@ impl<'de> Visitor<'de> for Part<'_> {
             match (level, &*key) {
                 (Level::Process, "buffer_records" | "callback_records") => {
                     map.next_value_seed(Part(process, Level::Records))?;
+                }
+                (Level::Process, "metadata") => {
+                    process.pid = map.next_value::<RawMetadata<'de>>()?.pid.number()
                 }
                 (Level::Process, "strings") => map.next_value_seed(Part(process, Level::Strings))?,
                 (Level::Process, "kernel_symbols") => {

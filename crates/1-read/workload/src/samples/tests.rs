@@ -116,6 +116,31 @@ fn host_traps_do_not_say_what_issued() {
 }
 
 #[test]
+fn processes_are_told_apart() {
+    let csv = "Dispatch_Id,Instruction,Instruction_Comment\n1,s_endpgm,\n1,s_nop 0,\n";
+    let with_column = "PID,Dispatch_Id,Instruction\n7,1,s_endpgm\n8,1,s_endpgm\n8,2,s_endpgm\n";
+    let of_two: &[(&str, &str)] =
+        &[("7_pc_sampling_host_trap.csv", csv), ("8_pc_sampling_host_trap.csv", csv)];
+    let one: &[(&str, &str)] = &[("7_pc_sampling_host_trap.csv", csv)];
+    let column: &[(&str, &str)] = &[("x_pc_sampling_host_trap.csv", with_column)];
+    for (files, want, dispatches) in
+        [(of_two, vec![(7, 1), (8, 1)], 2), (one, vec![], 1), (column, vec![(7, 1), (8, 2)], 3)]
+    {
+        let samples = read(&folder(files), &Options::default()).unwrap().samples.unwrap();
+        let kernel = &samples.by_kernel(&|_, _| true)[0];
+        let end = kernel.rows.keys().find(|it| it.text == "s_endpgm").unwrap();
+        let found: Vec<(u64, u64)> = kernel
+            .processes
+            .get(end)
+            .into_iter()
+            .flatten()
+            .map(|(process, count)| (*process, *count))
+            .collect();
+        assert_eq!((found, kernel.dispatches), (want, dispatches), "{files:?}");
+    }
+}
+
+#[test]
 fn damaged_files_are_left_out() {
     let counters = ("pmc_perf.csv", "Dispatch_ID,Kernel_Name,SQ_WAVES\n1,a(),4\n");
     let cut = &JSON[..JSON.len() - 40];

@@ -9,3 +9,4 @@ mod layouts;
 mod made;
 mod newest;
 mod recordings;
+mod strange;

@@ -5,7 +5,7 @@
 
 use super::subject::Subject;
 use crate::listing_samples::{issued, waits};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use view::{Cell, Column, ColumnKind, Number, Row, Table, WaitShare};
 use workload::{
     KernelSamples, KernelTrace, SAMPLE_STALLS, Samples, SamplingMethod, Workload, is_sampled_kernel,
@@ -15,6 +15,8 @@ use workload::{
 const PANEL: &str = "PC Sampling";
 /// Reasons named for one instruction.
 const REASONS: usize = 3;
+/// Processes named for one instruction.
+const PROCESSES: usize = 4;
 
 /// The samples of the kernels and dispatches selected, kernels of most samples first.
 pub fn selected(w: &Workload, rows: &[u32]) -> Vec<KernelSamples> {
@@ -118,6 +120,10 @@ pub(crate) fn instructions(subject: &Subject, top: usize) -> Table {
     if sources {
         columns.push(Column::new("source", ColumnKind::Text, ""));
     }
+    let several_processes = kernels.iter().any(|kernel| !kernel.processes.is_empty());
+    if several_processes {
+        columns.push(Column::new("pid", ColumnKind::Text, ""));
+    }
     if kernels.len() > 1 {
         columns.push(Column::new("kernel", ColumnKind::Text, ""));
     }
@@ -144,6 +150,9 @@ pub(crate) fn instructions(subject: &Subject, top: usize) -> Table {
             if sources {
                 cells.push(Cell::Text(instruction.source.clone()));
             }
+            if several_processes {
+                cells.push(Cell::Text(kernel.processes.get(instruction).map_or_else(String::new, processes)));
+            }
             if kernels.len() > 1 {
                 cells.push(Cell::Text(plain_kernel_name(&kernel.kernel.name).to_string()));
             }
@@ -160,6 +169,16 @@ pub(crate) fn instructions(subject: &Subject, top: usize) -> Table {
     }
     out.notes.extend(notes(subject));
     out
+}
+
+/// The processes of an instruction's samples, those of most first, with how many: `4254: 17, 4255: 3`.
+fn processes(counts: &BTreeMap<u64, u64>) -> String {
+    let mut list: Vec<(&u64, &u64)> = counts.iter().collect();
+    list.sort_by_key(|(_, samples)| std::cmp::Reverse(**samples));
+    let named: Vec<String> =
+        list.iter().take(PROCESSES).map(|(process, samples)| format!("{process}: {samples}")).collect();
+    let rest = if list.len() > PROCESSES { ", …" } else { "" };
+    named.join(", ") + rest
 }
 
 /// The reasons of most samples, with how many: `waitcnt 17, hazard 3`.

@@ -90,9 +90,9 @@ pub(crate) fn are_traces<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> bo
     for path in paths {
         any = true;
         let first = recording::recordings_in(path).into_iter().next().unwrap_or_else(|| path.clone());
-        if (first.is_dir() || recording::holds_dispatches(&first))
-            && recording::read(&first).is_ok_and(|it| says_more_than_times(&it))
-        {
+        let holds = first.is_dir() || recording::holds_dispatches(&first);
+        let says_more = || recording::read(&first).is_ok_and(|it| says_more_than_times(&it));
+        if holds && (says_more() || recording::holds_runs(&first)) {
             return false;
         }
         if !(path.is_dir() && traces::read(path, true).is_ok()

@@ -26,6 +26,7 @@ mod profile;
 mod ranks;
 mod roofline;
 mod run;
+mod runs;
 mod sampling;
 mod schema;
 mod thread_trace;

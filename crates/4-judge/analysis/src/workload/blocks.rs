@@ -74,6 +74,8 @@ pub struct Blocks {
     sampled: bool,
     /// The overview has no charts.
     no_charts: bool,
+    /// Counters are those of all kernels together.
+    together: bool,
     panels: BTreeSet<u16>,
     tables: BTreeSet<(u16, u16)>,
     rows: BTreeSet<(u16, u16, usize)>,
@@ -106,6 +108,15 @@ impl Blocks {
     /// The overview without charts; what was asked for by name stays.
     pub fn without_charts(self) -> Self {
         Blocks { no_charts: true, ..self }
+    }
+
+    /// The same with the counters of all kernels together, for a reader who chooses among the kernels.
+    pub fn with_counters_together(self) -> Self {
+        Blocks { together: true, ..self }
+    }
+
+    pub(crate) fn counters_together(&self) -> bool {
+        self.together
     }
 
     fn in_overview(&self, id: (u16, u16)) -> bool {

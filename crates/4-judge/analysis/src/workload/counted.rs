@@ -22,7 +22,9 @@ const NAMED: usize = 6;
 pub(crate) enum Shown {
     /// All of them, of so many kernels.
     All(usize),
-    /// All of them, of all dispatches together, to be compared.
+    /// All of them, of all dispatches together.
+    Together,
+    /// The same of recordings that are compared.
     Compared,
     /// What the overview has room for.
     Overview,
@@ -57,6 +59,7 @@ pub(crate) fn counters(
     let kernels = kernels(w, evaluation.rows()).len();
     let (by_kernel, compared) = match shown {
         Shown::All(top) => (Some(top), false),
+        Shown::Together => (None, false),
         Shown::Compared => (None, true),
         Shown::Overview if all.len() * kernels <= ROOM => (Some(usize::MAX), false),
         Shown::Overview => {
@@ -78,7 +81,7 @@ pub(crate) fn counters(
     if by_kernel.is_some() && left > 0 {
         out.notes.push(format!("{left} more kernels; `--top N` shows more"));
     }
-    if by_kernel.is_none() && !compared && kernels > 1 {
+    if shown == Shown::Overview && by_kernel.is_none() && kernels > 1 {
         out.notes.push("over all kernels together; `-b counters` shows each".to_string());
     }
     out

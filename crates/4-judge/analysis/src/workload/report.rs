@@ -290,6 +290,7 @@ impl Context<'_> {
     fn counters(&self) -> Option<Table> {
         let shown = match self.subjects {
             [_] if self.options.blocks.is_overview() => Shown::Overview,
+            [_] if self.options.blocks.counters_together() => Shown::Together,
             [_] => Shown::All(self.options.top),
             _ => Shown::Compared,
         };

@@ -35,6 +35,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     {
         return Err(usage(format!("`--threshold {percent}` is no percentage"), "give a number such as `5`"));
     }
+    write::check(args)?;
     let own = definitions::read(&args.definitions)?;
     let definitions = own.as_ref().unwrap_or_else(|| Definitions::built_in());
 
@@ -67,6 +68,10 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         threshold: args.threshold.filter(|_| subjects.len() > 1),
         conditions,
     };
+    if args.format == ReportFormat::Db {
+        write::database(args, definitions, &subjects::for_each(&compiled, &subjects), &subjects)?;
+        return Ok(Outcome::of(failed, false));
+    }
     let report = match wanted_list(args) {
         Some(kind) => list(definitions, &subjects, kind, &options),
         None => {
@@ -79,6 +84,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     Ok(outcome(&report, failed, met > 0))
 }
 
+/// How values are averaged and normalised.
 fn settings(args: &Analyze) -> Settings {
     let average = match args.average {
         AverageKind::Weighted => Average::Weighted,

@@ -80,7 +80,7 @@ pub(crate) struct Analyze {
     /// Output format.
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
-    /// Write into a folder: a file per report, for CSV a file per table.
+    /// Write into a folder: a file per report, for CSV a file per table; of a database the file.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -110,6 +110,8 @@ pub(crate) enum ReportFormat {
     Csv,
     /// For issues and wikis.
     Markdown,
+    /// An SQLite database with the views of the vendor's analysis databases; needs `-o FILE.db`.
+    Db,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -18,6 +18,7 @@ pub(crate) const SPECIAL: &[((u16, u16), &str)] = &[
     (TUNING, "Autotuning"),
     (SPREADS, "Spread over Runs"),
     (COUNTERS, "Recorded Counters"),
+    (OPERATORS, "Counters by Operator"),
     ((1, 1), "System Info"),
     (SAMPLES, "PC Sampling"),
     (SAMPLED_KERNELS, "Samples by Kernel"),
@@ -45,9 +46,12 @@ pub(crate) const SPREADS: (u16, u16) = (0, 8);
 /// The table of what was recorded.
 pub(crate) const COUNTERS: (u16, u16) = (0, 9);
 
+/// The counters of each operator of a framework, where a trace says which launched what.
+pub(crate) const OPERATORS: (u16, u16) = (0, 10);
+
 /// Tables shown when none are asked for.
 pub(crate) const OVERVIEW: &[(u16, u16)] =
-    &[(0, 1), LIMITS, CHANGES, RANKS, TUNING, COUNTERS, (2, 1), SAMPLED_KERNELS, TRACE];
+    &[(0, 1), LIMITS, CHANGES, RANKS, TUNING, COUNTERS, OPERATORS, (2, 1), SAMPLED_KERNELS, TRACE];
 /// Tables shown instead of a recording without times: what was launched, and what can be counted without a clock.
 const COUNTED: &[(u16, u16)] = &[(0, 2), (10, 1), (10, 2), (10, 4), (12, 2), (16, 3)];
 

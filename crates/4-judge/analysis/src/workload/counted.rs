@@ -87,6 +87,42 @@ pub(crate) fn counters(
     out
 }
 
+/// The counters of the dispatches that each operator of a framework launched, by row of the recording.
+pub(crate) fn by_operator(
+    subject: &Subject,
+    evaluation: &Evaluation<'_>,
+    operators: &[Option<String>],
+    top: usize,
+) -> Table {
+    const UNKNOWN: &str = "(no operator)";
+    let w = &subject.workload;
+    let mut of_operator: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for row in evaluation.rows() {
+        let name = operators.get(*row as usize).and_then(Option::as_deref).unwrap_or(UNKNOWN);
+        of_operator.entry(name).or_default().push(*row);
+    }
+    let time =
+        |rows: &[u32]| -> f64 { rows.iter().filter_map(|row| w.dispatches.duration(*row as usize)).sum() };
+    let mut groups: Vec<(Option<&str>, Vec<u32>)> =
+        of_operator.into_iter().map(|(name, rows)| (Some(name), rows)).collect();
+    groups.sort_by(|a, b| time(&b.1).total_cmp(&time(&a.1)));
+    let left = groups.len().saturating_sub(top);
+    groups.truncate(top);
+    let mut out = made(w, &recorded(w), &groups, None);
+    out.id = "0.10".to_string();
+    out.title = "Counters by Operator".to_string();
+    for (at, row) in out.rows.iter_mut().enumerate() {
+        row.id = format!("0.10.{at}");
+    }
+    if let Some(column) = out.columns.first_mut().filter(|it| it.title == "kernel") {
+        column.title = "operator".to_string();
+    }
+    if left > 0 {
+        out.notes.push(format!("{left} more operators; `--top N` shows more"));
+    }
+    out
+}
+
 /// Counters that no metric reads, of a recording that has too many for the overview.
 pub(crate) fn note(subject: &Subject, evaluation: &Evaluation<'_>) -> Option<String> {
     let all = recorded(&subject.workload);

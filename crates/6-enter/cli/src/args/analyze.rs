@@ -77,6 +77,9 @@ pub(crate) struct Analyze {
     /// Further definitions of metrics and tables; see docs/metric-definitions.md.
     #[arg(long = "metrics", value_name = "FILE")]
     pub(crate) definitions: Vec<PathBuf>,
+    /// A trace of the same program, as `rockhound trace` reads it: counters are summed by the operators that launched the kernels.
+    #[arg(long, value_name = "TRACE")]
+    pub(crate) trace: Option<PathBuf>,
     /// Output format.
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,

@@ -4,6 +4,7 @@
 //! ask here.
 
 pub mod accuracy;
+mod analysis_db;
 mod columns;
 pub mod comm;
 pub mod doctor;
@@ -13,6 +14,7 @@ pub mod fix;
 pub mod judge;
 mod launched;
 mod needs;
+mod operators;
 mod page;
 mod rooflines;
 mod tables;
@@ -22,12 +24,14 @@ pub mod trace;
 pub mod tunings;
 
 pub mod triage;
+pub use analysis_db::analysis_db;
 pub use columns::columns;
 pub use fail_on::FailOn;
 pub use judge::report;
 pub use needs::needs;
+pub use operators::{Operators, operators};
 pub use page::{DISPATCHES, page};
-pub use rooflines::rooflines;
+pub use rooflines::{Placed, Shown, rooflines};
 pub use tile::{TileQuestion, tile};
 use view::RuleInfo;
 

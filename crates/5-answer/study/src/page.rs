@@ -31,17 +31,19 @@ pub fn page(
     options: &Options,
     code_of: impl FnOnce(&Subject, &[PageKernel]) -> Vec<PageCode>,
 ) -> Result<Page, SelectError> {
+    // The script puts the counters of the kernel that a reader chooses in their places.
+    let options = &Options { blocks: options.blocks.clone().with_counters_together(), ..options.clone() };
     let mut whole = judge::report(definitions, compiled, subjects, options, &mut [])?;
     let base_memory = (subjects.len() > 1).then(|| memory(&compiled[..1], subjects, options)).flatten();
     let mut rooflines = Vec::new();
     let mut kernels = Vec::new();
     for (at, (subject, compiled)) in subjects.iter().zip(compiled).enumerate() {
-        if subject.target().is_empty() {
-            continue;
-        }
         let evidence = WorkloadEvidence::gather(compiled, &subject.workload, &subject.rows);
-        let chart = analysis::roofline_chart::chart(&evidence, DRAWN);
-        rooflines.push(renamed(chart, &options.renames, at, subjects.len()));
+        // Of an unknown GPU there are no roofs, but numbers of its kernels.
+        if !subject.target().is_empty() {
+            let chart = analysis::roofline_chart::chart(&evidence, DRAWN);
+            rooflines.push(renamed(chart, &options.renames, at, subjects.len()));
+        }
         if at + 1 == subjects.len() {
             kernels = evidence.iter().map(|it| kernel(it, &whole, &options.renames, at)).collect();
         }
@@ -163,8 +165,8 @@ fn details(
     let target = subjects.first().map(|s| s.target().to_owned()).unwrap_or_default();
     let by_channel = |t: &&metrics::Table| matches!(t.style, Style::Channels | Style::ChannelBox);
     let shown = |t: &&metrics::Table| !by_channel(t) || kernels.len() <= WITH_CHANNELS;
-    let words: Vec<String> =
-        definitions.tables().iter().filter(shown).map(|t| format!("{}.{}", t.id.0, t.id.1)).collect();
+    let words = definitions.tables().iter().filter(shown).map(|t| format!("{}.{}", t.id.0, t.id.1));
+    let words: Vec<String> = words.chain(["counters".to_owned()]).collect();
     let Ok(blocks) = Blocks::parse(&words, definitions, &target) else { return };
     let options = Options { blocks, ..options.clone() };
     let rows_of: Vec<BTreeMap<String, Vec<u32>>> =

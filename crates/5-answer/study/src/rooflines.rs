@@ -4,23 +4,45 @@ use analysis::WorkloadEvidence;
 use analysis::roofline_chart;
 use analysis::workload::Subject;
 use metrics::Compiled;
-use view::{ROOFLINE_SCHEMA, Rooflines, WorkloadRoofline};
+use view::{ROOFLINE_SCHEMA, RooflineChart, Rooflines, WorkloadRoofline};
 
-/// The `top` kernels of most time of each recording, on the levels and types named; all levels and the types that a machine
-/// has ceilings of where none is named.
-pub fn rooflines(
-    compiled: &[&Compiled],
-    subjects: &[Subject],
-    levels: &[&str],
-    types: &[&str],
-    top: usize,
-) -> Rooflines {
+/// What stands below the roofs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Placed {
+    /// Kernels, all their dispatches together.
+    #[default]
+    Kernels,
+    /// Single dispatches.
+    Dispatches,
+}
+
+/// What to show.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// Levels of memory; of none all.
+    pub levels: &'a [&'a str],
+    /// Types; of none those that a machine has ceilings of.
+    pub types: &'a [&'a str],
+    /// Most kernels or dispatches of a recording, those of most time.
+    pub top: usize,
+    /// What stands below the roofs.
+    pub placed: Placed,
+}
+
+/// The rooflines of recordings.
+pub fn rooflines(compiled: &[&Compiled], subjects: &[Subject], shown: &Shown<'_>) -> Rooflines {
     let mut workloads = Vec::new();
     for (subject, compiled) in subjects.iter().zip(compiled) {
-        let kernels = WorkloadEvidence::gather(compiled, &subject.workload, &subject.rows);
-        let mut chart = roofline_chart::chart(&kernels, top);
-        roofline_chart::count_integers(&mut chart, &kernels, types);
-        roofline_chart::restrict(&mut chart, levels, types);
+        let placed = match shown.placed {
+            Placed::Kernels => WorkloadEvidence::gather(compiled, &subject.workload, &subject.rows),
+            Placed::Dispatches => dispatches(compiled, subject, shown.top),
+        };
+        let mut chart = roofline_chart::chart(&placed, shown.top);
+        roofline_chart::count_integers(&mut chart, &placed, shown.types);
+        roofline_chart::restrict(&mut chart, shown.levels, shown.types);
+        if shown.placed == Placed::Dispatches {
+            name_dispatches(&mut chart, &placed, subject);
+        }
         workloads.push(WorkloadRoofline {
             name: subject.name.clone(),
             path: subject.path.clone(),
@@ -29,4 +51,36 @@ pub fn rooflines(
     }
     roofline_chart::letter(workloads.iter_mut().map(|it| &mut it.roofline));
     Rooflines { schema: ROOFLINE_SCHEMA, workloads }
+}
+
+/// The longest dispatches, each as evidence of its own.
+fn dispatches<'a>(compiled: &'a Compiled, subject: &'a Subject, top: usize) -> Vec<WorkloadEvidence<'a>> {
+    let w = &subject.workload;
+    let time = |row: &u32| w.dispatches.duration(*row as usize).unwrap_or(0.0);
+    let whole: f64 = subject.rows.iter().map(time).sum();
+    let mut rows = subject.rows.clone();
+    rows.sort_by(|a, b| time(b).total_cmp(&time(a)));
+    rows.truncate(top);
+    let one = |row: &u32| {
+        let mut of_row = WorkloadEvidence::gather(compiled, w, std::slice::from_ref(row));
+        for it in &mut of_row {
+            it.time_percent = it.time.clone().map(|time| 100.0 * time / whole);
+        }
+        of_row
+    };
+    rows.iter().flat_map(one).collect()
+}
+
+/// Dispatches of one kernel are told apart by their IDs.
+fn name_dispatches(chart: &mut RooflineChart, placed: &[WorkloadEvidence<'_>], subject: &Subject) {
+    for (kernel, evidence) in chart.kernels.iter_mut().zip(placed) {
+        let row = evidence.evaluation.rows().first();
+        if let Some(id) = row.and_then(|row| subject.workload.dispatches.id.get(*row as usize)) {
+            kernel.name = format!("{} #{id}", kernel.name);
+        }
+    }
+    let more = subject.rows.len() - placed.len().min(subject.rows.len());
+    if more > 0 {
+        chart.notes.push(format!("{more} more dispatches; `--top N` shows more"));
+    }
 }

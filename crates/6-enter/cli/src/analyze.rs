@@ -35,6 +35,7 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     {
         return Err(usage(format!("`--threshold {percent}` is no percentage"), "give a number such as `5`"));
     }
+    write::check(args)?;
     let own = definitions::read(&args.definitions)?;
     let definitions = own.as_ref().unwrap_or_else(|| Definitions::built_in());
 
@@ -67,7 +68,12 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
         renames,
         threshold: args.threshold.filter(|_| subjects.len() > 1),
         conditions,
+        operators: operators(args, &subjects)?,
     };
+    if args.format == ReportFormat::Db {
+        write::database(args, definitions, &subjects::for_each(&compiled, &subjects), &subjects)?;
+        return Ok(Outcome::of(failed, false));
+    }
     let report = match wanted_list(args) {
         Some(kind) => list(definitions, &subjects, kind, &options),
         None => {
@@ -80,6 +86,28 @@ pub(crate) fn run(args: &Analyze, look: &Look) -> Result<Outcome> {
     Ok(outcome(&report, failed, met > 0))
 }
 
+/// The operator of each dispatch, by the trace that was given.
+fn operators(args: &Analyze, subjects: &[Subject]) -> Result<Vec<Option<String>>> {
+    let Some(path) = &args.trace else { return Ok(Vec::new()) };
+    let [subject] = subjects else {
+        return Err(usage("`--trace` is of one recording", "give one `-p`"));
+    };
+    let found = study::operators(subject, &host::traces::file(path, true)?);
+    for (kernel, dispatches, spans) in &found.unequal {
+        eprintln!(
+            "note: `{kernel}` has {dispatches} dispatches and {spans} spans in the trace, so its operators are not known"
+        );
+    }
+    if found.of_row.iter().all(Option::is_none) {
+        return Err(usage(
+            format!("`{}` names no operator of a recorded kernel", path.display()),
+            "it has to be a trace of the same program with operators, as the PyTorch profiler writes them",
+        ));
+    }
+    Ok(found.of_row)
+}
+
+/// How values are averaged and normalised.
 fn settings(args: &Analyze) -> Settings {
     let average = match args.average {
         AverageKind::Weighted => Average::Weighted,

@@ -16,7 +16,7 @@ pub(crate) use launch::LaunchTemplate;
 pub(crate) use on::On;
 pub(crate) use on_gpu::{Method, OnGpu, Same};
 pub(crate) use page::{Report, View};
-pub(crate) use recordings::{Guide, Level, Ranks, Roofline, Tui, Type};
+pub(crate) use recordings::{Guide, Level, Placed, Ranks, Roofline, Tui, Type};
 use std::path::PathBuf;
 pub(crate) use tile::{Tile, TileFormat};
 pub(crate) use triage::Triage;

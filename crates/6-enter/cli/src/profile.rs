@@ -3,6 +3,7 @@
 //! The one idea to keep in mind: who profiles is a [`Profiler`]; what comes out is a folder that `analyze` reads, and
 //! nothing after that knows who wrote it, except to say so.
 
+mod folder;
 mod hardware;
 
 use crate::args::{Analyze, Look, On, Profile, Ranks, ShortFormat};
@@ -52,10 +53,7 @@ impl Profiler for Emulator {
         let emulation = Emulation::prepare(&args.emulate, &args.program)?;
         predictions(&args.settings(), emulation.model)?;
         let name = program_name(args);
-        let output = match &args.output {
-            Some(folder) => folder.clone(),
-            None => Path::new("workloads").join(&name).join(emulation.model.short()),
-        };
+        let output = folder::folder(args, &name, emulation.model.short())?;
         // The program may change its working folder.
         let output = std::path::absolute(output)?;
         make_folder(&output, args.replaces())?;

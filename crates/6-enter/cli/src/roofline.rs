@@ -5,7 +5,7 @@
 
 mod measure;
 
-use crate::args::{Level, Look, Roofline, ShortFormat, Type};
+use crate::args::{Level, Look, Placed, Roofline, ShortFormat, Type};
 use crate::exit::{Outcome, usage};
 use crate::output::{self, Output};
 use crate::picture::{self, Chart, Kind};
@@ -52,7 +52,12 @@ pub(crate) fn run(args: &Roofline, look: &Look) -> Result<Outcome> {
         ));
     }
     let compiled = subjects::for_each(&compiled, &all);
-    let all = study::rooflines(&compiled, &all, &levels, &types, usize::from(args.top));
+    let placed = match args.placed {
+        Placed::Kernels => study::Placed::Kernels,
+        Placed::Dispatches => study::Placed::Dispatches,
+    };
+    let shown = study::Shown { levels: &levels, types: &types, top: usize::from(args.top), placed };
+    let all = study::rooflines(&compiled, &all, &shown);
     absent(&all.workloads, &types);
     match (&args.output, kind) {
         (Some(path), Some(kind)) => {

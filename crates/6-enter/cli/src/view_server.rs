@@ -286,7 +286,7 @@ impl Server {
                 wanted: Wanted {
                     kernels: Some(question.kernel.clone()).filter(|k| !k.is_empty()).into_iter().collect(),
                     dispatches: question.dispatch.split_whitespace().map(str::to_owned).collect(),
-                    gpus: Vec::new(),
+                    ..Wanted::default()
                 },
                 matches: Vec::new(),
                 ranks: self.merges_ranks.then_some(host::subjects::Ranks::Merged),

@@ -90,7 +90,7 @@ fn analyze(
 ) -> PyResult<String> {
     py.detach(|| {
         let ranks = ranks.as_deref().map(ranks_of).transpose()?;
-        let wanted = Wanted { kernels, dispatches, gpus };
+        let wanted = Wanted { kernels, dispatches, gpus, ..Wanted::default() };
         let asked = Asked { paths, arch, corrections: None, wanted, matches, ranks, runs: None };
         let settings =
             Settings { average: average_of(&average)?, norm: norm_of(&normal_unit)?, ..Settings::default() };

@@ -123,7 +123,9 @@ impl Looked {
     }
 
     fn dispatches(&self) -> String {
-        list("-d", &self.wanted.dispatches) + &list("--gpu-id", &self.wanted.gpus)
+        list("-d", &self.wanted.dispatches)
+            + &list("--gpu-id", &self.wanted.gpus)
+            + &list("--kernel-iteration-range", &self.wanted.iterations)
     }
 }
 
@@ -188,7 +190,7 @@ mod tests {
             (&["gemm<int>"], &[], "-k 'gemm<int>' -d '<9' --dispatch-limit 8 "),
             (&[], &["2-3", "7"], "-k gemm -d 2-3 7 --dispatch-limit 8 "),
         ] {
-            let wanted = Wanted { kernels: own(kernels), dispatches: own(dispatches), gpus: vec![] };
+            let wanted = Wanted { kernels: own(kernels), dispatches: own(dispatches), ..Wanted::default() };
             let looked = Looked { wanted, plain: vec![] };
             assert_eq!(looked.again(recorded.clone()).options(), options);
         }
@@ -200,10 +202,12 @@ mod tests {
             kernels: own(&["void gemm<int>(int*)"]),
             dispatches: own(&["1", ">3"]),
             gpus: vec![0, 2],
+            iterations: own(&["2-3"]),
         };
         let looked = Looked { wanted, plain: own(&["gemm"]) };
-        assert_eq!(looked.options(), " -k 'void gemm<int>(int*)' -d 1 '>3' --gpu-id 0 2");
-        assert_eq!(looked.options_of_one(Some(4)), " -k 4 -d 1 '>3' --gpu-id 0 2");
+        let rest = "-d 1 '>3' --gpu-id 0 2 --kernel-iteration-range 2-3";
+        assert_eq!(looked.options(), format!(" -k 'void gemm<int>(int*)' {rest}"));
+        assert_eq!(looked.options_of_one(Some(4)), format!(" -k 4 {rest}"));
         assert_eq!(looked.options_of_code(Some("gemm")), " -k gemm -d 1 -d '>3'");
         assert_eq!(looked.options_elsewhere(), " -k gemm");
         let all = Looked::default();

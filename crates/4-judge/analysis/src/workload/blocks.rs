@@ -18,6 +18,7 @@ pub(crate) const SPECIAL: &[((u16, u16), &str)] = &[
     (TUNING, "Autotuning"),
     (SPREADS, "Spread over Runs"),
     (COUNTERS, "Recorded Counters"),
+    (OPERATORS, "Counters by Operator"),
     ((1, 1), "System Info"),
     (SAMPLES, "PC Sampling"),
     (SAMPLED_KERNELS, "Samples by Kernel"),
@@ -45,9 +46,12 @@ pub(crate) const SPREADS: (u16, u16) = (0, 8);
 /// The table of what was recorded.
 pub(crate) const COUNTERS: (u16, u16) = (0, 9);
 
+/// The counters of each operator of a framework, where a trace says which launched what.
+pub(crate) const OPERATORS: (u16, u16) = (0, 10);
+
 /// Tables shown when none are asked for.
 pub(crate) const OVERVIEW: &[(u16, u16)] =
-    &[(0, 1), LIMITS, CHANGES, RANKS, TUNING, COUNTERS, (2, 1), SAMPLED_KERNELS, TRACE];
+    &[(0, 1), LIMITS, CHANGES, RANKS, TUNING, COUNTERS, OPERATORS, (2, 1), SAMPLED_KERNELS, TRACE];
 /// Tables shown instead of a recording without times: what was launched, and what can be counted without a clock.
 const COUNTED: &[(u16, u16)] = &[(0, 2), (10, 1), (10, 2), (10, 4), (12, 2), (16, 3)];
 
@@ -74,6 +78,8 @@ pub struct Blocks {
     sampled: bool,
     /// The overview has no charts.
     no_charts: bool,
+    /// Counters are those of all kernels together.
+    together: bool,
     panels: BTreeSet<u16>,
     tables: BTreeSet<(u16, u16)>,
     rows: BTreeSet<(u16, u16, usize)>,
@@ -106,6 +112,15 @@ impl Blocks {
     /// The overview without charts; what was asked for by name stays.
     pub fn without_charts(self) -> Self {
         Blocks { no_charts: true, ..self }
+    }
+
+    /// The same with the counters of all kernels together, for a reader who chooses among the kernels.
+    pub fn with_counters_together(self) -> Self {
+        Blocks { together: true, ..self }
+    }
+
+    pub(crate) fn counters_together(&self) -> bool {
+        self.together
     }
 
     fn in_overview(&self, id: (u16, u16)) -> bool {

@@ -22,7 +22,9 @@ const NAMED: usize = 6;
 pub(crate) enum Shown {
     /// All of them, of so many kernels.
     All(usize),
-    /// All of them, of all dispatches together, to be compared.
+    /// All of them, of all dispatches together.
+    Together,
+    /// The same of recordings that are compared.
     Compared,
     /// What the overview has room for.
     Overview,
@@ -57,6 +59,7 @@ pub(crate) fn counters(
     let kernels = kernels(w, evaluation.rows()).len();
     let (by_kernel, compared) = match shown {
         Shown::All(top) => (Some(top), false),
+        Shown::Together => (None, false),
         Shown::Compared => (None, true),
         Shown::Overview if all.len() * kernels <= ROOM => (Some(usize::MAX), false),
         Shown::Overview => {
@@ -78,8 +81,44 @@ pub(crate) fn counters(
     if by_kernel.is_some() && left > 0 {
         out.notes.push(format!("{left} more kernels; `--top N` shows more"));
     }
-    if by_kernel.is_none() && !compared && kernels > 1 {
+    if shown == Shown::Overview && by_kernel.is_none() && kernels > 1 {
         out.notes.push("over all kernels together; `-b counters` shows each".to_string());
+    }
+    out
+}
+
+/// The counters of the dispatches that each operator of a framework launched, by row of the recording.
+pub(crate) fn by_operator(
+    subject: &Subject,
+    evaluation: &Evaluation<'_>,
+    operators: &[Option<String>],
+    top: usize,
+) -> Table {
+    const UNKNOWN: &str = "(no operator)";
+    let w = &subject.workload;
+    let mut of_operator: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for row in evaluation.rows() {
+        let name = operators.get(*row as usize).and_then(Option::as_deref).unwrap_or(UNKNOWN);
+        of_operator.entry(name).or_default().push(*row);
+    }
+    let time =
+        |rows: &[u32]| -> f64 { rows.iter().filter_map(|row| w.dispatches.duration(*row as usize)).sum() };
+    let mut groups: Vec<(Option<&str>, Vec<u32>)> =
+        of_operator.into_iter().map(|(name, rows)| (Some(name), rows)).collect();
+    groups.sort_by(|a, b| time(&b.1).total_cmp(&time(&a.1)));
+    let left = groups.len().saturating_sub(top);
+    groups.truncate(top);
+    let mut out = made(w, &recorded(w), &groups, None);
+    out.id = "0.10".to_string();
+    out.title = "Counters by Operator".to_string();
+    for (at, row) in out.rows.iter_mut().enumerate() {
+        row.id = format!("0.10.{at}");
+    }
+    if let Some(column) = out.columns.first_mut().filter(|it| it.title == "kernel") {
+        column.title = "operator".to_string();
+    }
+    if left > 0 {
+        out.notes.push(format!("{left} more operators; `--top N` shows more"));
     }
     out
 }

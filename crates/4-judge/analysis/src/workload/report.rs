@@ -4,8 +4,8 @@
 //! columns, thresholds) is picked from the whole at the end, so a condition sees rows that are not shown.
 
 use super::blocks::{
-    Blocks, CHANGES, COUNTERS, LIMITS, MEMORY_CHART, RANKS, SAMPLED_KERNELS, SAMPLES, SPREADS, TRACE, TUNING,
-    WAVES,
+    Blocks, CHANGES, COUNTERS, LIMITS, MEMORY_CHART, OPERATORS, RANKS, SAMPLED_KERNELS, SAMPLES, SPREADS,
+    TRACE, TUNING, WAVES,
 };
 use super::compare::{self, Renames};
 use super::condition::Condition;
@@ -44,6 +44,8 @@ pub struct Options {
     pub threshold: Option<f64>,
     /// Conditions to judge.
     pub conditions: Vec<Condition>,
+    /// The operator that launched each dispatch of the one recording, by row; none where no trace says.
+    pub operators: Vec<Option<String>>,
 }
 
 /// A list instead of a report.
@@ -237,6 +239,7 @@ impl Context<'_> {
         if self.options.blocks.shows(COUNTERS) || self.judged(COUNTERS) {
             out.extend(self.counters());
         }
+        out.extend(self.operators());
         if let Some(kernels) = out.iter_mut().find(|t| t.id == "0.1")
             && kernels.rows.len() > self.options.top
         {
@@ -286,10 +289,22 @@ impl Context<'_> {
         out
     }
 
+    /// What was recorded, by the operators that launched it.
+    fn operators(&self) -> Option<Table> {
+        let (Options { operators, top, blocks, .. }, [subject], [evaluation]) =
+            (self.options, self.subjects, self.evaluations)
+        else {
+            return None;
+        };
+        let shown = !operators.is_empty() && (blocks.shows(OPERATORS) || self.judged(OPERATORS));
+        shown.then(|| counted::by_operator(subject, evaluation, operators, *top))
+    }
+
     /// What was recorded.
     fn counters(&self) -> Option<Table> {
         let shown = match self.subjects {
             [_] if self.options.blocks.is_overview() => Shown::Overview,
+            [_] if self.options.blocks.counters_together() => Shown::Together,
             [_] => Shown::All(self.options.top),
             _ => Shown::Compared,
         };

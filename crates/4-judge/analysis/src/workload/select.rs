@@ -17,6 +17,8 @@ pub struct Wanted {
     pub dispatches: Vec<String>,
     /// GPUs as recorded.
     pub gpus: Vec<u32>,
+    /// Which launches of each kernel, counted from 1: as IDs of dispatches are written, also in brackets.
+    pub iterations: Vec<String>,
 }
 
 /// A selection that selects nothing or cannot be understood.
@@ -193,6 +195,10 @@ pub fn select(
         rows.retain(|r| admitted[d.kernel[*r as usize] as usize]);
         words.push(format!("kernel {}", list(&wanted.kernels)));
     }
+    if !wanted.iterations.is_empty() {
+        keep_iterations(w, &mut rows, &wanted.iterations)?;
+        words.push(format!("iteration {} of each kernel", list(&wanted.iterations)));
+    }
     if !wanted.dispatches.is_empty() {
         let mut ranges = Vec::new();
         for part in wanted.dispatches.iter().flat_map(|t| t.split(',')).filter(|t| !t.trim().is_empty()) {
@@ -206,6 +212,34 @@ pub fn select(
         words.push(format!("dispatch {}", list(&wanted.dispatches)));
     }
     Ok((rows, words.join(", ")))
+}
+
+/// Keeps the launches of each kernel that were asked for, counted from 1 in the order recorded.
+fn keep_iterations(w: &Workload, rows: &mut Vec<u32>, wanted: &[String]) -> Result<(), SelectError> {
+    let bare: Vec<String> = wanted.iter().map(|text| text.replace(['[', ']'], "")).collect();
+    let ranges = dispatch_ranges(&bare).map_err(|_| {
+        wrong(
+            format!("`{}` names no iterations", list(wanted)),
+            "give numbers from 1 on, such as `3`, `1-5` or `>10`",
+        )
+    })?;
+    let mut launches = vec![0u64; w.kernels.len()];
+    let number = |row: usize, launches: &mut [u64]| {
+        let launches = launches.get_mut(*w.dispatches.kernel.get(row)? as usize)?;
+        *launches += 1;
+        Some(*launches)
+    };
+    let numbers: Vec<Option<u64>> = (0..w.dispatches.len()).map(|row| number(row, &mut launches)).collect();
+    let most = launches.iter().copied().max().unwrap_or(0);
+    let holds = |number: u64| ranges.iter().any(|(first, last)| (*first..=*last).contains(&number));
+    rows.retain(|row| numbers.get(*row as usize).copied().flatten().is_some_and(holds));
+    if rows.is_empty() {
+        return Err(wrong(
+            format!("no kernel has an iteration {}", list(wanted)),
+            format!("the kernel launched most often has {most}"),
+        ));
+    }
+    Ok(())
 }
 
 impl Ids {
@@ -246,7 +280,12 @@ mod tests {
     fn chosen(kernels: &[&str], dispatches: &[&str], gpus: &[u32]) -> Result<Vec<u64>, String> {
         let w = recording();
         let own = |list: &[&str]| list.iter().map(|t| (*t).to_string()).collect::<Vec<_>>();
-        let wanted = Wanted { kernels: own(kernels), dispatches: own(dispatches), gpus: gpus.to_vec() };
+        let wanted = Wanted {
+            kernels: own(kernels),
+            dispatches: own(dispatches),
+            gpus: gpus.to_vec(),
+            ..Wanted::default()
+        };
         let text = |e: SelectError| format!("{}; {}", e.message, e.hint);
         let filter = KernelFilter::new(&w, &wanted.kernels).map_err(text)?;
         let (rows, _) = select(&w, filter.as_ref(), &wanted).map_err(text)?;
@@ -276,6 +315,31 @@ mod tests {
         for (k, d, g, want) in cases {
             assert_eq!(chosen(k, d, g).as_deref(), Ok(want), "{k:?} {d:?} {g:?}");
         }
+    }
+
+    #[test]
+    fn iterations_are_counted_for_each_kernel() {
+        let w = recording();
+        let chosen = |text: &str| {
+            let wanted = Wanted { iterations: vec![text.to_string()], ..Wanted::default() };
+            let (rows, words) =
+                select(&w, None, &wanted).map_err(|e| format!("{}; {}", e.message, e.hint))?;
+            let ids: Vec<u64> = rows.iter().map(|r| w.dispatches.id[*r as usize]).collect();
+            Ok::<_, String>((ids, words))
+        };
+        let words = |text: &str| format!("iteration {text} of each kernel");
+        // `copy` is launched twice, the others once.
+        assert_eq!(chosen("1"), Ok((vec![10, 11, 15], words("1"))));
+        assert_eq!(chosen("[2-3]"), Ok((vec![12], words("[2-3]"))));
+        assert_eq!(chosen(">=1"), Ok((vec![10, 11, 12, 15], words(">=1"))));
+        assert_eq!(
+            chosen("3"),
+            Err("no kernel has an iteration 3; the kernel launched most often has 2".to_string())
+        );
+        assert_eq!(
+            chosen("x"),
+            Err("`x` names no iterations; give numbers from 1 on, such as `3`, `1-5` or `>10`".to_string())
+        );
     }
 
     #[test]

@@ -77,10 +77,13 @@ pub(crate) struct Analyze {
     /// Further definitions of metrics and tables; see docs/metric-definitions.md.
     #[arg(long = "metrics", value_name = "FILE")]
     pub(crate) definitions: Vec<PathBuf>,
+    /// A trace of the same program, as `rockhound trace` reads it: counters are summed by the operators that launched the kernels.
+    #[arg(long, value_name = "TRACE")]
+    pub(crate) trace: Option<PathBuf>,
     /// Output format.
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
-    /// Write into a folder: a file per report, for CSV a file per table.
+    /// Write into a folder: a file per report, for CSV a file per table; of a database the file.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -110,6 +113,8 @@ pub(crate) enum ReportFormat {
     Csv,
     /// For issues and wikis.
     Markdown,
+    /// An SQLite database with the views of the vendor's analysis databases; needs `-o FILE.db`.
+    Db,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

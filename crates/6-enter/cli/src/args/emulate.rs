@@ -91,7 +91,7 @@ pub(crate) struct Profile {
     /// Name of the workload; by default the program's, or that of the launch file's folder.
     #[arg(long, short, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Folder to write; by default workloads/NAME/GPU.
+    /// Folder to write; by default workloads/NAME/GPU. `%hostname%`, `%gpu%`, `%name%`, `%pid%`, `%rank%` and `%env{VARIABLE}%` in it are replaced.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     /// Replace an emulated recording in the folder of `-o`; without `-o` it is replaced anyway. One that a profiler made is never replaced.

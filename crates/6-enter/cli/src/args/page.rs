@@ -39,7 +39,8 @@ impl Report {
     /// Whether an option was given that only recordings know.
     pub(crate) fn asks_for_recording(&self) -> bool {
         let Pick { part, arch, ranks, runs, specs_correction } = &self.pick;
-        let part = !part.dispatch.is_empty() || !part.gpu_id.is_empty();
+        let part =
+            !part.dispatch.is_empty() || !part.gpu_id.is_empty() || !part.kernel_iteration_range.is_empty();
         part || arch.is_some()
             || ranks.is_some()
             || runs.is_some()

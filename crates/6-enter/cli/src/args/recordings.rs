@@ -56,7 +56,7 @@ pub(crate) struct Roofline {
     /// Measure the roofs with kernels that do one thing only, and write them to `roofline.csv` or the file of `-o`.
     ///
     /// Beside a recording that file gives its roofline the roofs. Without a GPU an emulated one is measured.
-    #[arg(long, conflicts_with_all = ["paths", "kernel", "dispatch", "gpu_id", "arch", "only", "types", "kernel_names", "top", "dark"])]
+    #[arg(long, conflicts_with_all = ["paths", "kernel", "dispatch", "gpu_id", "arch", "only", "types", "kernel_names", "top", "placed", "dark"])]
     pub(crate) measure: bool,
     /// Where roofs are measured: `auto` takes an AMD GPU where `/dev/kfd` can be opened, unless `--gpu` names one to emulate.
     #[arg(long, value_enum, value_name = "WHERE", requires = "measure", default_value_t = super::on::On::Auto)]
@@ -85,6 +85,9 @@ pub(crate) struct Roofline {
     /// Show names of kernels in full; in a picture list them below the plot.
     #[arg(long)]
     pub(crate) kernel_names: bool,
+    /// What is placed below the roofs: kernels, or single dispatches, those of most time.
+    #[arg(long = "roofline-sort", visible_alias = "sort", value_enum, value_name = "WHAT", default_value_t = Placed::Kernels)]
+    pub(crate) placed: Placed,
     /// Kernels of each recording, those of most time.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=52))]
     pub(crate) top: u8,
@@ -97,6 +100,13 @@ pub(crate) struct Roofline {
     /// Light text on dark ground.
     #[arg(long, requires = "output")]
     pub(crate) dark: bool,
+}
+
+/// What stands below roofs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Placed {
+    Kernels,
+    Dispatches,
 }
 
 /// A level of memory.
@@ -229,6 +239,9 @@ pub(crate) struct Part {
     /// Only these dispatches: IDs, ranges `1-5`, bounds `>10`.
     #[arg(long, short, value_name = "ID", num_args = 1..)]
     pub(crate) dispatch: Vec<String>,
+    /// Only these launches of each kernel, counted from 1: `3`, `2-5`, `>10`.
+    #[arg(long, value_name = "N", num_args = 1..)]
+    pub(crate) kernel_iteration_range: Vec<String>,
     /// Only dispatches on these GPUs.
     #[arg(long, value_name = "GPU", num_args = 1.., value_delimiter = ',')]
     pub(crate) gpu_id: Vec<u32>,
@@ -248,6 +261,7 @@ impl Part {
             kernels: self.kernel.clone(),
             dispatches: self.dispatch.clone(),
             gpus: self.gpu_id.clone(),
+            iterations: self.kernel_iteration_range.clone(),
         }
     }
 }

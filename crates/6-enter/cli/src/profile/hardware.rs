@@ -108,11 +108,15 @@ impl Profiler for Hardware {
     }
 }
 
+/// The rank that a launcher gave this process.
+pub(super) fn rank_of_launcher() -> Result<String> {
+    asked::rank_number("auto")
+}
+
 /// Folder of the recording; that of a rank is one of its number below.
 fn output(args: &Profile, gpu: &Gpu) -> Result<PathBuf> {
     let name = program_name(args);
-    let folder = args.output.clone().unwrap_or_else(|| Path::new("workloads").join(&name).join(gpu.short()));
-    let folder = std::path::absolute(folder)?;
+    let folder = std::path::absolute(super::folder::folder(args, &name, &gpu.short())?)?;
     Ok(match &args.on_gpu.rank {
         Some(rank) => folder.join(asked::rank_number(rank)?),
         None => folder,

@@ -1,0 +1,86 @@
+//! Which operator of a framework launched each dispatch of a recording, by a trace of the same program.
+//!
+//! The one idea to keep in mind: two runs of one program launch a kernel equally often in the same order, so the nth
+//! dispatch of a kernel is the nth span of that name; where the numbers differ, nothing of that kernel is matched.
+
+use ::timeline::Links;
+use analysis::workload::Subject;
+use std::collections::HashMap;
+use trace::{GpuKind, Timeline};
+use workload::plain_kernel_name;
+
+/// The operator of each dispatch, by row; none where none is known.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Operators {
+    /// By row of the recording.
+    pub of_row: Vec<Option<String>>,
+    /// Kernels that the trace launches another number of times: name, dispatches, spans.
+    pub unequal: Vec<(String, usize, usize)>,
+}
+
+/// Matches the dispatches of a recording with the spans of a trace.
+pub fn operators(subject: &Subject, timeline: &Timeline) -> Operators {
+    let links = Links::of(timeline);
+    let mut spans: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut in_order: Vec<usize> =
+        (0..timeline.gpu.len()).filter(|at| timeline.gpu.kind[*at] == GpuKind::Kernel).collect();
+    in_order.sort_by_key(|at| timeline.gpu.start[*at]);
+    for at in in_order {
+        spans.entry(short(timeline.names.get(timeline.gpu.name[at]))).or_default().push(at);
+    }
+    let w = &subject.workload;
+    let mut rows: HashMap<&str, Vec<usize>> = HashMap::new();
+    for row in 0..w.dispatches.len() {
+        rows.entry(short(w.kernel_of(row))).or_default().push(row);
+    }
+    let mut out = Operators { of_row: vec![None; w.dispatches.len()], unequal: Vec::new() };
+    for (kernel, rows) in rows {
+        let Some(spans) = spans.get(kernel) else { continue };
+        if spans.len() != rows.len() {
+            out.unequal.push((kernel.to_owned(), rows.len(), spans.len()));
+            continue;
+        }
+        for (row, span) in rows.into_iter().zip(spans) {
+            let operator =
+                links.operator_of(*span).map(|at| timeline.names.get(timeline.host.name[at]).to_owned());
+            out.of_row[row] = operator;
+        }
+    }
+    out.unequal.sort();
+    out
+}
+
+/// A kernel's name without its arguments and return type, which profilers write in several ways.
+fn short(name: &str) -> &str {
+    let name = plain_kernel_name(name);
+    let name = name.strip_prefix("void ").unwrap_or(name);
+    // Parentheses within a template's arguments belong to the name.
+    let mut depth = 0i32;
+    for (at, letter) in name.char_indices() {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            '(' if depth <= 0 && at > 0 => return name[..at].trim_end(),
+            _ => {}
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_kernels_meet() {
+        for (name, expected) in [
+            ("void add<float>(float*, int) [clone .kd]", "add<float>"),
+            ("add<float>(float*, int)", "add<float>"),
+            ("gemm.kd", "gemm"),
+            ("void f<(anonymous namespace)::G>(int)", "f<(anonymous namespace)::G>"),
+            ("(anonymous)", "(anonymous)"),
+        ] {
+            assert_eq!(short(name), expected);
+        }
+    }
+}

@@ -90,7 +90,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         ),
         None => format!(
             "ask for {0} waves: `__launch_bounds__(size, {0})` (HIP), `waves_per_eu={0}` (Triton), and check that nothing spills",
-            then.floor()
+            then.ceil()
         ),
     };
     let mut finding = RULE

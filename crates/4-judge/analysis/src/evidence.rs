@@ -61,6 +61,8 @@ pub struct KernelEvidence<'a> {
     pub warnings: Vec<String>,
     /// Triton's IR of the kernel, where it is known.
     pub ir: Option<&'a TritonIr>,
+    /// Cycles for which a wave keeps vector units, memory path and LDS busy; worked out by the rule that first asks.
+    pub busy: OnceLock<[f64; 3]>,
     /// There is code and no instruction in it, so nothing to judge.
     pub is_empty: bool,
     addresses: OnceLock<Arc<Addresses>>,
@@ -153,6 +155,7 @@ impl<'a> KernelEvidence<'a> {
             code_bytes,
             warnings,
             ir: None,
+            busy: OnceLock::new(),
             is_empty,
             addresses: OnceLock::new(),
             shaped: OnceLock::new(),

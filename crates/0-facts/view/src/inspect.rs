@@ -35,13 +35,14 @@ pub struct KernelCard {
     pub resources: Resources,
     /// Waves per SIMD and what limits them.
     pub occupancy: Option<OccupancyCard>,
-    /// Code size in bytes; absent for assembly text and for IR alone.
+    /// Code size in bytes, that of functions called counted in; absent for assembly text and for IR alone.
     pub code_bytes: Option<u64>,
-    /// Instructions, padding after the last `s_endpgm` excluded; absent where there is no code.
+    /// Instructions, those of functions called counted in once each, padding after the last `s_endpgm` excluded; absent where
+    /// there is no code.
     pub instructions: Option<u32>,
     /// Bytes that decode to no instruction of the target, counted as instructions.
     pub unknown_instructions: Option<u32>,
-    /// Static instruction mix of the whole kernel; absent where there is no code.
+    /// Static instruction mix of the whole kernel with the functions it calls; absent where there is no code.
     pub mix: Option<Mix>,
     /// Global, flat and buffer loads of the whole kernel by bytes per lane.
     pub load_widths: BTreeMap<u32, u32>,
@@ -52,7 +53,7 @@ pub struct KernelCard {
     /// Most vector registers live at one instruction, and where.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pressure: Option<Pressure>,
-    /// Natural loops, outer before inner, in code order.
+    /// Natural loops, outer before inner, in code order; those of functions called after the kernel's own.
     pub loops: Vec<LoopCard>,
     /// What Triton's IR says, where it lies beside the code or was given alone.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -218,6 +219,9 @@ pub struct LoopCard {
     /// Enclosing loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<u32>,
+    /// The function called that it stands in; absent in the kernel's own code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
     /// Address (or text line) range.
     pub place: Place,
     /// Instructions per iteration, inner loops excluded.

@@ -2,12 +2,13 @@
 //!
 //! The one idea to keep in mind: nothing is judged here; the card only says what is there.
 
-use crate::KernelEvidence;
+use crate::{Code, KernelEvidence};
 use codeobj::Body;
-use isa::{Access, Class, Space};
+use isa::{Access, Class, Inst, Space};
 use std::collections::{BTreeMap, BTreeSet};
 use view::{
-    ArgumentCard, Finding, KernelCard, LoopCard, Mix, NotChecked, OccupancyCard, OccupancyStep, Pressure,
+    ArgumentCard, Finding, KernelCard, LoopCard, Mix, NotChecked, OccupancyCard, OccupancyStep, Place,
+    Pressure,
 };
 
 /// Makes the card of a kernel read from `file`.
@@ -19,7 +20,12 @@ pub fn card(
 ) -> KernelCard {
     let kernel = evidence.kernel;
     let has_code = kernel.body != Body::Absent;
-    let widths = Widths::of(evidence, 0..evidence.insts.len());
+    let mut widths = Widths::default();
+    widths.add(&evidence.insts, 0..evidence.insts.len());
+    for callee in &evidence.callees {
+        widths.add(&callee.code.insts, 0..callee.code.insts.len());
+    }
+    let called: usize = evidence.callees.iter().map(|callee| callee.code.insts.len()).sum();
     let mut warnings = evidence.warnings.clone();
     let name = format!("`{}`", kernel.name);
     warnings.extend(evidence.object.warnings.iter().filter(|w| w.contains(&name)).cloned());
@@ -36,15 +42,15 @@ pub fn card(
             .occupancy
             .as_ref()
             .map(|occupancy| occupancy_card(occupancy, &evidence.assumptions)),
-        code_bytes: Some(evidence.code_bytes).filter(|bytes| *bytes > 0),
-        instructions: has_code.then(|| count(evidence.insts.len())),
+        code_bytes: Some(evidence.code_bytes + called_bytes(evidence)).filter(|bytes| *bytes > 0),
+        instructions: has_code.then(|| count(evidence.insts.len() + called)),
         unknown_instructions: has_code.then(|| evidence.mix.count(Class::Unknown)),
-        mix: has_code.then(|| mix_card(&evidence.mix)),
+        mix: has_code.then(|| whole_mix(evidence)),
         load_widths: widths.loads,
         store_widths: widths.stores,
         lds_widths: widths.lds,
         pressure: pressure(evidence),
-        loops: (0..count(evidence.cfg.loops.len())).map(|id| loop_card(evidence, id)).collect(),
+        loops: loops(evidence),
         triton: evidence.ir.map(|ir| crate::triton::card(ir, evidence)),
         arguments: arguments(evidence),
         hidden_arguments: kernel
@@ -141,43 +147,94 @@ fn mix_card(mix: &isa::Mix) -> Mix {
     }
 }
 
-fn pressure(evidence: &KernelEvidence<'_>) -> Option<Pressure> {
-    let peak = evidence.live.peak()? as usize;
-    let live = evidence.live.before.get(peak)?;
-    Some(Pressure {
-        live_vgprs: u32::from(live.vgprs),
-        live_agprs: u32::from(live.agprs),
-        at: evidence.place(peak),
-    })
+/// Bytes of the functions called; 0 for text.
+fn called_bytes(evidence: &KernelEvidence<'_>) -> u64 {
+    let bytes = |callee: &crate::Callee| {
+        callee.address(0)?;
+        callee.code.insts.last().map(|last| u64::from(last.offset) + u64::from(last.size))
+    };
+    evidence.callees.iter().filter_map(bytes).sum()
 }
 
-fn loop_card(evidence: &KernelEvidence<'_>, id: u32) -> LoopCard {
-    let cfg = &evidence.cfg;
+/// The kernel's instructions and those of the functions it calls, each function once.
+fn whole_mix(evidence: &KernelEvidence<'_>) -> Mix {
+    if evidence.callees.is_empty() {
+        return mix_card(&evidence.mix);
+    }
+    let called = evidence.callees.iter().flat_map(|callee| &callee.code.insts);
+    mix_card(&isa::Mix::of(evidence.insts.iter().chain(called)))
+}
+
+fn pressure(evidence: &KernelEvidence<'_>) -> Option<Pressure> {
+    let at_peak = |code: &Code| -> Option<(usize, isa::Live)> {
+        let peak = code.live.peak()? as usize;
+        Some((peak, *code.live.before.get(peak)?))
+    };
+    let own = at_peak(evidence).map(|(at, live)| (live, evidence.place(at)));
+    // What the kernel holds while a function runs is not seen from inside it: the count stays a lower bound.
+    let called = evidence.callees.iter().filter_map(|callee| {
+        let (at, live) = at_peak(&callee.code)?;
+        Some((live, evidence.place_in(callee, at)))
+    });
+    let (live, at) = own
+        .into_iter()
+        .chain(called)
+        .reduce(|most, other| if other.0.vectors() > most.0.vectors() { other } else { most })?;
+    Some(Pressure { live_vgprs: u32::from(live.vgprs), live_agprs: u32::from(live.agprs), at })
+}
+
+/// Loops of the kernel, then those of the functions it calls.
+fn loops(evidence: &KernelEvidence<'_>) -> Vec<LoopCard> {
+    let place = |inst| evidence.place(inst);
+    let text = |inst| evidence.text(inst);
+    let mut cards = Vec::with_capacity(evidence.cfg.loops.len());
+    for id in 0..count(evidence.cfg.loops.len()) {
+        cards.push(loop_card(evidence, id, 0, place, text));
+    }
+    for callee in &evidence.callees {
+        let before = count(cards.len());
+        for id in 0..count(callee.code.cfg.loops.len()) {
+            let place = |inst| evidence.place_in(callee, inst);
+            let text = |inst| callee.text(evidence.isa, inst);
+            let card = loop_card(&callee.code, id, before, place, text);
+            cards.push(LoopCard { function: Some(callee.name.clone()), ..card });
+        }
+    }
+    cards
+}
+
+/// One loop; the numbers of those of a function come after `before` others.
+fn loop_card(
+    code: &Code,
+    id: u32,
+    before: u32,
+    place: impl Fn(usize) -> Place,
+    text: impl Fn(usize) -> String,
+) -> LoopCard {
+    let cfg = &code.cfg;
     let found = &cfg.loops[id as usize];
     let own = || cfg.loop_own_insts(id).map(|inst| inst as usize);
-    let widths = Widths::of(evidence, own());
+    let mut widths = Widths::default();
+    widths.add(&code.insts, own());
     let header = cfg.blocks[found.header as usize].insts.start as usize;
     LoopCard {
-        id: id + 1,
+        id: before + id + 1,
         depth: found.depth,
-        parent: found.parent.map(|parent| parent + 1),
-        place: evidence.place(header),
+        parent: found.parent.map(|parent| before + parent + 1),
+        function: None,
+        place: place(header),
         instructions: count(own().count()),
-        mix: mix_card(&isa::Mix::of(own().map(|inst| &evidence.insts[inst]))),
+        mix: mix_card(&isa::Mix::of(own().map(|inst| &code.insts[inst]))),
         load_widths: widths.loads,
         store_widths: widths.stores,
         lds_widths: widths.lds,
-        waits: own()
-            .filter(|i| evidence.insts[*i].class() == Class::Wait)
-            .map(|i| wait(evidence, i))
-            .collect(),
+        waits: own().filter(|i| code.insts[*i].class() == Class::Wait).map(|i| wait(&text(i))).collect(),
     }
 }
 
 /// What a wait waits for: its operands as printed.
-fn wait(evidence: &KernelEvidence<'_>, inst: usize) -> String {
-    let text = evidence.text(inst);
-    text.split_once(' ').map_or(text.as_str(), |(_, operands)| operands).trim().to_owned()
+fn wait(text: &str) -> String {
+    text.split_once(' ').map_or(text, |(_, operands)| operands).trim().to_owned()
 }
 
 /// Accesses by bytes per lane.
@@ -189,10 +246,10 @@ struct Widths {
 }
 
 impl Widths {
-    fn of(evidence: &KernelEvidence<'_>, insts: impl Iterator<Item = usize>) -> Self {
-        let mut widths = Widths::default();
+    fn add(&mut self, code: &[Inst], insts: impl Iterator<Item = usize>) {
+        let widths = self;
         for inst in insts {
-            let Some(mem) = evidence.insts[inst].mem() else { continue };
+            let Some(mem) = code[inst].mem() else { continue };
             let bytes = u32::from(mem.bytes) * u32::from(mem.elements);
             let table = match (mem.space, mem.access) {
                 (Space::Lds, Access::Load | Access::Store) => &mut widths.lds,
@@ -204,6 +261,5 @@ impl Widths {
             };
             *table.entry(bytes).or_default() += 1;
         }
-        widths
     }
 }

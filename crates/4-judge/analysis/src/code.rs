@@ -5,6 +5,7 @@
 
 use crate::affine::{Addresses, Effects, Entry};
 use isa::{Cfg, Class, Encoding, Inst, Isa, Liveness, Mix, OpFlags};
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 /// Instructions and what follows from them alone.
@@ -64,9 +65,29 @@ impl Code {
 #[derive(Default)]
 pub struct Recent<'a> {
     last: Option<(Isa, &'a [u8], Arc<Code>)>,
+    /// Functions that kernels of one code object call, by address.
+    functions: HashMap<u64, (&'a [u8], Arc<Code>)>,
 }
 
+/// Functions kept.
+const MOST_FUNCTIONS: usize = 512;
+
 impl<'a> Recent<'a> {
+    /// Reads a function, unless the kernels before called it too.
+    pub(crate) fn function(&mut self, isa: Isa, address: u64, bytes: &'a [u8]) -> Arc<Code> {
+        if let Some((known, code)) = self.functions.get(&address)
+            && *known == bytes
+        {
+            return Arc::clone(code);
+        }
+        if self.functions.len() == MOST_FUNCTIONS {
+            self.functions.clear();
+        }
+        let code = Arc::new(Code::of(isa::decode_all(isa, bytes)));
+        self.functions.insert(address, (bytes, Arc::clone(&code)));
+        code
+    }
+
     /// Reads code, unless it is the same as the last.
     pub(crate) fn code(&mut self, isa: Isa, bytes: &'a [u8]) -> Arc<Code> {
         if let Some((last_isa, last_bytes, code)) = &self.last

@@ -4,11 +4,12 @@
 //! the same [`KernelEvidence`]; only [`Source`] knows the difference, and only [`KernelEvidence::place`] asks it.
 
 use crate::affine::{Addresses, Entry};
+use crate::callees::Callee;
 use crate::code::{Code, Recent};
 use crate::ir::TritonIr;
 use crate::shapes::{self, Shaped};
 use crate::text::{self, TextBody, TextFile};
-use crate::{calls, resources};
+use crate::{callees, calls, resources};
 use codeobj::{Body, CodeObject, Kernel};
 use isa::Isa;
 use std::ops::Deref;
@@ -52,12 +53,16 @@ pub struct KernelEvidence<'a> {
     pub assumptions: Vec<String>,
     /// Calls in code order.
     pub calls: Vec<calls::Call>,
+    /// The functions called, and those that they call, as far as they are known by name.
+    pub callees: Vec<Callee>,
     /// Size of the code in bytes, padding included; 0 for text.
     pub code_bytes: u64,
     /// What was wrong but did not stop the reading.
     pub warnings: Vec<String>,
     /// Triton's IR of the kernel, where it is known.
     pub ir: Option<&'a TritonIr>,
+    /// Cycles for which a wave keeps vector units, memory path and LDS busy; worked out by the rule that first asks.
+    pub busy: OnceLock<[f64; 3]>,
     /// There is code and no instruction in it, so nothing to judge.
     pub is_empty: bool,
     addresses: OnceLock<Arc<Addresses>>,
@@ -135,6 +140,7 @@ impl<'a> KernelEvidence<'a> {
                 .push("empty: the compiler left no instruction of this kernel for this target".to_owned());
         }
         let calls = calls::find(&code.insts, address, object, &text.symbols);
+        let callees = isa.map_or_else(Vec::new, |isa| callees::gather(isa, object, source, &calls, recent));
         KernelEvidence {
             object,
             kernel,
@@ -145,9 +151,11 @@ impl<'a> KernelEvidence<'a> {
             occupancy,
             assumptions,
             calls,
+            callees,
             code_bytes,
             warnings,
             ir: None,
+            busy: OnceLock::new(),
             is_empty,
             addresses: OnceLock::new(),
             shaped: OnceLock::new(),
@@ -203,16 +211,13 @@ impl<'a> KernelEvidence<'a> {
     pub fn source_line(&self, inst: usize) -> Option<SourceLine> {
         match self.source {
             Source::Text { .. } => self.text.sources.get(inst).cloned().flatten(),
-            Source::Binary { lines, .. } => {
-                let frame = lines?.frames(self.address(inst)?).into_iter().next()?;
-                Some(SourceLine {
-                    file: frame.file,
-                    line: frame.line,
-                    function: Some(frame.function).filter(|name| !name.is_empty()),
-                })
-                .filter(|source| !source.file.is_empty())
-            }
+            Source::Binary { lines, .. } => source_of(lines?, self.address(inst)?),
         }
+    }
+
+    /// Where an instruction of a called function stands, for people.
+    pub fn place_in(&self, callee: &Callee, inst: usize) -> Place {
+        callee.place(self.isa, self.source, inst)
     }
 
     /// Source position of an instruction in the kernel itself: of the call where the instruction is of an inlined function.
@@ -252,6 +257,17 @@ impl<'a> KernelEvidence<'a> {
             in_loop: self.loop_number(inst),
         }
     }
+}
+
+/// Source position of an address, innermost inlined function first.
+pub(crate) fn source_of(lines: &codeobj::LineTable<'_>, address: u64) -> Option<SourceLine> {
+    let frame = lines.frames(address).into_iter().next()?;
+    Some(SourceLine {
+        file: frame.file,
+        line: frame.line,
+        function: Some(frame.function).filter(|name| !name.is_empty()),
+    })
+    .filter(|source| !source.file.is_empty())
 }
 
 impl Deref for KernelEvidence<'_> {

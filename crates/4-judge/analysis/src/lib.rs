@@ -4,6 +4,7 @@
 //! only judge and renderers only write.
 
 pub mod affine;
+mod callees;
 mod calls;
 mod card;
 mod code;
@@ -29,6 +30,7 @@ pub mod waits;
 pub mod waves;
 pub mod workload;
 
+pub use callees::Callee;
 pub use calls::Call;
 pub use card::card;
 pub use code::{Code, Recent};

@@ -3,16 +3,18 @@
 //! The one idea to keep in mind: one line per instruction, in code order; what changes from line to line
 //! (source position, label) is given only where it changes.
 
-use crate::KernelEvidence;
-use isa::Operand;
+use crate::{Callee, KernelEvidence};
+use isa::{Inst, Liveness, Operand};
 use std::collections::{BTreeMap, BTreeSet};
 use view::{Finding, Listing, ListingLine, SourceLine};
 
 /// Makes the listing, with the rules of `findings` in the margin.
 pub fn listing(evidence: &KernelEvidence<'_>, findings: &[Finding]) -> Listing {
     let margin = margin(findings);
-    let targets = targets(evidence);
-    let peak = evidence.live.peak().map(|peak| peak as usize);
+    let targets = targets(&evidence.insts);
+    let own = most_live(&evidence.live);
+    let called = evidence.callees.iter().map(|callee| most_live(&callee.code.live)).max().unwrap_or(0);
+    let peak = evidence.live.peak().map(|peak| peak as usize).filter(|_| own >= called);
     let mut last_source: Option<SourceLine> = None;
     // Labels come in the order of code.
     let mut labels = targets.iter().peekable();
@@ -30,7 +32,7 @@ pub fn listing(evidence: &KernelEvidence<'_>, findings: &[Finding]) -> Listing {
             let live = evidence.live.before.get(at).copied().unwrap_or_default();
             ListingLine {
                 address: address.unwrap_or_else(|| u64::from(line.unwrap_or(0))),
-                text: with_label(evidence, at, &targets),
+                text: with_label(evidence.text(at), &evidence.insts[at], &targets),
                 label: labels.next_if(|(label, _)| **label == offset).map(|(_, name)| name.clone()),
                 source: source.filter(|_| changed),
                 loop_depth: u32::try_from(at).map_or(0, |at| evidence.cfg.depth_of(at)),
@@ -46,10 +48,50 @@ pub fn listing(evidence: &KernelEvidence<'_>, findings: &[Finding]) -> Listing {
                 trace: None,
             }
         })
+        .chain(evidence.callees.iter().flat_map(|callee| {
+            let holds = own < called && most_live(&callee.code.live) == called;
+            function(evidence, callee, holds)
+        }))
         .collect();
     let text_lines = evidence.text_line(0).is_some();
     let kernel = evidence.kernel.demangled.clone();
     Listing { kernel, text_lines, run: None, samples: None, trace: None, lines }
+}
+
+/// Vector registers live at the peak.
+fn most_live(live: &Liveness) -> u16 {
+    let peak = live.peak().and_then(|at| live.before.get(at as usize));
+    peak.map_or(0, |live| live.vectors())
+}
+
+/// The lines of a function that is called; its name is the label of the first. `peak`: most registers live in it.
+fn function(evidence: &KernelEvidence<'_>, callee: &Callee, peak: bool) -> Vec<ListingLine> {
+    let code = &callee.code;
+    let targets = targets(&code.insts);
+    let mut last_source: Option<SourceLine> = None;
+    let line = |at: usize| {
+        let inst = &code.insts[at];
+        let place = evidence.place_in(callee, at);
+        let changed = place.source.is_some() && place.source != last_source;
+        if changed {
+            last_source.clone_from(&place.source);
+        }
+        let live = code.live.before.get(at).copied().unwrap_or_default();
+        let name = (at == 0).then(|| callee.name.clone());
+        ListingLine {
+            label: name.or_else(|| targets.get(&inst.offset).cloned()),
+            source: place.source.filter(|_| changed),
+            loop_depth: u32::try_from(at).map_or(0, |at| code.cfg.depth_of(at)),
+            live_vgprs: u32::from(live.vgprs),
+            live_agprs: u32::from(live.agprs),
+            peak: peak && code.live.peak() == u32::try_from(at).ok(),
+            ..ListingLine::new(
+                place.address.unwrap_or_else(|| u64::from(place.text_line.unwrap_or(0))),
+                with_label(place.instruction.unwrap_or_default(), inst, &targets),
+            )
+        }
+    };
+    (0..code.insts.len()).map(line).collect()
 }
 
 /// Rules by the place they name.
@@ -64,9 +106,8 @@ fn margin(findings: &[Finding]) -> BTreeMap<(Option<u64>, Option<u32>), BTreeSet
 }
 
 /// Labels of branch targets inside the kernel, by code offset, in code order.
-fn targets(evidence: &KernelEvidence<'_>) -> BTreeMap<u32, String> {
-    let offsets: BTreeSet<u32> = evidence
-        .insts
+fn targets(insts: &[Inst]) -> BTreeMap<u32, String> {
+    let offsets: BTreeSet<u32> = insts
         .iter()
         .flat_map(|inst| inst.operands())
         .filter_map(|operand| match operand {
@@ -78,9 +119,8 @@ fn targets(evidence: &KernelEvidence<'_>) -> BTreeMap<u32, String> {
 }
 
 /// Text of an instruction; a branch names the label it goes to.
-fn with_label(evidence: &KernelEvidence<'_>, at: usize, targets: &BTreeMap<u32, String>) -> String {
-    let text = evidence.text(at);
-    let target = evidence.insts[at].operands().iter().find_map(|operand| match operand {
+fn with_label(text: String, inst: &Inst, targets: &BTreeMap<u32, String>) -> String {
+    let target = inst.operands().iter().find_map(|operand| match operand {
         Operand::Target(offset) => targets.get(&u32::try_from(*offset).ok()?),
         _ => None,
     });

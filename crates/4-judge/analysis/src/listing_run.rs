@@ -44,10 +44,15 @@ pub fn add_run(
         (0..evidence.insts.len()).filter_map(|at| Some((evidence.address(at)?, at))).collect();
     let issued: u64 = run.rows.values().map(|row| row.executions).sum();
     let stalled: u64 = run.rows.values().map(stalled).sum();
+    let called: BTreeMap<u64, usize> =
+        (evidence.insts.len()..listing.lines.len()).map(|at| (listing.lines[at].address, at)).collect();
     let mut elsewhere = 0;
     for row in run.rows.values() {
         if !body.contains(&row.address) {
-            elsewhere += row.executions;
+            match called.get(&row.address) {
+                Some(&at) => listing.lines[at].run = Some(line(row, issued, stalled)),
+                None => elsewhere += row.executions,
+            }
             continue;
         }
         let found = places.get(&row.address).map(|&at| (at, evidence.text(at)));

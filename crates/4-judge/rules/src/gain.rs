@@ -38,21 +38,26 @@ pub(crate) struct Executed<'a> {
 impl<'a> Executed<'a> {
     /// Counts the instructions of a kernel.
     pub(crate) fn of(evidence: &'a KernelEvidence<'_>) -> Self {
-        let mut executed = Executed {
+        let executed = Executed {
             cfg: &evidence.cfg,
             insts: &evidence.insts,
             work: Work::of(evidence),
             busy: Busy::default(),
         };
+        let [vector, memory, lds] = *evidence.busy.get_or_init(|| executed.count(&evidence.cfg));
+        Executed { busy: Busy { vector, memory, lds }, ..executed }
+    }
+
+    /// Cycles of the whole kernel by unit: vector, memory, LDS.
+    fn count(&self, cfg: &Cfg) -> [f64; 3] {
         let mut busy = Busy::default();
-        for block in &evidence.cfg.blocks {
-            let times = executed.times(block.innermost);
+        for block in &cfg.blocks {
+            let times = self.times(block.innermost);
             for at in block.insts.clone() {
-                executed.add(&mut busy, &evidence.insts[at as usize], times);
+                self.add(&mut busy, &self.insts[at as usize], times);
             }
         }
-        executed.busy = busy;
-        executed
+        [busy.vector, busy.memory, busy.lds]
     }
 
     fn add(&self, busy: &mut Busy, inst: &Inst, times: f64) {

@@ -110,6 +110,7 @@ fn looping(instructions: u32, loads: (u32, u32), stores: (u32, u32)) -> KernelCa
         id: 1,
         depth: 1,
         parent: None,
+        function: None,
         place: Place::default(),
         instructions,
         mix,

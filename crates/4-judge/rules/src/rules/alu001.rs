@@ -7,8 +7,11 @@ use crate::access::{count, places};
 use crate::gain::{self, Executed};
 use crate::{Check, Outcome, Rule};
 use analysis::KernelEvidence;
-use isa::{Inst, Operand, RegFile};
-use std::collections::{BTreeMap, HashSet};
+use foldhash::{HashSet, HashSetExt};
+use isa::{Inst, Op, Operand, RegFile, RegRange};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::LazyLock;
 use view::{Finding, Severity};
 
 pub(crate) const RULE: Rule = Rule {
@@ -44,11 +47,11 @@ The IREE AMDGPU guide and the ROCm workload guides count vector instructions of 
 AMDGPU backend (`AMDGPUCodeGenPrepare`, `SIISelLowering`).
 ";
 
-/// Kinds of division: words, and what one takes in cycles.
-const FLOAT: (&str, f64) = ("float", 44.0);
-const DOUBLE: (&str, f64) = ("double", 100.0);
-const INTEGER: (&str, f64) = ("32-bit integer", 44.0);
-const LONG: (&str, f64) = ("64-bit integer", 400.0);
+/// Kinds of division.
+const FLOAT: Kind = ("float", 44.0);
+const DOUBLE: Kind = ("double", 100.0);
+const INTEGER: Kind = ("32-bit integer", 44.0);
+const LONG: Kind = ("64-bit integer", 400.0);
 
 /// Factor of the reciprocal of a 64-bit divisor: a little less than 2 to the 64th.
 const LONG_FACTOR: u32 = 0x5f7f_fffc;
@@ -56,30 +59,34 @@ const LONG_FACTOR: u32 = 0x5f7f_fffc;
 const NEAR: usize = 12;
 
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
-    let cfg = &evidence.cfg;
-    let mut found: BTreeMap<u32, Vec<(u32, (&'static str, f64))>> = BTreeMap::new();
-    for id in 0..cfg.loops.len() as u32 {
-        let own: Vec<u32> = cfg.loop_own_insts(id).collect();
-        let candidates: Vec<(usize, (&'static str, f64))> = own
-            .iter()
-            .enumerate()
-            .filter_map(|(at, inst)| Some((at, ends_division(&evidence.insts[*inst as usize])?)))
-            .collect();
-        if candidates.is_empty() {
-            continue;
+    // By loop: what may end a division, and whether a division of 64 bits is made in it.
+    let mut candidates: BTreeMap<u32, Vec<(u32, Kind)>> = BTreeMap::new();
+    let mut long = HashSet::new();
+    for block in &evidence.cfg.blocks {
+        let Some(id) = block.innermost else { continue };
+        for at in block.insts.clone() {
+            let inst = &evidence.insts[at as usize];
+            match role(inst) {
+                None => {}
+                Some(Role::Ends(kind)) => candidates.entry(id).or_default().push((at, kind)),
+                Some(Role::Scales) if inst.operands().contains(&Operand::Literal(LONG_FACTOR)) => {
+                    long.insert(id);
+                }
+                Some(Role::Scales) => {}
+            }
         }
+    }
+    let mut found: BTreeMap<u32, Vec<(u32, Kind)>> = BTreeMap::new();
+    for (id, candidates) in candidates {
         let written = written(evidence, id);
-        // Where both values fit into 32 bits, a division of 64 takes the short way.
-        let is_long = own.iter().any(|inst| makes_long_reciprocal(&evidence.insts[*inst as usize]));
         for (at, kind) in candidates {
-            let insts: Vec<&Inst> = own[at.saturating_sub(NEAR)..(at + NEAR).min(own.len())]
-                .iter()
-                .map(|inst| &evidence.insts[*inst as usize])
-                .collect();
-            let divisor = divisor(&insts, at - at.saturating_sub(NEAR), kind);
+            let start = (at as usize).saturating_sub(NEAR);
+            let end = (at as usize + NEAR).min(evidence.insts.len());
+            let divisor = divisor(&evidence.insts[start..end], at as usize - start, kind);
             if divisor.is_some_and(|divisor| is_unchanged(divisor, &written)) {
-                let kind = if is_long && kind == INTEGER { LONG } else { kind };
-                found.entry(id).or_default().push((own[at], kind));
+                // Where both values fit into 32 bits, a division of 64 takes the short way.
+                let kind = if long.contains(&id) && kind == INTEGER { LONG } else { kind };
+                found.entry(id).or_default().push((at, kind));
             }
         }
     }
@@ -92,27 +99,39 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     )
 }
 
-/// The kind of division whose sequence has this instruction.
-fn ends_division(inst: &Inst) -> Option<(&'static str, f64)> {
-    match inst.op.info().name {
-        "v_div_fixup_f32" => Some(FLOAT),
-        "v_div_fixup_f64" => Some(DOUBLE),
-        "v_mul_hi_u32" => Some(INTEGER),
-        _ => None,
-    }
+/// Words for a division, and what one takes in cycles.
+type Kind = (&'static str, f64);
+
+/// What an instruction has to do with divisions.
+#[derive(Clone, Copy)]
+enum Role {
+    /// It stands near the end of one.
+    Ends(Kind),
+    /// It may scale the reciprocal of a 64-bit divisor.
+    Scales,
 }
 
-fn makes_long_reciprocal(inst: &Inst) -> bool {
-    inst.op.info().name == "v_mul_f32" && inst.operands().contains(&Operand::Literal(LONG_FACTOR))
+fn role(inst: &Inst) -> Option<Role> {
+    static BY_OPCODE: LazyLock<Vec<Option<Role>>> = LazyLock::new(|| {
+        let role = |name| match name {
+            "v_div_fixup_f32" => Some(Role::Ends(FLOAT)),
+            "v_div_fixup_f64" => Some(Role::Ends(DOUBLE)),
+            "v_mul_hi_u32" => Some(Role::Ends(INTEGER)),
+            "v_mul_f32" => Some(Role::Scales),
+            _ => None,
+        };
+        Op::all().map(|op| role(op.info().name)).collect()
+    });
+    BY_OPCODE.get(usize::from(inst.op.0)).copied().flatten()
 }
 
 /// What is divided by, given the instructions around one that ends a division.
-fn divisor(insts: &[&Inst], at: usize, kind: (&str, f64)) -> Option<Operand> {
-    let inst = insts[at];
+fn divisor(insts: &[Inst], at: usize, kind: Kind) -> Option<Operand> {
+    let inst = &insts[at];
     if kind == FLOAT || kind == DOUBLE {
         return inst.operands().get(2).copied();
     }
-    let named = |name: &'static str| move |inst: &&&Inst| inst.op.info().name == name;
+    let named = |name: &'static str| move |inst: &&Inst| inst.op.info().name == name;
     // Quotient times divisor, taken from the dividend.
     let quotient = inst.operands().first()?;
     let product = insts[at + 1..].iter().find(named("v_mul_lo_u32"))?;
@@ -130,29 +149,41 @@ fn divisor(insts: &[&Inst], at: usize, kind: (&str, f64)) -> Option<Operand> {
     subtracts.then_some(divisor)
 }
 
-/// Registers that a loop writes, those inside it too.
-fn written(evidence: &KernelEvidence<'_>, id: u32) -> HashSet<(RegFile, u16)> {
-    let mut written = HashSet::new();
+/// Vector registers, then scalar ones: which a loop writes, those inside it too.
+type Written = [bool; 2 * FILE];
+
+/// Registers of a file.
+const FILE: usize = 256;
+
+fn written(evidence: &KernelEvidence<'_>, id: u32) -> Written {
+    let mut written = [false; 2 * FILE];
     for inst in evidence.cfg.loop_insts(id).filter_map(|at| evidence.insts.get(at as usize)) {
-        inst.visit_writes(|range| written.extend(range.indices().map(|index| (range.file, index))));
+        inst.visit_writes(|range| {
+            if let Some(slots) = slots(range).and_then(|slots| written.get_mut(slots)) {
+                slots.fill(true);
+            }
+        });
     }
     written
 }
 
-/// A register that the loop does not write; a constant divisor is cheap already, or cannot be helped.
-fn is_unchanged(divisor: Operand, written: &HashSet<(RegFile, u16)>) -> bool {
-    match divisor {
-        Operand::Reg(range) => range.indices().all(|index| !written.contains(&(range.file, index))),
-        _ => false,
-    }
+fn slots(range: RegRange) -> Option<Range<usize>> {
+    let base = match range.file {
+        RegFile::Vgpr => 0,
+        RegFile::Sgpr => FILE,
+        _ => return None,
+    };
+    let indices = range.indices();
+    Some(base + usize::from(indices.start)..base + usize::from(indices.end))
 }
 
-fn finding(
-    evidence: &KernelEvidence<'_>,
-    executed: &Executed<'_>,
-    id: u32,
-    all: &[(u32, (&'static str, f64))],
-) -> Finding {
+/// A register that the loop does not write; a constant divisor is cheap already, or cannot be helped.
+fn is_unchanged(divisor: Operand, written: &Written) -> bool {
+    let Operand::Reg(range) = divisor else { return false };
+    slots(range).and_then(|slots| written.get(slots)).is_some_and(|slots| !slots.contains(&true))
+}
+
+fn finding(evidence: &KernelEvidence<'_>, executed: &Executed<'_>, id: u32, all: &[(u32, Kind)]) -> Finding {
     let cycles: f64 = all.iter().map(|(_, (_, cycles))| cycles).sum();
     let mut kinds: Vec<&str> = all.iter().map(|(_, (kind, _))| *kind).collect();
     kinds.dedup();

@@ -9,7 +9,7 @@ use crate::{Check, Outcome, Rule, gain, shapes};
 use analysis::affine::{Addresses, LANES};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use foldhash::{HashMap, HashMapExt};
-use isa::{Access, Class, Inst, Space};
+use isa::{Access, Class, Inst, Operand, Space};
 use std::collections::BTreeMap;
 use view::{Finding, Missing, Severity};
 
@@ -42,8 +42,10 @@ of the bank width takes up to 32 times as long.
 ## Evidence
 The address of each lane by symbolic evaluation of the integer instructions before the access, with all lanes active, and
 the cycles of each access by counting over the 64 lanes. A kernel that asks for one work-item dimension is taken to run in
-one-dimensional workgroups. In loops it is a warning where conflicts at least double the cycles and some access is 4
-bytes or wider; otherwise it is for information.
+one-dimensional workgroups. It is a warning where conflicts at least double the cycles, some access is 4 bytes or wider, and the
+conflict cycles are a twentieth of what the busiest of vector units, memory path and LDS does for the kernel, loops taken to run
+16 times; otherwise it is for information, and so it is outside loops where a comparison leaves few lanes on, as in the steps of a
+reduction.
 In a recording the conflict cycles and the cycles that moved data; the cost is the conflict cycles, within the
 kernel's, or what a run without conflicts saves (`profile --breakdown`).
 
@@ -193,6 +195,22 @@ fn judged_width(inst: &Inst) -> Option<Width> {
     Some(Width { bytes: u32::from(mem.bytes), elements: u32::from(mem.elements), adjacent })
 }
 
+/// A comparison with a number of lanes stands before the access and turns the others off, as in the steps of a reduction.
+fn has_few_lanes(evidence: &KernelEvidence<'_>, at: u32) -> bool {
+    let start = at.saturating_sub(GUARDED) as usize;
+    let before = &evidence.insts[start..at as usize];
+    let Some(mask) = before.iter().rposition(|inst| inst.op.info().name.contains("saveexec")) else {
+        return false;
+    };
+    let compare = before[..mask].iter().rfind(|inst| inst.op.info().name.starts_with("v_cmp"));
+    compare.is_some_and(|inst| {
+        inst.operands().iter().any(|it| matches!(it, Operand::Int(lanes) if (1..=64).contains(lanes)))
+    })
+}
+
+/// Instructions before an access in which its guard is looked for.
+const GUARDED: u32 = 64;
+
 fn finding(
     evidence: &KernelEvidence<'_>,
     in_loop: Option<u32>,
@@ -213,7 +231,8 @@ fn finding(
     }
     let has_dwords = found.insts.iter().any(|(_, _, bytes)| *bytes >= 4);
     let doubled = found.total.taken >= 2 * found.total.least;
-    let severity = if has_dwords && doubled {
+    let once = in_loop.is_none() && found.insts.iter().any(|(at, ..)| has_few_lanes(evidence, *at));
+    let severity = if has_dwords && doubled && !once {
         gain::severity(Executed::of(evidence).shared_cycles(in_loop, f64::from(extra)))
     } else {
         Severity::Info

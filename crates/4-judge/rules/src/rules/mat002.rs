@@ -107,11 +107,14 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         return Outcome::Silent;
     }
     let products: u32 = evidence.insts.iter().filter_map(multiply_add).map(|row| row.products).sum();
-    if products == 0 {
+    if products < tile::FEWEST {
         return Outcome::Silent;
     }
-    let found = evidence.cfg.innermost_loops().filter_map(|id| product(evidence, id));
-    let found = found.max_by_key(|product| product.multiply_adds).map(|it| it.finding(evidence));
+    let in_registers = || {
+        let found = evidence.cfg.innermost_loops().filter_map(|id| product(evidence, id));
+        found.max_by_key(|product| product.multiply_adds).map(|it| it.finding(evidence))
+    };
+    let found = if products < FEWEST { None } else { in_registers() };
     let found = found.or_else(|| tile::find(evidence).map(|it| tile_finding(evidence, &it)));
     Outcome::from_findings(found.into_iter().collect())
 }

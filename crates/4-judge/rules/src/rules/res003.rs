@@ -131,8 +131,8 @@ fn advice(is_assembly: bool, step: &arch::Step, named: NamedRegisters, named_tot
             "ask for {} waves: `waves_per_eu={}` (Triton), `__launch_bounds__(size, {})` (HIP) or \
              `amdgpu-waves-per-eu`, and check that nothing spills",
             number(waves),
-            waves.floor(),
-            waves.floor()
+            waves.ceil(),
+            waves.ceil()
         );
     }
     if named_total <= step.at_most {

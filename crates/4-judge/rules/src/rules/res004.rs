@@ -2,9 +2,10 @@
 //!
 //! The one idea to keep in mind: without matrix instructions an AGPR is a place to spill to.
 
+use crate::gain::Executed;
 use crate::recorded::lost_to;
 use crate::sites::{Sites, counted};
-use crate::{Check, Outcome, Rule};
+use crate::{Check, Outcome, Rule, gain};
 use analysis::{KernelEvidence, WorkloadEvidence};
 use arch::{Resources, occupancy};
 use isa::{Class, RegFile};
@@ -46,6 +47,9 @@ all the same.
 The Omniperf training, exercise 3: AGPRs in a kernel without matrix instructions show registers spilled to AGPRs.
 ";
 
+/// What a move takes.
+const MOVE_CYCLES: f64 = 4.0;
+
 fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     match evidence.resources.agprs {
         None => return Outcome::needs("the AGPR count"),
@@ -66,7 +70,11 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     }
     let agprs = evidence.resources.agprs.unwrap_or(0);
     let (severity, detail) = match sites.hottest {
-        Some(hot) => (Severity::Warning, format!("{} moves in loop {}", hot.sites, hot.number)),
+        Some(hot) => {
+            let cycles = f64::from(hot.sites) * MOVE_CYCLES;
+            let part = Executed::of(evidence).cycles(Some(hot.id), cycles);
+            (gain::severity(part), format!("{} moves in loop {}", hot.sites, hot.number))
+        }
         None => (Severity::Info, format!("{}, none in a loop", counted(sites.count() as u64, "move"))),
     };
     let mut finding = RULE

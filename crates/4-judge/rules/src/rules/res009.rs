@@ -61,9 +61,12 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     }
     let assumed = with_usual_workgroup(evidence, target);
     let now = assumed.as_ref().unwrap_or(known).waves_per_simd;
-    let live = &evidence.live.before;
-    let most = |count: fn(&isa::Live) -> u16| u32::from(live.iter().map(count).max().unwrap_or(0));
-    let (vgprs, agprs) = (most(|live| live.vgprs), most(|live| live.agprs));
+    let most = evidence
+        .live
+        .before
+        .iter()
+        .fold((0, 0), |most, live| (most.0.max(live.vgprs), most.1.max(live.agprs)));
+    let (vgprs, agprs) = (u32::from(most.0), u32::from(most.1));
     let resources = &evidence.resources;
     let with_room = |count: u32| (f64::from(count) * PLACING).ceil() as u32;
     let asked = arch::Resources {
@@ -90,7 +93,7 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
         ),
         None => format!(
             "ask for {0} waves: `__launch_bounds__(size, {0})` (HIP), `waves_per_eu={0}` (Triton), and check that nothing spills",
-            then.floor()
+            then.ceil()
         ),
     };
     let mut finding = RULE

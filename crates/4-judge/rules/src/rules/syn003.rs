@@ -32,8 +32,8 @@ flight. With little work between two barriers the waves of a workgroup spend the
 
 ## Evidence
 Barriers and issue cycles of the work per iteration on the target. Under 64 cycles per barrier it is a warning where the loop
-takes a quarter of the kernel's time, loops taken to run 16 times and those that halve or double a distance 8 times; otherwise it
-is for information.
+takes a quarter of the kernel's time, loops taken to run 16 times; otherwise, and where the loop halves or doubles a distance (a
+scan or a reduction as a tree, which runs a few times only), it is for information.
 
 ## What to do
 Do more per barrier: a larger tile, several steps of the loop per stage, two buffers in LDS so that one barrier per
@@ -148,14 +148,15 @@ fn is_tree(evidence: &KernelEvidence<'_>, id: u32) -> bool {
 }
 
 /// Shifts by which a loop's distance is halved or doubled.
-const SHIFTS: [&str; 5] = ["s_lshr_b32", "s_ashr_i32", "s_lshl_b32", "v_lshrrev_b32", "v_lshlrev_b32"];
+const SHIFTS: [&str; 7] =
+    ["s_lshr_b32", "s_ashr_i32", "s_lshl_b32", "s_lshr_b64", "s_lshl_b64", "v_lshrrev_b32", "v_lshlrev_b32"];
 
 fn finding(evidence: &KernelEvidence<'_>, found: &BarrierLoop) -> Finding {
     let (count, per, cycles) = (found.barriers.len() as u32, found.per_barrier(), found.cycles);
+    let part = Executed::of(evidence).loop_part(found.id, f64::from(count) * MEETING_CYCLES);
     // A loop that halves or doubles its distance runs a few times only.
-    let meeting = f64::from(count) * MEETING_CYCLES / if is_tree(evidence, found.id) { 2.0 } else { 1.0 };
-    let part = Executed::of(evidence).loop_part(found.id, meeting);
-    let severity = if per < VERY_LITTLE && part >= WORTH { Severity::Warning } else { Severity::Info };
+    let worth = part >= WORTH && !is_tree(evidence, found.id);
+    let severity = if per < VERY_LITTLE && worth { Severity::Warning } else { Severity::Info };
     RULE.finding(
             severity,
             format!("{} per iteration with {per} cycles of work per barrier", access::count(count, "barrier")),

@@ -327,6 +327,10 @@ fn loop_lines(page: &mut Page, loops: &[LoopCard]) {
             head.push(at);
         }
         head.push(vec![plain(plural(&card.instructions.to_string(), "instruction"))]);
+        if let Some(function) = &card.function {
+            let room = page.style.width.saturating_sub(VALUES + 40).max(20);
+            head.push(vec![dim(format!("in {}", short_name(function, room, &page.style)))]);
+        }
         page.prefixed(&first, &rest, &join(head, " · "));
         page.prefixed(&rest, &rest, &mix_spans(&card.mix));
         let widths = width_groups(&card.load_widths, &card.store_widths, &card.lds_widths);

@@ -21,21 +21,36 @@ pub(super) struct TileProduct {
 }
 
 /// Multiply-adds per iteration at least.
-const FEWEST: u32 = 4;
+pub(super) const FEWEST: u32 = 4;
 
 /// Finds such a loop: the one with most products.
 pub(super) fn find(evidence: &KernelEvidence<'_>) -> Option<TileProduct> {
-    if evidence.mix.count(Class::Barrier) == 0 {
+    if evidence.mix.count(Class::Barrier) == 0 || evidence.mix.count(Class::Lds) == 0 {
         return None;
     }
-    let found = evidence.cfg.innermost_loops().filter(|id| is_filled_between_barriers(evidence, *id));
+    let mut sums = vec![0u32; evidence.cfg.loops.len()];
+    for block in &evidence.cfg.blocks {
+        let Some(id) = block.innermost else { continue };
+        let insts = &evidence.insts[block.insts.start as usize..block.insts.end as usize];
+        sums[id as usize] += insts.iter().filter(|inst| multiply_add(inst).is_some()).count() as u32;
+    }
+    let has_products = |id: &u32| sums[*id as usize] >= FEWEST;
+    let mut filled: Vec<Option<bool>> = vec![None; evidence.cfg.loops.len()];
+    let found = evidence.cfg.innermost_loops().filter(has_products);
+    let found = found.filter(|id| is_filled_between_barriers(evidence, &mut filled, *id));
     found.filter_map(|id| product(evidence, id)).max_by_key(|it| it.products)
 }
 
 /// The loop, or one around it, waits at a barrier and stores to the LDS what it loads from memory.
-fn is_filled_between_barriers(evidence: &KernelEvidence<'_>, id: u32) -> bool {
+fn is_filled_between_barriers(evidence: &KernelEvidence<'_>, filled: &mut [Option<bool>], id: u32) -> bool {
     let mut at = Some(id);
     while let Some(id) = at {
+        at = evidence.cfg.loops[id as usize].parent;
+        match filled[id as usize] {
+            Some(true) => return true,
+            Some(false) => continue,
+            None => {}
+        }
         let (mut barrier, mut load, mut store) = (false, false, false);
         for inst in evidence.cfg.loop_insts(id).filter_map(|at| evidence.insts.get(at as usize)) {
             match inst.class() {
@@ -45,10 +60,10 @@ fn is_filled_between_barriers(evidence: &KernelEvidence<'_>, id: u32) -> bool {
                 _ => {}
             }
         }
+        filled[id as usize] = Some(barrier && load && store);
         if barrier && load && store {
             return true;
         }
-        at = evidence.cfg.loops[id as usize].parent;
     }
     false
 }
@@ -63,11 +78,6 @@ fn product(evidence: &KernelEvidence<'_>, id: u32) -> Option<TileProduct> {
         .loop_insts(id)
         .filter_map(|at| evidence.insts.get(at as usize).map(|inst| (at, inst)))
         .collect();
-    if insts.iter().filter(|(_, inst)| multiply_add(inst).is_some()).take(FEWEST as usize).count()
-        < FEWEST as usize
-    {
-        return None;
-    }
     let registers = Registers::new(evidence, id);
     let mut from_lds = [false; 256];
     let mut found = TileProduct { id, element: "", multiply_adds: 0, products: 0, reads: 0, at: 0 };

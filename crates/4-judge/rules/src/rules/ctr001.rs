@@ -112,19 +112,7 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         None => message,
     };
     let mut finding = RULE.finding(severity, message, advice).with_trust(bound_part);
-    for share in roof.reached.judging().chain(&roof.reached.rates) {
-        if let Some(part) = share.known_part().filter(|part| part.value >= 0.01) {
-            let rate = part.map(|part| part * share.ceiling);
-            let digits = if share.resource == Resource::LookUps { 2 } else { 0 };
-            let value = format!("{rate:.digits$} of {:.0} {} ({})", share.ceiling, share.unit, percent(part));
-            finding = finding.with_evidence(share.name, value).with_trust([part]);
-        }
-    }
-    if !roof.lacks.is_empty() {
-        let mut lacks: Vec<&str> = roof.lacks.iter().map(|lack| lack.name).collect();
-        lacks.dedup();
-        finding = finding.with_evidence("not recorded, and could be nearer", lacks.join(", "));
-    }
+    finding = reached(evidence, finding);
     finding = with_limits(evidence, busy(evidence, finding));
     if matches!(bound, Bound::Launch { .. }) {
         let typical = evidence.typical();
@@ -144,6 +132,25 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         None => finding,
     };
     Ok(Outcome::Findings(vec![by_simulation(evidence, finding, &bound)]))
+}
+
+/// What is reached of each ceiling, and which were not recorded.
+fn reached(evidence: &WorkloadEvidence<'_>, mut finding: Finding) -> Finding {
+    let roof = evidence.roof();
+    for share in roof.reached.judging().chain(&roof.reached.rates) {
+        if let Some(part) = share.known_part().filter(|part| part.value >= 0.01) {
+            let rate = part.map(|part| part * share.ceiling);
+            let digits = if share.resource == Resource::LookUps { 2 } else { 0 };
+            let value = format!("{rate:.digits$} of {:.0} {} ({})", share.ceiling, share.unit, percent(part));
+            finding = finding.with_evidence(share.name, value).with_trust([part]);
+        }
+    }
+    if !roof.lacks.is_empty() {
+        let mut lacks: Vec<&str> = roof.lacks.iter().map(|lack| lack.name).collect();
+        lacks.dedup();
+        finding = finding.with_evidence("not recorded, and could be nearer", lacks.join(", "));
+    }
+    finding
 }
 
 /// Part of the time from which on the limit that costs most is a warning.

@@ -3,7 +3,7 @@
 use crate::marks::{self, signed};
 use crate::text::{figure, number::thousands, shorten, visible};
 use std::borrow::Cow;
-use view::{NoteKind, Number, Page, PageLive, Recording};
+use view::{Guide, NoteKind, Number, Page, PageLive, Recording};
 
 /// Longest name in the title of the page.
 const TITLE: usize = 60;
@@ -51,6 +51,33 @@ pub(crate) struct VerdictView<'a> {
     pub(crate) time: Option<String>,
 }
 
+impl<'a> VerdictView<'a> {
+    fn of(guide: &'a Guide) -> Self {
+        let v = &guide.verdict;
+        let leads = guide.kernels.first().is_none_or(|kernel| kernel.name == v.kernel);
+        let lead = guide.kernels.iter().find(|kernel| kernel.name == v.kernel);
+        VerdictView {
+            notes: v.notes.iter().map(|note| visible(note)).collect(),
+            which: if leads {
+                "the kernel of most time"
+            } else {
+                "of the program's own kernels the one of most time"
+            },
+            time: v
+                .time_percent
+                .get()
+                .map(|p| signed(lead.and_then(|kernel| kernel.percent_trust), format!("{p:.1}"))),
+            kernel: shorten(&visible(&v.kernel), 120).into_owned(),
+            headline: visible(&v.headline),
+            because: visible(&v.because),
+            meaning: visible(&v.meaning),
+            percent: v.percent_of_roof.get().map(|p| signed(v.roof_trust, format!("{p:.0} %"))),
+            bar: format!("{:.1}", v.percent_of_roof.get().unwrap_or(0.0).clamp(0.0, 100.0)),
+            gap: v.gap.get().filter(|gap| *gap >= 1.05).map(|gap| signed(v.roof_trust, format!("{gap:.1}×"))),
+        }
+    }
+}
+
 /// The name a recording was made under: profilers write `NAME/GPU`.
 fn name(r: &Recording) -> &str {
     let mut parts = r.path.rsplit('/').filter(|part| !matches!(*part, "" | "."));
@@ -71,34 +98,7 @@ impl<'a> Head<'a> {
             let of = if said { String::new() } else { format!(" on {}", visible(&r.gpu)) };
             format!("{}{of}", shorten(&visible(name), TITLE))
         });
-        let verdict = guide.map(|guide| {
-            let v = &guide.verdict;
-            let leads = guide.kernels.first().is_none_or(|kernel| kernel.name == v.kernel);
-            let lead = guide.kernels.iter().find(|kernel| kernel.name == v.kernel);
-            VerdictView {
-                notes: v.notes.iter().map(|note| visible(note)).collect(),
-                which: if leads {
-                    "the kernel of most time"
-                } else {
-                    "of the program's own kernels the one of most time"
-                },
-                time: v
-                    .time_percent
-                    .get()
-                    .map(|p| signed(lead.and_then(|kernel| kernel.percent_trust), format!("{p:.1}"))),
-                kernel: shorten(&visible(&v.kernel), 120).into_owned(),
-                headline: visible(&v.headline),
-                because: visible(&v.because),
-                meaning: visible(&v.meaning),
-                percent: v.percent_of_roof.get().map(|p| signed(v.roof_trust, format!("{p:.0} %"))),
-                bar: format!("{:.1}", v.percent_of_roof.get().unwrap_or(0.0).clamp(0.0, 100.0)),
-                gap: v
-                    .gap
-                    .get()
-                    .filter(|gap| *gap >= 1.05)
-                    .map(|gap| signed(v.roof_trust, format!("{gap:.1}×"))),
-            }
-        });
+        let verdict = guide.map(VerdictView::of);
         let steps = guide.map_or_else(Vec::new, |guide| {
             guide.steps.iter().map(|s| (s.why.as_str(), s.command.as_str())).collect()
         });

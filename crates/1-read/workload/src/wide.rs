@@ -203,7 +203,10 @@ pub(crate) fn results(
         w.sources.push(name.clone());
     }
     w.generation = Generation::Rocprof1;
-    w.machine = side::machine(files, &mut problems);
+    // Only a folder of rocprof-compute has these facts.
+    if files.has("sysinfo.csv") {
+        w.machine = side::machine(files, &mut problems);
+    }
     w.settings = side::settings(files, &mut problems);
     finish(files, w, problems)
 }

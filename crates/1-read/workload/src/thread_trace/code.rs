@@ -195,9 +195,10 @@ pub(super) struct Names {
 /// GPU target and the waves: number, place and time. A wave without them is counted and has no span.
 pub(super) fn names(files: &Files<'_>, name: &str, problems: &mut Problems) -> Option<Names> {
     let document = parse(files, name, problems)?;
-    let target = document.get("gfxv").and_then(Value::as_str).map(str::to_string);
-    // Some decoders write a family, `vega`, which is no target.
-    let mut out = Names { target: target.filter(|it| it.starts_with("gfx")), waves: 0, spans: Vec::new() };
+    // Some profilers write the name of a family, `vega`, which is no target.
+    let target = document.get("gfxv").and_then(Value::as_str);
+    let target = target.filter(|it| it.starts_with("gfx")).map(str::to_string);
+    let mut out = Names { target: target.filter(|it| !it.is_empty()), waves: 0, spans: Vec::new() };
     if let Some(engines) = document.get("wave_filenames") {
         below(engines, &mut Vec::new(), &mut out);
     }

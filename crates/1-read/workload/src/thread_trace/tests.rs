@@ -192,3 +192,14 @@ fn the_sample_gives_the_numbers_of_its_notes() {
     assert!(w.problems.iter().any(|it| it.message.contains("dispatch 2 is empty")), "{:?}", w.problems);
     assert_eq!(w.traces.unwrap().total(), TracedCounts::default());
 }
+
+#[test]
+fn a_family_is_no_target() {
+    let names = NAMES.replace("gfx942", "vega");
+    let target = |names: &str| {
+        let mut files = whole();
+        files.insert("ui_output_agent_9_dispatch_3/filenames.json".to_string(), names.as_bytes().to_vec());
+        recorded(&files).machine.target().map(str::to_string)
+    };
+    assert_eq!((target(NAMES).as_deref(), target(&names)), (Some("gfx942"), None));
+}

@@ -15,6 +15,7 @@ use analysis::guide::Recorded;
 use analysis::workload::{dispatch_ranges, kernel_pattern};
 use anyhow::Result;
 use arch::Target;
+pub(crate) use folder::folder;
 use hardware::Hardware;
 pub(crate) use hardware::{denied, model_of_machine};
 use host::session::Record;
@@ -53,7 +54,7 @@ impl Profiler for Emulator {
         let emulation = Emulation::prepare(&args.emulate, &args.program)?;
         predictions(&args.settings(), emulation.model)?;
         let name = program_name(args);
-        let output = folder::folder(args, &name, emulation.model.short())?;
+        let output = folder(args, &name, emulation.model.short())?;
         // The program may change its working folder.
         let output = std::path::absolute(output)?;
         make_folder(&output, args.replaces())?;

@@ -10,7 +10,7 @@ const WORDS: &str =
     "`%hostname%`, `%gpu%`, `%name%`, `%pid%`, `%rank%`, `%env{NAME}%`; `%%` is a percent sign";
 
 /// The folder of a recording: the one that was asked for, or one named after program and GPU.
-pub(super) fn folder(args: &Profile, name: &str, gpu: &str) -> Result<PathBuf> {
+pub(crate) fn folder(args: &Profile, name: &str, gpu: &str) -> Result<PathBuf> {
     let Some(asked) = &args.output else { return Ok(Path::new("workloads").join(name).join(gpu)) };
     // What is no text has no words.
     let Some(text) = asked.to_str() else { return Ok(asked.clone()) };

@@ -116,7 +116,7 @@ pub(super) fn rank_of_launcher() -> Result<String> {
 /// Folder of the recording; that of a rank is one of its number below.
 fn output(args: &Profile, gpu: &Gpu) -> Result<PathBuf> {
     let name = program_name(args);
-    let folder = std::path::absolute(super::folder::folder(args, &name, &gpu.short())?)?;
+    let folder = std::path::absolute(super::folder(args, &name, &gpu.short())?)?;
     Ok(match &args.on_gpu.rank {
         Some(rank) => folder.join(asked::rank_number(rank)?),
         None => folder,

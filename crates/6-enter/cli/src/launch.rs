@@ -9,6 +9,7 @@ use crate::earlier::{make_folder, remove_earlier};
 use crate::emulation::{self, predictions};
 use crate::exit::{Outcome, usage};
 use crate::output::Output;
+use crate::recording_folder::recording_folder;
 use crate::{progress, sets, terminal};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
@@ -82,7 +83,7 @@ fn name_and_folder(path: &Path, args: &Profile, gpu: &str) -> Result<(String, Pa
     let folder = path.canonicalize().ok().and_then(|path| Some(path.parent()?.to_owned()));
     let by_folder = folder.as_ref().and_then(|folder| folder.file_name()?.to_str());
     let name = args.name.as_deref().or(by_folder).unwrap_or("launch").to_owned();
-    let folder = crate::profile::folder(args, &name, gpu)?;
+    let folder = recording_folder(args, &name, gpu)?;
     Ok((name, folder))
 }
 

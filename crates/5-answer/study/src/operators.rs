@@ -70,6 +70,73 @@ fn short(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::workload::Wanted;
+    use std::collections::BTreeMap;
+
+    /// A trace in which operators launch kernels one after another.
+    fn traced(launches: &[(&str, &str)]) -> Timeline {
+        let mut events = Vec::new();
+        for (at, (operator, kernel)) in launches.iter().enumerate() {
+            let (id, ts) = (at + 1, 100 * at);
+            let args = format!(r#""args":{{"External id":{id},"correlation":{id},"device":0,"stream":7}}"#);
+            for (category, name, thread, start) in [
+                ("cpu_op", *operator, 1, ts),
+                ("cuda_runtime", "hipLaunchKernel", 1, ts + 10),
+                ("kernel", *kernel, 7, ts + 20),
+            ] {
+                events.push(format!(
+                    r#"{{"ph":"X","cat":"{category}","name":"{name}","pid":1,"tid":{thread},"ts":{start},"dur":30,{args}}}"#
+                ));
+            }
+        }
+        let text = format!(r#"{{"schemaVersion":1,"traceEvents":[{}]}}"#, events.join(","));
+        trace::read("a.json", &mut text.as_bytes()).unwrap()
+    }
+
+    fn recorded(kernels: &[&str]) -> Subject {
+        let mut csv = "Dispatch_ID,Kernel_Name,Start_Timestamp,End_Timestamp,SQ_WAVES\n".to_owned();
+        for (at, kernel) in kernels.iter().enumerate() {
+            csv += &format!("{at},\"{kernel}\",{},{},1\n", 100 * at, 100 * at + 50);
+        }
+        let files = BTreeMap::from([("pmc_perf.csv".to_owned(), csv.into_bytes())]);
+        let workload = workload::read(&files, &workload::Options::default()).unwrap();
+        Subject {
+            name: String::new(),
+            path: String::new(),
+            rows: (0..kernels.len() as u32).collect(),
+            workload,
+            filled: Vec::new(),
+            selection: String::new(),
+            wanted: Wanted::default(),
+        }
+    }
+
+    #[test]
+    fn the_nth_dispatch_of_a_kernel_is_the_nth_span() {
+        let trace = traced(&[
+            ("aten::mm", "void gemm<float>(float*)"),
+            ("aten::add", "elementwise(float*)"),
+            ("aten::mul", "elementwise(float*)"),
+            ("aten::sum", "reduce(float*)"),
+        ]);
+        let own = |list: &[Option<&str>]| list.iter().map(|it| it.map(str::to_owned)).collect::<Vec<_>>();
+        // Kernels of different streams may be recorded in another order.
+        let found = operators(
+            &recorded(&[
+                "elementwise(float*)",
+                "gemm<float>(float*) [clone .kd]",
+                "elementwise(float*)",
+                "copy",
+            ]),
+            &trace,
+        );
+        assert_eq!(found.of_row, own(&[Some("aten::add"), Some("aten::mm"), Some("aten::mul"), None]));
+        assert_eq!(found.unequal, []);
+        // Another number of launches is another run.
+        let found = operators(&recorded(&["reduce(float*)", "reduce(float*)"]), &trace);
+        assert_eq!(found.of_row, own(&[None, None]));
+        assert_eq!(found.unequal, [("reduce".to_owned(), 2, 1)]);
+    }
 
     #[test]
     fn names_of_kernels_meet() {

@@ -9,6 +9,7 @@ use crate::earlier::{make_folder, remove_earlier};
 use crate::emulation::{self, predictions};
 use crate::exit::{Outcome, usage};
 use crate::output::Output;
+use crate::recording_folder::recording_folder;
 use crate::{progress, sets, terminal};
 use anyhow::{Context, Result, anyhow, bail};
 use arch::{Model, Target};
@@ -47,7 +48,7 @@ pub(crate) fn run(path: &Path, args: &Profile, look: &Look) -> Result<Outcome> {
     let mut recorder = settings
         .recorder(model, Some(host::spill::store()))
         .map_err(|error| usage(error.message, error.hint))?;
-    let (name, folder) = name_and_folder(path, args, short);
+    let (name, folder) = name_and_folder(path, args, short)?;
     make_folder(&folder, args.replaces())?;
     let ran = (0..file.repeat).try_for_each(|_| prepared.launch(&file, args, &code, &mut recorder));
     // What ran before a fault is kept.
@@ -78,15 +79,12 @@ const MIN_NAME: usize = 16;
 const INTERRUPTED: Outcome = Outcome::Program(130);
 
 /// Name of the recording and its folder.
-fn name_and_folder(path: &Path, args: &Profile, gpu: &str) -> (String, PathBuf) {
+fn name_and_folder(path: &Path, args: &Profile, gpu: &str) -> Result<(String, PathBuf)> {
     let folder = path.canonicalize().ok().and_then(|path| Some(path.parent()?.to_owned()));
     let by_folder = folder.as_ref().and_then(|folder| folder.file_name()?.to_str());
     let name = args.name.as_deref().or(by_folder).unwrap_or("launch").to_owned();
-    let folder = match &args.output {
-        Some(folder) => folder.clone(),
-        None => Path::new("workloads").join(&name).join(gpu),
-    };
-    (name, folder)
+    let folder = recording_folder(args, &name, gpu)?;
+    Ok((name, folder))
 }
 
 /// Writes the recording.

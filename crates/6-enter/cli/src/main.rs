@@ -35,6 +35,7 @@ mod page;
 mod picture;
 mod profile;
 mod progress;
+mod recording_folder;
 mod report;
 mod roofline;
 mod run;

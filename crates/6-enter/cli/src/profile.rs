@@ -3,13 +3,13 @@
 //! The one idea to keep in mind: who profiles is a [`Profiler`]; what comes out is a folder that `analyze` reads, and
 //! nothing after that knows who wrote it, except to say so.
 
-mod folder;
 mod hardware;
 
 use crate::args::{Analyze, Look, On, Profile, Ranks, ShortFormat};
 use crate::earlier::{make_folder, remove_earlier};
 use crate::emulation::{Emulation, GPU_DEVICE, predictions};
 use crate::exit::{Outcome, usage};
+use crate::recording_folder::recording_folder;
 use crate::{analyze, launch, output, sets};
 use analysis::guide::Recorded;
 use analysis::workload::{dispatch_ranges, kernel_pattern};
@@ -53,7 +53,7 @@ impl Profiler for Emulator {
         let emulation = Emulation::prepare(&args.emulate, &args.program)?;
         predictions(&args.settings(), emulation.model)?;
         let name = program_name(args);
-        let output = folder::folder(args, &name, emulation.model.short())?;
+        let output = recording_folder(args, &name, emulation.model.short())?;
         // The program may change its working folder.
         let output = std::path::absolute(output)?;
         make_folder(&output, args.replaces())?;

@@ -7,6 +7,7 @@ use crate::args::Profile;
 use crate::earlier::make_folder;
 use crate::emulation::GPU_DEVICE;
 use crate::exit::{Outcome, usage};
+use crate::recording_folder::recording_folder;
 use anyhow::{Context, Result, anyhow};
 use arch::{Model, Target};
 pub(super) use asked::ranks;
@@ -108,15 +109,10 @@ impl Profiler for Hardware {
     }
 }
 
-/// The rank that a launcher gave this process.
-pub(super) fn rank_of_launcher() -> Result<String> {
-    asked::rank_number("auto")
-}
-
 /// Folder of the recording; that of a rank is one of its number below.
 fn output(args: &Profile, gpu: &Gpu) -> Result<PathBuf> {
     let name = program_name(args);
-    let folder = std::path::absolute(super::folder::folder(args, &name, &gpu.short())?)?;
+    let folder = std::path::absolute(recording_folder(args, &name, gpu.short())?)?;
     Ok(match &args.on_gpu.rank {
         Some(rank) => folder.join(asked::rank_number(rank)?),
         None => folder,

@@ -3,6 +3,7 @@
 use crate::args::Profile;
 use crate::exit::usage;
 use anyhow::{Context, Result};
+use host::hardware::launcher::rank;
 use std::path::{Path, PathBuf};
 
 /// Words with what they stand for.
@@ -10,7 +11,7 @@ const WORDS: &str =
     "`%hostname%`, `%gpu%`, `%name%`, `%pid%`, `%rank%`, `%env{NAME}%`; `%%` is a percent sign";
 
 /// The folder of a recording: the one that was asked for, or one named after program and GPU.
-pub(super) fn folder(args: &Profile, name: &str, gpu: &str) -> Result<PathBuf> {
+pub(crate) fn recording_folder(args: &Profile, name: &str, gpu: &str) -> Result<PathBuf> {
     let Some(asked) = &args.output else { return Ok(Path::new("workloads").join(name).join(gpu)) };
     // What is no text has no words.
     let Some(text) = asked.to_str() else { return Ok(asked.clone()) };
@@ -19,7 +20,12 @@ pub(super) fn folder(args: &Profile, name: &str, gpu: &str) -> Result<PathBuf> {
         "gpu" | "gpumodel" | "gpu_model" => Ok(gpu.to_owned()),
         "name" => Ok(name.to_owned()),
         "pid" => Ok(std::process::id().to_string()),
-        "rank" => super::hardware::rank_of_launcher(),
+        "rank" => match rank(&|name| std::env::var(name).ok()) {
+            Some((number, _)) => Ok(number.to_string()),
+            None => {
+                Err(usage("no launcher gave this process a rank", "`%rank%` in `-o` needs mpirun or srun"))
+            }
+        },
         _ => match word.strip_prefix("env{").and_then(|rest| rest.strip_suffix('}')) {
             Some(variable) => std::env::var(variable)
                 .with_context(|| format!("`%{word}%` in `-o`: the variable is not set")),

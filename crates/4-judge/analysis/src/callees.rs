@@ -5,7 +5,7 @@
 
 use crate::calls;
 use crate::code::{Code, Recent};
-use crate::evidence::Source;
+use crate::source::{Source, source_of};
 use crate::text::{self, TextBody};
 use codeobj::{Body, CodeObject, Function};
 use isa::Isa;
@@ -107,7 +107,7 @@ impl Callee {
     pub(crate) fn source_line(&self, source: Source<'_>, inst: usize) -> Option<SourceLine> {
         match source {
             Source::Text { .. } => self.text.sources.get(inst).cloned().flatten(),
-            Source::Binary { lines, .. } => crate::evidence::source_of(lines?, self.address(inst)?),
+            Source::Binary { lines, .. } => source_of(lines?, self.address(inst)?),
         }
     }
 

@@ -8,30 +8,14 @@ use crate::callees::Callee;
 use crate::code::{Code, Recent};
 use crate::ir::TritonIr;
 use crate::shapes::{self, Shaped};
-use crate::text::{self, TextBody, TextFile};
+use crate::source::{Source, source_of};
+use crate::text::{self, TextBody};
 use crate::{callees, calls, resources};
 use codeobj::{Body, CodeObject, Kernel};
 use isa::Isa;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 use view::{Place, Resources, SourceLine};
-
-/// What the instructions of a kernel are read from.
-#[derive(Clone, Copy)]
-pub enum Source<'a> {
-    /// The bytes of the code object, and its line table when it has debug information.
-    Binary {
-        /// The code object the kernel's byte range refers to.
-        data: &'a [u8],
-        /// Source lines by address.
-        lines: Option<&'a codeobj::LineTable<'a>>,
-    },
-    /// The lines of the assembly file.
-    Text {
-        /// The file the kernel's line range refers to.
-        file: &'a TextFile<'a>,
-    },
-}
 
 /// Everything the rules and the card need to know of one kernel.
 pub struct KernelEvidence<'a> {
@@ -132,9 +116,7 @@ impl<'a> KernelEvidence<'a> {
             Some(target) => resources::occupancy(kernel, target, &resources),
             None => (None, Vec::new()),
         };
-        if let (Some(target), Some(_)) = (target, arch::runs_on(&object.target.processor)) {
-            assumptions.push(format!("a GPU of target {}, one of those that the code runs on", target.name));
-        }
+        assumptions.extend(stand_in(object, target));
         if is_empty {
             warnings
                 .push("empty: the compiler left no instruction of this kernel for this target".to_owned());
@@ -259,15 +241,10 @@ impl<'a> KernelEvidence<'a> {
     }
 }
 
-/// Source position of an address, innermost inlined function first.
-pub(crate) fn source_of(lines: &codeobj::LineTable<'_>, address: u64) -> Option<SourceLine> {
-    let frame = lines.frames(address).into_iter().next()?;
-    Some(SourceLine {
-        file: frame.file,
-        line: frame.line,
-        function: Some(frame.function).filter(|name| !name.is_empty()),
-    })
-    .filter(|source| !source.file.is_empty())
+/// The GPU whose facts stand for all that generic code runs on.
+fn stand_in(object: &CodeObject, target: Option<&arch::Target>) -> Option<String> {
+    arch::runs_on(&object.target.processor)?;
+    Some(format!("a GPU of target {}, one of those that the code runs on", target?.name))
 }
 
 impl Deref for KernelEvidence<'_> {

@@ -5,7 +5,7 @@
 
 use analysis::KernelEvidence;
 use analysis::affine::{Access as Address, Addresses, LANES};
-use isa::{Access, Bits, Field, Inst, Operand, RegFile, Space};
+use isa::{Access, Bits, Field, Inst, Operand, RegFile, RegRange, Space};
 use std::collections::BTreeMap;
 use view::Place;
 
@@ -50,9 +50,25 @@ fn is_scratch(evidence: &KernelEvidence<'_>, inst: &Inst) -> bool {
         && given
         && inst.operands_with_fields().any(|(operand, field)| {
             field == Field::Srsrc
-                && matches!(operand, Operand::Reg(range) if range.file == RegFile::Sgpr && range.first == 0)
+                && matches!(operand, Operand::Reg(range)
+                    if range.file == RegFile::Sgpr && holds_scratch_resource(evidence, range.first))
         })
 }
+
+/// Whether four registers hold the resource of scratch: `s[0:3]` do at the start, and compilers often copy it before anything else.
+pub(crate) fn holds_scratch_resource(evidence: &KernelEvidence<'_>, first: u16) -> bool {
+    let copies = |to: u16, from: u16| {
+        let pair = |first| Operand::Reg(RegRange::new(RegFile::Sgpr, first, 2));
+        let start = &evidence.insts[..evidence.insts.len().min(COPIED_WITHIN)];
+        start.iter().any(|inst| {
+            inst.operands() == [pair(to), pair(from)].as_slice() && inst.op.info().name == "s_mov_b64"
+        })
+    };
+    first == 0 || (copies(first, 0) && copies(first + 2, 2))
+}
+
+/// Instructions at the start of a kernel in which the resource of scratch is copied.
+const COPIED_WITHIN: usize = 24;
 
 /// Not volatile or atomic: carries no coherence bits, or they only spell "non-temporal".
 pub(crate) fn is_plain(inst: &Inst) -> bool {

@@ -64,7 +64,7 @@ impl Sites {
     pub(crate) fn scratch(evidence: &KernelEvidence<'_>) -> Sites {
         let descriptor = evidence.kernel.descriptor;
         let has_buffer = descriptor.is_some_and(|d| d.properties & PRIVATE_SEGMENT_BUFFER != 0);
-        Sites::find(evidence, |inst| is_scratch_access(inst, has_buffer))
+        Sites::find(evidence, |inst| is_scratch_access(evidence, inst, has_buffer))
     }
 
     /// How many there are.
@@ -102,14 +102,16 @@ pub(crate) fn counted(count: impl Into<u64>, noun: &str) -> String {
 /// `ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER` of the kernel descriptor's properties: `s[0:3]` is scratch.
 const PRIVATE_SEGMENT_BUFFER: u16 = 1;
 
-fn is_scratch_access(inst: &Inst, has_buffer: bool) -> bool {
+fn is_scratch_access(evidence: &KernelEvidence<'_>, inst: &Inst, has_buffer: bool) -> bool {
     let Some(mem) = inst.op.info().mem else { return false };
     match mem.space {
         Space::Scratch => true,
         Space::Buffer => {
             has_buffer
                 && inst.operands().iter().any(|operand| {
-                    matches!(operand, Operand::Reg(r) if r.file == RegFile::Sgpr && r.first == 0 && r.count == 4)
+                    matches!(operand, Operand::Reg(r) if r.file == RegFile::Sgpr
+                        && r.count == 4
+                        && crate::access::holds_scratch_resource(evidence, r.first))
                 })
         }
         _ => false,

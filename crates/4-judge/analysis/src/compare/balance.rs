@@ -40,10 +40,15 @@ pub(super) fn of(changes: &[Change]) -> Balance {
         }
     };
     let waves = changes.iter().any(|change| change.metric == "occupancy");
-    if !waves && (!better.is_empty() || !worse.is_empty()) {
+    if !waves && verdict_counts(&better, &worse) {
         text.push_str("; waves unchanged");
     }
     Balance { verdict, words: text }
+}
+
+/// Something that counts changed.
+fn verdict_counts(better: &[&Change], worse: &[&Change]) -> bool {
+    !better.is_empty() || !worse.is_empty()
 }
 
 /// "width of loads executed 16 → 4 bytes per lane"

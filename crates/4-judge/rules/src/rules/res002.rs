@@ -93,31 +93,8 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
             found.instructions
         );
     }
-    let step = occupancy
-        .next
-        .iter()
-        .find(|step| step.resource == occupancy.limiter && step.waves_per_simd > occupancy.waves_per_simd);
     let unused = more_with_named(evidence, target, occupancy.waves_per_simd);
-    let advice = match (&unused, step) {
-        (Some((_, waves)), _) => format!(
-            "ask for the registers that the code names only (`.amdhsa_next_free_vgpr`, `.amdhsa_accum_offset`): {} waves per SIMD",
-            number(*waves)
-        ),
-        (None, Some(step)) => format!(
-            "shed {} {limiter} {} for {} waves per SIMD; or give each wave more independent loads in flight",
-            step.shed,
-            occupancy.limiter.unit(),
-            number(step.waves_per_simd)
-        ),
-        (None, None) => "give each wave more independent loads in flight: unroll and load ahead".to_owned(),
-    };
-    let per_workgroup = evidence.resources.waves_per_workgroup.unwrap_or(1);
-    let simds = target.simds_per_cu.value;
-    let advice = if idle_simds > 0 && occupancy.limiter == Limiter::Lds && per_workgroup < simds {
-        format!("{advice}; or give the same LDS to workgroups of {simds} waves")
-    } else {
-        advice
-    };
+    let advice = advice(evidence, occupancy, unused.as_ref().map(|(_, waves)| *waves), idle_simds);
     let severity = if idle_simds > 0 || waiting.is_some() { Severity::Warning } else { Severity::Info };
     let load = waiting.as_ref().and_then(|found| found.load).map(|at| at as usize);
     let place = load.or((!evidence.insts.is_empty()).then_some(0)).map(|at| evidence.place(at));
@@ -139,6 +116,40 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     }
     finding = finding.with_places(place);
     Outcome::Findings(vec![finding])
+}
+
+/// What to do; `named`: waves with the registers that assembly names.
+fn advice(
+    evidence: &KernelEvidence<'_>,
+    occupancy: &arch::Occupancy,
+    named: Option<f64>,
+    idle_simds: u32,
+) -> String {
+    let limiter = occupancy.limiter.name();
+    let step = occupancy
+        .next
+        .iter()
+        .find(|step| step.resource == occupancy.limiter && step.waves_per_simd > occupancy.waves_per_simd);
+    let advice = match (named, step) {
+        (Some(waves), _) => format!(
+            "ask for the registers that the code names only (`.amdhsa_next_free_vgpr`, `.amdhsa_accum_offset`): {} waves per SIMD",
+            number(waves)
+        ),
+        (None, Some(step)) => format!(
+            "shed {} {limiter} {} for {} waves per SIMD; or give each wave more independent loads in flight",
+            step.shed,
+            occupancy.limiter.unit(),
+            number(step.waves_per_simd)
+        ),
+        (None, None) => "give each wave more independent loads in flight: unroll and load ahead".to_owned(),
+    };
+    let per_workgroup = evidence.resources.waves_per_workgroup.unwrap_or(1);
+    let simds = evidence.target.map_or(1, |target| target.simds_per_cu.value);
+    if idle_simds > 0 && occupancy.limiter == Limiter::Lds && per_workgroup < simds {
+        format!("{advice}; or give the same LDS to workgroups of {simds} waves")
+    } else {
+        advice
+    }
 }
 
 /// Whether the kernel's own registers or LDS leave SIMDs without a wave, which is this rule's to say.

@@ -68,10 +68,13 @@ impl Passes {
     }
 }
 
-/// Whether a file is a pass by its place or name: that of a folder of a pass, or one of those that rocprof-compute numbers.
+/// Whether a file is a pass by its place or name: that of a folder of a pass, one of those that rocprof-compute numbers, or one that is
+/// called a pass with the number of its process.
 /// What other files are is said by what they hold.
 pub(crate) fn is_of_pass(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
     pass_folder(name).is_some()
+        || file.strip_suffix("_counter_collection.csv").is_some_and(is_pass)
         || is_native_file(name)
         || is_unjoined(name)
         || is_results(name)

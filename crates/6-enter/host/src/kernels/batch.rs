@@ -210,9 +210,9 @@ mod tests {
     use super::*;
     use codeobj::{Kernel, Metadata, Target};
 
-    /// A code object with kernels of one instruction each, a sleep with the number given; no-ops alone are an empty kernel.
+    /// A code object with kernels of one instruction each, a move of the number given; no-ops alone are an empty kernel.
     fn object(codes: &[u8]) -> (CodeObject, Vec<u8>) {
-        let data: Vec<u8> = codes.iter().flat_map(|code| [*code, 0, 0x8e, 0xbf]).collect();
+        let data: Vec<u8> = codes.iter().flat_map(|code| [*code, 0, 0, 0xb0]).collect();
         let kernels = (0..codes.len()).map(|at| Kernel {
             name: format!("k{at}"),
             demangled: format!("k{at}"),
@@ -290,7 +290,11 @@ mod tests {
             results.into_iter().map(|(at, (name, text))| format!("{at} {name} {text}")).collect();
         assert_eq!(
             texts,
-            ["0 k0 s_sleep 9", "1 k1 s_sleep 1", "2 k2 s_sleep 9", "3 k3 s_sleep 0", "4 k4 s_sleep 9"]
+            [9, 1, 9, 0, 9]
+                .iter()
+                .enumerate()
+                .map(|(at, n)| format!("{at} k{at} s_movk_i32 s0, {n:#x}"))
+                .collect::<Vec<_>>()
         );
     }
 }

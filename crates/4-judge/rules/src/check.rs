@@ -7,6 +7,7 @@ use crate::{
     Check, CommEvidence, ExecutionEvidence, LaunchEvidence, Outcome, Rule, TraceEvidence, TuningEvidence,
     registry,
 };
+use analysis::roofline::Bound;
 use analysis::{KernelEvidence, WorkloadEvidence};
 use view::{Evidence, Finding, NotChecked};
 
@@ -58,6 +59,20 @@ fn join_causes(findings: &mut Vec<Finding>) {
     }
 }
 
+/// Too few workgroups are why a kernel is bound by launch: one finding, which names the cause and says the verdict.
+fn join_launch(findings: &mut Vec<Finding>) {
+    let at = |rule: &str| findings.iter().position(|finding| finding.rule == rule);
+    let (Some(_), Some(verdict)) = (at("LCH002"), at("CTR001")) else { return };
+    let verdict = findings.remove(verdict);
+    if let Some(finding) = findings.iter_mut().find(|finding| finding.rule == "LCH002") {
+        finding.severity = finding.severity.max(verdict.severity);
+        let marks =
+            verdict.trust.into_iter().filter(|mark| !finding.trust.contains(mark)).collect::<Vec<_>>();
+        finding.trust.extend(marks);
+        finding.evidence.push(Evidence { what: "CTR001 too".to_owned(), value: verdict.message });
+    }
+}
+
 /// All findings for a kernel of a recording, most time lost first, and the rules whose evidence was not recorded.
 pub fn check_workload(evidence: &WorkloadEvidence<'_>) -> (Vec<Finding>, Vec<NotChecked>) {
     // Nobody can change a kernel of the runtime: what may be said of it is what changed.
@@ -66,6 +81,9 @@ pub fn check_workload(evidence: &WorkloadEvidence<'_>) -> (Vec<Finding>, Vec<Not
         let outcome = rule.recording_check().filter(|_| applies(rule))?(evidence);
         Some(outcome.unwrap_or_else(|reason| Outcome::NotChecked(reason.needed())))
     });
+    if matches!(evidence.roof().bound, Ok(Bound::Launch { .. })) {
+        join_launch(&mut findings);
+    }
     sort_by_time(&mut findings);
     (findings, not_checked)
 }

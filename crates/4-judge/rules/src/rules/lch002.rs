@@ -6,7 +6,7 @@
 use crate::recorded::lost_below_roof;
 use crate::{Check, Outcome, Rule};
 use analysis::{KernelNumbers, WorkloadEvidence};
-use view::{Known, Missing, Severity};
+use view::{Known, Missing, Severity, counted};
 
 pub(crate) const RULE: Rule = Rule {
     id: "LCH002",
@@ -51,7 +51,8 @@ fn check(evidence: &WorkloadEvidence<'_>) -> Result<Outcome, Missing> {
         return Ok(Outcome::Silent);
     }
     let (severity, part, message) = if workgroups.value < cus {
-        let text = format!("{workgroups:.0} workgroups for {cus:.0} compute units");
+        let count = workgroups.text(|count| counted(count, "workgroup"));
+        let text = format!("{count} for {cus:.0} compute units");
         (Severity::Warning, workgroups.map(|all| 1.0 - all / cus), text)
     } else {
         let rounds = workgroups.map(|all| all / cus);

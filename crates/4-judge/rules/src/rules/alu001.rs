@@ -78,12 +78,16 @@ fn check(evidence: &KernelEvidence<'_>) -> Outcome {
     }
     let mut found: BTreeMap<u32, Vec<(u32, Kind)>> = BTreeMap::new();
     for (id, candidates) in candidates {
-        let written = written(evidence, id);
+        // What the loop writes takes a look at all of it, and most multiplications end no division.
+        let mut of_loop = None;
         for (at, kind) in candidates {
             let start = (at as usize).saturating_sub(NEAR);
             let end = (at as usize + NEAR).min(evidence.insts.len());
-            let divisor = divisor(&evidence.insts[start..end], at as usize - start, kind);
-            if divisor.is_some_and(|divisor| is_unchanged(divisor, &written)) {
+            let Some(divisor) = divisor(&evidence.insts[start..end], at as usize - start, kind) else {
+                continue;
+            };
+            let written = of_loop.get_or_insert_with(|| written(evidence, id));
+            if is_unchanged(divisor, written) {
                 // Where both values fit into 32 bits, a division of 64 takes the short way.
                 let kind = if long.contains(&id) && kind == INTEGER { LONG } else { kind };
                 found.entry(id).or_default().push((at, kind));

@@ -78,6 +78,9 @@ fn product(evidence: &KernelEvidence<'_>, id: u32) -> Option<TileProduct> {
         .loop_insts(id)
         .filter_map(|at| evidence.insts.get(at as usize).map(|inst| (at, inst)))
         .collect();
+    if !insts.iter().any(|(_, inst)| lds(inst) == Some(Access::Load)) {
+        return None;
+    }
     let registers = Registers::new(evidence, id);
     let mut from_lds = [false; 256];
     let mut found = TileProduct { id, element: "", multiply_adds: 0, products: 0, reads: 0, at: 0 };
